@@ -350,8 +350,8 @@ END
 
 @test "1000 events: a record of more than 131 072 bytes is answered" {
     export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root
+    mkdir -p "$APAPI_SYSROOT"/sys/class/hwmon/hwmon{0..999}
     for i in {0..999}; do
-        mkdir -p "$APAPI_SYSROOT/sys/class/hwmon/hwmon$i"
         echo "the_chip_with_a_name_of_forty_characters_$i" >"$APAPI_SYSROOT/sys/class/hwmon/hwmon$i/name"
         echo 100000000 >"$APAPI_SYSROOT/sys/class/hwmon/hwmon$i/power1_input"
     done

@@ -33,7 +33,7 @@ command_is() { # NAME SCRIPT
 total() { # NODE RUN ELAPSED_S JOULES [JOB]: prints the answer
     exec 9<>"/dev/tcp/127.0.0.1/$PORT"
     printf '%s total %s\n%s %s000000000 %s %s' "$TOKEN" "${@:1:4}" "${5:-7}" >&9
-    python3 -c 'import socket; s = socket.socket(fileno=9); s.shutdown(socket.SHUT_WR); print(s.makefile().read(), end=""); s.detach()'
+    /usr/bin/python3 -I -S -c 'import socket; s = socket.socket(fileno=9); s.shutdown(socket.SHUT_WR); print(s.makefile().read(), end=""); s.detach()'
     exec 9>&-
 }
 

@@ -193,12 +193,19 @@ END
 }
 
 @test "lines that are no records, and files without any" {
-    for text in '{"apapi":1,' 'null' '17' '[]' '{"apapi":1,"apapi":1}' '' $'\n\n'; do
-        printf '%s' "$text" >"$BATS_TEST_TMPDIR/record"
-        run validate_records "$BATS_TEST_TMPDIR/record"
-        echo "$text: $output"
-        [[ $status -eq 1 ]]
+    cd "$BATS_TEST_TMPDIR"
+    number=0
+    for text in '{"apapi":1,' 'null' '17' '[]' '{"apapi":1,"apapi":1}'; do
+        number=$((number + 1))
+        printf '%s' "$text" >"text$number"
     done
+    run -1 validate_records text*
+    echo "$output"
+    [[ $(sed -nE 's/^text([0-9]):1: .*/\1/p' <<<"$output" | sort -u) == $'1\n2\n3\n4\n5' ]]
+    : >empty
+    printf '\n\n' >lines
+    run -1 validate_records empty lines
+    [[ $output == "no record in empty lines" ]]
     (good | jq -c . && echo '{"apa' && good | jq -c .) >"$BATS_TEST_TMPDIR/record"
     run validate_records "$BATS_TEST_TMPDIR/record"
     [[ $status -eq 1 && $output == *"record:2: not JSON"* && $output != *:3:* ]]
@@ -208,24 +215,27 @@ END
     good | jq -c . >"$BATS_TEST_TMPDIR/good"
     jq -c 'del(.node)' "$BATS_TEST_TMPDIR/good" >"$BATS_TEST_TMPDIR/bad"
     while read -r record left; do
-        printf '. %q/kept.bash\n@test "it leaves a record" {\n%s\n}\n@test "and goes on" { run -0 true; }\n' \
-            "$BATS_TEST_DIRNAME" "${left//RECORD/"$BATS_TEST_TMPDIR/$record"}" >"$BATS_TEST_TMPDIR/inner.bats"
-        run bats --formatter tap "$BATS_TEST_TMPDIR/inner.bats"
-        echo "$record $left: $output"
-        if [[ $record == good ]]; then
-            [[ $status -eq 0 ]]
-        else
-            [[ $status -ne 0 && $output == *"ok 2 and goes on"*"teardown_file failed"*"kept_records:1: $: 'node' is a required property"* ]]
-        fi
+        printf '@test "it leaves a record: %s" {\n%s\n}\n' "${left//[\"\']/}" "${left//RECORD/"$BATS_TEST_TMPDIR/$record"}" \
+            >>"$BATS_TEST_TMPDIR/$record.tests"
     done <<'END'
 good run -0 cat RECORD
 bad run -0 cat RECORD
 bad run -0 --separate-stderr bash -c 'cat RECORD >&2'
 bad run -0 jq -s . -c RECORD
 bad cp RECORD "$BATS_TEST_TMPDIR/n1.jsonl"
-bad cp RECORD "$BATS_FILE_TMPDIR/run.json"
 bad run -0 jq -c '{apapi: 1, runs: [.], statistics: {}}' RECORD
+bad cp RECORD "$BATS_FILE_TMPDIR/run.json"
 END
+    for record in good bad; do
+        { printf '. %q/kept.bash\n' "$BATS_TEST_DIRNAME" && cat "$BATS_TEST_TMPDIR/$record.tests"; } >"$BATS_TEST_TMPDIR/$record.bats"
+    done
+    run -0 bats --formatter tap "$BATS_TEST_TMPDIR/good.bats"
+    run bats --formatter tap "$BATS_TEST_TMPDIR/bad.bats"
+    echo "$output"
+    [[ $status -ne 0 && $output == *"ok 6 it leaves"*"teardown_file failed"* ]]
+    for number in {1..6}; do
+        [[ $output == *"kept_records:$number: $: 'node' is a required property"* ]]
+    done
 }
 
 @test "every key of a record has a description" {
