@@ -151,13 +151,27 @@ what_goes_on() {
     tail -n 15 "$APAPI_CLUSTER_DIR"/log/slurmctld.log "$APAPI_CLUSTER_DIR"/log/slurmd-n?.log
 }
 
+# No job, no helper, each node idle: all by one command, as this is looked at after each test.
+at_rest() {
+    [[ $(cluster run sh -c 'squeue -h; sinfo -h -N -o %T | sort -u; pgrep -x "apapi-(sampler|collect)"') == idle ]]
+}
+
 # After each test: nothing is drained, left behind or in the logs.
 undisturbed() {
     [[ -d ${APAPI_CLUSTER_DIR:-} ]] || return 0
     plugstack
+    at_rest || { sleep 0.2; at_rest; } || come_to_rest
+    nothing_in_logs
+}
+
+# Jobs that a test has left are cancelled; files say what else may go on.
+come_to_rest() {
     cluster run sh -c 'scancel --quiet --user=root; scancel --quiet --user=alice'
     eventually nodes_idle || { what_goes_on; return 1; }
     eventually no_helpers || { what_goes_on; return 1; }
+}
+
+nothing_in_logs() {
     local errors
     errors=$(log_errors)
     [[ -z $errors ]] || {

@@ -33,10 +33,10 @@ late_pct=20
 
 # Alice's step on both nodes, bob's on n1 beside it; they end with the test.
 start_steps() {
-    as_alice srun -N2 -n2 --apapi=rapl --apapi-interval=500ms --apapi-output=none -J alices sleep 1000 >/dev/null 2>&1 3>&- &
+    as_alice srun -N2 -n2 --apapi=rapl --apapi-interval=2s --apapi-output=none -J alices sleep 1000 >/dev/null 2>&1 3>&- &
     eventually are_measured n1 1 0
-    cluster run --user bob srun -w n1 -n2 --apapi=rapl --apapi-interval=500ms --apapi-output=none -J bobs sleep 1000 >/dev/null 2>&1 3>&- &
-    eventually are_measured n1 2 3
+    cluster run --user bob srun -w n1 -n2 --apapi=rapl --apapi-interval=2s --apapi-output=none -J bobs sleep 1000 >/dev/null 2>&1 3>&- &
+    eventually are_measured n1 2 5
 }
 
 @test "root sees the steps of all, users their own; what has ended is gone" {
