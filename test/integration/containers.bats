@@ -204,11 +204,13 @@ survives_a_hung_sampler() {
     [[ -e $mark.hook ]]
 }
 
+# bats test_tags=long
 @test "a sampler that hangs, seen from a container" {
     start_with_private_tmp "$(! slurm_is_at_least 24.05 || echo 'SlurmdParameters=config_overrides,contain_spank')"
     survives_a_hung_sampler
 }
 
+# bats test_tags=long
 @test "the extern step of PrologFlags=Contain is not measured" {
     start_with 'PrologFlags=Contain'
     plugstack default=rapl
