@@ -92,8 +92,7 @@ static bool last_line_is_torn(struct day_file *day_file)
     return ends_within_a_line(day_file);
 }
 
-static int day_file_write(struct day_file *day_file, const char *line,
-                          struct apapi_error *err)
+static int day_file_write(struct day_file *day_file, const char *line, struct apapi_error *err)
 {
     bool torn = last_line_is_torn(day_file);
     size_t length = torn + strlen(line) + 1;

@@ -247,7 +247,7 @@ leave_nothing() { # JOBS
     local before i node
     state() {
         for node in n1 n2; do
-            cluster on $node sh -c 'ls /dev/shm /run; ps -e -o comm= | grep -vxE "ps|grep|sh|sort" | sort; ls /proc/$(pgrep -o -x slurmd)/fd; grep -c @ /proc/net/unix || true'
+            cluster on "$node" sh -c 'ls /dev/shm /run; ps -e -o comm= | grep -vxE "ps|grep|sh|sort" | sort; ls /proc/$(pgrep -o -x slurmd)/fd; grep -c @ /proc/net/unix || true'
         done
     }
     submit 'srun true' -N2 --apapi=rapl

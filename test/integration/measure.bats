@@ -217,14 +217,14 @@ leave_nothing() { # STEPS
     state() {
         local look='ls /dev/shm /run; ps -e -o comm= | grep -vxE "ps|grep|sh|sort" | sort' # not these themselves
         for node in n1 n2; do
-            cluster on $node sh -c "$look; ls /proc/\$(pgrep -o -x slurmd)/fd"
+            cluster on "$node" sh -c "$look; ls /proc/\$(pgrep -o -x slurmd)/fd"
         done
         cluster run sh -c "$look"
     }
     before=$(state)
     for ((i = 0; i < $1; i++)); do
-        run as_alice srun -N2 --apapi=rapl true
-        [[ $status -eq 0 && $output == *'apapi: step'* ]]
+        as_alice srun -N2 --apapi=rapl true >"$BATS_TEST_TMPDIR/said" 2>&1
+        grep -q 'apapi: step' "$BATS_TEST_TMPDIR/said"
     done
     eventually no_helpers
     eventually nodes_idle
