@@ -3,26 +3,34 @@
 #
 # Part of scripts/cluster: what both sides, outside and inside the site, use.
 
-marker=.apapi-cluster # this file says that a folder is a cluster's state folder
-patience_s=120        # for what takes seconds at most on a machine that has nothing else to do
-network=10.77.0       # of the site; nobody outside can see it
-state=                # the state folder, an absolute path without symbolic links
-clean_env=()          # environment of all daemons and commands
+marker=.apapi-cluster   # this file says that a folder is a cluster's state folder
+patience_s=120          # for what takes seconds at most on a machine that has nothing else to do
+network=10.77.0         # of the site; nobody outside can see it
+site_state=/run/cluster # where the site sees the state folder, too, whatever its path is
+state=                  # the state folder, an absolute path without symbolic links
+state_inside=           # the path by which Slurm knows it: `state`, or site_state
+clean_env=()            # environment of all daemons and commands
 
-# Sets `state` and `clean_env`. The path ends up in slurm.conf and /etc/passwd, where spaces and
-# some other characters cannot be written.
+# Sets `state`, `state_inside` and `clean_env`. The path ends up in slurm.conf, plugstack.conf and
+# /etc/passwd, where blanks and some other characters cannot be written, and slurmd's sockets lie below it,
+# whose names have 107 bytes at most. Where it does not fit, Slurm knows the folder as site_state.
 state_locate() {
-    state=${APAPI_CLUSTER_DIR:-$repository/build/cluster}
-    state=$(if cd -P -- "$state" 2>/dev/null; then echo "$PWD"; else realpath -m -- "$state"; fi)
-    [[ $state =~ ^/[A-Za-z0-9@_./+~-]+$ ]] ||
-        die "the path $state has characters that slurm.conf cannot hold: set APAPI_CLUSTER_DIR"
-    state_set "$state"
+    local LC_ALL=C # the letters are those of ASCII
+    state_set "${APAPI_CLUSTER_DIR:-$repository/build/cluster}"
+    state_set "$(if cd -P -- "$state" 2>/dev/null; then echo "$PWD"; else realpath -m -- "$state"; fi)"
+    [[ ${#state} -le 64 && $state =~ ^/[A-Za-z0-9@_./+~-]+$ ]] || state_inside=$site_state
+    set_environment
 }
 
 state_set() {
     state=$1
+    state_inside=$1
+    set_environment
+}
+
+set_environment() {
     clean_env=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
-        SLURM_CONF="$state/etc/slurm.conf")
+        SLURM_CONF="$state_inside/etc/slurm.conf")
 }
 
 # die [-STATUS] MESSAGE...

@@ -11,6 +11,7 @@ write_state() {
     shift 3
     install -d -m 755 "$state" "$state"/{etc,log,spool,run,home,home/root}
     : >"$state/$marker"
+    ln -s -- "$repository" "$state/repository"
     # slurmctld runs as slurm and writes its log and pid file
     chgrp slurm "$state/log" "$state/run"
     chmod 1775 "$state/log" "$state/run"
@@ -58,10 +59,10 @@ write_users() {
     # nobody can log in with a password, and no password leaves /etc
     sed "/^\(alice\|bob\):/d; s/:[^:]*/:*/" /etc/shadow >"$state/etc/shadow"
     chmod 640 "$state/etc/shadow"
-    sed -i "s|^\(root:[^:]*:[^:]*:[^:]*:[^:]*\):[^:]*|\1:$state/home/root|" "$state/etc/passwd"
+    sed -i "s|^\(root:[^:]*:[^:]*:[^:]*:[^:]*\):[^:]*|\1:$state_inside/home/root|" "$state/etc/passwd"
     for user in "${test_users[@]}"; do
         while getent passwd "$id" >/dev/null || getent group "$id" >/dev/null; do ((++id)); done
-        echo "$user:x:$id:$id:test user:$state/home/$user:/bin/bash" >>"$state/etc/passwd"
+        echo "$user:x:$id:$id:test user:$state_inside/home/$user:/bin/bash" >>"$state/etc/passwd"
         echo "$user:x:$id:" >>"$state/etc/group"
         echo "$user:*:19000:0:99999:7:::" >>"$state/etc/shadow"
         install -d -o "$id" -g "$id" -m 755 "$state/home/$user"
@@ -93,15 +94,15 @@ SlurmUser=slurm
 SlurmdUser=root
 AuthType=auth/munge
 CredType=cred/munge
-StateSaveLocation=$state/spool/slurmctld
-SlurmdSpoolDir=$state/spool/%n
-SlurmctldPidFile=$state/run/slurmctld.pid
-SlurmdPidFile=$state/run/slurmd-%n.pid
-SlurmctldLogFile=$state/log/slurmctld.log
-SlurmdLogFile=$state/log/slurmd-%n.log
+StateSaveLocation=$state_inside/spool/slurmctld
+SlurmdSpoolDir=$state_inside/spool/%n
+SlurmctldPidFile=$state_inside/run/slurmctld.pid
+SlurmdPidFile=$state_inside/run/slurmd-%n.pid
+SlurmctldLogFile=$state_inside/log/slurmctld.log
+SlurmdLogFile=$state_inside/log/slurmd-%n.log
 SlurmctldDebug=info
 SlurmdDebug=verbose
-PlugStackConfig=$state/etc/plugstack.conf
+PlugStackConfig=$state_inside/etc/plugstack.conf
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/linux
@@ -142,8 +143,8 @@ StorageType=accounting_storage/mysql
 StorageHost=localhost
 StorageUser=slurm
 StorageLoc=slurm_acct_db
-LogFile=$state/log/slurmdbd.log
-PidFile=$state/run/slurmdbd.pid
+LogFile=$state_inside/log/slurmdbd.log
+PidFile=$state_inside/run/slurmdbd.pid
 END
     chown slurm:slurm "$state/etc/slurmdbd.conf"
     chmod 600 "$state/etc/slurmdbd.conf"

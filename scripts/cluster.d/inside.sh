@@ -23,11 +23,13 @@ wait_until() {
 
 # --- the site -------------------------------------------------------------------------------------
 
-# Verb. site_init COVERED...: the site's first process; folders named COVERED bar ordinary users' way
-# to the repository or the state folder. It sets the site up and then only waits, for ever; bash reaps
-# orphans.
+# Verb. site_init STATE COVERED...: the site's first process; folders named COVERED bar ordinary users' way
+# to the repository or the state folder, whose own path is STATE. It sets the site up and then only waits, for
+# ever; bash reaps orphans.
 site_init() {
-    local pid folder
+    local pid folder known=$state
+    state=$1
+    shift
     # /proc is still the machine's: the number under which others know this process
     read -r pid _ </proc/self/stat
     mount -t proc proc /proc
@@ -36,6 +38,9 @@ site_init() {
         [[ -z $folder ]] || cover "$folder"
     done
     own_folders
+    mkdir -p "$site_state"
+    mount --bind "$state" "$site_state"
+    state=$known
     for folder in hosts passwd group shadow nsswitch.conf; do
         mount --bind "$state/etc/$folder" "/etc/$folder"
     done
@@ -57,12 +62,14 @@ END
 # repository and of the state folder stay visible that lie there.
 cover() {
     local folder=$1 path fd kept=() fds=()
+    local -A seen=()
     shift
     for path in "$@" "$repository" "$state"; do
-        [[ $path/ == "$folder"/* ]] || continue
+        [[ $path/ == "$folder"/* && -z ${seen[$path]:-} ]] || continue
         [[ $path == "$repository" || $path/ != "$repository"/* ]] || continue
         exec {fd}<"$path"
         kept+=("$path")
+        seen[$path]=1
         fds+=("$fd")
     done
     mount -t tmpfs -o mode=755 tmpfs "$folder"
@@ -280,7 +287,7 @@ node_init() {
     record "$node.init" "$pid"
     mount -t proc proc /proc
     echo "$node" >/proc/sys/kernel/hostname
-    own_folders /run/munge
+    own_folders /run/munge "$site_state"
     env --default-signal=INT,QUIT slurmd -D & # bash starts it with these ignored, and jobs would inherit that
     slurmd=$!
     trap 'node_shutdown "$slurmd"' TERM
