@@ -19,6 +19,19 @@ environment_clean() {
         ln -sf "$(command -v gojq)" "$BATS_RUN_TMPDIR/bin/jq"
         export PATH=$BATS_RUN_TMPDIR/bin:$PATH
     fi
+    chmod a+x "$BATS_RUN_TMPDIR" # what other users run may be below it
+}
+
+# Sets `plain` to a path of a file of the repository that LD_PRELOAD, plugstack.conf and slurm.conf can hold, which
+# split at blanks and colons: its own, or one by a link to the repository.
+plain_path() { # FILE OR FOLDER
+    local top=${BASH_SOURCE[0]%/*}/..
+    plain=$1
+    [[ $plain =~ [^ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0-9@_./+~-] ]] || return 0
+    top=$(cd "$top" && pwd -P)
+    plain=$BATS_RUN_TMPDIR/repository
+    [[ -e $plain ]] || ln -sfn "$top" "$plain"
+    plain+=${1#"$top"}
 }
 
 # Once for each file, when bats reads it first: before setup_file.

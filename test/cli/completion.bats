@@ -26,7 +26,8 @@ setup() {
 
 # typed SHELL TABS KEYS...: a line each, or with two tabs all that is shown
 typed() {
-    local start=". $script"
+    local start
+    printf -v start '. %q' "$script"
     [[ $1 != zsh ]] || start="autoload -U +X compinit && compinit -u -D; autoload -U +X bashcompinit && bashcompinit; $start"
     run -0 python3 "$BATS_TEST_DIRNAME/type_keys.py" "$1" "$start" "${@:2}"
     echo "$1: ${*:3} -> $output"

@@ -262,9 +262,11 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
 
 # The local device: a plain file that a preloaded library makes the BMC's.
 local_bmc() { # CMD...
+    local plain
+    plain_path "$fakes/ipmi_device.so"
     env -u APAPI_IPMI_HOST APAPI_SYSROOT="$BATS_TEST_TMPDIR/root" FAKE_IPMI_BMC="$APAPI_IPMI_HOST" \
         FAKE_IPMI_USER=boss FAKE_IPMI_PASSWORD=topsecret ASAN_OPTIONS=verify_asan_link_order=0 \
-        LD_PRELOAD="$fakes/ipmi_device.so" "$@"
+        LD_PRELOAD="$plain" "$@"
 }
 
 @test "the machine's own BMC" {

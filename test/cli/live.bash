@@ -5,7 +5,9 @@
 # Have $clocked, the beginning of a command, give it the clock of a machine that has been up for long, whatever this one's
 # says. It stands still, so that no page grows old, or goes on.
 set_clock() { # stands|goes
-    clocked=(env "LD_PRELOAD=$build/test/fake/live/live-clock.so" "LIVE_CLOCK=$1"
+    local plain # LD_PRELOAD splits at blanks and colons
+    plain_path "$build/test/fake/live/live-clock.so"
+    clocked=(env "LD_PRELOAD=$plain" "LIVE_CLOCK=$1"
         "ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0")
 }
 

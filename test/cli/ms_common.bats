@@ -15,7 +15,8 @@ setup_paths() {
     stubbed=$build/test/fake/ms_common/ms_stub_program
     # what is freed is not kept for long, where a sanitizer does that
     export ASAN_OPTIONS=${ASAN_OPTIONS:-}:quarantine_size_mb=1
-    preloaded=(env LD_PRELOAD="$library" "ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0" "$stubbed")
+    plain_path "$library"
+    preloaded=(env LD_PRELOAD="$plain" "ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0" "$stubbed")
 }
 
 # Figures of $output.

@@ -6,6 +6,8 @@ need_papi() { # NAME [OPTION]
     local status=0
 
     "$repository/scripts/setup-papi" "${@:2}" "$repository/build/$1" 3>&- || status=$?
+    [[ $status != 2 || $repository != *[[:space:]:]* ]] ||
+        skip_all 'PAPI cannot be built in a path with blanks or colons' || return 0
     ((status != 3)) || skip_all 'the source of PAPI cannot be had here' || return 0
     return $status
 }

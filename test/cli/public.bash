@@ -38,9 +38,9 @@ leave_public() {
 publish() { # FILE...
     local library
     cp "$@" "$public"
-    for library in $(ldd "$@" 2>/dev/null | awk -v build="$repository/" 'index($3, build) == 1 { print $3 }' | sort -u); do
-        cp "$library" "$public"
-    done
+    while read -r library; do
+        [[ $library != "$repository"/* ]] || cp "$library" "$public"
+    done < <(ldd "$@" 2>/dev/null | sed -nE 's/^.* => (.*) \(0x[0-9a-f]+\)$/\1/p' | sort -u)
     nobody+=(env "LD_LIBRARY_PATH=$public")
     open_way
 }

@@ -70,7 +70,8 @@ computation_fits() {
     needs_papi_programs
     run -0 ldd "$programs/own_papi_hl_program"
     [[ $output == *libpapi.so* && $output != *libapapi* ]]
-    run --separate-stderr -0 env LD_PRELOAD="$build/core/compat/libapapi_papi_hl.so" "$programs/own_papi_hl_program"
+    plain_path "$build/core/compat/libapapi_papi_hl.so"
+    run --separate-stderr -0 env LD_PRELOAD="$plain" "$programs/own_papi_hl_program"
     [[ $output == "done" && $stderr == *'"never begun"'* ]]
     [[ $(region_sum computation real_time_nsec) -gt 0 && $(region_sum computation region_count) == 3 ]]
 }
@@ -172,10 +173,10 @@ EOF
 }
 
 @test "LIKWID: a program marked for it is compiled unchanged, and one that is compiled runs with the library preloaded" {
-    for command in "$programs/likwid_program" "env LD_PRELOAD=$build/core/compat/libapapi_likwid.so $programs/own_likwid_program"; do
+    plain_path "$build/core/compat/libapapi_likwid.so"
+    for words in "TERM=dumb likwid_program" "LD_PRELOAD=$plain own_likwid_program"; do
         rm -rf "$PAPI_OUTPUT_DIRECTORY"
-        # shellcheck disable=SC2086 # words
-        run --separate-stderr -0 $command
+        run --separate-stderr -0 env "${words% *}" "$programs/${words#* }"
         [[ $output == 'work passes 3 time 1 values 4
 work passes 3 time 1 values 4
 first passes 1 time 1 values 4

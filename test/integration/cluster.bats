@@ -35,7 +35,7 @@ load cluster_common
 @test "the working folder is the caller's if the user can enter it, else the home" {
     cd "$repository"
     run -0 cluster run --user alice pwd
-    [ "$output" = "$repository" ]
+    [ "$output" = "$(realpath "$repository")" ]
     cd "$APAPI_CLUSTER_DIR/spool"
     mkdir -p -m 700 private
     cd private

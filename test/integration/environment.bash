@@ -3,10 +3,10 @@
 # shellcheck shell=bash disable=SC2034 # used by the tests
 
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-repository=${tests%/test/integration}
-
 # shellcheck source-path=SCRIPTDIR source=../environment.bash
 . "$tests/../environment.bash"
+plain_path "${tests%/test/integration}"
+repository=$plain tests=$plain/test/integration
 # shellcheck source-path=SCRIPTDIR source=../eventually.bash
 . "$tests/../eventually.bash"
 

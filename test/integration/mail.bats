@@ -14,7 +14,7 @@ setup_file() {
     mkdir -m 1777 "$mails"
     printf '%s\n' '#!/bin/bash' "file=\$(mktemp '$mails/.XXXXXX')" \
         'printf "%s\n" "$@" -- >"$file"; cat >>"$file"; chmod 644 "$file"; mv "$file" "${file%/.*}/${file##*/.}"' >"$shared/mailer"
-    printf '%s\n' '#!/bin/sh' "APAPI_CONFIG=$shared/apapi.conf exec $install/bin/apapi-mail \"\$@\"" >"$shared/mailprog"
+    printf '%s\n' '#!/bin/sh' "APAPI_CONFIG=$shared/apapi.conf exec '$install/bin/apapi-mail' \"\$@\"" >"$shared/mailprog"
     chmod 755 "$shared"/mail{er,prog}
     printf '%s\n' "acct_dir = $APAPI_ACCT_DIR" '[mail]' "mailer = $shared/mailer" 'wait = 2m' >"$shared/apapi.conf"
     plugstack default=rapl output=none

@@ -109,10 +109,12 @@ calls_with_the_users_names() {
     outside=()
     sampler=$(sed -nE 's/^([0-9]+) +execve\("[^"]*apapi-sampler".*/\1/p' "$APAPI_CLUSTER_DIR/trace")
     [[ -n $sampler ]]
-    others=$(grep -E "^$sampler " "$APAPI_CLUSTER_DIR/trace" | grep -oE '"/[^"]*"' | tr -d '"' | sort -u |
-        grep -vE "^(/|/proc|/(etc|lib|lib64|usr|proc|sys|dev|var/run/nscd)/.*|$install/.*|$libexec/.*|$APAPI_CLUSTER_DIR/etc/slurm.conf|$APAPI_ACCT_DIR.*|$APAPI_SPOOL_DIR.*|/run/apapi/n1/(.now|readings|[0-9]+/[0-9]+\.0\.regions))\$" || true)
+    own=$(realpath "$install") # strace prints letters that are not ASCII as octal numbers
+    others=$(grep -E "^$sampler " "$APAPI_CLUSTER_DIR/trace" | grep -oE '"/[^"]*"' | tr -d '"' | sed 's/\\/\\0/g' | sort -u)
+    others=$(printf '%b\n' "$others" |
+        grep -avE "^(/|/proc|/(etc|lib|lib64|usr|proc|sys|dev|var/run/nscd)/.*|$own/.*|$install/.*|$libexec/.*|$APAPI_CLUSTER_DIR/etc/slurm.conf|$APAPI_ACCT_DIR.*|$APAPI_SPOOL_DIR.*|/run/apapi/n1/(.now|readings|[0-9]+/[0-9]+\.0\.regions))\$" || true)
     while read -r path; do
-        [[ -z $path || $libexec/ == "$path"/* ]] || outside+=("$path")
+        [[ -z $path || $libexec/ == "$path"/* || $own/ == "$path"/* ]] || outside+=("$path")
     done <<<"$others"
     echo "outside: ${outside[*]:-}"
     [[ -z ${outside[*]:-} ]]
