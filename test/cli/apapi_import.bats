@@ -418,7 +418,7 @@ check_uncertainty() {
     record 7 0 n1 10 >file
     run --separate-stderr -0 import --db sqlite:db file
     [[ -z $stderr ]]
-    run -0 script -qec "$apapi import --db sqlite:db2 file" /dev/null
+    run -0 script -qec "'$apapi' import --db sqlite:db2 file" /dev/null
     [[ $output == *'%, 1 records'* ]]
 }
 

@@ -246,7 +246,7 @@ row_fits() { # ROW NAME WATTS
 @test "-r: progress is for a terminal alone" {
     run --separate-stderr "$atime" -r 2 true
     [[ $stderr != *'run 1 of 2'* ]]
-    run -0 script -qec "$atime -r 2 true" /dev/null
+    run -0 script -qec "'$atime' -r 2 true" /dev/null
     [[ $output == *'atime: "true": run 1 of 2'*'run 2 of 2'* ]]
 }
 

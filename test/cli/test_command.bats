@@ -181,11 +181,11 @@ END
     # shellcheck disable=SC2031
     pid=$!
     eventually test -e "$folder/begun"
-    pgrep -f "inside.sh $folder/.* site_init"
+    pgrep -f "inside.sh .*site_init $folder/"
     kill -TERM -- "-$pid"
     wait "$pid" || true
     cat "$folder/log"
-    run -1 pgrep -f "inside.sh $folder/"
+    run -1 pgrep -f "inside.sh .*$folder/"
     [[ $(ls "$folder") == $'begun\nlog' ]]
     rm -r "$folder"
 }
