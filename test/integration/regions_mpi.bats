@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=long
 # Regions of the ranks of an MPI program (Open MPI) on two nodes.
 
 bats_require_minimum_version 1.5.0
