@@ -57,7 +57,7 @@ setup() {
     [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
     expected_errors=
     use_copy
-    cd "$containers_place" # what users start begins in the caller's folder, which may be below /tmp
+    cd "$containers_place" || return # what users start begins in the caller's folder, which may be below /tmp
     cluster_folder=$(mktemp -d "$containers_place/test.XXXXXX")
     chmod 755 "$cluster_folder"
     etc=$BATS_TEST_TMPDIR
