@@ -4,7 +4,7 @@
 set(apapi_launch ${PROJECT_SOURCE_DIR}/test/launch ${PROJECT_BINARY_DIR}/tap)
 
 # apapi_test(PART/NAME KIND [LONG] [COST seconds] [BUILD preset] [ENVIRONMENT variable=value...] COMMAND word...)
-# KIND is that of test/launch. COST: of processor time, for a first run; later ones know better. BUILD: it needs
+# KIND is that of test/launch. COST: of wall time, for a first run; later ones know better. BUILD: it needs
 # the build of another preset.
 function(apapi_test name kind)
   cmake_parse_arguments(PARSE_ARGV 2 arg "LONG" "COST;BUILD" "ENVIRONMENT;COMMAND")
@@ -34,8 +34,8 @@ function(apapi_test name kind)
   endif()
 endfunction()
 
-# All files of test/PART/, each with its COST if there is one in the list "NAME:seconds ...".
-function(apapi_bats_tests part costs)
+# All files of test/PART/, with this COST, or that of the list "NAME:seconds ...".
+function(apapi_bats_tests part usual_cost costs)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/${part}/*.bats)
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
@@ -45,7 +45,7 @@ function(apapi_bats_tests part costs)
     if("${tags}" MATCHES "file_tags")
       set(words LONG)
     endif()
-    set(cost 5)
+    set(cost ${usual_cost})
     if("${costs}" MATCHES "(^| )${name}:([0-9]+)")
       set(cost ${CMAKE_MATCH_2})
     endif()

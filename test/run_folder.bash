@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The folder of a run of tests: all their temporary files, which they see as TMPDIR. Its path is short, as names of sockets
-# hold 107 bytes, and plain, as configuration files split at blanks. For scripts/test and test/launch.
+# hold 107 bytes and bats adds 32, and plain, as configuration files split at blanks. For scripts/test and test/launch.
 # shellcheck shell=bash
 
 # Sets run_folder; exports TMPDIR and APAPI_TEST_RUN, its name.
 make_run_folder() {
     local place
     for place in "${TMPDIR:-/tmp}" /tmp /var/tmp /dev/shm; do
-        [[ $place =~ ^/[A-Za-z0-9._/-]{0,23}$ ]] || continue
+        [[ $place =~ ^/[A-Za-z0-9._/-]{0,14}$ ]] || continue
         run_folder=$(mktemp -d "${place%/}/apapi-test.XXXXXX" 2>/dev/null) || continue
         chmod 1777 "$run_folder" # as /tmp
         export TMPDIR=$run_folder APAPI_TEST_RUN=${run_folder##*/}
@@ -22,7 +22,7 @@ make_run_folder() {
 remove_run_folder() {
     local folder
     for folder in "$run_folder" "/var/tmp/$APAPI_TEST_RUN"; do
-        pkill -KILL -f "/inside\\.sh ${folder//./\\.}[^ ]* site_init"
+        pkill -KILL -f "/inside\\.sh .*site_init ${folder//./\\.}/"
     done
     rm -rf --one-file-system "$run_folder" /var/tmp/"$APAPI_TEST_RUN"*
 }

@@ -158,7 +158,7 @@ END
     make_clone "$BATS_TEST_TMPDIR/clone" <<<'@test "held" { true; }'
     exec {lock}>"$BATS_TEST_TMPDIR/clone/build/test/lock"
     flock "$lock"
-    "$BATS_TEST_TMPDIR/clone/scripts/test" unit/test_none -f held --list >/dev/null 2>&1 || true # refused without the lock
+    run -2 "$BATS_TEST_TMPDIR/clone/scripts/test" integration -f 'no such name' # refused without waiting
     "$BATS_TEST_TMPDIR/clone/scripts/test" --list integration >"$BATS_TEST_TMPDIR/log" 2>&1 {lock}>&- 3>&- &
     pid=$!
     eventually grep -q 'another scripts/test runs in this clone: waiting for its end' "$BATS_TEST_TMPDIR/log"
