@@ -173,7 +173,7 @@ END
     ((EUID == 0)) || skip 'needs root, for a cluster'
     "$repository/scripts/cluster" check || skip 'no cluster can be made here'
     local clone=$BATS_TEST_TMPDIR/clone pid
-    folder=$(mktemp -d /tmp/held.XXXXXX) # short: sockets have their names in it
+    folder=$(mktemp -d /tmp/h.XXXXXX) # short: sockets have their names in it
     chmod 755 "$folder"
     printf '%s\n' "setup_file() { APAPI_CLUSTER_DIR=\$BATS_FILE_TMPDIR/cluster $clone/scripts/cluster start --nodes 1 3>&-; touch $folder/begun; }" \
         '@test "held" { sleep 1000 3>&-; }' | make_clone "$clone"
