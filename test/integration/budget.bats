@@ -197,7 +197,7 @@ site() { # LINES OF [budget]
 
 @test "limits of a partition" {
     site $'max_budget = 50kJ,main:1kJ,other:1J\nbudget_action = term,main:signal=USR2'
-    step --apapi-budget=2kJ sh -c "$(counts USR2 'exit 0')"
+    step --apapi-budget=50kJ sh -c "$(counts USR2 'exit 0')"
     [[ $status -eq 0 && $stderr == *'energy budget of 1kJ reached: '*', SIGUSR2 to the step'* ]]
     each_got USR2
 }

@@ -109,7 +109,7 @@ helpers_on() { # NODE
 
 # Samplers of all nodes, which the login node sees, and collectors.
 no_helpers() {
-    ! cluster run pgrep -x 'apapi-(sampler|collect)'
+    ! cluster run pgrep -x 'apapi-(sampler|collect)' 2>/dev/null # it warns of the pattern's length
 }
 
 nodes_idle() {
@@ -153,7 +153,7 @@ what_goes_on() {
 
 # No job, no helper, each node idle: all by one command, as this is looked at after each test.
 at_rest() {
-    [[ $(cluster run sh -c 'squeue -h; sinfo -h -N -o %T | sort -u; pgrep -x "apapi-(sampler|collect)"') == idle ]]
+    [[ $(cluster run sh -c 'squeue -h; sinfo -h -N -o %T | sort -u; pgrep -x "apapi-(sampler|collect)" 2>/dev/null') == idle ]]
 }
 
 # After each test: nothing is drained, left behind or in the logs.

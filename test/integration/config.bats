@@ -161,6 +161,7 @@ interval_ms() { # NODE
     run as_alice SLURM_APAPI_FORMAT=json srun -N1 -w n1 sleep 0.2 # how, not whether
     [[ $status -eq 0 && -z $output ]]
     run as_alice srun -N1 -w n1 --apapi=off sleep 0.2
+    echo "status $status, output: $output"
     [[ $status -eq 0 && -z $output ]]
     [[ $(records n1 | wc -l) -eq $((before + 4)) ]]
     run submit 'srun sleep 0.2; echo done' -N1 -w n1
