@@ -73,7 +73,7 @@ static int set(const char *event, unsigned kind, struct told *whom)
     return apapi_overflow_set(session, event, EACH, APAPI_OVERFLOW_EVERY | kind, tell, whom);
 }
 
-static char why_not[200];
+static char why_not[256];
 
 /* @return false: it cannot be counted here, which `why_not` says. */
 static bool set_or_skip(const char *event, unsigned kind, struct told *whom, int *number)
