@@ -166,7 +166,7 @@ checkpointed() { # JOB
 shim_sampler() { # VARIABLE=FILE
     local shim=$BATS_TEST_TMPDIR/sampler_shim.so
     cc -shared -fPIC -o "$shim" "$repository/test/fake/sampler_shim.c"
-    printf '#!/bin/sh\nexec env LD_PRELOAD=%q ASAN_OPTIONS=verify_asan_link_order=0 %q %q\n' \
+    printf '#!/bin/bash\nexec env LD_PRELOAD=%q ASAN_OPTIONS=verify_asan_link_order=0 %q %q\n' \
         "$shim" "$1" "$SAMPLER_PROGRAM" >"$BATS_TEST_TMPDIR/sampler"
     chmod 700 "$BATS_TEST_TMPDIR/sampler"
     SAMPLER_PROGRAM=$BATS_TEST_TMPDIR/sampler
@@ -369,10 +369,10 @@ END
 
 @test "apapi export sees the step while it runs, and after it" {
     local apapi=$BATS_TEST_DIRNAME/../../${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
-    local export="$apapi export --acct-dir $acct --spool-dir $spool -N n1 --prometheus -"
+    local export="'$apapi' export --acct-dir $acct --spool-dir $spool -N n1 --prometheus -"
     mkdir "$acct"
     run -0 step 1 "checkpointed 1 && $export -S now >$BATS_TEST_TMPDIR/running"
     grep -Fx 'apapi_step_running{job="1",step="0",user="root",node="n1"} 1' "$BATS_TEST_TMPDIR/running"
-    $export >"$BATS_TEST_TMPDIR/ended"
+    sh -c "$export" >"$BATS_TEST_TMPDIR/ended"
     grep -Fx 'apapi_step_running{job="1",step="0",user="root",node="n1"} 0' "$BATS_TEST_TMPDIR/ended"
 }

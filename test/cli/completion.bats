@@ -55,7 +55,9 @@ become() { # KEYS LINE [KEYS LINE]...: in both shells; blanks at the end and zsh
 }
 
 @test "components and events of this machine" {
-    run -0 "$repository/scripts/sim" --packages 1 -- python3 "$BATS_TEST_DIRNAME/type_keys.py" bash ". $script" 1 \
+    local start
+    printf -v start '. %q' "$script"
+    run -0 "$repository/scripts/sim" --packages 1 -- python3 "$BATS_TEST_DIRNAME/type_keys.py" bash "$start" 1 \
         'apapi list ra' 'atime -c nvml:ra' 'apapi list rapl:::PACK'
     [[ $output == $'apapi list rapl \natime -c nvml:rapl \napapi list rapl:::PACKAGE_ENERGY:PACKAGE0 ' ]]
 }
