@@ -103,6 +103,7 @@ regions_fit() { # EXPRESSION TRUTH THREADS
 
 @test "no umask and no closed descriptor keeps regions away" {
     run -0 marked -- bash -c 'umask 777 && exec "$0" -f json "$1" - 0.2 1 1 2>"$2" 0<&-' "$atime" "$phases" "$json"
+    chmod 600 "$json"
     regions_fit . "$output" 1
     nothing_is_left
 }

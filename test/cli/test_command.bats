@@ -141,16 +141,16 @@ count() { # STATUS LINE...
 
 # --- a run ----------------------------------------------------------------------------------------
 
-# A clone whose only test is integration/held.bats, which contains the text of stdin.
+# A clone whose only test is cli/held.bats, which contains the text of stdin.
 make_clone() { # FOLDER
-    mkdir -p "$1/test/integration" "$1/build/release" "$1/build/test"
+    mkdir -p "$1/test/cli" "$1/build/release" "$1/build/test"
     cp -r "$repository/scripts" "$1"
     cp "$repository"/test/{launch,run_folder.bash,count.awk} "$1/test"
     printf '#!/bin/sh\n' >"$1/scripts/setup"
-    cat >"$1/test/integration/held.bats"
+    cat >"$1/test/cli/held.bats"
     cat >"$1/build/release/CTestTestfile.cmake" <<END
-add_test([=[integration/held.bats]=] "$1/test/launch" "$1/build/release/tap" integration/held.bats bats "$1/test/integration/held.bats")
-set_tests_properties([=[integration/held.bats]=] PROPERTIES LABELS "integration;usual")
+add_test([=[cli/held.bats]=] "$1/test/launch" "$1/build/release/tap" cli/held.bats bats "$1/test/cli/held.bats")
+set_tests_properties([=[cli/held.bats]=] PROPERTIES LABELS "cli;usual")
 END
 }
 
@@ -158,8 +158,8 @@ END
     make_clone "$BATS_TEST_TMPDIR/clone" <<<'@test "held" { true; }'
     exec {lock}>"$BATS_TEST_TMPDIR/clone/build/test/lock"
     flock "$lock"
-    run -2 "$BATS_TEST_TMPDIR/clone/scripts/test" integration -f 'no such name' # refused without waiting
-    "$BATS_TEST_TMPDIR/clone/scripts/test" integration >"$BATS_TEST_TMPDIR/log" 2>&1 {lock}>&- 3>&- &
+    run -2 "$BATS_TEST_TMPDIR/clone/scripts/test" cli -f 'no such name' # refused without waiting
+    "$BATS_TEST_TMPDIR/clone/scripts/test" cli >"$BATS_TEST_TMPDIR/log" 2>&1 {lock}>&- 3>&- &
     pid=$!
     eventually grep -q 'another scripts/test runs in this clone: waiting for its end' "$BATS_TEST_TMPDIR/log"
     exec {lock}>&-
@@ -177,7 +177,7 @@ END
     chmod 755 "$folder"
     printf '%s\n' "setup_file() { APAPI_CLUSTER_DIR=\$BATS_FILE_TMPDIR/cluster $clone/scripts/cluster start --nodes 1 3>&-; touch $folder/begun; }" \
         '@test "held" { sleep 1000 3>&-; }' | make_clone "$clone"
-    TMPDIR=$folder setsid env -u APAPI_TEST_RUN "$clone/scripts/test" integration/held.bats >"$folder/log" 2>&1 3>&- &
+    TMPDIR=$folder setsid env -u APAPI_TEST_RUN "$clone/scripts/test" cli/held.bats >"$folder/log" 2>&1 3>&- &
     # shellcheck disable=SC2031
     pid=$!
     eventually test -e "$folder/begun"
