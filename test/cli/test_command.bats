@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # scripts/test: what it takes, and that it counts right what its jobs print.
-# shellcheck disable=SC2034 # used by what is sourced
+# shellcheck disable=SC2030,SC2031 # `run` sets its variables in each test
 
 bats_require_minimum_version 1.5.0
 load ../environment
@@ -178,7 +178,6 @@ END
     printf '%s\n' "setup_file() { APAPI_CLUSTER_DIR=\$BATS_FILE_TMPDIR/cluster $clone/scripts/cluster start --nodes 1 3>&-; touch $folder/begun; }" \
         '@test "held" { sleep 1000 3>&-; }' | make_clone "$clone"
     TMPDIR=$folder setsid env -u APAPI_TEST_RUN "$clone/scripts/test" cli/held.bats >"$folder/log" 2>&1 3>&- &
-    # shellcheck disable=SC2031
     pid=$!
     eventually test -e "$folder/begun"
     pgrep -f "inside.sh .*site_init $folder/"
@@ -203,4 +202,29 @@ END
     echo "$stderr"
     leave_public
     [[ -z $output && $stderr == 'setup: packages are missing; as root: apt-get update && apt-get install '*' gcc '*' bats '* ]]
+}
+
+# A copy of scripts/setup, for which these programs are what the texts say.
+setup_with() { # NAME TEXT...
+    local copy=$BATS_TEST_TMPDIR/copy
+    mkdir -p "$copy/scripts" "$copy/bin"
+    cp "$repository"/scripts/{setup,packages} "$copy/scripts"
+    while (($# > 0)); do
+        printf '#!/bin/sh\n%s\n' "$2" >"$copy/bin/$1"
+        chmod 755 "$copy/bin/$1"
+        shift 2
+    done
+    run -1 --separate-stderr env PATH="$copy/bin:$PATH" "$copy/scripts/setup" --test
+    echo "$output $stderr"
+    [[ ! -e $copy/build/release ]]
+}
+
+@test "without a network, or with a full disk, it says what mends that, and builds nothing" {
+    ((EUID == 0)) || skip 'needs root, to install packages'
+    setup_with dpkg-query 'echo unknown' df 'printf "h\n/dev/x 1 1 99999 1%% /\n"' apt-get 'exit 100' cmake 'exit 3'
+    [[ $stderr == 'setup: packages are missing, and apt-get update fails (no network, or no mirror?), see '*'; once it works: apt-get install '*' gcc '* ]]
+    setup_with dpkg-query 'echo unknown' df 'printf "h\n/dev/x 1 1 99 1%% /\n"'
+    [[ $stderr == 'setup: /var has 99 MiB free, '*' MiB are needed: apt-get clean'* ]]
+    setup_with dpkg-query 'shift 3; for name; do echo "$name install ok installed"; done'
+    [[ $stderr == "setup: $BATS_TEST_TMPDIR/copy/build has 99 MiB free, "*' MiB are needed: remove something there'* ]]
 }
