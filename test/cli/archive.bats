@@ -283,7 +283,7 @@ END
 }
 
 @test "a blocked /dev/log: 2 of 2 steps have their record, in the spool too" {
-    unshare -m true 2>/dev/null || skip "no mount namespace"
+    unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
     log=$BATS_TEST_TMPDIR/log
     host_with_log "$log" full
     acct=/proc/nowhere/acct
@@ -299,7 +299,7 @@ END
 }
 
 @test "a record that cannot be written is in the system's log, too" {
-    unshare -m true 2>/dev/null || skip "no mount namespace"
+    unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
     log=$BATS_TEST_TMPDIR/log
     host_with_log "$log"
     for spool in "$BATS_TEST_TMPDIR/spool" /proc/nowhere/spool; do
@@ -314,7 +314,7 @@ END
 }
 
 @test "a plugin of another version: the step is measured, and the log says which versions met" {
-    unshare -m true 2>/dev/null || skip "no mount namespace"
+    unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
     log=$BATS_TEST_TMPDIR/log
     host_with_log "$log"
     version=$(sed -n 's/^#define APAPI_CHANNEL_VERSION "\(.*\)"$/\1/p' "$BATS_TEST_DIRNAME/../../core/channel/channel.h")
@@ -330,7 +330,7 @@ END
 }
 
 @test "logrotate removes what is older than 400 days, and folders that are empty then" {
-    ((EUID == 0)) || skip "logrotate keeps to files of its own"
+    ((EUID == 0)) || skip "needs root, for files of root"
     mkdir -p "$acct"/2024-01-01 "$acct"/2026-11-20
     day=$(date -d '401 days ago' +%F)
     mkdir "$acct/$day"
