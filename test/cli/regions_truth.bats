@@ -60,10 +60,9 @@ setup() {
         adds_up $name
         run -0 errors $name
         echo "$output"
-        # one figure in 20 is farther from the truth than its uncertainty, none in 1000 three times as far; the uncertainty
-        # of a machine that stood still may be large
-        [[ $(jq -s 'map(select(.method == "estimated" and .count == .truly and .times <= 3 and (.part <= 0.2 or .times <= 1))) | length' \
-            <<<"$output") == 3 ]]
+        # one figure in 20 is farther from the truth than its uncertainty, none in 1000 three times as far. How large that
+        # is depends on the machine; the long test bounds it
+        [[ $(jq -s 'map(select(.method == "estimated" and .count == .truly and .times <= 3)) | length' <<<"$output") == 3 ]]
     done
 }
 
