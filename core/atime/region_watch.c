@@ -96,10 +96,10 @@ void region_watch_withdraw(struct region_watch *watch)
 static void *region_watch_listen(void *context)
 {
     struct region_watch *watch = context;
-    struct pollfd watched[] = {{.fd = watch->stop, .events = POLLIN},
-                               {.fd = serve_descriptor(watch->serve), .events = POLLIN}};
+    struct pollfd watched[] = {{.fd = watch->stop, .events = POLLIN}, {.events = POLLIN}};
 
     while (!watched[0].revents) {
+        watched[1].fd = serve_descriptor(watch->serve);
         if (poll(watched, 2, serve_pause_ms(watch->serve)) >= 0) {
             serve_work(watch->serve);
             serve_tick(watch->serve);

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "observe/observe_parts.h"
 
+#define PAUSE_NS UINT64_C(10000) /* for each program: some ten times of what a look at it takes */
+
 struct observer *observe_create(const struct apapi_live_page *live)
 {
     struct observer *observer = calloc(1, sizeof(*observer));
@@ -17,6 +19,7 @@ struct observer *observe_create(const struct apapi_live_page *live)
         pthread_mutex_init(&observer->lock, NULL);
         observer->live = live;
         observer->first = ticks_moment_now(PAGE_CLOCK_CPU);
+        observer->room = (struct observed_room){OBSERVED_THREADS_MAX, OBSERVED_NODES_MAX, 0};
         nodes_init(&observer->nodes);
         observer->columns[NODES_UNMARKED] = COLUMN_UNMARKED;
         observer->columns[NODES_REST] = COLUMN_COMMON;
@@ -46,23 +49,35 @@ void observe_destroy(struct observer *observer)
 static struct observe_moment observe_now(const struct observer *observer)
 {
     const struct ticks_moment now = {ticks_now(PAGE_CLOCK_CPU), clock_monotonic_ns()};
+    uint64_t start_ns = observer->live->head.start_ns;
 
     return (struct observe_moment){
         .ns = now.ns,
+        .passed_s = now.ns > start_ns ? (double)(now.ns - start_ns) / NS_PER_S : 0,
         .ticks = now.ticks,
         .tick_ns = ticks_length_ns(PAGE_CLOCK_CPU, observer->first, now),
         .elapsed_s =
             now.ns > observer->looked_ns ? (double)(now.ns - observer->looked_ns) / NS_PER_S : 0};
 }
 
+static void observe_look_at(struct observer *observer, const struct observe_moment *now,
+                            struct observed *program)
+{
+    observer->threads_s +=
+        observed_look(program, now, &observer->room, &observer->nodes, observer->news_s);
+}
+
 void observe_look(struct observer *observer)
 {
     const struct observe_moment now = observe_now(observer);
-    double threads_s = 0;
+    double threads_s;
 
+    observer->room.news = OBSERVED_NEWS_MAX;
     for (struct observed *program = observer->programs; program; program = program->next) {
-        threads_s += observed_look(program, &now, &observer->nodes, observer->news_s);
+        observe_look_at(observer, &now, program);
     }
+    threads_s = observer->threads_s;
+    observer->threads_s = 0;
     if (threads_s <= 0 && observer->depth > 0) {
         threads_s = now.elapsed_s;
         observer->news_s[observer->shell[observer->depth - 1].node] += threads_s;
@@ -76,6 +91,13 @@ void observe_look(struct observer *observer)
     }
     observe_add_time(observer, threads_s > 0 ? FIT_INSIDE : FIT_OUTSIDE, now.elapsed_s);
     observer->looked_ns = now.ns;
+}
+
+void observe_look_sometimes(struct observer *observer)
+{
+    if (clock_monotonic_ns() - observer->looked_ns >= observer->program_count * PAUSE_NS) {
+        observe_look(observer);
+    }
 }
 
 static void observe_row(struct observer *observer, struct observe_domain *domain,
@@ -147,29 +169,21 @@ int observe_activate(struct observer *observer)
     return 0;
 }
 
-static uint32_t observe_threads(const struct observer *observer)
-{
-    uint32_t threads = 0;
-
-    for (const struct observed *program = observer->programs; program; program = program->next) {
-        threads += page_thread_count(program->page);
-    }
-    return threads;
-}
-
 int observe_add(struct observer *observer, struct observed *program)
 {
     int result = observe_activate(observer);
 
-    if (result == 0 && (observer->program_count == OBSERVE_PROGRAMS_MAX ||
-                        observe_threads(observer) >= OBSERVE_THREADS_MAX)) {
+    if (result == 0 &&
+        (observer->program_count == OBSERVE_PROGRAMS_MAX || observer->room.threads == 0)) {
         observer->losses.programs++;
         errno = ENOSPC;
         result = -1;
     }
     if (result == 0) {
         pthread_mutex_lock(&observer->lock);
-        observe_look(observer);
+        if (observer->program_count == 0) {
+            observe_look(observer); /* until now there was none */
+        }
         program->next = observer->programs;
         observer->programs = program;
         observer->program_count++;
@@ -183,7 +197,13 @@ void observe_remove(struct observer *observer, struct observed *program)
     struct observed **place = &observer->programs;
 
     pthread_mutex_lock(&observer->lock);
-    observe_look(observer);
+    if (observer->program_count == 1) {
+        observe_look(observer); /* from now on there is none */
+    } else {
+        const struct observe_moment now = observe_now(observer);
+
+        observe_look_at(observer, &now, program);
+    }
     while (*place && *place != program) {
         place = &(*place)->next;
     }
@@ -191,7 +211,7 @@ void observe_remove(struct observer *observer, struct observed *program)
         *place = (*place)->next;
     }
     observer->program_count--;
-    observed_count(program, &observer->nodes, &observer->losses);
+    observed_count(program, &observer->room, &observer->nodes, &observer->losses);
     pthread_mutex_unlock(&observer->lock);
     observed_destroy(program);
 }

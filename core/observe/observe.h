@@ -17,7 +17,6 @@
  */
 
 #define OBSERVE_PROGRAMS_MAX 1024
-#define OBSERVE_THREADS_MAX 4096
 
 struct observer;
 

@@ -36,13 +36,15 @@ struct observer {
     size_t program_count;
     struct ticks_moment first; /* when it was created */
     uint64_t looked_ns;
+    struct observed_room room;
     struct nodes nodes;
     uint16_t columns[NODES_MAX]; /* by node */
     size_t column_count;
     double times_s[FIT_COLUMNS]; /* by column, since the beginning */
     double common_s[NODES_MAX];  /* by node: time that is in COLUMN_COMMON */
     unsigned held;               /* somebody works with these columns: they stay */
-    double news_s[NODES_MAX];    /* of a look */
+    double news_s[NODES_MAX];    /* by node, of all threads: since the last look */
+    double threads_s;            /* the sum of these */
     struct bands bands;
     struct observe_domain domains[APAPI_DOMAINS];
     size_t depth;
@@ -52,8 +54,11 @@ struct observer {
     struct apapi_region_losses losses;
 };
 
-/** Add the time since the last look to all sums. With the lock. */
+/** Add the time since the last look to all sums. Reads all pages. With the lock. */
 void observe_look(struct observer *observer);
+
+/** The same, if that is not more often than the number of programs allows. With the lock. */
+void observe_look_sometimes(struct observer *observer);
 
 /** Add time since the last look to a column. With the lock. */
 void observe_add_time(struct observer *observer, size_t column, double time_s);

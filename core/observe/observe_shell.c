@@ -52,7 +52,7 @@ int observe_shell_begin(struct observer *observer, const char *name)
     }
     shell_clean(clean, name);
     pthread_mutex_lock(&observer->lock);
-    observe_look(observer);
+    observe_look_sometimes(observer);
     shell->node = nodes_find(&observer->nodes, shell_node(observer), clean);
     observer->nodes.list[shell->node].count++;
     observer->nodes.list[shell->node].programs = 1;
@@ -106,7 +106,7 @@ int observe_shell_end(struct observer *observer, const char *name, double *energ
         return -1;
     }
     pthread_mutex_lock(&observer->lock);
-    observe_look(observer);
+    observe_look_sometimes(observer);
     observer->depth = shell_find(observer, name) - 1;
     pthread_mutex_unlock(&observer->lock);
     return 0;

@@ -9,22 +9,22 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/duration.h"
 #include "regions/message.h"
 
-#define SLACK 1.1       /* of the time that can have passed */
-#define SLACK_S 0.01    /* of a thread */
-#define FIRST_S 1000000 /* before a program was seen for the first time */
+#define SLACK 1.1         /* of the time that can have passed */
+#define SLACK_S 0.01      /* of a thread */
+#define MEMORY_LEAST 4096 /* no page of memory is smaller */
 
 /* A file that can become shorter, or whose memory may be missing, would end the reader. */
 static int program_check_file(int file, struct apapi_error *err)
 {
     struct statfs kind;
     struct stat status;
-    int seals = fcntl(file, F_GET_SEALS);
 
-    if (seals < 0 || (seals & REGION_SEALS) != REGION_SEALS) {
+    if (!region_is_sealed(file)) {
         return apapi_fail(err, EPERM, "its page is not sealed");
     }
     if (fstatfs(file, &kind) || kind.f_type != TMPFS_MAGIC || fstat(file, &status)) {
@@ -97,36 +97,66 @@ void observed_destroy(struct observed *program)
     free(program);
 }
 
-static void program_learn(struct observed *program, struct nodes *nodes)
+/* Whether some bytes have memory: to read where there is none would take it from the reader. */
+static bool program_has(const struct observed *program, const void *from, size_t size)
 {
-    uint32_t count = page_node_count(program->page);
+    const uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = (uintptr_t)from / page_size * page_size;
+    size_t length = (uintptr_t)from + size - first, pages = (length + page_size - 1) / page_size;
+    unsigned char there[sizeof(struct page_slot) / MEMORY_LEAST + 2];
+    bool all = !program->map || mincore((void *)first, length, there) == 0;
 
-    for (; program->known < count; program->known++) {
+    for (size_t i = 0; program->map && all && i < pages; i++) {
+        all = there[i] & 1;
+    }
+    return all;
+}
+
+static void program_learn(struct observed *program, struct observed_room *room, struct nodes *nodes)
+{
+    const struct page_program *page = program->page;
+    uint32_t count = page_node_count(page);
+
+    for (; program->known < count && room->nodes > 0 && room->news > 0 &&
+           program_has(program, &page->nodes[program->known], sizeof *page->nodes);
+         program->known++, room->nodes--, room->news--) {
         struct page_node_copy copy;
-        bool valid = page_node(program->page, program->known, &copy);
+        bool valid = page_node(page, program->known, &copy);
 
         program->node[program->known] =
             valid ? (uint16_t)nodes_find(nodes, program->node[copy.parent], copy.name) : NODES_REST;
     }
+    program->cut = program->cut || (program->known < count && room->nodes == 0);
 }
 
-/* Own ticks of all threads. @return the number of threads. */
-static uint32_t program_sum(const struct observed *program, uint64_t now, uint64_t sums[PAGE_NODES])
+static void program_admit(struct observed *program, struct observed_room *room)
 {
-    uint32_t threads = page_thread_count(program->page);
+    const struct page_program *page = program->page;
+    uint32_t count = page_thread_count(page);
+
+    for (; program->threads < count && room->threads > 0 &&
+           program_has(program, &page->slots[program->threads], sizeof *page->slots);
+         program->threads++) {
+        room->threads--;
+    }
+}
+
+/* Own ticks of all threads. */
+static void program_sum(const struct observed *program, uint64_t now, uint64_t sums[PAGE_NODES])
+{
+    uint32_t count = program->cut ? page_node_count(program->page) : program->known;
     struct page_slot_copy copy;
 
     memset(sums, 0, sizeof(*sums) * PAGE_NODES);
-    for (uint32_t i = 0; i < threads; i++) {
-        if (!page_slot(program->page, i, program->known, now, &copy)) {
+    for (uint32_t i = 0; i < program->threads; i++) {
+        if (!page_slot(program->page, i, count, now, &copy)) {
             continue;
         }
-        for (uint32_t node = 0; node < program->known; node++) {
-            sums[node] += copy.own[node];
+        for (uint32_t node = 0; node < count; node++) {
+            sums[node < program->known ? node : PAGE_REST] += copy.own[node];
         }
         sums[PAGE_REST] += copy.own[PAGE_REST];
     }
-    return threads;
 }
 
 /* Times only grow. A thread that could not be read is in the next look. */
@@ -139,23 +169,24 @@ static uint64_t program_grow(uint64_t *seen, uint64_t sum)
 }
 
 double observed_look(struct observed *program, const struct observe_moment *now,
-                     struct nodes *nodes, double times_s[NODES_MAX])
+                     struct observed_room *room, struct nodes *nodes, double times_s[NODES_MAX])
 {
     bool by_cpu = program->clock == PAGE_CLOCK_CPU;
     double tick_s = (by_cpu ? now->tick_ns : 1) / NS_PER_S, sum_s = 0, most_s, part = 1;
     uint64_t sums[PAGE_NODES];
     double own_s[PAGE_NODES];
-    uint32_t threads;
 
-    program_learn(program, nodes);
-    threads = program_sum(program, by_cpu ? now->ticks : now->ns, sums);
+    program_learn(program, room, nodes);
+    program_admit(program, room);
+    program_sum(program, by_cpu ? now->ticks : now->ns, sums);
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
         bool used = node < program->known || node == PAGE_REST;
 
         own_s[node] = used ? (double)program_grow(&program->seen[node], sums[node]) * tick_s : 0;
         sum_s += own_s[node];
     }
-    most_s = threads * ((program->looked ? now->elapsed_s * SLACK : FIRST_S) + SLACK_S);
+    most_s =
+        program->threads * ((program->looked ? now->elapsed_s : now->passed_s) * SLACK + SLACK_S);
     program->looked = true;
     part = sum_s > most_s ? most_s / sum_s : 1;
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
@@ -166,13 +197,17 @@ double observed_look(struct observed *program, const struct observe_moment *now,
     return sum_s * part;
 }
 
-void observed_count(struct observed *program, struct nodes *nodes,
+static uint32_t program_more(uint32_t claimed, uint32_t seen)
+{
+    return claimed > seen ? claimed - seen : 0;
+}
+
+void observed_count(struct observed *program, struct observed_room *room, struct nodes *nodes,
                     struct apapi_region_losses *losses)
 {
     const struct page_head *head = &program->page->head;
-    uint32_t threads = page_thread_count(program->page);
+    uint32_t threads = program->threads;
 
-    program_learn(program, nodes);
     for (uint32_t node = 1; node < PAGE_NODES; node++) {
         struct nodes_one *one = &nodes->list[program->node[node]];
         uint64_t count = 0;
@@ -191,6 +226,10 @@ void observed_count(struct observed *program, struct nodes *nodes,
     nodes->list[NODES_UNMARKED].programs++;
     nodes->list[NODES_UNMARKED].threads += threads;
     losses->names += __atomic_load_n(&head->names_lost, __ATOMIC_RELAXED);
+    losses->names += program_more(page_node_count(program->page), program->known);
     losses->threads += __atomic_load_n(&head->threads_lost, __ATOMIC_RELAXED);
+    losses->threads += program_more(page_thread_count(program->page), threads);
     losses->misuses += __atomic_load_n(&head->misuses, __ATOMIC_RELAXED);
+    room->threads += program->threads;
+    room->nodes += program->known - 1;
 }

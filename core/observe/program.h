@@ -11,8 +11,18 @@
 
 /*
  * A program of the step, by the page that it shares. Whatever the program writes into it, or does
- * with the file: what is read stays within the page and within the time that has passed.
+ * with the file: what is read stays within the page, within the memory that the program has put
+ * there, and within the time that has passed.
  */
+
+#define OBSERVED_THREADS_MAX 4096 /* of all programs of a step */
+#define OBSERVED_NODES_MAX 65536  /* the same */
+#define OBSERVED_NEWS_MAX 4096    /* nodes that come in one look */
+
+/** What the programs of a step may still have. Each page takes from it as it grows. */
+struct observed_room {
+    uint32_t threads, nodes, news;
+};
 
 struct observed {
     struct observed *next;
@@ -20,7 +30,9 @@ struct observed {
     void *map; /* the same, to be unmapped; NULL: it is the caller's */
     enum page_clock clock;
     struct page_results *results; /* NULL: none */
+    uint32_t threads;             /* slots that are read */
     uint32_t known;               /* nodes that have a place in `nodes` */
+    bool cut;                     /* it has more nodes than there is room for: they are the rest */
     uint16_t node[PAGE_NODES];
     uint64_t seen[PAGE_NODES]; /* own ticks of all threads together */
     bool looked;
@@ -32,6 +44,7 @@ struct observe_moment {
     uint64_t ticks;   /* PAGE_CLOCK_CPU */
     double tick_ns;   /* length of one of these */
     double elapsed_s; /* since the moment before */
+    double passed_s;  /* since the step began */
 };
 
 /**
@@ -52,13 +65,16 @@ void observed_destroy(struct observed *program);
  * Add the time that its threads have spent in each node since the last look.
  * @param times_s  by node of `nodes`
  * @return the sum of these [s]
- * Does not allocate, wait or make a system call.
+ * Does not allocate or wait. Makes a system call for each new thread and node, none else.
  */
 double observed_look(struct observed *program, const struct observe_moment *now,
-                     struct nodes *nodes, double times_s[NODES_MAX]);
+                     struct observed_room *room, struct nodes *nodes, double times_s[NODES_MAX]);
 
-/** What is known only at its end: how often each node was entered, by how many threads. */
-void observed_count(struct observed *program, struct nodes *nodes,
+/**
+ * What is known only at its end, after the last look: how often each node was entered, by how many
+ * threads. What it had goes back into the room.
+ */
+void observed_count(struct observed *program, struct observed_room *room, struct nodes *nodes,
                     struct apapi_region_losses *losses);
 
 #endif

@@ -416,8 +416,8 @@ int observe_result(struct observer *observer, const struct apapi_measurement *m,
     return 0;
 }
 
-static void result_publish_node(const struct observer *observer, const struct estimates *estimates,
-                                size_t node, struct page_result *row)
+static struct page_result result_row(const struct observer *observer,
+                                     const struct estimates *estimates, size_t node)
 {
     const struct apapi_region_result region = result_node(observer, estimates, node);
     struct page_result figures = {.method = region.method};
@@ -429,17 +429,15 @@ static void result_publish_node(const struct observer *observer, const struct es
         figures.power_w[d] = known ? region.domains[d].power_w : NAN;
         figures.uncertainty_w[d] = known ? region.domains[d].uncertainty_j / time_s : NAN;
     }
-    page_result_write(row, &figures);
+    return figures;
 }
 
-static void result_publish_program(const struct observer *observer,
-                                   const struct estimates *estimates,
-                                   const struct observed *program)
+/* Only of nodes that the program has: the page gets memory row by row. */
+static void result_publish(const struct observed *program, const struct page_result *rows)
 {
     for (uint32_t node = 0; program->results && node < PAGE_NODES; node++) {
         if (node < program->known || node == PAGE_REST) {
-            result_publish_node(observer, estimates, program->node[node],
-                                &program->results->nodes[node]);
+            page_result_write(&program->results->nodes[node], &rows[program->node[node]]);
         }
     }
 }
@@ -447,17 +445,22 @@ static void result_publish_program(const struct observer *observer,
 uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
 {
     struct estimates *estimates = calloc(1, sizeof(*estimates));
+    struct page_result *rows = calloc(NODES_MAX, sizeof(*rows));
     uint64_t start_ns = observer->live->head.start_ns;
 
     result_hold(observer, 1);
-    if (estimates && result_estimate(observer, NULL, estimates) == 0) {
+    if (estimates && rows && result_estimate(observer, NULL, estimates) == 0) {
         pthread_mutex_lock(&observer->lock);
+        for (size_t node = 0; node < observer->nodes.count; node++) {
+            rows[node] = result_row(observer, estimates, node);
+        }
         for (struct observed *program = observer->programs; program; program = program->next) {
-            result_publish_program(observer, estimates, program);
+            result_publish(program, rows);
         }
         pthread_mutex_unlock(&observer->lock);
     }
     result_hold(observer, -1);
+    free(rows);
     free(estimates);
     return now_ns + AGAIN_NS + (now_ns > start_ns ? (now_ns - start_ns) / AGAIN_PART : 0);
 }

@@ -22,6 +22,9 @@
 #define SERVE_AT_ONCE 64                /* events before other work is looked at */
 #define SERVE_BACKLOG SERVE_CONNECTIONS /* all ranks of a job may come at once */
 #define SERVE_LOGS 8                    /* lines at most */
+#define SERVE_PART 10                   /* of a core, for all that comes */
+#define SERVE_BURST_NS UINT64_C(50000000)
+#define SERVE_LAST_NS UINT64_C(20000000) /* for what has come before the end */
 
 /* A process: it has registered a page, or it is `apapi mark`. */
 struct serve_peer {
@@ -43,6 +46,7 @@ struct serve {
     size_t peer_count;
     struct serve_peer *peers;
     uint64_t publish_ns; /* 0: nobody to publish for */
+    uint64_t busy_ns;    /* work is paid for until then; in the future: it has to pause */
     struct observe_foms shell_foms;
     char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 };
@@ -103,20 +107,22 @@ struct serve *serve_open(const char *path, uint32_t uid, struct observer *observ
     return NULL;
 }
 
-int serve_descriptor(const struct serve *serve)
+/* Who sends without end does not take a core from the job: there is a pause after each burst. */
+static bool serve_pauses(const struct serve *serve)
 {
-    return serve->poll;
+    return serve->busy_ns > clock_monotonic_ns() + SERVE_BURST_NS * SERVE_PART;
 }
 
-static bool serve_receive(struct serve *serve, struct serve_peer *peer);
+int serve_descriptor(const struct serve *serve)
+{
+    return serve_pauses(serve) ? -1 : serve->poll;
+}
 
-/* What it has said before it ended comes first, and a last look at its page. */
+/* A last look at its page. */
 static void serve_drop(struct serve *serve, struct serve_peer *peer)
 {
     struct serve_peer **place = &serve->peers;
 
-    for (int i = 0; i < SERVE_AT_ONCE && serve_receive(serve, peer); i++) {
-    }
     while (*place && *place != peer) {
         place = &(*place)->next;
     }
@@ -188,10 +194,7 @@ static int serve_results(struct observed *program)
         return -1;
     }
     page_results_init(page);
-    fcntl(file, F_ADD_SEALS, REGION_SEALS | F_SEAL_FUTURE_WRITE);
-    if ((fcntl(file, F_GET_SEALS) & REGION_SEALS) != REGION_SEALS) {
-        fcntl(file, F_ADD_SEALS, REGION_SEALS); /* a kernel before 5.1 */
-    }
+    region_seal(file);
     program->results = page;
     return file;
 }
@@ -303,7 +306,7 @@ static bool serve_receive(struct serve *serve, struct serve_peer *peer)
     return true;
 }
 
-int serve_work(struct serve *serve)
+static int serve_events(struct serve *serve)
 {
     struct epoll_event events[SERVE_AT_ONCE];
     int count = epoll_wait(serve->poll, events, SERVE_AT_ONCE, 0);
@@ -320,14 +323,28 @@ int serve_work(struct serve *serve)
     return count;
 }
 
+int serve_work(struct serve *serve)
+{
+    uint64_t begin_ns = clock_monotonic_ns();
+    int count = serve_pauses(serve) ? 0 : serve_events(serve);
+
+    if (count > 0) {
+        serve->busy_ns = serve->busy_ns > begin_ns ? serve->busy_ns : begin_ns;
+        serve->busy_ns += (clock_monotonic_ns() - begin_ns) * SERVE_PART;
+    }
+    return count;
+}
+
 int serve_pause_ms(const struct serve *serve)
 {
     uint64_t now_ns = clock_monotonic_ns(), left_ms;
+    uint64_t next_ns =
+        serve_pauses(serve) ? serve->busy_ns - SERVE_BURST_NS * SERVE_PART : serve->publish_ns;
 
-    if (serve->publish_ns == 0) {
+    if (next_ns == 0) {
         return -1;
     }
-    left_ms = serve->publish_ns > now_ns ? (serve->publish_ns - now_ns) / 1000000 + 1 : 0;
+    left_ms = next_ns > now_ns ? (next_ns - now_ns) / 1000000 + 1 : 0;
     return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
@@ -342,13 +359,15 @@ void serve_tick(struct serve *serve)
 
 void serve_close(struct serve *serve)
 {
+    uint64_t last_ns = clock_monotonic_ns() + SERVE_LAST_NS;
+
     if (!serve) {
         return;
     }
     if (*serve->path) {
         unlink(serve->path);
     }
-    for (int i = 0; i < SERVE_AT_ONCE && serve_work(serve) > 0; i++) {
+    while (clock_monotonic_ns() < last_ns && serve_events(serve) > 0) {
     }
     while (serve->peers) {
         serve_drop(serve, serve->peers);

@@ -26,19 +26,26 @@ typedef void (*serve_log_f)(const char *text);
 struct serve *serve_open(const char *path, uint32_t uid, struct observer *observer,
                          serve_log_f log);
 
-/** @return a descriptor that is readable when there is work. */
+/** @return a descriptor that is readable when there is work; -1: not before serve_pause_ms(). */
 int serve_descriptor(const struct serve *serve);
 
-/** Do pending work, a bounded part of it. @return 0: there was none; -1 with errno EINTR */
+/**
+ * Do pending work, a bounded part of it: some milliseconds at once, a tenth of a core in the long
+ * run.
+ * @return 0: there was none, or it has to pause; -1 with errno EINTR
+ */
 int serve_work(struct serve *serve);
 
-/** @return until the next serve_tick() [ms]; -1: not needed. */
+/** @return until the next serve_tick() or serve_work() [ms]; -1: not needed. */
 int serve_pause_ms(const struct serve *serve);
 
 /** Publish results to the programs, if it is time to. */
 void serve_tick(struct serve *serve);
 
-/** No program can come any more; those that there are have ended. NULL is allowed. */
+/**
+ * No program can come any more; those that there are have ended. What has come before is read for
+ * at most 20 ms. NULL is allowed.
+ */
 void serve_close(struct serve *serve);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef REGIONS_MESSAGE_H
 #define REGIONS_MESSAGE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,7 @@
  *
  *   program to sampler
  *     REGION_REGISTER  first; with one descriptor, the memfd of its program page (regions/page.h),
- *                      sealed with REGION_SEALS
+ *                      sealed by region_seal()
  *     REGION_FOM       name value unit: a figure of merit; the last one of a name counts
  *   `apapi mark` to sampler; not on a connection with REGION_REGISTER
  *     REGION_BEGIN, REGION_END, REGION_READ   name: of the shell of the step
@@ -32,7 +33,6 @@
 #define REGION_SOCKET_SUFFIX APAPI_LIVE_REGIONS
 #define REGION_MESSAGE_MAGIC "APAPIREM"
 #define REGION_MESSAGE_VERSION 1
-#define REGION_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 enum region_message_kind {
     REGION_REGISTER = 1,
@@ -67,6 +67,16 @@ const char *region_message_problem(struct region_message *message, size_t size);
  *         -1 with errno of socket(2) or connect(2), ENAMETOOLONG
  */
 int region_connect(const char *live_page);
+
+/**
+ * Seal a memfd: its size stays and, from Linux 5.1 on, so does its memory. Who writes it has it
+ * mapped already.
+ * @return 0; -1 with errno of fcntl(2)
+ */
+int region_seal(int file);
+
+/** @return whether a file has all the seals of region_seal() that this Linux knows. */
+bool region_is_sealed(int file);
 
 /** Send a message, without waiting. @param file  to go with it; -1: none. @return 0; -1, errno */
 int region_send(int socket, const struct region_message *message, int file);

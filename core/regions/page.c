@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "regions/page.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -135,15 +134,9 @@ uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_
 
 void page_results_init(struct page_results *page)
 {
-    memset(page, 0, sizeof *page);
     memcpy(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic);
     page->version = PAGE_VERSION;
     page->size = sizeof *page;
-    for (size_t i = 0; i < PAGE_NODES; i++) {
-        for (size_t d = 0; d < PAGE_DOMAINS; d++) {
-            page->nodes[i].power_w[d] = page->nodes[i].uncertainty_w[d] = NAN;
-        }
-    }
 }
 
 typedef uint64_t __attribute__((may_alias)) page_word;
@@ -170,6 +163,9 @@ bool page_result_read(const struct page_result *row, struct page_result *copy)
     for (int tries = 0; tries < PAGE_RESULT_TRIES; tries++) {
         uint64_t before = __atomic_load_n(from, __ATOMIC_ACQUIRE);
 
+        if (before == 0) {
+            return false;
+        }
         for (size_t i = 1; i < PAGE_RESULT_WORDS; i++) {
             words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
         }

@@ -7,11 +7,12 @@
 
 /*
  * Two pages of shared memory between a program and the step's sampler; both are sealed memfds, so
- * that neither side can make them shorter.
+ * that neither side can make them shorter, or take memory out of them (before Linux 5.1, it can).
  *
  * A program page says what each thread of a program is in, and for how long it was. The program
- * writes it and may write anything: the sampler reads it by the functions below only. A result page
- * says what the program's regions draw; the sampler writes it.
+ * writes it and may write anything: the sampler reads it by the functions below only, and only
+ * where it has memory, which is the program's. A result page says what the program's regions draw;
+ * the sampler writes it.
  *
  * Numbers are in the byte order of the machine; there are no pointers. Times are ticks of the clock
  * that the head names, see regions/ticks.h.
@@ -20,13 +21,14 @@
  * Node PAGE_REST takes all that have no node of their own. A node never changes once `node_count`
  * includes it. Its own time is the time in it and in none of its inner regions.
  *
- * A thread's slot is written by that thread alone. It is given to another thread after its end,
- * which goes on with the times that are in it: they never decrease.
+ * A thread's slot is written by that thread alone; all of it has memory before thread_count
+ * includes it. It is given to another thread after its end, which goes on with the times that are
+ * in it: they never decrease.
  */
 
 #define PAGE_MAGIC "APAPIREG" /* the first 8 bytes, without a NUL */
 #define PAGE_RESULT_MAGIC "APAPIRES"
-#define PAGE_VERSION 1
+#define PAGE_VERSION 2
 #define PAGE_NODES 256
 #define PAGE_REST (PAGE_NODES - 1)
 #define PAGE_THREADS 1024 /* at one time; the times of any others are not kept */
@@ -83,7 +85,7 @@ struct page_program {
 
 /** What a thread in a node draws, apart from what the machine draws anyway. */
 struct page_result {
-    uint64_t sequence; /* odd: being written */
+    uint64_t sequence; /* odd: being written; 0: nothing is known */
     uint32_t method;   /* enum apapi_region_method */
     uint32_t spare;
     double power_w[PAGE_DOMAINS];       /* by enum apapi_domain; NaN: not known */
@@ -145,13 +147,13 @@ bool page_slot(const struct page_program *page, uint32_t slot, uint32_t node_cou
 /** @return times that a thread has entered a node. */
 uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_t node);
 
-/** Put zeros and the fixed parts into a result page; everything else is not known. */
+/** Put the fixed parts into a new result page, which is all zeros: nothing is known. */
 void page_results_init(struct page_results *page);
 
 /** Put figures into a row of a result page in one go, as its only writer. */
 void page_result_write(struct page_result *row, const struct page_result *figures);
 
-/** Copy a row of a result page. @return false: it was being written in each of some tries. */
+/** Copy a row of a result page. @return false: nothing is known, or it was written all the time. */
 bool page_result_read(const struct page_result *row, struct page_result *copy);
 
 #endif

@@ -25,15 +25,14 @@ static bool program_may_have_file(void)
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= sizeof(struct page_program);
 }
 
-/* @return a memfd that the sampler takes; -1: none. */
+/* @return a memfd of the page's size; -1: none. */
 static int program_file(void)
 {
     int file = program_may_have_file()
                    ? memfd_create("apapi-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING)
                    : -1;
 
-    if (file >= 0 && (ftruncate(file, sizeof(struct page_program)) ||
-                      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) {
+    if (file >= 0 && ftruncate(file, sizeof(struct page_program))) {
         close(file);
         return -1;
     }
@@ -65,7 +64,7 @@ static bool program_open(void)
         program.clock = ticks_choose();
         program.start = ticks_moment_now(program.clock);
         program_fill(&program.page->head);
-        link_open(file);
+        link_open(file >= 0 && region_seal(file) == 0 ? file : -1);
     }
     if (file >= 0) {
         close(file);

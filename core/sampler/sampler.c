@@ -400,12 +400,14 @@ static void sampler_serve(struct sampler *sampler, int signals)
         {.fd = APAPI_CHANNEL_FD, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
         {.fd = sampler->parts.job ? sampler->parts.receiver.poll : -1, .events = POLLIN},
-        {.fd = sampler->serve ? serve_descriptor(sampler->serve) : -1, .events = POLLIN}};
+        {.events = POLLIN}};
     bool more = true;
 
     while (more) {
-        int ready = poll(watched, 4, patience_ms(sampler));
+        int ready;
 
+        watched[3].fd = sampler->serve ? serve_descriptor(sampler->serve) : -1;
+        ready = poll(watched, 4, patience_ms(sampler));
         if (ready < 0) {
             continue;
         }

@@ -7,14 +7,17 @@
  * The pairs are the configuration; those that begin with '+' belong to the message that ends the
  * step. The command has the sampler's process id in $SAMPLER. Afterwards the sampler is told to
  * stop, and the record is printed, or why there is none, before the sampler is waited for. With
- * $HOST_TELLS_LOST it is told on standard error how many messages its log did not take.
+ * $HOST_TELLS_LOST it is told on standard error how many messages its log did not take; with
+ * $HOST_TELLS_STOP when the order to stop was answered, and the most memory that it had.
  */
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,6 +110,26 @@ static void hear(int channel, const char *word)
     free(text);
 }
 
+static void tell(const char *what, uint64_t since_ns)
+{
+    if (getenv("HOST_TELLS_STOP")) {
+        fprintf(stderr, "%s %.3f ms\n", what, (double)(deadline_now() - since_ns) / DEADLINE_MS);
+    }
+}
+
+/* The time until its answer, and until its record. */
+static void stop(int channel, char **pairs)
+{
+    struct pollfd answered = {.fd = channel, .events = POLLIN};
+    uint64_t begin_ns = deadline_now();
+
+    say(channel, APAPI_WORD_STOP, pairs, true);
+    poll(&answered, 1, (int)(PATIENCE_NS / DEADLINE_MS));
+    tell("answered", begin_ns);
+    hear(channel, APAPI_WORD_RECORD);
+    tell("recorded", begin_ns);
+}
+
 static void run(char **command, pid_t sampler)
 {
     char text[16];
@@ -125,6 +148,7 @@ static void run(char **command, pid_t sampler)
 
 int main(int argc, char **argv)
 {
+    struct rusage used = {0};
     int channel, separator;
     pid_t sampler;
 
@@ -142,10 +166,12 @@ int main(int argc, char **argv)
     say(channel, APAPI_WORD_BEGIN, NULL, false);
     hear(channel, APAPI_WORD_READY);
     run(argv + separator + 1, sampler);
-    say(channel, APAPI_WORD_STOP, argv + 2, true);
-    hear(channel, APAPI_WORD_RECORD);
+    stop(channel, argv + 2);
     puts("");
     fflush(stdout);
-    waitpid(sampler, NULL, 0);
+    wait4(sampler, NULL, 0, &used);
+    if (getenv("HOST_TELLS_STOP")) {
+        fprintf(stderr, "memory %ld KiB\n", used.ru_maxrss);
+    }
     return 0;
 }

@@ -31,14 +31,17 @@ static void fuzz_regions_valid(void)
     page.nodes[2].parent = 1;
 }
 
+static struct observed_room room;
+
 static void fuzz_regions_look(struct observed *program, uint64_t now_ns)
 {
-    const struct observe_moment now = {now_ns, now_ns * 3, 1 / 3.0, 0.1};
+    const struct observe_moment now = {now_ns, now_ns * 3, 1 / 3.0, 0.1, (double)now_ns / 1e9};
 
     if (page.head.thread_count > THREADS) {
         page.head.thread_count = THREADS;
     }
-    REQUIRE(observed_look(program, &now, &nodes, times_s) >= 0);
+    room.news = OBSERVED_NEWS_MAX;
+    REQUIRE(observed_look(program, &now, &room, &nodes, times_s) >= 0);
     REQUIRE(nodes.count <= NODES_MAX);
     for (size_t i = 0; i < nodes.count; i++) {
         char path[APAPI_REGION_PATH_SIZE];
@@ -71,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 
     fuzz_regions_valid();
     nodes.count = NODES_FIRST;
+    room = (struct observed_room){OBSERVED_THREADS_MAX, OBSERVED_NODES_MAX, 0};
     observed_begin(&program, &page);
     for (size_t i = 0; i + sizeof write <= size; i += sizeof write) {
         memcpy(&write, input + i, sizeof write);
@@ -82,7 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     }
     if (page_problem(&page, sizeof page) == NULL) {
         fuzz_regions_look(&program, 1000000000);
-        observed_count(&program, &nodes, &losses);
+        observed_count(&program, &room, &nodes, &losses);
+        REQUIRE(room.threads == OBSERVED_THREADS_MAX && room.nodes == OBSERVED_NODES_MAX);
     }
     fuzz_regions_undo(input, size);
     return 0;

@@ -96,7 +96,7 @@ static inline const struct page_program *take_page(void)
         assert_int_equal(message.kind, REGION_REGISTER);
         page = mmap(NULL, sizeof(struct page_program), PROT_READ, MAP_SHARED, file, 0);
         assert_true(page != MAP_FAILED);
-        assert_int_equal(fcntl(file, F_GET_SEALS) & REGION_SEALS, REGION_SEALS);
+        assert_true(region_is_sealed(file));
         assert_null(page_problem(page, sizeof(struct page_program)));
         close(file);
     }

@@ -5,9 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count_of.h"
+#include "base/duration.h"
 #include "base/random.h"
 #include "observe/observe.h"
 #include "regions/message.h"
@@ -23,13 +26,21 @@ static int new_file(off_t size, int seals)
 
     assert_true(file >= 0);
     assert_int_equal(ftruncate(file, size), 0);
-    assert_int_equal(fcntl(file, F_ADD_SEALS, seals), 0);
+    assert_int_equal(seals ? fcntl(file, F_ADD_SEALS, seals) : 0, 0);
+    return file;
+}
+
+static int new_sealed_file(off_t size)
+{
+    int file = new_file(size, 0);
+
+    assert_int_equal(region_seal(file), 0);
     return file;
 }
 
 static int new_page(void)
 {
-    int file = new_file(sizeof(*owned), REGION_SEALS);
+    int file = new_file(sizeof(*owned), 0);
 
     owned = mmap(NULL, sizeof(*owned), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     assert_true(owned != MAP_FAILED);
@@ -41,6 +52,8 @@ static int new_page(void)
     owned->head.thread_count = 1;
     strcpy(owned->nodes[1].name, "solve");
     owned->slots[0].current = PAGE_NO_NODE;
+    owned->slots[0].shortest[PAGE_NODES - 1] = 0;
+    assert_int_equal(region_seal(file), 0);
     return file;
 }
 
@@ -63,11 +76,14 @@ static void pages_that_could_end_their_reader_are_refused(void **state)
     refused(open("/dev/zero", O_RDONLY | O_CLOEXEC), EPERM, "its page is not sealed");
     refused(dup(STDERR_FILENO), EPERM, "its page is not sealed");
     refused(-1, EPERM, "its page is not sealed");
-    refused(new_file(4096, REGION_SEALS), EPROTO,
-            "its page does not have the size of a page of regions");
-    refused(new_file(sizeof(*owned), REGION_SEALS), EPROTO, "its page is no page of regions");
+    refused(new_sealed_file(4096), EPROTO, "its page does not have the size of a page of regions");
+    refused(new_sealed_file(sizeof(*owned)), EPROTO, "its page is no page of regions");
     owned->head.version++;
     refused(file, EPROTO, "its page is of another version");
+    file = new_file(sizeof(*owned), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    if (fcntl(new_sealed_file(1), F_GET_SEALS) & F_SEAL_FUTURE_WRITE) {
+        refused(file, EPERM, "its page is not sealed"); /* memory can be taken out of it */
+    }
     munmap(owned, sizeof(*owned));
 }
 
@@ -242,6 +258,138 @@ static void a_program_has_the_energy_of_its_regions(void **state)
     close(file);
 }
 
+static blkcnt_t blocks_of(int file)
+{
+    struct stat status;
+
+    assert_int_equal(fstat(file, &status), 0);
+    return status.st_blocks;
+}
+
+/* A page of many threads and regions, most of which have no memory. */
+static void what_a_program_has_no_memory_for_is_not_read(void **state)
+{
+    struct observer *observer = new_observer();
+    struct apapi_regions regions;
+    int file = new_page();
+    struct observed *program = observed_create(file, NULL);
+    blkcnt_t blocks = blocks_of(file);
+
+    (void)state;
+    assert_int_equal(observe_add(observer, program), 0);
+    reading(observer, 1);
+    owned->slots[0].own[1] = 1000;
+    owned->head.node_count = PAGE_REST;
+    owned->head.thread_count = PAGE_THREADS;
+    for (unsigned i = 2; i <= 5; i++) {
+        reading(observer, i);
+    }
+    observe_remove(observer, program);
+    assert_int_equal(blocks_of(file), blocks);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_int_equal(find(&regions, "solve")->time_ns, 1000);
+    assert_int_equal(regions.losses.threads, PAGE_THREADS - 1);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    munmap(owned, sizeof(*owned));
+    close(file);
+}
+
+static struct observed *new_observed(const struct page_program *page)
+{
+    struct observed *program = calloc(1, sizeof(*program));
+
+    assert_non_null(program);
+    observed_begin(program, page);
+    return program;
+}
+
+/* N programs that end cost N looks, not N times N. */
+static void the_end_of_a_program_reads_its_page_alone(void **state)
+{
+    struct observer *observer = new_observer();
+    struct page_program *pages[2] = {new_crowded_page(), new_crowded_page()};
+    struct observed *first = new_observed(pages[0]), *second = new_observed(pages[1]);
+    struct apapi_regions regions;
+
+    (void)state;
+    assert_int_equal(observe_add(observer, first), 0);
+    assert_int_equal(observe_add(observer, second), 0);
+    reading(observer, 1);
+    pages[0]->slots[0].own[1] += 500;
+    pages[1]->slots[0].own[1] += 500;
+    observe_remove(observer, first);
+    assert_int_equal(second->seen[1], 1000);
+    reading(observer, 2);
+    assert_int_equal(second->seen[1], 1500);
+    observe_remove(observer, second);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_true(fabs((double)find(&regions, "r1")->time_ns - 3000) < 2);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    free(pages[0]);
+    free(pages[1]);
+}
+
+static void all_programs_together_have_room_for_so_many_threads(void **state)
+{
+    struct observer *observer = new_observer();
+    struct page_program *page = new_crowded_page();
+    struct observed *programs[5], *late = new_observed(page);
+    struct apapi_regions regions;
+
+    (void)state;
+    page->head.thread_count = PAGE_THREADS;
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        programs[i] = new_observed(page);
+        assert_int_equal(observe_add(observer, programs[i]), 0);
+    }
+    reading(observer, 1);
+    assert_int_equal(observe_add(observer, late), -1);
+    assert_int_equal(errno, ENOSPC);
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        observe_remove(observer, programs[i]);
+    }
+    assert_int_equal(observe_add(observer, late), 0);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_int_equal(regions.losses.threads, 5 * PAGE_THREADS - OBSERVED_THREADS_MAX);
+    assert_int_equal(regions.losses.programs, 1);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    free(page);
+}
+
+#define CROWD (OBSERVED_NODES_MAX / MANY + 4) /* programs; the last ones have no room */
+
+static void all_programs_together_have_room_for_so_many_regions(void **state)
+{
+    struct observer *observer = new_observer();
+    struct page_program *page = new_crowded_page();
+    struct apapi_regions regions;
+    double times_s = 0;
+
+    (void)state;
+    for (size_t i = 0; i < CROWD; i++) {
+        assert_int_equal(observe_add(observer, new_observed(page)), 0);
+    }
+    for (unsigned i = 0; i <= OBSERVED_NODES_MAX / OBSERVED_NEWS_MAX; i++) {
+        reading(observer, i);
+    }
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    for (size_t i = 0; i < regions.count; i++) {
+        if (regions.list[i].kind != APAPI_REGION_IDLE) {
+            times_s += (double)regions.list[i].time_ns / NS_PER_S;
+        }
+        if (regions.list[i].kind == APAPI_REGION_REST) {
+            assert_true(regions.list[i].time_ns >= 1000);
+        }
+    }
+    assert_true(fabs(times_s - 1e-6 * MANY * CROWD) < 1e-6);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    free(page);
+}
+
 static void times_that_cannot_be_are_cut(void **state)
 {
     struct observer *observer = new_observer();
@@ -251,6 +399,7 @@ static void times_that_cannot_be_are_cut(void **state)
     uint64_t start_ns = clock_monotonic_ns();
 
     (void)state;
+    owned->slots[0].own[1] = UINT64_C(1) << 60; /* 36 years, before it was seen */
     assert_int_equal(observe_add(observer, program), 0);
     reading(observer, 1);
     for (unsigned i = 2; i <= 20; i++) {
@@ -334,6 +483,10 @@ int main(void)
         cmocka_unit_test(a_late_region_with_more_time_gets_a_power_of_its_own),
         cmocka_unit_test(pages_that_could_end_their_reader_are_refused),
         cmocka_unit_test(a_program_has_the_energy_of_its_regions),
+        cmocka_unit_test(what_a_program_has_no_memory_for_is_not_read),
+        cmocka_unit_test(the_end_of_a_program_reads_its_page_alone),
+        cmocka_unit_test(all_programs_together_have_room_for_so_many_threads),
+        cmocka_unit_test(all_programs_together_have_room_for_so_many_regions),
         cmocka_unit_test(times_that_cannot_be_are_cut),
         cmocka_unit_test(without_programs_nothing_is_said),
         cmocka_unit_test(the_shell_has_regions_too),

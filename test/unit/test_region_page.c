@@ -116,8 +116,7 @@ static void test_a_row_of_results_is_read_as_it_was_written(void **state)
     page_results_init(&results);
     assert_null(page_results_problem(&results, sizeof results));
     assert_non_null(page_results_problem(&page, sizeof results));
-    assert_true(page_result_read(&results.nodes[4], &copy));
-    assert_true(copy.power_w[1] != copy.power_w[1]); /* not known */
+    assert_false(page_result_read(&results.nodes[4], &copy));
     page_result_write(&results.nodes[4], &figures);
     assert_true(page_result_read(&results.nodes[4], &copy));
     assert_int_equal(copy.method, 2);

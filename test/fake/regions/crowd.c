@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Many programs with regions in one step.
+ *
+ *   crowd honest PROGRAMS SECONDS  each is a process with one thread and three regions
+ *   crowd grow PAGES SECONDS       pages without memory claim more threads and regions after they
+ *                                  are known; half of them close, then the program ends
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apapi/region.h"
+#include "regions/message.h"
+#include "regions/page.h"
+
+#define CLOSED_S 0.25 /* from the close of half of the pages to the end */
+
+static _Noreturn void die(const char *what)
+{
+    perror(what);
+    exit(EXIT_FAILURE);
+}
+
+static void wait_s(double time_s)
+{
+    struct timespec time = {(time_t)time_s, (long)((time_s - (double)(time_t)time_s) * 1e9)};
+
+    nanosleep(&time, NULL);
+}
+
+static struct page_program *crowd_page(int *file)
+{
+    struct page_program *page;
+
+    *file = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*file < 0 || ftruncate(*file, sizeof *page)) {
+        die("memfd");
+    }
+    page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+    if (page == MAP_FAILED || region_seal(*file)) {
+        die("page");
+    }
+    memcpy(page->head.magic, PAGE_MAGIC, sizeof page->head.magic);
+    page->head.version = PAGE_VERSION;
+    page->head.size = sizeof *page;
+    page->head.clock = PAGE_CLOCK_MONOTONIC;
+    page->head.node_count = 1;
+    page->head.thread_count = 1;
+    return page;
+}
+
+static int crowd_register(int file)
+{
+    struct region_message message;
+    int channel;
+
+    region_message_init(&message, REGION_REGISTER, NULL);
+    while ((channel = region_connect(getenv("APAPI_LIVE_PAGE"))) < 0) {
+        wait_s(0.01);
+    }
+    if (region_send(channel, &message, file)) {
+        die("register");
+    }
+    close(file);
+    return channel;
+}
+
+static void crowd_grow(struct page_program *page)
+{
+    for (uint32_t node = 1; node < PAGE_REST; node++) {
+        snprintf(page->nodes[node].name, PAGE_NAME_SIZE, "r%u", node);
+    }
+    __atomic_store_n(&page->head.node_count, PAGE_REST, __ATOMIC_RELEASE);
+    __atomic_store_n(&page->head.thread_count, PAGE_THREADS, __ATOMIC_RELEASE);
+}
+
+static void grow(size_t count, double time_s)
+{
+    struct page_program **pages = calloc(count, sizeof *pages);
+    int *channels = calloc(count, sizeof *channels), file;
+
+    for (size_t i = 0; pages && channels && i < count; i++) {
+        pages[i] = crowd_page(&file);
+        channels[i] = crowd_register(file);
+    }
+    wait_s(0.3);
+    for (size_t i = 0; i < count; i++) {
+        crowd_grow(pages[i]);
+    }
+    wait_s(time_s);
+    for (size_t i = 0; i < count / 2; i++) {
+        close(channels[i]);
+    }
+    wait_s(CLOSED_S);
+    _exit(EXIT_SUCCESS);
+}
+
+static _Noreturn void honest_program(double time_s)
+{
+    static const char *const names[] = {"read", "solve", "write"};
+
+    apapi_region_begin("main");
+    for (size_t i = 0; i < 3; i++) {
+        apapi_region_begin(names[i]);
+        wait_s(time_s / 3);
+        apapi_region_end(names[i]);
+    }
+    apapi_region_end("main");
+    exit(EXIT_SUCCESS);
+}
+
+static void honest(size_t count, double time_s)
+{
+    for (size_t i = 0; i < count; i++) {
+        pid_t child = fork();
+
+        if (child == 0) {
+            honest_program(time_s);
+        }
+        if (child < 0) {
+            die("fork");
+        }
+    }
+    while (wait(NULL) > 0) {
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct rlimit files;
+
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    if (argc != 4) {
+        fputs("usage: crowd honest|grow COUNT SECONDS\n", stderr);
+        return 2;
+    }
+    (strcmp(argv[1], "grow") == 0 ? grow : honest)(strtoul(argv[2], NULL, 10),
+                                                   strtod(argv[3], NULL));
+    return 0;
+}
