@@ -24,7 +24,7 @@
 #define SERVE_LOGS 8                    /* lines at most */
 #define SERVE_PART 10                   /* of a core, for all that comes */
 #define SERVE_BURST_NS UINT64_C(50000000)
-#define SERVE_LAST_NS UINT64_C(20000000) /* for what has come before the end */
+#define SERVE_LAST 8192 /* events that are read at the end */
 
 /* A process: it has registered a page, or it is `apapi mark`. */
 struct serve_peer {
@@ -323,16 +323,28 @@ static int serve_events(struct serve *serve)
     return count;
 }
 
+/* @return the number of events; less than `most`: there are no more. */
+static int serve_pending(struct serve *serve, int most)
+{
+    int done = 0, count = 1;
+
+    while (done < most && count > 0) {
+        count = serve_events(serve);
+        done += count > 0 ? count : 0;
+    }
+    return done;
+}
+
 int serve_work(struct serve *serve)
 {
-    uint64_t begin_ns = clock_monotonic_ns();
-    int count = serve_pauses(serve) ? 0 : serve_events(serve);
+    uint64_t now_ns = clock_monotonic_ns(), begin_ns = clock_thread_cpu_ns();
+    int done = serve_pauses(serve) ? 0 : serve_pending(serve, SERVE_AT_ONCE);
 
-    if (count > 0) {
-        serve->busy_ns = serve->busy_ns > begin_ns ? serve->busy_ns : begin_ns;
-        serve->busy_ns += (clock_monotonic_ns() - begin_ns) * SERVE_PART;
+    if (done > 0) {
+        serve->busy_ns = serve->busy_ns > now_ns ? serve->busy_ns : now_ns;
+        serve->busy_ns += (clock_thread_cpu_ns() - begin_ns) * SERVE_PART;
     }
-    return count;
+    return done;
 }
 
 int serve_pause_ms(const struct serve *serve)
@@ -359,16 +371,13 @@ void serve_tick(struct serve *serve)
 
 void serve_close(struct serve *serve)
 {
-    uint64_t last_ns = clock_monotonic_ns() + SERVE_LAST_NS;
-
     if (!serve) {
         return;
     }
     if (*serve->path) {
         unlink(serve->path);
     }
-    while (clock_monotonic_ns() < last_ns && serve_events(serve) > 0) {
-    }
+    serve_pending(serve, SERVE_LAST);
     while (serve->peers) {
         serve_drop(serve, serve->peers);
     }

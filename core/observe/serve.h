@@ -30,9 +30,8 @@ struct serve *serve_open(const char *path, uint32_t uid, struct observer *observ
 int serve_descriptor(const struct serve *serve);
 
 /**
- * Do pending work, a bounded part of it: some milliseconds at once, a tenth of a core in the long
- * run.
- * @return 0: there was none, or it has to pause; -1 with errno EINTR
+ * Do pending work: some 64 messages at once and, in the long run, what a tenth of a core can do.
+ * @return 0: there was none, or it has to pause
  */
 int serve_work(struct serve *serve);
 
@@ -43,8 +42,8 @@ int serve_pause_ms(const struct serve *serve);
 void serve_tick(struct serve *serve);
 
 /**
- * No program can come any more; those that there are have ended. What has come before is read for
- * at most 20 ms. NULL is allowed.
+ * No program can come any more; those that there are have ended. Of what has come before at most
+ * 8192 messages are read. NULL is allowed.
  */
 void serve_close(struct serve *serve);
 

@@ -77,19 +77,13 @@ static struct page_results *link_map(int file)
                                                                                          : page;
 }
 
-/* The end of a sampler that has not read all messages is told once, before what it has sent. */
-static bool link_receive(struct region_message *message, int *file)
-{
-    return region_receive(link_state.channel, message, file) == 0 ||
-           (errno == ECONNRESET && region_receive(link_state.channel, message, file) == 0);
-}
-
 const struct page_results *link_results(void)
 {
     struct region_message message;
     int file;
 
-    while (!link_state.results && link_is_ours() && link_receive(&message, &file)) {
+    while (!link_state.results && link_is_ours() &&
+           !region_receive(link_state.channel, &message, &file)) {
         if (file >= 0) {
             link_state.results = message.kind == REGION_RESULTS ? link_map(file) : NULL;
             close(file);

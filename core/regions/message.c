@@ -133,6 +133,15 @@ static int message_file(struct msghdr *packet)
     return file;
 }
 
+/* The end of a side that has not read all is reported once, before what it has sent. */
+static ssize_t message_next(int socket, struct msghdr *packet)
+{
+    const int flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
+    ssize_t size = recvmsg(socket, packet, flags);
+
+    return size < 0 && errno == ECONNRESET ? recvmsg(socket, packet, flags) : size;
+}
+
 int region_receive(int socket, struct region_message *message, int *file)
 {
     struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
@@ -141,7 +150,7 @@ int region_receive(int socket, struct region_message *message, int *file)
                             .msg_iovlen = 1,
                             .msg_control = control.bytes,
                             .msg_controllen = sizeof control.bytes};
-    ssize_t size = recvmsg(socket, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t size = message_next(socket, &packet);
     int received = size >= 0 ? message_file(&packet) : -1;
 
     if (file) {
