@@ -228,3 +228,28 @@ setup_with() { # NAME TEXT...
     setup_with dpkg-query 'shift 3; for name; do echo "$name install ok installed"; done'
     [[ $stderr == "setup: $BATS_TEST_TMPDIR/copy/build has 99 MiB free, "*' MiB are needed: remove something there'* ]]
 }
+
+@test "scripts/setup installs into build/install, whatever build/release was configured for" {
+    local copy=$BATS_TEST_TMPDIR/copy folder
+    mkdir "$copy"
+    cp -r "$repository/scripts" "$repository/CMakePresets.json" "$copy"
+    for folder in core spank_apapi acct_gather docs/man test/sim; do
+        mkdir -p "$copy/$folder"
+        echo "add_subdirectory($folder)" >>"$copy/folders"
+        : >"$copy/$folder/CMakeLists.txt"
+    done
+    {
+        printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(copy LANGUAGES NONE)' 'include(GNUInstallDirs)' \
+            'set(APAPI_PLUGIN_DIR lib/slurm CACHE STRING "")'
+        cat "$copy/folders"
+        printf 'install(FILES folders DESTINATION ${%s})\n' CMAKE_INSTALL_SYSCONFDIR CMAKE_INSTALL_LIBDIR APAPI_PLUGIN_DIR
+    } >"$copy/CMakeLists.txt"
+    (cd "$copy" && cmake --preset release -DCMAKE_INSTALL_PREFIX="$BATS_TEST_TMPDIR/site" \
+        -DCMAKE_INSTALL_SYSCONFDIR="$BATS_TEST_TMPDIR/site/etc" -DAPAPI_PLUGIN_DIR="$BATS_TEST_TMPDIR/site/slurm" -DWITH_PAPI=OFF)
+    run -0 "$copy/scripts/setup" --demo
+    [[ ! -e $BATS_TEST_TMPDIR/site ]]
+    [[ $(cd "$copy/build/install" && find . -type f | sort) == $'./etc/folders\n./lib/folders\n./lib/slurm/folders' ]]
+    grep -qx 'WITH_PAPI:.*=OFF' "$copy/build/release/CMakeCache.txt" # only where it goes is setup's
+    run -0 "$copy/scripts/setup" --demo
+    [[ $(<"$copy/build/build.log") != *'Configuring done'* ]] # not each time
+}
