@@ -57,12 +57,19 @@ static void archive_complain(struct archive *archive, const char *reason)
     }
 }
 
+static int archive_spool(struct archive *archive, const char *line, bool sync,
+                         struct apapi_error *err)
+{
+    config_folder_make_above(archive->step->spool_dir);
+    return spool_save(&archive->spool, line, sync, err);
+}
+
 static void do_save(void *context)
 {
     struct archive *archive = context;
     struct apapi_error err;
 
-    if (spool_save(&archive->spool, archive->checkpoint, &err)) {
+    if (archive_spool(archive, archive->checkpoint, archive->sync, &err)) {
         archive_complain(archive, err.text);
     }
     free(archive->checkpoint);
@@ -74,7 +81,6 @@ static void do_recover(void *context)
     struct archive *archive = context;
 
     config_folder_make_above(archive->step->acct_dir);
-    config_folder_make_above(archive->step->spool_dir);
     recover_spooled(archive->step, &archive->ending);
 }
 
@@ -83,18 +89,6 @@ static void recover(struct archive *archive)
     if (task_wait(&archive->recovery, 0)) {
         archive->recovery_end_ns = deadline_now() + RECOVERY_PATIENCE_NS;
         task_start(&archive->recovery, do_recover, archive);
-    }
-}
-
-void archive_begin(struct archive *archive)
-{
-    if (!has_spool(archive)) {
-        return;
-    }
-    archive_choose_name(archive);
-    recover(archive);
-    if (archive->step->checkpoint_ns > 0) {
-        archive->checkpoint_ns = deadline_now() + archive->step->checkpoint_ns;
     }
 }
 
@@ -150,10 +144,24 @@ static void checkpoint(struct archive *archive, struct apapi_session *session)
         archive_complain(archive, err.text);
         return;
     }
+    archive->sync = archive->checkpoint_ns != NEVER; /* not the first: no short step waits for it */
     task_start(&archive->saving, do_save, archive);
 }
 
-/* Checkpoints wait for the recovery, so that what other samplers left is written first. */
+void archive_begin(struct archive *archive, struct apapi_session *session)
+{
+    if (!has_spool(archive)) {
+        return;
+    }
+    archive_choose_name(archive);
+    if (archive->step->checkpoint_ns > 0) {
+        checkpoint(archive, session);
+        archive->checkpoint_ns = deadline_now() + archive->step->checkpoint_ns;
+    }
+    recover(archive);
+}
+
+/* Later checkpoints wait for the recovery, so that what other samplers left is written first. */
 void archive_work(struct archive *archive, struct apapi_session *session)
 {
     uint64_t now_ns = deadline_now();
@@ -194,7 +202,7 @@ static void put_aside(struct archive *archive)
     struct apapi_error err = {"there is no spool"};
 
     archive_choose_name(archive);
-    if (!has_spool(archive) || spool_save(&archive->spool, archive->delayed, &err)) {
+    if (!has_spool(archive) || archive_spool(archive, archive->delayed, true, &err)) {
         log_write(LOG_ERR, "record of job %u step %s is only in this log: %s", id->job, id->step,
                   err.text);
     }
@@ -249,7 +257,8 @@ void archive_end(struct archive *archive)
     }
     task_wait(&archive->append, NEVER);
     if (archive->line.text && archive->line.result == 0 && archive->spool.file >= 0 &&
-        apapi_store_sync(step->acct_dir, step->id.node, archive->line.unix_ns, NULL) == 0) {
+        (!archive->spool.synced ||
+         apapi_store_sync(step->acct_dir, step->id.node, archive->line.unix_ns, NULL) == 0)) {
         spool_remove(&archive->spool);
     }
     spool_close(&archive->spool);

@@ -37,6 +37,7 @@ struct archive {
     struct task saving;       /* saves a checkpoint */
     struct spool spool;       /* used by `saving` while it runs */
     char *checkpoint;         /* the line to save; NULL: none */
+    bool sync;                /* wait until it is on the disk */
     uint64_t checkpoint_ns;   /* when the next one is due [CLOCK_MONOTONIC]; UINT64_MAX: never */
     bool complained;
     struct task append;
@@ -49,8 +50,8 @@ struct archive {
 /** Open nothing yet. The archive must not be moved afterwards. */
 void archive_init(struct archive *archive, const struct step *step);
 
-/** The measurement has begun. */
-void archive_begin(struct archive *archive);
+/** The measurement has begun: save the first checkpoint, and do not wait for it. */
+void archive_begin(struct archive *archive, struct apapi_session *session);
 
 /** @return for how long there is nothing to do, for poll(2) [ms]; -1: indefinitely. */
 int archive_pause_ms(const struct archive *archive);

@@ -244,7 +244,7 @@ static void sampler_begin(struct sampler *sampler)
     totals_begin(&sampler->totals, &sampler->step, sampler->live.page, &message);
     sampler_answer(APAPI_WORD_READY, NULL);
     names_count_cores(&sampler->step); /* only now: the tasks wait for the answer */
-    archive_begin(&sampler->archive);
+    archive_begin(&sampler->archive, sampler->session);
 }
 
 /* Send the report for the plugin to print; empty if it was written to the user's file. */

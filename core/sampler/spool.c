@@ -65,7 +65,7 @@ static int open_once(struct spool *spool, struct apapi_error *err)
 }
 
 /* The lock is taken before the file gets its name: no one sees it unlocked. */
-static int write_new(const struct spool *spool, const char *path, const char *line,
+static int write_new(const struct spool *spool, const char *path, const char *line, bool sync,
                      struct apapi_error *err)
 {
     struct stat status;
@@ -75,10 +75,10 @@ static int write_new(const struct spool *spool, const char *path, const char *li
         return -1;
     }
     if (flock(file, LOCK_EX | LOCK_NB) || write_all(file, line, strlen(line)) ||
-        write_all(file, "\n", 1) || fdatasync(file) ||
+        write_all(file, "\n", 1) || (sync && fdatasync(file)) ||
         renameat(spool->folder, spool_last_part(path), spool->folder,
                  spool_last_part(spool->path)) ||
-        fsync(spool->folder)) {
+        (sync && fsync(spool->folder))) {
         spool_fail(path, err);
         unlinkat(spool->folder, spool_last_part(path), 0);
         folder_close(file);
@@ -87,7 +87,7 @@ static int write_new(const struct spool *spool, const char *path, const char *li
     return file;
 }
 
-int spool_save(struct spool *spool, const char *line, struct apapi_error *err)
+int spool_save(struct spool *spool, const char *line, bool sync, struct apapi_error *err)
 {
     char path[sizeof spool->path + sizeof NEW_SUFFIX];
     int file;
@@ -96,7 +96,7 @@ int spool_save(struct spool *spool, const char *line, struct apapi_error *err)
         return -1;
     }
     snprintf(path, sizeof path, "%s" NEW_SUFFIX, spool->path);
-    file = write_new(spool, path, line, err);
+    file = write_new(spool, path, line, sync, err);
     if (file < 0 && errno == ENOENT) { /* someone has removed the folder */
         spool_close(spool);
         errno = ENOENT;
@@ -106,6 +106,7 @@ int spool_save(struct spool *spool, const char *line, struct apapi_error *err)
     }
     folder_close(spool->file);
     spool->file = file;
+    spool->synced = sync;
     return 0;
 }
 

@@ -18,20 +18,21 @@
 /** One record in the spool: <dir>/<node>/<name>.json. The parts are borrowed. */
 struct spool {
     const char *dir, *node, *name;
-    int folder; /* -1: not open */
-    int file;   /* locked; -1: nothing saved yet */
+    int folder;  /* -1: not open */
+    int file;    /* locked; -1: nothing saved yet */
+    bool synced; /* the saved line is on the disk */
     char path[1024];
 };
 
 /** Nothing saved, nothing open. */
-#define SPOOL_CLOSED(dir, node, name) ((struct spool){dir, node, name, -1, -1, ""})
+#define SPOOL_CLOSED(dir, node, name) ((struct spool){dir, node, name, -1, -1, false, ""})
 
 /**
  * Save a line, replacing what was saved before. Either the old or the new line exists at any time.
- * The line is on the disk when this returns.
+ * @param sync  wait until the line is on the disk; else a power failure may lose it
  * @return 0; -1 with errno of the call that failed. The old line is still there then.
  */
-int spool_save(struct spool *spool, const char *line, struct apapi_error *err);
+int spool_save(struct spool *spool, const char *line, bool sync, struct apapi_error *err);
 
 /** Remove what was saved, and close. */
 void spool_remove(struct spool *spool);

@@ -19,7 +19,7 @@ setup_file() {
 
 setup() {
     export acct=$BATS_TEST_TMPDIR/acct spool=$BATS_TEST_TMPDIR/spool
-    export -f eventually looked checkpointed
+    export -f eventually begun checkpointed
 }
 
 # A step of job JOB on n1 that lasts as long as SCRIPT; prints its record.
@@ -41,15 +41,16 @@ spooled() { # how many files are in the spool
     find "$spool" -type f -name '*.json' 2>/dev/null | wc -l
 }
 
-# For a step's script: its sampler has looked through the whole spool, and saved a checkpoint then.
-looked() { # JOB
+# For a step's script: the first reading is in the spool.
+begun() { # JOB
     eventually compgen -G "$spool/n1/$1.0-*.json" >/dev/null
 }
 
-# The same, and another one in its place.
+# Another checkpoint is there in the place of the one that is there now. Before the second one, the sampler has looked
+# through the whole spool.
 checkpointed() { # JOB
     local first
-    looked "$1"
+    begun "$1"
     first=$(stat -c %i "$spool/n1/$1".0-*.json)
     eventually eval '[[ $(stat -c %i "$spool"/n1/'"$1"'.0-*.json) != '"$first"' ]]'
 }
@@ -61,10 +62,29 @@ checkpointed() { # JOB
     [[ $(cat "$acct"/*/n1.jsonl) == "$output" && $(spooled) -eq 0 ]]
 }
 
-@test "a short step never touches the spool" {
+@test "a short step leaves nothing in the spool" {
     run -0 step 1 true checkpoint_ns=30000000000
     jq -e .complete <<<"$output"
-    [[ ! -e $spool ]]
+    [[ $(spooled) -eq 0 ]]
+}
+
+@test "the sampler is killed before its second checkpoint: its first reading is a record of its step" {
+    run -0 step 1 'begun 1 && kill -KILL $SAMPLER' checkpoint_ns=3600000000000
+    [[ $(spooled) -eq 1 && ! -e $acct ]]
+    run -0 step 2 'checkpointed 2'
+    run -0 written 'select(.job == 1)'
+    jq -e '.recovered and (.complete | not) and .nodes == 1 and (has("total") | not)' <<<"$output"
+    [[ $(written .job) == $'1\n2' && $(spooled) -eq 0 ]]
+}
+
+@test "samplers are killed at random moments after their first reading: each step has one record, whole or not" {
+    RANDOM=${RANDOM_SEED:=$RANDOM}
+    echo "RANDOM_SEED=$RANDOM_SEED"
+    for job in {1..10}; do
+        step "$job" "begun $job; (sleep 0.0$((RANDOM % 10)); kill -KILL \$SAMPLER) & sleep 0.05" >/dev/null 2>&1
+    done
+    run -0 step 11 'checkpointed 11'
+    [[ $(written .job | sort -n) == "$(seq 11)" && $(spooled) -eq 0 ]]
 }
 
 @test "the sampler is killed: its step is recovered by the next one, up to the last checkpoint" {
@@ -72,7 +92,7 @@ checkpointed() { # JOB
     [[ $output == *"the sampler has ended"* && $(spooled) -eq 1 && ! -e $acct ]]
     [[ $(stat -c %a "$spool" "$spool/n1" "$spool"/n1/*.json) == $'700\n700\n600' ]]
     cp "$spool"/n1/1.0-*.json "$BATS_TEST_TMPDIR/checkpoint"
-    run -0 step 2 'looked 2'
+    run -0 step 2 'checkpointed 2'
     jq -e .complete <<<"$output"
     run -0 written 'select(.job == 1)'
     jq -e '.recovered and (.complete | not) and .elapsed_s > 0 and .trust.samples > 1' <<<"$output"
@@ -85,7 +105,7 @@ checkpointed() { # JOB
 
 @test "the checkpoint of a sampler that lives is nobody else's" {
     export -f step
-    run -0 step 1 "checkpointed 1 && step 2 'looked 2' >$BATS_TEST_TMPDIR/inner"
+    run -0 step 1 "checkpointed 1 && step 2 'checkpointed 2' >$BATS_TEST_TMPDIR/inner"
     jq -e '.job == 1 and .complete' <<<"$output"
     jq -e '.job == 2 and .complete' "$BATS_TEST_TMPDIR/inner"
     [[ $(written .job) == $'2\n1' && $(spooled) -eq 0 ]]
@@ -100,7 +120,7 @@ checkpointed() { # JOB
     printf '{"apapi":1,"job":5' >"$spool/n1/5.0-1.json.new"
     printf 'old' >"$spool/n1/4.0-1.json.new"
     touch -d '1 hour ago' "$spool/n1/4.0-1.json.new"
-    run -0 step 1 'looked 1'
+    run -0 step 1 'checkpointed 1'
     jq -e .complete <<<"$output"
     [[ $(written .job) == 1 ]]
     [[ $(ls "$spool/n1") == $'5.0-1.json.new\n6.0-1.json.bad\n7.0-1.json.bad\n8.0-1.json.bad\n9.0-1.json.bad' ]]
@@ -111,7 +131,7 @@ checkpointed() { # JOB
     echo secret >"$BATS_TEST_TMPDIR/secret"
     ln -s "$BATS_TEST_TMPDIR/secret" "$spool/n1/1.0-1.json"
     mkfifo "$spool/n1/2.0-1.json"
-    run -0 step 3 'looked 3'
+    run -0 step 3 'checkpointed 3'
     jq -e .complete <<<"$output"
     [[ $(<"$BATS_TEST_TMPDIR/secret") == secret && $(written .job) == 3 ]]
 }
@@ -122,7 +142,7 @@ checkpointed() { # JOB
     jq -e .complete <<<"$output"
     [[ $(spooled) -eq 1 ]]
     mkdir "$BATS_TEST_TMPDIR/mounted"
-    run -0 step 2 'looked 2'
+    run -0 step 2 'checkpointed 2'
     [[ $(written .job) == $'1\n2' && $(spooled) -eq 0 ]]
     run -0 written 'select(.job == 1)'
     jq -e '.delayed and .complete and (has("recovered") | not)' <<<"$output"
@@ -134,7 +154,7 @@ checkpointed() { # JOB
     acct=$BATS_TEST_TMPDIR/mounted/acct
     run -0 step 1 true
     [[ $(spooled) -eq 1 ]]
-    run -0 step 2 "looked 2 && mkdir $BATS_TEST_TMPDIR/mounted && eventually grep -q . -s -r $acct
+    run -0 step 2 "checkpointed 2 && mkdir $BATS_TEST_TMPDIR/mounted && eventually grep -q . -s -r $acct
         grep -c . -r -h $acct >$BATS_TEST_TMPDIR/count"
     [[ $(<"$BATS_TEST_TMPDIR/count") -eq 1 && $(written .job) == $'1\n2' ]]
 }
@@ -154,7 +174,7 @@ checkpointed() { # JOB
     step 3 true >/dev/null
     [[ $(spooled) -eq 2 && $(tail -c 1 "$day") != '' ]]
     rm "$BATS_TEST_TMPDIR/full/filler"
-    step 4 'looked 4' >/dev/null
+    step 4 'checkpointed 4' >/dev/null
     # the torn line is skipped, as readers do
     run -0 jq -Rc 'fromjson? | [.job, .delayed]' "$day"
     sorted=$(sort <<<"$output")
@@ -214,13 +234,13 @@ shim_sampler() { # VARIABLE=FILE
 @test "a sampler is killed between its record and the end of its checkpoint: one line, the whole one" {
     run -0 step 1 "checkpointed 1 && cp $spool/n1/1.0-*.json $BATS_TEST_TMPDIR/"
     cp "$BATS_TEST_TMPDIR"/1.0-*.json "$spool/n1/"
-    run -0 step 2 'looked 2'
+    run -0 step 2 'checkpointed 2'
     [[ $(written 'select(.job == 1) | .complete') == true && $(spooled) -eq 0 ]]
     # that ended on the next day
     day=$(date -u -d "$(basename "$(dirname "$acct"/*/n1.jsonl)") + 1 day" +%F)
     mv "$acct"/20* "$acct/$day"
     cp "$BATS_TEST_TMPDIR"/1.0-*.json "$spool/n1/"
-    run -0 step 3 'looked 3'
+    run -0 step 3 'checkpointed 3'
     [[ $(written 'select(.job == 1) | .complete') == true && $(spooled) -eq 0 ]]
 }
 

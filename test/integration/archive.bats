@@ -20,10 +20,15 @@ has_checkpoint() { # NODE
     compgen -G "$APAPI_SPOOL_DIR/$1/*.json" >/dev/null
 }
 
+# Not only its first reading.
+has_measured() { # NODE
+    jq -e '.elapsed_s >= 0.8' "$APAPI_SPOOL_DIR/$1"/*.json 2>/dev/null >&2
+}
+
 @test "the sampler is killed in a step: told at once, recovered by the next step" {
     plugstack checkpoint=1s
     begin_held_step '' -N1 -w n1 -J held --apapi=rapl
-    eventually has_checkpoint n1
+    eventually has_measured n1
     cluster on n1 pkill -KILL -x apapi-sampler
     end_held_step
     grep -q 'no record (the sampler ended too early)' "$BATS_TEST_TMPDIR/err"
@@ -35,23 +40,45 @@ has_checkpoint() { # NODE
     run ! has_checkpoint n1
 }
 
-@test "the sampler is killed on one of two nodes: the other one's record says which has none" {
+@test "the sampler is killed on one of two nodes: it has no record, and after the node's next step an incomplete one" {
     begin_held_step '' -N2 --apapi=rapl
     begun_on n1 sh
     begun_on n2 sh
+    eventually has_checkpoint n2
     cluster on n2 pkill -KILL -x apapi-sampler
     end_held_step
     grep -q 'n2: no record (the sampler ended too early)' "$BATS_TEST_TMPDIR/err"
     job=$(last_record n1 | jq .job)
-    # whatever a user says of it in the environment, srun says it again
-    as_alice env SLURM_STEP_NODELIST='n[7-9]' srun -N2 --apapi=rapl sleep 0.2
-    holds "$(last_record n1)" '.nodes == 2 and .nodelist == "n[1-2]"'
     run -0 --separate-stderr "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" --format=jobid,missing,missing_nodes
     [[ ${lines[1]} =~ ^"$job"\ +1\ +n2$ && $stderr == "apapi report: $job.0: no record of 1 of 2 nodes: n2" ]]
     run -0 "$install/bin/apapi" show --acct-dir "$APAPI_ACCT_DIR" "$job"
     [[ $output == *"step 0: no record of 1 of its 2 nodes: n2"* ]]
     run -0 "$install/bin/apapi" merge -j "$job" "$APAPI_ACCT_DIR"
     [[ $output == *"n2: no record (no record in the files)"* ]]
+    # whatever a user says of it in the environment, srun says it again
+    as_alice env SLURM_STEP_NODELIST='n[7-9]' srun -N2 --apapi=rapl sleep 0.2
+    holds "$(last_record n1)" '.nodes == 2 and .nodelist == "n[1-2]"'
+    recover_on n2
+    run -0 --separate-stderr "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" --format=jobid,incomplete,missing
+    [[ ${lines[1]} =~ ^"$job"\ +1\ +0$ && $stderr == "apapi report: $job.0: incomplete on n2: the node or the sampler ended; recovered "* ]]
+}
+
+@test "the sampler of a batch script is killed before anything but its first reading is saved: the job does not look whole" {
+    make_work
+    alice_sh "sbatch --output=/dev/null --apapi=rapl -N1 -w n1 --wrap 'until [ -e $work/go ]; do sleep 0.1; done; srun sleep 0.5'"
+    begun_on n1 slurm_script
+    eventually has_checkpoint n1
+    job=$(jq .job "$APAPI_SPOOL_DIR"/n1/*.json)
+    cluster on n1 pkill -KILL -x apapi-sampler
+    as_alice touch "$work/go"
+    eventually job_is_gone "$job"
+    run ! has_checkpoint n1
+    record=$(records n1 | jq -c "select(.job == $job and .step == \"batch\")")
+    holds "$record" '.recovered and (.complete | not) and .elapsed_s < 0.5 and .verified'
+    run -0 --separate-stderr "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" --format=jobid,records,incomplete,measured
+    [[ ${lines[1]} =~ ^"$job"\ +2\ +1\ +[0-9]{1,2}\.[0-9]\ %$ && $stderr == "apapi report: $job.batch: incomplete on n1: the node or the sampler ended; "* ]]
+    run -0 "$install/bin/apapi" show --acct-dir "$APAPI_ACCT_DIR" "$job"
+    [[ $output == *"step batch on n1: incomplete: the node or the sampler ended; recovered "* && $output != *'nothing unusual'* ]]
 }
 
 @test "the node loses its power: after it has come back, the next step recovers what was measured" {
@@ -59,7 +86,7 @@ has_checkpoint() { # NODE
     expected_errors='.' # a node that was dead has much to tell
     cluster run srun -N1 -w n2 --apapi=rapl sleep 1000 3>&- >/dev/null 2>&1 &
     step=$!
-    eventually has_checkpoint n2
+    eventually has_measured n2
     job=$(cluster run squeue -h -w n2 -o %A)
     cluster kill-node n2
     has_checkpoint n2

@@ -45,7 +45,7 @@ static void save(struct spool *spool, const char *line)
 {
     struct apapi_error err = {""};
 
-    if (spool_save(spool, line, &err)) {
+    if (spool_save(spool, line, true, &err)) {
         fail_msg("%s", err.text);
     }
 }
@@ -79,7 +79,7 @@ static void save_and_die(const char *name, const char *line)
     if (child == 0) {
         struct spool spool = SPOOL_CLOSED(dir, "n1", name);
 
-        spool_save(&spool, line, NULL);
+        spool_save(&spool, line, true, NULL);
         raise(SIGKILL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -222,7 +222,7 @@ static void test_a_full_disk_keeps_what_was_there(void **state)
     small.rlim_cur = 100;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_int_equal(spool_save(&spool, longer, NULL), -1);
+    assert_int_equal(spool_save(&spool, longer, true, NULL), -1);
     assert_int_equal(errno, EFBIG);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_false(is_there("n1/1.0.json.new"));
@@ -239,7 +239,7 @@ static void test_a_folder_that_is_removed_is_made_again(void **state)
     (void)state;
     save(&spool, "a");
     assert_int_equal(remove_folder(dir), 0);
-    assert_int_equal(spool_save(&spool, "b", NULL), -1);
+    assert_int_equal(spool_save(&spool, "b", true, NULL), -1);
     save(&spool, "c");
     spool_close(&spool);
     assert_string_equal(found(SPOOL_WRITTEN), "c ");
@@ -252,11 +252,11 @@ static void test_names_that_lead_elsewhere(void **state)
     struct spool_walk walk;
 
     (void)state;
-    assert_int_equal(spool_save(&node, "a", NULL), -1);
+    assert_int_equal(spool_save(&node, "a", true, NULL), -1);
     assert_int_equal(errno, EINVAL);
-    assert_int_equal(spool_save(&name, "a", NULL), -1);
+    assert_int_equal(spool_save(&name, "a", true, NULL), -1);
     assert_int_equal(errno, EINVAL);
-    assert_int_equal(spool_save(&folder, "a", NULL), -1);
+    assert_int_equal(spool_save(&folder, "a", true, NULL), -1);
     assert_int_equal(errno, ENOENT);
     spool_walk_begin(&walk, dir, "../n1");
     assert_null(walk.folder);
@@ -302,8 +302,8 @@ static void test_many_at_once(void **state)
                 struct spool spool = SPOOL_CLOSED(dir, "n1", name);
 
                 snprintf(name, sizeof name, "%d.%d", i, k);
-                spool_save(&spool, "older", NULL);
-                spool_save(&spool, name, NULL);
+                spool_save(&spool, "older", true, NULL);
+                spool_save(&spool, name, true, NULL);
                 spool_close(&spool);
                 fprintf(taken, "%s", found(SPOOL_WRITTEN));
                 fflush(taken);
