@@ -286,7 +286,7 @@ EOF
     [[ $output == "apapi plot: "*"nowhere"*"No such file or directory"* ]]
     echo "libexec_dir = /nowhere" >"$APAPI_CONFIG"
     run -1 plot 17 -o a.svg
-    [[ $output == *"/nowhere/apapi-plot: No such file or directory; it is built where cairo is; .html needs none" ]]
+    [[ $output == *"/nowhere/apapi-plot: No such file or directory; package apapi-plot has it; .html needs none" ]]
     run -1 compgen -G '*.[hspg][tvnid]*'
 }
 

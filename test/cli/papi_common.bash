@@ -21,7 +21,7 @@ build_with_newer_alone() {
     local build=$repository/build/papi
 
     [[ -f $build/build.ninja ]] || cmake -S "$repository" -B "$build" -G Ninja \
-        -DCMAKE_BUILD_TYPE=Release "-DPAPI_ROOT=$repository/build/papi-prefix" >/dev/null 3>&- || return
+        -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON "-DPAPI_ROOT=$repository/build/papi-prefix" >/dev/null 3>&- || return
     cmake --build "$build" --target atime fake_libnvidia-ml "$@" >"$BATS_FILE_TMPDIR/build.log" 3>&- ||
         { cat "$BATS_FILE_TMPDIR/build.log" && return 1; }
 }

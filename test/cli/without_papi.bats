@@ -14,7 +14,7 @@ setup_file() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     build=$repository/build/without-papi
     [[ -f $build/build.ninja ]] || cmake -S "$repository" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-        -DWITH_PAPI=OFF -DCMAKE_C_FLAGS=-D_PAPI >"$BATS_FILE_TMPDIR/log" 3>&- ||
+        -DBUILD_TESTING=ON -DWITH_PAPI=OFF -DCMAKE_C_FLAGS=-D_PAPI >"$BATS_FILE_TMPDIR/log" 3>&- ||
         { cat "$BATS_FILE_TMPDIR/log" && return 1; }
     cmake --build "$build" --target atime test_session test_sysfs >"$BATS_FILE_TMPDIR/log" 3>&- ||
         { cat "$BATS_FILE_TMPDIR/log" && return 1; }

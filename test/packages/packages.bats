@@ -61,7 +61,9 @@ rpm_files() { # but for folders and build ids
         /usr/share/man/man1/atime.1.gz; do
         grep -qxF "$path" "$BATS_TEST_TMPDIR/apapi" || { echo "no $path"; false; }
     done
-    run ! grep -E '\.h$|spank_apapi\.so|libexec/.*apapi-sync|libapapi\.so$' "$BATS_TEST_TMPDIR/apapi"
+    run ! grep -E '\.h$|spank_apapi\.so|libexec/.*apapi-(sync|plot)|libapapi\.so$' "$BATS_TEST_TMPDIR/apapi"
+    run -0 deb_files apapi-plot
+    [[ $(grep -v '^/usr/share/doc/' <<<"$output") == /usr/libexec/apapi/apapi-plot ]]
     run -0 deb_files apapi-devel
     [[ $output == */usr/include/apapi/session.h* && $output == */libapapi.so$'\n'* && $output == */apapi.pc* ]]
     run -0 deb_files python3-apapi
@@ -82,6 +84,15 @@ rpm_files() { # but for folders and build ids
     version=$(dpkg-query -W -f '${Version}' libslurm-dev | grep -oE '^[0-9]+\.[0-9]+\.[0-9]+') # the micro version, too
     run -0 dpkg-deb -f "$(deb slurm-acct-energy-apapi)" Depends
     [[ $output == *"slurm-wlm-basic-plugins (>= $version), slurm-wlm-basic-plugins (<< $version.99)"* ]]
+}
+
+@test "compute nodes get neither X11 nor fonts" {
+    for name in apapi slurm-spank-apapi slurm-acct-energy-apapi; do
+        run -0 dpkg-deb -f "$(deb $name)" Depends Recommends
+        [[ $output == *libc6* && $output != *cairo* && $output != *apapi-plot* ]]
+    done
+    run -0 dpkg-deb -f "$(deb apapi-plot)" Depends
+    [[ $output == *libcairo2* ]]
 }
 
 @test "a site's configuration is kept: conffiles, and noreplace" {
@@ -113,7 +124,7 @@ rpm_files() { # but for folders and build ids
 
 @test "an .rpm has the same files, and scripts that a shell can read" {
     needs_rpm
-    for name in apapi apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do
+    for name in apapi apapi-plot apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do
         diff <(deb_files $name | grep -vE '/(changelog.Debian.gz|copyright)$') <(rpm_files $name)
         for tag in POSTIN POSTUN; do
             rpm -qp --qf "%|$tag?{%{$tag}}|" "$(rpm_file $name)" | sh -n
@@ -126,7 +137,7 @@ rpm_files() { # but for folders and build ids
 @test "the archive has what the packages have" {
     needs_rpm
     diff <(tar -tf "$packages"/apapi-*.tar.gz | grep -v '/$' | sed 's#^\(\./\)\?#/#' | sort) \
-        <(for name in apapi apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do rpm_files $name; done | sort)
+        <(for name in apapi apapi-plot apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do rpm_files $name; done | sort)
 }
 
 @test "wrong words" {

@@ -70,12 +70,14 @@ END
 @test "the archive of the sources configures, without Slurm too" {
     run -0 "$repository/scripts/package" --output="$BATS_TEST_TMPDIR" source
     tar -xzf "$BATS_TEST_TMPDIR"/apapi-*.tar.gz -C "$BATS_TEST_TMPDIR"
-    run -0 cmake -S "$(echo "$BATS_TEST_TMPDIR"/apapi-*/)" -B "$BATS_TEST_TMPDIR/build" -G Ninja -DBUILD_TESTING=OFF \
-        -DWITH_SLURM=OFF
+    run -0 cmake -S "$(echo "$BATS_TEST_TMPDIR"/apapi-*/)" -B "$BATS_TEST_TMPDIR/build" -G Ninja -DWITH_SLURM=OFF
     run -0 ninja -C "$BATS_TEST_TMPDIR/build" -n
     [[ $output != *spank_apapi.so* && $output == *atime* ]]
-    run -1 cmake -S "$(echo "$BATS_TEST_TMPDIR"/apapi-*/)" -B "$BATS_TEST_TMPDIR/build2" -G Ninja -DWITH_SLURM=OFF
-    [[ $output == *'the tests need Slurm; add -DBUILD_TESTING=OFF'* ]]
+    run ! grep -E ' (test|docs/examples)/' <<<"$output" # an installation needs no tests
+    grep -qx 'CMAKE_BUILD_TYPE:STRING=RelWithDebInfo' "$BATS_TEST_TMPDIR/build/CMakeCache.txt"
+    run -1 cmake -S "$(echo "$BATS_TEST_TMPDIR"/apapi-*/)" -B "$BATS_TEST_TMPDIR/build2" -G Ninja -DWITH_SLURM=OFF \
+        -DBUILD_TESTING=ON
+    [[ $output == *'WITH_SLURM=OFF: the tests need Slurm'* ]]
 }
 
 @test "the pipelines in docs/ci.md are YAML, and their condition fails for more energy alone" {

@@ -90,7 +90,7 @@ static int plot_write_run(const char *form, int in, int out, struct apapi_error 
     posix_spawn_file_actions_destroy(&actions);
     if (result) {
         return apapi_fail(err, result, "%s: %s%s", path, strerror(result),
-                          result == ENOENT ? "; it is built where cairo is; .html needs none" : "");
+                          result == ENOENT ? "; package apapi-plot has it; .html needs none" : "");
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
