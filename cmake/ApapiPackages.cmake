@@ -129,10 +129,11 @@ set(CPACK_RPM_SPANK_PACKAGE_NAME slurm-spank-apapi)
 set(CPACK_RPM_SPANK_PACKAGE_REQUIRES "apapi >= ${PROJECT_VERSION}${apapi_needs_slurm_rpm}")
 set(CPACK_RPM_ENERGY_PACKAGE_NAME slurm-acct-energy-apapi)
 set(CPACK_RPM_ENERGY_PACKAGE_REQUIRES "apapi >= ${PROJECT_VERSION}${apapi_needs_exact_slurm_rpm}")
+cmake_path(GET APAPI_PYTHON_DIR PARENT_PATH apapi_python_above)
 # Folders of other packages.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/slurm ${APAPI_PLUGSTACK_DIR} /usr/${CMAKE_INSTALL_LIBDIR} /usr/${CMAKE_INSTALL_LIBDIR}/cmake
-    /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/${APAPI_PLUGIN_DIR} /usr/lib/python3 /usr/lib/python3/dist-packages /usr/lib/tmpfiles.d /usr/libexec /var /var/log /var/spool
+    /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/${APAPI_PLUGIN_DIR} /usr/${apapi_python_above} /usr/${APAPI_PYTHON_DIR} /usr/lib/tmpfiles.d /usr/libexec /var /var/log /var/spool
     /usr/share/man /usr/share/man/man1 /usr/share/man/man3 /usr/share/man/man5 /usr/share/man/man8)
 foreach(component APAPI PLOT DEVEL PYTHON SPANK ENERGY)
   string(TOLOWER ${component} folder)

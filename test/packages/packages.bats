@@ -124,20 +124,23 @@ rpm_files() { # but for folders and build ids
 
 @test "an .rpm has the same files, and scripts that a shell can read" {
     needs_rpm
+    version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     for name in apapi apapi-plot apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do
-        diff <(deb_files $name | grep -vE '/(changelog.Debian.gz|copyright)$') <(rpm_files $name)
+        diff <(deb_files $name | grep -vE '/(changelog.Debian.gz|copyright)$' | sed "s#/python3/dist-packages/#/python$version/site-packages/#") <(rpm_files $name)
         for tag in POSTIN POSTUN; do
             rpm -qp --qf "%|$tag?{%{$tag}}|" "$(rpm_file $name)" | sh -n
         done
     done
     run -0 rpm -qp --requires "$(rpm_file slurm-spank-apapi)"
     [[ $output == *'slurm >= '* && $output == *'slurm < '* ]]
+    run -0 rpm -qp --requires "$(rpm_file python3-apapi)"
+    grep -qx "python(abi) = $version" <<<"$output"
 }
 
 @test "the archive has what the packages have" {
     needs_rpm
     diff <(tar -tf "$packages"/apapi-*.tar.gz | grep -v '/$' | sed 's#^\(\./\)\?#/#' | sort) \
-        <(for name in apapi apapi-plot apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do rpm_files $name; done | sort)
+        <(for name in apapi apapi-plot apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do deb_files $name; done | grep -vE '/(changelog.Debian.gz|copyright)$' | sort)
 }
 
 @test "wrong words" {
