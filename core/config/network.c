@@ -40,8 +40,7 @@ static const char *network_kind(const char *path)
     return NULL;
 }
 
-/* The plugin belongs to the same installation as the programs. "": not known. */
-static void write_plugin(char path[PATH_MAX])
+void config_plugin_folder(char path[PATH_MAX])
 {
     const char *libexec = installed_path(INSTALLED_LIBEXEC);
     size_t prefix = strlen(libexec), below = strlen(APAPI_BELOW_LIBEXEC);
@@ -49,15 +48,16 @@ static void write_plugin(char path[PATH_MAX])
 
     *path = '\0';
     if (absolute) {
-        snprintf(path, PATH_MAX, "%s", APAPI_BELOW_PLUGIN "/spank_apapi.so");
+        snprintf(path, PATH_MAX, "%s", APAPI_BELOW_PLUGIN);
     } else if (prefix > below && strcmp(libexec + prefix - below, APAPI_BELOW_LIBEXEC) == 0) {
-        snprintf(path, PATH_MAX, "%.*s" APAPI_BELOW_PLUGIN "/spank_apapi.so", (int)(prefix - below),
-                 libexec);
+        snprintf(path, PATH_MAX, "%.*s" APAPI_BELOW_PLUGIN, (int)(prefix - below), libexec);
     }
 }
 
 static const char *write_path(const struct config *config, size_t which, char path[PATH_MAX])
 {
+    char folder[PATH_MAX];
+
     switch (which) {
     case NETWORK_CONFIG:
         snprintf(path, PATH_MAX, "%s", config_path());
@@ -66,7 +66,8 @@ static const char *write_path(const struct config *config, size_t which, char pa
         snprintf(path, PATH_MAX, "%s", config->libexec_dir);
         return "libexec_dir";
     default:
-        write_plugin(path);
+        config_plugin_folder(folder);
+        snprintf(path, PATH_MAX, "%.*s/spank_apapi.so", PATH_MAX - 20, folder);
         return "plugin";
     }
 }

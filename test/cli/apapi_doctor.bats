@@ -293,3 +293,26 @@ END
     rapl '.works and .events == 5 and .in_trouble == 1 and .troubles == [{"event": "rapl:::PSYS_ENERGY:PACKAGE0",
         "dead": true, "reason": "opens but never moves: dead"}]'
 }
+
+@test "--slurm: what slurmctld and slurmd would not start without" {
+    export SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf
+    ours=$repository/build/install/lib/slurm
+    run -1 "$apapi" doctor --slurm
+    [[ $output == 'slurm.conf '*'missing'* ]]
+    # as an installation from source leaves it
+    printf '%s\n' 'SlurmctldHost=ctl1(10.0.0.1)' SlurmctldHost=ctl2 AcctGatherEnergyType=acct_gather_energy/apapi >"$SLURM_CONF"
+    run -1 env COLUMNS=1000 "$apapi" doctor --slurm
+    echo "$output"
+    [[ $output == *'plugin '*"missing: no folder of PluginDir has acct_gather_energy_apapi.so; slurmctld and slurmd do not start without it. "*"PluginDir=FOLDER OF SLURM'S PLUGINS:$ours"* ]]
+    [[ $output == *'needed '*'hosts of slurmctld (ctl1, ctl2) and on every node'* ]]
+    mkdir "$BATS_TEST_TMPDIR/plugins"
+    echo "PluginDir=$BATS_TEST_TMPDIR/plugins:$ours" >>"$SLURM_CONF"
+    run -0 env COLUMNS=1000 "$apapi" doctor --slurm
+    grep -qE "^plugin +$ours/acct_gather_energy_apapi.so$" <<<"$output"
+    echo 'PluginDir=/nowhere' >>"$SLURM_CONF"
+    run -1 env COLUMNS=1000 "$apapi" doctor --slurm
+    sed -i 's#/apapi$#/rapl,acct_gather_energy/apapi2#; $d' "$SLURM_CONF"
+    run -1 env COLUMNS=1000 "$apapi" doctor --slurm
+    [[ $output == *'acct_gather_energy/rapl,acct_gather_energy/apapi2: without acct_gather_energy/apapi'* ]]
+    run -2 "$apapi" doctor --slurm rapl
+}

@@ -112,6 +112,13 @@ const char *remedy_find(const struct examined *component, const struct examined_
 /** Print everything. @param width  of the terminal; 0: no limit */
 void doctor_print_text(const struct diagnosis *diagnosis, size_t width);
 
+/**
+ * Print what Slurm's energy plugin needs on this host, and what is missing.
+ * @param width  of the terminal; 0: no limit
+ * @return whether nothing is missing
+ */
+bool doctor_slurm(size_t width);
+
 /** @return 0; -1: out of memory. */
 int doctor_print_json(const struct diagnosis *diagnosis);
 

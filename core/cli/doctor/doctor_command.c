@@ -8,8 +8,15 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 
-static const struct option_row options[] = {{0, "json", NULL, "for programs", .kind = OPTION_FLAG},
-                                            {0}};
+struct doctor_options {
+    bool json, slurm;
+};
+
+static const struct option_row options[] = {
+    {0, "json", NULL, "for programs", TO_FLAG(struct doctor_options, json)},
+    {0, "slurm", NULL, "only what Slurm's energy plugin lacks here, see apapi-doctor(1)",
+     TO_FLAG(struct doctor_options, slurm)},
+    {0}};
 
 static const struct option_table table = {
     .program = "apapi doctor",
@@ -85,8 +92,17 @@ static int doctor_command_run(bool json, int count, char *const words[])
 
 int doctor_command(int argc, char **argv)
 {
-    bool json = false;
-    int status = command_options(&table, argc, argv, &json);
+    struct doctor_options chosen = {0};
+    int status = command_options(&table, argc, argv, &chosen);
 
-    return status >= 0 ? status : doctor_command_run(json, argc - optind, argv + optind);
+    if (status >= 0) {
+        return status;
+    }
+    if (!chosen.slurm) {
+        return doctor_command_run(chosen.json, argc - optind, argv + optind);
+    }
+    if (chosen.json || optind < argc) {
+        return command_refuse("doctor", "--slurm has neither --json nor a COMPONENT");
+    }
+    return command_finish("doctor", doctor_slurm(terminal_width()) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
