@@ -9,7 +9,6 @@ struct db_dialect {
     const char *id_type;           /* the type of an auto-increment key */
     const char *table_end;         /* the end of CREATE TABLE ... */
     const char *ordered_table_end; /* ... of a table stored in the order of its primary key */
-    const char *add_column;        /* adds one that may be there where DDL has no transactions */
     const char *skip;   /* the end of an INSERT that skips existing rows, with a column `job` */
     size_t rows;        /* that one INSERT should have: 1 to DB_ROWS_MAX */
     bool indexes_later; /* it is faster to create indexes after the rows were added */

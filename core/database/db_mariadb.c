@@ -353,7 +353,6 @@ const struct db_driver db_mariadb = {
     .dialect = {.id_type = "BIGINT",
                 .table_end = TABLE_END,
                 .ordered_table_end = TABLE_END,
-                .add_column = "ADD COLUMN IF NOT EXISTS",
                 .skip = " ON DUPLICATE KEY UPDATE job = VALUES(job)",
                 .rows = DB_ROWS_MAX},
     .open = open_connection,

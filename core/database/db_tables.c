@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REGIONS_SINCE 7 /* the version that has their table */
-#define SHARES_SINCE 8  /* the same of shares and hours */
-#define JOBS_CHANGED 5  /* the version since which totals of jobs and views are as they are */
+#define JOBS_CHANGED 5 /* the version since which totals of jobs and views are as they are */
 #define IN_DERIVED(member) offsetof(struct db_derived, member)
 #define IN_SHARE(member) offsetof(struct db_share, member)
 #define IN_HOUR(member) offsetof(struct hour, member)
@@ -180,6 +178,14 @@ void db_name_write(FILE *sql, const struct field *field)
     fprintf(sql, "`%s%s`", field->key, field->form == FIELD_MOMENT ? "_ns" : "");
 }
 
+static void write_column(FILE *sql, const struct field *field)
+{
+    db_name_write(sql, field);
+    fputc(' ', sql);
+    write_type(sql, field);
+    fputs(db_is_key(field) ? " NOT NULL" : "", sql);
+}
+
 static char *create_statement(const struct db *db, const struct db_table *table)
 {
     const char *comma = "";
@@ -199,16 +205,63 @@ static char *create_statement(const struct db *db, const struct db_table *table)
     for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
         for (const struct field *field = table->parts[i]; field->key; field++, comma = ", ") {
             fputs(comma, sql);
-            db_name_write(sql, field);
-            fputc(' ', sql);
-            write_type(sql, field);
-            fputs(db_is_key(field) ? " NOT NULL" : "", sql);
+            write_column(sql, field);
         }
     }
     fprintf(sql, "%s%s%s%s)%s", table->text ? ", " : "", table->text ? table->text : "",
             table->text ? " MEDIUMTEXT" : "", table->ending,
             table->ordered ? db_dialect(db)->ordered_table_end : db_dialect(db)->table_end);
     return fclose(sql) == 0 ? text : NULL;
+}
+
+/* Whether a table has a column; NULL: all its columns. Reads no row. */
+static bool has_columns(struct db *db, const struct db_table *table, const struct field *only)
+{
+    struct db_statement *statement;
+    char *text = NULL;
+    size_t size;
+    FILE *sql = open_memstream(&text, &size);
+
+    if (!sql) {
+        return false;
+    }
+    fputs("SELECT 1", sql);
+    for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
+        for (const struct field *field = table->parts[i]; field->key; field++) {
+            if (!only || field == only) {
+                fprintf(sql, ", %s.", table->name);
+                db_name_write(sql, field);
+            }
+        }
+    }
+    fprintf(sql, " FROM %s WHERE 1 = 0", table->name);
+    statement = fclose(sql) == 0 ? db_prepare(db, text, NULL) : NULL;
+    db_finalize(statement);
+    free(text);
+    return statement != NULL;
+}
+
+/* @return 1; 0: the table has it; -1 with errno */
+static int add_column(struct db *db, const struct db_table *table, const struct field *field,
+                      struct apapi_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *sql;
+    int result = -1;
+
+    if (has_columns(db, table, field)) {
+        return 0;
+    }
+    sql = open_memstream(&text, &size);
+    if (sql) {
+        fprintf(sql, "ALTER TABLE %s ADD COLUMN ", table->name);
+        write_column(sql, field);
+        result = fclose(sql);
+    }
+    result = result ? apapi_fail(err, ENOMEM, "no memory") : db_exec(db, text, err);
+    free(text);
+    return result ? -1 : 1;
 }
 
 /* --- the schema ----------------------------------------------------------------------------- */
@@ -287,19 +340,27 @@ int db_tables_finish(struct db *db, struct apapi_error *err)
     return db_begin(db, err) || make_indexes(db, err) || db_commit(db, err) ? -1 : 0;
 }
 
-static int create_all(struct db *db, struct apapi_error *err)
-{
-    static const struct db_table *const tables[] = {
-        &db_records,    &db_timelines, &db_regions, &db_shares, &db_domains,
-        &db_components, &db_events,    &db_jobs,    &db_stale,  &db_hours};
-    char version[64];
+static const struct db_table *const tables[] = {
+    &db_records,    &db_timelines, &db_regions, &db_shares, &db_domains,
+    &db_components, &db_events,    &db_jobs,    &db_stale,  &db_hours};
 
-    for (size_t i = 0; i < sizeof tables / sizeof(struct db_table *); i++) {
+#define TABLES (sizeof tables / sizeof(struct db_table *))
+
+static int create_tables(struct db *db, struct apapi_error *err)
+{
+    for (size_t i = 0; i < TABLES; i++) {
         if (create_table(db, tables[i], err)) {
             return -1;
         }
     }
-    if (create_files(db, err)) {
+    return 0;
+}
+
+static int create_all(struct db *db, struct apapi_error *err)
+{
+    char version[64];
+
+    if (create_tables(db, err) || create_files(db, err)) {
         return -1;
     }
     if (run_all(db, views, sizeof views / sizeof(char *), err) ||
@@ -339,19 +400,34 @@ static int refuse_version(int64_t version, struct apapi_error *err)
                       (long long)version, DB_VERSION, remedy);
 }
 
-/* What each version has more than the one before. What it says of older records is not known. */
-static const struct {
-    int version;
-    const char *table, *column;
-} upgrades[] = {{3, "components", "user_rules SMALLINT"},
-                {4, "records", "node_cores BIGINT"},
-                {5, "domains", "covered DOUBLE"},
-                {5, "domains", "rest_j DOUBLE"},
-                {5, "records", "unknown_domains VARCHAR(63)"},
-                {5, "events", "still SMALLINT"},
-                {5, "jobs", "missing_domains VARCHAR(63)"},
-                {5, "jobs", "uncertainty_j DOUBLE"},
-                {6, "events", "rough BIGINT"}};
+/* Databases of one version did not always have the same columns. */
+static bool has_all_columns(struct db *db)
+{
+    size_t whole = 0;
+
+    while (whole < TABLES && has_columns(db, tables[whole], NULL)) {
+        whole++;
+    }
+    return whole == TABLES;
+}
+
+/* What they say of older records is not known. @return how many; -1 with errno */
+static int add_columns(struct db *db, const struct db_table *table, struct apapi_error *err)
+{
+    int added = 0;
+
+    for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
+        for (const struct field *field = table->parts[i]; field->key; field++) {
+            int result = add_column(db, table, field, err);
+
+            if (result < 0) {
+                return -1;
+            }
+            added += result;
+        }
+    }
+    return added;
+}
 
 /* Records have always known their uncertainty: add all jobs up again. */
 static int db_tables_renew_jobs(struct db *db, struct apapi_error *err)
@@ -367,29 +443,21 @@ static int db_tables_renew_jobs(struct db *db, struct apapi_error *err)
                : 0;
 }
 
-static int db_tables_add_columns(struct db *db, int64_t version, struct apapi_error *err)
+static int db_tables_complete(struct db *db, int64_t version, struct apapi_error *err)
 {
-    char text[128];
+    char text[64];
+    int added = create_tables(db, err);
 
-    for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++) {
-        snprintf(text, sizeof text, "ALTER TABLE %s %s %s", upgrades[i].table,
-                 db_dialect(db)->add_column, upgrades[i].column);
-        if (upgrades[i].version > version && db_exec(db, text, err)) {
-            return -1;
-        }
+    for (size_t i = 0; i < TABLES && added >= 0; i++) {
+        int more = add_columns(db, tables[i], err);
+
+        added = more < 0 ? -1 : added + more;
     }
-    if (version < REGIONS_SINCE && create_table(db, &db_regions, err)) {
-        return -1;
-    }
-    if (version < SHARES_SINCE &&
-        (create_table(db, &db_shares, err) || create_table(db, &db_hours, err))) {
-        return -1;
-    }
-    if (version < JOBS_CHANGED && db_tables_renew_jobs(db, err)) {
+    if (added < 0 || ((added > 0 || version < JOBS_CHANGED) && db_tables_renew_jobs(db, err))) {
         return -1;
     }
     snprintf(text, sizeof text, "INSERT INTO apapi_schema VALUES (%d)", DB_VERSION);
-    return db_exec(db, text, err);
+    return version < DB_VERSION ? db_exec(db, text, err) : 0;
 }
 
 /* Another import may have done it meanwhile. */
@@ -397,10 +465,7 @@ static int db_tables_upgrade(struct db *db, struct apapi_error *err)
 {
     int64_t version = db_begin(db, err) ? -1 : read_version(db, err);
 
-    if (version < 0 || (version < DB_VERSION && db_tables_add_columns(db, version, err))) {
-        return -1;
-    }
-    return db_commit(db, err);
+    return version < 0 || db_tables_complete(db, version, err) ? -1 : db_commit(db, err);
 }
 
 int db_tables_check(struct db *db, struct apapi_error *err)
@@ -422,7 +487,7 @@ int db_tables_create(struct db *db, struct apapi_error *err)
     int64_t version = read_version(db, err);
     char text[256];
 
-    if (version < 0 || version == DB_VERSION) {
+    if (version < 0 || (version == DB_VERSION && has_all_columns(db))) {
         return version < 0 ? -1 : 0;
     }
     if (version > DB_VERSION || (version > 0 && version < DB_UPGRADED)) {
