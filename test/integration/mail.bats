@@ -52,6 +52,10 @@ synced_mail() { sync_all; has_mail "$1"; }
     # as the accounting says
     written=$(cluster run sacct -X -n -P -j "$job" -o admincomment)
     holds "$written" '.apapi.energy_j > 200'
+    # Slurm's number counts where a user has one in the name of the job
+    cluster run sh -c "unset SLURM_JOB_ID; exec '$shared/mailprog' -s 'Slurm Job_id=$job Name=Job_id=99 Ended, Run time 00:00:01' dave@example.org </dev/null"
+    eventually has_mail dave@example.org
+    grep -qx "Job ID: $job" "$(has_mail dave@example.org)"
 }
 
 @test "a beginning is passed on at once, as Slurm has written it; a failure has its energy" {
