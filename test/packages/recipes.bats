@@ -12,8 +12,8 @@ setup() {
     recipes=$repository/config/recipes
 }
 
-recipe() { # KIND FILE
-    run python3 "$BATS_TEST_DIRNAME/check_recipe.py" "$1" "$2" "$repository" "$repository/build/install"
+recipe() { # KIND FILE [CHECKSUM]
+    run python3 "$BATS_TEST_DIRNAME/check_recipe.py" "$1" "$2" "$repository" "$repository/build/install" "${@:3}"
     echo "$output"
 }
 
@@ -35,6 +35,12 @@ recipe() { # KIND FILE
     sed -i 's#bin/atime#bin/btime#' "$BATS_TEST_TMPDIR/"*.eb
     recipe easybuild "$BATS_TEST_TMPDIR/"*.eb
     [[ $status == 1 && $output == *'bin/btime is not installed'* ]]
+    sed -i "s/'Jansson', '2.14.1'/'jansson', '2.14'/" "$BATS_TEST_TMPDIR/"*.eb
+    recipe easybuild "$BATS_TEST_TMPDIR/"*.eb
+    [[ $status == 1 && $output == *'EasyBuild has nothing of that name'* ]]
+    sed 's/depends_on("papi@7:"/depends_on("papi@7.3:"/; s/depends_on("ninja"/depends_on("scdoc"/' "$recipes/spack/apapi/package.py" >"$BATS_TEST_TMPDIR/package.py"
+    recipe spack "$BATS_TEST_TMPDIR/package.py"
+    [[ $status == 1 && $output == *'Spack has papi 7.1.0, no papi@7.3:'* && $output == *'Spack has no package scdoc'* ]]
 }
 
 @test "Ansible reads the playbook and the role" {
@@ -69,6 +75,12 @@ END
 
 @test "the archive of the sources configures, without Slurm too" {
     run -0 "$repository/scripts/package" --output="$BATS_TEST_TMPDIR" source
+    # the recipes beside it have its checksum
+    sum=$(sha256sum "$BATS_TEST_TMPDIR"/apapi-*.tar.gz | cut -d' ' -f1)
+    recipe spack "$BATS_TEST_TMPDIR/package.py" "$sum"
+    [[ $status == 0 ]]
+    recipe easybuild "$BATS_TEST_TMPDIR"/APAPI-*.eb "$sum"
+    [[ $status == 0 ]]
     tar -xzf "$BATS_TEST_TMPDIR"/apapi-*.tar.gz -C "$BATS_TEST_TMPDIR"
     run -0 cmake -S "$(echo "$BATS_TEST_TMPDIR"/apapi-*/)" -B "$BATS_TEST_TMPDIR/build" -G Ninja -DWITH_SLURM=OFF
     run -0 ninja -C "$BATS_TEST_TMPDIR/build" -n

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For a Spack repository of the site: packages/apapi/package.py. The archive is made by `scripts/package source` and lies
-# in the folder from which spack is run, or on a mirror.
+# For a repository of the site, Spack 1.0 or later: packages/apapi/package.py. `scripts/package source` makes the archive,
+# and a copy of this file that has its checksum. The archive lies in the folder from which spack is run, or on a mirror.
 import os
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 
 from spack.package import *
 
@@ -15,7 +17,7 @@ class Apapi(CMakePackage):
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("0.1.0", sha256="@SHA256@")
 
     variant("papi", default=True, description="Read meters through PAPI, too")
     variant("slurm", default=True, description="Build the plugin for Slurm")
@@ -24,7 +26,6 @@ class Apapi(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("scdoc", type="build")
     depends_on("jansson@2.10:")
     depends_on("sqlite@3.20:")
     depends_on("papi@7:", when="+papi")
@@ -35,7 +36,6 @@ class Apapi(CMakePackage):
 
     def cmake_args(self):
         args = [
-            self.define("BUILD_TESTING", False),
             self.define_from_variant("WITH_PAPI", "papi"),
             self.define_from_variant("WITH_SLURM", "slurm"),
         ]
