@@ -95,14 +95,19 @@ draw_400_j() {
     ((own >= 399 && own <= all + 1))
 }
 
-# Time goes on for the meters of both nodes, so that they draw 2 W, until end_drawing.
+# Time goes on for the meters of both nodes as it does for us, so that they draw 2 W, until end_drawing.
 begin_to_draw() {
     drawing=$BATS_TEST_TMPDIR/drawing
     touch "$drawing"
-    while [[ -e $drawing ]]; do
-        let_pass 200
-        sleep 0.2 # or later: 2 W at most, and as much as that of a machine with time
-    done 3>&- &
+    (
+        local last_us=${EPOCHREALTIME/[.,]/} now_us
+        while [[ -e $drawing && -e $sim_time ]]; do
+            sleep 0.2
+            now_us=${EPOCHREALTIME/[.,]/}
+            let_pass $(((now_us - last_us) / 1000))
+            last_us=$((last_us + (now_us - last_us) / 1000 * 1000))
+        done
+    ) 3>&- &
     drawer=$!
 }
 end_drawing() {
@@ -118,8 +123,9 @@ end_drawing() {
         [[ $line =~ CurrentWatts=([0-9]+)\ AveWatts=([0-9]+) ]] && ((BASH_REMATCH[1] >= 1 && BASH_REMATCH[1] <= 3))
     }
     begin_to_draw
-    eventually power_is_shown
+    eventually power_is_shown || status=1
     end_drawing
+    return "${status:-0}"
 }
 
 @test "scontrol reconfigure and a restart of slurmd: the node's total goes on" {
