@@ -57,8 +57,10 @@ static const struct field cpu_fields[] = {
     CPU("THERM_STATUS:*:CPU*", MAX, MAX, TEMPERATURE, PER_CORE(msr_temperature_core_max), SAME),
     CPU("THERM_STATUS:*:CPU*", NOW, MAX, TEMPERATURE, PER_CORE(msr_temperature_core_cur), SAME),
     CPU("AVG_FREQUENCY:*", MEAN, MEAN, FREQUENCY, PER_CORE(msr_freq_core_avg), MHZ_OF_KHZ),
+    CPU("AVG_FREQUENCY:*", TOTAL, MEAN, FREQUENCY, PER_CORE(msr_freq_core_acc), MHZ_OF_KHZ),
     CPU("AVG_FREQUENCY:*", NOW, MEAN, FREQUENCY, PER_CORE(msr_freq_core_cur), MHZ_OF_KHZ),
     CPU("EFF_FREQUENCY:*", MEAN, MEAN, FREQUENCY, PER_CORE(msr_freq_core_eff_avg), MHZ_OF_KHZ),
+    CPU("EFF_FREQUENCY:*", TOTAL, MEAN, FREQUENCY, PER_CORE(msr_freq_core_eff_acc), MHZ_OF_KHZ),
     CPU("EFF_FREQUENCY:*", NOW, MEAN, FREQUENCY, PER_CORE(msr_freq_core_eff_cur), MHZ_OF_KHZ),
     CPU("TIME_WORK", MAX, MAX, TIME, ONE(ms_cpu, measure_util_active_avg), SECONDS),
     CPU("TIME_IDLE", MAX, MAX, TIME, ONE(ms_cpu, measure_util_idle_avg), SECONDS),
@@ -91,9 +93,11 @@ static const struct field cpu_fields[] = {
         GPU(pattern, NOW, MAX, nvml_temperature_cur, SAME)
 #define CLOCK(pattern, name)                                                                       \
     GPU(pattern, MEAN, MEAN, nvml_clock_##name##_avg, MHZ),                                        \
+        GPU(pattern, TOTAL, MEAN, nvml_clock_##name##_acc, MHZ),                                   \
         GPU(pattern, NOW, MEAN, nvml_clock_##name##_cur, MHZ)
 #define BUSY(pattern, name)                                                                        \
     GPU(pattern, MEAN, MEAN, nvml_util_##name##_avg, SAME),                                        \
+        GPU(pattern, TOTAL, MEAN, nvml_util_##name##_acc, SAME),                                   \
         GPU(pattern, NOW, MEAN, nvml_util_##name##_cur, SAME)
 #define USED(pattern)                                                                              \
     GPU(pattern, MAX, ADD, nvml_memory_used_max, KIB_OF_BYTES),                                    \
@@ -157,6 +161,7 @@ static const struct field fpga_fields[] = {
     TEMPERATURES("maxeler:::mmgt_TEMPERATURE:DEVICE0", ms_fpga, maxeler, 0),
     TEMPERATURES("maxeler:::imgt_TEMPERATURE:DEVICE0", ms_fpga, maxeler, 1),
     CARD("maxeler:::COMPUTE_UTIL:DEVICE0", MEAN, ms_fpga, maxeler_util_comp_avg, SAME),
+    CARD("maxeler:::COMPUTE_UTIL:DEVICE0", TOTAL, ms_fpga, maxeler_util_comp_acc, SAME),
     CARD("maxeler:::COMPUTE_UTIL:DEVICE0", NOW, ms_fpga, maxeler_util_comp_cur, SAME),
 };
 
@@ -181,8 +186,10 @@ static const struct field mic_fields[] = {
     MIC_TEMP("VDDG", 5),
     MIC_TEMP("VDDQ", 6),
     MIC("FREQ_CORE", MEAN, mic_freq_core_avg, MHZ_OF_KHZ),
+    MIC("FREQ_CORE", TOTAL, mic_freq_core_acc, MHZ_OF_KHZ),
     MIC("FREQ_CORE", NOW, mic_freq_core_cur, MHZ_OF_KHZ),
     MIC("FREQ_MEM", MEAN, mic_freq_mem_avg, MHZ_OF_KHZ),
+    MIC("FREQ_MEM", TOTAL, mic_freq_mem_acc, MHZ_OF_KHZ),
     MIC("FREQ_MEM", NOW, mic_freq_mem_cur, MHZ_OF_KHZ),
     MIC("TIME_ACTIVE", SUM, mic_util_active_avg, SECONDS),
     MIC("TIME_IDLE", SUM, mic_util_idle_avg, SECONDS),

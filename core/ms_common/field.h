@@ -13,7 +13,7 @@
 
 /** Which number of an event. */
 enum statistic {
-    STATISTIC_TOTAL, /* energy [J] */
+    STATISTIC_TOTAL, /* energy [J]; of other gauges: value x time */
     STATISTIC_MEAN,  /* of energy and power [W]; of other gauges their value */
     STATISTIC_MAX,
     STATISTIC_SUM, /* of all readings */

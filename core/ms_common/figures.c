@@ -2,6 +2,7 @@
 /* The functions that return a figure. */
 #include "ms_common/interface.h"
 #include "ms_common/list.h"
+#include "ms_common/number.h"
 
 #define cpu_RESOURCE RESOURCE_CPU
 #define gpu_RESOURCE RESOURCE_GPU
@@ -14,7 +15,7 @@
     {                                                                                              \
         const struct ms_##resource *measurement = list_find(list, resource##_RESOURCE);            \
                                                                                                    \
-        return measurement ? (type)measurement->member : 0;                                        \
+        return measurement ? (type)number_get(measurement->member) : 0;                            \
     }
 
 #define MS_FIGURE_OF_CPU(type, name, member)                                                       \
@@ -22,7 +23,8 @@
     {                                                                                              \
         const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
                                                                                                    \
-        return measurement && cpu >= 0 && cpu < MS_CPUS ? measurement->member[cpu] : 0;            \
+        return measurement && cpu >= 0 && cpu < MS_CPUS ? number_get(measurement->member[cpu])     \
+                                                        : 0;                                       \
     }
 
 #define MS_FIGURE_OF_RAIL(name, member, rail)                                                      \
@@ -30,7 +32,9 @@
     {                                                                                              \
         const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
                                                                                                    \
-        return measurement && cpu >= 0 && cpu < MS_CPUS ? measurement->member[cpu][rail] : 0;      \
+        return measurement && cpu >= 0 && cpu < MS_CPUS                                            \
+                   ? number_get(measurement->member[cpu][rail])                                    \
+                   : 0;                                                                            \
     }
 
 #define MS_FIGURE_OF_CORE(type, name, member)                                                      \
@@ -39,7 +43,7 @@
         const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
                                                                                                    \
         return measurement && cpu >= 0 && cpu < MS_CPUS && core >= 0 && core < MS_CORES            \
-                   ? measurement->member[cpu][core]                                                \
+                   ? number_get(measurement->member[cpu][core])                                    \
                    : 0;                                                                            \
     }
 

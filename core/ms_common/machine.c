@@ -18,10 +18,12 @@
 
 #define REST_NS UINT64_C(10000000)
 
-/* Time of all CPUs since the machine started [ticks]. */
+/* Time of all CPUs in each state of /proc/stat [ticks]. */
 struct times {
-    uint64_t busy, idle;
+    uint64_t states[MS_CPU_STATS];
 };
+
+enum { STATE_USER, STATE_NICE, STATE_SYSTEM, STATE_IDLE, STATE_IOWAIT, STATE_IRQ, STATE_SOFTIRQ };
 
 /* [kiB] */
 struct memory {
@@ -100,75 +102,112 @@ static void machine_put_hot(uint32_t *member, double value, bool first)
     }
 }
 
-static void machine_put_temperatures(const struct machine *machine, bool latest, struct ms_cpu *cpu)
+static void machine_put_temperatures(const struct machine *machine, struct ms_cpu *cpu)
 {
     bool seen[MS_CPUS] = {false};
 
     for (size_t i = 0; i < machine->temperatures.count; i++) {
         const struct sensor *sensor = &machine->temperatures.all[i];
+        const struct course *hot = &machine->hot[i];
         unsigned package = sensor->package % MS_CPUS;
-        double value = latest ? machine->hot[i].last : machine->hot[i].max;
 
         if (sensor->core != SENSORS_NO_CORE) {
-            number_put_u32(latest ? &cpu->msr_temperature_core_cur[package][sensor->core]
-                                  : &cpu->msr_temperature_core_max[package][sensor->core],
-                           value);
+            number_put_u32(&cpu->msr_temperature_core_cur[package][sensor->core], hot->last);
+            number_put_u32(&cpu->msr_temperature_core_max[package][sensor->core], hot->max);
         } else {
-            machine_put_hot(latest ? &cpu->msr_temperature_pkg_cur[package]
-                                   : &cpu->msr_temperature_pkg_max[package],
-                            value, !seen[package]);
+            machine_put_hot(&cpu->msr_temperature_pkg_cur[package], hot->last, !seen[package]);
+            machine_put_hot(&cpu->msr_temperature_pkg_max[package], hot->max, !seen[package]);
             seen[package] = true;
         }
     }
 }
 
-static void machine_put_frequencies(const struct machine *machine, bool latest, struct ms_cpu *cpu)
+static void machine_put_frequencies(const struct machine *machine, struct ms_cpu *cpu)
 {
     for (size_t i = 0; i < machine->frequencies.count; i++) {
         const struct sensor *sensor = &machine->frequencies.all[i];
+        const struct figure speed = course_figure(&machine->speed[i]);
         unsigned package = sensor->package, core = sensor->core;
 
-        if (latest) {
-            number_put_double(&cpu->msr_freq_core_cur[package][core], machine->speed[i].last);
-            number_put_double(&cpu->msr_freq_core_eff_cur[package][core], machine->speed[i].last);
-        } else {
-            double mean = course_mean(&machine->speed[i]);
-
-            number_put_double(&cpu->msr_freq_core_avg[package][core], mean);
-            number_put_double(&cpu->msr_freq_core_eff_avg[package][core], mean);
+        if (machine->speed[i].known) {
+            number_put_double(&cpu->msr_freq_core_cur[package][core], speed.now);
+            number_put_double(&cpu->msr_freq_core_acc[package][core], speed.total);
+            number_put_double(&cpu->msr_freq_core_avg[package][core], speed.mean);
+            number_put_double(&cpu->msr_freq_core_eff_cur[package][core], speed.now);
+            number_put_double(&cpu->msr_freq_core_eff_acc[package][core], speed.total);
+            number_put_double(&cpu->msr_freq_core_eff_avg[package][core], speed.mean);
         }
     }
 }
 
-/* user nice system idle iowait irq softirq; what follows is not this machine's, or counted twice */
 static bool machine_read_times(const struct machine *machine, struct times *times)
 {
-    unsigned long long t[7];
-    char text[256];
+    char text[256], *word = text + strlen("cpu"), *end;
     ssize_t size = machine->stat < 0 ? -1 : pread(machine->stat, text, sizeof text - 1, 0);
 
     if (size <= 0) {
         return false;
     }
     text[size] = '\0';
-    if (sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4],
-               &t[5], &t[6]) != 7) {
-        return false;
+    text[strcspn(text, "\n")] = '\0';
+    *times = (struct times){{0}};
+    for (int i = 0; i < MS_CPU_STATS; i++, word = end) {
+        times->states[i] = strtoull(word, &end, 10);
+        if (end == word) {
+            return i > STATE_SOFTIRQ; /* old kernels have no more */
+        }
     }
-    *times = (struct times){t[0] + t[1] + t[2] + t[5] + t[6], t[3] + t[4]};
     return true;
 }
 
 /* The kernel's idle time may go back a little. */
 static struct times machine_since(const struct times *now, const struct times *then)
 {
-    return (struct times){now->busy > then->busy ? now->busy - then->busy : 0,
-                          now->idle > then->idle ? now->idle - then->idle : 0};
+    struct times since;
+
+    for (int i = 0; i < MS_CPU_STATS; i++) {
+        since.states[i] = now->states[i] > then->states[i] ? now->states[i] - then->states[i] : 0;
+    }
+    return since;
 }
 
-static double machine_busy_pct(const struct times *times)
+/* What follows softirq is not this machine's, or counted twice. */
+static uint64_t times_busy(const struct times *times)
 {
-    return 100.0 * (double)times->busy / (double)(times->busy + times->idle);
+    const uint64_t *states = times->states;
+
+    return states[STATE_USER] + states[STATE_NICE] + states[STATE_SYSTEM] + states[STATE_IRQ] +
+           states[STATE_SOFTIRQ];
+}
+
+static uint64_t times_idle(const struct times *times)
+{
+    return times->states[STATE_IDLE] + times->states[STATE_IOWAIT];
+}
+
+static double times_busy_pct(const struct times *times)
+{
+    return 100.0 * (double)times_busy(times) / (double)(times_busy(times) + times_idle(times));
+}
+
+static void machine_put_times(const struct machine *machine, const struct times *latest,
+                              struct ms_cpu *cpu)
+{
+    struct times all = machine_since(&machine->last, &machine->first);
+    double ticks_per_s = (double)sysconf(_SC_CLK_TCK) * (machine->cpus ? machine->cpus : 1);
+
+    for (int i = 0; i < MS_CPU_STATS; i++) {
+        __atomic_store_n(&cpu->measure_util_cur[i], latest->states[i], __ATOMIC_RELAXED);
+        __atomic_store_n(&cpu->measure_util_acc[i], all.states[i], __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&cpu->measure_util_active_total, times_busy(&all), __ATOMIC_RELAXED);
+    __atomic_store_n(&cpu->measure_util_idle_total, times_idle(&all), __ATOMIC_RELAXED);
+    number_put_double(&cpu->measure_util_active_cur, (double)times_busy(latest) / ticks_per_s);
+    number_put_double(&cpu->measure_util_idle_cur, (double)times_idle(latest) / ticks_per_s);
+    number_put_double(&cpu->measure_util_avg_cur, times_busy_pct(latest));
+    number_put_double(&cpu->measure_util_active_avg, (double)times_busy(&all) / ticks_per_s);
+    number_put_double(&cpu->measure_util_idle_avg, (double)times_idle(&all) / ticks_per_s);
+    number_put_double(&cpu->measure_util_avg, times_busy_pct(&all));
 }
 
 static void machine_take_times(struct machine *machine, struct ms_cpu *cpu)
@@ -183,21 +222,9 @@ static void machine_take_times(struct machine *machine, struct ms_cpu *cpu)
         machine->timed = true;
     }
     since = machine_since(&now, &machine->last);
-    if (since.busy + since.idle > 0) {
-        number_put_double(&cpu->measure_util_avg_cur, machine_busy_pct(&since));
+    if (times_busy(&since) + times_idle(&since) > 0) {
         machine->last = now;
-    }
-}
-
-static void machine_put_times(const struct machine *machine, struct ms_cpu *cpu)
-{
-    struct times since = machine_since(&machine->last, &machine->first);
-    double ticks_per_s = (double)sysconf(_SC_CLK_TCK) * (machine->cpus ? machine->cpus : 1);
-
-    if (machine->timed && since.busy + since.idle > 0) {
-        number_put_double(&cpu->measure_util_active_avg, (double)since.busy / ticks_per_s);
-        number_put_double(&cpu->measure_util_idle_avg, (double)since.idle / ticks_per_s);
-        number_put_double(&cpu->measure_util_avg, machine_busy_pct(&since));
+        machine_put_times(machine, &since, cpu);
     }
 }
 
@@ -224,35 +251,19 @@ static void machine_read_memory(struct machine *machine)
     }
 }
 
-static void machine_put_memory(const struct machine *machine, bool latest, struct ms_cpu *cpu)
+static void machine_put_memory(const struct machine *machine, struct ms_cpu *cpu)
 {
     const struct memory *all[] = {&machine->ram, &machine->swap};
 
-    for (size_t i = 0; latest && i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         number_put_u64(&cpu->measure_memory_cur[3 * i], all[i]->total);
         number_put_u64(&cpu->measure_memory_cur[3 * i + 1], all[i]->free);
         number_put_u64(&cpu->measure_memory_cur[3 * i + 2], all[i]->used);
     }
-    if (!latest) {
-        number_put_u32(&cpu->measure_memory_used_max, machine->ram.used_max);
-        number_put_u32(&cpu->measure_memory_free_max, machine->ram.free_max);
-        number_put_u32(&cpu->measure_swap_used_max, machine->swap.used_max);
-        number_put_u32(&cpu->measure_swap_free_max, machine->swap.free_max);
-    }
-}
-
-static void machine_put(const struct machine *machine, unsigned parts, bool latest,
-                        struct ms_cpu *cpu)
-{
-    if (parts & PART_TEMPERATURE) {
-        machine_put_temperatures(machine, latest, cpu);
-    }
-    if (parts & PART_FREQUENCY) {
-        machine_put_frequencies(machine, latest, cpu);
-    }
-    if (parts & PART_MEMORY) {
-        machine_put_memory(machine, latest, cpu);
-    }
+    number_put_u32(&cpu->measure_memory_used_max, machine->ram.used_max);
+    number_put_u32(&cpu->measure_memory_free_max, machine->ram.free_max);
+    number_put_u32(&cpu->measure_swap_used_max, machine->swap.used_max);
+    number_put_u32(&cpu->measure_swap_free_max, machine->swap.free_max);
 }
 
 void machine_read(struct machine *machine, unsigned parts, uint64_t now_ns, struct ms_cpu *cpu)
@@ -264,24 +275,18 @@ void machine_read(struct machine *machine, unsigned parts, uint64_t now_ns, stru
     machine->read_ns = now_ns;
     if (parts & PART_TEMPERATURE) {
         machine_read_sensors(&machine->temperatures, machine->hot, now_ns);
+        machine_put_temperatures(machine, cpu);
     }
     if (parts & PART_FREQUENCY) {
         machine_read_sensors(&machine->frequencies, machine->speed, now_ns);
+        machine_put_frequencies(machine, cpu);
     }
     if (parts & PART_TIME) {
         machine_take_times(machine, cpu);
     }
     if (parts & PART_MEMORY) {
         machine_read_memory(machine);
-    }
-    machine_put(machine, parts, true, cpu);
-}
-
-void machine_store(const struct machine *machine, unsigned parts, struct ms_cpu *cpu)
-{
-    machine_put(machine, parts, false, cpu);
-    if (parts & PART_TIME) {
-        machine_put_times(machine, cpu);
+        machine_put_memory(machine, cpu);
     }
 }
 

@@ -19,15 +19,12 @@ struct machine *machine_open(void);
 void machine_start(struct machine *machine);
 
 /**
- * Read, and store the latest values in `cpu`. Times of the kernel move every 10 ms: nothing is read
- * again before that.
+ * Read, and store in `cpu` the latest values and those since the start: sums, means, the greatest.
+ * Times of the kernel move every 10 ms: nothing is read again before that.
  * @param parts   enum part: what to read
  * @param now_ns  CLOCK_MONOTONIC [ns]
  */
 void machine_read(struct machine *machine, unsigned parts, uint64_t now_ns, struct ms_cpu *cpu);
-
-/** Store means, greatest values and sums since the start. */
-void machine_store(const struct machine *machine, unsigned parts, struct ms_cpu *cpu);
 
 /** NULL is allowed. */
 void machine_close(struct machine *machine);

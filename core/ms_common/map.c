@@ -253,24 +253,10 @@ static size_t map_store_field(const struct map_match *matches, size_t count,
     return i;
 }
 
-static size_t map_skip_field(const struct map_match *matches, size_t count)
-{
-    size_t i = 1;
-
-    while (i < count && matches[i].field == matches->field) {
-        i++;
-    }
-    return i;
-}
-
-void map_store(const struct map *map, const struct figure *figures, bool now, void *measurement)
+void map_store(const struct map *map, const struct figure *figures, void *measurement)
 {
     for (size_t i = 0; i < map->count;) {
-        const struct map_match *match = &map->matches[i];
-
-        i += (match->field->statistic == STATISTIC_NOW) == now
-                 ? map_store_field(match, map->count - i, figures, measurement)
-                 : map_skip_field(match, map->count - i);
+        i += map_store_field(&map->matches[i], map->count - i, figures, measurement);
     }
 }
 

@@ -11,7 +11,7 @@
 
 /** Numbers of an event in its unit; NaN: not known. */
 struct figure {
-    double total; /* energy [J] */
+    double total; /* energy [J]; of other gauges: value x time */
     double mean;  /* of energy and power [W] */
     double max;
     double sum; /* of all raw values */
@@ -43,8 +43,8 @@ const struct apapi_event *event_table_at(const struct event_table *table, size_t
 /** Match events with fields. @param map  empty it with map_clear() @return 0; -1: no memory */
 int map_build(struct map *map, enum resource resource, const struct event_table *events);
 
-/** Store what STATISTIC_NOW says (`now`), or all else. `figures`: one for each event. */
-void map_store(const struct map *map, const struct figure *figures, bool now, void *measurement);
+/** Store what is known. @param figures  one for each event */
+void map_store(const struct map *map, const struct figure *figures, void *measurement);
 
 void map_clear(struct map *map);
 

@@ -12,7 +12,6 @@
 #include "ms_common/say.h"
 #include "ms_common/ticker.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define PARTS_ALL (PART_TEMPERATURE | PART_FREQUENCY | PART_TIME | PART_MEMORY)
 
 struct measure {
@@ -113,15 +112,15 @@ static bool measure_uses_page(const struct measure *measure, enum resource resou
     return measure->choices[resource].way == WAY_PAGE && measure->targets[resource].measurement;
 }
 
-/* Take figures of the page. @param now  as target_take_figures() */
-static void measure_take_page(struct measure *measure, uint64_t now_ns, bool now)
+static void measure_take_page(struct measure *measure, uint64_t now_ns)
 {
     const struct event_table events = page_events(measure->page);
     const struct figure *figures = page_read(measure->page, now_ns);
 
     for (int r = 0; r < RESOURCES; r++) {
         if (measure_uses_page(measure, r)) {
-            target_take_figures(&measure->targets[r], &events, figures, now);
+            target_take_figures(&measure->targets[r], &events, figures,
+                                now_ns - measure->page_start_ns);
         }
     }
     if (measure_uses_page(measure, RESOURCE_CPU)) {
@@ -134,7 +133,7 @@ static void measure_tick(void *context)
     struct measure *measure = context;
 
     pthread_mutex_lock(&measure->lock);
-    measure_take_page(measure, ticker_now_ns(), true);
+    measure_take_page(measure, ticker_now_ns());
     pthread_mutex_unlock(&measure->lock);
 }
 
@@ -265,9 +264,7 @@ static void measure_take_result(struct measure *measure, const struct apapi_meas
             say("%s: %s", result->name, result->reason);
         }
         if (target && target->measurement) {
-            target_take_result(target, result);
-            *resource_runtime(target->resource, target->measurement) =
-                (double)m->elapsed_ns / (double)NS_PER_S;
+            target_take_result(target, result, m->elapsed_ns);
         }
     }
 }
@@ -279,27 +276,6 @@ static void measure_finish_session(struct measure *measure, struct apapi_measure
     apapi_session_stop(measure->meters.session, NULL);
     if (apapi_session_measurement(measure->meters.session, m, &err)) {
         say("no figures: %s", err.text);
-    }
-}
-
-static void measure_finish_page(struct measure *measure, uint64_t now_ns)
-{
-    measure_take_page(measure, now_ns, false);
-    for (int r = 0; r < RESOURCES; r++) {
-        if (measure_uses_page(measure, r)) {
-            *resource_runtime(r, measure->targets[r].measurement) =
-                (double)(now_ns - measure->page_start_ns) / (double)NS_PER_S;
-        }
-    }
-}
-
-static void measure_finish_machine(struct measure *measure)
-{
-    struct target *cpu = &measure->targets[RESOURCE_CPU];
-
-    measure_read_machine(measure);
-    if (measure->machine && cpu->measurement) {
-        machine_store(measure->machine, measure_parts(measure), cpu->measurement);
     }
 }
 
@@ -318,9 +294,9 @@ static void measure_finish(struct measure *measure)
     pthread_mutex_lock(&measure->lock);
     measure_take_result(measure, &m);
     if (measure_page_interval_ns(measure) > 0) {
-        measure_finish_page(measure, now_ns);
+        measure_take_page(measure, now_ns);
     }
-    measure_finish_machine(measure);
+    measure_read_machine(measure);
     pthread_mutex_unlock(&measure->lock);
     apapi_measurement_clear(&m);
     measure->running = measure->session_running = false;

@@ -188,21 +188,6 @@ static struct figure page_energy(const struct page *page, size_t index,
                            .now = slot->rate};
 }
 
-static struct figure page_gauge(struct course *course, double value, uint64_t now_ns)
-{
-    struct figure figure = unknown;
-
-    if (isfinite(value)) {
-        course_add(course, value, now_ns);
-    }
-    if (course->last_ns) {
-        figure.mean = course_mean(course);
-        figure.max = course->max;
-        figure.now = course->last;
-    }
-    return figure;
-}
-
 const struct figure *page_read(struct page *page, uint64_t now_ns)
 {
     for (size_t i = 0; i < page->count; i++) {
@@ -211,9 +196,14 @@ const struct figure *page_read(struct page *page, uint64_t now_ns)
         if (!apapi_live_read(page->slots[i], &copy)) {
             continue; /* as before */
         }
-        page->figures[i] = page_is_energy(&page->events[i])
-                               ? page_energy(page, i, &copy, now_ns)
-                               : page_gauge(&page->courses[i], copy.rate, now_ns);
+        if (page_is_energy(&page->events[i])) {
+            page->figures[i] = page_energy(page, i, &copy, now_ns);
+            continue;
+        }
+        if (isfinite(copy.rate)) {
+            course_add(&page->courses[i], copy.rate, now_ns);
+        }
+        page->figures[i] = course_figure(&page->courses[i]);
     }
     return page->figures;
 }

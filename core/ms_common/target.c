@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "ms_common/number.h"
 #include "ms_common/say.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -46,9 +47,9 @@ static void target_forget_events(struct target *target)
 {
     map_clear(&target->map);
     free(target->figures);
-    free(target->times_ns);
+    free(target->courses);
     target->figures = NULL;
-    target->times_ns = NULL;
+    target->courses = NULL;
     target->mapped = false;
 }
 
@@ -76,9 +77,8 @@ static void target_say_added(const struct map *map)
 static bool target_map(struct target *target, const struct event_table *events)
 {
     target->figures = calloc(events->count + 1, sizeof *target->figures);
-    target->times_ns = calloc(events->count + 1, sizeof *target->times_ns);
-    if (!target->figures || !target->times_ns ||
-        map_build(&target->map, target->resource, events)) {
+    target->courses = calloc(events->count + 1, sizeof *target->courses);
+    if (!target->figures || !target->courses || map_build(&target->map, target->resource, events)) {
         target_forget_events(target);
         return false;
     }
@@ -87,22 +87,27 @@ static bool target_map(struct target *target, const struct event_table *events)
     return true;
 }
 
-/* Of a counter of energy its power since the reading before. */
-static double target_now(struct target *target, const struct apapi_sample *sample, size_t i)
+/* What a counter has counted after a reading that failed is of all the time since the one before.
+ */
+static void target_go_on(struct course *course, const struct apapi_sample *sample, size_t i)
 {
-    uint64_t now_ns = sample->time_ns + 1, then_ns = target->times_ns[i];
+    uint64_t now_ns = sample->time_ns + 1;
 
-    if (sample->readings[i].error || isnan(sample->values[i])) {
-        target->times_ns[i] = sample->readings[i].error ? 0 : now_ns;
-        return NAN;
+    if (sample->events[i].accumulates) {
+        if (!sample->readings[i].error) {
+            course_count(course, sample->values[i], now_ns);
+        }
+    } else if (sample->readings[i].error || isnan(sample->values[i])) {
+        course_break(course);
+    } else {
+        course_add(course, sample->values[i], now_ns);
     }
-    target->times_ns[i] = now_ns;
-    if (!sample->events[i].accumulates) {
-        return sample->values[i];
-    }
-    return then_ns && now_ns > then_ns
-               ? sample->values[i] * (double)NS_PER_S / (double)(now_ns - then_ns)
-               : NAN;
+}
+
+static void target_put_runtime(struct target *target, uint64_t runtime_ns)
+{
+    number_put_double(resource_runtime(target->resource, target->measurement),
+                      (double)runtime_ns / (double)NS_PER_S);
 }
 
 void target_take_sample(struct target *target, const struct apapi_sample *sample)
@@ -113,9 +118,11 @@ void target_take_sample(struct target *target, const struct apapi_sample *sample
         return;
     }
     for (size_t i = 0; i < sample->event_count; i++) {
-        target->figures[i].now = target_now(target, sample, i);
+        target_go_on(&target->courses[i], sample, i);
+        target->figures[i] = course_figure(&target->courses[i]);
     }
-    map_store(&target->map, target->figures, true, target->measurement);
+    map_store(&target->map, target->figures, target->measurement);
+    target_put_runtime(target, sample->time_ns);
 }
 
 /* The definition's factor divides raw values. */
@@ -135,7 +142,8 @@ static struct figure target_figure(const struct apapi_event_result *result)
                            .now = NAN};
 }
 
-void target_take_result(struct target *target, const struct apapi_component_result *result)
+void target_take_result(struct target *target, const struct apapi_component_result *result,
+                        uint64_t runtime_ns)
 {
     const struct event_table events = {result->events, sizeof *result->events, result->event_count};
 
@@ -146,14 +154,16 @@ void target_take_result(struct target *target, const struct apapi_component_resu
     for (size_t i = 0; i < result->event_count; i++) {
         target->figures[i] = target_figure(&result->events[i]);
     }
-    map_store(&target->map, target->figures, false, target->measurement);
+    map_store(&target->map, target->figures, target->measurement);
+    target_put_runtime(target, runtime_ns);
 }
 
 void target_take_figures(struct target *target, const struct event_table *events,
-                         const struct figure *figures, bool now)
+                         const struct figure *figures, uint64_t runtime_ns)
 {
     if (target->mapped || target_map(target, events)) {
-        map_store(&target->map, figures, now, target->measurement);
+        map_store(&target->map, figures, target->measurement);
+        target_put_runtime(target, runtime_ns);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "apapi/measurement.h"
 #include "apapi/session.h"
+#include "ms_common/course.h"
 #include "ms_common/map.h"
 #include "ms_common/resource.h"
 
@@ -18,7 +19,7 @@ struct target {
     struct map map;
     bool mapped;
     struct figure *figures; /* of the latest reading, for each event; owned */
-    uint64_t *times_ns;     /* of its latest good reading; 0: none; owned */
+    struct course *courses; /* of its readings so far; owned */
 };
 
 /** @return the interval that the program has set, within what a session accepts [ns]. */
@@ -27,15 +28,16 @@ uint64_t target_interval_ns(enum resource resource, void *measurement);
 /** Begin with all figures 0. */
 void target_start(struct target *target);
 
-/** Store the latest values of a reading of a session. */
+/** Store the values of a reading of a session, and the totals up to it. */
 void target_take_sample(struct target *target, const struct apapi_sample *sample);
 
 /** Store what a session has measured. */
-void target_take_result(struct target *target, const struct apapi_component_result *result);
+void target_take_result(struct target *target, const struct apapi_component_result *result,
+                        uint64_t runtime_ns);
 
-/** Store figures of other events. @param now  the latest values, or all others */
+/** Store figures of other events. */
 void target_take_figures(struct target *target, const struct event_table *events,
-                         const struct figure *figures, bool now);
+                         const struct figure *figures, uint64_t runtime_ns);
 
 void target_clear(struct target *target);
 

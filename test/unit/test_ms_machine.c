@@ -75,7 +75,6 @@ static void test_intel(void **state)
     machine_read(machine, ALL, 20 * MS, &cpu);
     put(CHIP, 10, "temp1_input", "47000\n");
     machine_read(machine, ALL, 40 * MS, &cpu);
-    machine_store(machine, ALL, &cpu);
     assert_int_equal(cpu.msr_temperature_pkg_cur[0], 47);
     assert_int_equal(cpu.msr_temperature_pkg_max[0], 50);
     assert_int_equal(cpu.msr_temperature_core_max[0][0], 41);
@@ -97,7 +96,6 @@ static void test_amd(void **state)
     machine = machine_open();
     machine_start(machine);
     machine_read(machine, PART_TEMPERATURE, 1 * MS, &cpu);
-    machine_store(machine, PART_TEMPERATURE, &cpu);
     assert_int_equal(cpu.msr_temperature_pkg_max[0], 60);
     assert_int_equal(cpu.msr_temperature_pkg_max[1], 61);
     machine_close(machine);
@@ -123,7 +121,8 @@ static void test_frequencies(void **state)
     machine_read(machine, ALL, 1 * MS, &cpu);
     put(CPU, 0, "cpufreq/scaling_cur_freq", "3000000");
     machine_read(machine, ALL, 101 * MS, &cpu);
-    machine_store(machine, ALL, &cpu);
+    assert_true(fabs(cpu.msr_freq_core_acc[0][0] - 200) < 1e-9); /* MHz x s */
+    assert_true(fabs(cpu.msr_freq_core_eff_acc[1][0] - 400) < 1e-9);
     assert_true(cpu.msr_freq_core_avg[0][0] == 2000 && cpu.msr_freq_core_eff_avg[0][0] == 2000);
     assert_true(cpu.msr_freq_core_cur[0][0] == 3000 && cpu.msr_freq_core_eff_cur[0][0] == 3000);
     assert_true(cpu.msr_freq_core_avg[0][1] == 2000 && cpu.msr_freq_core_avg[0][2] == 1100);
@@ -157,10 +156,18 @@ static void test_time(void **state)
         put_stat("cpu  150 10 20 1050 50 3 2 77 9 9");
         machine_read(machine, ALL, 20 * MS, &cpu);
         assert_true(cpu.measure_util_avg_cur == 50);
+        assert_int_equal(cpu.measure_util_acc[0], 50); /* user */
+        assert_int_equal(cpu.measure_util_cur[3], 50); /* idle */
+        assert_true(fabs(cpu.measure_util_active_cur - 50 / ticks / 2) < 1e-9);
         put_stat("cpu  170 20 30 1200 100 8 7 99 9 9");
         machine_read(machine, ALL, 40 * MS, &cpu);
-        machine_store(machine, ALL, &cpu);
         assert_true(cpu.measure_util_avg_cur == 20);
+        assert_int_equal(cpu.measure_util_cur[0], 20);
+        assert_int_equal(cpu.measure_util_acc[0], 70);
+        assert_int_equal(cpu.measure_util_acc[4], 50); /* iowait */
+        assert_int_equal(cpu.measure_util_acc[7], 22); /* steal: counted, but no work */
+        assert_int_equal(cpu.measure_util_active_total, 100);
+        assert_int_equal(cpu.measure_util_idle_total, 250);
         assert_true(fabs(cpu.measure_util_active_avg - 100 / ticks / 2) < 1e-9);
         assert_true(fabs(cpu.measure_util_idle_avg - 250 / ticks / 2) < 1e-9);
         assert_true(fabs(cpu.measure_util_avg - 100 * 100.0 / 350) < 1e-9);
@@ -181,7 +188,6 @@ static void test_memory(void **state)
     fclose(file);
     machine_start(machine);
     machine_read(machine, PART_MEMORY, 1 * MS, &cpu);
-    machine_store(machine, PART_MEMORY, &cpu);
     assert_int_equal(cpu.measure_memory_cur[0], total_kib);
     assert_int_equal(cpu.measure_memory_cur[1] + cpu.measure_memory_cur[2], total_kib);
     assert_int_equal(cpu.measure_memory_free_max, cpu.measure_memory_cur[1]);
@@ -200,7 +206,6 @@ static void test_parts_that_events_offer_are_left_alone(void **state)
     machine = machine_open();
     machine_start(machine);
     machine_read(machine, PART_NONE, 1 * MS, &cpu);
-    machine_store(machine, PART_NONE, &cpu);
     assert_int_equal(cpu.measure_memory_used_max, 7);
     assert_true(cpu.measure_util_avg == 8);
     machine_close(machine);

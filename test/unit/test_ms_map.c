@@ -23,7 +23,7 @@ struct said {
 
 #define EVENTS_MAX 16
 
-/* Store what events say: first what is now, then all else. @return what was noted of the events */
+/* Store what events say. @return what was noted of the events */
 static struct map map_said(enum resource resource, const struct said *said, size_t count,
                            void *measurement)
 {
@@ -39,8 +39,7 @@ static struct map map_said(enum resource resource, const struct said *said, size
         figures[i] = said[i].figure;
     }
     assert_int_equal(map_build(&map, resource, &table), 0);
-    map_store(&map, figures, true, measurement);
-    map_store(&map, figures, false, measurement);
+    map_store(&map, figures, measurement);
     map_clear(&map);
     return map;
 }
@@ -247,6 +246,55 @@ static void test_unknown_figures_are_not_stored(void **state)
     assert_int_equal(mic.mic_temperature_max[0], 5);
 }
 
+#define MS_NS UINT64_C(1000000)
+
+/* A reading of a counter of energy, a GPU's power and its clock. NaN: it fails */
+static void take(struct target *target, uint64_t time_ms, double joule, double power_w,
+                 double clock_hz)
+{
+    const struct apapi_event events[] = {
+        {.name = "a", .kind = APAPI_KIND_ENERGY, .domain = APAPI_DOMAIN_DRAM, .accumulates = true},
+        {.name = "nvml:::A:device_0:power", .kind = APAPI_KIND_POWER, .domain = APAPI_DOMAIN_GPU},
+        {.name = "nvml:::A:device_0:sm_clock",
+         .kind = APAPI_KIND_FREQUENCY,
+         .domain = APAPI_DOMAIN_GPU}};
+    const double values[] = {joule, power_w, clock_hz};
+    struct apapi_reading readings[] = {{.error = 0}, {.error = isnan(power_w)}, {.error = 0}};
+
+    target_take_sample(target, &(struct apapi_sample){"nvml", time_ms * MS_NS, COUNT_OF(events),
+                                                      events, readings, values});
+}
+
+static void test_totals_grow_with_each_reading(void **state)
+{
+    struct ms_gpu gpu = {.nvml_time_runtime = 0};
+    struct ms_cpu cpu = {.msr_time_runtime = 0};
+    struct target targets[] = {{.resource = RESOURCE_GPU, .measurement = &gpu},
+                               {.resource = RESOURCE_CPU, .measurement = &cpu}};
+
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        target_start(&targets[t]);
+        take(&targets[t], 0, NAN, 100, 1e9);
+        take(&targets[t], 500, 5, 300, 2e9);
+    }
+    assert_true(cpu.msr_energy_acc[0][2] == 5000 && cpu.msr_power_cur[0][2] == 10000);
+    assert_true(cpu.msr_time_runtime == 0.5 && gpu.nvml_time_runtime == 0.5);
+    assert_true(gpu.nvml_energy_acc == 100000 && gpu.nvml_power_cur == 300000);
+    assert_true(fabs(gpu.nvml_clock_sm_acc - 750) < 1e-9); /* MHz x s */
+    /* a gauge's time without a reading is not counted; what a counter has counted in it is */
+    for (int t = 0; t < 2; t++) {
+        take(&targets[t], 1000, NAN, NAN, 2e9);
+        take(&targets[t], 1500, 20, 200, 2e9);
+        take(&targets[t], 2000, 10, 200, 2e9);
+    }
+    assert_true(cpu.msr_energy_acc[0][2] == 35000 && cpu.msr_power_cur[0][2] == 20000);
+    assert_true(gpu.nvml_energy_acc == 200000 && gpu.nvml_time_runtime == 2);
+    for (int t = 0; t < 2; t++) {
+        target_clear(&targets[t]);
+    }
+}
+
 static void test_lists(void **state)
 {
     struct ms_list *list = NULL;
@@ -320,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_gpu_with_power_only_and_old_name),
         cmocka_unit_test(test_numbers_out_of_range),
         cmocka_unit_test(test_unknown_figures_are_not_stored),
+        cmocka_unit_test(test_totals_grow_with_each_reading),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_intervals),
     };

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program written for libmeasure; it knows its interface and nothing of APAPI. Prints "name
- * value" lines: of an accessor for a processor "name[cpu]", for a core "name[cpu][core]". figures
- * SECONDS MS [CHECKS]  one measurement at this interval; -1: no timer is set twice SECONDS two
- * measurements, the second one of half the length many N                       N short
- * measurements, and what the process has before and after systems N                    N systems,
- * one after the other, each measured once watch READINGS               the current values, as often
- * as they change run MS COMMAND...            as hettime: the measurement of a command misuse wrong
- * calls
+ * value" lines: of an accessor for a processor "name[cpu]", for a core "name[cpu][core]".
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "fake/ms_common/libmeasure.h"
+#include "sim/load.h"
+
+/* clang-format off */
+static const char usage[] =
+    "figures SECONDS MS [CHECKS]  one measurement at this interval; -1: no timer is set\n"
+    "twice SECONDS                two measurements, the second one of half the length\n"
+    "many N                       N short ones, and what the process has before and after\n"
+    "systems N                    N systems, one after the other, each measured once\n"
+    "watch READINGS               the current values, as often as they change\n"
+    "phases LOAD_FILE SECONDS     the totals before and after phases of different power\n"
+    "run MS COMMAND...            as hettime: the measurement of a command\n"
+    "misuse                       wrong calls\n";
+/* clang-format on */
 
 /* Offsets of members of the CPU's and the GPU's measurement. */
 enum {
@@ -252,6 +261,67 @@ static void watch(int readings)
     ms_fini(system);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Two more readings: the later one began after this call. */
+static void settle(MS_LIST *list)
+{
+    const uint64_t patience_ns = 5000000000, begin_ns = now_ns();
+
+    for (int i = 0; i < 2; i++) {
+        double before_s = cpu_time_total(list);
+
+        while (cpu_time_total(list) <= before_s && now_ns() - begin_ns < patience_ns) {
+            pass(0.001);
+        }
+    }
+    pass(0.005); /* what belongs to the time is there, too */
+}
+
+/*
+ * As taskwrapper does: the difference of two readings while a measurement runs. Prints of each
+ * phase that difference of package 0 [mWs], of the time [s], and what was drawn on purpose [mWs].
+ */
+static void phases(const char *path, double seconds)
+{
+    static const uint64_t power_uw[] = {40000000, 160000000, 10000000, 100000000};
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct sim_load *load = mmap(NULL, sizeof *load, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    MS_SYSTEM *system = open_system();
+    MS_LIST *list = ms_alloc_measurement(system);
+
+    if (load == MAP_FAILED) {
+        perror(path);
+        exit(1);
+    }
+    set_timers(list, 10, 1);
+    ms_init_measurement(system, list, ALL);
+    ms_start_measurement(system);
+    for (size_t i = 0; i < sizeof power_uw / sizeof *power_uw; i++) {
+        double before_mws, before_s, drawn_pj;
+
+        settle(list);
+        before_mws = cpu_energy_total_pkg(list, 0);
+        before_s = cpu_time_total(list);
+        drawn_pj = -(double)sim_load_set(load, 0, power_uw[i], now_ns());
+        pass(seconds);
+        drawn_pj += (double)sim_load_set(load, 0, 0, now_ns());
+        settle(list);
+        printf("phase %.3f %.6f %.3f\n", cpu_energy_total_pkg(list, 0) - before_mws,
+               cpu_time_total(list) - before_s, drawn_pj / 1e9);
+    }
+    ms_stop_measurement(system);
+    ms_join_measurement(system);
+    ms_free_measurement(list);
+    ms_fini(system);
+}
+
 static int run(long ms, char **command)
 {
     MS_SYSTEM *system = open_system();
@@ -355,6 +425,8 @@ int main(int argc, char **argv)
         systems((int)strtol(argv[2], NULL, 10));
     } else if (strcmp(what, "watch") == 0 && argc > 2) {
         watch((int)strtol(argv[2], NULL, 10));
+    } else if (strcmp(what, "phases") == 0 && argc > 3) {
+        phases(argv[2], strtod(argv[3], NULL));
     } else if (strcmp(what, "run") == 0 && argc > 3) {
         return run(strtol(argv[2], NULL, 10), argv + 3);
     } else if (strcmp(what, "misuse") == 0) {
@@ -362,6 +434,7 @@ int main(int argc, char **argv)
         misuse_order();
         misuse_lists();
     } else {
+        fputs(usage, stderr);
         return 2;
     }
     return 0;
