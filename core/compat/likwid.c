@@ -38,3 +38,8 @@ int likwid_markerWriteFile(const char *path)
 {
     return apapi_likwid_write_file(path);
 }
+
+int perfmon_getNumberOfGroups(void)
+{
+    return apapi_likwid_get_groups();
+}

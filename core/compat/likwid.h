@@ -15,6 +15,7 @@
 #undef likwid_markerResetRegion
 #undef likwid_markerGetRegion
 #undef likwid_markerWriteFile
+#undef perfmon_getNumberOfGroups
 
 APAPI_API void likwid_markerInit(void);
 APAPI_API void likwid_markerThreadInit(void);
@@ -27,5 +28,6 @@ APAPI_API int likwid_markerResetRegion(const char *tag);
 APAPI_API void likwid_markerGetRegion(const char *tag, int *count, double *values, double *time,
                                       int *passes);
 APAPI_API int likwid_markerWriteFile(const char *path);
+APAPI_API int perfmon_getNumberOfGroups(void);
 
 #endif

@@ -6,30 +6,31 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "apapi/event.h"
 #include "apapi/region.h"
 #include "regions/link.h"
+#include "regions/misuse.h"
 #include "regions/overlap.h"
 #include "regions/stack.h"
 
-/* What a thread has spent in a name, by whichever path. */
-struct likwid_sums {
-    uint64_t ticks;
-    uint64_t passes;
+/* As LIKWID keeps it: what a thread's passes through a name have spent that have ended. */
+struct likwid_region {
+    enum { LIKWID_NEW, LIKWID_OPEN, LIKWID_STOPPED } state;
+    int passes;
+    uint64_t begun[PAGE_NODES]; /* own times when it was begun; of later nodes 0 [ticks] */
+    uint64_t spent[PAGE_NODES]; /* of the name's nodes [ticks] */
 };
 
-/*
- * What does not count for a thread, by name: what threads before it have left in its slot, and what
- * was before a reset. Kept for the next thread of the slot.
- */
-struct likwid_bases {
-    uint32_t thread; /* whose these are */
-    struct likwid_sums names[INTERN_NAMES];
+struct likwid_thread {
+    uint32_t thread; /* whose regions these are */
+    struct likwid_region *regions[INTERN_NAMES];
 };
 
-static struct likwid_bases *likwid_slots[PAGE_THREADS];
+/* Kept for the next thread of the slot. */
+static struct likwid_thread *likwid_slots[PAGE_THREADS];
 
 /* Such a program may ask for its times, in a measured step or not. */
 void apapi_likwid_init(void)
@@ -47,100 +48,119 @@ static int likwid_result(int result)
     return result ? -errno : 0;
 }
 
+/* @return the calling thread's, from its first call on; NULL: no memory. */
+static struct likwid_thread *likwid_thread_of(const struct region_stack *stack)
+{
+    struct likwid_thread *thread = likwid_slots[stack->number];
+
+    if (!thread) {
+        thread = likwid_slots[stack->number] = calloc(1, sizeof *thread);
+    }
+    if (thread && thread->thread != stack->slot->thread) {
+        for (uint32_t name = 0; name < INTERN_NAMES; name++) {
+            free(thread->regions[name]);
+            thread->regions[name] = NULL;
+        }
+        thread->thread = stack->slot->thread;
+    }
+    return thread;
+}
+
+/* A region of the calling thread. */
+struct likwid_call {
+    const struct region_stack *stack; /* NULL: nothing can be kept of it */
+    uint32_t name;
+    struct likwid_region *region; /* NULL: not known to this thread */
+};
+
+/* @param add  make the region known */
+static struct likwid_call likwid_find(const char *tag, bool add)
+{
+    struct likwid_call call = {.name = tag ? apapi_region_handle(tag) : 0};
+    struct likwid_thread *thread =
+        call.name > 0 && call.name < INTERN_OTHER && stack_self && stack_self->number < PAGE_THREADS
+            ? likwid_thread_of(stack_self)
+            : NULL;
+
+    if (!thread) {
+        return call;
+    }
+    call.stack = stack_self;
+    if (!thread->regions[call.name] && add) {
+        thread->regions[call.name] = calloc(1, sizeof(struct likwid_region));
+    }
+    call.region = thread->regions[call.name];
+    return call;
+}
+
 int apapi_likwid_register_region(const char *tag)
 {
-    apapi_region_handle(tag);
+    likwid_find(tag, true);
     return 0;
+}
+
+/* A pass that is open is ended for the step's record, and forgotten here. */
+int apapi_likwid_start_region(const char *tag)
+{
+    struct likwid_call call = likwid_find(tag, true);
+    int result;
+
+    if (call.region && call.region->state == LIKWID_OPEN && stack_has(call.stack, call.name)) {
+        misuse_report(MISUSE_AGAIN, intern_shown(call.name), NULL);
+        overlap_end(tag);
+    }
+    result = likwid_result(apapi_region_begin(tag));
+    if (call.region) {
+        memcpy(call.region->begun, call.stack->slot->own,
+               page_node_count(program.page) * sizeof *call.region->begun);
+        call.region->state = LIKWID_OPEN;
+    }
+    return result;
+}
+
+static void likwid_count(const struct likwid_call *call)
+{
+    uint32_t nodes = page_node_count(program.page);
+
+    for (uint32_t node = 1; node < nodes; node++) {
+        if (tree_has(program.page, node, call->name)) {
+            call->region->spent[node] += call->stack->slot->own[node] - call->region->begun[node];
+        }
+    }
+    call->region->passes++;
 }
 
 int apapi_likwid_stop_region(const char *tag)
 {
-    return likwid_result(overlap_end(tag));
-}
+    int result = likwid_result(overlap_end(tag));
+    struct likwid_call call = likwid_find(tag, false);
+    bool open = call.region && call.region->state == LIKWID_OPEN;
 
-static struct likwid_sums likwid_sum_up(const struct region_stack *stack, uint32_t name)
-{
-    const struct page_slot *slot = stack->slot;
-    struct likwid_sums sums = {0, 0};
-    uint32_t nodes = page_node_count(program.page);
-
-    for (uint32_t node = 1; node < nodes; node++) {
-        if (tree_has(program.page, node, name)) {
-            sums.ticks += slot->own[node];
-        }
-        if (tree_name(node) == name) {
-            sums.passes += slot->counts[node];
-        }
+    if (!call.stack) {
+        return result;
     }
-    if (tree_has(program.page, stack->current, name)) {
-        sums.ticks += ticks_now(program.clock) - stack->entered;
+    if (open) {
+        call.region->state = LIKWID_STOPPED;
     }
-    return sums;
-}
-
-static bool likwid_is_used(const struct page_slot *slot)
-{
-    for (uint32_t node = 1; node < PAGE_NODES; node++) {
-        if (slot->counts[node]) {
-            return true;
-        }
+    if (!open || result) {
+        return call.region ? -EFAULT : -EEXIST;
     }
-    return false;
-}
-
-static void likwid_begin_thread(const struct region_stack *stack, struct likwid_bases *bases)
-{
-    bool used = likwid_is_used(stack->slot);
-
-    for (uint32_t name = 1; name < INTERN_NAMES; name++) {
-        bases->names[name] = used ? likwid_sum_up(stack, name) : (struct likwid_sums){0, 0};
-    }
-    bases->thread = stack->slot->thread;
-}
-
-/* @return the calling thread's, from its first call on; NULL: it has none. */
-static struct likwid_bases *likwid_bases_of(const struct region_stack *stack)
-{
-    struct likwid_bases *bases;
-
-    if (!stack || stack->number >= PAGE_THREADS) {
-        return NULL;
-    }
-    bases = likwid_slots[stack->number];
-    if (!bases) {
-        bases = likwid_slots[stack->number] = calloc(1, sizeof *bases);
-    }
-    if (bases && bases->thread != stack->slot->thread) {
-        likwid_begin_thread(stack, bases);
-    }
-    return bases;
-}
-
-/* @return the calling thread's stack and the number of a name in it; NULL: there is none. */
-static struct region_stack *likwid_stack(const char *tag, uint32_t *number)
-{
-    *number = tag ? apapi_region_handle(tag) : 0;
-    return *number ? stack_self : NULL;
-}
-
-int apapi_likwid_start_region(const char *tag)
-{
-    uint32_t number;
-    const struct region_stack *stack = likwid_stack(tag, &number);
-
-    likwid_bases_of(stack);
-    return likwid_result(apapi_region_begin(tag));
+    likwid_count(&call);
+    return 0;
 }
 
 int apapi_likwid_reset_region(const char *tag)
 {
-    uint32_t number;
-    const struct region_stack *stack = likwid_stack(tag, &number);
-    struct likwid_bases *bases = likwid_bases_of(stack);
+    struct likwid_call call = likwid_find(tag, false);
 
-    if (bases) {
-        bases->names[number] = likwid_sum_up(stack, number);
+    if (!call.region) {
+        return call.stack ? -EEXIST : 0;
     }
+    if (call.region->state != LIKWID_STOPPED) {
+        return -EFAULT;
+    }
+    memset(call.region->spent, 0, sizeof call.region->spent);
+    call.region->passes = 0;
     return 0;
 }
 
@@ -174,62 +194,55 @@ static double likwid_power_w(const struct page_result *row, enum apapi_likwid_va
     return total_w;
 }
 
-static double likwid_energy_j(const struct region_stack *stack, uint32_t name,
-                              enum apapi_likwid_value value)
+static double likwid_energy_j(const struct likwid_region *region, enum apapi_likwid_value value)
 {
     const struct page_results *results = link_results();
-    uint32_t nodes = page_node_count(program.page);
     double energy_j = results ? 0 : NAN;
     struct page_result row;
 
-    for (uint32_t node = 1; results && node < nodes; node++) {
-        uint64_t ticks = stack->slot->own[node];
-
-        if (ticks > 0 && tree_has(program.page, node, name)) {
+    for (uint32_t node = 1; results && node < PAGE_REST; node++) {
+        if (region->spent[node] > 0) {
             energy_j += page_result_read(&results->nodes[node], &row)
-                            ? likwid_power_w(&row, value) * likwid_seconds(ticks)
+                            ? likwid_power_w(&row, value) * likwid_seconds(region->spent[node])
                             : NAN;
         }
     }
     return energy_j;
 }
 
-/* @param share  of the slot's time in the name that is the thread's since the reset */
-static void likwid_set_values(const struct region_stack *stack, uint32_t name, double share,
-                              int *count, double *values)
+static double likwid_time_s(const struct likwid_region *region)
 {
-    int room = *count < 0 ? 0 : *count;
+    uint64_t ticks = 0;
 
-    *count = room < APAPI_LIKWID_VALUES ? room : APAPI_LIKWID_VALUES;
-    for (int i = 0; i < *count; i++) {
-        values[i] = stack ? share * likwid_energy_j(stack, name, (enum apapi_likwid_value)i) : NAN;
+    for (uint32_t node = 1; node < PAGE_REST; node++) {
+        ticks += region->spent[node];
     }
+    return likwid_seconds(ticks);
 }
 
 void apapi_likwid_get_region(const char *tag, int *count, double *values, double *time, int *passes)
 {
-    uint32_t number;
-    const struct region_stack *stack = likwid_stack(tag, &number);
-    const struct likwid_bases *bases = likwid_bases_of(stack);
-    struct likwid_sums sums = {0, 0}, base = {0, 0};
+    const struct likwid_region *region = likwid_find(tag, false).region;
 
-    if (stack) {
-        sums = likwid_sum_up(stack, number);
-    }
-    if (bases) {
-        base = bases->names[number];
-    }
     if (count && values) {
-        double share = sums.ticks ? 1 - (double)base.ticks / (double)sums.ticks : 0;
+        int room = *count < 0 ? 0 : *count;
 
-        likwid_set_values(stack, number, share, count, values);
+        *count = room < APAPI_LIKWID_VALUES ? room : APAPI_LIKWID_VALUES;
+        for (int i = 0; i < *count; i++) {
+            values[i] = region ? likwid_energy_j(region, (enum apapi_likwid_value)i) : NAN;
+        }
     }
     if (time) {
-        *time = stack ? likwid_seconds(sums.ticks - base.ticks) : 0;
+        *time = region ? likwid_time_s(region) : 0;
     }
     if (passes) {
-        *passes = (int)(sums.passes - base.passes);
+        *passes = region ? region->passes : 0;
     }
+}
+
+int apapi_likwid_get_groups(void)
+{
+    return 1;
 }
 
 int apapi_likwid_write_file(const char *path)

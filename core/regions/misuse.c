@@ -14,6 +14,7 @@ struct misuse_kind {
 
 static const struct misuse_kind misuse_kinds[MISUSES] = {
     [MISUSE_TWICE] = {EALREADY, "begun while it is the innermost region: counted as one"},
+    [MISUSE_AGAIN] = {EALREADY, "begun while it is open: ended first"},
     [MISUSE_CLOSED] = {ENOENT, "ended, but it was not begun: ignored"},
     [MISUSE_FORKED] = {ENOENT, "ended in a process that was forked within it: it goes on in the "
                                "parent only"},

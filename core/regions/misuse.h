@@ -5,6 +5,7 @@
 /** Calls that make no sense. */
 enum misuse {
     MISUSE_TWICE,  /* begun in itself */
+    MISUSE_AGAIN,  /* the same, of LIKWID's regions */
     MISUSE_CLOSED, /* ended without a begin */
     MISUSE_FORKED, /* ended in the child of a fork within it */
     MISUSE_THREAD, /* ended in another thread */

@@ -146,7 +146,7 @@ EOF
     [[ $report == "$(cat "$(rank_file)")" ]]
     touch file
     PAPI_OUTPUT_DIRECTORY=$PWD/file/below run --separate-stderr -0 "$programs/likwid_program"
-    [[ ${lines[0]} == 'work passes 3 time 1 values 4' && -z $stderr ]]
+    [[ ${lines[0]} == 'work passes 3 time 1 values 4' && $stderr == *'"third": begun while'* && $(wc -l <<<"$stderr") == 1 ]]
 }
 
 @test "the output is read by apapi regions, and by PAPI's own writer" {
@@ -180,16 +180,22 @@ EOF
         [[ $output == 'work passes 3 time 1 values 4
 work passes 3 time 1 values 4
 first passes 1 time 1 values 4
-second passes 2 time 1 values 4
-first passes 0 time 0 values 4' && -z $stderr ]]
+second passes 1 time 1 values 4
+first passes 0 time 0 values 4
+start 0
+start 0
+third passes 2 time 1 values 4' && $stderr == *'"third": begun while it is open'* && $(wc -l <<<"$stderr") == 1 ]]
         [[ $(region_sum work region_count) == 6 && $(region_sum second region_count) == 2 ]]
+        [[ $(region_sum third region_count) == 3 ]]
     done
     run ! env LD_PRELOAD= "$programs/own_likwid_program"
 }
 
-@test "LIKWID: without LIKWID_PERFMON the markers are empty" {
-    run -0 cc -c -I "$repository/core/include/apapi/likwid" "$repository/test/fake/regions/likwid_program.c" -o "$BATS_TEST_TMPDIR/empty.o"
-    run -0 nm -u "$BATS_TEST_TMPDIR/empty.o"
+@test "LIKWID: without LIKWID_PERFMON the markers of all headers are empty" {
+    printf '#include <%s>\n' likwid.h likwid-marker.h likwid-cpumarker.h >empty.c
+    echo 'void mark(void) { LIKWID_MARKER_INIT; LIKWID_MARKER_START("a"); }' >>empty.c
+    run -0 cc -c -I "$repository/core/include/apapi/likwid" empty.c -o empty.o
+    run -0 nm -u empty.o
     [[ $output != *apapi* && $output != *likwid* ]]
 }
 
@@ -237,6 +243,33 @@ EOF
     run --separate-stderr -0 ./program
     [[ ${output// /} == T && $stderr == *'"solve"'* ]]
     [[ $(region_sum solve region_count) == 3 && $(region_sum handle region_count) == 1 ]]
+}
+
+# bats test_tags=long
+@test "Fortran: a program that uses LIKWID's module is compiled with ours" {
+    command -v gfortran >/dev/null || skip 'no gfortran'
+    cat >program.f90 <<'EOF'
+program example
+    use likwid
+    implicit none
+    integer :: i, count = 8, passes
+    double precision :: values(8), time
+    call likwid_markerInit()
+    call likwid_markerthreadInit()
+    call likwid_markerRegisterRegion("example")
+    do i = 1, 2
+        call likwid_markerStartRegion("example")
+        call likwid_markerStopRegion("example  ")
+        call likwid_markerNextGroup()
+    end do
+    call likwid_markerGetRegion("example", count, values, time, passes)
+    print '(i0,a,i0,a,l1)', count, ' ', passes, ' ', time > 0
+    call likwid_markerClose()
+end program
+EOF
+    gfortran -Wall -Werror "$repository/bindings/fortran/likwid.f90" program.f90 -o program -L "$build/core" -lapapi "-Wl,-rpath,$build/core"
+    run --separate-stderr -0 ./program
+    [[ $output == '4 2 T' && -z $stderr && $(region_sum example region_count) == 2 ]]
 }
 
 python_example() {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that gets the power of its regions from the step's sampler: its output and LIKWID's
  * values. */
+#include <errno.h>
 #include <math.h>
 
 #include "apapi/event.h"
 #include "apapi/likwid_compat.h"
+#include "base/clock.h"
 #include "unit/region_fixture.h"
 
 #define OUTER_W 40
@@ -111,13 +113,18 @@ static void write_output(void)
     CHECK(!strstr(text, "DRAM") && !strstr(text, "nan"));
 }
 
-/* It ends well and says nothing. */
-static void run_well(void (*program)(void))
+/* It ends well. @param said  on standard error */
+static void run_and_say(void (*program)(void), const char *said)
 {
     struct finished finished = run_program(program);
 
-    assert_string_equal(finished.said, "");
+    assert_string_equal(finished.said, said);
     assert_int_equal(finished.status, 0);
+}
+
+static void run_well(void (*program)(void))
+{
+    run_and_say(program, "");
 }
 
 static void test_output_has_the_energy_of_regions(void **state)
@@ -171,9 +178,72 @@ static void get_values(void)
     apapi_likwid_get_region("outer", &count, values, &outer_s, &passes);
     CHECK(count == 2 && outer_s > inner_s);
     check_value(values[APAPI_LIKWID_PACKAGE_J], inner_s * INNER_W + (outer_s - inner_s) * OUTER_W);
-    apapi_likwid_reset_region("inner");
+    CHECK(apapi_likwid_reset_region("inner") == 0);
     apapi_likwid_get_region("inner", &count, values, &inner_s, &passes);
     CHECK(passes == 0 && inner_s == 0 && values[APAPI_LIKWID_PACKAGE_J] == 0);
+}
+
+/* Figures of "outer" are those of `passes` that have ended. @return their time [s] */
+static double check_finished(int expected_passes)
+{
+    double package_j[2], outer_s;
+    int count = 2, passes;
+
+    apapi_likwid_get_region("outer", &count, package_j, &outer_s, &passes);
+    CHECK(passes == expected_passes);
+    CHECK(expected_passes > 0 ? outer_s > 0 : outer_s == 0 && package_j[1] == 0);
+    if (expected_passes > 0) {
+        check_value(package_j[APAPI_LIKWID_PACKAGE_J], outer_s * OUTER_W);
+    }
+    return outer_s;
+}
+
+static void run_outer(int rounds)
+{
+    CHECK(apapi_likwid_start_region("outer") == 0);
+    spin(rounds);
+    CHECK(apapi_likwid_stop_region("outer") == 0);
+}
+
+static void get_values_of_open_regions(void)
+{
+    double one_s, two_s;
+    uint64_t again_ns;
+
+    run_regions();
+    answer_with_results();
+    CHECK(apapi_likwid_reset_region("outer") == 0);
+    CHECK(apapi_likwid_start_region("outer") == 0);
+    spin(2);
+    check_finished(0);
+    CHECK(apapi_likwid_reset_region("outer") == -EFAULT); /* as LIKWID: it is open */
+    CHECK(apapi_likwid_stop_region("outer") == 0);
+    one_s = check_finished(1);
+    CHECK(apapi_likwid_start_region("outer") == 0);
+    spin(10);
+    check_value(check_finished(1), one_s); /* but for what is known of the clock by now */
+    /* begun again without an end: what was open does not count */
+    again_ns = clock_monotonic_ns();
+    run_outer(1);
+    two_s = check_finished(2);
+    CHECK(two_s < 1.02 * one_s + (double)(clock_monotonic_ns() - again_ns) * 1e-9);
+    run_outer(1);
+    check_finished(3);
+    CHECK(apapi_likwid_stop_region("outer") == -EFAULT);
+    CHECK(apapi_likwid_stop_region("never") == -EEXIST);
+    CHECK(apapi_likwid_reset_region("never") == -EEXIST);
+    CHECK(apapi_likwid_register_region("never") == 0);
+    CHECK(apapi_likwid_stop_region("never") == -EFAULT);
+    CHECK(apapi_likwid_reset_region("never") == -EFAULT);
+    check_finished(3);
+}
+
+static void test_likwid_counts_what_has_ended(void **state)
+{
+    (void)state;
+    run_and_say(get_values_of_open_regions,
+                "apapi: region \"outer\": begun while it is open: ended first (reported once)\n"
+                "apapi: region \"outer\": ended, but it was not begun: ignored (reported once)\n");
 }
 
 static void test_likwid_gets_the_energy_so_far(void **state)
@@ -190,6 +260,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_energy_that_is_not_known_is_absent, make_step,
                                         remove_step),
         cmocka_unit_test_setup_teardown(test_likwid_gets_the_energy_so_far, make_step, remove_step),
+        cmocka_unit_test_setup_teardown(test_likwid_counts_what_has_ended, make_step, remove_step),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

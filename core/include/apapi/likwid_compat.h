@@ -13,9 +13,9 @@ extern "C" {
  * instead of liblikwid. Programs that are compiled already are run with libapapi_likwid.so
  * preloaded. Without LIKWID_PERFMON the macros are empty, as LIKWID's are.
  *
- * Regions are of the thread that starts them, and may overlap: a region that goes on after the end
- * of one around it is counted once more. There is no likwid-perfctr, no group to switch to and no
- * file. Markers of GPUs (NVMON_, ROCMON_) are empty.
+ * Regions are of the thread that starts them, and may overlap: in the step's record, a region that
+ * goes on after the end of one around it is counted once more. There is no likwid-perfctr, no group
+ * to switch to and no file. Markers of GPUs (NVMON_, ROCMON_) are empty.
  */
 
 /** Values of apapi_likwid_get_region(). */
@@ -40,6 +40,7 @@ enum apapi_likwid_value {
 #define likwid_pinProcess apapi_likwid_pin_process
 #define likwid_pinThread apapi_likwid_pin_thread
 #define likwid_getProcessorId apapi_likwid_get_processor
+#define perfmon_getNumberOfGroups apapi_likwid_get_groups
 
 /** Keep regions without a measured step, too. */
 APAPI_API void apapi_likwid_init(void);
@@ -47,27 +48,40 @@ APAPI_API void apapi_likwid_init(void);
 /** End the regions of this thread and write the output of the process, if it has one. */
 APAPI_API void apapi_likwid_close(void);
 
-/** Look a name up before its first use. @return 0 */
+/** Make a region known to this thread. @return 0 */
 APAPI_API int apapi_likwid_register_region(const char *tag);
 
-/** Begin a region in this thread. @return 0; a negative errno of apapi_region_begin() */
+/**
+ * Begin a region in this thread. If it is open, it is begun again: that pass does not count for
+ * apapi_likwid_get_region(). @return 0; a negative errno of apapi_region_begin()
+ */
 APAPI_API int apapi_likwid_start_region(const char *tag);
 
-/** End a region of this thread; those that were begun in it go on. @return 0; a negative errno */
+/**
+ * End a region of this thread; those that were begun in it go on.
+ * @return 0; -EFAULT: it is not open; -EEXIST: this thread has never begun nor registered it
+ */
 APAPI_API int apapi_likwid_stop_region(const char *tag);
 
-/** Let apapi_likwid_get_region() count from now on; the record of the step keeps all. @return 0 */
+/**
+ * Let apapi_likwid_get_region() count from now on; the record of the step keeps all.
+ * @return 0; -EFAULT: it is open, or has never ended; -EEXIST: as apapi_likwid_stop_region()
+ */
 APAPI_API int apapi_likwid_reset_region(const char *tag);
 
 /**
- * What this thread has spent in a region so far, with the regions in it.
+ * What this thread has spent in a region, with the regions in it. Only passes that have ended
+ * count.
  * @param count   in: length of `values`; out: values that are set, at most APAPI_LIKWID_VALUES
  * @param values  by enum apapi_likwid_value [J]; NaN: not known, or not yet
  * @param time    [s]
- * @param passes  number of ends and a pass that has not ended
+ * @param passes  number of ends
  */
 APAPI_API void apapi_likwid_get_region(const char *tag, int *count, double *values, double *time,
                                        int *passes);
+
+/** @return 1: programs measure once for each of LIKWID's groups. */
+APAPI_API int apapi_likwid_get_groups(void);
 
 /** Nothing is written. @return 0 */
 APAPI_API int apapi_likwid_write_file(const char *path);

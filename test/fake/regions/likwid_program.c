@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * likwid_program: marked for LIKWID, as its guide shows it; it knows nothing else. Two threads go
- * three times through "work". Each prints the passes, whether the time is above 0, and how many
- * values there are. Then "first" and "second" overlap, and "first" is reset.
+ * likwid_program: marked for LIKWID, as its guide and its examples show it; it knows nothing else.
+ * Two threads go three times through "work", once for each group. Each prints the passes, whether
+ * the time is above 0, and how many values there are. Then "first" and "second" overlap, "first" is
+ * reset, and an end of "third" is forgotten.
  */
 #include <likwid-marker.h>
 #include <pthread.h>
@@ -30,10 +31,12 @@ static void *run_thread(void *context)
 {
     LIKWID_MARKER_THREADINIT;
     LIKWID_MARKER_REGISTER("work");
-    for (int i = 0; i < 3; i++) {
-        LIKWID_MARKER_START("work");
-        compute();
-        LIKWID_MARKER_STOP("work");
+    for (int g = 0; g < perfmon_getNumberOfGroups(); g++) {
+        for (int i = 0; i < 3; i++) {
+            LIKWID_MARKER_START("work");
+            compute();
+            LIKWID_MARKER_STOP("work");
+        }
     }
     show("work");
     return context;
@@ -57,6 +60,13 @@ int main(void)
     show("second");
     LIKWID_MARKER_RESET("first");
     show("first");
+    for (int i = 0; i < 2; i++) {
+        printf("start %d\n", LIKWID_MARKER_START("third"));
+    }
+    LIKWID_MARKER_STOP("third");
+    LIKWID_MARKER_START("third");
+    LIKWID_MARKER_STOP("third");
+    show("third");
     LIKWID_MARKER_SWITCH;
     LIKWID_MARKER_CLOSE;
     return 0;
