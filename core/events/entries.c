@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 
@@ -11,7 +12,8 @@ void *event_entries_create(char *text, size_t size,
                                         void *entry),
                            struct problems *problems, struct apapi_error *err)
 {
-    struct event_entries *entries = text ? calloc(1, sizeof *entries) : NULL;
+    size_t name_size = strlen(problems->file) + 1;
+    struct event_entries *entries = text ? calloc(1, sizeof *entries + name_size) : NULL;
     struct event_lines lines;
     struct event_line line;
     int result = 0;
@@ -24,6 +26,7 @@ void *event_entries_create(char *text, size_t size,
         return NULL;
     }
     entries->text = text;
+    entries->file = problems->file = memcpy(entries + 1, problems->file, name_size);
     lines = event_lines_of(text);
     while (result == 0 && event_lines_next(&lines, &line)) {
         result = array_add(&entries->list, entries->count, &entries->room, size);

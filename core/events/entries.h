@@ -5,13 +5,14 @@
 
 /** What the lines of a file say. */
 struct event_entries {
-    char *text; /* the elements point into it */
+    char *text;       /* the elements point into it */
+    const char *file; /* its name */
     size_t count, room;
     void *list;
 };
 
 /**
- * Parse the text of a file, which is freed.
+ * Parse the text of a file, which is freed with the elements; its name is copied.
  * @param text   NULL: errno and `err` say why
  * @param size   of an element [bytes]
  * @param parse  sets an element from a line. 0; -1: the line was reported

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text_file.h"
@@ -41,7 +42,7 @@ static int parse_listed_name(struct problems *problems, const struct event_line 
                        quote(line->text).text);
         return -1;
     }
-    *(struct apapi_listed *)entry = (struct apapi_listed){line->text, line->number};
+    *(struct apapi_listed *)entry = (struct apapi_listed){line->text, problems->file, line->number};
     return 0;
 }
 
@@ -88,6 +89,21 @@ bool apapi_listed_names(const struct apapi_listed *listed, const char *component
 
     return length > 0 && strncmp(listed->name, component, length) == 0 &&
            (listed->name[length] == '\0' || strchr(":*?[", listed->name[length]));
+}
+
+struct listed_place apapi_listed_place(const struct apapi_listed *listed)
+{
+    const size_t most = 80;
+    size_t length = strlen(listed->file);
+    const char *shown = listed->file + (length > most ? length - most : 0);
+    struct listed_place place;
+
+    while ((*shown & 0xc0) == 0x80) { /* not within a character */
+        shown++;
+    }
+    snprintf(place.text, sizeof place.text, "%s%s:%zu", length > most ? "..." : "", shown,
+             listed->line);
+    return place;
 }
 
 void apapi_eventlist_destroy(struct apapi_eventlist *list)

@@ -10,8 +10,16 @@
 /** One line of an event list. Owned by its struct apapi_eventlist. */
 struct apapi_listed {
     const char *name; /* an event or a pattern */
-    size_t line;      /* in its file */
+    const char *file;
+    size_t line; /* in its file */
 };
+
+/** "FILE:LINE"; of a long path the end. */
+struct listed_place {
+    char text[112];
+};
+
+struct listed_place apapi_listed_place(const struct apapi_listed *listed);
 
 /** @return number of entries; 0 for NULL. */
 size_t apapi_eventlist_count(const struct apapi_eventlist *list);

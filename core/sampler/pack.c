@@ -41,19 +41,24 @@ static int check_ops(const char *path, const char *text, const struct apapi_prob
     return ops ? 0 : -1;
 }
 
-/* Remove blank lines and comments. @return the new length. */
+/* Remove comments and blanks; a line keeps its number. @return the new length. */
 static size_t strip(char *text)
 {
     struct event_lines lines = event_lines_of(text);
     struct event_line line;
     char *end = text;
+    size_t number = 1; /* of the line at `end` */
 
     while (event_lines_next(&lines, &line)) {
         size_t length = strlen(line.text);
 
+        for (; number < line.number; number++) {
+            *end++ = '\n';
+        }
         memmove(end, line.text, length);
         end += length;
         *end++ = '\n';
+        number++;
     }
     return (size_t)(end - text);
 }

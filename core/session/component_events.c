@@ -29,9 +29,8 @@ static int refuse_unmatched(struct component *component, const struct apapi_sele
     if (!*meant) {
         snprintf(meant, sizeof meant, "; 'apapi list %s' shows all", component->name);
     }
-    return apapi_fail(&component->reason, ENOENT,
-                      "event list, line %zu: %s has no event '%.80s' here%s%s", first->line,
-                      component->name, first->name,
+    return apapi_fail(&component->reason, ENOENT, "%s: %s has no event '%.80s' here%s%s",
+                      apapi_listed_place(first).text, component->name, first->name,
                       selection->unmatched_count > 1 ? ", nor others of the list" : "", meant);
 }
 

@@ -177,7 +177,7 @@ int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
             continue;
         }
         refuse_unknown(component, &why);
-        return apapi_fail(err, ENOENT, "event list, line %zu: %s", listed->line, why.text);
+        return apapi_fail(err, ENOENT, "%s: %s", apapi_listed_place(listed).text, why.text);
     }
     return 0;
 }

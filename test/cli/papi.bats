@@ -140,7 +140,7 @@ source_with() { # EVENT...: the source of rapl where a list names these
     [[ $stderr == *"rapl has no event 'rapl:::THERM_STATUS:PACKAGE0' here"* ]]
     printf '%s\n' rapl:::PACKAGE_ENERGY:PACKAGE0 rapl:::THERM_STATS:PACKAGE0 >"$APAPI_EVENTLIST"
     run -2 --separate-stderr sim -- "$atime" -c rapl true
-    [[ $stderr == *"line 2: rapl has no event 'rapl:::THERM_STATS:PACKAGE0' here"* ]]
+    [[ $stderr == *":2: rapl has no event 'rapl:::THERM_STATS:PACKAGE0' here"* ]]
 }
 
 @test "where rapl is read from sysfs, no libpapi is loaded" {

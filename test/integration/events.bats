@@ -107,12 +107,12 @@ is_whole() {
     [[ $(events_of n1) == "$dram" ]]
 }
 
-@test "an unknown component in an event list is refused at the prompt, with its line" {
+@test "an unknown component in an event list is refused at the prompt, with its file and line" {
     put_list $'rapl:::DRAM_ENERGY:*\n\nasdfasdf:::x\n'
     for command in 'srun -N1 --apapi=rapl true' 'sbatch -N1 --apapi=rapl --wrap true' 'salloc -N1 --apapi=rapl true'; do
         run alice_sh "APAPI_EVENTLIST=$list $command"
         echo "$command: $output"
-        [[ $status -ne 0 && $output == *"error: apapi: "*"line 3"*"unknown component 'asdfasdf'"* && $output != *Submitted* ]]
+        [[ $status -ne 0 && $output == *"error: apapi: $list:3: unknown component 'asdfasdf'"* && $output != *Submitted* ]]
     done
 }
 

@@ -111,7 +111,7 @@ static void test_whose_an_entry_is(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(entries); i++) {
-        struct apapi_listed listed = {entries[i].name, 1};
+        struct apapi_listed listed = {.name = entries[i].name};
 
         if (apapi_listed_names(&listed, entries[i].component) != entries[i].names) {
             fail_msg("'%s' and '%s'", entries[i].name, entries[i].component);

@@ -117,8 +117,9 @@ static void test_packing_reads_checks_and_strips(void **state)
     assert_int_equal(pack(), 0);
     assert_true(packet_find(packet, PACKET_EVENTLIST, &item));
     assert_string_equal(item.name, path);
-    assert_int_equal(item.size, strlen("rapl:::A\nrapl:::B\n"));
-    assert_memory_equal(item.bytes, "rapl:::A\nrapl:::B\n", item.size);
+    assert_int_equal(item.size,
+                     strlen("\n\nrapl:::A\nrapl:::B\n")); /* as they are numbered there */
+    assert_memory_equal(item.bytes, "\n\nrapl:::A\nrapl:::B\n", item.size);
     assert_true(packet_find(packet, PACKET_COMPONENTS, &item));
     assert_int_equal(pack_open(packet, &rules, &err), 0);
     assert_int_equal(apapi_eventlist_count(rules.user_list), 2);

@@ -111,7 +111,7 @@ static void test_a_list_that_does_not_fit_a_slow_source(void **state)
     await(&meters[ODD].closes, 1);
     halt();
     assert_false(m.components[1].measured);
-    assert_says(m.components[1].reason, "odd has no event 'odd:::NONE' here");
+    assert_says(m.components[1].reason, "list:2: odd has no event 'odd:::NONE' here");
     destroy();
     apapi_event_rules_clear(&rules);
 }
