@@ -10,6 +10,7 @@
 #include "base/count_of.h"
 #include "base/pool.h"
 #include "cli/totals/rates.h"
+#include "cli/totals/row_fields.h"
 
 #define S INT64_C(1000000000)
 #define MIDNIGHT (1795132800 * S) /* 2026-11-20T00:00:00Z */
@@ -105,6 +106,24 @@ static void pool_gives_each_text_one_number(void **state)
     pool_free(&pool);
 }
 
+/* A new column needs its row of the table alone. */
+static void of_a_row_without_anything_all_columns_are_blank(void **state)
+{
+    const struct report_row row = report_row_empty();
+    const struct report_field *field;
+
+    (void)state;
+    for (size_t i = 0; (field = report_field_at(i)); i++) {
+        const char *text = report_field_string(field, &row);
+
+        if (text) {
+            assert_string_equal(text, "");
+        } else if (field->kind < REPORT_MOMENT) {
+            assert_true(isnan(report_field_number(field, &row)));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +131,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_stays_unknown),
         cmocka_unit_test(bad_tables_are_refused_and_change_nothing),
         cmocka_unit_test(pool_gives_each_text_one_number),
+        cmocka_unit_test(of_a_row_without_anything_all_columns_are_blank),
     };
 
     setenv("TZ", "UTC", 1); // NOLINT(concurrency-mt-unsafe): the only thread

@@ -75,29 +75,9 @@ int report_slurm_read(struct report_slurm *slurm, struct apapi_error *err)
     return sacct_read(&query, report_slurm_take, slurm, err);
 }
 
-static void report_slurm_forget(struct report_row *row)
-{
-    *row = (struct report_row){.name = "",
-                               .reason = "",
-                               .day = "",
-                               .node = "",
-                               .steps = NAN,
-                               .records = NAN,
-                               .missing = NAN,
-                               .delayed = NAN,
-                               .restarts = NAN,
-                               .max_power_w = NAN,
-                               .covered_pct = NAN,
-                               .co2_g = NAN,
-                               .cost = NAN};
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domain_j[d] = NAN;
-    }
-}
-
 static void report_slurm_row(const struct sacct_job *job, struct report_row *row)
 {
-    report_slurm_forget(row);
+    *row = report_row_empty();
     row->cluster = job->cluster;
     row->user = job->user;
     row->account = job->account;

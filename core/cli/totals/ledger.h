@@ -50,9 +50,6 @@ int report_regions_chain(struct report_ledger *ledger);
 /** Free what the rows by region take. */
 void report_regions_free(struct report_ledger *ledger);
 
-/** A row of which nothing is known. */
-struct report_row report_row_empty(void);
-
 /** Keep what is the same in all buckets of the row. */
 void report_row_identify(const struct report_ledger *ledger, const struct report_bucket *bucket,
                          struct report_row *row);

@@ -7,6 +7,7 @@
 #include "cli/totals/ledger.h"
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
+#include "cli/totals/row_fields.h"
 #include "output/table_regions.h"
 #include "record/domain_list.h"
 
@@ -99,7 +100,7 @@ static struct report_row region_rows_begin(const char *name)
 
     row.region = name;
     row.count = row.time_s = 0;
-    row.nodes = row.missing = row.elapsed_s = row.measured_pct = row.covered_pct = NAN;
+    row.jobs = row.steps = row.records = row.incomplete = row.delayed = 0;
     return row;
 }
 

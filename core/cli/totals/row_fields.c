@@ -90,6 +90,18 @@ static bool row_fields_is_number(const struct report_field *field)
     return field->kind >= REPORT_COUNT && field->kind <= REPORT_MONEY;
 }
 
+struct report_row report_row_empty(void)
+{
+    struct report_row row = {.complete = false};
+
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (row_fields_is_number(&fields[i])) {
+            *(double *)(void *)((char *)&row + fields[i].offset) = NAN;
+        }
+    }
+    return row;
+}
+
 static const struct report_field *find_field(const char *name, size_t length)
 {
     for (size_t i = 0; i < FIELD_COUNT; i++) {

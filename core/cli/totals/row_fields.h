@@ -49,6 +49,9 @@ struct report_format {
     const char *currency;
 };
 
+/** @return a row of which nothing is known: all its fields are blank. */
+struct report_row report_row_empty(void);
+
 /** @return field number `index`; NULL after the last one. */
 const struct report_field *report_field_at(size_t index);
 

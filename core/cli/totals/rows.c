@@ -8,6 +8,7 @@
 #include "cli/totals/job_state.h"
 #include "cli/totals/ledger.h"
 #include "cli/totals/pieces.h"
+#include "cli/totals/row_fields.h"
 
 #define PCT 100
 
@@ -138,7 +139,7 @@ static void rows_add_total(const struct report_ledger *ledger, const struct repo
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = report_plus(row->domain_j[d], total->job.domains[d].energy_j);
     }
-    if (total->reason != POOL_NONE && !*row->reason) {
+    if (total->reason != POOL_NONE && !row->reason) {
         row->reason = pool_text(&ledger->texts, total->reason);
     }
     add_costs(view->rates, &total->job, row);
@@ -173,29 +174,6 @@ void report_row_free(struct report_row *row)
     row->nodelist = row->missing_nodes = NULL;
 }
 
-struct report_row report_row_empty(void)
-{
-    struct report_row row = {.energy_j = NAN,
-                             .energy_per_node_j = NAN,
-                             .uncertainty_j = NAN,
-                             .max_power_w = NAN,
-                             .restarts = NAN,
-                             .co2_g = NAN,
-                             .cost = NAN,
-                             .shareless = NAN,
-                             .count = NAN,
-                             .time_s = NAN,
-                             .reason = "",
-                             .state = "",
-                             .node = "",
-                             .region = ""};
-
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row.domain_j[d] = NAN;
-    }
-    return row;
-}
-
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
                       const struct report_view *view, struct report_row *row)
 {
@@ -207,6 +185,8 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
         return 0;
     }
     *row = report_row_empty();
+    row->jobs = row->steps = row->records = row->incomplete = row->missing = row->delayed = 0;
+    row->elapsed_s = 0;
     row->shareless = ledger->shares ? 0 : NAN;
     while (next != POOL_NONE) {
         const struct report_bucket *bucket = &ledger->buckets[next];
