@@ -11,10 +11,8 @@
 #include "base/count_of.h"
 #include "sources/sources.h"
 
-/* One for each component. */
-static const struct sysfs_family *const families[] = {
-    &sysfs_rapl, &sysfs_powercap, &sysfs_hwmon, &sysfs_intel_gpu, &sysfs_cray_pm,
-};
+#define FAMILY(name) &sysfs_##name,
+static const struct sysfs_family *const families[] = {SYSFS_FAMILIES(FAMILY)};
 #define FAMILY_COUNT COUNT_OF(families)
 
 static const struct sysfs_family *find_family(const char *component)

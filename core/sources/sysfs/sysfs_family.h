@@ -112,8 +112,11 @@ struct sysfs_family {
     void (*end)(struct sysfs_reader *reader);
 };
 
-extern const struct sysfs_family sysfs_rapl, sysfs_powercap, sysfs_hwmon, sysfs_intel_gpu,
-    sysfs_cray_pm;
+/** All families, one for each component; `sysfs_NAME` is in a file of its own. */
+#define SYSFS_FAMILIES(_) _(rapl) _(powercap) _(hwmon) _(intel_gpu) _(cray_pm)
+
+#define SYSFS_DECLARE(name) extern const struct sysfs_family sysfs_##name;
+SYSFS_FAMILIES(SYSFS_DECLARE)
 
 /** Find the meters of a family and open them. 0; -1 with errno as apapi_source.open. */
 int sysfs_discover(struct sysfs_reader *reader, const struct sysfs_family *family,
