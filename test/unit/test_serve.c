@@ -51,7 +51,7 @@ static int send_one(int channel, enum region_message_kind kind)
 static void a_flood_gets_a_tenth_of_a_core(void **state)
 {
     uint64_t first_ns = clock_monotonic_ns(), cpu_ns = 0, batch_ns = 0, allowed_ns;
-    int channel = region_connect(live_path), pause_ms;
+    int channel = region_connect(live_path);
 
     (void)state;
     assert_true(channel >= 0);
@@ -67,11 +67,12 @@ static void a_flood_gets_a_tenth_of_a_core(void **state)
     }
     allowed_ns = BURST_NS + (clock_monotonic_ns() - first_ns) / 10;
     assert_true(cpu_ns - batch_ns <= allowed_ns * 3 / 2); /* the calls themselves take some, too */
-    assert_int_equal(serve_work(serve), 0);
-    pause_ms = serve_pause_ms(serve);
-    assert_in_range(pause_ms, 1, 1000);
-    usleep((useconds_t)pause_ms * 1000);
-    assert_true(serve_descriptor(serve) >= 0);
+    while (serve_descriptor(serve) < 0) {
+        int pause_ms = serve_pause_ms(serve);
+
+        assert_true(pause_ms <= 1000);
+        usleep(pause_ms > 0 ? (useconds_t)pause_ms * 1000 : 0); /* it may be over by now */
+    }
     assert_true(serve_work(serve) > 0);
     close(channel);
 }
