@@ -105,7 +105,7 @@ static void put_labels(FILE *out, const struct apapi_identity *id)
         snprintf(job, sizeof job, "%u", id->job);
     }
     put_label(out, "cluster", id->cluster);
-    put_label(out, "job", job);
+    put_label(out, "jobid", job);
     put_label(out, "step", id->step);
     put_label(out, "user", id->user);
     put_label(out, "node", id->node);

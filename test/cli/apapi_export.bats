@@ -61,11 +61,11 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     export_all text.prom
     run -0 samples <text.prom
     echo "$output"
-    labels="cluster='c1' domain='package' job='7' node='n1' step='0' user='anna'"
+    labels="cluster='c1' domain='package' jobid='7' node='n1' step='0' user='anna'"
     [[ $output == *"apapi_step_energy_joules_total counter joules 5000 $labels"* ]]
     [[ $output == *"apapi_step_power_watts gauge watts 50 $labels"* ]]
-    [[ $output == *"apapi_step_elapsed_seconds gauge seconds 20 cluster='c1' job='8' "* ]]
-    [[ $output == *"apapi_step_info gauge None 1 account='a\"b\\\\c\\nd' cluster='c1' job='8' job_name='run' node='n1' partition='batch' qos='?[2J?' "* ]]
+    [[ $output == *"apapi_step_elapsed_seconds gauge seconds 20 cluster='c1' jobid='8' "* ]]
+    [[ $output == *"apapi_step_info gauge None 1 account='a\"b\\\\c\\nd' cluster='c1' job_name='run' jobid='8' node='n1' partition='batch' qos='?[2J?' "* ]]
     [[ $output == *"apapi_step_covered_ratio gauge ratio 0.5 "* ]]
     [[ $(grep -c domain= <<<"$output") -eq 6 && $(grep -c '^apapi_step_running gauge None 0 ' <<<"$output") -eq 2 ]]
     [[ $output == *'apapi_records_skipped gauge None 0'$'\n''apapi_records_waiting gauge None 0' ]]
@@ -98,11 +98,11 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     flock 9
     run -0 --separate-stderr export_all - -S now 9>&-
     samples <<<"$output"
-    [[ $output == *'apapi_step_running{'*'job="7"'*'} 1'* && $output == *'} 3000'* ]]
+    [[ $output == *'apapi_step_running{'*'jobid="7"'*'} 1'* && $output == *'} 3000'* ]]
     record 7 0 n1 0 100 50
     run -0 --separate-stderr export_all - 9>&-
     samples <<<"$output"
-    [[ $output == *'apapi_step_running{'*'job="7"'*'} 0'* && $output == *'} 5000'* && $output != *'} 3000'* ]]
+    [[ $output == *'apapi_step_running{'*'jobid="7"'*'} 0'* && $output == *'} 5000'* && $output != *'} 3000'* ]]
 }
 
 @test "a spooled record whose owner is gone belongs to a step that has ended" {
@@ -125,9 +125,9 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     export_all text.prom -S now 9>&-
     run -0 samples <text.prom
     echo "$output"
-    seven="cluster='c1' job='7' node='n1' step='0' user='anna'" seven_package=${seven/job/"domain='package' job"}
+    seven="cluster='c1' jobid='7' node='n1' step='0' user='anna'" seven_package=${seven/jobid/"domain='package' jobid"}
     [[ $output == *"apapi_step_energy_joules_total counter joules 4500 $seven_package"* ]]
-    [[ $(grep -c "^apapi_step_energy_joules_total .* job='7'" <<<"$output") -eq 2 ]]
+    [[ $(grep -c "^apapi_step_energy_joules_total .* jobid='7'" <<<"$output") -eq 2 ]]
     [[ $output == *"apapi_step_power_watts gauge watts 50 $seven_package"* ]]
     [[ $output == *"apapi_step_present_power_watts gauge watts 77 $seven_package"* ]]
     [[ $(grep -c '^apapi_step_present_power_watts ' <<<"$output") -eq 1 ]] # neither a failed nor an old one
@@ -135,16 +135,16 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     [[ $(grep -c ^apapi_step_budget <<<"$output") -eq 2 ]]
     [[ $output == *"apapi_step_covered_ratio gauge ratio 1 $seven"* ]]
     [[ $output =~ "apapi_step_elapsed_seconds gauge seconds "90" $seven" ]]
-    [[ $output == *"apapi_step_info gauge None 1 account='physics' "*"job='7'"* ]]
+    [[ $output == *"apapi_step_info gauge None 1 account='physics' "*"jobid='7'"* ]]
     # a step without a checkpoint is there, too
-    [[ $output == *"apapi_step_energy_joules_total counter joules 60 "*"job='8'"* && $output == *"apapi_step_running gauge None 1 "*"job='8'"* ]]
+    [[ $output == *"apapi_step_energy_joules_total counter joules 60 "*"jobid='8'"* && $output == *"apapi_step_running gauge None 1 "*"jobid='8'"* ]]
     [[ $(grep -c '^apapi_step_running ' <<<"$output") -eq 2 && $output == *'apapi_records_skipped gauge None 0'* ]]
     # the record has been written, the page is still there
     record 7 0 n1 0 100 50
     export_all text.prom 9>&-
     run -0 samples <text.prom
     [[ $output == *"apapi_step_energy_joules_total counter joules 5000 $seven_package"* && $output == *"apapi_step_running gauge None 0 $seven"* ]]
-    [[ $(grep -c "^apapi_step_energy_joules_total .* job='7'" <<<"$output") -eq 1 && $output != *present_power_watts*"job='7'"* ]]
+    [[ $(grep -c "^apapi_step_energy_joules_total .* jobid='7'" <<<"$output") -eq 1 && $output != *present_power_watts*"jobid='7'"* ]]
 }
 
 @test "without live pages, and with what is none" {
@@ -181,7 +181,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     record 2 0 "$host" $((now - 9000)) 60 50
     record 3 0 other $((now - 3000)) 60 50
     list() { "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus - "$@" |
-        sed -n 's/^apapi_step_running{.*job="\([0-9]*\)".*/\1/p' | tr '\n' ' '; }
+        sed -n 's/^apapi_step_running{.*jobid="\([0-9]*\)".*/\1/p' | tr '\n' ' '; }
     [[ $(list) == '1 ' ]]
     [[ $(list -S 3h) == '1 2 ' ]]
     [[ $(list -N other) == '3 ' ]]
@@ -228,10 +228,10 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     printf '%s\n' "prometheus_dir = $PWD/metrics" "acct_dir = $acct" "spool_dir = $spool" >apapi.conf
     "$apapi" export --prometheus -N n1 -S 2026-01-01
     run -0 samples <metrics/apapi.prom
-    [[ $output == *"job='7'"* ]]
+    [[ $output == *"jobid='7'"* ]]
     rm -r acct # there has been no step yet
     "$apapi" export --prometheus -N n1 -S 2026-01-01
-    run ! grep 'job="7"' metrics/apapi.prom
+    run ! grep 'jobid="7"' metrics/apapi.prom
 }
 
 @test "others than root are told whose the folders are" {

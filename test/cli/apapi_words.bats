@@ -95,7 +95,7 @@ load report_common
     for words in '--starttime 2026-11-20T10:02 --nodelist n1' '--since 2026-11-20T10:02 --nodes n1'; do
         # shellcheck disable=SC2086
         run -0 "$apapi" export --acct-dir "$acct" --spool-dir . --live-dir . --prometheus - $words
-        [[ $output == *'job="18"'* && $output != *'job="17"'* ]] || { echo "$words: $output"; false; }
+        [[ $output == *'jobid="18"'* && $output != *'jobid="17"'* ]] || { echo "$words: $output"; false; }
     done
     for words in '--jobs 17 --nodelist n[1-2]' '-j 17.0 -N n[1-2]' '--job 17.0 --nodes n[1-2]' '-j 17 -n n[1-2]'; do
         # shellcheck disable=SC2086

@@ -392,7 +392,7 @@ END
     local export="'$apapi' export --acct-dir $acct --spool-dir $spool -N n1 --prometheus -"
     mkdir "$acct"
     run -0 step 1 "checkpointed 1 && $export -S now >$BATS_TEST_TMPDIR/running"
-    grep -Fx 'apapi_step_running{job="1",step="0",user="root",node="n1"} 1' "$BATS_TEST_TMPDIR/running"
+    grep -Fx 'apapi_step_running{jobid="1",step="0",user="root",node="n1"} 1' "$BATS_TEST_TMPDIR/running"
     sh -c "$export" >"$BATS_TEST_TMPDIR/ended"
-    grep -Fx 'apapi_step_running{job="1",step="0",user="root",node="n1"} 0' "$BATS_TEST_TMPDIR/ended"
+    grep -Fx 'apapi_step_running{jobid="1",step="0",user="root",node="n1"} 0' "$BATS_TEST_TMPDIR/ended"
 }

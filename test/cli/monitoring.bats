@@ -35,42 +35,50 @@ teardown() { let_go; }
     [[ $output == *'on another panel'*'no variable nothing'*'no panel clock'* ]]
 }
 
-# Metrics of apapi export: a step that runs, with a checkpoint and a live page, one of another user that has ended and whose record waits,
-# and a domain that is not known.
+# Metrics of apapi export for one node: two steps of anna that run, with the same name and numbers of their own, each with a
+# checkpoint, a live page and a budget, and two that have ended and whose records wait, one of them with a domain that is not known.
 write_metrics() {
+    local job
     set_clock goes
-    hold_pages '[{node: "n1", job: 7, step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800,
-        domains: {package: {now: 77, total: 4500}, dram: {now: 5, total: 300}}}]'
-    record 8 0 n1 0 100 50 '.user = "ben" | .trust.unknown_domains = ["gpu"]'
-    record 7 0 n1 0 60 50
-    mv "$acct"/*/n1.jsonl both
-    sed -n '/"job":7,/p' both >"$spool/n1/7.0-1.json"
-    sed -n '/"job":8,/p' both >"$spool/n1/8.0-1.json"
-    exec 9<>"$spool/n1/7.0-1.json"
+    hold_pages '[7, 9] | map({node: "n1", job: ., step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800, budget_j: 5000,
+        budget_used_j: (if . == 7 then 4700 else 4800 end),
+        domains: {package: {now: (11 * .), total: (500 * .)}, dram: {now: 5, total: 300}}})'
+    record 7 0 n1 0 60 50 '.trust.covered = 0.8'
+    record 9 0 n1 0 60 50 '.account = "biology" | .trust.covered = 0.75'
+    record 8 0 n1 0 100 50 '.trust.unknown_domains = ["gpu"] | .trust.covered = 0.5'
+    record 10 0 n1 0 100 50 '.user = "ben"'
+    mv "$acct"/*/n1.jsonl all
+    for job in 7 8 9 10; do
+        sed -n "/\"job\":$job,/p" all >"$spool/n1/$job.0-1.json"
+    done
+    exec 8<>"$spool/n1/7.0-1.json" 9<>"$spool/n1/9.0-1.json"
+    flock 8
     flock 9
     "${clocked[@]}" "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --live-dir "$live" -N n1 -S 2026-01-01 --prometheus \
-        metrics 9>&-
+        metrics 8>&- 9>&-
 }
 
-# For a network of its own: a Prometheus that reads the file metrics. Asks it the queries in the file asked, and prints a
-# title, a tab and the number of series of each.
+# For a network of its own: a Prometheus that reads the file metrics as it does by default, and our rules. Asks it the queries in
+# the file asked, and those of the rules. Prints a line for each series of an answer: the title, the labels, the value.
 ask_prometheus() {
-    cat >prometheus.yml <<'END'
+    cat >prometheus.yml <<END
+rule_files: ["$monitoring/prometheus-alerts.yml"]
 scrape_configs:
-  - job_name: apapi
+  - job_name: node
     scrape_interval: 100ms
     scrape_timeout: 100ms
     static_configs: [{targets: ["127.0.0.1:8000"]}]
 END
     cat >ask.py <<'END'
 import json, sys, time, urllib.parse, urllib.request
-def ask(query):
-    url = "http://127.0.0.1:9090/api/v1/query?" + urllib.parse.urlencode({"query": query})
+def get(path):
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            return json.load(answer)["data"]["result"]
+        with urllib.request.urlopen("http://127.0.0.1:9090/api/v1/" + path, timeout=10) as answer:
+            return json.load(answer)["data"]
     except urllib.error.HTTPError as error:
-        return sys.exit(f"{query}: {error.read().decode()}")
+        return sys.exit(f"{urllib.parse.unquote(path)}: {error.read().decode()}")
+def ask(query):
+    return get("query?" + urllib.parse.urlencode({"query": query}))["result"]
 end = time.monotonic() + 120
 while True:
     try:
@@ -81,9 +89,12 @@ while True:
     if time.monotonic() > end:
         sys.exit("Prometheus does not get ready")
     time.sleep(0.1)
-for line in open("asked"):
-    title, query = line.rstrip("\n").split("\t", 1)
-    print(title, len(ask(query)), sep="\t")
+asked = [line.rstrip("\n").split("\t", 1) for line in open("asked")]
+asked += [(rule["name"], rule["query"]) for group in get("rules")["groups"] for rule in group["rules"]]
+for title, query in asked:
+    lines = sorted(" ".join([f"{name}={value}" for name, value in sorted(series["metric"].items())] +
+                            [f"{float(series['value'][1]):g}"]) for series in ask(query))
+    print(*[f"{title}: {line}" for line in lines or ["nothing"]], sep="\n")
 END
     cat >inside <<'END'
 set -e
@@ -95,16 +106,39 @@ END
     unshare --net --pid --fork --kill-child --mount-proc bash inside
 }
 
-@test "each panel of power-now has an answer in a Prometheus that reads apapi export" {
+@test "panels of power-now and rules are right in a Prometheus that reads apapi export by default, two steps on a node" {
     ((EUID == 0)) || skip "needs root: namespaces"
     command -v prometheus >/dev/null # scripts/setup --test installs it
     write_metrics
     python3 "$dashboard" queries "$monitoring/grafana-power-now.json" >asked
     [[ $(wc -l <asked) -ge 10 ]]
-    run -0 ask_prometheus
+    run ask_prometheus
     echo "$output"
-    [[ $(wc -l <<<"$output") -eq $(wc -l <asked) ]]
-    run ! grep -P '\t0$' <<<"$output"
+    [[ $status -eq 0 ]]
+    cat >truth <<'END'
+Power of all measured steps: 104
+Nodes with measured steps: 1
+Least coverage of a running step: 0.75
+Records that wait for the accounting folder: 2
+Power by node: cluster=c1 node=n1 104
+Power by user: user=anna 186
+Power by account: account=biology 104
+Power by account: account=physics 82
+Running steps of the highest power: cluster=c1 jobid=7 step=0 user=anna 82
+Running steps of the highest power: cluster=c1 jobid=9 step=0 user=anna 104
+Running steps of the highest energy: cluster=c1 jobid=7 step=0 user=anna 3800
+Running steps of the highest energy: cluster=c1 jobid=9 step=0 user=anna 4800
+Running steps with meters that cannot be read: cluster=c1 domain=gpu jobid=8 node=n1 step=0 1
+ApapiNodeNotMeasured: nothing
+ApapiMetersFail: cluster=c1 domain=gpu node=n1 1
+ApapiCoverageLow: cluster=c1 node=n1 0.75
+ApapiRecordsWait: instance=127.0.0.1:8000 2
+ApapiRecordsSkipped: nothing
+ApapiBudgetNear: cluster=c1 jobid=7 step=0 user=anna 0.94
+ApapiBudgetNear: cluster=c1 jobid=9 step=0 user=anna 0.96
+ApapiNodePowerHigh: nothing
+END
+    diff truth - <<<"$output"
 }
 
 @test "each panel of energy has an answer in a MariaDB that apapi import fills" {

@@ -70,7 +70,7 @@ static void assert_has(size_t count, const char *part)
     free(text);
 }
 
-#define LABELS "cluster=\"mars\",job=\"1747302\",step=\"0\",user=\"alice\",node=\"n0417\""
+#define LABELS "cluster=\"mars\",jobid=\"1747302\",step=\"0\",user=\"alice\",node=\"n0417\""
 #define ABOUT "account=\"physics\",partition=\"batch\",qos=\"normal\",job_name=\"triad-sweep\""
 
 static void test_a_step_has_its_metrics(void **state)
@@ -136,7 +136,7 @@ static void test_the_unknown_is_absent(void **state)
     record.measurement.domains[APAPI_DOMAIN_DRAM].power_w.mean = INFINITY;
     record.measurement.domains[APAPI_DOMAIN_GPU] = (struct apapi_domain_result){0};
     add(&record, false);
-    assert_has(0, "job=");
+    assert_has(0, "jobid=");
     assert_has(0, "account=");
     assert_has(0, "\napapi_step_covered_ratio{");
     assert_has(1, "\napapi_step_energy_joules_total{");
@@ -330,10 +330,10 @@ static void test_the_running_and_the_newest_have_room(void **state)
     }
     assert_has(PROMETHEUS_STEPS_MAX, "\napapi_step_running{");
     assert_has(1, "\napapi_steps_left_out 4001\n");
-    assert_has(8, "job=\"0\"");
-    assert_has(8, "job=\"5000\"");
-    assert_has(8, "job=\"4002\"");
-    assert_has(0, "job=\"4001\"");
+    assert_has(8, "jobid=\"0\"");
+    assert_has(8, "jobid=\"5000\"");
+    assert_has(8, "jobid=\"4002\"");
+    assert_has(0, "jobid=\"4001\"");
 }
 
 int main(void)
