@@ -42,13 +42,12 @@ double apapi_measurement_total_w(const struct apapi_measurement *m)
 
 double apapi_record_uncertainty_j(const struct apapi_measurement *m)
 {
-    double sum_j = NAN;
+    double sum_j = isnan(apapi_measurement_total_j(m)) ? NAN : 0;
 
     for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
         const struct apapi_domain_result *one = &m->domains[domain];
 
         if (one->measured && apapi_domain_adds_up(domain) && !isnan(one->energy_j)) {
-            sum_j = isnan(sum_j) ? 0 : sum_j;
             sum_j += one->uncertainty_j;
         }
     }

@@ -51,15 +51,17 @@ typedef double (*shorten_f)(const struct apapi_component_result *component,
 static double sum_uncertainties(const struct apapi_component_result *component,
                                 const struct apapi_measurement *m, int domain, enum apapi_kind kind)
 {
-    double sum_j = NAN;
+    double sum_j = 0;
+    bool found = false;
 
     (void)m;
     for (size_t i = 0; i < component->event_count; i++) {
         if (shorten_is_meter(&component->events[i], domain, kind)) {
-            sum_j = (isnan(sum_j) ? 0 : sum_j) + component->events[i].uncertainty_j;
+            sum_j += component->events[i].uncertainty_j;
+            found = true;
         }
     }
-    return sum_j;
+    return found ? sum_j : NAN;
 }
 
 /* The meter with the least. */
