@@ -51,6 +51,11 @@ print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))),
     echo "acct_dir = $acct" >"$APAPI_CONFIG"
     run -0 python "print([r.job for r in apapi.records()])"
     [[ $output == '[7]' ]]
+    ln -s "$(command -v gzip)" "$acct/n2.jsonl.zst"
+    for call in 'apapi.records()|apapi' 'apapi.plot(7)|apapi' "list(apapi.records('$acct'))|zstd"; do
+        PATH=$BATS_TEST_TMPDIR run -1 python "${call%|*}"
+        [[ ${lines[-1]} == "FileNotFoundError: the program '${call#*|}' is not in PATH" ]]
+    done
 }
 
 @test "what is not known is None, and what is no record is counted" {

@@ -8,8 +8,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
+
+from .recorded import run_program
 
 __all__ = ["Picture", "plot"]
 
@@ -36,9 +37,8 @@ def plot(job: object, *files: str) -> Picture:
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "power.svg")
-        ran = subprocess.run(["apapi", "plot", str(job), "-o", path, *map(os.fspath, files)], stderr=subprocess.PIPE,
-                             text=True, check=False)
+        ran = run_program("apapi", "plot", str(job), "-o", path, *map(os.fspath, files))
         if ran.returncode:
-            raise RuntimeError(ran.stderr.strip())
+            raise RuntimeError(ran.stderr.decode(errors="replace").strip())
         with open(path, encoding="utf-8") as file:
             return Picture(file.read())

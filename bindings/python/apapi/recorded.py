@@ -238,16 +238,22 @@ def _raws(raw: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield raw
 
 
+def run_program(*words: str) -> subprocess.CompletedProcess[bytes]:
+    """Run it and keep what it writes."""
+    try:
+        return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"the program '{words[0]}' is not in PATH") from None
+
+
 def _open(path: str) -> Union[IO[bytes], gzip.GzipFile]:
     if path.endswith(".gz"):
         return gzip.open(path, "rb")
     if path.endswith(".zst"):
-        # of the program, as Python has no module for it
-        with subprocess.Popen(["zstd", "-dcq", "--", path], stdout=subprocess.PIPE) as process:
-            text, _ = process.communicate()
-            if process.returncode:
-                raise OSError(f"{path}: zstd cannot read it")
-            return io.BytesIO(text)
+        ran = run_program("zstd", "-dcq", "--", path)  # Python has no module for it
+        if ran.returncode:
+            raise OSError(f"{path}: {ran.stderr.decode(errors='replace').strip()}")
+        return io.BytesIO(ran.stdout)
     return open(path, "rb")
 
 
@@ -278,12 +284,12 @@ def _lines(source: Source, since: Optional[datetime.date]) -> Iterator[Union[str
 
 def accounting_folder() -> str:
     """acct_dir of apapi.conf, as `apapi config` shows it."""
-    shown = subprocess.run(["apapi", "config"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    for line in shown.splitlines():
+    shown = run_program("apapi", "config")
+    for line in shown.stdout.decode().splitlines():
         words = line.replace("=", " ").split()
         if words[:1] == ["acct_dir"]:
             return words[1]
-    raise LookupError("apapi config shows no acct_dir")
+    raise LookupError(f"apapi config shows no acct_dir {shown.stderr.decode(errors='replace')}".strip())
 
 
 def records(source: Optional[Source] = None, *, job: Optional[int] = None, user: Optional[str] = None,
