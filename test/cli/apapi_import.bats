@@ -420,13 +420,26 @@ check_uncertainty() {
         and s.deleted = 0 and s.time_end >= j.start_s - 60 where j.cluster = 'c1'" apapi) == '7|8800|2' ]]
 }
 
-@test "no bar where there is no terminal, and one where there is" {
+@test "from one second on a terminal shows how far import and report are; nothing else does" {
     cd "$BATS_TEST_TMPDIR"
-    record 7 0 n1 10 >file
-    run --separate-stderr -0 import --db sqlite:db file
-    [[ -z $stderr ]]
-    run -0 script -qec "'$apapi' import --db sqlite:db2 file" /dev/null
-    [[ $output == *'%, 1 records'* ]]
+    record 7 0 n1 10 >a
+    record 8 0 n2 10 >c
+    mkfifo b
+    later() { exec 8>b; sleep 1.1; record 9 0 n3 10 >&8; exec 8>&-; }
+    for words in 'import --dry-run' 'report -n -o jobid'; do
+        later &
+        run -0 script -qec "'$apapi' $words a b c" /dev/null
+        echo "$output"
+        [[ $output =~ $'\r['#{12}'.'{12}']  50 %, 2 records, '[12]'/s, '[12]' s left'$'\e[K'.*$'\r\e[K' ]]
+        later &
+        run -0 --separate-stderr "$apapi" $words a b c
+        [[ -z $stderr ]]
+        run -0 script -qec "'$apapi' $words a c" /dev/null
+        [[ $output != *$'\e'* ]]
+        { record 7 0 n1 10; sleep 1.1; record 8 0 n2 10; } >b &
+        run -0 script -qec "cat b | '$apapi' $words -" /dev/null
+        [[ $output == *$'\r2 records, '[12]$'/s\e[K'* ]]
+    done
 }
 
 @test "the page names every table and column" {

@@ -11,7 +11,7 @@
 
 #include "apapi/scan.h"
 #include "cli/command.h"
-#include "cli/import/import_progress.h"
+#include "cli/progress.h"
 #include "database/db_tables.h"
 #include "store/hours.h"
 
@@ -25,8 +25,8 @@ struct import {
     const char
         *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
     pthread_mutex_t lock;
-    struct import_progress progress;
-    size_t records, bad_hours;
+    struct progress progress;
+    size_t bad_hours;
     int code; /* errno of the first error; 0: none */
     struct apapi_error err;
 };
@@ -38,8 +38,8 @@ struct worker {
     const char *path;
     struct apapi_scan *scan;
     struct db_batch *batch; /* NULL: records are only counted */
-    size_t records;         /* not yet added to the import's */
-    uint64_t bytes;
+    size_t records;         /* not yet added to the progress */
+    uint64_t bytes, left;   /* bytes: the same, of `left` of its files so far */
 };
 
 static int import_read_remember(struct import *import, int code, const struct apapi_error *err)
@@ -65,8 +65,7 @@ static int import_read_flush(struct worker *worker)
                db_load_batch(import->load, worker->batch, &err)) {
         import_read_remember(import, errno, &err);
     } else {
-        import->records += worker->records;
-        import_progress_add(&import->progress, worker->bytes, import->records);
+        progress_add(&import->progress, &worker->left, worker->bytes, worker->records);
         worker->records = 0;
         worker->bytes = 0;
         result = 0;
@@ -99,7 +98,10 @@ static void import_read_report_problem(const struct apapi_scan_problem *problem,
     const struct worker *worker = context;
 
     if (worker->import->input->verbose) {
+        pthread_mutex_lock(&worker->import->lock);
+        progress_erase(&worker->import->progress);
         command_note_skipped("import", problem);
+        pthread_mutex_unlock(&worker->import->lock);
     }
 }
 
@@ -137,7 +139,9 @@ static bool import_read_begin(const struct apapi_scan_file *file, uint64_t *offs
         }
     }
     *offset = known > 0 && (uint64_t)known <= file->size ? (uint64_t)known : 0;
-    import_progress_add(&import->progress, *offset, import->records);
+    import->progress.known += *offset;
+    import->progress.done += *offset;
+    worker->left += file->size - *offset;
     pthread_mutex_unlock(&import->lock);
     return known >= 0 && *offset < file->size;
 }
@@ -146,6 +150,7 @@ static void import_read_end(const struct apapi_scan_file *file, uint64_t offset,
 {
     struct worker *worker = context;
 
+    worker->bytes = worker->left;
     if (worker->import->folder) {
         db_batch_note(worker->batch, worker->import->folder, file, offset);
         if (db_batch_full(worker->batch)) {
@@ -230,8 +235,9 @@ static int import_read_path(struct import *import, const char *path, bool folder
     int result = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        workers[i] = (struct worker){import, i, count, path, NULL, NULL, 0, 0};
+        workers[i] = (struct worker){.import = import, .number = i, .count = count, .path = path};
     }
+    workers->left = folder || !import->progress.shown ? 0 : progress_size(NULL, path);
     for (unsigned i = 0; i < count && result == 0; i++) {
         result = worker_init(&workers[i], err);
     }
@@ -243,6 +249,7 @@ static int import_read_path(struct import *import, const char *path, bool folder
         result = apapi_scan_file(workers->scan, path, err);
     }
     if (result == 0 && !folder) {
+        workers->bytes = workers->left;
         result = import_read_flush(workers);
     }
     add_counts(workers, count, counts);
@@ -324,42 +331,11 @@ static int import_read_hours(struct import *import, const char *path, struct imp
 
 /* --- what is read --------------------------------------------------------------------------- */
 
-static bool add_size(const struct apapi_scan_file *file, uint64_t *offset, void *context)
-{
-    (void)offset;
-    *(uint64_t *)context += file->size;
-    return false;
-}
-
-static bool is_folder(const char *path, uint64_t *size)
+static bool is_folder(const char *path)
 {
     struct stat status;
 
-    *size = 0;
-    if (strcmp(path, "-") == 0 || stat(path, &status) < 0) {
-        return false;
-    }
-    *size = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
-    return S_ISDIR(status.st_mode);
-}
-
-static void import_read_measure(const struct import_input *input, const char *path, uint64_t *total)
-{
-    const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
-                                             .to_unix_ns = input->to_ns};
-    const struct apapi_scan_sink sink = {.begin = add_size, .context = total};
-    struct apapi_scan *scan;
-    uint64_t size;
-
-    if (!is_folder(path, &size)) {
-        *total += size;
-        return;
-    }
-    scan = apapi_scan_create(&filter, &sink, NULL);
-    if (scan) {
-        apapi_scan_folder(scan, path, NULL);
-        apapi_scan_destroy(scan);
-    }
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static int import_read_one(struct import *import, const char *path, bool folder,
@@ -384,15 +360,12 @@ static int import_read_all(struct import *import, struct import_counts *counts,
                            struct apapi_error *err)
 {
     const struct import_input *input = import->input;
-    uint64_t size;
 
     if (input->file_count == 0) {
         return import_read_one(import, input->dir, true, counts, err);
     }
     for (size_t i = 0; i < input->file_count; i++) {
-        bool folder = is_folder(input->files[i], &size);
-
-        if (import_read_one(import, input->files[i], folder, counts, err)) {
+        if (import_read_one(import, input->files[i], is_folder(input->files[i]), counts, err)) {
             return -1;
         }
     }
@@ -403,23 +376,17 @@ int import_read(const struct import_input *input, struct db_load *load,
                 struct import_counts *counts, struct apapi_error *err)
 {
     struct import import = {.input = input, .load = load, .lock = PTHREAD_MUTEX_INITIALIZER};
-    uint64_t total = 0;
+    const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
+                                             .to_unix_ns = input->to_ns};
     int result, code;
 
-    if (isatty(STDERR_FILENO)) {
-        for (size_t i = 0; i < input->file_count; i++) {
-            import_read_measure(input, input->files[i], &total);
-        }
-        if (input->file_count == 0) {
-            import_read_measure(input, input->dir, &total);
-        }
-    }
-    import.progress = import_progress_begin(total);
+    import.progress = progress_begin(
+        &(struct progress_input){&filter, input->dir, input->files, input->file_count});
     result = import_read_all(&import, counts, err);
     code = errno;
-    import_progress_end(&import.progress);
+    progress_erase(&import.progress);
     pthread_mutex_destroy(&import.lock);
-    counts->records = import.records;
+    counts->records = import.progress.records;
     errno = code;
     if (result == 0 && load) {
         result = db_load_commit(load, err);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
+#include "cli/progress.h"
 #include "cli/records/database_input.h"
 #include "cli/records/own.h"
 #include "cli/when.h"
@@ -21,6 +22,8 @@ struct reading {
     struct job_list jobs;
     int64_t from_ns, to_ns; /* 0: no limit */
     size_t taken;
+    struct progress progress;
+    uint64_t left; /* bytes of the present file that were not yet added to it */
     apapi_scan_f take;
     void *context;
 };
@@ -35,6 +38,7 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
     struct reading *reading = context;
     const struct report_input *input = reading->input;
 
+    progress_add(&reading->progress, &reading->left, size + 1, 1);
     if (!job_list_has(&reading->jobs, &record->id) || !user_list_has(input->users, &record->id) ||
         !is_in(input->accounts, record->id.account) ||
         !is_in(input->partitions, record->id.partition) ||
@@ -48,11 +52,12 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
 
 static void input_print_problem(const struct apapi_scan_problem *problem, void *context)
 {
-    const struct reading *reading = context;
+    struct reading *reading = context;
 
     if (!reading->input->verbose || reading->input->quiet > 1) {
         return;
     }
+    progress_erase(&reading->progress);
     fprintf(stderr, "apapi %s: %s:", reading->input->command, problem->file);
     if (problem->line > 0) {
         fprintf(stderr, "%zu:", problem->line);
@@ -82,19 +87,40 @@ static struct apapi_scan_filter make_filter(const struct reading *reading)
                                       .nodes = input->nodes};
 }
 
-static int scan_files(struct apapi_scan *scan, const struct report_input *input,
-                      struct apapi_error *err)
+static bool input_begin_file(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
+    struct reading *reading = context;
+
+    (void)offset;
+    reading->left = file->size;
+    return true;
+}
+
+static void input_end_file(const struct apapi_scan_file *file, uint64_t offset, void *context)
+{
+    struct reading *reading = context;
+
+    (void)file;
+    (void)offset;
+    progress_add(&reading->progress, &reading->left, reading->left, 0);
+}
+
+static int scan_files(struct apapi_scan *scan, struct reading *reading, struct apapi_error *err)
+{
+    const struct report_input *input = reading->input;
+
     if (input->file_count == 0) {
         return apapi_scan_folder(scan, input->dir, err);
     }
     for (size_t i = 0; i < input->file_count; i++) {
         const char *file = input->files[i];
 
+        reading->left = reading->progress.shown ? progress_size(NULL, file) : 0;
         if (strcmp(file, "-") == 0 ? apapi_scan_stream(scan, STDIN_FILENO, "standard input", err)
                                    : apapi_scan_file(scan, file, err)) {
             return -1;
         }
+        progress_add(&reading->progress, &reading->left, reading->left, 0);
     }
     return 0;
 }
@@ -119,12 +145,16 @@ static size_t input_conclude(const struct report_input *input,
 static int input_read_files(struct reading *reading, const struct apapi_scan_filter *filter,
                             size_t *left_out, struct apapi_error *err)
 {
-    const struct apapi_scan_sink sink = {
-        .record = sift, .problem = input_print_problem, .context = reading};
+    const struct apapi_scan_sink sink = {.record = sift,
+                                         .problem = input_print_problem,
+                                         .begin = input_begin_file,
+                                         .end = input_end_file,
+                                         .context = reading};
     struct apapi_scan *scan = apapi_scan_create(filter, &sink, err);
-    int result = scan ? scan_files(scan, reading->input, err) : -1;
+    int result = scan ? scan_files(scan, reading, err) : -1;
     int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
 
+    progress_erase(&reading->progress);
     if (result == 0 && (!reading->input->quiet || (reading->taken && reading->input->quiet == 1))) {
         *left_out = input_conclude(reading->input, apapi_scan_counts(scan));
     }
@@ -152,14 +182,20 @@ static int input_read_all(struct reading *reading, size_t *left_out, struct apap
 {
     const struct report_input *input = reading->input;
     struct apapi_scan_filter filter;
+    int result;
 
     if (job_list_parse(input->jobs, &reading->jobs, err) || input_read_times(reading, err)) {
         return -1;
     }
     filter = make_filter(reading);
     *left_out = 0;
-    return input->db ? report_db_read(input, &filter, sift, reading, err)
-                     : input_read_files(reading, &filter, left_out, err);
+    reading->progress = progress_begin(
+        &(struct progress_input){&filter, input->dir, input->files, input->file_count});
+    reading->progress.shown &= input->quiet < 2;
+    result = input->db ? report_db_read(input, &filter, sift, reading, err)
+                       : input_read_files(reading, &filter, left_out, err);
+    progress_erase(&reading->progress);
+    return result;
 }
 
 int report_input_complete(struct report_input *input, const struct config *config)
