@@ -234,6 +234,10 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     steps=$(grep -oE '^  [0-9_]+[.](0|batch) .*job name|^  [0-9_]+[.](0|batch) ' <<<"$output" | xargs)
     [[ $steps == "8_3.0 17.0 18.batch 18.batch 17.0 8_3.0 8_3.0 17.0 18.batch 8_3.0 8_3.0 17.0 17.0 18.batch 18.batch" ]]
     [[ $output == *"sort: w j t n  events: e  quit: q"*$'\n  step      domain       now     total'* ]]
+    # where lines are not wrapped, what comes after the last column falls on it: nothing is erased behind a text
+    run -0 person size:24x80 output --
+    [[ $output == *$'\033[K  17.0'* ]]
+    run ! grep -P '[^H]\x1b\[[KJ]' <<<"${output#*$'\033[2J'}"
     run -0 person size:5x60 print --
     [[ ${#lines[@]} -eq 5 && ${lines[4]} == "  and 4 lines more" && $(wc -L <<<"$output") -le 60 ]]
     run -0 person size:0x0 size:3x10 size:1x1 size:24x80 print --

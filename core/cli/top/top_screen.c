@@ -176,13 +176,17 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-/* Each line clears the rest of the old one, so that the screen never goes blank. */
-static void put_lines(FILE *out, const char *text, size_t count)
+/*
+ * Each line is cleared before it is written, the last one with all below: the screen never goes
+ * blank, and at the end of a full line the cursor stands on its last character.
+ */
+static void put_lines(FILE *out, const char *text, size_t count, bool last)
 {
     for (size_t i = 0; i < count; i++) {
         int length = (int)strcspn(text, "\n");
 
-        fprintf(out, "%s%.*s\033[K", i ? "\n" : "", length, text);
+        fprintf(out, "%s\033[%c%.*s", i ? "\n" : "", last && i + 1 == count ? 'J' : 'K', length,
+                text);
         text += length + 1;
     }
 }
@@ -199,12 +203,12 @@ void screen_show(const char *text)
     fputs("\033[H", out);
     screen_size(&rows);
     if (rows > 1 && lines > rows) {
-        put_lines(out, text, rows - 1);
-        fprintf(out, "\n  and %zu lines more\033[K", lines - rows + 1);
+        put_lines(out, text, rows - 1, false);
+        fprintf(out, "\n\033[J  and %zu lines more", lines - rows + 1);
     } else {
-        put_lines(out, text, lines);
+        put_lines(out, text, lines, true);
     }
-    fputs("\033[J", out);
+    fputs("\033[H", out);
     if (fclose(out) == 0) {
         top_screen_put(frame);
     }
