@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "record/domain_list.h"
 
@@ -136,7 +137,7 @@ void print_spread(char *cell, size_t size, const struct spread *spread, const ch
     if (isnan(spread->sd)) {
         snprintf(cell, size, "%s %s%s", mean, scale.prefix, unit);
     } else {
-        snprintf(cell, size, "%s ± %s %s%s", mean, sd, scale.prefix, unit);
+        snprintf(cell, size, "%s %s %s %s%s", mean, text_plus_minus(), sd, scale.prefix, unit);
     }
 }
 

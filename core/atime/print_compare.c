@@ -79,6 +79,8 @@ int compare_table(FILE *out, const struct report reports[2], struct apapi_error 
     print_compare_line(out, "power", run_mean_w, "W", reports);
     print_compare_line(out, "elapsed", run_elapsed_s, "s", reports);
     print_compare_verdict(out, &energy, reports);
-    fputs("  ±: 95 % confidence; p: how often chance alone gives such a difference (Welch)\n", out);
+    fprintf(out,
+            "  %s: 95 %% confidence; p: how often chance alone gives such a difference (Welch)\n",
+            text_plus_minus());
     return 0;
 }

@@ -37,7 +37,8 @@ static void print_markdown_spread(FILE *out, const struct spread *spread, int de
     } else if (spread->count == 1) {
         fprintf(out, " %.*f |", decimals, spread->mean);
     } else {
-        fprintf(out, " %.*f ± %.*f |", decimals, spread->mean, decimals, spread->sd);
+        fprintf(out, " %.*f %s %.*f |", decimals, spread->mean, text_plus_minus(), decimals,
+                spread->sd);
     }
 }
 

@@ -240,7 +240,7 @@ static void put_time(struct text_line *line, const char *word, const struct spre
     } else {
         units_duration(mean, sizeof mean, spread->mean);
         units_duration(sd, sizeof sd, spread->sd);
-        snprintf(cell, sizeof cell, "%s ± %s", mean, sd);
+        snprintf(cell, sizeof cell, "%s %s %s", mean, text_plus_minus(), sd);
     }
     snprintf(text, sizeof text, "%s %s", word, cell);
     text_item(line, line->column ? 3 : 2, text);

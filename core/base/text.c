@@ -111,6 +111,25 @@ static size_t step_over(const char *text, size_t *columns)
     return length ? length : 1;
 }
 
+bool text_locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const char *locale = getenv(names[i]);
+
+        if (locale && *locale) {
+            return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
+        }
+    }
+    return true;
+}
+
+const char *text_plus_minus(void)
+{
+    return text_locale_is_utf8() ? "±" : "+-";
+}
+
 size_t text_columns(const char *text)
 {
     size_t columns = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_BASE_TEXT_H
 #define APAPI_BASE_TEXT_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,12 @@ static inline const char *text_plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
+
+/** @return whether the locale is one of UTF-8, by LC_ALL, LC_CTYPE or LANG; true without these. */
+bool text_locale_is_utf8(void);
+
+/** @return "±", or "+-" where the locale is not one of UTF-8. Static storage. */
+const char *text_plus_minus(void);
 
 /** Columns that a clean text occupies on a terminal. */
 size_t text_columns(const char *text);

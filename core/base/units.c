@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/count_of.h"
+#include "base/text.h"
 
 static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "", 0},
                                            {1e3, "k", 0},  {1e6, "M", 0},  {1e9, "G", 0},
@@ -160,7 +161,7 @@ void units_share(char *text, size_t size, double share)
 
     *text = '\0';
     if (pct > SHOWN_PCT) {
-        snprintf(text, size, "±%.*f %%", pct < 9.95 ? 1 : 0, fmin(pct, 1e6));
+        snprintf(text, size, "%s%.*f %%", text_plus_minus(), pct < 9.95 ? 1 : 0, fmin(pct, 1e6));
     }
 }
 

@@ -39,7 +39,8 @@ void units_known_quantity(char *text, size_t size, double value, double uncertai
 #define UNITS_SHARE_SIZE 16
 
 /**
- * An uncertainty that is to stand beside its number, one above 1 %: "±2.1 %"; else "".
+ * An uncertainty that is to stand beside its number, one above 1 %: "±2.1 %"; else "". See
+ * text_plus_minus().
  * @param share  of the number; NaN: not known
  */
 void units_share(char *text, size_t size, double share);

@@ -306,6 +306,7 @@ int main(int argc, char **argv)
     int status;
 
     if (argc == 1 && is_socket(APAPI_CHANNEL_FD) && is_socket(APAPI_LISTEN_FD)) {
+        unsetenv("LANG"); /* which the plugin has set: that of who reads the table is not known */
         return collect_run();
     }
     status = option_table_read(&table, argc, argv, NULL);

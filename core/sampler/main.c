@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What apapi-sampler is started for: a step, a node, a command of a threshold, or a question. */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "channel/channel.h"
@@ -24,6 +25,7 @@ int main(int argc, char **argv)
     }
     process_restrict();
     if (argc == 1 && has_channel()) {
+        unsetenv("LANG"); /* which the plugin has set: that of who reads the table is not known */
         return sampler_run();
     }
     process_settle(false);

@@ -211,12 +211,18 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     show --json 36 | jq -e '(.power.bin_s * (.power.power_w | add) - .energy_j | fabs) < 2'
 }
 
-@test "the curve: blocks in UTF-8, ASCII elsewhere" {
-    record 19 0 n1 0 100 200
-    run -0 show 19
-    [[ $output == *"|####"* && $output != *█* ]]
-    LC_ALL=C.UTF-8 run -0 show 19
-    [[ $output == *"|████"* && $output != *"|####"* ]]
+@test "UTF-8 where the locale has it, ASCII elsewhere; COLUMNS" {
+    record 19 0 n1 0 100 200 '.domains.package.uncertainty_j = 1000'
+    for locale in LANG=C LC_CTYPE=de_DE LC_ALL=POSIX; do
+        run -0 env LANG=C.UTF-8 "$locale" "$apapi" show --acct-dir "$acct" 19
+        [[ $output == *"+-5.0 %"*"|####"* && $output != *[█±]* ]]
+    done
+    for locale in LANG=C.UTF-8 LC_CTYPE=de_DE.utf8 LC_ALL=; do
+        run -0 env "$locale" "$apapi" show --acct-dir "$acct" 19
+        [[ $output == *"±5.0 %"*"|████"* && $output != *"|####"* && $output != *+-* ]]
+    done
+    COLUMNS=60 run -0 show 19
+    [[ $(sed '1,/^trust/d' <<<"$output" | wc -L) -le 60 && $output == *$'environment of\n    the steps'* ]]
 }
 
 @test "a node that draws twice as much, or half" {

@@ -38,12 +38,12 @@ __attribute__((constructor)) static void choose_tests(void)
 
 #ifndef UNIT_KEEPS_THE_USER
 /*
- * Runs before main(): the user's settings for own jobs and files must not affect tests. Except for
- * a test that starts its own program to see its environment.
+ * Runs before main(): the user's settings for own jobs and files, and his locale, must not affect
+ * tests. Except for a test that starts its own program to see its environment.
  */
 __attribute__((constructor)) static void unit_forget_the_user(void)
 {
-    static const char *const prefixes[] = {"APAPI_", "SLURM_", "FAKE_"};
+    static const char *const prefixes[] = {"APAPI_", "SLURM_", "FAKE_", "LC_", "LANG"};
     size_t i = 0;
 
     while (environ[i]) {

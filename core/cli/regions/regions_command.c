@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi regions: what the parts of a program used, see apapi-regions(1). */
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +190,6 @@ int regions_command(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    setlocale(LC_CTYPE, "");
     status = regions_command_words(&options, argv + optind, (size_t)(argc - optind));
     regions_free(&options.regions);
     return status;

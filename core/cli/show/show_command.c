@@ -2,7 +2,6 @@
 /* apapi show: one job in full, see apapi-show(1). */
 #include "cli/job/job_view.h"
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +80,6 @@ int show_command(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    setlocale(LC_CTYPE, "");
     if (show_command_take_words(&options.input, argv + optind, (size_t)(argc - optind))) {
         return USAGE_ERROR;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi show for people. */
 #include <inttypes.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,17 +40,17 @@ static int filled(double power_w, double greatest_w, int row)
     return (int)fmin(fmax(round(eighths) - row * EIGHTHS, 0), EIGHTHS);
 }
 
-static const char *show_text_block(int eighths, bool utf8)
+static const char *show_text_block(int eighths)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-    if (utf8) {
+    if (text_locale_is_utf8()) {
         return blocks[eighths];
     }
     return eighths > EIGHTHS / 2 ? "#" : eighths > 0 ? "." : " ";
 }
 
-static void put_curve_row(const struct show *show, double greatest_w, int row, bool utf8)
+static void put_curve_row(const struct show *show, double greatest_w, int row)
 {
     char label[UNITS_SIZE] = "";
 
@@ -64,7 +63,7 @@ static void put_curve_row(const struct show *show, double greatest_w, int row, b
     for (int i = 0; i < SHOW_CURVE; i++) {
         bool known = !isnan(show->curve_w[i]);
 
-        fputs(known      ? show_text_block(filled(show->curve_w[i], greatest_w, row), utf8)
+        fputs(known      ? show_text_block(filled(show->curve_w[i], greatest_w, row))
               : row == 0 ? "?"
                          : " ",
               stdout);
@@ -74,7 +73,6 @@ static void put_curve_row(const struct show *show, double greatest_w, int row, b
 
 static void print_curve(const struct show *show)
 {
-    bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0; // NOLINT(concurrency-mt-unsafe)
     double greatest_w = greatest_power(show);
     char duration[UNITS_SIZE];
 
@@ -88,7 +86,7 @@ static void print_curve(const struct show *show)
         puts("power of all nodes, each moment once");
     }
     for (int row = CURVE_ROWS - 1; row >= 0; row--) {
-        put_curve_row(show, greatest_w, row, utf8);
+        put_curve_row(show, greatest_w, row);
     }
     units_duration(duration, sizeof duration,
                    (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S);
@@ -285,6 +283,13 @@ static int show_text_put_regions(const struct show_step *step, const struct apap
 
 /* --- all ------------------------------------------------------------------------------------ */
 
+static void put_paragraph(const char *text, void *context)
+{
+    (void)context;
+    fputs("  ", stdout);
+    terminal_put(stdout, text, 4, terminal_width());
+}
+
 static void show_text_say_unusual(const char *text, void *context)
 {
     size_t *count = context;
@@ -293,7 +298,7 @@ static void show_text_say_unusual(const char *text, void *context)
         puts("unusual");
     }
     if (*count <= UNUSUAL_LISTED) {
-        text_wrap(stdout, text);
+        put_paragraph(text, NULL);
     }
 }
 
@@ -307,12 +312,6 @@ static void show_text_put_unusual(const struct show *show)
     } else if (count == 0) {
         puts("nothing unusual");
     }
-}
-
-static void put_indented(const char *text, void *context)
-{
-    (void)context;
-    printf("  %s\n", text);
 }
 
 static int show_text_put_table(const struct show *show, const char *job_id)
@@ -339,7 +338,7 @@ int show_print_text(const struct show *show, const char *job_id)
     }
     print_curve(show);
     puts("trust");
-    show_say_trust(show, put_indented, NULL);
+    show_say_trust(show, put_paragraph, NULL);
     show_text_put_unusual(show);
     return 0;
 }
