@@ -108,6 +108,30 @@ rows() { # EXPRESSION [OPTION...]
     [ "${lines[1]}" = '["n1",7200,4000,100,[{"elapsed_s":79200,"reason":"hours missing"}]]' ]
 }
 
+@test "before the first line of a day there was no node sampler; a row with more than a day does not fill the gaps of others" {
+    hours n1 2024-03-05 'select(.start >= "2024-03-05T20:00") | .total.steps_j = 0'
+    hour n1 2024-03-05 14 '.start = "2024-03-05T14:32:00Z" | .measured_s = 1680 | .total.steps_j = 0'
+    hours n2 2024-03-05 '.total.steps_j = 0'
+    hour n2 2024-03-05 10 '.start = "2024-03-05T10:15:00Z" | .measured_s = 2700 | .total.steps_j = 0' # an overlap
+    run -0 rows '[.node, .unmeasured_s, .missing[].reason, .missing[].elapsed_s]'
+    echo "$output"
+    [ "$output" = $'["n1",70320,"no node sampler yet","hours missing",52320,18000]\n["n2",0]' ]
+    run -0 audit
+    [[ ${lines[1]} == *"no node sampler before 14:32; hours missing 5 h 00 min 00 s" ]]
+    [[ ${lines[3]} == *"  all "*"19 h 32 min 00 s"*"no node sampler yet 14 h 32 min 00 s; hours missing 5 h 00 min 00 s" ]]
+}
+
+@test "on the day of the installation the current hour is still open" {
+    local hour
+    away_from_the_hour
+    hour=$(date -u +%FT%H)
+    step 17 n1 "$hour:00:00Z" 5 100
+    run -1 "$apapi" audit --acct-dir "$acct"
+    [[ $output == "apapi audit: nothing to audit yet: the current hour is still open" ]]
+    run -1 "$apapi" audit --acct-dir "$acct" -N n2
+    [[ $output == "apapi audit: no node found in this time" ]]
+}
+
 @test "a day without steps closes by idle energy alone" {
     hours n1 2024-03-05 '.steps = 0 | .total = {energy_j: 3600, steps_j: 0, idle_j: 3590, unattributed_j: 10} | .domains.package = .total'
     run -0 rows '[.energy_j, .shares_j, .closure_pct, .records, .missing]'

@@ -36,7 +36,7 @@ struct audit_row {
     uint32_t first_span;    /* of the node's own record; POOL_NONE: it has none for this day */
     int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
     double expected_s;      /* between them [s] */
-    double measured_s;
+    double measured_s, late_s; /* late_s: before the first line of the node's own record */
     double idle_sum_j, idle_s; /* idle power by its time */
     uint64_t steps, resets, gaps_total;
     uint64_t records, shareless; /* of steps; those without a share */
@@ -65,6 +65,7 @@ struct audit_piece {
 struct audit_ledger {
     int64_t from_ns, to_ns; /* whole days */
     int64_t now_ns;
+    bool open;               /* something of the present hour was left out */
     struct pool texts, keys; /* of nodes and days */
     uint32_t *first_rows;    /* by key */
     size_t first_room;

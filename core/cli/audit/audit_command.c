@@ -213,9 +213,9 @@ static int audit_run(struct audit *audit)
     }
     audit_settle(&audit->ledger);
     if (audit->ledger.row_count == 0) {
-        return command_fail(COMMAND,
-                            "no node found: neither hours nor records in this time; the hour "
-                            "that runs now is left out");
+        return command_fail(COMMAND, audit->ledger.open
+                                         ? "nothing to audit yet: the current hour is still open"
+                                         : "no node found in this time");
     }
     status = audit_print(audit);
     return audit->input.strict && left_out > 0 ? EXIT_FAILURE : status;

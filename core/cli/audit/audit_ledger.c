@@ -163,6 +163,10 @@ static int audit_put_span(struct audit_ledger *ledger, struct audit_row *row,
     }
     ledger->spans[ledger->span_count] =
         (struct audit_span){hour->start_ns, hour->end_ns, row->first_span};
+    if (row->first_span == POOL_NONE ||
+        hour->start_ns < row->day_ns + (int64_t)(row->late_s * NS_PER_S)) {
+        row->late_s = (double)(hour->start_ns - row->day_ns) / NS_PER_S;
+    }
     row->first_span = (uint32_t)ledger->span_count++;
     return 0;
 }
@@ -226,7 +230,11 @@ int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
     uint32_t number;
     struct audit_row *row;
 
-    if (day_ns < ledger->from_ns || (present && hour->end_ns > ledger->now_ns)) {
+    if (day_ns < ledger->from_ns) {
+        return 0;
+    }
+    if (present && hour->end_ns > ledger->now_ns) {
+        ledger->open = true;
         return 0;
     }
     number = audit_find_row(ledger, hour->cluster, hour->node, day_ns);
@@ -360,6 +368,7 @@ static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record
 
     to_ns = audit_earlier(to_ns, audit_end_of(ledger, &record->id, day_ns));
     if (day_ns < ledger->from_ns || to_ns <= from_ns) {
+        ledger->open |= day_ns >= ledger->from_ns;
         return 0;
     }
     piece.row = audit_find_row(ledger, record->id.cluster, record->id.node, day_ns);
@@ -440,7 +449,8 @@ void audit_settle(struct audit_ledger *ledger)
 void audit_total(const struct audit_row *row, struct audit_row *total)
 {
     total->expected_s += row->expected_s;
-    total->measured_s += row->measured_s;
+    total->measured_s += fmin(row->measured_s, row->expected_s); /* more of one is not another's */
+    total->late_s += row->late_s;
     total->idle_sum_j += row->idle_sum_j;
     total->idle_s += row->idle_s;
     total->steps += row->steps;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
+#include "base/timestamp.h"
 #include "base/units.h"
 
 #define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
@@ -37,7 +39,7 @@ static void audit_give(struct audit_result *result, struct audit_reason reason)
 static void audit_give_time(struct audit_result *result, const char *text, uint64_t count,
                             double elapsed_s)
 {
-    audit_give(result, (struct audit_reason){text, count, elapsed_s, NAN});
+    audit_give(result, (struct audit_reason){text, count, elapsed_s, NAN, 0});
 }
 
 static void audit_explain_time(const struct audit_ledger *ledger, const struct audit_row *row,
@@ -51,6 +53,13 @@ static void audit_explain_time(const struct audit_ledger *ledger, const struct a
 
         audit_give_time(result, *text ? text : "no reason given", gaps->count, gaps->elapsed_s);
         rest_s -= gaps->elapsed_s;
+    }
+    if (row->late_s > row->expected_s * TOLERANCE) {
+        int64_t late_ns = (int64_t)(row->late_s * NS_PER_S);
+
+        audit_give(result, (struct audit_reason){"no node sampler yet", 0, row->late_s, NAN,
+                                                 row->day_ns ? row->day_ns + late_ns : 0});
+        rest_s -= row->late_s;
     }
     if (rest_s > row->expected_s * TOLERANCE) {
         audit_give_time(result, row->first_span == POOL_NONE ? "no hours" : "hours missing", 0,
@@ -75,9 +84,9 @@ static void audit_explain_energy(const struct audit_row *row, struct audit_resul
     }
     if (lacking_j > least_j) {
         audit_give(result, (struct audit_reason){row->shareless ? "not in records" : "no record", 0,
-                                                 NAN, lacking_j});
+                                                 NAN, lacking_j, 0});
     } else if (-lacking_j > least_j) {
-        audit_give(result, (struct audit_reason){"records exceed hours", 0, NAN, -lacking_j});
+        audit_give(result, (struct audit_reason){"records exceed hours", 0, NAN, -lacking_j, 0});
     }
 }
 
@@ -118,8 +127,13 @@ struct audit_result audit_evaluate(const struct audit_ledger *ledger, const stru
 
 static void audit_reason_text(const struct audit_reason *reason, char *text, size_t size)
 {
-    char amount[UNITS_SIZE] = "", times[32] = "";
+    char amount[UNITS_SIZE] = "", times[32] = "", until[TIMESTAMP_SIZE];
 
+    if (reason->until_ns) {
+        timestamp_format(until, sizeof until, reason->until_ns);
+        snprintf(text, size, "no node sampler before %.5s", until + strlen("2026-11-21T"));
+        return;
+    }
     if (!isnan(reason->energy_j)) {
         units_quantity(amount, sizeof amount, reason->energy_j, "J");
     } else if (!isnan(reason->elapsed_s)) {

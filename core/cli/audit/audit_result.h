@@ -13,6 +13,7 @@ struct audit_reason {
     uint64_t count;   /* 0: not known, or it does not matter */
     double elapsed_s; /* [s]; NaN: not a time */
     double energy_j;  /* [J]; NaN: not an energy */
+    int64_t until_ns; /* when it ended, instead of elapsed_s in a text; 0: not known */
 };
 
 struct audit_result {
