@@ -29,7 +29,7 @@ static int parse_amount(struct place *place, struct budget *budget)
     const char *begin = place->at;
     struct amount amount;
 
-    if (amount_parse(place, &amount)) {
+    if (amount_parse(place, THRESHOLD_ENERGY, &amount)) {
         return -1;
     }
     if (amount.unit != THRESHOLD_ENERGY) {
@@ -50,7 +50,7 @@ static int parse_warn(struct place *place, struct budget *budget)
     const char *begin = place->at;
     struct amount amount;
 
-    if (amount_parse(place, &amount)) {
+    if (amount_parse(place, THRESHOLD_PERCENT, &amount)) {
         return -1;
     }
     if (amount.unit != THRESHOLD_PERCENT || !(amount.value > 0 && amount.value < 100)) {

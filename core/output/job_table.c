@@ -149,7 +149,7 @@ static void job_table_put_domains(const struct job_table *table)
     job_table_add_domains(table, &rows, false);
     table_rows_put(&rows, table->out);
     put_brief(table);
-    table_rows_put_coverage(&rows, table->out);
+    table_rows_put_coverage(&rows, NAN, table->out);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         job_table_put_partial(table, d);
     }

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "output/table_parts.h"
 #include "output/table_rows.h"
+#include "record/coverage.h"
 #include "record/window.h"
 
 #define NODES_LISTED 4
@@ -169,10 +170,13 @@ static void put_meaning(const struct table_rows *rows, const struct table *table
 
 static void put_footnotes(const struct table_rows *rows, const struct table *table)
 {
+    const struct merge_span *covered = &table->merge->covered_pct;
     bool brackets = false;
 
     table_put_share(table);
-    table_rows_put_coverage(rows, table->out);
+    table_rows_put_coverage(
+        rows, covered->least == covered->most ? coverage_pct(covered->least / 100) : NAN,
+        table->out);
     put_unknown(table);
     table_domains_put_partial(rows, table);
     for (size_t i = 0; i < rows->count; i++) {

@@ -174,7 +174,7 @@ static size_t count_domains(const struct table_rows *rows)
 }
 
 /* Domains of the same coverage together, without their names if these are all. */
-static void put_covered(const struct table_rows *rows, size_t first, FILE *out)
+static void put_covered(const struct table_rows *rows, size_t first, double said_pct, FILE *out)
 {
     const struct table_row *row = &rows->rows[first];
     const char *separator = "  ";
@@ -187,6 +187,8 @@ static void put_covered(const struct table_rows *rows, size_t first, FILE *out)
             }
         }
         separator = ": ";
+    } else if (fabs(coverage_pct(row->covered) - said_pct) < 0.05) {
+        return;
     }
     fprintf(out, "%senergy of the covered %.1f %%\n", separator, coverage_pct(row->covered));
 }
@@ -209,13 +211,13 @@ static void list_rests(const struct table_rows *rows, char *text, size_t size)
     }
 }
 
-void table_rows_put_coverage(const struct table_rows *rows, FILE *out)
+void table_rows_put_coverage(const struct table_rows *rows, double said_pct, FILE *out)
 {
     char rests[TEXT_COLUMNS * 4], text[sizeof(rests) + TEXT_COLUMNS];
 
     for (size_t i = 0; i < rows->count; i++) {
         if (has_gap(&rows->rows[i]) && count_alike(rows, i, &rows->rows[i]) == 0) {
-            put_covered(rows, i, out);
+            put_covered(rows, i, said_pct, out);
         }
     }
     list_rests(rows, rests, sizeof(rests));

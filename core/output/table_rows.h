@@ -50,8 +50,11 @@ void table_row_name(struct table_row *row, enum apapi_domain domain);
 /** Print a line of titles and a line for each row, with the digits that are known. */
 void table_rows_put(struct table_rows *rows, FILE *out);
 
-/** Say below the rows which part of the time the energies are of, and the estimates of the rest. */
-void table_rows_put_coverage(const struct table_rows *rows, FILE *out);
+/**
+ * Say below the rows which part of the time the energies are of, and the estimates of the rest.
+ * @param said_pct  of all domains, if another line says it; else NaN
+ */
+void table_rows_put_coverage(const struct table_rows *rows, double said_pct, FILE *out);
 
 /**
  * Say that nodes may be shared, so that their energy is not that of the step or job alone.

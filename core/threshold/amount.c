@@ -39,7 +39,7 @@ const char *amount_units(enum threshold_unit unit)
     return names[unit];
 }
 
-static int amount_refuse_unit(const struct place *place, size_t length)
+static int amount_refuse_unit(const struct place *place, enum threshold_unit wanted, size_t length)
 {
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (length == strlen(units[i].name) && strncasecmp(place->at, units[i].name, length) == 0) {
@@ -48,11 +48,11 @@ static int amount_refuse_unit(const struct place *place, size_t length)
         }
     }
     return place_fail(place, place->at, EINVAL, "unknown unit '%.*s': %s", (int)length, place->at,
-                      amount_units(THRESHOLD_PLAIN));
+                      amount_units(wanted));
 }
 
 /* The unit may follow a blank, but "for", "hysteresis" and an action are no units. */
-static int amount_parse_unit(struct place *place, struct amount *amount)
+static int amount_parse_unit(struct place *place, enum threshold_unit wanted, struct amount *amount)
 {
     const char *after = place->at;
     size_t length;
@@ -74,7 +74,7 @@ static int amount_parse_unit(struct place *place, struct amount *amount)
         amount->unit = THRESHOLD_PLAIN;
         return 0;
     }
-    return amount_refuse_unit(place, length);
+    return amount_refuse_unit(place, wanted, length);
 }
 
 static bool amount_begins(const char *text)
@@ -82,7 +82,7 @@ static bool amount_begins(const char *text)
     return isdigit((unsigned char)text[0]) || (text[0] == '.' && isdigit((unsigned char)text[1]));
 }
 
-int amount_parse(struct place *place, struct amount *amount)
+int amount_parse(struct place *place, enum threshold_unit wanted, struct amount *amount)
 {
     struct real_number number;
 
@@ -101,5 +101,5 @@ int amount_parse(struct place *place, struct amount *amount)
     }
     amount->value = number.value;
     place->at = number.rest;
-    return amount_parse_unit(place, amount);
+    return amount_parse_unit(place, wanted, amount);
 }

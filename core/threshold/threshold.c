@@ -187,7 +187,7 @@ static int threshold_take_condition(struct place *place, struct threshold *thres
     }
     place_skip_blanks(place);
     where = place->at;
-    if (amount_parse(place, &amount)) {
+    if (amount_parse(place, relation.sign == 'e' ? THRESHOLD_ENERGY : THRESHOLD_PLAIN, &amount)) {
         return -1;
     }
     threshold->amount_at = threshold_offset(place, where);
@@ -225,7 +225,7 @@ static int threshold_take_hysteresis(struct place *place, struct threshold *thre
 
     place_skip_blanks(place);
     where = place->at;
-    if (amount_parse(place, &amount)) {
+    if (amount_parse(place, threshold->unit, &amount)) {
         return -1;
     }
     if (amount.unit != threshold->unit && amount.unit != THRESHOLD_PLAIN) {

@@ -426,6 +426,13 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     printf '[report]\nco2_g_per_kwh = 0-10:100,10-24:500\n' >"$APAPI_CONFIG"
     run -0 cells co2,cost -j 97
     [[ $output == "500|" ]]
+    run -0 report -j 97
+    [[ ${lines[0]} == *co2* && ${lines[0]} != *cost* ]]
+    record 90 0 n1 0 0.001 1 # neither g nor EUR
+    printf '[report]\nco2_g_per_kwh = 1\nprice_per_kwh = 0.3\ncurrency = EUR\n' >"$APAPI_CONFIG"
+    run -0 report -j 90
+    [[ ${lines[1]} != *EUR* && ${lines[1]} != *" g"* ]]
+    printf '[report]\nco2_g_per_kwh = 0-10:100,10-24:500\n' >"$APAPI_CONFIG"
     jq -e 'has("currency") | not' <<<"$(report -j 97 --json)"
     record 98 0 n1 -1800 3600 1000 # half before 10:00
     run -0 cells co2 -j 98

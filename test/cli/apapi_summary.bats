@@ -67,10 +67,13 @@ Measured: 100.0 % of the node time
 CPU utilized: 00:10:00
 CPU efficiency: 75.00 % of 00:13:20 core time
 Energy per CPU hour used: 300.0 kJ
-Compared with your 3 jobs of "app": energy 25 % more than the median (40.00 kJ), power of a node 38 % less than it (400.0 W)
-Compared with the site's 4 jobs of "app": energy 17 % less than the median (60.00 kJ), power of a node 44 % less than it (450.0 W)
+Compared with your 3 jobs of "app": energy is 25 % more than the median (40.00 kJ), power per node is 38 % less than the median (400.0 W)
+Compared with the site's 4 jobs of "app": energy is 17 % less than the median (60.00 kJ), power per node is 44 % less than the median (450.0 W)
 END
 )
+    fake_sacct "${job_17/00:10:00/00:00:10}" # of little CPU time nearly all energy is idle power's
+    run -0 --separate-stderr summary --no-compare 17
+    [[ $output == *"CPU efficiency: 1.25 % "* && $output != *"Energy per CPU hour"* ]]
 }
 
 @test "JSON: the same, and unknown is absent" {

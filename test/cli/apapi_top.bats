@@ -146,6 +146,10 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     jq -e '[.steps[].job] == [17] and .foreign == 2' <<<"$output"
     run -0 "${nobody[@]}" "$public/apapi" top --dir "$away" -1
     [[ ${lines[0]} == "apapi: 1 step  n1  "* && $output == *"  17.0"*$'\n  2 steps of other users are not shown' ]]
+    let_go
+    pages 'page(18; "bert")'
+    run -0 "${nobody[@]}" "$public/apapi" top --dir "$away" -1
+    [[ ${lines[0]} == "apapi: none of your steps is being measured on this machine  "* && ${lines[1]} == '  1 step of other users is not shown' ]]
     run -0 "${nobody[@]}" "$public/apapi" top --dir "$away" -1 -u bert
     [[ ${lines[0]} == "apapi: no such step is being measured on this machine  "* ]]
     chmod 700 "$away"

@@ -48,7 +48,7 @@ static void test_bad_texts_show_the_place(void **state)
         const char *text, *says, *place; /* the caret's line */
     } bad[] = {
         {"", "an amount is missing", "  ^"},
-        {"5parsecs", "unknown unit 'parsecs'", "   ^"},
+        {"5parsecs", "unknown unit 'parsecs': J, kJ, MJ, Wh, kWh, MWh", "   ^"},
         {"5kwh", "did you mean 'kWh'", "   ^"},
         {"600W", "a budget is an energy: J, kJ", "     ^"},
         {"-5kJ", "a negative amount", "  ^"},

@@ -295,6 +295,14 @@ static void energy_of_a_part_of_the_time_says_so(void **state)
     text = finish(merge, &stream_step);
     assert_non_null(strstr(text, "\n  energy of the covered 83.9 %\n"));
     free(text);
+
+    merge = start(); /* once is enough */
+    node.record.measurement.covered = 0.8393;
+    add(merge, &node);
+    text = finish(merge, &stream_step);
+    assert_non_null(strstr(text, "covered 83.9 %, "));
+    assert_null(strstr(text, "energy of the covered"));
+    free(text);
 }
 
 static void each_domain_has_its_own_coverage(void **state)

@@ -171,7 +171,7 @@ static bool has_rate(const double hours[RATES_HOURS])
 static int report_command_set_format(struct report *report, struct apapi_error *err)
 {
     struct report_printer *printer = &report->printer;
-    bool costs = has_rate(report->rates.co2_g_per_kwh) || has_rate(report->rates.price_per_kwh);
+    bool sums = report->ledger.by != REPORT_BY_REGION;
     char fields[REPORT_BY_SIZE + 80], all[NAMES_SIZE];
 
     report_by_text(&report->ledger, printer->by, sizeof printer->by);
@@ -183,8 +183,9 @@ static int report_command_set_format(struct report *report, struct apapi_error *
         report_fields_list(false, all, sizeof all);
     } else {
         report_by_format(&report->ledger, fields, sizeof fields);
-        snprintf(all, sizeof all, "%s%s", fields,
-                 costs && report->ledger.by != REPORT_BY_REGION ? ",co2,cost" : "");
+        snprintf(all, sizeof all, "%s%s%s", fields,
+                 sums && has_rate(report->rates.co2_g_per_kwh) ? ",co2" : "",
+                 sums && has_rate(report->rates.price_per_kwh) ? ",cost" : "");
     }
     return report_format_parse(all, &printer->format, err);
 }

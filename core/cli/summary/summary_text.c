@@ -8,6 +8,9 @@
 #include "cli/summary/summary.h"
 #include "cli/totals/row_fields.h"
 
+#define CPU_LEAST                                                                                  \
+    0.1 /* used, of the core time: with less, idle power would be most of its energy */
+
 static void put(const char *name, const char *value)
 {
     char clean[512];
@@ -84,23 +87,23 @@ static void summary_text_put_use(const struct summary *summary)
         printf("GPU efficiency: %.2f %% of %.0f GPU%s\n", 100 * summary->gpu_share, summary->gpus,
                summary->gpus > 1 ? "s" : "");
     }
-    if (isfinite(summary->cpu_s) && isfinite(summary->energy_j)) {
+    if (isfinite(summary->energy_j) && summary->cpu_s > CPU_LEAST * summary->core_s) {
         units_quantity(energy, sizeof energy, summary->energy_j / (summary->cpu_s / 3600), "J");
         printf("Energy per CPU hour used: %s\n", energy);
     }
 }
 
-/* "12 % more than" */
+/* "is 12 % more than" */
 static void compare_to_median(char *text, size_t size, double own, double median)
 {
     double percent = 100 * (own / median - 1);
 
     if (!isfinite(percent)) {
-        snprintf(text, size, "not comparable to");
+        snprintf(text, size, "is not comparable to");
     } else if (fabs(percent) < 0.5) {
-        snprintf(text, size, "as");
+        snprintf(text, size, "equals");
     } else {
-        snprintf(text, size, "%.0f %% %s than", fabs(percent), percent > 0 ? "more" : "less");
+        snprintf(text, size, "is %.0f %% %s than", fabs(percent), percent > 0 ? "more" : "less");
     }
 }
 
@@ -117,8 +120,8 @@ static void summary_text_put_median(const char *whose, const struct summary_prog
     compare_to_median(energy_is, sizeof energy_is, program->energy_j, median->energy_j);
     compare_to_median(power_is, sizeof power_is, program->node_w, median->node_w);
     text_clean(name, sizeof name, program->name);
-    printf("Compared with %s %zu job%s of \"%s\": energy %s the median (%s), power of a node %s it "
-           "(%s)\n",
+    printf("Compared with %s %zu job%s of \"%s\": energy %s the median (%s), power per node %s the "
+           "median (%s)\n",
            whose, median->jobs, median->jobs == 1 ? "" : "s", name, energy_is, energy, power_is,
            power);
 }

@@ -270,8 +270,11 @@ static void top_text_put_title(const struct top_view *view, const struct top_for
     localtime_r(&seconds, &date);
     strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &date);
     if (view->count == 0) {
-        snprintf(line, sizeof line, "apapi: no %sstep is being measured on this machine  %s%s",
-                 form->filtered ? "such " : "", time, hint);
+        snprintf(line, sizeof line, "apapi: %s is being measured on this machine  %s%s",
+                 form->filtered             ? "no such step"
+                 : view->counts.foreign > 0 ? "none of your steps"
+                                            : "no step",
+                 time, hint);
     } else {
         snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s%s", view->count,
                  text_plural(view->count), node, *node ? "  " : "", time, hint);

@@ -282,6 +282,7 @@ static void row_fields_put_number(const struct report_field *field, const struct
 {
     double value = report_field_number(field, row);
 
+    *text = '\0';
     switch (field->kind) {
     case REPORT_ENERGY:
         row_fields_put_energy(field, row, format, text, size);
@@ -299,12 +300,16 @@ static void row_fields_put_number(const struct report_field *field, const struct
         snprintf(text, size, "%.1f %%", floor(value * 10 + 1e-6) / 10);
         break;
     case REPORT_MASS:
-        snprintf(text, size, value < 1000 ? "%.2f g" : "%.2f kg",
-                 value < 1000 ? value : value / 1e3);
+        if (value >= 0.005) {
+            snprintf(text, size, value < 1000 ? "%.2f g" : "%.2f kg",
+                     value < 1000 ? value : value / 1e3);
+        }
         break;
     case REPORT_MONEY:
-        snprintf(text, size, value < 1 ? "%.4f%s%.20s" : "%.2f%s%.20s", value,
-                 *format->currency ? " " : "", format->currency);
+        if (value >= 0.00005) {
+            snprintf(text, size, value < 1 ? "%.4f%s%.20s" : "%.2f%s%.20s", value,
+                     *format->currency ? " " : "", format->currency);
+        }
         break;
     default:
         snprintf(text, size, "%.0f", value);
