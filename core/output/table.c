@@ -14,23 +14,25 @@
 #define NAME_COLUMNS 32
 
 /* A task of an array job is named by the array's number: "28_1.0". */
-static bool is_part(const struct apapi_merge *merge)
+static bool is_part(const struct apapi_merge *merge, const struct apapi_identity *id)
 {
-    const struct apapi_identity *id = &merge->id;
-
     return merge->nodes.count[MERGE_RECORDED] > 0 && *id->step &&
            ((id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) ||
-            (id->het_job != APAPI_UNKNOWN && id->het_offset != APAPI_UNKNOWN));
+            id->het_job != APAPI_UNKNOWN);
 }
 
 static void table_put_step(struct text_line *line, const struct table *table)
 {
+    struct apapi_identity id = table->merge->id;
     char step[APAPI_TEXT_SIZE - sizeof "step "];
     char text[APAPI_TEXT_SIZE];
     char clean[APAPI_TEXT_SIZE];
 
-    if (is_part(table->merge)) {
-        step_id_text(&table->merge->id, step, sizeof(step));
+    if (is_part(table->merge, &id)) {
+        if (id.het_offset == APAPI_UNKNOWN) { /* of several components: as the first one's */
+            id.het_offset = 0;
+        }
+        step_id_text(&id, step, sizeof(step));
     } else {
         snprintf(step, sizeof(step), "%s", table->head->step);
     }

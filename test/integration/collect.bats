@@ -171,5 +171,6 @@ END
     sbatch_wait het.sh"
     stderr=$(<"$work/het.out")
     echo "$stderr"
+    [[ $stderr =~ "apapi: step "[0-9]+"+0.0 " ]] # as in reports
     one_table 2
 }

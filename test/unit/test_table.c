@@ -275,6 +275,32 @@ static void a_domain_that_some_nodes_lack(void **state)
     free(text);
 }
 
+/* As sacct: the step of several components by the first of them. */
+static void a_step_of_a_heterogeneous_job_has_its_name(void **state)
+{
+    (void)state;
+    for (uint32_t offset = 0; offset <= 2; offset++) {
+        struct apapi_merge *merge = start();
+        char name[32];
+
+        for (uint32_t i = 0; i < 2; i++) {
+            char node_name[] = "n1";
+            struct node node;
+
+            node_name[1] += (char)i;
+            init_measured(&node, node_name, i, 2);
+            strcpy(node.record.id.step, "0");
+            node.record.id.array_job = node.record.id.array_task = APAPI_UNKNOWN;
+            node.record.id.het_job = 22;
+            node.record.id.het_offset = offset < 2 ? offset : i;
+            node.record.id.job = 22 + node.record.id.het_offset;
+            add(merge, &node);
+        }
+        snprintf(name, sizeof name, "apapi: step 22+%u.0 ", offset % 2);
+        assert_says(merge, &stream_step, name);
+    }
+}
+
 static void cover(struct node *node, enum apapi_domain domain, double covered, double rest_j)
 {
     node->record.measurement.domains[domain].covered = covered;
@@ -436,6 +462,7 @@ int main(void)
         cmocka_unit_test(digits_that_are_known_and_what_is_not),
         cmocka_unit_test(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w),
         cmocka_unit_test(a_domain_that_some_nodes_lack),
+        cmocka_unit_test(a_step_of_a_heterogeneous_job_has_its_name),
         cmocka_unit_test(energy_of_a_part_of_the_time_says_so),
         cmocka_unit_test(each_domain_has_its_own_coverage),
         cmocka_unit_test(what_is_nearly_whole_needs_no_remark),
