@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "action/processes.h"
+
 /* Processes that an actor has started and waits for: commands of the user, and lines to print. */
 
 /** What a new process is to do. */
 struct job_launch {
-    pid_t task;  /* beside which it runs; 0: none has been found */
+    const struct process_task *task; /* beside which it runs; NULL: none has been found */
     bool prints; /* `text` is a line for the standard error of the task; else a command */
     const char *text;
     char *const *variables; /* "APAPI_OVERFLOW_COUNT=1", ends with a NULL */

@@ -31,23 +31,28 @@ size_t process_stat_text(pid_t pid, const char *name, char *text, size_t size)
     return length;
 }
 
+#define EXITING 0x4U /* PF_EXITING of the kernel */
+
 /* The name, in parentheses, may have any characters. */
 int process_stat_read(pid_t pid, struct process_stat *stat)
 {
     char text[1024];
     const char *behind;
+    unsigned flags;
     int parent, session;
+    char state;
 
     *stat = (struct process_stat){.pid = pid};
     behind = process_stat_text(pid, "stat", text, sizeof text) ? strrchr(text, ')') : NULL;
     if (!behind ||
         sscanf(behind,
-               ") %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+               ") %c %d %*d %d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
                "%" SCNu64,
-               &stat->state, &parent, &session, &stat->started) != 4) {
+               &state, &parent, &session, &flags, &stat->started) != 5) {
         errno = ESRCH;
         return -1;
     }
+    stat->ended = state == 'Z' || (flags & EXITING);
     stat->parent = parent;
     stat->session = session;
     return 0;

@@ -9,7 +9,7 @@
 /** What /proc says of a process. */
 struct process_stat {
     pid_t pid, parent, session;
-    char state;       /* 'Z': it has ended */
+    bool ended;       /* or ends just now: /proc does not tell its control groups any more */
     uint64_t started; /* [clock ticks since the machine started] */
 };
 

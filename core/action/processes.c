@@ -46,23 +46,24 @@ int processes_add(struct processes *processes, pid_t pid)
     return 0;
 }
 
-/* It has not ended, and its number is not in use again. */
-static bool processes_is_alive(const struct process_task *task)
+/* Its number is not in use again as long as its pidfd reaches it. */
+bool process_task_lives(const struct process_task *task)
 {
     struct process_stat stat;
 
     return process_stat_read(task->pid, &stat) == 0 && stat.started == task->started &&
-           stat.state != 'Z';
+           !stat.ended &&
+           !(task->fd >= 0 && process_stat_signal(task->fd, task->pid, 0) && errno == ESRCH);
 }
 
-pid_t processes_any(const struct processes *processes)
+const struct process_task *processes_any(const struct processes *processes)
 {
     for (size_t i = 0; i < processes->count; i++) {
-        if (processes_is_alive(&processes->tasks[i])) {
-            return processes->tasks[i].pid;
+        if (process_task_lives(&processes->tasks[i])) {
+            return &processes->tasks[i];
         }
     }
-    return 0;
+    return NULL;
 }
 
 size_t processes_signal_tasks(const struct processes *processes, int signal)
@@ -72,7 +73,7 @@ size_t processes_signal_tasks(const struct processes *processes, int signal)
     for (size_t i = 0; i < processes->count; i++) {
         const struct process_task *task = &processes->tasks[i];
 
-        reached += processes_is_alive(task) && process_stat_is_of(task->pid, processes->uid) &&
+        reached += process_task_lives(task) && process_stat_is_of(task->pid, processes->uid) &&
                    process_stat_signal(task->fd, task->pid, signal) == 0;
     }
     return reached;
@@ -95,11 +96,12 @@ struct snapshot {
 static void processes_find_group(struct processes *processes)
 {
     static const char *const leaves[] = {"/user", "/task_"};
+    const struct process_task *task = processes_any(processes);
     char text[4096];
     const char *step;
 
-    if (processes->group[0] || !processes->grouped ||
-        !process_stat_text(processes_any(processes), "cgroup", text, sizeof text)) {
+    if (processes->group[0] || !processes->grouped || !task ||
+        !process_stat_text(task->pid, "cgroup", text, sizeof text) || !process_task_lives(task)) {
         return;
     }
     step = strstr(text, "/job_");
@@ -200,7 +202,7 @@ static bool processes_signal_found(const struct processes *processes,
     struct process_stat now;
     int fd = process_stat_open(seen->pid);
     bool reached = process_stat_read(seen->pid, &now) == 0 && now.started == seen->started &&
-                   now.state != 'Z' && process_stat_is_of(seen->pid, processes->uid) &&
+                   !now.ended && process_stat_is_of(seen->pid, processes->uid) &&
                    process_stat_signal(fd, seen->pid, signal) == 0;
 
     if (fd >= 0) {

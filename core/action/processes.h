@@ -35,8 +35,11 @@ struct processes {
  */
 int processes_add(struct processes *processes, pid_t pid);
 
-/** @return a task that has not ended; 0: there is none. */
-pid_t processes_any(const struct processes *processes);
+/** @return whether it has not ended: what was read of /proc/PID before is of this task. */
+bool process_task_lives(const struct process_task *task);
+
+/** @return a task that has not ended, valid until one is added; NULL: there is none. */
+const struct process_task *processes_any(const struct processes *processes);
 
 /** Send a signal to each task that has not ended. @return their number. */
 size_t processes_signal_tasks(const struct processes *processes, int signal);

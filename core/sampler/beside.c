@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +15,7 @@
 #include "action/process_stat.h"
 #include "action/shell.h"
 #include "base/write_all.h"
+#include "sampler/cgroup.h"
 
 #define BESIDE "--beside"
 #define PRINT "print"
@@ -23,19 +24,98 @@
 #define TRIES 100 /* a task that has not called exec yet cannot be looked at by its user */
 #define LOOK_PAUSE_NS 20000000
 
-void beside_become(const struct job_launch *launch)
+/* What Slurm does to a process of its own before that is a task: it may not be in all groups yet.
+ */
+static void beside_await_exec(pid_t pid)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
+    char name[32];
+
+    for (int i = 0; i < TRIES && process_stat_text(pid, "comm", name, sizeof name) &&
+                    strcmp(name, "slurmstepd\n") == 0;
+         i++) {
+        nanosleep(&pause, NULL);
+    }
+}
+
+static rlim_t beside_limit(const char *text)
+{
+    return strcmp(text, "unlimited") == 0 ? RLIM_INFINITY : strtoull(text, NULL, 10);
+}
+
+/* A heading, and a line for each in the order of their numbers: "Max open files   1024  4096
+ * files". */
+static int beside_read_limits(pid_t pid, struct rlimit limits[RLIM_NLIMITS])
+{
+    char text[4096], now[24], most[24];
+    const char *line = text;
+
+    process_stat_text(pid, "limits", text, sizeof text);
+    for (int resource = 0; resource < RLIM_NLIMITS; resource++) {
+        line = strchr(line, '\n');
+        if (!line || sscanf(++line, "%*26c%23s %23s", now, most) != 2) {
+            return -1;
+        }
+        limits[resource] = (struct rlimit){beside_limit(now), beside_limit(most)};
+    }
+    return 0;
+}
+
+int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIMITS])
+{
+    char groups[CGROUP_TEXT_SIZE];
+    int nice;
+
+    beside_await_exec(task->pid);
+    errno = 0;
+    nice = getpriority(PRIO_PROCESS, (id_t)task->pid);
+    return errno || cgroup_read(task->pid, groups) || beside_read_limits(task->pid, limits) ||
+                   !process_task_lives(task) || cgroup_join(groups) ||
+                   setpriority(PRIO_PROCESS, 0, nice)
+               ? -1
+               : 0;
+}
+
+static rlim_t smaller(rlim_t a, rlim_t b)
+{
+    return a < b ? a : b;
+}
+
+/* As far as our own limits allow. */
+static int beside_set_limits(const struct rlimit limits[RLIM_NLIMITS])
+{
+    for (int resource = 0; resource < RLIM_NLIMITS; resource++) {
+        struct rlimit limit;
+
+        if (getrlimit((__rlimit_resource_t)resource, &limit)) {
+            return -1;
+        }
+        limit.rlim_max = smaller(limit.rlim_max, limits[resource].rlim_max);
+        limit.rlim_cur = smaller(limit.rlim_max, limits[resource].rlim_cur);
+        if (setrlimit((__rlimit_resource_t)resource, &limit)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void beside_become(const struct job_launch *launch, const struct rlimit limits[RLIM_NLIMITS])
 {
     char program[] = "apapi-sampler", option[] = BESIDE, print[] = PRINT, execute[] = EXECUTE;
-    char pid[16], *text = strdup(launch->text);
-    char *const words[] = {program, option, pid, launch->prints ? print : execute, text, NULL};
+    char pid[16], started[24], *text = strdup(launch->text);
+    char *const words[] = {program, option, pid, started, launch->prints ? print : execute,
+                           text,    NULL};
 
-    snprintf(pid, sizeof pid, "%d", (int)launch->task);
-    execve("/proc/self/exe", words, launch->variables);
+    snprintf(pid, sizeof pid, "%d", (int)launch->task->pid);
+    snprintf(started, sizeof started, "%" PRIu64, launch->task->started);
+    if (text && beside_set_limits(limits) == 0) {
+        execve("/proc/self/exe", words, launch->variables);
+    }
 }
 
 bool beside_is_asked(int argc, char **argv)
 {
-    return argc == 5 && strcmp(argv[1], BESIDE) == 0;
+    return argc == 6 && strcmp(argv[1], BESIDE) == 0;
 }
 
 /* The texts of /proc/PID/environ as a list. @return NULL: it cannot be read. */
@@ -65,18 +145,6 @@ static char **beside_environment(pid_t pid)
     return list;
 }
 
-/* Only lower limits can be set; the others are as high already. */
-static void beside_take_limits(pid_t pid)
-{
-    struct rlimit limit;
-
-    for (int resource = 0; resource < RLIM_NLIMITS; resource++) {
-        if (prlimit(pid, (enum __rlimit_resource)resource, NULL, &limit) == 0) {
-            setrlimit((__rlimit_resource_t)resource, &limit);
-        }
-    }
-}
-
 static void beside_take_umask(pid_t pid)
 {
     char text[4096];
@@ -102,16 +170,18 @@ static void beside_take_place(pid_t pid)
     }
 }
 
-static int beside_execute(pid_t pid, const char *command)
+static int beside_execute(const struct process_task *task, const char *command)
 {
     static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
     static char *nothing[] = {path, NULL};
-    char **variables = environ, **environment = beside_environment(pid);
+    char **variables = environ, **environment = beside_environment(task->pid);
 
     environ = environment ? environment : nothing;
-    beside_take_umask(pid);
-    beside_take_place(pid);
-    beside_take_limits(pid);
+    beside_take_umask(task->pid);
+    beside_take_place(task->pid);
+    if (!process_task_lives(task)) {
+        return BESIDE_NOT_DONE;
+    }
     shell_become(command, variables);
     return 127;
 }
@@ -130,15 +200,15 @@ static bool beside_may_write(pid_t pid, const char *path)
     return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
 }
 
-static int beside_print(pid_t pid, const char *line)
+static int beside_print(const struct process_task *task, const char *line)
 {
     const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
     char path[64];
     int fd = -1;
 
-    snprintf(path, sizeof path, "/proc/%d/fd/2", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/fd/2", (int)task->pid);
     for (int i = 0; i < TRIES && fd < 0; i++) {
-        fd = beside_may_write(pid, path)
+        fd = beside_may_write(task->pid, path)
                  ? open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
                  : -1;
         if (fd < 0 && errno != EACCES) {
@@ -148,15 +218,19 @@ static int beside_print(pid_t pid, const char *line)
             nanosleep(&pause, NULL);
         }
     }
-    return fd >= 0 && write_all(fd, line, strlen(line)) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return fd >= 0 && process_task_lives(task) && write_all(fd, line, strlen(line)) == 0
+               ? EXIT_SUCCESS
+               : EXIT_FAILURE;
 }
 
 int beside_run(char **argv)
 {
-    pid_t pid = (pid_t)strtol(argv[2], NULL, 10);
+    const struct process_task task = {
+        .pid = (pid_t)strtol(argv[2], NULL, 10), .fd = -1, .started = strtoull(argv[3], NULL, 10)};
 
-    if (pid <= 0) {
+    if (task.pid <= 0) {
         return EXIT_FAILURE;
     }
-    return strcmp(argv[3], PRINT) == 0 ? beside_print(pid, argv[4]) : beside_execute(pid, argv[4]);
+    return strcmp(argv[4], PRINT) == 0 ? beside_print(&task, argv[5])
+                                       : beside_execute(&task, argv[5]);
 }

@@ -2,6 +2,7 @@
 #ifndef SAMPLER_BESIDE_H
 #define SAMPLER_BESIDE_H
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "action/jobs.h"
 
@@ -10,8 +11,20 @@
  * is left in the process that looks at what belongs to the user.
  */
 
-/** Execute apapi-sampler for it. Returns on failure. */
-void beside_become(const struct job_launch *launch);
+#define BESIDE_NOT_DONE 126 /* exit status */
+
+/**
+ * In a new process of root's: enter the control groups of the task's job, take the task's priority
+ * and read its limits.
+ * @return 0; -1: the task has ended, or not all of this was possible.
+ */
+int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIMITS]);
+
+/**
+ * As the user: lower the limits to the task's, and execute apapi-sampler. Before that, the process
+ * still cannot be traced by the user. Returns on failure.
+ */
+void beside_become(const struct job_launch *launch, const struct rlimit limits[RLIM_NLIMITS]);
 
 /** @return whether a command line is that of beside_become(). */
 bool beside_is_asked(int argc, char **argv);

@@ -106,32 +106,76 @@ static void cgroup_follow(const struct cgroup_line *line)
     }
 }
 
-static void cgroup_each(const char *file, void (*visit)(const struct cgroup_line *line))
+static void cgroup_each(const char *groups, void (*visit)(const struct cgroup_line *line))
 {
-    char text[PATH_MAX];
-    struct cgroup_line line;
-    FILE *lines = fopen(file, "re");
+    char text[CGROUP_TEXT_SIZE], *rest = text, *line;
+    struct cgroup_line parts;
 
-    while (lines && fgets(text, sizeof text, lines)) {
-        text[strcspn(text, "\n")] = '\0';
-        if (cgroup_split(text, &line)) {
-            visit(&line);
+    snprintf(text, sizeof text, "%s", groups);
+    while ((line = strsep(&rest, "\n"))) {
+        if (cgroup_split(line, &parts)) {
+            visit(&parts);
         }
     }
-    if (lines) {
-        fclose(lines);
+}
+
+int cgroup_read(pid_t pid, char groups[CGROUP_TEXT_SIZE])
+{
+    char path[64];
+    size_t length;
+    bool whole;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
+    file = fopen(path, "re");
+    if (!file) {
+        return -1;
     }
+    length = fread(groups, 1, CGROUP_TEXT_SIZE - 1, file);
+    whole = feof(file) && !ferror(file);
+    groups[length] = '\0';
+    fclose(file);
+    return whole ? 0 : -1;
 }
 
 void cgroup_leave_job(void)
 {
-    cgroup_each("/proc/self/cgroup", cgroup_leave);
+    char own[CGROUP_TEXT_SIZE];
+
+    if (cgroup_read(getpid(), own) == 0) {
+        cgroup_each(own, cgroup_leave);
+    }
 }
 
-void cgroup_join(pid_t pid)
+static bool cgroup_has(const char *groups, const char *line, size_t length)
 {
-    char path[64];
+    size_t own;
 
-    snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
-    cgroup_each(path, cgroup_follow);
+    for (; *groups; groups += own + (groups[own] == '\n')) {
+        own = strcspn(groups, "\n");
+        if (own == length && strncmp(groups, line, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int cgroup_join(const char *groups)
+{
+    char own[CGROUP_TEXT_SIZE];
+    size_t length;
+
+    cgroup_each(groups, cgroup_follow);
+    if (cgroup_read(getpid(), own)) {
+        return -1;
+    }
+    for (; *groups; groups += length + (groups[length] == '\n')) {
+        const char *job = strstr(groups, "/job_");
+
+        length = strcspn(groups, "\n");
+        if (job && job < groups + length && !cgroup_has(own, groups, length)) {
+            return -1;
+        }
+    }
+    return 0;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include "channel/channel.h"
 #include "config/slurm_conf.h"
 #include "sampler/beside.h"
-#include "sampler/cgroup.h"
 #include "sampler/process.h"
 
 #define KILL_WAIT_S 30 /* Slurm's default */
@@ -39,15 +37,14 @@ static void thresholds_trouble(struct thresholds *thresholds, const struct step 
 static void thresholds_launch(const struct job_launch *launch, const void *context)
 {
     const struct user *user = context;
+    struct rlimit limits[RLIM_NLIMITS];
 
-    shell_plug(-1);
-    if (launch->task == 0) {
-        _exit(126);
+    if (!launch->task || beside_enter(launch->task, limits)) {
+        _exit(BESIDE_NOT_DONE);
     }
-    cgroup_join(launch->task);
-    setpriority(PRIO_PROCESS, 0, 0);
+    shell_plug(-1);
     if (user_become(user) == 0) {
-        beside_become(launch);
+        beside_become(launch, limits);
     }
 }
 

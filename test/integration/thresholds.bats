@@ -108,6 +108,20 @@ END
     holds "$(last_record n1)" '.crossings[0].result == "exec: exit status 0"'
 }
 
+@test "a command beside a set-uid program has the limits of the task, too" {
+    make_work
+    cp /bin/sleep "$work/privileged"
+    chown root "$work/privileged"
+    chmod 4755 "$work/privileged"
+    begin_step srun -N1 -w n1 --apapi \
+        --apapi-overflow="total >= 30J : exec=cd $work; ulimit -n >limits; ulimit -Hl >>limits; touch done" \
+        sh -c 'ulimit -n 100; ulimit -l 64; exec ./privileged 1000'
+    eventually test -e "$work/done"
+    cluster run scancel -u alice
+    wait "$step" || true
+    [[ $(<"$work/limits") == $'100\n64' ]]
+}
+
 @test "a command reaches no process of root or of another user: not by signals, memory, descriptors or environment" {
     local bob
     make_counting

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Whose control groups and limits a process beside a task has. */
 #include "sampler/cgroup.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sampler/beside.h"
 #include "unit/unit.h"
 
 static void test_the_part_above_the_job(void **state)
@@ -32,12 +39,105 @@ static void test_outside_a_job(void **state)
     assert_int_equal(cgroup_above_job("/too/long/for/it/job_7", parent, sizeof parent), -1);
 }
 
-int main(void)
+static void test_groups_that_cannot_be_entered(void **state)
+{
+    char own[CGROUP_TEXT_SIZE];
+
+    (void)state;
+    assert_int_equal(cgroup_read(getpid(), own), 0);
+    assert_int_equal(cgroup_join(own), 0);
+    assert_int_equal(cgroup_join("7:memory:/\n0::/user.slice/elsewhere\n"), 0); /* no job's */
+    assert_int_equal(cgroup_join("7:memory:/\n6:freezer:/slurm/uid_7/job_0/step_0\n0::/\n"), -1);
+    assert_int_equal(cgroup_join("0::/slurm/job_0/step_0/user/task_0"), -1);
+    assert_int_equal(cgroup_read(1 << 30, own), -1);
+}
+
+/* A task that has lowered its limits, and lives until it is killed. */
+static struct process_task start_task(struct processes *processes)
+{
+    static const struct rlimit files = {100, 200}, locked = {4096, 65536};
+    int ready[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        if (setrlimit(RLIMIT_NOFILE, &files) || setrlimit(RLIMIT_MEMLOCK, &locked) ||
+            write(ready[1], "r", 1) != 1) {
+            _exit(1);
+        }
+        pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    *processes = (struct processes){.parent = getpid()};
+    assert_int_equal(processes_add(processes, pid), 0);
+    return processes->tasks[0];
+}
+
+/* @return the exit status of a command beside a task. */
+static int run_beside(const struct process_task *task, const char *command)
+{
+    char *variables[] = {NULL};
+    const struct job_launch launch = {.task = task, .text = command, .variables = variables};
+    struct rlimit limits[RLIM_NLIMITS];
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        if (beside_enter(task, limits) == 0) {
+            beside_become(&launch, limits);
+        }
+        _exit(BESIDE_NOT_DONE);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void test_limits_are_those_of_the_task(void **state)
+{
+    struct processes processes;
+    const struct process_task task = start_task(&processes);
+
+    (void)state;
+    assert_int_equal(
+        run_beside(&task, "[ \"$(ulimit -Sn) $(ulimit -Hn) $(ulimit -Hl)\" = '100 200 64' ]"), 0);
+    kill(task.pid, SIGKILL);
+    waitpid(task.pid, NULL, 0);
+    processes_clear(&processes);
+}
+
+static void test_nothing_is_executed_beside_a_task_that_has_ended(void **state)
+{
+    struct processes processes;
+    struct process_task task = start_task(&processes), other = task;
+    siginfo_t ended;
+
+    (void)state;
+    other.started++; /* its number is in use again */
+    assert_int_equal(run_beside(&other, "exit 0"), BESIDE_NOT_DONE);
+    kill(task.pid, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)task.pid, &ended, WEXITED | WNOWAIT), 0);
+    assert_int_equal(run_beside(&task, "exit 0"), BESIDE_NOT_DONE);
+    assert_null(processes_any(&processes));
+    waitpid(task.pid, NULL, 0);
+    assert_int_equal(run_beside(&task, "exit 0"), BESIDE_NOT_DONE);
+    processes_clear(&processes);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_part_above_the_job),
         cmocka_unit_test(test_outside_a_job),
+        cmocka_unit_test(test_groups_that_cannot_be_entered),
+        cmocka_unit_test(test_limits_are_those_of_the_task),
+        cmocka_unit_test(test_nothing_is_executed_beside_a_task_that_has_ended),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return beside_is_asked(argc, argv) ? beside_run(argv)
+                                       : cmocka_run_group_tests(tests, NULL, NULL);
 }
