@@ -16,7 +16,7 @@
 
 void kernel_file_path(char *path, size_t size, const char *absolute)
 {
-    const char *root = getenv("APAPI_SYSROOT");
+    const char *root = secure_getenv("APAPI_SYSROOT");
 
     snprintf(path, size, "%s%s", root ? root : "", absolute);
 }

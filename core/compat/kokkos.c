@@ -29,7 +29,7 @@ static _Thread_local struct {
 
 void kokkosp_request_tool_settings(uint32_t count, struct kokkos_tool_settings *settings)
 {
-    const char *fences = getenv("APAPI_KOKKOS_FENCES");
+    const char *fences = secure_getenv("APAPI_KOKKOS_FENCES");
 
     (void)count;
     settings->requires_global_fencing = fences && strcmp(fences, "1") == 0;

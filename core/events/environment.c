@@ -7,7 +7,7 @@
 /* Anything except a complete integer counts as unset, as in the original APAPI. */
 static long integer_of(const char *variable)
 {
-    const char *text = getenv(variable);
+    const char *text = secure_getenv(variable);
     char *end;
     long number;
 
@@ -21,7 +21,7 @@ static long integer_of(const char *variable)
 
 static const char *environment_path_of(const char *variable)
 {
-    const char *text = getenv(variable);
+    const char *text = secure_getenv(variable);
 
     return text && *text ? text : NULL;
 }
@@ -33,7 +33,7 @@ void apapi_environment_read(struct apapi_environment *environment)
     *environment = (struct apapi_environment){
         .eventlist = environment_path_of("APAPI_EVENTLIST"),
         .eventops = environment_path_of("APAPI_EVENTOPS"),
-        .components = getenv("APAPI_CMPLIST"),
+        .components = secure_getenv("APAPI_CMPLIST"),
         .verbose = integer_of("APAPI_VERBOSE"),
         .softfail = integer_of("APAPI_SOFTFAIL") != 0,
     };

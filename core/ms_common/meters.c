@@ -20,7 +20,7 @@ int meters_init(struct meters *meters)
     const struct apapi_problem_sink sink = {meters_say_problem, NULL};
     struct apapi_error err;
 
-    meters->order = getenv("APAPI_SOURCES");
+    meters->order = secure_getenv("APAPI_SOURCES");
     apapi_environment_read(&meters->environment);
     if (apapi_event_rules_load(&meters->rules, &meters->environment, NULL, &sink, &err)) {
         say("%s", err.text);

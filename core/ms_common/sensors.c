@@ -24,7 +24,7 @@ struct chip {
 
 void sensors_path(char *path, size_t size, const char *format, ...)
 {
-    const char *root = getenv("APAPI_SYSROOT");
+    const char *root = secure_getenv("APAPI_SYSROOT");
     int used = snprintf(path, size, "%s", root ? root : "");
     va_list arguments;
 

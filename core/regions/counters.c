@@ -49,8 +49,8 @@ static void counters_open_once(void)
     const char *events = counters.asked_for ? counters.asked_for : "";
     struct apapi_error err;
 
-    counters.verbose = getenv("PAPI_HL_VERBOSE") != NULL;
-    counters.multiplex = getenv("PAPI_MULTIPLEX") != NULL;
+    counters.verbose = secure_getenv("PAPI_HL_VERBOSE") != NULL;
+    counters.multiplex = secure_getenv("PAPI_MULTIPLEX") != NULL;
     if (counter_events_parse(&counters.events, events) > 0) {
         counters_say("PAPI events beyond the 32nd, and those with long names, are left out", "");
     }

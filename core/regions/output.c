@@ -51,8 +51,8 @@ bool output_is_wanted(void)
 
 void output_want_if_asked(void)
 {
-    if (!output_is_wanted() &&
-        (getenv("PAPI_OUTPUT_DIRECTORY") || getenv("PAPI_REPORT") || getenv("PAPI_EVENTS"))) {
+    if (!output_is_wanted() && (secure_getenv("PAPI_OUTPUT_DIRECTORY") ||
+                                secure_getenv("PAPI_REPORT") || secure_getenv("PAPI_EVENTS"))) {
         output_want();
     }
 }
@@ -138,7 +138,7 @@ static int output_write_now(bool report)
         return -1;
     }
     result = output_save_all(text, size);
-    if (report && getenv("PAPI_REPORT")) {
+    if (report && secure_getenv("PAPI_REPORT")) {
         fputs(text, stdout);
     }
     free(text);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -28,8 +29,8 @@ void output_file_path(char path[OUTPUT_FILE_SIZE], const char *folder, uint32_t 
 
 void output_folder_run(char run[OUTPUT_RUN_SIZE])
 {
-    const char *space = getenv("PMIX_NAMESPACE");
-    const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+    const char *space = secure_getenv("PMIX_NAMESPACE");
+    const char *job = secure_getenv("SLURM_JOB_ID"), *step = secure_getenv("SLURM_STEP_ID");
 
     if (space) {
         snprintf(run, OUTPUT_RUN_SIZE, "pmix %.100s", space);
@@ -173,9 +174,13 @@ static void output_folder_lock(int above)
 
 int output_folder_make(const char *run, char folder[OUTPUT_PATH_SIZE])
 {
-    const char *path = getenv("PAPI_OUTPUT_DIRECTORY");
+    const char *path = secure_getenv("PAPI_OUTPUT_DIRECTORY");
     int above, result;
 
+    if (getauxval(AT_SECURE)) { /* the folder that the caller is in is no better */
+        errno = EPERM;
+        return -1;
+    }
     path = path && *path ? path : ".";
     if (strlen(path) + sizeof "/" NAME > OUTPUT_PATH_SIZE) {
         errno = ENAMETOOLONG;

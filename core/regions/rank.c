@@ -13,7 +13,7 @@ static const char *const rank_variables[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK"
 uint32_t rank_of_process(void)
 {
     for (size_t i = 0; i < COUNT_OF(rank_variables); i++) {
-        const char *text = getenv(rank_variables[i]);
+        const char *text = secure_getenv(rank_variables[i]);
         struct whole_number rank;
 
         if (text && whole_number_parse(text, &rank) == 0 && !rank.negative && !*rank.rest &&

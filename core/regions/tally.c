@@ -169,7 +169,7 @@ static const struct region_observer observer = {tally_begin, tally_read, tally_e
 int tally_want(const char *events)
 {
     bool before = false;
-    const char *list = events ? events : getenv("PAPI_EVENTS");
+    const char *list = events ? events : secure_getenv("PAPI_EVENTS");
 
     if (!__atomic_compare_exchange_n(&tally_wanted, &before, true, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
@@ -183,7 +183,7 @@ int tally_want(const char *events)
 
 void tally_want_if_asked(void)
 {
-    if (!tally_get(tally_wanted) && getenv("PAPI_EVENTS")) {
+    if (!tally_get(tally_wanted) && secure_getenv("PAPI_EVENTS")) {
         tally_want(NULL);
     }
 }

@@ -43,7 +43,7 @@ const char *source_setting(const char *section, const char *key)
     const struct setting *setting;
 
     make_name(name, section, key);
-    value = getenv(name);
+    value = secure_getenv(name);
     if (value) {
         return value;
     }

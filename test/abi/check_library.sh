@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check_library.sh LIB EXPORTS SONAME: the symbols of a shared library, exactly, and its name.
+# check_library.sh LIB EXPORTS SONAME: the symbols of a shared library, exactly, and its name; and that it reads the
+# environment by secure_getenv() only, as set-uid programs may link it.
 #   LIB      shared object
 #   EXPORTS  file with the symbols that it must export, one a line, NAME@@VERSION or NAME: these and no others
 #   SONAME   by which programs load it
@@ -9,7 +10,7 @@
 set -u
 
 if [ $# -ne 3 ] || [ ! -r "$1" ] || [ ! -r "$2" ]; then
-    sed -n '3,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,9s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 lib=$1 exports=$2 soname=$3
@@ -36,4 +37,6 @@ surplus=$(only "$have" "$want")
 
 name=$(readelf -d "$lib" | sed -n 's/.*(SONAME).*\[\(.*\)\]$/\1/p')
 [ "$name" = "$soname" ] || complain "expected the name $soname, found" "$name"
+unsafe=$(nm -D --undefined-only "$lib" | awk '{ print $2 }' | grep -E '^(getenv|environ|__environ)(@|$)')
+[ -z "$unsafe" ] || complain "needs secure_getenv() instead of" "$unsafe"
 exit $status

@@ -6,6 +6,7 @@
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 bats_require_minimum_version 1.5.0
 load atime_common
+load public
 
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
@@ -15,6 +16,10 @@ setup() {
     export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
     export PAPI_OUTPUT_DIRECTORY=$BATS_TEST_TMPDIR/out
     cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+    leave_public
 }
 
 fake_counters() {
@@ -317,4 +322,43 @@ EOF
     sed -i 's/^assert apapi.available()/assert not apapi.available()/' example.py
     run --separate-stderr -0 env LD_LIBRARY_PATH=/nonexistent PYTHONDONTWRITEBYTECODE=1 python3 example.py
     [[ -z $output && -z $stderr ]]
+}
+
+@test "a set-uid program: the caller's variables load no library, name no file and make no folder" {
+    [[ $build != */asan* ]] || skip "a sanitizer's library is not found then"
+    make_public
+    chmod 1777 "$public"
+    cp "$build/core/libapapi.so.0" "$public"
+    cat >program.c <<'END'
+#include <apapi/catalog.h>
+#include <apapi/events.h>
+#include <apapi/papi_hl_compat.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(void)
+{
+    struct apapi_environment environment;
+
+    apapi_catalog_close(apapi_catalog_open("nvml", NULL, NULL));
+    apapi_environment_read(&environment);
+    PAPI_hl_region_begin("a");
+    PAPI_hl_region_end("a");
+    return printf("%d %s\n", geteuid() == 0, environment.eventlist ? environment.eventlist : "none") < 0;
+}
+END
+    echo '#include <fcntl.h>
+        __attribute__((constructor)) static void mark(void) { creat("loaded", 0644); }' >evil.c
+    cc -shared -fPIC evil.c -o "$public/evil.so"
+    cc -I "$repository/core/include" program.c -o "$public/program" "$public/libapapi.so.0" -Wl,-rpath,"$public"
+    caller=("${nobody[@]}" env -C "$public" PATH="$PATH" APAPI_NVML_LIBRARY="$public/evil.so"
+        PAPI_OUTPUT_DIRECTORY="$public/out" APAPI_EVENTLIST=/etc/shadow)
+    run -0 "${caller[@]}" ./program
+    [[ $output == '0 /etc/shadow' && -e $public/loaded && -d $public/out ]]
+    rm -r "$public/loaded" "$public/out"
+    chown root "$public/program"
+    chmod 4755 "$public/program"
+    run -0 --separate-stderr "${caller[@]}" ./program
+    [[ $output != 0* ]] || skip "no set-uid programs below $public"
+    [[ $output == '1 none' && ! -e $public/loaded && ! -e $public/out && ! -e $public/papi_hl_output ]]
 }

@@ -35,7 +35,7 @@ static const char *find_list(const char **origin, bool *of_slurm)
 
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         const char *list = lists[i].section ? source_setting(lists[i].section, lists[i].key)
-                                            : getenv(lists[i].variable);
+                                            : secure_getenv(lists[i].variable);
 
         if (list && *list) {
             *origin = lists[i].variable;
