@@ -102,10 +102,8 @@ static void loop_start(struct loop *loop, const struct order *order, bool prints
     const struct job job = {
         .number = order->number, .threshold = order->threshold, .prints = prints};
     struct crossed_variables variables;
-    const struct job_launch launch = {.task = processes_any(&loop->processes),
-                                      .prints = prints,
-                                      .text = text,
-                                      .variables = variables.list};
+    const struct job_launch launch = {
+        .tasks = &loop->processes, .prints = prints, .text = text, .variables = variables.list};
 
     crossed_variables(&crossed, &variables);
     switch (jobs_start(&loop->jobs, &job, &launch)) {

@@ -12,7 +12,7 @@
 
 /** What a new process is to do. */
 struct job_launch {
-    const struct process_task *task; /* beside which it runs; NULL: none has been found */
+    const struct processes *tasks; /* beside one of which it runs */
     bool prints; /* `text` is a line for the standard error of the task; else a command */
     const char *text;
     char *const *variables; /* "APAPI_OVERFLOW_COUNT=1", ends with a NULL */

@@ -99,15 +99,16 @@ static int beside_set_limits(const struct rlimit limits[RLIM_NLIMITS])
     return 0;
 }
 
-void beside_become(const struct job_launch *launch, const struct rlimit limits[RLIM_NLIMITS])
+void beside_become(const struct process_task *task, const struct job_launch *launch,
+                   const struct rlimit limits[RLIM_NLIMITS])
 {
     char program[] = "apapi-sampler", option[] = BESIDE, print[] = PRINT, execute[] = EXECUTE;
     char pid[16], started[24], *text = strdup(launch->text);
     char *const words[] = {program, option, pid, started, launch->prints ? print : execute,
                            text,    NULL};
 
-    snprintf(pid, sizeof pid, "%d", (int)launch->task->pid);
-    snprintf(started, sizeof started, "%" PRIu64, launch->task->started);
+    snprintf(pid, sizeof pid, "%d", (int)task->pid);
+    snprintf(started, sizeof started, "%" PRIu64, task->started);
     if (text && beside_set_limits(limits) == 0) {
         execve("/proc/self/exe", words, launch->variables);
     }

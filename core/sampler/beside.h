@@ -24,7 +24,8 @@ int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIM
  * As the user: lower the limits to the task's, and execute apapi-sampler. Before that, the process
  * still cannot be traced by the user. Returns on failure.
  */
-void beside_become(const struct job_launch *launch, const struct rlimit limits[RLIM_NLIMITS]);
+void beside_become(const struct process_task *task, const struct job_launch *launch,
+                   const struct rlimit limits[RLIM_NLIMITS]);
 
 /** @return whether a command line is that of beside_become(). */
 bool beside_is_asked(int argc, char **argv);

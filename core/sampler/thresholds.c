@@ -37,14 +37,18 @@ static void thresholds_trouble(struct thresholds *thresholds, const struct step 
 static void thresholds_launch(const struct job_launch *launch, const void *context)
 {
     const struct user *user = context;
+    const struct process_task *task = processes_any(launch->tasks);
     struct rlimit limits[RLIM_NLIMITS];
 
-    if (!launch->task || beside_enter(launch->task, limits)) {
+    while (task && beside_enter(task, limits)) {
+        task = process_task_lives(task) ? NULL : processes_any(launch->tasks);
+    }
+    if (!task) {
         _exit(BESIDE_NOT_DONE);
     }
     shell_plug(-1);
     if (user_become(user) == 0) {
-        beside_become(launch, limits);
+        beside_become(task, launch, limits);
     }
 }
 

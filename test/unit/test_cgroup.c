@@ -81,14 +81,14 @@ static struct process_task start_task(struct processes *processes)
 static int run_beside(const struct process_task *task, const char *command)
 {
     char *variables[] = {NULL};
-    const struct job_launch launch = {.task = task, .text = command, .variables = variables};
+    const struct job_launch launch = {.text = command, .variables = variables};
     struct rlimit limits[RLIM_NLIMITS];
     pid_t pid = fork();
     int status;
 
     if (pid == 0) {
         if (beside_enter(task, limits) == 0) {
-            beside_become(&launch, limits);
+            beside_become(task, &launch, limits);
         }
         _exit(BESIDE_NOT_DONE);
     }
