@@ -271,8 +271,9 @@ static int options_check(enum spank_apapi_option option)
     if (!options_need_no_check(option) && choice_check(&choice, option, getuid() != 0, &err)) {
         return options_refuse(option, err.text);
     }
-    if (choice_asked(&choice) && !options_allowed()) {
-        return options_refuse(option, "this site lets certain users only ask for measurements");
+    if (choice_needs_permission(&choice) && !options_allowed()) {
+        return options_refuse(option, "this site lets certain users only ask for measurements, or "
+                                      "switch them off");
     }
     if (options_check_components(option) || options_check_overflow(option) ||
         (option == SPANK_APAPI_BUDGET && options_check_budget())) {

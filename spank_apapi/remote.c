@@ -186,14 +186,15 @@ static void remote_configure(spank_t spank, const struct spank_apapi_request *re
     remote_send(deadline_ns);
 }
 
-/* A request of a user without permission is ignored. @return NULL: measure nothing. */
+/* What a user without permission wants is ignored. @return NULL: measure nothing. */
 static const char *remote_components(spank_t spank, const char *rules)
 {
     struct packet_item listed = {.size = 0};
     static char list[CONFIG_LIST_SIZE];
     struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
-    if (choice_asked(choice) && !spank_apapi_may_ask(spank, &remote_config, &remote.step)) {
+    if (choice_needs_permission(choice) &&
+        !spank_apapi_may_ask(spank, &remote_config, &remote.step)) {
         choice_forget(choice);
     }
     if (packet_find(rules, PACKET_COMPONENTS, &listed) && listed.size < sizeof list) {

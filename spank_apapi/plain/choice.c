@@ -170,6 +170,11 @@ bool choice_asked(const struct spank_apapi_choice *choice)
     return given(choice, SPANK_APAPI_COMPONENTS) != NULL || choice->job_budget;
 }
 
+bool choice_needs_permission(const struct spank_apapi_choice *choice)
+{
+    return choice_asked(choice) || (is_off(choice) && *choice->config->components);
+}
+
 const char *choice_components(const struct spank_apapi_choice *choice, const char *listed)
 {
     const char *components = given(choice, SPANK_APAPI_COMPONENTS);

@@ -66,6 +66,10 @@ void choice_forget(struct spank_apapi_choice *choice);
 /** @return whether the user asked for a measurement. */
 bool choice_asked(const struct spank_apapi_choice *choice);
 
+/** @return whether only users in allow_users may have this: a measurement, or none where the site
+ * wants one. */
+bool choice_needs_permission(const struct spank_apapi_choice *choice);
+
 /**
  * @param listed  the user's APAPI_CMPLIST, "" or NULL: none
  * @return the components to measure, "": all available; NULL: measure nothing.

@@ -194,8 +194,12 @@ interval_ms() { # NODE
     as_alice _SLURM_SPANK_OPTION_apapi_apapi=rapl srun -N1 -w n1 true
     [[ $(records n1 | wc -l) -eq $before ]]
     configure $'allow_users = bob\ndefault=rapl'
-    run as_alice srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && $(records n1 | wc -l) -eq $((before + 1)) ]]
+    run as_alice srun -N1 -w n1 --apapi=off true
+    [[ $status -ne 0 && $output == *'lets certain users only ask'* ]]
+    run as_alice SLURM_APAPI=off srun -N1 -w n1 sleep 0.2
+    [[ $status -eq 0 && $output == *'SLURM_APAPI is ignored: '*'certain users'*package* ]]
+    as_alice _SLURM_SPANK_OPTION_apapi_apapi=off srun -N1 -w n1 true
+    [[ $(records n1 | wc -l) -eq $((before + 2)) ]]
 }
 
 @test "deny_partitions: one line to those who ask, none to others" {

@@ -252,6 +252,23 @@ static void test_min_interval_binds_users_but_root(void **state)
     check(SPANK_APAPI_INTERVAL, "100ms", true, EPERM, "1000ms");
 }
 
+static void test_who_switches_off_what_the_site_measures_needs_permission(void **state)
+{
+    (void)state;
+    assert_false(choice_needs_permission(&choice));
+    ask(SPANK_APAPI_COMPONENTS, "off");
+    assert_false(choice_needs_permission(&choice)); /* nothing is measured anyway */
+    config.components = "rapl";
+    assert_true(choice_needs_permission(&choice));
+    assert_int_equal(choice_note(&choice, SPANK_APAPI_COMPONENTS, "SLURM_APAPI=off", NULL), 0);
+    assert_true(choice_needs_permission(&choice));
+    choice_forget(&choice);
+    assert_false(choice_needs_permission(&choice));
+    assert_string_equal(choice_components(&choice, NULL), "rapl");
+    ask(SPANK_APAPI_FORMAT, "csv");
+    assert_true(choice_needs_permission(&choice));
+}
+
 static void test_too_long(void **state)
 {
     static char text[CONFIG_LIST_SIZE + 1];
@@ -306,6 +323,8 @@ int main(void)
         cmocka_unit_test_setup(test_components_of_intervals, reset),
         cmocka_unit_test_setup(test_checks, reset),
         cmocka_unit_test_setup(test_min_interval_binds_users_but_root, reset),
+        cmocka_unit_test_setup(test_who_switches_off_what_the_site_measures_needs_permission,
+                               reset),
         cmocka_unit_test_setup(test_too_long, reset),
         cmocka_unit_test_setup(test_policy, reset),
     };
