@@ -313,7 +313,7 @@ static json_t *encode_runs(const struct report *report)
 
 static int print_json_line(FILE *out, json_t *root, struct apapi_error *err)
 {
-    char *line = root ? json_dumps(root, FORM) : NULL;
+    char *line = root ? fields_dump(root, FORM) : NULL;
 
     json_decref(root);
     if (!line) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "output/csv.h"
+#include "record/fields.h"
 
 void step_report_keep(void *context, const char *line, size_t size)
 {
@@ -44,7 +45,7 @@ static void put_absent_json(const char *node, const char *reason, void *context)
     struct writing *writing = context;
     json_t *object = json_pack("{s:i, s:s%, s:b, s:s%}", "apapi", APAPI_RECORD_VERSION, "node",
                                node, strlen(node), "complete", 0, "reason", reason, strlen(reason));
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *text = object ? fields_dump(object, JSON_COMPACT) : NULL;
 
     json_decref(object);
     if (!text) {

@@ -155,7 +155,7 @@ static int put_record(json_t *root, const struct apapi_record *record)
 
 static char *dump(const json_t *root)
 {
-    return json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
+    return fields_dump(root, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
 }
 
 static char *dump_whole(json_t *root, const struct apapi_record *record)

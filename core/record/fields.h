@@ -101,6 +101,10 @@ int fields_put_domains(json_t *object, const char *key, fields_put_f put, const 
 /** Steals the reference to `object`. @return its text if `result` is 0; NULL: out of memory */
 char *fields_text(json_t *object, int result);
 
+/** json_dumps(), of which a terminal obeys nothing. Everything that is written as JSON comes from
+ * here. */
+char *fields_dump(const json_t *value, size_t flags);
+
 /** Remove an array or object without elements. */
 void fields_drop_empty(json_t *object, const char *key);
 

@@ -244,10 +244,15 @@ void fields_drop_empty(json_t *object, const char *key)
     }
 }
 
+char *fields_dump(const json_t *value, size_t flags)
+{
+    return text_escape_json(json_dumps(value, flags));
+}
+
 char *fields_text(json_t *object, int result)
 {
     char *text =
-        result ? NULL : json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
+        result ? NULL : fields_dump(object, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
 
     json_decref(object);
     return text;

@@ -4,11 +4,20 @@
 static void a_usual_record_comes_back(void **state)
 {
     struct apapi_record record = usual_record();
+    char *line;
 
     (void)state;
     assert_round_trip(&record);
     strcpy(record.id.name, "\x1B[31m\t\"\xC3\xBC\\\"\n\x7F");
     assert_round_trip(&record);
+    strcpy(record.id.name, "\xC2\x9B"
+                           "31m \xE2\x80\xAEgpj\x7F \xF3\xA0\x81\x81 \xC3\xBC \xF0\x9F\x9A\x80");
+    assert_round_trip(&record);
+    line = encode(&record); /* what a terminal obeys is escaped, letters are not */
+    assert_non_null(strstr(
+        line,
+        "\"name\":\"\\u009b31m \\u202egpj\\u007f \\udb40\\udc41 \xC3\xBC \xF0\x9F\x9A\x80\""));
+    free(line);
     record.id.het_job = 17;
     record.id.het_offset = 3;
     record.id.restarts = 2;

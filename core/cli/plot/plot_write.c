@@ -14,6 +14,7 @@
 #include "cli/plot/plot.h"
 #include "cli/plot/plot_page.h"
 #include "config/config.h"
+#include "record/fields.h"
 
 #define PROGRAM "apapi-plot"
 #define MARK "@MODEL@"
@@ -33,7 +34,7 @@ static void plot_write_put_escaped(FILE *out, const char *text)
 char *plot_page(const json_t *model, size_t *size)
 {
     const char *mark = strstr(plot_page_text, MARK);
-    char *text = json_dumps(model, JSON_COMPACT), *page = NULL;
+    char *text = fields_dump(model, JSON_COMPACT), *page = NULL;
     FILE *out = text ? open_memstream(&page, size) : NULL;
 
     if (out) {

@@ -195,7 +195,7 @@ static void put_json_head(const struct report_printer *printer)
     printf("{\"version\":1,\"by\":\"%s\",", printer->by);
     if (currency && *currency) {
         json_t *value = json_string(currency);
-        char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+        char *text = value ? fields_dump(value, JSON_ENCODE_ANY) : NULL;
 
         if (text) {
             printf("\"currency\":%s,", text);
