@@ -191,23 +191,26 @@ static void log_delay(struct archive *archive, const char *reason)
 {
     const struct apapi_identity *id = &archive->step->id;
 
-    snprintf(archive->trouble.text, sizeof archive->trouble.text, "%s", reason);
     log_write(LOG_ERR, "record of job %u step %s not written: %s", id->job, id->step, reason);
     log_write(LOG_WARNING, "record: %s", archive->line.text);
 }
 
-static void put_aside(struct archive *archive)
+/* @return whether a later sampler finds the record. */
+static bool put_aside(struct archive *archive)
 {
     const struct apapi_identity *id = &archive->step->id;
     struct apapi_error err = {"there is no spool"};
+    bool saved;
 
     archive_choose_name(archive);
-    if (!has_spool(archive) || archive_spool(archive, archive->delayed, true, &err)) {
+    saved = has_spool(archive) && archive_spool(archive, archive->delayed, true, &err) == 0;
+    if (!saved) {
         log_write(LOG_ERR, "record of job %u step %s is only in this log: %s", id->job, id->step,
                   err.text);
     }
     free(archive->delayed);
     archive->delayed = NULL;
+    return saved;
 }
 
 static char *encode_delayed(const struct apapi_record *record)
@@ -217,6 +220,12 @@ static char *encode_delayed(const struct apapi_record *record)
 
     delayed.delayed = true;
     return apapi_record_encode(&delayed, &line, NULL) ? NULL : line;
+}
+
+static void archive_note(struct archive *archive, const char *reason, bool kept)
+{
+    snprintf(archive->trouble.text, sizeof archive->trouble.text, "%.150s; %s", reason,
+             kept ? "the node tries again" : "only the system log of the node has it");
 }
 
 void archive_write(struct archive *archive, const struct apapi_record *record, const char *line)
@@ -231,12 +240,14 @@ void archive_write(struct archive *archive, const struct apapi_record *record, c
     if (!task_wait(&archive->append, deadline_now() + APPEND_PATIENCE_NS)) {
         archive->delayed = encode_delayed(record);
         log_delay(archive, "the file system of the accounting does not answer");
+        archive_note(archive, "the file system of the accounting does not answer", true);
     } else if (archive->line.result) {
         archive->delayed = encode_delayed(record);
         log_delay(archive, archive->line.err.text);
-        if (archive->delayed && task_wait(&archive->saving, deadline_now() + SPOOL_PATIENCE_NS)) {
-            put_aside(archive);
-        }
+        archive_note(archive, archive->line.err.text,
+                     archive->delayed &&
+                         (!task_wait(&archive->saving, deadline_now() + SPOOL_PATIENCE_NS) ||
+                          put_aside(archive)));
     }
 }
 

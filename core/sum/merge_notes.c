@@ -162,7 +162,7 @@ static int note_record(struct merge_notes *notes, const struct apapi_record *rec
                                           .reason = record->reason};
     const struct merge_note unwritten = {.kind = MERGE_NOTE_UNWRITTEN,
                                          .subject = "",
-                                         .verdict = "not in the accounting files yet",
+                                         .verdict = "not in the accounting files",
                                          .reason = record->unwritten};
 
     if (!record->complete && note_node(notes, &incomplete, node) < 0) {

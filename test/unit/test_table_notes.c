@@ -60,7 +60,7 @@ static void a_record_that_could_not_be_written_is_reported(void **state)
     strcpy(node.record.unwritten, "/acct: No space left on device");
     add(merge, &node);
     assert_says(merge, &stream_step,
-                "\n  n1: not in the accounting files yet (/acct: No space left on device)\n");
+                "\n  n1: not in the accounting files (/acct: No space left on device)\n");
 }
 
 static void crossings_are_reported(void **state)
