@@ -235,6 +235,7 @@ static void settings_are_needed_and_checked(void **state)
         {"1", NULL, "core_w is not set: "},
         {NULL, "1", "idle_w is not set: "},
         {NULL, NULL, "APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8"},
+        {NULL, NULL, "for job steps in apapi.conf, [estimate]; for atime"},
         {"", "1", "idle_w is '', expected watts, from 0 to 100000"},
         {"1", "ten", "core_w is 'ten', expected watts"},
         {"1", "10W", "core_w is '10W'"},

@@ -123,8 +123,9 @@ static int read_settings(struct estimate_reader *reader, struct apapi_error *err
     if (!idle || !core) {
         return apapi_fail(
             err, EINVAL,
-            "%s not set: watts of the node at rest and, on top, of each busy core, as "
-            "in APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8",
+            "%s not set: watts of the node at rest and, on top, of each busy core: for job steps "
+            "in apapi.conf, [estimate]; for atime as in APAPI_ESTIMATE_IDLE_W=100 "
+            "APAPI_ESTIMATE_CORE_W=8",
             missing);
     }
     return parse_watts("idle_w", idle, &reader->idle_w, err) ||
