@@ -24,8 +24,7 @@
 #define TRIES 100 /* a task that has not called exec yet cannot be looked at by its user */
 #define LOOK_PAUSE_NS 20000000
 
-/* What Slurm does to a process of its own before that is a task: it may not be in all groups yet.
- */
+/* Until then Slurm itself runs there, and may not have put it into all groups yet. */
 static void beside_await_exec(pid_t pid)
 {
     const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
@@ -43,8 +42,7 @@ static rlim_t beside_limit(const char *text)
     return strcmp(text, "unlimited") == 0 ? RLIM_INFINITY : strtoull(text, NULL, 10);
 }
 
-/* A heading, and a line for each in the order of their numbers: "Max open files   1024  4096
- * files". */
+/* A heading, then a line for each in the order of their numbers: "Max open files  1024  4096". */
 static int beside_read_limits(pid_t pid, struct rlimit limits[RLIM_NLIMITS])
 {
     char text[4096], now[24], most[24];
