@@ -160,7 +160,7 @@ bool text_locale_is_utf8(void)
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        const char *locale = getenv(names[i]);
+        const char *locale = secure_getenv(names[i]);
 
         if (locale && *locale) {
             return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
