@@ -425,20 +425,22 @@ check_uncertainty() {
     record 7 0 n1 10 >a
     record 8 0 n2 10 >c
     mkfifo b
-    later() { exec 8>b; sleep 1.1; record 9 0 n3 10 >&8; exec 8>&-; }
+    later() { exec 8>b; sleep 1.1; record 9 0 n3 10 >&8; exec 8>&-; } # it is open when apapi reads it
     for words in 'import --dry-run' 'report -n -o jobid'; do
+        local list
+        read -ra list <<<"$words"
         later &
         run -0 script -qec "'$apapi' $words a b c" /dev/null
         echo "$output"
-        [[ $output =~ $'\r['#{12}'.'{12}']  50 %, 2 records, '[12]'/s, '[12]' s left'$'\e[K'.*$'\r\e[K' ]]
+        [[ $output =~ $'\r['#{12}'.'{12}']  50 %, 2 records, '[0-9]+'/s, '[0-9]+' s left'$'\e[K'.*$'\r\e[K' ]]
         later &
-        run -0 --separate-stderr "$apapi" $words a b c
+        run -0 --separate-stderr "$apapi" "${list[@]}" a b c
         [[ -z $stderr ]]
         run -0 script -qec "'$apapi' $words a c" /dev/null
         [[ $output != *$'\e'* ]]
-        { record 7 0 n1 10; sleep 1.1; record 8 0 n2 10; } >b &
+        { record 7 0 n1 10; sleep 2; record 8 0 n2 10; } >b & # apapi may begin after `cat`
         run -0 script -qec "cat b | '$apapi' $words -" /dev/null
-        [[ $output == *$'\r2 records, '[12]$'/s\e[K'* ]]
+        [[ $output =~ $'\r2 records, '[0-9]+$'/s\e[K' ]]
     done
 }
 
