@@ -184,6 +184,8 @@ static void loop_report(const struct loop *loop, const struct job *job, int stat
         loop_answer(loop, job->number, "%s: ended with the program", name);
     } else if (WIFSIGNALED(status)) {
         loop_answer(loop, job->number, "%s: ended by signal %d", name, WTERMSIG(status));
+    } else if (job->prints && WEXITSTATUS(status) == JOB_NOT_DONE) {
+        loop_answer(loop, job->number, "log: its task, or its control group, cannot be joined");
     } else if (job->prints && WEXITSTATUS(status) != 0) {
         loop_answer(loop, job->number, "log: the standard error of the step does not take it");
     } else if (!job->prints && !(elsewhere && WEXITSTATUS(status) == 0)) {

@@ -10,6 +10,9 @@
 
 /* Processes that an actor has started and waits for: commands of the user, and lines to print. */
 
+/** Exit status of a process that could not do it beside its task. */
+#define JOB_NOT_DONE 126
+
 /** What a new process is to do. */
 struct job_launch {
     const struct processes *tasks; /* beside one of which it runs */

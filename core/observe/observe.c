@@ -202,6 +202,7 @@ void observe_remove(struct observer *observer, struct observed *program)
     } else {
         const struct observe_moment now = observe_now(observer);
 
+        observer->room.news = PAGE_NODES;
         observe_look_at(observer, &now, program);
     }
     while (*place && *place != program) {

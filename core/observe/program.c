@@ -14,9 +14,14 @@
 #include "base/duration.h"
 #include "regions/message.h"
 
-#define SLACK 1.1         /* of the time that can have passed */
-#define SLACK_S 0.01      /* of a thread */
-#define MEMORY_LEAST 4096 /* no page of memory is smaller */
+#define SLACK 1.1    /* of the time that can have passed */
+#define SLACK_S 0.01 /* of a thread */
+
+/* Whether some bytes have memory: to read where there is none would take it from the reader. */
+static bool program_is_filled(int file, size_t offset, size_t size)
+{
+    return lseek(file, (off_t)offset, SEEK_HOLE) >= (off_t)(offset + size);
+}
 
 /* A file that can become shorter, or whose memory may be missing, would end the reader. */
 static int program_check_file(int file, struct apapi_error *err)
@@ -30,9 +35,12 @@ static int program_check_file(int file, struct apapi_error *err)
     if (fstatfs(file, &kind) || kind.f_type != TMPFS_MAGIC || fstat(file, &status)) {
         return apapi_fail(err, EPERM, "its page is in no usual memory");
     }
-    return status.st_size == (off_t)sizeof(struct page_program)
+    if (status.st_size != (off_t)sizeof(struct page_program)) {
+        return apapi_fail(err, EPROTO, "its page does not have the size of a page of regions");
+    }
+    return program_is_filled(file, 0, sizeof(struct page_head))
                ? 0
-               : apapi_fail(err, EPROTO, "its page does not have the size of a page of regions");
+               : apapi_fail(err, EPROTO, "its page is no page of regions");
 }
 
 static void *program_map(int file, struct apapi_error *err)
@@ -66,20 +74,27 @@ void observed_begin(struct observed *program, const struct page_program *page)
 
 struct observed *observed_create(int file, struct apapi_error *err)
 {
-    struct observed *program;
-    void *page = program_check_file(file, err) == 0 ? program_map(file, err) : NULL;
+    struct observed *program = calloc(1, sizeof(*program));
+    void *page;
 
-    if (!page) {
+    if (!program) {
+        apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    program = calloc(1, sizeof(*program));
-    if (!program) {
-        munmap(page, sizeof(struct page_program));
-        apapi_fail(err, ENOMEM, "no memory");
+    page = program_check_file(file, err) == 0 ? program_map(file, err) : NULL;
+    if (!page) {
+        free(program);
         return NULL;
     }
     observed_begin(program, page);
     program->map = page;
+    program->file = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (program->file < 0) {
+        apapi_fail(err, errno, "no descriptor: %s", strerror(errno));
+        munmap(page, sizeof(struct page_program));
+        free(program);
+        return NULL;
+    }
     return program;
 }
 
@@ -90,6 +105,7 @@ void observed_destroy(struct observed *program)
     }
     if (program->map) {
         munmap(program->map, sizeof(*program->page));
+        close(program->file);
     }
     if (program->results) {
         munmap(program->results, sizeof(*program->results));
@@ -97,19 +113,11 @@ void observed_destroy(struct observed *program)
     free(program);
 }
 
-/* Whether some bytes have memory: to read where there is none would take it from the reader. */
 static bool program_has(const struct observed *program, const void *from, size_t size)
 {
-    const uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t first = (uintptr_t)from / page_size * page_size;
-    size_t length = (uintptr_t)from + size - first, pages = (length + page_size - 1) / page_size;
-    unsigned char there[sizeof(struct page_slot) / MEMORY_LEAST + 2];
-    bool all = !program->map || mincore((void *)first, length, there) == 0;
+    size_t offset = (size_t)((const char *)from - (const char *)program->page);
 
-    for (size_t i = 0; program->map && all && i < pages; i++) {
-        all = there[i] & 1;
-    }
-    return all;
+    return !program->map || program_is_filled(program->file, offset, size);
 }
 
 static void program_learn(struct observed *program, struct observed_room *room, struct nodes *nodes)
@@ -117,7 +125,7 @@ static void program_learn(struct observed *program, struct observed_room *room, 
     const struct page_program *page = program->page;
     uint32_t count = page_node_count(page);
 
-    for (; program->known < count && room->nodes > 0 && room->news > 0 &&
+    for (; program->known < count && !program->cut && room->nodes > 0 && room->news > 0 &&
            program_has(program, &page->nodes[program->known], sizeof *page->nodes);
          program->known++, room->nodes--, room->news--) {
         struct page_node_copy copy;
@@ -185,9 +193,12 @@ double observed_look(struct observed *program, const struct observe_moment *now,
         own_s[node] = used ? (double)program_grow(&program->seen[node], sums[node]) * tick_s : 0;
         sum_s += own_s[node];
     }
-    most_s =
-        program->threads * ((program->looked ? now->elapsed_s : now->passed_s) * SLACK + SLACK_S);
+    program->owed_s = program->looked ? program->owed_s + now->elapsed_s : now->passed_s;
+    most_s = program->threads * (program->owed_s * SLACK + SLACK_S);
     program->looked = true;
+    if (program->cut || program->known == page_node_count(program->page)) {
+        program->owed_s = 0; /* what has been there so far is counted */
+    }
     part = sum_s > most_s ? most_s / sum_s : 1;
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
         if (own_s[node] > 0) {

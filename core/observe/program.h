@@ -28,6 +28,7 @@ struct observed {
     struct observed *next;
     const struct page_program *page;
     void *map; /* the same, to be unmapped; NULL: it is the caller's */
+    int file;  /* of it, if it is mapped */
     enum page_clock clock;
     struct page_results *results; /* NULL: none */
     uint32_t threads;             /* slots that are read */
@@ -36,6 +37,7 @@ struct observed {
     uint16_t node[PAGE_NODES];
     uint64_t seen[PAGE_NODES]; /* own ticks of all threads together */
     bool looked;
+    double owed_s; /* time that has passed since all of its nodes were counted */
 };
 
 /** A moment on the clocks that programs use. */

@@ -8,6 +8,10 @@
 /** Keep the last value of a name. @return 0; -1 with errno ENOSPC: there are APAPI_FOMS_MAX */
 int foms_set(const char *name, double value, const char *unit);
 
+/** Send what the sampler has not got yet. @return 0; -1 with errno EAGAIN (not now), of link_send()
+ */
+int foms_send(void);
+
 /** @return false: there are not so many. */
 bool foms_copy(size_t index, struct apapi_fom *fom);
 

@@ -190,6 +190,7 @@ __attribute__((destructor)) static void join_exit(void)
         stack_unwind(stack_self, MISUSES);
         stack_switch(stack_self, PAGE_NO_NODE, ticks_now(program.clock));
     }
+    foms_send();
     output_end();
     program_finish();
     __atomic_store_n(&program.state, PROGRAM_OFF, __ATOMIC_RELEASE);

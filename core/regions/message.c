@@ -69,13 +69,14 @@ int region_seal(int file)
 bool region_is_sealed(int file)
 {
     int known = memfd_create("apapi-seals", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int wanted = known >= 0 && region_seal(known) == 0 ? fcntl(known, F_GET_SEALS) : MESSAGE_SEALS;
+    int wanted = known >= 0 && region_seal(known) == 0 ? fcntl(known, F_GET_SEALS) : -1;
     int seals = fcntl(file, F_GET_SEALS);
 
     if (known >= 0) {
         close(known);
     }
-    return seals >= 0 && (seals & wanted) == wanted;
+    wanted &= MESSAGE_SEALS | F_SEAL_FUTURE_WRITE;
+    return known >= 0 && seals >= 0 && (seals & wanted) == wanted;
 }
 
 int region_connect(const char *live_page)

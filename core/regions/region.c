@@ -116,9 +116,6 @@ int apapi_region_leave(apapi_region region)
 
 int apapi_region_fom(const char *name, double value, const char *unit)
 {
-    struct region_message message;
-    int kept;
-
     if (!name || !*name || !isfinite(value)) {
         errno = EINVAL;
         return -1;
@@ -126,9 +123,9 @@ int apapi_region_fom(const char *name, double value, const char *unit)
     if (!region_stack_now()) {
         return 0;
     }
-    region_message_init(&message, REGION_FOM, name);
-    message.value = value;
-    snprintf(message.unit, sizeof message.unit, "%s", unit ? unit : "");
-    kept = foms_set(name, value, message.unit);
-    return link_send(&message) == 0 || (kept == 0 && output_is_wanted()) ? 0 : -1;
+    if (foms_set(name, value, unit ? unit : "")) {
+        return -1;
+    }
+    /* a sampler that does not take it now gets it with the next one, or at the end */
+    return foms_send() == 0 || errno == EAGAIN || output_is_wanted() ? 0 : -1;
 }

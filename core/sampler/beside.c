@@ -59,6 +59,12 @@ static int beside_read_limits(pid_t pid, struct rlimit limits[RLIM_NLIMITS])
     return 0;
 }
 
+/* A worse priority than the task's harms nobody. */
+static int beside_set_priority(int nice)
+{
+    return setpriority(PRIO_PROCESS, 0, nice) == 0 || getpriority(PRIO_PROCESS, 0) >= nice ? 0 : -1;
+}
+
 int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIMITS])
 {
     char groups[CGROUP_TEXT_SIZE];
@@ -68,8 +74,7 @@ int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIM
     errno = 0;
     nice = getpriority(PRIO_PROCESS, (id_t)task->pid);
     return errno || cgroup_read(task->pid, groups) || beside_read_limits(task->pid, limits) ||
-                   !process_task_lives(task) || cgroup_join(groups) ||
-                   setpriority(PRIO_PROCESS, 0, nice)
+                   !process_task_lives(task) || cgroup_join(groups) || beside_set_priority(nice)
                ? -1
                : 0;
 }
@@ -110,6 +115,7 @@ void beside_become(const struct process_task *task, const struct job_launch *lau
     if (text && beside_set_limits(limits) == 0) {
         execve("/proc/self/exe", words, launch->variables);
     }
+    free(text);
 }
 
 bool beside_is_asked(int argc, char **argv)
@@ -178,8 +184,8 @@ static int beside_execute(const struct process_task *task, const char *command)
     environ = environment ? environment : nothing;
     beside_take_umask(task->pid);
     beside_take_place(task->pid);
-    if (!process_task_lives(task)) {
-        return BESIDE_NOT_DONE;
+    if (environment && !process_task_lives(task)) { /* it was not the task's */
+        return JOB_NOT_DONE;
     }
     shell_become(command, variables);
     return 127;

@@ -11,8 +11,6 @@
  * is left in the process that looks at what belongs to the user.
  */
 
-#define BESIDE_NOT_DONE 126 /* exit status */
-
 /**
  * In a new process of root's: enter the control groups of the task's job, take the task's priority
  * and read its limits.

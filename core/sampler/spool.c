@@ -245,6 +245,11 @@ static void spool_take(const struct spool_walk *walk, const char *name, struct s
     if (spooled->file < 0) {
         return;
     }
+    if (status.st_size == 0) { /* after a power failure: it was not synced */
+        unlinkat(dirfd(walk->folder), name, 0);
+        folder_close(spooled->file);
+        return;
+    }
     strcpy(spooled->name, name);
     spooled->line = spool_read_line(spooled->file, status.st_size);
     if (!spooled->line) {

@@ -29,7 +29,8 @@ struct spool {
 
 /**
  * Save a line, replacing what was saved before. Either the old or the new line exists at any time.
- * @param sync  wait until the line is on the disk; else a power failure may lose it
+ * @param sync  wait until the line is on the disk; else a power failure may lose it, and leave an
+ *              empty file
  * @return 0; -1 with errno of the call that failed. The old line is still there then.
  */
 int spool_save(struct spool *spool, const char *line, bool sync, struct apapi_error *err);

@@ -44,7 +44,7 @@ static void thresholds_launch(const struct job_launch *launch, const void *conte
         task = process_task_lives(task) ? NULL : processes_any(launch->tasks);
     }
     if (!task) {
-        _exit(BESIDE_NOT_DONE);
+        _exit(JOB_NOT_DONE);
     }
     shell_plug(-1);
     if (user_become(user) == 0) {

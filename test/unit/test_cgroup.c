@@ -90,7 +90,7 @@ static int run_beside(const struct process_task *task, const char *command)
         if (beside_enter(task, limits) == 0) {
             beside_become(task, &launch, limits);
         }
-        _exit(BESIDE_NOT_DONE);
+        _exit(JOB_NOT_DONE);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
@@ -118,13 +118,13 @@ static void test_nothing_is_executed_beside_a_task_that_has_ended(void **state)
 
     (void)state;
     other.started++; /* its number is in use again */
-    assert_int_equal(run_beside(&other, "exit 0"), BESIDE_NOT_DONE);
+    assert_int_equal(run_beside(&other, "exit 0"), JOB_NOT_DONE);
     kill(task.pid, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)task.pid, &ended, WEXITED | WNOWAIT), 0);
-    assert_int_equal(run_beside(&task, "exit 0"), BESIDE_NOT_DONE);
+    assert_int_equal(run_beside(&task, "exit 0"), JOB_NOT_DONE);
     assert_null(processes_any(&processes));
     waitpid(task.pid, NULL, 0);
-    assert_int_equal(run_beside(&task, "exit 0"), BESIDE_NOT_DONE);
+    assert_int_equal(run_beside(&task, "exit 0"), JOB_NOT_DONE);
     processes_clear(&processes);
 }
 

@@ -30,6 +30,14 @@ static int new_file(off_t size, int seals)
     return file;
 }
 
+static blkcnt_t blocks_of(int file)
+{
+    struct stat status;
+
+    assert_int_equal(fstat(file, &status), 0);
+    return status.st_blocks;
+}
+
 static int new_sealed_file(off_t size)
 {
     int file = new_file(size, 0);
@@ -77,7 +85,13 @@ static void pages_that_could_end_their_reader_are_refused(void **state)
     refused(dup(STDERR_FILENO), EPERM, "its page is not sealed");
     refused(-1, EPERM, "its page is not sealed");
     refused(new_sealed_file(4096), EPROTO, "its page does not have the size of a page of regions");
-    refused(new_sealed_file(sizeof(*owned)), EPROTO, "its page is no page of regions");
+    {
+        int empty = new_sealed_file(sizeof(*owned)), copy = dup(empty);
+
+        refused(empty, EPROTO, "its page is no page of regions");
+        assert_int_equal(blocks_of(copy), 0); /* it was not read */
+        close(copy);
+    }
     owned->head.version++;
     refused(file, EPROTO, "its page is of another version");
     file = new_file(sizeof(*owned), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -258,14 +272,6 @@ static void a_program_has_the_energy_of_its_regions(void **state)
     close(file);
 }
 
-static blkcnt_t blocks_of(int file)
-{
-    struct stat status;
-
-    assert_int_equal(fstat(file, &status), 0);
-    return status.st_blocks;
-}
-
 /* A page of many threads and regions, most of which have no memory. */
 static void what_a_program_has_no_memory_for_is_not_read(void **state)
 {
@@ -329,6 +335,31 @@ static void the_end_of_a_program_reads_its_page_alone(void **state)
     observe_destroy(observer);
     free(pages[0]);
     free(pages[1]);
+}
+
+/* Programs that end before the next reading: each is counted in full. */
+static void regions_that_come_at_the_end_are_counted(void **state)
+{
+    struct observer *observer = new_observer();
+    struct page_program *page = new_crowded_page();
+    struct observed *programs[2 * OBSERVED_NEWS_MAX / MANY];
+    struct apapi_regions regions;
+
+    (void)state;
+    reading(observer, 1);
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        programs[i] = new_observed(page);
+        assert_int_equal(observe_add(observer, programs[i]), 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        observe_remove(observer, programs[i]);
+    }
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_int_equal(regions.losses.names, 0);
+    assert_true(fabs((double)find(&regions, "r70")->time_ns - 1000.0 * COUNT_OF(programs)) < 2);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    free(page);
 }
 
 static void all_programs_together_have_room_for_so_many_threads(void **state)
@@ -485,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_program_has_the_energy_of_its_regions),
         cmocka_unit_test(what_a_program_has_no_memory_for_is_not_read),
         cmocka_unit_test(the_end_of_a_program_reads_its_page_alone),
+        cmocka_unit_test(regions_that_come_at_the_end_are_counted),
         cmocka_unit_test(all_programs_together_have_room_for_so_many_threads),
         cmocka_unit_test(all_programs_together_have_room_for_so_many_regions),
         cmocka_unit_test(times_that_cannot_be_are_cut),

@@ -112,6 +112,49 @@ static void test_outside_of_a_measured_step_nothing_happens(void **state)
     assert_null(finished.page);
 }
 
+static void take_messages(int channel, double *cells, bool *other)
+{
+    struct region_message message;
+    int file;
+
+    while (region_receive(channel, &message, &file) == 0) {
+        if (message.kind == REGION_FOM && strcmp(message.name, "cells") == 0) {
+            *cells = message.value;
+        }
+        *other = *other || (message.kind == REGION_FOM && strcmp(message.name, "other") == 0);
+        close(file);
+    }
+}
+
+/* More than a sampler that is busy has room for: it plays the sampler's part itself. */
+static void figures_without_room(void)
+{
+    double cells = 0;
+    bool other = false;
+    int channel;
+
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
+    channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
+    CHECK(channel >= 0);
+    for (int i = 1; i <= 5000; i++) {
+        CHECK(apapi_region_fom("cells", i, "cells") == 0);
+    }
+    take_messages(channel, &cells, &other);
+    CHECK(cells > 0 && cells < 5000);
+    CHECK(apapi_region_fom("other", 1, NULL) == 0);
+    take_messages(channel, &cells, &other);
+    CHECK(cells == 5000 && other);
+}
+
+static void test_the_last_figure_of_merit_comes_when_there_is_room(void **state)
+{
+    struct finished finished = run_program(figures_without_room);
+
+    (void)state;
+    assert_string_equal(finished.said, "");
+    assert_int_equal(finished.status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +162,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_own_times_add_up_to_the_threads_life, make_step,
                                         remove_step),
         cmocka_unit_test_setup_teardown(test_a_handle_is_the_name, make_step, remove_step),
+        cmocka_unit_test_setup_teardown(test_the_last_figure_of_merit_comes_when_there_is_room,
+                                        make_step, remove_step),
         cmocka_unit_test_setup_teardown(test_outside_of_a_measured_step_nothing_happens, make_step,
                                         remove_step)};
 

@@ -179,7 +179,7 @@ static void test_what_is_no_line_is_empty(void **state)
     static const struct {
         const char *text;
         size_t size;
-    } cases[] = {{"", 0}, {"\n", 1}, {"a", 1}, {"a\nb\n", 4}, {"a\0b\n", 4}, {"\0\0\0\n", 4}};
+    } cases[] = {{"\n", 1}, {"a", 1}, {"a\nb\n", 4}, {"a\0b\n", 4}, {"\0\0\0\n", 4}};
 
     (void)state;
     make_folders();
@@ -190,6 +190,16 @@ static void test_what_is_no_line_is_empty(void **state)
     assert_string_equal(found(SPOOL_BAD), " ");
     assert_true(is_there("n1/1.0.json.bad"));
     assert_string_equal(found(SPOOL_BAD), "");
+}
+
+/* What a power failure may leave of a line that was not synced. */
+static void test_an_empty_file_is_removed(void **state)
+{
+    (void)state;
+    make_folders();
+    write_file("n1/1.0.json", "", 0);
+    assert_string_equal(found(SPOOL_BAD), "");
+    assert_false(is_there("n1/1.0.json") || is_there("n1/1.0.json.bad"));
 }
 
 static void test_only_an_old_new_file_is_removed(void **state)
@@ -355,6 +365,7 @@ int main(void)
         TEST(test_a_killed_owner_leaves_his_line),
         TEST(test_a_crash_at_each_step),
         TEST(test_what_is_no_line_is_empty),
+        TEST(test_an_empty_file_is_removed),
         TEST(test_only_an_old_new_file_is_removed),
         TEST(test_a_full_disk_keeps_what_was_there),
         TEST(test_a_folder_that_is_removed_is_made_again),
