@@ -36,6 +36,7 @@ class Apapi(CMakePackage):
 
     def cmake_args(self):
         args = [
+            self.define("BUILD_TESTING", False),
             self.define_from_variant("WITH_PAPI", "papi"),
             self.define_from_variant("WITH_SLURM", "slurm"),
         ]
