@@ -31,14 +31,11 @@ _apapi_offer() { # SEPARATORS WORDS [PIECE]
     done <<<"${2// /$'\n'}"
 }
 
-# The last jobs of this user. Where Slurm takes longer than a person wants to wait, none.
+# The last jobs of this user. Where Slurm takes longer than a person wants to wait, none. A shell of their own waits for both
+# commands: job control within a completion differs between bash and zsh.
 _apapi_jobs() {
-    local user=${USER:-$(id -un)}
-    {
-        timeout 0.04 squeue -h -u "$user" -o %A &
-        timeout 0.04 sacct -n -X -P -u "$user" -S now-2days -o jobidraw &
-        wait
-    } 2>/dev/null | sort -un
+    timeout 0.04 sh -c 'squeue -h -u "$1" -o %A & sacct -n -X -P -u "$1" -S now-2days -o jobidraw & wait' sh \
+        "${USER:-$(id -un)}" 2>/dev/null | sort -un
 }
 
 _apapi_components() {
