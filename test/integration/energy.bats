@@ -116,11 +116,13 @@ end_drawing() {
 }
 
 @test "scontrol show node has the power of now and the mean" {
+    # 2 W. On a busy machine the meters' time goes on in leaps, of which an interval of the node sampler has one more or
+    # less: Slurm shows 4 or 0 W then. A wrong unit would be wrong by a thousand.
     power_is_shown() {
         local line
         line=$(cluster run scontrol show node n1 | grep -o 'CurrentWatts=[0-9]* AveWatts=[0-9]*')
         echo "$line"
-        [[ $line =~ CurrentWatts=([0-9]+)\ AveWatts=([0-9]+) ]] && ((BASH_REMATCH[1] >= 1 && BASH_REMATCH[1] <= 3))
+        [[ $line =~ CurrentWatts=([0-9]+)\ AveWatts=([0-9]+) ]] && ((BASH_REMATCH[1] >= 1 && BASH_REMATCH[1] <= 40 && BASH_REMATCH[2] >= 1 && BASH_REMATCH[2] <= 40))
     }
     begin_to_draw
     eventually power_is_shown || status=1
