@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+#include "base/text.h"
+#include "events/selection.h"
 #include "sources/source_lock.h"
 #include "sources/sources.h"
 
@@ -26,29 +29,293 @@ void component_begin(struct component *component, const char *name,
     component->softfail = settings->softfail;
 }
 
-int component_adopt(struct component *component, struct apapi_reader *reader)
+/* The events that are measured: chosen from those of the source, each by its definition. */
+
+static int component_no_memory(struct component *component)
 {
-    component->reader = reader;
-    if (component_choose_events(component) || component_define_events(component)) {
-        component->event_count = component->meter_count = 0;
-        return -1;
+    return apapi_fail(&component->reason, ENOMEM, "no memory");
+}
+
+/* The user's list names something that is not there. */
+static int refuse_unmatched(struct component *component, const struct apapi_selection *selection)
+{
+    const struct apapi_listed *first = selection->unmatched[0];
+    struct nearest nearest;
+    char meant[96];
+
+    nearest_begin(&nearest, first->name);
+    for (size_t i = 0; i < component->reader->count; i++) {
+        nearest_offer(component->reader->events[i].name, &nearest);
     }
-    component_feed_domains(component);
-    if (component_create_meters(component)) {
-        component->event_count = component->meter_count = 0;
-        return -1;
+    nearest_text(&nearest, meant, sizeof meant);
+    if (!*meant) {
+        snprintf(meant, sizeof meant, "; 'apapi list %s' shows all", component->name);
     }
-    component_create_domains(component);
-    component->source = apapi_route_source(component->name, reader);
-    snprintf(component->detail, sizeof component->detail, "%s", reader->detail);
+    return apapi_fail(&component->reason, ENOENT, "%s: %s has no event '%.80s' here%s%s",
+                      apapi_listed_place(first).text, component->name, first->name,
+                      selection->unmatched_count > 1 ? ", nor others of the list" : "", meant);
+}
+
+static int take_events(struct component *component, const struct apapi_selection *selection)
+{
+    size_t room = selection->count + component->reader->count + 1;
+
+    component->events = calloc(room, sizeof *component->events);
+    component->slots = calloc(room, sizeof *component->slots);
+    component->feeds = calloc(room, sizeof *component->feeds);
+    component->definitions = calloc(room, sizeof(const struct apapi_definition *));
+    if (!component->events || !component->slots || !component->feeds || !component->definitions) {
+        return component_no_memory(component);
+    }
+    for (size_t i = 0; i < selection->count; i++) {
+        component->slots[i] = selection->indices[i];
+        component->events[i] = component->reader->events[selection->indices[i]];
+    }
+    component->event_count = component->meter_count = selection->count;
+    component->user_rules = selection->choice == APAPI_CHOICE_USER;
     return 0;
 }
 
-int component_attach(struct component *component, const char *name, struct apapi_reader *reader,
-                     const struct component_settings *settings)
+static int define_event(struct component *component, size_t index)
 {
-    component_begin(component, name, settings);
-    return component_adopt(component, reader);
+    struct apapi_event *event = &component->events[index];
+    const struct apapi_definition *definition = apapi_event_rules_define(component->rules, event);
+
+    if (apapi_definition_check(definition, event, &component->reason) && !component->softfail) {
+        return -1;
+    }
+    apapi_definition_complete(definition, event);
+    component->definitions[index] = definition;
+    component->user_rules |=
+        component->rules && apapi_eventops_find(component->rules->user_ops, event->name);
+    return 0;
+}
+
+static int choose_events(struct component *component)
+{
+    const struct apapi_reader *reader = component->reader;
+    struct apapi_selection selection;
+    int result;
+
+    if (apapi_event_rules_select(component->rules, component->name, reader->events, reader->count,
+                                 &selection)) {
+        return component_no_memory(component);
+    }
+    result = selection.unmatched_count && !component->softfail
+                 ? refuse_unmatched(component, &selection)
+                 : take_events(component, &selection);
+    apapi_selection_clear(&selection);
+    for (size_t i = 0; result == 0 && i < component->event_count; i++) {
+        result = define_event(component, i);
+    }
+    return result;
+}
+
+/*
+ * The meters that feed the domains: all that the source has, by its own word and the site's. What
+ * users' lists and definitions say of events decides what is shown, and nothing here.
+ */
+
+static const struct apapi_definition *site_definition(const struct component *component,
+                                                      const struct apapi_event *event)
+{
+    const struct apapi_event_rules site = {
+        .default_ops = component->rules ? component->rules->default_ops : NULL};
+
+    return apapi_event_rules_define(&site, event);
+}
+
+/* An event of the reader as its source and the site define it. */
+static struct apapi_event component_accounted(const struct component *component, size_t index)
+{
+    struct apapi_event event = component->reader->events[index];
+
+    apapi_definition_complete(site_definition(component, &event), &event);
+    return event;
+}
+
+/* A counter of energy, a gauge of power. */
+static bool is_meter_of(const struct apapi_event *event, enum apapi_kind kind)
+{
+    return event->domain != APAPI_DOMAIN_NONE && event->kind == kind &&
+           event->accumulates == (kind == APAPI_KIND_ENERGY);
+}
+
+/* Gauges of power feed a domain that has no counter of energy. */
+static void choose_kinds(const struct component *component, enum apapi_kind kinds[APAPI_DOMAINS])
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        kinds[d] = APAPI_KIND_POWER;
+    }
+    for (size_t i = 0; i < component->reader->count; i++) {
+        const struct apapi_event event = component_accounted(component, i);
+
+        if (is_meter_of(&event, APAPI_KIND_ENERGY)) {
+            kinds[event.domain] = APAPI_KIND_ENERGY;
+        }
+    }
+}
+
+static bool means_the_same(const struct apapi_event *a, const struct apapi_event *b)
+{
+    return a->kind == b->kind && a->domain == b->domain && a->accumulates == b->accumulates &&
+           a->scale == b->scale && a->range_max == b->range_max && a->guard_j == b->guard_j;
+}
+
+/* @return the event that shows it as it is, or a further one that nobody sees. */
+static size_t find_meter(struct component *component, size_t index, const struct apapi_event *event)
+{
+    size_t i;
+
+    for (i = 0; i < component->event_count; i++) {
+        if (component->slots[i] == index && means_the_same(&component->events[i], event)) {
+            return i;
+        }
+    }
+    i = component->meter_count++;
+    component->events[i] = *event;
+    component->slots[i] = index;
+    component->definitions[i] = site_definition(component, &component->reader->events[index]);
+    return i;
+}
+
+static void feed_domains(struct component *component)
+{
+    enum apapi_kind kinds[APAPI_DOMAINS];
+
+    choose_kinds(component, kinds);
+    for (size_t i = 0; i < component->reader->count; i++) {
+        const struct apapi_event event = component_accounted(component, i);
+
+        if (is_meter_of(&event, kinds[event.domain])) {
+            component->feeds[find_meter(component, i, &event)] = event.domain;
+        }
+    }
+}
+
+/* Room for the readings, and the meters. */
+
+static struct apapi_histogram *next_histogram(struct component *component)
+{
+    return &component->histograms[component->histogram_count++];
+}
+
+/* Behind the last reading lies that of an event which is there no more. */
+static struct apapi_reading *create_raw(const struct apapi_reader *reader)
+{
+    struct apapi_reading *raw = calloc(reader->count + 1, sizeof *raw);
+
+    if (raw) {
+        raw[reader->count].error = ENODEV;
+    }
+    return raw;
+}
+
+static int allocate_meters(struct component *component)
+{
+    size_t count = component->meter_count + 1;
+
+    component->meters = calloc(count, sizeof *component->meters);
+    component->readings = calloc(count, sizeof *component->readings);
+    component->values = calloc(count, sizeof *component->values);
+    component->raw = create_raw(component->reader);
+    component->histograms = calloc(count + APAPI_DOMAINS, sizeof *component->histograms);
+    return component->meters && component->readings && component->values && component->raw &&
+                   component->histograms
+               ? 0
+               : component_no_memory(component);
+}
+
+static void want_value(struct apapi_value_result *wanted, const struct apapi_definition *definition,
+                       const struct apapi_event *event, int value)
+{
+    wanted->shown = definition->values[value].stats;
+    wanted->factor = apapi_definition_divisor(definition, event, value);
+    text_utf8(wanted->type, sizeof wanted->type, definition->values[value].type);
+    text_utf8(wanted->unit, sizeof wanted->unit, apapi_definition_unit(definition, event, value));
+}
+
+static void create_meter(struct component *component, size_t index)
+{
+    const struct apapi_event *event = &component->events[index];
+    const struct apapi_definition *definition = component->definitions[index];
+    struct apapi_meter *meter = &component->meters[index];
+    bool shown = index < component->event_count;
+    bool percentiles = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
+
+    apapi_meter_init(meter, event, component->interval_ns,
+                     shown && percentiles ? next_histogram(component) : NULL);
+    meter->values.operation = definition->operation;
+    meter->gauge.rectangle = definition->operation == APAPI_OP1_SAMPLE1_MUL_DIFF_TIME;
+    want_value(&meter->wanted[0], definition, event, 0);
+    want_value(&meter->wanted[1], definition, event, 1);
+}
+
+static uint64_t shorter(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/*
+ * No counter may wrap unseen, whatever interval was asked for. What the user says of a counter that
+ * its source does not know does not go below the floor.
+ */
+static void guard_interval(struct component *component)
+{
+    uint64_t users_ns = component->interval_ns, own_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < component->meter_count; i++) {
+        const struct apapi_event known = component_accounted(component, component->slots[i]);
+
+        if (known.kind == APAPI_KIND_COUNT) {
+            users_ns = shorter(users_ns, apapi_event_guard_ns(&component->events[i]));
+        } else {
+            own_ns = shorter(own_ns, apapi_event_guard_ns(&known));
+        }
+    }
+    users_ns = users_ns > component->floor_ns ? users_ns : component->floor_ns;
+    component->interval_ns = shorter(users_ns, own_ns);
+    if (component->interval_ns < APAPI_INTERVAL_MIN_NS) {
+        component->interval_ns = APAPI_INTERVAL_MIN_NS;
+    }
+}
+
+static int create_meters(struct component *component)
+{
+    feed_domains(component);
+    guard_interval(component);
+    if (allocate_meters(component)) {
+        return -1;
+    }
+    for (size_t i = 0; i < component->meter_count; i++) {
+        create_meter(component, i);
+    }
+    return 0;
+}
+
+static void create_domains(struct component *component)
+{
+    for (size_t i = 0; i < component->meter_count; i++) {
+        enum apapi_domain d = component->feeds[i];
+
+        if (d != APAPI_DOMAIN_NONE && !component->domains[d].used) {
+            apapi_domain_meter_init(&component->domains[d], component->origin_ns,
+                                    component->interval_ns, next_histogram(component));
+        }
+    }
+}
+
+int component_adopt(struct component *component, struct apapi_reader *reader)
+{
+    component->reader = reader;
+    if (choose_events(component) || create_meters(component)) {
+        component->event_count = component->meter_count = 0;
+        return -1;
+    }
+    create_domains(component);
+    component->source = apapi_route_source(component->name, reader);
+    snprintf(component->detail, sizeof component->detail, "%s", reader->detail);
+    return 0;
 }
 
 int component_open(struct component *component, const char *name,
@@ -64,17 +331,63 @@ int component_open(struct component *component, const char *name,
     return component_adopt(component, reader);
 }
 
+/* The same counter or gauge, whose values mean the same. */
+static bool is_same_event(const struct apapi_event *a, const struct apapi_event *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->type == b->type && a->scale == b->scale &&
+           a->accumulates == b->accumulates && a->range_max == b->range_max;
+}
+
+static size_t find_again(const struct component *component, size_t index,
+                         const struct apapi_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        struct apapi_event event = reader->events[i];
+
+        apapi_definition_complete(component->definitions[index], &event);
+        if (is_same_event(&event, &component->events[index])) {
+            return i;
+        }
+    }
+    return reader->count;
+}
+
+int component_rejoin(struct component *component, struct apapi_reader *reader,
+                     struct apapi_error *err)
+{
+    struct apapi_reading *raw = create_raw(reader);
+    size_t found = 0;
+
+    if (!raw) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    free(component->raw);
+    component->raw = raw;
+    for (size_t i = 0; i < component->meter_count; i++) {
+        bool again = (component->slots[i] = find_again(component, i, reader)) < reader->count;
+
+        if (again && !component->goes_on) {
+            apapi_meter_reopened(&component->meters[i]);
+        }
+        found += again;
+    }
+    if (found == 0) {
+        return apapi_fail(err, ENODEV, "%s: its events no longer exist", reader->detail);
+    }
+    component->reader = reader;
+    component->reason.text[0] = '\0';
+    snprintf(component->detail, sizeof component->detail, "%s", reader->detail);
+    return 0;
+}
+
+/* Readings. */
+
 /* 1: there is none. Only a counter's own range makes the interval shorter than the floor. */
 static uint64_t grid_ns(const struct component *component)
 {
     uint64_t floor_ns = component->floor_ns ? component->floor_ns : 1;
 
     return floor_ns < component->interval_ns ? floor_ns : component->interval_ns;
-}
-
-static uint64_t next_multiple(uint64_t ns, uint64_t grid_ns)
-{
-    return (ns + grid_ns - 1) / grid_ns * grid_ns;
 }
 
 /* The shortest update period that a source states of its counters of energy; 0: none does. */
@@ -225,9 +538,11 @@ void component_account(struct component *component, struct apapi_moment when)
     update_retry(component, failed > 0 && failed == component->meter_count, now_ns);
 }
 
-void component_read(struct component *component)
+/* When the next one is due. */
+
+static uint64_t next_multiple(uint64_t ns, uint64_t grid_ns)
 {
-    component_account(component, component_fetch(component));
+    return (ns + grid_ns - 1) / grid_ns * grid_ns;
 }
 
 static uint64_t due_on_grid_ns(const struct component *component, uint64_t due_ns, uint64_t now_ns)
@@ -310,26 +625,23 @@ void component_probe(struct component *component, struct apapi_moment when)
     probe_plan_next(&component->probes, when, moved);
 }
 
-/* Why it was not measured, or not to the end; "" if it was. */
-static void component_describe_end(const struct component *component,
-                                   struct apapi_component_result *result)
-{
-    int error = component->meter_count ? component->meters[0].last_error : 0;
-    bool failing = component->retry.failures > 0;
+/* Results. */
 
-    if (*component->reason.text) {
-        snprintf(result->reason, sizeof result->reason, "%s", component->reason.text);
-    } else if (failing || !result->measured) {
-        snprintf(result->reason, sizeof result->reason, "%s: %s", component->detail,
-                 error ? strerror(error) : "no event gave two readings");
+void feed_clear(struct feed feeds[APAPI_DOMAINS])
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        feeds[d] = (struct feed){.index = SIZE_MAX, .late_ns = FEED_NEVER};
     }
 }
 
-static void describe_outages(const struct component *component,
-                             struct apapi_component_result *result)
+bool feed_offer(struct feed *feed, size_t index, uint64_t late_ns)
 {
-    result->outages = component->retry.outages;
-    result->outage_ns = retry_outage_ns(&component->retry);
+    bool better = late_ns < feed->late_ns || (late_ns == feed->late_ns && index <= feed->index);
+
+    if (better || index == feed->index) {
+        *feed = (struct feed){.index = index, .late_ns = late_ns};
+    }
+    return index == feed->index;
 }
 
 uint64_t component_late_ns(const struct component *component, int domain, double energy_j)
@@ -355,7 +667,7 @@ static void finish_domain(const struct component *component, int domain,
                           struct apapi_domain_result *domain_result)
 {
     struct apapi_domain_meter meter = component->domains[domain];
-    double covered = NAN, rest_j = 0;
+    double covered = NAN, missing_j = 0;
 
     *domain_result = (struct apapi_domain_result){.measured = false};
     for (size_t i = 0; i < component->meter_count; i++) {
@@ -364,13 +676,13 @@ static void finish_domain(const struct component *component, int domain,
 
             apapi_domain_result_add(domain_result, &result->events[i]);
             covered = fmin(covered, share);
-            rest_j += result->events[i].total * (1 / share - 1);
+            missing_j += result->events[i].total * (1 / share - 1);
         }
     }
     apapi_domain_meter_finish(&meter, span->elapsed_ns, domain_result);
     if (domain_result->measured) {
         domain_result->covered = covered;
-        domain_result->rest_j = rest_j;
+        domain_result->rest_j = missing_j;
     }
 }
 
@@ -383,16 +695,6 @@ static void finish_events(const struct component *component, const struct apapi_
         apapi_meter_finish(&component->meters[i], span, event);
         result->measured |= event->covered_ns > 0;
     }
-}
-
-/* Of the time in which each of its meters should have been read. */
-static double least_coverage(const struct component *component, const struct apapi_span *span,
-                             const struct apapi_component_result *result, double least)
-{
-    for (size_t i = 0; result->measured && i < component->meter_count; i++) {
-        least = fmin(least, coverage(&result->events[i], span));
-    }
-    return least;
 }
 
 static void finish_domains(const struct component *component, size_t index,
@@ -419,6 +721,21 @@ static void finish_domains(const struct component *component, size_t index,
     }
 }
 
+/* Why it was not measured, or not to the end; "" if it was. */
+static void component_describe_end(const struct component *component,
+                                   struct apapi_component_result *result)
+{
+    int error = component->meter_count ? component->meters[0].last_error : 0;
+    bool failing = component->retry.failures > 0;
+
+    if (*component->reason.text) {
+        snprintf(result->reason, sizeof result->reason, "%s", component->reason.text);
+    } else if (failing || !result->measured) {
+        snprintf(result->reason, sizeof result->reason, "%s: %s", component->detail,
+                 error ? strerror(error) : "no event gave two readings");
+    }
+}
+
 int component_finish(const struct component *component, size_t index, const struct apapi_span *span,
                      struct apapi_component_result *result, struct domain_results *domains)
 {
@@ -440,9 +757,12 @@ int component_finish(const struct component *component, size_t index, const stru
     snprintf(result->source, sizeof result->source, "%s", component->detail);
     finish_events(component, span, result);
     finish_domains(component, index, span, result, domains);
-    domains->covered = least_coverage(component, span, result, domains->covered);
+    for (size_t i = 0; result->measured && i < component->meter_count; i++) {
+        domains->covered = fmin(domains->covered, coverage(&result->events[i], span));
+    }
     if (result->measured) {
-        describe_outages(component, result);
+        result->outages = component->retry.outages;
+        result->outage_ns = retry_outage_ns(&component->retry);
     }
     component_describe_end(component, result);
     return 0;

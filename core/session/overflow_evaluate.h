@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SESSION_OVERFLOW_EVALUATE_H
 #define SESSION_OVERFLOW_EVALUATE_H
-#include "session/component_parts.h"
+#include "session/component.h"
 #include "session/overflow_parts.h"
 
 /* What a reading has crossed. No call allocates, logs, or waits for a handler. */

@@ -10,8 +10,8 @@
 
 #include "apapi/event.h"
 #include "measure/threshold.h"
-#include "session/feed.h"
-#include "session/session_clock.h"
+#include "session/component.h"
+#include "session/schedule.h"
 
 /** What a handler has not been told yet of its threshold. `count` 0: nothing. */
 struct overflow_news {

@@ -8,7 +8,7 @@
 #include "apapi/session.h"
 #include "session/component.h"
 #include "session/overflow_parts.h"
-#include "session/session_clock.h"
+#include "session/schedule.h"
 #include "session/session_now.h"
 
 /**

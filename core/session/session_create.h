@@ -2,7 +2,7 @@
 #ifndef SESSION_SESSION_CREATE_H
 #define SESSION_SESSION_CREATE_H
 #include "apapi/session.h"
-#include "session/session_clock.h"
+#include "session/schedule.h"
 
 /**
  * apapi_session_create() with a clock of one's own, for tests.

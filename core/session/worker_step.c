@@ -321,7 +321,7 @@ static struct worker_task worker_reading(const struct worker *worker, struct com
         return task;
     }
     if (probed && !counted) {
-        task.early = component_probe_is_usual(component);
+        task.early = component->probes.next == PROBE_USUAL;
         task.call = task.early ? WORKER_READ : WORKER_PROBE;
     } else if (counted) {
         task.extra = true;

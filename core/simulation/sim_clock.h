@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/random.h"
-#include "session/session_clock.h"
+#include "session/schedule.h"
 #include "session/worker.h"
 
 #define SIM_ACTORS 32 /* the caller, and all threads of a session that ever were */

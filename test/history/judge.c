@@ -7,7 +7,7 @@
 
 #include "history/judge_outputs.h"
 #include "history/judge_parts.h"
-#include "session/feed.h"
+#include "session/component.h"
 
 #define EXACT 1e-9 /* of a sum of doubles */
 #define CLOSE_NS UINT64_C(1000000000)

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "fake/source.h"
-#include "session/component.h"
 #include "session/live.h"
 #include "session/live_page.h"
-#include "unit/unit.h"
+#include "unit/component_fixture.h"
 
 #define COMPONENTS 3
 #define START_UJ 1000000
@@ -59,7 +58,7 @@ static void attach(int index, const struct named *named)
     }
     fake_source_row(fake, START_UJ, 0);
     fake_source_row(fake, START_UJ + amount_uj(index), 0);
-    assert_int_equal(component_attach(&components[index], named->name, &fake->base, &settings), 0);
+    attach_component(&components[index], named->name, &fake->base, &settings);
 }
 
 static void measure(const struct named named[COMPONENTS], struct apapi_measurement *m)
@@ -72,8 +71,8 @@ static void measure(const struct named named[COMPONENTS], struct apapi_measureme
         struct apapi_component_result result;
 
         attach(i, &named[i]);
-        component_read(&components[i]);
-        component_read(&components[i]);
+        component_account(&components[i], component_fetch(&components[i]));
+        component_account(&components[i], component_fetch(&components[i]));
         assert_int_equal(component_finish(&components[i], i, &span, &result, &domains), 0);
         assert_int_equal(result.event_count, named[i].counters + named[i].gauges);
         free(result.events);
@@ -160,7 +159,7 @@ static void begin(int index)
     struct component *component = &components[index];
 
     fake_source_init(&fakes[index], 1);
-    assert_int_equal(component_attach(component, "fake", &fakes[index].base, &settings), 0);
+    attach_component(component, "fake", &fakes[index].base, &settings);
     live_join(&page, component, shown);
     component_restart(component, ORIGIN_NS);
 }

@@ -2,8 +2,7 @@
 /* When a component is read: gauges at random moments, probes, all on the grid. No clock is asked.
  */
 #include "fake/source.h"
-#include "session/component.h"
-#include "unit/unit.h"
+#include "unit/component_fixture.h"
 
 #define MS UINT64_C(1000000)
 #define START_NS (1000 * MS)
@@ -18,7 +17,7 @@ static void attach(uint64_t floor_ns)
 {
     const struct component_settings settings = {.interval_ns = INTERVAL_NS, .floor_ns = floor_ns};
 
-    assert_int_equal(component_attach(&component, "fake", &fake.base, &settings), 0);
+    attach_component(&component, "fake", &fake.base, &settings);
     component_restart(&component, START_NS);
     component.deadline_ns = START_NS;
 }

@@ -9,11 +9,10 @@
 #include "base/clock.h"
 #include "fake/energy_event.h"
 #include "measure/unmeasured.h"
-#include "session/component.h"
 #include "session/live.h"
 #include "session/live_page.h"
 #include "sources/source.h"
-#include "unit/unit.h"
+#include "unit/component_fixture.h"
 
 #define TICK_NS UINT64_C(100000000)
 #define METERS 2
@@ -63,7 +62,7 @@ static void open_component(void)
     memset(&page, 0, sizeof page);
     memset(next, 0, sizeof next);
     live_page_init(&page);
-    assert_int_equal(component_attach(&component, "fake", &reader, &settings), 0);
+    attach_component(&component, "fake", &reader, &settings);
     feed_clear(feeds);
     live_join(&page, &component, feeds);
     now_ns = TICK_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When probes are taken. */
-#include "session/probe.h"
+#include "session/schedule.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How often a source that fails is tried again: in simulated time. */
-#include "session/retry.h"
+#include "session/schedule.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "fake/source.h"
 #include "session/sampling.h"
-#include "unit/unit.h"
+#include "unit/component_fixture.h"
 
 #define MS UINT64_C(1000000)
 
@@ -21,8 +21,7 @@ static void attach(int index, uint64_t interval_ns)
     const struct component_settings settings = {.interval_ns = interval_ns};
 
     fake_source_row(&fakes[index], 1000, 0);
-    assert_int_equal(
-        component_attach(&sampling->components[index], "fake", &fakes[index].base, &settings), 0);
+    attach_component(&sampling->components[index], "fake", &fakes[index].base, &settings);
     common_join(&sampling->common, &sampling->components[index]);
 }
 

@@ -7,7 +7,7 @@
 
 #include "apapi/session.h"
 #include "fake/meter.h"
-#include "session/retry.h"
+#include "session/schedule.h"
 #include "session/worker.h"
 #include "unit/unit.h"
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SESSION_SCHEDULE_H
+#define SESSION_SCHEDULE_H
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/random.h"
+#include "measure/moment.h"
+
+/* All time of a session: its clock, and when a source that failed and a probe are due. */
+
+/**
+ * All time of a session: what time it is, waiting, and the threads that wait. Nothing else in
+ * session/ asks the system for any of it, so a test can run a session in simulated time.
+ */
+struct session_clock {
+    /** @return monotonic time of the calling thread [ns]. */
+    uint64_t (*now_ns)(struct session_clock *clock);
+
+    /** The same instant in UTC since 1970 and in monotonic time [ns]. */
+    void (*pair)(struct session_clock *clock, int64_t *unix_ns, uint64_t *now_ns);
+
+    /** @return CPU time of a thread that runs; NULL: of the calling one [ns]. */
+    uint64_t (*cpu_ns)(struct session_clock *clock, const pthread_t *thread);
+
+    /**
+     * As pthread_cond_timedwait(), with the mutex held.
+     * @param deadline_ns  UINT64_MAX: none
+     * @return false if the deadline has passed.
+     */
+    bool (*wait)(struct session_clock *clock, pthread_cond_t *changed, pthread_mutex_t *mutex,
+                 uint64_t deadline_ns);
+
+    /** Wake all who wait for `changed`. */
+    void (*wake)(struct session_clock *clock, pthread_cond_t *changed);
+
+    /** Start a thread. @return 0; -1 with errno EAGAIN. */
+    int (*start)(struct session_clock *clock, pthread_t *thread, void *(*run)(void *argument),
+                 void *argument);
+
+    /** Give back what is left of a thread: of one that has ended, or of one that is given up. */
+    void (*leave)(struct session_clock *clock, pthread_t thread, bool ended);
+};
+
+/** @return the clock and the threads of the system. */
+struct session_clock *session_clock_real(void);
+
+static inline uint64_t session_clock_now_ns(struct session_clock *clock)
+{
+    return clock->now_ns(clock);
+}
+
+/*
+ * When a component is tried again of which no event could be read: after 1, 2, 4, 8 ... intervals,
+ * at most a minute. Pure arithmetic. Start with all zero.
+ */
+#define RETRY_PAUSE_MAX_NS UINT64_C(60000000000)
+#define RETRY_REOPEN_NS UINT64_C(1000000000) /* after so long its source is reopened */
+
+struct retry {
+    uint64_t pause_ns;  /* until the next attempt; 0: the latest reading was good */
+    uint64_t good_ns;   /* the latest good reading; the first in vain, if there is none */
+    uint64_t failed_ns; /* the latest attempt in vain */
+    uint64_t failures;  /* attempts in vain since the latest good reading */
+    uint64_t outages;
+    uint64_t outage_ns; /* length of those that are over, between good readings */
+};
+
+/** There was a good reading. */
+void retry_good(struct retry *retry, uint64_t now_ns);
+
+/** An attempt was in vain. */
+void retry_failed(struct retry *retry, uint64_t interval_ns, uint64_t now_ns);
+
+/** The latest attempt is made once more at once, by another thread: the pause is for both. */
+void retry_repeat(struct retry *retry);
+
+/** It has failed again, and for so long that what is open may never work again. */
+bool retry_wants_reopening(const struct retry *retry);
+
+/** @return time without readings, that of an outage which is not over included [ns]. */
+uint64_t retry_outage_ns(const struct retry *retry);
+
+/*
+ * When the probes of a component are taken: two readings, one update of its counters apart, at
+ * random moments whose distances grow with the time that has passed. They show the power within an
+ * interval. See struct apapi_probe for what they are good for. A counter that stands still at the
+ * start for longer than an update takes is read early, until it moves: what it shows then is older.
+ */
+struct probe_plan {
+    struct random random;
+    uint64_t update_ns;   /* of the counters; 0: no probes */
+    uint64_t interval_ns; /* between two usual readings */
+    uint64_t begin_ns;    /* the first reading of the run */
+    uint64_t first_ns;    /* the first one of this probe */
+    uint64_t due_ns;      /* the next reading; UINT64_MAX: none */
+    unsigned slow;        /* latest readings that took long, one after the other */
+    bool starting;        /* the first probe is not done yet */
+    enum probe_reading {
+        PROBE_FIRST,
+        PROBE_SECOND,
+        PROBE_USUAL /* a usual one that is early: a counter has not moved since the start */
+    } next;
+};
+
+/**
+ * A run begins, with no probes yet.
+ * @param update_ns    the shortest known update period of the component's counters; 0: none
+ * @param interval_ns  between two usual readings
+ * @param grid_ns      no two readings are nearer to each other
+ */
+void probe_plan_restart(struct probe_plan *plan, uint64_t update_ns, uint64_t interval_ns,
+                        uint64_t grid_ns, uint64_t seed);
+
+/** The first usual reading of the run was taken: it is the first one of a probe as well. */
+void probe_plan_begin(struct probe_plan *plan, struct apapi_moment when);
+
+/** The reading was taken. @param moved  each counter has moved since the one before */
+void probe_plan_next(struct probe_plan *plan, struct apapi_moment when, bool moved);
+
+#endif
