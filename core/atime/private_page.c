@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/count_of.h"
-#include "base/shared_file.h"
+#include "base/shared_page.h"
 
 #define PREFIX "apapi-atime-"
 #define PAGE "page"
@@ -57,8 +57,8 @@ int private_page_create(struct private_page *page, struct apapi_error *err)
                           "neither $XDG_RUNTIME_DIR nor /dev/shm nor /tmp is a memory file system "
                           "(tmpfs) that can be written");
     }
-    page->page = shared_file_map(page->file, sizeof(*page->page));
-    if (!page->page || fchmod(page->file, 0600) || shared_file_lock(page->file)) {
+    page->page = shared_page_create(page->file, sizeof(*page->page));
+    if (!page->page || fchmod(page->file, 0600) || shared_page_lock(page->file)) {
         apapi_fail(err, errno, "%.160s: %s", page->base, strerror(errno));
         private_page_close(page);
         return -1;
@@ -76,7 +76,7 @@ static void private_page_remove_dead(int base, const char *name)
     if (folder >= 0 && fstat(folder, &status) == 0 && status.st_uid == geteuid()) {
         file = openat(folder, PAGE, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     }
-    if (file >= 0 && shared_file_lock(file) == 0) {
+    if (file >= 0 && shared_page_lock(file) == 0) {
         unlinkat(folder, PAGE, 0);
         unlinkat(folder, SOCKET, 0);
         unlinkat(base, name, AT_REMOVEDIR);

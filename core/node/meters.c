@@ -16,7 +16,7 @@
 #include "node/folder.h"
 #include "node/gap.h"
 #include "node/sum.h"
-#include "session/live_page.h"
+#include "session/live.h"
 
 static bool node_meters_is_counter(const struct apapi_event *event)
 {

@@ -12,28 +12,13 @@
 #include <unistd.h>
 
 #include "base/folder.h"
-#include "base/shared_words.h"
+#include "base/shared_page.h"
 #include "node/folder.h"
 
-#define WORDS (sizeof(struct share_row) / sizeof(uint64_t))
-#define CLAIM_WORDS (sizeof(struct share_claim) / sizeof(uint64_t))
-#define TRIES 1000
+#define CLAIM_WORDS (sizeof(struct share_claim) / sizeof(uint64_t) - 1) /* without its number */
 
 _Static_assert(sizeof(struct share_row) % sizeof(uint64_t) == 0, "a row is copied by words");
 _Static_assert(sizeof(struct share_claim) % sizeof(uint64_t) == 0, "a claim is copied by words");
-
-/* The first word says what the others are worth. */
-static void share_store(void *target, const void *source, size_t count)
-{
-    shared_words_store((char *)target + sizeof(uint64_t), (const char *)source + sizeof(uint64_t),
-                       count - 1);
-}
-
-static void share_load(void *target, const void *source, size_t count)
-{
-    shared_words_load((char *)target + sizeof(uint64_t), (const char *)source + sizeof(uint64_t),
-                      count - 1);
-}
 
 void share_page_init(struct share_page *page)
 {
@@ -54,28 +39,18 @@ bool share_page_is_valid(const struct share_page *page)
 
 void share_row_write(struct share_row *row, const struct share_row *from)
 {
-    uint64_t sequence = row->sequence | 1; /* a writer that was killed has left it odd */
-
-    __atomic_store_n(&row->sequence, sequence, __ATOMIC_RELAXED);
-    share_store(row, from, WORDS);
-    __atomic_store_n(&row->sequence, sequence + 1, __ATOMIC_RELEASE);
+    shared_record_write(row, from, sizeof *row);
 }
 
 bool share_row_read(const struct share_row *row, struct share_row *copy)
 {
-    struct share_row found = {0};
+    struct share_row found;
 
-    for (int tries = 0; tries < TRIES; tries++) {
-        uint64_t before = __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE);
-
-        share_load(&found, row, WORDS);
-        found.sequence = __atomic_load_n(&row->sequence, __ATOMIC_RELAXED);
-        if (found.sequence == before && before % 2 == 0) {
-            *copy = found;
-            return true;
-        }
+    if (!shared_record_read(row, &found, sizeof found)) {
+        return false;
     }
-    return false;
+    *copy = found;
+    return true;
 }
 
 static bool share_page_has(const struct share_row *row, uint32_t job, const char *step)
@@ -153,7 +128,7 @@ int share_page_claim(const struct share_asked *asked, const struct share_claim *
     number = __atomic_add_fetch(&page->head.claims, 1, __ATOMIC_ACQ_REL);
     place = &page->claims[number % SHARE_PAGE_CLAIMS];
     __atomic_store_n(&place->number, 0, __ATOMIC_RELAXED);
-    share_store(place, claim, CLAIM_WORDS);
+    shared_words_store(&place->number + 1, &claim->number + 1, CLAIM_WORDS);
     __atomic_store_n(&place->number, number, __ATOMIC_RELEASE);
     munmap(page, sizeof *page);
     return 0;
@@ -167,6 +142,6 @@ bool share_page_claimed(const struct share_page *page, uint64_t number, struct s
         return false;
     }
     claim->number = number;
-    share_load(claim, place, CLAIM_WORDS);
+    shared_words_load(&claim->number + 1, &place->number + 1, CLAIM_WORDS);
     return __atomic_load_n(&place->number, __ATOMIC_RELAXED) == number;
 }

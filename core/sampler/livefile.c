@@ -16,7 +16,7 @@
 
 #include "base/access.h"
 #include "base/folder.h"
-#include "base/shared_file.h"
+#include "base/shared_page.h"
 #include "base/text.h"
 #include "regions/message.h"
 
@@ -79,7 +79,7 @@ static void remove_dead(int folder, const char *name)
 {
     int file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (file >= 0 && (shared_file_lock(file) == 0 || !has_writer(file)) &&
+    if (file >= 0 && (shared_page_lock(file) == 0 || !has_writer(file)) &&
         livefile_is_named(folder, name, file)) {
         unlinkat(folder, name, 0);
     }
@@ -204,7 +204,7 @@ static int livefile_open_folder(const struct step *step, struct apapi_error *err
 
 static struct apapi_live_page *livefile_map(int file, const char *path, struct apapi_error *err)
 {
-    void *page = shared_file_map(file, sizeof(struct apapi_live_page));
+    void *page = shared_page_create(file, sizeof(struct apapi_live_page));
 
     if (!page) {
         livefile_fail(path, err);
@@ -286,7 +286,7 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
         apapi_fail(err, errno, "%s: user %u cannot be given the right to read it: %s", live->path,
                    step->id.uid, strerror(errno));
     }
-    if (shared_file_lock(live->file) || give_name(live, livefile_last_part(live->path))) {
+    if (shared_page_lock(live->file) || give_name(live, livefile_last_part(live->path))) {
         livefile_fail(live->path, err);
         live->path[0] = '\0';
         return -1;

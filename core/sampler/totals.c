@@ -11,7 +11,7 @@
 #include "budget/budget_sum.h"
 #include "channel/deadline.h"
 #include "sampler/log.h"
-#include "session/live_page.h"
+#include "session/live.h"
 
 #define SEND_LIMIT_NS (2000 * DEADLINE_MS)
 #define LAST_LIMIT_NS (300 * DEADLINE_MS)

@@ -1,12 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/live.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "session/live_page.h"
+#include "session/component.h"
 
 _Static_assert(APAPI_DOMAINS <= APAPI_LIVE_DOMAINS, "the page has too few domains");
+
+/* Writing. */
+
+static void live_page_forget(struct apapi_live_slot *slots, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        slots[i].total = NAN;
+        slots[i].rate = NAN;
+    }
+}
+
+void live_page_init(struct apapi_live_page *page)
+{
+    struct apapi_live_head *head = &page->head;
+
+    memcpy(head->magic, APAPI_LIVE_MAGIC, sizeof head->magic);
+    head->version = APAPI_LIVE_VERSION;
+    head->size = sizeof *page;
+    live_page_forget(page->domains, APAPI_LIVE_DOMAINS);
+    live_page_forget(page->events, APAPI_LIVE_EVENTS);
+}
 
 void live_begin(struct apapi_live_page *page, int64_t unix_ns, uint64_t now_ns)
 {
@@ -45,7 +74,7 @@ static void live_forget(struct apapi_live_slot *slot, uint64_t interval_ns, bool
 }
 
 void live_restart(struct apapi_live_page *page, const struct component *component,
-                  const struct feed feeds[APAPI_DOMAINS])
+                  const struct feed *feeds)
 {
     if (!page) {
         return;
@@ -61,7 +90,7 @@ void live_restart(struct apapi_live_page *page, const struct component *componen
     }
 }
 
-static void name(struct apapi_live_event *entry, const struct apapi_event *event)
+static void live_name(struct apapi_live_event *entry, const struct apapi_event *event)
 {
     snprintf(entry->name, sizeof entry->name, "%s", event->name);
     snprintf(entry->unit, sizeof entry->unit, "%s", event->unit);
@@ -72,8 +101,7 @@ static void name(struct apapi_live_event *entry, const struct apapi_event *event
     entry->slices_all = event->slices_all;
 }
 
-void live_join(struct apapi_live_page *page, struct component *component,
-               const struct feed feeds[APAPI_DOMAINS])
+void live_join(struct apapi_live_page *page, struct component *component, const struct feed *feeds)
 {
     size_t first, room;
 
@@ -85,68 +113,59 @@ void live_join(struct apapi_live_page *page, struct component *component,
     component->live_first = first;
     component->live_count = component->event_count < room ? component->event_count : room;
     for (size_t i = 0; i < component->live_count; i++) {
-        name(&page->names[first + i], &component->events[i]);
+        live_name(&page->names[first + i], &component->events[i]);
     }
     live_restart(page, component, feeds);
     __atomic_store_n(&page->head.event_count, (uint32_t)(first + component->live_count),
                      __ATOMIC_RELEASE);
 }
 
-/* What the meters that feed a domain say together. */
+/* The meters that feed a domain, together. */
 struct sum {
     double total_j;
     bool failed; /* one of their latest readings */
 };
 
-static uint64_t with_failure(uint64_t flags, bool failed)
-{
-    return failed ? flags | APAPI_LIVE_FAILED : flags & ~(uint64_t)APAPI_LIVE_FAILED;
-}
-
 /* @param known_ns  when the latest good reading was */
 static void write_figures(struct apapi_live_slot *slot, double total, double rate,
                           uint64_t known_ns, bool failed)
 {
-    struct apapi_live_slot figures = *slot; /* nobody else writes it */
+    struct apapi_live_slot figures = *slot; /* this is its only writer */
 
     figures.readings += known_ns != figures.time_ns;
     figures.time_ns = known_ns;
     figures.total = total;
     figures.rate = rate;
-    figures.flags = with_failure(figures.flags, failed);
+    figures.flags &= ~(uint64_t)APAPI_LIVE_FAILED;
+    figures.flags |= failed ? APAPI_LIVE_FAILED : 0;
     live_slot_write(slot, &figures);
-}
-
-static void show_domain(struct apapi_live_slot *slot, const struct apapi_domain_meter *domain,
-                        const struct sum *sum)
-{
-    bool news = domain->open && domain->open_ns != slot->time_ns;
-
-    write_figures(slot, news ? sum->total_j : slot->total, domain->rate.last,
-                  domain->open ? domain->open_ns : 0, sum->failed);
 }
 
 /* The figures of another component's meters are no continuation of those before. */
 static void show_domains(struct apapi_live_page *page, const struct component *component,
-                         size_t index, struct feed feeds[APAPI_DOMAINS],
-                         const struct sum sums[APAPI_DOMAINS])
+                         size_t index, struct feed *feeds, const struct sum sums[APAPI_DOMAINS])
 {
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         uint64_t late_ns = component_late_ns(component, d, sums[d].total_j);
         size_t before = feeds[d].index;
+        const struct apapi_domain_meter *domain = &component->domains[d];
+        struct apapi_live_slot *slot = &page->domains[d];
+        bool news;
 
-        if (!component->domains[d].used || !feed_offer(&feeds[d], index, late_ns)) {
+        if (!domain->used || !feed_offer(&feeds[d], index, late_ns)) {
             continue;
         }
         if (before != index) {
-            live_forget(&page->domains[d], component->interval_ns, false);
+            live_forget(slot, component->interval_ns, false);
         }
-        show_domain(&page->domains[d], &component->domains[d], &sums[d]);
+        news = domain->open && domain->open_ns != slot->time_ns;
+        write_figures(slot, news ? sums[d].total_j : slot->total, domain->rate.last,
+                      domain->open ? domain->open_ns : 0, sums[d].failed);
     }
 }
 
 void live_show(struct apapi_live_page *page, const struct component *component, size_t index,
-               struct feed feeds[APAPI_DOMAINS])
+               struct feed *feeds)
 {
     struct sum sums[APAPI_DOMAINS] = {{0}};
 
@@ -171,7 +190,7 @@ void live_show(struct apapi_live_page *page, const struct component *component, 
 
 /* What a meter has counted while others of its domain were late is in the result, too. */
 void live_finish(struct apapi_live_page *page, const struct component *component, size_t index,
-                 const struct feed feeds[APAPI_DOMAINS])
+                 const struct feed *feeds)
 {
     double totals_j[APAPI_DOMAINS] = {0};
 
@@ -189,4 +208,237 @@ void live_finish(struct apapi_live_page *page, const struct component *component
             live_slot_write(&page->domains[d], &figures);
         }
     }
+}
+
+/* Reading. */
+
+/* A page of another version may have another size. */
+static int check_head(int file, const char *path, struct apapi_error *err)
+{
+    struct stat status;
+    struct {
+        char magic[8];
+        uint32_t version, size;
+    } begin;
+
+    if (pread(file, &begin, sizeof begin, 0) != sizeof begin ||
+        memcmp(begin.magic, APAPI_LIVE_MAGIC, sizeof begin.magic) != 0) {
+        return apapi_fail(err, EPROTO, "%s: not a live page", path);
+    }
+    if (begin.version != APAPI_LIVE_VERSION) {
+        return apapi_fail(err, ENOTSUP, "%s: version %u of the live page; this is version %d", path,
+                          begin.version, APAPI_LIVE_VERSION);
+    }
+    if (begin.size != sizeof(struct apapi_live_page) || fstat(file, &status) ||
+        status.st_size != begin.size) {
+        return apapi_fail(err, EPROTO, "%s: does not have the size of a live page", path);
+    }
+    return shared_page_has_writer(file) ? 0
+                                        : apapi_fail(err, ESTALE, "%s: no process writes it", path);
+}
+
+/* A page that may be believed. @return as apapi_live_open() */
+static const struct apapi_live_page *live_map(int folder, const char *name, const char *path,
+                                              struct apapi_error *err)
+{
+    const void *page = NULL;
+    int file = shared_page_open(folder, name, path, err), saved;
+
+    if (file < 0) {
+        return NULL;
+    }
+    if (check_head(file, path, err) == 0) {
+        page = shared_page_map(file, sizeof(struct apapi_live_page));
+        if (!page) {
+            apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        }
+    }
+    saved = errno;
+    close(file);
+    errno = saved;
+    return page;
+}
+
+const struct apapi_live_page *apapi_live_open(const char *path, struct apapi_error *err)
+{
+    if (!path) {
+        path = secure_getenv(APAPI_LIVE_ENVIRONMENT);
+    }
+    if (!path || !*path) {
+        apapi_fail(err, ENOENT, "%s is not set: this is no job step that is measured",
+                   APAPI_LIVE_ENVIRONMENT);
+        return NULL;
+    }
+    return live_map(AT_FDCWD, path, path, err);
+}
+
+void apapi_live_close(const struct apapi_live_page *page)
+{
+    shared_page_unmap(page, sizeof *page);
+}
+
+struct scan {
+    const char *dir;
+    apapi_live_f look;
+    void *context;
+    struct apapi_live_counts counts;
+};
+
+static int is_visible(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name), suffix = strlen(APAPI_LIVE_REGIONS);
+
+    return entry->d_name[0] != '.' &&
+           (length < suffix || strcmp(entry->d_name + length - suffix, APAPI_LIVE_REGIONS) != 0);
+}
+
+static void count_failure(struct apapi_live_counts *counts)
+{
+    switch (errno) {
+    case ENOENT: /* its step has just ended */
+        break;
+    case EACCES:
+    case EPERM:
+        counts->foreign++;
+        break;
+    case ESTALE:
+        counts->dead++;
+        break;
+    default:
+        counts->broken++;
+    }
+}
+
+static int look_at_page(struct scan *scan, int folder, const char *node, const char *name)
+{
+    char path[PATH_MAX];
+    const struct apapi_live_page *page;
+    int result;
+
+    snprintf(path, sizeof path, "%s/%s/%s", scan->dir, node, name);
+    page = live_map(folder, name, path, NULL);
+    if (!page) {
+        count_failure(&scan->counts);
+        return 0;
+    }
+    scan->counts.pages++;
+    result = scan->look(page, scan->context);
+    apapi_live_close(page);
+    return result;
+}
+
+static void free_names(struct dirent **names, int count)
+{
+    int saved = errno;
+
+    for (int i = 0; i < count; i++) {
+        free(names[i]);
+    }
+    free(names);
+    errno = saved;
+}
+
+static int look_at_entry(struct scan *scan, int folder, const char *path, const char *name);
+
+/* @param path  of the folder, below scan->dir */
+static int look_at_folder(struct scan *scan, int folder, const char *path)
+{
+    struct dirent **names = NULL;
+    int count = scandirat(folder, ".", &names, is_visible, versionsort), result = 0;
+
+    for (int i = 0; i < count && result == 0; i++) {
+        result = look_at_entry(scan, folder, path, names[i]->d_name);
+    }
+    free_names(names, count);
+    return result;
+}
+
+/* The pages of a user, whose number the folder's name is. */
+static int look_at_user(struct scan *scan, int folder, const char *path, const char *name)
+{
+    char user_path[PATH_MAX];
+    int user = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
+
+    if (user < 0) {
+        scan->counts.foreign += errno == EACCES;
+        return 0;
+    }
+    snprintf(user_path, sizeof user_path, "%s/%s", path, name);
+    result = look_at_folder(scan, user, user_path);
+    close(user);
+    return result;
+}
+
+static bool is_user(int folder, const char *name)
+{
+    struct stat status;
+
+    return name[strspn(name, "0123456789")] == '\0' &&
+           fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int look_at_entry(struct scan *scan, int folder, const char *path, const char *name)
+{
+    bool of_node = !strchr(path, '/');
+
+    if (of_node && (strcmp(name, "node") == 0 || strcmp(name, "shares") == 0 ||
+                    strcmp(name, "readings") == 0)) {
+        return 0; /* pages of the node, and not of a step */
+    }
+    return of_node && is_user(folder, name) ? look_at_user(scan, folder, path, name)
+                                            : look_at_page(scan, folder, path, name);
+}
+
+/* Root lists the users, each of whom knows his own folder only. */
+static int look_at_node(struct scan *scan, int top, const char *node)
+{
+    int folder = openat(top, node, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result = 0;
+    char own[16];
+
+    if (folder < 0 && errno == EACCES) {
+        folder = openat(top, node, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        snprintf(own, sizeof own, "%u", (unsigned)geteuid());
+        result = folder < 0 ? 0 : look_at_user(scan, folder, node, own);
+    } else if (folder >= 0) {
+        result = look_at_folder(scan, folder, node);
+    }
+    if (folder >= 0) {
+        close(folder);
+    }
+    return result;
+}
+
+static int look_at_all(struct scan *scan, int top, struct apapi_error *err)
+{
+    struct dirent **names = NULL;
+    int count = scandirat(top, ".", &names, is_visible, versionsort);
+    int result = 0;
+
+    if (count < 0) {
+        return apapi_fail(err, errno, "%s: %s", scan->dir, strerror(errno));
+    }
+    for (int i = 0; i < count && result == 0; i++) {
+        result = look_at_node(scan, top, names[i]->d_name);
+    }
+    free_names(names, count);
+    return result;
+}
+
+int apapi_live_scan(const char *dir, apapi_live_f look, void *context,
+                    struct apapi_live_counts *counts, struct apapi_error *err)
+{
+    struct scan scan = {.dir = dir ? dir : APAPI_LIVE_DIR, .look = look, .context = context};
+    int top = open(scan.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = 0;
+
+    if (top >= 0) {
+        result = look_at_all(&scan, top, err);
+        close(top);
+    } else if (errno != ENOENT) {
+        result = apapi_fail(err, errno, "%s: %s", scan.dir, strerror(errno));
+    }
+    if (counts) {
+        *counts = scan.counts;
+    }
+    return result;
 }

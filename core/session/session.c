@@ -12,7 +12,6 @@
 #include "measure/unmeasured.h"
 #include "session/component.h"
 #include "session/live.h"
-#include "session/live_page.h"
 #include "session/names.h"
 #include "session/overflow.h"
 #include "session/overflow_deliver.h"

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "bench/parts.h"
-#include "session/live_page.h"
+#include "session/live.h"
 
 #define READS 100000
 #define PAIRS 251

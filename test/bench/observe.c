@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "bench/parts.h"
 #include "observe/observe.h"
-#include "session/live_page.h"
+#include "session/live.h"
 
 #define THREADS 32
 #define REGIONS 64

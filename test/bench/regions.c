@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "bench/parts.h"
 #include "regions/program.h"
-#include "session/live_page.h"
+#include "session/live.h"
 
 #define PASSES 2000
 #define PAIRS 101

@@ -12,7 +12,6 @@
 #include "bench/parts.h"
 #include "session/component.h"
 #include "session/live.h"
-#include "session/live_page.h"
 #include "session/overflow.h"
 #include "session/overflow_evaluate.h"
 #include "sources/sources.h"

@@ -14,7 +14,7 @@
 
 #include "apapi/live.h"
 #include "sampler/livefile.h"
-#include "session/live_page.h"
+#include "session/live.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

@@ -13,7 +13,7 @@
 #include "regions/message.h"
 #include "regions/page.h"
 #include "regions/ticks.h"
-#include "session/live_page.h"
+#include "session/live.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

@@ -6,7 +6,6 @@
 
 #include "fake/source.h"
 #include "session/live.h"
-#include "session/live_page.h"
 #include "unit/component_fixture.h"
 
 #define COMPONENTS 3

@@ -10,7 +10,6 @@
 #include "fake/energy_event.h"
 #include "measure/unmeasured.h"
 #include "session/live.h"
-#include "session/live_page.h"
 #include "sources/source.h"
 #include "unit/component_fixture.h"
 

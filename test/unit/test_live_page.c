@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "session/live_page.h"
+#include "session/live.h"
 #include "unit/unit.h"
 
 /* docs/live-page.md; other numbers are another version. */

@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "observe/observe.h"
 #include "regions/message.h"
-#include "session/live_page.h"
+#include "session/live.h"
 #include "unit/unit.h"
 
 /* The page of a program, as its owner sees it. */

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "observe/serve.h"
 #include "regions/program.h"
-#include "session/live_page.h"
+#include "session/live.h"
 #include "unit/region_fixture.h"
 
 #define THREADS 6

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "observe/serve.h"
 #include "regions/message.h"
-#include "session/live_page.h"
+#include "session/live.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 
