@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "session/session_now.h"
+#include "session/session.h"
 
 /*
  * Who asks the node sampler for a reading now (channel/ask.h): a thread that hands the requests to

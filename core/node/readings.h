@@ -3,7 +3,7 @@
 #define NODE_READINGS_H
 #include <pthread.h>
 
-#include "session/session_now.h"
+#include "session/session.h"
 #include "sources/node/readings_page.h"
 
 /* What the meters show, for the samplers of the steps: the page <live_dir>/<node>/readings. */

@@ -89,6 +89,17 @@ void feed_clear(struct feed feeds[APAPI_DOMAINS]);
 /** @return whether the component at `index` feeds the domain, now that it is `late_ns` late. */
 bool feed_offer(struct feed *feed, size_t index, uint64_t late_ns);
 
+/** A reading as its source returned it, for others. Nothing outlives the call. */
+struct session_reading {
+    const char *component;
+    const struct apapi_reader *reader;
+    const struct apapi_reading *raw; /* of reader->events */
+    struct apapi_moment when;
+};
+
+/** Called by the thread that has read. It must not block, and calls nothing of the session. */
+typedef void (*session_reading_f)(const struct session_reading *reading, void *context);
+
 /** How a component is to be opened. */
 struct component_settings {
     struct session_clock *clock; /* NULL: the system's */

@@ -26,18 +26,6 @@ static void sampling_destroy(struct session_common *common)
     free(sampling);
 }
 
-static void sampling_init_workers(struct sampling *sampling)
-{
-    struct session_common *common = &sampling->common;
-
-    common->components = sampling->components;
-    for (size_t i = 0; i < sampling->count; i++) {
-        worker_init(&sampling->own[i], common, &sampling->components[i]);
-    }
-    worker_init_shared(&sampling->shared, common, sampling->components, sampling->count,
-                       sampling->own);
-}
-
 struct sampling *sampling_create(size_t count, struct session_clock *clock)
 {
     struct sampling *sampling = calloc(1, sizeof *sampling);
@@ -55,7 +43,12 @@ struct sampling *sampling_create(size_t count, struct session_clock *clock)
     }
     sampling->count = count;
     common_init(&sampling->common, clock ? clock : session_clock_real(), sampling_destroy);
-    sampling_init_workers(sampling);
+    sampling->common.components = sampling->components;
+    for (size_t i = 0; i < count; i++) {
+        worker_init(&sampling->own[i], &sampling->common, &sampling->components[i]);
+    }
+    worker_init_shared(&sampling->shared, &sampling->common, sampling->components, count,
+                       sampling->own);
     return sampling;
 }
 
@@ -104,22 +97,15 @@ void sampling_read_now(struct sampling *sampling, const char *component, bool co
     }
 }
 
-typedef void (*worker_f)(struct worker *worker);
-
-static void sampling_for_own(struct sampling *sampling, worker_f call)
+/* The shared one first: then it hands over no more components to the others. */
+static void sampling_for_all(struct sampling *sampling, void (*call)(struct worker *worker))
 {
+    call(&sampling->shared);
     for (size_t i = 0; i < sampling->count; i++) {
         if (sampling_has_own(sampling, i)) {
             call(&sampling->own[i]);
         }
     }
-}
-
-/* The shared one first: then it hands over no more components to the others. */
-static void sampling_for_all(struct sampling *sampling, worker_f call)
-{
-    call(&sampling->shared);
-    sampling_for_own(sampling, call);
 }
 
 void sampling_await_open(struct sampling *sampling, uint64_t patience_ns)
@@ -147,8 +133,13 @@ static void sampling_choose_workers(struct sampling *sampling)
     pthread_mutex_unlock(&sampling->shared.mutex);
 }
 
-static int sampling_run(struct sampling *sampling)
+int sampling_start(struct sampling *sampling)
 {
+    uint64_t start_ns;
+
+    common_start(&sampling->common);
+    start_ns = sampling->common.start_ns;
+    sampling_choose_workers(sampling);
     if (worker_run(&sampling->shared)) {
         return -1;
     }
@@ -157,29 +148,12 @@ static int sampling_run(struct sampling *sampling)
             worker_run(&sampling->own[i]);
         }
     }
-    return 0;
-}
-
-static void sampling_await_first(struct sampling *sampling)
-{
-    uint64_t start_ns = sampling->common.start_ns;
-
     worker_await_first(&sampling->shared, start_ns + APAPI_SHARED_WAIT_NS);
     for (size_t i = 0; i < sampling->count; i++) {
         if (sampling_has_own(sampling, i)) {
             worker_await_first(&sampling->own[i], start_ns + APAPI_START_WAIT_NS);
         }
     }
-}
-
-int sampling_start(struct sampling *sampling)
-{
-    common_start(&sampling->common);
-    sampling_choose_workers(sampling);
-    if (sampling_run(sampling)) {
-        return -1;
-    }
-    sampling_await_first(sampling);
     return 0;
 }
 
@@ -197,17 +171,6 @@ static uint64_t sampling_await_own(struct sampling *sampling, uint64_t asked_ns)
     return last_ns;
 }
 
-/* Those that are slow to open may still come. */
-static void sampling_finish_live(struct sampling *sampling)
-{
-    for (size_t i = 0; i < sampling->count; i++) {
-        pthread_mutex_t *mutex = sampling_lock(sampling, i);
-
-        common_finish(&sampling->common, &sampling->components[i]);
-        pthread_mutex_unlock(mutex);
-    }
-}
-
 uint64_t sampling_stop(struct sampling *sampling)
 {
     uint64_t asked_ns = sampling_now_ns(sampling);
@@ -216,7 +179,12 @@ uint64_t sampling_stop(struct sampling *sampling)
     sampling_for_all(sampling, worker_ask_last);
     shared_ns = worker_await_last(&sampling->shared, asked_ns, APAPI_SHARED_WAIT_NS);
     own_ns = sampling_await_own(sampling, asked_ns);
-    sampling_finish_live(sampling);
+    for (size_t i = 0; i < sampling->count; i++) { /* those that are slow to open may still come */
+        pthread_mutex_t *mutex = sampling_lock(sampling, i);
+
+        common_finish(&sampling->common, &sampling->components[i]);
+        pthread_mutex_unlock(mutex);
+    }
     overflow_flush(&sampling->common, APAPI_STOP_WAIT_NS);
     if (shared_ns > 0) {
         return shared_ns;
@@ -244,6 +212,112 @@ int sampling_result(struct sampling *sampling, size_t index, const struct apapi_
 
     pthread_mutex_unlock(mutex);
     return failed;
+}
+
+/* A snapshot. */
+
+/* Room for the meters and the histograms. */
+static int snapshot_make_room(struct component *copy, const struct component *component)
+{
+    copy->event_count = component->event_count;
+    copy->meter_count = component->meter_count;
+    copy->meters = calloc(component->meter_count + 1, sizeof *copy->meters);
+    copy->histograms = calloc(component->meter_count + 1 + APAPI_DOMAINS, sizeof *copy->histograms);
+    return copy->meters && copy->histograms ? 0 : -1;
+}
+
+/* The same histogram among those of the copy. */
+static struct apapi_histogram *own_histogram(const struct component *copy,
+                                             const struct component *component,
+                                             const struct apapi_histogram *histogram)
+{
+    return histogram ? copy->histograms + (histogram - component->histograms) : NULL;
+}
+
+static void copy_meters(struct component *copy, const struct component *component)
+{
+    memcpy(copy->meters, component->meters, component->meter_count * sizeof *copy->meters);
+    for (size_t i = 0; i < component->meter_count; i++) {
+        struct apapi_meter *meter = &copy->meters[i];
+
+        meter->histogram = own_histogram(copy, component, meter->histogram);
+        meter->rate.histogram = own_histogram(copy, component, meter->rate.histogram);
+    }
+    memcpy(copy->domains, component->domains, sizeof copy->domains);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct apapi_domain_meter *domain = &copy->domains[d];
+
+        domain->rate.histogram = own_histogram(copy, component, domain->rate.histogram);
+    }
+    memcpy(copy->histograms, component->histograms,
+           component->histogram_count * sizeof *copy->histograms);
+}
+
+/* All that component_finish() needs; not what belongs to the reading thread alone. */
+static void copy_component(struct component *copy, const struct component *component)
+{
+    memcpy(copy->name, component->name, sizeof copy->name);
+    memcpy(copy->detail, component->detail, sizeof copy->detail);
+    copy->feeds = component->feeds;
+    memcpy(copy->known_ns, component->known_ns, sizeof copy->known_ns);
+    copy->user_rules = component->user_rules;
+    copy->reason = component->reason;
+    copy->source = component->source;
+    copy->origin_ns = component->origin_ns;
+    copy->interval_ns = component->interval_ns;
+    copy->missed = component->missed;
+    copy->read_ns = component->read_ns;
+    copy->period = component->period;
+    copy->retry = component->retry;
+    if (component->meters) {
+        copy_meters(copy, component);
+    }
+}
+
+static int snapshot_copy(struct snapshot *snapshot, struct sampling *sampling, size_t index)
+{
+    struct component *copy = &snapshot->copies[index];
+    const struct component *component = &sampling->components[index];
+    pthread_mutex_t *mutex = sampling_lock(sampling, index);
+    int failed = snapshot_make_room(copy, component);
+
+    if (!failed) {
+        copy_component(copy, component);
+    }
+    pthread_mutex_unlock(mutex);
+    /* an earlier run may have left it: then it is not the latest */
+    if (copy->read_ns > snapshot->read_ns && copy->read_ns >= sampling->common.start_ns) {
+        snapshot->read_ns = copy->read_ns;
+    }
+    return failed;
+}
+
+int snapshot_make(struct snapshot *snapshot, struct sampling *sampling)
+{
+    int failed = 0;
+
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->count = sampling->count;
+    snapshot->copies = calloc(snapshot->count, sizeof *snapshot->copies);
+    for (size_t i = 0; snapshot->copies && !failed && i < snapshot->count; i++) {
+        failed = snapshot_copy(snapshot, sampling, i);
+    }
+    if (!snapshot->copies || failed) {
+        snapshot_free(snapshot);
+        errno = ENOMEM;
+        return -1;
+    }
+    snapshot->cpu_ns = sampling_cpu_ns(sampling);
+    return 0;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+    for (size_t i = 0; snapshot->copies && i < snapshot->count; i++) {
+        free(snapshot->copies[i].meters);
+        free(snapshot->copies[i].histograms);
+    }
+    free(snapshot->copies);
 }
 
 void sampling_end(struct sampling *sampling)

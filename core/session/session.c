@@ -1,26 +1,196 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "apapi/session.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "events/selection.h"
 #include "measure/unmeasured.h"
-#include "session/component.h"
 #include "session/live.h"
-#include "session/names.h"
 #include "session/overflow.h"
 #include "session/overflow_deliver.h"
 #include "session/sampling.h"
-#include "session/session_create.h"
-#include "session/session_now.h"
-#include "session/snapshot.h"
 #include "sources/settings.h"
 #include "sources/sources.h"
+
+#define NAMES_MAX 32
+
+/* Names of components, each once, in the order in which they were given. */
+struct names {
+    size_t count;
+    char name[NAMES_MAX][APAPI_COMPONENT_SIZE];
+};
+
+/* Lists of component names, "rapl:nvml". */
+
+const char *apapi_components_default(void)
+{
+    return "rapl:nvml:maxeler:micknc:ipmi";
+}
+
+static bool is_named_before(const struct names *names, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(names->name[i], names->name[index]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int names_split(const char *list, struct names *names, struct apapi_error *err)
+{
+    const char *rest = list;
+
+    for (;;) {
+        size_t length = strcspn(rest, ":");
+
+        if (length == 0) {
+            return apapi_fail(err, EINVAL, "a name is missing in the list of components '%.80s'",
+                              list);
+        }
+        if (length >= APAPI_COMPONENT_SIZE || names->count == NAMES_MAX) {
+            return apapi_fail(err, EINVAL, "the list of components '%.80s' is too long", list);
+        }
+        memcpy(names->name[names->count], rest, length);
+        names->name[names->count++][length] = '\0';
+        if (rest[length] == '\0') {
+            return 0;
+        }
+        rest += length + 1;
+    }
+}
+
+static bool means_all(const char *list)
+{
+    return strcmp(list, "all") == 0;
+}
+
+/* Split "rapl:nvml", or take "all": what can be measured, but no estimate. 0; -1 with errno EINVAL
+ */
+static int names_parse(const char *list, struct names *names, struct apapi_error *err)
+{
+    static const char all[] =
+#define APAPI_COMPONENT(name, ways) ":" #name
+#include "apapi/components.def"
+#undef APAPI_COMPONENT
+        ;
+    size_t kept = 0;
+
+    names->count = 0;
+    if (*list == '\0') {
+        return apapi_fail(err, EINVAL, "the list of components is empty");
+    }
+    if (names_split(means_all(list) ? all + 1 : list, names, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        bool estimate = means_all(list) && strcmp(names->name[i], "estimate") == 0;
+
+        if (!estimate && !is_named_before(names, i)) {
+            memmove(names->name[kept++], names->name[i], sizeof names->name[i]);
+        }
+    }
+    names->count = kept;
+    return 0;
+}
+
+static int refuse_commas(const char *name, struct apapi_error *err)
+{
+    char meant[APAPI_COMPONENT_SIZE];
+
+    snprintf(meant, sizeof meant, "%s", name);
+    for (char *comma = meant; (comma = strchr(comma, ','));) {
+        *comma = ':';
+    }
+    return apapi_fail(err, ENOENT,
+                      "unknown component '%s': names are separated by colons, did you mean '%s'?",
+                      name, meant);
+}
+
+static int refuse_unknown(const char *name, struct apapi_error *err)
+{
+    struct apapi_error papi = {""};
+    struct nearest nearest;
+    char meant[128];
+
+    if (strchr(name, ',')) {
+        return refuse_commas(name, err);
+    }
+    nearest_begin(&nearest, name);
+    apapi_catalog_components(nearest_offer, &nearest);
+    nearest_text(&nearest, meant, sizeof meant);
+    if (*meant) {
+        return apapi_fail(err, ENOENT, "unknown component '%s'%s 'apapi list' shows what there is",
+                          name, meant);
+    }
+    apapi_route_papi_check(name, &papi);
+    return apapi_fail(err, ENOENT,
+                      "unknown component '%s'; 'apapi list' shows what there is (%.120s)", name,
+                      papi.text);
+}
+
+/* 0; -1 with errno ENOENT: no source knows one of them. */
+static int names_check(const struct names *names, struct apapi_error *err)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (!apapi_route_known(names->name[i])) {
+            return refuse_unknown(names->name[i], err);
+        }
+    }
+    return 0;
+}
+
+/* What stands before ":::". @return whether that is the name of one component. */
+static bool component_of(const char *event, char component[APAPI_COMPONENT_SIZE])
+{
+    const char *end = strstr(event, ":::");
+    size_t length = end ? (size_t)(end - event) : 0;
+
+    if (length == 0 || length >= APAPI_COMPONENT_SIZE || strcspn(event, "*?[") < length) {
+        return false;
+    }
+    memcpy(component, event, length);
+    component[length] = '\0';
+    return true;
+}
+
+int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
+                          struct apapi_error *err)
+{
+    char component[APAPI_COMPONENT_SIZE];
+    struct apapi_error why = {""};
+
+    for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
+        const struct apapi_listed *listed = apapi_eventlist_at(list, i);
+
+        if (!component_of(listed->name, component) || apapi_route_known(component) ||
+            (elsewhere && apapi_route_papi_check(component, NULL) && errno == ENOSYS)) {
+            continue;
+        }
+        refuse_unknown(component, &why);
+        return apapi_fail(err, ENOENT, "%s: %s", apapi_listed_place(listed).text, why.text);
+    }
+    return 0;
+}
+
+int apapi_components_check(const char *components, struct apapi_error *err)
+{
+    struct names names;
+
+    if (!components) {
+        return apapi_fail(err, EINVAL, "the list of components is empty");
+    }
+    return names_parse(components, &names, err) || names_check(&names, err) ? -1 : 0;
+}
+
+/* The session. */
 
 enum state { IDLE, RUNNING, STOPPED };
 
@@ -33,16 +203,6 @@ struct apapi_session {
     int64_t start_unix_ns;
     uint64_t requested_ns, start_ns, stop_ns;
 };
-
-static int session_refuse(struct component *component, struct apapi_error *err)
-{
-    int code = errno;
-
-    apapi_fail(err, code, "%s", component->reason.text);
-    component_close(component);
-    errno = code;
-    return -1;
-}
 
 /* A source that may need seconds for it is not waited for. */
 static int session_open_component(struct sampling *sampling, size_t index, const char *name,
@@ -57,7 +217,12 @@ static int session_open_component(struct sampling *sampling, size_t index, const
         return 0;
     }
     if (component_open(component, name, settings)) {
-        return session_refuse(component, err);
+        int code = errno;
+
+        apapi_fail(err, code, "%s", component->reason.text);
+        component_close(component);
+        errno = code;
+        return -1;
     }
     common_join(&sampling->common, component);
     return 0;
@@ -117,14 +282,6 @@ static int check_config(const struct apapi_session_config *config, struct names 
     return config->softfail ? 0 : names_check(names, err);
 }
 
-/* Whether the site asks for an estimate of the time that is not covered. */
-static bool is_filled(void)
-{
-    const char *fill = source_setting("record", "fill");
-
-    return fill && strcmp(fill, "mean") == 0;
-}
-
 /* The threads may outlive the session: what they need is theirs. */
 static struct sampling *create_sampling(const struct apapi_session_config *config, size_t count,
                                         struct session_clock *clock)
@@ -156,6 +313,7 @@ struct apapi_session *session_create(const struct apapi_session_config *config,
                                      struct session_clock *clock, struct apapi_error *err)
 {
     struct apapi_session *session = NULL;
+    const char *fill; /* the site asks for an estimate of the time that is not covered */
     struct names names;
 
     if (check_config(config, &names, err)) {
@@ -168,8 +326,9 @@ struct apapi_session *session_create(const struct apapi_session_config *config,
     }
     pthread_mutex_init(&session->lock, NULL);
     session->by_default =
-        (!config->components || names_mean_all(config->components)) && !config->all_results;
-    session->fill = is_filled();
+        (!config->components || means_all(config->components)) && !config->all_results;
+    fill = source_setting("record", "fill");
+    session->fill = fill && strcmp(fill, "mean") == 0;
     session->sampling = create_sampling(config, names.count, clock);
     if (!session->sampling) {
         apapi_fail(err, ENOMEM, "no memory");
@@ -260,29 +419,6 @@ static void leave_out_unmeasured(struct apapi_measurement *m)
     m->component_count = kept > 0 ? kept : 1;
 }
 
-/* The next component. */
-static int session_finish(const struct apapi_session *session, const struct snapshot *snapshot,
-                          const struct apapi_span *span, struct apapi_measurement *m,
-                          struct domain_results *domains)
-{
-    size_t index = m->component_count;
-    struct apapi_component_result *result = &m->components[index];
-
-    return snapshot ? component_finish(&snapshot->copies[index], index, span, result, domains)
-                    : sampling_result(session->sampling, index, span, result, domains);
-}
-
-/* A domain that one component does not know may be known by another one. */
-static uint32_t unknown_domains(const struct apapi_measurement *m, uint32_t unknown)
-{
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (m->domains[d].measured) {
-            unknown &= ~(UINT32_C(1) << d);
-        }
-    }
-    return unknown;
-}
-
 /* @param snapshot  NULL: the session has been stopped */
 static int session_collect(const struct apapi_session *session, const struct snapshot *snapshot,
                            struct apapi_measurement *m)
@@ -299,12 +435,18 @@ static int session_collect(const struct apapi_session *session, const struct sna
     unmeasure_domains(m->domains);
     feed_clear(domains.feeds);
     for (; m->component_count < session->sampling->count; m->component_count++) {
-        if (session_finish(session, snapshot, &span, m, &domains)) {
+        size_t i = m->component_count;
+
+        if (snapshot ? component_finish(&snapshot->copies[i], i, &span, &m->components[i], &domains)
+                     : sampling_result(session->sampling, i, &span, &m->components[i], &domains)) {
             return -1;
         }
     }
     m->covered = domains.covered;
-    m->unknown_domains = unknown_domains(m, domains.unknown);
+    m->unknown_domains = domains.unknown;
+    for (int d = 0; d < APAPI_DOMAINS; d++) { /* what one does not know another one may */
+        m->unknown_domains &= ~((uint32_t)m->domains[d].measured << d);
+    }
     if (session->by_default) {
         leave_out_unmeasured(m);
     }

@@ -75,18 +75,6 @@ void common_pass_on(struct session_common *common, const struct component *compo
     }
 }
 
-static void common_show(struct session_common *common, const struct component *component)
-{
-    if (common->live) {
-        pthread_mutex_lock(&common->showing);
-        live_show(common->live, component, common_index(common, component), common->shown);
-        if (common->on_live) {
-            common->on_live(common->live, common->live_context);
-        }
-        pthread_mutex_unlock(&common->showing);
-    }
-}
-
 void common_report(struct session_common *common, struct component *component)
 {
     const struct apapi_sample sample = {.component = component->name,
@@ -95,9 +83,17 @@ void common_report(struct session_common *common, struct component *component)
                                         .events = component->events,
                                         .readings = component->readings,
                                         .values = component->values};
+    size_t index = common_index(common, component);
 
-    common_show(common, component);
-    overflow_evaluate(&common->overflows, component, common_index(common, component));
+    if (common->live) {
+        pthread_mutex_lock(&common->showing);
+        live_show(common->live, component, index, common->shown);
+        if (common->on_live) {
+            common->on_live(common->live, common->live_context);
+        }
+        pthread_mutex_unlock(&common->showing);
+    }
+    overflow_evaluate(&common->overflows, component, index);
     if (!common->on_sample) {
         return;
     }

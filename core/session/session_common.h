@@ -9,7 +9,6 @@
 #include "session/component.h"
 #include "session/overflow_parts.h"
 #include "session/schedule.h"
-#include "session/session_now.h"
 
 /**
  * What the workers of a session have in common: the clock, and who is told of their readings. It

@@ -11,7 +11,7 @@
 #include "apapi/record.h"
 #include "apapi/session.h"
 #include "base/thread.h"
-#include "session/session_create.h"
+#include "session/session.h"
 #include "simulation/sim_source.h"
 
 #define BEGIN_NS UINT64_C(5000000000000) /* of a history, on the clock */

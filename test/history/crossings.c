@@ -8,7 +8,7 @@
 
 #include "apapi/overflow.h"
 #include "history/play.h"
-#include "session/session_create.h"
+#include "session/session.h"
 
 #define ROUNDING 1e-9L /* of a sum of doubles */
 

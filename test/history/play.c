@@ -9,7 +9,7 @@
 #include "apapi/session.h"
 #include "history/generate.h"
 #include "history/judge.h"
-#include "session/session_create.h"
+#include "session/session.h"
 
 #define BEGIN_NS UINT64_C(5000000000000) /* of a history, on the clock */
 #define STEPS_MAX 1000000

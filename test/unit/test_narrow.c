@@ -4,7 +4,7 @@
  * interval that is far too long for it, and nothing is lost.
  */
 #include "apapi/session.h"
-#include "session/session_create.h"
+#include "session/session.h"
 #include "simulation/sim_source.h"
 #include "unit/near.h"
 

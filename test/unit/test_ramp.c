@@ -5,7 +5,7 @@
  */
 #include "apapi/overflow.h"
 #include "apapi/session.h"
-#include "session/session_create.h"
+#include "session/session.h"
 #include "simulation/sim_source.h"
 #include "unit/near.h"
 

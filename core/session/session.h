@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SESSION_SESSION_CREATE_H
-#define SESSION_SESSION_CREATE_H
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
 #include "apapi/session.h"
-#include "session/schedule.h"
+#include "session/component.h"
+
+/** Have all readings told, those of probes included. Before the session is started. */
+void session_listen(struct apapi_session *session, session_reading_f on_reading, void *context);
+
+/**
+ * Have a component read as soon as its source is free, by a reading that begins after this call.
+ * Requests that come before it begins are answered by one. Does not wait. Any thread, as long as
+ * the session runs; before and after that nothing happens.
+ * @param component  NULL: all
+ * @param count      it counts as usual readings do, and those who want samples get it; else
+ *                   session_listen() alone tells it
+ */
+void session_read_now(struct apapi_session *session, const char *component, bool count);
+
+/* For tests and simulated time. */
 
 /**
  * apapi_session_create() with a clock of one's own, for tests.
