@@ -17,7 +17,7 @@
 #include "base/write_all.h"
 #include "config/config.h"
 #include "config/installed.h"
-#include "trace/trace.h"
+#include "session/trace.h"
 
 #define PATIENCE_NS UINT64_C(2000000000) /* with explicit selections: GPUs, a BMC */
 

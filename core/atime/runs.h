@@ -6,7 +6,7 @@
 #include "atime/process.h"
 #include "atime/region_watch.h"
 #include "atime/thresholds.h"
-#include "trace/trace.h"
+#include "session/trace.h"
 
 /** What to measure, and with what. All borrowed. */
 struct measuring {

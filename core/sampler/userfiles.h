@@ -5,7 +5,7 @@
 
 #include "sampler/step.h"
 #include "sampler/writer.h"
-#include "trace/trace.h"
+#include "session/trace.h"
 
 /** The files that a user has named for a step: the report of a batch step, and the trace. */
 struct userfiles {

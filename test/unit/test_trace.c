@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/ring.h"
-#include "trace/trace.h"
-#include "trace/trace_row.h"
+#include "session/trace.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
@@ -29,33 +28,47 @@ static const struct apapi_event power = {
 static const struct apapi_event ratio = {
     .name = "x:::D", .unit = "", .kind = APAPI_KIND_COUNT, .type = APAPI_TYPE_FP64, .scale = 1};
 
-static char *lines_of(const struct ring_row *rows, size_t count)
-{
-    struct trace_rows memory = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
+#define HEADER "run,time_s,event,raw,value,unit,power_w,error,estimated\n"
 
-    assert_non_null(out);
-    for (size_t i = 0; i < count; i++) {
-        trace_rows_put(&memory, &rows[i], out);
-    }
-    assert_int_equal(fclose(out), 0);
-    trace_rows_clear(&memory);
-    return text;
+/* A reading of one event. */
+struct row {
+    const struct apapi_event *event;
+    uint64_t time_ns, raw;
+    double value;
+    unsigned run;
+    int error;
+};
+
+static void sample(struct trace *trace, const struct row *row)
+{
+    const struct apapi_reading reading = {row->raw, row->error};
+    const struct apapi_sample one = {"rapl", row->time_ns, 1, row->event, &reading, &row->value};
+
+    trace_sample(&one, trace);
 }
 
-static void assert_lines(const struct ring_row *rows, size_t count, const char *expected)
+static void assert_lines(const struct row *rows, size_t count, const char *expected)
 {
-    char *text = lines_of(rows, count);
+    char *text = NULL;
+    size_t size;
+    struct trace *trace = trace_create(open_memstream(&text, &size), "memory", NULL);
 
-    assert_string_equal(text, expected);
+    assert_non_null(trace);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || rows[i].run != rows[i - 1].run) {
+            trace_next_run(trace);
+        }
+        sample(trace, &rows[i]);
+    }
+    assert_int_equal(trace_finish(trace, NULL), 0);
+    assert_memory_equal(text, HEADER, strlen(HEADER));
+    assert_string_equal(text + strlen(HEADER), expected);
     free(text);
 }
 
 static void power_is_the_increment_over_its_time(void **state)
 {
-    static const struct ring_row rows[] = {
+    static const struct row rows[] = {
         {&energy, 0, 1000000, NAN, 1, 0},         {&energy, 100 * MS, 11000000, 10, 1, 0},
         {&energy, 200 * MS, 0, NAN, 1, EIO},      /* failed: the next one spans both */
         {&energy, 300 * MS, 31000000, 20, 1, 0},  /* 20 J in 200 ms */
@@ -86,8 +99,8 @@ static void power_is_the_increment_over_its_time(void **state)
 static void gauges_and_other_types(void **state)
 {
     double half = 0.5;
-    struct ring_row rows[] = {{&power, 1, (uint64_t)INT64_C(-3), -3, 1, 0},
-                              {&ratio, 12345678901, 0, 0.5, 1, 0}};
+    struct row rows[] = {{&power, 1, (uint64_t)INT64_C(-3), -3, 1, 0},
+                         {&ratio, 12345678901, 0, 0.5, 1, 0}};
 
     (void)state;
     memcpy(&rows[1].raw, &half, sizeof half);
@@ -99,9 +112,9 @@ static void gauges_and_other_types(void **state)
 static void what_is_estimated_is_marked(void **state)
 {
     struct apapi_event estimate = energy;
-    const struct ring_row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0},
-                                    {&energy, 0, 1000000, NAN, 1, 0},
-                                    {&estimate, 100 * MS, 0, NAN, 1, EIO}};
+    const struct row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0},
+                               {&energy, 0, 1000000, NAN, 1, 0},
+                               {&estimate, 100 * MS, 0, NAN, 1, EIO}};
 
     (void)state;
     estimate.estimated = true;
@@ -111,69 +124,95 @@ static void what_is_estimated_is_marked(void **state)
                  "1,0.100000000,rapl:::A,,,J,,Input/output error,1\n");
 }
 
+#define MANY 200000
+
+/* @return lines; each row is later than the one before. */
+static unsigned count_rows(FILE *in)
+{
+    unsigned rows = 0, before = 0;
+    char line[256];
+
+    assert_non_null(fgets(line, sizeof line, in));
+    assert_string_equal(line, HEADER);
+    while (fgets(line, sizeof line, in)) {
+        unsigned run, s, ns;
+
+        assert_int_equal(sscanf(line, "%u,%u.%u,rapl:::A,", &run, &s, &ns), 3);
+        assert_true(ns > before);
+        before = ns;
+        rows++;
+    }
+    fclose(in);
+    return rows;
+}
+
+/* Nothing is lost on the way, and what has no room is dropped and counted. */
+static void sample_many(struct trace *trace)
+{
+    trace_next_run(trace);
+    for (unsigned i = 1; i <= MANY; i++) {
+        sample(trace, &(struct row){&energy, i, i, NAN, 1, 0});
+    }
+}
+
+static void assert_told(unsigned rows, int result, const struct apapi_error *err, const char *path)
+{
+    char expected[160];
+
+    snprintf(expected, sizeof expected, "trace %s is not complete: %u readings were dropped", path,
+             MANY - rows);
+    assert_string_equal(rows < MANY ? err->text : "", rows < MANY ? expected : "");
+    assert_int_equal(result, rows < MANY ? -1 : 0);
+}
+
+static void samples_are_written_while_others_come(void **state)
+{
+    struct apapi_error err = {""};
+    char *text = NULL;
+    size_t size;
+    struct trace *trace = trace_create(open_memstream(&text, &size), "memory", &err);
+    int result;
+
+    (void)state;
+    assert_non_null(trace);
+    sample_many(trace);
+    result = trace_finish(trace, &err);
+    assert_told(count_rows(fmemopen(text, size, "r")), result, &err, "memory");
+    free(text);
+}
+
+static void *count_rows_of(void *file)
+{
+    static unsigned rows;
+
+    rows = count_rows(file);
+    return &rows;
+}
+
+/* The file takes nothing until all samples are there. */
 static void a_full_ring_drops_and_counts(void **state)
 {
-    struct ring *ring = ring_create(4);
-    struct ring_row row;
+    struct apapi_error err = {""};
+    struct pollfd full = {.events = POLLOUT};
+    pthread_t reader;
+    struct trace *trace;
+    void *rows;
+    int ends[2], result;
 
     (void)state;
-    assert_non_null(ring);
-    assert_false(ring_take(ring, &row));
-    assert_false(ring_reserve(ring, 5));
-    for (unsigned round = 0; round < 10; round++) {
-        assert_true(ring_reserve(ring, 3));
-        for (unsigned i = 0; i < 3; i++) {
-            *ring_reserved(ring, i) = (struct ring_row){.run = round * 3 + i};
-        }
-        ring_publish(ring, 3);
-        assert_false(ring_reserve(ring, 2));
-        for (unsigned i = 0; i < 3; i++) {
-            assert_true(ring_take(ring, &row));
-            assert_int_equal(row.run, round * 3 + i);
-        }
-        assert_false(ring_take(ring, &row));
+    assert_int_equal(pipe(ends), 0);
+    trace = trace_create(fdopen(ends[1], "w"), "pipe", &err);
+    assert_non_null(trace);
+    full.fd = ends[1];
+    sample_many(trace);
+    while (poll(&full, 1, 0) == 1) { /* the writer has begun */
     }
-    assert_int_equal(ring_dropped(ring), 5 + 10 * 2);
-    ring_destroy(ring);
-    ring_destroy(NULL);
-}
-
-#define STRESS 200000
-
-static void *produce(void *argument)
-{
-    struct ring *ring = argument;
-
-    for (unsigned i = 0; i < STRESS;) {
-        if (ring_reserve(ring, 2)) {
-            *ring_reserved(ring, 0) = (struct ring_row){.run = i, .raw = ~(uint64_t)i};
-            *ring_reserved(ring, 1) = (struct ring_row){.run = i + 1, .raw = ~(uint64_t)(i + 1)};
-            ring_publish(ring, 2);
-            i += 2;
-        }
-    }
-    return NULL;
-}
-
-static void two_threads_lose_nothing(void **state)
-{
-    struct ring *ring = ring_create(64);
-    pthread_t producer;
-
-    (void)state;
-    assert_non_null(ring);
-    assert_int_equal(pthread_create(&producer, NULL, produce, ring), 0);
-    for (unsigned i = 0; i < STRESS;) {
-        struct ring_row row;
-
-        if (ring_take(ring, &row)) {
-            assert_int_equal(row.run, i);
-            assert_true(row.raw == ~(uint64_t)i);
-            i++;
-        }
-    }
-    pthread_join(producer, NULL);
-    ring_destroy(ring);
+    assert_int_equal(pthread_create(&reader, NULL, count_rows_of, fdopen(ends[0], "r")), 0);
+    result = trace_finish(trace, &err);
+    assert_int_equal(errno, EOVERFLOW);
+    pthread_join(reader, &rows);
+    assert_told(*(unsigned *)rows, result, &err, "pipe");
+    assert_true(*(unsigned *)rows < MANY);
 }
 
 static void a_file_holds_all_samples(void **state)
@@ -202,7 +241,7 @@ static void a_file_holds_all_samples(void **state)
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
     unlink(path);
-    assert_string_equal(text, TRACE_HEADER "1,0.005000000,rapl:::A,7,,J,,,0\n");
+    assert_string_equal(text, HEADER "1,0.005000000,rapl:::A,7,,J,,,0\n");
     assert_int_equal(trace_finish(NULL, NULL), 0);
 }
 
@@ -231,7 +270,7 @@ int main(void)
         cmocka_unit_test(gauges_and_other_types),
         cmocka_unit_test(what_is_estimated_is_marked),
         cmocka_unit_test(a_full_ring_drops_and_counts),
-        cmocka_unit_test(two_threads_lose_nothing),
+        cmocka_unit_test(samples_are_written_while_others_come),
         cmocka_unit_test(a_file_holds_all_samples),
         cmocka_unit_test(a_full_disk_is_reported),
     };

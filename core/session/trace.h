@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TRACE_TRACE_H
-#define TRACE_TRACE_H
+#ifndef SESSION_TRACE_H
+#define SESSION_TRACE_H
 #include <stdio.h>
 
 #include "apapi/session.h"
