@@ -162,7 +162,7 @@ static bool means_the_same(const struct apapi_event *a, const struct apapi_event
            a->scale == b->scale && a->range_max == b->range_max && a->guard_j == b->guard_j;
 }
 
-/* @return the event that shows it as it is, or a further one that nobody sees. */
+/* @return the event that shows it as it is, or a further one that is not shown. */
 static size_t find_meter(struct component *component, size_t index, const struct apapi_event *event)
 {
     size_t i;
@@ -290,11 +290,6 @@ static int create_meters(struct component *component)
     for (size_t i = 0; i < component->meter_count; i++) {
         create_meter(component, i);
     }
-    return 0;
-}
-
-static void create_domains(struct component *component)
-{
     for (size_t i = 0; i < component->meter_count; i++) {
         enum apapi_domain d = component->feeds[i];
 
@@ -303,6 +298,7 @@ static void create_domains(struct component *component)
                                     component->interval_ns, next_histogram(component));
         }
     }
+    return 0;
 }
 
 int component_adopt(struct component *component, struct apapi_reader *reader)
@@ -312,7 +308,6 @@ int component_adopt(struct component *component, struct apapi_reader *reader)
         component->event_count = component->meter_count = 0;
         return -1;
     }
-    create_domains(component);
     component->source = apapi_route_source(component->name, reader);
     snprintf(component->detail, sizeof component->detail, "%s", reader->detail);
     return 0;
@@ -406,21 +401,11 @@ static uint64_t component_update_ns(const struct component *component)
     return shortest_ns;
 }
 
-static bool component_has_power(const struct component *component)
-{
-    for (size_t i = 0; i < component->meter_count; i++) {
-        if (component->events[i].kind == APAPI_KIND_POWER && !component->events[i].accumulates) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void component_restart(struct component *component, uint64_t origin_ns)
 {
     component->origin_ns = origin_ns;
     component->early_ns = 0;
-    component->dithers = component_has_power(component);
+    component->dithers = false;
     probe_plan_restart(&component->probes, component_update_ns(component), component->interval_ns,
                        grid_ns(component), origin_ns);
     component->missed = 0;
@@ -430,7 +415,10 @@ void component_restart(struct component *component, uint64_t origin_ns)
         component->reason.text[0] = '\0';
     }
     for (size_t i = 0; i < component->meter_count; i++) {
+        const struct apapi_event *event = &component->events[i];
+
         apapi_meter_restart(&component->meters[i]);
+        component->dithers |= event->kind == APAPI_KIND_POWER && !event->accumulates;
     }
     memset(component->known_ns, 0, sizeof component->known_ns);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -686,17 +674,6 @@ static void finish_domain(const struct component *component, int domain,
     }
 }
 
-static void finish_events(const struct component *component, const struct apapi_span *span,
-                          struct apapi_component_result *result)
-{
-    for (size_t i = 0; i < component->meter_count; i++) {
-        struct apapi_event_result *event = &result->events[i];
-
-        apapi_meter_finish(&component->meters[i], span, event);
-        result->measured |= event->covered_ns > 0;
-    }
-}
-
 static void finish_domains(const struct component *component, size_t index,
                            const struct apapi_span *span,
                            const struct apapi_component_result *result,
@@ -755,12 +732,15 @@ int component_finish(const struct component *component, size_t index, const stru
     result->event_count = component->event_count; /* those that feed a domain lie behind */
     result->user_rules = component->user_rules;
     snprintf(result->source, sizeof result->source, "%s", component->detail);
-    finish_events(component, span, result);
-    finish_domains(component, index, span, result, domains);
-    for (size_t i = 0; result->measured && i < component->meter_count; i++) {
-        domains->covered = fmin(domains->covered, coverage(&result->events[i], span));
+    for (size_t i = 0; i < component->meter_count; i++) {
+        apapi_meter_finish(&component->meters[i], span, &result->events[i]);
+        result->measured |= result->events[i].covered_ns > 0;
     }
+    finish_domains(component, index, span, result, domains);
     if (result->measured) {
+        for (size_t i = 0; i < component->meter_count; i++) {
+            domains->covered = fmin(domains->covered, coverage(&result->events[i], span));
+        }
         result->outages = component->retry.outages;
         result->outage_ns = retry_outage_ns(&component->retry);
     }

@@ -100,7 +100,7 @@ struct session_reading {
 /** Called by the thread that has read. It must not block, and calls nothing of the session. */
 typedef void (*session_reading_f)(const struct session_reading *reading, void *context);
 
-/** How a component is to be opened. */
+/** The settings with which a component is opened. */
 struct component_settings {
     struct session_clock *clock; /* NULL: the system's */
     const char *order;           /* of sources; NULL: its own; outlives the component */

@@ -188,7 +188,7 @@ void live_show(struct apapi_live_page *page, const struct component *component, 
     show_domains(page, component, index, feeds, sums);
 }
 
-/* What a meter has counted while others of its domain were late is in the result, too. */
+/* The result has also the energy that a meter has counted while others of its domain were late. */
 void live_finish(struct apapi_live_page *page, const struct component *component, size_t index,
                  const struct feed *feeds)
 {
@@ -294,17 +294,11 @@ static int is_visible(const struct dirent *entry)
 
 static void count_failure(struct apapi_live_counts *counts)
 {
-    switch (errno) {
-    case ENOENT: /* its step has just ended */
-        break;
-    case EACCES:
-    case EPERM:
+    if (errno == EACCES || errno == EPERM) {
         counts->foreign++;
-        break;
-    case ESTALE:
+    } else if (errno == ESTALE) {
         counts->dead++;
-        break;
-    default:
+    } else if (errno != ENOENT) { /* its step has just ended */
         counts->broken++;
     }
 }
@@ -408,34 +402,23 @@ static int look_at_node(struct scan *scan, int top, const char *node)
     return result;
 }
 
-static int look_at_all(struct scan *scan, int top, struct apapi_error *err)
-{
-    struct dirent **names = NULL;
-    int count = scandirat(top, ".", &names, is_visible, versionsort);
-    int result = 0;
-
-    if (count < 0) {
-        return apapi_fail(err, errno, "%s: %s", scan->dir, strerror(errno));
-    }
-    for (int i = 0; i < count && result == 0; i++) {
-        result = look_at_node(scan, top, names[i]->d_name);
-    }
-    free_names(names, count);
-    return result;
-}
-
 int apapi_live_scan(const char *dir, apapi_live_f look, void *context,
                     struct apapi_live_counts *counts, struct apapi_error *err)
 {
     struct scan scan = {.dir = dir ? dir : APAPI_LIVE_DIR, .look = look, .context = context};
     int top = open(scan.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int result = 0;
+    struct dirent **names = NULL;
+    int count = top >= 0 ? scandirat(top, ".", &names, is_visible, versionsort) : -1, result = 0;
 
-    if (top >= 0) {
-        result = look_at_all(&scan, top, err);
-        close(top);
-    } else if (errno != ENOENT) {
+    if (count < 0 && !(top < 0 && errno == ENOENT)) {
         result = apapi_fail(err, errno, "%s: %s", scan.dir, strerror(errno));
+    }
+    for (int i = 0; i < count && result == 0; i++) {
+        result = look_at_node(&scan, top, names[i]->d_name);
+    }
+    free_names(names, count);
+    if (top >= 0) {
+        close(top);
     }
     if (counts) {
         *counts = scan.counts;

@@ -45,10 +45,9 @@ struct sampling *sampling_create(size_t count, struct session_clock *clock)
     common_init(&sampling->common, clock ? clock : session_clock_real(), sampling_destroy);
     sampling->common.components = sampling->components;
     for (size_t i = 0; i < count; i++) {
-        worker_init(&sampling->own[i], &sampling->common, &sampling->components[i]);
+        worker_init(&sampling->own[i], &sampling->common, &sampling->components[i], 1, NULL);
     }
-    worker_init_shared(&sampling->shared, &sampling->common, sampling->components, count,
-                       sampling->own);
+    worker_init(&sampling->shared, &sampling->common, sampling->components, count, sampling->own);
     return sampling;
 }
 
@@ -157,28 +156,20 @@ int sampling_start(struct sampling *sampling)
     return 0;
 }
 
-static uint64_t sampling_await_own(struct sampling *sampling, uint64_t asked_ns)
+uint64_t sampling_stop(struct sampling *sampling)
 {
-    uint64_t last_ns = 0;
+    uint64_t asked_ns = sampling_now_ns(sampling);
+    uint64_t shared_ns, own_ns = 0;
 
+    sampling_for_all(sampling, worker_ask_last);
+    shared_ns = worker_await_last(&sampling->shared, asked_ns, APAPI_SHARED_WAIT_NS);
     for (size_t i = 0; i < sampling->count; i++) {
         if (sampling_has_own(sampling, i)) {
             uint64_t answer_ns = worker_await_last(&sampling->own[i], asked_ns, APAPI_STOP_WAIT_NS);
 
-            last_ns = answer_ns > last_ns ? answer_ns : last_ns;
+            own_ns = answer_ns > own_ns ? answer_ns : own_ns;
         }
     }
-    return last_ns;
-}
-
-uint64_t sampling_stop(struct sampling *sampling)
-{
-    uint64_t asked_ns = sampling_now_ns(sampling);
-    uint64_t shared_ns, own_ns;
-
-    sampling_for_all(sampling, worker_ask_last);
-    shared_ns = worker_await_last(&sampling->shared, asked_ns, APAPI_SHARED_WAIT_NS);
-    own_ns = sampling_await_own(sampling, asked_ns);
     for (size_t i = 0; i < sampling->count; i++) { /* those that are slow to open may still come */
         pthread_mutex_t *mutex = sampling_lock(sampling, i);
 

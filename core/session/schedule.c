@@ -85,16 +85,12 @@ void retry_good(struct retry *retry, uint64_t now_ns)
     retry->good_ns = now_ns;
 }
 
-/* A whole number of intervals, so that the readings stay where they would have been. */
-static uint64_t longest_pause_ns(uint64_t interval_ns)
-{
-    return interval_ns < RETRY_PAUSE_MAX_NS ? RETRY_PAUSE_MAX_NS / interval_ns * interval_ns
-                                            : interval_ns;
-}
-
 void retry_failed(struct retry *retry, uint64_t interval_ns, uint64_t now_ns)
 {
-    uint64_t longest_ns = longest_pause_ns(interval_ns);
+    /* a whole number of intervals: the readings stay where they would have been */
+    uint64_t longest_ns = interval_ns < RETRY_PAUSE_MAX_NS
+                              ? RETRY_PAUSE_MAX_NS / interval_ns * interval_ns
+                              : interval_ns;
 
     if (retry->failures++ == 0) {
         retry->outages++;
@@ -173,15 +169,6 @@ void probe_plan_begin(struct probe_plan *plan, struct apapi_moment when)
     }
 }
 
-/* Twice as late each time, until it moves or the usual readings are as near. */
-static void probe_plan_insist(struct probe_plan *plan, struct apapi_moment when)
-{
-    uint64_t passed_ns = when.end_ns - plan->first_ns;
-    bool usual = plan->starting && passed_ns > STILL_UPDATES * plan->update_ns;
-
-    probe_plan_set(plan, usual ? PROBE_USUAL : PROBE_SECOND, when.end_ns + passed_ns);
-}
-
 static void probe_plan_await_first(struct probe_plan *plan, struct apapi_moment when)
 {
     double passed_ns = (double)(when.end_ns - plan->begin_ns);
@@ -193,12 +180,17 @@ static void probe_plan_await_first(struct probe_plan *plan, struct apapi_moment 
 
 void probe_plan_next(struct probe_plan *plan, struct apapi_moment when, bool moved)
 {
+    uint64_t passed_ns = when.end_ns - plan->first_ns;
+
     if (probe_plan_is_slow(plan, when)) {
         plan->due_ns = UINT64_MAX;
     } else if (plan->next == PROBE_FIRST) {
         probe_plan_await_second(plan, when);
-    } else if (!moved && when.end_ns - plan->first_ns < plan->interval_ns / 2) {
-        probe_plan_insist(plan, when);
+    } else if (!moved && passed_ns < plan->interval_ns / 2) {
+        /* twice as late each time, until it moves or the usual readings are as near */
+        bool usual = plan->starting && passed_ns > STILL_UPDATES * plan->update_ns;
+
+        probe_plan_set(plan, usual ? PROBE_USUAL : PROBE_SECOND, when.end_ns + passed_ns);
     } else {
         probe_plan_await_first(plan, when);
     }

@@ -46,10 +46,10 @@ static bool is_named_before(const struct names *names, size_t index)
 
 static int names_split(const char *list, struct names *names, struct apapi_error *err)
 {
-    const char *rest = list;
+    const char *next = list;
 
     for (;;) {
-        size_t length = strcspn(rest, ":");
+        size_t length = strcspn(next, ":");
 
         if (length == 0) {
             return apapi_fail(err, EINVAL, "a name is missing in the list of components '%.80s'",
@@ -58,12 +58,12 @@ static int names_split(const char *list, struct names *names, struct apapi_error
         if (length >= APAPI_COMPONENT_SIZE || names->count == NAMES_MAX) {
             return apapi_fail(err, EINVAL, "the list of components '%.80s' is too long", list);
         }
-        memcpy(names->name[names->count], rest, length);
+        memcpy(names->name[names->count], next, length);
         names->name[names->count++][length] = '\0';
-        if (rest[length] == '\0') {
+        if (next[length] == '\0') {
             return 0;
         }
-        rest += length + 1;
+        next += length + 1;
     }
 }
 
@@ -147,7 +147,7 @@ static int names_check(const struct names *names, struct apapi_error *err)
     return 0;
 }
 
-/* What stands before ":::". @return whether that is the name of one component. */
+/* Copy the part before ":::". @return whether that is the name of one component. */
 static bool component_of(const char *event, char component[APAPI_COMPONENT_SIZE])
 {
     const char *end = strstr(event, ":::");
@@ -197,7 +197,7 @@ enum state { IDLE, RUNNING, STOPPED };
 struct apapi_session {
     pthread_mutex_t lock; /* start, stop and results; never held by a worker */
     enum state state;
-    bool by_default; /* nobody named the components: those that are not there do not matter */
+    bool by_default; /* no component was named: those that are not there do not matter */
     bool fill;       /* estimate the energy of the time that is not covered */
     struct sampling *sampling;
     int64_t start_unix_ns;
@@ -349,21 +349,21 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
 static int session_start(struct apapi_session *session, uint64_t requested_ns,
                          struct apapi_error *err)
 {
-    struct session_clock *clock = session->sampling->common.clock;
+    struct session_common *common = &session->sampling->common;
 
     if (session->state == RUNNING) {
         return apapi_fail(err, EALREADY, "the session runs already");
     }
-    clock->pair(clock, &session->start_unix_ns, &session->start_ns);
+    common->clock->pair(common->clock, &session->start_unix_ns, &session->start_ns);
     session->requested_ns =
         requested_ns && requested_ns < session->start_ns ? requested_ns : session->start_ns;
-    live_begin(session->sampling->common.live, session->start_unix_ns, session->start_ns);
+    live_begin(common->live, session->start_unix_ns, session->start_ns);
     if (sampling_start(session->sampling)) {
         session->state = IDLE;
         return apapi_fail(err, EAGAIN, "no thread can be started: %s", strerror(errno));
     }
     session->state = RUNNING;
-    live_run(session->sampling->common.live);
+    live_run(common->live);
     return 0;
 }
 
@@ -378,23 +378,18 @@ int apapi_session_start(struct apapi_session *session, uint64_t requested_ns,
     return result;
 }
 
-static int session_stop(struct apapi_session *session, struct apapi_error *err)
-{
-    if (session->state != RUNNING) {
-        return apapi_fail(err, EALREADY, "the session does not run");
-    }
-    session->stop_ns = sampling_stop(session->sampling);
-    session->state = STOPPED;
-    live_end(session->sampling->common.live, session->stop_ns);
-    return 0;
-}
-
 int apapi_session_stop(struct apapi_session *session, struct apapi_error *err)
 {
-    int result;
+    int result = 0;
 
     pthread_mutex_lock(&session->lock);
-    result = session_stop(session, err);
+    if (session->state == RUNNING) {
+        session->stop_ns = sampling_stop(session->sampling);
+        session->state = STOPPED;
+        live_end(session->sampling->common.live, session->stop_ns);
+    } else {
+        result = apapi_fail(err, EALREADY, "the session does not run");
+    }
     pthread_mutex_unlock(&session->lock);
     return result;
 }
@@ -483,47 +478,46 @@ static int measurement(const struct apapi_session *session, struct apapi_measure
     return session_describe(session, NULL, session->stop_ns, m, err);
 }
 
-/* What was measured until the latest reading. */
+/* All until the latest reading, while the session runs. */
 static int measurement_so_far(const struct apapi_session *session, struct apapi_measurement *m,
                               struct apapi_error *err)
 {
-    struct session_clock *clock = session->sampling->common.clock;
     struct snapshot snapshot;
     uint64_t end_ns;
     int result;
 
-    if (session->state != RUNNING) {
-        return measurement(session, m, err);
-    }
     if (snapshot_make(&snapshot, session->sampling)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    end_ns = snapshot.read_ns ? snapshot.read_ns : session_clock_now_ns(clock);
+    end_ns =
+        snapshot.read_ns ? snapshot.read_ns : session_clock_now_ns(session->sampling->common.clock);
     result = session_describe(session, &snapshot, end_ns, m, err);
     snapshot_free(&snapshot);
+    return result;
+}
+
+static int measure(struct apapi_session *session, bool so_far, struct apapi_measurement *m,
+                   struct apapi_error *err)
+{
+    int result;
+
+    pthread_mutex_lock(&session->lock);
+    result = so_far && session->state == RUNNING ? measurement_so_far(session, m, err)
+                                                 : measurement(session, m, err);
+    pthread_mutex_unlock(&session->lock);
     return result;
 }
 
 int apapi_session_snapshot(struct apapi_session *session, struct apapi_measurement *m,
                            struct apapi_error *err)
 {
-    int result;
-
-    pthread_mutex_lock(&session->lock);
-    result = measurement_so_far(session, m, err);
-    pthread_mutex_unlock(&session->lock);
-    return result;
+    return measure(session, true, m, err);
 }
 
 int apapi_session_measurement(struct apapi_session *session, struct apapi_measurement *m,
                               struct apapi_error *err)
 {
-    int result;
-
-    pthread_mutex_lock(&session->lock);
-    result = measurement(session, m, err);
-    pthread_mutex_unlock(&session->lock);
-    return result;
+    return measure(session, false, m, err);
 }
 
 struct session_power session_power(const struct apapi_session *session, enum apapi_domain domain)

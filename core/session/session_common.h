@@ -11,8 +11,8 @@
 #include "session/schedule.h"
 
 /**
- * What the workers of a session have in common: the clock, and who is told of their readings. It
- * lives until the session and the last of their threads have ended.
+ * All workers of a session share it: the clock, and the receivers of their readings. It lives until
+ * the session and the last of their threads have ended.
  */
 struct session_common {
     struct session_clock *clock;
@@ -23,7 +23,7 @@ struct session_common {
     session_reading_f on_reading; /* NULL: raw values are not wanted */
     void *reading_context;
     struct apapi_live_page *live; /* NULL: none */
-    apapi_live_shown_f on_live;   /* NULL: nobody looks at it after a reading */
+    apapi_live_shown_f on_live;   /* after a reading; NULL: none */
     void *live_context;
     pthread_mutex_t reporting;        /* one thread at a time in on_sample */
     pthread_mutex_t showing;          /* one thread at a time on the live page */

@@ -31,7 +31,7 @@ struct trace_row {
 
 /*
  * Rows on their way from the sampling threads, one at a time, to the thread that writes. Each side
- * writes one index and reads the other's, and waits for nobody.
+ * writes one index and reads the other's, and never waits.
  */
 struct trace_ring {
     _Alignas(CACHE_LINE) atomic_size_t written; /* rows written so far */
@@ -40,7 +40,7 @@ struct trace_ring {
     _Alignas(CACHE_LINE) atomic_size_t taken;   /* rows taken so far */
 };
 
-/* What is kept of an event to calculate its power. */
+/* Kept of an event to calculate its power. */
 struct trace_event {
     const struct apapi_event *event;
     unsigned run;
@@ -266,24 +266,20 @@ static void drain(struct trace *trace)
     }
 }
 
-static void pause_a_while(struct trace *trace)
-{
-    const struct timespec until = thread_deadline(clock_monotonic_ns() + PAUSE_NS);
-
-    pthread_mutex_lock(&trace->lock);
-    if (!atomic_load(&trace->stop)) {
-        pthread_cond_timedwait(&trace->stopped, &trace->lock, &until);
-    }
-    pthread_mutex_unlock(&trace->lock);
-}
-
 static void *write_rows(void *argument)
 {
     struct trace *trace = argument;
 
     while (!atomic_load(&trace->stop)) {
+        struct timespec until;
+
         drain(trace);
-        pause_a_while(trace);
+        until = thread_deadline(clock_monotonic_ns() + PAUSE_NS);
+        pthread_mutex_lock(&trace->lock);
+        if (!atomic_load(&trace->stop)) {
+            pthread_cond_timedwait(&trace->stopped, &trace->lock, &until);
+        }
+        pthread_mutex_unlock(&trace->lock);
     }
     drain(trace);
     return NULL;
@@ -345,25 +341,10 @@ void trace_next_run(struct trace *trace)
     trace->run++;
 }
 
-static int trace_verdict(const struct trace *trace, struct apapi_error *err)
-{
-    uint64_t dropped = atomic_load_explicit(&trace->ring.dropped, memory_order_relaxed);
-
-    if (trace->error) {
-        return apapi_fail(err, trace->error, "trace %.140s is not complete: %s", trace->path,
-                          strerror(trace->error));
-    }
-    if (dropped) {
-        return apapi_fail(err, EOVERFLOW,
-                          "trace %.140s is not complete: %" PRIu64 " readings were dropped",
-                          trace->path, dropped);
-    }
-    return 0;
-}
-
 int trace_finish(struct trace *trace, struct apapi_error *err)
 {
-    int result;
+    uint64_t dropped;
+    int result = 0;
 
     if (!trace) {
         return 0;
@@ -376,7 +357,15 @@ int trace_finish(struct trace *trace, struct apapi_error *err)
     if (fclose(trace->file) == EOF && !trace->error) {
         trace->error = errno;
     }
-    result = trace_verdict(trace, err);
+    dropped = atomic_load_explicit(&trace->ring.dropped, memory_order_relaxed);
+    if (trace->error) {
+        result = apapi_fail(err, trace->error, "trace %.140s is not complete: %s", trace->path,
+                            strerror(trace->error));
+    } else if (dropped) {
+        result = apapi_fail(err, EOVERFLOW,
+                            "trace %.140s is not complete: %" PRIu64 " readings were dropped",
+                            trace->path, dropped);
+    }
     destroy(trace);
     return result;
 }

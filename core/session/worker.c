@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a worker does next is a state machine that starts no thread and never waits. Around it are
+ * The steps of a worker are a state machine that starts no thread and never waits. Around it are
  * the thread, and the orders that others give it.
  */
 #include "session/worker.h"
@@ -63,7 +63,7 @@ static int worker_start_thread(struct worker *worker)
     return worker->started ? 0 : -1;
 }
 
-/* What the calling thread has used is counted, and it will not go on. */
+/* Count the CPU time of the calling thread, which will not go on. */
 static void worker_count_cpu(struct worker *worker)
 {
     if (worker->running) {
@@ -114,7 +114,7 @@ static void worker_reopen(struct worker_task *task)
     task->error = task->reader ? 0 : errno;
 }
 
-/* What begins or ends a time has to be read then. */
+/* A reading that begins or ends a time has to be made then. */
 static void worker_allow_age(const struct worker_task *task)
 {
     const struct component *component = task->component;
@@ -151,19 +151,13 @@ static void worker_call(struct worker_task *task)
     }
 }
 
-/* A reading that begins now is for all who have wanted one. */
-static void worker_answer_request(struct worker_task *task)
-{
-    bool probe = task->call == WORKER_PROBE && task->component->wanted == COMPONENT_LOOK;
-
-    if (probe || task->call == WORKER_READ || task->call == WORKER_LOOK) {
-        task->component->wanted = COMPONENT_UNWANTED;
-    }
-}
-
 static void worker_make_call(struct worker *worker, struct worker_task task)
 {
-    worker_answer_request(&task);
+    bool probe = task.call == WORKER_PROBE && task.component->wanted == COMPONENT_LOOK;
+
+    if (probe || task.call == WORKER_READ || task.call == WORKER_LOOK) {
+        task.component->wanted = COMPONENT_UNWANTED; /* it begins now: it is for all requests */
+    }
     task.run = worker->run;
     task.asked = worker->last;
     worker->task = task;
@@ -172,7 +166,7 @@ static void worker_make_call(struct worker *worker, struct worker_task task)
     pthread_mutex_lock(&worker->mutex);
 }
 
-/* What comes of them. */
+/* Their results. */
 
 static bool worker_wants(const struct worker *worker, const struct worker_task *task)
 {
@@ -220,7 +214,7 @@ static void worker_has_reopened(struct worker *worker, struct worker_task *task)
 }
 
 /*
- * What is open may never work again: a driver was reloaded, a device plugged in again. Only an
+ * An open source may never work again: a driver was reloaded, a device plugged in again. Only an
  * own worker opens it again; the shared one hands it over.
  */
 static bool worker_reopens(const struct worker *worker, const struct worker_task *task)
@@ -240,15 +234,6 @@ static bool worker_reopens(const struct worker *worker, const struct worker_task
     return retry_wants_reopening(&retry);
 }
 
-/*
- * A reading that was under way when the last one was asked for is that of an own worker, which may
- * need long for another.
- */
-static bool worker_was_last(const struct worker *worker, const struct worker_task *task)
-{
-    return worker->last && task->component->tried && (task->asked || !worker->own);
-}
-
 static void worker_account(struct worker *worker, const struct worker_task *task)
 {
     struct component *component = task->component;
@@ -264,7 +249,9 @@ static void worker_account(struct worker *worker, const struct worker_task *task
     if (!component->tried) {
         component_begin_probes(component, task->when);
     }
-    component->finished = worker_was_last(worker, task);
+    /* one that was under way when the last was asked for: an own worker may need long for another
+     */
+    component->finished = worker->last && component->tried && (task->asked || !worker->own);
     component->tried = true;
     worker->running = !component->finished || worker_lacks(worker, true);
     if (waited_for) {
@@ -314,7 +301,7 @@ static void worker_conclude(struct worker *worker)
     }
 }
 
-/* What is due. */
+/* The next reading. */
 
 static uint64_t worker_reading_due_ns(const struct worker *worker,
                                       const struct component *component, uint64_t now_ns)
@@ -354,18 +341,6 @@ static struct component *worker_next(struct worker *worker)
     return NULL;
 }
 
-static uint64_t worker_earliest_ns(const struct worker *worker)
-{
-    uint64_t earliest_ns = UINT64_MAX;
-
-    for (size_t i = 0; i < worker->count; i++) {
-        uint64_t due_ns = worker_due_ns(worker, &worker->components[i], worker->round_ns);
-
-        earliest_ns = due_ns < earliest_ns ? due_ns : earliest_ns;
-    }
-    return earliest_ns;
-}
-
 static struct worker_task worker_reading(const struct worker *worker, struct component *component)
 {
     bool due = worker_reading_due_ns(worker, component, worker->round_ns) <= worker->round_ns;
@@ -391,14 +366,20 @@ static struct worker_task worker_reading(const struct worker *worker, struct com
 static uint64_t worker_read_next(struct worker *worker)
 {
     struct component *component = worker_next(worker);
+    uint64_t earliest_ns = UINT64_MAX;
 
     if (!component) {
         worker->next = 0;
         worker->round_ns = session_clock_now_ns(worker->common->clock);
         component = worker_next(worker);
     }
+    for (size_t i = 0; !component && i < worker->count; i++) {
+        uint64_t due_ns = worker_due_ns(worker, &worker->components[i], worker->round_ns);
+
+        earliest_ns = due_ns < earliest_ns ? due_ns : earliest_ns;
+    }
     if (!component) {
-        return worker_earliest_ns(worker);
+        return earliest_ns;
     }
     if (!component->tried) {
         component->deadline_ns = worker->round_ns;
@@ -492,7 +473,7 @@ static void *worker_thread(void *argument)
     return NULL;
 }
 
-/* What the thread held cannot be given back. */
+/* The thread cannot give back what it held. */
 static void worker_lose_component(struct worker *worker)
 {
     struct component *component = worker->task.component;
@@ -541,13 +522,8 @@ void worker_lost(void *argument)
 
 /* Orders. */
 
-void worker_init(struct worker *worker, struct session_common *common, struct component *component)
-{
-    worker_init_shared(worker, common, component, 1, NULL);
-}
-
-void worker_init_shared(struct worker *worker, struct session_common *common,
-                        struct component *components, size_t count, struct worker *own)
+void worker_init(struct worker *worker, struct session_common *common, struct component *components,
+                 size_t count, struct worker *own)
 {
     memset(worker, 0, sizeof *worker);
     worker->common = common;
@@ -587,7 +563,7 @@ void worker_open(struct worker *worker)
     pthread_mutex_unlock(&worker->mutex);
 }
 
-/* What has ended the thread in an earlier run is the reason in this one, too. */
+/* The end of the thread in an earlier run is the reason in this one, too. */
 static void worker_restart(struct worker *worker, struct component *component)
 {
     const struct apapi_error reason = component->reason;

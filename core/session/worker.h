@@ -38,7 +38,7 @@ struct worker_task {
  * components, but for those that have an own worker: components that are slow to open or to read,
  * that may end their thread, or that have failed for so long that their source is opened again.
  *
- * What a worker does next is decided by worker_step(); its thread calls that and sleeps between.
+ * worker_step() decides on its next step; its thread calls that and sleeps between.
  *
  * `mutex` protects all that follows it here, and the components that the worker reads. It is not
  * held in a call into a source: there the thread alone touches the component's reader, `raw` and
@@ -69,12 +69,12 @@ struct worker {
     uint64_t cpu_ns;               /* in the latest run, of threads that have ended or are idle */
 };
 
-/** Prepare an own worker. Both arguments must outlive it. */
-void worker_init(struct worker *worker, struct session_common *common, struct component *component);
-
-/** Prepare the shared worker. @param own  one for each of the components, prepared */
-void worker_init_shared(struct worker *worker, struct session_common *common,
-                        struct component *components, size_t count, struct worker *own);
+/**
+ * Prepare a worker. What it is given must outlive it.
+ * @param own  for the shared worker: one for each of the components, prepared; NULL: an own worker
+ */
+void worker_init(struct worker *worker, struct session_common *common, struct component *components,
+                 size_t count, struct worker *own);
 
 void worker_clear(struct worker *worker);
 
