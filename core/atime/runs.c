@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 
 static void name_record(const struct report *report, struct apapi_record *record)
 {

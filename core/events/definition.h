@@ -5,7 +5,7 @@
 
 #include "apapi/event.h"
 #include "apapi/events.h"
-#include "measure/value.h"
+#include "measure/meter.h"
 
 /** Statistics of a value, as bits; the same as enum apapi_shown. */
 enum apapi_stat {

@@ -6,10 +6,96 @@
 
 #include "base/duration.h"
 
+/* The update period. */
+
+#define UNKNOWN_NS UINT64_C(1000000) /* RAPL's counters move once a millisecond */
+#define LONG_GAPS 3                  /* so many show a longer period ... */
+#define LONG_SHARE 8                 /* ... if they are at least this part of all */
+#define SHORT_GAPS 16                /* so many show a shorter one, if no gap is long */
+#define STANDSTILL 4                 /* times the mean gap: that is no period */
+
+static void update_restart(struct apapi_update *update)
+{
+    *update = (struct apapi_update){
+        .stated_ns = update->stated_ns,
+        .period_ns = update->stated_ns ? update->stated_ns : UNKNOWN_NS,
+    };
+}
+
+static uint64_t update_mean_ns(const struct apapi_update *update)
+{
+    return update->sum_ns / update->gaps;
+}
+
+/* Readings are never exactly an interval apart: a small difference shows nothing. */
+static bool update_is_longer(const struct apapi_update *update)
+{
+    return update->long_gaps >= LONG_GAPS && update->long_gaps >= update->gaps / LONG_SHARE &&
+           update_mean_ns(update) / 3 > update->period_ns / 2;
+}
+
+static bool update_is_shorter(const struct apapi_update *update)
+{
+    return update->gaps >= SHORT_GAPS && update->long_gaps == 0 &&
+           update_mean_ns(update) / 3 < update->period_ns / 4;
+}
+
+static bool update_learn(struct apapi_update *update)
+{
+    if (!update->learned && !update_is_longer(update) && !update_is_shorter(update)) {
+        return false;
+    }
+    update->period_ns = update_mean_ns(update);
+    update->learned = true;
+    return true;
+}
+
+/*
+ * Two readings may lie within one update: only a longer time without a move shows something, and it
+ * shows nothing of a time without readings.
+ */
+static bool update_add_rare(struct apapi_update *update, uint64_t gap_ns, uint64_t still_ns)
+{
+    bool first = !update->moved, is_long = still_ns >= update->period_ns;
+    uint64_t likely_ns = gap_ns < 2 * still_ns ? gap_ns : 2 * still_ns;
+
+    update->moved = true;
+    if (update->gaps >= LONG_GAPS && gap_ns / STANDSTILL > update_mean_ns(update)) {
+        return false;
+    }
+    if (is_long && likely_ns > update->longest_ns) {
+        update->longest_ns = likely_ns;
+    }
+    if (first) {
+        return false;
+    }
+    update->gaps++;
+    update->long_gaps += is_long;
+    update->sum_ns += still_ns ? likely_ns : gap_ns;
+    return update_learn(update);
+}
+
+/*
+ * A reading finds the counter moved.
+ * @param gap_ns    since the reading that found it moved before [ns]
+ * @param still_ns  from that one to the latest reading that found no move [ns]; 0: there is none
+ * @return whether the period may have changed
+ */
+static inline bool update_moved(struct apapi_update *update, uint64_t gap_ns, uint64_t still_ns)
+{
+    if (still_ns || !update->moved) {
+        return update_add_rare(update, gap_ns, still_ns);
+    }
+    update->sum_ns += gap_ns;
+    return ++update->gaps % SHORT_GAPS == 0 && update_learn(update);
+}
+
+/* Counters of whole numbers. */
+
 #define STALL_UPDATES 100
 #define STILL_UPDATES 4    /* so long a counter may stand still at either end of what is covered */
 #define GUARD_READINGS 4.0 /* readings per shortest possible wrap */
-#define UNSTATED_FACTOR 10 /* patience with a counter whose update period nobody states */
+#define UNSTATED_FACTOR 10 /* patience with a counter whose update period is not stated */
 
 /* @return in which time the plausible increment reaches the end of the hardware's counter [ns]. */
 static uint64_t hide_ns(const struct apapi_counter *counter)
@@ -37,7 +123,7 @@ static void apply_update(struct apapi_counter *counter)
     counter->stall_ns = counter->rests ? UINT64_MAX : (uint64_t)(STALL_UPDATES * update_ns);
 }
 
-/* What is on uses more; idle cores and processor graphics are off. */
+/* A device that is on uses more; idle cores and processor graphics are off. */
 static double least_w(enum apapi_domain domain)
 {
     return domain == APAPI_DOMAIN_CORE || domain == APAPI_DOMAIN_UNCORE ? 0.01 : 0.2;
@@ -53,7 +139,8 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     counter->guard_raw = event->guard_j / event->scale;
     counter->rests = !apapi_counter_never_rests(event);
     counter->unit_ns = (uint64_t)(event->scale / least_w(event->domain) * 1e9);
-    apapi_update_init(&counter->update, event->update_ns);
+    counter->update.stated_ns = event->update_ns;
+    update_restart(&counter->update);
     apply_update(counter);
 }
 
@@ -66,7 +153,7 @@ void apapi_counter_restart(struct apapi_counter *counter)
     counter->reopened = false;
     counter->last.valid = false;
     counter->doubted.valid = false;
-    apapi_update_restart(&counter->update);
+    update_restart(&counter->update);
     apply_update(counter);
 }
 
@@ -83,7 +170,7 @@ static bool decreased(const struct apapi_counter *counter, uint64_t before, uint
     return counter->is_signed ? (int64_t)now < (int64_t)before : now < before;
 }
 
-/* What a counter has counted from one reading to another, if it wrapped at most once. */
+/* The increment from one reading to another, if it wrapped at most once. */
 static uint64_t distance(const struct apapi_counter *counter, uint64_t before, uint64_t now)
 {
     uint64_t range =
@@ -127,7 +214,7 @@ static bool whole_wraps_may_hide(const struct apapi_counter *counter, uint64_t s
     return since_ns + (counter->last.at_ns - counter->last.begin_ns) > counter->hide_ns;
 }
 
-/* How long the counter had stood still at its last accepted reading. */
+/* Of how long a standstill its last accepted reading was the end. */
 static uint64_t still_ns(const struct apapi_counter *counter)
 {
     return counter->last.valid ? counter->last.at_ns - counter->last.moved_ns : 0;
@@ -160,8 +247,8 @@ static bool has_stalled(const struct apapi_counter *counter)
 }
 
 /*
- * What a counter that stands still at the end has missed stays unknown. If it has never moved, all
- * is unknown, and that is said elsewhere.
+ * A counter that stands still at the end may have missed something, which stays unknown. If it has
+ * never moved, all is unknown, and that is said elsewhere.
  */
 static bool stays_unknown(const struct apapi_counter *counter)
 {
@@ -191,11 +278,6 @@ static void close_segment_at(struct apapi_counter *counter, uint64_t until_ns)
 static void counter_close_segment(struct apapi_counter *counter)
 {
     close_segment_at(counter, covered_until_ns(counter));
-}
-
-void apapi_counter_reopened(struct apapi_counter *counter)
-{
-    counter->reopened = true;
 }
 
 /* Whether it is certainly the same counter. One of energy must have moved during the outage. */
@@ -235,7 +317,7 @@ static void continue_from(struct apapi_counter *counter, const struct apapi_coun
     counter->segment_ns = first->at_ns;
     counter->last = *first;
     counter->moved = false;
-    apapi_update_break(&counter->update);
+    counter->update.moved = false; /* something is lost: the next move does not end a gap */
 }
 
 /* The doubted reading was the first one after a reset. @param until_ns  the covered time's end */
@@ -257,8 +339,8 @@ static bool is_known_to_have_missed(const struct apapi_counter *counter,
 
 /*
  * The counter goes on from the doubted reading. If readings had found it standing still, that shows
- * what it had missed. If the latest one had found it moved, nobody knows: it is not counted, nor is
- * the time covered in which it may have stopped.
+ * what it had missed. If the latest one had found it moved, that is unknown: it is not counted, nor
+ * is the time covered in which it may have stopped.
  * @param increment  since the doubted reading; becomes that since the last accepted one
  */
 __attribute__((noinline, cold)) static enum apapi_count
@@ -315,7 +397,7 @@ static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
         }
         counter->moved = true;
         if (!counter->rests && !(still && was_left_unread(last, when.end_ns)) &&
-            apapi_update_moved(&counter->update, when.end_ns - last->moved_ns, still)) {
+            update_moved(&counter->update, when.end_ns - last->moved_ns, still)) {
             apply_update(counter);
         }
         last->ran_ns = last->begin_ns;
@@ -357,7 +439,7 @@ begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment w
     return APAPI_COUNT_BASELINE;
 }
 
-/* What it shows now may be older than the segment: that begins here. */
+/* It may show something older than the segment: that begins here. */
 __attribute__((noinline, cold)) static enum apapi_count
 begin_at_move(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {
@@ -431,11 +513,6 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
     return meaning;
 }
 
-void apapi_counter_failed(struct apapi_counter *counter)
-{
-    counter->incidents.failed++;
-}
-
 /* A second call changes nothing. */
 void apapi_counter_finish(struct apapi_counter *counter)
 {
@@ -449,17 +526,182 @@ void apapi_counter_finish(struct apapi_counter *counter)
     counter->last.begin_ns = counter->last.at_ns;
 }
 
-uint64_t apapi_counter_guard_ns(const struct apapi_event *event, double max_w)
+/* A quarter of the shortest possible time between two wraps. */
+uint64_t apapi_event_guard_ns(const struct apapi_event *event)
 {
+    double max_w = fmin(apapi_domain_max_w(event->domain), apapi_domain_max_w(APAPI_DOMAIN_NODE));
     double guard_ns = event->guard_j > 0 ? event->guard_j / max_w / GUARD_READINGS * 1e9 : INFINITY;
 
     return guard_ns < 9e18 ? (uint64_t)guard_ns : UINT64_MAX;
 }
 
-uint64_t apapi_event_guard_ns(const struct apapi_event *event)
-{
-    double domain_w = apapi_domain_max_w(event->domain);
-    double node_w = apapi_domain_max_w(APAPI_DOMAIN_NODE);
+/* Counters of doubles. */
 
-    return apapi_counter_guard_ns(event, domain_w < node_w ? domain_w : node_w);
+void apapi_float_counter_restart(struct apapi_float_counter *counter)
+{
+    *counter = (struct apapi_float_counter){.max_per_ns = counter->max_per_ns};
+}
+
+static struct apapi_float_point float_counter_point(double raw, struct apapi_moment when)
+{
+    return (struct apapi_float_point){.valid = true,
+                                      .raw = raw,
+                                      .begin_ns = when.begin_ns,
+                                      .at_ns = when.end_ns,
+                                      .moved_ns = when.end_ns,
+                                      .ran_ns = when.begin_ns};
+}
+
+static bool is_plausible(const struct apapi_float_counter *counter, double increment,
+                         uint64_t dt_ns)
+{
+    return increment >= 0 &&
+           (isinf(counter->max_per_ns) || increment <= counter->max_per_ns * (double)dt_ns);
+}
+
+static bool float_counter_continues(const struct apapi_float_counter *counter,
+                                    const struct apapi_float_point *from,
+                                    const struct apapi_float_point *now)
+{
+    return from->valid && is_plausible(counter, now->raw - from->raw, now->at_ns - from->begin_ns);
+}
+
+/* After an outage: whether it is certainly the same counter. */
+static bool float_counter_goes_on(const struct apapi_float_counter *counter,
+                                  const struct apapi_float_point *now)
+{
+    return float_counter_continues(counter, &counter->last, now) &&
+           (now->raw > counter->last.raw || isinf(counter->max_per_ns));
+}
+
+/*
+ * Nothing is counted from the last reading on. The time until its beginning is covered, unless a
+ * counter of energy has not moved in it: that shows nothing.
+ */
+static void float_counter_close_segment(struct apapi_float_counter *counter, uint64_t until_ns)
+{
+    const struct apapi_float_point *last = &counter->last;
+    bool moved = isinf(counter->max_per_ns) || last->moved_ns != counter->segment_ns;
+
+    if (last->valid) {
+        counter->covered_ns -=
+            last->at_ns -
+            (moved && until_ns > counter->segment_ns ? until_ns : counter->segment_ns);
+    }
+}
+
+static void float_counter_begin(struct apapi_float_counter *counter,
+                                const struct apapi_float_point *first, uint64_t until_ns)
+{
+    counter->incidents.resets += counter->last.valid;
+    float_counter_close_segment(counter, until_ns);
+    counter->segment_ns = first->at_ns;
+    counter->last = *first;
+}
+
+static void float_counter_believe(struct apapi_float_counter *counter,
+                                  const struct apapi_float_point *now, double increment,
+                                  uint64_t since_ns)
+{
+    struct apapi_float_point *last = &counter->last;
+    struct apapi_float_point before = *last;
+
+    counter->total += increment;
+    counter->covered_ns += since_ns;
+    counter->incidents.samples++;
+    *last = *now;
+    last->ran_ns = increment > 0 ? before.begin_ns : before.ran_ns;
+    last->moved_ns = increment > 0 ? now->at_ns : before.moved_ns;
+    last->increment = increment > 0 ? increment : before.increment;
+}
+
+/*
+ * The counter goes on from the doubted reading. If readings had found it standing still, that shows
+ * what it had missed. If the latest one had found it moved, that is unknown.
+ */
+static enum apapi_count float_counter_explain(struct apapi_float_counter *counter)
+{
+    const struct apapi_float_point doubted = counter->doubted, last = counter->last;
+    bool possible = is_plausible(counter, doubted.raw - last.raw, doubted.at_ns - last.ran_ns);
+
+    counter->doubted.valid = false;
+    if (possible && last.at_ns != last.moved_ns) {
+        return APAPI_COUNT_ADDED;
+    }
+    float_counter_begin(counter, &doubted, possible ? last.ran_ns : last.begin_ns);
+    return APAPI_COUNT_RESET;
+}
+
+/* A doubted reading between the last one and this one was not wrong, as in was_on_the_way(). */
+static void float_counter_settle_doubt(struct apapi_float_counter *counter, double raw)
+{
+    counter->incidents.refused += counter->doubted.valid && counter->doubted.raw > raw;
+    counter->doubted.valid = false;
+}
+
+/* The doubted value once more: of a counter of energy that shows nothing until it moves. */
+static bool float_counter_repeats(const struct apapi_float_counter *counter,
+                                  const struct apapi_float_point *now)
+{
+    return counter->doubted.valid && now->raw == counter->doubted.raw &&
+           !isinf(counter->max_per_ns);
+}
+
+/* @return the meaning of the reading for the segment: it goes on, begins again, or is doubted. */
+static enum apapi_count float_counter_examine(struct apapi_float_counter *counter,
+                                              const struct apapi_float_point *now, bool reopened)
+{
+    bool goes_on = reopened ? float_counter_goes_on(counter, now)
+                            : float_counter_continues(counter, &counter->last, now);
+
+    if (goes_on) {
+        float_counter_settle_doubt(counter, now->raw);
+        return APAPI_COUNT_ADDED;
+    }
+    if (!counter->last.valid || reopened || now->raw < counter->last.raw) {
+        counter->incidents.refused += counter->doubted.valid;
+        counter->doubted.valid = false;
+        float_counter_begin(counter, now, counter->last.begin_ns);
+        return APAPI_COUNT_BASELINE;
+    }
+    if (float_counter_repeats(counter, now)) {
+        return APAPI_COUNT_DOUBTED;
+    }
+    if (float_counter_continues(counter, &counter->doubted, now)) {
+        return float_counter_explain(counter);
+    }
+    counter->incidents.refused += counter->doubted.valid;
+    counter->doubted = *now;
+    return APAPI_COUNT_DOUBTED;
+}
+
+enum apapi_count apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
+                                         struct apapi_moment when, double *increment,
+                                         uint64_t *since_ns)
+{
+    const struct apapi_float_point now = float_counter_point(raw, when);
+    bool reopened = counter->reopened;
+    enum apapi_count meaning;
+
+    if (!isfinite(raw)) {
+        counter->incidents.refused++;
+        return APAPI_COUNT_DOUBTED;
+    }
+    counter->reopened = false;
+    meaning = float_counter_examine(counter, &now, reopened);
+    if (meaning == APAPI_COUNT_ADDED || meaning == APAPI_COUNT_RESET) {
+        *increment = raw - counter->last.raw;
+        *since_ns = when.end_ns - counter->last.at_ns;
+        float_counter_believe(counter, &now, *increment, *since_ns);
+    }
+    return meaning;
+}
+
+/* A second call changes nothing. */
+void apapi_float_counter_finish(struct apapi_float_counter *counter)
+{
+    counter->incidents.refused += counter->doubted.valid;
+    counter->doubted.valid = false;
+    float_counter_close_segment(counter, counter->last.begin_ns);
+    counter->last.begin_ns = counter->segment_ns = counter->last.at_ns;
 }

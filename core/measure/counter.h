@@ -5,8 +5,50 @@
 #include <stdint.h>
 
 #include "apapi/measurement.h"
-#include "measure/moment.h"
-#include "measure/update.h"
+
+/** Time of a reading [ns]: its value belongs to some instant from `begin_ns` to `end_ns`. */
+struct apapi_moment {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+};
+
+/** A reading without duration. */
+static inline struct apapi_moment moment_at(uint64_t now_ns)
+{
+    return (struct apapi_moment){now_ns, now_ns};
+}
+
+/*
+ * The update period of a counter: how often it moves by itself. It is what the source states until
+ * readings show another one. Readings that find the counter where it was show a longer period;
+ * many that all find it moved, in less time than is stated, show a shorter one. A single standstill
+ * shows nothing. Pure arithmetic.
+ */
+struct apapi_update {
+    uint64_t stated_ns;  /* by the source; 0: it does not say */
+    uint64_t period_ns;  /* what is known so far; never 0 */
+    bool learned;        /* `period_ns` comes from the moves */
+    bool moved;          /* there was a move, so that the next one ends a gap */
+    uint64_t gaps;       /* between two moves */
+    uint64_t long_gaps;  /* in which a reading found no move */
+    uint64_t sum_ns;     /* of all gaps */
+    uint64_t longest_ns; /* that readings found it without a move, but no standstill; at most twice
+                            that */
+};
+
+/*
+ * A power is taken over half an interval at least, and over so many updates that it does not show
+ * where in an update the readings happen to lie.
+ */
+#define APAPI_WINDOW_UPDATES 20
+
+/** @param update_ns  0: not known. @return the shortest time that has a power [ns] */
+static inline uint64_t apapi_window_ns(uint64_t interval_ns, uint64_t update_ns)
+{
+    uint64_t updates_ns = APAPI_WINDOW_UPDATES * update_ns;
+
+    return updates_ns > interval_ns / 2 ? updates_ns : interval_ns / 2;
+}
 
 /*
  * The 64-bit total of one hardware counter. Pure arithmetic: no clock, no allocation.
@@ -40,7 +82,9 @@ struct apapi_counter {
     double hidden;       /* what whole wraps may hide, in all gaps [raw units] */
     struct apapi_incidents incidents;
     double guard_raw; /* what the hardware's counter can hold [raw units]; 0: no limit */
-    bool reopened;    /* source reopened since the latest reading: the counter may start anywhere */
+    bool reopened;    /* set when the source was opened again after an outage: the counter continues
+                         only if the next reading is certainly of the same counter. Otherwise it
+                         restarted, and its increment during the outage is unknown */
     struct apapi_counter_point {
         bool valid;
         uint64_t raw;
@@ -85,23 +129,43 @@ void apapi_counter_restart(struct apapi_counter *counter);
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
                                    struct apapi_moment when, struct apapi_increment *increment);
 
-/**
- * The source was opened again after an outage. The counter continues only if the next reading is
- * certainly of the same counter. Otherwise it restarted, and its increment during the outage is
- * unknown.
- */
-void apapi_counter_reopened(struct apapi_counter *counter);
-
-/** Note a failed reading. */
-void apapi_counter_failed(struct apapi_counter *counter);
-
 /** Call it after the last reading. A reading that is still doubted counts as refused. */
 void apapi_counter_finish(struct apapi_counter *counter);
 
 /**
- * @return how long a counter may be left unread without losing a wrap: a quarter of the shortest
- * possible time between two wraps [ns]; UINT64_MAX: forever.
+ * The total of a counter whose raw values are doubles. It does not wrap, but it can restart: after
+ * a decrease it has. An implausible increase is doubted as in a counter of integers.
  */
-uint64_t apapi_counter_guard_ns(const struct apapi_event *event, double max_w);
+struct apapi_float_counter {
+    double max_per_ns; /* greatest plausible increment per ns [raw units]; INFINITY: any */
+    bool reopened; /* source reopened since the latest reading: the counter may start anywhere */
+    struct apapi_float_point {
+        bool valid;
+        double raw;
+        uint64_t begin_ns, at_ns; /* of that reading */
+        uint64_t moved_ns;        /* last change */
+        uint64_t ran_ns;  /* beginning of the reading before that: until then it was known to run */
+        double increment; /* of the last move [raw units] */
+    } last, doubted;
+    double total;        /* [raw units] */
+    uint64_t covered_ns; /* exact when finished */
+    uint64_t segment_ns; /* end of the first reading since the last break */
+    struct apapi_incidents incidents;
+};
+
+/** Forget all readings and totals, but keep the settings. */
+void apapi_float_counter_restart(struct apapi_float_counter *counter);
+
+/**
+ * Take a reading. It is refused if it is not finite.
+ * @param increment  the increment [raw units] and its time [ns]; set for APAPI_COUNT_ADDED and
+ *                   APAPI_COUNT_RESET
+ */
+enum apapi_count apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
+                                         struct apapi_moment when, double *increment,
+                                         uint64_t *since_ns);
+
+/** Call it after the last reading. A reading that is still doubted counts as refused. */
+void apapi_float_counter_finish(struct apapi_float_counter *counter);
 
 #endif

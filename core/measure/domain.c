@@ -2,6 +2,248 @@
 #include "measure/domain.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "base/duration.h"
+
+/* Timelines. */
+
+#define BIN_MIN_NS 10000000
+#define PCT 100.0
+#define UNTOUCHED ((float)(2 * PCT)) /* mark of a bin without any value so far */
+
+static uint64_t lesser_ns(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t greater_ns(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The part of `from`..`to` in the bin that begins at `start`. */
+static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t start_ns, uint64_t length_ns)
+{
+    uint64_t first_ns = greater_ns(from_ns, start_ns);
+    uint64_t last_ns = lesser_ns(to_ns, start_ns + length_ns);
+
+    return first_ns < last_ns ? last_ns - first_ns : 0;
+}
+
+void apapi_timeline_meter_init(struct apapi_timeline_meter *meter, uint64_t origin_ns,
+                               uint64_t interval_ns)
+{
+    memset(meter, 0, sizeof *meter);
+    meter->origin_ns = origin_ns;
+    meter->bin_ns = BIN_MIN_NS;
+    while (meter->bin_ns < interval_ns) {
+        meter->bin_ns *= 2;
+    }
+}
+
+static void fold(struct apapi_timeline_meter *meter)
+{
+    for (size_t i = 0; i < APAPI_TIMELINE_BINS / 2; i++) {
+        meter->energy_j[i] = meter->energy_j[2 * i] + meter->energy_j[2 * i + 1];
+        meter->covered_ns[i] = meter->covered_ns[2 * i] + meter->covered_ns[2 * i + 1];
+    }
+    for (size_t i = APAPI_TIMELINE_BINS / 2; i < APAPI_TIMELINE_BINS; i++) {
+        meter->energy_j[i] = 0;
+        meter->covered_ns[i] = 0;
+    }
+    meter->bin_ns *= 2;
+}
+
+void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_ns, uint64_t to_ns,
+                              double energy_j)
+{
+    uint64_t first_ns = greater_ns(from_ns, meter->origin_ns) - meter->origin_ns;
+    uint64_t last_ns = greater_ns(to_ns, meter->origin_ns) - meter->origin_ns;
+    double power_w;
+
+    if (last_ns <= first_ns) {
+        return;
+    }
+    power_w = energy_j / duration(to_ns - from_ns);
+    while (last_ns > APAPI_TIMELINE_BINS * meter->bin_ns) {
+        fold(meter);
+    }
+    for (uint64_t bin = first_ns / meter->bin_ns; first_ns < last_ns; bin++) {
+        uint64_t part_ns = lesser_ns(last_ns, (bin + 1) * meter->bin_ns) - first_ns;
+
+        meter->energy_j[bin] += power_w * duration(part_ns);
+        meter->covered_ns[bin] += part_ns;
+        first_ns += part_ns;
+    }
+}
+
+void apapi_timeline_meter_finish(const struct apapi_timeline_meter *meter, uint64_t length_ns,
+                                 struct apapi_timeline *result)
+{
+    struct apapi_timeline_meter folded = *meter;
+
+    memset(result, 0, sizeof *result);
+    if (length_ns == 0) {
+        return;
+    }
+    while (length_ns > APAPI_TIMELINE_BINS * folded.bin_ns) {
+        fold(&folded);
+    }
+    result->bin_ns = folded.bin_ns;
+    result->length_ns = length_ns;
+    result->count = (size_t)((length_ns + folded.bin_ns - 1) / folded.bin_ns);
+    for (size_t i = 0; i < result->count; i++) {
+        double share = (double)folded.covered_ns[i] / (double)apapi_timeline_bin_length(result, i);
+
+        result->energy_j[i] = (float)folded.energy_j[i];
+        result->covered_pct[i] = (float)(PCT * fmin(share, 1));
+    }
+}
+
+uint64_t apapi_timeline_bin_length(const struct apapi_timeline *timeline, size_t bin)
+{
+    uint64_t start_ns = bin * timeline->bin_ns;
+
+    return bin < timeline->count ? lesser_ns(timeline->bin_ns, timeline->length_ns - start_ns) : 0;
+}
+
+/* The known part of a bin [ns]. */
+static double known_length(const struct apapi_timeline *timeline, size_t bin)
+{
+    return (double)apapi_timeline_bin_length(timeline, bin) * timeline->covered_pct[bin] / PCT;
+}
+
+double apapi_timeline_power_w(const struct apapi_timeline *timeline, size_t bin)
+{
+    double known_ns = bin < timeline->count ? known_length(timeline, bin) : 0;
+
+    return known_ns > 0 ? timeline->energy_j[bin] * 1e9 / known_ns : NAN;
+}
+
+double apapi_timeline_energy_j(const struct apapi_timeline *timeline)
+{
+    double sum_j = 0;
+
+    for (size_t i = 0; i < timeline->count; i++) {
+        sum_j += timeline->energy_j[i];
+    }
+    return timeline->count ? sum_j : NAN;
+}
+
+double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t from_ns,
+                                uint64_t to_ns, uint64_t *known_ns)
+{
+    double sum_j = 0, sum_ns = 0;
+
+    for (size_t i = timeline->count ? (size_t)(from_ns / timeline->bin_ns) : 0;
+         i < timeline->count && i * timeline->bin_ns < to_ns; i++) {
+        uint64_t length_ns = apapi_timeline_bin_length(timeline, i);
+        uint64_t part_ns = overlap_ns(from_ns, to_ns, i * timeline->bin_ns, length_ns);
+
+        if (part_ns > 0) {
+            double share = (double)part_ns / (double)length_ns;
+
+            sum_j += share * timeline->energy_j[i];
+            sum_ns += share * known_length(timeline, i);
+        }
+    }
+    if (known_ns) {
+        *known_ns = (uint64_t)(sum_ns + 0.5);
+    }
+    return sum_j;
+}
+
+/* Set bin `to` of the joined timeline from two bins of the old one. */
+static void join_two(const struct apapi_timeline *old, size_t to, struct apapi_timeline *joined)
+{
+    double known_ns = 0;
+
+    for (size_t from = 2 * to; from < 2 * to + 2 && from < old->count; from++) {
+        joined->energy_j[to] += old->energy_j[from];
+        known_ns += known_length(old, from);
+    }
+    joined->covered_pct[to] =
+        (float)(PCT * fmin(known_ns / (double)apapi_timeline_bin_length(joined, to), 1));
+}
+
+void apapi_timeline_coarsen(struct apapi_timeline *timeline, uint64_t bin_ns)
+{
+    while (timeline->count > 0 && timeline->bin_ns < bin_ns) {
+        struct apapi_timeline joined = {.bin_ns = 2 * timeline->bin_ns,
+                                        .length_ns = timeline->length_ns,
+                                        .count = (timeline->count + 1) / 2};
+
+        for (size_t i = 0; i < joined.count; i++) {
+            join_two(timeline, i, &joined);
+        }
+        *timeline = joined;
+    }
+}
+
+/* An empty timeline of this length, with bins of this width, or wider if they would be too many. */
+static struct apapi_timeline make_empty(uint64_t length_ns, uint64_t bin_ns)
+{
+    struct apapi_timeline empty = {.bin_ns = bin_ns, .length_ns = length_ns};
+
+    while (length_ns > APAPI_TIMELINE_BINS * empty.bin_ns) {
+        empty.bin_ns *= 2;
+    }
+    empty.count = (size_t)((length_ns + empty.bin_ns - 1) / empty.bin_ns);
+    return empty;
+}
+
+/* Add a timeline that begins `late_ns` after the sum does. */
+static void lay_over(struct apapi_timeline *sum, const struct apapi_timeline *one, uint64_t late_ns)
+{
+    for (size_t i = 0; i < sum->count; i++) {
+        uint64_t start_ns = i * sum->bin_ns;
+        uint64_t end_ns = start_ns + apapi_timeline_bin_length(sum, i);
+        uint64_t own_ns = overlap_ns(start_ns, end_ns, late_ns, one->length_ns);
+        uint64_t known_ns = 0;
+
+        if (own_ns == 0) {
+            continue;
+        }
+        sum->energy_j[i] += (float)apapi_timeline_between_j(
+            one, greater_ns(start_ns, late_ns) - late_ns, end_ns - late_ns, &known_ns);
+        sum->covered_pct[i] =
+            fminf(sum->covered_pct[i], (float)(PCT * (double)known_ns / (double)own_ns));
+    }
+}
+
+void apapi_timeline_sum_add(struct apapi_timeline_sum *sum, int64_t start_unix_ns,
+                            const struct apapi_timeline *timeline)
+{
+    struct apapi_timeline_sum old = *sum;
+    uint64_t old_late_ns, late_ns;
+
+    if (timeline->count == 0) {
+        return;
+    }
+    if (old.timeline.count == 0) {
+        *sum = (struct apapi_timeline_sum){start_unix_ns, *timeline};
+        return;
+    }
+    sum->start_unix_ns = old.start_unix_ns < start_unix_ns ? old.start_unix_ns : start_unix_ns;
+    old_late_ns = (uint64_t)(old.start_unix_ns - sum->start_unix_ns);
+    late_ns = (uint64_t)(start_unix_ns - sum->start_unix_ns);
+    sum->timeline =
+        make_empty(greater_ns(old_late_ns + old.timeline.length_ns, late_ns + timeline->length_ns),
+                   greater_ns(old.timeline.bin_ns, timeline->bin_ns));
+    for (size_t i = 0; i < sum->timeline.count; i++) {
+        sum->timeline.covered_pct[i] = UNTOUCHED;
+    }
+    lay_over(&sum->timeline, &old.timeline, old_late_ns);
+    lay_over(&sum->timeline, timeline, late_ns);
+    for (size_t i = 0; i < sum->timeline.count; i++) {
+        if (sum->timeline.covered_pct[i] == UNTOUCHED) {
+            sum->timeline.covered_pct[i] = 0;
+        }
+    }
+}
+
+/* Domains. */
 
 void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t origin_ns,
                              uint64_t interval_ns, struct apapi_histogram *histogram)

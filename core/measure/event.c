@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "apapi/event.h"
+#include "apapi/measurement.h"
 
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "apapi/event.h"
+#include "apapi/record.h"
+
+/* Events. */
 
 struct domain {
     const char *name;
@@ -67,4 +75,88 @@ double apapi_event_value(const struct apapi_event *event, uint64_t raw)
         value = (double)(int64_t)raw;
     }
     return value * event->scale;
+}
+
+/* Measurements. */
+
+/* @return the energy or the power of the domains that add up, as far as it is known; NaN: it is
+ * not. */
+static double measurement_total(const struct apapi_measurement *m, bool power)
+{
+    double sum = NAN;
+
+    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        const struct apapi_domain_result *one = &m->domains[domain];
+        double value = power ? one->power_w.mean : one->energy_j;
+
+        if (one->measured && apapi_domain_adds_up(domain) && !isnan(value)) {
+            sum = isnan(sum) ? value : sum + value;
+        }
+    }
+    return sum;
+}
+
+double apapi_measurement_total_j(const struct apapi_measurement *m)
+{
+    return measurement_total(m, false);
+}
+
+double apapi_measurement_total_w(const struct apapi_measurement *m)
+{
+    return measurement_total(m, true);
+}
+
+double apapi_record_uncertainty_j(const struct apapi_measurement *m)
+{
+    double sum_j = isnan(apapi_measurement_total_j(m)) ? NAN : 0;
+
+    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        const struct apapi_domain_result *one = &m->domains[domain];
+
+        if (one->measured && apapi_domain_adds_up(domain) && !isnan(one->energy_j)) {
+            sum_j += one->uncertainty_j;
+        }
+    }
+    return sum_j;
+}
+
+static void incidents_add(struct apapi_incidents *sum, const struct apapi_incidents *one)
+{
+    if (one->samples > sum->samples) {
+        sum->samples = one->samples;
+    }
+    sum->failed += one->failed;
+    sum->wraps += one->wraps;
+    sum->resets += one->resets;
+    sum->refused += one->refused;
+    sum->gaps += one->gaps;
+    sum->stalls += one->stalls;
+    sum->rough += one->rough;
+}
+
+struct apapi_incidents apapi_measurement_incidents(const struct apapi_measurement *m)
+{
+    struct apapi_incidents sum = {0};
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            incidents_add(&sum, &m->components[i].events[k].incidents);
+        }
+    }
+    return sum;
+}
+
+void apapi_measurement_clear(struct apapi_measurement *m)
+{
+    int saved_errno = errno;
+
+    if (!m) {
+        return;
+    }
+    for (size_t i = 0; i < m->component_count; i++) {
+        free(m->components[i].events);
+    }
+    free(m->components);
+    memset(m, 0, sizeof(*m));
+    errno = saved_errno;
 }

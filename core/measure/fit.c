@@ -3,12 +3,276 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/fit_doubt.h"
-#include "measure/fit_solve.h"
-#include "measure/fit_within.h"
+/* Columns that have one unknown in common. */
+struct fit_groups {
+    size_t count;
+    size_t of[FIT_COLUMNS]; /* by column; FIT_COLUMNS: it is left out */
+};
+
+/* The certainty of the unknowns. */
+struct fit_within {
+    double noise_j;             /* standard deviation of a row, at least; set by the caller */
+    double half_w[FIT_COLUMNS]; /* by group: in 95 of 100 runs the true one is within this [W] */
+    double inverse[FIT_COLUMNS][FIT_COLUMNS];
+    double p[FIT_COLUMNS];      /* the unknowns without bounds, scaled */
+    struct fit_system of_block; /* to work with */
+};
+
+#define BLOCKS_LEAST 8 /* to say anything */
+#define NORMAL 1.959964
+
+/* The equations of the groups' unknowns, not scaled. */
+static void fit_groups_fill(const struct fit_groups *groups, const struct fit_block *block,
+                            struct fit_system *system)
+{
+    memset(system, 0, sizeof(*system));
+    system->size = groups->count;
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        if (groups->of[i] == FIT_COLUMNS) {
+            continue;
+        }
+        system->xy[groups->of[i]] += block->xy[i];
+        for (size_t j = 0; j < FIT_COLUMNS; j++) {
+            if (groups->of[j] < FIT_COLUMNS) {
+                system->xx[groups->of[i]][groups->of[j]] += block->xx[fit_pair(i, j)];
+            }
+        }
+    }
+}
+
+/* The half-width of a 95 % interval in standard errors: Student's t, by Cornish and Fisher's
+ * series. */
+static double fit_student(double freedom)
+{
+    const double z = NORMAL, z2 = z * z;
+    const double first = z * (z2 + 1) / 4;
+    const double second = z * ((5 * z2 + 16) * z2 + 3) / 96;
+    const double third = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+
+    return freedom >= 1 ? z + (first + (second + third / freedom) / freedom) / freedom : 12.7;
+}
+
+static double fit_within_variance(const struct fit_within *within, const struct fit_block *total,
+                                  const struct fit_system *system, double noise_j)
+{
+    double squares = total->yy, freedom = (double)total->rows - (double)system->size;
+
+    for (size_t i = 0; i < system->size; i++) {
+        squares -= within->p[i] * system->xy[i];
+    }
+    return fmax(freedom > 0 ? squares / freedom : 0, noise_j * noise_j);
+}
+
+/* The difference that the rows of a block leave in the equations: 0 on average. */
+static void fit_within_scores(struct fit_within *within, const struct fit_block *block,
+                              const struct fit_groups *groups, const struct fit_system *system,
+                              double scores[FIT_COLUMNS])
+{
+    fit_groups_fill(groups, block, &within->of_block);
+    for (size_t i = 0; i < system->size; i++) {
+        double left = within->of_block.xy[i];
+
+        for (size_t j = 0; j < system->size; j++) {
+            left -= within->of_block.xx[i][j] * system->scale[j] * within->p[j];
+        }
+        scores[i] = left * system->scale[i];
+    }
+}
+
+/* Add the squares of what each block alone moves the unknowns by. */
+static void fit_within_add_block(struct fit_within *within, const struct fit_block *block,
+                                 const struct fit_groups *groups, const struct fit_system *system,
+                                 double variances[FIT_COLUMNS])
+{
+    double scores[FIT_COLUMNS];
+
+    fit_within_scores(within, block, groups, system, scores);
+    for (size_t i = 0; i < system->size; i++) {
+        double moved = 0;
+
+        for (size_t j = 0; j < system->size; j++) {
+            moved += within->inverse[i][j] * scores[j];
+        }
+        variances[i] += moved * moved;
+    }
+}
+
+/*
+ * Find out how sure they are: from the differences of the rows, and from those of the blocks of
+ * successive rows, whichever says more. The second one is right also where rows resemble those
+ * before them, and where some of them vary more than others.
+ * @return fit_system_invert() of the scaled system; below its size nothing else is set
+ */
+static size_t fit_within_make(struct fit_within *within, const struct fit_sums *sums,
+                              const struct fit_block *total, const struct fit_groups *groups,
+                              const struct fit_system *system)
+{
+    size_t result = fit_system_invert(system, within->inverse);
+    double freedom = (double)total->rows - (double)system->size, variance;
+    double blocks[FIT_COLUMNS] = {0}, count = (double)sums->used, correct;
+
+    if (result < system->size) {
+        return result;
+    }
+    for (size_t i = 0; i < system->size; i++) {
+        within->p[i] = 0;
+        for (size_t j = 0; j < system->size; j++) {
+            within->p[i] += within->inverse[i][j] * system->xy[j];
+        }
+    }
+    variance = fit_within_variance(within, total, system, within->noise_j);
+    for (size_t b = 0; b < sums->used && sums->used >= BLOCKS_LEAST; b++) {
+        fit_within_add_block(within, &sums->blocks[b], groups, system, blocks);
+    }
+    correct =
+        count > 1 && freedom > 0 ? count / (count - 1) * ((double)total->rows - 1) / freedom : 0;
+    for (size_t i = 0; i < system->size; i++) {
+        double rows_w = fit_student(freedom) * sqrt(variance * within->inverse[i][i]);
+        double blocks_w = fit_student(count - 1) * sqrt(blocks[i] * correct);
+
+        within->half_w[i] = fmax(rows_w, blocks_w) * system->scale[i];
+    }
+    return result;
+}
+
+/*
+ * Columns that the rows cannot tell apart get a power in common. If there are more than two, as a
+ * thread that waits while another one is in one of several regions, the powers of the others
+ * depend on that choice: all of them may be wrong, but only together.
+ */
+
+/* A direction in which powers may be wrong. */
+struct fit_doubt {
+    double w[FIT_COLUMNS];      /* of each column, if the first one is wrong by 1 W */
+    double least_w, greatest_w; /* of the first one, by the rows; infinite: they do not say */
+    size_t column;              /* the first one */
+};
+
+struct fit_doubts {
+    size_t count;
+    struct fit_doubt list[FIT_COLUMNS];
+};
+
+#define PART 0.1 /* of the energy that moves, for a column that has to do with it */
+
+/* Columns whose energy has to do with it. */
+static size_t fit_doubt_columns(const struct fit_doubt *doubt, const double time_s[FIT_COLUMNS],
+                                size_t columns[FIT_COLUMNS])
+{
+    size_t count = 0;
+    double most_j = 0;
+
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        most_j = fmax(most_j, i == doubt->column ? 0 : fabs(doubt->w[i]) * time_s[i]);
+    }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        if (i == doubt->column || fabs(doubt->w[i]) * time_s[i] > PART * most_j) {
+            columns[count++] = i;
+        }
+    }
+    return count;
+}
+
+/* The growth that is possible for the first one. */
+struct fit_range {
+    double least_w, greatest_w;
+};
+
+/* If no power is below 0. */
+static struct fit_range fit_doubt_possible(const struct fit_doubt *doubt,
+                                           const double p_w[FIT_COLUMNS],
+                                           const double time_s[FIT_COLUMNS])
+{
+    struct fit_range range = {-INFINITY, INFINITY};
+    size_t columns[FIT_COLUMNS], count = fit_doubt_columns(doubt, time_s, columns);
+
+    for (size_t k = 0; k < count; k++) {
+        size_t i = columns[k];
+
+        if (doubt->w[i] > 0) {
+            range.least_w = fmax(range.least_w, -p_w[i] / doubt->w[i]);
+        } else if (doubt->w[i] < 0) {
+            range.greatest_w = fmin(range.greatest_w, p_w[i] / -doubt->w[i]);
+        }
+    }
+    return range;
+}
+
+/* And by the rows, unless they say that it is below 0. */
+static struct fit_range fit_doubt_range(const struct fit_doubt *doubt,
+                                        const double p_w[FIT_COLUMNS],
+                                        const double time_s[FIT_COLUMNS])
+{
+    const struct fit_range possible = fit_doubt_possible(doubt, p_w, time_s);
+    struct fit_range range = {
+        fmax(possible.least_w, doubt->least_w - p_w[doubt->column]),
+        fmin(possible.greatest_w, doubt->greatest_w - p_w[doubt->column]),
+    };
+
+    return range.least_w <= range.greatest_w ? range : possible;
+}
+
+/*
+ * Find two columns that have the same power near the middle of what is possible.
+ * @param p_w     by column, possible powers [W]
+ * @param time_s  by column, of all rows
+ * @param pair    result: the columns, the first one before the other
+ * @return false: there are none
+ */
+static bool fit_doubt_pair(const struct fit_doubt *doubt, const double p_w[FIT_COLUMNS],
+                           const double time_s[FIT_COLUMNS], size_t pair[2])
+{
+    const struct fit_range range = fit_doubt_range(doubt, p_w, time_s);
+    double middle_w = (range.least_w + range.greatest_w) / 2, nearest = INFINITY;
+    size_t columns[FIT_COLUMNS], count = fit_doubt_columns(doubt, time_s, columns);
+
+    for (size_t k = 0; k < count * count; k++) {
+        size_t i = columns[k / count], j = columns[k % count];
+        double step_w = (p_w[j] - p_w[i]) / (doubt->w[i] - doubt->w[j]);
+
+        if (i < j && isfinite(step_w) && step_w >= range.least_w && step_w <= range.greatest_w &&
+            fabs(step_w - middle_w) < nearest) {
+            nearest = fabs(step_w - middle_w);
+            pair[0] = i;
+            pair[1] = j;
+        }
+    }
+    return isfinite(nearest);
+}
+
+/* @return how far it goes in that direction, or back; 0: there is no end, so it is no doubt. */
+static double fit_doubt_reach(const struct fit_doubt *doubt, const double p_w[FIT_COLUMNS],
+                              const double time_s[FIT_COLUMNS])
+{
+    const struct fit_range range = fit_doubt_range(doubt, p_w, time_s);
+
+    return isfinite(range.least_w) && isfinite(range.greatest_w)
+               ? fmax(fmax(-range.least_w, range.greatest_w), 0)
+               : 0;
+}
+
+/*
+ * How far the powers may be wrong, as none of them is below 0.
+ * @param p_w       by column [W]
+ * @param time_s    by column, of all rows
+ * @param within_w  result, by column [W]: the sum over all directions
+ */
+static void fit_doubts_within(const struct fit_doubts *doubts, const double p_w[FIT_COLUMNS],
+                              const double time_s[FIT_COLUMNS], double within_w[FIT_COLUMNS])
+{
+    memset(within_w, 0, sizeof(double) * FIT_COLUMNS);
+    for (size_t k = 0; k < doubts->count; k++) {
+        double reach = fit_doubt_reach(&doubts->list[k], p_w, time_s);
+
+        for (size_t i = 0; i < FIT_COLUMNS; i++) {
+            within_w[i] += reach * fabs(doubts->list[k].w[i]);
+        }
+    }
+}
 
 #define PURE 0.999 /* of an interval: its other parts are the readings' own duration */
 #define VAGUE 0.5  /* of the mean power of a thread: a part that is less sure is not told apart */
@@ -212,7 +476,7 @@ static size_t fit_work_least(const struct fit_work *work)
     return least;
 }
 
-/* What joining a group leaves open for the others. @param inverted  and how sure it was */
+/* Joining a group leaves the others in doubt. @param inverted  and how sure it was */
 static void fit_work_doubt(struct fit_work *work, size_t from, bool inverted)
 {
     struct fit_doubt *doubt = &work->doubts.list[work->doubts.count];
@@ -256,7 +520,7 @@ static void fit_work_choose(struct fit_work *work, bool inverted, size_t *from, 
 {
     struct fit_doubt *doubt = &work->doubts.list[work->doubts.count];
     double p_w[FIT_COLUMNS];
-    size_t pair[2], one, other;
+    size_t pair[2] = {0}, one, other;
 
     fit_work_doubt(work, *from, inverted);
     work->doubts.count++;
@@ -322,8 +586,8 @@ static bool fit_work_has_base(struct fit_work *work)
            work->within.half_w[groups->of[FIT_OUTSIDE]] < BASE_VAGUE * mean_w;
 }
 
-/* Energy of rows that are no column's own, of which a column gets its part. */
-struct fit_rest {
+/* Energy of rows in which several columns were active, of which each gets its part. */
+struct fit_mixed {
     double energy_j;
     double shown_j; /* by the unknowns and times */
 };
@@ -350,21 +614,21 @@ static double fit_work_pure_j(const struct fit_work *work, size_t column)
     return work->based ? 0 : work->fit->pure_y[column];
 }
 
-static struct fit_rest fit_work_rest(const struct fit_work *work)
+static struct fit_mixed fit_work_mixed(const struct fit_work *work)
 {
-    struct fit_rest rest = {.energy_j = work->fit->sums.y};
+    struct fit_mixed mixed = {.energy_j = work->fit->sums.y};
 
     for (size_t i = 0; i < FIT_COLUMNS; i++) {
         size_t group = work->groups.of[i];
 
-        rest.energy_j -= fit_work_pure_j(work, i);
-        rest.shown_j += group == NO_GROUP ? 0 : work->p[group] * fit_work_time_s(work, i);
+        mixed.energy_j -= fit_work_pure_j(work, i);
+        mixed.shown_j += group == NO_GROUP ? 0 : work->p[group] * fit_work_time_s(work, i);
     }
-    rest.energy_j = fmax(rest.energy_j, 0);
-    return rest;
+    mixed.energy_j = fmax(mixed.energy_j, 0);
+    return mixed;
 }
 
-/* What a group has in all. */
+/* The sums of a group. */
 struct fit_sum {
     double energy_j, time_s;
 };
@@ -396,8 +660,8 @@ static double fit_work_within_j(const struct fit_work *work, size_t column, doub
 
 static void fit_work_share(const struct fit_work *work, struct fit_part parts[FIT_COLUMNS])
 {
-    const struct fit_rest rest = fit_work_rest(work);
-    double factor = rest.shown_j > 0 ? rest.energy_j / rest.shown_j : 0;
+    const struct fit_mixed mixed = fit_work_mixed(work);
+    double factor = mixed.shown_j > 0 ? mixed.energy_j / mixed.shown_j : 0;
     struct fit_sum groups[FIT_COLUMNS + 1] = {{0}};
 
     for (size_t i = 0; i < FIT_COLUMNS; i++) {

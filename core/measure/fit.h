@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MEASURE_FIT_H
 #define MEASURE_FIT_H
-#include <stddef.h>
-#include <stdint.h>
-
-#include "measure/fit_sums.h"
+#include "measure/fit_system.h"
 
 /*
  * The power of parts of a program that are shorter than the time between two readings of a meter.
@@ -12,10 +9,10 @@
  * part. The part's power is the one with which the squares of all rows' differences are least, and
  * no power is below 0.
  *
- * Column FIT_OUTSIDE is time without any of these threads, FIT_INSIDE the rest of the interval, all
- * others are thread-time. Where the number of threads changes, FIT_INSIDE and FIT_OUTSIDE together
- * are the power that does not depend on the threads. Where it does not, that power cannot be told
- * from the threads', and is shared by them.
+ * Column FIT_OUTSIDE is time without any of these threads, FIT_INSIDE the interval's other time,
+ * all others are thread-time. Where the number of threads changes, FIT_INSIDE and FIT_OUTSIDE
+ * together are the power that does not depend on the threads. Where it does not, that power cannot
+ * be told from the threads', and is shared by them.
  *
  * Columns that the rows cannot tell from others have a power in common. The energy of an interval
  * in which only one part was active is that part's, whatever its mean power.
@@ -31,7 +28,7 @@ struct fit {
     size_t last_pure;                /* column of the row before; FIT_COLUMNS: none */
 };
 
-/** What is known of a column. */
+/** The energy of a column, as far as the rows show it. */
 struct fit_part {
     double energy_j; /* NaN: nothing is known */
     double within_j; /* in 95 of 100 runs the true energy is within this of it; NaN: not known */

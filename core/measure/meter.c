@@ -4,6 +4,304 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/duration.h"
+
+/* Gauges. */
+
+#define DEVIATION_VARIANCE 1.5 /* of a reading from the line between its neighbours, to its own */
+#define TWO_SIDED 3.0          /* standard deviations of 95 %, and a little more */
+#define MOST 5.0               /* the same of a millionth */
+#define UNSEEN 2.0             /* a few readings may all miss what happens between them */
+#define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
+
+void apapi_gauge_restart(struct apapi_gauge *gauge)
+{
+    *gauge = (struct apapi_gauge){.rectangle = gauge->rectangle, .min = NAN, .max = NAN};
+}
+
+static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t now_ns)
+{
+    uint64_t dt_ns = now_ns - gauge->last_ns;
+    double height = gauge->rectangle ? value : (gauge->last + value) / 2;
+    double area = height * ((double)dt_ns / 1e9);
+
+    gauge->covered_ns += dt_ns;
+    gauge->integral += area;
+    gauge->incidents.samples++;
+    return area;
+}
+
+/* The distance of the last reading from the line between the one before it and `value`. */
+static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_ns)
+{
+    double before_s = (double)gauge->step_ns / 1e9;
+    double after_s = (double)(now_ns - gauge->last_ns) / 1e9;
+    double both_s = before_s + after_s;
+    double line = (gauge->before * after_s + value * before_s) / both_s;
+    double error = (gauge->last - line) * both_s / 2;
+
+    if (both_s > 0) {
+        gauge->deviations++;
+        gauge->squares += error * error;
+    }
+}
+
+static double gauge_go_on(struct apapi_gauge *gauge, double value, uint64_t now_ns)
+{
+    if (gauge->between) {
+        add_deviation(gauge, value, now_ns);
+    }
+    gauge->between = true;
+    gauge->before = gauge->last;
+    gauge->step_ns = now_ns - gauge->last_ns;
+    return area_since_last(gauge, value, now_ns);
+}
+
+double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
+{
+    double area = 0;
+
+    if (!isfinite(value)) {
+        gauge->incidents.refused++;
+        gauge->valid = false;
+        return 0;
+    }
+    if (gauge->valid) {
+        area = gauge_go_on(gauge, value, now_ns);
+    } else {
+        gauge->between = false;
+    }
+    gauge->min = lesser(gauge->min, value);
+    gauge->max = greater(gauge->max, value);
+    gauge->last = value;
+    gauge->last_ns = now_ns;
+    gauge->valid = true;
+    if (gauge->length_ns > gauge->longest_ns) {
+        gauge->longest_ns = gauge->length_ns;
+    }
+    return area;
+}
+
+/*
+ * @return standard deviation of the integral as far as the course of the value and the moments of
+ * the readings make it [value x s]
+ */
+static double gauge_deviation(const struct apapi_gauge *gauge)
+{
+    return (1 + FEW_READINGS / (double)gauge->deviations) *
+           sqrt(gauge->squares / DEVIATION_VARIANCE);
+}
+
+/*
+ * A value may be of any moment of its reading. If it was always at the beginning, or always
+ * at the end, that moves the whole course: what counts is the difference of both its ends.
+ */
+static double shift(const struct apapi_gauge *gauge)
+{
+    return (gauge->max - gauge->min) * (double)gauge->longest_ns / 1e9;
+}
+
+double apapi_gauge_uncertainty(const struct apapi_gauge *gauge)
+{
+    double count = (double)gauge->deviations;
+
+    if (gauge->deviations == 0) {
+        return fabs(gauge->integral);
+    }
+    return TWO_SIDED * gauge_deviation(gauge) + shift(gauge) +
+           fabs(gauge->integral) * UNSEEN / (count * count);
+}
+
+double apapi_gauge_bound(const struct apapi_gauge *gauge)
+{
+    return gauge->deviations ? MOST * gauge_deviation(gauge) : INFINITY;
+}
+
+void apapi_gauge_failed(struct apapi_gauge *gauge)
+{
+    gauge->incidents.failed++;
+    gauge->valid = false;
+}
+
+/* Probes. */
+
+#define LEARN_SHARE 4 /* a smaller change of the update period does not matter */
+#define MUCH_LONGER 3 /* than the known update period: less may be chance */
+
+void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns)
+{
+    *probe = (struct apapi_probe){.update_ns = update_ns};
+}
+
+void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns)
+{
+    uint64_t known_ns = probe->update_ns;
+    uint64_t change_ns = update_ns > known_ns ? update_ns - known_ns : known_ns - update_ns;
+
+    if (change_ns > known_ns / LEARN_SHARE) {
+        apapi_probe_init(probe, update_ns);
+    }
+}
+
+/* @return of an increment between the two readings of a probe what belongs to one update. */
+static double one_update(const struct apapi_probe *probe, double increment, uint64_t since_ns)
+{
+    uint64_t updates = probe->update_ns ? since_ns / probe->update_ns : 0;
+
+    return updates > 1 ? increment / (double)updates : increment;
+}
+
+/* Usual readings may be any part of an update apart, and the period only assumed: by time. */
+static void probe_add(struct apapi_probe *probe, double increment, uint64_t since_ns)
+{
+    double updates = since_ns > probe->update_ns ? (double)since_ns / (double)probe->update_ns : 1;
+
+    probe->most = fmax(probe->most, increment / updates);
+}
+
+/* A reading that finds the counter where it was shows nothing: the next one is looked at. */
+void apapi_probe_note(struct apapi_probe *probe, double increment, uint64_t since_ns)
+{
+    if (++probe->increments >= probe->next && increment > 0) {
+        probe_add(probe, increment, since_ns);
+        probe->next = probe->increments + probe->increments / 2 + 1;
+    }
+}
+
+void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_moment when)
+{
+    probe->open = true;
+    probe->first = value;
+    probe->latest = value;
+    probe->first_ns = when.begin_ns;
+    probe->latest_ns = when.end_ns;
+    probe->still_ns = 0;
+}
+
+/*
+ * A move at the end of a long wait may have been there for most of it: the wait counts for no more
+ * than the waits without one. What has not moved at the end of a probe stands still, and that is no
+ * update period.
+ */
+static void probe_wait(struct apapi_probe *probe, bool moved, struct apapi_moment when)
+{
+    uint64_t waited_ns = when.begin_ns - probe->latest_ns;
+    uint64_t most_ns = probe->still_ns > probe->update_ns ? probe->still_ns : probe->update_ns;
+
+    probe->latest_ns = when.end_ns;
+    probe->still_ns += moved && waited_ns > most_ns ? most_ns : waited_ns;
+    if (moved) {
+        probe->waited_ns += probe->still_ns;
+        probe->moves++;
+    }
+}
+
+uint64_t apapi_probe_update_ns(const struct apapi_probe *probe)
+{
+    uint64_t mean_ns = probe->moves ? probe->waited_ns / probe->moves : 0;
+
+    return mean_ns > MUCH_LONGER * probe->update_ns ? mean_ns : 0;
+}
+
+void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_moment when,
+                       double most)
+{
+    double increment = value - probe->first;
+
+    if (probe->open && increment >= 0 && increment <= most) {
+        probe->latest = value;
+    }
+    if (probe->open && increment >= 0) {
+        probe_wait(probe, increment > 0, when);
+    }
+    if (probe->open && increment > 0 && increment <= most) {
+        probe->recent = one_update(probe, increment, when.end_ns - probe->first_ns);
+        probe->most = fmax(probe->most, probe->recent);
+    }
+    probe->open &= increment == 0;
+}
+
+/* Values. */
+
+static void stats_clear(struct apapi_value_stats *stats)
+{
+    *stats = (struct apapi_value_stats){.last = NAN, .min = NAN, .max = NAN};
+}
+
+static void stats_add(struct apapi_value_stats *stats, double value, double dt_ns)
+{
+    stats->count++;
+    stats->last = value;
+    stats->min = lesser(stats->min, value);
+    stats->max = greater(stats->max, value);
+    stats->weighted += value * dt_ns;
+    stats->time += dt_ns;
+    stats->acc += value;
+}
+
+void apapi_values_restart(struct apapi_values *values, enum apapi_operation operation)
+{
+    memset(values, 0, sizeof *values);
+    values->operation = operation;
+    stats_clear(&values->stats[0]);
+    stats_clear(&values->stats[1]);
+}
+
+/* @return value1; NaN if it needs a predecessor that does not exist. */
+static double value_derive(const struct apapi_values *values, double value0, double dt_ns)
+{
+    double last0 = values->has_last ? values->last0 : NAN;
+
+    switch (values->operation) {
+    case APAPI_OP1_SAMPLE_DIFF:
+        return value0 - last0;
+    case APAPI_OP1_DIV_DIFF_TIME:
+        return value0 / dt_ns;
+    case APAPI_OP1_SAMPLE1_MUL_DIFF_TIME:
+        return value0 * dt_ns;
+    case APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME:
+        return (last0 + value0) / 2 * dt_ns;
+    default:
+        return NAN;
+    }
+}
+
+void apapi_values_first(struct apapi_values *values, double value0)
+{
+    values->last0 = value0;
+    values->has_last = true;
+}
+
+void apapi_values_add(struct apapi_values *values, double value0, uint64_t dt_ns)
+{
+    double dt = duration(dt_ns);
+    double value1 = value_derive(values, value0, dt);
+
+    stats_add(&values->stats[0], value0, dt);
+    if (!isnan(value1)) {
+        stats_add(&values->stats[1], value1, dt);
+    }
+    apapi_values_first(values, value0);
+}
+
+void apapi_values_break(struct apapi_values *values)
+{
+    values->has_last = false;
+}
+
+void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_value_result *result)
+{
+    double factor = result->factor;
+
+    result->last = stats->last / factor;
+    result->min = stats->min / factor;
+    result->max = stats->max / factor;
+    result->avg = stats->count ? stats->weighted / stats->time / factor : NAN;
+    result->acc = stats->count ? stats->acc / factor : NAN;
+}
+
+/* Meters. */
+
 uint64_t apapi_meter_update_ns(const struct apapi_meter *meter)
 {
     const struct apapi_update *update = &meter->counter.update;
@@ -55,7 +353,7 @@ void apapi_meter_restart(struct apapi_meter *meter)
 
 void apapi_meter_reopened(struct apapi_meter *meter)
 {
-    apapi_counter_reopened(&meter->counter);
+    meter->counter.reopened = true;
     meter->doubles.reopened = true;
 }
 
@@ -180,7 +478,7 @@ static void meter_add_failure(struct apapi_meter *meter, int error)
     if (apapi_counts_doubles(meter->event)) {
         meter->doubles.incidents.failed++;
     } else if (meter->event->accumulates) {
-        apapi_counter_failed(&meter->counter);
+        meter->counter.incidents.failed++;
     } else {
         apapi_gauge_failed(&meter->gauge);
     }
@@ -232,11 +530,6 @@ void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *re
     } else {
         apapi_probe_open(&meter->probe, value, when);
     }
-}
-
-bool apapi_meter_stands_still(const struct apapi_meter *meter)
-{
-    return meter->probe.open;
 }
 
 /* An energy counter that never moved has measured nothing, however short the time was. */

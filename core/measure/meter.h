@@ -4,12 +4,147 @@
 #include "apapi/measurement.h"
 #include "apapi/source.h"
 #include "measure/counter.h"
-#include "measure/float_counter.h"
-#include "measure/gauge.h"
-#include "measure/moment.h"
-#include "measure/probe.h"
 #include "measure/rate.h"
-#include "measure/value.h"
+
+/** A value that rises and falls: its extremes and its integral over time. */
+struct apapi_gauge {
+    bool rectangle; /* each value counts for the whole interval before it */
+    bool valid;     /* `last` holds a good reading */
+    double last;
+    uint64_t last_ns;
+    uint64_t
+        length_ns; /* of the reading to be added, set by its caller: it is of any moment in it */
+    uint64_t longest_ns; /* of all */
+    bool between;        /* there is a good reading before that one, too */
+    double before;       /* that one */
+    uint64_t step_ns;    /* from it to the last one */
+    double min;          /* NaN before the first good reading */
+    double max;
+    double integral; /* value x seconds over the covered time */
+    uint64_t covered_ns;
+    uint64_t
+        deviations; /* readings between two others, each compared with the line through these */
+    double squares; /* sum of the squares of what each may have added in error [value x s] */
+    struct apapi_incidents incidents;
+};
+
+/** Forget all values, but keep the settings. */
+void apapi_gauge_restart(struct apapi_gauge *gauge);
+
+/** Take a reading. Values that are not finite are refused. @return the area added [value x s] */
+double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns);
+
+/**
+ * How far the integral may be from the truth if the moments of the readings have nothing to do with
+ * the course of the value: from how far each reading lies from the line between its neighbours.
+ * With fewer than three readings in a row all of the integral is uncertain.
+ * @return [value x s], of all of the covered time; to be exceeded in 5 % of runs
+ */
+double apapi_gauge_uncertainty(const struct apapi_gauge *gauge);
+
+/** The same, to be exceeded once in a million runs. @return INFINITY: it may be any */
+double apapi_gauge_bound(const struct apapi_gauge *gauge);
+
+/** Note a failed reading: the time until the next good one is not covered. */
+void apapi_gauge_failed(struct apapi_gauge *gauge);
+
+/*
+ * The energy of one update of a counter, seen at moments that have nothing to do with the load: by
+ * a probe, two readings not farther apart than an update, or between two usual readings where
+ * updates are long. What a reading does not show yet is no more than one update, and the end of a
+ * run is such a moment as well: of n + 1 of them it is the greatest once in n + 1 runs. Pure
+ * arithmetic.
+ */
+struct apapi_probe {
+    uint64_t update_ns; /* for which `most` holds */
+    double most;        /* energy of one update [raw units]; 0: not seen yet */
+    uint64_t increments;
+    uint64_t next; /* the increment to be looked at; the distances grow */
+    bool open;     /* the first of two readings has been taken; no other value since */
+    double first;  /* its value */
+    double latest; /* value of the latest reading of a probe */
+    double recent; /* energy of one update in the latest probe [raw units] */
+    uint64_t first_ns;
+    uint64_t latest_ns; /* end of the latest reading of the probe */
+    uint64_t still_ns;  /* of this probe */
+    uint64_t waited_ns; /* of all probes, for a move */
+    uint64_t moves;     /* that they saw */
+};
+
+/** Forget what was seen. @param update_ns  update period [ns] */
+void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns);
+
+/** The update period is known better. What was seen with one that is far from it is forgotten. */
+void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns);
+
+/** An increment between two usual readings [raw units, ns]. */
+void apapi_probe_note(struct apapi_probe *probe, double increment, uint64_t since_ns);
+
+/**
+ * @return the update period by what the probes saw, how long they waited for a move [ns]; 0: no
+ *         other than the known one
+ */
+uint64_t apapi_probe_update_ns(const struct apapi_probe *probe);
+
+/** The first reading of a probe. */
+void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_moment when);
+
+/**
+ * The second one; without a first one nothing happens. If it shows the same value, one more may
+ * follow.
+ * @param most  increment that is plausible [raw units]
+ */
+void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_moment when,
+                       double most);
+
+/*
+ * value0 and value1 of an event, as defined by the original APAPI: value0 is the increment of a
+ * counter or the value of a gauge; value1 is derived from value0 by an operation.
+ */
+enum apapi_operation {
+    APAPI_OP1_NOP,
+    APAPI_OP1_SAMPLE_DIFF,             /* this value0 minus the previous one */
+    APAPI_OP1_DIV_DIFF_TIME,           /* value0 / time: power from energy */
+    APAPI_OP1_SAMPLE1_MUL_DIFF_TIME,   /* value0 x time: energy from power, rectangle */
+    APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME /* mean of two value0 x time: the same, trapezoid */
+};
+
+/** min, max, time-weighted mean and sum of a stream of values. */
+struct apapi_value_stats {
+    uint64_t count;
+    double last;
+    double min; /* NaN before the first value */
+    double max;
+    double weighted; /* sum of value x time [ns] */
+    double time;     /* [ns] */
+    double acc;
+};
+
+/** The two values of one event. */
+struct apapi_values {
+    enum apapi_operation operation;
+    bool has_last; /* `last0` is a value0 */
+    double last0;
+    struct apapi_value_stats stats[2];
+};
+
+void apapi_values_restart(struct apapi_values *values, enum apapi_operation operation);
+
+/**
+ * Add value0 of an interval. Does not allocate.
+ * @param value0  in raw units
+ * @param dt_ns   length of the interval [ns], > 0
+ */
+void apapi_values_add(struct apapi_values *values, double value0, uint64_t dt_ns);
+
+/** Add the first value0 of a gauge, which has no interval: it only precedes the next one. */
+void apapi_values_first(struct apapi_values *values, double value0);
+
+/** A reading was lost: the next value0 has no predecessor. */
+void apapi_values_break(struct apapi_values *values);
+
+/** Fill in the numbers of `result`, divided by result->factor; all NaN if there are no values. */
+void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_value_result *result);
 
 /**
  * Everything that is kept of one event while sampling. Pure arithmetic, no allocation. What each
@@ -36,7 +171,7 @@ static inline bool apapi_counts_doubles(const struct apapi_event *event)
     return event->accumulates && event->type == APAPI_TYPE_FP64;
 }
 
-/** What a reading of a meter means for its domain. */
+/** The meaning of a meter's reading for its domain. */
 enum apapi_meter_step {
     APAPI_METER_KNOWN,   /* everything up to this reading is known; the energy is the new part */
     APAPI_METER_WAITING, /* failed or doubted: a later reading may add what is missing */
@@ -62,7 +197,8 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       double *energy_j);
 
 /**
- * Take one of the two readings of a probe, see probe.h: it counts for nothing but the uncertainty.
+ * Take one of the two readings of a probe, see struct apapi_probe: it counts for nothing but the
+ * uncertainty.
  * @param second  it is not farther from the first one than an update of the counter should take
  */
 void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *reading,
@@ -70,9 +206,6 @@ void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *re
 
 /** @return the update period of a counter as far as its moves and its source say [ns] */
 uint64_t apapi_meter_update_ns(const struct apapi_meter *meter);
-
-/** @return whether it has not moved since the first reading of the probe. */
-bool apapi_meter_stands_still(const struct apapi_meter *meter);
 
 /** @return the total so far, in the event's unit, for power gauges [J]; NaN: unknown. */
 double apapi_meter_total(const struct apapi_meter *meter);

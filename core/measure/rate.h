@@ -4,7 +4,53 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/histogram.h"
+#include "apapi/measurement.h"
+
+/*
+ * The extremes of a stream of values that are not NaN. Start with NaN. Written so that each is one
+ * instruction.
+ */
+
+static inline double lesser(double least, double value)
+{
+    return least < value ? least : value;
+}
+
+static inline double greater(double greatest, double value)
+{
+    return greatest > value ? greatest : value;
+}
+
+/*
+ * The 95th percentile of weighted values, in 2 KB: a processor's first cache holds it.
+ *
+ * Each octave (power of two) from 2^-14 to 2^28 has its weight. The octaves whose weights lie
+ * nearest to the percentile also have 64 equal bins, so it is right within 0.8 %. If values spread
+ * over more octaves than there are bins for, the farthest go without. Values below 2^-14 count as
+ * 0, values from 2^28 on as the greatest.
+ */
+enum {
+    APAPI_HISTOGRAM_LEAST = -14, /* power of two of the first octave */
+    APAPI_HISTOGRAM_OCTAVES = 42,
+    APAPI_HISTOGRAM_DETAILED = 6, /* octaves that have bins at the same time */
+    APAPI_HISTOGRAM_BINS = 64
+};
+
+struct apapi_histogram {
+    uint64_t weights[APAPI_HISTOGRAM_OCTAVES + 1]; /* the first: of values that count as 0 */
+    uint8_t slots[APAPI_HISTOGRAM_OCTAVES + 1];    /* 1 + index of the octave's bins; 0: none */
+    uint8_t used;                                  /* of the bins */
+    uint8_t unit_bits[APAPI_HISTOGRAM_DETAILED];   /* their weights are in units of 2^unit_bits */
+    uint32_t units[APAPI_HISTOGRAM_DETAILED][APAPI_HISTOGRAM_BINS];
+};
+
+void apapi_histogram_clear(struct apapi_histogram *histogram);
+
+/** Add a value that is not NaN, with its weight. Does not allocate. */
+void apapi_histogram_add(struct apapi_histogram *histogram, double value, uint64_t weight);
+
+/** @return the value that 95 % of the weight does not exceed; NaN if it is empty. */
+double apapi_histogram_p95(const struct apapi_histogram *histogram);
 
 /*
  * Least, mean and greatest rate of an accumulating quantity: the power in W for an energy in J. A
@@ -49,8 +95,8 @@ void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
 void apapi_rate_drop(struct apapi_rate *rate);
 
 /**
- * End: the rest is added to the last window. A run shorter than one window has one window. min and
- * max are NaN if there is none. A second call changes nothing.
+ * End: an open window is added to the last one. A run shorter than one window has one window. min
+ * and max are NaN if there is none. A second call changes nothing.
  */
 void apapi_rate_finish(struct apapi_rate *rate);
 
@@ -59,5 +105,20 @@ double apapi_rate_mean(const struct apapi_rate *rate);
 
 /** @return the rate that was not exceeded in 95 % of the time; NaN: unknown. */
 double apapi_rate_p95(const struct apapi_rate *rate);
+
+/** Distances between readings, by Welford's method. All zero at the start. */
+struct apapi_period_meter {
+    uint64_t last_ns; /* 0: no reading yet */
+    uint64_t count;
+    double mean_ns;
+    double squares; /* sum of squared differences from the mean */
+    uint64_t longest_ns;
+};
+
+/** Note a reading. */
+void apapi_period_add(struct apapi_period_meter *meter, uint64_t now_ns);
+
+/** @return the result so far. */
+struct apapi_period apapi_period_result(const struct apapi_period_meter *meter);
 
 #endif

@@ -11,7 +11,7 @@ static double share_cpu_time(const struct share_step *step)
 }
 
 /* Daemons and processes that no step has. */
-static double share_cpu_rest(const struct share_interval *interval, double steps)
+static double share_cpu_others(const struct share_interval *interval, double steps)
 {
     return fmax(interval->cpu_s - steps, isnan(interval->cpu_s) ? NAN : 0);
 }
@@ -21,15 +21,15 @@ static double share_core_time(const struct share_step *step)
     return step->cores * step->seconds;
 }
 
-static double share_core_rest(const struct share_interval *interval, double steps)
+static double share_core_others(const struct share_interval *interval, double steps)
 {
     (void)interval;
     (void)steps;
     return 0;
 }
 
-const struct share_method share_methods[] = {{"cpu-time", share_cpu_time, share_cpu_rest},
-                                             {"equal-cores", share_core_time, share_core_rest},
+const struct share_method share_methods[] = {{"cpu-time", share_cpu_time, share_cpu_others},
+                                             {"equal-cores", share_core_time, share_core_others},
                                              {NULL, NULL, NULL}};
 
 const struct share_method *share_method_find(const char *name)
@@ -47,13 +47,13 @@ const char *share_idle_name(enum share_idle idle)
     return idle == SHARE_IDLE_CORES ? "cores" : "apart";
 }
 
-/* How much of a sum each step has: its weight of `whole`. Unknown weights are those of the rest. */
+/* Each step has its weight of `whole`. Unknown weights are those of other processes. */
 struct share_division {
     double (*weight)(const struct share_step *step);
-    double whole; /* 0: nobody has anything */
+    double whole; /* 0: no step has a part */
 };
 
-/* What of an energy goes where. */
+/* The parts of an energy. */
 struct share_split {
     double idle_j, steps_j;
 };
@@ -96,13 +96,13 @@ static struct share_division share_by_method(const struct share_work *work)
     const struct share_method *method = work->rule->method;
     bool all;
     double sum = share_weight_sum(method->weight, work, &all);
-    double rest = method->rest(work->interval, sum);
+    double others = method->others(work->interval, sum);
 
-    if (isnan(rest)) {
-        rest = 0;
+    if (isnan(others)) {
+        others = 0;
         sum = all ? sum : 0;
     }
-    return (struct share_division){method->weight, sum + rest};
+    return (struct share_division){method->weight, sum + others};
 }
 
 /* The node's cores all the time; more, if steps share cores. */
@@ -125,7 +125,7 @@ static void share_give_step(struct share_step *step, int domain, double energy_j
     }
 }
 
-/* @return what the steps were given. */
+/* @return the energy of all steps. */
 static double share_give(const struct share_work *work, const struct share_division *division,
                          int domain, double energy_j, bool idle)
 {
@@ -166,22 +166,16 @@ static double share_gpu_part(const struct share_work *work, size_t step, unsigne
     return slices && all && slices[gpu] && all[gpu] ? fmin(1, (double)slices[gpu] / all[gpu]) : 1;
 }
 
-static double share_gpu_parts(const struct share_work *work, unsigned gpu)
-{
-    double parts = 0;
-
-    for (size_t i = 0; i < work->count; i++) {
-        parts += share_gpu_part(work, i, gpu);
-    }
-    return parts;
-}
-
 /* Slices that no step has are idle, as is a whole GPU. */
 static void share_one_gpu(const struct share_work *work, unsigned gpu, double energy_j,
                           struct share_split *split)
 {
-    double whole = fmax(1, share_gpu_parts(work, gpu)), given_j = 0;
+    double parts = 0, whole, given_j = 0;
 
+    for (size_t i = 0; i < work->count; i++) {
+        parts += share_gpu_part(work, i, gpu);
+    }
+    whole = fmax(1, parts);
     for (size_t i = 0; i < work->count; i++) {
         double part_j = energy_j * (share_gpu_part(work, i, gpu) / whole);
 
@@ -218,7 +212,7 @@ static struct share_split share_gpus(const struct share_work *work)
     return split;
 }
 
-/* What is around the others, as the others. */
+/* A domain around others is divided as these are. */
 static struct share_split share_around(const struct share_work *work, int domain)
 {
     double scale = work->interval->energy_j[domain] / work->inner_j;
@@ -283,4 +277,62 @@ void share_divide(const struct share_rule *rule, const struct share_interval *in
             work.inner_idle_j += apapi_domain_adds_up(d) ? split.idle_j : 0;
         }
     }
+}
+
+/* Idle power. */
+
+#define IDLE_PART 0.1
+
+static unsigned idle_number(double power_w)
+{
+    int octave;
+    double fraction = frexp(power_w, &octave); /* 0.5 <= fraction < 1 */
+    double number = (octave - 1 - IDLE_LEAST + 2 * (fraction - 0.5)) * IDLE_BINS_PER_OCTAVE;
+
+    if (number < 0) {
+        return 0;
+    }
+    return number < IDLE_BINS ? (unsigned)number : IDLE_BINS - 1;
+}
+
+static void idle_halve(struct idle_power *idle)
+{
+    idle->sum_s = 0;
+    for (unsigned i = 0; i < IDLE_BINS; i++) {
+        idle->bins[i].seconds /= 2;
+        idle->bins[i].energy_j /= 2;
+        idle->sum_s += idle->bins[i].seconds;
+    }
+}
+
+void idle_add(struct idle_power *idle, double power_w, double seconds)
+{
+    struct idle_bin *bin;
+
+    if (!(power_w > 0) || !(seconds > 0) || !isfinite(power_w) || !isfinite(seconds)) {
+        return;
+    }
+    bin = &idle->bins[idle_number(power_w)];
+    bin->seconds += (float)seconds;
+    bin->energy_j += (float)(power_w * seconds);
+    idle->sum_s += seconds;
+    if (idle->sum_s > IDLE_MEMORY_S) {
+        idle_halve(idle);
+    }
+}
+
+double idle_power_w(const struct idle_power *idle)
+{
+    double sum_s = 0;
+
+    if (idle->sum_s < IDLE_ENOUGH_S) {
+        return NAN;
+    }
+    for (unsigned i = 0; i < IDLE_BINS; i++) {
+        sum_s += idle->bins[i].seconds;
+        if (sum_s >= IDLE_PART * idle->sum_s && idle->bins[i].seconds > 0) {
+            return idle->bins[i].energy_j / idle->bins[i].seconds;
+        }
+    }
+    return NAN;
 }

@@ -10,14 +10,14 @@
  * A node's energy in one interval, divided among the steps that ran. Whatever the numbers are,
  * energy = steps + idle + unattributed in each domain.
  *
- * Package and dram, and the domains inside and around them: idle power comes first, and the rest is
+ * Package and dram, and the domains inside and around them: idle power comes first, all else is
  * dynamic. The method says how dynamic energy is divided. A GPU's energy goes to the steps that
  * have it. psys and node are divided as their parts are.
  */
 
 #define SHARE_GPUS_MAX 64
 
-/** What becomes of idle power. */
+/** The receiver of idle power. */
 enum share_idle {
     SHARE_IDLE_APART, /* no step is given any */
     SHARE_IDLE_CORES, /* by allocated cores; those that no step has leave their part idle */
@@ -49,7 +49,7 @@ struct share_interval {
     double cores; /* that the node has; NaN: not known */
 };
 
-/** What became of the node's energy in all intervals [J]. */
+/** The node's energy in all intervals, by its receivers [J]. */
 struct share_totals {
     double energy_j[APAPI_DOMAINS], steps_j[APAPI_DOMAINS], idle_j[APAPI_DOMAINS],
         unattributed_j[APAPI_DOMAINS];
@@ -60,7 +60,7 @@ struct share_method {
     const char *name;
     double (*weight)(const struct share_step *step); /* NaN: not known */
     /* weight of what runs beside the steps; NaN: not known */
-    double (*rest)(const struct share_interval *interval, double steps);
+    double (*others)(const struct share_interval *interval, double steps);
 };
 
 extern const struct share_method share_methods[]; /* the last one has no name */
@@ -71,7 +71,7 @@ const struct share_method *share_method_find(const char *name);
 /** @return "apart", "cores". */
 const char *share_idle_name(enum share_idle idle);
 
-/** How to divide. */
+/** A rule of division. */
 struct share_rule {
     const struct share_method *method;
     enum share_idle idle;
@@ -83,5 +83,35 @@ struct share_rule {
  */
 void share_divide(const struct share_rule *rule, const struct share_interval *interval,
                   struct share_step *steps, size_t count, struct share_totals *totals);
+
+/*
+ * Idle power: the 10th percentile of the power while no step runs, of about the last week of such
+ * time. A histogram with 64 bins for each power of two; each knows the mean of its values.
+ */
+
+enum {
+    IDLE_LEAST = -10, /* power of two of the first bin: 0.001 W; less counts as that */
+    IDLE_OCTAVES = 30,
+    IDLE_BINS_PER_OCTAVE = 64,
+    IDLE_BINS = IDLE_OCTAVES * IDLE_BINS_PER_OCTAVE
+};
+
+#define IDLE_ENOUGH_S 30       /* of idle time; with less the percentile is not known */
+#define IDLE_MEMORY_S 604800.0 /* when there is so much, all weights are halved */
+
+struct idle_bin {
+    float seconds, energy_j;
+};
+
+struct idle_power {
+    struct idle_bin bins[IDLE_BINS];
+    double sum_s;
+};
+
+/** Add the mean power of an interval in which no step ran. What is not positive does not count. */
+void idle_add(struct idle_power *idle, double power_w, double seconds);
+
+/** @return the 10th percentile [W]; NaN: too little is known. */
+double idle_power_w(const struct idle_power *idle);
 
 #endif

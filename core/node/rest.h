@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "apapi/error.h"
-#include "measure/idle.h"
 #include "measure/share.h"
 
 /* What a node draws while no step runs. <spool_dir>/<node>.idle keeps it over restarts. */

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/count_of.h"
-#include "measure/meter_result.h"
-#include "measure/uncertainty.h"
+#include "measure/result.h"
 #include "record/coverage.h"
 #include "record/fields.h"
 

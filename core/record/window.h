@@ -7,7 +7,6 @@
 
 #include "apapi/measurement.h"
 #include "measure/counter.h"
-#include "measure/update.h"
 
 /** The shorter one of two times, of which 0 is not known. */
 static inline uint64_t window_shorter_ns(uint64_t a_ns, uint64_t b_ns)

@@ -588,7 +588,8 @@ static bool component_probe_meters(struct component *component, struct apapi_mom
         struct apapi_meter *meter = &component->meters[i];
 
         apapi_meter_probe(meter, reading_of(component, i), when, next != PROBE_FIRST);
-        moved &= !apapi_meter_stands_still(meter);
+        moved &=
+            !meter->probe.open; /* a second reading that finds it where it was leaves it open */
     }
     return moved;
 }

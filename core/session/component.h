@@ -5,8 +5,7 @@
 #include "apapi/source.h"
 #include "events/definition.h"
 #include "measure/domain.h"
-#include "measure/meter_result.h"
-#include "measure/period.h"
+#include "measure/result.h"
 #include "session/schedule.h"
 
 /** One component of a session: its open source and all that is kept of its events. */

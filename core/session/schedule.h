@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/random.h"
-#include "measure/moment.h"
+#include "measure/counter.h"
 
 /* All time of a session: its clock, and when a source that failed and a probe are due. */
 

@@ -11,7 +11,7 @@
 
 #include "base/nearest.h"
 #include "events/selection.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "session/live.h"
 #include "session/overflow.h"
 #include "session/overflow_deliver.h"

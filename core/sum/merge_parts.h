@@ -4,7 +4,7 @@
 #include <sys/types.h>
 
 #include "apapi/record.h"
-#include "measure/timeline.h"
+#include "measure/domain.h"
 #include "sum/busy.h"
 #include "sum/merge_node.h"
 #include "sum/regions.h"

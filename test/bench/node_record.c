@@ -7,7 +7,7 @@
 
 #include "apapi/record.h"
 #include "bench/compare.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 
 #define PACKAGES UINT64_C(2)
 #define GPUS UINT64_C(4)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "sum/merge_parts.h"
 #include "unit/unit.h"
 

@@ -4,7 +4,7 @@
 /* Meters that are fed with scripted readings. */
 
 #include "fake/energy_event.h"
-#include "measure/meter_result.h"
+#include "measure/result.h"
 #include "unit/near.h"
 
 #define MS UINT64_C(1000000)

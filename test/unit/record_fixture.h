@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "unit/unit.h"
 
 #define START_NS INT64_C(1795260001123456789) /* 2026-11-21T11:20:01.123456789Z */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "atime/print.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "unit/unit.h"
 
 #define FIXTURE_RUNS 3

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "apapi/scan.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "store/store.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"

@@ -10,7 +10,7 @@
 
 #include "apapi/record.h"
 #include "base/text.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How far the integral of a gauge may be from the truth. */
 #include "base/random.h"
-#include "measure/gauge.h"
+#include "measure/meter.h"
 #include "unit/near.h"
 
 #define MS UINT64_C(1000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The 95th percentile of a histogram against that of the sorted values. */
-#include "measure/histogram.h"
+#include "measure/rate.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "apapi/job.h"
-#include "measure/timeline.h"
+#include "measure/domain.h"
 #include "unit/near.h"
 
 #define S INT64_C(1000000000)

@@ -7,7 +7,7 @@
 
 #include "apapi/job.h"
 #include "base/text.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "unit/unit.h"
 
 #define S INT64_C(1000000000)

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "fake/energy_event.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "session/live.h"
 #include "sources/source.h"
 #include "unit/component_fixture.h"

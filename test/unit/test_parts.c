@@ -12,7 +12,7 @@
 #include "channel/deadline.h"
 #include "gather/forward.h"
 #include "gather/parts.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "unit/unit.h"
 
 #define S INT64_C(1000000000)

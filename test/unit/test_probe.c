@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What two readings near to each other show: the energy of an update, and the update period. */
-#include "measure/probe.h"
+#include "measure/meter.h"
 #include "unit/near.h"
 
 #define MS UINT64_C(1000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A record is short: what follows from the rest, or is the same for several, is left out. */
-#include "measure/uncertainty.h"
+#include "measure/result.h"
 #include "unit//record_fixture.h"
 
 #define USUAL_COVERED_NS UINT64_C(78642123456789)

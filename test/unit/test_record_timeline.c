@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "measure/timeline.h"
-#include "measure/unmeasured.h"
+#include "measure/domain.h"
 #include "unit/near.h"
 
 #define MS UINT64_C(1000000)

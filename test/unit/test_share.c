@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "measure/idle.h"
 #include "measure/share.h"
 #include "simulation/power.h"
 #include "unit/unit.h"

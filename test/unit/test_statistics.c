@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "fake/energy_event.h"
-#include "measure/histogram.h"
-#include "measure/meter_result.h"
-#include "measure/period.h"
+#include "measure/rate.h"
+#include "measure/result.h"
 #include "unit/near.h"
 
 #define TICK_NS UINT64_C(100000000)

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "measure/timeline.h"
+#include "measure/domain.h"
 #include "unit/near.h"
 
 #define MS UINT64_C(1000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* value0 and value1 as the original APAPI defines them, its defects put right. */
 
-#include "measure/value.h"
+#include "measure/meter.h"
 #include "unit/near.h"
 
 /* The original's own example: value0 of 7, then 4 after 500 ns. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef MEASURE_METER_RESULT_H
-#define MEASURE_METER_RESULT_H
+#ifndef MEASURE_RESULT_H
+#define MEASURE_RESULT_H
 #include "measure/meter.h"
 
-/* What a meter has measured in a run. */
+/* The result of a meter in a run, and how far it can be trusted. */
 
 /** @return the mean over the covered time, limited to the extremes; NaN: not known. */
 double apapi_meter_mean(const struct apapi_event_result *result);
@@ -18,5 +18,13 @@ struct apapi_span {
 /** Call it after the last reading. Fills in the result. */
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result);
+
+/**
+ * @param whole_ns     the time in which the event should have been read [ns]
+ * @param interval_ns  between two readings [ns]
+ * @return uncertainty of the event's energy [J]; NaN: no energy, estimated, or not known.
+ */
+double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64_t whole_ns,
+                                 uint64_t interval_ns);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How docs/uncertainty.md derives it. */
-#include "measure/uncertainty.h"
+#include "measure/result.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "measure/extremes.h"
+/* The uncertainty, as docs/uncertainty.md derives it. */
 
 #define EXCESS_LEAST 1.1
 #define RISEN_SHARE 10       /* power that rises does so earlier than in the last tenth */
@@ -74,7 +74,7 @@ static double uncovered_w(const struct apapi_meter *meter, const struct apapi_ev
     return greater(seen_w, short_j / update_s) * (double)whole_ns / (double)result->covered_ns;
 }
 
-/* What a counter counted in its last move, and since when: it may have stood still for a part. */
+/* The last move of a counter, and its time: it may have stood still for a part of it. */
 static struct last_move {
     double energy_j, length_s;
 } last_move_of(const struct apapi_meter *meter)
@@ -105,16 +105,16 @@ static double suspected_j(const struct apapi_meter *meter, const struct apapi_ev
     return lowest && missed_j > ends_j + ALLOWED_SHARE * result->total ? missed_j : 0;
 }
 
-/* @return what one update may have at the end if `excess_j` was counted in the time before [J] */
+/* @return the energy of one update at the end if `excess_j` was counted in the time before [J] */
 static double risen_share_j(double excess_j, double updates)
 {
     return excess_j > 0 ? excess_j * lesser(1, RISEN_SHARE / updates) : 0;
 }
 
 /*
- * What was counted since the latest probe shows a power that has risen since then, which no probe
+ * The energy since the latest probe may show a power that has risen since then, which no probe
  * has seen: it may be that of the end.
- * @return what one update may have then [J]
+ * @return the energy of one update then [J]
  */
 static double risen_since_probe_j(const struct apapi_meter *meter)
 {
@@ -173,29 +173,24 @@ static double gauge_uncertainty_j(const struct apapi_meter *meter,
            result->summary.max * (double)uncovered_ns(result, whole_ns) / 1e9;
 }
 
-/*
- * @return how many times the usual estimate a result has to be to be kept as a number of its own. A
- * small difference is not worth one, unless more time than an update is not covered: a part of what
- * is missing would be left out.
- */
-static double worth_a_number(const struct apapi_meter *meter,
-                             const struct apapi_event_result *result, uint64_t whole_ns)
-{
-    return uncovered_ns(result, whole_ns) > apapi_meter_update_ns(meter) ? 1 : EXCESS_LEAST;
-}
-
-double apapi_meter_uncertainty_j(const struct apapi_meter *meter,
-                                 const struct apapi_event_result *result, uint64_t whole_ns)
+/* By what the readings show. @return [J]; NaN as apapi_event_uncertainty_j() */
+static double meter_uncertainty_j(const struct apapi_meter *meter,
+                                  const struct apapi_event_result *result, uint64_t whole_ns)
 {
     double usual_j = apapi_event_uncertainty_j(result, whole_ns, meter->interval_ns);
-    double own_j = usual_j;
+    double own_j = usual_j, excess;
 
     if (meter->event->kind == APAPI_KIND_ENERGY && meter->event->accumulates) {
         own_j = count_uncertainty_j(meter, result, whole_ns);
     } else if (meter->event->kind == APAPI_KIND_POWER) {
         return isnan(usual_j) ? NAN : gauge_uncertainty_j(meter, result, whole_ns);
     }
-    return own_j > worth_a_number(meter, result, whole_ns) * usual_j ? own_j : usual_j;
+    /*
+     * A small difference is not worth a number of its own, unless more time than an update is not
+     * covered: a part of what is missing would be left out.
+     */
+    excess = uncovered_ns(result, whole_ns) > apapi_meter_update_ns(meter) ? 1 : EXCESS_LEAST;
+    return own_j > excess * usual_j ? own_j : usual_j;
 }
 
 /* @return the power of a time that no reading shows: any that a device may use [W] */
@@ -232,7 +227,8 @@ static double stopped_j(const struct apapi_meter *meter, const struct apapi_even
     return seen_w * (last.length_s + (double)longest_update_ns(meter) / 1e9) - last.energy_j;
 }
 
-/* @return what is too much if a wrap was none, but the counter began again shortly before it [J] */
+/* @return the energy that is too much if a wrap was none, but the counter began again shortly
+ * before it [J] */
 static double false_wrap_j(const struct apapi_meter *meter, const struct apapi_event_result *result)
 {
     double window_s = greater((double)meter->interval_ns, (double)meter->rate.window_ns) / 1e9;
@@ -254,7 +250,7 @@ static double count_bound_j(const struct apapi_meter *meter,
 }
 
 /*
- * What is used in a long reading is not seen either.
+ * The energy of a long reading is not seen either.
  * @return the same of a gauge's, once in a million runs to be exceeded [J]
  */
 static double gauge_bound_j(const struct apapi_meter *meter,
@@ -267,8 +263,9 @@ static double gauge_bound_j(const struct apapi_meter *meter,
                : apapi_gauge_bound(&meter->gauge) + unseen_w(result) * (double)unseen_ns / 1e9;
 }
 
-bool apapi_meter_is_rough(const struct apapi_meter *meter, const struct apapi_event_result *result,
-                          uint64_t whole_ns)
+/* @return whether its energy may be wrong by more than its uncertainty and 1 %. */
+static bool is_rough(const struct apapi_meter *meter, const struct apapi_event_result *result,
+                     uint64_t whole_ns)
 {
     double allowed_j = result->uncertainty_j + ALLOWED_SHARE * result->total;
 
@@ -279,4 +276,131 @@ bool apapi_meter_is_rough(const struct apapi_meter *meter, const struct apapi_ev
         return gauge_bound_j(meter, result, whole_ns) > allowed_j;
     }
     return count_bound_j(meter, result, whole_ns) > allowed_j;
+}
+
+#define STUCK_AFTER_NS UINT64_C(1000000000)
+#define STUCK_AFTER_SAMPLES 5
+
+static double over_seconds(double quantity, uint64_t ns)
+{
+    return ns ? quantity / ((double)ns / 1e9) : NAN;
+}
+
+/* The energy includes both readings at the ends, the covered time does not. */
+double apapi_meter_mean(const struct apapi_event_result *result)
+{
+    double mean = over_seconds(result->total, result->covered_ns);
+
+    if (mean > result->summary.max) {
+        return result->summary.max;
+    }
+    return mean < result->summary.min ? result->summary.min : mean;
+}
+
+static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
+                         struct apapi_event_result *result)
+{
+    result->total = apapi_meter_total(meter);
+    if (isnan(result->total)) {
+        bool still = apapi_counter_never_rests(meter->event) && result->incidents.samples > 0;
+
+        result->stuck = still && elapsed_ns >= STUCK_AFTER_NS &&
+                        result->incidents.samples >= STUCK_AFTER_SAMPLES;
+        result->still = still && !result->stuck && result->incidents.resets == 0;
+        return;
+    }
+    result->summary.min = meter->rate.min;
+    result->summary.max = meter->rate.max;
+    result->summary.mean = apapi_meter_mean(result);
+    result->summary.p95 = apapi_rate_p95(&meter->rate);
+}
+
+/* The covered time ends with the beginning of the last reading: it neither began nor stalled. */
+static bool ends_with_last(const struct apapi_counter *counter)
+{
+    const struct apapi_counter_point *last = &counter->last;
+
+    return last->valid && counter->covered_ns > 0 && last->begin_ns >= counter->segment_ns &&
+           last->at_ns - last->moved_ns < counter->stall_ns;
+}
+
+/*
+ * A worker of its own may read after the end. @return how much longer the last reading was than the
+ * covered time, if its end is farther from the end than its beginning [ns].
+ */
+static uint64_t beyond_end_ns(const struct apapi_counter *counter, uint64_t end_ns)
+{
+    const struct apapi_counter_point *last = &counter->last;
+
+    if (!end_ns || !ends_with_last(counter) || last->at_ns <= end_ns ||
+        (last->begin_ns < end_ns && end_ns - last->begin_ns > last->at_ns - end_ns)) {
+        return 0;
+    }
+    return last->at_ns - last->begin_ns;
+}
+
+static void finish_count(struct apapi_meter *meter, const struct apapi_span *span,
+                         struct apapi_event_result *result)
+{
+    uint64_t beyond_ns = beyond_end_ns(&meter->counter, span->end_ns);
+    struct apapi_float_counter *doubles = &meter->doubles;
+    bool whole = !apapi_counts_doubles(meter->event);
+
+    apapi_counter_finish(&meter->counter);
+    apapi_float_counter_finish(doubles);
+    apapi_rate_finish(&meter->rate);
+    result->incidents = whole ? meter->counter.incidents : doubles->incidents;
+    result->covered_ns = whole ? meter->counter.covered_ns + beyond_ns : doubles->covered_ns;
+    finish_total(meter, span->elapsed_ns, result);
+    if (whole && !isnan(result->total)) {
+        result->raw_total = meter->counter.total;
+    }
+}
+
+static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_result *result)
+{
+    const struct apapi_gauge *gauge = &meter->gauge;
+
+    result->incidents = gauge->incidents;
+    result->covered_ns = gauge->covered_ns;
+    result->summary.min = gauge->min;
+    result->summary.mean = over_seconds(gauge->integral, gauge->covered_ns);
+    result->summary.max = gauge->max;
+    if (meter->histogram) {
+        double p95 = apapi_histogram_p95(meter->histogram);
+
+        result->summary.p95 = isnan(p95) ? NAN : fmax(gauge->min, fmin(gauge->max, p95));
+    }
+    result->total = apapi_meter_total(meter);
+}
+
+void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
+                        struct apapi_event_result *result)
+{
+    uint64_t whole_ns = span->late_ns + span->elapsed_ns;
+
+    memset(result, 0, sizeof *result);
+    result->event = *meter->event;
+    if (meter->counter.update.learned) {
+        result->event.update_ns = meter->counter.update.period_ns;
+    }
+    result->total = NAN;
+    result->summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
+    if (meter->event->accumulates) {
+        finish_count(meter, span, result);
+    } else {
+        finish_gauge(meter, result);
+    }
+    result->uncertainty_j = meter_uncertainty_j(meter, result, whole_ns);
+    result->incidents.rough = is_rough(meter, result, whole_ns);
+    for (int i = 0; i < 2; i++) {
+        result->values[i] = meter->wanted[i];
+        apapi_value_result(&meter->values.stats[i], &result->values[i]);
+        if (result->stuck ||
+            result->still) { /* what it has not counted is not known: it is not 0 */
+            struct apapi_value_result *value = &result->values[i];
+
+            value->min = value->max = value->avg = value->acc = NAN;
+        }
+    }
 }
