@@ -16,7 +16,7 @@
  * lists as the keys of a record.
  */
 
-#define DB_VERSION 8
+#define DB_VERSION 9
 #define DB_UPGRADED 2 /* the oldest version that an import brings up to date */
 #define DB_KEYS 3
 #define DB_PARTS 3
