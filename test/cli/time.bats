@@ -122,6 +122,8 @@ merged() { # JOB [JQ FILTER]
     record 8 batch n1 0 100 240 '.uid = 1001 | .user = "alice"'
     record 8 batch n1 90000 50 240 '.uid = 1002 | .user = "bob"'
     "$apapi" import --acct-dir "$acct" --db "$url"
+    [[ $(sqlite3 "$BATS_TEST_TMPDIR/db" 'SELECT user, energy_j, elapsed_s, runs, measured FROM apapi_jobs WHERE job IN (6, 8) ORDER BY job, uid') == \
+        $'anna|48000.0|200.0|2|1.0\nalice|24000.0|100.0|1|1.0\nbob|12000.0|50.0|1|1.0' ]]
     fields=jobid,user,energy,power,elapsed,measured,state,restarts
     rows=$(cells $fields)
     [[ $(wc -l <<<"$rows") -eq 5 && $("$apapi" report --db "$url" -P -n -S 2026-01-01 --format=$fields) == "$rows" ]]

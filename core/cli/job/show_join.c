@@ -71,12 +71,11 @@ bool show_join(struct show *show)
     return show->heterogeneous;
 }
 
-/* Latest end first. */
 static int show_join_compare_ends(const void *left, const void *right)
 {
     const struct apapi_record *a = left, *b = right;
 
-    return COMPARE(record_end_ns(&b->measurement), record_end_ns(&a->measurement));
+    return COMPARE(record_end_ns(&a->measurement), record_end_ns(&b->measurement));
 }
 
 static bool is_same_user(const struct apapi_identity *a, const struct apapi_identity *b)
@@ -94,10 +93,10 @@ void show_drop_earlier(struct show *show, uint32_t job, const char *command)
 {
     const struct apapi_identity *latest = NULL;
     int64_t start_ns = 0;
-    size_t kept = 0, count = show->count;
+    size_t count = show->count, first = count, kept;
 
     qsort(show->records, count, sizeof *show->records, show_join_compare_ends);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = count; i-- > 0;) {
         struct apapi_record *record = &show->records[i];
         const struct apapi_measurement *m = &record->measurement;
         bool own = record->id.job == job;
@@ -111,10 +110,11 @@ void show_drop_earlier(struct show *show, uint32_t job, const char *command)
         if (own && (!latest || m->start_unix_ns < start_ns)) {
             start_ns = m->start_unix_ns;
         }
-        show->records[kept] = *record;
-        latest = own && !latest ? &show->records[kept].id : latest;
-        kept++;
+        show->records[--first] = *record;
+        latest = own && !latest ? &show->records[first].id : latest;
     }
+    kept = count - first;
+    memmove(show->records, show->records + first, kept * sizeof *show->records);
     show->count = kept;
     if (count > kept) {
         fprintf(stderr, "apapi %s: %zu record%s left out: the number was an earlier job's, too\n",
