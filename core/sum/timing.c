@@ -47,6 +47,16 @@ static int64_t timing_end_ns(const struct timing *timing)
     return timing->start_ns + (int64_t)timing->elapsed_ns;
 }
 
+/* Numbers of forged records are cut. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return !__builtin_add_overflow(a, b, &sum) && sum != INT64_MIN ? sum
+           : a < 0                                                 ? -INT64_MAX
+                                                                   : INT64_MAX;
+}
+
 /* @return whether it could be moved */
 static bool timing_move(struct timing *timing, int64_t by_ns)
 {
@@ -109,7 +119,7 @@ static void part_boots(struct timing **list, struct range *boots, size_t count)
         for (size_t i = 0; i < boots[b].count && late_ns > 0; i++) {
             timing_move(list[boots[b].first + i], late_ns);
         }
-        until_ns = boots[b].end_ns + late_ns;
+        until_ns = plus(boots[b].end_ns, late_ns);
     }
 }
 
@@ -225,12 +235,12 @@ static void compare_clocks(const struct alignment *alignment, const struct range
 
     for (size_t i = 0; i < step->count; i++) {
         if (apart_ns[list[i]->number] != UNKNOWN_NS) {
-            start_ns = list[i]->start_ns - apart_ns[list[i]->number];
+            start_ns = plus(list[i]->start_ns, -apart_ns[list[i]->number]);
             break;
         }
     }
     for (size_t i = 0; i < step->count; i++) {
-        int64_t ahead_ns = list[i]->start_ns - start_ns;
+        int64_t ahead_ns = plus(list[i]->start_ns, -start_ns);
 
         if (apart_ns[list[i]->number] == UNKNOWN_NS) {
             apart_ns[list[i]->number] = llabs(ahead_ns) < TIMING_APART_NS ? 0 : ahead_ns;

@@ -110,6 +110,11 @@ static void times_out_of_range_stay(void **state)
     (void)state;
     align(timings, COUNT_OF(timings));
     assert_true(timings[1].start_ns == 0 && timings[2].start_ns == 0);
+    timings[1].boot = "c";
+    timings[2].boot = "d";
+    timings[1].start_ns = timings[2].start_ns = INT64_MAX / 2;
+    timings[1].elapsed_ns = timings[2].elapsed_ns = INT64_MAX / 2;
+    align(timings, COUNT_OF(timings));
     align(NULL, 0);
 }
 

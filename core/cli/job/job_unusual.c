@@ -166,7 +166,7 @@ static struct step_name name_step(const struct apapi_record *record)
     struct step_name name;
     int length = snprintf(name.text, sizeof name.text, "%s", record->id.step);
 
-    if (record->id.restarts != APAPI_UNKNOWN && record->id.restarts > 0) {
+    if (record->id.restarts > 0) {
         snprintf(name.text + length, sizeof name.text - (size_t)length, ", restart %u",
                  record->id.restarts);
     }
