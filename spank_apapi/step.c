@@ -132,15 +132,16 @@ static void step_cores(spank_t spank, struct message *message)
     }
 }
 
-/* The item is 0 in the steps of some versions of Slurm. */
+/*
+ * The item is 0 in some versions of Slurm: there each record of a batch step tells a run. The
+ * variable of that name is the user's.
+ */
 static void step_restarts(spank_t spank, struct message *message)
 {
     uint32_t restarts = step_number(spank, S_SLURM_RESTART_COUNT);
 
     if (restarts > 0) {
         message_add_number(message, "restarts", restarts);
-    } else {
-        step_variable(spank, "SLURM_RESTART_COUNT", "restarts", message);
     }
 }
 

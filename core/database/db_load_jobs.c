@@ -3,6 +3,7 @@
 #include "database/db_load_jobs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,10 @@
 #include "database/db_row.h"
 #include "database/db_tables.h"
 #include "record/end.h"
+#include "sum/timing.h"
 
-#define BATCH 10000 /* jobs in a transaction */
+#define BATCH 10000   /* jobs in a transaction */
+#define USERS_MAX 100 /* of a job's number; the others' jobs have no total */
 
 struct stale {
     char cluster[64];
@@ -23,7 +26,7 @@ struct stale {
 
 struct totals {
     struct db *db;
-    struct db_statement *stale, *done, *owners, *nameless;
+    struct db_statement *stale, *done, *owners, *nameless, *old, *users;
     struct db_reader *plain, *whole; /* without timelines and with them */
     struct db_insert *insert;
     struct stale jobs[BATCH];
@@ -107,12 +110,14 @@ static void know_better(struct db_job *job, const struct apapi_record *record)
 }
 
 /*
- * Detects whether timelines are needed to count each moment once: records of a node overlap, or the
- * power is not always known.
+ * Detects whether timelines are needed to count each moment once: records of a node overlap, or may
+ * do so as its clock has jumped, or the power is not always known.
  */
 struct watch {
     char node[APAPI_TEXT_SIZE];
     int64_t end_ns; /* of the latest record of the node so far */
+    uint64_t
+        booted_ns; /* by the clock and the time since boot of the record before; 0: not known */
     bool timelines;
 };
 
@@ -121,12 +126,16 @@ static void db_load_jobs_look(struct watch *watch, const struct apapi_record *re
 {
     const struct apapi_measurement *m = &record->measurement;
     int64_t end_ns = record_end_ns(m);
+    uint64_t booted_ns = *m->boot ? (uint64_t)m->start_unix_ns - m->monotonic_ns : 0;
 
     if (strcmp(watch->node, record->id.node) != 0) {
         memcpy(watch->node, record->id.node, sizeof watch->node);
         watch->end_ns = INT64_MIN;
+        watch->booted_ns = booted_ns;
     }
-    watch->timelines = watch->timelines || gaps || m->start_unix_ns < watch->end_ns;
+    watch->timelines = watch->timelines || gaps || m->start_unix_ns < watch->end_ns ||
+                       booted_ns - watch->booted_ns + TIMING_JUMP_NS > 2 * TIMING_JUMP_NS;
+    watch->booted_ns = booted_ns;
     watch->end_ns = end_ns > watch->end_ns ? end_ns : watch->end_ns;
 }
 
@@ -135,10 +144,11 @@ static int db_load_jobs_collect(struct db_reader *reader, bool whole, struct db_
                                 struct apapi_job *sum, struct apapi_error *err)
 {
     const struct db_value key[] = {db_integer(job->job), db_text(job->cluster),
-                                   db_text(job->with_nameless ? "" : job->cluster)};
+                                   db_text(job->with_nameless ? "" : job->cluster),
+                                   db_integer(job->uid)};
     struct watch watch = {.end_ns = INT64_MIN};
     struct apapi_record record;
-    int got = db_reader_first(reader, key, 3, &record, err);
+    int got = db_reader_first(reader, key, 4, &record, err);
 
     for (; got > 0; got = db_reader_next(reader, &record, err)) {
         db_load_jobs_look(&watch, &record, db_reader_gaps(reader));
@@ -173,6 +183,9 @@ static int db_load_jobs_add_up(struct db_job *job, struct apapi_job *sum, struct
     job->uncertainty_j = total.uncertainty_j;
     job->mean_w = total.mean_w;
     job->covered_ns = total.covered_ns;
+    job->elapsed_ns = total.elapsed_ns;
+    job->node_s = total.node_s > 0 ? total.node_s : NAN;
+    job->runs = (uint32_t)total.runs;
     domain_list_text(total.missing_domains, ",", job->missing_domains);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         job->domains_j[d] = total.domains[d].energy_j;
@@ -200,19 +213,49 @@ static int total_job(struct totals *totals, struct db_job *job, bool whole, stru
     return result;
 }
 
+/* A number may have been several users'. @return how many; -1 */
+static int find_users(const struct totals *totals, const struct db_job *job,
+                      int64_t users[USERS_MAX], struct apapi_error *err)
+{
+    const struct db_value key[] = {db_integer(job->job), db_text(job->cluster),
+                                   db_text(job->with_nameless ? "" : job->cluster)};
+    int got, count = 0;
+
+    if (db_run(totals->old, key, 2, err)) {
+        return -1;
+    }
+    for (got = db_first(totals->users, key, 3, err); got > 0 && count < USERS_MAX;
+         got = db_step(totals->users, err)) {
+        users[count++] = db_column(totals->users, 0).integer;
+    }
+    db_end(totals->users);
+    return got < 0 ? -1 : count;
+}
+
 static int total(struct totals *totals, const struct stale *stale, struct apapi_error *err)
 {
-    struct db_job job = {.id = APAPI_IDENTITY_UNKNOWN, .job = stale->job};
-    int result;
+    struct db_job found = {.id = APAPI_IDENTITY_UNKNOWN, .job = stale->job};
+    int64_t users[USERS_MAX];
+    int result, count;
 
-    memcpy(job.cluster, stale->cluster, sizeof job.cluster);
-    result = db_load_jobs_find_owner(totals, &job, err);
+    memcpy(found.cluster, stale->cluster, sizeof found.cluster);
+    result = db_load_jobs_find_owner(totals, &found, err);
     if (result < 0) {
         return -1;
     }
-    job.with_nameless = result > 0;
-    result = total_job(totals, &job, false, err);
-    return result > 0 ? total_job(totals, &job, true, err) : result;
+    found.with_nameless = result > 0;
+    count = find_users(totals, &found, users, err);
+    result = count < 0 ? -1 : 0;
+    for (int i = 0; i < count && result == 0; i++) {
+        struct db_job job = found;
+
+        job.uid = users[i];
+        result = total_job(totals, &job, false, err);
+        if (result > 0) {
+            result = total_job(totals, &job, true, err);
+        }
+    }
+    return result;
 }
 
 static int read_stale(struct totals *totals, size_t *count, struct apapi_error *err)
@@ -272,7 +315,11 @@ static int64_t total_all(struct totals *totals, struct apapi_error *err)
 
 static int db_load_jobs_prepare(struct totals *totals, struct apapi_error *err)
 {
-    static const char which[] = "WHERE job = ? AND cluster IN (?, ?) ORDER BY node, start_ns";
+    static const char which[] = "WHERE job = ? AND cluster IN (?, ?) AND COALESCE(uid, 0) = ? "
+                                "ORDER BY node, start_ns";
+    static const char users[] = "SELECT DISTINCT COALESCE(uid, 0) FROM records WHERE job = ? AND "
+                                "cluster IN (?, ?)";
+    static const char old[] = "DELETE FROM jobs WHERE job = ? AND cluster = ?";
     static const char owners[] = "SELECT DISTINCT cluster, user FROM records WHERE job = ?";
     static const char nameless[] = "DELETE FROM jobs WHERE cluster = '' AND job = ?";
     const struct db_read_parts plain = {.timelines = false}, whole = {.timelines = true};
@@ -288,7 +335,9 @@ static int db_load_jobs_prepare(struct totals *totals, struct apapi_error *err)
                                  : NULL;
     totals->owners = totals->done ? db_prepare(totals->db, owners, err) : NULL;
     totals->nameless = totals->owners ? db_prepare(totals->db, nameless, err) : NULL;
-    totals->plain = totals->nameless ? db_reader_create(totals->db, which, &plain, err) : NULL;
+    totals->old = totals->nameless ? db_prepare(totals->db, old, err) : NULL;
+    totals->users = totals->old ? db_prepare(totals->db, users, err) : NULL;
+    totals->plain = totals->users ? db_reader_create(totals->db, which, &plain, err) : NULL;
     totals->whole = totals->plain ? db_reader_create(totals->db, which, &whole, err) : NULL;
     totals->insert = totals->whole ? db_insert_create(totals->db, &db_jobs, DB_REPLACE, err) : NULL;
     return totals->insert ? 0 : -1;
@@ -307,6 +356,8 @@ int64_t load_jobs(struct db *db, struct apapi_error *err)
     db_insert_destroy(totals->insert);
     db_reader_destroy(totals->whole);
     db_reader_destroy(totals->plain);
+    db_finalize(totals->users);
+    db_finalize(totals->old);
     db_finalize(totals->nameless);
     db_finalize(totals->owners);
     db_finalize(totals->done);

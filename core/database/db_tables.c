@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOBS_CHANGED 5 /* the version since which totals of jobs and views are as they are */
+#define JOBS_CHANGED 9 /* the version since which totals of jobs and views are as they are */
 #define IN_DERIVED(member) offsetof(struct db_derived, member)
 #define IN_SHARE(member) offsetof(struct db_share, member)
 #define IN_HOUR(member) offsetof(struct hour, member)
@@ -42,7 +42,7 @@ static const struct field job_columns[] = {
     {"het_job", FIELD_NUMBER, false, IN_JOB(id.het_job), 0},
     {"het_offset", FIELD_NUMBER, false, IN_JOB(id.het_offset), 0},
     {"job_name", FIELD_TEXT, false, IN_JOB(id.job_name), APAPI_TEXT_SIZE},
-    {"uid", FIELD_NUMBER, false, IN_JOB(id.uid), 0},
+    {"uid", FIELD_NUMBER, true, IN_JOB(id.uid), 0},
     {"user", FIELD_TEXT, false, IN_JOB(id.user), 64},
     {"account", FIELD_TEXT, false, IN_JOB(id.account), 64},
     {"partition", FIELD_TEXT, false, IN_JOB(id.partition), 64},
@@ -59,6 +59,9 @@ static const struct field job_columns[] = {
     {"uncertainty_j", FIELD_ROUGH, false, IN_JOB(uncertainty_j), 0},
     {"mean_w", FIELD_MEASURED, false, IN_JOB(mean_w), 0},
     {"covered_s", FIELD_DURATION, false, IN_JOB(covered_ns), 0},
+    {"elapsed_s", FIELD_DURATION, false, IN_JOB(elapsed_ns), 0},
+    {"node_s", FIELD_MEASURED, false, IN_JOB(node_s), 0},
+    {"runs", FIELD_NUMBER, false, IN_JOB(runs), 0},
     DOMAIN_COLUMNS(IN_JOB),
     {"missing_domains", FIELD_TEXT, false, IN_JOB(missing_domains), DOMAIN_LIST_SIZE},
     {NULL, 0, false, 0, 0}};
@@ -135,7 +138,7 @@ const struct db_table db_events = {.name = "events",
                                    .ending = ", PRIMARY KEY (record, component, event)",
                                    .ordered = true};
 const struct db_table db_jobs = {
-    .name = "jobs", .parts = {job_columns}, .ending = ", PRIMARY KEY (cluster, job)"};
+    .name = "jobs", .parts = {job_columns}, .ending = ", PRIMARY KEY (cluster, job, uid)"};
 const struct db_table db_stale = {.name = "stale_jobs",
                                   .parts = {stale_columns},
                                   .ending = ", PRIMARY KEY (cluster, job)",
@@ -305,9 +308,10 @@ static const char *const indexes[] = {
 static const char *const views[] = {
     "CREATE VIEW IF NOT EXISTS apapi_jobs AS SELECT cluster, job, array_job, array_task, het_job, "
     "het_offset, job_name, uid, user, account, `partition`, qos, verified, day, "
-    "start_ns / 1e9 AS start_s, end_ns / 1e9 AS end_s, (end_ns - start_ns) / 1e9 AS elapsed_s, "
+    "start_ns / 1e9 AS start_s, end_ns / 1e9 AS end_s, elapsed_s, runs, "
     "records, incomplete, steps, nodes, energy_j, energy_j / 3.6e6 AS energy_kwh, "
-    "uncertainty_j, mean_w, covered_s, package_j, dram_j, gpu_j, core_j, uncore_j, psys_j, node_j, "
+    "uncertainty_j, mean_w, covered_s, covered_s / node_s AS measured, package_j, dram_j, gpu_j, "
+    "core_j, uncore_j, psys_j, node_j, "
     "missing_domains FROM jobs j " RIGHT,
     "CREATE VIEW IF NOT EXISTS apapi_days AS SELECT day, cluster, user, account, `partition`, "
     "COUNT(*) AS jobs, COUNT(energy_j) AS measured_jobs, SUM(records) AS records, "
@@ -443,10 +447,20 @@ static int db_tables_renew_jobs(struct db *db, struct apapi_error *err)
                : 0;
 }
 
+/* Their key is another one. */
+static int drop_jobs(struct db *db, struct apapi_error *err)
+{
+    static const char *const removals[] = {"DROP VIEW IF EXISTS apapi_jobs",
+                                           "DROP VIEW IF EXISTS apapi_days",
+                                           "DROP TABLE IF EXISTS jobs"};
+
+    return run_all(db, removals, sizeof removals / sizeof(char *), err);
+}
+
 static int db_tables_complete(struct db *db, int64_t version, struct apapi_error *err)
 {
     char text[64];
-    int added = create_tables(db, err);
+    int added = version < JOBS_CHANGED && drop_jobs(db, err) ? -1 : create_tables(db, err);
 
     for (size_t i = 0; i < TABLES && added >= 0; i++) {
         int more = add_columns(db, tables[i], err);

@@ -16,7 +16,7 @@
  * lists as the keys of a record.
  */
 
-#define DB_VERSION 8
+#define DB_VERSION 9
 #define DB_UPGRADED 2 /* the oldest version that an import brings up to date */
 #define DB_KEYS 3
 #define DB_PARTS 3
@@ -52,12 +52,15 @@ struct db_share {
 struct db_job {
     char cluster[64];
     uint32_t job;
+    int64_t uid;              /* no column: whose records; 0: also of those that do not know it */
     struct apapi_identity id; /* of the record with the best identity */
     char day[12];
     int64_t start_unix_ns, end_unix_ns;
     uint32_t records, incomplete, steps, nodes;
     double energy_j, uncertainty_j, mean_w;
-    uint64_t covered_ns;
+    uint64_t covered_ns, elapsed_ns;
+    double node_s;
+    uint32_t runs;
     double domains_j[APAPI_DOMAINS];
     char missing_domains[DOMAIN_LIST_SIZE]; /* "package,dram": those that energy_j lacks */
     bool with_nameless; /* no column: records without a cluster belong to it, too */

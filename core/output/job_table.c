@@ -13,6 +13,7 @@
 #include "output/table_rows.h"
 #include "record/domain_list.h"
 #include "record/window.h"
+#include "sum/timing.h"
 
 #define INCOMPLETE_LISTED 5
 #define RUNNING_LISTED 5
@@ -40,21 +41,22 @@ static int note_missing(void *context, const char *name)
 static void count_nodes(struct job_table *table)
 {
     const char *list = table->head->nodelist ? table->head->nodelist : "";
-    size_t recorded = table->total.nodes, known = table->head->nodes;
+    size_t known =
+        table->head->nodes > table->total.job_nodes ? table->head->nodes : table->total.job_nodes;
     ssize_t listed = hostlist_each(list, note_missing, table);
 
     if (listed > 0 && (size_t)listed >= known) {
         namelist_unique(&table->missing);
-        table->nodes = recorded + table->missing.count;
+        table->nodes = table->total.nodes + table->missing.count;
     } else {
         namelist_free(&table->missing);
-        table->nodes = known > recorded ? known : recorded;
+        table->nodes = known;
     }
 }
 
 static double job_table_elapsed_s(const struct job_table *table)
 {
-    return (double)(table->total.end_unix_ns - table->total.start_unix_ns) / NS_PER_S;
+    return (double)table->total.elapsed_ns / NS_PER_S;
 }
 
 static void job_table_put_headline(const struct job_table *table)
@@ -63,9 +65,10 @@ static void job_table_put_headline(const struct job_table *table)
 
     text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
     units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
-    fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s\n", *job ? " " : "", job,
+    fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s", *job ? " " : "", job,
             table->nodes, text_plural(table->nodes), table->total.steps,
             text_plural(table->total.steps), duration);
+    fprintf(table->out, table->total.runs > 1 ? "  in %zu runs\n" : "\n", table->total.runs);
 }
 
 static bool job_table_is_brief(const struct job_table *table)
@@ -159,7 +162,7 @@ static void job_table_put_domains(const struct job_table *table)
 static void put_measured(const struct job_table *table)
 {
     size_t nodes = table->nodes;
-    double share = apapi_job_measured(&table->total, nodes, 0, 0);
+    double share = apapi_job_measured(&table->total, nodes > table->total.job_nodes ? nodes : 0);
     char duration[UNITS_SIZE];
 
     if (isnan(share)) {
@@ -169,6 +172,23 @@ static void put_measured(const struct job_table *table)
     fprintf(table->out,
             "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
             floor(share * 1000 + 1e-6) / 10, nodes, text_plural(nodes), duration);
+}
+
+static void put_clocks(const struct job_table *table)
+{
+    const struct apapi_job_total *total = &table->total;
+    char duration[UNITS_SIZE];
+
+    if (total->clock_jump_ns >= TIMING_JUMP_NS) {
+        units_duration(duration, sizeof duration, (double)total->clock_jump_ns / NS_PER_S);
+        fprintf(table->out, "  a node's clock jumped by %s; its time since boot counts\n",
+                duration);
+    }
+    if (total->clock_apart_ns > 0) {
+        units_duration(duration, sizeof duration, (double)total->clock_apart_ns / NS_PER_S);
+        fprintf(table->out, "  clocks of nodes differ by %s; steps begin on all at once\n",
+                duration);
+    }
 }
 
 /* A paragraph. */
@@ -247,6 +267,7 @@ static int job_table_put_all(const struct job_table *table)
     job_table_put_domains(table);
     table_put_shared(table->total.cores, table->total.node_cores, table->total.nodes, table->out);
     put_measured(table);
+    put_clocks(table);
     if (table->head->left_out > 0) {
         fprintf(table->out, "  %zu record%s had no room\n", table->head->left_out,
                 text_plural(table->head->left_out));

@@ -17,7 +17,7 @@
 #include "record/shorten.h"
 #include "record/timeline.h"
 
-#define LINE_SIZE 4096 /* of a typical node, with its newline */
+#define LINE_SIZE 6144 /* of a typical node, with its newline */
 #define JOINS_MAX 2    /* 120 bins, 60, 30 */
 
 static int encode_put_domain(json_t *object, const void *measurement, size_t d)

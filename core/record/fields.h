@@ -117,7 +117,7 @@ struct field_path {
 };
 
 /** The value of each field in the order of the list; NULL: not present. */
-#define FIELDS_MAX 36
+#define FIELDS_MAX 38
 struct field_values {
     const struct tree_node *of[FIELDS_MAX];
 };

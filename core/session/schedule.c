@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/schedule.h"
 
+#include <fcntl.h>
+
 #include "base/clock.h"
+#include "base/kernel_file.h"
 #include "base/thread.h"
 
 static uint64_t real_now_ns(struct session_clock *clock)
@@ -14,6 +17,24 @@ static void real_pair(struct session_clock *clock, int64_t *unix_ns, uint64_t *n
 {
     (void)clock;
     clock_pair(unix_ns, now_ns);
+}
+
+/* The kernel's UUID without hyphens, as systemd writes it. */
+static void real_boot(struct session_clock *clock, char boot[APAPI_BOOT_SIZE])
+{
+    char uuid[64];
+    size_t used = 0;
+
+    (void)clock;
+    if (kernel_file_read_word_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", uuid, sizeof uuid)) {
+        return;
+    }
+    for (const char *at = uuid; *at && used < APAPI_BOOT_SIZE - 1; at++) {
+        if (*at != '-') {
+            boot[used++] = *at;
+        }
+    }
+    boot[used] = '\0';
 }
 
 static uint64_t real_cpu_ns(struct session_clock *clock, const pthread_t *thread)
@@ -66,6 +87,7 @@ struct session_clock *session_clock_real(void)
 {
     static struct session_clock real = {.now_ns = real_now_ns,
                                         .pair = real_pair,
+                                        .boot = real_boot,
                                         .cpu_ns = real_cpu_ns,
                                         .wait = real_wait,
                                         .wake = real_wake,

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "apapi/measurement.h"
 #include "base/random.h"
 #include "measure/counter.h"
 
@@ -20,6 +21,9 @@ struct session_clock {
 
     /** The same instant in UTC since 1970 and in monotonic time [ns]. */
     void (*pair)(struct session_clock *clock, int64_t *unix_ns, uint64_t *now_ns);
+
+    /** Since which boot of the node monotonic time counts; not known: `boot` stays as it is. */
+    void (*boot)(struct session_clock *clock, char boot[APAPI_BOOT_SIZE]);
 
     /** @return CPU time of a thread that runs; NULL: of the calling one [ns]. */
     uint64_t (*cpu_ns)(struct session_clock *clock, const pthread_t *thread);

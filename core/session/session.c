@@ -201,6 +201,7 @@ struct apapi_session {
     bool fill;       /* estimate the energy of the time that is not covered */
     struct sampling *sampling;
     int64_t start_unix_ns;
+    char boot[APAPI_BOOT_SIZE]; /* of struct apapi_measurement */
     uint64_t requested_ns, start_ns, stop_ns;
 };
 
@@ -337,6 +338,7 @@ struct apapi_session *session_create(const struct apapi_session_config *config,
         apapi_session_destroy(session);
         return NULL;
     }
+    session->sampling->common.clock->boot(session->sampling->common.clock, session->boot);
     return session;
 }
 
@@ -453,12 +455,14 @@ static int session_describe(const struct apapi_session *session, const struct sn
 {
     struct apapi_measurement result = {
         .start_unix_ns = session->start_unix_ns,
+        .monotonic_ns = *session->boot ? session->start_ns : 0,
         .elapsed_ns = end_ns - session->start_ns,
         .late_ns = session->start_ns - session->requested_ns,
         .covered = NAN,
         .cpu_ns = snapshot ? snapshot->cpu_ns : sampling_cpu_ns(session->sampling),
     };
 
+    memcpy(result.boot, session->boot, sizeof result.boot);
     if (session_collect(session, snapshot, &result)) {
         apapi_measurement_clear(&result);
         return apapi_fail(err, ENOMEM, "no memory");

@@ -44,6 +44,12 @@ static void sim_pair(struct session_clock *base, int64_t *unix_ns, uint64_t *now
     *unix_ns = SIM_CLOCK_UNIX_NS + (int64_t)*now_ns;
 }
 
+static void sim_boot(struct session_clock *base, char boot[APAPI_BOOT_SIZE])
+{
+    (void)base;
+    (void)boot;
+}
+
 /* Any growing number will do. */
 static uint64_t sim_cpu_ns(struct session_clock *base, const pthread_t *thread)
 {
@@ -227,6 +233,7 @@ void sim_clock_init(struct sim_clock *clock, uint64_t seed, uint64_t now_ns)
     memset(clock, 0, sizeof *clock);
     clock->base = (struct session_clock){.now_ns = sim_now_ns,
                                          .pair = sim_pair,
+                                         .boot = sim_boot,
                                          .cpu_ns = sim_cpu_ns,
                                          .wait = sim_wait,
                                          .wake = sim_wake,

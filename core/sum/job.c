@@ -10,7 +10,6 @@
 #include "base/duration.h"
 #include "base/grow.h"
 #include "record/domain_list.h"
-#include "record/end.h"
 #include "record/window.h"
 #include "sum/busy.h"
 #include "sum/job_piece.h"
@@ -96,6 +95,12 @@ static uint32_t known_or_zero(uint32_t number)
     return number == APAPI_UNKNOWN ? 0 : number;
 }
 
+static void piece_place(struct piece *piece, const struct timing *timing)
+{
+    piece->start_ns = timing->start_ns;
+    piece->end_ns = timing->start_ns + (int64_t)timing->elapsed_ns;
+}
+
 static struct piece *piece_create(const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -120,11 +125,12 @@ static struct piece *piece_create(const struct apapi_record *record)
     piece->cores = known_or_zero(record->id.cores);
     piece->node_cores = known_or_zero(record->id.node_cores);
     piece->window_ns = window_shortest_ns(m);
-    piece->start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0;
-    piece->end_ns = record_end_ns(m);
-    if (piece->end_ns < piece->start_ns) {
-        piece->end_ns = piece->start_ns;
-    }
+    memcpy(piece->boot, m->boot, sizeof piece->boot);
+    piece->timing = timing_of(record);
+    piece->timing.node = piece->node;
+    piece->timing.step = piece->step;
+    piece->timing.boot = piece->boot;
+    piece_place(piece, &piece->timing);
     return piece;
 }
 
@@ -166,6 +172,9 @@ static void job_tidy(struct apapi_job *job)
 {
     size_t kept = 0;
 
+    for (size_t i = 0; i < job->count; i++) { /* an earlier sum has moved them */
+        piece_place(job->pieces[i], &job->pieces[i]->timing);
+    }
     qsort(job->pieces, job->count, sizeof(struct piece *), compare_pieces);
     for (size_t i = 0; i < job->count; i++) {
         if (kept > 0 && job_is_same_piece(job->pieces[kept - 1], job->pieces[i])) {
@@ -175,6 +184,39 @@ static void job_tidy(struct apapi_job *job)
         }
     }
     job->count = kept;
+}
+
+/* Put them where they belong in time, and find out how long the job ran. */
+static int job_align(struct apapi_job *job, struct apapi_job_total *total)
+{
+    struct timing *timings = calloc(job->count + 1, sizeof *timings);
+    struct job_time time;
+    int result = timings ? 0 : -1;
+
+    for (size_t i = 0; i < job->count && result == 0; i++) {
+        timings[i] = job->pieces[i]->timing;
+        timings[i].index = i;
+    }
+    result = result ? -1 : timings_align(timings, job->count);
+    for (size_t i = 0; i < job->count && result == 0; i++) {
+        uint64_t jump_ns = (uint64_t)llabs(timings[i].jumped_ns);
+        uint64_t apart_ns = (uint64_t)llabs(timings[i].apart_ns);
+
+        piece_place(job->pieces[i], &timings[i]);
+        total->clock_jump_ns = jump_ns > total->clock_jump_ns ? jump_ns : total->clock_jump_ns;
+        total->clock_apart_ns = apart_ns > total->clock_apart_ns ? apart_ns : total->clock_apart_ns;
+    }
+    if (result == 0) {
+        timings_find_runs(timings, job->count);
+        time = timings_sum(timings, job->count);
+        total->runs = time.runs;
+        total->job_nodes = time.nodes;
+        total->elapsed_ns = (uint64_t)fmin(time.elapsed_ns, 9e18);
+        total->node_s = time.node_ns / NS_PER_S;
+        qsort(job->pieces, job->count, sizeof(struct piece *), compare_pieces);
+    }
+    free(timings);
+    return result;
 }
 
 /* --- the nodes together --------------------------------------------------------------------- */
@@ -359,24 +401,23 @@ int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         sum.domains[d].energy_j = sum.domains[d].uncertainty_j = NAN;
     }
-    if (count_steps(job, &sum.steps) || job_add_nodes(job, &sum)) {
+    if ((job->count > 0 && job_align(job, &sum)) || count_steps(job, &sum.steps) ||
+        job_add_nodes(job, &sum)) {
         errno = ENOMEM;
         return -1;
     }
+    sum.job_nodes = sum.nodes > sum.job_nodes ? sum.nodes : sum.job_nodes;
     note_times(job, &sum);
     *total = sum;
     return 0;
 }
 
-double apapi_job_measured(const struct apapi_job_total *total, size_t nodes, int64_t start_unix_ns,
-                          int64_t end_unix_ns)
+double apapi_job_measured(const struct apapi_job_total *total, size_t nodes)
 {
-    int64_t start_ns = start_unix_ns ? start_unix_ns : total->start_unix_ns;
-    int64_t end_ns = end_unix_ns ? end_unix_ns : total->end_unix_ns;
-    double node_time_ns =
-        (double)(nodes ? nodes : total->nodes) * ((double)end_ns - (double)start_ns);
+    double node_s =
+        nodes > 0 ? (double)nodes * ((double)total->elapsed_ns / NS_PER_S) : total->node_s;
 
-    return node_time_ns > 0 ? fmin((double)total->covered_ns / node_time_ns, 1) : NAN;
+    return node_s > 0 ? fmin((double)total->covered_ns / NS_PER_S / node_s, 1) : NAN;
 }
 
 static int compare_node(const void *name, const void *element)

@@ -6,12 +6,15 @@
 #include <stdint.h>
 
 #include "apapi/job.h"
+#include "sum/timing.h"
 
 /** One record of a job: node, time, and the energy in that time. */
 struct piece {
     char *node;
     char step[32];
-    int64_t start_ns, end_ns; /* unix time, >= 0, start <= end */
+    char boot[APAPI_BOOT_SIZE];
+    struct timing timing;     /* as in the record; its texts are those of the piece */
+    int64_t start_ns, end_ns; /* where they belong, unix time, >= 0, start <= end */
     bool complete;
     uint32_t cores, node_cores;          /* 0: unknown */
     double energy_j[APAPI_DOMAINS];      /* NaN: unknown */

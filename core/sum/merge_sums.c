@@ -8,10 +8,10 @@
 #include "record/domain_list.h"
 #include "record/end.h"
 #include "sum/merge_parts.h"
+#include "sum/timing.h"
 
 #define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
 #define ROUNDING 0.002  /* of timelines, relative: they and the mean have the same energy */
-#define APART_MAX_NS INT64_C(600000000000)
 #define NOTHING                                                                                    \
     ((struct merge_domain){.energy_j = NAN,                                                        \
                            .power_w = {NAN, NAN, NAN, NAN},                                        \
@@ -32,7 +32,7 @@ static bool is_in_time(const struct merge_sum *sum, int64_t start_ns,
         return false;
     }
     return sum->timelines == 0 ||
-           llabs((long long)(start_ns - sum->timeline.start_unix_ns)) < APART_MAX_NS;
+           llabs((long long)(start_ns - sum->timeline.start_unix_ns)) < TIMING_APART_NS;
 }
 
 static void merge_sums_add_timeline(struct merge_sum *sum, int64_t start_ns,
@@ -82,7 +82,7 @@ static int add_time(struct busy *busy, const struct apapi_measurement *m)
                                       .elapsed_ns = m->elapsed_ns};
 
     if (__builtin_sub_overflow(m->start_unix_ns, first_ns, &distance_ns) ||
-        llabs((long long)distance_ns) >= APART_MAX_NS) {
+        llabs((long long)distance_ns) >= TIMING_APART_NS) {
         moved.start_unix_ns = first_ns;
     }
     return busy_add(busy, moved.start_unix_ns, record_end_ns(&moved));

@@ -2,7 +2,6 @@
 #include "sync/batch.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,13 +188,6 @@ static int batch_set_comment(struct batch *batch, const struct batch_job *job, c
     return 0;
 }
 
-static double measured_of(const struct apapi_job_total *total, const struct runs_job *known)
-{
-    double share = (double)total->covered_ns / (double)NS_PER_S / known->node_s;
-
-    return known->node_s > 0 ? fmin(share, 1) : NAN;
-}
-
 static int write_job(struct batch *batch, struct batch_job *job, struct apapi_error *err)
 {
     struct apapi_job_total total;
@@ -208,7 +200,7 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
     if (total.records == 0) {
         return 0; /* of another job with the same number */
     }
-    comment_own(job->own, &total, measured_of(&total, &job->known));
+    comment_own(job->own, &total);
     if (comment_put(job->known.latest->comment, job->own, &comment)) {
         if (errno != EMSGSIZE) {
             return apapi_fail(err, ENOMEM, "no memory");

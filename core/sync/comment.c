@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "record/domain_list.h"
 
 #define KEY "apapi"
@@ -35,7 +36,7 @@ static void comment_add_missing(char *own, uint32_t domains)
     }
 }
 
-void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total, double measured)
+void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total)
 {
     snprintf(own, COMMENT_OWN_SIZE, OWN_BEGIN "\"v\":1");
     comment_add_number(own, "energy_j", total->energy_j, 9);
@@ -43,7 +44,10 @@ void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total
     comment_add_missing(own, total->missing_domains);
     comment_add_number(own, "mean_w", total->mean_w, 6);
     comment_add_number(own, "nodes", (double)total->nodes, 9);
-    comment_add_number(own, "measured_pct", 100 * measured, 4);
+    comment_add_number(own, "measured_pct", 100 * apapi_job_measured(total, 0), 4);
+    comment_add_number(own, "elapsed_s",
+                       total->elapsed_ns ? (double)total->elapsed_ns / NS_PER_S : NAN, 6);
+    comment_add_number(own, "runs", total->runs > 1 ? (double)total->runs : NAN, 9);
     comment_add_number(own, "incomplete", total->incomplete ? (double)total->incomplete : NAN, 9);
     strcat(own, "}");
 }

@@ -10,9 +10,8 @@
 /**
  * Format APAPI's part of the comment: "apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.51,...},
  * without outer braces.
- * @param measured  share of the job's node time with known energy, 0..1; NaN: unknown
  */
-void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total, double measured);
+void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total);
 
 /**
  * Put `own` into an existing comment. Everything else in it stays byte for byte:

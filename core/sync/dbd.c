@@ -167,7 +167,6 @@ static int dbd_hand_over(slurm_list list, enum dbd_field field, const struct dbd
         const char *comment = comment_of(job, field);
         const struct dbd_run run = {.job = job->jobid,
                                     .uid = job->uid,
-                                    .nodes = job->alloc_nodes,
                                     .array_job = job->array_job_id,
                                     .array_task = job->array_task_id,
                                     .submit_s = job->submit,

@@ -14,7 +14,7 @@ enum dbd_field { DBD_ADMINCOMMENT, DBD_COMMENT, DBD_EXTRA };
 
 /** One run of a job; a job that was requeued or resized has several. */
 struct dbd_run {
-    uint32_t job, uid, nodes;
+    uint32_t job, uid;
     uint32_t array_job, array_task;   /* task of an array job; 0: none */
     int64_t submit_s, start_s, end_s; /* [s since 1970]; 0: not yet */
     bool ended;                       /* and slurmdbd has everything */

@@ -63,7 +63,7 @@ static size_t sync_runs_find_end(const struct runs *runs, uint32_t job)
 
 struct runs_job runs_find(const struct runs *runs, uint32_t job)
 {
-    struct runs_job found = {NULL, 0, 0};
+    struct runs_job found = {NULL, 0};
     const struct dbd_run *later = NULL;
 
     for (size_t i = sync_runs_find_end(runs, job); i > 0 && runs->runs[i - 1].job == job; i--) {
@@ -75,7 +75,6 @@ struct runs_job runs_find(const struct runs *runs, uint32_t job)
         found.latest = later ? found.latest : run;
         if (run->start_s > 0) { /* cancelled before its start: no time */
             found.start_s = run->start_s;
-            found.node_s += run->nodes * (double)(run->end_s - run->start_s);
         }
         later = run;
     }

@@ -18,7 +18,6 @@ struct runs {
 struct runs_job {
     const struct dbd_run *latest; /* NULL: slurmdbd does not know it */
     int64_t start_s;              /* of the first run [s since 1970] */
-    double node_s;                /* sum over all runs of time × nodes [s] */
 };
 
 /** Add a copy of a run. For struct dbd_sink. */

@@ -277,12 +277,12 @@ check_upgrade() {
         make_old $version
         run -1 "$apapi" report --db "$url" -j 7
         echo "$output"
-        [[ $output == *"the database is of version $version, this apapi knows 8: apapi import brings it up to date" ]]
+        [[ $output == *"the database is of version $version, this apapi knows 9: apapi import brings it up to date" ]]
         record 9 $version n1 10 20 '"node_cores":8,' >new
         run -0 import --db "$url" new
         echo "$output"
         [[ $output == '1 records added, 0 replaced, 0 known; 3 jobs added up' ]] # the others, too
-        [[ $(ask "SELECT MAX(version) FROM apapi_schema") == 8 ]]
+        [[ $(ask "SELECT MAX(version) FROM apapi_schema") == 9 ]]
         [[ $(ask "SELECT node_cores FROM records WHERE step = '$version'") == 8 ]]
         [[ $(ask "SELECT round(uncertainty_j, 6) + 0 FROM apapi_jobs WHERE job = 7") =~ ^11(.0*)?$ ]]
         [[ $(ask "SELECT job, energy_j + 0, uncertainty_j IS NULL FROM apapi_jobs WHERE job = 8") =~ ^8\|1100(.0*)?\|1$ ]]

@@ -13,7 +13,7 @@ setup_file() {
 requeued_job() { # FILE: two steps; the first run's second one does not end
     cat >"$1.sh" <<'END'
 #!/bin/sh
-srun true
+SLURM_RESTART_COUNT=77 srun true
 srun sh -c 'echo out; [ -n "$SLURM_RESTART_COUNT" ] || exec sleep 1000'
 END
     as_alice sbatch --parsable --requeue --open-mode=append -N1 -w n1 --output="$1" --apapi=rapl "$1.sh"
@@ -38,6 +38,14 @@ state_of() { # JOB
     echo "$steps"
     [[ $steps == $' 2 0 true\n 2 1 true\n 2 batch true' ]]
     whole "$(records n1 | jq -c "select(.job == $job and .step == \"1\")" | head -n 1)"
+    # the records of the batch step tell the runs, no variable of the user; the wait between them is no unmeasured time
+    echo "$(records n1 | jq -c "select(.job == $job) | [.step, .restarts, .boot, .monotonic_s, .start, .exit_code]")"
+    [[ $(records n1 | jq -s "[.[] | select(.job == $job) | .restarts] | index(77)") == null ]]
+    [[ $(cluster on n1 cat /proc/sys/kernel/random/boot_id | tr -d -) == "$(records n1 | jq -r "select(.job == $job) | .boot" | sort -u)" ]]
+    run -0 "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" -P -n --format=state,restarts,measured,elapsed
+    echo "$output"
+    [[ $output == 'COMPLETED|1|'* ]]
+    jq -Rne 'input | split("|") | (.[2] | tonumber) > 90 and (.[3] | tonumber) < 60' <<<"$output"
 }
 
 @test "slurmd is restarted during a step" {

@@ -79,6 +79,8 @@ static inline struct apapi_record usual_record(void)
                                   .complete = true,
                                   .ending = {0, APAPI_UNKNOWN, APAPI_UNKNOWN},
                                   .measurement = {.start_unix_ns = START_NS,
+                                                  .boot = "9f1c6c0e4b7d4a52b0d3c6a8e7f54321",
+                                                  .monotonic_ns = 4012345123456000,
                                                   .elapsed_ns = 3004123456,
                                                   .late_ns = 1200001,
                                                   .covered = 0.9991,
@@ -131,6 +133,7 @@ static inline void describe_measurement(FILE *out, const struct apapi_measuremen
 {
     fprintf(out, "\n%jd %ju %ju %.9g %ju", (intmax_t)m->start_unix_ns, (uintmax_t)m->elapsed_ns,
             (uintmax_t)m->late_ns, m->covered, (uintmax_t)m->cpu_ns);
+    fprintf(out, " '%s' %ju", m->boot, (uintmax_t)m->monotonic_ns);
     for (int i = 0; i < APAPI_DOMAINS; i++) {
         const struct apapi_domain_result *domain = &m->domains[i];
 

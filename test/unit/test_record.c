@@ -71,7 +71,9 @@ static void a_whole_record_is_clear(void **state)
         "\"node\":\"n0417\",\"node_index\":0,\"nodes\":2,\"nodelist\":\"n[0417-0418]\",\"tasks\":4,"
         "\"cores\":128,\"node_cores\":128,\"gpus\":4,"
         "\"uid\":1000,\"user\":\"alice\",\"account\":\"physics\",\"partition\":\"batch\","
-        "\"qos\":\"normal\",\"start\":\"2026-11-21T11:20:01.123456789Z\",\"elapsed_s\":3.004123456,"
+        "\"qos\":\"normal\",\"start\":\"2026-11-21T11:20:01.123456789Z\","
+        "\"boot\":\"9f1c6c0e4b7d4a52b0d3c6a8e7f54321\",\"monotonic_s\":4012345.123456,"
+        "\"elapsed_s\":3.004123456,"
         "\"late_s\":0.001200001,\"exit_code\":0,\"complete\":true,"
         "\"end\":\"2026-11-21T11:20:04.127580245Z\",",
         "\"domains\":{\"package\":{\"energy_j\":"

@@ -16,22 +16,32 @@
 
 static void what_is_known_is_said(void **state)
 {
-    struct apapi_job_total total = {
-        .nodes = 2, .energy_j = 1440.1234567, .uncertainty_j = 2.51234, .mean_w = 480.05123};
+    struct apapi_job_total total = {.nodes = 2,
+                                    .energy_j = 1440.1234567,
+                                    .uncertainty_j = 2.51234,
+                                    .mean_w = 480.05123,
+                                    .covered_ns = 98765 * UINT64_C(1000000),
+                                    .node_s = 100,
+                                    .elapsed_ns = 50 * UINT64_C(1000000000),
+                                    .runs = 1};
     char own[COMMENT_OWN_SIZE];
 
     (void)state;
-    comment_own(own, &total, 0.98765);
-    assert_string_equal(own, "\"apapi\":{\"v\":1,\"energy_j\":1440.12346,\"uncertainty_j\":2.51,"
-                             "\"mean_w\":480.051,\"nodes\":2,\"measured_pct\":98.77}");
+    comment_own(own, &total);
+    assert_string_equal(own,
+                        "\"apapi\":{\"v\":1,\"energy_j\":1440.12346,\"uncertainty_j\":2.51,"
+                        "\"mean_w\":480.051,\"nodes\":2,\"measured_pct\":98.77,\"elapsed_s\":50}");
     total.missing_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_DRAM;
-    comment_own(own, &total, 0.98765);
+    comment_own(own, &total);
     assert_non_null(strstr(own, ",\"uncertainty_j\":2.51,\"missing_domains\":\"package,dram\","));
     total.missing_domains = 0;
     total.incomplete = 3;
+    total.runs = 2;
+    total.node_s = 0;
     total.energy_j = total.uncertainty_j = total.mean_w = NAN;
-    comment_own(own, &total, NAN);
-    assert_string_equal(own, "\"apapi\":{\"v\":1,\"nodes\":2,\"incomplete\":3}");
+    comment_own(own, &total);
+    assert_string_equal(
+        own, "\"apapi\":{\"v\":1,\"nodes\":2,\"elapsed_s\":50,\"runs\":2,\"incomplete\":3}");
 }
 
 static void it_is_short_whatever_the_numbers_are(void **state)
@@ -41,12 +51,16 @@ static void it_is_short_whatever_the_numbers_are(void **state)
                                           .energy_j = -1.23456789e-300,
                                           .uncertainty_j = -1.23456789e-300,
                                           .missing_domains = UINT32_MAX,
+                                          .covered_ns = 123456,
+                                          .node_s = 1,
+                                          .elapsed_ns = UINT64_MAX,
+                                          .runs = SIZE_MAX,
                                           .mean_w = 1e300};
     char own[COMMENT_OWN_SIZE], text[COMMENT_OWN_SIZE + 2];
     json_t *root;
 
     (void)state;
-    comment_own(own, &total, 0.123456789);
+    comment_own(own, &total);
     assert_true(strlen(own) < 280);
     snprintf(text, sizeof text, "{%s}", own);
     root = json_loads(text, 0, NULL);

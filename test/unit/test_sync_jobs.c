@@ -54,7 +54,6 @@ static struct dbd_run run(uint32_t job, int64_t submit_s, int64_t start_s, int64
 {
     return (struct dbd_run){.job = job,
                             .uid = 1000,
-                            .nodes = 2,
                             .submit_s = submit_s,
                             .start_s = start_s,
                             .end_s = end_s,
@@ -84,7 +83,6 @@ static void a_jobs_runs_are_taken_together(void **state)
     (void)state;
     assert_string_equal(job.latest->comment, "third");
     assert_true(job.start_s == 110);
-    assert_true(job.node_s == 2 * (90 + 100));
     assert_null(find(list, COUNT_OF(list), 5).latest);
     assert_null(find(list, COUNT_OF(list), 9).latest);
     assert_null(find(NULL, 0, 9).latest);
@@ -97,10 +95,10 @@ static void a_number_that_came_again_is_another_job(void **state)
     struct runs_job job = find(list, 2, 7);
 
     (void)state;
-    assert_true(job.start_s == 200000 && job.node_s == 200);
+    assert_true(job.start_s == 200000);
     list[1].submit_s--;
     job = find(list, 2, 7);
-    assert_true(job.start_s == 110 && job.node_s == 2 * 190);
+    assert_true(job.start_s == 110);
     list[0].uid = 1001;
     job = find(list, 2, 7);
     assert_true(job.start_s == 200000);

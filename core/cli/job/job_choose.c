@@ -67,6 +67,7 @@ int show_choose(struct show *show, const char *command, char *job_id, size_t siz
     if (show->count == 0) {
         return command_fail(command, "no record of this job found");
     }
+    show_drop_earlier(show, show->job, command);
     show_name_cluster(show);
     if (!show_join(show)) {
         return job_choose_refuse(show, command);

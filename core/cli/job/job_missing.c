@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "cli/job/job_view.h"
@@ -18,27 +19,19 @@ struct missing_run {
     struct namelist own, lacking;
 };
 
-static uint32_t job_missing_restarts_of(const struct apapi_record *record)
-{
-    return record->id.restarts == APAPI_UNKNOWN ? 0 : record->id.restarts;
-}
-
 static int job_missing_compare_runs(const void *left, const void *right)
 {
     const struct apapi_record *a = *(const struct apapi_record *const *)left,
                               *b = *(const struct apapi_record *const *)right;
     int order = strverscmp(a->id.step, b->id.step);
 
-    if (order == 0 && job_missing_restarts_of(a) != job_missing_restarts_of(b)) {
-        order = job_missing_restarts_of(a) < job_missing_restarts_of(b) ? -1 : 1;
-    }
+    order = order ? order : COMPARE(a->id.restarts, b->id.restarts);
     return order ? order : strverscmp(a->id.node, b->id.node);
 }
 
 static bool is_of_run(const struct apapi_record *a, const struct apapi_record *b)
 {
-    return strcmp(a->id.step, b->id.step) == 0 &&
-           job_missing_restarts_of(a) == job_missing_restarts_of(b);
+    return strcmp(a->id.step, b->id.step) == 0 && a->id.restarts == b->id.restarts;
 }
 
 /* Take the run that starts with the first of `count` records. */
@@ -95,7 +88,7 @@ static int report_run(const struct show *show, struct missing_run *run, show_gap
 {
     const struct apapi_record *first = run->records[0];
     struct show_gap gap = {.step = first->id.step,
-                           .restarts = job_missing_restarts_of(first),
+                           .restarts = first->id.restarts,
                            .nodes = run->nodes,
                            .lacking = run->nodes - run->own.count,
                            .nodelist = ""};

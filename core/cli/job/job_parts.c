@@ -16,45 +16,9 @@ int show_compare_nodes(const void *left, const void *right)
     return a_j == b_j ? strverscmp(a->name, b->name) : a_j > b_j ? -1 : 1;
 }
 
-/* Number of nodes of the widest step in a job, or in a component of it. */
-static size_t job_parts_nodes_of(const struct show *show, uint32_t job)
-{
-    size_t nodes = 0;
-
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_identity *id = &show->records[i].id;
-
-        if (id->job == job && id->nodes != APAPI_UNKNOWN && id->nodes > nodes) {
-            nodes = id->nodes;
-        }
-    }
-    return nodes;
-}
-
-static bool is_first_of_job(const struct show *show, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (show->records[i].id.job == show->records[index].id.job) {
-            return false;
-        }
-    }
-    return true;
-}
-
-size_t show_node_total(const struct show *show)
-{
-    size_t nodes = 0;
-
-    for (size_t i = 0; i < show->count; i++) {
-        nodes += is_first_of_job(show, i) ? job_parts_nodes_of(show, show->records[i].id.job) : 0;
-    }
-    return nodes > show->node_count ? nodes : show->node_count;
-}
-
 int show_table(const struct show *show, const char *job_id, char **text)
 {
-    const struct apapi_job_table_head head = {
-        .job = job_id, .nodes = show_node_total(show), .left_out = show->left_out};
+    const struct apapi_job_table_head head = {.job = job_id, .left_out = show->left_out};
     struct apapi_job *job = apapi_job_create();
     int result = job ? 0 : -1;
 

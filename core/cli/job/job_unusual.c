@@ -14,6 +14,7 @@
 #include "cli/job/job_view.h"
 #include "record/domain_list.h"
 #include "record/end.h"
+#include "sum/timing.h"
 
 #define TEXT_SIZE 512
 #define NODES_MIN 3       /* needed before one can differ from the others */
@@ -155,6 +156,23 @@ static void report_idle(const struct show *show, struct reporter *reporter)
     }
 }
 
+struct step_name {
+    char text[64];
+};
+
+/* "0", or "0, restart 1": in which run of the job. */
+static struct step_name name_step(const struct apapi_record *record)
+{
+    struct step_name name;
+    int length = snprintf(name.text, sizeof name.text, "%s", record->id.step);
+
+    if (record->id.restarts > 0) {
+        snprintf(name.text + length, sizeof name.text - (size_t)length, ", restart %u",
+                 record->id.restarts);
+    }
+    return name;
+}
+
 static void report_still(const struct apapi_record *record,
                          const struct apapi_component_result *component, struct reporter *reporter)
 {
@@ -162,8 +180,8 @@ static void report_still(const struct apapi_record *record,
         const struct apapi_event_result *event = &component->events[e];
 
         if (event->stuck || event->still) {
-            job_unusual_report(reporter, "step %s on %s: %s %s", record->id.step, record->id.node,
-                               event->event.name,
+            job_unusual_report(reporter, "step %s on %s: %s %s", name_step(record).text,
+                               record->id.node, event->event.name,
                                event->stuck ? "is stuck: it never moved"
                                             : "did not move, in too short a time to call it stuck");
         }
@@ -179,7 +197,7 @@ static void report_unknown(const struct apapi_record *record, struct reporter *r
     if (unknown) {
         domain_list_text(unknown, ", ", names);
         job_unusual_report(reporter, "step %s on %s: the energy lacks %s, which is not known",
-                           record->id.step, record->id.node, names);
+                           name_step(record).text, record->id.node, names);
     }
 }
 
@@ -192,15 +210,16 @@ static void report_components(const struct apapi_record *record, struct reporter
         const struct apapi_component_result *component = &m->components[i];
 
         if (!component->measured || *component->reason) {
-            job_unusual_report(reporter, "step %s on %s: %s: %s", record->id.step, record->id.node,
-                               component->name,
+            job_unusual_report(reporter, "step %s on %s: %s: %s", name_step(record).text,
+                               record->id.node, component->name,
                                *component->reason ? component->reason : "not measured");
         }
         if (component->outages > 0) {
             units_duration(duration, sizeof duration, (double)component->outage_ns / NS_PER_S);
-            job_unusual_report(
-                reporter, "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
-                record->id.step, record->id.node, component->name, component->outages, duration);
+            job_unusual_report(reporter,
+                               "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
+                               name_step(record).text, record->id.node, component->name,
+                               component->outages, duration);
         }
         report_still(record, component, reporter);
     }
@@ -220,16 +239,17 @@ static void report_incidents(const struct apapi_record *record, struct reporter 
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (kinds[i].count > 0) {
-            job_unusual_report(reporter, "step %s on %s: %s, %" PRIu64 " time%s", record->id.step,
-                               record->id.node, kinds[i].what, kinds[i].count,
-                               kinds[i].count == 1 ? "" : "s");
+            job_unusual_report(reporter, "step %s on %s: %s, %" PRIu64 " time%s",
+                               name_step(record).text, record->id.node, kinds[i].what,
+                               kinds[i].count, kinds[i].count == 1 ? "" : "s");
         }
     }
 }
 
 static void report_record(const struct apapi_record *record, struct reporter *reporter)
 {
-    const char *step = record->id.step, *node = record->id.node;
+    const struct step_name name = name_step(record);
+    const char *step = name.text, *node = record->id.node;
 
     if (record->measurement.covered < LOW_COVERAGE) {
         job_unusual_report(reporter,
@@ -298,11 +318,36 @@ static void report_missing(const struct show *show, struct reporter *reporter)
     }
 }
 
+static void report_clocks(const struct show *show, struct reporter *reporter)
+{
+    char duration[UNITS_SIZE];
+
+    for (size_t i = 0; i < show->clock_count; i++) {
+        const struct show_clock *clock = &show->clocks[i];
+
+        if (llabs(clock->jumped_ns) >= TIMING_JUMP_NS) {
+            units_duration(duration, sizeof duration, (double)llabs(clock->jumped_ns) / NS_PER_S);
+            job_unusual_report(reporter,
+                               "%s: its clock jumped %s by %s; its time since boot says when its "
+                               "steps ran",
+                               clock->node, clock->jumped_ns < 0 ? "back" : "ahead", duration);
+        }
+        if (clock->apart_ns != 0) {
+            units_duration(duration, sizeof duration, (double)llabs(clock->apart_ns) / NS_PER_S);
+            job_unusual_report(reporter,
+                               "%s: its clock is %s %s the other nodes'; its steps are taken to "
+                               "begin with theirs",
+                               clock->node, duration, clock->apart_ns < 0 ? "behind" : "ahead of");
+        }
+    }
+}
+
 size_t show_find_unusual(const struct show *show, show_say_f say, void *context)
 {
     struct reporter reporter = {.say = say, .context = context};
 
     report_missing(show, &reporter);
+    report_clocks(show, &reporter);
     report_nodes(show, &reporter);
     report_early(show, &reporter);
     report_idle(show, &reporter);

@@ -26,6 +26,7 @@ struct show_node {
 struct show_step {
     const char *step, *name;
     int64_t start_ns, end_ns;
+    double elapsed_s;            /* of its runs together */
     size_t nodes;                /* with a record */
     uint32_t tasks, cores, gpus; /* on these nodes; APAPI_UNKNOWN */
     struct apapi_ending ending;  /* of the job's last run */
@@ -33,6 +34,13 @@ struct show_step {
     double uncertainty_j;        /* of energy_j */
     uint32_t missing_domains;    /* that energy_j lacks, as in struct apapi_job_total */
     bool brief;                  /* too short for a power */
+};
+
+/** A node whose clock is not to be believed. */
+struct show_clock {
+    char node[APAPI_TEXT_SIZE];
+    int64_t jumped_ns; /* the farthest since its first record; below 0: back */
+    int64_t apart_ns;  /* ahead of the other nodes; 0: less than ten minutes */
 };
 
 /** The records of one user, with the job's own number, or that only say that they are part of it.
@@ -53,6 +61,8 @@ struct show {
     bool heterogeneous; /* has records of several components */
     int64_t *ends_ns; /* for each record, the end of its step on all nodes in that run of the job */
     struct apapi_job_total total;
+    struct show_clock *clocks;
+    size_t clock_count;
     struct show_node *nodes;
     size_t node_count;
     struct show_step *steps;
@@ -78,6 +88,12 @@ void show_forget_strangers(struct show *show);
 size_t show_drop_strangers(struct show *show, uint32_t job);
 
 /**
+ * Remove records of earlier jobs with the number `job`: of another user, or long ago. A message of
+ * `command` on standard error says so.
+ */
+void show_drop_earlier(struct show *show, uint32_t job, const char *command);
+
+/**
  * Check that the records belong to one job. For the components of a heterogeneous job they do, and
  * their steps become "+1.0".
  */
@@ -94,7 +110,8 @@ void show_name_cluster(struct show *show);
  */
 int show_choose(struct show *show, const char *command, char *job_id, size_t size);
 
-/** Sort, and calculate everything else. 0; -1 with errno ENOMEM. */
+/** Sort, and calculate everything else. Records begin where they belong then, see sum/timing.h.
+ * 0; -1 with errno ENOMEM. */
 int show_work_out(struct show *show);
 
 void show_free(struct show *show);
@@ -148,9 +165,6 @@ int show_table(const struct show *show, const char *job_id, char **text);
 /** As apapi_timeline_between_j(), but scaled to the domain's energy: written bins are rounded. */
 double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns, uint64_t to_ns,
                       uint64_t *known_ns);
-
-/** Number of nodes of the widest step, or with a record. */
-size_t show_node_total(const struct show *show);
 
 /** Print it. All return 0, or -1 with errno ENOMEM. */
 int show_print_text(const struct show *show, const char *job_id);

@@ -9,6 +9,7 @@
 #include "record/end.h"
 #include "record/ending.h"
 #include "record/window.h"
+#include "sum/timing.h"
 
 void show_name_cluster(struct show *show)
 {
@@ -34,6 +35,7 @@ void show_free(struct show *show)
     free(show->nodes);
     free(show->steps);
     free(show->ends_ns);
+    free(show->clocks);
     free(show->shares);
     *show = (struct show){0};
 }
@@ -75,6 +77,54 @@ static void job_work_tidy(struct show *show)
         }
     }
     show->count = kept;
+}
+
+/* A node's clock, where it does not agree with the time since boot, or with the other nodes. */
+static void note_clock(struct show *show, const struct apapi_record *record,
+                       const struct timing *timing)
+{
+    struct show_clock *last = show->clock_count ? &show->clocks[show->clock_count - 1] : NULL;
+
+    if (llabs(timing->jumped_ns) < TIMING_JUMP_NS && timing->apart_ns == 0) {
+        return;
+    }
+    if (!last || strcmp(last->node, record->id.node) != 0) { /* records are sorted by node */
+        last = &show->clocks[show->clock_count++];
+        snprintf(last->node, sizeof last->node, "%s", record->id.node);
+    }
+    if (llabs(timing->jumped_ns) > llabs(last->jumped_ns)) {
+        last->jumped_ns = timing->jumped_ns;
+    }
+    last->apart_ns = timing->apart_ns;
+}
+
+/* Put them where they belong in time, and name the run of each. */
+static int job_work_align(struct show *show)
+{
+    struct timing *timings = calloc(show->count + 1, sizeof *timings);
+    int result = timings ? 0 : -1;
+
+    show->clocks = calloc(show->count + 1, sizeof *show->clocks);
+    for (size_t i = 0; i < show->count && timings; i++) {
+        timings[i] = timing_of(&show->records[i]);
+        timings[i].index = i;
+    }
+    result = result || !show->clocks || timings_align(timings, show->count) ? -1 : 0;
+    for (size_t i = 0; i < show->count && result == 0; i++) {
+        show->records[i].measurement.start_unix_ns = timings[i].start_ns;
+        note_clock(show, &show->records[i], &timings[i]);
+    }
+    if (result == 0) {
+        timings_find_runs(timings, show->count);
+    }
+    for (size_t i = 0; i < show->count && result == 0; i++) {
+        show->records[timings[i].index].id.restarts = timings[i].restarts;
+    }
+    free(timings);
+    if (show->count > 0) {
+        qsort(show->records, show->count, sizeof *show->records, compare_records);
+    }
+    return result;
 }
 
 /* Add up some records. */
@@ -205,6 +255,7 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
         add_up_tasks(step, list + i, count);
         step->start_ns = total.start_unix_ns;
         step->end_ns = total.end_unix_ns;
+        step->elapsed_s = (double)total.elapsed_ns / NS_PER_S;
         step->nodes = total.nodes;
         step->energy_j = total.energy_j;
         step->power_w = total.mean_w;
@@ -221,6 +272,10 @@ int show_work_out(struct show *show)
     int result = -1;
 
     job_work_tidy(show);
+    if (job_work_align(show)) {
+        free(list);
+        return -1;
+    }
     show->nodes = calloc(show->count + 1, sizeof *show->nodes);
     show->steps = calloc(show->count + 1, sizeof *show->steps);
     show->ends_ns = calloc(show->count + 1, sizeof *show->ends_ns);

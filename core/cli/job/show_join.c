@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds which records belong to one job: a heterogeneous job has a number for each component. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "cli/claims.h"
 #include "cli/job/job_view.h"
+#include "record/end.h"
+#include "sum/timing.h"
 
 static bool same_cluster(const struct show *show)
 {
@@ -65,6 +69,57 @@ bool show_join(struct show *show)
         name_steps(show);
     }
     return show->heterogeneous;
+}
+
+static int show_join_compare_ends(const void *left, const void *right)
+{
+    const struct apapi_record *a = left, *b = right;
+
+    return COMPARE(record_end_ns(&a->measurement), record_end_ns(&b->measurement));
+}
+
+static bool is_same_user(const struct apapi_identity *a, const struct apapi_identity *b)
+{
+    return a->uid == b->uid || a->uid == APAPI_UNKNOWN || b->uid == APAPI_UNKNOWN;
+}
+
+/* Records of several clusters are left to the user to choose from. */
+static bool may_be_of_cluster(const struct apapi_identity *a, const struct apapi_identity *b)
+{
+    return !*a->cluster || !*b->cluster || strcmp(a->cluster, b->cluster) == 0;
+}
+
+void show_drop_earlier(struct show *show, uint32_t job, const char *command)
+{
+    const struct apapi_identity *latest = NULL;
+    int64_t start_ns = 0;
+    size_t count = show->count, first = count, kept;
+
+    qsort(show->records, count, sizeof *show->records, show_join_compare_ends);
+    for (size_t i = count; i-- > 0;) {
+        struct apapi_record *record = &show->records[i];
+        const struct apapi_measurement *m = &record->measurement;
+        bool own = record->id.job == job;
+
+        if (own && latest && may_be_of_cluster(latest, &record->id) &&
+            (!is_same_user(latest, &record->id) ||
+             start_ns - record_end_ns(m) >= TIMING_SAME_JOB_NS)) {
+            apapi_record_clear(record);
+            continue;
+        }
+        if (own && (!latest || m->start_unix_ns < start_ns)) {
+            start_ns = m->start_unix_ns;
+        }
+        show->records[--first] = *record;
+        latest = own && !latest ? &show->records[first].id : latest;
+    }
+    kept = count - first;
+    memmove(show->records, show->records + first, kept * sizeof *show->records);
+    show->count = kept;
+    if (count > kept) {
+        fprintf(stderr, "apapi %s: %zu record%s left out: the number was an earlier job's, too\n",
+                command, count - kept, count - kept == 1 ? "" : "s");
+    }
 }
 
 size_t show_drop_strangers(struct show *show, uint32_t job)

@@ -196,7 +196,10 @@ static int work_out(struct request *request)
     }
     qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), plot_command_compare_jobs);
     for (size_t i = 0; i < plot->job_count; i++) {
-        show_name_cluster(&plot->jobs[i]->show);
+        struct show *show = &plot->jobs[i]->show;
+
+        show_drop_earlier(show, show->records[0].id.job, COMMAND);
+        show_name_cluster(show);
         if (plot_work_out(plot->jobs[i], plot->by_node)) {
             return command_fail(COMMAND, "no memory");
         }

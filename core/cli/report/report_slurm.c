@@ -152,7 +152,7 @@ static void report_slurm_forget_job(struct report_row *row)
 /* Sums over a row that it does not show. What is unknown of one job is unknown of all. */
 static void report_slurm_weigh(struct report_slurm_sum *sum, const struct sacct_job *job)
 {
-    double node_s = job->nodes * job->elapsed_s;
+    double node_s = job->nodes * (isfinite(job->recorded_s) ? job->recorded_s : job->elapsed_s);
 
     sum->busy_s += job->mean_w > 0 ? job->energy_j / job->mean_w : 0;
     sum->node_s += node_s;

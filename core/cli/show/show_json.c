@@ -192,8 +192,9 @@ int show_print_json(const struct show *show, const char *job_id)
             field_put_rough(object, "uncertainty_j", total->uncertainty_j) ||
             put_missing_domains(object, total->missing_domains) ||
             field_put_measured(object, "mean_w", total->mean_w) ||
-            field_put_measured(object, "measured",
-                               apapi_job_measured(total, show_node_total(show), 0, 0)) ||
+            field_put_measured(object, "measured", apapi_job_measured(total, 0)) ||
+            field_put_measured(object, "elapsed_s", (double)total->elapsed_ns / NS_PER_S) ||
+            field_put_count(object, "runs", total->runs) ||
             fields_put_domains(object, "domains", show_json_put_domain, total) ||
             fields_put_list(object, "steps", show->step_count, show_json_put_step, show->steps) ||
             fields_put_list(object, "nodes", show->node_count, show_json_put_node, show->nodes) ||

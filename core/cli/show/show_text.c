@@ -79,9 +79,9 @@ static void print_curve(const struct show *show)
     if (isnan(greatest_w)) {
         return;
     }
-    if (show_node_total(show) > show->node_count) {
+    if (show->total.job_nodes > show->node_count) {
         printf("power of %zu of %zu nodes, each moment once\n", show->node_count,
-               show_node_total(show));
+               show->total.job_nodes);
     } else {
         puts("power of all nodes, each moment once");
     }
@@ -197,7 +197,7 @@ static int show_text_put_steps(const struct show *show)
         show_text_put_count(grid, step->tasks);
         show_text_put_duration(grid,
                                (double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S);
-        show_text_put_duration(grid, (double)(step->end_ns - step->start_ns) / NS_PER_S);
+        show_text_put_duration(grid, step->elapsed_s);
         show_text_put_energy(grid, step->energy_j, step->uncertainty_j);
         show_text_put_power(grid, step->power_w, step->uncertainty_j / step->energy_j, step->brief);
         show_text_put_ending(grid, &step->ending);

@@ -101,6 +101,7 @@ static void read_comment(const char *comment, struct sacct_job *job)
     job->uncertainty_j = member_of(own, "uncertainty_j", NAN);
     job->mean_w = member_of(own, "mean_w", NAN);
     job->measured_pct = member_of(own, "measured_pct", NAN);
+    job->recorded_s = member_of(own, "elapsed_s", NAN);
     job->incomplete = member_of(own, "incomplete", 0);
     tree_free(&tree);
 }

@@ -20,7 +20,7 @@ struct sacct_job {
     double core_s; /* cores x elapsed_s [s] */
     double cpu_s;  /* that its processes have used [s]; only with `steps` */
     /* what `apapi sync` has written */
-    double energy_j, uncertainty_j, mean_w, measured_pct, incomplete;
+    double energy_j, uncertainty_j, mean_w, measured_pct, recorded_s, incomplete;
 };
 
 /**

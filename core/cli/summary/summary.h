@@ -27,6 +27,7 @@ struct summary {
     struct sacct_job slurm;          /* job 0: Slurm's accounting does not say, or not in time */
     double energy_j, uncertainty_j, mean_w, node_w, measured;
     double nodes, cores, elapsed_s;
+    double recorded_s; /* the time that `measured` is a share of, on each node */
     double cpu_s, core_s;
     double gpus, gpu_share; /* of the time in which a kernel ran */
     struct summary_program program;

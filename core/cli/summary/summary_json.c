@@ -39,7 +39,8 @@ static int put_energy(json_t *root, const struct summary *summary)
            field_put_measured(root, "uncertainty_j", summary->uncertainty_j) ||
            field_put_measured(root, "mean_w", summary->mean_w) ||
            field_put_measured(root, "node_w", summary->node_w) ||
-           field_put_measured(root, "measured", summary->measured);
+           field_put_measured(root, "measured", summary->measured) ||
+           field_put_measured(root, "recorded_s", summary->recorded_s);
 }
 
 static int put_use(json_t *root, const struct summary *summary)

@@ -8,6 +8,8 @@
 #include "cli/summary/summary.h"
 #include "cli/totals/row_fields.h"
 
+#define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
+#define RECORDED_S 2        /* ... if it is longer, as Slurm counts whole seconds [s] */
 #define CPU_LEAST                                                                                  \
     0.1 /* used, of the core time: with less, idle power would be most of its energy */
 
@@ -68,7 +70,13 @@ static void summary_text_put_energy(const struct summary *summary)
         printf(summary->nodes > 1 && isfinite(summary->node_w) ? ", %s a node\n" : "\n", each);
     }
     if (isfinite(summary->measured)) {
-        printf("Measured: %.1f %% of the node time\n", 100 * summary->measured);
+        printf("Measured: %.1f %% of the node time", 100 * summary->measured);
+        if (summary->recorded_s < RECORDED_SHARE * summary->elapsed_s &&
+            summary->elapsed_s - summary->recorded_s > RECORDED_S) {
+            units_duration(text, sizeof text, summary->recorded_s);
+            printf(" from the first record to the last, %s", text);
+        }
+        putchar('\n');
     }
 }
 

@@ -111,13 +111,13 @@ static void use_slurm(struct summary *summary)
         summary->uncertainty_j = slurm->uncertainty_j;
         summary->mean_w = slurm->mean_w;
         summary->measured = slurm->measured_pct / 100;
+        summary->recorded_s = slurm->recorded_s;
     }
 }
 
 static void use_records(struct summary *summary)
 {
     const struct apapi_job_total *total = &summary->show.total;
-    const struct sacct_job *slurm = &summary->slurm;
 
     summary->energy_j = total->energy_j;
     summary->uncertainty_j = total->uncertainty_j;
@@ -125,19 +125,17 @@ static void use_records(struct summary *summary)
     summary->node_w = total->covered_ns > 0
                           ? total->energy_j / (duration(total->covered_ns) / (double)NS_PER_S)
                           : NAN;
-    summary->nodes = (double)show_node_total(&summary->show);
+    summary->nodes = (double)total->job_nodes;
     summary->cores = total->cores > 0 ? (double)total->cores : NAN;
-    summary->elapsed_s = (double)(total->end_unix_ns - total->start_unix_ns) / (double)NS_PER_S;
-    summary->measured = apapi_job_measured(
-        total, slurm->nodes > 0 ? (size_t)slurm->nodes : show_node_total(&summary->show),
-        slurm->end_s > 0 ? slurm->start_s * NS_PER_S : 0,
-        slurm->end_s > 0 ? slurm->end_s * NS_PER_S : 0);
+    summary->elapsed_s = summary->recorded_s = (double)total->elapsed_ns / NS_PER_S;
+    summary->measured = apapi_job_measured(total, 0);
 }
 
 void summary_work_out(struct summary *summary)
 {
     summary->energy_j = summary->uncertainty_j = summary->mean_w = summary->node_w = NAN;
     summary->measured = summary->nodes = summary->cores = summary->elapsed_s = NAN;
+    summary->recorded_s = NAN;
     summary->cpu_s = summary->core_s = summary->gpu_share = NAN;
     summary->id = summary->show.count > 0 ? &summary->show.records[0].id : NULL;
     if (summary->show.count > 0) {

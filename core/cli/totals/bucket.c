@@ -8,12 +8,19 @@
 #include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/jobs.h"
 #include "cli/totals/pieces.h"
 #include "cli/totals/shares.h"
 #include "record/domain_list.h"
+#include "sum/timing.h"
 
 #define REMARK_SIZE 700
+
+struct incomplete {
+    const char *reason;
+    char run[32]; /* "": the first, or the only one */
+};
 
 /* 0: not known. */
 static double shorter_s(double a_s, double b_s)
@@ -37,9 +44,6 @@ static void note_pieces(const struct pieces *pieces, struct report_total *total)
         total->window_s = shorter_s(total->window_s, (double)piece->window_s);
         total->reason = total->reason == POOL_NONE ? piece->reason : total->reason;
         total->delayed += piece->delayed;
-        if (piece->nodes != APAPI_UNKNOWN && piece->nodes > total->nodes) {
-            total->nodes = piece->nodes;
-        }
     }
 }
 
@@ -78,19 +82,24 @@ static int make_nodelist(const struct report_ledger *ledger, const struct pieces
 
 /* --- incomplete records --------------------------------------------------------------------- */
 
-static const char *bucket_reason_of(const struct report_ledger *ledger, const struct pieces *pieces,
-                                    const char *step, const char *node)
+/* Why a record is incomplete, and in which run of its job; "": there is no such record. */
+static void describe_incomplete(const struct report_ledger *ledger, const struct pieces *pieces,
+                                const char *step, const char *node, struct incomplete *incomplete)
 {
+    *incomplete = (struct incomplete){.reason = ""};
     for (size_t i = 0; i < pieces->count; i++) {
         const struct report_piece *piece = pieces->list[i];
 
         if (piece->reason != POOL_NONE &&
             strcmp(pool_text(&ledger->texts, piece->step), step) == 0 &&
             strcmp(pool_text(&ledger->texts, piece->node), node) == 0) {
-            return pool_text(&ledger->texts, piece->reason);
+            incomplete->reason = pool_text(&ledger->texts, piece->reason);
+            if (piece->restarts > 0) {
+                snprintf(incomplete->run, sizeof incomplete->run, ", restart %u", piece->restarts);
+            }
+            return;
         }
     }
-    return "";
 }
 
 static void remark_incomplete(const struct report_ledger *ledger, const struct pieces *pieces,
@@ -105,8 +114,11 @@ static void remark_incomplete(const struct report_ledger *ledger, const struct p
     for (; view->remark && listed < REPORT_REMARKS_MAX &&
            (step = apapi_job_incomplete(job, listed, &node));
          listed++) {
-        snprintf(text, sizeof text, "%s%s%s: incomplete on %s: %s", job_id, *job_id ? "." : "step ",
-                 step, node, bucket_reason_of(ledger, pieces, step, node));
+        struct incomplete one;
+
+        describe_incomplete(ledger, pieces, step, node, &one);
+        snprintf(text, sizeof text, "%s%s%s%s: incomplete on %s: %s", job_id,
+                 *job_id ? "." : "step ", step, one.run, node, one.reason);
         view->remark(text, view->context);
     }
     for (; view->remark && listed < incomplete; listed++) {
@@ -127,6 +139,25 @@ static void remark_missing(const struct report_total *total, const struct report
                      total->job_id, apapi_domain_name(d), job->domains[d].unknown, job->nodes);
             view->remark(text, view->context);
         }
+    }
+}
+
+/* What overlaps was not told by its clock. */
+static void remark_clocks(const struct report_total *total, const struct report_view *view)
+{
+    char text[REMARK_SIZE], duration[UNITS_SIZE];
+
+    if (view->remark && total->job.clock_jump_ns >= TIMING_JUMP_NS && *total->job_id) {
+        units_duration(duration, sizeof duration, (double)total->job.clock_jump_ns / NS_PER_S);
+        snprintf(text, sizeof text, "%s: the clock of a node jumped by %s", total->job_id,
+                 duration);
+        view->remark(text, view->context);
+    }
+    if (view->remark && total->job.clock_apart_ns > 0 && *total->job_id) {
+        units_duration(duration, sizeof duration, (double)total->job.clock_apart_ns / NS_PER_S);
+        snprintf(text, sizeof text, "%s: the clocks of its nodes differ by %s", total->job_id,
+                 duration);
+        view->remark(text, view->context);
     }
 }
 
@@ -172,6 +203,7 @@ static int sum_up(const struct report_ledger *ledger, const struct pieces *piece
         (!view->nodelists || make_nodelist(ledger, pieces, &total->nodelist) == 0)) {
         remark_incomplete(ledger, pieces, total, job, view);
         remark_missing(total, view);
+        remark_clocks(total, view);
         remark_delayed(total, view);
         total->shareless = report_shareless(ledger, pieces, total->job_id, view);
         result = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extern steps may not know the name of their cluster. Their records belong to the job with that
- * number: of the same user if both know it, and, if several clusters have such a job, to the one
- * that ran on the same node.
+ * Extern steps may not know the name of their cluster, and some records not whose they are. They
+ * belong to the job with that number: of the same user if both know it, and, if several clusters
+ * have such a job, to the one that ran on the same node.
  */
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "cli/totals/pieces.h"
 #include "record/ending.h"
 
@@ -29,29 +30,31 @@ static bool is_said(const struct report_ledger *ledger, uint32_t text)
 
 static int clusters_compare_jobs(const void *left, const void *right, void *buckets)
 {
-    const struct report_bucket *list = buckets;
     uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
-    uint32_t a = list[i].own_job, b = list[k].own_job;
+    const struct report_bucket *a = (const struct report_bucket *)buckets + i,
+                               *b = (const struct report_bucket *)buckets + k;
+    int order = COMPARE(a->own_job, b->own_job);
 
-    return a == b ? (i > k) - (i < k) : (a > b) - (a < b);
+    order = order ? order : COMPARE(a->cluster, b->cluster);
+    order = order ? order : COMPARE(a->uid, b->uid);
+    order = order ? order : COMPARE(a->user, b->user);
+    return order ? order : COMPARE(i, k);
 }
 
-static int sort_jobs(struct cluster_search *search)
+uint32_t *report_sort_jobs(const struct report_ledger *ledger, size_t *count)
 {
-    const struct report_ledger *ledger = search->ledger;
+    uint32_t *order = calloc(ledger->bucket_count + 1, sizeof *order);
 
-    search->order = calloc(ledger->bucket_count + 1, sizeof *search->order);
-    if (!search->order) {
-        return -1;
-    }
-    for (uint32_t i = 0; i < ledger->bucket_count; i++) {
+    *count = 0;
+    for (uint32_t i = 0; order && i < ledger->bucket_count; i++) {
         if (ledger->buckets[i].own_job != APAPI_UNKNOWN) {
-            search->order[search->count++] = i;
+            order[(*count)++] = i;
         }
     }
-    qsort_r(search->order, search->count, sizeof *search->order, clusters_compare_jobs,
-            ledger->buckets);
-    return 0;
+    if (order) {
+        qsort_r(order, *count, sizeof *order, clusters_compare_jobs, ledger->buckets);
+    }
+    return order;
 }
 
 static bool share_node(const struct report_ledger *ledger, const struct report_bucket *a,
@@ -140,13 +143,17 @@ static void move_pieces(struct report_ledger *ledger, struct report_bucket *from
     clusters_fill(ledger, &to->job_name, from->job_name);
     clusters_fill(ledger, &to->name, from->name);
     to->restarts = known_greater(to->restarts, from->restarts);
+    to->batches += from->batches;
+    to->uid = to->uid == APAPI_UNKNOWN ? from->uid : to->uid;
 }
 
 static void name_bucket(const struct cluster_search *search, struct report_bucket *nameless,
                         size_t first, size_t count)
 {
     struct report_ledger *ledger = search->ledger;
-    uint32_t cluster = find_cluster(search, nameless, first, count, false);
+    uint32_t cluster = is_said(ledger, nameless->cluster)
+                           ? nameless->cluster
+                           : find_cluster(search, nameless, first, count, false);
 
     if (cluster == POOL_NONE) {
         cluster = find_cluster(search, nameless, first, count, true);
@@ -159,7 +166,7 @@ static void name_bucket(const struct cluster_search *search, struct report_bucke
         struct report_bucket *named = &ledger->buckets[search->order[i]];
 
         if (named != nameless && named->cluster == cluster &&
-            is_same_bucket(ledger, named, nameless)) {
+            may_be_same(ledger, nameless, named) && is_same_bucket(ledger, named, nameless)) {
             move_pieces(ledger, nameless, named);
             return;
         }
@@ -184,7 +191,8 @@ int report_name_clusters(struct report_ledger *ledger)
     if (ledger->by == REPORT_BY_NODE) {
         return 0;
     }
-    if (sort_jobs(&search)) {
+    search.order = report_sort_jobs(ledger, &search.count);
+    if (!search.order) {
         return -1;
     }
     for (size_t first = 0, count; first < search.count; first += count) {
@@ -192,7 +200,7 @@ int report_name_clusters(struct report_ledger *ledger)
         for (size_t i = first; i < first + count && count > 1; i++) {
             struct report_bucket *bucket = &ledger->buckets[search.order[i]];
 
-            if (!is_said(ledger, bucket->cluster)) {
+            if (!is_said(ledger, bucket->cluster) || bucket->uid == APAPI_UNKNOWN) {
                 name_bucket(&search, bucket, first, count);
             }
         }

@@ -13,28 +13,45 @@
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
 #include "cli/totals/shares.h"
+#include "record/end.h"
 #include "record/ending.h"
 #include "record/window.h"
+#include "sum/timing.h"
 
-#define KEY_SIZE 640
+#define KEY_SIZE 768
 #define TIMELINES_MAX 65536      /* 64 MiB */
 #define NODELISTS_MAX (32 << 20) /* bytes */
 #define DAYS_MAX 4000            /* parts of one record, divided by day */
 
-/* Outside Slurm each record is a job of its own. */
-static void make_job_key(const struct apapi_record *record, char key[KEY_SIZE])
+/* Who ran it: a number may come again, as another user's. */
+static void make_user_key(const struct apapi_identity *id, char *key, size_t size)
+{
+    if (id->uid != APAPI_UNKNOWN) {
+        snprintf(key, size, "%u", id->uid);
+    } else {
+        snprintf(key, size, "%s", id->user);
+    }
+}
+
+/*
+ * Outside Slurm each record is a job of its own.
+ * @param era  from 0: which of the same user's jobs with this number
+ */
+static void make_job_key(const struct apapi_record *record, unsigned era, char key[KEY_SIZE])
 {
     const struct apapi_identity *id = &record->id;
+    char user[sizeof id->user];
 
     if (id->job != APAPI_UNKNOWN) {
-        snprintf(key, KEY_SIZE, "%s/%u", id->cluster, id->job);
+        make_user_key(id, user, sizeof user);
+        snprintf(key, KEY_SIZE, "%s/%u/%s/%u", id->cluster, id->job, user, era);
     } else {
         snprintf(key, KEY_SIZE, "/%s/%lld", id->node, (long long)record->measurement.start_unix_ns);
     }
 }
 
 static void make_bucket_key(enum report_by by, const struct apapi_record *record, const char *day,
-                            char key[KEY_SIZE])
+                            unsigned era, char key[KEY_SIZE])
 {
     size_t length;
 
@@ -42,7 +59,7 @@ static void make_bucket_key(enum report_by by, const struct apapi_record *record
         snprintf(key, KEY_SIZE, "%s", record->id.node);
         return;
     }
-    make_job_key(record, key);
+    make_job_key(record, era, key);
     length = strlen(key);
     if (by == REPORT_BY_STEP) {
         snprintf(key + length, KEY_SIZE - length, "/%s", record->id.step);
@@ -105,6 +122,7 @@ static void learn_identity(struct report_ledger *ledger, struct report_bucket *b
 {
     const struct apapi_identity *id = &record->id;
     int64_t start_ns = record->measurement.start_unix_ns;
+    int64_t end_ns = record_end_ns(&record->measurement);
     bool earlier = start_ns < bucket->first_ns;
     bool better =
         id->verified ? start_ns < bucket->verified_ns : earlier && bucket->verified_ns == INT64_MAX;
@@ -116,6 +134,7 @@ static void learn_identity(struct report_ledger *ledger, struct report_bucket *b
     ledger_learn(ledger, &bucket->job_name, id->job_name, earlier);
     ledger_learn(ledger, &bucket->name, id->name, earlier);
     bucket->first_ns = earlier ? start_ns : bucket->first_ns;
+    bucket->last_ns = end_ns > bucket->last_ns ? end_ns : bucket->last_ns;
     bucket->verified_ns = id->verified && better ? start_ns : bucket->verified_ns;
     if (id->array_task != APAPI_UNKNOWN && id->array_job != APAPI_UNKNOWN) {
         bucket->part_kind = '_';
@@ -157,6 +176,7 @@ static int begin_bucket(struct report_ledger *ledger, const char *cluster, const
                                                                      .first = POOL_NONE,
                                                                      .next_of_row = POOL_NONE,
                                                                      .own_job = APAPI_UNKNOWN,
+                                                                     .uid = APAPI_UNKNOWN,
                                                                      .cluster = of_cluster,
                                                                      .user = none,
                                                                      .account = none,
@@ -173,14 +193,37 @@ static int begin_bucket(struct report_ledger *ledger, const char *cluster, const
     return 0;
 }
 
+/* Is the record of the time of the bucket's others? */
+static bool is_of_time(const struct report_bucket *bucket, const struct apapi_measurement *m)
+{
+    return m->start_unix_ns - bucket->last_ns < TIMING_SAME_JOB_NS &&
+           bucket->first_ns - record_end_ns(m) < TIMING_SAME_JOB_NS;
+}
+
+/* @return its number, which may be that of a new one; POOL_NONE: out of memory */
+static uint32_t choose_bucket(struct report_ledger *ledger, const struct apapi_record *record,
+                              const char *day)
+{
+    char key[KEY_SIZE];
+
+    for (unsigned era = 0;; era++) {
+        uint32_t number;
+
+        make_bucket_key(ledger->by, record, day, era, key);
+        number = pool_put(&ledger->bucket_keys, key);
+        if (number == POOL_NONE || number == ledger->bucket_count ||
+            record->id.job == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE ||
+            is_of_time(&ledger->buckets[number], &record->measurement)) {
+            return number;
+        }
+    }
+}
+
 static struct report_bucket *find_bucket(struct report_ledger *ledger,
                                          const struct apapi_record *record, const char *day)
 {
-    char key[KEY_SIZE];
-    uint32_t number;
+    uint32_t number = choose_bucket(ledger, record, day);
 
-    make_bucket_key(ledger->by, record, day, key);
-    number = pool_put(&ledger->bucket_keys, key);
     if (number == POOL_NONE ||
         (number == ledger->bucket_count && begin_bucket(ledger, record->id.cluster, day))) {
         return NULL;
@@ -189,6 +232,7 @@ static struct report_bucket *find_bucket(struct report_ledger *ledger,
         learn_common(ledger, &ledger->buckets[number], &record->id);
     } else {
         ledger->buckets[number].own_job = record->id.job;
+        ledger->buckets[number].uid = record->id.uid;
         learn_identity(ledger, &ledger->buckets[number], record);
         learn_numbers(&ledger->buckets[number], record);
     }
@@ -283,14 +327,6 @@ static uint32_t put_nodelist(struct report_ledger *ledger, const char *nodelist)
                : POOL_NONE;
 }
 
-static uint16_t ledger_restarts_of(const struct apapi_identity *id)
-{
-    if (id->restarts == APAPI_UNKNOWN) {
-        return 0;
-    }
-    return id->restarts < UINT16_MAX ? (uint16_t)id->restarts : UINT16_MAX;
-}
-
 /* That of the total stands for its domains: it is what a database knows without another query. */
 static float ledger_uncertainty_of(const struct apapi_measurement *m)
 {
@@ -300,6 +336,7 @@ static float ledger_uncertainty_of(const struct apapi_measurement *m)
 static int put_piece(struct report_ledger *ledger, const struct apapi_record *record,
                      const struct span *span, const char *day)
 {
+    const struct apapi_measurement *m = &record->measurement;
     struct report_bucket *bucket = find_bucket(ledger, record, day);
     struct report_piece piece = {.start_ns = span->start_ns,
                                  .elapsed_ns = span->elapsed_ns,
@@ -309,7 +346,13 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
                                  .reason = POOL_NONE,
                                  .nodes = record->id.nodes,
                                  .nodelist = put_nodelist(ledger, record->id.nodelist),
-                                 .restarts = ledger_restarts_of(&record->id),
+                                 .boot = ledger_put_text(ledger, m->boot),
+                                 .monotonic_ns = m->monotonic_ns +
+                                                 (uint64_t)(span->start_ns - m->start_unix_ns),
+                                 .job = record->id.job,
+                                 .restarts = timing_of(record).restarts,
+                                 .code = record->ending.code,
+                                 .signal = record->ending.signal,
                                  .covered = (float)record->measurement.covered,
                                  .uncertainty = ledger_uncertainty_of(&record->measurement),
                                  .window_s = (float)window_shortest_ns(&record->measurement) / 1e9F,
@@ -323,7 +366,7 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
         piece.reason =
             ledger_put_text(ledger, *record->reason ? record->reason : "no reason is given");
     }
-    if (!bucket || piece.node == POOL_NONE || piece.step == POOL_NONE ||
+    if (!bucket || piece.node == POOL_NONE || piece.step == POOL_NONE || piece.boot == POOL_NONE ||
         (!record->complete && piece.reason == POOL_NONE) ||
         array_add(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
                   sizeof *ledger->pieces) ||
@@ -331,6 +374,7 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
         errno = ENOMEM;
         return -1;
     }
+    bucket->batches += strcmp(record->id.step, "batch") == 0;
     piece.next = bucket->first;
     bucket->first = (uint32_t)ledger->piece_count;
     ledger->pieces[ledger->piece_count++] = piece;
@@ -428,7 +472,7 @@ int report_ledger_chain(struct report_ledger *ledger)
     size_t count;
     int result = 0;
 
-    if (report_name_clusters(ledger)) {
+    if (report_name_clusters(ledger) || report_find_runs(ledger)) {
         return -1;
     }
     if (ledger->bucket_count == 0 || ledger->group_count == 0 || ledger->by == REPORT_BY_REGION) {

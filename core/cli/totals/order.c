@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "cli/totals/job_state.h"
 
 bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket)
@@ -47,7 +48,9 @@ static int order_compare_buckets(const void *left, const void *right, void *cont
     if (order == 0 && a->own_job != b->own_job) {
         order = a->own_job + 1 < b->own_job + 1 ? -1 : 1; /* outside Slurm comes first */
     }
-    return order ? order : strverscmp(tail(ledger, number), tail(ledger, other));
+    order = order ? order : COMPARE(a->uid, b->uid);
+    order = order ? order : strverscmp(tail(ledger, number), tail(ledger, other));
+    return order ? order : compare_texts(&ledger->bucket_keys, number, other);
 }
 
 static uint32_t *make_numbers(size_t count)

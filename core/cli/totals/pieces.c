@@ -99,6 +99,14 @@ static void pieces_restore(const struct report_ledger *ledger, const struct repo
     snprintf(record->id.node, sizeof record->id.node, "%s", pool_text(&ledger->texts, piece->node));
     snprintf(record->id.step, sizeof record->id.step, "%s", pool_text(&ledger->texts, piece->step));
     record->complete = piece->reason == POOL_NONE;
+    snprintf(m->boot, sizeof m->boot, "%s", pool_text(&ledger->texts, piece->boot));
+    m->monotonic_ns = piece->monotonic_ns;
+    record->id.job = record->id.nodes = record->id.restarts = APAPI_UNKNOWN;
+    if (ledger->by != REPORT_BY_NODE) { /* else of many jobs */
+        record->id.job = piece->job;
+        record->id.nodes = piece->nodes;
+        record->id.restarts = piece->restarts;
+    }
     m->start_unix_ns = piece->start_ns;
     m->elapsed_ns = piece->elapsed_ns;
     m->unknown_domains = piece->unknown_mask;

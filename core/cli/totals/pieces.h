@@ -46,18 +46,20 @@ struct report_piece {
     uint64_t elapsed_ns;
     uint64_t whole_ns; /* of the record; elapsed_ns may be of a part */
     uint32_t next;     /* of the bucket; POOL_NONE: none */
-    uint32_t node, step;
-    uint32_t reason;      /* POOL_NONE: complete */
-    uint32_t nodes;       /* of its step; APAPI_UNKNOWN */
-    uint32_t energy_at;   /* its energies in ledger->energies, one for each bit of the mask */
-    float covered;        /* 0..1; NaN */
-    float uncertainty;    /* of the energies, as a share; NaN: unknown */
-    float window_s;       /* the shortest time that has a power; 0: not known */
-    float max_w;          /* NaN: unknown */
-    uint32_t nodelist;    /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
-    uint16_t restarts;    /* of the job, up to 16 bits; 0: none, or not known */
-    uint8_t domain_mask;  /* bit d: domain d is known */
-    uint8_t unknown_mask; /* bit d: it has meters, and is not known */
+    uint64_t monotonic_ns;
+    uint32_t node, step, boot;
+    uint32_t job, restarts; /* APAPI_UNKNOWN; restarts: also 0, then it is the first run */
+    uint32_t code, signal;  /* APAPI_UNKNOWN */
+    uint32_t reason;        /* POOL_NONE: complete */
+    uint32_t nodes;         /* of its step; APAPI_UNKNOWN */
+    uint32_t energy_at;     /* its energies in ledger->energies, one for each bit of the mask */
+    float covered;          /* 0..1; NaN */
+    float uncertainty;      /* of the energies, as a share; NaN: unknown */
+    float window_s;         /* the shortest time that has a power; 0: not known */
+    float max_w;            /* NaN: unknown */
+    uint32_t nodelist;      /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
+    uint8_t domain_mask;    /* bit d: domain d is known */
+    uint8_t unknown_mask;   /* bit d: it has meters, and is not known */
     bool delayed;
     bool exclusive; /* its share is all of the node */
     bool shareless; /* shares are wanted, and it has none */
@@ -106,12 +108,15 @@ struct pieces {
 /** Records that are counted without overlap. */
 struct report_bucket {
     int64_t first_ns;    /* start of its earliest record */
+    int64_t last_ns;     /* end of its latest one */
     int64_t verified_ns; /* start of the earliest record with Slurm's own values; INT64_MAX: none */
     uint32_t first;      /* first piece */
     uint32_t next_of_row; /* bucket; POOL_NONE */
     uint32_t cluster, user, account, partition, qos, job_name, name, day;
     uint32_t
-        own_job; /* its own number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
+        own_job;  /* its own number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
+    uint32_t uid; /* APAPI_UNKNOWN */
+    uint32_t batches; /* pieces of batch steps */
     uint32_t job, part, code, signal, restarts;
     char part_kind; /* '_' array, '+' het, '\0' none */
 };
@@ -170,10 +175,20 @@ int report_gather_pieces(const struct report_ledger *ledger, const struct report
                          struct pieces *pieces);
 
 /**
- * Move records without a cluster to the job with their number. A bucket may become empty.
+ * Move records without a cluster or user to the job with their number. A bucket may become empty.
  * @return 0; -1 with errno ENOMEM.
  */
 int report_name_clusters(struct report_ledger *ledger);
+
+/**
+ * Find the run of its job for each record, by all records of the job. What a bucket says of its end
+ * is that of its last run.
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_find_runs(struct report_ledger *ledger);
+
+/** @return the buckets of jobs sorted by job and cluster, to be freed; NULL with errno ENOMEM. */
+uint32_t *report_sort_jobs(const struct report_ledger *ledger, size_t *count);
 
 /** Its total. @return 0; -1 with errno ENOMEM. */
 struct report_total {
@@ -183,8 +198,8 @@ struct report_total {
     size_t shareless;          /* records without a share, if shares are wanted */
     double covered_s, known_s; /* covered time, and time of the records that know it */
     double max_w;
-    double window_s;        /* the shortest time that has a power; 0: not known */
-    uint32_t reason, nodes; /* the greatest number of a step; text or POOL_NONE */
+    double window_s; /* the shortest time that has a power; 0: not known */
+    uint32_t reason; /* text or POOL_NONE */
     char job_id[32];
     char *nodelist, *missing_nodes; /* to be freed; NULL: not requested */
 };

@@ -68,14 +68,6 @@ static void rows_put_job(const struct report_ledger *ledger, const struct report
     }
 }
 
-/* Rows by node count the nodes with records. In other rows, steps know their number of nodes. */
-static double rows_nodes_of(const struct report_ledger *ledger, const struct report_total *total)
-{
-    bool known = ledger->by != REPORT_BY_NODE && total->nodes > total->job.nodes;
-
-    return known ? total->nodes : (double)total->job.nodes;
-}
-
 static void add_costs(const struct rates *rates, const struct apapi_job_total *job,
                       struct report_row *row)
 {
@@ -85,19 +77,16 @@ static void add_costs(const struct rates *rates, const struct apapi_job_total *j
                                                    job->start_unix_ns, job->end_unix_ns));
 }
 
-static void rows_add_times(const struct report_ledger *ledger, const struct report_total *total,
-                           struct sum *sum)
+static void rows_add_times(const struct report_total *total, struct sum *sum)
 {
     const struct apapi_job_total *job = &total->job;
-    double elapsed_s = (double)(job->end_unix_ns - job->start_unix_ns) / NS_PER_S;
-    double nodes = rows_nodes_of(ledger, total);
 
-    sum->row->elapsed_s += elapsed_s;
-    sum->node_s += elapsed_s * nodes;
+    sum->row->elapsed_s += (double)job->elapsed_ns / NS_PER_S;
+    sum->node_s += job->node_s;
     sum->measured_s += (double)job->covered_ns / NS_PER_S;
     sum->covered_s += total->covered_s;
     sum->known_s += total->known_s;
-    sum->node_count += nodes;
+    sum->node_count += (double)job->job_nodes;
     sum->window_s = fmax(sum->window_s, total->window_s);
     if (job->mean_w > 0) {
         sum->busy_s += job->energy_j / job->mean_w;
@@ -125,7 +114,7 @@ static void rows_add_total(const struct report_ledger *ledger, const struct repo
 {
     struct report_row *row = sum->row;
 
-    rows_add_times(ledger, total, sum);
+    rows_add_times(total, sum);
     row->jobs++;
     row->steps += (double)total->job.steps;
     row->records += (double)total->job.records;

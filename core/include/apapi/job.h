@@ -16,7 +16,8 @@ extern "C" {
  * The energy of a whole job. Steps of a job overlap in time: the batch step contains the sruns of
  * its script, several sruns run side by side, and the extern step contains them all. A meter
  * measures the node, not the step. So each moment of a node counts once, by the record that covers
- * most of it.
+ * most of it. On one boot of a node the time since the boot says what a moment is, so that it does
+ * not matter if the clock jumps; a step begins on all its nodes at once, whatever their clocks say.
  */
 
 /** The records of one job. Opaque. One thread at a time. */
@@ -42,6 +43,15 @@ struct apapi_job_total {
     size_t incomplete; /* records that do not reach the end of their step */
     size_t steps;      /* with a record */
     size_t nodes;      /* with a record */
+    size_t runs;       /* times that the job was started, as far as records tell */
+    size_t job_nodes;  /* of a run of the job, as far as records tell: of its widest step, or with a
+                          record */
+    uint64_t elapsed_ns;    /* from the first to the last reading of each run [ns]: what a job waits
+                               between two runs is no time of it */
+    double node_s;          /* elapsed_ns times the nodes of each run [s] */
+    uint64_t clock_jump_ns; /* the greatest jump of a node's clock between two records [ns] */
+    uint64_t clock_apart_ns; /* how far a node's clock is from the others', if that is ten minutes
+                                or more [ns] */
     struct apapi_job_domain domains[APAPI_DOMAINS];
     double energy_j; /* of the domains that add up [J]; NaN: not known */
     double mean_w;   /* energy_j by the time in which at least one node was measured. Unknown time
@@ -85,13 +95,10 @@ APAPI_API int apapi_job_add(struct apapi_job *job, const struct apapi_record *re
 APAPI_API int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total);
 
 /**
- * @param nodes          of the job; 0: those with a record
- * @param start_unix_ns  of the job, UTC since 1970 [ns]; 0: of its records
- * @param end_unix_ns    of the job, UTC since 1970 [ns]; 0: of its records
- * @return the part of the job's node time for which its energy is known, 0..1; NaN: none
+ * @param nodes  that the job has; 0: in each run those that its records know of
+ * @return the part of node_s for which the energy is known, 0..1; NaN: none
  */
-APAPI_API double apapi_job_measured(const struct apapi_job_total *total, size_t nodes,
-                                    int64_t start_unix_ns, int64_t end_unix_ns);
+APAPI_API double apapi_job_measured(const struct apapi_job_total *total, size_t nodes);
 
 /** @return whether the node has a record. Call apapi_job_total() before. */
 APAPI_API bool apapi_job_has_node(const struct apapi_job *job, const char *node);

@@ -20,6 +20,8 @@ extern "C" {
  * never 0. All functions here may be called from any thread.
  */
 
+#define APAPI_BOOT_SIZE 33 /* of a boot's ID: 32 hexadecimal digits and a NUL */
+
 /** Statistics of power (for energy counters), or of a value (for gauges). In one unit. */
 struct apapi_summary {
     double min;
@@ -120,6 +122,10 @@ struct apapi_domain_result {
 /** Everything that a session has measured. */
 struct apapi_measurement {
     int64_t start_unix_ns; /* of the first reading, UTC since 1970 [ns] */
+    char
+        boot[APAPI_BOOT_SIZE]; /* since which boot of the node monotonic_ns counts; "": not known */
+    uint64_t monotonic_ns; /* of the first reading, CLOCK_MONOTONIC [ns]; without `boot` it has no
+                              meaning */
     uint64_t elapsed_ns;   /* from the first to the last reading, CLOCK_MONOTONIC [ns] */
     uint64_t late_ns;      /* from the requested start to the first reading [ns] */
     double covered;        /* part of late_ns + elapsed_ns between good readings, 0..1; NaN: none */

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sum/timing.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "record/end.h"
+
+/* Consecutive elements of the list of timings. */
+struct range {
+    size_t first, count;
+    int64_t start_ns, end_ns;
+};
+
+struct alignment {
+    struct timing **list;
+    size_t count;
+    struct range *ranges;
+    int64_t *apart_ns; /* of each node; UNKNOWN_NS */
+};
+
+#define UNKNOWN_NS INT64_MIN
+
+struct timing timing_of(const struct apapi_record *record)
+{
+    const struct apapi_identity *id = &record->id;
+    const struct apapi_measurement *m = &record->measurement;
+    struct timing timing = {.node = id->node,
+                            .step = id->step,
+                            .boot = m->boot,
+                            .monotonic_ns = m->monotonic_ns,
+                            .job = id->job,
+                            .nodes = id->nodes,
+                            .restarts = id->restarts,
+                            .start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0};
+    int64_t end_ns = record_end_ns(m);
+
+    timing.elapsed_ns = end_ns > timing.start_ns ? (uint64_t)(end_ns - timing.start_ns) : 0;
+    return timing;
+}
+
+static int64_t timing_end_ns(const struct timing *timing)
+{
+    return timing->start_ns + (int64_t)timing->elapsed_ns;
+}
+
+/* Numbers of forged records are cut. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return !__builtin_add_overflow(a, b, &sum) && sum != INT64_MIN ? sum
+           : a < 0                                                 ? -INT64_MAX
+                                                                   : INT64_MAX;
+}
+
+/* @return whether it could be moved */
+static bool timing_move(struct timing *timing, int64_t by_ns)
+{
+    int64_t start_ns, end_ns;
+
+    if (__builtin_add_overflow(timing->start_ns, by_ns, &start_ns) || start_ns < 0 ||
+        __builtin_add_overflow(start_ns, timing->elapsed_ns, &end_ns) || end_ns == INT64_MAX) {
+        return false;
+    }
+    timing->start_ns = start_ns;
+    return true;
+}
+
+/* --- one node ------------------------------------------------------------------------------- */
+
+static int compare_boots(const void *left, const void *right)
+{
+    const struct timing *a = *(struct timing *const *)left, *b = *(struct timing *const *)right;
+    int order = strcmp(a->node, b->node);
+
+    order = order ? order : strcmp(a->boot, b->boot);
+    return order ? order : COMPARE(a->monotonic_ns, b->monotonic_ns);
+}
+
+static bool is_same_boot(const struct timing *a, const struct timing *b)
+{
+    return strcmp(a->node, b->node) == 0 && strcmp(a->boot, b->boot) == 0;
+}
+
+/* The first one is where its clock says. */
+static void align_boot(struct timing **list, size_t count)
+{
+    const struct timing first = **list;
+
+    for (size_t i = 1; i < count; i++) {
+        uint64_t since_ns = list[i]->monotonic_ns - first.monotonic_ns;
+        int64_t start_ns, jumped_ns;
+
+        if (!__builtin_add_overflow(first.start_ns, since_ns, &start_ns)) {
+            jumped_ns = list[i]->start_ns - start_ns;
+            list[i]->jumped_ns = timing_move(list[i], -jumped_ns) ? jumped_ns : 0;
+        }
+    }
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    return COMPARE(((const struct range *)left)->start_ns, ((const struct range *)right)->start_ns);
+}
+
+/* A node has one boot after the other, whatever its clock said. */
+static void part_boots(struct timing **list, struct range *boots, size_t count)
+{
+    int64_t until_ns = 0;
+
+    qsort(boots, count, sizeof *boots, compare_ranges);
+    for (size_t b = 0; b < count; b++) {
+        int64_t late_ns = until_ns > boots[b].start_ns ? until_ns - boots[b].start_ns : 0;
+
+        for (size_t i = 0; i < boots[b].count && late_ns > 0; i++) {
+            timing_move(list[boots[b].first + i], late_ns);
+        }
+        until_ns = plus(boots[b].end_ns, late_ns);
+    }
+}
+
+static struct range range_of_boot(struct timing **list, size_t first, size_t count)
+{
+    struct range boot = {first, 0, INT64_MAX, 0};
+
+    for (size_t i = first; i < count && is_same_boot(list[first], list[i]); i++) {
+        boot.count++;
+    }
+    if (*list[first]->boot) {
+        align_boot(list + first, boot.count);
+    }
+    for (size_t i = first; i < first + boot.count; i++) {
+        boot.start_ns = list[i]->start_ns < boot.start_ns ? list[i]->start_ns : boot.start_ns;
+        boot.end_ns = timing_end_ns(list[i]) > boot.end_ns ? timing_end_ns(list[i]) : boot.end_ns;
+    }
+    return boot;
+}
+
+/* Number the nodes, and align the records of each. @return number of nodes */
+static uint32_t align_nodes(struct alignment *alignment)
+{
+    struct timing **list = alignment->list;
+    uint32_t nodes = 0;
+
+    qsort(list, alignment->count, sizeof(struct timing *), compare_boots);
+    for (size_t i = 0; i < alignment->count; nodes++) {
+        const struct timing *first = list[i];
+        size_t boots = 0;
+
+        while (i < alignment->count && strcmp(list[i]->node, first->node) == 0) {
+            struct range *boot = &alignment->ranges[boots++];
+
+            *boot = range_of_boot(list, i, alignment->count);
+            for (; i < boot->first + boot->count; i++) {
+                list[i]->number = nodes;
+            }
+        }
+        if (*first->boot) { /* then all know theirs */
+            part_boots(list, alignment->ranges, boots);
+        }
+    }
+    return nodes;
+}
+
+/* --- the nodes together --------------------------------------------------------------------- */
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct timing *a = *(struct timing *const *)left, *b = *(struct timing *const *)right;
+    int order = strcmp(a->step, b->step);
+
+    order = order ? order : COMPARE(a->job, b->job);
+    order = order ? order : COMPARE(a->restarts, b->restarts);
+    return order ? order : COMPARE(a->start_ns, b->start_ns);
+}
+
+static bool is_same_step(const struct timing *a, const struct timing *b)
+{
+    return strcmp(a->step, b->step) == 0 && a->job == b->job && a->restarts == b->restarts;
+}
+
+/* A step of several nodes, of which each began once and knows its boot. */
+static bool tells_clocks(struct timing *const *step, size_t count, int64_t *seen)
+{
+    bool once = true;
+    size_t i = 0;
+
+    for (; i < count && once; i++) {
+        once = *step[i]->boot && seen[step[i]->number] == UNKNOWN_NS &&
+               step[i]->nodes != APAPI_UNKNOWN && step[i]->nodes >= count;
+        seen[step[i]->number] = 0;
+    }
+    while (i-- > 0) {
+        seen[step[i]->number] = UNKNOWN_NS;
+    }
+    return once && count > 1;
+}
+
+/* Most nodes first. */
+static int compare_widths(const void *left, const void *right)
+{
+    const struct range *a = left, *b = right;
+
+    return a->count == b->count ? COMPARE(a->first, b->first) : COMPARE(b->count, a->count);
+}
+
+static size_t find_steps(const struct alignment *alignment)
+{
+    struct timing **list = alignment->list;
+    size_t steps = 0;
+
+    qsort(list, alignment->count, sizeof(struct timing *), compare_steps);
+    for (size_t first = 0, end; first < alignment->count; first = end) {
+        for (end = first + 1; end < alignment->count && is_same_step(list[first], list[end]);) {
+            end++;
+        }
+        if (tells_clocks(list + first, end - first, alignment->apart_ns)) {
+            alignment->ranges[steps++] = (struct range){.first = first, .count = end - first};
+        }
+    }
+    qsort(alignment->ranges, steps, sizeof *alignment->ranges, compare_widths);
+    return steps;
+}
+
+/* By a node whose clock is known already, else by the one in the middle: most clocks are right. */
+static void compare_clocks(const struct alignment *alignment, const struct range *step)
+{
+    struct timing **list = alignment->list + step->first;
+    int64_t *apart_ns = alignment->apart_ns;
+    int64_t start_ns = list[(step->count - 1) / 2]->start_ns;
+
+    for (size_t i = 0; i < step->count; i++) {
+        if (apart_ns[list[i]->number] != UNKNOWN_NS) {
+            start_ns = plus(list[i]->start_ns, -apart_ns[list[i]->number]);
+            break;
+        }
+    }
+    for (size_t i = 0; i < step->count; i++) {
+        int64_t ahead_ns = plus(list[i]->start_ns, -start_ns);
+
+        if (apart_ns[list[i]->number] == UNKNOWN_NS) {
+            apart_ns[list[i]->number] = llabs(ahead_ns) < TIMING_APART_NS ? 0 : ahead_ns;
+        }
+    }
+}
+
+static void align_clocks(struct alignment *alignment, uint32_t nodes)
+{
+    size_t steps;
+
+    for (uint32_t n = 0; n < nodes; n++) {
+        alignment->apart_ns[n] = UNKNOWN_NS;
+    }
+    steps = find_steps(alignment);
+    for (size_t i = 0; i < steps; i++) {
+        compare_clocks(alignment, &alignment->ranges[i]);
+    }
+    for (size_t i = 0; i < alignment->count && steps > 0; i++) {
+        struct timing *timing = alignment->list[i];
+        int64_t apart_ns = alignment->apart_ns[timing->number];
+
+        if (apart_ns != UNKNOWN_NS && timing_move(timing, -apart_ns)) {
+            timing->apart_ns = apart_ns;
+        }
+    }
+}
+
+int timings_align(struct timing *timings, size_t count)
+{
+    struct alignment alignment = {.list = calloc(count + 1, sizeof *alignment.list),
+                                  .count = count,
+                                  .ranges = calloc(count + 1, sizeof *alignment.ranges),
+                                  .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns)};
+    int result = alignment.list && alignment.ranges && alignment.apart_ns ? 0 : -1;
+
+    for (size_t i = 0; i < count && result == 0; i++) {
+        alignment.list[i] = &timings[i];
+    }
+    if (result == 0) {
+        align_clocks(&alignment, align_nodes(&alignment));
+    }
+    free(alignment.list);
+    free(alignment.ranges);
+    free(alignment.apart_ns);
+    errno = result ? ENOMEM : errno;
+    return result;
+}
+
+/* --- runs ----------------------------------------------------------------------------------- */
+
+static bool is_batch(const struct timing *timing)
+{
+    return strcmp(timing->step, "batch") == 0;
+}
+
+static bool knows_run(const struct timing *timing)
+{
+    return timing->restarts != APAPI_UNKNOWN;
+}
+
+/* Those that tell the runs come first. */
+static int compare_runs(const void *left, const void *right)
+{
+    const struct timing *a = left, *b = right;
+    int order = COMPARE(is_batch(b), is_batch(a));
+
+    order = order ? order : COMPARE(knows_run(b), knows_run(a));
+    return order || is_batch(a) ? order : COMPARE(a->start_ns, b->start_ns);
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+    return COMPARE(((const struct timing *)left)->start_ns,
+                   ((const struct timing *)right)->start_ns);
+}
+
+/* Of the first `known` timings, that of the last one that began before `end_ns`. */
+static uint32_t run_at(const struct timing *timings, size_t known, int64_t end_ns)
+{
+    size_t begin = 0, end = known;
+
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+
+        if (timings[middle].start_ns < end_ns) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    if (begin > 0) {
+        return timings[begin - 1].restarts;
+    }
+    return known > 0 && timings->restarts > 0 ? timings->restarts - 1 : 0;
+}
+
+/* A batch step that begins after the last one has ended is that of the next run. */
+static void number_batches(struct timing *batches, size_t count)
+{
+    int64_t end_ns = INT64_MAX;
+    uint32_t run = 0;
+
+    qsort(batches, count, sizeof *batches, compare_starts);
+    for (size_t i = 0; i < count; i++) {
+        run += batches[i].start_ns > end_ns;
+        run = knows_run(&batches[i]) ? batches[i].restarts : run;
+        batches[i].restarts = run;
+        end_ns =
+            i == 0 || timing_end_ns(&batches[i]) > end_ns ? timing_end_ns(&batches[i]) : end_ns;
+    }
+}
+
+void timings_find_runs(struct timing *timings, size_t count)
+{
+    size_t known = 0;
+
+    if (count > 0) {
+        qsort(timings, count, sizeof *timings, compare_runs);
+    }
+    while (known < count && is_batch(&timings[known])) {
+        known++;
+    }
+    if (known > 0) {
+        number_batches(timings, known);
+    }
+    while (known < count && !is_batch(timings) && knows_run(&timings[known])) {
+        known++;
+    }
+    for (size_t i = known; i < count; i++) {
+        timings[i].restarts = run_at(timings, known, timing_end_ns(&timings[i]));
+    }
+}
+
+/* By run, component and node. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct timing *a = left, *b = right;
+    int order = COMPARE(a->restarts, b->restarts);
+
+    order = order ? order : COMPARE(a->job, b->job);
+    return order ? order : strcmp(a->node, b->node);
+}
+
+/* Nodes of a component in a run: those of its widest step, or with a record. */
+static size_t count_nodes(const struct timing *timings, size_t count)
+{
+    size_t widest = 0, recorded = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t nodes = timings[i].nodes == APAPI_UNKNOWN ? 0 : timings[i].nodes;
+
+        widest = nodes > widest ? nodes : widest;
+        recorded += i == 0 || strcmp(timings[i - 1].node, timings[i].node) != 0;
+    }
+    return recorded > widest ? recorded : widest;
+}
+
+/* @return how many timings are of the same run as the first one, and are added to `time` */
+static size_t add_run(const struct timing *timings, size_t count, struct job_time *time)
+{
+    int64_t start_ns = INT64_MAX, end_ns = 0;
+    size_t nodes = 0, component = 0, i = 0;
+
+    for (; i < count && timings[i].restarts == timings->restarts; i++) {
+        if (timings[i].job != timings[component].job) {
+            nodes += count_nodes(timings + component, i - component);
+            component = i;
+        }
+        start_ns = timings[i].start_ns < start_ns ? timings[i].start_ns : start_ns;
+        end_ns = timing_end_ns(&timings[i]) > end_ns ? timing_end_ns(&timings[i]) : end_ns;
+    }
+    nodes += count_nodes(timings + component, i - component);
+    time->runs++;
+    time->nodes = nodes > time->nodes ? nodes : time->nodes;
+    time->elapsed_ns += (double)(end_ns - start_ns);
+    time->node_ns += (double)(end_ns - start_ns) * (double)nodes;
+    return i;
+}
+
+struct job_time timings_sum(struct timing *timings, size_t count)
+{
+    struct job_time time = {0};
+
+    if (count > 0) {
+        qsort(timings, count, sizeof *timings, compare_places);
+    }
+    for (size_t i = 0; i < count;) {
+        i += add_run(timings + i, count - i, &time);
+    }
+    return time;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_SUM_TIMING_H
+#define APAPI_SUM_TIMING_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/record.h"
+
+/*
+ * When the records of a job began, and in which run of it. Clocks jump, and those of two nodes
+ * differ; the time since a node's boot does neither.
+ */
+
+#define TIMING_APART_NS INT64_C(600000000000) /* a node of a step begins within this time */
+#define TIMING_JUMP_NS INT64_C(1000000000)    /* a jump of a clock that is worth a word */
+/** A job's number that comes again after this time, without a record, is another job's. */
+#define TIMING_SAME_JOB_NS INT64_C(2592000000000000) /* 30 days */
+
+/** A record. Texts are borrowed. */
+struct timing {
+    const char *node, *step;
+    const char *boot; /* "": not known */
+    uint64_t monotonic_ns, elapsed_ns;
+    uint32_t job, nodes; /* nodes of the step; both APAPI_UNKNOWN: not known */
+    uint32_t restarts;   /* of the job before this run; APAPI_UNKNOWN; see timings_find_runs() */
+    int64_t start_ns;    /* UTC since 1970 [ns], >= 0; `elapsed_ns` later is not beyond INT64_MAX */
+    int64_t jumped_ns;   /* result: how far the node's clock has jumped since its first record */
+    int64_t apart_ns;    /* result: how far the node's clock is ahead of the other nodes' */
+    uint32_t number;     /* of its node, while they are aligned */
+    size_t index;        /* the caller's: timings_find_runs() and timings_sum() sort */
+};
+
+/** What a record says. `start_ns` is 0 and `elapsed_ns` less where they would be out of range. */
+struct timing timing_of(const struct apapi_record *record);
+
+/**
+ * Move the start of records, so that
+ * - those of a boot of a node are as far from each other as by the time since the boot,
+ * - those of different boots of a node do not overlap,
+ * - a step begins on all its nodes within TIMING_APART_NS.
+ * Records that do not know their boot stay as they are.
+ * @return 0; -1 with errno ENOMEM: some may have been moved
+ */
+int timings_align(struct timing *timings, size_t count);
+
+/**
+ * Set `restarts`. Each run of a job has a batch step, or none has a record of it: then the records
+ * that know their run tell the runs. The others are of the last run that had begun when they ended.
+ * Sorts the timings.
+ */
+void timings_find_runs(struct timing *timings, size_t count);
+
+/** The time of a job: that of its runs, without what it waited between them. */
+struct job_time {
+    size_t runs;
+    size_t nodes;      /* the most of a run: of its widest step in each component, or recorded */
+    double elapsed_ns; /* from the first start to the last end of each run */
+    double node_ns;    /* the same for each of the run's nodes */
+};
+
+/** Add up the runs, after timings_find_runs(). Sorts the timings. */
+struct job_time timings_sum(struct timing *timings, size_t count);
+
+#endif

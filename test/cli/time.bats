@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs of jobs, numbers that come again, and clocks that jump or differ: the same figures everywhere.
+
+bats_require_minimum_version 1.5.0
+load report_common
+
+# The record of a boot of its node: ..._since SECONDS of its first record, whatever the clock said.
+since_boot() { # SECONDS [JQ EXPRESSION]
+    printf '%s' ".boot = \"b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1\" | .monotonic_s = 1000 + $1 | ${2:-.}"
+}
+
+show_json() { "$apapi" show --acct-dir "$acct" --json "$@"; }
+
+merged() { # JOB [JQ FILTER]
+    cat "$acct"/*/*.jsonl | jq -c "select(.job == $1) | ${2:-.}" | "$apapi" merge -f merged -
+}
+
+@test "the clock is set back while a batch step runs: what lies within it counts once" {
+    record 1 batch n1 7200 7200 240 "$(since_boot 0)"
+    record 1 0 n1 5400 3600 240 "$(since_boot 3600)" # it began an hour later, and the clock says half an hour earlier
+    [[ $(cells energy,start,elapsed,measured -j 1) == '1728000|2026-11-20T12:00:00|7200|100' ]]
+    show_json 1 | jq -e '.energy_j == 1728000 and .measured == 1 and .elapsed_s == 7200 and
+        (.odd == ["n1: its clock jumped back by 1 h 30 min 00 s; its time since boot says when its steps ran"])'
+    show_json 1 | jq -e '[.power.power_w[] | select(. != 240)] == []'
+}
+
+@test "the clock is set back between two steps: both count" {
+    record 2 0 n1 600 600 240 "$(since_boot 0)"
+    record 2 1 n1 600 600 240 "$(since_boot 600)"
+    [[ $(cells energy,measured -j 2) == '288000|100' ]]
+    show_json 2 | jq -e '.energy_j == 288000 and (.odd | length == 1)'
+    run -0 --separate-stderr report -j 2 --format=jobid
+    [[ $stderr == *'2: the clock of a node jumped by 10 min 0.0 s'* ]]
+}
+
+@test "a node boots: its boots come one after the other, whatever its clock says" {
+    record 3 0 n1 600 600 240 "$(since_boot 50000)"
+    record 3 1 n1 600 600 240 '.boot = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2" | .monotonic_s = 60'
+    [[ $(cells energy -j 3) == 288000 ]]
+}
+
+@test "the clock of one of two nodes is an hour ahead: 480 W everywhere" {
+    record 4 0 n1 0 600 240 "$(since_boot 0 '.nodes = 2')"
+    record 4 0 n2 3600 600 240 "$(since_boot 77 '.nodes = 2')"
+    record 4 1 n2 4200 300 240 "$(since_boot 677 '.nodes = 1')"
+    [[ $(cells energy,power,elapsed,measured -j 4) == '360000|400|900|83.3333' ]]
+    [[ $(cells energy,power -j 4 --by step | head -n 1) == '288000|480' ]]
+    show_json 4 | jq -e '(.steps[0].mean_w == 480) and
+        .odd[0] == "n2: its clock is 1 h 00 min 00 s ahead of the other nodes'"'"'; its steps are taken to begin with theirs"'
+    merged 4 'select(.step == "0")' | jq -e '.total.mean_w == 480'
+}
+
+@test "records that do not know their boot: as ever" {
+    record 5 batch n1 7200 7200 240
+    record 5 0 n1 5400 3600 240
+    [[ $(cells energy -j 5) == 2160000 ]]
+    show_json 5 | jq -e '.energy_j == 2160000 and .odd == []'
+}
+
+@test "a job waits between two runs: that is no unmeasured time of it, and its last run says how it ended" {
+    record 6 batch n1 0 100 240 '.verified = true | .exit_code = 1 | .complete = false | .reason = "cancelled"'
+    record 6 0 n2 0 100 240 '.nodes = 2 | .exit_code = 15'
+    record 6 0 n1 0 100 240 '.nodes = 2 | .exit_code = 15'
+    record 6 batch n1 5000 100 240 '.verified = true | .restarts = 1 | .exit_code = 0'
+    record 6 0 n1 5000 100 240 '.nodes = 2 | .exit_code = 0'
+    record 6 0 n2 5000 100 240 '.nodes = 2 | .exit_code = 0'
+    [[ $(cells energy,elapsed,measured,state,exit,restarts,nodes -j 6) == '96000|200|100|COMPLETED|0:0|1|2' ]]
+    [[ $(cells jobid,measured -j 6 --by step) == $'6|100\n6|100' ]]
+    [[ -z $(cells jobid -s F -j 6) && $(cells jobid -s CD -j 6) == 6 ]]
+    run -0 --separate-stderr report -j 6
+    [[ $stderr == *'6.batch: incomplete on n1: cancelled'* ]]
+    show_json 6 | jq -e '.measured == 1 and .runs == 2 and .elapsed_s == 200 and (.steps | map(.exit_code)) == [0, 0]'
+    run -0 "$apapi" show --acct-dir "$acct" 6
+    [[ $output == *'job 6  2 nodes  2 steps  3 min 20.0 s  in 2 runs'*'measured 100.0 % of 2 nodes x 3 min 20.0 s'* ]]
+}
+
+@test "an earlier run on other nodes: each run has its own" {
+    record 7 batch n1 0 100 240 '.verified = true | .nodes = 1'
+    record 7 batch n2 5000 100 240 '.verified = true | .nodes = 1' # Slurm 22.05 does not say which run
+    record 7 0 n2 5010 10 240
+    [[ $(cells measured,elapsed,restarts -j 7) == '100|200|1' ]]
+    [[ $(cells restarts -j 7 --by step) == $'1\n1' ]]
+}
+
+@test "a number that comes again is another user's: both are there" {
+    record 8 batch n1 0 100 240 '.uid = 1001 | .user = "alice" | .exit_code = 1'
+    record 8 batch n1 90000 50 240 '.uid = 1002 | .user = "bob" | .exit_code = 0'
+    [[ $(cells user,jobs,energy --by user -j 8) == $'alice|1|24000\nbob|1|12000' ]]
+    [[ $(cells jobid,user,state -j 8) == $'8|alice|FAILED\n8|bob|COMPLETED' ]]
+    [[ $(cells user,steps --by step -j 8) == $'alice|1\nbob|1' ]]
+    run -0 --separate-stderr show_json 8
+    jq -e '.user == "bob" and .energy_j == 12000' <<<"$output"
+    [[ $stderr == "apapi show: 1 record left out: the number was an earlier job's, too" ]]
+    show_json -u alice 8 | jq -e '.user == "alice" and .energy_j == 24000'
+    "$apapi" summary --acct-dir "$acct" --json 8 | jq -e '.user == "bob" and .energy_j == 12000'
+}
+
+@test "the same user gets the number again, months later" {
+    record 9 batch n1 0 100 240 '.uid = 1001'
+    record 9 batch n1 8000000 50 240 '.uid = 1001'
+    [[ $(cells energy -j 9) == $'24000\n12000' ]]
+}
+
+@test "measured is the same in report, show and summary" {
+    record 10 batch n1 0 100 240 '.nodes = 1'
+    record 10 0 n1 0 20 240 '.nodes = 2'
+    record 10 0 n2 0 20 240 '.nodes = 2'
+    [[ $(cells measured -j 10) == 60 ]]
+    show_json 10 | jq -e '.measured == 0.6'
+    "$apapi" summary --acct-dir "$acct" --json 10 | jq -e '.measured == 0.6'
+}
+
+@test "the same from a database" {
+    url=sqlite:$BATS_TEST_TMPDIR/db
+    record 1 batch n1 7200 7200 240 "$(since_boot 0)"
+    record 1 0 n1 5400 3600 240 "$(since_boot 3600)"
+    record 4 0 n1 0 600 240 "$(since_boot 0 '.nodes = 2')"
+    record 4 0 n2 3600 600 240 "$(since_boot 77 '.nodes = 2')"
+    record 6 batch n1 0 100 240 '.verified = true | .exit_code = 1'
+    record 6 batch n1 5000 100 240 '.verified = true | .restarts = 1 | .exit_code = 0'
+    record 8 batch n1 0 100 240 '.uid = 1001 | .user = "alice"'
+    record 8 batch n1 90000 50 240 '.uid = 1002 | .user = "bob"'
+    "$apapi" import --acct-dir "$acct" --db "$url"
+    [[ $(sqlite3 "$BATS_TEST_TMPDIR/db" 'SELECT user, energy_j, elapsed_s, runs, measured FROM apapi_jobs WHERE job IN (6, 8) ORDER BY job, uid') == \
+        $'anna|48000.0|200.0|2|1.0\nalice|24000.0|100.0|1|1.0\nbob|12000.0|50.0|1|1.0' ]]
+    fields=jobid,user,energy,power,elapsed,measured,state,restarts
+    rows=$(cells $fields)
+    [[ $(wc -l <<<"$rows") -eq 5 && $("$apapi" report --db "$url" -P -n -S 2026-01-01 --format=$fields) == "$rows" ]]
+    for job in 1 4 6 8; do
+        cmp <("$apapi" show --db "$url" --json $job | jq 'del(.trust)') <(show_json $job | jq 'del(.trust)')
+    done
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "base/count_of.h"
+#include "sum/timing.h"
+#include "unit.h"
+
+#define S INT64_C(1000000000)
+#define HOUR (3600 * S)
+#define UNKNOWN APAPI_UNKNOWN
+
+/* A step of two nodes, by the node's clock and since its boot. */
+static struct timing timing(const char *node, const char *step, int64_t start_ns, const char *boot,
+                            int64_t monotonic_ns)
+{
+    return (struct timing){.node = node,
+                           .step = step,
+                           .boot = boot,
+                           .monotonic_ns = (uint64_t)monotonic_ns,
+                           .elapsed_ns = 600 * S,
+                           .job = 17,
+                           .nodes = 2,
+                           .restarts = UNKNOWN,
+                           .start_ns = start_ns};
+}
+
+static void align(struct timing *timings, size_t count)
+{
+    assert_int_equal(timings_align(timings, count), 0);
+}
+
+static void records_of_a_boot_are_as_far_apart_as_by_its_time(void **state)
+{
+    struct timing timings[] = {timing("n1", "1", 5 * HOUR, "b", 700 * S),
+                               timing("n1", "0", 6 * HOUR, "b", 100 * S),
+                               timing("n1", "2", 6 * HOUR, "b", 1300 * S)};
+
+    (void)state;
+    align(timings, COUNT_OF(timings));
+    assert_true(timings[1].start_ns == 6 * HOUR && timings[1].jumped_ns == 0);
+    assert_true(timings[0].start_ns == 6 * HOUR + 600 * S);
+    assert_true(timings[0].jumped_ns == -HOUR - 600 * S);
+    assert_true(timings[2].start_ns == 6 * HOUR + 1200 * S && timings[2].jumped_ns == -1200 * S);
+}
+
+static void boots_of_a_node_do_not_overlap(void **state)
+{
+    struct timing timings[] = {timing("n1", "0", 2 * HOUR, "late", 0),
+                               timing("n1", "1", HOUR + 3500 * S, "early", 0),
+                               timing("n1", "2", HOUR, "early", 100 * S)};
+
+    (void)state;
+    align(timings, COUNT_OF(timings));
+    assert_true(timings[1].start_ns == HOUR + 3500 * S);
+    assert_true(timings[2].start_ns == HOUR + 3600 * S);
+    assert_true(timings[0].start_ns == HOUR + 4200 * S);
+}
+
+static void a_node_without_boot_in_one_record_has_them_where_its_clock_says(void **state)
+{
+    struct timing timings[] = {timing("n1", "0", 2 * HOUR, "", 0),
+                               timing("n1", "1", 2 * HOUR, "b", 0),
+                               timing("n2", "0", 7 * HOUR, "", 0)};
+
+    (void)state;
+    align(timings, COUNT_OF(timings));
+    assert_true(timings[0].start_ns == 2 * HOUR && timings[1].start_ns == 2 * HOUR);
+    assert_true(timings[2].start_ns == 7 * HOUR && timings[2].apart_ns == 0);
+}
+
+/* n3 shares no step with n1, but with n2, whose clock is wrong. */
+static void a_step_begins_on_all_nodes(void **state)
+{
+    struct timing timings[] = {
+        timing("n1", "0", HOUR, "a", 0),         timing("n2", "0", 3 * HOUR, "b", 9 * S),
+        timing("n4", "0", HOUR + 9 * S, "d", 0), timing("n2", "1", 4 * HOUR, "b", 9 * S + HOUR),
+        timing("n3", "1", 9 * HOUR, "c", 5),     timing("n3", "2", 9 * HOUR + S, "c", S + 5)};
+
+    (void)state;
+    timings[0].nodes = timings[1].nodes = timings[2].nodes = 3;
+    align(timings, COUNT_OF(timings));
+    assert_true(timings[0].start_ns == HOUR && timings[2].start_ns == HOUR + 9 * S);
+    assert_true(timings[1].start_ns == HOUR + 9 * S && timings[1].apart_ns == 2 * HOUR - 9 * S);
+    assert_true(timings[3].start_ns == 2 * HOUR + 9 * S);
+    assert_true(timings[4].start_ns == 2 * HOUR + 9 * S && timings[4].apart_ns == 7 * HOUR - 9 * S);
+    assert_true(timings[5].start_ns == 2 * HOUR + 10 * S);
+}
+
+/* A step that ran twice on a node says nothing of clocks, nor do two of one node each. */
+static void runs_are_not_taken_for_clocks(void **state)
+{
+    struct timing twice[] = {timing("n1", "0", HOUR, "a", 0),
+                             timing("n1", "0", 3 * HOUR, "a", 2 * HOUR),
+                             timing("n2", "0", 3 * HOUR, "b", 0)};
+    struct timing alone[] = {timing("n1", "0", HOUR, "a", 0), timing("n2", "0", 3 * HOUR, "b", 0)};
+
+    (void)state;
+    align(twice, COUNT_OF(twice));
+    assert_true(twice[2].start_ns == 3 * HOUR);
+    alone[0].nodes = alone[1].nodes = 1;
+    align(alone, COUNT_OF(alone));
+    assert_true(alone[1].start_ns == 3 * HOUR);
+}
+
+static void times_out_of_range_stay(void **state)
+{
+    struct timing timings[] = {timing("n1", "0", INT64_MAX - 700 * S, "b", 0),
+                               timing("n1", "1", 0, "b", HOUR), timing("n1", "2", 0, "b", -1)};
+
+    (void)state;
+    align(timings, COUNT_OF(timings));
+    assert_true(timings[1].start_ns == 0 && timings[2].start_ns == 0);
+    timings[1].boot = "c";
+    timings[2].boot = "d";
+    timings[1].start_ns = timings[2].start_ns = INT64_MAX / 2;
+    timings[1].elapsed_ns = timings[2].elapsed_ns = INT64_MAX / 2;
+    align(timings, COUNT_OF(timings));
+    align(NULL, 0);
+}
+
+static const struct timing *of_index(const struct timing *timings, size_t count, size_t index)
+{
+    while (count > 0 && timings[count - 1].index != index) {
+        count--;
+    }
+    assert_true(count > 0);
+    return &timings[count - 1];
+}
+
+static void a_record_is_of_the_run_that_had_begun_when_it_ended(void **state)
+{
+    struct timing timings[] = {timing("n1", "batch", HOUR, "b", 0),
+                               timing("n1", "batch", 3 * HOUR, "b", 0),
+                               timing("n1", "extern", 3 * HOUR - 5 * S, "b", 0),
+                               timing("n1", "0", HOUR + S, "b", 0),
+                               timing("n2", "0", 3 * HOUR + S, "b", 0),
+                               timing("n1", "extern", HOUR - 5 * S, "b", 0)};
+    static const uint32_t runs[] = {0, 1, 1, 0, 1, 0};
+    struct job_time time;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(timings); i++) {
+        timings[i].index = i;
+        timings[i].nodes = 1;
+    }
+    timings[0].restarts = 0;
+    timings[1].restarts = 1;
+    timings[4].nodes = 3;
+    timings_find_runs(timings, COUNT_OF(timings));
+    for (size_t i = 0; i < COUNT_OF(timings); i++) {
+        assert_int_equal(of_index(timings, COUNT_OF(timings), i)->restarts, runs[i]);
+    }
+    time = timings_sum(timings, COUNT_OF(timings));
+    assert_int_equal(time.runs, 2);
+    assert_int_equal(time.nodes, 3);
+    assert_true(time.elapsed_ns == 2 * 606e9);
+    assert_true(time.node_ns == 606e9 + 3 * 606e9);
+}
+
+static void what_ended_before_the_first_known_run_is_of_the_run_before(void **state)
+{
+    struct timing timings[] = {timing("n1", "0", HOUR, "b", 0),
+                               timing("n1", "batch", 3 * HOUR, "b", 0)};
+
+    (void)state;
+    timings[1].restarts = 3;
+    timings[1].index = 1;
+    timings_find_runs(timings, 2);
+    assert_int_equal(of_index(timings, 2, 0)->restarts, 2);
+    assert_int_equal(of_index(timings, 2, 1)->restarts, 3);
+    timings_find_runs(NULL, 0);
+    assert_int_equal(timings_sum(NULL, 0).runs, 0);
+}
+
+/* Components run at the same time, each on its nodes. */
+static void nodes_of_components_add_up(void **state)
+{
+    struct timing timings[] = {timing("n1", "0", 0, "b", 0), timing("n1", "1", 0, "b", 0),
+                               timing("n3", "0", 0, "b", 0)};
+
+    (void)state;
+    timings[2].job = 18;
+    timings[1].nodes = UNKNOWN;
+    timings_find_runs(timings, 3);
+    assert_int_equal(timings_sum(timings, 3).nodes, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_of_a_boot_are_as_far_apart_as_by_its_time),
+        cmocka_unit_test(boots_of_a_node_do_not_overlap),
+        cmocka_unit_test(a_node_without_boot_in_one_record_has_them_where_its_clock_says),
+        cmocka_unit_test(a_step_begins_on_all_nodes),
+        cmocka_unit_test(runs_are_not_taken_for_clocks),
+        cmocka_unit_test(times_out_of_range_stay),
+        cmocka_unit_test(a_record_is_of_the_run_that_had_begun_when_it_ended),
+        cmocka_unit_test(what_ended_before_the_first_known_run_is_of_the_run_before),
+        cmocka_unit_test(nodes_of_components_add_up)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
