@@ -172,12 +172,14 @@ END
 
 @test "each task of an array tells of its own part, as 28_1" {
     file=$APAPI_CLUSTER_DIR/home/alice/array
-    sbatch_wait --array=1-2 --output="$file-%a" -N1 --apapi=rapl --wrap 'srun sleep 0.3'
+    sbatch_wait --array=1-2 --output="$file-%a" -N1 --apapi=rapl --apapi-report=all --wrap 'srun sleep 0.3'
     for task in 1 2; do
         eventually grep -q '^  measured' "$file-$task"
         right_total "$(<"$file-$task")"
         job=$(job_id "$(<"$file-$task")")
-        [[ $job == *_$task ]] && grep -q "^apapi: step $job.0 " "$file-$task" && grep -q "^apapi: step $job.batch " "$file-$task"
+        [[ $job == *_$task ]]
+        grep -q "^apapi: step $job.0 " "$file-$task"
+        grep -q "^apapi: step $job.batch " "$file-$task"
     done
     [[ $(job_id "$(<"$file-1")") != "$(job_id "$(<"$file-2")")" ]]
     rm -f "$file"*
