@@ -19,10 +19,11 @@
 #include "regions/message.h"
 
 #define SERVE_CONNECTIONS (OBSERVE_PROGRAMS_MAX + 64)
-#define SERVE_AT_ONCE 4                 /* events before other work is looked at */
-#define SERVE_BACKLOG SERVE_CONNECTIONS /* all ranks of a job may come at once */
-#define SERVE_LOGS 8                    /* lines at most */
-#define SERVE_PART 10                   /* of a core, for all that comes */
+#define SERVE_AT_ONCE 64                  /* events before other work is looked at */
+#define SERVE_SLICE_NS UINT64_C(10000000) /* the same of processor time */
+#define SERVE_BACKLOG SERVE_CONNECTIONS   /* all ranks of a job may come at once */
+#define SERVE_LOGS 8                      /* lines at most */
+#define SERVE_PART 10                     /* of a core, for all that comes */
 #define SERVE_BURST_NS UINT64_C(50000000)
 
 /* A process: it has registered a page, or it is `apapi mark`. */
@@ -305,12 +306,14 @@ static bool serve_receive(struct serve *serve, struct serve_peer *peer)
     return true;
 }
 
+/* @return how many there were; the rest of them is there the next time, too. */
 static int serve_events(struct serve *serve)
 {
     struct epoll_event events[SERVE_AT_ONCE];
+    uint64_t until_ns = clock_thread_cpu_ns() + SERVE_SLICE_NS;
     int count = epoll_wait(serve->poll, events, SERVE_AT_ONCE, 0);
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && (i == 0 || clock_thread_cpu_ns() < until_ns); i++) {
         struct serve_peer *peer = events[i].data.ptr;
 
         if (events[i].data.ptr == serve) {
