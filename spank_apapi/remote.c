@@ -143,11 +143,11 @@ static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
 }
 
 /* A script has one table at its end, if nobody has said which ones it should have. */
-static void remote_choose_report(spank_t spank, struct spank_apapi_choice *choice)
+static void remote_choose_report(spank_t spank, const struct spank_apapi_rendezvous *rendezvous)
 {
     const char *variable = choice_variable(SPANK_APAPI_REPORT);
 
-    if (choice_prefers_job(choice)) {
+    if (rendezvous->listener >= 0 && choice_prefers_job(spank_apapi_options_choice())) {
         spank_setenv(spank, variable, CHOICE_JOB_TABLE, 0);
     }
 }
@@ -155,12 +155,11 @@ static void remote_choose_report(spank_t spank, struct spank_apapi_choice *choic
 /* Let the sruns of a batch script report their steps to the sampler of the batch step. */
 static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
-    struct spank_apapi_choice *choice = spank_apapi_options_choice();
+    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
     if (!remote.step.batch || (!choice_reports_job(choice) && !choice_watches_job(choice))) {
         return;
     }
-    remote_choose_report(spank, choice);
     if (rendezvous_open(rendezvous, NULL) == 0 &&
         spank_setenv(spank, APAPI_JOB_ENV, rendezvous->where, 1) != ESPANK_SUCCESS) {
         rendezvous_close(rendezvous);
@@ -258,6 +257,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
+        remote_choose_report(spank, &rendezvous);
         remote_configure(spank, request, &rendezvous,
                          deadline_now() + remote_config.start_timeout_ns);
     }
