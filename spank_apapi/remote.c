@@ -37,6 +37,7 @@ static struct {
     struct spank_apapi_child sampler;
     bool measuring; /* between init_post_opt and the record */
     bool reports;   /* batch step: the sampler makes its report */
+    bool one_table; /* the same: one table, as nobody has chosen others */
     bool stopping;  /* the sampler knows that the step has ended */
     bool silent;    /* do not report the reason of a failure */
     bool begun;     /* the first task exists */
@@ -147,7 +148,9 @@ static void remote_choose_report(spank_t spank, const struct spank_apapi_rendezv
 {
     const char *variable = choice_variable(SPANK_APAPI_REPORT);
 
-    if (rendezvous->listener >= 0 && choice_prefers_job(spank_apapi_options_choice())) {
+    remote.one_table =
+        rendezvous->listener >= 0 && choice_prefers_job(spank_apapi_options_choice());
+    if (remote.one_table) {
         spank_setenv(spank, variable, CHOICE_JOB_TABLE, 0);
     }
 }
@@ -174,8 +177,10 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
         return;
     }
     message_add_pair(&remote_message, "job_token", rendezvous->token);
+    message_add_pair(&remote_message, "job_one", remote.one_table ? "1" : NULL);
     message_add_pair(&remote_message, "job_only",
-                     choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
+                     remote.one_table || choice_reports_steps(spank_apapi_options_choice()) ? NULL
+                                                                                            : "1");
     message_add_pair(&remote_message, "job_quiet",
                      choice_reports_job(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {

@@ -101,10 +101,10 @@ setup_file() {
     [[ $status -ne 0 ]]
 }
 
-@test "a batch job without srun: its table is in the job's output" {
+@test "a batch job without srun: the batch step's table is in the job's output" {
     run submit 'echo begin; sleep 1; echo end' --apapi=rapl
     echo "$output"
-    [[ $status -eq 0 && $output == begin*end*'apapi: job '*'  1 node  1 step  '*package*total* ]]
+    [[ $status -eq 0 && $output == begin*end*'apapi: step '*'.batch'*package*total* ]]
     record=$(last_record n1)
     holds "$record" '.step == "batch" and .user == "alice"'
     right_energy "$record"
