@@ -37,6 +37,7 @@ static struct {
     struct spank_apapi_child sampler;
     bool measuring; /* between init_post_opt and the record */
     bool reports;   /* batch step: the sampler makes its report */
+    bool one_table; /* the same: one table, as nobody has chosen others */
     bool stopping;  /* the sampler knows that the step has ended */
     bool silent;    /* do not report the reason of a failure */
     bool begun;     /* the first task exists */
@@ -142,6 +143,18 @@ static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
     remote_send(deadline_ns);
 }
 
+/* A script has one table at its end, if nobody has said which ones it should have. */
+static void remote_choose_report(spank_t spank, const struct spank_apapi_rendezvous *rendezvous)
+{
+    const char *variable = choice_variable(SPANK_APAPI_REPORT);
+
+    remote.one_table =
+        rendezvous->listener >= 0 && choice_prefers_job(spank_apapi_options_choice());
+    if (remote.one_table) {
+        spank_setenv(spank, variable, CHOICE_JOB_TABLE, 0);
+    }
+}
+
 /* Let the sruns of a batch script report their steps to the sampler of the batch step. */
 static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
@@ -164,8 +177,10 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
         return;
     }
     message_add_pair(&remote_message, "job_token", rendezvous->token);
+    message_add_pair(&remote_message, "job_one", remote.one_table ? "1" : NULL);
     message_add_pair(&remote_message, "job_only",
-                     choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
+                     remote.one_table || choice_reports_steps(spank_apapi_options_choice()) ? NULL
+                                                                                            : "1");
     message_add_pair(&remote_message, "job_quiet",
                      choice_reports_job(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
@@ -247,6 +262,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
+        remote_choose_report(spank, &rendezvous);
         remote_configure(spank, request, &rendezvous,
                          deadline_now() + remote_config.start_timeout_ns);
     }

@@ -100,7 +100,7 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
     const struct apapi_session_config config = {
         .components = options->components,
         .all_results = options->verbose,
-        .sources = getenv("APAPI_SOURCES"),
+        .sources = secure_getenv("APAPI_SOURCES"),
         .intervals = &options->intervals,
         .rules = &atime->rules,
         .softfail = atime->environment.softfail,

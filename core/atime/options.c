@@ -151,9 +151,9 @@ static bool is_one(const char *text)
 
 static int look_at_environment(struct options *options)
 {
-    const char *components = getenv("APAPI_CMPLIST");
+    const char *components = secure_getenv("APAPI_CMPLIST");
 
-    options->verbose |= is_one(getenv("APAPI_VERBOSE"));
+    options->verbose |= is_one(secure_getenv("APAPI_VERBOSE"));
     if (!options->components && components && *components) {
         struct apapi_error err;
 

@@ -22,17 +22,15 @@
  *             user_records live_dir job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
  *             channel: the plugin's APAPI_CHANNEL_VERSION; left out by one that is too old
- *             job_token job_nodes job_nodelist job_only: for a batch step whose sampler makes the
- *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
- *             job_nodes are the first component's, job_nodelist are all. job_only: the batch
- *             step has no table
- *             overflow: thresholds, one a line; the rights (gid groups umask) come with them
- *             budget totals_ms: for a batch step that watches the energy of its job; the rights
- *             come with them. budget is left out if only the site has one. job_quiet: there is no
- *             table of the job
- *     task    pid     a task of the step; only if the configuration names overflow or totals_ms
- *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
- *                     folder: the job's, to which output and trace are relative
+ *             job_token job_nodes job_nodelist job_only job_one: for a batch step whose sampler
+ *             makes the job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous
+ * job job_nodes are the first component's, job_nodelist are all. job_only: the batch step has no
+ * table. job_one: it has one only if there is nothing else in the job overflow: thresholds, one a
+ * line; the rights (gid groups umask) come with them budget totals_ms: for a batch step that
+ * watches the energy of its job; the rights come with them. budget is left out if only the site has
+ * one. job_quiet: there is no table of the job task    pid     a task of the step; only if the
+ * configuration names overflow or totals_ms begin   ns folder   take the first reading now; ns:
+ * CLOCK_MONOTONIC when the plugin asked; folder: the job's, to which output and trace are relative
  *             collect collect_address   if srun wants totals: "PORT:TOKEN:TOTALS_MS", its address
  *     stop    exit_code exit_signal failed_tasks wait_ms
  *                     take the last reading, write the record, answer, exit; the table of the job

@@ -227,7 +227,7 @@ int grid_finish(struct grid *grid, const char *title, FILE *out, size_t width)
 
 size_t terminal_width(void)
 {
-    const char *columns = getenv("COLUMNS");
+    const char *columns = secure_getenv("COLUMNS");
     unsigned long width = columns ? positive_number(columns, 10000) : 0;
     struct winsize window;
 

@@ -15,7 +15,7 @@ void config_set_sources(const struct config *config)
 
 const char *config_path(void)
 {
-    const char *path = getenv("APAPI_CONFIG");
+    const char *path = secure_getenv("APAPI_CONFIG");
 
     return path && *path ? path : config_site_path();
 }

@@ -11,6 +11,8 @@
 #include "channel/deadline.h"
 
 #define STEP_NAME_SIZE (JOB_ID_SIZE + 48)
+#define PARTS_BYTES (16 << 20)            /* that senders may have in memory: it is not the job's */
+#define PARTS_SLICE_NS (10 * DEADLINE_MS) /* the order to stop waits for no more */
 
 /* Each component of a heterogeneous job has its own job ID. The job has the ID of the first one. */
 static bool is_of_job(struct parts *parts, const struct apapi_identity *id)
@@ -123,6 +125,8 @@ int parts_open(struct parts *parts, int listener, const char *token, uint32_t jo
     parts->id = job;
     parts->receiver.divert = parts_take;
     parts->receiver.divert_context = parts;
+    parts->receiver.most_bytes = PARTS_BYTES;
+    parts->receiver.slice_ns = PARTS_SLICE_NS;
     snprintf(parts->receiver.token, sizeof parts->receiver.token, "%s", token);
     parts->job = apapi_job_create();
     if (!parts->job || receiver_open(&parts->receiver, listener)) {
@@ -171,6 +175,7 @@ void parts_wait(struct parts *parts, uint64_t deadline_ns)
     struct pollfd watched = {.fd = parts->receiver.poll, .events = POLLIN};
     uint64_t now_ns;
 
+    parts->receiver.slice_ns = 0; /* the order has come */
     parts_work(parts);
     while (is_waiting(parts) && (now_ns = deadline_now()) < deadline_ns) {
         poll(&watched, 1, shorter_ms(parts_patience_ms(parts), deadline_ns - now_ns));

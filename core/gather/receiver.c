@@ -171,9 +171,23 @@ static void receiver_finish(struct receiver *receiver, struct sender *sender, bo
     release(receiver, sender);
 }
 
+/* What one sender may have, beside the others. */
+static size_t receiver_room(const struct receiver *receiver, const struct sender *sender)
+{
+    size_t others = 0;
+
+    for (size_t i = 0; i < RECEIVER_SENDERS && receiver->most_bytes > 0; i++) {
+        others += &receiver->senders[i] == sender ? 0 : receiver->senders[i].room;
+    }
+    if (receiver->most_bytes == 0 || others + APAPI_PAYLOAD_MAX <= receiver->most_bytes) {
+        return APAPI_PAYLOAD_MAX;
+    }
+    return receiver->most_bytes > others ? receiver->most_bytes - others : 0;
+}
+
 static void read_sender(struct receiver *receiver, struct sender *sender)
 {
-    enum sender_state state = sender_read(sender, receiver->token);
+    enum sender_state state = sender_read(sender, receiver->token, receiver_room(receiver, sender));
 
     if (state != SENDER_READING) {
         receiver_finish(receiver, sender, state == SENDER_DONE);
@@ -233,9 +247,17 @@ static bool accept_one(struct receiver *receiver)
     return true;
 }
 
-static void accept_all(struct receiver *receiver)
+static bool receiver_goes_on(const struct receiver *receiver, uint64_t begun_ns)
 {
-    for (int i = 0; i < ACCEPTED_MAX && receiver->free_count > 0 && accept_one(receiver); i++) {
+    return receiver->slice_ns == 0 || deadline_now() - begun_ns < receiver->slice_ns;
+}
+
+/* One at least. */
+static void accept_all(struct receiver *receiver, uint64_t begun_ns)
+{
+    for (int i = 0; i < ACCEPTED_MAX && receiver->free_count > 0 && accept_one(receiver) &&
+                    receiver_goes_on(receiver, begun_ns);
+         i++) {
     }
 }
 
@@ -244,7 +266,7 @@ static bool is_crowded(const struct receiver *receiver)
     return receiver->free_count == 0 || receiver->starved;
 }
 
-static void end_late_ones(struct receiver *receiver)
+static void end_late_ones(struct receiver *receiver, uint64_t begun_ns)
 {
     uint64_t now_ns = deadline_now();
     uint64_t foreign_ns = is_crowded(receiver) ? CROWDED_PATIENCE_NS : FOREIGN_PATIENCE_NS;
@@ -255,6 +277,9 @@ static void end_late_ones(struct receiver *receiver)
         if (sender->fd >= 0 &&
             now_ns - sender->begun_ns > (sender->trusted ? TRUSTED_PATIENCE_NS : foreign_ns)) {
             receiver_finish(receiver, sender, false);
+            if (!receiver_goes_on(receiver, begun_ns)) {
+                break;
+            }
         }
     }
 }
@@ -262,11 +287,12 @@ static void end_late_ones(struct receiver *receiver)
 void receiver_work(struct receiver *receiver)
 {
     struct epoll_event events[RECEIVER_SENDERS + 1];
+    uint64_t begun_ns = deadline_now();
     int count = epoll_wait(receiver->poll, events, RECEIVER_SENDERS + 1, 0);
     bool more = false;
 
     receiver->starved = false;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && (i == 0 || receiver_goes_on(receiver, begun_ns)); i++) {
         if (events[i].data.u64 == LISTENER_MARK) {
             more = true;
         } else {
@@ -274,9 +300,9 @@ void receiver_work(struct receiver *receiver)
         }
     }
     if (more) {
-        accept_all(receiver);
+        accept_all(receiver, begun_ns);
     }
-    end_late_ones(receiver);
+    end_late_ones(receiver, begun_ns);
     listen_if(receiver, !is_crowded(receiver));
 }
 

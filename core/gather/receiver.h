@@ -8,7 +8,7 @@
 #include "gather/forward.h"
 #include "gather/sender.h"
 
-/* Simultaneous senders with APAPI_PAYLOAD_MAX bytes each; more wait in the socket's backlog. */
+/* Simultaneous senders with up to APAPI_PAYLOAD_MAX bytes each; more wait in the backlog. */
 #define RECEIVER_SENDERS 128
 
 /** Counts of what was refused. */
@@ -41,6 +41,8 @@ struct receiver {
     /* called when the step has ended on a node; energy [J], NaN: not known; NULL: not needed */
     void (*ended)(void *context, const char *node, double total_j);
     void *budget_context; /* of these two */
+    size_t most_bytes;    /* of all senders together; what exceeds them is cut off; 0: no limit */
+    uint64_t slice_ns;    /* receiver_work() begins nothing after so long; 0: it does all */
     int listener;
     int poll; /* readable when there is work */
     bool listening;
@@ -58,7 +60,7 @@ struct receiver {
  */
 int receiver_open(struct receiver *receiver, int listener);
 
-/** Do all pending work. Never blocks. */
+/** Do pending work: all of it, or a slice. Never blocks. */
 void receiver_work(struct receiver *receiver);
 
 /**

@@ -99,7 +99,7 @@ static enum sender_state read_token(struct sender *sender, const char *token)
 }
 
 /* Make room for one more byte and a NUL. */
-static int sender_make_room(struct sender *sender)
+static int sender_make_room(struct sender *sender, size_t most)
 {
     size_t room = sender->room ? 2 * sender->room : FIRST_ROOM;
     char *bytes;
@@ -107,7 +107,7 @@ static int sender_make_room(struct sender *sender)
     if (sender->length + 1 < sender->room) {
         return 0;
     }
-    if (sender->room >= APAPI_PAYLOAD_MAX) {
+    if (room > most) {
         return -1;
     }
     bytes = realloc(sender->bytes, room);
@@ -119,12 +119,12 @@ static int sender_make_room(struct sender *sender)
     return 0;
 }
 
-static enum sender_state read_bytes(struct sender *sender)
+static enum sender_state read_bytes(struct sender *sender, size_t most)
 {
     for (;;) {
         ssize_t got;
 
-        if (sender_make_room(sender)) {
+        if (sender_make_room(sender, most)) {
             return SENDER_LOST;
         }
         got = recv(sender->fd, sender->bytes + sender->length, sender->room - sender->length - 1,
@@ -139,11 +139,11 @@ static enum sender_state read_bytes(struct sender *sender)
     }
 }
 
-enum sender_state sender_read(struct sender *sender, const char *token)
+enum sender_state sender_read(struct sender *sender, const char *token, size_t most)
 {
     enum sender_state state = sender->trusted ? SENDER_READING : read_token(sender, token);
 
-    return sender->trusted ? read_bytes(sender) : state;
+    return sender->trusted ? read_bytes(sender, most) : state;
 }
 
 /* Cut off the next word; "" at the end of the line. */

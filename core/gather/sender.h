@@ -52,8 +52,8 @@ struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *p
 void sender_begin(struct sender *sender, int fd, const struct sender_origin *origin,
                   uint64_t now_ns);
 
-/** Read what has arrived. Never blocks. */
-enum sender_state sender_read(struct sender *sender, const char *token);
+/** Read what has arrived. Never blocks. @param most  bytes that it may have in memory */
+enum sender_state sender_read(struct sender *sender, const char *token, size_t most);
 
 /**
  * Split what a trusted sender has sent so far.

@@ -35,7 +35,7 @@ struct hours_job {
 void hours_open(struct hours *hours, const struct node_shares_settings *settings,
                 const char *method)
 {
-    const char *slurm_conf = getenv("SLURM_CONF");
+    const char *slurm_conf = secure_getenv("SLURM_CONF");
 
     *hours = (struct hours){.settings = settings, .method = method};
     hours->before_ns = node_rest_saved_ns(settings->config->spool_dir, settings->node);

@@ -142,6 +142,15 @@ static void put_brief(const struct job_table *table)
     }
 }
 
+/* Rounded down: 100 % means that nothing is missing. */
+static double job_table_measured_pct(const struct job_table *table)
+{
+    size_t nodes = table->nodes;
+    double share = apapi_job_measured(&table->total, nodes > table->total.job_nodes ? nodes : 0);
+
+    return floor(share * 1000 + 1e-6) / 10;
+}
+
 static void job_table_put_domains(const struct job_table *table)
 {
     struct table_rows rows = {.columns = TABLE_MEAN + 1,
@@ -152,26 +161,25 @@ static void job_table_put_domains(const struct job_table *table)
     job_table_add_domains(table, &rows, false);
     table_rows_put(&rows, table->out);
     put_brief(table);
-    table_rows_put_coverage(&rows, NAN, table->out);
+    table_rows_put_coverage(&rows, job_table_measured_pct(table), table->out);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         job_table_put_partial(table, d);
     }
 }
 
-/* Rounded down: 100 % means that nothing is missing. */
 static void put_measured(const struct job_table *table)
 {
     size_t nodes = table->nodes;
-    double share = apapi_job_measured(&table->total, nodes > table->total.job_nodes ? nodes : 0);
+    double measured_pct = job_table_measured_pct(table);
     char duration[UNITS_SIZE];
 
-    if (isnan(share)) {
+    if (isnan(measured_pct)) {
         return;
     }
     units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
     fprintf(table->out,
             "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
-            floor(share * 1000 + 1e-6) / 10, nodes, text_plural(nodes), duration);
+            measured_pct, nodes, text_plural(nodes), duration);
 }
 
 static void put_clocks(const struct job_table *table)

@@ -116,7 +116,7 @@ static int add_file(const struct packing *packing, const char *kind, const char 
 static int add_word(const struct packing *packing, const char *kind, const char *variable,
                     struct apapi_error *err)
 {
-    const char *text = getenv(variable);
+    const char *text = secure_getenv(variable);
 
     return text && *text
                ? pack_add(packing, &(struct part){kind, variable, text, strlen(text)}, err)
@@ -134,7 +134,7 @@ int pack_environment(char packet[PACKET_MAX], FILE *problems, struct apapi_error
 {
     const struct apapi_problem_sink sink = {pack_print_problem, problems};
     const struct packing packing = {
-        .packet = packet, .carried = getenv(PACKET_VARIABLE), .sink = &sink};
+        .packet = packet, .carried = secure_getenv(PACKET_VARIABLE), .sink = &sink};
     struct apapi_environment environment;
 
     packet[0] = '\0';

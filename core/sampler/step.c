@@ -139,6 +139,7 @@ static int sampler_step_parse_words(const struct message *message, struct step *
 
     step->format = CONFIG_NONE;
     step->job_only = message_value(message, "job_only") != NULL;
+    step->job_one = message_value(message, "job_one") != NULL;
     step->job_quiet = message_value(message, "job_quiet") != NULL;
     if (format && value_format(format, &step->format, err)) {
         return -1;

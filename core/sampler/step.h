@@ -36,6 +36,7 @@ struct step {
     uint32_t job_nodes;        /* APAPI_UNKNOWN: not known */
     char job_nodelist[4096];   /* "": not known */
     bool job_only;             /* the job gets a table, the batch step does not */
+    bool job_one;              /* one of both: the job's if there is more in it */
     bool job_quiet;            /* the job gets no table */
     char budget[256];          /* the user's, of the job of this batch step; "": none */
     uint32_t totals_ms;        /* time between two looks at it; 0, APAPI_UNKNOWN: no one watches */

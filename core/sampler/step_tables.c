@@ -51,7 +51,7 @@ static char *step_tables_all(const struct step_tables *tables, const struct apap
 {
     char *job = step_tables_job(tables, record), *step = NULL, *both = NULL;
 
-    if (job && tables->step->job_only) {
+    if (job && (tables->step->job_only || tables->step->job_one)) {
         return job;
     }
     if (step_tables_one(record, packet_is_verbose(tables->step->rules), &step, NULL)) {

@@ -15,7 +15,6 @@
 #define NOWHERE "none"
 #define WHAT_THERE_IS ""
 #define ALL_TABLES "all"
-#define JOB_TABLE "job"
 #define STEP_TABLES "steps"
 #define NO_TABLES "none"
 #define SHARE_ON "on"
@@ -87,16 +86,17 @@ static int check_intervals(const struct spank_apapi_choice *choice, const char *
 
 static int check_report(const char *text, struct apapi_error *err)
 {
-    static const char *const words[] = {ALL_TABLES, JOB_TABLE, STEP_TABLES, NO_TABLES};
+    static const char *const words[] = {ALL_TABLES, CHOICE_JOB_TABLE, STEP_TABLES, NO_TABLES};
 
     for (size_t i = 0; i < COUNT_OF(words); i++) {
         if (strcmp(text, words[i]) == 0) {
             return 0;
         }
     }
-    return apapi_fail(
-        err, EINVAL,
-        "'%.60s' is none of " ALL_TABLES ", " JOB_TABLE ", " STEP_TABLES " and " NO_TABLES, text);
+    return apapi_fail(err, EINVAL,
+                      "'%.60s' is none of " ALL_TABLES ", " CHOICE_JOB_TABLE ", " STEP_TABLES
+                      " and " NO_TABLES,
+                      text);
 }
 
 static int check_share(const char *text, struct apapi_error *err)
@@ -246,13 +246,23 @@ bool choice_reports_steps(const struct spank_apapi_choice *choice)
 {
     enum config_format format = choice_format(choice);
 
-    return format == CONFIG_TABLE ? !reports_only(choice, JOB_TABLE) : format != CONFIG_NONE;
+    return format == CONFIG_TABLE ? !reports_only(choice, CHOICE_JOB_TABLE) : format != CONFIG_NONE;
 }
 
 bool choice_reports_job(const struct spank_apapi_choice *choice)
 {
     return choice_format(choice) == CONFIG_TABLE && !reports_only(choice, STEP_TABLES) &&
            choice->config->job_total != CONFIG_TOTAL_OFF;
+}
+
+bool choice_prefers_job(struct spank_apapi_choice *choice)
+{
+    if (given(choice, SPANK_APAPI_REPORT) || !choice_reports_job(choice)) {
+        return false;
+    }
+    choice->options[SPANK_APAPI_REPORT].given = SPANK_APAPI_PREFERRED;
+    strcpy(choice->options[SPANK_APAPI_REPORT].text, CHOICE_JOB_TABLE);
+    return true;
 }
 
 const char *choice_output(const struct spank_apapi_choice *choice)

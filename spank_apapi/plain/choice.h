@@ -28,6 +28,9 @@ enum spank_apapi_option {
 
 enum spank_apapi_given { SPANK_APAPI_NOT_GIVEN, SPANK_APAPI_PREFERRED, SPANK_APAPI_ASKED };
 
+/** What SPANK_APAPI_REPORT may be: one table, of the job. */
+#define CHOICE_JOB_TABLE "job"
+
 /** All zero at the start, except config. */
 struct spank_apapi_choice {
     const struct config *config;
@@ -94,6 +97,9 @@ bool choice_reports_steps(const struct spank_apapi_choice *choice);
 
 /** @return whether there is a table of the whole job. */
 bool choice_reports_job(const struct spank_apapi_choice *choice);
+
+/** The job of a batch script: unless something else is given, it has one table. @return whether. */
+bool choice_prefers_job(struct spank_apapi_choice *choice);
 
 /** @return the pattern of the report's file name; NULL: standard error. */
 const char *choice_output(const struct spank_apapi_choice *choice);

@@ -201,6 +201,12 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     [[ $output == *'nowhere/a.prom: No such file or directory' ]]
 }
 
+@test "the one form is written, whether it is named or not" {
+    record 7 0 n1 0 100 50
+    run -0 "${clocked[@]}" "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --live-dir "$live" -N n1 -S 2026-01-01 -
+    [[ $output == *'jobid="7"'* && $output == "$(export_all -N n1 -)" ]]
+}
+
 @test "what is not a regular file is left alone" {
     mkfifo pipe.prom
     ln -s elsewhere link.prom
@@ -245,13 +251,11 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 
 @test "wrong usage" {
     run -2 "$apapi" export
-    [[ $output == *'Only --prometheus is available' ]]
-    run -2 "$apapi" export --prometheus
     [[ $output == 'apapi export: which file? Name it, or prometheus_dir in apapi.conf' ]]
     run -2 export_all a.prom b.prom
     run -2 export_all -S never a.prom
     run -2 export_all -N 'n[1-' a.prom
     run -2 export_all --promethius a.prom
     run -0 "$apapi" help export
-    [[ $output == 'usage: apapi export --prometheus '* ]]
+    [[ $output == 'usage: apapi export [--prometheus] '* ]]
 }

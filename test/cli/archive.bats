@@ -78,13 +78,14 @@ checkpointed() { # JOB
 }
 
 @test "samplers are killed at random moments after their first reading: each step has one record, whole or not" {
+    local kills=${KILLS:-10} # KILLS=100
     RANDOM=${RANDOM_SEED:=$RANDOM}
     echo "RANDOM_SEED=$RANDOM_SEED"
-    for job in {1..10}; do
+    for ((job = 1; job <= kills; job++)); do
         step "$job" "begun $job; (sleep 0.0$((RANDOM % 10)); kill -KILL \$SAMPLER) & sleep 0.05" >/dev/null 2>&1
     done
-    run -0 step 11 'checkpointed 11'
-    [[ $(written .job | sort -n) == "$(seq 11)" && $(spooled) -eq 0 ]]
+    run -0 step "$job" "checkpointed $job"
+    [[ $(written .job | sort -n) == "$(seq "$job")" && $(spooled) -eq 0 ]]
 }
 
 @test "the sampler is killed: its step is recovered by the next one, up to the last checkpoint" {

@@ -138,3 +138,12 @@ teardown() {
         [[ -e $docs/$link ]] || { echo "$file: no $link"; return 1; }
     done < <(cd "$docs" && grep -oE '\]\([a-z-]+\.md' ./*.md | sed 's/:\](/ /')
 }
+
+@test "a build compiles what is installed and no test, unless BUILD_TESTING=ON asks for them" {
+    for way in '--preset site' '-G Ninja'; do
+        # shellcheck disable=SC2086 # words
+        run -0 cmake -S "$repository" -B "$BATS_TEST_TMPDIR/build $way" $way
+        run -0 ninja -C "$BATS_TEST_TMPDIR/build $way" -t commands all
+        [[ $output == *"$repository/core/"* && $output != *"$repository/test/"* ]]
+    done
+}

@@ -41,11 +41,12 @@ int main(int argc, char **argv)
         usleep(1000);
     }
     for (int other = 0; other < last; other++) {
-        pid_t pid = read_pid(other);
+        pid_t pid;
 
-        if (pid > 0) {
-            kill(pid, SIGKILL);
+        while ((pid = read_pid(other)) == 0) { /* it has not begun yet, and would wait for ever */
+            usleep(1000);
         }
+        kill(pid, SIGKILL);
         usleep(4000);
     }
     sleep(3); /* for commands beside a task that is gone */

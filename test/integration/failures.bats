@@ -44,6 +44,8 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
 @test "the sampler is missing" {
     sampler_is
     runs_unmeasured "No such file or directory"
+    run submit 'env' --apapi=rapl # nobody makes a table of the job
+    [[ $status -eq 0 && $output != *SLURM_APAPI_REPORT* ]]
 }
 
 @test "the sampler is not executable" {

@@ -10,7 +10,7 @@ setup_file() {
 }
 
 @test "two sruns in sequence on two nodes: nothing counts twice" {
-    run submit 'srun sleep 1; srun sleep 1; sleep 1' -N2 --apapi=rapl
+    run submit 'srun sleep 1; srun sleep 1; sleep 1' -N2 --apapi=rapl --apapi-report=all
     echo "$output"
     [[ $status -eq 0 ]]
     [[ $(grep -c '^apapi: step' <<<"$output") -eq 3 && $(grep -c '^apapi: job' <<<"$output") -eq 1 ]]
@@ -63,7 +63,7 @@ setup_file() {
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 ]]
     run submit 'sleep 0.3' -N2 --apapi=rapl
     echo "$output"
-    [[ $output == *'.batch '*'apapi: job '*'no record of n2'* ]]
+    [[ $output == 'apapi: job '*'no record of n2'* ]]
     awk -v share="$(share "$output")" 'BEGIN { exit !(share > 0 && share <= 50) }'
 }
 
@@ -74,7 +74,7 @@ setup_file() {
         connect $s, pack("S a*", AF_UNIX, "\0$name") or die "no connection: $!";
         syswrite $s, "x" x 32 . " records -\n{}\n"; close $s; print "said\n"'\''' -N1 --apapi=rapl
     echo "$output"
-    [[ $status -eq 0 && $(grep -c 'SLURM_APAPI' <<<"$output") -eq 0 ]]
+    [[ $status -eq 0 && $(grep -c 'SLURM_APAPI_JOB' <<<"$output") -eq 0 ]]
     [[ $output == *'here: '*:*said*'apapi: job '*'  1 node  2 steps  '* ]]
 }
 
@@ -137,16 +137,20 @@ END
 @test "the script ends before a background step: the table names the step" {
     run submit 'srun sh -c "touch ~/begun; exec sleep 1000" & until test -f ~/begun; do sleep 0.1; done' -N1 --apapi=rapl
     echo "$output"
-    [[ $status -eq 0 && $output == *$'\napapi: job '*'  1 node  1 step  '*'not in this table, still running: step '[0-9]*.0* ]]
+    [[ $status -eq 0 && $output == *'apapi: job '*'  1 node  1 step  '*'not in this table, still running: step '[0-9]*.0* ]]
     rm -f "$APAPI_CLUSTER_DIR/home/alice/begun"
     eventually nodes_idle
 }
 
-@test "--apapi-report=job: one table for three sruns" {
-    run submit 'srun sleep 0.3; srun sleep 0.3; srun --apapi-interval=50ms true' -N2 --apapi=rapl --apapi-report=job
+@test "one table for three sruns of a script, unless somebody wants another one; --apapi-report=job everywhere" {
+    run submit 'srun sleep 0.3; srun sleep 0.3; srun --apapi-interval=50ms true' -N2 --apapi=rapl
     echo "$output"
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 && $output == 'apapi: job '*'  2 nodes  4 steps  '* ]]
     right_total "$output"
+    run submit 'srun --apapi-report=all sleep 0.3; export SLURM_APAPI_REPORT=steps; srun sleep 0.3' -N1 --apapi=rapl
+    [[ $status -eq 0 && $(grep -c '^apapi: step' <<<"$output") -eq 2 && $(grep -c '^apapi: job' <<<"$output") -eq 1 ]]
+    run submit 'srun sleep 0.3' -N1 --apapi=rapl --apapi-format=csv # which a job does not have
+    [[ $status -eq 0 && $(grep -c '^step,node,' <<<"$output") -eq 2 ]]
     run submit 'sleep 0.3' -N1 --apapi=rapl --apapi-report=job
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 && $output == 'apapi: job '*'  1 node  1 step  '* ]]
     run as_alice salloc --quiet -N2 --apapi=rapl --apapi-report=job srun sleep 0.3
@@ -168,12 +172,14 @@ END
 
 @test "each task of an array tells of its own part, as 28_1" {
     file=$APAPI_CLUSTER_DIR/home/alice/array
-    sbatch_wait --array=1-2 --output="$file-%a" -N1 --apapi=rapl --wrap 'srun sleep 0.3'
+    sbatch_wait --array=1-2 --output="$file-%a" -N1 --apapi=rapl --apapi-report=all --wrap 'srun sleep 0.3'
     for task in 1 2; do
         eventually grep -q '^  measured' "$file-$task"
         right_total "$(<"$file-$task")"
         job=$(job_id "$(<"$file-$task")")
-        [[ $job == *_$task ]] && grep -q "^apapi: step $job.0 " "$file-$task" && grep -q "^apapi: step $job.batch " "$file-$task"
+        [[ $job == *_$task ]]
+        grep -q "^apapi: step $job.0 " "$file-$task"
+        grep -q "^apapi: step $job.batch " "$file-$task"
     done
     [[ $(job_id "$(<"$file-1")") != "$(job_id "$(<"$file-2")")" ]]
     rm -f "$file"*
@@ -190,7 +196,7 @@ submit_two_components() { # CMD
 @test "a heterogeneous job: the records of all components count" {
     run submit_two_components 'srun sleep 1 : sleep 0.5; srun --het-group=1 sleep 0.5'
     echo "$output"
-    [[ $status -eq 0 && $output == *$'\napapi: job '*'  2 nodes  3 steps  '* && $output != *'no record'* ]]
+    [[ $status -eq 0 && $output == *'apapi: job '*'  2 nodes  3 steps  '* && $output != *'no record'* ]]
     right_total "$output"
     job=$(job_id "$output")
     [[ $(job_records "$job" | jq -r '"\(.job - .het_job) \(.node) \(.step)"' | sort) == $'0 n1 0\n0 n1 batch\n1 n2 0\n1 n2 1' ]]

@@ -111,7 +111,7 @@ setup_file() {
 }
 
 @test "a batch job with srun: a table for each step and one for the batch step" {
-    run submit 'srun sleep 0.3; srun --apapi=off sleep 0.1; srun -N2 sleep 0.3' -N2 --apapi=rapl
+    run submit 'srun sleep 0.3; srun --apapi=off sleep 0.1; srun -N2 sleep 0.3' -N2 --apapi=rapl --apapi-report=all
     echo "$output"
     [[ $status -eq 0 ]]
     [[ $(grep -c '^apapi: step' <<<"$output") -eq 3 ]]
@@ -168,7 +168,7 @@ setup_file() {
 }
 
 @test "two steps side by side have their own tables and records" {
-    run submit 'srun -n1 --exact sleep 1 & srun -n1 --exact sleep 1 & wait' -N1 -n2 --apapi=rapl
+    run submit 'srun -n1 --exact sleep 1 & srun -n1 --exact sleep 1 & wait' -N1 -n2 --apapi=rapl --apapi-report=all
     echo "$output"
     [[ $(grep -cE '^apapi: step [0-9]+\.[01] ' <<<"$output") -eq 2 ]]
     records n1 | tail -n 3 | while read -r record; do right_energy "$record"; done

@@ -119,7 +119,7 @@ interrupt_twice() {
     eventually runs_on n1 sleep
     as_alice scancel -u alice
     eventually nodes_idle
-    eventually grep -qE 'step [0-9]+\.batch' "$file"
+    eventually grep -qE '^apapi: job [0-9]+ ' "$file"
     cat "$file"
     for step in batch 0; do
         whole "$(records n1 | grep "\"step\":\"$step\"" | tail -n 1)"

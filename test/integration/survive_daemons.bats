@@ -31,7 +31,7 @@ state_of() { # JOB
     run_again "$job"
     is_over() { [[ $(state_of "$job") == COMPLETED ]]; }
     eventually is_over
-    eventually grep -c 'step [0-9]*.batch' "$file"
+    eventually grep -c '^apapi: job [0-9]' "$file"
     cat "$file"
     [[ $(grep -cx out "$file") -eq 2 ]]
     steps=$(records n1 | jq -r "select(.job == $job) | \"\(.step) \(.complete)\"" | sort | uniq -c | tr -s ' ')

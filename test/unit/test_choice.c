@@ -236,6 +236,22 @@ static void test_checks(void **state)
     check(SPANK_APAPI_REPORT, "jobs", true, EINVAL, "'jobs' is none of all, job, steps and none");
 }
 
+static void test_a_script_has_one_table_if_nobody_says_more(void **state)
+{
+    (void)state;
+    ask(SPANK_APAPI_COMPONENTS, "rapl");
+    assert_true(choice_reports_steps(&choice));
+    assert_true(choice_prefers_job(&choice));
+    assert_true(choice_reports_job(&choice) && !choice_reports_steps(&choice));
+    assert_false(choice_prefers_job(&choice)); /* it is chosen */
+    choice_forget(&choice);
+    ask(SPANK_APAPI_REPORT, "all");
+    assert_false(choice_prefers_job(&choice));
+    choice_forget(&choice);
+    ask(SPANK_APAPI_FORMAT, "csv"); /* a job has none */
+    assert_false(choice_prefers_job(&choice));
+}
+
 static void test_min_interval_binds_users_but_root(void **state)
 {
     (void)state;
@@ -322,6 +338,7 @@ int main(void)
         cmocka_unit_test_setup(test_which_tables, reset),
         cmocka_unit_test_setup(test_components_of_intervals, reset),
         cmocka_unit_test_setup(test_checks, reset),
+        cmocka_unit_test_setup(test_a_script_has_one_table_if_nobody_says_more, reset),
         cmocka_unit_test_setup(test_min_interval_binds_users_but_root, reset),
         cmocka_unit_test_setup(test_who_switches_off_what_the_site_measures_needs_permission,
                                reset),

@@ -205,6 +205,31 @@ static void what_no_step_knows_for_a_time_is_not_in_the_total(void **state)
                  "  measured 50.0 % of 1 node x 20.0 s; each moment of a node counts once\n");
 }
 
+static void what_is_measured_is_said_once(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17"};
+    struct apapi_record record = {.id = {.node = "n1", .step = "0"}, .complete = true};
+    struct apapi_job *job = apapi_job_create();
+    struct apapi_timeline_meter meter;
+    char *text;
+
+    (void)state;
+    unmeasure_domains(record.measurement.domains);
+    record.measurement.start_unix_ns = BEGIN;
+    record.measurement.elapsed_ns = 10 * S;
+    record.measurement.domains[APAPI_DOMAIN_PACKAGE] =
+        (struct apapi_domain_result){.measured = true, .energy_j = 500, .covered = 0.5};
+    apapi_timeline_meter_init(&meter, 0, S);
+    apapi_timeline_meter_add(&meter, 0, 5 * S, 500);
+    apapi_timeline_meter_finish(&meter, 10 * S,
+                                &record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline);
+    assert_int_equal(apapi_job_add(job, &record), 0);
+    text = format(job, &head);
+    assert_non_null(strstr(text, "\n  measured 50.0 % of 1 node x 10.0 s"));
+    assert_null(strstr(text, "energy of the covered"));
+    free(text);
+}
+
 static void what_no_step_ever_knows_is_named(void **state)
 {
     const struct apapi_job_table_head head = {.job = "17"};
@@ -311,6 +336,7 @@ int main(void)
         cmocka_unit_test(domains_beside_the_total_are_in_brackets),
         cmocka_unit_test(a_domain_that_a_step_lacks_is_named),
         cmocka_unit_test(what_no_step_knows_for_a_time_is_not_in_the_total),
+        cmocka_unit_test(what_is_measured_is_said_once),
         cmocka_unit_test(what_no_step_ever_knows_is_named),
         cmocka_unit_test(a_job_that_has_a_part_of_its_node_is_told_so),
         cmocka_unit_test(as_many_digits_as_are_known),

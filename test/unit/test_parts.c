@@ -272,6 +272,57 @@ static void rubbish_is_bounded(void **state)
     assert_int_equal(parts.left_out, 3);
 }
 
+#define SENDERS 12
+#define LINES 40
+
+/* Connections with LINES records each, all of which have arrived. */
+static void send_many(void)
+{
+    const struct apapi_record record = step("0", "n1", 17, 0);
+    char *line;
+
+    assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
+    for (int i = 0; i < SENDERS; i++) {
+        open_forward(TOKEN);
+        for (int k = 0; k < LINES; k++) {
+            forward_record(&forward, line, strlen(line));
+        }
+        forward_flush(&forward);
+    }
+    free(line);
+}
+
+/* The sampler looks for the order to stop in between. */
+static void what_many_send_is_taken_bit_by_bit(void **state)
+{
+    size_t taken = 0;
+
+    (void)state;
+    parts.receiver.slice_ns = 1;
+    send_many();
+    for (int i = 0; i < 2 * SENDERS && taken < (size_t)SENDERS * LINES; i++) {
+        parts_work(&parts);
+        assert_true(parts.lines <= taken + 2 * LINES); /* from one that was there, and a new one */
+        taken = parts.lines;
+    }
+    assert_int_equal(taken, SENDERS * LINES);
+}
+
+/* It is not the job's. */
+static void memory_for_what_is_sent_is_bounded(void **state)
+{
+    (void)state;
+    parts.receiver.most_bytes = 16384;
+    send_many();
+    take_all();
+    assert_int_equal(parts.lines, SENDERS * LINES); /* one after the other */
+    parts.receiver.most_bytes = 8192;
+    send_many();
+    take_all();
+    assert_true(parts.lines < 2 * SENDERS * LINES); /* each is cut */
+    assert_true(parts.count < parts.lines);
+}
+
 static void timelines_are_bounded(void **state)
 {
     struct apapi_record record = step("0", "n1", 17, 0);
@@ -470,6 +521,8 @@ int main(void)
         TEST(the_first_record_names_the_first_component),
         TEST(the_first_record_names_the_job),
         TEST(rubbish_is_bounded),
+        TEST(what_many_send_is_taken_bit_by_bit),
+        TEST(memory_for_what_is_sent_is_bounded),
         TEST(timelines_are_bounded),
         TEST(nobody_there_is_no_trouble),
         TEST(strangers_get_nothing),

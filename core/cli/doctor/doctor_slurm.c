@@ -65,7 +65,7 @@ static void slurm_take(char *line, void *context)
 static const char *slurm_conf_path(void)
 {
     static const char *const usual[] = {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"};
-    const char *named = getenv("SLURM_CONF");
+    const char *named = secure_getenv("SLURM_CONF");
 
     if (named && *named) {
         return access(named, R_OK) == 0 ? named : NULL;

@@ -23,18 +23,17 @@
 
 struct options {
     struct export_input input;
-    const char *since; /* NULL: not given */
-    const char *file;  /* "": not given */
-    bool prometheus;
+    const char *since;                            /* NULL: not given */
+    const char *file;                             /* "": not given */
     char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* used if not given */
 };
 
+/* The one form that there is. */
 static int set_prometheus(void *target, const char *text, struct apapi_error *err)
 {
     struct options *options = target;
 
     (void)err;
-    options->prometheus = true;
     options->file = text ? text : "";
     return 0;
 }
@@ -59,7 +58,7 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
-    .head = "usage: apapi export --prometheus [OPTION]... [FILE]\n"
+    .head = "usage: apapi export [--prometheus] [OPTION]... [FILE]\n"
             "Write energy and power of this node's steps as OpenMetrics text, for the textfile\n"
             "collector of Prometheus' node exporter. FILE is replaced atomically; - is standard\n"
             "output; default: " FILE_NAME " in prometheus_dir of apapi.conf. Values of running\n"
@@ -135,9 +134,6 @@ static int export_command_complete(struct options *options)
 {
     struct apapi_error err;
 
-    if (!options->prometheus) {
-        return command_refuse(COMMAND, "which format? Only --prometheus is available");
-    }
     if (when_parse(options->since ? options->since : SINCE, clock_unix_ns(),
                    &options->input.from_ns, &err)) {
         return command_refuse(COMMAND, err.text);

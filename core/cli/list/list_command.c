@@ -221,7 +221,7 @@ static int list_command_print(const struct list *list)
 
 static int list_command_run(struct list *list, int count, char *const words[])
 {
-    const char *order = getenv("APAPI_SOURCES");
+    const char *order = secure_getenv("APAPI_SOURCES");
     struct apapi_error err;
     int status;
 

@@ -58,7 +58,7 @@ static int mark_send_ask(int channel, const struct region_message *message,
 int mark_send(const struct region_message *message, struct region_message *answer,
               struct apapi_error *err)
 {
-    const char *page = getenv("APAPI_LIVE_PAGE");
+    const char *page = secure_getenv("APAPI_LIVE_PAGE");
     uint64_t end_ns = clock_monotonic_ns() + PATIENCE_NS;
     int channel, result, code;
 

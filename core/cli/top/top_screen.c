@@ -128,7 +128,7 @@ static void set_unready(void)
 
 bool screen_is_possible(void)
 {
-    const char *kind = getenv("TERM");
+    const char *kind = secure_getenv("TERM");
 
     return isatty(STDOUT_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
