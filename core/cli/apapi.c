@@ -31,7 +31,6 @@ static const struct command {
     {"export", export_command, "metrics of this node's steps, for Prometheus"},
     {"config", config_command, "show and check apapi.conf"},
     {"sync", sync_command, "write the energy of jobs into Slurm's own accounting"},
-    {"verify", verify_command, "how often the uncertainty covers the error, by simulated runs"},
     {"help", help_command, "this text, or the help of a command"},
 };
 #define COMMAND_COUNT COUNT_OF(commands)

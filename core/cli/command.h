@@ -22,7 +22,6 @@ int merge_command(int argc, char **argv);
 int summary_command(int argc, char **argv);
 int sync_command(int argc, char **argv);
 int top_command(int argc, char **argv);
-int verify_command(int argc, char **argv);
 
 /** Print "apapi COMMAND: TEXT" to standard error. @return EXIT_FAILURE. */
 int command_fail(const char *command, const char *text);

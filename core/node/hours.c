@@ -2,17 +2,21 @@
 #include "node/hours.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/folder.h"
+#include "base/replace.h"
 #include "config/cluster.h"
-#include "node/day.h"
 #include "store/hour_encode.h"
+#include "store/hours.h"
 #include "store/store.h"
 
 #define HOUR_NS (NS_PER_S * 3600)
@@ -20,68 +24,158 @@
 #define SLURM_CONF "/etc/slurm/slurm.conf"
 #define CLOSE_S 2
 
-/* What a thread writes. Its own, so that it may outlive the rest. */
-struct hours_job {
-    pthread_t thread;
-    bool done;
-    bool last; /* hour of its day */
-    char *line;
-    int64_t unix_ns;
-    struct node_rest rest;
-    char node[256], acct_dir[4096], spool_dir[4096];
-    struct apapi_error problem;
+#define IDLE_MAGIC "APAPIID1"
+
+struct idle_file {
+    char magic[8];
+    uint64_t size;
+    struct idle_power powers[APAPI_DOMAINS + 1];
 };
 
-void hours_open(struct hours *hours, const struct node_shares_settings *settings,
-                const char *method)
+static void idle_evaluate(struct node_idle *idle)
 {
-    const char *slurm_conf = secure_getenv("SLURM_CONF");
-
-    *hours = (struct hours){.settings = settings, .method = method};
-    hours->before_ns = node_rest_saved_ns(settings->config->spool_dir, settings->node);
-    config_cluster(slurm_conf ? slurm_conf : SLURM_CONF, hours->cluster, sizeof hours->cluster);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        idle->idle_w[d] = idle_power_w(&idle->powers[d]);
+    }
+    idle->cores = idle_power_w(&idle->powers[APAPI_DOMAINS]);
+    idle->cores = isnan(idle->cores) ? 0 : idle->cores;
 }
 
-static const struct hour_sum hours_unknown = {NAN, NAN, NAN, NAN};
+static int idle_path(char path[PATH_MAX], const char *spool_dir, const char *node)
+{
+    return folder_check_name(node) || !*spool_dir ||
+                   snprintf(path, PATH_MAX, "%s/%s.idle", spool_dir, node) >= PATH_MAX
+               ? -1
+               : 0;
+}
+
+static bool idle_is_sound(const struct idle_power *power)
+{
+    double sum_s = 0;
+
+    for (int i = 0; i < IDLE_BINS; i++) {
+        if (!(power->bins[i].seconds >= 0) || !(power->bins[i].energy_j >= 0) ||
+            !isfinite(power->bins[i].energy_j)) {
+            return false;
+        }
+        sum_s += power->bins[i].seconds;
+    }
+    return isfinite(power->sum_s) && fabs(sum_s - power->sum_s) <= 1 + 0.01 * sum_s;
+}
+
+void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node)
+{
+    char path[PATH_MAX];
+    struct idle_file *file = malloc(sizeof *file);
+    FILE *stream = file && idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
+
+    memset(idle, 0, sizeof *idle);
+    node_idle_interrupt(idle);
+    if (stream && fread(file, sizeof *file, 1, stream) == 1 &&
+        memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0 && file->size == sizeof *file) {
+        for (int i = 0; i <= APAPI_DOMAINS; i++) {
+            if (idle_is_sound(&file->powers[i])) {
+                idle->powers[i] = file->powers[i];
+            }
+        }
+    }
+    if (stream) {
+        fclose(stream);
+    }
+    free(file);
+    idle_evaluate(idle);
+}
+
+/* 0; -1 with errno. May wait for the disk. */
+static int idle_save(const struct node_idle *idle, const char *spool_dir, const char *node,
+                     struct apapi_error *err)
+{
+    char path[PATH_MAX];
+    struct idle_file *file;
+    int result;
+
+    if (idle_path(path, spool_dir, node)) {
+        return apapi_fail(err, EINVAL, "idle power: no place for it in spool_dir");
+    }
+    file = calloc(1, sizeof *file);
+    if (!file) {
+        return apapi_fail(err, ENOMEM, "idle power: out of memory");
+    }
+    memcpy(file->magic, IDLE_MAGIC, sizeof file->magic);
+    file->size = sizeof *file;
+    memcpy(file->powers, idle->powers, sizeof file->powers);
+    result = replace_file(path, 0600, (const char *)file, sizeof *file, err);
+    free(file);
+    return result;
+}
+
+/* A slow meter moves in some intervals only: its energy is that of all since the last one. */
+void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
+                   double seconds)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        double *since_s = &idle->since_s[d];
+
+        *since_s += seconds;
+        if (energy_j[d] > 0) {
+            idle_add(&idle->powers[d], energy_j[d] / *since_s, *since_s);
+            *since_s = 0;
+        }
+    }
+    idle_add(&idle->powers[APAPI_DOMAINS], cpu_s / seconds, seconds);
+    idle_evaluate(idle);
+}
+
+void node_idle_interrupt(struct node_idle *idle)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        idle->since_s[d] = NAN;
+    }
+}
+
+double node_idle_w(const struct node_idle *idle)
+{
+    double sum_w = NAN;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (apapi_domain_adds_up(d) && !isnan(idle->idle_w[d])) {
+            sum_w = (isnan(sum_w) ? 0 : sum_w) + idle->idle_w[d];
+        }
+    }
+    return sum_w;
+}
+
+static void hour_sum_add(struct hour_sum *sum, const struct hour_sum *more)
+{
+    if (isnan(sum->energy_j)) {
+        *sum = *more;
+    } else if (!isnan(more->energy_j)) {
+        sum->energy_j += more->energy_j;
+        sum->steps_j += more->steps_j;
+        sum->idle_j += more->idle_j;
+        sum->unattributed_j += more->unattributed_j;
+    }
+}
+
+static struct hour_sum *hour_sum_of(struct hour *hour, int domain)
+{
+    return domain == APAPI_DOMAIN_NODE ? &hour->node_meter : &hour->domains[domain];
+}
 
 static void hours_begin(struct hours *hours, int64_t hour_ns, int64_t begin_ns)
 {
+    static const struct hour_sum unknown = {NAN, NAN, NAN, NAN};
     struct hour *hour = &hours->hour;
 
     *hour = (struct hour){.start_ns = begin_ns > hour_ns ? begin_ns : hour_ns, .idle_w = NAN};
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        hour->domains[d] = hours_unknown;
+        hour->domains[d] = unknown;
     }
-    hour->total = hour->node_meter = hours_unknown;
+    hour->total = hour->node_meter = unknown;
     snprintf(hour->cluster, sizeof hour->cluster, "%s", hours->cluster);
     snprintf(hour->node, sizeof hour->node, "%s", hours->settings->node);
     snprintf(hour->method, sizeof hour->method, "%s", hours->method);
     hours->begun = true;
-}
-
-static void hours_add_sum(struct hour_sum *sum, const struct share_totals *totals, int domain)
-{
-    if (isnan(sum->energy_j)) {
-        *sum = (struct hour_sum){0, 0, 0, 0};
-    }
-    sum->energy_j += totals->energy_j[domain];
-    sum->steps_j += totals->steps_j[domain];
-    sum->idle_j += totals->idle_j[domain];
-    sum->unattributed_j += totals->unattributed_j[domain];
-}
-
-static void hours_add_energy(struct hour *hour, const struct node_reading *reading,
-                             const struct share_totals *totals)
-{
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (isnan(reading->energy_j[d])) {
-            continue;
-        }
-        hours_add_sum(d == APAPI_DOMAIN_NODE ? &hour->node_meter : &hour->domains[d], totals, d);
-        if (apapi_domain_adds_up(d)) {
-            hours_add_sum(&hour->total, totals, d);
-        }
-    }
 }
 
 static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s, const char *reason)
@@ -97,38 +191,96 @@ static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s,
 
 static int64_t hours_boot_ns(void)
 {
-    struct timespec now;
+    struct timespec up;
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return clock_unix_ns() - now.tv_sec * NS_PER_S - now.tv_nsec;
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    return clock_unix_ns() - up.tv_sec * NS_PER_S - up.tv_nsec;
 }
 
-/* Counters do not go on over a boot: nothing is known of the time since the last line but this. */
-static void hours_add_boot(struct hours *hours, int64_t begin_ns)
+static void hours_add_energy(struct hour *hour, const struct node_reading *reading,
+                             const struct share_totals *totals)
 {
-    int64_t day_ns = begin_ns - begin_ns % DAY_NS;
-    int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct hour_sum sum = {totals->energy_j[d], totals->steps_j[d], totals->idle_j[d],
+                                     totals->unattributed_j[d]};
 
-    if (begin_ns > start_ns) {
-        hours_add_gap(&hours->hour, start_ns, (double)(begin_ns - start_ns) / NS_PER_S,
-                      hours->before_ns < hours_boot_ns() ? "reboot" : "sampler down");
+        if (!isnan(reading->energy_j[d])) {
+            hour_sum_add(hour_sum_of(hour, d), &sum);
+            if (apapi_domain_adds_up(d)) {
+                hour_sum_add(&hour->total, &sum);
+            }
+        }
     }
 }
+
+struct day {
+    struct hour sum;
+    bool any;
+};
+
+/* A step that ran in two hours counts in both: how many there were is not known. */
+static int day_add(const struct hour *hour, void *context)
+{
+    struct day *day = context;
+    struct hour *sum = &day->sum;
+
+    if (!day->any) {
+        *sum = *hour;
+        sum->steps = 0;
+        day->any = true;
+        return 0;
+    }
+    sum->end_ns = hour->end_ns > sum->end_ns ? hour->end_ns : sum->end_ns;
+    sum->measured_s += hour->measured_s;
+    sum->idle_w = isnan(hour->idle_w) ? sum->idle_w : hour->idle_w;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        hour_sum_add(&sum->domains[d], &hour->domains[d]);
+    }
+    hour_sum_add(&sum->total, &hour->total);
+    hour_sum_add(&sum->node_meter, &hour->node_meter);
+    for (size_t i = 0; i < hour->gap_count && sum->gap_count < HOUR_GAPS_MAX; i++) {
+        sum->gaps[sum->gap_count++] = hour->gaps[i];
+    }
+    sum->gap_total += hour->gap_total;
+    sum->resets += hour->resets;
+    return 0;
+}
+
+/* --- writing, by a thread -------------------------------------------------------------------- */
+
+/* The work of a thread that writes. It has copies, so that it may outlive the sampler. */
+struct hours_job {
+    pthread_t thread;
+    bool last; /* hour of its day */
+    char *line;
+    int64_t unix_ns;
+    struct node_idle idle;
+    char node[256], acct_dir[4096], spool_dir[4096];
+    struct apapi_error problem;
+};
 
 /* All hours of the day are in the file now, also those of samplers before this one. */
 static int hours_write_day(const struct hours_job *job, struct apapi_error *err)
 {
-    struct hour *day = calloc(1, sizeof *day);
-    char *line = NULL;
-    int result = day ? node_day_read(job->acct_dir, job->node, job->unix_ns, day, err) : -1;
+    int64_t from_ns = job->unix_ns - job->unix_ns % DAY_NS;
+    const struct apapi_scan_filter filter = {
+        .from_unix_ns = from_ns, .to_unix_ns = from_ns + DAY_NS, .nodes = job->node};
+    struct day day = {.any = false};
+    const struct hours_sink sink = {.hour = day_add, .context = &day};
+    struct apapi_scan_counts counts;
+    char *line;
+    int result;
 
-    if (result == 0) {
-        line = hour_encode(day, "day");
-        result = line ? apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, line, err)
-                      : apapi_fail(err, ENOMEM, "out of memory");
+    if (hours_read(job->acct_dir, &filter, &sink, &counts, err)) {
+        return -1;
     }
+    if (!day.any) {
+        return apapi_fail(err, ENOENT, "%s has no hour of this day", job->node);
+    }
+    line = hour_encode(&day.sum, "day");
+    result = line ? apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, line, err)
+                  : apapi_fail(err, ENOMEM, "out of memory");
     free(line);
-    free(day);
     return result;
 }
 
@@ -142,17 +294,10 @@ static void *hours_write(void *context)
          (job->last && hours_write_day(job, &err)))) {
         job->problem = err;
     }
-    if (node_rest_save(&job->rest, job->spool_dir, job->node, &err)) {
+    if (idle_save(&job->idle, job->spool_dir, job->node, &err)) {
         job->problem = err;
     }
-    __atomic_store_n(&job->done, true, __ATOMIC_RELEASE);
     return NULL;
-}
-
-static void hours_free(struct hours_job *job)
-{
-    free(job->line);
-    free(job);
 }
 
 /* @return false: it is still being written. */
@@ -163,115 +308,108 @@ static bool hours_finish(struct hours *hours)
     if (!job) {
         return true;
     }
-    if (!__atomic_load_n(&job->done, __ATOMIC_ACQUIRE)) {
+    if (pthread_tryjoin_np(job->thread, NULL)) {
         return false;
     }
-    pthread_join(job->thread, NULL);
     if (*job->problem.text) {
         hours->settings->say(LOG_WARNING, "the record of node %s: %s", job->node,
                              job->problem.text);
     }
-    hours_free(job);
+    free(job->line);
+    free(job);
     hours->job = NULL;
     return true;
 }
 
-static struct hours_job *hours_describe(const struct hours *hours, const struct node_rest *rest,
-                                        int64_t now_ns)
+static void hours_start(struct hours *hours, const struct node_idle *idle, int64_t now_ns)
 {
-    const struct config *config = hours->settings->config;
-    struct hours_job *job = calloc(1, sizeof *job);
-
-    if (!job) {
-        return NULL;
-    }
-    job->line = hour_encode(&hours->hour, "hour");
-    job->unix_ns = hours->hour.start_ns;
-    job->last = now_ns / DAY_NS > hours->hour.start_ns / DAY_NS;
-    job->rest = *rest;
-    snprintf(job->node, sizeof job->node, "%s", hours->settings->node);
-    snprintf(job->acct_dir, sizeof job->acct_dir, "%s", config->acct_dir);
-    snprintf(job->spool_dir, sizeof job->spool_dir, "%s", config->spool_dir);
-    return job;
-}
-
-static void hours_start(struct hours *hours, const struct node_rest *rest, int64_t now_ns)
-{
+    const struct node_shares_settings *settings = hours->settings;
     struct hours_job *job;
 
     if (!hours_finish(hours)) {
-        hours->settings->say(LOG_WARNING,
-                             "the record of node %s: an hour is lost, as the one "
-                             "before is still being written",
-                             hours->settings->node);
+        settings->say(LOG_WARNING,
+                      "the record of node %s: an hour is lost, as the one before is still being "
+                      "written",
+                      settings->node);
         return;
     }
-    job = hours_describe(hours, rest, now_ns);
+    job = calloc(1, sizeof *job);
+    if (job) {
+        job->line = hour_encode(&hours->hour, "hour");
+        job->unix_ns = hours->hour.start_ns;
+        job->last = now_ns / DAY_NS > hours->hour.start_ns / DAY_NS;
+        job->idle = *idle;
+        snprintf(job->node, sizeof job->node, "%s", settings->node);
+        snprintf(job->acct_dir, sizeof job->acct_dir, "%s", settings->config->acct_dir);
+        snprintf(job->spool_dir, sizeof job->spool_dir, "%s", settings->config->spool_dir);
+    }
     if (!job || !job->line || pthread_create(&job->thread, NULL, hours_write, job)) {
-        hours->settings->say(LOG_WARNING, "the record of node %s: no memory for an hour",
-                             hours->settings->node);
-        if (job) {
-            hours_free(job);
-        }
-        return;
+        settings->say(LOG_WARNING, "the record of node %s: no memory for an hour", settings->node);
+        free(job ? job->line : NULL);
+        free(job);
+        job = NULL;
     }
     hours->job = job;
 }
 
-static double hours_length_s(const struct hour *hour)
+void hours_open(struct hours *hours, const struct node_shares_settings *settings,
+                const char *method)
 {
-    return (double)(hour->end_ns - hour->start_ns) / NS_PER_S;
-}
+    const char *slurm_conf = secure_getenv("SLURM_CONF");
+    char path[PATH_MAX];
+    struct stat status;
 
-/* No more is measured than there is of the hour, also if the clock was set. */
-static void hours_add_time(struct hour *hour, const struct node_reading *reading)
-{
-    int64_t length_ns = (int64_t)(reading->end_ns - reading->begin_ns);
-    double seconds = (double)length_ns / NS_PER_S;
-
-    if (reading->end_unix_ns > hour->end_ns) {
-        hour->end_ns = reading->end_unix_ns;
+    *hours = (struct hours){.settings = settings, .method = method};
+    if (idle_path(path, settings->config->spool_dir, settings->node) == 0 &&
+        stat(path, &status) == 0) { /* idle power was saved with the last line */
+        hours->before_ns = status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec;
     }
-    if (reading->gap) {
-        hours_add_gap(hour, reading->end_unix_ns - length_ns, seconds, "sampler down");
-    } else {
-        hour->measured_s = fmin(hour->measured_s + seconds, hours_length_s(hour));
-    }
+    config_cluster(slurm_conf ? slurm_conf : SLURM_CONF, hours->cluster, sizeof hours->cluster);
 }
 
 void hours_add(struct hours *hours, const struct hours_interval *interval,
-               const struct node_rest *rest)
+               const struct node_idle *idle)
 {
     const struct node_reading *reading = interval->reading;
+    struct hour *hour = &hours->hour;
+    double seconds = (double)(reading->end_ns - reading->begin_ns) / NS_PER_S;
     int64_t hour_ns = reading->end_unix_ns - reading->end_unix_ns % HOUR_NS;
     int64_t begin_ns = reading->end_unix_ns - (int64_t)(reading->end_ns - reading->begin_ns);
 
-    if (hours->begun && hours->hour.start_ns / HOUR_NS != hour_ns / HOUR_NS) {
-        hours_start(hours, rest, hour_ns);
+    if (hours->begun && hour->start_ns / HOUR_NS != hour_ns / HOUR_NS) {
+        hours_start(hours, idle, hour_ns);
         hours->begun = false;
     }
     if (!hours->begun) {
         hours_begin(hours, hour_ns, begin_ns);
-        hours->hour.steps = interval->running - interval->begun;
+        hour->steps = interval->running - interval->begun;
     }
-    if (hours->before_ns > 0 && !reading->gap) {
-        hours_add_boot(hours, begin_ns);
+    if (hours->before_ns > 0 && !reading->unseen) {
+        /* Counters do not go on over a boot: this alone is known of the time since the last line.
+         */
+        int64_t day_ns = begin_ns - begin_ns % DAY_NS;
+        int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
+
+        if (begin_ns > start_ns) {
+            hours_add_gap(hour, start_ns, (double)(begin_ns - start_ns) / NS_PER_S,
+                          hours->before_ns < hours_boot_ns() ? "reboot" : "sampler down");
+        }
     }
     hours->before_ns = 0;
-    hours->hour.steps += interval->begun;
-    hours->hour.resets += reading->resets;
-    hours->hour.idle_w = node_rest_w(rest);
-    hours_add_time(&hours->hour, reading);
-    hours_add_energy(&hours->hour, reading, interval->totals);
-    hours_finish(hours);
-}
-
-static void hours_owe_sum(struct hour_sum *sum, double owed_j)
-{
-    if (!isnan(sum->energy_j)) {
-        sum->steps_j += owed_j;
-        sum->unattributed_j -= owed_j;
+    hour->steps += interval->begun;
+    hour->resets += reading->resets;
+    hour->idle_w = node_idle_w(idle);
+    if (reading->end_unix_ns > hour->end_ns) {
+        hour->end_ns = reading->end_unix_ns;
     }
+    if (reading->unseen) {
+        hours_add_gap(hour, begin_ns, seconds, "sampler down");
+    } else { /* no more than there is of the hour, also if the clock was set */
+        hour->measured_s =
+            fmin(hour->measured_s + seconds, (double)(hour->end_ns - hour->start_ns) / NS_PER_S);
+    }
+    hours_add_energy(hour, reading, interval->totals);
+    hours_finish(hours);
 }
 
 void hours_owe(struct hours *hours, const double owed_j[APAPI_DOMAINS])
@@ -279,19 +417,24 @@ void hours_owe(struct hours *hours, const double owed_j[APAPI_DOMAINS])
     struct hour *hour = &hours->hour;
 
     for (int d = APAPI_DOMAIN_NONE + 1; hours->begun && d < APAPI_DOMAINS; d++) {
-        hours_owe_sum(d == APAPI_DOMAIN_NODE ? &hour->node_meter : &hour->domains[d], owed_j[d]);
-        if (apapi_domain_adds_up(d)) {
-            hours_owe_sum(&hour->total, owed_j[d]);
+        const struct hour_sum owed = {.steps_j = owed_j[d], .unattributed_j = -owed_j[d]};
+        struct hour_sum *sums[] = {hour_sum_of(hour, d),
+                                   apapi_domain_adds_up(d) ? &hour->total : NULL};
+
+        for (size_t i = 0; i < 2; i++) {
+            if (sums[i] && !isnan(sums[i]->energy_j)) {
+                hour_sum_add(sums[i], &owed);
+            }
         }
     }
 }
 
-void hours_close(struct hours *hours, const struct node_rest *rest)
+void hours_close(struct hours *hours, const struct node_idle *idle)
 {
     const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
 
     if (hours->begun) {
-        hours_start(hours, rest, hours->hour.start_ns);
+        hours_start(hours, idle, hours->hour.start_ns);
     }
     for (int i = 0; i < CLOSE_S * 100 && !hours_finish(hours); i++) {
         nanosleep(&pause, NULL);

@@ -15,11 +15,8 @@
 #include "apapi/events.h"
 #include "base/clock.h"
 #include "base/folder.h"
-#include "base/number.h"
 #include "config/config.h"
 #include "config/installed.h"
-#include "node/asks.h"
-#include "node/folder.h"
 #include "node/meters.h"
 #include "node/readings.h"
 #include "node/share_page.h"
@@ -29,7 +26,6 @@
 #define OPEN_NS (10 * INTERVAL_NS) /* for sources that are slow to open */
 #define TOGETHER_MS 20             /* readings of several meters at the same time count as one */
 #define WAIT_MS 5000               /* for a sampler that is about to end */
-#define PAUSE_MS 50
 
 struct loop {
     const struct node_options *options;
@@ -40,11 +36,18 @@ struct loop {
     struct apapi_session *session;
     struct node_shares *shares;
     struct node_readings readings;
-    struct node_asks asks;
+    struct node_requests requests;
     uint64_t answered_ns; /* requests before this one are answered */
-    uint64_t taken_ns;    /* when the shares were divided last */
+    uint64_t divided_ns;  /* when the shares were divided last */
     int folder, signals;
 };
+
+static void loop_pause(int ms)
+{
+    const struct timespec pause = {.tv_nsec = ms * 1000000L};
+
+    nanosleep(&pause, NULL);
+}
 
 static void loop_complain(const char *text, void *context)
 {
@@ -53,100 +56,47 @@ static void loop_complain(const char *text, void *context)
     loop->options->say(LOG_WARNING, "%s", text);
 }
 
-static bool loop_wants_node_meter(const struct config *config)
+static bool loop_has_setting(const struct loop *loop, const char *key, const char *word)
 {
-    const char *energy = config_section_value(config, "node", "energy");
+    const char *value = config_section_value(&loop->config, "node", key);
 
-    return energy && strcmp(energy, "node") == 0;
-}
-
-static void loop_read_config(struct loop *loop)
-{
-    const struct config_sink sink = {loop_complain, loop};
-    const char *path = loop->options->config ? loop->options->config : config_site_path();
-
-    config_defaults(&loop->config);
-    config_read(&loop->config, path, &sink);
-    config_set_sources(&loop->config);
-    loop->intervals.default_ns = INTERVAL_NS;
+    return value && strcmp(value, word) == 0;
 }
 
 /* One that slurmd has just left needs a moment to end. */
 static int loop_open_meters(struct loop *loop, struct apapi_error *err)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
-    int result = -1;
+    for (int tries = WAIT_MS / 50; tries >= 0; tries--) {
+        int result = node_meters_open(&loop->meters, loop->folder, loop->options->node, err);
 
-    for (int ms = 0; ms <= WAIT_MS; ms += PAUSE_MS) {
-        result = node_meters_open(&loop->meters, loop->folder, loop->options->node, err);
         if (result == 0 || errno != EWOULDBLOCK) {
             return result;
         }
         node_meters_close(&loop->meters);
-        nanosleep(&pause, NULL);
+        loop_pause(50);
     }
     errno = EWOULDBLOCK;
-    return result;
+    return -1;
 }
 
-static bool loop_has_meter(const struct apapi_live_page *live)
-{
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (live->domains[d].flags & APAPI_LIVE_MEASURED) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Who starts it tries again later: a driver may be loaded until then. */
+/* slurmd tries again later: a driver may be loaded until then. */
 static int loop_check_meters(struct loop *loop, struct apapi_error *err)
 {
     struct apapi_measurement m;
-    const char *reason = "";
 
-    if (loop_has_meter(loop->meters.live)) {
-        return 0;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (loop->meters.live->domains[d].flags & APAPI_LIVE_MEASURED) {
+            return 0;
+        }
     }
     if (apapi_session_snapshot(loop->session, &m, err)) {
         return -1;
     }
-    reason = m.component_count > 0 ? m.components[0].reason : "there is no source";
-    apapi_fail(err, ENODEV, "it has no meter of energy or power that can be read: %s", reason);
+    apapi_fail(err, ENODEV, "it has no meter of energy or power that can be read: %s",
+               m.component_count > 0 ? m.components[0].reason : "there is no source");
     apapi_measurement_clear(&m);
     errno = ENODEV;
     return -1;
-}
-
-static bool loop_shows_readings(const struct config *config)
-{
-    const char *readings = config_section_value(config, "node", "readings");
-
-    return !readings || strcmp(readings, "off") != 0;
-}
-
-/* Without it, steps read the meters themselves. */
-static void loop_open_readings(struct loop *loop)
-{
-    struct apapi_error err;
-
-    if (!loop_shows_readings(&loop->config)) {
-        return;
-    }
-    if (node_readings_open(&loop->readings, loop->folder, &err)) {
-        loop->options->say(LOG_WARNING, "steps read the meters themselves: %s", err.text);
-        return;
-    }
-    session_listen(loop->session, node_readings_take, &loop->readings);
-}
-
-static void loop_open_asks(struct loop *loop)
-{
-    struct apapi_error err;
-
-    if (node_asks_open(&loop->asks, loop->folder, loop->session, &err)) {
-        loop->options->say(LOG_WARNING, "%s", err.text);
-    }
 }
 
 static int loop_open_session(struct loop *loop, struct apapi_error *err)
@@ -172,15 +122,20 @@ static int loop_open_session(struct loop *loop, struct apapi_error *err)
     if (!loop->session) {
         return -1;
     }
-    loop_open_readings(loop);
+    if (!loop_has_setting(loop, "readings", "off")) {
+        if (node_readings_open(&loop->readings, loop->folder, err)) {
+            loop->options->say(LOG_WARNING, "steps read the meters themselves: %s", err->text);
+        } else {
+            session_listen(loop->session, node_readings_write, &loop->readings);
+        }
+    }
     return apapi_session_start(loop->session, 0, err) ? -1 : loop_check_meters(loop, err);
 }
 
 static int loop_open(struct loop *loop, struct apapi_error *err)
 {
-    const struct node_shares_settings settings = {
+    struct node_shares_settings settings = {
         .config = &loop->config, .node = loop->options->node, .say = loop->options->say};
-    struct node_shares_settings shares = settings;
 
     if (!*loop->config.live_dir) {
         return apapi_fail(err, EINVAL, "live_dir = off: there is no place for its page");
@@ -189,47 +144,29 @@ static int loop_open(struct loop *loop, struct apapi_error *err)
     if (loop->folder < 0 || loop_open_meters(loop, err)) {
         return -1;
     }
-    loop->meters.node_meter = loop_wants_node_meter(&loop->config);
+    loop->meters.node_meter = loop_has_setting(loop, "energy", "node");
     if (loop_open_session(loop, err)) {
         return -1;
     }
-    shares.folder = loop->folder;
-    loop->shares = node_shares_new(&shares);
-    loop_open_asks(loop);
+    settings.folder = loop->folder;
+    loop->shares = node_shares_new(&settings);
+    if (node_requests_open(&loop->requests, loop->folder, loop->session, err)) {
+        loop->options->say(LOG_WARNING, "%s", err->text);
+    }
     return 0;
 }
 
-/* What is read sooner after the last time is divided with what is read later. */
-static void loop_take(struct loop *loop, uint64_t least_ns)
+/* A reading that comes sooner after the last one is divided with the next one. */
+static void loop_divide(struct loop *loop, uint64_t least_ns)
 {
     struct node_reading reading;
     uint64_t now_ns = clock_monotonic_ns(), count;
 
     if (read(loop->meters.news, &count, sizeof count) == sizeof count &&
-        now_ns - loop->taken_ns >= least_ns && node_meters_take(&loop->meters, &reading)) {
-        loop->taken_ns = now_ns;
+        now_ns - loop->divided_ns >= least_ns && node_meters_next(&loop->meters, &reading)) {
+        loop->divided_ns = now_ns;
         node_shares_add(loop->shares, &reading);
     }
-}
-
-/*
- * What is read at the same time by several workers is one reading. Whoever has asked for one waits
- * for all meters, and for no longer than it takes.
- */
-static void loop_gather(struct loop *loop)
-{
-    const struct timespec together = {.tv_nsec = TOGETHER_MS * 1000000L};
-    const struct timespec moment = {.tv_nsec = 1000000L};
-    uint64_t asked_ns = atomic_load(&loop->asks.counted_ns);
-
-    if (asked_ns <= loop->answered_ns) {
-        nanosleep(&together, NULL);
-        return;
-    }
-    for (int ms = 0; ms < TOGETHER_MS && !node_meters_are_newer(&loop->meters, asked_ns); ms++) {
-        nanosleep(&moment, NULL);
-    }
-    loop->answered_ns = asked_ns;
 }
 
 static void loop_serve(struct loop *loop)
@@ -239,18 +176,34 @@ static void loop_serve(struct loop *loop)
                                {.fd = loop->meters.news, .events = POLLIN}};
 
     while (watched[0].revents == 0 && watched[1].revents == 0) {
-        if (poll(watched, 3, -1) > 0 && watched[2].revents) {
-            loop_gather(loop);
-            loop_take(loop, SHARE_PAGE_FRESH_NS / 2); /* those who ask need it to be fresh */
+        uint64_t request_ns;
+
+        if (poll(watched, 3, -1) <= 0 || !watched[2].revents) {
+            continue;
         }
+        /* Meters that several workers read at the same time make one reading. A request waits
+           until all meters are read, but no longer. */
+        request_ns = atomic_load(&loop->requests.counted_ns);
+        if (request_ns <= loop->answered_ns) {
+            loop_pause(TOGETHER_MS);
+        } else {
+            for (int ms = 0; ms < TOGETHER_MS && !node_meters_are_newer(&loop->meters, request_ns);
+                 ms++) {
+                loop_pause(1);
+            }
+            loop->answered_ns = request_ns;
+        }
+        loop_divide(loop, SHARE_PAGE_FRESH_NS / 2); /* a request needs a fresh page */
     }
 }
 
 static void loop_close(struct loop *loop)
 {
-    node_asks_close(&loop->asks);
+    node_requests_close(&loop->requests);
     apapi_session_destroy(loop->session);
-    loop_take(loop, 0);
+    if (loop->meters.live) {
+        loop_divide(loop, 0);
+    }
     node_readings_close(&loop->readings);
     node_shares_free(loop->shares);
     node_meters_close(&loop->meters);
@@ -260,8 +213,13 @@ static void loop_close(struct loop *loop)
     folder_close(loop->signals);
 }
 
-static int loop_block_signals(void)
+int node_run(const struct node_options *options)
 {
+    static struct loop loop = {.intervals.default_ns = INTERVAL_NS, .folder = -1};
+    const struct config_sink sink = {loop_complain, &loop};
+    int result = EXIT_SUCCESS;
+    struct apapi_error err;
+    char text[sizeof err.text + 300];
     sigset_t all, end;
 
     sigfillset(&all);
@@ -269,34 +227,16 @@ static int loop_block_signals(void)
     sigemptyset(&end);
     sigaddset(&end, SIGTERM);
     sigaddset(&end, SIGINT);
-    return signalfd(-1, &end, SFD_CLOEXEC);
-}
-
-static void loop_fail(const struct loop *loop, const struct apapi_error *err)
-{
-    const struct node_options *options = loop->options;
-    char text[sizeof err->text + 300];
-
-    snprintf(text, sizeof text, "node %s is not measured: %s", options->node, err->text);
-    options->say(LOG_NOTICE, "%s", text);
-    options->fail(text, options->context);
-}
-
-int node_run(const struct node_options *options)
-{
-    static struct loop loop = {.readings = NODE_READINGS_NONE, .asks = NODE_ASKS_NONE};
-    struct apapi_error err;
-    int result = EXIT_SUCCESS;
-
     loop.options = options;
-    loop.meters.file = loop.meters.news = -1;
-    loop.meters.state = NODE_STATE_NONE;
-    loop.folder = -1;
-    loop.signals = loop_block_signals();
-    loop_read_config(&loop);
+    loop.signals = signalfd(-1, &end, SFD_CLOEXEC);
+    config_defaults(&loop.config);
+    config_read(&loop.config, options->config ? options->config : config_site_path(), &sink);
+    config_set_sources(&loop.config);
     if (loop_open(&loop, &err)) {
         result = errno == EWOULDBLOCK ? NODE_ANOTHER : EXIT_FAILURE;
-        loop_fail(&loop, &err);
+        snprintf(text, sizeof text, "node %s is not measured: %s", options->node, err.text);
+        options->say(LOG_NOTICE, "%s", text);
+        options->fail(text, options->context);
     } else {
         loop_serve(&loop);
     }

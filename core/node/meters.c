@@ -3,215 +3,454 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/folder.h"
-#include "node/folder.h"
-#include "node/gap.h"
-#include "node/sum.h"
+#include "base/shared_page.h"
 #include "session/live.h"
 
-static bool node_meters_is_counter(const struct apapi_event *event)
+static int node_folder_fail(const char *path, struct apapi_error *err)
 {
-    return event->kind == APAPI_KIND_ENERGY && event->accumulates && !event->estimated &&
-           event->domain != APAPI_DOMAIN_NONE;
+    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
 
-/* A slot that its writer was killed in has an odd sequence: readers would give up. */
-static void node_meters_describe(struct apapi_live_page *page, const char *node)
+/* A folder that was made just now has mode 0700; the site made those with another mode. */
+static int node_folder_let_in(int folder, const char *path, mode_t mode, struct apapi_error *err)
 {
-    struct apapi_live_head *head = &page->head;
+    struct stat status;
 
-    if (memcmp(head->magic, APAPI_LIVE_MAGIC, sizeof head->magic) != 0) {
-        live_page_init(page);
+    if (fstat(folder, &status)) {
+        return node_folder_fail(path, err);
     }
-    for (int d = 0; d < APAPI_LIVE_DOMAINS; d++) {
-        page->domains[d].sequence += page->domains[d].sequence % 2;
+    if ((status.st_uid != 0 && status.st_uid != geteuid()) ||
+        status.st_mode & (S_IWGRP | S_IWOTH)) {
+        return apapi_fail(err, EPERM, "%s: others than root can change what is in it", path);
     }
-    head->writer = (uint32_t)getpid();
-    head->event_count = 0;
-    snprintf(head->step, sizeof head->step, "node");
-    snprintf(head->node, sizeof head->node, "%.255s", node);
-    if (head->start_ns == 0) {
-        clock_pair(&head->start_unix_ns, &head->start_ns);
+    if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, mode)) {
+        return node_folder_fail(path, err);
     }
-    __atomic_store_n(&head->state, APAPI_LIVE_RUNNING, __ATOMIC_RELEASE);
-}
-
-/* Its mapping stays the same file for as long as the boot: who has mapped it sees all samplers. */
-static int node_meters_map(struct node_meters *meters, int folder, const char *node,
-                           struct apapi_error *err)
-{
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    meters->shown = node_folder_map(folder, NODE_PAGE, sizeof *meters->shown, &meters->file, err);
-    if (!meters->shown) {
-        return -1;
-    }
-    fcntl(meters->file, F_OFD_SETLK, &whole);
-    node_meters_describe(meters->shown, node);
     return 0;
 }
+
+int node_folder_open(const char *live_dir, const char *node, struct apapi_error *err)
+{
+    char path[PATH_MAX];
+    struct statfs status;
+    int top, folder = -1;
+
+    if (folder_check_name(node) ||
+        snprintf(path, sizeof path, "%s/%s", live_dir, node) >= (int)sizeof path) {
+        return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a node", node);
+    }
+    top = folder_open(live_dir, err);
+    if (top < 0) {
+        return -1;
+    }
+    if (node_folder_let_in(top, live_dir, 0755, err) == 0) {
+        if (fstatfs(top, &status)) {
+            node_folder_fail(live_dir, err);
+        } else if (status.f_type != TMPFS_MAGIC) {
+            /* On a disk, readings would sometimes wait, and totals would outlive the counters. */
+            apapi_fail(err, EMEDIUMTYPE, "%s: not on a memory file system (tmpfs)", live_dir);
+        } else {
+            folder = folder_open_below(top, path, err);
+        }
+    }
+    folder_close(top);
+    if (folder >= 0 && node_folder_let_in(folder, path, 0711, err)) {
+        folder_close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
+void *node_folder_map(int folder, const char *name, size_t size, int *file, struct apapi_error *err)
+{
+    struct stat status;
+    int opened = folder_open_file(folder, name, O_CREAT | O_RDWR, &status, err);
+    void *memory = opened < 0 ? NULL : shared_page_create(opened, size);
+
+    if (opened >= 0 && !memory) {
+        node_folder_fail(name, err);
+    }
+    if (memory && file) {
+        *file = opened;
+    } else {
+        folder_close(opened);
+    }
+    return memory;
+}
+
+/* --- totals that go on over restarts --------------------------------------------------------- */
+
+/*
+ * The state that the next node sampler goes on from, whenever this one is killed: totals, and the
+ * raw values of the counters at that moment. A file in memory, which ends with the boot as the
+ * counters do. There are two copies; one is whole at any moment.
+ */
+
+#define NODE_COUNTERS 256                             /* most counters that go on over a restart */
+#define NODE_STATE_MAGIC UINT64_C(0x31444e4950415041) /* "APAPIND1" */
+
+struct node_counter {
+    uint64_t name;    /* a hash of the event's name; 0: none */
+    uint64_t raw;     /* its value */
+    uint64_t time_ns; /* when, CLOCK_MONOTONIC [ns] */
+};
+
+struct node_totals {
+    uint64_t sequence;             /* the greater one is the newer; 0: not whole */
+    uint64_t time_ns;              /* of the latest reading, CLOCK_MONOTONIC; 0: none [ns] */
+    double total_j[APAPI_DOMAINS]; /* [J]; NaN: not known */
+    struct node_counter counters[NODE_COUNTERS];
+};
+
+struct node_state {
+    struct node_state_file {
+        uint64_t magic, size;
+        struct node_totals copies[2];
+    } * file; /* NULL: none */
+    int descriptor;
+    struct node_totals now; /* to be changed, then written */
+};
+
+/* NaN and 0 if there was no sampler in this boot. @return 0; -1, EWOULDBLOCK: another one runs */
+static int state_open(struct node_state *state, int folder, struct apapi_error *err)
+{
+    struct node_state_file *file;
+    const struct node_totals *newest;
+
+    file = state->file = node_folder_map(folder, NODE_STATE, sizeof *file, &state->descriptor, err);
+    if (!file) {
+        return -1;
+    }
+    if (shared_page_lock(state->descriptor)) {
+        return apapi_fail(err, errno == EACCES || errno == EAGAIN ? EWOULDBLOCK : errno,
+                          "another node sampler runs");
+    }
+    newest = &file->copies[file->copies[1].sequence > file->copies[0].sequence];
+    if (file->magic == NODE_STATE_MAGIC && file->size == sizeof *file && newest->sequence > 0) {
+        state->now = *newest;
+        return 0;
+    }
+    memset(file, 0, sizeof *file);
+    file->magic = NODE_STATE_MAGIC;
+    file->size = sizeof *file;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        state->now.total_j[d] = NAN;
+    }
+    return 0;
+}
+
+/* A process that is killed in here leaves the other copy. */
+static void state_write(struct node_state *state)
+{
+    struct node_totals *copy = &state->file->copies[state->now.sequence % 2];
+
+    state->now.sequence++;
+    __atomic_store_n(&copy->sequence, 0, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* of this process: nobody else reads while it runs */
+    copy->time_ns = state->now.time_ns;
+    memcpy(copy->total_j, state->now.total_j, sizeof copy->total_j);
+    memcpy(copy->counters, state->now.counters, sizeof copy->counters);
+    __atomic_store_n(&copy->sequence, state->now.sequence, __ATOMIC_RELEASE);
+}
+
+/* @return what is known of an event; time_ns 0: it is new; NULL: no room */
+static struct node_counter *state_counter(struct node_state *state, const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+    for (; *name; name++) {
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    }
+    hash = hash ? hash : 1;
+    for (size_t i = 0; i < NODE_COUNTERS; i++) {
+        struct node_counter *counter = &state->now.counters[i];
+
+        if (counter->name == hash || counter->name == 0) {
+            counter->name = hash;
+            return counter;
+        }
+    }
+    return NULL;
+}
+
+static bool sum_counts(const struct apapi_live_slot *slot, int domain, bool node_meter)
+{
+    bool wanted =
+        node_meter ? domain == APAPI_DOMAIN_NODE : apapi_domain_adds_up((enum apapi_domain)domain);
+
+    return wanted && slot->flags & APAPI_LIVE_MEASURED && isfinite(slot->total);
+}
+
+/* Package, dram and gpu, or the node's own meter, at the time of the latest reading. NaN: unknown.
+ */
+static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS], bool node_meter,
+                        struct apapi_live_slot *sum)
+{
+    *sum = (struct apapi_live_slot){.total = NAN, .rate = NAN};
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (sum_counts(&domains[d], d, node_meter) && domains[d].time_ns > sum->time_ns) {
+            sum->time_ns = domains[d].time_ns;
+        }
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        const struct apapi_live_slot *slot = &domains[d];
+        double rate = isfinite(slot->rate) ? slot->rate : 0;
+
+        if (sum_counts(slot, d, node_meter)) {
+            sum->total = (isnan(sum->total) ? 0 : sum->total) + slot->total +
+                         rate * (double)(sum->time_ns - slot->time_ns) / 1e9;
+            sum->rate = (isnan(sum->rate) ? 0 : sum->rate) + rate;
+            if (slot->interval_ns > sum->interval_ns) {
+                sum->interval_ns = slot->interval_ns;
+            }
+            sum->flags |= slot->flags;
+        }
+    }
+}
+
+/* --- the meters ------------------------------------------------------------------------------ */
 
 int node_meters_open(struct node_meters *meters, int folder, const char *node,
                      struct apapi_error *err)
 {
-    memset(meters, 0, sizeof *meters);
+    struct apapi_live_page *page;
+
+    *meters = (struct node_meters){.file = -1};
     pthread_mutex_init(&meters->mutex, NULL);
-    meters->state = NODE_STATE_NONE;
-    meters->file = -1;
     meters->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     meters->live = calloc(1, sizeof *meters->live);
-    if (meters->news < 0 || !meters->live) {
+    meters->state = calloc(1, sizeof *meters->state);
+    if (meters->news < 0 || !meters->live || !meters->state) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    if (node_state_open(&meters->state, folder, err) ||
-        node_meters_map(meters, folder, node, err)) {
+    if (state_open(meters->state, folder, err)) {
         return -1;
     }
-    meters->before_ns = meters->taken_ns = meters->state.now.time_ns;
-    memcpy(meters->taken_j, meters->state.now.total_j, sizeof meters->taken_j);
-    meters->gap = meters->before_ns > 0;
+    /* It stays the same file for as long as the boot: who has mapped it sees all samplers. */
+    page = meters->shown = node_folder_map(folder, NODE_PAGE, sizeof *page, &meters->file, err);
+    if (!page) {
+        return -1;
+    }
+    shared_page_lock(meters->file);
+    if (memcmp(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic) != 0) {
+        live_page_init(page);
+    }
+    for (int d = 0; d < APAPI_LIVE_DOMAINS; d++) { /* odd: its writer was killed in it */
+        page->domains[d].sequence += page->domains[d].sequence % 2;
+    }
+    page->head.writer = (uint32_t)getpid();
+    page->head.event_count = 0;
+    snprintf(page->head.step, sizeof page->head.step, "node");
+    snprintf(page->head.node, sizeof page->head.node, "%.255s", node);
+    if (page->head.start_ns == 0) {
+        clock_pair(&page->head.start_unix_ns, &page->head.start_ns);
+    }
+    __atomic_store_n(&page->head.state, APAPI_LIVE_RUNNING, __ATOMIC_RELEASE);
+    meters->before_ns = meters->last_ns = meters->state->now.time_ns;
+    memcpy(meters->last_j, meters->state->now.total_j, sizeof meters->last_j);
+    meters->unseen = meters->before_ns > 0;
     return 0;
 }
 
-/* What a counter shows that went on while no sampler ran. @return [J] */
-static double node_meters_go_on(struct node_meters *meters, const struct apapi_event *event,
-                                const struct apapi_reading *reading, uint64_t now_ns)
+/*
+ * The energy that a counter has counted unseen, while no sampler ran; 0 later on, and if unknown
+ * because it began again or may have wrapped. @return [J]
+ */
+static double meters_count_unseen(struct node_meters *meters, const struct apapi_event *event,
+                                  const struct apapi_reading *reading, uint64_t now_ns)
 {
-    struct node_counter *counter = node_state_counter(&meters->state, event->name);
-    double gap_j = 0;
+    struct node_counter *counter = state_counter(meters->state, event->name), before;
+    uint64_t since_ns, guard_ns = apapi_event_guard_ns(event); /* a quarter of what a wrap takes */
+    double unseen_j;
 
     if (!counter || reading->error) {
         return 0;
     }
-    if (counter->time_ns > 0 && counter->time_ns <= meters->before_ns) {
-        gap_j = node_gap_j(event, counter, reading->raw, now_ns);
-        meters->resets += isnan(gap_j);
-    } else if (counter->time_ns > 0 && reading->raw < counter->raw && event->range_max == 0) {
-        meters->resets++;
-    }
+    before = *counter;
     counter->raw = reading->raw;
     counter->time_ns = now_ns;
-    return isnan(gap_j) ? 0 : gap_j;
-}
-
-/* @return what is new in a domain: all of it is counted once, and never taken back [J] */
-static double node_meters_count(struct node_meters *meters, int domain,
-                                const struct apapi_live_slot *slot)
-{
-    double total_j = isnan(slot->total) ? 0 : slot->total;
-    double new_j = total_j - meters->seen_j[domain];
-
-    if (new_j < 0) { /* other meters feed the domain now: its totals began again */
-        new_j = total_j;
+    if (before.time_ns == 0 || before.time_ns > meters->before_ns) {
+        meters->resets += before.time_ns > 0 && reading->raw < before.raw && event->range_max == 0;
+        return 0;
     }
-    meters->seen_j[domain] = total_j;
-    return new_j;
-}
-
-static void node_meters_add(struct node_meters *meters, int domain, double energy_j, bool known)
-{
-    double *total_j = &meters->state.now.total_j[domain];
-
-    if (known || !isnan(*total_j)) {
-        *total_j = (isnan(*total_j) ? 0 : *total_j) + energy_j;
+    since_ns = now_ns - before.time_ns;
+    unseen_j = apapi_event_value(event, reading->raw) - apapi_event_value(event, before.raw);
+    if (unseen_j < 0 && event->range_max > 0) {
+        unseen_j = (double)(reading->raw + (event->range_max - before.raw) + 1) * event->scale;
     }
-}
-
-static void node_meters_show(struct node_meters *meters, int domain,
-                             const struct apapi_live_slot *slot)
-{
-    const struct apapi_live_slot *before = &meters->shown->domains[domain];
-    struct apapi_live_slot figures = *slot;
-
-    figures.total = meters->state.now.total_j[domain];
-    figures.rate = isnan(slot->rate) ? before->rate : slot->rate; /* of the sampler before */
-    figures.readings = before->readings + 1;
-    live_slot_write(&meters->shown->domains[domain], &figures);
-}
-
-static void node_meters_show_sum(struct node_meters *meters)
-{
-    struct apapi_live_slot *shown = &meters->shown->domains[APAPI_DOMAIN_NONE], sum;
-
-    node_sum(meters->shown->domains, meters->node_meter, &sum);
-    sum.readings = shown->readings + (sum.time_ns != shown->time_ns);
-    if (!(sum.total < shown->total)) { /* what Slurm was told is never taken back */
-        live_slot_write(shown, &sum);
+    if (now_ns >= before.time_ns && (guard_ns >= UINT64_MAX / 4 || since_ns < guard_ns * 4) &&
+        unseen_j >= 0 && unseen_j <= apapi_domain_max_w(event->domain) * (double)since_ns / 1e9) {
+        return unseen_j;
     }
+    meters->resets++;
+    return 0;
 }
 
-static bool node_meters_feed(const struct apapi_sample *sample, int domain)
+/* Each joule of a domain that the sample feeds is counted once, and never taken back. */
+static void meters_count(struct node_meters *meters, const struct apapi_sample *sample, int domain)
 {
-    for (size_t i = 0; i < sample->event_count; i++) {
-        if ((int)sample->events[i].domain == domain &&
-            (sample->events[i].kind == APAPI_KIND_ENERGY ||
-             sample->events[i].kind == APAPI_KIND_POWER)) {
-            return true;
-        }
-    }
-    return false;
-}
+    struct apapi_live_slot *shown = &meters->shown->domains[domain], slot;
+    double *total_j = &meters->state->now.total_j[domain], now_j, new_j;
 
-static void node_meters_read_domain(struct node_meters *meters, const struct apapi_sample *sample,
-                                    int domain)
-{
-    struct apapi_live_slot slot;
-    double energy_j;
-
-    if (!node_meters_feed(sample, domain) ||
-        !apapi_live_read(&meters->live->domains[domain], &slot) ||
+    if (!apapi_live_read(&meters->live->domains[domain], &slot) ||
         !(slot.flags & APAPI_LIVE_MEASURED) || slot.time_ns == meters->seen_ns[domain]) {
         return;
     }
     meters->seen_ns[domain] = slot.time_ns;
-    energy_j = node_meters_count(meters, domain, &slot);
+    now_j = isnan(slot.total) ? 0 : slot.total;
+    new_j = now_j - meters->seen_j[domain];
+    if (new_j < 0) { /* other meters feed the domain now: its totals began again */
+        new_j = now_j;
+    }
+    meters->seen_j[domain] = now_j;
     for (size_t i = 0; i < sample->event_count; i++) {
-        if ((int)sample->events[i].domain == domain && node_meters_is_counter(&sample->events[i])) {
-            energy_j +=
-                node_meters_go_on(meters, &sample->events[i], &sample->readings[i], slot.time_ns);
+        const struct apapi_event *event = &sample->events[i];
+
+        if ((int)event->domain == domain && event->kind == APAPI_KIND_ENERGY &&
+            event->accumulates && !event->estimated) {
+            new_j += meters_count_unseen(meters, event, &sample->readings[i], slot.time_ns);
         }
     }
-    node_meters_add(meters, domain, energy_j, !isnan(slot.total));
-    node_meters_show(meters, domain, &slot);
-    if (slot.time_ns > meters->state.now.time_ns) {
-        meters->state.now.time_ns = slot.time_ns;
+    if (!isnan(slot.total) || !isnan(*total_j)) {
+        *total_j = (isnan(*total_j) ? 0 : *total_j) + new_j;
+    }
+    slot.total = *total_j;
+    slot.rate = isnan(slot.rate) ? shown->rate : slot.rate; /* of the sampler before */
+    slot.readings = shown->readings + 1;
+    live_slot_write(shown, &slot);
+    if (slot.time_ns > meters->state->now.time_ns) {
+        meters->state->now.time_ns = slot.time_ns;
     }
 }
 
 void node_meters_sample(const struct apapi_sample *sample, void *context)
 {
     struct node_meters *meters = context;
+    struct apapi_live_slot *shown = &meters->shown->domains[APAPI_DOMAIN_NONE], sum;
     const uint64_t one = 1;
 
     pthread_mutex_lock(&meters->mutex);
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        node_meters_read_domain(meters, sample, d);
+    for (size_t i = 0; i < sample->event_count; i++) {
+        const struct apapi_event *event = &sample->events[i];
+
+        if (event->domain != APAPI_DOMAIN_NONE &&
+            (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER)) {
+            meters_count(meters, sample, (int)event->domain);
+        }
     }
-    node_state_write(&meters->state);
-    node_meters_show_sum(meters);
+    state_write(meters->state);
+    sum_domains(meters->shown->domains, meters->node_meter, &sum);
+    sum.readings = shown->readings + (sum.time_ns != shown->time_ns);
+    if (!(sum.total < shown->total)) { /* Slurm never gets a smaller total */
+        live_slot_write(shown, &sum);
+    }
     pthread_mutex_unlock(&meters->mutex);
     if (write(meters->news, &one, sizeof one) < 0) {
         return; /* it has not been read for 2^64 readings */
     }
 }
 
+bool node_meters_are_newer(struct node_meters *meters, uint64_t since_ns)
+{
+    bool newer = true;
+
+    pthread_mutex_lock(&meters->mutex);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        newer &= meters->seen_ns[d] == 0 || meters->seen_ns[d] >= since_ns;
+    }
+    pthread_mutex_unlock(&meters->mutex);
+    return newer;
+}
+
+static bool meters_is_gpu(const struct apapi_live_event *event, enum apapi_kind kind)
+{
+    return event->domain == APAPI_DOMAIN_GPU && event->kind == (uint32_t)kind &&
+           event->accumulates == (kind == APAPI_KIND_ENERGY);
+}
+
+static void meters_next_gpus(struct node_meters *meters, struct node_reading *reading)
+{
+    const struct apapi_live_page *live = meters->live;
+    enum apapi_kind kind = APAPI_KIND_POWER; /* counts only where there is no counter of energy */
+    struct apapi_live_slot slot;
+
+    for (int i = 0; i < NODE_GPUS; i++) {
+        reading->gpu_energy_j[i] = NAN;
+    }
+    for (uint32_t i = 0; i < apapi_live_event_count(live); i++) {
+        if (meters_is_gpu(&live->names[i], APAPI_KIND_ENERGY)) {
+            kind = APAPI_KIND_ENERGY;
+        }
+    }
+    for (uint32_t i = 0; i < apapi_live_event_count(live); i++) {
+        int index = meters_is_gpu(&live->names[i], kind) ? node_gpu_index(live->names[i].name) : -1;
+
+        if (index >= 0 && apapi_live_read(&live->events[i], &slot) && !isnan(slot.total)) {
+            double last_j = meters->last_gpu_j[index];
+
+            reading->gpu_energy_j[index] = slot.total - (slot.total < last_j ? 0 : last_j);
+            meters->last_gpu_j[index] = slot.total;
+            reading->gpus = (unsigned)index >= reading->gpus ? (unsigned)index + 1 : reading->gpus;
+        }
+    }
+}
+
+bool node_meters_next(struct node_meters *meters, struct node_reading *reading)
+{
+    const double *total_j = meters->state->now.total_j;
+    uint64_t now_ns = 0;
+
+    memset(reading, 0, sizeof *reading);
+    pthread_mutex_lock(&meters->mutex);
+    reading->begin_ns = meters->last_ns;
+    reading->end_ns = meters->last_ns = meters->state->now.time_ns;
+    reading->resets = meters->resets;
+    reading->unseen = meters->unseen;
+    if (reading->end_ns > reading->begin_ns) {
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            reading->energy_j[d] = total_j[d] - (isnan(meters->last_j[d]) ? 0 : meters->last_j[d]);
+            meters->last_j[d] = total_j[d];
+        }
+        meters_next_gpus(meters, reading);
+        meters->resets = 0;
+        meters->unseen = false;
+    }
+    pthread_mutex_unlock(&meters->mutex);
+    clock_pair(&reading->end_unix_ns, &now_ns);
+    reading->end_unix_ns -= (int64_t)(now_ns - reading->end_ns);
+    return reading->begin_ns > 0 && reading->end_ns > reading->begin_ns;
+}
+
 void node_meters_close(struct node_meters *meters)
 {
-    node_state_close(&meters->state);
+    if (!meters->state) {
+        return;
+    }
+    if (meters->state->file) {
+        munmap(meters->state->file, sizeof *meters->state->file);
+        folder_close(meters->state->descriptor);
+    }
     if (meters->shown) {
         munmap(meters->shown, sizeof *meters->shown);
     }
+    free(meters->state);
     free(meters->live);
     folder_close(meters->file);
     folder_close(meters->news);
     pthread_mutex_destroy(&meters->mutex);
+    memset(meters, 0, sizeof *meters);
 }

@@ -3,18 +3,50 @@
 #define NODE_METERS_H
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "apapi/live.h"
 #include "apapi/session.h"
-#include "node/reading.h"
-#include "node/state.h"
+#include "node/steps.h"
 
-/*
+/* Files of the node sampler in <live_dir>/<node>, besides the folders of the users. */
+#define NODE_PAGE "node"     /* a live page: all that the node drew since it was started */
+#define NODE_SHARES "shares" /* the shares of the steps */
+#define NODE_STATE ".state"  /* the next node sampler goes on from it */
+
+/**
+ * Open the folder of a node. Missing folders are created, as those of live pages are.
+ * @return descriptor; -1 with errno of the call that failed, EPERM: others could change what is in
+ * it, EMEDIUMTYPE: not on a memory file system, EINVAL: `node` cannot be a name.
+ */
+int node_folder_open(const char *live_dir, const char *node, struct apapi_error *err);
+
+/**
+ * Open, or make, a file of root's in it that is mapped and has at least `size` bytes of memory.
+ * @param file  result: its descriptor; NULL: it is closed
+ * @return its memory; NULL with errno
+ */
+void *node_folder_map(int folder, const char *name, size_t size, int *file,
+                      struct apapi_error *err);
+
+/** Energy of the node between two readings of its meters. Times are CLOCK_MONOTONIC [ns]. */
+struct node_reading {
+    uint64_t begin_ns, end_ns;
+    int64_t end_unix_ns;            /* the end in UTC since 1970 [ns] */
+    double energy_j[APAPI_DOMAINS]; /* [J]; NaN: not known */
+    unsigned gpus;                  /* of gpu_energy_j that have a meter */
+    double gpu_energy_j[NODE_GPUS]; /* by the GPU's index [J]; NaN: not known */
+    unsigned resets;                /* counters that began again */
+    bool unseen; /* in a part of it nothing was read: no sampler ran, or readings failed */
+};
+
+/**
  * All that the node draws. The session's workers bring readings; totals go on from those of the
- * sampler before, with what the counters have counted in between.
+ * sampler before, with what the counters have counted in between. All of zero at first.
  */
 struct node_meters {
-    struct node_state state;
+    struct node_state *state;      /* the next sampler goes on from it */
     struct apapi_live_page *shown; /* the node page */
     struct apapi_live_page *live;  /* the session's own: its totals begin with this process */
     pthread_mutex_t mutex;         /* protects all that follows, and what is written to the above */
@@ -23,18 +55,18 @@ struct node_meters {
     double seen_j[APAPI_DOMAINS];  /* of the session's totals, counted already */
     uint64_t seen_ns[APAPI_DOMAINS];
     unsigned resets;
-    bool node_meter;    /* Slurm is told what the node's own meter shows */
+    bool node_meter;    /* Slurm gets the total of the node's own meter */
     uint64_t before_ns; /* the latest reading of the sampler before; 0: none */
-    /* For node_meters_take(): what it has told. */
-    uint64_t taken_ns;
-    double taken_j[APAPI_DOMAINS], taken_gpu_j[NODE_GPUS];
-    bool gap;
+    /* Up to the last call of node_meters_next(). */
+    uint64_t last_ns;
+    double last_j[APAPI_DOMAINS], last_gpu_j[NODE_GPUS];
+    bool unseen;
 };
 
 /**
  * Map the node page and go on from the state.
  * @param folder  of the node
- * @return 0; -1 with errno, EWOULDBLOCK: another node sampler runs.
+ * @return 0; -1 with errno, EWOULDBLOCK: another node sampler runs
  */
 int node_meters_open(struct node_meters *meters, int folder, const char *node,
                      struct apapi_error *err);
@@ -45,10 +77,10 @@ void node_meters_sample(const struct apapi_sample *sample, void *context);
 /** @return whether all domains have been read since `since_ns`, CLOCK_MONOTONIC. */
 bool node_meters_are_newer(struct node_meters *meters, uint64_t since_ns);
 
-/** What was read since the last call. @return whether there is something. */
-bool node_meters_take(struct node_meters *meters, struct node_reading *reading);
+/** Get the energy since the last call. @return false: nothing was read since then. */
+bool node_meters_next(struct node_meters *meters, struct node_reading *reading);
 
-/** Free, after the session has ended. */
+/** Free, after the session has ended; also what could not be opened. */
 void node_meters_close(struct node_meters *meters);
 
 #endif

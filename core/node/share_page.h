@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "apapi/event.h"
 #include "apapi/share_result.h"
-#include "node/reading.h"
+#include "node/steps.h"
 
 /*
  * <live_dir>/<node>/shares: what each step has been given of the node's energy so far. The node
@@ -28,7 +29,7 @@ enum share_row_flag {
     SHARE_ROW_ENDED = 16   /* its record is made: it is given no more */
 };
 
-/** A step. */
+/** A step: a record under a sequence lock (base/shared_page.h). */
 struct share_row {
     uint64_t sequence; /* odd: being written */
     uint64_t inode;    /* of its control group: another one if the step runs again */
@@ -45,7 +46,7 @@ struct share_row {
     double power_w[APAPI_DOMAINS];                         /* given to it in the last interval */
 };
 
-/** How the figures came about. */
+/** Method, times and rates of the figures. */
 struct share_head {
     char magic[8];
     uint32_t version, size;
@@ -61,7 +62,7 @@ struct share_head {
 };
 
 /*
- * What the record of a step that has ended says it was given: up to the last reading as the node
+ * The share in the record of a step that has ended: up to the last reading as the node
  * sampler found, after that by what the step used and the last known rate. The node sampler gives
  * it exactly that, so that all records and the node's own add up.
  */
@@ -86,20 +87,20 @@ void share_page_init(struct share_page *page);
 /** @return whether it is a page of this version. */
 bool share_page_is_valid(const struct share_page *page);
 
-/** Replace a row; readers see the old or the new one. `from->sequence` has no meaning. */
-void share_row_write(struct share_row *row, const struct share_row *from);
+/**
+ * @param number  of a claim, from 1
+ * @return false: it is not complete, or was overwritten
+ */
+bool share_page_claimed(const struct share_page *page, uint64_t number, struct share_claim *claim);
 
-/** @return false: it was being written in each of a thousand tries. */
-bool share_row_read(const struct share_row *row, struct share_row *copy);
-
-/** Where the page is, and whose row is looked for. */
-struct share_asked {
+/** Where the page is, and which step's row is meant. */
+struct share_key {
     const char *live_dir, *node;
     uint32_t job;
     const char *step;
 };
 
-/** What the page of a node says of a step. */
+/** Head and row of a step in the page of a node. */
 struct share_found {
     struct share_head head;
     struct share_row row; /* flags 0: it has none */
@@ -109,15 +110,35 @@ struct share_found {
  * Find the latest row of a step in the page of a node.
  * @return 0; -1 with errno ENOENT: the node has no page, `head.size` is 0, or the step has no row
  */
-int share_page_look(const struct share_asked *asked, struct share_found *found);
+int share_page_look(const struct share_key *key, struct share_found *found);
 
-/** Tell the node sampler what a step was given. `claim->number` has no meaning. 0; -1 with errno */
-int share_page_claim(const struct share_asked *asked, const struct share_claim *claim);
+/** A step at its end. */
+struct share_end {
+    struct share_found found;     /* energies up to the end */
+    bool orphaned;                /* the node sampler that wrote them has ended */
+    uint64_t tail_ns;             /* since the last reading */
+    double cpu_s;                 /* used in that time [s] */
+    double tail_j[APAPI_DOMAINS]; /* part of `found.row` of that time */
+};
+
+/** Longest time for which share_end_refresh() waits [ns]. */
+#define SHARE_END_WAIT_NS UINT64_C(200000000)
 
 /**
- * @param number  of a claim, from 1
- * @return false: it is not complete, or was overwritten
+ * Have the node sampler read the meters, unless it has just done so, and wait until the page shows
+ * it. If it does not answer, what comes after its last reading is extrapolated.
  */
-bool share_page_claimed(const struct share_page *page, uint64_t number, struct share_claim *claim);
+void share_end_refresh(const struct share_key *key);
+
+/**
+ * Find what a step is given in all, while its control group is still there: what the node sampler
+ * has found, and after its last reading by what the step has used since then. Does not wait.
+ * @param end  result; `found.head.size` 0: the node has no page
+ * @return 0; -1: the step is not known, or began after the node sampler had ended
+ */
+int share_end_look(const struct share_key *key, struct share_end *end);
+
+/** Tell the node sampler that a record says so. */
+void share_end_claim(const struct share_key *key, const struct share_end *end);
 
 #endif

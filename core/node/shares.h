@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NODE_SHARES_H
 #define NODE_SHARES_H
-#include "node/reading.h"
-#include "node/shares_settings.h"
+#include "node/hours.h"
 
-/** Which steps ran on the node, and what each of them is given of its energy. */
+/** The steps that run on the node, and the share of its energy that each of them is given. */
 struct node_shares;
 
 /** @return free it with node_shares_free(); NULL: nothing is shared. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/duration.h"
-#include "node/share_end.h"
+#include "node/share_page.h"
 #include "sources/settings.h"
 
 #define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* and two intervals: then the node sampler is dead */
@@ -101,11 +101,11 @@ static void share_bound(struct share_end *end, const struct apapi_measurement *m
 }
 
 /* @return why there is no figure; NULL: there is. */
-static const char *share_look(const struct share_asked *asked, struct share_end *end)
+static const char *share_look(const struct share_key *key, struct share_end *end)
 {
     const struct share_head *head = &end->found.head;
 
-    if (share_end_look(asked, end)) {
+    if (share_end_look(key, end)) {
         return head->size > 0 && !end->orphaned ? "the node sampler has not seen the step"
                                                 : "no node sampler runs";
     }
@@ -120,7 +120,7 @@ static const char *share_look(const struct share_asked *asked, struct share_end 
 
 void share_finish(const struct step *step, struct apapi_record *record)
 {
-    const struct share_asked asked = {step->live_dir, step->id.node, step->id.job, step->id.step};
+    const struct share_key key = {step->live_dir, step->id.node, step->id.job, step->id.step};
     struct share_end end;
     const char *reason;
 
@@ -128,12 +128,12 @@ void share_finish(const struct step *step, struct apapi_record *record)
         return;
     }
     record->share = apapi_share_unknown();
-    share_end_refresh(&asked);
-    reason = share_look(&asked, &end);
+    share_end_refresh(&key);
+    reason = share_look(&key, &end);
     if (!reason) {
         share_bound(&end, &record->measurement);
         share_take(&end, record);
-        share_end_claim(&asked, &end);
+        share_end_claim(&key, &end);
     } else if (share_is_exclusive(&step->id)) {
         share_take_all(record);
     } else {

@@ -9,16 +9,16 @@
 #include "apapi/event.h"
 #include "json/json_tree.h"
 
-/* A line of a node's own record: what its meters saw in an hour, and who was given it. */
+/* A line of a node's own record: what its meters saw in an hour, and the part of the steps. */
 
 #define HOUR_GAPS_MAX 32
 
-/** Where the energy of a meter went [J]. NaN: not known. */
+/** The energy of a meter and its parts [J]. NaN: not known. */
 struct hour_sum {
     double energy_j;       /* what the meter saw */
     double steps_j;        /* given to steps as shares */
-    double idle_j;         /* of the node at rest */
-    double unattributed_j; /* of nobody */
+    double idle_j;         /* of the node, while no step runs */
+    double unattributed_j; /* attributed to no step */
 };
 
 /** No reading, or none that counts. */

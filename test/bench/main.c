@@ -43,9 +43,7 @@ static void print_usage(FILE *out)
           "  --check  end with status 1 if a figure is above its limit, and say which\n"
           "  --help   this text\n"
           "Parts: tick reading overflow wrap session period grid startup papi collect scan\n"
-          "records live regions observe; without any: all of them.\n"
-          "usage: apapi-bench truth [OPTION]...\n"
-          "How far the figures can be trusted: `apapi verify`, with its options.\n",
+          "records live regions observe; without any: all of them.\n",
           out);
 }
 
@@ -102,22 +100,12 @@ static int parse_options(int argc, char **argv, struct options *options)
     return parse_parts(argc - optind, argv + optind, options);
 }
 
-static int run_truth(char **argv)
-{
-    execv(BENCH_VERIFY, argv);
-    perror("apapi-bench: " BENCH_VERIFY);
-    return EXIT_FAILURE;
-}
-
 int main(int argc, char **argv)
 {
     struct options options = {false};
     static struct bench_table table;
     int status;
 
-    if (argc > 1 && strcmp(argv[1], "truth") == 0) {
-        return run_truth(argv + 1);
-    }
     status = parse_options(argc, argv, &options);
     if (status >= 0) {
         return status;

@@ -56,7 +56,7 @@ load report_common
     [[ $(cells jobid,steps -j 51 --by step -X) == "51|2" ]]
     run -0 "$apapi" -V
     version=$output
-    for command in list doctor mark merge top report show summary audit regions plot import export config sync verify; do
+    for command in list doctor mark merge top report show summary audit regions plot import export config sync; do
         for word in -V --version; do
             run -0 "$apapi" "$command" "$word"
             [[ $output == "$version" ]] || { echo "$command $word: $output"; false; }

@@ -183,10 +183,10 @@ static inline void add(struct node_shares *shares, double seconds, double packag
 
 static inline struct share_row row_of(uint32_t job, const char *step)
 {
-    const struct share_asked asked = {config.live_dir, "n1", job, step};
+    const struct share_key key = {config.live_dir, "n1", job, step};
     struct share_found found;
 
-    assert_int_equal(share_page_look(&asked, &found), 0);
+    assert_int_equal(share_page_look(&key, &found), 0);
     return found.row;
 }
 

@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "node/folder.h"
-#include "node/gap.h"
-#include "node/state.h"
-#include "node/sum.h"
+#include "node/meters.h"
+#include "session/live.h"
 #include "tally.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
@@ -25,66 +26,128 @@ static const struct apapi_event package = {.name = "rapl:::PACKAGE_ENERGY:PACKAG
                                            .scale = 1e-6,
                                            .guard_j = RANGE * 1e-6};
 
-/* 100 W for ten seconds, from `raw` on. */
-static double gap_of(uint64_t raw, uint64_t later, uint64_t since_ns)
-{
-    const struct node_counter before = {.raw = raw, .time_ns = SECOND};
+static int folder = -1;
 
-    return node_gap_j(&package, &before, later, SECOND + since_ns);
+static int open_base(void **state)
+{
+    if (make_base_below("/dev/shm")) {
+        return -1;
+    }
+    (void)state;
+    folder = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder >= 0 ? 0 : -1;
+}
+
+static int close_base(void **state)
+{
+    close(folder);
+    return remove_base(state);
+}
+
+/* A node sampler begins; its session has counted nothing yet. */
+static void begin(struct node_meters *meters)
+{
+    struct apapi_error err;
+
+    memset(meters, 0, sizeof *meters);
+    assert_int_equal(node_meters_open(meters, folder, "n1", &err), 0);
+}
+
+/* A worker reads a meter: the session has counted `total_j` of the domain so far. */
+static void read_meter(struct node_meters *meters, const struct apapi_event *event, uint64_t raw,
+                       double total_j, uint64_t time_ns)
+{
+    const struct apapi_reading reading = {raw, 0};
+    const struct apapi_sample sample = {.events = event, .readings = &reading, .event_count = 1};
+    const struct apapi_live_slot slot = {.total = total_j,
+                                         .rate = 100,
+                                         .time_ns = time_ns,
+                                         .interval_ns = SECOND,
+                                         .flags = APAPI_LIVE_MEASURED};
+
+    live_slot_write(&meters->live->domains[event->domain], &slot);
+    node_meters_sample(&sample, meters);
+}
+
+static double shown_j(const struct node_meters *meters, enum apapi_domain domain)
+{
+    return meters->shown->domains[domain].total;
+}
+
+/* What the second sampler shows of a counter that stood at `raw`, and `since_ns` later at another.
+ */
+static double unseen_of(uint64_t raw, uint64_t later, uint64_t since_ns, unsigned resets)
+{
+    static uint64_t time_ns = 1000 * SECOND; /* each begins later than the one before */
+    struct node_meters first, second;
+    double before_j;
+
+    time_ns += 1000 * SECOND;
+    begin(&first);
+    read_meter(&first, &package, raw, 1, time_ns);
+    before_j = shown_j(&first, APAPI_DOMAIN_PACKAGE);
+    node_meters_close(&first);
+    begin(&second);
+    read_meter(&second, &package, later, 0, time_ns + since_ns);
+    before_j = shown_j(&second, APAPI_DOMAIN_PACKAGE) - before_j;
+    assert_int_equal(second.resets, resets);
+    node_meters_close(&second);
+    time_ns += since_ns;
+    return before_j;
 }
 
 static void test_a_counter_that_went_on_counts(void **state)
 {
     (void)state;
-    assert_float_equal(gap_of(5000000, 1005000000, 10 * SECOND), 1000, 1e-6);
-    assert_float_equal(gap_of(5000000, 5000000, 10 * SECOND), 0, 0);
+    assert_float_equal(unseen_of(5000000, 1005000000, 10 * SECOND, 0), 1000, 1e-6);
+    assert_float_equal(unseen_of(5000000, 5000000, 10 * SECOND, 0), 0, 1e-6);
 }
 
 static void test_a_wrap_in_between_counts(void **state)
 {
     (void)state;
-    assert_float_equal(gap_of(RANGE - 400000000, 599999999, 10 * SECOND), 1000, 1e-6);
+    assert_float_equal(unseen_of(RANGE - 400000000, 599999999, 10 * SECOND, 0), 1000, 1e-6);
 }
 
-static void test_what_is_not_certain_is_not_known(void **state)
+static void test_what_is_not_certain_is_not_counted(void **state)
 {
-    const struct node_counter later = {.raw = 1, .time_ns = 2 * SECOND};
-
     (void)state;
-    assert_true(isnan(gap_of(5000000, 4000000, SECOND / 10)));          /* it began again */
-    assert_true(isnan(gap_of(5000000, 6000000, 86400 * SECOND)));       /* whole wraps are hidden */
-    assert_true(isnan(gap_of(5000000, 5000000 + 99999000000, SECOND))); /* 100 kW */
-    assert_true(isnan(node_gap_j(&package, &later, 2, SECOND)));        /* the clock went back */
+    assert_float_equal(unseen_of(5000000, 4000000, SECOND / 10, 1), 0, 1e-6);    /* began again */
+    assert_float_equal(unseen_of(5000000, 6000000, 86400 * SECOND, 1), 0, 1e-6); /* hidden wraps */
+    assert_float_equal(unseen_of(5000000, 5000000 + 99999000000, SECOND, 1), 0, 1e-6); /* 100 kW */
+    assert_float_equal(unseen_of(1, 2, -SECOND, 1), 0, 1e-6); /* the clock went back */
 }
 
-static struct apapi_live_slot meter(double total_j, double rate_w, uint64_t time_ns)
+static struct apapi_event meter_of(enum apapi_domain domain)
 {
-    return (struct apapi_live_slot){.total = total_j,
-                                    .rate = rate_w,
-                                    .time_ns = time_ns,
-                                    .interval_ns = SECOND,
-                                    .readings = 2,
-                                    .flags = APAPI_LIVE_MEASURED};
+    struct apapi_event event = package;
+
+    event.domain = domain;
+    snprintf(event.name, sizeof event.name, "meter:::%d", (int)domain);
+    return event;
 }
 
 static void test_slurm_is_told_package_dram_and_gpu(void **state)
 {
-    struct apapi_live_slot domains[APAPI_LIVE_DOMAINS] = {{0}}, sum;
+    const struct apapi_event core = meter_of(APAPI_DOMAIN_CORE), gpu = meter_of(APAPI_DOMAIN_GPU);
+    const struct apapi_event bmc = meter_of(APAPI_DOMAIN_NODE);
+    const struct apapi_live_slot *sum;
+    struct node_meters meters;
 
     (void)state;
-    domains[APAPI_DOMAIN_PACKAGE] = meter(1000, 100, 10 * SECOND);
-    domains[APAPI_DOMAIN_CORE] = meter(800, 80, 10 * SECOND);
-    domains[APAPI_DOMAIN_GPU] = meter(2000, 200, 11 * SECOND);
-    domains[APAPI_DOMAIN_NODE] = meter(9000, 900, 11 * SECOND);
-    node_sum(domains, false, &sum);
-    assert_float_equal(sum.total, 1000 + 100 + 2000, 1e-9); /* all of the latest moment */
-    assert_float_equal(sum.rate, 300, 1e-9);
-    assert_int_equal(sum.time_ns, 11 * SECOND);
-    node_sum(domains, true, &sum);
-    assert_float_equal(sum.total, 9000, 1e-9);
-    domains[APAPI_DOMAIN_NODE].flags = 0;
-    node_sum(domains, true, &sum);
-    assert_true(isnan(sum.total));
+    begin(&meters);
+    sum = &meters.shown->domains[APAPI_DOMAIN_NONE];
+    read_meter(&meters, &package, 0, 1000, 10 * SECOND);
+    read_meter(&meters, &core, 0, 800, 10 * SECOND);
+    read_meter(&meters, &bmc, 0, 9000, 11 * SECOND);
+    read_meter(&meters, &gpu, 0, 2000, 11 * SECOND);
+    assert_float_equal(sum->total, 1000 + 100 + 2000, 1e-9); /* all of the latest moment */
+    assert_float_equal(sum->rate, 200, 1e-9);
+    assert_int_equal(sum->time_ns, 11 * SECOND);
+    meters.node_meter = true;
+    read_meter(&meters, &bmc, 0, 9500, 12 * SECOND);
+    assert_float_equal(sum->total, 9500, 1e-9);
+    node_meters_close(&meters);
 }
 
 static void test_each_joule_of_a_step_is_told_once(void **state)
@@ -102,75 +165,65 @@ static void test_each_joule_of_a_step_is_told_once(void **state)
     assert_int_equal(tally_add(&tally, 5401.3), 1);
 }
 
-static int open_folder(void)
+static void test_totals_go_on(void **state)
 {
-    int folder = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    assert_true(folder >= 0);
-    return folder;
-}
-
-static void test_the_state_goes_on(void **state)
-{
-    struct node_state first = NODE_STATE_NONE, second = NODE_STATE_NONE;
+    struct node_meters first, second;
+    struct node_reading reading;
     struct apapi_error err;
-    int folder = open_folder();
 
     (void)state;
-    assert_int_equal(node_state_open(&first, folder, &err), 0);
-    assert_true(isnan(first.now.total_j[APAPI_DOMAIN_PACKAGE]));
-    for (int i = 1; i <= 3; i++) {
-        first.now.total_j[APAPI_DOMAIN_PACKAGE] = i;
-        node_state_counter(&first, "a")->raw = (uint64_t)i * 10;
-        node_state_write(&first);
-    }
-    first.now.total_j[APAPI_DOMAIN_PACKAGE] = 99; /* not written */
-    assert_int_equal(node_state_open(&second, folder, &err), -1);
+    begin(&first);
+    assert_true(isnan(shown_j(&first, APAPI_DOMAIN_PACKAGE)));
+    read_meter(&first, &package, 1000000, 0, 10 * SECOND);
+    read_meter(&first, &package, 4000000, 3, 11 * SECOND);
+    memset(&second, 0, sizeof second);
+    assert_int_equal(node_meters_open(&second, folder, "n1", &err), -1);
     assert_int_equal(errno, EWOULDBLOCK);
-    node_state_close(&first);
-    assert_int_equal(node_state_open(&second, folder, &err), 0);
-    assert_float_equal(second.now.total_j[APAPI_DOMAIN_PACKAGE], 3, 0);
-    assert_int_equal(node_state_counter(&second, "a")->raw, 30);
-    assert_int_equal(node_state_counter(&second, "b")->time_ns, 0);
-    node_state_close(&second);
-    close(folder);
+    node_meters_close(&second);
+    node_meters_close(&first);
+    begin(&second);
+    read_meter(&second, &package, 6000000, 0, 12 * SECOND);
+    read_meter(&second, &package, 7000000, 1, 13 * SECOND);
+    assert_float_equal(shown_j(&second, APAPI_DOMAIN_PACKAGE), 6, 1e-9);
+    assert_true(node_meters_next(&second, &reading));
+    assert_true(reading.unseen);
+    assert_float_equal(reading.energy_j[APAPI_DOMAIN_PACKAGE], 3, 1e-9);
+    node_meters_close(&second);
 }
 
 /* Killed while it wrote: the figures before are whole. */
 static void test_a_torn_state_is_that_before(void **state)
 {
-    struct node_state first = NODE_STATE_NONE;
-    struct apapi_error err;
+    struct node_meters meters;
     const uint64_t torn = 0;
-    int folder = open_folder();
+    struct stat status;
+    int file = openat(folder, NODE_STATE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     (void)state;
-    assert_int_equal(node_state_open(&first, folder, &err), 0);
-    for (int i = 1; i <= 2; i++) {
-        first.now.total_j[APAPI_DOMAIN_DRAM] = i;
-        node_state_write(&first);
-    }
-    /* The second write went to the second copy. */
-    assert_int_equal(pwrite(first.descriptor, &torn, sizeof torn,
-                            (off_t)(2 * sizeof(uint64_t) + sizeof(struct node_totals))),
-                     sizeof torn);
-    node_state_close(&first);
-    assert_int_equal(node_state_open(&first, folder, &err), 0);
-    assert_float_equal(first.now.total_j[APAPI_DOMAIN_DRAM], 1, 0);
-    node_state_close(&first);
-    close(folder);
+    begin(&meters);
+    read_meter(&meters, &package, 0, 1, 10 * SECOND);
+    read_meter(&meters, &package, 0, 2, 11 * SECOND);
+    node_meters_close(&meters);
+    assert_int_equal(fstat(file, &status), 0); /* a head of two words, and two copies */
+    assert_int_equal(pwrite(file, &torn, sizeof torn, 16 + (status.st_size - 16) / 2), sizeof torn);
+    close(file);
+    begin(&meters);
+    assert_int_equal(meters.before_ns, 10 * SECOND);
+    node_meters_close(&meters);
 }
+
+#define NODE_TEST(test) cmocka_unit_test_setup_teardown(test, open_base, close_base)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_counter_that_went_on_counts),
-        cmocka_unit_test(test_a_wrap_in_between_counts),
-        cmocka_unit_test(test_what_is_not_certain_is_not_known),
-        cmocka_unit_test(test_slurm_is_told_package_dram_and_gpu),
+        NODE_TEST(test_a_counter_that_went_on_counts),
+        NODE_TEST(test_a_wrap_in_between_counts),
+        NODE_TEST(test_what_is_not_certain_is_not_counted),
+        NODE_TEST(test_slurm_is_told_package_dram_and_gpu),
         cmocka_unit_test(test_each_joule_of_a_step_is_told_once),
-        cmocka_unit_test_setup_teardown(test_the_state_goes_on, make_base, remove_base),
-        cmocka_unit_test_setup_teardown(test_a_torn_state_is_that_before, make_base, remove_base),
+        NODE_TEST(test_totals_go_on),
+        NODE_TEST(test_a_torn_state_is_that_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

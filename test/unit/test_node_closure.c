@@ -4,7 +4,7 @@
  * groups, shares, ends of steps and hours are the product's own; only the clock and the meters are
  * not. What became of the energy adds up to what the meters saw, and steps have what they used.
  */
-#include "node/share_end.h"
+#include "node/share_page.h"
 #include "unit/node_fixture.h"
 
 #define STEPS 250 /* of a node */
@@ -103,14 +103,14 @@ static void show_step(const struct play *play, int number, double when_s)
 /* As the sampler of a step ends. */
 static void end_step(struct play *play, int number)
 {
-    const struct share_asked asked = {config.live_dir, "n1", (uint32_t)number + 1, "0"};
+    const struct share_key key = {config.live_dir, "n1", (uint32_t)number + 1, "0"};
     struct actor *actor = &play->actors[number];
     struct share_end end;
     char folder[128];
 
     show_step(play, number, now_s);
-    assert_int_equal(share_end_look(&asked, &end), 0);
-    share_end_claim(&asked, &end);
+    assert_int_equal(share_end_look(&key, &end), 0);
+    share_end_claim(&key, &end);
     actor->share_j = end.found.row.energy_j[PACKAGE];
     actor->running = false;
     for (int i = 0; i < 2; i++) {

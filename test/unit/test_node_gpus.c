@@ -11,7 +11,6 @@
 
 #include "apapi/live.h"
 #include "config/config.h"
-#include "node/gpus.h"
 #include "node/share_page.h"
 #include "node/shares.h"
 #include "unit/unit.h"
@@ -168,10 +167,10 @@ static void add_reading(struct node_shares *shares, double gpu_j)
 
 static void assert_given(unsigned job, double energy_j)
 {
-    const struct share_asked asked = {config.live_dir, "n1", job, "0"};
+    const struct share_key key = {config.live_dir, "n1", job, "0"};
     struct share_found found;
 
-    assert_int_equal(share_page_look(&asked, &found), 0);
+    assert_int_equal(share_page_look(&key, &found), 0);
     assert_true(fabs(found.row.energy_j[APAPI_DOMAIN_GPU] - energy_j) < 1e-9);
     assert_true(found.row.flags & SHARE_ROW_SLICES);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The node's own record, and its idle power. */
-#include "node/rest.h"
+#include "node/hours.h"
 #include "unit/node_fixture.h"
 
 static void an_hour_closes(void **state)
@@ -17,7 +17,7 @@ static void an_hour_closes(void **state)
         reading = reading_of(1, 100);
         reading.end_unix_ns = INT64_C(1795350000000000000) + i * INT64_C(1000000000);
         reading.energy_j[APAPI_DOMAIN_NODE] = i % 5 == 0 ? 1000 : 0; /* a slow meter */
-        reading.gap = i == 3;
+        reading.unseen = i == 3;
         node_shares_add(shares, &reading);
     }
     put_step("job_7/step_0", 3, "0-3\n");
@@ -125,7 +125,7 @@ static void idle_power_survives(void **state)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
-    struct node_rest rest;
+    struct node_idle idle;
 
     (void)state;
     put_step("job_0/none", 0, "");
@@ -134,29 +134,29 @@ static void idle_power_survives(void **state)
     }
     node_shares_free(shares);
     close(folder);
-    node_rest_load(&rest, config.spool_dir, "n1");
-    assert_near(rest.idle_w[PACKAGE], 100);
-    assert_near(node_rest_w(&rest), 100);
-    assert_true(isnan(rest.idle_w[APAPI_DOMAIN_DRAM]));
+    node_idle_load(&idle, config.spool_dir, "n1");
+    assert_near(idle.idle_w[PACKAGE], 100);
+    assert_near(node_idle_w(&idle), 100);
+    assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
     put("/spool/n1.idle", "rubbish");
-    node_rest_load(&rest, config.spool_dir, "n1");
-    assert_true(isnan(node_rest_w(&rest)));
+    node_idle_load(&idle, config.spool_dir, "n1");
+    assert_true(isnan(node_idle_w(&idle)));
 }
 
 /* A meter that moves every ten seconds has the same idle power, whatever is read in between. */
 static void a_slow_meter_has_its_power(void **state)
 {
-    static struct node_rest rest;
+    static struct node_idle idle;
     double energy_j[APAPI_DOMAINS] = {0};
 
     (void)state;
-    node_rest_load(&rest, "", "n1");
-    node_rest_busy(&rest);
+    node_idle_load(&idle, "", "n1");
+    node_idle_interrupt(&idle);
     for (int i = 1; i <= 200; i++) {
         energy_j[APAPI_DOMAIN_NODE] = i % 10 == 0 ? 2000 : 0;
-        node_rest_add(&rest, energy_j, NAN, 1);
+        node_idle_add(&idle, energy_j, NAN, 1);
     }
-    assert_near(rest.idle_w[APAPI_DOMAIN_NODE], 200);
+    assert_near(idle.idle_w[APAPI_DOMAIN_NODE], 200);
 }
 
 int main(void)

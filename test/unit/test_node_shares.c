@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What steps are given while they run. */
 #include "apapi/live.h"
-#include "node/cgroups.h"
+#include "node/steps.h"
 #include "unit/node_fixture.h"
 
 /* Two steps side by side, after a minute without any. */

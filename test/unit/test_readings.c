@@ -12,10 +12,9 @@
 #include "base/clock.h"
 #include "channel/ask.h"
 #include "fake/energy_event.h"
-#include "node/asks.h"
-#include "node/folder.h"
+#include "node/meters.h"
 #include "node/readings.h"
-#include "node/share_end.h"
+#include "node/share_page.h"
 #include "sources/node/node_source.h"
 #include "sources/sources.h"
 #include "unit/temporary.h"
@@ -133,9 +132,8 @@ static void node_describe(void)
 static void node_make_page(void)
 {
     int folder = open_base();
-    const struct node_readings none = NODE_READINGS_NONE;
 
-    node.readings = none;
+    node.readings = (struct node_readings){.page = NULL};
     assert_int_equal(node_readings_open(&node.readings, folder, NULL), 0);
     close(folder);
     node_describe();
@@ -463,7 +461,7 @@ static uint64_t shares_time_ns(void)
 
 static void test_a_page_of_shares_that_is_old_is_refreshed(void **state)
 {
-    const struct share_asked asked = {"/tmp", node_name(), 7, "0"};
+    const struct share_key key = {"/tmp", node_name(), 7, "0"};
     int folder = open_base(), file;
     uint64_t before_ns = clock_monotonic_ns();
 
@@ -473,15 +471,15 @@ static void test_a_page_of_shares_that_is_old_is_refreshed(void **state)
     share_page_init(node.shares);
     shares_set(1);
     node_begin();
-    share_end_refresh(&asked);
+    share_end_refresh(&key);
     await(&node.asked, 1); /* a busy machine needs longer than it waits */
     assert_true(shares_time_ns() >= before_ns);
     shares_set(before_ns + FOREVER_NS); /* it is fresh */
-    share_end_refresh(&asked);
+    share_end_refresh(&key);
     assert_int_equal(atomic_load(&node.asked), 1);
     shares_set(1);
     node_end();
-    share_end_refresh(&asked); /* nobody is there */
+    share_end_refresh(&key); /* nobody is there */
     assert_int_equal(shares_time_ns(), 1);
     munmap(node.shares, sizeof *node.shares);
     close(file);
@@ -512,8 +510,8 @@ static void test_requests_of_many_are_one_reading(void **state)
     assert_int_equal(m.components[0].period.count, 2); /* one counted, between first and last */
 }
 
-static struct node_readings own = NODE_READINGS_NONE;
-static struct node_asks asks = NODE_ASKS_NONE;
+static struct node_readings own;
+static struct node_requests asks;
 
 static void ask_for(enum ask_kind kind)
 {
@@ -533,16 +531,16 @@ static void test_whoever_asks_is_shown_a_reading(void **state)
     intervals.default_ns = FOREVER_NS;
     create("plain");
     assert_int_equal(node_readings_open(&own, folder, &err), 0);
-    session_listen(session, node_readings_take, &own);
+    session_listen(session, node_readings_write, &own);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    assert_int_equal(node_asks_open(&asks, folder, session, &err), 0);
+    assert_int_equal(node_requests_open(&asks, folder, session, &err), 0);
     before = atomic_load(&meters[PLAIN].reads);
     ask_for(ASK_LOOK);
     await(&meters[PLAIN].reads, before + 1);
     ask_for(ASK_COUNT);
     await(&meters[PLAIN].reads, before + 2);
     assert_true(atomic_load(&asks.counted_ns) > 0);
-    node_asks_close(&asks);
+    node_requests_close(&asks);
     halt();
     assert_int_equal(own.count, 1);
     assert_string_equal(own.known[0].component, "plain");

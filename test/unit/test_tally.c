@@ -7,7 +7,6 @@
 
 #include "unit/near.h"
 #include "unit/temporary.h"
-#include "verify/rate_table.h"
 
 static struct tally tally;
 

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VERIFY_ENSEMBLES_H
 #define VERIFY_ENSEMBLES_H
-#include "verify/scene.h"
+#include "base/random.h"
+#include "simulation/history.h"
+
+#define SCENE_PARTS 4096 /* of each power */
+
+/** One run: a history of one component, and how long it is measured. */
+struct scene {
+    struct history history;
+    struct power_part parts[HISTORY_EVENTS][SCENE_PARTS];
+    uint64_t start_ns;          /* of the measurement, in the history's time; 0: not chosen yet */
+    uint64_t length_ns;         /* from start to stop */
+    uint64_t fixed_interval_ns; /* between readings; 0: the scene's own */
+    struct random *random;      /* what makes it */
+    double value;               /* of its ensemble */
+};
 
 /** Runs of one kind. */
 struct ensemble {
@@ -16,6 +30,9 @@ extern const struct ensemble ensembles[];
 
 /** What is measured in real time: each of the eight courses of power, for 5 ms to 1.3 s. */
 extern const struct ensemble real_ensembles[];
+
+/** @return what its meters truly counted [J]. */
+double scene_energy_j(const struct scene *scene, uint64_t from_ns, uint64_t to_ns);
 
 /** Make a run of it. @param interval_ns  of all readings; 0: what the ensemble wants */
 void ensemble_make(const struct ensemble *ensemble, uint64_t interval_ns, struct scene *scene,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NODE_CGROUPS_H
-#define NODE_CGROUPS_H
+#ifndef NODE_STEPS_H
+#define NODE_STEPS_H
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * The control groups of Slurm's steps on this node, of version 1 and 2. Nothing here allocates.
- * APAPI_SYSROOT stands before all paths.
+ * Slurm's steps that run on this node: their control groups, of version 1 and 2, and the GPUs
+ * on their live pages. Nothing here allocates. APAPI_SYSROOT stands before the paths of groups.
  */
 
+#define NODE_GPUS 64 /* most GPUs of a node; what others draw is in its domain only */
 #define CGROUP_STEP_SIZE 32
 #define CGROUP_PATH_SIZE 512
 #define CGROUP_CPU_UNKNOWN UINT64_MAX
@@ -45,8 +46,23 @@ double cgroups_cores(const struct cgroups *groups, const struct cgroup_step *ste
 /** @return CPU time of all processes of this machine; CGROUP_CPU_UNKNOWN. [ns] */
 uint64_t cgroups_root_cpu_ns(const struct cgroups *groups);
 
-/** Call `visit` for each name in a folder that does not begin with a dot. */
-void cgroups_entries(int folder, void (*visit)(int folder, const char *name, void *context),
-                     void *context);
+/** @return the GPU's number in the name of its event: "device_3", "device=3"; -1: none */
+int node_gpu_index(const char *name);
+
+/** GPUs of a step. What it has of each is in slices (MIG); 0: the whole GPU, or not known. */
+struct node_gpus {
+    uint64_t bits;                 /* 0: none, or not known */
+    uint8_t slices[NODE_GPUS];     /* that the step has */
+    uint8_t slices_all[NODE_GPUS]; /* that the GPU has */
+};
+
+/**
+ * Find the GPUs that a step measures, which are those it has, by its live page.
+ * @param folder  <live_dir>/<node>
+ */
+void node_gpus_of(int folder, uint32_t job, const char *step, struct node_gpus *gpus);
+
+/** @return whether a step has a live page in this folder. */
+bool node_any_step_is_live(int folder);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef VERIFY_VERIFY_RUN_H
 #define VERIFY_VERIFY_RUN_H
 #include "apapi/error.h"
-#include "verify/scene.h"
+#include "verify/ensembles.h"
 
 /** What a result says of itself. */
 enum run_flag {

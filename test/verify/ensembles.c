@@ -2,11 +2,248 @@
 #include "verify/ensembles.h"
 
 #include <math.h>
-
-#include "verify/profiles.h"
+#include <string.h>
 
 #define MS 1e6
 #define S 1e9
+#define PROFILE_LEAST_W 15.0
+#define PROFILE_MOST_W 450.0
+
+/* Courses of power between PROFILE_LEAST_W and PROFILE_MOST_W. */
+enum profile {
+    PROFILE_CONSTANT,
+    PROFILE_RAMP,
+    PROFILE_SINE,
+    PROFILE_SQUARE,
+    PROFILE_BURSTS,
+    PROFILE_STEPS,
+    PROFILE_WALK,
+    PROFILE_LOAD, /* idle, then under load */
+    PROFILES
+};
+
+/* --- courses of power ------------------------------------------------------------------------- */
+
+#define PERIOD_LEAST_NS 2e6
+#define PERIOD_MOST_NS 5e9
+#define WALK_STEP_W 20.0
+
+static double profiles_some_w(struct random *random)
+{
+    return random_between(random, PROFILE_LEAST_W, PROFILE_MOST_W);
+}
+
+static uint64_t profiles_some_period_ns(struct random *random)
+{
+    return random_scale(random, PERIOD_LEAST_NS, PERIOD_MOST_NS);
+}
+
+static void profiles_make_pulses(struct power *power, uint64_t period_ns, double duty,
+                                 double most_w)
+{
+    uint64_t most_ns = (uint64_t)((double)period_ns * duty);
+
+    power_add_part(power, period_ns - most_ns, PROFILE_LEAST_W);
+    power_add_part(power, most_ns, most_w);
+}
+
+/* 15 W, and 450 W for a share `duty` of each period. */
+static void profile_make_square(struct power *power, uint64_t period_ns, double duty)
+{
+    profiles_make_pulses(power, period_ns, duty, PROFILE_MOST_W);
+}
+
+static void profile_make_steps(struct power *power, double least_ns, double most_ns,
+                               struct random *random)
+{
+    for (size_t i = 0; i < power->size; i++) {
+        power_add_part(power, random_scale(random, least_ns, most_ns), profiles_some_w(random));
+    }
+}
+
+static void profile_make_sine(struct power *power, uint64_t period_ns, struct random *random)
+{
+    double mean_w = (PROFILE_LEAST_W + PROFILE_MOST_W) / 2;
+
+    power_add_part(power, period_ns, mean_w);
+    power_add_sine(power, period_ns, random_between(random, 0.1, 1) * (mean_w - PROFILE_LEAST_W));
+}
+
+static void profiles_make_ramp(struct power *power, struct random *random)
+{
+    double from_w = profiles_some_w(random), to_w = profiles_some_w(random);
+    uint64_t period_ns = profiles_some_period_ns(random);
+
+    power_add_line(power, period_ns, from_w, to_w);
+    power_add_line(power, period_ns, to_w, from_w);
+}
+
+static double profiles_walk_on_w(double w, double step_w, struct random *random)
+{
+    w += random_between(random, -step_w, step_w);
+    if (w < PROFILE_LEAST_W) {
+        return 2 * PROFILE_LEAST_W - w;
+    }
+    return w > PROFILE_MOST_W ? 2 * PROFILE_MOST_W - w : w;
+}
+
+static void profiles_make_walk(struct power *power, struct random *random)
+{
+    uint64_t part_ns = random_scale(random, 2e5, 1e8);
+    double w = profiles_some_w(random);
+
+    for (size_t i = 0; i < power->size; i++) {
+        power_add_part(power, part_ns, w);
+        w = profiles_walk_on_w(w, WALK_STEP_W, random);
+    }
+}
+
+/* Once in the time that is measured, more or less. */
+static void profiles_make_load(struct power *power, uint64_t length_ns, struct random *random)
+{
+    power_add_part(power, length_ns, PROFILE_LEAST_W);
+    power_add_part(power, length_ns, profiles_some_w(random));
+}
+
+/* With periods from milliseconds to seconds. @param length_ns  of the run */
+static void profile_make(enum profile profile, struct power *power, uint64_t length_ns,
+                         struct random *random)
+{
+    switch (profile) {
+    case PROFILE_CONSTANT:
+        power_add_part(power, (uint64_t)PERIOD_MOST_NS, profiles_some_w(random));
+        break;
+    case PROFILE_RAMP:
+        profiles_make_ramp(power, random);
+        break;
+    case PROFILE_SINE:
+        profile_make_sine(power, profiles_some_period_ns(random), random);
+        break;
+    case PROFILE_SQUARE:
+        profiles_make_pulses(power, profiles_some_period_ns(random), 0.5, profiles_some_w(random));
+        break;
+    case PROFILE_BURSTS:
+        profile_make_square(power, profiles_some_period_ns(random),
+                            random_between(random, 0.01, 0.5));
+        break;
+    case PROFILE_STEPS:
+        profile_make_steps(power, PERIOD_LEAST_NS, 1e9, random);
+        break;
+    case PROFILE_WALK:
+        profiles_make_walk(power, random);
+        break;
+    case PROFILE_LOAD:
+    case PROFILES:
+        profiles_make_load(power, length_ns, random);
+        break;
+    }
+}
+
+/* --- scenes ---------------------------------------------------------------------------------- */
+
+#define RAPL_J 61.03515625e-6
+#define LEAD_NS 100000000 /* the source has been opened by then */
+
+static struct history_component *scene_component(struct scene *scene)
+{
+    return &scene->history.components[0];
+}
+
+/* The first one. */
+static struct history_meter *scene_meter(struct scene *scene)
+{
+    return &scene->history.components[0].meters[0];
+}
+
+/* @return the true power of the meter. */
+static struct power *scene_power_of(struct scene *scene, const struct history_meter *meter)
+{
+    return &scene->history.powers[meter->domain][meter->socket];
+}
+
+/* @return the true power of the first meter. */
+static struct power *scene_power(struct scene *scene)
+{
+    return scene_power_of(scene, scene_meter(scene));
+}
+
+/* Add a counter; up to HISTORY_EVENTS in all. @return its power, which has no parts yet. */
+static struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain,
+                                       unsigned socket)
+{
+    struct history_component *component = scene_component(scene);
+    struct history_meter *meter = &component->meters[component->event_count];
+    struct power *power = &scene->history.powers[domain][socket];
+
+    *meter = (struct history_meter){.domain = domain,
+                                    .socket = socket,
+                                    .scale = RAPL_J,
+                                    .range_max = UINT32_MAX,
+                                    .update_ns = (uint64_t)MS,
+                                    .stated_ns = (uint64_t)MS};
+    meter->offset_j = random_share(scene->random) * (double)meter->range_max * meter->scale;
+    power_init(power, scene->parts[component->event_count], SCENE_PARTS);
+    component->event_count++;
+    return power;
+}
+
+/* An interval from `least_ns` to `most_ns`, unless it is fixed. */
+static void scene_set_interval(struct scene *scene, double least_ns, double most_ns)
+{
+    uint64_t interval_ns = random_scale(scene->random, least_ns, most_ns);
+
+    scene_component(scene)->interval_ns =
+        scene->fixed_interval_ns ? scene->fixed_interval_ns : interval_ns;
+}
+
+/* A counter as RAPL's that is read every 1 ms to 1 s, for 5 ms to 60 s, without any power yet. */
+static void scene_begin(struct scene *scene, uint64_t fixed_interval_ns, struct random *random)
+{
+    struct history_component *component = scene_component(scene);
+
+    memset(&scene->history, 0, sizeof scene->history);
+    scene->start_ns = 0;
+    scene->fixed_interval_ns = fixed_interval_ns;
+    scene->random = random;
+    scene->history.component_count = 1;
+    component->read_ns = random_scale(random, 5e3, 1e5);
+    component->open_ns = (uint64_t)MS;
+    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 0);
+    scene_set_interval(scene, MS, S);
+    scene->length_ns = random_scale(random, 5 * MS, 60 * S);
+}
+
+double scene_energy_j(const struct scene *scene, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct history_component *component = &scene->history.components[0];
+    double energy_j = 0;
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct history_meter *meter = &component->meters[i];
+        const struct power *power = &scene->history.powers[meter->domain][meter->socket];
+
+        energy_j += power_energy_j(power, to_ns) - power_energy_j(power, from_ns);
+    }
+    return energy_j;
+}
+
+static void scene_make_gauge(struct scene *scene)
+{
+    *scene_meter(scene) = (struct history_meter){
+        .domain = APAPI_DOMAIN_PACKAGE, .gauge = true, .scale = 1e-3, .update_ns = 1};
+}
+
+/* The measurement begins at any phase of the power, which is there, and of the meters. */
+static void scene_set_start(struct scene *scene)
+{
+    struct history_component *component = scene_component(scene);
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        component->meters[i].phase_ns = random_below(scene->random, component->meters[i].update_ns);
+    }
+    scene->start_ns = LEAD_NS + random_below(scene->random, scene_power(scene)->period_ns);
+}
+
 #define DEFAULT_INTERVAL_NS 1e8
 
 /* --- power ----------------------------------------------------------------------------------- */

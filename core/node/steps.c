@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node/steps.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apapi/live.h"
+#include "base/count_of.h"
+#include "base/duration.h"
+#include "base/folder.h"
+#include "base/kernel_file.h"
+
+#define CGROUPS_MOUNT "/sys/fs/cgroup"
+#define TEXT_SIZE 4096
+#define NS_PER_US 1000
+
+/* Call `visit` for each name in a folder that does not begin with a dot. @return false: no folder
+ */
+static bool steps_entries(int above, const char *path,
+                          void (*visit)(int folder, const char *name, void *context), void *context)
+{
+    int folder = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    _Alignas(struct dirent64) char entries[TEXT_SIZE];
+    ssize_t size;
+
+    while (folder >= 0 && (size = getdents64(folder, entries, sizeof entries)) > 0) {
+        for (ssize_t at = 0; at < size;) {
+            const struct dirent64 *entry = (const void *)(entries + at);
+
+            if (entry->d_name[0] != '.') {
+                visit(folder, entry->d_name, context);
+            }
+            at += entry->d_reclen;
+        }
+    }
+    folder_close(folder);
+    return folder >= 0;
+}
+
+/* --- control groups -------------------------------------------------------------------------- */
+
+/* Best first. %s: the node's name, which slurmd has where several of them may run on a machine. */
+static const struct layout {
+    const char *steps, *cores, *root;
+    bool unified, counts;
+} layouts[] = {
+    {"/system.slice/%s_slurmstepd.scope", "/system.slice/%s_slurmstepd.scope", "", true, true},
+    {"/system.slice/slurmstepd.scope", "/system.slice/slurmstepd.scope", "", true, true},
+    {"/cpuacct/slurm_%s", "/cpuset/slurm_%s", "/cpuacct", false, true},
+    {"/cpuacct/slurm", "/cpuset/slurm", "/cpuacct", false, true},
+    {"/freezer/slurm_%s", "/cpuset/slurm_%s", "/cpuacct", false, false},
+    {"/freezer/slurm", "/cpuset/slurm", "/cpuacct", false, false},
+};
+
+static void cgroups_path(char path[CGROUP_PATH_SIZE], const char *pattern, const char *node)
+{
+    const char *mark = strstr(pattern, "%s");
+    char whole[CGROUP_PATH_SIZE];
+    int before = mark ? (int)(mark - pattern) : (int)strlen(pattern);
+
+    snprintf(whole, sizeof whole, "%s%.*s%s%s", CGROUPS_MOUNT, before, pattern, mark ? node : "",
+             mark ? mark + 2 : "");
+    kernel_file_path(path, CGROUP_PATH_SIZE, whole);
+}
+
+bool cgroups_find(struct cgroups *groups, const char *node)
+{
+    for (size_t i = 0; i < COUNT_OF(layouts); i++) {
+        cgroups_path(groups->steps, layouts[i].steps, node);
+        if (access(groups->steps, X_OK) == 0) {
+            cgroups_path(groups->cores, layouts[i].cores, node);
+            cgroups_path(groups->root, layouts[i].root, node);
+            groups->unified = layouts[i].unified;
+            groups->counts = layouts[i].counts;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* @return the text's length; -1 */
+static ssize_t cgroups_read(int folder, const char *name, char text[TEXT_SIZE])
+{
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? -1 : read(file, text, TEXT_SIZE - 1);
+
+    folder_close(file);
+    text[size > 0 ? size : 0] = '\0';
+    return size;
+}
+
+static uint64_t cgroups_cpu_ns(int folder, bool unified)
+{
+    char text[TEXT_SIZE];
+    const char *found;
+    uint64_t cpu_ns;
+
+    if (!unified) {
+        return kernel_file_read_u64_at(folder, "cpuacct.usage", &cpu_ns) ? CGROUP_CPU_UNKNOWN
+                                                                         : cpu_ns;
+    }
+    found = cgroups_read(folder, "cpu.stat", text) > 0 ? strstr(text, "usage_usec ") : NULL;
+    return found ? strtoull(found + strlen("usage_usec "), NULL, 10) * NS_PER_US
+                 : CGROUP_CPU_UNKNOWN;
+}
+
+uint64_t cgroups_root_cpu_ns(const struct cgroups *groups)
+{
+    int folder = open(groups->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint64_t cpu_ns = folder < 0 ? CGROUP_CPU_UNKNOWN : cgroups_cpu_ns(folder, groups->unified);
+
+    folder_close(folder);
+    return cpu_ns;
+}
+
+/* The way down. */
+struct walk {
+    const struct cgroups *groups;
+    void (*visit)(const struct cgroup_step *step, void *context);
+    void *context;
+    struct cgroup_step step;
+};
+
+static void cgroups_visit(struct walk *walk, int above, const char *name)
+{
+    int folder = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct cgroup_step *step = &walk->step;
+    struct stat status;
+
+    if (folder >= 0 && fstat(folder, &status) == 0 &&
+        strlen(name) < sizeof step->step + strlen("step_")) {
+        snprintf(step->step, sizeof step->step, "%s", name + strlen("step_"));
+        step->inode = status.st_ino;
+        step->born_unix_ns =
+            (int64_t)status.st_ctim.tv_sec * (int64_t)NS_PER_S + status.st_ctim.tv_nsec;
+        step->cpu_ns = walk->groups->counts ? cgroups_cpu_ns(folder, walk->groups->unified)
+                                            : CGROUP_CPU_UNKNOWN;
+        walk->visit(step, walk->context);
+    }
+    folder_close(folder);
+}
+
+/* @return the number of "job_17"; 0: another name */
+static uint32_t cgroups_job(const char *name)
+{
+    char *end;
+    unsigned long value;
+
+    if (strncmp(name, "job_", 4) != 0 || !isdigit((unsigned char)name[4])) {
+        return 0;
+    }
+    value = strtoul(name + 4, &end, 10);
+    return *end == '\0' && value < UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static void cgroups_descend(int above, const char *name, void *context)
+{
+    struct walk *walk = context;
+    size_t length = strlen(walk->step.path);
+    bool step = walk->step.job > 0 && strncmp(name, "step_", strlen("step_")) == 0;
+    uint32_t job = walk->step.job > 0 ? 0 : cgroups_job(name);
+
+    if ((!step && job == 0 && strncmp(name, "uid_", strlen("uid_")) != 0) ||
+        length + strlen(name) + 2 > sizeof walk->step.path) {
+        return;
+    }
+    walk->step.job += job;
+    snprintf(walk->step.path + length, sizeof walk->step.path - length, "/%s", name);
+    if (step) {
+        cgroups_visit(walk, above, name);
+    } else {
+        steps_entries(above, name, cgroups_descend, walk);
+    }
+    walk->step.path[length] = '\0';
+    walk->step.job -= job;
+}
+
+bool cgroups_scan(const struct cgroups *groups,
+                  void (*visit)(const struct cgroup_step *step, void *context), void *context)
+{
+    struct walk walk = {.groups = groups, .visit = visit, .context = context};
+
+    return steps_entries(AT_FDCWD, groups->steps, cgroups_descend, &walk);
+}
+
+/* "0-3,8" */
+static double cgroups_count(const char *list)
+{
+    double count = 0;
+
+    while (*list >= '0' && *list <= '9') {
+        char *end;
+        unsigned long first = strtoul(list, &end, 10);
+        unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+
+        count += last >= first ? (double)(last - first + 1) : 0;
+        list = *end == ',' ? end + 1 : end;
+    }
+    return count > 0 ? count : NAN;
+}
+
+double cgroups_cores(const struct cgroups *groups, const struct cgroup_step *step)
+{
+    char path[2 * CGROUP_PATH_SIZE], list[TEXT_SIZE];
+    int folder;
+    ssize_t size;
+
+    snprintf(path, sizeof path, "%s%s", groups->cores, step->path);
+    folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    size =
+        folder < 0
+            ? -1
+            : cgroups_read(folder, groups->unified ? "cpuset.cpus.effective" : "cpuset.cpus", list);
+    folder_close(folder);
+    return size > 0 ? cgroups_count(list) : NAN;
+}
+
+/* --- GPUs, by the steps' live pages ---------------------------------------------------------- */
+
+int node_gpu_index(const char *name)
+{
+    const char *found = strstr(name, "device");
+    int index = 0;
+
+    if (!found || (found[6] != '_' && found[6] != '=') || found[7] < '0' || found[7] > '9') {
+        return -1;
+    }
+    for (found += 7; *found >= '0' && *found <= '9' && index < NODE_GPUS; found++) {
+        index = index * 10 + (*found - '0');
+    }
+    return index < NODE_GPUS ? index : -1;
+}
+
+/* A page in one of the users' folders. */
+struct gpus_search {
+    char name[64];
+    struct node_gpus *gpus;
+    bool anyone;
+};
+
+/* The user may have changed the page. */
+static void gpus_look(int folder, const char *user, void *context)
+{
+    struct gpus_search *search = context;
+    struct node_gpus *gpus = search->gpus;
+    struct apapi_live_page *page = MAP_FAILED;
+    struct stat status;
+    char path[128];
+    int file = -1;
+
+    if (isdigit((unsigned char)*user) &&
+        snprintf(path, sizeof path, "%s/%s", user, search->name) < (int)sizeof path) {
+        file = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    }
+    if (file >= 0 && fstat(file, &status) == 0 && status.st_size >= (off_t)sizeof *page) {
+        page = mmap(NULL, sizeof *page, PROT_READ, MAP_SHARED, file, 0);
+    }
+    folder_close(file);
+    if (page == MAP_FAILED) {
+        return;
+    }
+    for (uint32_t i = 0; memcmp(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic) == 0 &&
+                         i < apapi_live_event_count(page) && i < APAPI_LIVE_EVENTS;
+         i++) {
+        struct apapi_live_event event = page->names[i];
+        int index;
+
+        event.name[sizeof event.name - 1] = '\0';
+        index = event.domain == APAPI_DOMAIN_GPU ? node_gpu_index(event.name) : -1;
+        if (index >= 0) {
+            gpus->bits |= UINT64_C(1) << index;
+        }
+        if (index >= 0 && event.slices <= event.slices_all && event.slices_all <= UINT8_MAX) {
+            gpus->slices[index] = (uint8_t)event.slices;
+            gpus->slices_all[index] = (uint8_t)event.slices_all;
+        }
+    }
+    munmap(page, sizeof *page);
+}
+
+void node_gpus_of(int folder, uint32_t job, const char *step, struct node_gpus *gpus)
+{
+    struct gpus_search search = {.gpus = gpus};
+
+    *gpus = (struct node_gpus){.bits = 0};
+    snprintf(search.name, sizeof search.name, "%u.%s", job, step);
+    steps_entries(folder, ".", gpus_look, &search);
+}
+
+/* The page of a sampler that was killed stays. */
+static void gpus_look_alive(int folder, const char *name, void *context)
+{
+    struct gpus_search *search = context;
+    struct apapi_live_head head;
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    search->anyone |= file >= 0 && read(file, &head, sizeof head) == (ssize_t)sizeof head &&
+                      head.state != APAPI_LIVE_ENDED && head.writer > 0 &&
+                      (kill((pid_t)head.writer, 0) == 0 || errno == EPERM);
+    folder_close(file);
+}
+
+static void gpus_look_below(int folder, const char *user, void *context)
+{
+    if (isdigit((unsigned char)*user)) {
+        steps_entries(folder, user, gpus_look_alive, context);
+    }
+}
+
+bool node_any_step_is_live(int folder)
+{
+    struct gpus_search search = {.anyone = false};
+
+    steps_entries(folder, ".", gpus_look_below, &search);
+    return search.anyone;
+}
