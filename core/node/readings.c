@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "node/folder.h"
-#include "sources/source.h"
+#include "sources/sources.h"
 
 int node_readings_open(struct node_readings *readings, int folder, struct apapi_error *err)
 {

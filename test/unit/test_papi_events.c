@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sources/papi/papi_events.h"
-#include "sources/wanted_events.h"
+#include "sources/sources.h"
 #include "unit/unit.h"
 
 static bool describe(const char *name, const char *units, struct apapi_event *event)

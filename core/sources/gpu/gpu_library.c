@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "sources/settings.h"
+#include "sources/sources.h"
 
 static bool gpu_library_try(struct gpu_library *library, const char *name, struct apapi_error *err)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources/cloexec.h"
+#include "sources/sources.h"
 
 /* A query of one GPU, and the events for its values. */
 struct gpu_slot {

@@ -6,7 +6,7 @@
 
 #include "sources/gpu/gpu_library.h"
 #include "sources/gpu/gpu_select.h"
-#include "sources/source.h"
+#include "sources/sources.h"
 
 #define GPU_VALUES_MAX 3
 #define GPU_ABSENT UINT64_MAX /* value that this GPU does not provide */

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/count_of.h"
-#include "sources/settings.h"
+#include "sources/sources.h"
 
 #define MIG_PREFIX "MIG-"
 #define MIG_OLD_PREFIX "MIG-GPU-" /* MIG-GPU-<uuid of the GPU>/<instance>/<instance> */

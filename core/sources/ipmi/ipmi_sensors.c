@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "sources/cloexec.h"
 #include "sources/ipmi/ipmi_id_string.h"
+#include "sources/sources.h"
 
 #define ANALOG 0x01 /* event/reading type code of sensors with a threshold: they have a value */
 

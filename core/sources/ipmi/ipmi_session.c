@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/count_of.h"
 #include "base/kernel_file.h"
-#include "sources/cloexec.h"
+#include "sources/sources.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define RETRANSMISSIONS 4 /* within the timeout */

@@ -11,7 +11,7 @@
 
 #include "apapi/interval.h"
 #include "base/duration.h"
-#include "sources/settings.h"
+#include "sources/sources.h"
 
 #define TIMEOUT_NS (5 * NS_PER_S)
 #define TIMEOUT_MIN_NS NS_PER_S

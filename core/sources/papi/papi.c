@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "base/count_of.h"
-#include "sources/cloexec.h"
 #include "sources/papi/papi_events.h"
 #include "sources/papi/papi_exit.h"
 #include "sources/papi/papi_library.h"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The source for PAPI, or what stands for it.
+# The source for PAPI. Without it, catalog.c says so.
 if(NOT WITH_PAPI)
-  target_sources(apapi_objs PRIVATE sources/papi/no_papi.c)
   return()
 endif()
 
@@ -16,7 +15,8 @@ endif()
 
 target_sources(
   apapi_objs
-  PRIVATE sources/papi/papi.c
+  PRIVATE sources/papi/gpu_papi.c
+          sources/papi/papi.c
           sources/papi/papi_events.c
           sources/papi/papi_exit.c
           sources/papi/papi_library.c

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/count_of.h"
-#include "sources/wanted_events.h"
+#include "sources/sources.h"
 
 #define RAPL_RANGE_J 65536.0 /* the smallest range of a RAPL counter: 32 bits of 15.3 uJ */
 #define RAPL "rapl:::"

@@ -12,7 +12,7 @@
 #include "base/shared_library.h"
 #include "sources/papi/papi_exit.h"
 #include "sources/papi/papi_needs.h"
-#include "sources/settings.h"
+#include "sources/sources.h"
 
 #define WANTED_MAX 32
 #define UNFINISHED_MAX 32

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources/cloexec.h"
 #include "sources/papi/papi_exit.h"
 #include "sources/papi/papi_library.h"
 #include "sources/papi/papi_thread.h"
-#include "sources/source_overflow.h"
+#include "sources/sources.h"
 
 #define CPU_COMPONENT "perf_event" /* of an event that names none */
 

@@ -17,7 +17,6 @@
 #include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "base/number.h"
-#include "sources/settings.h"
 #include "sources/sources.h"
 
 #define COMPONENT "estimate"
@@ -168,18 +167,6 @@ static int open_stat(struct estimate_reader *reader, struct apapi_error *err)
     return error ? apapi_fail(err, error, "%.150s: %s", path, strerror(error)) : 0;
 }
 
-static int estimate_probe(const char *component, struct apapi_error *err)
-{
-    return strcmp(component, COMPONENT) == 0
-               ? 0
-               : apapi_fail(err, ENOENT, "estimate has no component '%s'", component);
-}
-
-static void estimate_list(apapi_component_f visit, void *context)
-{
-    visit(COMPONENT, context);
-}
-
 static void estimate_close(struct apapi_reader *base)
 {
     struct estimate_reader *reader = (struct estimate_reader *)base;
@@ -194,12 +181,9 @@ static void estimate_close(struct apapi_reader *base)
 
 static struct apapi_reader *estimate_open(const char *component, struct apapi_error *err)
 {
-    struct estimate_reader *reader;
+    struct estimate_reader *reader = calloc(1, sizeof *reader);
 
-    if (estimate_probe(component, err)) {
-        return NULL;
-    }
-    reader = calloc(1, sizeof *reader);
+    (void)component;
     if (!reader) {
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
@@ -268,8 +252,6 @@ static void estimate_describe(const struct apapi_reader *base, size_t index, cha
 
 const struct apapi_source apapi_source_estimate = {
     .name = COMPONENT,
-    .probe = estimate_probe,
-    .list = estimate_list,
     .open = estimate_open,
     .read = estimate_read,
     .describe = estimate_describe,
