@@ -1,38 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* PAPI's components for GPUs. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
 
 #include "base/count_of.h"
-#include "sources/gpu/gpu_reader.h"
-#include "sources/gpu/nvml.h"
-#include "sources/gpu/rocm_driver.h"
-#include "sources/sources.h"
+#include "sources/gpu/gpu.h"
 
-static const struct gpu_component {
-    const char *name;
-    const char *counter; /* the event that counts energy */
-    int (*available)(struct apapi_error *err);
-} components[] = {
-    {"nvml", "nvml:::*:total_energy_consumption", nvml_available},
-    {"rocm_smi", "rocm_smi:::energy_count:*", rocm_available},
-    {"amd_smi", "amd_smi:::energy_consumed:*", rocm_available},
-};
+static const struct gpu_driver *const drivers[] = {&nvml_driver, &rocm_smi_driver, &amd_smi_driver};
 
-static const struct gpu_component *gpu_papi_find_component(const char *name)
-{
-    for (size_t i = 0; i < COUNT_OF(components); i++) {
-        if (strcmp(components[i].name, name) == 0) {
-            return &components[i];
-        }
-    }
-    return NULL;
-}
-
-static bool counts_energy(const struct apapi_reader *reader, const struct gpu_component *component)
+static bool counts_energy(const struct apapi_reader *reader, const struct gpu_driver *driver)
 {
     for (size_t i = 0; i < reader->count; i++) {
-        if (fnmatch(component->counter, reader->events[i].name, 0) == 0) {
+        if (fnmatch(driver->counter, reader->events[i].name, 0) == 0) {
             return true;
         }
     }
@@ -40,33 +20,29 @@ static bool counts_energy(const struct apapi_reader *reader, const struct gpu_co
 }
 
 /* Without the hardware PAPI is not loaded. */
-static int gpu_papi_check(const char *name, const struct gpu_component *component,
-                          struct apapi_error *err)
+static int check_gpus(const struct gpu_driver *driver, struct apapi_error *err)
 {
-    if (!component) {
-        return apapi_fail(err, ENOENT, "'%s' is not a component for GPUs", name);
-    }
-    if (component->available(err)) {
+    if (driver->available ? driver->available(err) : gpu_driver_load(driver, err)) {
         return -1;
     }
-    return gpu_list() ? apapi_fail(err, ENOSYS, "PAPI's %s cannot leave GPUs out", name) : 0;
+    return gpu_list()
+               ? apapi_fail(err, ENOSYS, "PAPI's %s cannot leave GPUs out", driver->component)
+               : 0;
 }
 
-static struct apapi_reader *papi_gpu_open(const char *name, struct apapi_error *err)
+static struct apapi_reader *papi_gpu_open(const char *component, struct apapi_error *err)
 {
-    const struct gpu_component *component = gpu_papi_find_component(name);
-    struct apapi_reader *reader =
-        gpu_papi_check(name, component, err) ? NULL : apapi_source_papi.open(name, err);
+    struct apapi_reader *reader;
+    size_t i = 0;
 
-    if (reader && !counts_energy(reader, component)) {
+    while (i < COUNT_OF(drivers) - 1 && strcmp(drivers[i]->component, component) != 0) {
+        i++;
+    }
+    reader = check_gpus(drivers[i], err) ? NULL : apapi_source_papi.open(component, err);
+    if (reader && !counts_energy(reader, drivers[i])) {
         gpu_remark(reader, "power integrated");
     }
     return reader;
-}
-
-static int papi_gpu_probe(const char *component, struct apapi_error *err)
-{
-    return apapi_source_papi.probe(component, err);
 }
 
 static void papi_gpu_want(const char *component)
@@ -74,19 +50,6 @@ static void papi_gpu_want(const char *component)
     apapi_source_papi.want(component);
 }
 
-static void papi_gpu_list(apapi_component_f visit, void *context)
-{
-    for (size_t i = 0; i < COUNT_OF(components); i++) {
-        visit(components[i].name, context);
-    }
-}
-
 /* A reader belongs to the PAPI source, which reads and closes it. */
 const struct apapi_source apapi_source_papi_gpu = {
-    .name = "papi",
-    .slow = true,
-    .probe = papi_gpu_probe,
-    .want = papi_gpu_want,
-    .list = papi_gpu_list,
-    .open = papi_gpu_open,
-};
+    .name = "papi", .slow = true, .want = papi_gpu_want, .open = papi_gpu_open};
