@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sources/papi/papi_events.h"
+#include "sources/papi/papi_faults.h"
 #include "sources/sources.h"
 #include "unit/unit.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sources/papi/papi_powercap.h"
+#include "sources/papi/papi_faults.h"
 #include "unit/unit.h"
 
 #define RANGE UINT64_C(262143328850)

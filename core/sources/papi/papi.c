@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any component of the installed PAPI, by its name. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/count_of.h"
-#include "sources/papi/papi_events.h"
-#include "sources/papi/papi_exit.h"
+#include "sources/gpu/gpu.h"
+#include "sources/papi/papi_faults.h"
 #include "sources/papi/papi_library.h"
-#include "sources/papi/papi_msr.h"
-#include "sources/papi/papi_powercap.h"
-#include "sources/papi/papi_thread.h"
 #include "sources/sources.h"
 
 #define EVENTS_MAX 512
@@ -37,7 +35,7 @@ static int papi_probe(const char *component, struct apapi_error *err)
     if (!papi) {
         return -1;
     }
-    if (papi_library_find(papi, component) < 0) {
+    if (papi_library_find(component) < 0) {
         return apapi_fail(err, ENOENT, "%s has no component '%s'", papi_library_version(),
                           component);
     }
@@ -57,30 +55,12 @@ static void papi_list(apapi_component_f visit, void *context)
     }
 }
 
-static const char *const natures[] = {
-    [RAPL] = "rapl", [POWERCAP] = "powercap", [UNCORE] = "perf_event_uncore"};
-
 static enum nature nature_of(const char *component)
 {
-    for (size_t i = 0; i < COUNT_OF(natures); i++) {
-        if (natures[i] && strcmp(natures[i], component) == 0) {
-            return (enum nature)i;
-        }
-    }
-    return ORDINARY;
-}
-
-/* Add what PAPI's description lacks, and check whether the event can be read. */
-static bool complete_event(struct papi_reader *reader, struct apapi_event *event)
-{
-    switch (reader->nature) {
-    case RAPL:
-        return papi_msrs_can_read(&reader->msrs, event->name);
-    case POWERCAP:
-        return papi_powercap_add(&reader->powercap, event);
-    default:
-        return true;
-    }
+    return strcmp(component, "rapl") == 0                ? RAPL
+           : strcmp(component, "powercap") == 0          ? POWERCAP
+           : strcmp(component, "perf_event_uncore") == 0 ? UNCORE
+                                                         : ORDINARY;
 }
 
 static void papi_add_event(struct papi_reader *reader, const char *name,
@@ -89,7 +69,8 @@ static void papi_add_event(struct papi_reader *reader, const char *name,
     struct apapi_event *event = &reader->events[reader->base.count];
 
     if (reader->base.count == EVENTS_MAX || !papi_event_describe(info, name, event) ||
-        !complete_event(reader, event)) {
+        (reader->nature == RAPL && !papi_msrs_can_read(&reader->msrs, name)) ||
+        (reader->nature == POWERCAP && !papi_powercap_add(&reader->powercap, event))) {
         return;
     }
     if (reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
@@ -99,29 +80,28 @@ static void papi_add_event(struct papi_reader *reader, const char *name,
     }
 }
 
-/* The kernel's package counters belong to one CPU of each package. */
-static void add_on_each_package(struct papi_reader *reader, const char *name,
-                                const PAPI_event_info_t *info)
+/*
+ * For component rapl through perf: only its energies, not all counters of the uncore. The kernel's
+ * package counters belong to one CPU of each package.
+ */
+static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
 {
     int cpus[PAPI_MSR_PACKAGES_MAX];
     char on_cpu[APAPI_NAME_SIZE];
 
+    if (reader->nature != UNCORE) {
+        papi_add_event(reader, name, info);
+        return;
+    }
+    if (!strstr(name, "rapl::RAPL_ENERGY_")) {
+        return;
+    }
     papi_first_cpus(cpus);
     for (size_t i = 0; i < PAPI_MSR_PACKAGES_MAX; i++) {
         if (cpus[i] >= 0) {
             snprintf(on_cpu, sizeof on_cpu, "%s:cpu=%d", name, cpus[i]);
             papi_add_event(reader, on_cpu, info);
         }
-    }
-}
-
-/* For component rapl through perf: only its energies, not all counters of the uncore. */
-static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
-{
-    if (reader->nature != UNCORE) {
-        papi_add_event(reader, name, info);
-    } else if (strstr(name, "rapl::RAPL_ENERGY_")) {
-        add_on_each_package(reader, name, info);
     }
 }
 
@@ -149,53 +129,43 @@ static void for_each_event(struct papi_reader *reader, int component, visit_f vi
     }
 }
 
-static int no_event(const struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    const PAPI_component_info_t *info = reader->papi->get_component_info(component);
-    const char *reason = info->disabled ? info->disabled_reason : "";
-
-    return apapi_fail(err, ENODEV, "PAPI's %s offers no usable event%s%.120s", reader->base.detail,
-                      *reason ? ": " : "", reason);
-}
-
 static int papi_add_all(struct papi_reader *reader, int component, struct apapi_error *err)
 {
+    const PAPI_component_info_t *info;
+    const char *reason;
+
     for_each_event(reader, component, add_found);
     if (*reader->powercap.denied.text) {
         return apapi_fail(err, EACCES, "%s", reader->powercap.denied.text);
     }
-    return reader->base.count ? 0 : no_event(reader, component, err);
-}
-
-static int add_registers(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    int result;
-
-    papi_msrs_open(&reader->msrs);
-    result = papi_add_all(reader, component, err);
-    papi_msrs_close(&reader->msrs);
-    return result;
-}
-
-static int add_zones(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    if (papi_powercap_reserve(&reader->powercap, err)) {
-        return -1;
+    if (reader->base.count > 0) {
+        return 0;
     }
-    for_each_event(reader, component, note_zone);
-    return papi_add_all(reader, component, err) ||
-                   papi_powercap_check_packages(&reader->powercap, err)
-               ? -1
-               : 0;
+    info = reader->papi->get_component_info(component);
+    reason = info->disabled ? info->disabled_reason : "";
+    return apapi_fail(err, ENODEV, "PAPI's %s offers no usable event%s%.120s", reader->base.detail,
+                      *reason ? ": " : "", reason);
 }
 
 static int papi_add_events(struct papi_reader *reader, int component, struct apapi_error *err)
 {
+    int result;
+
     switch (reader->nature) {
     case RAPL:
-        return add_registers(reader, component, err);
+        papi_msrs_open(&reader->msrs);
+        result = papi_add_all(reader, component, err);
+        papi_msrs_close(&reader->msrs);
+        return result;
     case POWERCAP:
-        return add_zones(reader, component, err);
+        if (papi_powercap_reserve(&reader->powercap, err)) {
+            return -1;
+        }
+        for_each_event(reader, component, note_zone);
+        return papi_add_all(reader, component, err) ||
+                       papi_powercap_check_packages(&reader->powercap, err)
+                   ? -1
+                   : 0;
     default:
         return papi_add_all(reader, component, err);
     }
@@ -224,10 +194,16 @@ static void calibrate(struct papi_reader *reader)
     }
 }
 
-static int papi_start(struct papi_reader *reader, struct apapi_error *err)
+static int papi_begin(struct papi_reader *reader, int component, struct apapi_error *err)
 {
-    int code;
+    int code = reader->papi->create_eventset(&reader->set);
 
+    if (code != PAPI_OK) {
+        return failed_call(reader, "PAPI_create_eventset", code, err);
+    }
+    if (papi_add_events(reader, component, err)) {
+        return -1;
+    }
     papi_powercap_before_start(&reader->powercap);
     code = reader->papi->start(reader->set);
     if (code != PAPI_OK) {
@@ -237,16 +213,6 @@ static int papi_start(struct papi_reader *reader, struct apapi_error *err)
         calibrate(reader);
     }
     return 0;
-}
-
-static int papi_begin(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    int code = reader->papi->create_eventset(&reader->set);
-
-    if (code != PAPI_OK) {
-        return failed_call(reader, "PAPI_create_eventset", code, err);
-    }
-    return papi_add_events(reader, component, err) ? -1 : papi_start(reader, err);
 }
 
 /* Does not call PAPI. */
@@ -308,9 +274,9 @@ static int papi_open_component(void *context)
 {
     struct opening *opening = context;
     const struct papi_library *papi = opening->papi;
-    int component = papi_library_find(papi, opening->component);
+    int component = papi_library_find(opening->component);
 
-    if (papi_library_enter(papi, opening->component, opening->err)) {
+    if (papi_library_enter(opening->component, opening->err)) {
         return -1;
     }
     opening->entered = true;
@@ -359,26 +325,22 @@ static int open_guarded(void *context)
     return result;
 }
 
-static struct apapi_reader *finish_opening(struct papi_reader *reader)
-{
-    char component[sizeof reader->base.detail];
-
-    strcpy(component, reader->base.detail);
-    snprintf(reader->base.detail, sizeof reader->base.detail, "%.22s %.40s", papi_library_version(),
-             component);
-    return &reader->base;
-}
-
 static struct apapi_reader *papi_open(const char *component, struct apapi_error *err)
 {
     struct opening opening = {papi_library_load(err), component, NULL, false, err};
     int result = opening.papi ? papi_thread_call(open_guarded, &opening, err) : -1;
+    char name[sizeof opening.reader->base.detail];
 
     if (result == PAPI_THREAD_ENDED) {
         abandon(&opening);
         apapi_fail(err, EIO, "PAPI's %.40s has ended its thread", component);
     }
-    return result ? NULL : finish_opening(opening.reader);
+    if (result) {
+        return NULL;
+    }
+    strcpy(name, opening.reader->base.detail);
+    snprintf(opening.reader->base.detail, sizeof name, "%.22s %.40s", papi_library_version(), name);
+    return &opening.reader->base;
 }
 
 static int read_set(void *context)
@@ -426,17 +388,12 @@ static int papi_describe_event(void *context)
     return 0;
 }
 
-static int describe_guarded(void *wanted)
-{
-    return papi_exit_guard(papi_describe_event, wanted);
-}
-
 static void papi_describe(const struct apapi_reader *base, size_t index, char *text, size_t size)
 {
     struct description wanted = {(const struct papi_reader *)base, index, text, size};
 
     *text = '\0';
-    papi_thread_call(describe_guarded, &wanted, NULL);
+    papi_thread_call(papi_describe_event, &wanted, NULL);
 }
 
 const struct apapi_source apapi_source_papi = {
@@ -449,3 +406,52 @@ const struct apapi_source apapi_source_papi = {
     .describe = papi_describe,
     .close = papi_close,
 };
+
+/* --- PAPI's components for GPUs --------------------------------------------------------------- */
+
+static const struct gpu_driver *const drivers[] = {&nvml_driver, &rocm_smi_driver, &amd_smi_driver};
+
+static bool counts_energy(const struct apapi_reader *reader, const struct gpu_driver *driver)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        if (fnmatch(driver->counter, reader->events[i].name, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without the hardware PAPI is not loaded. */
+static int check_gpus(const struct gpu_driver *driver, struct apapi_error *err)
+{
+    if (driver->available ? driver->available(err) : gpu_driver_load(driver, err)) {
+        return -1;
+    }
+    return gpu_list()
+               ? apapi_fail(err, ENOSYS, "PAPI's %s cannot leave GPUs out", driver->component)
+               : 0;
+}
+
+static struct apapi_reader *papi_gpu_open(const char *component, struct apapi_error *err)
+{
+    struct apapi_reader *reader;
+    size_t i = 0;
+
+    while (i < COUNT_OF(drivers) - 1 && strcmp(drivers[i]->component, component) != 0) {
+        i++;
+    }
+    reader = check_gpus(drivers[i], err) ? NULL : apapi_source_papi.open(component, err);
+    if (reader && !counts_energy(reader, drivers[i])) {
+        gpu_remark(reader, "power integrated");
+    }
+    return reader;
+}
+
+static void papi_gpu_want(const char *component)
+{
+    apapi_source_papi.want(component);
+}
+
+/* A reader belongs to the PAPI source, which reads and closes it. */
+const struct apapi_source apapi_source_papi_gpu = {
+    .name = "papi", .slow = true, .want = papi_gpu_want, .open = papi_gpu_open};

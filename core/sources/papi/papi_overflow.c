@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources/papi/papi_exit.h"
 #include "sources/papi/papi_library.h"
-#include "sources/papi/papi_thread.h"
 #include "sources/sources.h"
 
 #define CPU_COMPONENT "perf_event" /* of an event that names none */
@@ -176,12 +174,7 @@ static int papi_overflow_enter(void *context)
 {
     const struct papi_overflow_entry *entry = context;
 
-    return papi_library_enter(papi, entry->component, entry->err);
-}
-
-static int papi_overflow_enter_guarded(void *context)
-{
-    return papi_exit_guard(papi_overflow_enter, context);
+    return papi_library_enter(entry->component, entry->err);
 }
 
 static int papi_overflow_leave(void *unused)
@@ -204,7 +197,7 @@ static int papi_overflow_load(const char *event, struct apapi_error *err)
         memcpy(entry.component, event, (size_t)(end - event));
         entry.component[end - event] = '\0';
     }
-    return papi_thread_call(papi_overflow_enter_guarded, &entry, err) ? -1 : 0;
+    return papi_thread_call(papi_overflow_enter, &entry, err) ? -1 : 0;
 }
 
 /* --- counters --------------------------------------------------------------------------------- */
