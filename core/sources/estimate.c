@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "base/number.h"
 #include "sources/sources.h"
@@ -62,20 +61,15 @@ static int parse_count(const char **text, uint64_t *count)
 /* @return 0 or the errno. */
 static int parse_stat(const char *text, uint64_t *busy_ticks)
 {
-    static const int busy[] = {TIME_USER, TIME_NICE, TIME_SYSTEM, TIME_IRQ, TIME_SOFTIRQ};
-    uint64_t times[TIMES];
-    uint64_t sum = 0;
-    int error = 0;
+    uint64_t sum = 0, ticks;
+    int error = strncmp(text, "cpu ", 4) == 0 ? 0 : EBADMSG;
 
-    if (strncmp(text, "cpu ", 4) != 0) {
-        return EBADMSG;
-    }
     text += 4;
     for (int i = 0; !error && i < TIMES; i++) {
-        error = parse_count(&text, &times[i]);
-    }
-    for (size_t i = 0; !error && i < COUNT_OF(busy); i++) {
-        error = __builtin_add_overflow(sum, times[busy[i]], &sum) ? ERANGE : 0;
+        error = parse_count(&text, &ticks);
+        if (!error && i != TIME_IDLE && i != TIME_IOWAIT) {
+            error = __builtin_add_overflow(sum, ticks, &sum) ? ERANGE : 0;
+        }
     }
     if (!error && *text != ' ' && *text != '\n') {
         error = EBADMSG;

@@ -154,26 +154,7 @@ size_t wanted_events_missing(const char *component, const struct apapi_reader *r
 #define FOLDER "/proc/self/fd"
 #define NOTED_MAX 16 /* at a time; descriptors of more calls are not marked in children */
 
-typedef void (*descriptor_f)(int fd, void *context);
-
 static const struct open_files *_Atomic noted[NOTED_MAX];
-
-static void for_each_descriptor(descriptor_f visit, void *context)
-{
-    DIR *dir = opendir(FOLDER);
-
-    if (!dir) {
-        return;
-    }
-    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        int fd = (int)strtol(entry->d_name, NULL, 10);
-
-        if (entry->d_name[0] != '.' && fd != dirfd(dir)) {
-            visit(fd, context);
-        }
-    }
-    closedir(dir);
-}
 
 /* Make the name of a descriptor's link. A child of fork() must not call snprintf(). */
 static void link_name(char name[sizeof FOLDER "/4294967295"], int fd)
@@ -245,11 +226,27 @@ static void replace_noted(const struct open_files *old, const struct open_files 
     }
 }
 
-static void note(int fd, void *files)
+/* Note all descriptors, or mark those that were not noted before. */
+static void look_at_all(struct open_files *files, bool notes)
 {
-    if (fd < OPEN_FILES_MAX) {
-        ((struct open_files *)files)->bits[fd / 64] |= UINT64_C(1) << fd % 64;
+    DIR *dir = opendir(FOLDER);
+
+    if (!dir) {
+        return;
     }
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        int fd = (int)strtol(entry->d_name, NULL, 10);
+
+        if (entry->d_name[0] == '.' || fd == dirfd(dir) || fd >= OPEN_FILES_MAX) {
+            continue;
+        }
+        if (notes) {
+            files->bits[fd / 64] |= UINT64_C(1) << fd % 64;
+        } else {
+            mark(files, fd);
+        }
+    }
+    closedir(dir);
 }
 
 void open_files_note(struct open_files *files)
@@ -259,16 +256,9 @@ void open_files_note(struct open_files *files)
 
     memset(files, 0, sizeof *files);
     files->all = whose && strcmp(whose, "all") == 0;
-    for_each_descriptor(note, files);
+    look_at_all(files, true);
     pthread_once(&once, look_after_children);
     replace_noted(NULL, files);
-}
-
-static void close_new_on_exec(int fd, void *before)
-{
-    if (fd < OPEN_FILES_MAX) {
-        mark(before, fd);
-    }
 }
 
 void open_files_close_new_on_exec(const struct open_files *before)
@@ -276,7 +266,7 @@ void open_files_close_new_on_exec(const struct open_files *before)
     struct open_files copy = *before;
     int saved = errno;
 
-    for_each_descriptor(close_new_on_exec, &copy);
+    look_at_all(&copy, false);
     replace_noted(before, NULL);
     errno = saved;
 }

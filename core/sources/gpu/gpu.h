@@ -75,6 +75,17 @@ struct gpu_query {
     struct gpu_metric metrics[GPU_VALUES_MAX]; /* the last ones may have no name */
 };
 
+/** Define a query's function of one call, which sets `value`. Its result is a vendor's code. */
+#define GPU_GETTER(name, type, error_of, ...)                                                      \
+    static int name(const struct gpu_device *device, uint64_t *values)                             \
+    {                                                                                              \
+        type value = 0;                                                                            \
+        int code = __VA_ARGS__;                                                                    \
+                                                                                                   \
+        values[0] = (uint64_t)value;                                                               \
+        return error_of(code);                                                                     \
+    }
+
 /** The meaning of a code of a vendor's library. */
 struct gpu_status {
     int code;

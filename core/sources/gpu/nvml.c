@@ -110,58 +110,19 @@ static int nvml_error_of(int code)
     return gpu_status_error(nvml_statuses, code);
 }
 
-static int nvml_get_energy(const struct gpu_device *device, uint64_t *values)
-{
-    unsigned long long energy_mj = 0;
-    int code = nvml.DeviceGetTotalEnergyConsumption
-                   ? nvml.DeviceGetTotalEnergyConsumption(device->handle, &energy_mj)
-                   : NVML_ERROR_NOT_SUPPORTED;
-
-    values[0] = energy_mj;
-    return nvml_error_of(code);
-}
-
-static int nvml_get_power(const struct gpu_device *device, uint64_t *values)
-{
-    unsigned power_mw = 0;
-    int code = nvml.DeviceGetPowerUsage(device->handle, &power_mw);
-
-    values[0] = power_mw;
-    return nvml_error_of(code);
-}
-
-static int nvml_get_temperature(const struct gpu_device *device, uint64_t *values)
-{
-    unsigned celsius = 0;
-    int code = nvml.DeviceGetTemperature(device->handle, NVML_TEMPERATURE_GPU, &celsius);
-
-    values[0] = celsius;
-    return nvml_error_of(code);
-}
-
-static int get_clock(const struct gpu_device *device, int clock, uint64_t *values)
-{
-    unsigned mhz = 0;
-    int code = nvml.DeviceGetClockInfo(device->handle, clock, &mhz);
-
-    values[0] = mhz;
-    return nvml_error_of(code);
-}
-
-static int get_graphics_clock(const struct gpu_device *device, uint64_t *values)
-{
-    return get_clock(device, NVML_CLOCK_GRAPHICS, values);
-}
-
-static int get_sm_clock(const struct gpu_device *device, uint64_t *values)
-{
-    return get_clock(device, NVML_CLOCK_SM, values);
-}
-
-static int get_memory_clock(const struct gpu_device *device, uint64_t *values)
-{
-    return get_clock(device, NVML_CLOCK_MEM, values);
-}
+#define GETTER(name, type, ...) GPU_GETTER(name, type, nvml_error_of, __VA_ARGS__)
+GETTER(nvml_get_energy, unsigned long long,
+       nvml.DeviceGetTotalEnergyConsumption
+           ? nvml.DeviceGetTotalEnergyConsumption(device->handle, &value)
+           : NVML_ERROR_NOT_SUPPORTED)
+GETTER(nvml_get_power, unsigned, nvml.DeviceGetPowerUsage(device->handle, &value))
+GETTER(nvml_get_temperature, unsigned,
+       nvml.DeviceGetTemperature(device->handle, NVML_TEMPERATURE_GPU, &value))
+GETTER(get_graphics_clock, unsigned,
+       nvml.DeviceGetClockInfo(device->handle, NVML_CLOCK_GRAPHICS, &value))
+GETTER(get_sm_clock, unsigned, nvml.DeviceGetClockInfo(device->handle, NVML_CLOCK_SM, &value))
+GETTER(get_memory_clock, unsigned, nvml.DeviceGetClockInfo(device->handle, NVML_CLOCK_MEM, &value))
+#undef GETTER
 
 static int get_utilization(const struct gpu_device *device, uint64_t *values)
 {

@@ -130,66 +130,24 @@ static int rsmi_get_energy(const struct gpu_device *device, uint64_t *values)
     return rsmi_error_of(status);
 }
 
-static int get_average_power(const struct gpu_device *device, uint64_t *values)
-{
-    return rsmi_error_of(rsmi.dev_power_ave_get(device->index, 0, &values[0]));
-}
-
-static int get_current_power(const struct gpu_device *device, uint64_t *values)
-{
-    return rsmi_error_of(rsmi.dev_current_socket_power_get
-                             ? rsmi.dev_current_socket_power_get(device->index, &values[0])
-                             : RSMI_STATUS_NOT_SUPPORTED);
-}
-
-static int get_temperature(const struct gpu_device *device, uint32_t sensor, uint64_t *values)
-{
-    int64_t millicelsius = 0;
-    int status = rsmi.dev_temp_metric_get(device->index, sensor, RSMI_TEMP_CURRENT, &millicelsius);
-
-    values[0] = (uint64_t)millicelsius;
-    return rsmi_error_of(status);
-}
-
-static int get_edge(const struct gpu_device *device, uint64_t *values)
-{
-    return get_temperature(device, RSMI_TEMP_TYPE_EDGE, values);
-}
-
-static int get_junction(const struct gpu_device *device, uint64_t *values)
-{
-    return get_temperature(device, RSMI_TEMP_TYPE_JUNCTION, values);
-}
-
-static int get_memory_temperature(const struct gpu_device *device, uint64_t *values)
-{
-    return get_temperature(device, RSMI_TEMP_TYPE_MEMORY, values);
-}
-
-static int get_busy(const struct gpu_device *device, uint64_t *values)
-{
-    uint32_t percent = 0;
-    int status = rsmi.dev_busy_percent_get(device->index, &percent);
-
-    values[0] = percent;
-    return rsmi_error_of(status);
-}
-
-static int get_memory_busy(const struct gpu_device *device, uint64_t *values)
-{
-    uint32_t percent = 0;
-    int status = rsmi.dev_memory_busy_percent_get
-                     ? rsmi.dev_memory_busy_percent_get(device->index, &percent)
-                     : RSMI_STATUS_NOT_SUPPORTED;
-
-    values[0] = percent;
-    return rsmi_error_of(status);
-}
-
-static int rsmi_get_memory(const struct gpu_device *device, uint64_t *values)
-{
-    return rsmi_error_of(rsmi.dev_memory_usage_get(device->index, RSMI_MEM_TYPE_VRAM, &values[0]));
-}
+#define GETTER(name, type, ...) GPU_GETTER(name, type, rsmi_error_of, __VA_ARGS__)
+GETTER(get_average_power, uint64_t, rsmi.dev_power_ave_get(device->index, 0, &value))
+GETTER(get_current_power, uint64_t,
+       rsmi.dev_current_socket_power_get ? rsmi.dev_current_socket_power_get(device->index, &value)
+                                         : RSMI_STATUS_NOT_SUPPORTED)
+GETTER(get_edge, int64_t,
+       rsmi.dev_temp_metric_get(device->index, RSMI_TEMP_TYPE_EDGE, RSMI_TEMP_CURRENT, &value))
+GETTER(get_junction, int64_t,
+       rsmi.dev_temp_metric_get(device->index, RSMI_TEMP_TYPE_JUNCTION, RSMI_TEMP_CURRENT, &value))
+GETTER(get_memory_temperature, int64_t,
+       rsmi.dev_temp_metric_get(device->index, RSMI_TEMP_TYPE_MEMORY, RSMI_TEMP_CURRENT, &value))
+GETTER(get_busy, uint32_t, rsmi.dev_busy_percent_get(device->index, &value))
+GETTER(get_memory_busy, uint32_t,
+       rsmi.dev_memory_busy_percent_get ? rsmi.dev_memory_busy_percent_get(device->index, &value)
+                                        : RSMI_STATUS_NOT_SUPPORTED)
+GETTER(rsmi_get_memory, uint64_t,
+       rsmi.dev_memory_usage_get(device->index, RSMI_MEM_TYPE_VRAM, &value))
+#undef GETTER
 
 /* Names and raw units as PAPI's rocm_smi component has them. */
 static const struct gpu_query rocm_smi_queries[] = {
@@ -385,11 +343,8 @@ static int get_activity(const struct gpu_device *device, uint64_t *values)
     return amd_smi_error_of(status);
 }
 
-static int amd_smi_get_memory(const struct gpu_device *device, uint64_t *values)
-{
-    return amd_smi_error_of(
-        amdsmi.get_gpu_memory_usage(device->handle, AMDSMI_MEM_TYPE_VRAM, &values[0]));
-}
+GPU_GETTER(amd_smi_get_memory, uint64_t, amd_smi_error_of,
+           amdsmi.get_gpu_memory_usage(device->handle, AMDSMI_MEM_TYPE_VRAM, &value))
 
 /* Names and raw units as PAPI's amd_smi component has them. */
 static const struct gpu_query amd_smi_queries[] = {
@@ -418,19 +373,6 @@ static int amd_smi_start(struct apapi_error *err)
     return 0;
 }
 
-static void add_device(void *handle, struct gpu_device *devices, size_t *count)
-{
-    struct gpu_device *device = &devices[*count];
-    unsigned length = sizeof device->uuid - sizeof "GPU-";
-    char uuid[sizeof device->uuid - sizeof "GPU-"] = "";
-
-    *device = (struct gpu_device){.handle = handle, .index = (unsigned)*count, .minor = -1};
-    if (amdsmi.get_gpu_device_uuid(handle, &length, uuid) == AMDSMI_STATUS_SUCCESS) {
-        snprintf(device->uuid, sizeof device->uuid, "GPU-%s", uuid);
-    }
-    ++*count;
-}
-
 static size_t amd_smi_find(struct gpu_device *devices)
 {
     void *sockets[GPU_DEVICES_MAX], *processors[GPU_DEVICES_MAX];
@@ -443,12 +385,19 @@ static size_t amd_smi_find(struct gpu_device *devices)
     for (uint32_t s = 0; s < socket_count && s < GPU_DEVICES_MAX; s++) {
         uint32_t processor_count = GPU_DEVICES_MAX;
 
-        if (amdsmi.get_processor_handles(sockets[s], &processor_count, processors) !=
-            AMDSMI_STATUS_SUCCESS) {
+        if (amdsmi.get_processor_handles(sockets[s], &processor_count, processors)) {
             continue;
         }
-        for (uint32_t p = 0; p < processor_count && count < GPU_DEVICES_MAX; p++) {
-            add_device(processors[p], devices, &count);
+        for (uint32_t p = 0; p < processor_count && count < GPU_DEVICES_MAX; p++, count++) {
+            struct gpu_device *device = &devices[count];
+            char uuid[sizeof device->uuid - sizeof "GPU-"] = "";
+            unsigned length = sizeof uuid;
+
+            *device =
+                (struct gpu_device){.handle = processors[p], .index = (unsigned)count, .minor = -1};
+            if (amdsmi.get_gpu_device_uuid(processors[p], &length, uuid) == 0) {
+                snprintf(device->uuid, sizeof device->uuid, "GPU-%s", uuid);
+            }
         }
     }
     return count;
