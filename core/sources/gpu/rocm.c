@@ -46,18 +46,7 @@ static uint64_t microjoules(uint64_t steps, float step_uj)
 /* --- librocm_smi64 ---------------------------------------------------------------------------- */
 
 /* rsmi_status_t, rsmi_temperature_type_t, rsmi_temperature_metric_t, rsmi_memory_type_t */
-enum {
-    RSMI_STATUS_SUCCESS = 0,
-    RSMI_STATUS_INVALID_ARGS = 1,
-    RSMI_STATUS_NOT_SUPPORTED = 2,
-    RSMI_STATUS_FILE_ERROR = 3,
-    RSMI_STATUS_PERMISSION = 4,
-    RSMI_STATUS_OUT_OF_RESOURCES = 5,
-    RSMI_STATUS_NOT_YET_IMPLEMENTED = 9,
-    RSMI_STATUS_NOT_FOUND = 10,
-    RSMI_STATUS_NO_DATA = 14,
-    RSMI_STATUS_BUSY = 16,
-};
+enum { RSMI_STATUS_SUCCESS = 0, RSMI_STATUS_NOT_SUPPORTED = 2 };
 enum { RSMI_TEMP_TYPE_EDGE, RSMI_TEMP_TYPE_JUNCTION, RSMI_TEMP_TYPE_MEMORY };
 enum { RSMI_TEMP_CURRENT };
 enum { RSMI_MEM_TYPE_VRAM };
@@ -103,13 +92,13 @@ static const char *const rocm_smi_files[] = {"librocm_smi64.so.7",
 
 static const struct gpu_status rocm_smi_statuses[] = {
     {RSMI_STATUS_NOT_SUPPORTED, ENOTSUP},
-    {RSMI_STATUS_NOT_YET_IMPLEMENTED, ENOTSUP},
-    {RSMI_STATUS_INVALID_ARGS, EINVAL},
-    {RSMI_STATUS_PERMISSION, EACCES},
-    {RSMI_STATUS_OUT_OF_RESOURCES, ENOMEM},
-    {RSMI_STATUS_NOT_FOUND, ENODEV},
-    {RSMI_STATUS_NO_DATA, ENODATA},
-    {RSMI_STATUS_BUSY, EBUSY},
+    {9, ENOTSUP},  /* NOT_YET_IMPLEMENTED */
+    {1, EINVAL},   /* INVALID_ARGS */
+    {4, EACCES},   /* PERMISSION */
+    {5, ENOMEM},   /* OUT_OF_RESOURCES */
+    {10, ENODEV},  /* NOT_FOUND */
+    {14, ENODATA}, /* NO_DATA */
+    {16, EBUSY},   /* BUSY */
     {0, 0},
 };
 
@@ -240,18 +229,7 @@ const struct gpu_driver rocm_smi_driver = {.component = "rocm_smi",
 
 /* amdsmi_init_flags_t, amdsmi_status_t, amdsmi_temperature_metric_t, amdsmi_memory_type_t */
 #define AMDSMI_INIT_AMD_GPUS 2
-enum {
-    AMDSMI_STATUS_SUCCESS = 0,
-    AMDSMI_STATUS_INVAL = 1,
-    AMDSMI_STATUS_NOT_SUPPORTED = 2,
-    AMDSMI_STATUS_NOT_YET_IMPLEMENTED = 3,
-    AMDSMI_STATUS_TIMEOUT = 8,
-    AMDSMI_STATUS_NO_PERM = 10,
-    AMDSMI_STATUS_BUSY = 30,
-    AMDSMI_STATUS_NOT_FOUND = 31,
-    AMDSMI_STATUS_DRIVER_NOT_LOADED = 34,
-    AMDSMI_STATUS_NO_DATA = 40,
-};
+enum { AMDSMI_STATUS_SUCCESS = 0, AMDSMI_STATUS_NOT_SUPPORTED = 2 };
 enum { AMDSMI_MEM_TYPE_VRAM };
 
 struct amdsmi_usage {
@@ -288,11 +266,16 @@ static const char *const amd_smi_files[] = {"libamd_smi.so.26", "libamd_smi.so.2
 static uint32_t release;
 
 static const struct gpu_status amd_smi_statuses[] = {
-    {AMDSMI_STATUS_NOT_SUPPORTED, ENOTSUP}, {AMDSMI_STATUS_NOT_YET_IMPLEMENTED, ENOTSUP},
-    {AMDSMI_STATUS_INVAL, EINVAL},          {AMDSMI_STATUS_TIMEOUT, ETIMEDOUT},
-    {AMDSMI_STATUS_NO_PERM, EACCES},        {AMDSMI_STATUS_BUSY, EBUSY},
-    {AMDSMI_STATUS_NOT_FOUND, ENODEV},      {AMDSMI_STATUS_DRIVER_NOT_LOADED, ENODEV},
-    {AMDSMI_STATUS_NO_DATA, ENODATA},       {0, 0},
+    {AMDSMI_STATUS_NOT_SUPPORTED, ENOTSUP},
+    {3, ENOTSUP},   /* NOT_YET_IMPLEMENTED */
+    {1, EINVAL},    /* INVAL */
+    {8, ETIMEDOUT}, /* TIMEOUT */
+    {10, EACCES},   /* NO_PERM */
+    {30, EBUSY},    /* BUSY */
+    {31, ENODEV},   /* NOT_FOUND */
+    {34, ENODEV},   /* DRIVER_NOT_LOADED */
+    {40, ENODATA},  /* NO_DATA */
+    {0, 0},
 };
 
 static int amd_smi_error_of(int status)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/count_of.h"
 #include "sources/gpu/gpu.h"
@@ -14,7 +13,6 @@
 #include "sources/sources.h"
 
 #define EVENTS_MAX 512
-#define CALIBRATIONS_MAX 10 /* one millisecond apart */
 
 struct papi_reader {
     struct apapi_reader base;
@@ -178,20 +176,11 @@ static int failed_call(const struct papi_reader *reader, const char *call, int c
                       reader->base.detail, call, reader->papi->strerror(code));
 }
 
-/* The value of a counter at the start can be found while it stands still, as it mostly does. */
-static void calibrate(struct papi_reader *reader)
+static int read_set(void *context)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
-    uint64_t counters[PAPI_ZONES_MAX];
+    struct papi_reader *reader = context;
 
-    for (int i = 0; i < CALIBRATIONS_MAX; i++) {
-        papi_powercap_before_reading(&reader->powercap, counters);
-        if (reader->papi->read(reader->set, reader->values) == PAPI_OK &&
-            papi_powercap_calibrate(&reader->powercap, counters, reader->values)) {
-            return;
-        }
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-    }
+    return reader->papi->read(reader->set, reader->values);
 }
 
 static int papi_begin(struct papi_reader *reader, int component, struct apapi_error *err)
@@ -210,7 +199,7 @@ static int papi_begin(struct papi_reader *reader, int component, struct apapi_er
         return failed_call(reader, "PAPI_start", code, err);
     }
     if (reader->nature == POWERCAP) {
-        calibrate(reader);
+        papi_powercap_calibrate(&reader->powercap, read_set, reader, reader->values);
     }
     return 0;
 }
@@ -341,13 +330,6 @@ static struct apapi_reader *papi_open(const char *component, struct apapi_error 
     strcpy(name, opening.reader->base.detail);
     snprintf(opening.reader->base.detail, sizeof name, "%.22s %.40s", papi_library_version(), name);
     return &opening.reader->base;
-}
-
-static int read_set(void *context)
-{
-    struct papi_reader *reader = context;
-
-    return reader->papi->read(reader->set, reader->values);
 }
 
 static void papi_read(struct apapi_reader *base, struct apapi_reading *readings)

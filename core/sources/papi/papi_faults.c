@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/count_of.h"
@@ -89,8 +90,7 @@ static const struct rule {
     {"powercap:::*", UNUSED, APAPI_DOMAIN_NONE, 0},
     {"nvml:::*:total_energy_consumption", "mJ", APAPI_DOMAIN_GPU, 0},
     {"nvml:::*:power", "mW", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*power*", "mW", APAPI_DOMAIN_NONE,
-     0}, /* limits, parts, and other averages of the same power */
+    {"nvml:::*power*", "mW", APAPI_DOMAIN_NONE, 0}, /* limits, parts, other averages of the same */
     {"nvml:::*:*temperature*", "C", APAPI_DOMAIN_GPU, 0},
     {"nvml:::*_utilization", "%", APAPI_DOMAIN_GPU, 0},
     {"nvml:::*_clock", "MHz", APAPI_DOMAIN_GPU, 0},
@@ -377,6 +377,7 @@ int papi_check_needs(const char *component, struct apapi_error *err)
 
 #define ZONE "/sys/class/powercap/intel-rapl:"
 #define ZONES_MAX 256
+#define CALIBRATIONS_MAX 10 /* one millisecond apart */
 
 void papi_powercap_init(struct papi_powercap *powercap)
 {
@@ -546,17 +547,6 @@ void papi_powercap_before_start(struct papi_powercap *powercap)
     }
 }
 
-void papi_powercap_before_reading(struct papi_powercap *powercap, uint64_t *counters)
-{
-    for (size_t i = 0; i < powercap->count; i++) {
-        const struct papi_zone *zone = &powercap->zones[i];
-
-        if (zone->known || ask_file(zone, &counters[i])) {
-            counters[i] = UINT64_MAX;
-        }
-    }
-}
-
 /*
  * `counter` is PAPI's reading. Without an increment, `gained` is the counter itself. This is also
  * true if the start was at 0, and then the counter was not greater before.
@@ -573,21 +563,36 @@ static bool find_start(struct papi_zone *zone, uint64_t counter, long long gaine
     return zone->start <= zone->range && papi_zone_gained(zone, counter) == gained;
 }
 
-bool papi_powercap_calibrate(struct papi_powercap *powercap, const uint64_t *counters,
-                             const long long *values)
+bool papi_powercap_calibrate(struct papi_powercap *powercap, int (*read)(void *context),
+                             void *context, const long long *values)
 {
-    bool all_known = true;
+    const struct timespec pause = {.tv_nsec = 1000000};
+    uint64_t before[PAPI_ZONES_MAX], after;
+    size_t known = 0;
 
-    for (size_t i = 0; i < powercap->count; i++) {
-        struct papi_zone *zone = &powercap->zones[i];
-        uint64_t after = 0;
-
-        if (!zone->known && ask_file(zone, &after) == 0 && after == counters[i]) {
-            zone->known = find_start(zone, after, values[i]);
+    for (int attempt = 0; attempt < CALIBRATIONS_MAX && known < powercap->count; attempt++) {
+        if (attempt > 0) {
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
         }
-        all_known &= zone->known;
+        for (size_t i = 0; i < powercap->count; i++) {
+            if (ask_file(&powercap->zones[i], &before[i])) {
+                before[i] = UINT64_MAX;
+            }
+        }
+        known = 0;
+        if (read(context)) {
+            continue;
+        }
+        for (size_t i = 0; i < powercap->count; i++) {
+            struct papi_zone *zone = &powercap->zones[i];
+
+            if (!zone->known && ask_file(zone, &after) == 0 && after == before[i]) {
+                zone->known = find_start(zone, after, values[i]);
+            }
+            known += zone->known;
+        }
     }
-    return all_known;
+    return known == powercap->count;
 }
 
 long long papi_zone_gained(const struct papi_zone *zone, uint64_t counter)

@@ -124,16 +124,14 @@ int papi_powercap_reserve(struct papi_powercap *powercap, struct apapi_error *er
 /** Call it after all zones were added and before PAPI starts. */
 void papi_powercap_before_start(struct papi_powercap *powercap);
 
-/** Read the zones that are not known yet, before PAPI's reading for papi_powercap_calibrate(). */
-void papi_powercap_before_reading(struct papi_powercap *powercap, uint64_t *counters);
-
 /**
- * Find each counter's value at PAPI's start, if it stood still during the reading.
- * @param counters  result of papi_powercap_before_reading()
+ * Find each counter's value at PAPI's start: it shows while a counter stands still, as it mostly
+ * does. Call it after PAPI has started.
+ * @param read     makes a reading of PAPI's into `values`; 0: it is good
  * @return whether all are known now.
  */
-bool papi_powercap_calibrate(struct papi_powercap *powercap, const uint64_t *counters,
-                             const long long *values);
+bool papi_powercap_calibrate(struct papi_powercap *powercap, int (*read)(void *context),
+                             void *context, const long long *values);
 
 /** Convert PAPI's values to the counters. */
 void papi_powercap_correct(struct papi_powercap *powercap, const long long *values,

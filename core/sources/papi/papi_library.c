@@ -377,12 +377,6 @@ const struct papi_library *papi_library_load(struct apapi_error *err)
     return &library;
 }
 
-int papi_library_resolve(const struct library_symbol *further, void *functions,
-                         struct apapi_error *err)
-{
-    return shared_library_resolve(handle, library_name(), further, functions, err);
-}
-
 static bool is_called(const PAPI_component_info_t *info, const char *component)
 {
     return info && (strcmp(info->name, component) == 0 || strcmp(info->short_name, component) == 0);

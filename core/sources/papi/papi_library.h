@@ -32,7 +32,10 @@
     FUNCTION(stop)                                                                                 \
     FUNCTION(cleanup_eventset)                                                                     \
     FUNCTION(destroy_eventset)                                                                     \
-    FUNCTION(strerror)
+    FUNCTION(strerror)                                                                             \
+    FUNCTION(overflow)                                                                             \
+    FUNCTION(get_overflow_event_index)                                                             \
+    FUNCTION(event_name_to_code)
 
 struct papi_library {
 #define FUNCTION(name) __typeof__(PAPI_##name) *(name);
@@ -45,10 +48,6 @@ struct papi_library {
  * exit() and stdio are redirected, those of the libraries that it has loaded are not.
  */
 const struct papi_library *papi_library_load(struct apapi_error *err);
-
-/** After that: find further functions of it. 0; -1 with errno ENOSYS. */
-int papi_library_resolve(const struct library_symbol *symbols, void *functions,
-                         struct apapi_error *err);
 
 /** Once it is loaded: @return the index of the component with this name or short name; -1: none. */
 int papi_library_find(const char *component);

@@ -27,20 +27,6 @@ struct source_overflow_counter {
     int code; /* of PAPI */
 };
 
-static struct overflow_functions {
-    int (*overflow)(int set, int code, int threshold, int flags, PAPI_overflow_handler_t handler);
-    int (*get_overflow_event_index)(int set, long long vector, int *indices, int *count);
-    int (*event_name_to_code)(const char *name, int *code);
-} functions;
-
-static const struct library_symbol overflow_symbols[] = {
-    LIBRARY_SYMBOL("PAPI_overflow", struct overflow_functions, overflow),
-    LIBRARY_SYMBOL("PAPI_get_overflow_event_index", struct overflow_functions,
-                   get_overflow_event_index),
-    LIBRARY_SYMBOL("PAPI_event_name_to_code", struct overflow_functions, event_name_to_code),
-    {NULL, 0},
-};
-
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of sets */
 static struct overflow_set *sets;
 static _Thread_local struct overflow_set *mine; /* for the signal */
@@ -56,7 +42,7 @@ static void interrupt(int set, void *address, long long vector, void *context)
     size_t found = 0;
 
     if (!of || of->set != set ||
-        functions.get_overflow_event_index(set, vector, indices, &count) != PAPI_OK) {
+        papi->get_overflow_event_index(set, vector, indices, &count) != PAPI_OK) {
         return;
     }
     for (int i = 0; i < count; i++) {
@@ -101,7 +87,7 @@ static int drop_set(void *context)
     if (set != PAPI_NULL) {
         papi->stop(set, NULL);
         for (size_t i = 0; i < of->count; i++) {
-            functions.overflow(set, of->counters[i]->code, 0, 0, interrupt);
+            papi->overflow(set, of->counters[i]->code, 0, 0, interrupt);
         }
         papi->cleanup_eventset(set);
         papi->destroy_eventset(&set);
@@ -115,10 +101,10 @@ static int add_counter(int set, struct source_overflow_counter *counter)
     int code = papi->add_named_event(set, counter->event);
 
     if (code == PAPI_OK) {
-        code = functions.event_name_to_code(counter->event, &counter->code);
+        code = papi->event_name_to_code(counter->event, &counter->code);
     }
     return code == PAPI_OK
-               ? functions.overflow(set, counter->code, counter->order.threshold, flags, interrupt)
+               ? papi->overflow(set, counter->code, counter->order.threshold, flags, interrupt)
                : code;
 }
 
@@ -186,7 +172,7 @@ static int overflow_load(const char *event, struct apapi_error *err)
     struct overflow_entry entry = {.component = CPU_COMPONENT, .err = err};
 
     papi = papi_library_load(err);
-    if (!papi || papi_library_resolve(overflow_symbols, &functions, err)) {
+    if (!papi) {
         return -1;
     }
     if (end && (size_t)(end - event) < sizeof entry.component) {
