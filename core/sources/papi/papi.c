@@ -18,9 +18,8 @@ struct papi_reader {
     struct apapi_reader base;
     const struct papi_library *papi;
     int set; /* PAPI_NULL: none */
-    enum nature { ORDINARY, RAPL, POWERCAP, UNCORE } nature;
-    struct papi_msrs msrs;         /* rapl only, while it is opened */
-    struct papi_powercap powercap; /* powercap only */
+    enum nature { ORDINARY, RAPL, UNCORE } nature;
+    struct papi_msrs msrs; /* rapl only, while it is opened */
     struct apapi_event events[EVENTS_MAX];
     int codes[EVENTS_MAX]; /* PAPI's event codes */
     long long values[EVENTS_MAX];
@@ -53,28 +52,15 @@ static void papi_list(apapi_component_f visit, void *context)
     }
 }
 
-static enum nature nature_of(const char *component)
-{
-    return strcmp(component, "rapl") == 0                ? RAPL
-           : strcmp(component, "powercap") == 0          ? POWERCAP
-           : strcmp(component, "perf_event_uncore") == 0 ? UNCORE
-                                                         : ORDINARY;
-}
-
 static void papi_add_event(struct papi_reader *reader, const char *name,
                            const PAPI_event_info_t *info)
 {
     struct apapi_event *event = &reader->events[reader->base.count];
 
-    if (reader->base.count == EVENTS_MAX || !papi_event_describe(info, name, event) ||
-        (reader->nature == RAPL && !papi_msrs_can_read(&reader->msrs, name)) ||
-        (reader->nature == POWERCAP && !papi_powercap_add(&reader->powercap, event))) {
-        return;
-    }
-    if (reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
+    if (reader->base.count < EVENTS_MAX && papi_event_describe(info, name, event) &&
+        (reader->nature != RAPL || papi_msrs_can_read(&reader->msrs, name)) &&
+        reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
         reader->codes[reader->base.count++] = (int)info->event_code;
-    } else if (reader->nature == POWERCAP) {
-        papi_powercap_drop(&reader->powercap);
     }
 }
 
@@ -97,76 +83,39 @@ static void add_found(struct papi_reader *reader, const char *name, const PAPI_e
     papi_first_cpus(cpus);
     for (size_t i = 0; i < PAPI_MSR_PACKAGES_MAX; i++) {
         if (cpus[i] >= 0) {
-            snprintf(on_cpu, sizeof on_cpu, "%s:cpu=%d", name, cpus[i]);
+            snprintf(on_cpu, sizeof on_cpu, "%.150s:cpu=%d", name, cpus[i]);
             papi_add_event(reader, on_cpu, info);
         }
     }
 }
 
-static void note_zone(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
-{
-    papi_powercap_note_zone(&reader->powercap, name, info->long_descr);
-}
-
-typedef void (*visit_f)(struct papi_reader *reader, const char *name,
-                        const PAPI_event_info_t *info);
-
-static void for_each_event(struct papi_reader *reader, int component, visit_f visit)
+static int papi_add_events(struct papi_reader *reader, int component, struct apapi_error *err)
 {
     const struct papi_library *papi = reader->papi;
     int code = PAPI_NATIVE_MASK, modifier = PAPI_ENUM_FIRST;
+    const PAPI_component_info_t *found;
     PAPI_event_info_t info;
     char name[PAPI_2MAX_STR_LEN];
+    const char *reason;
 
+    if (reader->nature == RAPL) {
+        papi_msrs_open(&reader->msrs);
+    }
     while (papi->enum_cmp_event(&code, modifier, component) == PAPI_OK) {
         modifier = PAPI_ENUM_EVENTS;
         if (papi->event_code_to_name(code, name) == PAPI_OK &&
             papi->get_event_info(code, &info) == PAPI_OK) {
-            visit(reader, name, &info);
+            add_found(reader, name, &info);
         }
     }
-}
-
-static int papi_add_all(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    const PAPI_component_info_t *info;
-    const char *reason;
-
-    for_each_event(reader, component, add_found);
-    if (*reader->powercap.denied.text) {
-        return apapi_fail(err, EACCES, "%s", reader->powercap.denied.text);
-    }
+    papi_msrs_close(&reader->msrs);
     if (reader->base.count > 0) {
         return 0;
     }
-    info = reader->papi->get_component_info(component);
-    reason = info->disabled ? info->disabled_reason : "";
+    found = papi->get_component_info(component);
+    reason = found->disabled ? found->disabled_reason : "";
     return apapi_fail(err, ENODEV, "PAPI's %s offers no usable event%s%.120s", reader->base.detail,
                       *reason ? ": " : "", reason);
-}
-
-static int papi_add_events(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    int result;
-
-    switch (reader->nature) {
-    case RAPL:
-        papi_msrs_open(&reader->msrs);
-        result = papi_add_all(reader, component, err);
-        papi_msrs_close(&reader->msrs);
-        return result;
-    case POWERCAP:
-        if (papi_powercap_reserve(&reader->powercap, err)) {
-            return -1;
-        }
-        for_each_event(reader, component, note_zone);
-        return papi_add_all(reader, component, err) ||
-                       papi_powercap_check_packages(&reader->powercap, err)
-                   ? -1
-                   : 0;
-    default:
-        return papi_add_all(reader, component, err);
-    }
 }
 
 static int failed_call(const struct papi_reader *reader, const char *call, int code,
@@ -174,13 +123,6 @@ static int failed_call(const struct papi_reader *reader, const char *call, int c
 {
     return apapi_fail(err, code == PAPI_EPERM ? EACCES : EIO, "PAPI's %s: %s: %s",
                       reader->base.detail, call, reader->papi->strerror(code));
-}
-
-static int read_set(void *context)
-{
-    struct papi_reader *reader = context;
-
-    return reader->papi->read(reader->set, reader->values);
 }
 
 static int papi_begin(struct papi_reader *reader, int component, struct apapi_error *err)
@@ -193,21 +135,13 @@ static int papi_begin(struct papi_reader *reader, int component, struct apapi_er
     if (papi_add_events(reader, component, err)) {
         return -1;
     }
-    papi_powercap_before_start(&reader->powercap);
     code = reader->papi->start(reader->set);
-    if (code != PAPI_OK) {
-        return failed_call(reader, "PAPI_start", code, err);
-    }
-    if (reader->nature == POWERCAP) {
-        papi_powercap_calibrate(&reader->powercap, read_set, reader, reader->values);
-    }
-    return 0;
+    return code == PAPI_OK ? 0 : failed_call(reader, "PAPI_start", code, err);
 }
 
 /* Does not call PAPI. */
 static void free_reader(struct papi_reader *reader)
 {
-    papi_powercap_close(&reader->powercap);
     papi_msrs_close(&reader->msrs);
     free(reader);
 }
@@ -243,8 +177,9 @@ static struct papi_reader *create_reader(const struct papi_library *papi,
         reader->base.events = reader->events;
         reader->papi = papi;
         reader->set = PAPI_NULL;
-        reader->nature = nature_of(info->name);
-        papi_powercap_init(&reader->powercap);
+        reader->nature = strcmp(info->name, "rapl") == 0                ? RAPL
+                         : strcmp(info->name, "perf_event_uncore") == 0 ? UNCORE
+                                                                        : ORDINARY;
         papi_msrs_init(&reader->msrs);
         snprintf(reader->base.detail, sizeof reader->base.detail, "%.40s", info->name);
     }
@@ -332,15 +267,18 @@ static struct apapi_reader *papi_open(const char *component, struct apapi_error 
     return &opening.reader->base;
 }
 
+static int read_set(void *context)
+{
+    struct papi_reader *reader = context;
+
+    return reader->papi->read(reader->set, reader->values);
+}
+
 static void papi_read(struct apapi_reader *base, struct apapi_reading *readings)
 {
     struct papi_reader *reader = (struct papi_reader *)base;
     int error = papi_exit_guard(read_set, reader) == PAPI_OK ? 0 : EIO;
 
-    if (error == 0 && reader->nature == POWERCAP) {
-        papi_powercap_correct(&reader->powercap, reader->values, readings);
-        return;
-    }
     for (size_t i = 0; i < base->count; i++) {
         readings[i].error = error;
         readings[i].raw = (uint64_t)reader->values[i];

@@ -5,17 +5,13 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/count_of.h"
 #include "base/kernel_file.h"
-#include "base/word.h"
 #include "sources/sources.h"
-#include "sources/sysfs/sysfs_family.h"
 
 /* --- events ----------------------------------------------------------------------------------- */
 
@@ -62,7 +58,6 @@ static const struct unit {
 };
 
 #define AS_PAPI NULL /* use PAPI's unit */
-#define UNUSED ""    /* not a meter, or shown by another event */
 
 /* What PAPI leaves open or gets wrong. The first matching row counts. */
 static const struct rule {
@@ -86,8 +81,6 @@ static const struct rule {
     {"*rapl::RAPL_ENERGY_CORES*", "2^-32 J", APAPI_DOMAIN_CORE, 0},
     {"*rapl::RAPL_ENERGY_GPU*", "2^-32 J", APAPI_DOMAIN_UNCORE, 0},
     {"*rapl::RAPL_ENERGY_PSYS*", "2^-32 J", APAPI_DOMAIN_PSYS, 0},
-    {"powercap:::ENERGY_UJ:*", "uJ", APAPI_DOMAIN_NONE, 0},
-    {"powercap:::*", UNUSED, APAPI_DOMAIN_NONE, 0},
     {"nvml:::*:total_energy_consumption", "mJ", APAPI_DOMAIN_GPU, 0},
     {"nvml:::*:power", "mW", APAPI_DOMAIN_GPU, 0},
     {"nvml:::*power*", "mW", APAPI_DOMAIN_NONE, 0}, /* limits, parts, other averages of the same */
@@ -167,7 +160,7 @@ bool papi_event_describe(const PAPI_event_info_t *info, const char *name, struct
     const struct unit *unit = find_unit(rule && rule->unit ? rule->unit : info->units);
 
     memset(event, 0, sizeof *event);
-    if (strlen(name) >= sizeof event->name || (rule && rule->unit && !unit) ||
+    if (strlen(name) >= sizeof event->name ||
         (papi_event_is_named_only(name) && !wanted_events_name(name))) {
         return false;
     }
@@ -371,292 +364,4 @@ int papi_check_needs(const char *component, struct apapi_error *err)
         }
     }
     return 0;
-}
-
-/* --- powercap --------------------------------------------------------------------------------- */
-
-#define ZONE "/sys/class/powercap/intel-rapl:"
-#define ZONES_MAX 256
-#define CALIBRATIONS_MAX 10 /* one millisecond apart */
-
-void papi_powercap_init(struct papi_powercap *powercap)
-{
-    memset(powercap, 0, sizeof *powercap);
-    for (size_t i = 0; i < PAPI_PACKAGES_MAX; i++) {
-        powercap->folders[i] = -1;
-    }
-}
-
-struct zone_place {
-    char absolute[128], name[64]; /* "": not known */
-};
-
-/* Open intel-rapl:FOLDER, or a part of it if `part` is not -1. @return a descriptor, -1 */
-static int open_zone(int folder, int part, struct zone_place *place)
-{
-    char path[256];
-    int dir;
-
-    snprintf(place->absolute, sizeof place->absolute, part < 0 ? ZONE "%d" : ZONE "%d:%d", folder,
-             part);
-    kernel_file_path(path, sizeof path, place->absolute);
-    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0 || kernel_file_read_word_at(dir, "name", place->name, sizeof place->name)) {
-        place->name[0] = '\0';
-    }
-    return dir;
-}
-
-/* @return the descriptor of energy_uj, -1. */
-static int open_counter(struct papi_powercap *powercap, int dir, const struct zone_place *place)
-{
-    int fd = openat(dir, "energy_uj", O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0 && (errno == EACCES || errno == EPERM) && !*powercap->denied.text) {
-        apapi_fail(&powercap->denied, EACCES, "no permission to read %.120s/energy_uj",
-                   place->absolute);
-    }
-    return fd;
-}
-
-void papi_powercap_note_zone(struct papi_powercap *powercap, const char *event,
-                             const char *description)
-{
-    char rest;
-    int zone;
-    size_t length = strcspn(description, "\n");
-
-    if (sscanf(event, "powercap:::NAME:ZONE%d%c", &zone, &rest) != 1 || zone < 0 ||
-        zone >= PAPI_PACKAGES_MAX) {
-        return;
-    }
-    for (int folder = 0; folder < ZONES_MAX && powercap->folders[zone] < 0; folder++) {
-        struct zone_place place;
-        int dir = open_zone(folder, -1, &place), fd;
-
-        if (dir < 0) {
-            return;
-        }
-        if (*place.name && word_is(description, length, place.name)) {
-            powercap->folders[zone] = folder;
-            /* newer versions hide the event of a counter without permission to read */
-            fd = open_counter(powercap, dir, &place);
-            if (fd >= 0) {
-                close(fd);
-            }
-        }
-        close(dir);
-    }
-}
-
-bool papi_powercap_add(struct papi_powercap *powercap, struct apapi_event *event)
-{
-    struct papi_zone *zone = &powercap->zones[powercap->count];
-    struct zone_place place;
-    int number, part = -1, dir;
-
-    if (powercap->count == PAPI_ZONES_MAX ||
-        sscanf(event->name, "powercap:::ENERGY_UJ:ZONE%d_SUBZONE%d", &number, &part) < 1 ||
-        number < 0 || number >= PAPI_PACKAGES_MAX) {
-        return false;
-    }
-    if (powercap->folders[number] >= 0) {
-        number = powercap->folders[number];
-    }
-    dir = open_zone(number, part, &place);
-    if (dir < 0) {
-        return false;
-    }
-    *zone = (struct papi_zone){.fd = -1, .folder = number, .part = part >= 0};
-    event->domain = sysfs_zone_domain(place.name);
-    if (event->domain != APAPI_DOMAIN_NONE &&
-        kernel_file_read_u64_at(dir, "max_energy_range_uj", &zone->range) == 0) {
-        event->range_max = zone->range;
-        event->guard_j = (double)zone->range * event->scale;
-        event->update_ns = 1000000;
-        zone->fd = open_counter(powercap, dir, &place);
-    }
-    close(dir);
-    powercap->count += zone->fd >= 0;
-    return zone->fd >= 0;
-}
-
-void papi_powercap_drop(struct papi_powercap *powercap)
-{
-    powercap->count--;
-    close(powercap->zones[powercap->count].fd);
-}
-
-int papi_powercap_check_packages(const struct papi_powercap *powercap, struct apapi_error *err)
-{
-    for (int folder = 0; folder < ZONES_MAX; folder++) {
-        struct zone_place place;
-        int dir = open_zone(folder, -1, &place);
-        bool is_there = sysfs_zone_domain(place.name) != APAPI_DOMAIN_PACKAGE;
-
-        if (dir < 0) {
-            break;
-        }
-        close(dir);
-        for (size_t i = 0; i < powercap->count; i++) {
-            is_there |= powercap->zones[i].folder == folder && !powercap->zones[i].part;
-        }
-        if (!is_there) {
-            return apapi_fail(err, ENODEV, "PAPI's powercap leaves out %s, %s", place.name,
-                              place.absolute);
-        }
-    }
-    return 0;
-}
-
-static atomic_flag in_use = ATOMIC_FLAG_INIT;
-
-int papi_powercap_reserve(struct papi_powercap *powercap, struct apapi_error *err)
-{
-    if (atomic_flag_test_and_set(&in_use)) {
-        return apapi_fail(err, EIO, "PAPI's powercap is being read by this process already");
-    }
-    powercap->reserved = true;
-    return 0;
-}
-
-/* @return 0 or the errno. */
-static int ask_file(const struct papi_zone *zone, uint64_t *counter)
-{
-    char text[64];
-    ssize_t got = pread(zone->fd, text, sizeof text, 0);
-
-    return got < 0 ? errno : kernel_file_parse_u64(text, (size_t)got, counter);
-}
-
-/* PAPI uses one range for all packages and one for all parts: that of the last one. */
-void papi_powercap_before_start(struct papi_powercap *powercap)
-{
-    uint64_t last[2] = {0};
-
-    for (size_t i = powercap->count; i-- > 0;) {
-        struct papi_zone *zone = &powercap->zones[i];
-
-        if (last[zone->part] == 0) {
-            last[zone->part] = zone->range;
-        }
-        zone->wrap = last[zone->part];
-        if (ask_file(zone, &zone->earlier)) {
-            zone->earlier = 0;
-        }
-    }
-}
-
-/*
- * `counter` is PAPI's reading. Without an increment, `gained` is the counter itself. This is also
- * true if the start was at 0, and then the counter was not greater before.
- */
-static bool find_start(struct papi_zone *zone, uint64_t counter, long long gained)
-{
-    if ((uint64_t)gained != counter) {
-        zone->start = counter - (uint64_t)gained;
-    } else if (zone->earlier > 0 || counter == 0) {
-        zone->start = counter;
-    } else {
-        return false;
-    }
-    return zone->start <= zone->range && papi_zone_gained(zone, counter) == gained;
-}
-
-bool papi_powercap_calibrate(struct papi_powercap *powercap, int (*read)(void *context),
-                             void *context, const long long *values)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-    uint64_t before[PAPI_ZONES_MAX], after;
-    size_t known = 0;
-
-    for (int attempt = 0; attempt < CALIBRATIONS_MAX && known < powercap->count; attempt++) {
-        if (attempt > 0) {
-            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-        }
-        for (size_t i = 0; i < powercap->count; i++) {
-            if (ask_file(&powercap->zones[i], &before[i])) {
-                before[i] = UINT64_MAX;
-            }
-        }
-        known = 0;
-        if (read(context)) {
-            continue;
-        }
-        for (size_t i = 0; i < powercap->count; i++) {
-            struct papi_zone *zone = &powercap->zones[i];
-
-            if (!zone->known && ask_file(zone, &after) == 0 && after == before[i]) {
-                zone->known = find_start(zone, after, values[i]);
-            }
-            known += zone->known;
-        }
-    }
-    return known == powercap->count;
-}
-
-long long papi_zone_gained(const struct papi_zone *zone, uint64_t counter)
-{
-    uint64_t gained = counter;
-
-    if (zone->start > 0 && counter != zone->start) {
-        gained = counter - zone->start + (counter < zone->start ? zone->wrap : 0);
-    }
-    return (long long)gained;
-}
-
-int papi_zone_counter(const struct papi_zone *zone, long long gained, uint64_t *counter)
-{
-    const uint64_t candidates[] = {zone->start + (uint64_t)gained,
-                                   zone->start + (uint64_t)gained - zone->wrap, zone->start};
-    int found = 0;
-
-    for (size_t i = 0; i < COUNT_OF(candidates); i++) {
-        if (candidates[i] <= zone->range && papi_zone_gained(zone, candidates[i]) == gained &&
-            (found == 0 || candidates[i] != *counter)) {
-            *counter = candidates[i];
-            found++;
-        }
-    }
-    return found;
-}
-
-/*
- * If a file cannot be read, PAPI's buffer keeps its content. If the counter equals that, it may be
- * a failure, or a counter that stands still.
- */
-static void correct(struct papi_powercap *powercap, const struct papi_zone *zone, long long gained,
-                    struct apapi_reading *reading)
-{
-    uint64_t counter = 0;
-    bool stale = powercap->buffered && papi_zone_gained(zone, powercap->buffer) == gained;
-    int candidates = stale ? 0 : papi_zone_counter(zone, gained, &counter);
-
-    if (zone->known && candidates == 1) {
-        *reading = (struct apapi_reading){.raw = counter};
-        powercap->buffered = true;
-        powercap->buffer = counter;
-        return;
-    }
-    reading->error = ask_file(zone, &reading->raw);
-    powercap->buffered &= stale;
-}
-
-void papi_powercap_correct(struct papi_powercap *powercap, const long long *values,
-                           struct apapi_reading *readings)
-{
-    for (size_t i = 0; i < powercap->count; i++) {
-        correct(powercap, &powercap->zones[i], values[i], &readings[i]);
-    }
-}
-
-void papi_powercap_close(struct papi_powercap *powercap)
-{
-    while (powercap->count > 0) {
-        papi_powercap_drop(powercap);
-    }
-    if (powercap->reserved) {
-        powercap->reserved = false;
-        atomic_flag_clear(&in_use);
-    }
 }

@@ -126,7 +126,4 @@ static inline void sysfs_read_files(const struct sysfs_reader *reader,
     }
 }
 
-/** @return the domain of a powercap zone by its name; APAPI_DOMAIN_NONE if unknown. */
-enum apapi_domain sysfs_zone_domain(const char *zone_name);
-
 #endif

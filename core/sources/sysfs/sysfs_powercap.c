@@ -46,13 +46,6 @@ static const struct naming *find_naming(const char *zone_name)
     return NULL;
 }
 
-enum apapi_domain sysfs_zone_domain(const char *zone_name)
-{
-    const struct naming *naming = find_naming(zone_name);
-
-    return naming ? naming->domain : APAPI_DOMAIN_NONE;
-}
-
 /* Whether it is a folder intel-rapl:P or intel-rapl:P:C. */
 static bool is_zone(int dir, const char *entry, struct sysfs_item *zone)
 {
