@@ -18,7 +18,7 @@
 #include "base/thread.h"
 #include "channel/ask.h"
 #include "node/meters.h"
-#include "sources/source.h"
+#include "sources/sources.h"
 
 #define MOST 2000 /* requests in a second: those of more wait for the next one, or are refused */
 

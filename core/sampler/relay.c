@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sources/node/node_source.h"
-#include "sources/settings.h"
+#include "sources/sources.h"
 
 void relay_use(const struct step *step)
 {

@@ -7,7 +7,7 @@
 
 #include "base/duration.h"
 #include "node/share_page.h"
-#include "sources/settings.h"
+#include "sources/sources.h"
 
 #define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* and two intervals: then the node sampler is dead */
 #define EXCLUSIVE "exclusive"

@@ -7,7 +7,7 @@
 #include <ucontext.h>
 
 #include "session/overflow_parts.h"
-#include "sources/source_overflow.h"
+#include "sources/sources.h"
 
 /*
  * Thresholds that PAPI counts. A signal in the thread that is counted notes where it was, in a ring

@@ -16,7 +16,6 @@
 #include "session/overflow.h"
 #include "session/overflow_deliver.h"
 #include "session/sampling.h"
-#include "sources/settings.h"
 #include "sources/sources.h"
 
 #define NAMES_MAX 32
@@ -232,7 +231,7 @@ static int session_open_component(struct sampling *sampling, size_t index, const
 static void want_listed(const struct apapi_eventlist *list)
 {
     for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
-        apapi_route_want_event(apapi_eventlist_at(list, i)->name);
+        wanted_events_add(apapi_eventlist_at(list, i)->name);
     }
 }
 

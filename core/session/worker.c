@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "sources/source_lock.h"
 #include "sources/sources.h"
 
 #define AGE_SHARE 4 /* part of its interval by which a usual reading may be older */

@@ -2,9 +2,7 @@
 /* Components that the node sampler reads for this process. */
 #include <string.h>
 
-#include "sources/source_lock.h"
 #include "sources/sources.h"
-#include "sources/wanted_events.h"
 
 const char *apapi_route_source(const char *component, const struct apapi_reader *reader)
 {

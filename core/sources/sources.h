@@ -2,9 +2,132 @@
 #ifndef SOURCES_SOURCES_H
 #define SOURCES_SOURCES_H
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "apapi/catalog.h"
-#include "sources/source.h"
+#include "apapi/source.h"
+
+/* --- what a source is ------------------------------------------------------------------------- */
+
+/**
+ * A source; one constant of this type for each. open() and close() of all sources are called by one
+ * thread at a time, and so is read() of one reader. Readers with `own_worker`, readers of slow
+ * sources, and those that have failed for a while are opened, read and closed by threads of their
+ * own, at the same time as others. No function prints, exits or changes signal handlers.
+ */
+struct apapi_source {
+    const char *name; /* "sysfs", "papi": as in APAPI_SOURCES */
+    bool common;      /* raw values are the same for all processes, whenever they opened it */
+
+    /** Another process reads. NULL: this one does. Such a source has no way in components.def. */
+    const struct source_relay {
+        /** @return name of the source by which it reads; valid as long as the reader. */
+        const char *(*origin)(const struct apapi_reader *reader);
+
+        /**
+         * Let read() return a reading that was made up to so long before the call, but after the
+         * one before, until this is called again. At first: none.
+         */
+        void (*allow_age)(struct apapi_reader *reader, uint64_t age_ns);
+
+        /** Tell when the latest good reading was made, CLOCK_MONOTONIC [ns]. */
+        void (*when)(const struct apapi_reader *reader, uint64_t *begin_ns, uint64_t *end_ns);
+    } * relay;
+
+    bool slow; /* open() may take seconds: the component gets a thread of its own */
+
+    /**
+     * Is the component known? Opens no device. NULL: the components are those of components.def.
+     * @return 0; -1 with errno
+     *         ENOENT  no such component
+     *         ENOSYS  the source is not available here
+     */
+    int (*probe)(const char *component, struct apapi_error *err);
+
+    /**
+     * A component will be opened soon. Called before the first one is opened: some libraries must
+     * know at their start what to leave out. NULL: not needed.
+     */
+    void (*want)(const char *component);
+
+    /** Call `visit` for each component that the source knows here. NULL as probe. */
+    void (*list)(apapi_component_f visit, void *context);
+
+    /**
+     * Open all events of a component. Every descriptor is close-on-exec. First readings that are
+     * not yet meaningful are made and dropped before it returns.
+     * @return the reader, freed by close(); NULL with errno, and the reason in `err`
+     *         ENOENT  no such component
+     *         ENODEV  no hardware for it here
+     *         EACCES  it exists, but this user may not read it
+     *         ENOSYS  the source is not available here
+     *         EINVAL  a setting that it needs is missing or wrong
+     *         ENOMEM, EIO
+     */
+    struct apapi_reader *(*open)(const char *component, struct apapi_error *err);
+
+    /**
+     * Read all events.
+     * @param readings  result: reader->count of them, in the order of reader->events
+     * Does not allocate, lock, log or read the environment.
+     */
+    void (*read)(struct apapi_reader *reader, struct apapi_reading *readings);
+
+    /**
+     * Describe an event in one line, for people: "energy of CPU package 0". NULL: there is nothing
+     * to add to the event's kind and domain.
+     * @param index  of reader->events
+     * @param text   result, of `size` bytes; "": nothing to add
+     */
+    void (*describe)(const struct apapi_reader *reader, size_t index, char *text, size_t size);
+
+    /** Close and free the reader. NULL is allowed. errno is preserved. */
+    void (*close)(struct apapi_reader *reader);
+};
+
+#define SOURCE_OVERFLOW_MAX 64 /* counters of one thread */
+
+/**
+ * Called in a signal, in the thread that was interrupted: only what is allowed there.
+ * @param users    of the counters that have passed their thresholds, `count` of them
+ * @param address  program counter
+ * @param context  ucontext_t
+ */
+typedef void (*source_overflow_f)(void *const users[], size_t count, void *address,
+                                  const void *context);
+
+/** What is to be counted. */
+struct source_overflow_order {
+    const char *event; /* as PAPI names it */
+    int threshold;     /* > 0 */
+    bool software;     /* looked at by a timer */
+    source_overflow_f handler;
+    void *user;
+};
+
+struct source_overflow_counter;
+
+/**
+ * Interrupts of the thread that calls, each time that an event of the CPU was counted so often. Any
+ * thread may have counters; all of a thread have the same `software`.
+ */
+struct source_overflow {
+    /**
+     * Count from now on. The thread's other counters begin again.
+     * @return the counter; NULL with errno ENOENT (no such event), ENOTSUP (no interrupts for it),
+     *         ENOSYS (no PAPI), EBUSY (PAPI counts in this thread for someone else, or with the
+     *         other value of `software`), ENOSPC, ENOMEM, EINVAL, EIO
+     */
+    struct source_overflow_counter *(*begin)(const struct source_overflow_order *order,
+                                             struct apapi_error *err);
+
+    /** @return whether it counts the calling thread. */
+    bool (*is_mine)(const struct source_overflow_counter *counter);
+
+    /** End and free it. The thread's other counters begin again. Any thread. */
+    void (*end)(struct source_overflow_counter *counter);
+};
 
 /*
  * All sources, one constant each: a new one is a file with its constant and a line in
@@ -23,6 +146,75 @@
 #undef APAPI_WAY
 #pragma GCC diagnostic pop
 extern const struct apapi_source apapi_source_node; /* relays what the node sampler reads */
+extern const struct source_overflow apapi_overflow_papi;
+
+/* --- for sources (source.c) ------------------------------------------------------------------- */
+
+/**
+ * A setting of a site or user for a source: the environment variable APAPI_<SECTION>_<KEY> in
+ * capitals, or else the value given to apapi_source_set(), or NULL.
+ * @param section, key  lower case, [a-z0-9_]: "ipmi", "host"
+ * The text is valid until it is set again. For open() only, not while sampling.
+ */
+const char *source_setting(const char *section, const char *key);
+
+/*
+ * Events that the users' and the site's lists name: "rapl:::THERMAL_SPEC:*". A pattern for all
+ * events of a component, "rapl:::*", names none. One thread at a time adds.
+ */
+
+/**
+ * Note a pattern of a list, before its component is opened: events that are not a measurement, and
+ * would cost each reading, exist only then. Those beyond 512 are passed over.
+ */
+void wanted_events_add(const char *pattern);
+
+/** @return whether a pattern names this event. */
+bool wanted_events_name(const char *event);
+
+/** @return how many patterns that name events of the component fit none of the reader's. */
+size_t wanted_events_missing(const char *component, const struct apapi_reader *reader);
+
+#define OPEN_FILES_MAX 4096
+
+/*
+ * Foreign libraries open files without O_CLOEXEC. In a program that uses libapapi, other threads
+ * may open files at the same time, for programs that they start. So only meters are marked: files
+ * in /sys and /proc, performance events, devices of CPUs, GPUs and BMCs. APAPI's own programs set
+ * apapi_source_set("descriptors", "close_on_exec", "all"), as no other thread of theirs opens
+ * files.
+ */
+
+/** The open descriptors below OPEN_FILES_MAX. */
+struct open_files {
+    uint64_t bits[OPEN_FILES_MAX / 64];
+    bool all; /* no other thread of the program opens files */
+};
+
+/**
+ * Note which descriptors are open now. From now on, those that libraries open are marked
+ * close-on-exec in each child that another thread forks, until open_files_close_new_on_exec(),
+ * which must be called.
+ * @param files  must not be moved until then
+ */
+void open_files_note(struct open_files *files);
+
+/** Mark the descriptors opened since then close-on-exec. errno is preserved. */
+void open_files_close_new_on_exec(const struct open_files *before);
+
+/* --- for those who measure (catalog.c, relay.c) ----------------------------------------------- */
+
+/*
+ * One thread at a time calls open() and close() of a source. A call that does not return delays
+ * others for one second at most.
+ */
+
+/** @return as apapi_source.open; NULL with errno EBUSY: another thread is stuck in the source. */
+struct apapi_reader *source_open(const struct apapi_source *source, const char *component,
+                                 struct apapi_error *err);
+
+/** Close. If a thread is stuck in the source, it is left open. */
+void source_close(struct apapi_reader *reader);
 
 /** @return whether any source knows the component. */
 bool apapi_route_known(const char *component);
@@ -47,10 +239,7 @@ struct apapi_reader *apapi_route_open(const char *component, const char *order,
 /** @return name of the source by which a component is read in the end; static. */
 const char *apapi_route_source(const char *component, const struct apapi_reader *reader);
 
-/**
- * Note that a list names an event or a pattern, before its component is opened: events that are not
- * a measurement, and would cost each reading, exist only then.
- */
-void apapi_route_want_event(const char *pattern);
+/** @return the source of interrupts that there is. */
+const struct source_overflow *apapi_route_overflow(void);
 
 #endif

@@ -99,16 +99,16 @@ void bench_papi(struct bench_table *table, bool quick)
     struct through_papi through = {.papi = papi_library_load(&err),
                                    .readings = quick ? QUICK_READINGS : READINGS};
 
-    through.reader = through.papi ? apapi_source_papi.open("powercap", &err) : NULL;
+    through.reader = through.papi ? apapi_source_papi.open("coretemp", &err) : NULL;
     if (!through.reader || through.reader->count > EVENTS_MAX) {
         fprintf(stderr, "apapi-bench: papi left out: %s\n",
-                through.reader ? "too many zones" : err.text);
+                through.reader ? "too many sensors" : err.text);
         apapi_source_papi.close(through.reader);
         return;
     }
     compare(table, &through, quick);
     apapi_source_papi.close(through.reader);
-    setenv("APAPI_CMPLIST", "powercap", 1);
+    setenv("APAPI_CMPLIST", "coretemp", 1);
     bench_add_startup(table, quick, "wall time of atime true, through PAPI", "papi");
     unsetenv("APAPI_CMPLIST");
 }

@@ -144,7 +144,7 @@ teardown() {
     run --separate-stderr "$apapi" list rapl:hwmon
     [[ $status -eq 1 && $output == *"rapl (sysfs powercap)"*"hwmon: not readable: "* ]]
     APAPI_SOURCES=papi run --separate-stderr "$apapi" list powercap
-    [[ $status -eq 1 && $output == "powercap: not readable: "*PAPI* ]]
+    [[ $status -eq 1 && $output == "powercap: not readable: none of the chosen sources reads it" ]]
 }
 
 @test "JSON for programs" {
@@ -214,7 +214,7 @@ END
     fake_machine
     zone intel-rapl:0 package-0 1
     run --separate-stderr "$apapi" list --sources rapl hwmon
-    [[ $output == "rapl (sysfs powercap)"*$'\n  sources in this order: sysfs rapl, papi rapl, papi perf_event_uncore, papi powercap'* ]]
+    [[ $output == "rapl (sysfs powercap)"*$'\n  sources in this order: sysfs rapl, papi rapl, papi perf_event_uncore'* ]]
     [[ $output == *$'\nhwmon: not readable: '*$'\n  sources in this order: sysfs hwmon' ]]
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sources/source.h"
+#include "sources/sources.h"
 
 #define FAKE_METER_EVENTS 2
 #define FAKE_METER_STEP 1000 /* raw units between two good readings of event 0; event 1: twice */

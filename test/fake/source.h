@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "sources/source.h"
+#include "sources/sources.h"
 
 #define FAKE_EVENTS_MAX 4
 #define FAKE_ROWS_MAX 64

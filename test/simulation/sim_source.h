@@ -3,7 +3,7 @@
 #define SIMULATION_SIM_SOURCE_H
 #include "simulation/history.h"
 #include "simulation/sim_clock.h"
-#include "sources/source.h"
+#include "sources/sources.h"
 
 /**
  * The components of a history, "c0", "c1" ...: linked with --wrap, the functions of the routes find

@@ -44,11 +44,7 @@ static const struct vendor *const vendors[] = {&nvidia, &rocm_smi, &amd_smi};
 
 static inline void write_spec(const char *text)
 {
-    FILE *file = fopen(spec_path, "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    powercap_tree_put(&tree, "spec", text);
 }
 
 static inline int make(void **state)

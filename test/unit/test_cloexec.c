@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "apapi/source.h"
-#include "sources/cloexec.h"
+#include "sources/sources.h"
 #include "unit/unit.h"
 
 static int open_null(void)

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/source.h"
-#include "sources/gpu/gpu_select.h"
+#include "sources/gpu/gpu.h"
 #include "unit/unit.h"
 
 #define GPUS 4

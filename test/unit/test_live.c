@@ -10,7 +10,7 @@
 #include "fake/energy_event.h"
 #include "measure/domain.h"
 #include "session/live.h"
-#include "sources/source.h"
+#include "sources/sources.h"
 #include "unit/component_fixture.h"
 
 #define TICK_NS UINT64_C(100000000)

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "fake/papi/fake_papi.h"
-#include "fake/powercap_tree.h"
 #include "sources/sources.h"
 #include "unit/unit.h"
 
@@ -261,65 +260,6 @@ static void test_no_descriptor_reaches_another_program(void **state)
     papi->close(reader);
 }
 
-#define RANGE UINT64_C(262143328850)
-
-static void create_packages(struct powercap_tree *tree, int count)
-{
-    powercap_tree_create(tree);
-    for (int i = 0; i < count; i++) {
-        char folder[32], name[32];
-
-        snprintf(folder, sizeof folder, "intel-rapl:%d", i);
-        snprintf(name, sizeof name, "package-%d", i);
-        powercap_tree_zone(tree, folder, name, RANGE);
-        powercap_tree_energy(tree, folder, 1000);
-    }
-    powercap_tree_zone(tree, "intel-rapl:0:0", "dram", RANGE);
-    powercap_tree_energy(tree, "intel-rapl:0:0", 2000);
-}
-
-static void *open_powercap(void *err)
-{
-    return papi->open("powercap", err);
-}
-
-/* PAPI has one buffer for all threads that read powercap. */
-static void test_one_reader_of_powercap_at_a_time(void **state)
-{
-    struct powercap_tree tree;
-    struct apapi_reader *first;
-    struct apapi_error err = {""};
-    pthread_t thread;
-    void *second;
-
-    (void)state;
-    create_packages(&tree, 1);
-    first = open_named("powercap");
-    assert_int_equal(first->count, 2);
-    assert_int_equal(pthread_create(&thread, NULL, open_powercap, &err), 0);
-    assert_int_equal(pthread_join(thread, &second), 0);
-    assert_null(second);
-    assert_string_equal(err.text, "PAPI's powercap is being read by this process already");
-    papi->close(first);
-    papi->close(open_named("powercap"));
-    powercap_tree_destroy(&tree);
-}
-
-/* Half of the packages would be taken for all. */
-static void test_packages_that_papi_leaves_out(void **state)
-{
-    struct powercap_tree tree;
-    struct apapi_error err;
-
-    (void)state;
-    create_packages(&tree, 2);
-    assert_null(papi->open("powercap", &err));
-    assert_int_equal(errno, ENODEV);
-    assert_string_equal(err.text,
-                        "PAPI's powercap leaves out package-1, /sys/class/powercap/intel-rapl:1");
-    powercap_tree_destroy(&tree);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,13 +272,10 @@ int main(void)
         cmocka_unit_test(test_nothing_is_printed),
         cmocka_unit_test(test_others_still_end_and_print),
         cmocka_unit_test(test_no_descriptor_reaches_another_program),
-        cmocka_unit_test(test_one_reader_of_powercap_at_a_time),
-        cmocka_unit_test(test_packages_that_papi_leaves_out),
         cmocka_unit_test(test_a_stop_that_would_end_the_process_does_not),
         cmocka_unit_test(test_a_start_that_would_end_the_process_fails),
     };
 
     setenv("APAPI_PAPI_LIBRARY", FAKE_PAPI, 1);
-    setenv("FAKE_PAPI_EVENTS", FAKE_PAPI_EVENTS, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sources/papi/papi_events.h"
-#include "sources/wanted_events.h"
+#include "sources/papi/papi_faults.h"
+#include "sources/sources.h"
 #include "unit/unit.h"
 
 static bool describe(const char *name, const char *units, struct apapi_event *event)
@@ -30,7 +30,6 @@ static const struct {
     {"rapl:::DRAM_ENERGY:PACKAGE1", "nJ", APAPI_KIND_ENERGY, true, APAPI_DOMAIN_DRAM, "J", 1e-9},
     {"perf_event_uncore:::rapl::RAPL_ENERGY_PKG:cpu=0", "", APAPI_KIND_ENERGY, true,
      APAPI_DOMAIN_PACKAGE, "J", 0x1p-32},
-    {"powercap:::ENERGY_UJ:ZONE0", "", APAPI_KIND_ENERGY, true, APAPI_DOMAIN_NONE, "J", 1e-6},
     {"nvml:::H200:device_0:total_energy_consumption", "", APAPI_KIND_ENERGY, true, APAPI_DOMAIN_GPU,
      "J", 1e-3},
     {"nvml:::H200:device_0:power", "mW", APAPI_KIND_POWER, false, APAPI_DOMAIN_GPU, "W", 1e-3},
@@ -100,21 +99,6 @@ static void test_known_events(void **state)
     }
 }
 
-static void test_events_without_use(void **state)
-{
-    static const char *const names[] = {
-        "powercap:::POWER_LIMIT_A_UW:ZONE0",
-        "powercap:::MAX_ENERGY_RANGE_UJ:ZONE0",
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        struct apapi_event event;
-
-        assert_false(describe(names[i], "", &event));
-    }
-}
-
 /* Events of rapl that are no energy: only for those who name them. */
 static void test_rapl_events_that_are_no_energy_can_be_had_when_named(void **state)
 {
@@ -179,7 +163,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_events),
-        cmocka_unit_test(test_events_without_use),
         cmocka_unit_test(test_rapl_events_that_are_no_energy_can_be_had_when_named),
         cmocka_unit_test(test_a_name_that_is_too_long),
         cmocka_unit_test(test_guards),

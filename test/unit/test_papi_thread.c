@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sources/papi/papi_thread.h"
+#include "sources/papi/papi_library.h"
 #include "sources/sources.h"
 #include "unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting for a source that another thread is stuck in, while the system time is changed. */
-#include "sources/source_lock.h"
+#include "sources/sources.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sources/sysfs/sysfs_family.h"
 #include "unit/sysfs_fixture.h"
 
 #define RANGE UINT64_C(262143328850)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/kernel_file.h"
-#include "sources/sysfs/sysfs_family.h"
 #include "unit/sysfs_fixture.h"
 
 #define RANGE UINT64_C(262143328850)

@@ -72,7 +72,6 @@ static const struct remedy {
     {"rapl", "papi", "rapl", ENODEV, NULL, "as root: modprobe msr"},
     {"rapl", "papi", NULL, ENOSYS, NULL, no_papi},
     {"rapl", "papi", NULL, ENOENT, NULL, papi_with_components},
-    {"powercap", "papi", NULL, ENOENT, NULL, papi_with_components},
     {"maxeler", NULL, NULL, ENOSYS, NULL, no_papi},
     {"micknc", NULL, NULL, ENOSYS, NULL, no_papi},
     {"maxeler", NULL, NULL, 0, NULL, site_papi},

@@ -7,31 +7,13 @@
 #include <strings.h>
 
 #include "base/count_of.h"
-#include "sources/gpu/gpu_reader.h"
-#include "sources/gpu/nvml.h"
-#include "sources/sources.h"
-
-#define COMPONENT "nvml"
+#include "sources/gpu/gpu.h"
 
 /* NVML does not document how often the energy counter is updated; 20 to 100 ms were observed. */
 #define ENERGY_UPDATE_NS 100000000
 
 /* nvmlReturn_t, nvmlClockType_t and nvmlTemperatureSensors_t */
-enum {
-    NVML_SUCCESS = 0,
-    NVML_ERROR_INVALID_ARGUMENT = 2,
-    NVML_ERROR_NOT_SUPPORTED = 3,
-    NVML_ERROR_NO_PERMISSION = 4,
-    NVML_ERROR_NOT_FOUND = 6,
-    NVML_ERROR_DRIVER_NOT_LOADED = 9,
-    NVML_ERROR_TIMEOUT = 10,
-    NVML_ERROR_FUNCTION_NOT_FOUND = 13,
-    NVML_ERROR_GPU_IS_LOST = 15,
-    NVML_ERROR_LIB_RM_VERSION_MISMATCH = 18,
-    NVML_ERROR_IN_USE = 19,
-    NVML_ERROR_MEMORY = 20,
-    NVML_ERROR_NO_DATA = 21,
-};
+enum { NVML_SUCCESS = 0, NVML_ERROR_NOT_SUPPORTED = 3 };
 enum { NVML_CLOCK_GRAPHICS, NVML_CLOCK_SM, NVML_CLOCK_MEM };
 enum { NVML_TEMPERATURE_GPU };
 
@@ -59,79 +41,53 @@ struct nvml_profile {
 #define PROFILE_1_SLICE 0
 
 /* NVML's functions, named as there without the prefix. */
+#define NVML_FUNCTIONS(FUNCTION)                                                                   \
+    FUNCTION(int, Init_v2, (void))                                                                 \
+    FUNCTION(int, Shutdown, (void))                                                                \
+    FUNCTION(const char *, ErrorString, (int code))                                                \
+    FUNCTION(int, SystemGetNVMLVersion, (char *version, unsigned length))                          \
+    FUNCTION(int, DeviceGetCount_v2, (unsigned *count))                                            \
+    FUNCTION(int, DeviceGetHandleByIndex_v2, (unsigned index, void **device))                      \
+    FUNCTION(int, DeviceGetName, (void *device, char *name, unsigned length))                      \
+    FUNCTION(int, DeviceGetUUID, (void *device, char *uuid, unsigned length))                      \
+    FUNCTION(int, DeviceGetPowerUsage, (void *device, unsigned *power_mw))                         \
+    FUNCTION(int, DeviceGetTemperature, (void *device, int sensor, unsigned *celsius))             \
+    FUNCTION(int, DeviceGetClockInfo, (void *device, int clock, unsigned *mhz))                    \
+    FUNCTION(int, DeviceGetUtilizationRates, (void *device, struct nvml_utilization *rates))       \
+    FUNCTION(int, DeviceGetMemoryInfo, (void *device, struct nvml_memory *memory))
+/* Missing in older versions. */
+#define NVML_NEWER(FUNCTION)                                                                       \
+    FUNCTION(int, DeviceGetMinorNumber, (void *device, unsigned *minor))                           \
+    FUNCTION(int, DeviceGetTotalEnergyConsumption, (void *device, unsigned long long *energy_mj))  \
+    FUNCTION(int, DeviceGetMaxMigDeviceCount, (void *device, unsigned *count))                     \
+    FUNCTION(int, DeviceGetMigDeviceHandleByIndex, (void *device, unsigned index, void **part))    \
+    FUNCTION(int, DeviceGetAttributes_v2, (void *part, struct nvml_attributes *attributes))        \
+    FUNCTION(int, DeviceGetGpuInstanceProfileInfo,                                                 \
+             (void *device, unsigned profile, struct nvml_profile *info))
+
 static struct {
-    int (*Init_v2)(void);
-    int (*Shutdown)(void);
-    const char *(*ErrorString)(int code);
-    int (*SystemGetNVMLVersion)(char *version, unsigned length);
-    int (*DeviceGetCount_v2)(unsigned *count);
-    int (*DeviceGetHandleByIndex_v2)(unsigned index, void **device);
-    int (*DeviceGetName)(void *device, char *name, unsigned length);
-    int (*DeviceGetUUID)(void *device, char *uuid, unsigned length);
-    int (*DeviceGetMinorNumber)(void *device, unsigned *minor);
-    int (*DeviceGetTotalEnergyConsumption)(void *device, unsigned long long *energy_mj);
-    int (*DeviceGetPowerUsage)(void *device, unsigned *power_mw);
-    int (*DeviceGetTemperature)(void *device, int sensor, unsigned *celsius);
-    int (*DeviceGetClockInfo)(void *device, int clock, unsigned *mhz);
-    int (*DeviceGetUtilizationRates)(void *device, struct nvml_utilization *rates);
-    int (*DeviceGetMemoryInfo)(void *device, struct nvml_memory *memory);
-    int (*DeviceGetMaxMigDeviceCount)(void *device, unsigned *count);
-    int (*DeviceGetMigDeviceHandleByIndex)(void *device, unsigned index, void **part);
-    int (*DeviceGetAttributes_v2)(void *part, struct nvml_attributes *attributes);
-    int (*DeviceGetGpuInstanceProfileInfo)(void *device, unsigned profile,
-                                           struct nvml_profile *info);
+    NVML_FUNCTIONS(LIBRARY_MEMBER)
+    NVML_NEWER(LIBRARY_MEMBER)
 } nvml;
 
-#define SYMBOL(name) LIBRARY_SYMBOL("nvml" #name, nvml, name)
-static const struct library_symbol nvml_symbols[] = {
-    SYMBOL(Init_v2),
-    SYMBOL(Shutdown),
-    SYMBOL(ErrorString),
-    SYMBOL(SystemGetNVMLVersion),
-    SYMBOL(DeviceGetCount_v2),
-    SYMBOL(DeviceGetHandleByIndex_v2),
-    SYMBOL(DeviceGetName),
-    SYMBOL(DeviceGetUUID),
-    SYMBOL(DeviceGetPowerUsage),
-    SYMBOL(DeviceGetTemperature),
-    SYMBOL(DeviceGetClockInfo),
-    SYMBOL(DeviceGetUtilizationRates),
-    SYMBOL(DeviceGetMemoryInfo),
-    {NULL, 0},
-};
-static const struct library_symbol nvml_newer_symbols[] = {
-    SYMBOL(DeviceGetMinorNumber),
-    SYMBOL(DeviceGetTotalEnergyConsumption),
-    SYMBOL(DeviceGetMaxMigDeviceCount),
-    SYMBOL(DeviceGetMigDeviceHandleByIndex),
-    SYMBOL(DeviceGetAttributes_v2),
-    SYMBOL(DeviceGetGpuInstanceProfileInfo),
-    {NULL, 0},
-};
+#define SYMBOL(type, name, parameters) LIBRARY_SYMBOL("nvml" #name, nvml, name),
+static const struct library_symbol nvml_symbols[] = {NVML_FUNCTIONS(SYMBOL){NULL, 0}};
+static const struct library_symbol nvml_newer_symbols[] = {NVML_NEWER(SYMBOL){NULL, 0}};
 #undef SYMBOL
 
-static const char *const nvml_names[] = {"libnvidia-ml.so.1", NULL};
-
-static struct gpu_library nvml_library = {.section = COMPONENT,
-                                          .names = nvml_names,
-                                          .missing = "no NVIDIA driver",
-                                          .symbols = nvml_symbols,
-                                          .newer = nvml_newer_symbols,
-                                          .functions = &nvml};
-
 static const struct gpu_status nvml_statuses[] = {
-    {NVML_ERROR_INVALID_ARGUMENT, EINVAL},
+    {2, EINVAL}, /* INVALID_ARGUMENT */
     {NVML_ERROR_NOT_SUPPORTED, ENOTSUP},
-    {NVML_ERROR_NO_PERMISSION, EACCES},
-    {NVML_ERROR_NOT_FOUND, ENODEV},
-    {NVML_ERROR_DRIVER_NOT_LOADED, ENODEV},
-    {NVML_ERROR_TIMEOUT, ETIMEDOUT},
-    {NVML_ERROR_FUNCTION_NOT_FOUND, ENOTSUP},
-    {NVML_ERROR_GPU_IS_LOST, ENODEV},
-    {NVML_ERROR_LIB_RM_VERSION_MISMATCH, ENOSYS},
-    {NVML_ERROR_IN_USE, EBUSY},
-    {NVML_ERROR_MEMORY, ENOMEM},
-    {NVML_ERROR_NO_DATA, ENODATA},
+    {4, EACCES},     /* NO_PERMISSION */
+    {6, ENODEV},     /* NOT_FOUND */
+    {9, ENODEV},     /* DRIVER_NOT_LOADED */
+    {10, ETIMEDOUT}, /* TIMEOUT */
+    {13, ENOTSUP},   /* FUNCTION_NOT_FOUND */
+    {15, ENODEV},    /* GPU_IS_LOST */
+    {18, ENOSYS},    /* LIB_RM_VERSION_MISMATCH */
+    {19, EBUSY},     /* IN_USE */
+    {20, ENOMEM},    /* MEMORY */
+    {21, ENODATA},   /* NO_DATA */
     {0, 0},
 };
 
@@ -140,58 +96,19 @@ static int nvml_error_of(int code)
     return gpu_status_error(nvml_statuses, code);
 }
 
-static int nvml_get_energy(const struct gpu_device *device, uint64_t *values)
-{
-    unsigned long long energy_mj = 0;
-    int code = nvml.DeviceGetTotalEnergyConsumption
-                   ? nvml.DeviceGetTotalEnergyConsumption(device->handle, &energy_mj)
-                   : NVML_ERROR_NOT_SUPPORTED;
-
-    values[0] = energy_mj;
-    return nvml_error_of(code);
-}
-
-static int nvml_get_power(const struct gpu_device *device, uint64_t *values)
-{
-    unsigned power_mw = 0;
-    int code = nvml.DeviceGetPowerUsage(device->handle, &power_mw);
-
-    values[0] = power_mw;
-    return nvml_error_of(code);
-}
-
-static int nvml_get_temperature(const struct gpu_device *device, uint64_t *values)
-{
-    unsigned celsius = 0;
-    int code = nvml.DeviceGetTemperature(device->handle, NVML_TEMPERATURE_GPU, &celsius);
-
-    values[0] = celsius;
-    return nvml_error_of(code);
-}
-
-static int get_clock(const struct gpu_device *device, int clock, uint64_t *values)
-{
-    unsigned mhz = 0;
-    int code = nvml.DeviceGetClockInfo(device->handle, clock, &mhz);
-
-    values[0] = mhz;
-    return nvml_error_of(code);
-}
-
-static int get_graphics_clock(const struct gpu_device *device, uint64_t *values)
-{
-    return get_clock(device, NVML_CLOCK_GRAPHICS, values);
-}
-
-static int get_sm_clock(const struct gpu_device *device, uint64_t *values)
-{
-    return get_clock(device, NVML_CLOCK_SM, values);
-}
-
-static int get_memory_clock(const struct gpu_device *device, uint64_t *values)
-{
-    return get_clock(device, NVML_CLOCK_MEM, values);
-}
+#define GETTER(name, type, ...) GPU_GETTER(name, type, nvml_error_of, __VA_ARGS__)
+GETTER(nvml_get_energy, unsigned long long,
+       nvml.DeviceGetTotalEnergyConsumption
+           ? nvml.DeviceGetTotalEnergyConsumption(device->handle, &value)
+           : NVML_ERROR_NOT_SUPPORTED)
+GETTER(nvml_get_power, unsigned, nvml.DeviceGetPowerUsage(device->handle, &value))
+GETTER(nvml_get_temperature, unsigned,
+       nvml.DeviceGetTemperature(device->handle, NVML_TEMPERATURE_GPU, &value))
+GETTER(get_graphics_clock, unsigned,
+       nvml.DeviceGetClockInfo(device->handle, NVML_CLOCK_GRAPHICS, &value))
+GETTER(get_sm_clock, unsigned, nvml.DeviceGetClockInfo(device->handle, NVML_CLOCK_SM, &value))
+GETTER(get_memory_clock, unsigned, nvml.DeviceGetClockInfo(device->handle, NVML_CLOCK_MEM, &value))
+#undef GETTER
 
 static int get_utilization(const struct gpu_device *device, uint64_t *values)
 {
@@ -249,37 +166,31 @@ static void nvml_stop(void)
     nvml.Shutdown();
 }
 
-static void nvml_find_device(unsigned index, struct gpu_device *device)
-{
-    unsigned minor;
-
-    *device = (struct gpu_device){.index = index, .minor = -1};
-    device->error = nvml_error_of(nvml.DeviceGetHandleByIndex_v2(index, &device->handle));
-    if (device->error) {
-        return;
-    }
-    if (nvml.DeviceGetName(device->handle, device->name, sizeof device->name) != NVML_SUCCESS) {
-        strcpy(device->name, "GPU");
-    }
-    if (nvml.DeviceGetUUID(device->handle, device->uuid, sizeof device->uuid) != NVML_SUCCESS) {
-        device->uuid[0] = '\0';
-    }
-    if (nvml.DeviceGetMinorNumber &&
-        nvml.DeviceGetMinorNumber(device->handle, &minor) == NVML_SUCCESS) {
-        device->minor = (int)minor;
-    }
-}
-
 static size_t nvml_find(struct gpu_device *devices)
 {
-    unsigned count = 0;
+    unsigned count = 0, minor;
 
     if (nvml.DeviceGetCount_v2(&count) != NVML_SUCCESS) {
         return 0;
     }
     count = count < GPU_DEVICES_MAX ? count : GPU_DEVICES_MAX;
     for (unsigned i = 0; i < count; i++) {
-        nvml_find_device(i, &devices[i]);
+        struct gpu_device *device = &devices[i];
+
+        *device = (struct gpu_device){.index = i, .minor = -1};
+        device->error = nvml_error_of(nvml.DeviceGetHandleByIndex_v2(i, &device->handle));
+        if (device->error) {
+            continue;
+        }
+        if (nvml.DeviceGetName(device->handle, device->name, sizeof device->name)) {
+            strcpy(device->name, "GPU");
+        }
+        if (nvml.DeviceGetUUID(device->handle, device->uuid, sizeof device->uuid)) {
+            device->uuid[0] = '\0';
+        }
+        if (nvml.DeviceGetMinorNumber && !nvml.DeviceGetMinorNumber(device->handle, &minor)) {
+            device->minor = (int)minor;
+        }
     }
     return count;
 }
@@ -332,43 +243,34 @@ static void nvml_version(char *text, size_t size)
     snprintf(text, size, "NVML%s%.20s", *version ? " " : "", version);
 }
 
-static const struct gpu_driver driver = {.component = COMPONENT,
-                                         .library = &nvml_library,
-                                         .queries = nvml_queries,
-                                         .query_count = COUNT_OF(nvml_queries),
-                                         .start = nvml_start,
-                                         .stop = nvml_stop,
-                                         .find = nvml_find,
-                                         .find_part = nvml_find_part,
-                                         .version = nvml_version};
+static const char *const nvml_files[] = {"libnvidia-ml.so.1", NULL};
+static bool nvml_loaded;
 
-int nvml_available(struct apapi_error *err)
-{
-    return gpu_library_load(&nvml_library, err);
-}
-
-static int nvml_probe(const char *component, struct apapi_error *err)
-{
-    return strcmp(component, COMPONENT) == 0
-               ? 0
-               : apapi_fail(err, ENOENT, "NVML has no component '%s'", component);
-}
-
-static void nvml_list(apapi_component_f visit, void *context)
-{
-    visit(COMPONENT, context);
-}
+const struct gpu_driver nvml_driver = {.component = "nvml",
+                                       .counter = "nvml:::*:total_energy_consumption",
+                                       .files = nvml_files,
+                                       .missing = "no NVIDIA driver",
+                                       .symbols = nvml_symbols,
+                                       .newer = nvml_newer_symbols,
+                                       .functions = &nvml,
+                                       .loaded = &nvml_loaded,
+                                       .queries = nvml_queries,
+                                       .query_count = COUNT_OF(nvml_queries),
+                                       .start = nvml_start,
+                                       .stop = nvml_stop,
+                                       .find = nvml_find,
+                                       .find_part = nvml_find_part,
+                                       .version = nvml_version};
 
 static struct apapi_reader *nvml_open(const char *component, struct apapi_error *err)
 {
-    return nvml_probe(component, err) ? NULL : gpu_open(&apapi_source_nvml, &driver, err);
+    (void)component;
+    return gpu_open(&apapi_source_nvml, &nvml_driver, err);
 }
 
 const struct apapi_source apapi_source_nvml = {
     .name = "nvml",
     .slow = true, /* without its daemon, the driver initializes the GPUs again for each program */
-    .probe = nvml_probe,
-    .list = nvml_list,
     .open = nvml_open,
     .read = gpu_read,
     .describe = gpu_describe,

@@ -10,8 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "sources/ipmi/ipmi_session.h"
-#include "sources/sources.h"
+#include "sources/ipmi/ipmi_bmc.h"
 
 #define COMPONENT "ipmi"
 #define FORCED_DCMI "dcmi"
@@ -35,24 +34,6 @@ struct ipmi_reader {
     struct apapi_reading *held; /* latest reading of each event */
     uint64_t due_ns;            /* time of the next request to the BMC */
 };
-
-static int ipmi_probe(const char *component, struct apapi_error *err)
-{
-    return strcmp(component, COMPONENT) == 0
-               ? 0
-               : apapi_fail(err, ENOENT, "FreeIPMI has no component '%s'", component);
-}
-
-static void ipmi_list(apapi_component_f visit, void *context)
-{
-    visit(COMPONENT, context);
-}
-
-static void set_value(struct apapi_reading *reading, double value)
-{
-    memcpy(&reading->raw, &value, sizeof value);
-    reading->error = 0;
-}
 
 static int read_dcmi(struct ipmi_reader *reader, struct dcmi_power *power)
 {
@@ -82,7 +63,7 @@ static void ipmi_read_event(struct ipmi_reader *reader, size_t index)
         }
     }
     if (!reading->error) {
-        set_value(reading, value);
+        memcpy(&reading->raw, &value, sizeof value);
     }
 }
 
@@ -109,7 +90,7 @@ static void ipmi_ask(struct ipmi_reader *reader)
     size_t share = (temperatures + TEMPERATURE_SHARE - 1) / TEMPERATURE_SHARE;
     bool answers = true;
 
-    if (ipmi_session_renew(&reader->session, NULL)) {
+    if (ipmi_session_connect(&reader->session, NULL)) {
         fail_all(reader, errno);
         return;
     }
@@ -294,30 +275,21 @@ static int make_events(struct ipmi_reader *reader, struct apapi_error *err)
     return 0;
 }
 
-/* The origin of the machine's power. */
-static const char *power_source(const struct ipmi_reader *reader)
-{
-    if (reader->dcmi) {
-        return "DCMI";
-    }
-    for (size_t i = 0; i < reader->powers; i++) {
-        if (reader->events[i].domain == APAPI_DOMAIN_NODE) {
-            return "sensors";
-        }
-    }
-    return "no system power";
-}
-
 static int ipmi_start(struct ipmi_reader *reader, struct apapi_error *err)
 {
+    const char *power = "no system power";
+
     if (ipmi_settings_read(&reader->settings, err) ||
         ipmi_session_prepare(&reader->session, &reader->settings, err) ||
         ipmi_session_connect(&reader->session, err) || find_meters(reader, err) ||
         make_events(reader, err)) {
         return -1;
     }
+    if (reader->powers > 0 && reader->events[0].domain == APAPI_DOMAIN_NODE) { /* it comes first */
+        power = reader->dcmi ? "DCMI" : "sensors";
+    }
     snprintf(reader->base.detail, sizeof reader->base.detail, "FreeIPMI %.36s, %s",
-             reader->session.target, power_source(reader));
+             reader->session.target, power);
     return 0;
 }
 
@@ -339,12 +311,9 @@ static void ipmi_close(struct apapi_reader *base)
 
 static struct apapi_reader *ipmi_open(const char *component, struct apapi_error *err)
 {
-    struct ipmi_reader *reader;
+    struct ipmi_reader *reader = calloc(1, sizeof *reader);
 
-    if (ipmi_probe(component, err)) {
-        return NULL;
-    }
-    reader = calloc(1, sizeof *reader);
+    (void)component;
     if (!reader) {
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
@@ -377,8 +346,6 @@ const struct apapi_source apapi_source_ipmi = {
     .name = "ipmi",
     .common = true,
     .slow = true,
-    .probe = ipmi_probe,
-    .list = ipmi_list,
     .open = ipmi_open,
     .read = ipmi_read,
     .describe = ipmi_describe,

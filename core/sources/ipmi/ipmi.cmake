@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # FreeIPMI is loaded when a BMC is to be read, by the name that programs linked to it would use.
+# Without it, catalog.c says so.
 apapi_optional_soname(freeipmi_soname FREEIPMI freeipmi "Read BMCs with FreeIPMI")
 
 set(APAPI_FREEIPMI_SONAME "${freeipmi_soname}" PARENT_SCOPE) # empty: without; for the tests
 if(freeipmi_soname)
-  target_sources(
-    apapi_objs
-    PRIVATE sources/ipmi/ipmi.c
-            sources/ipmi/ipmi_dcmi.c
-            sources/ipmi/ipmi_id_string.c
-            sources/ipmi/ipmi_library.c
-            sources/ipmi/ipmi_names.c
-            sources/ipmi/ipmi_sensors.c
-            sources/ipmi/ipmi_session.c
-            sources/ipmi/ipmi_settings.c)
+  target_sources(apapi_objs PRIVATE sources/ipmi/ipmi.c sources/ipmi/ipmi_bmc.c sources/ipmi/ipmi_sensors.c)
   target_compile_definitions(apapi_objs PRIVATE APAPI_FREEIPMI_LIBRARY="${freeipmi_soname}")
   target_include_directories(apapi_objs SYSTEM PRIVATE ${FREEIPMI_INCLUDE_DIRS})
-else()
-  target_sources(apapi_objs PRIVATE sources/ipmi/no_ipmi.c)
 endif()

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/shared_page.h"
-#include "sources/source.h"
+#include "sources/sources.h"
 
 _Static_assert(sizeof(struct readings_value) == 2 * sizeof(uint64_t), "values are copied by words");
 

@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any component of the installed PAPI, by its name. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/count_of.h"
-#include "sources/cloexec.h"
-#include "sources/papi/papi_events.h"
-#include "sources/papi/papi_exit.h"
+#include "sources/gpu/gpu.h"
+#include "sources/papi/papi_faults.h"
 #include "sources/papi/papi_library.h"
-#include "sources/papi/papi_msr.h"
-#include "sources/papi/papi_powercap.h"
-#include "sources/papi/papi_thread.h"
 #include "sources/sources.h"
 
 #define EVENTS_MAX 512
-#define CALIBRATIONS_MAX 10 /* one millisecond apart */
 
 struct papi_reader {
     struct apapi_reader base;
     const struct papi_library *papi;
     int set; /* PAPI_NULL: none */
-    enum nature { ORDINARY, RAPL, POWERCAP, UNCORE } nature;
-    struct papi_msrs msrs;         /* rapl only, while it is opened */
-    struct papi_powercap powercap; /* powercap only */
+    enum nature { ORDINARY, RAPL, UNCORE } nature;
+    struct papi_msrs msrs; /* rapl only, while it is opened */
     struct apapi_event events[EVENTS_MAX];
     int codes[EVENTS_MAX]; /* PAPI's event codes */
     long long values[EVENTS_MAX];
@@ -38,7 +32,7 @@ static int papi_probe(const char *component, struct apapi_error *err)
     if (!papi) {
         return -1;
     }
-    if (papi_library_find(papi, component) < 0) {
+    if (papi_library_find(component) < 0) {
         return apapi_fail(err, ENOENT, "%s has no component '%s'", papi_library_version(),
                           component);
     }
@@ -58,148 +52,70 @@ static void papi_list(apapi_component_f visit, void *context)
     }
 }
 
-static const char *const natures[] = {
-    [RAPL] = "rapl", [POWERCAP] = "powercap", [UNCORE] = "perf_event_uncore"};
-
-static enum nature nature_of(const char *component)
-{
-    for (size_t i = 0; i < COUNT_OF(natures); i++) {
-        if (natures[i] && strcmp(natures[i], component) == 0) {
-            return (enum nature)i;
-        }
-    }
-    return ORDINARY;
-}
-
-/* Add what PAPI's description lacks, and check whether the event can be read. */
-static bool complete_event(struct papi_reader *reader, struct apapi_event *event)
-{
-    switch (reader->nature) {
-    case RAPL:
-        return papi_msrs_can_read(&reader->msrs, event->name);
-    case POWERCAP:
-        return papi_powercap_add(&reader->powercap, event);
-    default:
-        return true;
-    }
-}
-
 static void papi_add_event(struct papi_reader *reader, const char *name,
                            const PAPI_event_info_t *info)
 {
     struct apapi_event *event = &reader->events[reader->base.count];
 
-    if (reader->base.count == EVENTS_MAX || !papi_event_describe(info, name, event) ||
-        !complete_event(reader, event)) {
-        return;
-    }
-    if (reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
+    if (reader->base.count < EVENTS_MAX && papi_event_describe(info, name, event) &&
+        (reader->nature != RAPL || papi_msrs_can_read(&reader->msrs, name)) &&
+        reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
         reader->codes[reader->base.count++] = (int)info->event_code;
-    } else if (reader->nature == POWERCAP) {
-        papi_powercap_drop(&reader->powercap);
     }
 }
 
-/* The kernel's package counters belong to one CPU of each package. */
-static void add_on_each_package(struct papi_reader *reader, const char *name,
-                                const PAPI_event_info_t *info)
+/*
+ * For component rapl through perf: only its energies, not all counters of the uncore. The kernel's
+ * package counters belong to one CPU of each package.
+ */
+static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
 {
     int cpus[PAPI_MSR_PACKAGES_MAX];
     char on_cpu[APAPI_NAME_SIZE];
 
+    if (reader->nature != UNCORE) {
+        papi_add_event(reader, name, info);
+        return;
+    }
+    if (!strstr(name, "rapl::RAPL_ENERGY_")) {
+        return;
+    }
     papi_first_cpus(cpus);
     for (size_t i = 0; i < PAPI_MSR_PACKAGES_MAX; i++) {
         if (cpus[i] >= 0) {
-            snprintf(on_cpu, sizeof on_cpu, "%s:cpu=%d", name, cpus[i]);
+            snprintf(on_cpu, sizeof on_cpu, "%.150s:cpu=%d", name, cpus[i]);
             papi_add_event(reader, on_cpu, info);
         }
     }
 }
 
-/* For component rapl through perf: only its energies, not all counters of the uncore. */
-static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
-{
-    if (reader->nature != UNCORE) {
-        papi_add_event(reader, name, info);
-    } else if (strstr(name, "rapl::RAPL_ENERGY_")) {
-        add_on_each_package(reader, name, info);
-    }
-}
-
-static void note_zone(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
-{
-    papi_powercap_note_zone(&reader->powercap, name, info->long_descr);
-}
-
-typedef void (*visit_f)(struct papi_reader *reader, const char *name,
-                        const PAPI_event_info_t *info);
-
-static void for_each_event(struct papi_reader *reader, int component, visit_f visit)
+static int papi_add_events(struct papi_reader *reader, int component, struct apapi_error *err)
 {
     const struct papi_library *papi = reader->papi;
     int code = PAPI_NATIVE_MASK, modifier = PAPI_ENUM_FIRST;
+    const PAPI_component_info_t *found;
     PAPI_event_info_t info;
     char name[PAPI_2MAX_STR_LEN];
+    const char *reason;
 
+    if (reader->nature == RAPL) {
+        papi_msrs_open(&reader->msrs);
+    }
     while (papi->enum_cmp_event(&code, modifier, component) == PAPI_OK) {
         modifier = PAPI_ENUM_EVENTS;
         if (papi->event_code_to_name(code, name) == PAPI_OK &&
             papi->get_event_info(code, &info) == PAPI_OK) {
-            visit(reader, name, &info);
+            add_found(reader, name, &info);
         }
     }
-}
-
-static int no_event(const struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    const PAPI_component_info_t *info = reader->papi->get_component_info(component);
-    const char *reason = info->disabled ? info->disabled_reason : "";
-
+    papi_msrs_close(&reader->msrs);
+    if (reader->base.count > 0) {
+        return 0;
+    }
+    found = papi->get_component_info(component);
+    reason = found->disabled ? found->disabled_reason : "";
     return apapi_fail(err, ENODEV, "PAPI's %s offers no usable event%s%.120s", reader->base.detail,
                       *reason ? ": " : "", reason);
-}
-
-static int papi_add_all(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    for_each_event(reader, component, add_found);
-    if (*reader->powercap.denied.text) {
-        return apapi_fail(err, EACCES, "%s", reader->powercap.denied.text);
-    }
-    return reader->base.count ? 0 : no_event(reader, component, err);
-}
-
-static int add_registers(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    int result;
-
-    papi_msrs_open(&reader->msrs);
-    result = papi_add_all(reader, component, err);
-    papi_msrs_close(&reader->msrs);
-    return result;
-}
-
-static int add_zones(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    if (papi_powercap_reserve(&reader->powercap, err)) {
-        return -1;
-    }
-    for_each_event(reader, component, note_zone);
-    return papi_add_all(reader, component, err) ||
-                   papi_powercap_check_packages(&reader->powercap, err)
-               ? -1
-               : 0;
-}
-
-static int papi_add_events(struct papi_reader *reader, int component, struct apapi_error *err)
-{
-    switch (reader->nature) {
-    case RAPL:
-        return add_registers(reader, component, err);
-    case POWERCAP:
-        return add_zones(reader, component, err);
-    default:
-        return papi_add_all(reader, component, err);
-    }
 }
 
 static int failed_call(const struct papi_reader *reader, const char *call, int code,
@@ -209,37 +125,6 @@ static int failed_call(const struct papi_reader *reader, const char *call, int c
                       reader->base.detail, call, reader->papi->strerror(code));
 }
 
-/* The value of a counter at the start can be found while it stands still, as it mostly does. */
-static void calibrate(struct papi_reader *reader)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-    uint64_t counters[PAPI_ZONES_MAX];
-
-    for (int i = 0; i < CALIBRATIONS_MAX; i++) {
-        papi_powercap_before_reading(&reader->powercap, counters);
-        if (reader->papi->read(reader->set, reader->values) == PAPI_OK &&
-            papi_powercap_calibrate(&reader->powercap, counters, reader->values)) {
-            return;
-        }
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-    }
-}
-
-static int papi_start(struct papi_reader *reader, struct apapi_error *err)
-{
-    int code;
-
-    papi_powercap_before_start(&reader->powercap);
-    code = reader->papi->start(reader->set);
-    if (code != PAPI_OK) {
-        return failed_call(reader, "PAPI_start", code, err);
-    }
-    if (reader->nature == POWERCAP) {
-        calibrate(reader);
-    }
-    return 0;
-}
-
 static int papi_begin(struct papi_reader *reader, int component, struct apapi_error *err)
 {
     int code = reader->papi->create_eventset(&reader->set);
@@ -247,13 +132,16 @@ static int papi_begin(struct papi_reader *reader, int component, struct apapi_er
     if (code != PAPI_OK) {
         return failed_call(reader, "PAPI_create_eventset", code, err);
     }
-    return papi_add_events(reader, component, err) ? -1 : papi_start(reader, err);
+    if (papi_add_events(reader, component, err)) {
+        return -1;
+    }
+    code = reader->papi->start(reader->set);
+    return code == PAPI_OK ? 0 : failed_call(reader, "PAPI_start", code, err);
 }
 
 /* Does not call PAPI. */
 static void free_reader(struct papi_reader *reader)
 {
-    papi_powercap_close(&reader->powercap);
     papi_msrs_close(&reader->msrs);
     free(reader);
 }
@@ -289,8 +177,9 @@ static struct papi_reader *create_reader(const struct papi_library *papi,
         reader->base.events = reader->events;
         reader->papi = papi;
         reader->set = PAPI_NULL;
-        reader->nature = nature_of(info->name);
-        papi_powercap_init(&reader->powercap);
+        reader->nature = strcmp(info->name, "rapl") == 0                ? RAPL
+                         : strcmp(info->name, "perf_event_uncore") == 0 ? UNCORE
+                                                                        : ORDINARY;
         papi_msrs_init(&reader->msrs);
         snprintf(reader->base.detail, sizeof reader->base.detail, "%.40s", info->name);
     }
@@ -309,9 +198,9 @@ static int papi_open_component(void *context)
 {
     struct opening *opening = context;
     const struct papi_library *papi = opening->papi;
-    int component = papi_library_find(papi, opening->component);
+    int component = papi_library_find(opening->component);
 
-    if (papi_library_enter(papi, opening->component, opening->err)) {
+    if (papi_library_enter(opening->component, opening->err)) {
         return -1;
     }
     opening->entered = true;
@@ -360,26 +249,22 @@ static int open_guarded(void *context)
     return result;
 }
 
-static struct apapi_reader *finish_opening(struct papi_reader *reader)
-{
-    char component[sizeof reader->base.detail];
-
-    strcpy(component, reader->base.detail);
-    snprintf(reader->base.detail, sizeof reader->base.detail, "%.22s %.40s", papi_library_version(),
-             component);
-    return &reader->base;
-}
-
 static struct apapi_reader *papi_open(const char *component, struct apapi_error *err)
 {
     struct opening opening = {papi_library_load(err), component, NULL, false, err};
     int result = opening.papi ? papi_thread_call(open_guarded, &opening, err) : -1;
+    char name[sizeof opening.reader->base.detail];
 
     if (result == PAPI_THREAD_ENDED) {
         abandon(&opening);
         apapi_fail(err, EIO, "PAPI's %.40s has ended its thread", component);
     }
-    return result ? NULL : finish_opening(opening.reader);
+    if (result) {
+        return NULL;
+    }
+    strcpy(name, opening.reader->base.detail);
+    snprintf(opening.reader->base.detail, sizeof name, "%.22s %.40s", papi_library_version(), name);
+    return &opening.reader->base;
 }
 
 static int read_set(void *context)
@@ -394,10 +279,6 @@ static void papi_read(struct apapi_reader *base, struct apapi_reading *readings)
     struct papi_reader *reader = (struct papi_reader *)base;
     int error = papi_exit_guard(read_set, reader) == PAPI_OK ? 0 : EIO;
 
-    if (error == 0 && reader->nature == POWERCAP) {
-        papi_powercap_correct(&reader->powercap, reader->values, readings);
-        return;
-    }
     for (size_t i = 0; i < base->count; i++) {
         readings[i].error = error;
         readings[i].raw = (uint64_t)reader->values[i];
@@ -427,17 +308,12 @@ static int papi_describe_event(void *context)
     return 0;
 }
 
-static int describe_guarded(void *wanted)
-{
-    return papi_exit_guard(papi_describe_event, wanted);
-}
-
 static void papi_describe(const struct apapi_reader *base, size_t index, char *text, size_t size)
 {
     struct description wanted = {(const struct papi_reader *)base, index, text, size};
 
     *text = '\0';
-    papi_thread_call(describe_guarded, &wanted, NULL);
+    papi_thread_call(papi_describe_event, &wanted, NULL);
 }
 
 const struct apapi_source apapi_source_papi = {
@@ -450,3 +326,52 @@ const struct apapi_source apapi_source_papi = {
     .describe = papi_describe,
     .close = papi_close,
 };
+
+/* --- PAPI's components for GPUs --------------------------------------------------------------- */
+
+static const struct gpu_driver *const drivers[] = {&nvml_driver, &rocm_smi_driver, &amd_smi_driver};
+
+static bool counts_energy(const struct apapi_reader *reader, const struct gpu_driver *driver)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        if (fnmatch(driver->counter, reader->events[i].name, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without the hardware PAPI is not loaded. */
+static int check_gpus(const struct gpu_driver *driver, struct apapi_error *err)
+{
+    if (driver->available ? driver->available(err) : gpu_driver_load(driver, err)) {
+        return -1;
+    }
+    return gpu_list()
+               ? apapi_fail(err, ENOSYS, "PAPI's %s cannot leave GPUs out", driver->component)
+               : 0;
+}
+
+static struct apapi_reader *papi_gpu_open(const char *component, struct apapi_error *err)
+{
+    struct apapi_reader *reader;
+    size_t i = 0;
+
+    while (i < COUNT_OF(drivers) - 1 && strcmp(drivers[i]->component, component) != 0) {
+        i++;
+    }
+    reader = check_gpus(drivers[i], err) ? NULL : apapi_source_papi.open(component, err);
+    if (reader && !counts_energy(reader, drivers[i])) {
+        gpu_remark(reader, "power integrated");
+    }
+    return reader;
+}
+
+static void papi_gpu_want(const char *component)
+{
+    apapi_source_papi.want(component);
+}
+
+/* A reader belongs to the PAPI source, which reads and closes it. */
+const struct apapi_source apapi_source_papi_gpu = {
+    .name = "papi", .slow = true, .want = papi_gpu_want, .open = papi_gpu_open};

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The source for PAPI, or what stands for it.
+# The source for PAPI. Without it, catalog.c says so.
 if(NOT WITH_PAPI)
-  target_sources(apapi_objs PRIVATE sources/papi/no_papi.c)
   return()
 endif()
 
@@ -14,18 +13,8 @@ if(PAPI_ROOT)
   set(papi_soname "${papi_folder}/${papi_soname}")
 endif()
 
-target_sources(
-  apapi_objs
-  PRIVATE sources/papi/papi.c
-          sources/papi/papi_events.c
-          sources/papi/papi_exit.c
-          sources/papi/papi_library.c
-          sources/papi/papi_msr.c
-          sources/papi/papi_needs.c
-          sources/papi/papi_overflow.c
-          sources/papi/papi_powercap.c
-          sources/papi/papi_slots.c
-          sources/papi/papi_thread.c)
+target_sources(apapi_objs PRIVATE sources/papi/papi.c sources/papi/papi_faults.c sources/papi/papi_library.c
+                                  sources/papi/papi_overflow.c)
 target_compile_definitions(apapi_objs PRIVATE APAPI_PAPI_LIBRARY="${papi_soname}")
 # papi.h of some versions has warnings
 target_include_directories(apapi_objs SYSTEM PRIVATE ${PAPI_INCLUDE_DIRS})

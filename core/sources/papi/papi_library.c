@@ -2,17 +2,25 @@
 #include "sources/papi/papi_library.h"
 
 #include <dlfcn.h>
+#include <err.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "base/shared_library.h"
-#include "sources/papi/papi_exit.h"
-#include "sources/papi/papi_needs.h"
-#include "sources/settings.h"
+#include "base/count_of.h"
+#include "base/thread.h"
+#include "sources/papi/papi_faults.h"
+#include "sources/sources.h"
 
 #define WANTED_MAX 32
 #define UNFINISHED_MAX 32
@@ -31,8 +39,7 @@ static bool started;
 static bool unusable; /* PAPI called exit() while it was started or shut down */
 static char wanted[WANTED_MAX][PAPI_MAX_STR_LEN];
 static size_t wanted_count;
-static bool
-    outdated; /* more components are wanted than PAPI was started with, or PAPI is in disorder */
+static bool outdated; /* more components are wanted than at the start, or it is in disorder */
 static int unfinished[UNFINISHED_MAX]; /* event sets that could not be destroyed */
 static size_t unfinished_count;
 
@@ -50,6 +57,307 @@ static const char *library_name(void)
     return name && *name ? name : APAPI_PAPI_LIBRARY;
 }
 
+/* --- slots of other libraries' functions ------------------------------------------------------ */
+
+typedef void (*papi_function_f)(void);
+
+enum form { CALLS, RELA, REL, FORMS };
+
+/* A loaded library in the loader's data. */
+struct image {
+    const struct link_map *map;
+    const ElfW(Sym) * symbols;
+    const char *names;
+    struct relocations { /* slots that hold addresses of other libraries' functions */
+        const char *first;
+        size_t size, step;
+    } tables[FORMS];
+    uintptr_t sealed, sealed_behind; /* made read-only after all addresses were known */
+};
+
+struct change {
+    const char *name;
+    const void *theirs; /* the original address of the function */
+    papi_function_f ours;
+};
+
+/* On some architectures the loader leaves file offsets in the table. */
+static void *address_of(const struct link_map *map, ElfW(Addr) value)
+{
+    uintptr_t address = value < map->l_addr ? map->l_addr + value : value;
+
+    return (void *)address; // NOLINT(performance-no-int-to-ptr): the loader's format
+}
+
+static void note_entry(struct image *image, const ElfW(Dyn) * entry)
+{
+    static const struct {
+        long first, size; /* tags of a table's address and size */
+    } tags[FORMS] = {[CALLS] = {DT_JMPREL, DT_PLTRELSZ},
+                     [RELA] = {DT_RELA, DT_RELASZ},
+                     [REL] = {DT_REL, DT_RELSZ}};
+    const void *address = address_of(image->map, entry->d_un.d_ptr);
+    size_t size = entry->d_un.d_val;
+
+    for (enum form form = CALLS; form < FORMS; form++) {
+        if (entry->d_tag == tags[form].first) {
+            image->tables[form].first = address;
+        } else if (entry->d_tag == tags[form].size) {
+            image->tables[form].size = size;
+        }
+    }
+    if (entry->d_tag == DT_SYMTAB) {
+        image->symbols = address;
+    } else if (entry->d_tag == DT_STRTAB) {
+        image->names = address;
+    } else if (entry->d_tag == DT_PLTREL) {
+        image->tables[CALLS].step = size == DT_RELA ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
+    }
+}
+
+static int note_sealed(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct image *image = context;
+
+    (void)size;
+    for (int i = 0; info->dlpi_addr == image->map->l_addr && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+        if (part->p_type == PT_GNU_RELRO) {
+            image->sealed = info->dlpi_addr + part->p_vaddr;
+            image->sealed_behind = image->sealed + part->p_memsz;
+        }
+    }
+    return 0;
+}
+
+static int look_at(struct image *image)
+{
+    image->tables[RELA].step = sizeof(ElfW(Rela));
+    image->tables[REL].step = sizeof(ElfW(Rel));
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &image->map)) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    for (const ElfW(Dyn) *entry = image->map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        note_entry(image, entry);
+    }
+    dl_iterate_phdr(note_sealed, image);
+    return 0;
+}
+
+static int set_slot(const struct image *image, papi_function_f *slot, papi_function_f ours)
+{
+    uintptr_t address = (uintptr_t)slot, page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    bool sealed = address >= image->sealed && address < image->sealed_behind;
+    void *page = (char *)slot - address % page_size;
+
+    if (sealed && mprotect(page, page_size, PROT_READ | PROT_WRITE)) {
+        return -1;
+    }
+    *slot = ours;
+    return sealed ? mprotect(page, page_size, PROT_READ) : 0;
+}
+
+/* Whether this is the relocation of another library's function of this name. */
+static bool is_relocation_of(const struct image *image, const ElfW(Rel) * relocation,
+                             const char *name)
+{
+    size_t number = __ELF_NATIVE_CLASS == 64 ? relocation->r_info >> 32 : relocation->r_info >> 8;
+    const ElfW(Sym) *symbol = &image->symbols[number];
+
+    return number > 0 && symbol->st_shndx == SHN_UNDEF &&
+           strcmp(image->names + symbol->st_name, name) == 0;
+}
+
+static int set_in(const struct image *image, enum form form, const struct change *change)
+{
+    const struct relocations *table = &image->tables[form];
+
+    for (size_t at = 0; table->first && at < table->size; at += table->step) {
+        /* both forms begin like this */
+        const ElfW(Rel) *relocation = (const void *)(table->first + at);
+        papi_function_f *slot = address_of(image->map, relocation->r_offset);
+
+        /* data may hold an address with an offset; the slot of a call may not be resolved yet */
+        if (!is_relocation_of(image, relocation, change->name) ||
+            (form != CALLS && memcmp(slot, &change->theirs, sizeof *slot) != 0)) {
+            continue;
+        }
+        if (set_slot(image, slot, change->ours)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/*
+ * Make libpapi call `ours` wherever it calls, or holds the address of, the function `name`
+ * of another library. Calls of other libraries stay unchanged. @return 0; -1 with errno.
+ */
+static int redirect(const char *name, papi_function_f ours)
+{
+    const struct change change = {name, dlsym(handle, name), ours};
+    struct image image = {0};
+
+    if (look_at(&image)) {
+        return -1;
+    }
+    for (enum form form = CALLS; form < FORMS; form++) {
+        if (set_in(&image, form, &change)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* --- what libpapi calls instead of the functions of libc -------------------------------------- */
+
+static _Thread_local jmp_buf *way_back; /* NULL: no guarded call into PAPI */
+static _Thread_local int exit_status;
+
+int papi_exit_guard(int (*call)(void *context), void *context)
+{
+    jmp_buf here;
+    jmp_buf *const outer = way_back;
+    int result = PAPI_EXITED;
+
+    if (setjmp(here) == 0) {
+        way_back = &here;
+        result = call(context);
+    }
+    way_back = outer;
+    return result;
+}
+
+int papi_exit_status(void)
+{
+    return exit_status;
+}
+
+static _Noreturn void caught_exit(int status)
+{
+    if (way_back) {
+        exit_status = status;
+        longjmp(*way_back, 1);
+    }
+    exit(status);
+}
+
+static _Noreturn void caught_err(int status, const char *format, ...)
+{
+    va_list values;
+
+    if (!way_back) {
+        va_start(values, format);
+        vwarn(format, values);
+        va_end(values);
+    }
+    caught_exit(status);
+}
+
+static bool is_silent(const FILE *stream)
+{
+    return way_back && (stream == stdout || stream == stderr);
+}
+
+static void caught_perror(const char *text)
+{
+    if (!way_back) {
+        perror(text);
+    }
+}
+
+__attribute__((format(printf, 2, 0))) static int caught_vfprintf(FILE *stream, const char *format,
+                                                                 va_list values)
+{
+    return is_silent(stream) ? 0 : vfprintf(stream, format, values);
+}
+
+__attribute__((format(printf, 2, 3))) static int caught_fprintf(FILE *stream, const char *format,
+                                                                ...)
+{
+    va_list values;
+    int result;
+
+    va_start(values, format);
+    result = caught_vfprintf(stream, format, values);
+    va_end(values);
+    return result;
+}
+
+/* The names of the two if the compiler checks buffers. */
+__attribute__((format(printf, 3, 0))) static int
+caught_vfprintf_chk(FILE *stream, int flag, const char *format, va_list values)
+{
+    (void)flag;
+    return caught_vfprintf(stream, format, values);
+}
+
+__attribute__((format(printf, 3, 4))) static int caught_fprintf_chk(FILE *stream, int flag,
+                                                                    const char *format, ...)
+{
+    va_list values;
+    int result;
+
+    (void)flag;
+    va_start(values, format);
+    result = caught_vfprintf(stream, format, values);
+    va_end(values);
+    return result;
+}
+
+static size_t caught_fwrite(const void *items, size_t size, size_t count, FILE *stream)
+{
+    return is_silent(stream) ? count : fwrite(items, size, count, stream);
+}
+
+static int caught_fputc(int letter, FILE *stream)
+{
+    return is_silent(stream) ? letter : fputc(letter, stream);
+}
+
+static int caught_putchar(int letter)
+{
+    return caught_fputc(letter, stdout);
+}
+
+static int caught_puts(const char *text)
+{
+    return way_back ? 0 : puts(text);
+}
+
+static const struct replacement {
+    const char *name;
+    papi_function_f ours;
+} replacements[] = {
+    {"exit", (papi_function_f)caught_exit},
+    {"err", (papi_function_f)caught_err},
+    {"perror", (papi_function_f)caught_perror},
+    {"fprintf", (papi_function_f)caught_fprintf},
+    {"vfprintf", (papi_function_f)caught_vfprintf},
+    {"__fprintf_chk", (papi_function_f)caught_fprintf_chk},
+    {"__vfprintf_chk", (papi_function_f)caught_vfprintf_chk},
+    {"fwrite", (papi_function_f)caught_fwrite},
+    {"fputc", (papi_function_f)caught_fputc},
+    {"putc", (papi_function_f)caught_fputc}, /* putchar() calls it where it is inlined */
+    {"putchar", (papi_function_f)caught_putchar},
+    {"puts", (papi_function_f)caught_puts},
+};
+
+static int catch_calls(struct apapi_error *err)
+{
+    for (size_t i = 0; i < COUNT_OF(replacements); i++) {
+        if (redirect(replacements[i].name, replacements[i].ours)) {
+            return apapi_fail(err, ENOTSUP, "PAPI's calls of %s() cannot be caught: %s",
+                              replacements[i].name, strerror(errno));
+        }
+    }
+    return 0;
+}
+
+/* --- start and end ---------------------------------------------------------------------------- */
+
 const struct papi_library *papi_library_load(struct apapi_error *err)
 {
     if (handle) {
@@ -61,7 +369,7 @@ const struct papi_library *papi_library_load(struct apapi_error *err)
         return NULL;
     }
     if (shared_library_resolve(handle, library_name(), symbols, &library, err) ||
-        papi_exit_catch(handle, err)) {
+        catch_calls(err)) {
         dlclose(handle);
         handle = NULL;
         return NULL;
@@ -69,33 +377,19 @@ const struct papi_library *papi_library_load(struct apapi_error *err)
     return &library;
 }
 
-int papi_library_resolve(const struct library_symbol *further, void *functions,
-                         struct apapi_error *err)
+static bool is_called(const PAPI_component_info_t *info, const char *component)
 {
-    return shared_library_resolve(handle, library_name(), further, functions, err);
+    return info && (strcmp(info->name, component) == 0 || strcmp(info->short_name, component) == 0);
 }
 
-int papi_library_find(const struct papi_library *papi, const char *component)
+int papi_library_find(const char *component)
 {
-    for (int i = 0; i < papi->num_components(); i++) {
-        const PAPI_component_info_t *info = papi->get_component_info(i);
-
-        if (info &&
-            (strcmp(info->name, component) == 0 || strcmp(info->short_name, component) == 0)) {
+    for (int i = 0; i < library.num_components(); i++) {
+        if (is_called(library.get_component_info(i), component)) {
             return i;
         }
     }
     return -1;
-}
-
-static bool is_wanted(const PAPI_component_info_t *info)
-{
-    for (size_t i = 0; i < wanted_count; i++) {
-        if (strcmp(info->name, wanted[i]) == 0 || strcmp(info->short_name, wanted[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 void papi_library_want(const char *component)
@@ -111,24 +405,19 @@ void papi_library_want(const char *component)
     }
 }
 
-static void disable_unwanted(const struct papi_library *papi)
+static void disable_unwanted(void)
 {
-    for (int i = 0; i < papi->num_components(); i++) {
-        const PAPI_component_info_t *info = papi->get_component_info(i);
+    for (int i = 0; i < library.num_components(); i++) {
+        const PAPI_component_info_t *info = library.get_component_info(i);
+        bool is_wanted = false;
 
-        if (info && (!is_wanted(info) || papi_needs_check(info->name, NULL))) {
-            papi->disable_component(i);
+        for (size_t w = 0; w < wanted_count; w++) {
+            is_wanted |= is_called(info, wanted[w]);
+        }
+        if (info && (!is_wanted || papi_check_needs(info->name, NULL))) {
+            library.disable_component(i);
         }
     }
-}
-
-static void shut_down(const struct papi_library *papi)
-{
-    struct sigaction profiling; /* PAPI sets it to be ignored */
-
-    sigaction(SIGPROF, NULL, &profiling);
-    papi->shutdown();
-    sigaction(SIGPROF, &profiling, NULL);
 }
 
 static int give_back(void *context)
@@ -142,7 +431,7 @@ static int give_back(void *context)
 }
 
 /* Stopping reads once more. If that would end the process, the event set is left as it is. */
-static bool papi_library_finish(int set)
+static bool finish(int set)
 {
     return papi_exit_guard(give_back, &set) != PAPI_EXITED;
 }
@@ -152,14 +441,14 @@ static void finish_rest(void)
     size_t kept = 0;
 
     for (size_t i = 0; i < unfinished_count; i++) {
-        if (!papi_library_finish(unfinished[i])) {
+        if (!finish(unfinished[i])) {
             unfinished[kept++] = unfinished[i];
         }
     }
     unfinished_count = kept;
 }
 
-static int initialize(const struct papi_library *papi, struct apapi_error *err)
+static int initialize(struct apapi_error *err)
 {
     int version;
 
@@ -173,67 +462,55 @@ static int initialize(const struct papi_library *papi, struct apapi_error *err)
     }
     unusable = true; /* until all of this has returned */
     if (started) {
-        shut_down(papi);
+        struct sigaction profiling; /* PAPI sets it to be ignored */
+
+        sigaction(SIGPROF, NULL, &profiling);
+        library.shutdown();
+        sigaction(SIGPROF, &profiling, NULL);
     }
-    disable_unwanted(papi);
-    version = papi->library_init(PAPI_VER_CURRENT);
+    disable_unwanted();
+    version = library.library_init(PAPI_VER_CURRENT);
     unusable = false;
     started = version == PAPI_VER_CURRENT;
     outdated = false;
     if (started) {
-        papi->thread_init(pthread_self);
+        library.thread_init(pthread_self);
     }
-    return started
-               ? 0
-               : apapi_fail(err, ENOSYS, "%s does not start: %s", papi_library_version(),
-                            version > 0 ? "another version is installed" : papi->strerror(version));
+    return started ? 0
+                   : apapi_fail(err, ENOSYS, "%s does not start: %s", papi_library_version(),
+                                version > 0 ? "another version is installed"
+                                            : library.strerror(version));
 }
 
-/* Some components look for their hardware only when asked for their first event. */
-static void end_delay(const struct papi_library *papi, int index)
+int papi_library_enter(const char *component, struct apapi_error *err)
 {
-    int code = PAPI_NATIVE_MASK;
-
-    if (papi->get_component_info(index)->disabled == PAPI_EDELAY_INIT) {
-        papi->enum_cmp_event(&code, PAPI_ENUM_FIRST, index);
-    }
-}
-
-/* Components cannot be enabled later. */
-static int check_enabled(const struct papi_library *papi, int index, const char *component,
-                         struct apapi_error *err)
-{
-    const PAPI_component_info_t *info = papi->get_component_info(index);
-    const char *reason = *info->disabled_reason ? info->disabled_reason : "no reason given";
-
-    if (info->disabled) {
-        return apapi_fail(err, strcasestr(reason, "permission") ? EACCES : ENODEV,
-                          "PAPI's %s is disabled: %.140s", component, reason);
-    }
-    return 0;
-}
-
-int papi_library_enter(const struct papi_library *papi, const char *component,
-                       struct apapi_error *err)
-{
-    int index = papi_library_find(papi, component);
+    int index = papi_library_find(component), code = PAPI_NATIVE_MASK;
+    const PAPI_component_info_t *info;
+    const char *reason;
 
     if (index < 0) {
         return apapi_fail(err, ENOENT, "%s has no component '%s'", papi_library_version(),
                           component);
     }
-    if (papi_needs_check(papi->get_component_info(index)->name, err)) {
+    info = library.get_component_info(index);
+    if (papi_check_needs(info->name, err)) {
         return -1;
     }
     papi_library_want(component);
     finish_rest();
-    if ((!started || (users == 0 && outdated)) && initialize(papi, err)) {
+    if ((!started || (users == 0 && outdated)) && initialize(err)) {
         return -1;
     }
-    papi->register_thread(); /* needed once, and again in a child of fork() */
-    end_delay(papi, index);
-    if (check_enabled(papi, index, component, err)) {
-        return -1;
+    library.register_thread(); /* needed once, and again in a child of fork() */
+    info = library.get_component_info(index);
+    if (info->disabled == PAPI_EDELAY_INIT) { /* it looks for its hardware when it is asked */
+        library.enum_cmp_event(&code, PAPI_ENUM_FIRST, index);
+        info = library.get_component_info(index);
+    }
+    if (info->disabled) { /* components cannot be enabled later */
+        reason = *info->disabled_reason ? info->disabled_reason : "no reason given";
+        return apapi_fail(err, strcasestr(reason, "permission") ? EACCES : ENODEV,
+                          "PAPI's %s is disabled: %.140s", component, reason);
     }
     users++;
     return 0;
@@ -241,7 +518,7 @@ int papi_library_enter(const struct papi_library *papi, const char *component,
 
 void papi_library_leave(int set)
 {
-    if (set != PAPI_NULL && !papi_library_finish(set)) {
+    if (set != PAPI_NULL && !finish(set)) {
         outdated = true;
         if (unfinished_count < UNFINISHED_MAX) {
             unfinished[unfinished_count++] = set;
@@ -263,4 +540,120 @@ const char *papi_library_version(void)
     snprintf(text, sizeof text, "PAPI %d.%d.%d", PAPI_VERSION_MAJOR(PAPI_VERSION),
              PAPI_VERSION_MINOR(PAPI_VERSION), PAPI_VERSION_REVISION(PAPI_VERSION));
     return text;
+}
+
+/* --- PAPI's thread ---------------------------------------------------------------------------- */
+
+static pthread_mutex_t thread_lock = PTHREAD_MUTEX_INITIALIZER; /* protects everything below */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool running;
+
+static enum state { FREE, ASKED, ANSWERED } state;
+static int (*asked)(void *context);
+static void *asked_with;
+static int result, result_errno;
+
+static void answer(int value, int error)
+{
+    result = value;
+    result_errno = error;
+    state = ANSWERED;
+    pthread_cond_broadcast(&changed);
+}
+
+static void end_thread(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&thread_lock);
+    running = false;
+    answer(PAPI_THREAD_ENDED, EIO);
+    pthread_mutex_unlock(&thread_lock);
+}
+
+/* Holds the lock except during calls. */
+static void serve(void)
+{
+    for (;;) {
+        int value, error;
+
+        while (state != ASKED) {
+            pthread_cond_wait(&changed, &thread_lock);
+        }
+        pthread_mutex_unlock(&thread_lock);
+        value = papi_exit_guard(asked, asked_with);
+        error = errno;
+        pthread_mutex_lock(&thread_lock);
+        answer(value, error);
+    }
+}
+
+static void *run(void *unused)
+{
+    pthread_cleanup_push(end_thread, NULL);
+    pthread_mutex_lock(&thread_lock);
+    serve();
+    pthread_cleanup_pop(1);
+    return unused;
+}
+
+/* A child of fork() only has the thread that called it. */
+static void forget_parent(void)
+{
+    const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+    const pthread_cond_t unused = PTHREAD_COND_INITIALIZER;
+
+    thread_lock = unlocked;
+    changed = unused;
+    running = false;
+    state = FREE;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_parent);
+}
+
+static int start_thread(struct apapi_error *err)
+{
+    pthread_t thread;
+
+    if (running) {
+        return 0;
+    }
+    if (thread_start(&thread, run, NULL)) {
+        return apapi_fail(err, EAGAIN, "a thread for PAPI cannot be started: %s", strerror(errno));
+    }
+    pthread_detach(thread);
+    running = true;
+    return 0;
+}
+
+int papi_thread_call(int (*call)(void *context), void *context, struct apapi_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int value = -1, error;
+
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&thread_lock);
+    while (state != FREE) {
+        pthread_cond_wait(&changed, &thread_lock);
+    }
+    if (start_thread(err)) {
+        error = errno;
+    } else {
+        asked = call;
+        asked_with = context;
+        state = ASKED;
+        pthread_cond_broadcast(&changed);
+        while (state != ANSWERED) {
+            pthread_cond_wait(&changed, &thread_lock);
+        }
+        state = FREE;
+        pthread_cond_broadcast(&changed);
+        value = result;
+        error = result_errno;
+    }
+    pthread_mutex_unlock(&thread_lock);
+    errno = error;
+    return value;
 }

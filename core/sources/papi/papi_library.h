@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_SOURCES_PAPI_LIBRARY_H
-#define APAPI_SOURCES_PAPI_LIBRARY_H
+#ifndef SOURCES_PAPI_LIBRARY_H
+#define SOURCES_PAPI_LIBRARY_H
 #include <papi.h>
 #include <stdbool.h>
 
@@ -10,7 +10,7 @@
 /*
  * libpapi, loaded on demand: a program that does not need it pays nothing and runs on machines
  * without it. The setting `library` of section papi names another one of the same version.
- * Everything except reading and PAPI's list of components belongs to one thread, see papi_thread.h.
+ * Everything except reading and PAPI's list of components belongs to papi_thread_call().
  */
 
 /** PAPI's functions, named as there without the prefix. */
@@ -32,7 +32,10 @@
     FUNCTION(stop)                                                                                 \
     FUNCTION(cleanup_eventset)                                                                     \
     FUNCTION(destroy_eventset)                                                                     \
-    FUNCTION(strerror)
+    FUNCTION(strerror)                                                                             \
+    FUNCTION(overflow)                                                                             \
+    FUNCTION(get_overflow_event_index)                                                             \
+    FUNCTION(event_name_to_code)
 
 struct papi_library {
 #define FUNCTION(name) __typeof__(PAPI_##name) *(name);
@@ -40,26 +43,24 @@ struct papi_library {
 #undef FUNCTION
 };
 
-/** @return the library, not yet initialized; NULL with errno ENOSYS and the reason. */
+/**
+ * @return the library, not yet initialized; NULL with errno ENOSYS and the reason. Its calls of
+ * exit() and stdio are redirected, those of the libraries that it has loaded are not.
+ */
 const struct papi_library *papi_library_load(struct apapi_error *err);
 
-/** After that: find further functions of it. 0; -1 with errno ENOSYS. */
-int papi_library_resolve(const struct library_symbol *symbols, void *functions,
-                         struct apapi_error *err);
-
-/** @return the index of the component with this name or short name; -1: none. */
-int papi_library_find(const struct papi_library *papi, const char *component);
+/** Once it is loaded: @return the index of the component with this name or short name; -1: none. */
+int papi_library_find(const char *component);
 
 /** Note that a component is wanted. Components never wanted are disabled. */
 void papi_library_want(const char *component);
 
 /**
  * Initialize PAPI with the wanted components and this one, or join its users. Called by
- * papi_thread_call() within papi_exit_guard().
+ * papi_thread_call().
  * @return 0, to be ended by papi_library_leave(); -1 with errno ENOSYS, ENOENT, ENODEV, EACCES
  */
-int papi_library_enter(const struct papi_library *papi, const char *component,
-                       struct apapi_error *err);
+int papi_library_enter(const char *component, struct apapi_error *err);
 
 /**
  * Destroy a set of events. PAPI stays initialized, as some of its components do not survive a
@@ -74,5 +75,40 @@ void papi_library_abandon(void);
 
 /** @return "PAPI 7.0.0". Static storage. */
 const char *papi_library_version(void);
+
+/*
+ * PAPI's rapl component calls exit(127) if a register cannot be read; other components print.
+ * libpapi's calls of exit(), err() and stdio are redirected to here. During papi_exit_guard(),
+ * ending the process ends only that call, and nothing is printed. At other times, for other users
+ * of the same libpapi, these functions do what they always do.
+ */
+
+#define PAPI_EXITED (-1000) /* not one of PAPI's codes */
+
+/**
+ * Call PAPI. Guards may be nested; each thread has its own.
+ * @return what `call` returns; PAPI_EXITED if PAPI called exit(): its work is unfinished.
+ */
+int papi_exit_guard(int (*call)(void *context), void *context);
+
+/** @return the status of the latest exit() caught in this thread. */
+int papi_exit_status(void);
+
+/*
+ * PAPI keeps data of each thread that calls it. It frees that of all threads when it is shut down,
+ * and crashes in threads that it does not know or has forgotten. So one thread, which it knows,
+ * opens and closes everything. It sleeps in between and lives as long as the process. Any thread
+ * may read.
+ */
+
+#define PAPI_THREAD_ENDED (-1001) /* not one of PAPI's codes */
+
+/**
+ * Run `call` in that thread within papi_exit_guard(), and wait for it.
+ * @return its result, with its errno; PAPI_THREAD_ENDED: something in it ended the thread, and its
+ * work is unfinished; -1 with errno EAGAIN: the thread cannot be created. Thread-safety: any
+ * thread, one after the other.
+ */
+int papi_thread_call(int (*call)(void *context), void *context, struct apapi_error *err);
 
 #endif

@@ -5,61 +5,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources/cloexec.h"
-#include "sources/papi/papi_exit.h"
 #include "sources/papi/papi_library.h"
-#include "sources/papi/papi_thread.h"
-#include "sources/source_overflow.h"
+#include "sources/sources.h"
 
 #define CPU_COMPONENT "perf_event" /* of an event that names none */
 
 /** The events of one thread. Its counters lie in the order in which PAPI has them. */
-struct papi_overflow_set {
+struct overflow_set {
     int set; /* PAPI_NULL: nothing is counted */
     pthread_t thread;
     bool software;
     size_t count;
     struct source_overflow_counter *counters[SOURCE_OVERFLOW_MAX];
-    struct papi_overflow_set *next;
+    struct overflow_set *next;
 };
 
 struct source_overflow_counter {
-    struct papi_overflow_set *owner;
+    struct overflow_set *owner;
     struct source_overflow_order order;
     char *event;
     int code; /* of PAPI */
 };
 
-static struct papi_overflow_functions {
-    int (*overflow)(int set, int code, int threshold, int flags, PAPI_overflow_handler_t handler);
-    int (*get_overflow_event_index)(int set, long long vector, int *indices, int *count);
-    int (*event_name_to_code)(const char *name, int *code);
-} functions;
-
-static const struct library_symbol overflow_symbols[] = {
-    LIBRARY_SYMBOL("PAPI_overflow", struct papi_overflow_functions, overflow),
-    LIBRARY_SYMBOL("PAPI_get_overflow_event_index", struct papi_overflow_functions,
-                   get_overflow_event_index),
-    LIBRARY_SYMBOL("PAPI_event_name_to_code", struct papi_overflow_functions, event_name_to_code),
-    {NULL, 0},
-};
-
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of sets */
-static struct papi_overflow_set *sets;
-static _Thread_local struct papi_overflow_set *mine; /* for the signal */
+static struct overflow_set *sets;
+static _Thread_local struct overflow_set *mine; /* for the signal */
 static const struct papi_library *papi;
 
 /* --- the signal ------------------------------------------------------------------------------- */
 
-static void papi_overflow_signal(int set, void *address, long long vector, void *context)
+static void interrupt(int set, void *address, long long vector, void *context)
 {
-    struct papi_overflow_set *of = mine;
+    struct overflow_set *of = mine;
     void *users[SOURCE_OVERFLOW_MAX];
     int indices[SOURCE_OVERFLOW_MAX], count = SOURCE_OVERFLOW_MAX;
     size_t found = 0;
 
     if (!of || of->set != set ||
-        functions.get_overflow_event_index(set, vector, indices, &count) != PAPI_OK) {
+        papi->get_overflow_event_index(set, vector, indices, &count) != PAPI_OK) {
         return;
     }
     for (int i = 0; i < count; i++) {
@@ -74,7 +57,7 @@ static void papi_overflow_signal(int set, void *address, long long vector, void 
 
 /* --- an event set ----------------------------------------------------------------------------- */
 
-static int papi_overflow_errno(int code)
+static int overflow_errno(int code)
 {
     switch (code) {
     case PAPI_ENOEVNT:
@@ -95,123 +78,114 @@ static int papi_overflow_errno(int code)
     }
 }
 
-static void papi_overflow_drop(struct papi_overflow_set *of)
+static int drop_set(void *context)
 {
+    struct overflow_set *of = context;
     int set = of->set;
 
     of->set = PAPI_NULL;
     if (set != PAPI_NULL) {
         papi->stop(set, NULL);
         for (size_t i = 0; i < of->count; i++) {
-            functions.overflow(set, of->counters[i]->code, 0, 0, papi_overflow_signal);
+            papi->overflow(set, of->counters[i]->code, 0, 0, interrupt);
         }
         papi->cleanup_eventset(set);
         papi->destroy_eventset(&set);
     }
+    return PAPI_OK;
 }
 
-static int papi_overflow_add(int set, struct source_overflow_counter *counter)
+static int add_counter(int set, struct source_overflow_counter *counter)
 {
     int flags = counter->order.software ? PAPI_OVERFLOW_FORCE_SW : PAPI_OVERFLOW_HARDWARE;
     int code = papi->add_named_event(set, counter->event);
 
     if (code == PAPI_OK) {
-        code = functions.event_name_to_code(counter->event, &counter->code);
+        code = papi->event_name_to_code(counter->event, &counter->code);
     }
-    return code == PAPI_OK ? functions.overflow(set, counter->code, counter->order.threshold, flags,
-                                                papi_overflow_signal)
-                           : code;
+    return code == PAPI_OK
+               ? papi->overflow(set, counter->code, counter->order.threshold, flags, interrupt)
+               : code;
 }
 
 /* @return PAPI's code. */
-static int papi_overflow_build(void *context)
+static int build_set(void *context)
 {
-    struct papi_overflow_set *of = context;
+    struct overflow_set *of = context;
     int set = PAPI_NULL, code;
 
     papi->register_thread();
     code = papi->create_eventset(&set);
     for (size_t i = 0; code == PAPI_OK && i < of->count; i++) {
-        code = papi_overflow_add(set, of->counters[i]);
+        code = add_counter(set, of->counters[i]);
     }
     of->set = set;
     if (code == PAPI_OK) {
         code = papi->start(set);
     }
     if (code != PAPI_OK) {
-        papi_overflow_drop(of);
+        drop_set(of);
     }
     return code;
 }
 
-static int papi_overflow_drop_guarded(void *context)
-{
-    papi_overflow_drop(context);
-    return PAPI_OK;
-}
-
-/* Nobody inherits what PAPI opens. */
-static int papi_overflow_rebuild(struct papi_overflow_set *of)
+/* No program inherits what PAPI opens. */
+static int rebuild_set(struct overflow_set *of)
 {
     struct open_files before;
     int code;
 
-    papi_exit_guard(papi_overflow_drop_guarded, of);
+    papi_exit_guard(drop_set, of);
     if (of->count == 0) {
         return PAPI_OK;
     }
     open_files_note(&before);
-    code = papi_exit_guard(papi_overflow_build, of);
+    code = papi_exit_guard(build_set, of);
     open_files_close_new_on_exec(&before);
     return code;
 }
 
 /* --- PAPI's start and end --------------------------------------------------------------------- */
 
-struct papi_overflow_entry {
+struct overflow_entry {
     char component[64];
     struct apapi_error *err;
 };
 
-static int papi_overflow_enter(void *context)
+static int overflow_enter(void *context)
 {
-    const struct papi_overflow_entry *entry = context;
+    const struct overflow_entry *entry = context;
 
-    return papi_library_enter(papi, entry->component, entry->err);
+    return papi_library_enter(entry->component, entry->err);
 }
 
-static int papi_overflow_enter_guarded(void *context)
-{
-    return papi_exit_guard(papi_overflow_enter, context);
-}
-
-static int papi_overflow_leave(void *unused)
+static int overflow_leave(void *unused)
 {
     (void)unused;
     papi_library_leave(PAPI_NULL);
     return 0;
 }
 
-static int papi_overflow_load(const char *event, struct apapi_error *err)
+static int overflow_load(const char *event, struct apapi_error *err)
 {
     const char *end = strstr(event, ":::");
-    struct papi_overflow_entry entry = {.component = CPU_COMPONENT, .err = err};
+    struct overflow_entry entry = {.component = CPU_COMPONENT, .err = err};
 
     papi = papi_library_load(err);
-    if (!papi || papi_library_resolve(overflow_symbols, &functions, err)) {
+    if (!papi) {
         return -1;
     }
     if (end && (size_t)(end - event) < sizeof entry.component) {
         memcpy(entry.component, event, (size_t)(end - event));
         entry.component[end - event] = '\0';
     }
-    return papi_thread_call(papi_overflow_enter_guarded, &entry, err) ? -1 : 0;
+    return papi_thread_call(overflow_enter, &entry, err) ? -1 : 0;
 }
 
 /* --- counters --------------------------------------------------------------------------------- */
 
 /* With the lock. */
-static struct papi_overflow_set *papi_overflow_find_set(bool software)
+static struct overflow_set *own_set(bool software)
 {
     if (!mine) {
         mine = calloc(1, sizeof *mine);
@@ -228,8 +202,7 @@ static struct papi_overflow_set *papi_overflow_find_set(bool software)
     return mine;
 }
 
-static void papi_overflow_take_out(struct papi_overflow_set *of,
-                                   const struct source_overflow_counter *counter)
+static void take_out(struct overflow_set *of, const struct source_overflow_counter *counter)
 {
     size_t kept = 0;
 
@@ -242,9 +215,9 @@ static void papi_overflow_take_out(struct papi_overflow_set *of,
 }
 
 /* With the lock. */
-static int papi_overflow_insert(struct source_overflow_counter *counter, struct apapi_error *err)
+static int insert_counter(struct source_overflow_counter *counter, struct apapi_error *err)
 {
-    struct papi_overflow_set *of = papi_overflow_find_set(counter->order.software);
+    struct overflow_set *of = own_set(counter->order.software);
     int code;
 
     if (!of) {
@@ -258,21 +231,20 @@ static int papi_overflow_insert(struct source_overflow_counter *counter, struct 
         return apapi_fail(err, ENOSPC, "a thread has at most %d counters", SOURCE_OVERFLOW_MAX);
     }
     counter->owner = of;
-    papi_exit_guard(papi_overflow_drop_guarded, of); /* no signal sees the change */
+    papi_exit_guard(drop_set, of); /* no signal sees the change */
     of->counters[of->count++] = counter;
-    code = papi_overflow_rebuild(of);
+    code = rebuild_set(of);
     if (code == PAPI_OK) {
         return 0;
     }
-    papi_overflow_take_out(of, counter);
-    papi_overflow_rebuild(of);
-    return apapi_fail(err, papi_overflow_errno(code), "%.100s: %s", counter->event,
+    take_out(of, counter);
+    rebuild_set(of);
+    return apapi_fail(err, overflow_errno(code), "%.100s: %s", counter->event,
                       code == PAPI_EXITED ? "PAPI would have ended the process"
                                           : papi->strerror(code));
 }
 
-static struct source_overflow_counter *
-papi_overflow_create(const struct source_overflow_order *order)
+static struct source_overflow_counter *create_counter(const struct source_overflow_order *order)
 {
     struct source_overflow_counter *counter = calloc(1, sizeof *counter);
 
@@ -287,60 +259,60 @@ papi_overflow_create(const struct source_overflow_order *order)
     return counter;
 }
 
-static void papi_overflow_free(struct source_overflow_counter *counter)
+static void free_counter(struct source_overflow_counter *counter)
 {
     int saved = errno;
 
     free(counter->event);
     free(counter);
-    papi_thread_call(papi_overflow_leave, NULL, NULL);
+    papi_thread_call(overflow_leave, NULL, NULL);
     errno = saved;
 }
 
-static struct source_overflow_counter *
-papi_overflow_begin(const struct source_overflow_order *order, struct apapi_error *err)
+static struct source_overflow_counter *overflow_begin(const struct source_overflow_order *order,
+                                                      struct apapi_error *err)
 {
     struct source_overflow_counter *counter;
     int result;
 
-    if (papi_overflow_load(order->event, err)) {
+    if (overflow_load(order->event, err)) {
         return NULL;
     }
-    counter = papi_overflow_create(order);
+    counter = create_counter(order);
     if (!counter) {
-        papi_thread_call(papi_overflow_leave, NULL, NULL);
+        papi_thread_call(overflow_leave, NULL, NULL);
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
     pthread_mutex_lock(&sets_lock);
-    result = papi_overflow_insert(counter, err);
+    result = insert_counter(counter, err);
     pthread_mutex_unlock(&sets_lock);
     if (result) {
-        papi_overflow_free(counter);
+        free_counter(counter);
         return NULL;
     }
     return counter;
 }
 
-static bool papi_overflow_is_mine(const struct source_overflow_counter *counter)
+static bool overflow_is_mine(const struct source_overflow_counter *counter)
 {
     return counter->owner == mine;
 }
 
 /* A set without counters stays: its thread may count again, and a signal may still look at it. */
-static void papi_overflow_end(struct source_overflow_counter *counter)
+static void overflow_end(struct source_overflow_counter *counter)
 {
-    struct papi_overflow_set *of = counter->owner;
+    struct overflow_set *of = counter->owner;
 
     pthread_mutex_lock(&sets_lock);
-    papi_exit_guard(papi_overflow_drop_guarded, of);
-    papi_overflow_take_out(of, counter);
+    papi_exit_guard(drop_set, of);
+    take_out(of, counter);
     if (of == mine) {
-        papi_overflow_rebuild(of);
+        rebuild_set(of);
     }
     pthread_mutex_unlock(&sets_lock);
-    papi_overflow_free(counter);
+    free_counter(counter);
 }
 
 const struct source_overflow apapi_overflow_papi = {
-    .begin = papi_overflow_begin, .is_mine = papi_overflow_is_mine, .end = papi_overflow_end};
+    .begin = overflow_begin, .is_mine = overflow_is_mine, .end = overflow_end};

@@ -1,42 +1,310 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters and gauges that the kernel offers as text files: opened once, pread at each reading. */
-#include "sources/sysfs/sysfs_family.h"
-
+/*
+ * Counters and gauges that the kernel offers as text files: found by the tables of the families,
+ * opened once, read with pread().
+ */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/count_of.h"
-#include "sources/sources.h"
+#include "base/grow.h"
+#include "base/kernel_file.h"
+#include "sources/sysfs/sysfs_family.h"
 
-#define FAMILY(name) &sysfs_##name,
-static const struct sysfs_family *const families[] = {SYSFS_FAMILIES(FAMILY)};
-#define FAMILY_COUNT COUNT_OF(families)
+#define ITEMS_MAX 1024
+#define MATCHES_MAX 2048 /* files of one item: a chip with an energy for each core has many */
 
-static const struct sysfs_family *find_family(const char *component)
+/* A search, and the first file that could not be opened. */
+struct search {
+    struct sysfs_reader *reader;
+    const struct sysfs_family *family;
+    DIR *dir;
+    size_t unreadable;
+    struct apapi_error why;
+    int error;
+};
+
+/* --- one file --------------------------------------------------------------------------------- */
+
+static int refuse_path(const char *path, int error, struct apapi_error *err)
 {
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        if (strcmp(families[i]->component, component) == 0) {
-            return families[i];
+    if (error == EACCES || error == EPERM) {
+        return apapi_fail(err, EACCES, "no permission to read %s", path);
+    }
+    return apapi_fail(err, error, "%s: %s", path, strerror(error));
+}
+
+/* The reader owns the meter's descriptor then. */
+static int add_event(struct sysfs_reader *reader, const struct apapi_event *event,
+                     const struct sysfs_meter *meter)
+{
+    size_t count = reader->base.count, event_room = reader->room;
+
+    if (array_add(&reader->events, count, &event_room, sizeof *reader->events)) {
+        return -1;
+    }
+    reader->base.events = reader->events;
+    if (array_add(&reader->meters, count, &reader->room, sizeof *reader->meters)) {
+        return -1;
+    }
+    reader->events[count] = *event;
+    reader->meters[count] = *meter;
+    reader->base.count++;
+    return 0;
+}
+
+/* Kernels offer some values twice: the row that comes first in the table counts. */
+static bool has_event(const struct sysfs_reader *reader, const char *name)
+{
+    for (size_t i = 0; i < reader->base.count; i++) {
+        if (strcmp(reader->events[i].name, name) == 0) {
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
-static int sysfs_probe(const char *component, struct apapi_error *err)
+/* @return 0; -1: the file is no meter. */
+static int describe_match(const struct sysfs_match *match, struct apapi_event *event,
+                          struct sysfs_meter *meter)
 {
-    return find_family(component)
-               ? 0
-               : apapi_fail(err, ENOENT, "sysfs has no component '%s'", component);
-}
+    const struct sysfs_row *row = match->row;
+    const struct sysfs_quantity *quantity = row->quantity;
+    const struct sysfs_item *item = match->item;
 
-static void sysfs_list(apapi_component_f visit, void *context)
-{
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        visit(families[i]->component, context);
+    *event = (struct apapi_event){.kind = quantity->kind,
+                                  .domain = row->domain,
+                                  .type = APAPI_TYPE_UINT64,
+                                  .accumulates = quantity->accumulates,
+                                  .scale = quantity->scale};
+    snprintf(event->unit, sizeof event->unit, "%s", quantity->unit);
+    *meter = (struct sysfs_meter){
+        .fd = -1, .suffix = quantity->suffix, .group = item->group, .rank = row->rank};
+    kernel_file_fill_in(meter->text, sizeof meter->text, row->text, match->number);
+    if (row->name) {
+        char own[64];
+
+        kernel_file_fill_in(own, sizeof own, row->name, match->number);
+        snprintf(event->name, sizeof event->name, "%s:::%s%s%s", match->family->component,
+                 item->label, *item->label ? ":" : "", own);
     }
+    return match->family->complete ? match->family->complete(match, event, meter) : 0;
+}
+
+/* @return a descriptor, -1 with errno. */
+static int open_file(int dir, const char *file)
+{
+    int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        close(fd);
+        errno = EISDIR;
+        return -1;
+    }
+    return fd;
+}
+
+/* An event whose file cannot be opened is kept, so that users see what is not measured. */
+static void note_unreadable(struct search *search, const struct sysfs_match *match,
+                            struct sysfs_meter *meter)
+{
+    size_t length = strlen(meter->text);
+    struct apapi_error why;
+    char path[PATH_MAX];
+
+    meter->error = errno;
+    snprintf(path, sizeof path, "%s/%s%s%s", search->family->folder,
+             search->family->is_item ? match->item->folder : "", search->family->is_item ? "/" : "",
+             match->file);
+    refuse_path(path, meter->error, &why);
+    snprintf(meter->text + length, sizeof meter->text - length, ": %.150s", why.text);
+    if (search->unreadable++ == 0) {
+        search->why = why;
+        search->error = meter->error == EPERM ? EACCES : meter->error;
+    }
+}
+
+static int add_match(struct search *search, const struct sysfs_match *match)
+{
+    struct apapi_event event;
+    struct sysfs_meter meter;
+    uint64_t value;
+
+    if (describe_match(match, &event, &meter) || has_event(search->reader, event.name)) {
+        return 0;
+    }
+    meter.fd = open_file(match->dir, match->file);
+    if (meter.fd < 0) {
+        note_unreadable(search, match, &meter);
+    } else if (match->row->zero_is_absent &&
+               kernel_file_read_value(meter.fd, meter.suffix, &value) == 0 && value == 0) {
+        close(meter.fd);
+        return 0;
+    }
+    if (add_event(search->reader, &event, &meter)) {
+        if (meter.fd >= 0) {
+            close(meter.fd);
+        }
+        return -1;
+    }
+    return 0;
+}
+
+/* --- the files of an item --------------------------------------------------------------------- */
+
+/* The order of the events: by rows, then by numbers. */
+static int compare_matches(const void *left, const void *right)
+{
+    const struct sysfs_match *a = left, *b = right;
+
+    if (a->row != b->row) {
+        return a->row < b->row ? -1 : 1;
+    }
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Find the row of the file. */
+static bool find_row(const struct sysfs_family *family, const char *file, struct sysfs_match *match)
+{
+    for (const struct sysfs_row *row = family->rows; row->file; row++) {
+        match->number = 0;
+        if (strlen(file) < sizeof match->file &&
+            kernel_file_match(row->file, file, &match->number)) {
+            strcpy(match->file, file);
+            match->row = row;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int add_item(struct search *search, const struct sysfs_item *item,
+                    struct sysfs_match *matches)
+{
+    int fd = openat(dirfd(search->dir), item->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    size_t count = 0;
+    int result = 0;
+
+    if (!dir) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return 0; /* it has just disappeared */
+    }
+    for (struct dirent *entry = readdir(dir); entry && count < MATCHES_MAX; entry = readdir(dir)) {
+        matches[count].family = search->family;
+        matches[count].item = item;
+        matches[count].dir = fd;
+        count += find_row(search->family, entry->d_name, &matches[count]);
+    }
+    qsort(matches, count, sizeof *matches, compare_matches);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = add_match(search, &matches[i]);
+    }
+    closedir(dir);
+    return result;
+}
+
+static void list_items(const struct search *search, struct sysfs_items *items)
+{
+    const struct sysfs_family *family = search->family;
+
+    if (!family->is_item) {
+        items->list[items->count++] = (struct sysfs_item){.folder = ".", .part = -1};
+        return;
+    }
+    for (struct dirent *entry = readdir(search->dir); entry && items->count < ITEMS_MAX;
+         entry = readdir(search->dir)) {
+        struct sysfs_item *item = &items->list[items->count];
+
+        *item = (struct sysfs_item){.part = -1};
+        items->count += family->is_item(dirfd(search->dir), entry->d_name, item);
+    }
+    if (family->arrange) {
+        family->arrange(items);
+    }
+}
+
+static int add_items(struct search *search)
+{
+    struct sysfs_items items = {calloc(ITEMS_MAX, sizeof *items.list), 0};
+    struct sysfs_match *matches = calloc(MATCHES_MAX, sizeof *matches);
+    int result = items.list && matches ? 0 : -1;
+
+    if (result == 0) {
+        list_items(search, &items);
+    }
+    for (size_t i = 0; i < items.count && result == 0; i++) {
+        result = add_item(search, &items.list[i], matches);
+    }
+    free(matches);
+    free(items.list);
+    return result;
+}
+
+/* --- a reader --------------------------------------------------------------------------------- */
+
+/*
+ * Several meters of one device: the best one feeds the domain, the others are shown. They are read
+ * often enough for it. Events without a domain have no maximum power.
+ */
+static void settle_ranks(struct sysfs_reader *reader)
+{
+    for (size_t i = 0; i < reader->base.count; i++) {
+        for (size_t j = 0; j < reader->base.count; j++) {
+            if (reader->meters[j].group == reader->meters[i].group &&
+                reader->meters[j].rank < reader->meters[i].rank &&
+                reader->events[j].kind == reader->events[i].kind &&
+                reader->events[j].domain == reader->events[i].domain) {
+                reader->events[i].domain = APAPI_DOMAIN_NONE;
+                reader->events[i].guard_j = 0;
+            }
+        }
+    }
+}
+
+static int settle(struct search *search, struct apapi_error *err)
+{
+    struct sysfs_reader *reader = search->reader;
+    const struct sysfs_family *family = search->family;
+
+    if (reader->base.count == 0) {
+        return apapi_fail(err, ENODEV, "no %s in %s", family->nothing, family->folder);
+    }
+    if (search->unreadable == reader->base.count) {
+        return apapi_fail(err, search->error, "%s", search->why.text);
+    }
+    settle_ranks(reader);
+    snprintf(reader->base.detail, sizeof reader->base.detail, "%s", family->detail);
+    return family->begin ? family->begin(reader, dirfd(search->dir), err) : 0;
+}
+
+/* Find the meters of the reader's family and open them. */
+static int discover(struct sysfs_reader *reader, struct apapi_error *err)
+{
+    struct search search = {.reader = reader, .family = reader->family};
+    const char *folder = reader->family->folder;
+    char path[PATH_MAX];
+    int result;
+
+    kernel_file_path(path, sizeof path, folder);
+    search.dir = opendir(path);
+    if (!search.dir) {
+        return errno == EACCES ? refuse_path(folder, EACCES, err)
+                               : apapi_fail(err, ENODEV, "the kernel has no %s", folder);
+    }
+    result = add_items(&search) ? apapi_fail(err, ENOMEM, "no memory") : settle(&search, err);
+    closedir(search.dir);
+    return result;
 }
 
 static void sysfs_close(struct apapi_reader *base)
@@ -62,11 +330,18 @@ static void sysfs_close(struct apapi_reader *base)
 
 static struct apapi_reader *sysfs_open(const char *component, struct apapi_error *err)
 {
-    const struct sysfs_family *family = find_family(component);
+    static const struct sysfs_family *const families[] = {
+        &sysfs_rapl, &sysfs_powercap, &sysfs_hwmon, &sysfs_intel_gpu, &sysfs_cray_pm};
+    const struct sysfs_family *family = NULL;
     struct sysfs_reader *reader;
 
+    for (size_t i = 0; i < COUNT_OF(families); i++) {
+        if (strcmp(families[i]->component, component) == 0) {
+            family = families[i];
+        }
+    }
     if (!family) {
-        sysfs_probe(component, err);
+        apapi_fail(err, ENOENT, "sysfs has no component '%s'", component);
         return NULL;
     }
     reader = calloc(1, sizeof *reader);
@@ -75,7 +350,8 @@ static struct apapi_reader *sysfs_open(const char *component, struct apapi_error
         return NULL;
     }
     reader->base.source = &apapi_source_sysfs;
-    if (sysfs_discover(reader, family, err)) {
+    reader->family = family;
+    if (discover(reader, err)) {
         sysfs_close(&reader->base);
         return NULL;
     }
@@ -103,8 +379,6 @@ static void sysfs_describe(const struct apapi_reader *base, size_t index, char *
 const struct apapi_source apapi_source_sysfs = {
     .name = "sysfs",
     .common = true,
-    .probe = sysfs_probe,
-    .list = sysfs_list,
     .open = sysfs_open,
     .read = sysfs_read,
     .describe = sysfs_describe,

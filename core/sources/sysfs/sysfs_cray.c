@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 
-#define CRAY_DIR "/sys/cray/pm_counters"
 #define USUAL_SCAN_HZ 10
 #define STALE_SCANS 10 /* scans without a new value: the controller has stopped */
 #define TRIES 3
@@ -29,37 +29,42 @@ static const struct sysfs_quantity watts = {
 static const struct sysfs_quantity limit = {
     .suffix = "W", .unit = "W", .scale = 1, .kind = APAPI_KIND_COUNT};
 
-/* If there is a sum, its parts are not added. */
-enum { SUM, PART };
+#define PART 1 /* rank: if there is a sum, its parts are not added */
+#define ENERGY(of, as, what, ...)                                                                  \
+    {                                                                                              \
+        .file = of "_energy", .name = "PM_ENERGY:" as, .text = "energy of " what,                  \
+        .quantity = &joules, __VA_ARGS__                                                           \
+    }
+#define POWER(of, as, what, ...)                                                                   \
+    {                                                                                              \
+        .file = of "_power", .name = "PM_POWER:" as, .text = "power of " what, .quantity = &watts, \
+        __VA_ARGS__                                                                                \
+    }
+#define LIMIT(of, as, what)                                                                        \
+    {                                                                                              \
+        .file = (of), .name = "PM_POWER_CAP:" as, .text = "power limit of " what ", 0: none",      \
+        .quantity = &limit                                                                         \
+    }
 
 /* Names as in Cray's own PAPI component. On nodes without accelerators their files contain 0. */
 static const struct sysfs_row cray_rows[] = {
-    {"energy", "PM_ENERGY:NODE", "energy of the node", &joules, APAPI_DOMAIN_NODE, SUM, false},
-    {"cpu_energy", "PM_ENERGY:CPU", "energy of all CPUs", &joules, APAPI_DOMAIN_PACKAGE, SUM,
-     false},
-    {"cpu#_energy", "PM_ENERGY:CPU#", "energy of CPU #", &joules, APAPI_DOMAIN_PACKAGE, PART,
-     false},
-    {"memory_energy", "PM_ENERGY:MEMORY", "energy of the memory", &joules, APAPI_DOMAIN_DRAM, SUM,
-     false},
-    {"accel_energy", "PM_ENERGY:ACC", "energy of all accelerators", &joules, APAPI_DOMAIN_GPU, SUM,
-     true},
-    {"accel#_energy", "PM_ENERGY:ACC#", "energy of accelerator #", &joules, APAPI_DOMAIN_GPU, PART,
-     true},
-    {"power", "PM_POWER:NODE", "power of the node", &watts, APAPI_DOMAIN_NODE, SUM, false},
-    {"cpu_power", "PM_POWER:CPU", "power of all CPUs", &watts, APAPI_DOMAIN_PACKAGE, SUM, false},
-    {"cpu#_power", "PM_POWER:CPU#", "power of CPU #", &watts, APAPI_DOMAIN_PACKAGE, PART, false},
-    {"memory_power", "PM_POWER:MEMORY", "power of the memory", &watts, APAPI_DOMAIN_DRAM, SUM,
-     false},
-    {"accel_power", "PM_POWER:ACC", "power of all accelerators", &watts, APAPI_DOMAIN_GPU, SUM,
-     true},
-    {"accel#_power", "PM_POWER:ACC#", "power of accelerator #", &watts, APAPI_DOMAIN_GPU, PART,
-     true},
-    {"power_cap", "PM_POWER_CAP:NODE", "power limit of the node, 0: none", &limit,
-     APAPI_DOMAIN_NONE, SUM, false},
-    {"accel_power_cap", "PM_POWER_CAP:ACC", "power limit of all accelerators, 0: none", &limit,
-     APAPI_DOMAIN_NONE, SUM, false},
-    {"accel#_power_cap", "PM_POWER_CAP:ACC#", "power limit of accelerator #, 0: none", &limit,
-     APAPI_DOMAIN_NONE, SUM, false},
+    {.file = "energy", "PM_ENERGY:NODE", "energy of the node", &joules, APAPI_DOMAIN_NODE},
+    ENERGY("cpu", "CPU", "all CPUs", .domain = APAPI_DOMAIN_PACKAGE),
+    ENERGY("cpu#", "CPU#", "CPU #", .domain = APAPI_DOMAIN_PACKAGE, .rank = PART),
+    ENERGY("memory", "MEMORY", "the memory", .domain = APAPI_DOMAIN_DRAM),
+    ENERGY("accel", "ACC", "all accelerators", .domain = APAPI_DOMAIN_GPU, .zero_is_absent = true),
+    ENERGY("accel#", "ACC#", "accelerator #", .domain = APAPI_DOMAIN_GPU, .rank = PART,
+           .zero_is_absent = true),
+    {.file = "power", "PM_POWER:NODE", "power of the node", &watts, APAPI_DOMAIN_NODE},
+    POWER("cpu", "CPU", "all CPUs", .domain = APAPI_DOMAIN_PACKAGE),
+    POWER("cpu#", "CPU#", "CPU #", .domain = APAPI_DOMAIN_PACKAGE, .rank = PART),
+    POWER("memory", "MEMORY", "the memory", .domain = APAPI_DOMAIN_DRAM),
+    POWER("accel", "ACC", "all accelerators", .domain = APAPI_DOMAIN_GPU, .zero_is_absent = true),
+    POWER("accel#", "ACC#", "accelerator #", .domain = APAPI_DOMAIN_GPU, .rank = PART,
+          .zero_is_absent = true),
+    LIMIT("power_cap", "NODE", "the node"),
+    LIMIT("accel_power_cap", "ACC", "all accelerators"),
+    LIMIT("accel#_power_cap", "ACC#", "accelerator #"),
     {0},
 };
 
@@ -79,23 +84,15 @@ struct watch {
 static int read_stamps(const struct watch *watch, uint64_t stamps[STAMPS])
 {
     for (int i = 0; i < STAMPS; i++) {
-        int error = 0;
+        int error;
 
         stamps[i] = 0;
-        if (watch->fds[i] >= 0) {
-            error = kernel_file_read_value(watch->fds[i], "", &stamps[i]);
-        }
+        error = watch->fds[i] < 0 ? 0 : kernel_file_read_value(watch->fds[i], "", &stamps[i]);
         if (error) {
             return error;
         }
     }
     return 0;
-}
-
-static bool same_stamps(const uint64_t a[STAMPS], const uint64_t b[STAMPS])
-{
-    return a[FRESHNESS] == b[FRESHNESS] && a[GENERATION] == b[GENERATION] &&
-           a[STARTUP] == b[STARTUP];
 }
 
 /* Read values of the same scan. @return 0 or the errno, EAGAIN if that failed. */
@@ -110,12 +107,10 @@ static int read_together(const struct sysfs_reader *reader, struct apapi_reading
 
         sysfs_read_files(reader, readings);
         error = read_stamps(watch, after);
-        if (!error && same_stamps(stamps, after)) {
+        if (!error && memcmp(stamps, after, sizeof after) == 0) {
             return 0;
         }
-        for (int s = 0; s < STAMPS; s++) {
-            stamps[s] = after[s];
-        }
+        memcpy(stamps, after, sizeof after);
     }
     return error ? error : EAGAIN;
 }
@@ -211,7 +206,7 @@ static int sysfs_cray_begin(struct sysfs_reader *reader, int dir, struct apapi_e
 
 const struct sysfs_family sysfs_cray_pm = {
     .component = "cray_pm",
-    .folder = CRAY_DIR,
+    .folder = "/sys/cray/pm_counters",
     .detail = "sysfs pm_counters",
     .nothing = "counter of energy or power",
     .rows = cray_rows,

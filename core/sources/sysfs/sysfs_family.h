@@ -5,14 +5,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "sources/source.h"
+#include "base/kernel_file.h"
+#include "sources/sources.h"
 
 /*
  * Meters that the kernel shows as text files. A family (powercap, hwmon, ...) has one folder with
  * items (a zone, a chip), and a table of the files in an item that are meters.
  */
-
-#define SYSFS_TEXT_SIZE 192
 
 /** The meaning of the number in a file. */
 struct sysfs_quantity {
@@ -30,8 +29,7 @@ struct sysfs_row {
     const char *text; /* description: "energy of accelerator #" */
     const struct sysfs_quantity *quantity;
     enum apapi_domain domain;
-    int rank; /* of several events of a group for one domain, the one with the least rank feeds it
-               */
+    int rank; /* of a group's events for one domain, the one with the least rank feeds it */
     bool zero_is_absent; /* the file exists without the device, and contains 0 */
 };
 
@@ -50,7 +48,6 @@ struct sysfs_items {
     struct sysfs_item *list;
     size_t count;
 };
-#define SYSFS_ITEMS_MAX 1024
 
 /** A row's file, found in an item. */
 struct sysfs_match {
@@ -69,7 +66,7 @@ struct sysfs_meter {
     const char *suffix; /* of the quantity */
     unsigned group;
     int rank;
-    char text[SYSFS_TEXT_SIZE];
+    char text[192]; /* for people */
 };
 
 /** Files that stay open, one for each event. */
@@ -112,20 +109,21 @@ struct sysfs_family {
     void (*end)(struct sysfs_reader *reader);
 };
 
-/** All families, one for each component; `sysfs_NAME` is in a file of its own. */
-#define SYSFS_FAMILIES(_) _(rapl) _(powercap) _(hwmon) _(intel_gpu) _(cray_pm)
-
-#define SYSFS_DECLARE(name) extern const struct sysfs_family sysfs_##name;
-SYSFS_FAMILIES(SYSFS_DECLARE)
-
-/** Find the meters of a family and open them. 0; -1 with errno as apapi_source.open. */
-int sysfs_discover(struct sysfs_reader *reader, const struct sysfs_family *family,
-                   struct apapi_error *err);
+/* The families: a new one is a file with its constant and its place in sysfs.c. */
+extern const struct sysfs_family sysfs_rapl, sysfs_powercap, sysfs_hwmon, sysfs_intel_gpu,
+    sysfs_cray_pm;
 
 /** Read every file once. */
-void sysfs_read_files(const struct sysfs_reader *reader, struct apapi_reading *readings);
+static inline void sysfs_read_files(const struct sysfs_reader *reader,
+                                    struct apapi_reading *readings)
+{
+    for (size_t i = 0; i < reader->base.count; i++) {
+        const struct sysfs_meter *meter = &reader->meters[i];
 
-/** @return the domain of a powercap zone by its name; APAPI_DOMAIN_NONE if unknown. */
-enum apapi_domain sysfs_zone_domain(const char *zone_name);
+        readings[i].error =
+            meter->fd < 0 ? meter->error
+                          : kernel_file_read_value(meter->fd, meter->suffix, &readings[i].raw);
+    }
+}
 
 #endif

@@ -3,6 +3,7 @@
  * Chips of the kernel's hwmon class: energy in uJ as a 64-bit count, and power in uW. The numbers
  * of the folders change with each boot and are not part of an event's name.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +16,6 @@
 #include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 
-#define HWMON_DIR "/sys/class/hwmon"
 #define NS_PER_MS 1000000
 #define ANY "*"
 
@@ -77,11 +77,8 @@ static const struct chip *find_chip(const char *name, const char *label)
 /* Chip names have no blanks or dashes; event names must not either. */
 static void clean(char *name)
 {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-
-    for (name += strspn(name, allowed); *name; name += strspn(name, allowed)) {
-        *name = '_';
+    for (; *name; name++) {
+        *name = isalnum((unsigned char)*name) || *name == '.' ? *name : '_';
     }
 }
 
@@ -194,51 +191,29 @@ static bool find_card(int dir, const struct sysfs_item *chip, unsigned *card)
 }
 
 /* "card0", "card0.gt1" for one of its tiles; without a card's number, the device. */
-static void label_gpu(int dir, struct sysfs_item *chip)
+static bool is_gpu(int dir, const char *entry, struct sysfs_item *chip)
 {
     unsigned card, tile;
+    bool is_tile;
     size_t length;
 
+    if (!is_chip(dir, entry, chip)) {
+        return false;
+    }
+    is_tile = kernel_file_match("i915_gt#", chip->name, &tile);
+    if (!is_tile && strcmp(chip->name, "i915") != 0 && strcmp(chip->name, "xe") != 0) {
+        return false;
+    }
     if (find_card(dir, chip, &card)) {
         snprintf(chip->label, sizeof chip->label, "card%u", card);
     } else {
         snprintf(chip->label, sizeof chip->label, "%.50s", chip->device);
     }
     length = strlen(chip->label);
-    if (kernel_file_match("i915_gt#", chip->name, &tile)) {
+    if (is_tile) {
         snprintf(chip->label + length, sizeof chip->label - length, ".gt%u", tile);
     }
-}
-
-static bool is_gpu(int dir, const char *entry, struct sysfs_item *chip)
-{
-    static const char *const names[] = {"i915", "i915_gt#", "xe"};
-    unsigned tile;
-
-    if (!is_chip(dir, entry, chip)) {
-        return false;
-    }
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (kernel_file_match(names[i], chip->name, &tile)) {
-            label_gpu(dir, chip);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void read_label(const struct sysfs_match *match, char *label, size_t size)
-{
-    char file[64];
-    size_t length;
-
-    snprintf(file, sizeof file, "%.*s_label", (int)strcspn(match->file, "_"), match->file);
-    if (kernel_file_read_word_at(match->dir, file, label, size)) {
-        *label = '\0';
-    }
-    for (length = strlen(label); length > 0 && label[length - 1] == ' '; length--) {
-        label[length - 1] = '\0';
-    }
+    return true;
 }
 
 /* In milliseconds, if the driver reports it. */
@@ -258,11 +233,18 @@ static uint64_t read_update_ns(const struct sysfs_match *match)
 static int sysfs_hwmon_complete(const struct sysfs_match *match, struct apapi_event *event,
                                 struct sysfs_meter *meter)
 {
-    char label[64];
+    char file[64], label[64];
     const struct chip *chip;
-    size_t length = strlen(meter->text);
+    size_t length;
 
-    read_label(match, label, sizeof label);
+    snprintf(file, sizeof file, "%.*s_label", (int)strcspn(match->file, "_"), match->file);
+    if (kernel_file_read_word_at(match->dir, file, label, sizeof label)) {
+        *label = '\0';
+    }
+    for (length = strlen(label); length > 0 && label[length - 1] == ' '; length--) {
+        label[length - 1] = '\0';
+    }
+    length = strlen(meter->text);
     snprintf(meter->text + length, sizeof meter->text - length, "%s%s%s", match->item->name,
              *label ? ": " : "", label);
     event->update_ns = read_update_ns(match);
@@ -282,24 +264,22 @@ static int sysfs_hwmon_complete(const struct sysfs_match *match, struct apapi_ev
     return 0;
 }
 
+#define CHIPS                                                                                      \
+    .folder = "/sys/class/hwmon", .detail = "sysfs hwmon", .rows = hwmon_rows,                     \
+    .complete = sysfs_hwmon_complete
+
 const struct sysfs_family sysfs_hwmon = {
     .component = "hwmon",
-    .folder = HWMON_DIR,
-    .detail = "sysfs hwmon",
+    CHIPS,
     .nothing = "chip that measures energy or power",
-    .rows = hwmon_rows,
     .is_item = is_chip,
     .arrange = label_chips,
-    .complete = sysfs_hwmon_complete,
 };
 
 const struct sysfs_family sysfs_intel_gpu = {
     .component = "intel_gpu",
-    .folder = HWMON_DIR,
-    .detail = "sysfs hwmon",
+    CHIPS,
     .nothing = "Intel GPU (i915, xe) that measures energy or power",
-    .rows = hwmon_rows,
     .is_item = is_gpu,
     .arrange = group_chips,
-    .complete = sysfs_hwmon_complete,
 };

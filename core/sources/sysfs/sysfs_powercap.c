@@ -12,9 +12,7 @@
 #include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 
-#define POWERCAP_DIR "/sys/class/powercap"
 #define ZONE_PREFIX "intel-rapl:"
-#define UPDATE_NS 1000000
 
 static const struct sysfs_quantity powercap_microjoules = {
     .unit = "J", .scale = 1e-6, .kind = APAPI_KIND_ENERGY, .accumulates = true};
@@ -46,13 +44,6 @@ static const struct naming *find_naming(const char *zone_name)
         }
     }
     return NULL;
-}
-
-enum apapi_domain sysfs_zone_domain(const char *zone_name)
-{
-    const struct naming *naming = find_naming(zone_name);
-
-    return naming ? naming->domain : APAPI_DOMAIN_NONE;
 }
 
 /* Whether it is a folder intel-rapl:P or intel-rapl:P:C. */
@@ -101,40 +92,32 @@ static void name_packages(struct sysfs_items *zones)
     }
 }
 
-/* "package-1-die-0" gives "1_DIE0", "package-1" gives "1", others the number of the zone. */
-static void package_label(const struct sysfs_item *zone, char *label, size_t size)
+/* "package-1-die-0" gives PACKAGE1_DIE0, "package-1" PACKAGE1, others the number of the zone. */
+static void name_and_describe(const struct sysfs_item *zone, const struct naming *naming,
+                              struct apapi_event *event, struct sysfs_meter *meter)
 {
-    unsigned package, die;
-
-    if (sscanf(zone->device, "package-%u-die-%u", &package, &die) == 2) {
-        snprintf(label, size, "%u_DIE%u", package, die);
-    } else if (sscanf(zone->device, "package-%u", &package) == 1) {
-        snprintf(label, size, "%u", package);
-    } else {
-        snprintf(label, size, "%lu", zone->number);
-    }
-}
-
-static void sysfs_powercap_describe(const struct sysfs_item *zone, const struct naming *naming,
-                                    struct sysfs_meter *meter)
-{
+    char name[sizeof event->name];
     unsigned package, die;
     int known = sscanf(zone->device, "package-%u-die-%u", &package, &die);
 
+    snprintf(name, sizeof name, "rapl:::%s_ENERGY:PACKAGE", naming->papi);
     if (known == 2) {
+        snprintf(event->name, sizeof event->name, "%.40s%u_DIE%u", name, package, die);
         snprintf(meter->text, sizeof meter->text, "energy of %sdie %u of CPU package %u",
                  naming->part, die, package);
     } else if (known == 1) {
+        snprintf(event->name, sizeof event->name, "%.40s%u", name, package);
         snprintf(meter->text, sizeof meter->text, "energy of %sCPU package %u", naming->part,
                  package);
     } else {
+        snprintf(event->name, sizeof event->name, "%.40s%lu", name, zone->number);
         snprintf(meter->text, sizeof meter->text, "energy of %s", naming->part);
     }
 }
 
 /* A zone without a range or with an unknown name is skipped. */
-static int sysfs_powercap_complete(const struct sysfs_match *match, struct apapi_event *event,
-                                   struct sysfs_meter *meter)
+static int complete_zone(const struct sysfs_match *match, struct apapi_event *event,
+                         struct sysfs_meter *meter)
 {
     const struct naming *naming = find_naming(match->item->name);
     uint64_t range_uj;
@@ -145,22 +128,8 @@ static int sysfs_powercap_complete(const struct sysfs_match *match, struct apapi
     event->domain = naming->domain;
     event->range_max = range_uj;
     event->guard_j = (double)range_uj * event->scale;
-    event->update_ns = UPDATE_NS;
-    sysfs_powercap_describe(match->item, naming, meter);
-    return 0;
-}
-
-static int complete_as_rapl(const struct sysfs_match *match, struct apapi_event *event,
-                            struct sysfs_meter *meter)
-{
-    char label[32];
-
-    if (sysfs_powercap_complete(match, event, meter)) {
-        return -1;
-    }
-    package_label(match->item, label, sizeof label);
-    snprintf(event->name, sizeof event->name, "rapl:::%s_ENERGY:PACKAGE%s",
-             find_naming(match->item->name)->papi, label);
+    event->update_ns = 1000000;
+    name_and_describe(match->item, naming, event, meter);
     return 0;
 }
 
@@ -168,6 +137,7 @@ static int complete_as_powercap(const struct sysfs_match *match, struct apapi_ev
                                 struct sysfs_meter *meter)
 {
     const struct sysfs_item *zone = match->item;
+    int result = complete_zone(match, event, meter);
     int length =
         snprintf(event->name, sizeof event->name, "powercap:::ENERGY_UJ:ZONE%lu", zone->number);
 
@@ -175,15 +145,15 @@ static int complete_as_powercap(const struct sysfs_match *match, struct apapi_ev
         snprintf(event->name + length, sizeof event->name - (size_t)length, "_SUBZONE%ld",
                  zone->part);
     }
-    return sysfs_powercap_complete(match, event, meter);
+    return result;
 }
 
 #define ENERGY_ZONES                                                                               \
-    .folder = POWERCAP_DIR, .detail = "sysfs powercap", .nothing = "energy zone",                  \
+    .folder = "/sys/class/powercap", .detail = "sysfs powercap", .nothing = "energy zone",         \
     .rows = powercap_rows, .is_item = is_zone, .arrange = name_packages
 
 const struct sysfs_family sysfs_rapl = {
-    .component = "rapl", ENERGY_ZONES, .complete = complete_as_rapl};
+    .component = "rapl", ENERGY_ZONES, .complete = complete_zone};
 
 const struct sysfs_family sysfs_powercap = {
     .component = "powercap", ENERGY_ZONES, .complete = complete_as_powercap};

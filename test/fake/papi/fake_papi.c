@@ -393,3 +393,23 @@ char *PAPI_strerror(int code)
     snprintf(text, sizeof text, "error %d", code);
     return text;
 }
+
+/* Its components cannot interrupt. */
+
+int PAPI_overflow(int set, int code, int threshold, int flags, PAPI_overflow_handler_t handler)
+{
+    (void)set, (void)code, (void)threshold, (void)flags, (void)handler;
+    return PAPI_ENOSUPP;
+}
+
+int PAPI_get_overflow_event_index(int set, long long vector, int *indices, int *count)
+{
+    (void)set, (void)vector, (void)indices, (void)count;
+    return PAPI_ENOSUPP;
+}
+
+int PAPI_event_name_to_code(const char *name, int *code)
+{
+    (void)name, (void)code;
+    return PAPI_ENOEVNT;
+}

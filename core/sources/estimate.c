@@ -14,10 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "base/number.h"
-#include "sources/settings.h"
 #include "sources/sources.h"
 
 #define COMPONENT "estimate"
@@ -63,20 +61,15 @@ static int parse_count(const char **text, uint64_t *count)
 /* @return 0 or the errno. */
 static int parse_stat(const char *text, uint64_t *busy_ticks)
 {
-    static const int busy[] = {TIME_USER, TIME_NICE, TIME_SYSTEM, TIME_IRQ, TIME_SOFTIRQ};
-    uint64_t times[TIMES];
-    uint64_t sum = 0;
-    int error = 0;
+    uint64_t sum = 0, ticks;
+    int error = strncmp(text, "cpu ", 4) == 0 ? 0 : EBADMSG;
 
-    if (strncmp(text, "cpu ", 4) != 0) {
-        return EBADMSG;
-    }
     text += 4;
     for (int i = 0; !error && i < TIMES; i++) {
-        error = parse_count(&text, &times[i]);
-    }
-    for (size_t i = 0; !error && i < COUNT_OF(busy); i++) {
-        error = __builtin_add_overflow(sum, times[busy[i]], &sum) ? ERANGE : 0;
+        error = parse_count(&text, &ticks);
+        if (!error && i != TIME_IDLE && i != TIME_IOWAIT) {
+            error = __builtin_add_overflow(sum, ticks, &sum) ? ERANGE : 0;
+        }
     }
     if (!error && *text != ' ' && *text != '\n') {
         error = EBADMSG;
@@ -168,18 +161,6 @@ static int open_stat(struct estimate_reader *reader, struct apapi_error *err)
     return error ? apapi_fail(err, error, "%.150s: %s", path, strerror(error)) : 0;
 }
 
-static int estimate_probe(const char *component, struct apapi_error *err)
-{
-    return strcmp(component, COMPONENT) == 0
-               ? 0
-               : apapi_fail(err, ENOENT, "estimate has no component '%s'", component);
-}
-
-static void estimate_list(apapi_component_f visit, void *context)
-{
-    visit(COMPONENT, context);
-}
-
 static void estimate_close(struct apapi_reader *base)
 {
     struct estimate_reader *reader = (struct estimate_reader *)base;
@@ -194,12 +175,9 @@ static void estimate_close(struct apapi_reader *base)
 
 static struct apapi_reader *estimate_open(const char *component, struct apapi_error *err)
 {
-    struct estimate_reader *reader;
+    struct estimate_reader *reader = calloc(1, sizeof *reader);
 
-    if (estimate_probe(component, err)) {
-        return NULL;
-    }
-    reader = calloc(1, sizeof *reader);
+    (void)component;
     if (!reader) {
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
@@ -268,8 +246,6 @@ static void estimate_describe(const struct apapi_reader *base, size_t index, cha
 
 const struct apapi_source apapi_source_estimate = {
     .name = COMPONENT,
-    .probe = estimate_probe,
-    .list = estimate_list,
     .open = estimate_open,
     .read = estimate_read,
     .describe = estimate_describe,

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings, lists, descriptors and locks, for all sources. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/count_of.h"
+#include "base/thread.h"
+#include "sources/sources.h"
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+#define SETTING_NAME_SIZE 64
+
+static struct setting {
+    char name[SETTING_NAME_SIZE]; /* its name in the environment */
+    char *value;
+} settings[64];
+
+static void make_setting_name(char name[SETTING_NAME_SIZE], const char *section, const char *key)
+{
+    snprintf(name, SETTING_NAME_SIZE, "APAPI_%s_%s", section, key);
+    for (char *letter = name; *letter; letter++) {
+        *letter = (char)toupper((unsigned char)*letter);
+    }
+}
+
+/* The setting of this name, or the first free slot; NULL: neither. */
+static struct setting *find_setting(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(settings); i++) {
+        if (!settings[i].value || strcmp(settings[i].name, name) == 0) {
+            return &settings[i];
+        }
+    }
+    return NULL;
+}
+
+const char *source_setting(const char *section, const char *key)
+{
+    char name[SETTING_NAME_SIZE];
+    const char *value;
+    const struct setting *setting;
+
+    make_setting_name(name, section, key);
+    value = secure_getenv(name);
+    if (value) {
+        return value;
+    }
+    setting = find_setting(name);
+    return setting ? setting->value : NULL;
+}
+
+int apapi_source_set(const char *section, const char *key, const char *value)
+{
+    char name[SETTING_NAME_SIZE];
+    struct setting *setting;
+    char *copy;
+
+    make_setting_name(name, section, key);
+    setting = find_setting(name);
+    if (!setting) {
+        errno = ENOSPC;
+        return -1;
+    }
+    copy = strdup(value);
+    if (!copy) {
+        return -1;
+    }
+    free(setting->value);
+    strcpy(setting->name, name);
+    setting->value = copy;
+    return 0;
+}
+
+/* --- events that lists name ------------------------------------------------------------------- */
+
+#define WANTED_MAX 512
+#define SEPARATOR ":::"
+
+static char *wanted[WANTED_MAX];
+static atomic_size_t wanted_count;
+
+bool wanted_events_name(const char *event)
+{
+    for (size_t i = 0; i < atomic_load(&wanted_count); i++) {
+        if (fnmatch(wanted[i], event, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* @return the length of "rapl:::" in "rapl:::PACKAGE*"; 0: the pattern begins with no component */
+static size_t component_length(const char *pattern)
+{
+    const char *separator = strstr(pattern, SEPARATOR);
+
+    return separator ? (size_t)(separator - pattern) + strlen(SEPARATOR) : 0;
+}
+
+void wanted_events_add(const char *pattern)
+{
+    size_t count = atomic_load(&wanted_count), length = component_length(pattern);
+    char component[APAPI_NAME_SIZE];
+
+    if (length == 0 || strlen(pattern) >= sizeof component || count == WANTED_MAX) {
+        return;
+    }
+    memcpy(component, pattern, length);
+    component[length] = '\0';
+    if (fnmatch(pattern, component, 0) == 0 || wanted_events_name(pattern)) {
+        return;
+    }
+    wanted[count] = strdup(pattern);
+    if (wanted[count]) {
+        atomic_store(&wanted_count, count + 1);
+    }
+}
+
+static bool fits_any(const char *pattern, const struct apapi_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        if (fnmatch(pattern, reader->events[i].name, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t wanted_events_missing(const char *component, const struct apapi_reader *reader)
+{
+    size_t missing = 0, length = strlen(component);
+
+    for (size_t i = 0; i < atomic_load(&wanted_count); i++) {
+        missing += strncmp(wanted[i], component, length) == 0 &&
+                   component_length(wanted[i]) == length + strlen(SEPARATOR) &&
+                   !fits_any(wanted[i], reader);
+    }
+    return missing;
+}
+
+/* --- descriptors ------------------------------------------------------------------------------ */
+
+#define FOLDER "/proc/self/fd"
+#define NOTED_MAX 16 /* at a time; descriptors of more calls are not marked in children */
+
+static const struct open_files *_Atomic noted[NOTED_MAX];
+
+/* Make the name of a descriptor's link. A child of fork() must not call snprintf(). */
+static void link_name(char name[sizeof FOLDER "/4294967295"], int fd)
+{
+    char digits[12], *digit = digits + sizeof digits;
+
+    *--digit = '\0';
+    do {
+        *--digit = (char)('0' + fd % 10);
+        fd /= 10;
+    } while (fd > 0);
+    stpcpy(stpcpy(name, FOLDER "/"), digit);
+}
+
+static bool is_meter(int fd)
+{
+    static const char *const meters[] = {
+        "/sys/",    "/proc/",    "/dev/cpu/", "/dev/nvidia", "/dev/dri/",
+        "/dev/kfd", "/dev/ipmi", "/dev/mem",  "/dev/hsi",    "anon_inode:[perf_event]"};
+    char name[sizeof FOLDER "/4294967295"], target[64];
+    ssize_t length;
+
+    link_name(name, fd);
+    length = readlink(name, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    for (size_t i = 0; i < COUNT_OF(meters); i++) {
+        if (strncmp(target, meters[i], strlen(meters[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void mark(const struct open_files *before, int fd)
+{
+    bool noted_before = before->bits[fd / 64] >> fd % 64 & 1;
+
+    if (!noted_before && fcntl(fd, F_GETFD) == 0 && (before->all || is_meter(fd))) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+}
+
+/* Runs in a child of fork(): async-signal-safe calls only. */
+static void mark_in_child(void)
+{
+    for (size_t i = 0; i < NOTED_MAX; i++) {
+        const struct open_files *files = atomic_load(&noted[i]);
+
+        for (int fd = 0; files && fd < OPEN_FILES_MAX; fd++) {
+            mark(files, fd);
+        }
+    }
+}
+
+static void look_after_children(void)
+{
+    pthread_atfork(NULL, NULL, mark_in_child);
+}
+
+/* Replace the first entry `old` by `now`. */
+static void replace_noted(const struct open_files *old, const struct open_files *now)
+{
+    for (size_t i = 0; i < NOTED_MAX; i++) {
+        const struct open_files *expected = old;
+
+        if (atomic_compare_exchange_strong(&noted[i], &expected, now)) {
+            return;
+        }
+    }
+}
+
+/* Note all descriptors, or mark those that were not noted before. */
+static void look_at_all(struct open_files *files, bool notes)
+{
+    DIR *dir = opendir(FOLDER);
+
+    if (!dir) {
+        return;
+    }
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        int fd = (int)strtol(entry->d_name, NULL, 10);
+
+        if (entry->d_name[0] == '.' || fd == dirfd(dir) || fd >= OPEN_FILES_MAX) {
+            continue;
+        }
+        if (notes) {
+            files->bits[fd / 64] |= UINT64_C(1) << fd % 64;
+        } else {
+            mark(files, fd);
+        }
+    }
+    closedir(dir);
+}
+
+void open_files_note(struct open_files *files)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const char *whose = source_setting("descriptors", "close_on_exec");
+
+    memset(files, 0, sizeof *files);
+    files->all = whose && strcmp(whose, "all") == 0;
+    look_at_all(files, true);
+    pthread_once(&once, look_after_children);
+    replace_noted(NULL, files);
+}
+
+void open_files_close_new_on_exec(const struct open_files *before)
+{
+    struct open_files copy = *before;
+    int saved = errno;
+
+    look_at_all(&copy, false);
+    replace_noted(before, NULL);
+    errno = saved;
+}
+
+/* --- one thread at a time --------------------------------------------------------------------- */
+
+#define PATIENCE_NS (1 * NS_PER_S)
+
+static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct source_lock {
+    const char *source; /* NULL: free */
+    pthread_mutex_t mutex;
+    pthread_cond_t given_back;
+    bool taken;
+} locks[32];
+
+/* Sources of one name use one library. More names than places share the last one. */
+static struct source_lock *find_lock(const struct apapi_source *source)
+{
+    size_t i = 0;
+
+    pthread_mutex_lock(&table_mutex);
+    while (i < COUNT_OF(locks) - 1 && locks[i].source &&
+           strcmp(locks[i].source, source->name) != 0) {
+        i++;
+    }
+    if (!locks[i].source) {
+        locks[i].source = source->name;
+        pthread_mutex_init(&locks[i].mutex, NULL);
+        thread_condition(&locks[i].given_back);
+    }
+    pthread_mutex_unlock(&table_mutex);
+    return &locks[i];
+}
+
+static bool take_lock(struct source_lock *lock)
+{
+    const struct timespec until = thread_deadline(clock_monotonic_ns() + PATIENCE_NS);
+    bool taken;
+
+    pthread_mutex_lock(&lock->mutex);
+    while (lock->taken &&
+           pthread_cond_timedwait(&lock->given_back, &lock->mutex, &until) != ETIMEDOUT) {
+    }
+    taken = !lock->taken;
+    lock->taken = true;
+    pthread_mutex_unlock(&lock->mutex);
+    return taken;
+}
+
+static void give_lock_back(struct source_lock *lock)
+{
+    pthread_mutex_lock(&lock->mutex);
+    lock->taken = false;
+    pthread_cond_signal(&lock->given_back);
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+struct apapi_reader *source_open(const struct apapi_source *source, const char *component,
+                                 struct apapi_error *err)
+{
+    struct source_lock *lock = find_lock(source);
+    struct apapi_reader *reader;
+    int error;
+
+    if (!take_lock(lock)) {
+        apapi_fail(err, EBUSY, "%s: an earlier call into %s has not returned", component,
+                   source->name);
+        return NULL;
+    }
+    reader = source->open(component, err);
+    error = errno;
+    give_lock_back(lock);
+    errno = error;
+    return reader;
+}
+
+void source_close(struct apapi_reader *reader)
+{
+    struct source_lock *lock = find_lock(reader->source);
+    int saved = errno;
+
+    if (take_lock(lock)) {
+        reader->source->close(reader);
+        give_lock_back(lock);
+    }
+    errno = saved;
+}
