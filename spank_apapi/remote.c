@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "remote.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <slurm/slurm.h>
@@ -13,23 +11,21 @@
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "channel/packet.h"
+#include "channel/report.h"
 #include "child.h"
-#include "components.h"
-#include "configure.h"
-#include "deliver.h"
-#include "job_nodes.h"
-#include "log.h"
+#include "config/filename.h"
+#include "hooks.h"
+#include "listen.h"
+#include "naming.h"
 #include "options.h"
 #include "output.h"
-#include "permission.h"
-#include "policy.h"
-#include "rendezvous.h"
 #include "step.h"
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
 #define PRINT_LIMIT_NS (500 * DEADLINE_MS)
-#define NODELIST_SIZE 4096                 /* the sampler gets no longer list of nodes */
+#define DELIVER_LIMIT_NS (500 * DEADLINE_MS)
 #define STEPS_LIMIT_NS (200 * DEADLINE_MS) /* for steps that a script left running */
+#define NODELIST_SIZE 4096                 /* no one gets a longer list of nodes */
 
 static struct {
     struct spank_apapi_step step;
@@ -49,21 +45,126 @@ static struct {
 } remote = {.sampler = {.channel = -1, .pidfd = -1}};
 
 static char folder[PATH_MAX]; /* working folder of the job; "": not known */
-static struct config remote_config;
 static struct message remote_message;
 static char *answer; /* text of the sampler's last message; NULL: none */
-
-int spank_apapi_remote_init(spank_t spank, int count, char *const words[])
-{
-    config_load(&remote_config, count, words, &spank_apapi_log_errors);
-    spank_apapi_options_register(spank, &remote_config);
-    return ESPANK_SUCCESS;
-}
 
 static bool remote_failed(void)
 {
     return remote.failure.text[0] != '\0';
 }
+
+/* --- permissions ------------------------------------------------------------------------------ */
+
+/* Looks up once: a server that timed out would time out again. */
+static const char *remote_user(uid_t uid)
+{
+    const struct config *config = choice->config;
+    static bool asked;
+
+    if (!asked) {
+        spank_apapi_user_ask(config->libexec_dir, uid, deadline_now() + config->start_timeout_ns,
+                             &remote_message, remote.step.user);
+    }
+    asked = true;
+    return remote.step.user;
+}
+
+/* Check whether the step's user may ask for measurements. An unknown user may not. */
+static bool remote_may_ask(spank_t spank)
+{
+    const struct config *config = choice->config;
+    uid_t uid = 0;
+
+    if (spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS) {
+        return *config->allow_users == '\0';
+    }
+    return policy_uid(config, uid) || policy_user(config, uid, remote_user(uid));
+}
+
+/* Look up the user if a chosen file name needs it. */
+static void remote_name_user(spank_t spank)
+{
+    const char *output = remote.step.batch ? choice_output(choice) : NULL;
+    const char *trace = choice_given(choice, SPANK_APAPI_TRACE);
+    uid_t uid = 0;
+
+    if (((output && filename_has(output, "u")) || (trace && filename_has(trace, "u"))) &&
+        spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS) {
+        remote_user(uid);
+    }
+}
+
+/*
+ * Check whether the step's partition may be measured. In a batch step it comes from Slurm, in other
+ * steps from the environment only. Only users who asked get a message, where anything is enabled.
+ * @return 0; -1 with the reason noted.
+ */
+static int remote_check_partition(spank_t spank)
+{
+    const struct config *config = choice->config;
+    char partition[SPANK_APAPI_NAME_SIZE];
+    bool known =
+        spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) == ESPANK_SUCCESS;
+    bool disabled = known && !config_enabled(config, partition);
+
+    if (known ? !disabled && policy_partition(config, partition) : policy_extern(config)) {
+        return 0;
+    }
+    remote.silent = disabled || !choice_asked(choice);
+    return known ? apapi_fail(&remote.failure, EPERM, "this site measures nothing in partition %s",
+                              partition)
+                 : apapi_fail(&remote.failure, EPERM, "the step's partition is not known");
+}
+
+/* --- srun ------------------------------------------------------------------------------------- */
+
+/*
+ * Find where the step's srun collects. In a step that srun has not launched, a user could forge the
+ * address. The tasks must not see it, nor use that of another step.
+ */
+static void remote_find_srun(spank_t spank)
+{
+    char text[80];
+
+    if (!remote.step.batch && remote.step.step != SLURM_EXTERN_CONT &&
+        spank_getenv(spank, APAPI_COLLECT_ENV, text, sizeof text) == ESPANK_SUCCESS) {
+        report_parse(text, &remote.collector);
+    }
+    spank_unsetenv(spank, APAPI_COLLECT_ENV);
+    spank_unsetenv(spank, APAPI_JOB_ENV);
+    spank_unsetenv(spank, APAPI_LIVE_ENVIRONMENT); /* of the script that called srun */
+}
+
+/* slurmstepd sets the address for the tasks. Before that, a user could forge it. */
+static bool remote_find_address(spank_t spank, char *address, int size)
+{
+    return spank_getenv(spank, "SLURM_LAUNCH_NODE_IPADDR", address, size) == ESPANK_SUCCESS ||
+           spank_getenv(spank, "SLURM_SRUN_COMM_HOST", address, size) == ESPANK_SUCCESS;
+}
+
+/* Report to srun if it collects. The step has ended on this node. */
+static void remote_deliver(spank_t spank, const char *word, const char *payload)
+{
+    uint64_t deadline_ns = deadline_now() + DELIVER_LIMIT_NS;
+    char address[64], nodelist[NODELIST_SIZE];
+    struct report report = {
+        .word = word, .node = remote.step.node, .nodelist = "", .payload = payload};
+    struct apapi_error err;
+
+    if (remote.collector.port == 0) {
+        return;
+    }
+    if (spank_getenv(spank, "SLURM_STEP_NODELIST", nodelist, sizeof nodelist) == ESPANK_SUCCESS) {
+        report.nodelist = nodelist;
+    }
+    if (!remote_find_address(spank, address, sizeof address)) {
+        slurm_verbose("apapi: no address of srun in the step's environment");
+    } else if (report_send(&remote.collector, address, &report, deadline_ns, &err)) {
+        slurm_verbose("apapi: %s", err.text);
+    }
+}
+
+/* --- the sampler ------------------------------------------------------------------------------ */
 
 /* Note why there will be no record. The first reason counts. */
 static void remote_fail(int code, uint64_t limit_ns)
@@ -90,20 +191,21 @@ static void remote_fail(int code, uint64_t limit_ns)
     }
 }
 
-static int remote_hear(uint64_t deadline_ns)
-{
-    free(answer);
-    answer = NULL;
-    return message_receive_text(remote.sampler.channel, &remote_message, &answer, deadline_ns);
-}
-
 /*
  * Wait for a message with this word. Its text is in `answer` then.
  * @return 0; -1 with errno ETIMEDOUT, or any other, with the reason noted.
  */
 static int remote_expect(const char *word, uint64_t deadline_ns)
 {
-    for (bool first = true; remote_hear(deadline_ns) == 0; first = false) {
+    for (bool first = true;; first = false) {
+        free(answer);
+        answer = NULL;
+        if (message_receive_text(remote.sampler.channel, &remote_message, &answer, deadline_ns)) {
+            if (errno != ETIMEDOUT) {
+                remote_fail(errno, 0);
+            }
+            return -1;
+        }
         if (message_is(&remote_message, word)) {
             return 0;
         }
@@ -116,10 +218,6 @@ static int remote_expect(const char *word, uint64_t deadline_ns)
             return -1;
         }
     }
-    if (errno != ETIMEDOUT) {
-        remote_fail(errno, 0);
-    }
-    return -1;
 }
 
 /* Send `message`. If the sampler has ended, its last message is a better reason than that. */
@@ -133,24 +231,31 @@ static void remote_send(uint64_t deadline_ns)
     }
 }
 
+/* Tell the sampler to begin, and where it sends its totals if srun wants any. */
 static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
 {
+    const struct report_collector *collector = &remote.collector;
+    char where[sizeof collector->token + sizeof "65535::4294967295"], address[64];
+
     message_start(&remote_message, APAPI_WORD_BEGIN);
     message_add_number(&remote_message, "ns", deadline_now());
     message_add_pair(&remote_message, "folder", folder[0] ? folder : NULL);
-    spank_apapi_deliver_describe(spank, &remote.collector, &remote_message);
+    if (collector->totals_ms && remote_find_address(spank, address, sizeof address)) {
+        snprintf(where, sizeof where, "%u:%s:%u", collector->port, collector->token,
+                 collector->totals_ms);
+        message_add_pair(&remote_message, "collect", where);
+        message_add_pair(&remote_message, "collect_address", address);
+    }
     remote_send(deadline_ns);
 }
 
 /* Let the sruns of a batch script report their steps to the sampler of the batch step. */
 static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-
     if (!remote.step.batch || (!choice_reports_job(choice) && !choice_watches_job(choice))) {
         return;
     }
-    if (rendezvous_open(rendezvous, NULL) == 0 &&
+    if (rendezvous_open(rendezvous) == 0 &&
         spank_setenv(spank, APAPI_JOB_ENV, rendezvous->where, 1) != ESPANK_SUCCESS) {
         rendezvous_close(rendezvous);
     }
@@ -164,10 +269,8 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
         return;
     }
     message_add_pair(&remote_message, "job_token", rendezvous->token);
-    message_add_pair(&remote_message, "job_only",
-                     choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
-    message_add_pair(&remote_message, "job_quiet",
-                     choice_reports_job(spank_apapi_options_choice()) ? NULL : "1");
+    message_add_pair(&remote_message, "job_only", choice_reports_steps(choice) ? NULL : "1");
+    message_add_pair(&remote_message, "job_quiet", choice_reports_job(choice) ? NULL : "1");
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
         message_add_pair(&remote_message, "job_nodes", nodes);
     }
@@ -176,25 +279,12 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     }
 }
 
-static void remote_configure(spank_t spank, const struct spank_apapi_request *request,
-                             const struct spank_apapi_rendezvous *rendezvous, uint64_t deadline_ns)
-{
-    message_start(&remote_message, APAPI_WORD_CONFIG);
-    remote.files = spank_apapi_configure(spank, spank_apapi_options_choice(), &remote.step, request,
-                                         &remote_message);
-    remote_describe_job(spank, rendezvous);
-    remote_send(deadline_ns);
-}
-
 /* What a user without permission wants is ignored. @return NULL: measure nothing. */
 static const char *remote_components(spank_t spank, const char *rules)
 {
     struct packet_item listed = {.size = 0};
     static char list[CONFIG_LIST_SIZE];
-    struct spank_apapi_choice *choice = spank_apapi_options_choice();
-
-    if (choice_needs_permission(choice) &&
-        !spank_apapi_may_ask(spank, &remote_config, &remote.step)) {
+    if (choice_needs_permission(choice) && !remote_may_ask(spank)) {
         choice_forget(choice);
     }
     if (packet_find(rules, PACKET_COMPONENTS, &listed) && listed.size < sizeof list) {
@@ -217,38 +307,28 @@ static const char *remote_rules(spank_t spank)
     return rules;
 }
 
-/* Note a partition that may not be measured. Only users who asked get a message. */
-static int remote_check_partition(spank_t spank)
-{
-    bool disabled = false;
-    int result = spank_apapi_may_measure(spank, &remote_config, &disabled, &remote.failure);
-
-    if (result) {
-        remote.silent = disabled || !choice_asked(spank_apapi_options_choice());
-    }
-    return result;
-}
-
 static void remote_start(spank_t spank, const struct spank_apapi_request *request)
 {
-    struct spank_apapi_program sampler = {.dir = remote_config.libexec_dir,
-                                          .name = "apapi-sampler"};
+    const struct config *config = choice->config;
+    struct spank_apapi_program sampler = {.dir = config->libexec_dir, .name = "apapi-sampler"};
     struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
     remote.measuring = true;
-    remote.silent = !choice_asked(spank_apapi_options_choice()) &&
-                    !components_known(remote_config.components); /* only root gets a message */
-    remote.reports =
-        remote.step.batch && choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
+    remote.silent = !choice_asked(choice) &&
+                    !components_known(config->components); /* only root gets a message */
+    remote.reports = remote.step.batch && choice_format(choice) != CONFIG_NONE;
     if (remote_check_partition(spank)) {
         return;
     }
-    spank_apapi_name_user(spank, spank_apapi_options_choice(), &remote.step);
+    remote_name_user(spank);
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
-        remote_configure(spank, request, &rendezvous,
-                         deadline_now() + remote_config.start_timeout_ns);
+        message_start(&remote_message, APAPI_WORD_CONFIG);
+        remote.files =
+            spank_apapi_step_configure(spank, choice, &remote.step, request, &remote_message);
+        remote_describe_job(spank, &rendezvous);
+        remote_send(deadline_now() + config->start_timeout_ns);
     }
     rendezvous_close(&rendezvous);
 }
@@ -260,7 +340,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
 static bool remote_counts(void)
 {
     return remote.step.step != SLURM_EXTERN_CONT ||
-           (remote_config.job_total == CONFIG_TOTAL_EXTERN && policy_extern(&remote_config));
+           (choice->config->job_total == CONFIG_TOTAL_EXTERN && policy_extern(choice->config));
 }
 
 int spank_apapi_remote_init_post_opt(spank_t spank)
@@ -268,13 +348,13 @@ int spank_apapi_remote_init_post_opt(spank_t spank)
     struct spank_apapi_request request;
 
     spank_apapi_step_read(spank, &remote.step);
-    spank_apapi_deliver_find(spank, &remote.step, &remote.collector);
+    remote_find_srun(spank);
     if (remote.step.batch) {
         spank_apapi_options_recover(spank);
     }
     request.rules = remote_rules(spank);
     request.components = remote_components(spank, request.rules);
-    if (!choice_asked(spank_apapi_options_choice())) {
+    if (!choice_asked(choice)) {
         request.rules = NULL; /* what the site measures for itself does not depend on the user */
     }
     if (request.components && remote_counts()) {
@@ -297,10 +377,10 @@ int spank_apapi_remote_task_init(spank_t spank)
     char path[PATH_MAX];
     uid_t uid = 0;
 
-    if (remote.measuring && !remote_failed() && *remote_config.live_dir &&
+    if (remote.measuring && !remote_failed() && *choice->config->live_dir &&
         spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS &&
-        snprintf(path, sizeof path, APAPI_LIVE_PATH, remote_config.live_dir, remote.step.node, uid,
-                 remote.step.job, remote.step.step_name) < (int)sizeof path) {
+        snprintf(path, sizeof path, APAPI_LIVE_PATH, choice->config->live_dir, remote.step.node,
+                 uid, remote.step.job, remote.step.step_name) < (int)sizeof path) {
         spank_setenv(spank, APAPI_LIVE_ENVIRONMENT, path, 1);
     }
     return ESPANK_SUCCESS;
@@ -310,9 +390,7 @@ int spank_apapi_remote_task_init(spank_t spank)
 static void remote_send_task(spank_t spank, uint64_t deadline_ns)
 {
     pid_t pid;
-
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-    bool wanted = choice->options[SPANK_APAPI_OVERFLOW].given ||
+    bool wanted = choice_given(choice, SPANK_APAPI_OVERFLOW) ||
                   (remote.step.batch && choice_watches_job(choice));
 
     if (wanted && !remote_failed() && spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS) {
@@ -324,7 +402,7 @@ static void remote_send_task(spank_t spank, uint64_t deadline_ns)
 
 int spank_apapi_remote_task_post_fork(spank_t spank)
 {
-    uint64_t deadline_ns = deadline_now() + remote_config.start_timeout_ns;
+    uint64_t deadline_ns = deadline_now() + choice->config->start_timeout_ns;
 
     if (!remote.measuring) {
         return ESPANK_SUCCESS;
@@ -339,7 +417,7 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
     }
     if (!remote_failed() && remote_expect(APAPI_WORD_READY, deadline_ns) && !remote_failed()) {
         slurm_verbose("apapi: the sampler is late: not ready after %g s",
-                      (double)remote_config.start_timeout_ns / 1e9);
+                      (double)choice->config->start_timeout_ns / 1e9);
     }
     return ESPANK_SUCCESS;
 }
@@ -358,7 +436,7 @@ static void remote_note(const char *text)
  */
 static uint64_t remote_steps_limit_ns(void)
 {
-    uint64_t limit_ns = remote_config.stop_timeout_ns / 4 * 3;
+    uint64_t limit_ns = choice->config->stop_timeout_ns / 4 * 3;
 
     if (!remote.reports) {
         return 0;
@@ -369,7 +447,7 @@ static uint64_t remote_steps_limit_ns(void)
 /* Get the results of a working sampler. */
 static void remote_receive(spank_t spank)
 {
-    uint64_t limit_ns = remote_config.stop_timeout_ns;
+    uint64_t limit_ns = choice->config->stop_timeout_ns;
     uint64_t deadline_ns = deadline_now() + limit_ns;
 
     message_start(&remote_message, APAPI_WORD_STOP);
@@ -387,7 +465,7 @@ static void remote_receive(spank_t spank)
         remote_fail(errno, limit_ns);
         return;
     }
-    spank_apapi_deliver(spank, &remote.collector, remote.step.node, APAPI_WORD_RECORD, answer);
+    remote_deliver(spank, APAPI_WORD_RECORD, answer);
     if (remote.reports && remote_expect(APAPI_WORD_TABLE, deadline_ns)) {
         remote_note("the job's table was not ready in time: apapi show has it");
         return;
@@ -432,8 +510,7 @@ static void remote_finish(spank_t spank)
             spank_apapi_child_kill(&remote.sampler);
         }
         remote_log_failure();
-        spank_apapi_deliver(spank, &remote.collector, remote.step.node, APAPI_WORD_ABSENT,
-                            remote.silent ? "" : remote.failure.text);
+        remote_deliver(spank, APAPI_WORD_ABSENT, remote.silent ? "" : remote.failure.text);
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "step.h"
 
+#include <limits.h>
+#include <link.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,12 @@
 #include <unistd.h>
 
 #include "base/count_of.h"
-#include "job_nodes.h"
+#include "overflow.h"
+
+#define GPUS_SIZE 4096 /* bytes of a list with its NUL */
+
+/* Slurm's plugin for GPUs, loaded if GresTypes in slurm.conf names them. */
+#define GPU_PLUGIN "/gres_gpu.so"
 
 void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE])
 {
@@ -87,25 +94,12 @@ static void step_variable(spank_t spank, const char *variable, const char *key,
     }
 }
 
-static void step_program(spank_t spank, const struct spank_apapi_step *step,
-                         struct message *message)
-{
-    char name[SPANK_APAPI_NAME_SIZE];
-
-    if (step->batch) {
-        step_variable(spank, "SLURM_JOB_NAME", "name", message);
-        return;
-    }
-    spank_apapi_step_program(spank, name);
-    message_add_pair(message, "name", name[0] ? name : NULL);
-}
-
 /* Count the elements of a list like "0-3,8". */
 static uint64_t count_listed(const char *list)
 {
     uint64_t count = 0;
 
-    while (*list >= '0' && *list <= '9') {
+    while (list && *list >= '0' && *list <= '9') {
         char *end;
         unsigned long first = strtoul(list, &end, 10), last = first;
 
@@ -121,12 +115,9 @@ static uint64_t count_listed(const char *list)
 static void step_cores(spank_t spank, struct message *message)
 {
     char *list = NULL;
-    uint64_t count;
+    uint64_t count =
+        spank_get_item(spank, S_STEP_ALLOC_CORES, &list) == ESPANK_SUCCESS ? count_listed(list) : 0;
 
-    if (spank_get_item(spank, S_STEP_ALLOC_CORES, &list) != ESPANK_SUCCESS || !list) {
-        return;
-    }
-    count = count_listed(list);
     if (count > 0) {
         message_add_number(message, "cores", count);
     }
@@ -211,16 +202,22 @@ static void step_het(spank_t spank, const struct spank_apapi_step *step, struct 
  * it from the environment, which the user controls. In a batch step, the variables that slurmctld
  * always sets, such as the partition, can be trusted. So `verified` applies to partition and array.
  */
-void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
-                               struct message *message)
+static void step_describe(spank_t spank, const struct spank_apapi_step *step,
+                          struct message *message)
 {
     uint32_t nodes = step_number(spank, S_JOB_NNODES); /* 0 in the batch step */
+    char program[SPANK_APAPI_NAME_SIZE];
     uid_t uid;
 
     step_variable(spank, "SLURM_CLUSTER_NAME", "cluster", message);
     message_add_number(message, "job", step->job);
     message_add_pair(message, "step", step->step_name);
-    step_program(spank, step, message);
+    if (step->batch) {
+        step_variable(spank, "SLURM_JOB_NAME", "name", message);
+    } else {
+        spank_apapi_step_program(spank, program);
+        message_add_pair(message, "name", program[0] ? program : NULL);
+    }
     message_add_pair(message, "node", step->node);
     message_add_number(message, "node_index", step_number(spank, S_JOB_NODEID));
     message_add_number(message, "nodes", nodes ? nodes : 1);
@@ -242,6 +239,213 @@ void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *ste
     if (step->batch) {
         message_add_pair(message, "verified", "yes");
     }
+}
+
+static int is_gpu_plugin(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    size_t length = strlen(object->dlpi_name), end = strlen(GPU_PLUGIN);
+
+    (void)size;
+    (void)unused;
+    return length >= end && strcmp(object->dlpi_name + length - end, GPU_PLUGIN) == 0;
+}
+
+/* Names are preferred to numbers: with MIG, Slurm numbers parts of GPUs. */
+static bool get_gpu_names(spank_t spank, char list[GPUS_SIZE])
+{
+    static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
+
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
+        if (spank_apapi_step_look(spank, variables[i], list, GPUS_SIZE) &&
+            (strncmp(list, "GPU-", 4) == 0 || strncmp(list, "MIG-", 4) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Append the step's GPUs on this node: a list in Slurm's form, "none", or nothing if Slurm does not
+ * manage GPUs. Slurm sets these variables and overwrites the user's. Within a step, SLURM_JOB_GPUS
+ * may come from the batch script, and from another node.
+ */
+static void step_gpus(spank_t spank, const struct spank_apapi_step *step, struct message *message)
+{
+    bool whole_job = step->batch || step->step == SLURM_INTERACTIVE_STEP;
+    char list[GPUS_SIZE], names[GPUS_SIZE];
+
+    if (!dl_iterate_phdr(is_gpu_plugin, NULL)) {
+        return;
+    }
+    if (!spank_apapi_step_look(spank, whole_job ? "SLURM_JOB_GPUS" : "SLURM_STEP_GPUS", list,
+                               sizeof list) ||
+        !list[0]) {
+        strcpy(list, "none");
+    } else if (get_gpu_names(spank, names)) {
+        strcpy(list, names);
+    }
+    message_add_pair(message, "gpus", list);
+}
+
+static const char *unless_empty(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+static const char *total_word(enum config_job_total total)
+{
+    switch (total) {
+    case CONFIG_TOTAL_BATCH:
+        return "batch";
+    case CONFIG_TOTAL_EXTERN:
+        return "extern";
+    default:
+        return CONFIG_OFF;
+    }
+}
+
+static void configure_site(const struct config *config, struct message *message)
+{
+    char nice[16];
+
+    snprintf(nice, sizeof nice, "%d", config->sampler_nice);
+    message_add_pair(message, "channel", APAPI_CHANNEL_VERSION);
+    message_add_pair(message, "config", unless_empty(config->path));
+    message_add_pair(message, "slurm_conf", unless_empty(getenv("SLURM_CONF"))); /* slurmd's */
+    message_add_pair(message, "acct_dir", config->acct_dir);
+    message_add_pair(message, "site_intervals", config->interval);
+    message_add_pair(message, "cpu", unless_empty(config->sampler_cpu));
+    message_add_pair(message, "nice", nice);
+    message_add_number(message, "checkpoint_ns", config->checkpoint_ns);
+    message_add_pair(message, "spool_dir", config->spool_dir);
+    message_add_pair(message, "user_records", unless_empty(config->user_records));
+    message_add_pair(message, "live_dir", unless_empty(config->live_dir));
+    message_add_pair(message, "job_total", total_word(config->job_total));
+}
+
+/* The user's file name was checked at the prompt. */
+static bool configure_file(spank_t spank, const struct spank_apapi_step *step, const char *key,
+                           const char *pattern, struct message *message)
+{
+    struct spank_apapi_naming naming = {.job = step->job,
+                                        .step = step->step_name,
+                                        .node = step->node,
+                                        .user = step->user,
+                                        .look = spank_apapi_step_look,
+                                        .context = spank};
+    char name[PATH_MAX];
+
+    spank_get_item(spank, S_JOB_NODEID, &naming.node_index);
+    spank_get_item(spank, S_JOB_UID, &naming.uid);
+    if (spank_apapi_name(pattern, &naming, name, sizeof name, NULL)) {
+        return false;
+    }
+    message_add_pair(message, key, name);
+    return true;
+}
+
+static bool configure_trace(spank_t spank, const struct spank_apapi_choice *given,
+                            const struct spank_apapi_step *step, struct message *message)
+{
+    const char *pattern = choice_given(given, SPANK_APAPI_TRACE);
+    char unique[CONFIG_LIST_SIZE + 16];
+    uint32_t nodes = 0; /* then it stays in the batch step */
+
+    spank_get_item(spank, S_JOB_NNODES, &nodes);
+    return pattern &&
+           spank_apapi_name_trace(pattern, nodes, step->batch, unique, sizeof unique) == 0 &&
+           configure_file(spank, step, "trace", unique, message);
+}
+
+/* Add the rights that apply to the user's files. */
+static void configure_rights(spank_t spank, struct message *message)
+{
+    char text[12000] = "", mask[8];
+    size_t length = 0;
+    gid_t gid, *groups = NULL;
+    int count = 0;
+
+    if (spank_get_item(spank, S_JOB_GID, &gid) == ESPANK_SUCCESS) {
+        message_add_number(message, "gid", gid);
+    }
+    if (spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS) {
+        count = 0;
+    }
+    for (int i = 0; i < count && length < sizeof text - 16; i++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%lu", i ? "," : "",
+                                   (unsigned long)groups[i]);
+    }
+    message_add_pair(message, "groups", text);
+    if (spank_getenv(spank, "SLURM_UMASK", mask, sizeof mask) == ESPANK_SUCCESS) {
+        message_add_pair(message, "umask", mask);
+    }
+}
+
+/* Slurm has passed on the last threshold only; the step's environment has all of them. */
+static bool configure_overflow(spank_t spank, const struct spank_apapi_choice *given,
+                               struct message *message)
+{
+    static char lines[OVERFLOW_LINES_SIZE];
+    const char *last = choice_given(given, SPANK_APAPI_OVERFLOW);
+    bool all = last && spank_apapi_step_look(spank, choice_variable(SPANK_APAPI_OVERFLOW), lines,
+                                             sizeof lines);
+
+    message_add_pair(message, "overflow", all ? lines : last);
+    return last != NULL;
+}
+
+/* @return whether the user wants files, or something to be watched. */
+static bool configure_files(spank_t spank, const struct spank_apapi_choice *given,
+                            const struct spank_apapi_step *step, struct message *message)
+{
+    const char *output =
+        step->batch && choice_format(given) != CONFIG_NONE ? choice_output(given) : NULL;
+    bool watches = step->batch && choice_watches_job(given);
+    bool named = output && configure_file(spank, step, "output", output, message);
+
+    named = configure_trace(spank, given, step, message) || named;
+    named = configure_overflow(spank, given, message) || named;
+    if (watches) {
+        message_add_pair(message, "budget", choice_job_budget(given));
+        message_add_number(message, "totals_ms", choice_totals_ms(given));
+    }
+    if (named || watches) {
+        configure_rights(spank, message);
+    }
+    return named || watches;
+}
+
+/* root has no limits. */
+static bool configure_bounded(spank_t spank)
+{
+    uid_t uid;
+
+    return spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS || uid != 0;
+}
+
+bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_choice *given,
+                                const struct spank_apapi_step *step,
+                                const struct spank_apapi_request *request, struct message *message)
+{
+    enum config_format format = choice_format(given);
+    const char *site = given->config->components;
+
+    message_add_pair(message, "components", request->components);
+    message_add_pair(message, "site_components",
+                     *request->components && request->components == site ? "1" : NULL);
+    message_add_pair(message, "rules", request->rules);
+    message_add_pair(message, "intervals", unless_empty(choice_given(given, SPANK_APAPI_INTERVAL)));
+    message_add_pair(message, "share", choice_share(given));
+    if (configure_bounded(spank)) {
+        message_add_number(message, "min_interval_ns", given->config->min_interval_ns);
+    }
+    configure_site(given->config, message);
+    if (step->batch && format != CONFIG_NONE) { /* for all other steps srun makes the report */
+        message_add_pair(message, "format", config_format_word(format));
+    }
+    step_describe(spank, step, message);
+    step_gpus(spank, step, message);
+    return configure_files(spank, given, step, message);
 }
 
 void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending)

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 #include "channel/message.h"
-#include "user.h"
+#include "choice.h"
+#include "naming.h"
 
 #define SPANK_APAPI_NAME_SIZE 256 /* bytes of a program's or node's name with its NUL */
 #define SPANK_APAPI_STEP_SIZE 16  /* bytes of a step's name with its NUL */
@@ -45,8 +46,20 @@ void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending);
 /** Append the ending to a message, as far as known. */
 void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message);
 
-/** Append the identity of the step to a configuration. In slurmstepd only. */
-void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
-                               struct message *message);
+/** What the user or the site wants to measure. */
+struct spank_apapi_request {
+    const char *components; /* "": what is available */
+    const char *rules;      /* a packet; NULL: none */
+};
+
+/**
+ * Append everything that apapi-sampler needs to know about the site, the request and the step. In
+ * slurmstepd only.
+ * @return whether the sampler will write files, or watch thresholds, for the user; its last message
+ * is about these then.
+ */
+bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_choice *given,
+                                const struct spank_apapi_step *step,
+                                const struct spank_apapi_request *request, struct message *message);
 
 #endif

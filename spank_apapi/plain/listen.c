@@ -4,14 +4,31 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "child.h"
 
 #define LISTEN_BACKLOG 4096 /* nodes that report at the same moment */
+#define RENDEZVOUS_BACKLOG 256
+
+int spank_apapi_token(char token[APAPI_TOKEN_LENGTH + 1])
+{
+    unsigned char random[APAPI_TOKEN_LENGTH / 2];
+
+    if (getrandom(random, sizeof random, 0) != sizeof random) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof random; i++) {
+        snprintf(token + 2 * i, 3, "%02x", random[i]);
+    }
+    return 0;
+}
 
 union listen_address {
     struct sockaddr any;
@@ -119,4 +136,50 @@ int spank_apapi_listen(uint16_t first, uint16_t last, uint16_t *port, struct apa
     return any ? apapi_fail(err, code, "cannot listen: %s", strerror(code))
                : apapi_fail(err, code, "no port of SrunPortRange=%d-%d can be had: %s", first, last,
                             strerror(code));
+}
+
+/* The kernel chooses a free abstract name, which starts with a NUL. No file is left behind. */
+static int rendezvous_bind(int fd, char *name, size_t size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof address.sun_family;
+    const size_t before = offsetof(struct sockaddr_un, sun_path) + 1;
+
+    if (bind(fd, (const struct sockaddr *)&address, length) || listen(fd, RENDEZVOUS_BACKLOG)) {
+        return -1;
+    }
+    length = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &length)) {
+        return -1;
+    }
+    snprintf(name, size, "%.*s", length > before ? (int)(length - before) : 0,
+             address.sun_path + 1);
+    return 0;
+}
+
+int rendezvous_open(struct spank_apapi_rendezvous *rendezvous)
+{
+    struct spank_apapi_rendezvous made;
+    char name[16];
+
+    made.listener = spank_apapi_child_keep_away(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (made.listener < 0 || rendezvous_bind(made.listener, name, sizeof name) ||
+        spank_apapi_token(made.token)) {
+        int code = errno;
+
+        rendezvous_close(&made);
+        errno = code;
+        return -1;
+    }
+    snprintf(made.where, sizeof made.where, "%s:%s", name, made.token);
+    *rendezvous = made;
+    return 0;
+}
+
+void rendezvous_close(struct spank_apapi_rendezvous *rendezvous)
+{
+    if (rendezvous->listener >= 0) {
+        close(rendezvous->listener);
+        rendezvous->listener = -1;
+    }
 }

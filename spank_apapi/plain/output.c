@@ -19,6 +19,8 @@
 #include "channel/deadline.h"
 #include "child.h"
 
+#define PATIENCE_NS (500 * DEADLINE_MS)
+
 /* A way to write that never blocks, where poll() cannot promise that. */
 struct output_way {
     int fd;
@@ -52,13 +54,6 @@ static struct output_way output_begin(int fd)
         way.socket = fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
     }
     return way;
-}
-
-static void output_end(const struct output_way *way)
-{
-    if (way->fd >= 0) {
-        close(way->fd);
-    }
 }
 
 static ssize_t output_some(int fd, const struct output_way *way, const char *text, size_t left)
@@ -95,7 +90,9 @@ static int output_loop(int fd, const char *text, uint64_t deadline_ns)
             code = ETIMEDOUT;
         }
     }
-    output_end(&way);
+    if (way.fd >= 0) {
+        close(way.fd);
+    }
     return code;
 }
 
@@ -119,4 +116,45 @@ int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = code;
     return code ? -1 : 0;
+}
+
+static int destination_fail(const struct spank_apapi_destination *destination, int code,
+                            struct apapi_error *err)
+{
+    return apapi_fail(err, code, "%.160s: %s",
+                      destination->path ? destination->path : "standard error", strerror(code));
+}
+
+static int destination_open(struct spank_apapi_destination *destination, struct apapi_error *err)
+{
+    destination->fd = spank_apapi_child_keep_away(open(
+        destination->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+    return destination->fd < 0 ? destination_fail(destination, errno, err) : 0;
+}
+
+int destination_write(struct spank_apapi_destination *destination, const char *text,
+                      struct apapi_error *err)
+{
+    int fd = STDERR_FILENO;
+
+    if (*text == '\0') {
+        return 0;
+    }
+    if (destination->path) {
+        if (destination->fd < 0 && destination_open(destination, err)) {
+            return -1;
+        }
+        fd = destination->fd;
+    }
+    return spank_apapi_output_write(fd, text, deadline_now() + PATIENCE_NS)
+               ? destination_fail(destination, errno, err)
+               : 0;
+}
+
+int destination_close(struct spank_apapi_destination *destination, struct apapi_error *err)
+{
+    int fd = destination->fd;
+
+    destination->fd = -1;
+    return fd >= 0 && close(fd) ? destination_fail(destination, errno, err) : 0;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy.h"
 #include "unit/unit.h"
 
 static struct config config;
@@ -38,9 +37,9 @@ static void test_nothing_said(void **state)
     (void)state;
     assert_false(choice_asked(&choice));
     assert_null(choice_components(&choice, "rapl"));
-    assert_null(choice_interval(&choice));
+    assert_null(choice_given(&choice, SPANK_APAPI_INTERVAL));
     assert_null(choice_output(&choice));
-    assert_null(choice_trace(&choice));
+    assert_null(choice_given(&choice, SPANK_APAPI_TRACE));
     assert_int_equal(choice_format(&choice), CONFIG_TABLE);
 }
 

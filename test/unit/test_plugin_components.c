@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "components.h"
-
-#include "config/values.h"
+#include "choice.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_nodes.h"
+#include "naming.h"
 
 #include <stdio.h>
 #include <stdlib.h>
