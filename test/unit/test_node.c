@@ -8,7 +8,7 @@
 #include "node/gap.h"
 #include "node/state.h"
 #include "node/sum.h"
-#include "tally.h"
+#include "node_energy.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 
