@@ -3,12 +3,9 @@
 #define SPANK_APAPI_HOOKS_H
 #include <slurm/spank.h>
 
-/*
- * What each hook does in each kind of process, beside spank_apapi_options_init(). All return
- * ESPANK_SUCCESS.
- */
+/* What the hooks do in each kind of process. All return ESPANK_SUCCESS. */
 
-/* --- srun, as the user, once each ------------------------------------------------------------- */
+/* --- srun, as the user, once each --- */
 
 /**
  * For each component of a heterogeneous job, before Slurm makes its environment: listen, and pass
@@ -22,7 +19,7 @@ int spank_apapi_local_user_init(spank_t spank);
 /** After the end of the step: print the report. */
 int spank_apapi_local_exit(void);
 
-/* --- sbatch and salloc, as the user, once each ------------------------------------------------ */
+/* --- sbatch and salloc, as the user, once each --- */
 
 /** Report problems of the configuration. salloc: tell the sruns where to forward records. */
 int spank_apapi_allocator_init_post_opt(void);
@@ -30,15 +27,14 @@ int spank_apapi_allocator_init_post_opt(void);
 /** salloc: print the job's table. */
 int spank_apapi_allocator_exit(void);
 
-/* --- slurmstepd, root ------------------------------------------------------------------------- */
-
 /*
+ * --- slurmstepd, root ---
  * With contain_spank, task_post_fork and task_exit run in a process that shares memory but has a
  * copy of the descriptors: they open and close nothing permanently.
  */
 
 /** Once: start apapi-sampler. Waits for start_timeout at most. */
-int spank_apapi_remote_init_post_opt(spank_t spank);
+int spank_apapi_remote_init_post_opt(spank_t spank, int count, char *const words[]);
 
 /** Once, as the user, in the job's folder: note the folder. */
 int spank_apapi_remote_user_init(void);

@@ -278,11 +278,8 @@ static int local_receive_table(void)
 static int local_name_file(const char *pattern, char path[PATH_MAX])
 {
     char node[SPANK_APAPI_NAME_SIZE];
-    const struct spank_apapi_naming naming = {.job = local.job,
-                                              .step = strchr(local.step, '.') + 1,
-                                              .node = node,
-                                              .uid = getuid(),
-                                              .look = spank_apapi_look_here};
+    const struct spank_apapi_naming naming = {
+        .job = local.job, .step = strchr(local.step, '.') + 1, .node = node, .uid = getuid()};
 
     nodelist_first(node, sizeof node);
     return spank_apapi_name(pattern, &naming, path, PATH_MAX, &local.failure);

@@ -13,7 +13,6 @@
 #include "channel/packet.h"
 #include "channel/report.h"
 #include "child.h"
-#include "config/filename.h"
 #include "hooks.h"
 #include "listen.h"
 #include "naming.h"
@@ -55,43 +54,22 @@ static bool remote_failed(void)
 
 /* --- permissions ------------------------------------------------------------------------------ */
 
-/* Looks up once: a server that timed out would time out again. */
-static const char *remote_user(uid_t uid)
-{
-    const struct config *config = choice->config;
-    static bool asked;
-
-    if (!asked) {
-        spank_apapi_user_ask(config->libexec_dir, uid, deadline_now() + config->start_timeout_ns,
-                             &remote_message, remote.step.user);
-    }
-    asked = true;
-    return remote.step.user;
-}
-
 /* Check whether the step's user may ask for measurements. An unknown user may not. */
 static bool remote_may_ask(spank_t spank)
 {
     const struct config *config = choice->config;
+    char name[SPANK_APAPI_USER_SIZE];
     uid_t uid = 0;
 
     if (spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS) {
         return *config->allow_users == '\0';
     }
-    return policy_uid(config, uid) || policy_user(config, uid, remote_user(uid));
-}
-
-/* Look up the user if a chosen file name needs it. */
-static void remote_name_user(spank_t spank)
-{
-    const char *output = remote.step.batch ? choice_output(choice) : NULL;
-    const char *trace = choice_given(choice, SPANK_APAPI_TRACE);
-    uid_t uid = 0;
-
-    if (((output && filename_has(output, "u")) || (trace && filename_has(trace, "u"))) &&
-        spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS) {
-        remote_user(uid);
+    if (policy_uid(config, uid)) {
+        return true;
     }
+    spank_apapi_user_ask(config->libexec_dir, uid, deadline_now() + config->start_timeout_ns,
+                         &remote_message, name);
+    return policy_user(config, uid, name);
 }
 
 /*
@@ -320,7 +298,6 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     if (remote_check_partition(spank)) {
         return;
     }
-    remote_name_user(spank);
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
@@ -343,9 +320,9 @@ static bool remote_counts(void)
            (choice->config->job_total == CONFIG_TOTAL_EXTERN && policy_extern(choice->config));
 }
 
-int spank_apapi_remote_init_post_opt(spank_t spank)
+int spank_apapi_remote_init_post_opt(spank_t spank, int count, char *const words[])
 {
-    struct spank_apapi_request request;
+    struct spank_apapi_request request = {.words = words, .word_count = count};
 
     spank_apapi_step_read(spank, &remote.step);
     remote_find_srun(spank);

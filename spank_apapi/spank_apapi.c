@@ -30,15 +30,13 @@ int slurm_spank_local_user_init(spank_t spank, int ac, char *argv[])
 
 int slurm_spank_init_post_opt(spank_t spank, int ac, char *argv[])
 {
-    (void)ac;
-    (void)argv;
     switch (spank_context()) {
     case S_CTX_LOCAL:
         return spank_apapi_local_init_post_opt();
     case S_CTX_ALLOCATOR:
         return spank_apapi_allocator_init_post_opt();
     case S_CTX_REMOTE:
-        return spank_apapi_remote_init_post_opt(spank);
+        return spank_apapi_remote_init_post_opt(spank, ac, argv);
     default:
         return ESPANK_SUCCESS;
     }

@@ -292,69 +292,21 @@ static const char *unless_empty(const char *text)
     return text && *text ? text : NULL;
 }
 
-static const char *total_word(enum config_job_total total)
+/* The sampler reads the site's settings for itself, from the same places. */
+static void configure_site(const struct spank_apapi_request *request, const struct config *config,
+                           struct message *message)
 {
-    switch (total) {
-    case CONFIG_TOTAL_BATCH:
-        return "batch";
-    case CONFIG_TOTAL_EXTERN:
-        return "extern";
-    default:
-        return CONFIG_OFF;
+    char words[SPANK_APAPI_WORDS_SIZE] = "";
+    size_t length = 0;
+
+    for (int i = 0; i < request->word_count && length < sizeof words; i++) {
+        length +=
+            (size_t)snprintf(words + length, sizeof words - length, "%s\n", request->words[i]);
     }
-}
-
-static void configure_site(const struct config *config, struct message *message)
-{
-    char nice[16];
-
-    snprintf(nice, sizeof nice, "%d", config->sampler_nice);
     message_add_pair(message, "channel", APAPI_CHANNEL_VERSION);
     message_add_pair(message, "config", unless_empty(config->path));
+    message_add_pair(message, "words", unless_empty(words));
     message_add_pair(message, "slurm_conf", unless_empty(getenv("SLURM_CONF"))); /* slurmd's */
-    message_add_pair(message, "acct_dir", config->acct_dir);
-    message_add_pair(message, "site_intervals", config->interval);
-    message_add_pair(message, "cpu", unless_empty(config->sampler_cpu));
-    message_add_pair(message, "nice", nice);
-    message_add_number(message, "checkpoint_ns", config->checkpoint_ns);
-    message_add_pair(message, "spool_dir", config->spool_dir);
-    message_add_pair(message, "user_records", unless_empty(config->user_records));
-    message_add_pair(message, "live_dir", unless_empty(config->live_dir));
-    message_add_pair(message, "job_total", total_word(config->job_total));
-}
-
-/* The user's file name was checked at the prompt. */
-static bool configure_file(spank_t spank, const struct spank_apapi_step *step, const char *key,
-                           const char *pattern, struct message *message)
-{
-    struct spank_apapi_naming naming = {.job = step->job,
-                                        .step = step->step_name,
-                                        .node = step->node,
-                                        .user = step->user,
-                                        .look = spank_apapi_step_look,
-                                        .context = spank};
-    char name[PATH_MAX];
-
-    spank_get_item(spank, S_JOB_NODEID, &naming.node_index);
-    spank_get_item(spank, S_JOB_UID, &naming.uid);
-    if (spank_apapi_name(pattern, &naming, name, sizeof name, NULL)) {
-        return false;
-    }
-    message_add_pair(message, key, name);
-    return true;
-}
-
-static bool configure_trace(spank_t spank, const struct spank_apapi_choice *given,
-                            const struct spank_apapi_step *step, struct message *message)
-{
-    const char *pattern = choice_given(given, SPANK_APAPI_TRACE);
-    char unique[CONFIG_LIST_SIZE + 16];
-    uint32_t nodes = 0; /* then it stays in the batch step */
-
-    spank_get_item(spank, S_JOB_NNODES, &nodes);
-    return pattern &&
-           spank_apapi_name_trace(pattern, nodes, step->batch, unique, sizeof unique) == 0 &&
-           configure_file(spank, step, "trace", unique, message);
 }
 
 /* Add the rights that apply to the user's files. */
@@ -401,10 +353,11 @@ static bool configure_files(spank_t spank, const struct spank_apapi_choice *give
     const char *output =
         step->batch && choice_format(given) != CONFIG_NONE ? choice_output(given) : NULL;
     bool watches = step->batch && choice_watches_job(given);
-    bool named = output && configure_file(spank, step, "output", output, message);
+    const char *trace = choice_given(given, SPANK_APAPI_TRACE);
+    bool named = configure_overflow(spank, given, message) || output || trace;
 
-    named = configure_trace(spank, given, step, message) || named;
-    named = configure_overflow(spank, given, message) || named;
+    message_add_pair(message, "output", output);
+    message_add_pair(message, "trace", trace);
     if (watches) {
         message_add_pair(message, "budget", choice_job_budget(given));
         message_add_number(message, "totals_ms", choice_totals_ms(given));
@@ -413,14 +366,6 @@ static bool configure_files(spank_t spank, const struct spank_apapi_choice *give
         configure_rights(spank, message);
     }
     return named || watches;
-}
-
-/* root has no limits. */
-static bool configure_bounded(spank_t spank)
-{
-    uid_t uid;
-
-    return spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS || uid != 0;
 }
 
 bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_choice *given,
@@ -436,10 +381,7 @@ bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_choice *
     message_add_pair(message, "rules", request->rules);
     message_add_pair(message, "intervals", unless_empty(choice_given(given, SPANK_APAPI_INTERVAL)));
     message_add_pair(message, "share", choice_share(given));
-    if (configure_bounded(spank)) {
-        message_add_number(message, "min_interval_ns", given->config->min_interval_ns);
-    }
-    configure_site(given->config, message);
+    configure_site(request, given->config, message);
     if (step->batch && format != CONFIG_NONE) { /* for all other steps srun makes the report */
         message_add_pair(message, "format", config_format_word(format));
     }

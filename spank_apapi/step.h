@@ -19,7 +19,6 @@ struct spank_apapi_step {
     bool batch;
     char step_name[SPANK_APAPI_STEP_SIZE]; /* "0", "batch", "interactive" */
     char node[SPANK_APAPI_NAME_SIZE];
-    char user[SPANK_APAPI_USER_SIZE]; /* "": not known, or not needed */
 };
 
 /** Write the step's name: "0", "batch", "interactive", "extern". */
@@ -46,10 +45,14 @@ void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending);
 /** Append the ending to a message, as far as known. */
 void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message);
 
+#define SPANK_APAPI_WORDS_SIZE 8192 /* bytes of all words of plugstack.conf with its NUL */
+
 /** What the user or the site wants to measure. */
 struct spank_apapi_request {
     const char *components; /* "": what is available */
     const char *rules;      /* a packet; NULL: none */
+    char *const *words;     /* of plugstack.conf */
+    int word_count;
 };
 
 /**

@@ -46,16 +46,12 @@ bool spank_apapi_look_here(void *unused, const char *variable, char *value, size
  */
 int spank_apapi_job_nodes(spank_apapi_look_f look, void *context, char *names, size_t size);
 
-/** Values for the patterns in a file name. */
+/** Of srun's step, for the patterns in a file name; its environment has the others. */
 struct spank_apapi_naming {
     uint32_t job;
     const char *step; /* "0", "batch" */
     const char *node;
-    uint32_t node_index;
-    const char *user; /* "": not known, the uid is used instead; NULL: look it up when needed */
     uid_t uid;
-    spank_apapi_look_f look;
-    void *context; /* for look */
 };
 
 /**
@@ -64,14 +60,5 @@ struct spank_apapi_naming {
  */
 int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *naming, char *name,
                      size_t size, struct apapi_error *err);
-
-/**
- * Complete the pattern of a trace, so that no two processes write the same file: append ".%N" for a
- * step of several nodes without %N or %n, and ".batch" for a batch step without %s or %J, as the
- * script's sruns inherit the option.
- * @return 0; -1 with errno ENAMETOOLONG.
- */
-int spank_apapi_name_trace(const char *pattern, uint32_t nodes, bool batch, char *unique,
-                           size_t size);
 
 #endif
