@@ -34,7 +34,7 @@ static int options_given(int value, const char *argument, int remote);
 static struct option {
     char name[24], arginfo[12], usage[96];
     int has_arg;
-    const char *spank_variable;
+    char spank_variable[56];
     bool from_environment; /* this plugin has set the variable */
 } table[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_COMPONENTS] = {"apapi", "LIST",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apapi/live.h"
@@ -36,7 +37,10 @@ static struct {
     bool silent;    /* do not report the reason of a failure */
     bool begun;     /* the first task exists */
     uint32_t ended; /* tasks that have ended */
-    struct spank_apapi_ending ending;
+    struct {
+        uint32_t tasks, failed;
+        int code, signal;       /* the greatest values */
+    } ending;                   /* of the tasks on this node, so far */
     struct apapi_error failure; /* why there is no record; "": no failure */
     char *table;                /* of a batch step; NULL: none */
     bool files;                 /* the sampler writes files, or watches thresholds, of the user */
@@ -81,8 +85,7 @@ static int remote_check_partition(spank_t spank)
 {
     const struct config *config = choice->config;
     char partition[SPANK_APAPI_NAME_SIZE];
-    bool known =
-        spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) == ESPANK_SUCCESS;
+    bool known = spank_apapi_look(spank, "SLURM_JOB_PARTITION", partition, sizeof partition);
     bool disabled = known && !config_enabled(config, partition);
 
     if (known ? !disabled && policy_partition(config, partition) : policy_extern(config)) {
@@ -105,7 +108,7 @@ static void remote_find_srun(spank_t spank)
     char text[80];
 
     if (!remote.step.batch && remote.step.step != SLURM_EXTERN_CONT &&
-        spank_getenv(spank, APAPI_COLLECT_ENV, text, sizeof text) == ESPANK_SUCCESS) {
+        spank_apapi_look(spank, APAPI_COLLECT_ENV, text, sizeof text)) {
         report_parse(text, &remote.collector);
     }
     spank_unsetenv(spank, APAPI_COLLECT_ENV);
@@ -116,8 +119,8 @@ static void remote_find_srun(spank_t spank)
 /* slurmstepd sets the address for the tasks. Before that, a user could forge it. */
 static bool remote_find_address(spank_t spank, char *address, int size)
 {
-    return spank_getenv(spank, "SLURM_LAUNCH_NODE_IPADDR", address, size) == ESPANK_SUCCESS ||
-           spank_getenv(spank, "SLURM_SRUN_COMM_HOST", address, size) == ESPANK_SUCCESS;
+    return spank_apapi_look(spank, "SLURM_LAUNCH_NODE_IPADDR", address, size) ||
+           spank_apapi_look(spank, "SLURM_SRUN_COMM_HOST", address, size);
 }
 
 /* Report to srun if it collects. The step has ended on this node. */
@@ -132,7 +135,7 @@ static void remote_deliver(spank_t spank, const char *word, const char *payload)
     if (remote.collector.port == 0) {
         return;
     }
-    if (spank_getenv(spank, "SLURM_STEP_NODELIST", nodelist, sizeof nodelist) == ESPANK_SUCCESS) {
+    if (spank_apapi_look(spank, "SLURM_STEP_NODELIST", nodelist, sizeof nodelist)) {
         report.nodelist = nodelist;
     }
     if (!remote_find_address(spank, address, sizeof address)) {
@@ -249,10 +252,10 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     message_add_pair(&remote_message, "job_token", rendezvous->token);
     message_add_pair(&remote_message, "job_only", choice_reports_steps(choice) ? NULL : "1");
     message_add_pair(&remote_message, "job_quiet", choice_reports_job(choice) ? NULL : "1");
-    if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
+    if (spank_apapi_look(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes)) {
         message_add_pair(&remote_message, "job_nodes", nodes);
     }
-    if (spank_apapi_job_nodes(spank_apapi_step_look, spank, nodelist, sizeof nodelist) == 0) {
+    if (spank_apapi_job_nodes(spank_apapi_look, spank, nodelist, sizeof nodelist) == 0) {
         message_add_pair(&remote_message, "job_nodelist", nodelist);
     }
 }
@@ -276,7 +279,7 @@ static const char *remote_rules(spank_t spank)
 {
     static char rules[PACKET_MAX];
 
-    if (spank_getenv(spank, PACKET_VARIABLE, rules, sizeof rules) != ESPANK_SUCCESS) {
+    if (!spank_apapi_look(spank, PACKET_VARIABLE, rules, sizeof rules)) {
         return NULL;
     }
     if (!remote.step.batch && remote.step.step != SLURM_INTERACTIVE_STEP) {
@@ -302,8 +305,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
         message_start(&remote_message, APAPI_WORD_CONFIG);
-        remote.files =
-            spank_apapi_step_configure(spank, choice, &remote.step, request, &remote_message);
+        remote.files = spank_apapi_step_configure(spank, &remote.step, request, &remote_message);
         remote_describe_job(spank, &rendezvous);
         remote_send(deadline_now() + config->start_timeout_ns);
     }
@@ -421,6 +423,38 @@ static uint64_t remote_steps_limit_ns(void)
     return remote.ending.signal || limit_ns < STEPS_LIMIT_NS ? limit_ns : STEPS_LIMIT_NS;
 }
 
+/* Note how the task of this task_exit has ended. */
+static void remote_add_ending(spank_t spank)
+{
+    int status;
+
+    if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS) {
+        return;
+    }
+    remote.ending.tasks++;
+    remote.ending.failed += status != 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) > remote.ending.code) {
+        remote.ending.code = WEXITSTATUS(status);
+    }
+    if (WIFSIGNALED(status) && WTERMSIG(status) > remote.ending.signal) {
+        remote.ending.signal = WTERMSIG(status);
+    }
+}
+
+static void remote_describe_ending(void)
+{
+    if (remote.ending.tasks == 0) {
+        return;
+    }
+    message_add_number(&remote_message, "exit_code", (uint64_t)remote.ending.code);
+    if (remote.ending.signal) {
+        message_add_number(&remote_message, "exit_signal", (uint64_t)remote.ending.signal);
+    }
+    if (remote.ending.failed) {
+        message_add_number(&remote_message, "failed_tasks", remote.ending.failed);
+    }
+}
+
 /* Get the results of a working sampler. */
 static void remote_receive(spank_t spank)
 {
@@ -428,7 +462,7 @@ static void remote_receive(spank_t spank)
     uint64_t deadline_ns = deadline_now() + limit_ns;
 
     message_start(&remote_message, APAPI_WORD_STOP);
-    spank_apapi_ending_describe(&remote.ending, &remote_message);
+    remote_describe_ending();
     message_add_number(&remote_message, "wait_ms", remote_steps_limit_ns() / DEADLINE_MS);
     remote_send(deadline_ns);
     if (remote_failed()) {
@@ -499,7 +533,7 @@ int spank_apapi_remote_task_exit(spank_t spank)
         return ESPANK_SUCCESS;
     }
     remote.ended++;
-    spank_apapi_ending_add(spank, &remote.ending);
+    remote_add_ending(spank);
     spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks);
     if (remote.ended == tasks) {
         remote_finish(spank);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/count_of.h"
+#include "options.h"
 #include "overflow.h"
 
 #define GPUS_SIZE 4096 /* bytes of a list with its NUL */
@@ -78,7 +78,7 @@ void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step)
     step_node(step->node);
 }
 
-bool spank_apapi_step_look(void *spank, const char *variable, char *value, size_t size)
+bool spank_apapi_look(void *spank, const char *variable, char *value, size_t size)
 {
     return spank_getenv((spank_t)spank, variable, value, (int)size) == ESPANK_SUCCESS;
 }
@@ -89,7 +89,7 @@ static void step_variable(spank_t spank, const char *variable, const char *key,
 {
     char value[SPANK_APAPI_NAME_SIZE];
 
-    if (spank_getenv(spank, variable, value, sizeof value) == ESPANK_SUCCESS && value[0]) {
+    if (spank_apapi_look(spank, variable, value, sizeof value) && value[0]) {
         message_add_pair(message, key, value);
     }
 }
@@ -152,8 +152,7 @@ static bool step_variable_number(spank_t spank, const char *variable, uint32_t *
     char value[16], *end;
     unsigned long parsed;
 
-    if (spank_getenv(spank, variable, value, sizeof value) != ESPANK_SUCCESS || *value < '0' ||
-        *value > '9') {
+    if (!spank_apapi_look(spank, variable, value, sizeof value) || *value < '0' || *value > '9') {
         return false;
     }
     parsed = strtoul(value, &end, 10);
@@ -256,7 +255,7 @@ static bool get_gpu_names(spank_t spank, char list[GPUS_SIZE])
     static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
 
     for (size_t i = 0; i < COUNT_OF(variables); i++) {
-        if (spank_apapi_step_look(spank, variables[i], list, GPUS_SIZE) &&
+        if (spank_apapi_look(spank, variables[i], list, GPUS_SIZE) &&
             (strncmp(list, "GPU-", 4) == 0 || strncmp(list, "MIG-", 4) == 0)) {
             return true;
         }
@@ -277,8 +276,8 @@ static void step_gpus(spank_t spank, const struct spank_apapi_step *step, struct
     if (!dl_iterate_phdr(is_gpu_plugin, NULL)) {
         return;
     }
-    if (!spank_apapi_step_look(spank, whole_job ? "SLURM_JOB_GPUS" : "SLURM_STEP_GPUS", list,
-                               sizeof list) ||
+    if (!spank_apapi_look(spank, whole_job ? "SLURM_JOB_GPUS" : "SLURM_STEP_GPUS", list,
+                          sizeof list) ||
         !list[0]) {
         strcpy(list, "none");
     } else if (get_gpu_names(spank, names)) {
@@ -296,7 +295,7 @@ static const char *unless_empty(const char *text)
 static void configure_site(const struct spank_apapi_request *request, const struct config *config,
                            struct message *message)
 {
-    char words[SPANK_APAPI_WORDS_SIZE] = "";
+    char words[8192] = ""; /* the sampler takes no more */
     size_t length = 0;
 
     for (int i = 0; i < request->word_count && length < sizeof words; i++) {
@@ -328,39 +327,38 @@ static void configure_rights(spank_t spank, struct message *message)
                                    (unsigned long)groups[i]);
     }
     message_add_pair(message, "groups", text);
-    if (spank_getenv(spank, "SLURM_UMASK", mask, sizeof mask) == ESPANK_SUCCESS) {
+    if (spank_apapi_look(spank, "SLURM_UMASK", mask, sizeof mask)) {
         message_add_pair(message, "umask", mask);
     }
 }
 
 /* Slurm has passed on the last threshold only; the step's environment has all of them. */
-static bool configure_overflow(spank_t spank, const struct spank_apapi_choice *given,
-                               struct message *message)
+static bool configure_overflow(spank_t spank, struct message *message)
 {
     static char lines[OVERFLOW_LINES_SIZE];
-    const char *last = choice_given(given, SPANK_APAPI_OVERFLOW);
-    bool all = last && spank_apapi_step_look(spank, choice_variable(SPANK_APAPI_OVERFLOW), lines,
-                                             sizeof lines);
+    const char *last = choice_given(choice, SPANK_APAPI_OVERFLOW);
+    bool all =
+        last && spank_apapi_look(spank, choice_variable(SPANK_APAPI_OVERFLOW), lines, sizeof lines);
 
     message_add_pair(message, "overflow", all ? lines : last);
     return last != NULL;
 }
 
 /* @return whether the user wants files, or something to be watched. */
-static bool configure_files(spank_t spank, const struct spank_apapi_choice *given,
-                            const struct spank_apapi_step *step, struct message *message)
+static bool configure_files(spank_t spank, const struct spank_apapi_step *step,
+                            struct message *message)
 {
     const char *output =
-        step->batch && choice_format(given) != CONFIG_NONE ? choice_output(given) : NULL;
-    bool watches = step->batch && choice_watches_job(given);
-    const char *trace = choice_given(given, SPANK_APAPI_TRACE);
-    bool named = configure_overflow(spank, given, message) || output || trace;
+        step->batch && choice_format(choice) != CONFIG_NONE ? choice_output(choice) : NULL;
+    bool watches = step->batch && choice_watches_job(choice);
+    const char *trace = choice_given(choice, SPANK_APAPI_TRACE);
+    bool named = configure_overflow(spank, message) || output || trace;
 
     message_add_pair(message, "output", output);
     message_add_pair(message, "trace", trace);
     if (watches) {
-        message_add_pair(message, "budget", choice_job_budget(given));
-        message_add_number(message, "totals_ms", choice_totals_ms(given));
+        message_add_pair(message, "budget", choice_job_budget(choice));
+        message_add_number(message, "totals_ms", choice_totals_ms(choice));
     }
     if (named || watches) {
         configure_rights(spank, message);
@@ -368,55 +366,24 @@ static bool configure_files(spank_t spank, const struct spank_apapi_choice *give
     return named || watches;
 }
 
-bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_choice *given,
-                                const struct spank_apapi_step *step,
+bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_step *step,
                                 const struct spank_apapi_request *request, struct message *message)
 {
-    enum config_format format = choice_format(given);
-    const char *site = given->config->components;
+    enum config_format format = choice_format(choice);
+    const char *site = choice->config->components;
 
     message_add_pair(message, "components", request->components);
     message_add_pair(message, "site_components",
                      *request->components && request->components == site ? "1" : NULL);
     message_add_pair(message, "rules", request->rules);
-    message_add_pair(message, "intervals", unless_empty(choice_given(given, SPANK_APAPI_INTERVAL)));
-    message_add_pair(message, "share", choice_share(given));
-    configure_site(request, given->config, message);
+    message_add_pair(message, "intervals",
+                     unless_empty(choice_given(choice, SPANK_APAPI_INTERVAL)));
+    message_add_pair(message, "share", choice_share(choice));
+    configure_site(request, choice->config, message);
     if (step->batch && format != CONFIG_NONE) { /* for all other steps srun makes the report */
         message_add_pair(message, "format", config_format_word(format));
     }
     step_describe(spank, step, message);
     step_gpus(spank, step, message);
-    return configure_files(spank, given, step, message);
-}
-
-void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending)
-{
-    int status;
-
-    if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS) {
-        return;
-    }
-    ending->tasks++;
-    ending->failed += status != 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) > ending->code) {
-        ending->code = WEXITSTATUS(status);
-    }
-    if (WIFSIGNALED(status) && WTERMSIG(status) > ending->signal) {
-        ending->signal = WTERMSIG(status);
-    }
-}
-
-void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message)
-{
-    if (ending->tasks == 0) {
-        return;
-    }
-    message_add_number(message, "exit_code", (uint64_t)ending->code);
-    if (ending->signal) {
-        message_add_number(message, "exit_signal", (uint64_t)ending->signal);
-    }
-    if (ending->failed) {
-        message_add_number(message, "failed_tasks", ending->failed);
-    }
+    return configure_files(spank, step, message);
 }

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "channel/message.h"
-#include "choice.h"
 #include "naming.h"
 
 #define SPANK_APAPI_NAME_SIZE 256 /* bytes of a program's or node's name with its NUL */
@@ -31,21 +30,7 @@ void spank_apapi_step_program(spank_t spank, char name[SPANK_APAPI_NAME_SIZE]);
 void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step);
 
 /** A spank_apapi_look_f for the step's environment. In slurmstepd only. */
-bool spank_apapi_step_look(void *spank, const char *variable, char *value, size_t size);
-
-/** How the tasks of the step on this node have ended so far. */
-struct spank_apapi_ending {
-    uint32_t tasks, failed;
-    int code, signal; /* the greatest values */
-};
-
-/** Add the task of this task_exit. */
-void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending);
-
-/** Append the ending to a message, as far as known. */
-void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message);
-
-#define SPANK_APAPI_WORDS_SIZE 8192 /* bytes of all words of plugstack.conf with its NUL */
+bool spank_apapi_look(void *spank, const char *variable, char *value, size_t size);
 
 /** What the user or the site wants to measure. */
 struct spank_apapi_request {
@@ -61,8 +46,7 @@ struct spank_apapi_request {
  * @return whether the sampler will write files, or watch thresholds, for the user; its last message
  * is about these then.
  */
-bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_choice *given,
-                                const struct spank_apapi_step *step,
+bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_step *step,
                                 const struct spank_apapi_request *request, struct message *message);
 
 #endif

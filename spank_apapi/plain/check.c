@@ -27,8 +27,9 @@ static void check_environment(const struct spank_apapi_question *question,
                               char *environment[ENVIRONMENT_MAX + 1])
 {
     static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang[] = "LANG=C";
-    static const char *const names[] = {"APAPI_EVENTLIST=", "APAPI_EVENTOPS=", "APAPI_CMPLIST=",
-                                        "APAPI_VERBOSE=", PACKET_VARIABLE "="};
+    static const char rules[] = PACKET_VARIABLE "=";
+    static const char *const names[] = {
+        "APAPI_EVENTLIST=", "APAPI_EVENTOPS=", "APAPI_CMPLIST=", "APAPI_VERBOSE=", rules};
     size_t count = 0;
 
     environment[count++] = path;

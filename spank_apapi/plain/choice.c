@@ -13,7 +13,8 @@
 #include "base/word.h"
 #include "config/filename.h"
 
-static const char *const variables[SPANK_APAPI_OPTIONS] = {
+/* These tables have no pointers, which each process that loads the plugin would relocate. */
+static const char variables[SPANK_APAPI_OPTIONS][24] = {
     [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
     [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT", [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
     [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",   [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
@@ -270,7 +271,7 @@ uint32_t choice_totals_ms(const struct spank_apapi_choice *choice)
     return (uint32_t)(ns / (NS_PER_S / 1000));
 }
 
-static const char *const components[] = {
+static const char components[][24] = {
 #define APAPI_COMPONENT(name, ways) #name,
 #include "apapi/components.def"
 #undef APAPI_COMPONENT
