@@ -23,13 +23,6 @@ static struct {
 
 static struct message allocator_message;
 
-/* sbatch waits for nothing: the sampler of the batch step makes the job's table. */
-static bool allocator_waits(void)
-{
-    return strcmp(program_invocation_short_name, "salloc") == 0 &&
-           choice_components(choice, NULL) && choice_reports_job(choice);
-}
-
 static void allocator_start(void)
 {
     uint64_t deadline_ns = deadline_now() + choice->config->start_timeout_ns;
@@ -62,7 +55,9 @@ int spank_apapi_allocator_init_post_opt(void)
     spank_apapi_options_finish();
     spank_apapi_options_report();
     unsetenv(APAPI_JOB_ENV); /* belongs to an enclosing job */
-    if (allocator_waits()) {
+    /* sbatch waits for nothing: the sampler of the batch step makes the job's table */
+    if (strcmp(program_invocation_short_name, "salloc") == 0 && choice_components(choice, NULL) &&
+        choice_reports_job(choice)) {
         allocator_start();
     }
     return ESPANK_SUCCESS;

@@ -265,6 +265,7 @@ static const char *remote_components(spank_t spank, const char *rules)
 {
     struct packet_item listed = {.size = 0};
     static char list[CONFIG_LIST_SIZE];
+
     if (choice_needs_permission(choice) && !remote_may_ask(spank)) {
         choice_forget(choice);
     }
@@ -494,18 +495,11 @@ static void remote_receive(spank_t spank)
     }
 }
 
-/* Log a failure, quietly if no one asked for the measurement. */
-static void remote_log_failure(void)
+/* The step has ended on this node. A failure is logged quietly if no one asked. */
+static void remote_finish(spank_t spank)
 {
     void (*print)(const char *format, ...) = remote.silent ? slurm_verbose : slurm_info;
 
-    print("apapi: step %u.%s not measured on %s: %s", remote.step.job, remote.step.step_name,
-          remote.step.node, remote.failure.text);
-}
-
-/* The step has ended on this node. */
-static void remote_finish(spank_t spank)
-{
     if (!remote.measuring) {
         return;
     }
@@ -520,7 +514,8 @@ static void remote_finish(spank_t spank)
         if (!remote.stopping) {
             spank_apapi_child_kill(&remote.sampler);
         }
-        remote_log_failure();
+        print("apapi: step %u.%s not measured on %s: %s", remote.step.job, remote.step.step_name,
+              remote.step.node, remote.failure.text);
         remote_deliver(spank, APAPI_WORD_ABSENT, remote.silent ? "" : remote.failure.text);
     }
 }

@@ -57,25 +57,20 @@ static uint32_t step_number(spank_t spank, spank_item_t item)
     return spank_get_item(spank, item, &number) == ESPANK_SUCCESS ? number : 0;
 }
 
-static void step_node(char node[SPANK_APAPI_NAME_SIZE])
+void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step)
 {
     const char *name = getenv("SLURMD_NODENAME");
 
-    if (name) {
-        snprintf(node, SPANK_APAPI_NAME_SIZE, "%s", name);
-    } else if (gethostname(node, SPANK_APAPI_NAME_SIZE - 1)) {
-        node[0] = '\0';
-    }
-}
-
-void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step)
-{
     memset(step, 0, sizeof *step);
     step->job = step_number(spank, S_JOB_ID);
     step->step = step_number(spank, S_JOB_STEPID);
     step->batch = step->step == SLURM_BATCH_SCRIPT;
     spank_apapi_step_name(step->step, step->step_name);
-    step_node(step->node);
+    if (name) {
+        snprintf(step->node, sizeof step->node, "%s", name);
+    } else if (gethostname(step->node, sizeof step->node - 1)) {
+        step->node[0] = '\0';
+    }
 }
 
 bool spank_apapi_look(void *spank, const char *variable, char *value, size_t size)

@@ -30,34 +30,12 @@ int spank_apapi_token(char token[APAPI_TOKEN_LENGTH + 1])
     return 0;
 }
 
-union listen_address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-};
-
-static union listen_address listen_address(sa_family_t family, uint16_t port, socklen_t *size)
-{
-    union listen_address address;
-
-    memset(&address, 0, sizeof address); /* all addresses of the machine */
-    address.any.sa_family = family;
-    if (family == AF_INET6) {
-        address.v6.sin6_port = htons(port);
-        *size = sizeof address.v6;
-    } else {
-        address.v4.sin_port = htons(port);
-        *size = sizeof address.v4;
-    }
-    return address;
-}
-
-/* @return 0; -1 with errno. */
+/* All addresses of the machine. An IPv4 address has family and port at the same places. */
 static int listen_begin(int fd, sa_family_t family, uint16_t port)
 {
     static const int yes = 1, no = 0;
-    socklen_t size;
-    const union listen_address address = listen_address(family, port, &size);
+    const struct sockaddr_in6 address = {.sin6_family = family, .sin6_port = htons(port)};
+    socklen_t size = family == AF_INET6 ? sizeof address : sizeof(struct sockaddr_in);
 
     if (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no)) {
         return -1;
@@ -66,7 +44,7 @@ static int listen_begin(int fd, sa_family_t family, uint16_t port)
     if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes)) {
         return -1;
     }
-    return bind(fd, &address.any, size) || listen(fd, LISTEN_BACKLOG) ? -1 : 0;
+    return bind(fd, (const struct sockaddr *)&address, size) || listen(fd, LISTEN_BACKLOG) ? -1 : 0;
 }
 
 /* @return descriptor; -1 with errno. */
@@ -108,25 +86,16 @@ static int listen_in_range(uint16_t first, uint16_t last)
     return fd;
 }
 
-static int listen_port(int fd, uint16_t *port)
-{
-    union listen_address address = {.any = {0}};
-    socklen_t size = sizeof address;
-
-    if (getsockname(fd, &address.any, &size)) {
-        return -1;
-    }
-    *port = ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
-    return 0;
-}
-
 int spank_apapi_listen(uint16_t first, uint16_t last, uint16_t *port, struct apapi_error *err)
 {
     bool any = first == 0 && last == 0;
     int fd = any ? listen_at_any(0) : listen_in_range(first, last);
+    struct sockaddr_in6 address = {.sin6_port = 0};
+    socklen_t size = sizeof address;
     int code;
 
-    if (fd >= 0 && listen_port(fd, port) == 0) {
+    if (fd >= 0 && getsockname(fd, (struct sockaddr *)&address, &size) == 0) {
+        *port = ntohs(address.sin6_port);
         return fd;
     }
     code = errno;

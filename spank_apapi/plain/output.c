@@ -32,26 +32,19 @@ struct output_way {
  * Another process may fill a pipe between poll() and write(). The descriptor's flags belong to the
  * user, so pipes and terminals are opened again.
  */
-static int output_reopen(int fd)
-{
-    char path[32];
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return spank_apapi_child_keep_away(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-}
-
 static struct output_way output_begin(int fd)
 {
-    struct output_way way = {.fd = -1, .piece = SSIZE_MAX};
-    struct stat status;
+    struct stat status = {.st_mode = 0};
+    bool known = fstat(fd, &status) == 0, pipe = known && S_ISFIFO(status.st_mode);
+    struct output_way way = {.fd = -1,
+                             .piece = pipe ? PIPE_BUF : SSIZE_MAX,
+                             .socket = known && S_ISSOCK(status.st_mode)};
+    char path[32];
 
-    if (fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode)) {
-        way.piece = PIPE_BUF;
-        way.fd = output_reopen(fd);
-    } else if (isatty(fd)) {
-        way.fd = output_reopen(fd);
-    } else {
-        way.socket = fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+    if (pipe || isatty(fd)) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        way.fd =
+            spank_apapi_child_keep_away(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     }
     return way;
 }
