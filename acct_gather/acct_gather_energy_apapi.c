@@ -4,23 +4,228 @@
  * slurmd and slurmstepd answer from its page. No call waits for a meter, and none of them ends or
  * drains anything: what is not known is NO_VAL.
  */
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "channel/channel.h"
 #include "channel/deadline.h"
-#include "node_page.h"
-#include "settings.h"
-#include "slurm_calls.h"
-#include "tally.h"
+#include "channel/message.h"
+#include "child.h"
+#include "node_energy.h"
+
+/*
+ * What Slurm looks up in an energy plugin. Its own header of this is not installed; what that
+ * declares with types of its own is `void *` here. slurmd and slurmstepd call from one thread at a
+ * time, slurmctld calls init() and fini() and the conf functions. No call takes more than 50 us,
+ * but for the first one of a process.
+ */
+
+int init(void);
+int fini(void);
+
+/* The node's figures are to be renewed. */
+int acct_gather_energy_p_update_node_energy(void);
+
+/* @param data  result: an acct_gather_energy_t, time_t or uint16_t, as `type` says */
+int acct_gather_energy_p_get_data(enum acct_energy_type type, void *data);
+int acct_gather_energy_p_set_data(enum acct_energy_type type, void *data);
+
+/* acct_gather.conf. */
+void acct_gather_energy_p_conf_options(void *options, int *count);
+void acct_gather_energy_p_conf_set(int context, void *table);
+void acct_gather_energy_p_conf_values(void *list);
 
 #define NS_PER_S 1000000000
 
 const char plugin_name[] = "energy by APAPI's node sampler";
 const char plugin_type[] = "acct_gather_energy/apapi";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+/* --- the keeper --- */
+
+/*
+ * Keeps a node sampler running, for slurmd: a thread that starts it, sleeps until it ends, and
+ * starts it again after a pause, which grows as long as it ends at once. The sampler is no child of
+ * slurmd, and ends with it.
+ */
+
+#define STACK_BYTES ((size_t)262144)
+#define PAUSE_MS 100       /* the first one */
+#define PAUSE_MAX_MS 60000 /* the longest one */
+#define LIVED_MS 1000      /* who lived as long did not end at once */
+#define PATIENCE_NS (10000 * DEADLINE_MS)
+
+/* Slurm's own, of the version that this file is built for. */
+extern slurm_conf_t slurm_conf __attribute__((weak));
+
+static struct keeper {
+    const struct settings *settings;
+    pthread_t thread;
+    bool runs;
+    int stop;        /* an eventfd */
+    char said[1024]; /* the latest trouble: each is told once */
+} keeper = {.stop = -1};
+
+/* Too large for the stack, and of no initial value: the file need not hold it. */
+static struct message message;
+
+static void keeper_say(const char *text)
+{
+    if (strcmp(keeper.said, text) != 0) {
+        snprintf(keeper.said, sizeof keeper.said, "%s", text);
+        slurm_error("acct_gather_energy/apapi: %s", text);
+    }
+}
+
+/* @return whether to go on: the time is over, or `fd` has something to say. */
+static bool keeper_wait(int fd, int ms)
+{
+    struct pollfd watched[] = {{.fd = keeper.stop, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+
+    while (poll(watched, 2, ms) < 0 && errno == EINTR) {
+    }
+    return watched[0].revents == 0;
+}
+
+static int keeper_configure(const struct spank_apapi_child *child)
+{
+    message_start(&message, APAPI_WORD_NODE);
+    message_add_pair(&message, "node", keeper.settings->node);
+    message_add_pair(&message, "config", keeper.settings->config);
+    return message_send(child->channel, &message, deadline_now() + PATIENCE_NS);
+}
+
+/* It says why it ends. @return false: slurmd wants to end. */
+static bool keeper_listen(const struct spank_apapi_child *child)
+{
+    struct apapi_error err;
+
+    while (keeper_wait(child->channel, -1)) {
+        if (message_receive(child->channel, &message, deadline_now() + PATIENCE_NS)) {
+            return true;
+        }
+        spank_apapi_child_reason(&message, &err);
+        keeper_say(err.text);
+    }
+    return false;
+}
+
+static bool keeper_run_once(void)
+{
+    const struct spank_apapi_program program = {
+        .dir = keeper.settings->libexec_dir, .name = "apapi-sampler", .listener = -1};
+    struct spank_apapi_child child = SPANK_APAPI_CHILD_NONE;
+    struct apapi_error err;
+    bool more = true;
+
+    if (spank_apapi_child_start(&child, &program, &err)) {
+        keeper_say(err.text);
+        return true;
+    }
+    if (keeper_configure(&child) == 0) {
+        more = keeper_listen(&child);
+    }
+    spank_apapi_child_close(&child);
+    return more;
+}
+
+static void *keeper_main(void *nothing)
+{
+    int pause_ms = PAUSE_MS;
+    uint64_t begin_ns = deadline_now();
+
+    while (keeper_run_once()) {
+        if (deadline_now() - begin_ns >= LIVED_MS * DEADLINE_MS) {
+            pause_ms = PAUSE_MS;
+        }
+        slurm_verbose("acct_gather_energy/apapi: the node sampler has ended; the next one starts "
+                      "in %d ms",
+                      pause_ms);
+        if (!keeper_wait(-1, pause_ms)) {
+            break;
+        }
+        pause_ms = pause_ms < PAUSE_MAX_MS / 2 ? pause_ms * 2 : PAUSE_MAX_MS;
+        begin_ns = deadline_now();
+    }
+    return nothing;
+}
+
+/* Slurm adds up what several plugins say: the same joules would count twice. */
+static void keeper_check_others(void)
+{
+    const char *types = &slurm_conf ? slurm_conf.acct_gather_energy_type : NULL;
+
+    if (types && strchr(types, ',')) {
+        slurm_error("acct_gather_energy/apapi: AcctGatherEnergyType = %s: Slurm adds up what these "
+                    "plugins measure; name apapi alone",
+                    types);
+    }
+}
+
+static int keeper_create_thread(void)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    int error;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&keeper.thread, &attributes, keeper_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+static void keeper_start(const struct settings *settings)
+{
+    int error;
+
+    if (keeper.runs) {
+        return;
+    }
+    if (keeper.stop < 0) {
+        keeper.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    }
+    keeper.settings = settings;
+    keeper_check_others();
+    error = keeper.stop < 0 ? errno : keeper_create_thread();
+    keeper.runs = error == 0;
+    if (error) {
+        keeper_say(strerror(error));
+    }
+}
+
+static void keeper_stop(void)
+{
+    const uint64_t one = 1;
+
+    if (keeper.runs && write(keeper.stop, &one, sizeof one) == (ssize_t)sizeof one) {
+        pthread_join(keeper.thread, NULL);
+        keeper.runs = false;
+    }
+    if (keeper.stop >= 0) {
+        close(keeper.stop);
+        keeper.stop = -1;
+    }
+}
+
+/* --- what Slurm asks --- */
 
 /* Slurm calls from one thread at a time. */
 static struct {
@@ -42,17 +247,24 @@ static bool apapi_read(struct node_energy *energy)
     return node_page_read(&apapi.page, deadline_now(), energy);
 }
 
+static void apapi_complain(const char *text, void *context)
+{
+    (void)context;
+    slurm_error("acct_gather_energy/apapi: %s", text);
+}
+
 /* As soon as slurmstepd loads this file: a step's energy begins here. */
 static void apapi_prepare(void)
 {
+    const struct config_sink sink = {.complain = apapi_complain};
     struct node_energy energy;
 
     if (apapi.ready || !is_asked()) {
         return;
     }
     apapi.ready = true;
-    settings_read(&apapi.settings, apapi.role);
-    node_page_init(&apapi.page, apapi.settings.live_dir, apapi.settings.keeper.node);
+    settings_read(&apapi.settings, apapi.role == ROLE_SLURMD ? &sink : NULL);
+    node_page_init(&apapi.page, apapi.settings.live_dir, apapi.settings.node);
     if (apapi.role == ROLE_STEP && apapi_read(&energy)) {
         tally_add(&apapi.tally, energy.energy_j);
     }
@@ -118,7 +330,7 @@ static void tell_step(acct_gather_energy_t *told)
 static void tell(acct_gather_energy_t *told)
 {
     if (apapi.role == ROLE_SLURMD) {
-        keeper_start(&apapi.settings.keeper);
+        keeper_start(&apapi.settings);
         tell_node(told);
     } else if (apapi.role == ROLE_STEP) {
         tell_step(told);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "allocator.h"
-
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,11 +8,11 @@
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "child.h"
-#include "job_nodes.h"
-#include "log.h"
+#include "hooks.h"
+#include "listen.h"
+#include "naming.h"
 #include "options.h"
 #include "output.h"
-#include "rendezvous.h"
 
 #define ANSWER_LIMIT_NS (1000 * DEADLINE_MS)
 
@@ -23,41 +21,23 @@ static struct {
     pid_t pid; /* process that started the collector; 0: none */
 } allocator = {.collector = {.channel = -1, .pidfd = -1}};
 
-static struct config allocator_config;
 static struct message allocator_message;
-
-int spank_apapi_allocator_init(spank_t spank, int count, char *const words[])
-{
-    config_load(&allocator_config, count, words, &spank_apapi_log_keep);
-    spank_apapi_options_register(spank, &allocator_config);
-    return ESPANK_SUCCESS;
-}
-
-/* sbatch waits for nothing: the sampler of the batch step makes the job's table. */
-static bool allocator_waits(void)
-{
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-
-    return strcmp(program_invocation_short_name, "salloc") == 0 &&
-           choice_components(choice, NULL) && choice_reports_job(choice);
-}
 
 static void allocator_start(void)
 {
-    uint64_t deadline_ns = deadline_now() + allocator_config.start_timeout_ns;
-    struct spank_apapi_program program = {.dir = allocator_config.libexec_dir,
+    uint64_t deadline_ns = deadline_now() + choice->config->start_timeout_ns;
+    struct spank_apapi_program program = {.dir = choice->config->libexec_dir,
                                           .name = "apapi-collect"};
     struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
-    if (rendezvous_open(&rendezvous, NULL)) {
+    if (rendezvous_open(&rendezvous)) {
         return;
     }
     program.listener = rendezvous.listener;
     message_start(&allocator_message, APAPI_WORD_CONFIG);
     message_add_pair(&allocator_message, "token", rendezvous.token);
     message_add_pair(&allocator_message, "whole_job", "1");
-    message_add_pair(&allocator_message, "job_only",
-                     choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
+    message_add_pair(&allocator_message, "job_only", choice_reports_steps(choice) ? NULL : "1");
     if (spank_apapi_child_start(&allocator.collector, &program, NULL) == 0) {
         if (message_send(allocator.collector.channel, &allocator_message, deadline_ns) == 0) {
             allocator.pid = getpid();
@@ -73,9 +53,11 @@ static void allocator_start(void)
 int spank_apapi_allocator_init_post_opt(void)
 {
     spank_apapi_options_finish();
-    spank_apapi_log_kept();
+    spank_apapi_options_report();
     unsetenv(APAPI_JOB_ENV); /* belongs to an enclosing job */
-    if (allocator_waits()) {
+    /* sbatch waits for nothing: the sampler of the batch step makes the job's table */
+    if (strcmp(program_invocation_short_name, "salloc") == 0 && choice_components(choice, NULL) &&
+        choice_reports_job(choice)) {
         allocator_start();
     }
     return ESPANK_SUCCESS;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "local.h"
-
 #include <errno.h>
 #include <limits.h>
+#include <slurm/slurm.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,15 +14,12 @@
 #include "channel/message.h"
 #include "channel/packet.h"
 #include "child.h"
-#include "destination.h"
+#include "hooks.h"
 #include "listen.h"
-#include "log.h"
 #include "naming.h"
-#include "nodelist.h"
 #include "options.h"
 #include "output.h"
 #include "step.h"
-#include "token.h"
 
 #define WAIT_MORE_NS (500 * DEADLINE_MS) /* extra time for srun, and again for apapi-collect */
 
@@ -45,21 +41,67 @@ static struct {
     struct apapi_error failure; /* "": none */
 } local = {.collector = {.channel = -1, .pidfd = -1}, .listener = -1};
 
-static struct config local_config;
 static struct message local_message;
 
-int spank_apapi_local_init(spank_t spank, int count, char *const words[])
+/* hostlist_t is a pointer type up to Slurm 23.02, and a structure since then. */
+typedef __typeof__(slurm_hostlist_create("")) nodelist_hosts;
+
+/* If set here, SLURM_STEP_NODELIST belongs to an enclosing step. */
+static const char *nodelist_allocation(void)
 {
-    config_load(&local_config, count, words, &spank_apapi_log_keep);
-    spank_apapi_options_register(spank, &local_config);
-    return ESPANK_SUCCESS;
+    const char *names = getenv("SLURM_NODELIST");
+
+    return names ? names : getenv("SLURM_JOB_NODELIST");
+}
+
+/* Slurm counts only the first component of a heterogeneous job; the environment has all. */
+static uint32_t nodelist_count(uint32_t counted)
+{
+    const char *text = getenv("SLURM_HET_SIZE") ? getenv("SLURM_NNODES") : NULL;
+    char *end = NULL;
+    unsigned long all = text ? strtoul(text, &end, 10) : 0;
+
+    return end && *end == '\0' && all > counted && all <= UINT32_MAX ? (uint32_t)all : counted;
+}
+
+/*
+ * Names of the nodes of the step, as far as the environment tells: it has the nodes of the
+ * allocation, which are those of the step if their number is the same.
+ * @return "n[1-4,7]"; NULL if not known (always in a heterogeneous job)
+ */
+static const char *nodelist_of_step(uint32_t nodes)
+{
+    const char *names = getenv("SLURM_HET_SIZE") ? NULL : nodelist_allocation();
+    nodelist_hosts hosts = names ? slurm_hostlist_create(names) : NULL;
+    bool all;
+
+    if (!hosts) {
+        return NULL;
+    }
+    all = slurm_hostlist_count(hosts) == (int)nodes;
+    slurm_hostlist_destroy(hosts);
+    return all ? names : NULL;
+}
+
+/* Write the name of the first node of the allocation; "" if not known. */
+static void nodelist_first(char *name, size_t size)
+{
+    const char *names = nodelist_allocation();
+    nodelist_hosts hosts = names ? slurm_hostlist_create(names) : NULL;
+    char *first = hosts ? slurm_hostlist_shift(hosts) : NULL;
+
+    snprintf(name, size, "%s", first ? first : "");
+    free(first);
+    if (hosts) {
+        slurm_hostlist_destroy(hosts);
+    }
 }
 
 /* Make everything that the nodes need to know. @return 0; -1 with the reason in local.failure. */
 static int local_announce(void)
 {
     const uint16_t *ports = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
-    uint32_t totals_ms = choice_totals_ms(spank_apapi_options_choice());
+    uint32_t totals_ms = choice_totals_ms(choice);
     char where[sizeof local.token + sizeof "65535::4294967295"];
     uint16_t port = 0;
 
@@ -85,8 +127,6 @@ static int local_announce(void)
 /* Check whether srun prints anything or watches a budget. */
 static bool local_wanted(void)
 {
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-
     return choice_components(choice, NULL) &&
            (choice_format(choice) != CONFIG_NONE || choice_totals_ms(choice));
 }
@@ -113,7 +153,6 @@ static bool local_is_quiet(void)
 /* What the collector needs to act on the step as the user: Slurm's commands are beside srun. */
 static void local_describe_budget(void)
 {
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
     uint32_t totals_ms = choice_totals_ms(choice);
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -125,9 +164,9 @@ static void local_describe_budget(void)
     program[length > 0 ? length : 0] = '\0';
     slash = strrchr(program, '/');
     message_add_number(&local_message, "totals_ms", totals_ms);
-    message_add_pair(&local_message, "budget", choice_budget(choice));
+    message_add_pair(&local_message, "budget", choice_given(choice, SPANK_APAPI_BUDGET));
     message_add_pair(&local_message, "job_budget", choice->job_budget ? "1" : NULL);
-    message_add_pair(&local_message, "config", local_config.path);
+    message_add_pair(&local_message, "config", choice->config->path);
     if (slash) {
         *slash = '\0';
         message_add_pair(&local_message, "slurm_bin", program);
@@ -136,7 +175,7 @@ static void local_describe_budget(void)
     message_add_pair(&local_message, "quiet", local_is_quiet() ? "1" : NULL);
 }
 
-static int local_configure(spank_t spank, uint64_t deadline_ns)
+static void local_describe(spank_t spank)
 {
     char name[SPANK_APAPI_NAME_SIZE];
 
@@ -147,40 +186,29 @@ static int local_configure(spank_t spank, uint64_t deadline_ns)
     message_add_pair(&local_message, "name", name[0] ? name : NULL);
     message_add_number(&local_message, "nodes", local.nodes);
     message_add_pair(&local_message, "job", getenv(APAPI_JOB_ENV));
-    message_add_pair(&local_message, "format",
-                     config_format_word(choice_format(spank_apapi_options_choice())));
+    message_add_pair(&local_message, "format", config_format_word(choice_format(choice)));
     message_add_pair(&local_message, "verbose",
                      packet_is_verbose(getenv(PACKET_VARIABLE)) ? "1" : NULL);
     local_describe_budget();
-    return message_send(local.collector.channel, &local_message, deadline_ns);
 }
 
+/* @return 0; -1 with the reason in local.failure. */
 static int local_start_collector(spank_t spank)
 {
-    uint64_t deadline_ns = deadline_now() + local_config.start_timeout_ns;
-    const struct spank_apapi_program program = {
-        .dir = local_config.libexec_dir,
-        .name = "apapi-collect",
-        .listener = local.listener,
-        .speaks = choice_totals_ms(spank_apapi_options_choice()) > 0};
+    uint64_t deadline_ns = deadline_now() + choice->config->start_timeout_ns;
+    const struct spank_apapi_program program = {.dir = choice->config->libexec_dir,
+                                                .name = "apapi-collect",
+                                                .listener = local.listener,
+                                                .speaks = choice_totals_ms(choice) > 0};
 
     if (spank_apapi_child_start(&local.collector, &program, &local.failure)) {
         return -1;
     }
-    if (local_configure(spank, deadline_ns)) {
-        return apapi_fail(&local.failure, errno, "cannot talk to the collector: %s",
-                          strerror(errno));
-    }
-    return 0;
-}
-
-static void local_collect(spank_t spank)
-{
-    if (local.failure.text[0] || local_start_collector(spank)) {
-        unsetenv(APAPI_COLLECT_ENV);
-        spank_apapi_child_kill(&local.collector);
-        spank_apapi_child_close(&local.collector);
-    }
+    local_describe(spank);
+    return message_send(local.collector.channel, &local_message, deadline_ns)
+               ? apapi_fail(&local.failure, errno, "cannot talk to the collector: %s",
+                            strerror(errno))
+               : 0;
 }
 
 static void local_read_step(spank_t spank)
@@ -199,11 +227,15 @@ static void local_read_step(spank_t spank)
 
 int spank_apapi_local_user_init(spank_t spank)
 {
-    spank_apapi_log_kept(); /* only now: before that, srun does not know -v */
+    spank_apapi_options_report(); /* only now: before that, srun does not know -v */
     if (local.pid == 0 && local_wanted()) {
         local.pid = getpid();
         local_read_step(spank);
-        local_collect(spank);
+        if (local.failure.text[0] || local_start_collector(spank)) {
+            unsetenv(APAPI_COLLECT_ENV);
+            spank_apapi_child_kill(&local.collector);
+            spank_apapi_child_close(&local.collector);
+        }
     } else if (local.pid == 0) {
         unsetenv(APAPI_COLLECT_ENV);
     }
@@ -214,25 +246,20 @@ int spank_apapi_local_user_init(spank_t spank)
     return ESPANK_SUCCESS;
 }
 
-static int local_send_end(uint64_t wait_ns)
+/* The step has ended: receive its report into `local_message`. @return 0; -1 with the reason in
+ * local.failure. */
+static int local_receive_table(void)
 {
-    const char *nodelist = spank_apapi_nodelist(local.nodes);
+    uint64_t wait_ns = choice->config->stop_timeout_ns + WAIT_MORE_NS;
+    uint64_t now_ns = deadline_now();
+    const char *nodelist = nodelist_of_step(local.nodes);
 
     message_start(&local_message, APAPI_WORD_END);
     message_add_pair(&local_message, "nodelist",
                      nodelist && strlen(nodelist) < APAPI_MESSAGE_MAX / 2 ? nodelist : NULL);
     message_add_number(&local_message, "wait_ms", wait_ns / DEADLINE_MS);
-    return message_send(local.collector.channel, &local_message, deadline_now() + WAIT_MORE_NS);
-}
-
-/* Receive the report into `local_message`. @return 0; -1 with the reason in local.failure. */
-static int local_receive_table(void)
-{
-    uint64_t wait_ns = local_config.stop_timeout_ns + WAIT_MORE_NS;
-    uint64_t deadline_ns = deadline_now() + wait_ns + WAIT_MORE_NS;
-
-    if (local_send_end(wait_ns) ||
-        message_receive(local.collector.channel, &local_message, deadline_ns)) {
+    if (message_send(local.collector.channel, &local_message, now_ns + WAIT_MORE_NS) ||
+        message_receive(local.collector.channel, &local_message, now_ns + wait_ns + WAIT_MORE_NS)) {
         return errno == ETIMEDOUT
                    ? apapi_fail(&local.failure, errno, "the collector did not answer within %g s",
                                 (double)(wait_ns + WAIT_MORE_NS) / 1e9)
@@ -251,29 +278,26 @@ static int local_receive_table(void)
 static int local_name_file(const char *pattern, char path[PATH_MAX])
 {
     char node[SPANK_APAPI_NAME_SIZE];
-    const struct spank_apapi_naming naming = {.job = local.job,
-                                              .step = strchr(local.step, '.') + 1,
-                                              .node = node,
-                                              .uid = getuid(),
-                                              .look = spank_apapi_look_here};
+    const struct spank_apapi_naming naming = {
+        .job = local.job, .step = strchr(local.step, '.') + 1, .node = node, .uid = getuid()};
 
     nodelist_first(node, sizeof node);
     return spank_apapi_name(pattern, &naming, path, PATH_MAX, &local.failure);
 }
 
-static void local_print(const char *text)
+/* Print what became of the report, and local.failure. */
+static void local_print(const char *what)
 {
-    spank_apapi_output_write(STDERR_FILENO, text, deadline_now() + WAIT_MORE_NS);
+    char line[sizeof local.step + sizeof local.failure.text + 64];
+
+    snprintf(line, sizeof line, "apapi: step %s%s: %s\n", local.step, what, local.failure.text);
+    spank_apapi_output_write(STDERR_FILENO, line, deadline_now() + WAIT_MORE_NS);
 }
 
 /* If the report's file cannot be written, the report goes to standard error. */
 static void local_fall_back(struct spank_apapi_destination *destination)
 {
-    char line[sizeof local.step + sizeof local.failure.text + 64];
-
-    snprintf(line, sizeof line, "apapi: step %s, here instead: %s\n", local.step,
-             local.failure.text);
-    local_print(line);
+    local_print(", here instead");
     destination_close(destination, NULL);
     destination->path = NULL;
 }
@@ -281,11 +305,10 @@ static void local_fall_back(struct spank_apapi_destination *destination)
 /* Write the part of the report in `local_message`. */
 static int local_write_part(struct spank_apapi_destination *destination)
 {
-    if (destination_write(destination, message_text(&local_message), &local.failure) == 0) {
-        return 0;
-    }
-    if (!destination->path) {
-        return -1;
+    int result = destination_write(destination, message_text(&local_message), &local.failure);
+
+    if (result == 0 || !destination->path) {
+        return result;
     }
     local_fall_back(destination);
     return destination_write(destination, message_text(&local_message), &local.failure);
@@ -294,7 +317,7 @@ static int local_write_part(struct spank_apapi_destination *destination)
 /* Write the report. Its first part is in `local_message`. */
 static int local_write_report(void)
 {
-    const char *pattern = choice_output(spank_apapi_options_choice());
+    const char *pattern = choice_output(choice);
     char path[PATH_MAX];
     struct spank_apapi_destination destination = {.path = pattern ? path : NULL, .fd = -1};
     int result = 0;
@@ -309,28 +332,14 @@ static int local_write_report(void)
             result = apapi_fail(&local.failure, errno, "the collector ended too early");
         }
     }
-    if (destination_close(&destination, result ? NULL : &local.failure)) {
-        return -1;
-    }
-    return result;
+    return destination_close(&destination, result ? NULL : &local.failure) ? -1 : result;
 }
 
 /* No one reads the report: srun is quiet, or the job's table includes the step. */
 static bool local_is_silent(void)
 {
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-
     return choice_format(choice) == CONFIG_NONE || (local_is_quiet() && !choice_output(choice)) ||
            (getenv(APAPI_JOB_ENV) && !choice_reports_steps(choice));
-}
-
-static void local_print_failure(void)
-{
-    char line[sizeof local.step + sizeof local.failure.text + 64];
-
-    snprintf(line, sizeof line, "apapi: step %s has no report: %s\n", local.step,
-             local.failure.text);
-    local_print(line);
 }
 
 int spank_apapi_local_exit(void)
@@ -345,7 +354,7 @@ int spank_apapi_local_exit(void)
     if (local.collector.channel < 0 || local_receive_table() || (!silent && local_write_report())) {
         spank_apapi_child_kill(&local.collector);
         if (!silent) {
-            local_print_failure();
+            local_print(" has no report");
         }
     }
     spank_apapi_child_close(&local.collector);

@@ -9,69 +9,108 @@
 
 #include "channel/packet.h"
 #include "check.h"
-#include "components.h"
+#include "naming.h"
 #include "overflow.h"
-#include "policy.h"
-#include "user.h"
 
 #define OPTIONAL_ARGUMENT 2
 #define REQUIRED_ARGUMENT 1
+#define KEPT_MAX 8
 
 /* Slurm 22.05 passes this to srun for an argument that was not given to salloc. */
 #define NO_ARGUMENT "(null)"
 
-static struct spank_apapi_choice choice;
+static struct config config;
+struct spank_apapi_choice spank_apapi_choice;
 static struct overflow overflow;
+static char kept[KEPT_MAX][512]; /* problems of the configuration, for -v */
+static size_t kept_count;
 
 static int options_given(int value, const char *argument, int remote);
+
+/* In which Slurm looks for an option, see spank(8). */
+#define SPANK_VARIABLE "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi"
 
 /* spank_option_register() needs writable texts. */
 static struct option {
     char name[24], arginfo[12], usage[96];
     int has_arg;
-    const char *spank_variable; /* in which Slurm looks for the option, see spank(8) */
-    bool from_environment;      /* this plugin has set it */
+    char spank_variable[56];
+    bool from_environment; /* this plugin has set the variable */
 } table[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_COMPONENTS] = {"apapi", "LIST",
                                 "measure energy of these components, for example rapl:nvml, or "
                                 "all, or off",
-                                OPTIONAL_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi"},
+                                OPTIONAL_ARGUMENT, SPANK_VARIABLE},
     [SPANK_APAPI_INTERVAL] = {"apapi-interval", "LIST",
                               "time between two readings, for example 100ms or rapl:50ms:nvml:1s",
-                              REQUIRED_ARGUMENT,
-                              "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_interval"},
+                              REQUIRED_ARGUMENT, SPANK_VARIABLE "_interval"},
     [SPANK_APAPI_FORMAT] = {"apapi-format", "FORM",
                             "of the report: table, json, csv, merged or none", REQUIRED_ARGUMENT,
-                            "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_format"},
+                            SPANK_VARIABLE "_format"},
     [SPANK_APAPI_OUTPUT] = {"apapi-output", "FILE",
                             "report to FILE instead of standard error, with %j as for --output",
-                            REQUIRED_ARGUMENT,
-                            "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_output"},
+                            REQUIRED_ARGUMENT, SPANK_VARIABLE "_output"},
     [SPANK_APAPI_TRACE] = {"apapi-trace", "FILE",
                            "every reading to FILE as CSV on each node, for example trace-%J-%N",
-                           REQUIRED_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_trace"},
+                           REQUIRED_ARGUMENT, SPANK_VARIABLE "_trace"},
     [SPANK_APAPI_REPORT] = {"apapi-report", "WHICH",
                             "tables of a job: all, job, steps (without the job's) or none",
-                            REQUIRED_ARGUMENT,
-                            "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_report"},
+                            REQUIRED_ARGUMENT, SPANK_VARIABLE "_report"},
     [SPANK_APAPI_BUDGET] =
         {"apapi-budget", "BUDGET",
          "energy of the step, or sbatch: of the job; for example 5kWh,warn=80%,signal=USR1",
-         REQUIRED_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_budget"},
+         REQUIRED_ARGUMENT, SPANK_VARIABLE "_budget"},
     [SPANK_APAPI_SHARE] = {"apapi-share", "on|off",
                            "put the step's share of its nodes' energy into its records",
-                           OPTIONAL_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_share"},
+                           OPTIONAL_ARGUMENT, SPANK_VARIABLE "_share"},
     [SPANK_APAPI_OVERFLOW] = {"apapi-overflow", "TEXT",
                               "when a threshold is crossed: 'total >= 5kJ : signal=USR1'; repeat "
                               "it for others",
-                              REQUIRED_ARGUMENT,
-                              "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_overflow"},
+                              REQUIRED_ARGUMENT, SPANK_VARIABLE "_overflow"},
 };
+
+static void options_log(const char *text, void *context)
+{
+    (void)context;
+    slurm_error("apapi: %s", text);
+}
+
+static void options_keep(const char *text, void *context)
+{
+    (void)context;
+    if (kept_count < KEPT_MAX) {
+        snprintf(kept[kept_count++], sizeof kept[0], "%s", text);
+    }
+}
+
+static void options_load(int count, char *const words[], config_complain_f complain)
+{
+    const struct config_sink sink = {.complain = complain};
+
+    config_load(&config, count, words, &sink);
+}
+
+void spank_apapi_options_report(void)
+{
+    for (size_t i = 0; i < kept_count; i++) {
+        slurm_verbose("apapi: %s", kept[i]);
+    }
+    kept_count = 0;
+}
+
+static int options_ask(const char *option, const char *argument, char *answer, size_t size,
+                       struct apapi_error *err)
+{
+    const struct spank_apapi_question question = {.libexec_dir = config.libexec_dir,
+                                                  .words = {option, argument}};
+
+    return spank_apapi_check(&question, answer, size, err);
+}
 
 /* A bad value of a variable does not fail the user's command. */
 static bool options_is_preference(enum spank_apapi_option option)
 {
-    return choice.options[option].given == SPANK_APAPI_PREFERRED;
+    return choice->options[option].given == SPANK_APAPI_PREFERRED;
 }
 
 static void options_ignore(enum spank_apapi_option option, const char *text)
@@ -92,43 +131,6 @@ static int options_refuse(enum spank_apapi_option option, const char *text)
     return -1;
 }
 
-/* The list has words that are not compiled in. apapi-sampler knows PAPI's components. */
-static int options_ask(enum spank_apapi_option option, const char *list)
-{
-    struct apapi_error err;
-    char meant[128], text[CONFIG_LIST_SIZE + 1024];
-
-    if (spank_apapi_check_components(choice.config->libexec_dir, list, &err) == 0) {
-        return 0;
-    }
-    if (errno == ENOENT) {
-        return options_refuse(option, err.text);
-    }
-    components_nearest(list, meant, sizeof meant);
-    snprintf(text, sizeof text, "'%.200s' could not be checked (%s); known without that: %.600s%s",
-             list, err.text, components_names(), meant);
-    return options_refuse(option, text);
-}
-
-static bool options_need_no_check(enum spank_apapi_option option)
-{
-    const char *text = choice.options[option].text;
-
-    return option == SPANK_APAPI_COMPONENTS && (*text == '\0' || strcmp(text, CONFIG_OFF) == 0);
-}
-
-/* The job was given the option if Slurm has its variable: then the first call is for that. */
-static int options_gather(const char *variable, struct apapi_error *err)
-{
-    static bool seen;
-    bool inherits = !seen && getenv(table[SPANK_APAPI_OVERFLOW].spank_variable);
-    const char *text = choice.options[SPANK_APAPI_OVERFLOW].text;
-
-    seen = true;
-    return inherits ? overflow_inherit(&overflow, text, getenv(variable), err)
-                    : overflow_add(&overflow, text, err);
-}
-
 /* Print each line. */
 static int options_refuse_each(enum spank_apapi_option option, char *lines)
 {
@@ -142,49 +144,117 @@ static int options_refuse_each(enum spank_apapi_option option, char *lines)
     return -1;
 }
 
-/* The same, as a caret stands below another one; the first line with the option. */
-static int options_refuse_lines(enum spank_apapi_option option, char *lines)
+static int options_ask_components(const char *list, struct apapi_error *err)
 {
-    options_refuse(option, strsep(&lines, "\n"));
-    return options_refuse_each(option, lines);
+    char answer[sizeof err->text];
+
+    return options_ask("--check", list, answer, sizeof answer, err);
 }
 
-/* All of them are checked at once: they must not contradict each other. */
-static int options_check_overflow(enum spank_apapi_option option)
+/* apapi-sampler knows PAPI's components, which are not compiled in. */
+static int options_check_list(enum spank_apapi_option option, const char *list)
 {
-    const char *variable = choice_variable(option);
-    char text[SPANK_APAPI_CHECK_SIZE];
     struct apapi_error err;
+    char meant[128], text[CONFIG_LIST_SIZE + 1024];
 
-    if (option != SPANK_APAPI_OVERFLOW) {
+    if (components_known(list) || options_ask_components(list, &err) == 0) {
         return 0;
     }
-    if (!options_is_preference(option) &&
-        (options_gather(variable, &err) || setenv(variable, overflow.lines, 1))) {
+    if (errno == ENOENT) {
         return options_refuse(option, err.text);
     }
-    if (spank_apapi_check_thresholds(choice.config->libexec_dir, getenv(variable), text, &err) ==
-        0) {
-        return 0;
-    }
-    return errno == ENOENT ? options_refuse_lines(option, text) : options_refuse(option, err.text);
+    components_nearest(list, meant, sizeof meant);
+    snprintf(text, sizeof text, "'%.200s' could not be checked (%s); known without that: %.600s%s",
+             list, err.text, components_names(), meant);
+    return options_refuse(option, text);
+}
+
+static bool options_need_no_check(enum spank_apapi_option option)
+{
+    const char *text = choice->options[option].text;
+
+    return option == SPANK_APAPI_COMPONENTS && (*text == '\0' || strcmp(text, CONFIG_OFF) == 0);
 }
 
 /* Check the components that an option names. */
 static int options_check_components(enum spank_apapi_option option)
 {
-    const char *text = choice.options[option].text;
+    const char *text = choice->options[option].text;
     char named[CONFIG_LIST_SIZE];
 
     if (option == SPANK_APAPI_INTERVAL) {
-        if (choice_interval_components(text, named, sizeof named) == 0) {
-            return 0;
-        }
-        text = named;
-    } else if (option != SPANK_APAPI_COMPONENTS || options_need_no_check(option)) {
+        return choice_interval_components(text, named, sizeof named) == 0
+                   ? 0
+                   : options_check_list(option, named);
+    }
+    return option != SPANK_APAPI_COMPONENTS || options_need_no_check(option)
+               ? 0
+               : options_check_list(option, text);
+}
+
+/* The job was given the option if Slurm has its variable: then the first call is for that. */
+static int options_gather(const char *variable, struct apapi_error *err)
+{
+    static bool seen;
+    bool inherits = !seen && getenv(table[SPANK_APAPI_OVERFLOW].spank_variable);
+    const char *text = choice->options[SPANK_APAPI_OVERFLOW].text;
+
+    seen = true;
+    return inherits ? overflow_inherit(&overflow, text, getenv(variable), err)
+                    : overflow_add(&overflow, text, err);
+}
+
+/*
+ * All of them are checked at once: they must not contradict each other. A caret stands below the
+ * line before it.
+ */
+static int options_check_overflow(void)
+{
+    const enum spank_apapi_option option = SPANK_APAPI_OVERFLOW;
+    const char *variable = choice_variable(option);
+    char text[1024], *lines = text;
+    struct apapi_error err;
+
+    if (!options_is_preference(option) &&
+        (options_gather(variable, &err) || setenv(variable, overflow.lines, 1))) {
+        return options_refuse(option, err.text);
+    }
+    if (options_ask("--overflow", getenv(variable), text, sizeof text, &err) == 0) {
         return 0;
     }
-    return components_known(text) ? 0 : options_ask(option, text);
+    if (errno != ENOENT) {
+        return options_refuse(option, err.text);
+    }
+    options_refuse(option, strsep(&lines, "\n"));
+    return options_refuse_each(option, lines);
+}
+
+/* srun's is for its step, sbatch's for the job, whose batch step watches it. salloc has none. */
+static int options_check_budget(void)
+{
+    const enum spank_apapi_option option = SPANK_APAPI_BUDGET;
+    const char *text = choice->options[option].text;
+    const struct spank_apapi_question question = {
+        config.libexec_dir, {"--budget", text, config.path}, false};
+    struct apapi_error err;
+    char answer[sizeof err.text];
+
+    if (spank_context() != S_CTX_LOCAL && strcmp(program_invocation_short_name, "sbatch") != 0) {
+        return options_refuse(
+            option, "salloc has no step that could watch a job: give it to srun or sbatch, or set "
+                    "SLURM_APAPI_BUDGET");
+    }
+    if (spank_context() != S_CTX_LOCAL && strstr(text, "scope=step")) {
+        return options_refuse(option, "a budget of sbatch is for the job: scope=job");
+    }
+    if (spank_apapi_check(&question, answer, sizeof answer, &err) == 0) {
+        return 0;
+    }
+    if (errno == ENOENT && strchr(answer, '\n')) {
+        *strrchr(answer, '\n') = '\0'; /* a caret has lines of its own */
+        return options_refuse(option, answer);
+    }
+    return options_refuse(option, err.text);
 }
 
 /*
@@ -195,20 +265,18 @@ static int options_pack(enum spank_apapi_option option)
 {
     static char packet[PACKET_MAX];
     static bool packed;
+    const struct spank_apapi_question question = {config.libexec_dir, {"--pack"}, true};
     struct apapi_error err;
 
     if (packed || (!getenv("APAPI_EVENTLIST") && !getenv("APAPI_EVENTOPS") &&
                    !getenv("APAPI_CMPLIST") && !getenv("APAPI_VERBOSE"))) {
         return 0;
     }
-    if (spank_apapi_check_rules(choice.config->libexec_dir, packet, &err) == 0) {
+    if (spank_apapi_check(&question, packet, sizeof packet, &err) == 0) {
         packed = true;
         return setenv(PACKET_VARIABLE, packet, 1) ? options_refuse(option, strerror(errno)) : 0;
     }
-    if (errno != ENOENT) {
-        return options_refuse(option, err.text);
-    }
-    return options_refuse_each(option, packet);
+    return errno == ENOENT ? options_refuse_each(option, packet) : options_refuse(option, err.text);
 }
 
 /* Check APAPI_CMPLIST if it applies. */
@@ -218,12 +286,9 @@ static int options_check_listed(enum spank_apapi_option option)
     char text[sizeof((struct apapi_error *)0)->text + 16];
     struct apapi_error err;
 
-    if (!listed || !*listed || choice.options[SPANK_APAPI_COMPONENTS].text[0]) {
-        return 0;
-    }
-    if (config_components_check(listed, &err) == 0 &&
-        (components_known(listed) ||
-         spank_apapi_check_components(choice.config->libexec_dir, listed, &err) == 0)) {
+    if (!listed || !*listed || choice->options[SPANK_APAPI_COMPONENTS].text[0] ||
+        (config_components_check(listed, &err) == 0 &&
+         (components_known(listed) || options_ask_components(listed, &err) == 0))) {
         return 0;
     }
     snprintf(text, sizeof text, "APAPI_CMPLIST: %s", err.text);
@@ -235,32 +300,10 @@ static bool options_allowed(void)
 {
     char name[SPANK_APAPI_USER_SIZE] = "";
 
-    if (!policy_uid(choice.config, getuid())) {
+    if (!policy_uid(&config, getuid())) {
         spank_apapi_user_name(getuid(), name);
     }
-    return policy_user(choice.config, getuid(), name);
-}
-
-/* srun's is for its step, sbatch's for the job, whose batch step watches it. salloc has none. */
-static int options_check_budget(void)
-{
-    const struct config *config = choice.config;
-    const char *text = choice_budget(&choice);
-    struct apapi_error err;
-
-    if (spank_context() != S_CTX_LOCAL && strcmp(program_invocation_short_name, "sbatch") != 0) {
-        return options_refuse(
-            SPANK_APAPI_BUDGET,
-            "salloc has no step that could watch a job: give it to srun or sbatch, or set "
-            "SLURM_APAPI_BUDGET");
-    }
-    if (spank_context() != S_CTX_LOCAL && strstr(text, "scope=step")) {
-        return options_refuse(SPANK_APAPI_BUDGET, "a budget of sbatch is for the job: scope=job");
-    }
-    if (spank_apapi_check_budget(config->libexec_dir, choice_budget(&choice), config->path, &err)) {
-        return options_refuse(SPANK_APAPI_BUDGET, err.text);
-    }
-    return 0;
+    return policy_user(&config, getuid(), name);
 }
 
 /* At the prompt: check whether this user may have the option. */
@@ -268,21 +311,19 @@ static int options_check(enum spank_apapi_option option)
 {
     struct apapi_error err;
 
-    if (!options_need_no_check(option) && choice_check(&choice, option, getuid() != 0, &err)) {
+    if (!options_need_no_check(option) && choice_check(choice, option, getuid() != 0, &err)) {
         return options_refuse(option, err.text);
     }
-    if (choice_needs_permission(&choice) && !options_allowed()) {
+    if (choice_needs_permission(choice) && !options_allowed()) {
         return options_refuse(option, "this site lets certain users only ask for measurements, or "
                                       "switch them off");
     }
-    if (options_check_components(option) || options_check_overflow(option) ||
+    if (options_check_components(option) ||
+        (option == SPANK_APAPI_OVERFLOW && options_check_overflow()) ||
         (option == SPANK_APAPI_BUDGET && options_check_budget())) {
         return -1;
     }
-    if (!choice_asked(&choice)) {
-        return 0;
-    }
-    return options_check_listed(option) ? -1 : options_pack(option);
+    return choice_asked(choice) && (options_check_listed(option) || options_pack(option)) ? -1 : 0;
 }
 
 /* @return 0; -1: an error message was printed. */
@@ -291,7 +332,7 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
     bool missing = !argument && table[option].has_arg == REQUIRED_ARGUMENT;
     struct apapi_error err;
 
-    if (missing || choice_note(&choice, option, argument, &err)) {
+    if (missing || choice_note(choice, option, argument, &err)) {
         return remote ? -1 : options_refuse(option, missing ? "a value is missing" : err.text);
     }
     if (remote || (table[option].from_environment && options_is_preference(option))) {
@@ -309,12 +350,12 @@ static bool options_is_of_job(enum spank_apapi_option option, const char *argume
     const char *of_job = getenv(table[option].spank_variable);
 
     if (option != SPANK_APAPI_BUDGET || remote || spank_context() != S_CTX_LOCAL || !of_job ||
-        table[option].from_environment || choice.job_budget || !argument ||
+        table[option].from_environment || choice->job_budget || !argument ||
         strcmp(argument, of_job) != 0 ||
         strncmp(of_job, choice_variable(option), strlen(choice_variable(option))) == 0) {
         return false;
     }
-    choice.job_budget = true;
+    choice->job_budget = true;
     return true;
 }
 
@@ -330,7 +371,7 @@ static int options_given(int value, const char *argument, int remote)
                    strcmp(argument, NO_ARGUMENT) == 0;
     int result;
 
-    if (!config_enabled_anywhere(choice.config)) {
+    if (!config_enabled_anywhere(&config)) {
         return 0; /* even if it is malformed: existing scripts must still run */
     }
     if (options_is_of_job(option, argument, remote)) {
@@ -339,7 +380,7 @@ static int options_given(int value, const char *argument, int remote)
     result = options_take(option, lacking ? NULL : argument, remote);
     if (result) {
         result = options_is_preference(option) ? 0 : result;
-        choice_drop(&choice, option);
+        choice_drop(choice, option);
     }
     return result;
 }
@@ -354,7 +395,7 @@ static void options_environment(enum spank_apapi_option option)
     const char *variable = choice_variable(option), *value = getenv(variable);
     char text[CONFIG_LIST_SIZE + 64];
 
-    if (!value || getenv(table[option].spank_variable) || !config_enabled_anywhere(choice.config)) {
+    if (!value || getenv(table[option].spank_variable) || !config_enabled_anywhere(&config)) {
         return;
     }
     if (strlen(value) >=
@@ -371,9 +412,10 @@ static void options_environment(enum spank_apapi_option option)
         options_is_preference(option) && setenv(table[option].spank_variable, text, 1) == 0;
 }
 
-void spank_apapi_options_register(spank_t spank, const struct config *config)
+void spank_apapi_options_init(spank_t spank, int count, char *const words[])
 {
-    choice.config = config;
+    choice->config = &config;
+    options_load(count, words, spank_remote(spank) ? options_log : options_keep);
     for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
         struct spank_option option = {.name = table[i].name,
                                       .arginfo = table[i].arginfo,
@@ -404,14 +446,37 @@ void spank_apapi_options_recover(spank_t spank)
     char text[CONFIG_LIST_SIZE + 64];
 
     for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
-        if (!choice.options[i].given &&
+        if (!choice->options[i].given &&
             spank_getenv(spank, table[i].spank_variable, text, sizeof text) == ESPANK_SUCCESS) {
             options_given(i, text, 1);
         }
     }
 }
 
-struct spank_apapi_choice *spank_apapi_options_choice(void)
+static void daemon_check_folder(const char *key, const char *folder)
 {
-    return &choice;
+    struct apapi_error err;
+    char answer[sizeof err.text];
+
+    if (options_ask("--folders", folder, answer, sizeof answer, &err)) {
+        slurm_error("apapi: no records can be written to %s: %s", key, err.text);
+    }
+}
+
+/* What users would see at each step and cannot correct. */
+int spank_apapi_daemon_init(int count, char *const words[])
+{
+    struct apapi_error err;
+
+    options_load(count, words, options_log);
+    if (config_enabled_anywhere(&config)) {
+        if (*config.components && !components_known(config.components) &&
+            options_ask_components(config.components, &err)) {
+            slurm_error("apapi: default = %s: %s", config.components, err.text);
+        }
+        daemon_check_folder("acct_dir", config.acct_dir);
+        daemon_check_folder("spool_dir", config.spool_dir);
+    }
+    config_clear(&config);
+    return ESPANK_SUCCESS;
 }

@@ -6,14 +6,17 @@
 #include "choice.h"
 
 /**
- * Register --apapi and the related options, and let Slurm read their environment variables. Called
- * in slurm_spank_init of srun, sbatch, salloc and slurmstepd.
- * @param config  borrowed until the plugin is unloaded
+ * Load the site's configuration, register --apapi and the related options, and let Slurm read their
+ * environment variables. Called in slurm_spank_init of srun, sbatch, salloc and slurmstepd. In
+ * slurmstepd, problems of the configuration go to the log at once.
  */
-void spank_apapi_options_register(spank_t spank, const struct config *config);
+void spank_apapi_options_init(spank_t spank, int count, char *const words[]);
 
 /** After the options were read: restore the environment. Not remote. */
 void spank_apapi_options_finish(void);
+
+/** Print the problems of the configuration if the user gave -v. Once srun has read it. */
+void spank_apapi_options_report(void);
 
 /**
  * In a batch step with sbatch --export=NONE, Slurm loses the options, but not in the environment
@@ -21,7 +24,11 @@ void spank_apapi_options_finish(void);
  */
 void spank_apapi_options_recover(spank_t spank);
 
-/** @return the options chosen. Static storage. */
-struct spank_apapi_choice *spank_apapi_options_choice(void);
+/** The options chosen so far, and the configuration. */
+extern struct spank_apapi_choice spank_apapi_choice;
+static struct spank_apapi_choice *const choice = &spank_apapi_choice;
+
+/** slurmd, root, once: log the problems of the configuration. */
+int spank_apapi_daemon_init(int count, char *const words[]);
 
 #endif

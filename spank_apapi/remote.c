@@ -1,35 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "remote.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apapi/live.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "channel/packet.h"
+#include "channel/report.h"
 #include "child.h"
-#include "components.h"
-#include "configure.h"
-#include "deliver.h"
-#include "job_nodes.h"
-#include "log.h"
+#include "hooks.h"
+#include "listen.h"
+#include "naming.h"
 #include "options.h"
 #include "output.h"
-#include "permission.h"
-#include "policy.h"
-#include "rendezvous.h"
 #include "step.h"
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
 #define PRINT_LIMIT_NS (500 * DEADLINE_MS)
-#define NODELIST_SIZE 4096                 /* the sampler gets no longer list of nodes */
+#define DELIVER_LIMIT_NS (500 * DEADLINE_MS)
 #define STEPS_LIMIT_NS (200 * DEADLINE_MS) /* for steps that a script left running */
+#define NODELIST_SIZE 4096                 /* no one gets a longer list of nodes */
 
 static struct {
     struct spank_apapi_step step;
@@ -42,7 +38,10 @@ static struct {
     bool silent;    /* do not report the reason of a failure */
     bool begun;     /* the first task exists */
     uint32_t ended; /* tasks that have ended */
-    struct spank_apapi_ending ending;
+    struct {
+        uint32_t tasks, failed;
+        int code, signal;       /* the greatest values */
+    } ending;                   /* of the tasks on this node, so far */
     struct apapi_error failure; /* why there is no record; "": no failure */
     char *table;                /* of a batch step; NULL: none */
     bool files;                 /* the sampler writes files, or watches thresholds, of the user */
@@ -50,21 +49,104 @@ static struct {
 } remote = {.sampler = {.channel = -1, .pidfd = -1}};
 
 static char folder[PATH_MAX]; /* working folder of the job; "": not known */
-static struct config remote_config;
 static struct message remote_message;
 static char *answer; /* text of the sampler's last message; NULL: none */
-
-int spank_apapi_remote_init(spank_t spank, int count, char *const words[])
-{
-    config_load(&remote_config, count, words, &spank_apapi_log_errors);
-    spank_apapi_options_register(spank, &remote_config);
-    return ESPANK_SUCCESS;
-}
 
 static bool remote_failed(void)
 {
     return remote.failure.text[0] != '\0';
 }
+
+/* --- permissions ------------------------------------------------------------------------------ */
+
+/* Check whether the step's user may ask for measurements. An unknown user may not. */
+static bool remote_may_ask(spank_t spank)
+{
+    const struct config *config = choice->config;
+    char name[SPANK_APAPI_USER_SIZE];
+    uid_t uid = 0;
+
+    if (spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS) {
+        return *config->allow_users == '\0';
+    }
+    if (policy_uid(config, uid)) {
+        return true;
+    }
+    spank_apapi_user_ask(config->libexec_dir, uid, deadline_now() + config->start_timeout_ns,
+                         &remote_message, name);
+    return policy_user(config, uid, name);
+}
+
+/*
+ * Check whether the step's partition may be measured. In a batch step it comes from Slurm, in other
+ * steps from the environment only. Only users who asked get a message, where anything is enabled.
+ * @return 0; -1 with the reason noted.
+ */
+static int remote_check_partition(spank_t spank)
+{
+    const struct config *config = choice->config;
+    char partition[SPANK_APAPI_NAME_SIZE];
+    bool known = spank_apapi_look(spank, "SLURM_JOB_PARTITION", partition, sizeof partition);
+    bool disabled = known && !config_enabled(config, partition);
+
+    if (known ? !disabled && policy_partition(config, partition) : policy_extern(config)) {
+        return 0;
+    }
+    remote.silent = disabled || !choice_asked(choice);
+    return known ? apapi_fail(&remote.failure, EPERM, "this site measures nothing in partition %s",
+                              partition)
+                 : apapi_fail(&remote.failure, EPERM, "the step's partition is not known");
+}
+
+/* --- srun ------------------------------------------------------------------------------------- */
+
+/*
+ * Find where the step's srun collects. In a step that srun has not launched, a user could forge the
+ * address. The tasks must not see it, nor use that of another step.
+ */
+static void remote_find_srun(spank_t spank)
+{
+    char text[80];
+
+    if (!remote.step.batch && remote.step.step != SLURM_EXTERN_CONT &&
+        spank_apapi_look(spank, APAPI_COLLECT_ENV, text, sizeof text)) {
+        report_parse(text, &remote.collector);
+    }
+    spank_unsetenv(spank, APAPI_COLLECT_ENV);
+    spank_unsetenv(spank, APAPI_JOB_ENV);
+    spank_unsetenv(spank, APAPI_LIVE_ENVIRONMENT); /* of the script that called srun */
+}
+
+/* slurmstepd sets the address for the tasks. Before that, a user could forge it. */
+static bool remote_find_address(spank_t spank, char *address, int size)
+{
+    return spank_apapi_look(spank, "SLURM_LAUNCH_NODE_IPADDR", address, size) ||
+           spank_apapi_look(spank, "SLURM_SRUN_COMM_HOST", address, size);
+}
+
+/* Report to srun if it collects. The step has ended on this node. */
+static void remote_deliver(spank_t spank, const char *word, const char *payload)
+{
+    uint64_t deadline_ns = deadline_now() + DELIVER_LIMIT_NS;
+    char address[64], nodelist[NODELIST_SIZE];
+    struct report report = {
+        .word = word, .node = remote.step.node, .nodelist = "", .payload = payload};
+    struct apapi_error err;
+
+    if (remote.collector.port == 0) {
+        return;
+    }
+    if (spank_apapi_look(spank, "SLURM_STEP_NODELIST", nodelist, sizeof nodelist)) {
+        report.nodelist = nodelist;
+    }
+    if (!remote_find_address(spank, address, sizeof address)) {
+        slurm_verbose("apapi: no address of srun in the step's environment");
+    } else if (report_send(&remote.collector, address, &report, deadline_ns, &err)) {
+        slurm_verbose("apapi: %s", err.text);
+    }
+}
+
+/* --- the sampler ------------------------------------------------------------------------------ */
 
 /* Note why there will be no record. The first reason counts. */
 static void remote_fail(int code, uint64_t limit_ns)
@@ -91,20 +173,21 @@ static void remote_fail(int code, uint64_t limit_ns)
     }
 }
 
-static int remote_hear(uint64_t deadline_ns)
-{
-    free(answer);
-    answer = NULL;
-    return message_receive_text(remote.sampler.channel, &remote_message, &answer, deadline_ns);
-}
-
 /*
  * Wait for a message with this word. Its text is in `answer` then.
  * @return 0; -1 with errno ETIMEDOUT, or any other, with the reason noted.
  */
 static int remote_expect(const char *word, uint64_t deadline_ns)
 {
-    for (bool first = true; remote_hear(deadline_ns) == 0; first = false) {
+    for (bool first = true;; first = false) {
+        free(answer);
+        answer = NULL;
+        if (message_receive_text(remote.sampler.channel, &remote_message, &answer, deadline_ns)) {
+            if (errno != ETIMEDOUT) {
+                remote_fail(errno, 0);
+            }
+            return -1;
+        }
         if (message_is(&remote_message, word)) {
             return 0;
         }
@@ -117,10 +200,6 @@ static int remote_expect(const char *word, uint64_t deadline_ns)
             return -1;
         }
     }
-    if (errno != ETIMEDOUT) {
-        remote_fail(errno, 0);
-    }
-    return -1;
 }
 
 /* Send `message`. If the sampler has ended, its last message is a better reason than that. */
@@ -134,12 +213,21 @@ static void remote_send(uint64_t deadline_ns)
     }
 }
 
+/* Tell the sampler to begin, and where it sends its totals if srun wants any. */
 static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
 {
+    const struct report_collector *collector = &remote.collector;
+    char where[sizeof collector->token + sizeof "65535::4294967295"], address[64];
+
     message_start(&remote_message, APAPI_WORD_BEGIN);
     message_add_number(&remote_message, "ns", deadline_now());
     message_add_pair(&remote_message, "folder", folder[0] ? folder : NULL);
-    spank_apapi_deliver_describe(spank, &remote.collector, &remote_message);
+    if (collector->totals_ms && remote_find_address(spank, address, sizeof address)) {
+        snprintf(where, sizeof where, "%u:%s:%u", collector->port, collector->token,
+                 collector->totals_ms);
+        message_add_pair(&remote_message, "collect", where);
+        message_add_pair(&remote_message, "collect_address", address);
+    }
     remote_send(deadline_ns);
 }
 
@@ -148,8 +236,7 @@ static void remote_choose_report(spank_t spank, const struct spank_apapi_rendezv
 {
     const char *variable = choice_variable(SPANK_APAPI_REPORT);
 
-    remote.one_table =
-        rendezvous->listener >= 0 && choice_prefers_job(spank_apapi_options_choice());
+    remote.one_table = rendezvous->listener >= 0 && choice_prefers_job(choice);
     if (remote.one_table) {
         spank_setenv(spank, variable, CHOICE_JOB_TABLE, 0);
     }
@@ -158,12 +245,10 @@ static void remote_choose_report(spank_t spank, const struct spank_apapi_rendezv
 /* Let the sruns of a batch script report their steps to the sampler of the batch step. */
 static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-
     if (!remote.step.batch || (!choice_reports_job(choice) && !choice_watches_job(choice))) {
         return;
     }
-    if (rendezvous_open(rendezvous, NULL) == 0 &&
+    if (rendezvous_open(rendezvous) == 0 &&
         spank_setenv(spank, APAPI_JOB_ENV, rendezvous->where, 1) != ESPANK_SUCCESS) {
         rendezvous_close(rendezvous);
     }
@@ -179,26 +264,14 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     message_add_pair(&remote_message, "job_token", rendezvous->token);
     message_add_pair(&remote_message, "job_one", remote.one_table ? "1" : NULL);
     message_add_pair(&remote_message, "job_only",
-                     remote.one_table || choice_reports_steps(spank_apapi_options_choice()) ? NULL
-                                                                                            : "1");
-    message_add_pair(&remote_message, "job_quiet",
-                     choice_reports_job(spank_apapi_options_choice()) ? NULL : "1");
-    if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
+                     remote.one_table || choice_reports_steps(choice) ? NULL : "1");
+    message_add_pair(&remote_message, "job_quiet", choice_reports_job(choice) ? NULL : "1");
+    if (spank_apapi_look(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes)) {
         message_add_pair(&remote_message, "job_nodes", nodes);
     }
-    if (spank_apapi_job_nodes(spank_apapi_step_look, spank, nodelist, sizeof nodelist) == 0) {
+    if (spank_apapi_job_nodes(spank_apapi_look, spank, nodelist, sizeof nodelist) == 0) {
         message_add_pair(&remote_message, "job_nodelist", nodelist);
     }
-}
-
-static void remote_configure(spank_t spank, const struct spank_apapi_request *request,
-                             const struct spank_apapi_rendezvous *rendezvous, uint64_t deadline_ns)
-{
-    message_start(&remote_message, APAPI_WORD_CONFIG);
-    remote.files = spank_apapi_configure(spank, spank_apapi_options_choice(), &remote.step, request,
-                                         &remote_message);
-    remote_describe_job(spank, rendezvous);
-    remote_send(deadline_ns);
 }
 
 /* What a user without permission wants is ignored. @return NULL: measure nothing. */
@@ -206,10 +279,8 @@ static const char *remote_components(spank_t spank, const char *rules)
 {
     struct packet_item listed = {.size = 0};
     static char list[CONFIG_LIST_SIZE];
-    struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
-    if (choice_needs_permission(choice) &&
-        !spank_apapi_may_ask(spank, &remote_config, &remote.step)) {
+    if (choice_needs_permission(choice) && !remote_may_ask(spank)) {
         choice_forget(choice);
     }
     if (packet_find(rules, PACKET_COMPONENTS, &listed) && listed.size < sizeof list) {
@@ -223,7 +294,7 @@ static const char *remote_rules(spank_t spank)
 {
     static char rules[PACKET_MAX];
 
-    if (spank_getenv(spank, PACKET_VARIABLE, rules, sizeof rules) != ESPANK_SUCCESS) {
+    if (!spank_apapi_look(spank, PACKET_VARIABLE, rules, sizeof rules)) {
         return NULL;
     }
     if (!remote.step.batch && remote.step.step != SLURM_INTERACTIVE_STEP) {
@@ -232,39 +303,27 @@ static const char *remote_rules(spank_t spank)
     return rules;
 }
 
-/* Note a partition that may not be measured. Only users who asked get a message. */
-static int remote_check_partition(spank_t spank)
-{
-    bool disabled = false;
-    int result = spank_apapi_may_measure(spank, &remote_config, &disabled, &remote.failure);
-
-    if (result) {
-        remote.silent = disabled || !choice_asked(spank_apapi_options_choice());
-    }
-    return result;
-}
-
 static void remote_start(spank_t spank, const struct spank_apapi_request *request)
 {
-    struct spank_apapi_program sampler = {.dir = remote_config.libexec_dir,
-                                          .name = "apapi-sampler"};
+    const struct config *config = choice->config;
+    struct spank_apapi_program sampler = {.dir = config->libexec_dir, .name = "apapi-sampler"};
     struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
     remote.measuring = true;
-    remote.silent = !choice_asked(spank_apapi_options_choice()) &&
-                    !components_known(remote_config.components); /* only root gets a message */
-    remote.reports =
-        remote.step.batch && choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
+    remote.silent = !choice_asked(choice) &&
+                    !components_known(config->components); /* only root gets a message */
+    remote.reports = remote.step.batch && choice_format(choice) != CONFIG_NONE;
     if (remote_check_partition(spank)) {
         return;
     }
-    spank_apapi_name_user(spank, spank_apapi_options_choice(), &remote.step);
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
         remote_choose_report(spank, &rendezvous);
-        remote_configure(spank, request, &rendezvous,
-                         deadline_now() + remote_config.start_timeout_ns);
+        message_start(&remote_message, APAPI_WORD_CONFIG);
+        remote.files = spank_apapi_step_configure(spank, &remote.step, request, &remote_message);
+        remote_describe_job(spank, &rendezvous);
+        remote_send(deadline_now() + config->start_timeout_ns);
     }
     rendezvous_close(&rendezvous);
 }
@@ -276,21 +335,21 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
 static bool remote_counts(void)
 {
     return remote.step.step != SLURM_EXTERN_CONT ||
-           (remote_config.job_total == CONFIG_TOTAL_EXTERN && policy_extern(&remote_config));
+           (choice->config->job_total == CONFIG_TOTAL_EXTERN && policy_extern(choice->config));
 }
 
-int spank_apapi_remote_init_post_opt(spank_t spank)
+int spank_apapi_remote_init_post_opt(spank_t spank, int count, char *const words[])
 {
-    struct spank_apapi_request request;
+    struct spank_apapi_request request = {.words = words, .word_count = count};
 
     spank_apapi_step_read(spank, &remote.step);
-    spank_apapi_deliver_find(spank, &remote.step, &remote.collector);
+    remote_find_srun(spank);
     if (remote.step.batch) {
         spank_apapi_options_recover(spank);
     }
     request.rules = remote_rules(spank);
     request.components = remote_components(spank, request.rules);
-    if (!choice_asked(spank_apapi_options_choice())) {
+    if (!choice_asked(choice)) {
         request.rules = NULL; /* what the site measures for itself does not depend on the user */
     }
     if (request.components && remote_counts()) {
@@ -313,10 +372,10 @@ int spank_apapi_remote_task_init(spank_t spank)
     char path[PATH_MAX];
     uid_t uid = 0;
 
-    if (remote.measuring && !remote_failed() && *remote_config.live_dir &&
+    if (remote.measuring && !remote_failed() && *choice->config->live_dir &&
         spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS &&
-        snprintf(path, sizeof path, APAPI_LIVE_PATH, remote_config.live_dir, remote.step.node, uid,
-                 remote.step.job, remote.step.step_name) < (int)sizeof path) {
+        snprintf(path, sizeof path, APAPI_LIVE_PATH, choice->config->live_dir, remote.step.node,
+                 uid, remote.step.job, remote.step.step_name) < (int)sizeof path) {
         spank_setenv(spank, APAPI_LIVE_ENVIRONMENT, path, 1);
     }
     return ESPANK_SUCCESS;
@@ -326,9 +385,7 @@ int spank_apapi_remote_task_init(spank_t spank)
 static void remote_send_task(spank_t spank, uint64_t deadline_ns)
 {
     pid_t pid;
-
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-    bool wanted = choice->options[SPANK_APAPI_OVERFLOW].given ||
+    bool wanted = choice_given(choice, SPANK_APAPI_OVERFLOW) ||
                   (remote.step.batch && choice_watches_job(choice));
 
     if (wanted && !remote_failed() && spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS) {
@@ -340,7 +397,7 @@ static void remote_send_task(spank_t spank, uint64_t deadline_ns)
 
 int spank_apapi_remote_task_post_fork(spank_t spank)
 {
-    uint64_t deadline_ns = deadline_now() + remote_config.start_timeout_ns;
+    uint64_t deadline_ns = deadline_now() + choice->config->start_timeout_ns;
 
     if (!remote.measuring) {
         return ESPANK_SUCCESS;
@@ -355,7 +412,7 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
     }
     if (!remote_failed() && remote_expect(APAPI_WORD_READY, deadline_ns) && !remote_failed()) {
         slurm_verbose("apapi: the sampler is late: not ready after %g s",
-                      (double)remote_config.start_timeout_ns / 1e9);
+                      (double)choice->config->start_timeout_ns / 1e9);
     }
     return ESPANK_SUCCESS;
 }
@@ -374,7 +431,7 @@ static void remote_note(const char *text)
  */
 static uint64_t remote_steps_limit_ns(void)
 {
-    uint64_t limit_ns = remote_config.stop_timeout_ns / 4 * 3;
+    uint64_t limit_ns = choice->config->stop_timeout_ns / 4 * 3;
 
     if (!remote.reports) {
         return 0;
@@ -382,14 +439,46 @@ static uint64_t remote_steps_limit_ns(void)
     return remote.ending.signal || limit_ns < STEPS_LIMIT_NS ? limit_ns : STEPS_LIMIT_NS;
 }
 
+/* Note how the task of this task_exit has ended. */
+static void remote_add_ending(spank_t spank)
+{
+    int status;
+
+    if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS) {
+        return;
+    }
+    remote.ending.tasks++;
+    remote.ending.failed += status != 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) > remote.ending.code) {
+        remote.ending.code = WEXITSTATUS(status);
+    }
+    if (WIFSIGNALED(status) && WTERMSIG(status) > remote.ending.signal) {
+        remote.ending.signal = WTERMSIG(status);
+    }
+}
+
+static void remote_describe_ending(void)
+{
+    if (remote.ending.tasks == 0) {
+        return;
+    }
+    message_add_number(&remote_message, "exit_code", (uint64_t)remote.ending.code);
+    if (remote.ending.signal) {
+        message_add_number(&remote_message, "exit_signal", (uint64_t)remote.ending.signal);
+    }
+    if (remote.ending.failed) {
+        message_add_number(&remote_message, "failed_tasks", remote.ending.failed);
+    }
+}
+
 /* Get the results of a working sampler. */
 static void remote_receive(spank_t spank)
 {
-    uint64_t limit_ns = remote_config.stop_timeout_ns;
+    uint64_t limit_ns = choice->config->stop_timeout_ns;
     uint64_t deadline_ns = deadline_now() + limit_ns;
 
     message_start(&remote_message, APAPI_WORD_STOP);
-    spank_apapi_ending_describe(&remote.ending, &remote_message);
+    remote_describe_ending();
     message_add_number(&remote_message, "wait_ms", remote_steps_limit_ns() / DEADLINE_MS);
     remote_send(deadline_ns);
     if (remote_failed()) {
@@ -403,7 +492,7 @@ static void remote_receive(spank_t spank)
         remote_fail(errno, limit_ns);
         return;
     }
-    spank_apapi_deliver(spank, &remote.collector, remote.step.node, APAPI_WORD_RECORD, answer);
+    remote_deliver(spank, APAPI_WORD_RECORD, answer);
     if (remote.reports && remote_expect(APAPI_WORD_TABLE, deadline_ns)) {
         remote_note("the job's table was not ready in time: apapi show has it");
         return;
@@ -421,18 +510,11 @@ static void remote_receive(spank_t spank)
     }
 }
 
-/* Log a failure, quietly if no one asked for the measurement. */
-static void remote_log_failure(void)
+/* The step has ended on this node. A failure is logged quietly if no one asked. */
+static void remote_finish(spank_t spank)
 {
     void (*print)(const char *format, ...) = remote.silent ? slurm_verbose : slurm_info;
 
-    print("apapi: step %u.%s not measured on %s: %s", remote.step.job, remote.step.step_name,
-          remote.step.node, remote.failure.text);
-}
-
-/* The step has ended on this node. */
-static void remote_finish(spank_t spank)
-{
     if (!remote.measuring) {
         return;
     }
@@ -447,9 +529,9 @@ static void remote_finish(spank_t spank)
         if (!remote.stopping) {
             spank_apapi_child_kill(&remote.sampler);
         }
-        remote_log_failure();
-        spank_apapi_deliver(spank, &remote.collector, remote.step.node, APAPI_WORD_ABSENT,
-                            remote.silent ? "" : remote.failure.text);
+        print("apapi: step %u.%s not measured on %s: %s", remote.step.job, remote.step.step_name,
+              remote.step.node, remote.failure.text);
+        remote_deliver(spank, APAPI_WORD_ABSENT, remote.silent ? "" : remote.failure.text);
     }
 }
 
@@ -461,7 +543,7 @@ int spank_apapi_remote_task_exit(spank_t spank)
         return ESPANK_SUCCESS;
     }
     remote.ended++;
-    spank_apapi_ending_add(spank, &remote.ending);
+    remote_add_ending(spank);
     spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks);
     if (remote.ended == tasks) {
         remote_finish(spank);

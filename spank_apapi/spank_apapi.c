@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <slurm/spank.h>
 
-#include "allocator.h"
-#include "daemon.h"
-#include "local.h"
-#include "remote.h"
+#include "hooks.h"
+#include "options.h"
 
 SPANK_PLUGIN(apapi, 1)
 
@@ -12,13 +10,12 @@ int slurm_spank_init(spank_t spank, int ac, char *argv[])
 {
     switch (spank_context()) {
     case S_CTX_LOCAL:
-        return spank_apapi_local_init(spank, ac, argv);
     case S_CTX_ALLOCATOR:
-        return spank_apapi_allocator_init(spank, ac, argv);
     case S_CTX_REMOTE:
-        return spank_apapi_remote_init(spank, ac, argv);
+        spank_apapi_options_init(spank, ac, argv);
+        return ESPANK_SUCCESS;
     case S_CTX_SLURMD:
-        return spank_apapi_daemon_init(spank, ac, argv);
+        return spank_apapi_daemon_init(ac, argv);
     default:
         return ESPANK_SUCCESS;
     }
@@ -33,15 +30,13 @@ int slurm_spank_local_user_init(spank_t spank, int ac, char *argv[])
 
 int slurm_spank_init_post_opt(spank_t spank, int ac, char *argv[])
 {
-    (void)ac;
-    (void)argv;
     switch (spank_context()) {
     case S_CTX_LOCAL:
         return spank_apapi_local_init_post_opt();
     case S_CTX_ALLOCATOR:
         return spank_apapi_allocator_init_post_opt();
     case S_CTX_REMOTE:
-        return spank_apapi_remote_init_post_opt(spank);
+        return spank_apapi_remote_init_post_opt(spank, ac, argv);
     default:
         return ESPANK_SUCCESS;
     }

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "step.h"
 
+#include <limits.h>
+#include <link.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/count_of.h"
-#include "job_nodes.h"
+#include "options.h"
+#include "overflow.h"
+
+#define GPUS_SIZE 4096 /* bytes of a list with its NUL */
+
+/* Slurm's plugin for GPUs, loaded if GresTypes in slurm.conf names them. */
+#define GPU_PLUGIN "/gres_gpu.so"
 
 void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE])
 {
@@ -50,28 +57,23 @@ static uint32_t step_number(spank_t spank, spank_item_t item)
     return spank_get_item(spank, item, &number) == ESPANK_SUCCESS ? number : 0;
 }
 
-static void step_node(char node[SPANK_APAPI_NAME_SIZE])
+void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step)
 {
     const char *name = getenv("SLURMD_NODENAME");
 
-    if (name) {
-        snprintf(node, SPANK_APAPI_NAME_SIZE, "%s", name);
-    } else if (gethostname(node, SPANK_APAPI_NAME_SIZE - 1)) {
-        node[0] = '\0';
-    }
-}
-
-void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step)
-{
     memset(step, 0, sizeof *step);
     step->job = step_number(spank, S_JOB_ID);
     step->step = step_number(spank, S_JOB_STEPID);
     step->batch = step->step == SLURM_BATCH_SCRIPT;
     spank_apapi_step_name(step->step, step->step_name);
-    step_node(step->node);
+    if (name) {
+        snprintf(step->node, sizeof step->node, "%s", name);
+    } else if (gethostname(step->node, sizeof step->node - 1)) {
+        step->node[0] = '\0';
+    }
 }
 
-bool spank_apapi_step_look(void *spank, const char *variable, char *value, size_t size)
+bool spank_apapi_look(void *spank, const char *variable, char *value, size_t size)
 {
     return spank_getenv((spank_t)spank, variable, value, (int)size) == ESPANK_SUCCESS;
 }
@@ -82,22 +84,9 @@ static void step_variable(spank_t spank, const char *variable, const char *key,
 {
     char value[SPANK_APAPI_NAME_SIZE];
 
-    if (spank_getenv(spank, variable, value, sizeof value) == ESPANK_SUCCESS && value[0]) {
+    if (spank_apapi_look(spank, variable, value, sizeof value) && value[0]) {
         message_add_pair(message, key, value);
     }
-}
-
-static void step_program(spank_t spank, const struct spank_apapi_step *step,
-                         struct message *message)
-{
-    char name[SPANK_APAPI_NAME_SIZE];
-
-    if (step->batch) {
-        step_variable(spank, "SLURM_JOB_NAME", "name", message);
-        return;
-    }
-    spank_apapi_step_program(spank, name);
-    message_add_pair(message, "name", name[0] ? name : NULL);
 }
 
 /* Count the elements of a list like "0-3,8". */
@@ -105,7 +94,7 @@ static uint64_t count_listed(const char *list)
 {
     uint64_t count = 0;
 
-    while (*list >= '0' && *list <= '9') {
+    while (list && *list >= '0' && *list <= '9') {
         char *end;
         unsigned long first = strtoul(list, &end, 10), last = first;
 
@@ -121,12 +110,9 @@ static uint64_t count_listed(const char *list)
 static void step_cores(spank_t spank, struct message *message)
 {
     char *list = NULL;
-    uint64_t count;
+    uint64_t count =
+        spank_get_item(spank, S_STEP_ALLOC_CORES, &list) == ESPANK_SUCCESS ? count_listed(list) : 0;
 
-    if (spank_get_item(spank, S_STEP_ALLOC_CORES, &list) != ESPANK_SUCCESS || !list) {
-        return;
-    }
-    count = count_listed(list);
     if (count > 0) {
         message_add_number(message, "cores", count);
     }
@@ -162,8 +148,7 @@ static bool step_variable_number(spank_t spank, const char *variable, uint32_t *
     char value[16], *end;
     unsigned long parsed;
 
-    if (spank_getenv(spank, variable, value, sizeof value) != ESPANK_SUCCESS || *value < '0' ||
-        *value > '9') {
+    if (!spank_apapi_look(spank, variable, value, sizeof value) || *value < '0' || *value > '9') {
         return false;
     }
     parsed = strtoul(value, &end, 10);
@@ -212,16 +197,22 @@ static void step_het(spank_t spank, const struct spank_apapi_step *step, struct 
  * it from the environment, which the user controls. In a batch step, the variables that slurmctld
  * always sets, such as the partition, can be trusted. So `verified` applies to partition and array.
  */
-void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
-                               struct message *message)
+static void step_describe(spank_t spank, const struct spank_apapi_step *step,
+                          struct message *message)
 {
     uint32_t nodes = step_number(spank, S_JOB_NNODES); /* 0 in the batch step */
+    char program[SPANK_APAPI_NAME_SIZE];
     uid_t uid;
 
     step_variable(spank, "SLURM_CLUSTER_NAME", "cluster", message);
     message_add_number(message, "job", step->job);
     message_add_pair(message, "step", step->step_name);
-    step_program(spank, step, message);
+    if (step->batch) {
+        step_variable(spank, "SLURM_JOB_NAME", "name", message);
+    } else {
+        spank_apapi_step_program(spank, program);
+        message_add_pair(message, "name", program[0] ? program : NULL);
+    }
     message_add_pair(message, "node", step->node);
     message_add_number(message, "node_index", step_number(spank, S_JOB_NODEID));
     message_add_number(message, "nodes", nodes ? nodes : 1);
@@ -245,33 +236,150 @@ void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *ste
     }
 }
 
-void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending)
+static int is_gpu_plugin(struct dl_phdr_info *object, size_t size, void *unused)
 {
-    int status;
+    size_t length = strlen(object->dlpi_name), end = strlen(GPU_PLUGIN);
 
-    if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS) {
+    (void)size;
+    (void)unused;
+    return length >= end && strcmp(object->dlpi_name + length - end, GPU_PLUGIN) == 0;
+}
+
+/* Names are preferred to numbers: with MIG, Slurm numbers parts of GPUs. */
+static bool get_gpu_names(spank_t spank, char list[GPUS_SIZE])
+{
+    static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
+
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
+        if (spank_apapi_look(spank, variables[i], list, GPUS_SIZE) &&
+            (strncmp(list, "GPU-", 4) == 0 || strncmp(list, "MIG-", 4) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Append the step's GPUs on this node: a list in Slurm's form, "none", or nothing if Slurm does not
+ * manage GPUs. Slurm sets these variables and overwrites the user's. Within a step, SLURM_JOB_GPUS
+ * may come from the batch script, and from another node.
+ */
+static void step_gpus(spank_t spank, const struct spank_apapi_step *step, struct message *message)
+{
+    bool whole_job = step->batch || step->step == SLURM_INTERACTIVE_STEP;
+    char list[GPUS_SIZE], names[GPUS_SIZE];
+
+    if (!dl_iterate_phdr(is_gpu_plugin, NULL)) {
         return;
     }
-    ending->tasks++;
-    ending->failed += status != 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) > ending->code) {
-        ending->code = WEXITSTATUS(status);
+    if (!spank_apapi_look(spank, whole_job ? "SLURM_JOB_GPUS" : "SLURM_STEP_GPUS", list,
+                          sizeof list) ||
+        !list[0]) {
+        strcpy(list, "none");
+    } else if (get_gpu_names(spank, names)) {
+        strcpy(list, names);
     }
-    if (WIFSIGNALED(status) && WTERMSIG(status) > ending->signal) {
-        ending->signal = WTERMSIG(status);
+    message_add_pair(message, "gpus", list);
+}
+
+static const char *unless_empty(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+/* The sampler reads the site's settings for itself, from the same places. */
+static void configure_site(const struct spank_apapi_request *request, const struct config *config,
+                           struct message *message)
+{
+    char words[8192] = ""; /* the sampler takes no more */
+    size_t length = 0;
+
+    for (int i = 0; i < request->word_count && length < sizeof words; i++) {
+        length +=
+            (size_t)snprintf(words + length, sizeof words - length, "%s\n", request->words[i]);
+    }
+    message_add_pair(message, "channel", APAPI_CHANNEL_VERSION);
+    message_add_pair(message, "config", unless_empty(config->path));
+    message_add_pair(message, "words", unless_empty(words));
+    message_add_pair(message, "slurm_conf", unless_empty(getenv("SLURM_CONF"))); /* slurmd's */
+}
+
+/* Add the rights that apply to the user's files. */
+static void configure_rights(spank_t spank, struct message *message)
+{
+    char text[12000] = "", mask[8];
+    size_t length = 0;
+    gid_t gid, *groups = NULL;
+    int count = 0;
+
+    if (spank_get_item(spank, S_JOB_GID, &gid) == ESPANK_SUCCESS) {
+        message_add_number(message, "gid", gid);
+    }
+    if (spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS) {
+        count = 0;
+    }
+    for (int i = 0; i < count && length < sizeof text - 16; i++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%lu", i ? "," : "",
+                                   (unsigned long)groups[i]);
+    }
+    message_add_pair(message, "groups", text);
+    if (spank_apapi_look(spank, "SLURM_UMASK", mask, sizeof mask)) {
+        message_add_pair(message, "umask", mask);
     }
 }
 
-void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message)
+/* Slurm has passed on the last threshold only; the step's environment has all of them. */
+static bool configure_overflow(spank_t spank, struct message *message)
 {
-    if (ending->tasks == 0) {
-        return;
+    static char lines[OVERFLOW_LINES_SIZE];
+    const char *last = choice_given(choice, SPANK_APAPI_OVERFLOW);
+    bool all =
+        last && spank_apapi_look(spank, choice_variable(SPANK_APAPI_OVERFLOW), lines, sizeof lines);
+
+    message_add_pair(message, "overflow", all ? lines : last);
+    return last != NULL;
+}
+
+/* @return whether the user wants files, or something to be watched. */
+static bool configure_files(spank_t spank, const struct spank_apapi_step *step,
+                            struct message *message)
+{
+    const char *output =
+        step->batch && choice_format(choice) != CONFIG_NONE ? choice_output(choice) : NULL;
+    bool watches = step->batch && choice_watches_job(choice);
+    const char *trace = choice_given(choice, SPANK_APAPI_TRACE);
+    bool named = configure_overflow(spank, message) || output || trace;
+
+    message_add_pair(message, "output", output);
+    message_add_pair(message, "trace", trace);
+    if (watches) {
+        message_add_pair(message, "budget", choice_job_budget(choice));
+        message_add_number(message, "totals_ms", choice_totals_ms(choice));
     }
-    message_add_number(message, "exit_code", (uint64_t)ending->code);
-    if (ending->signal) {
-        message_add_number(message, "exit_signal", (uint64_t)ending->signal);
+    if (named || watches) {
+        configure_rights(spank, message);
     }
-    if (ending->failed) {
-        message_add_number(message, "failed_tasks", ending->failed);
+    return named || watches;
+}
+
+bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_step *step,
+                                const struct spank_apapi_request *request, struct message *message)
+{
+    enum config_format format = choice_format(choice);
+    const char *site = choice->config->components;
+
+    message_add_pair(message, "components", request->components);
+    message_add_pair(message, "site_components",
+                     *request->components && request->components == site ? "1" : NULL);
+    message_add_pair(message, "rules", request->rules);
+    message_add_pair(message, "intervals",
+                     unless_empty(choice_given(choice, SPANK_APAPI_INTERVAL)));
+    message_add_pair(message, "share", choice_share(choice));
+    configure_site(request, choice->config, message);
+    if (step->batch && format != CONFIG_NONE) { /* for all other steps srun makes the report */
+        message_add_pair(message, "format", config_format_word(format));
     }
+    step_describe(spank, step, message);
+    step_gpus(spank, step, message);
+    return configure_files(spank, step, message);
 }

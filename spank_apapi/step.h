@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "channel/message.h"
-#include "user.h"
+#include "naming.h"
 
 #define SPANK_APAPI_NAME_SIZE 256 /* bytes of a program's or node's name with its NUL */
 #define SPANK_APAPI_STEP_SIZE 16  /* bytes of a step's name with its NUL */
@@ -18,7 +18,6 @@ struct spank_apapi_step {
     bool batch;
     char step_name[SPANK_APAPI_STEP_SIZE]; /* "0", "batch", "interactive" */
     char node[SPANK_APAPI_NAME_SIZE];
-    char user[SPANK_APAPI_USER_SIZE]; /* "": not known, or not needed */
 };
 
 /** Write the step's name: "0", "batch", "interactive", "extern". */
@@ -31,22 +30,23 @@ void spank_apapi_step_program(spank_t spank, char name[SPANK_APAPI_NAME_SIZE]);
 void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step);
 
 /** A spank_apapi_look_f for the step's environment. In slurmstepd only. */
-bool spank_apapi_step_look(void *spank, const char *variable, char *value, size_t size);
+bool spank_apapi_look(void *spank, const char *variable, char *value, size_t size);
 
-/** How the tasks of the step on this node have ended so far. */
-struct spank_apapi_ending {
-    uint32_t tasks, failed;
-    int code, signal; /* the greatest values */
+/** What the user or the site wants to measure. */
+struct spank_apapi_request {
+    const char *components; /* "": what is available */
+    const char *rules;      /* a packet; NULL: none */
+    char *const *words;     /* of plugstack.conf */
+    int word_count;
 };
 
-/** Add the task of this task_exit. */
-void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending);
-
-/** Append the ending to a message, as far as known. */
-void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message);
-
-/** Append the identity of the step to a configuration. In slurmstepd only. */
-void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
-                               struct message *message);
+/**
+ * Append everything that apapi-sampler needs to know about the site, the request and the step. In
+ * slurmstepd only.
+ * @return whether the sampler will write files, or watch thresholds, for the user; its last message
+ * is about these then.
+ */
+bool spank_apapi_step_configure(spank_t spank, const struct spank_apapi_step *step,
+                                const struct spank_apapi_request *request, struct message *message);
 
 #endif

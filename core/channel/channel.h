@@ -15,22 +15,26 @@
  * may be added, but never gets another meaning. APAPI_CHANNEL_VERSION grows with each addition.
  *
  *   plugin to apapi-sampler (one per step and node)
- *     config  components intervals acct_dir cluster job step name node node_index nodes nodelist
- *             tasks cores restarts uid account partition qos job_name array_job array_task het_job
- *             het_offset verified (left out if a user may have forged some of it) gpus
- *             slurm_conf site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir
- *             user_records live_dir job_total format output trace gid groups umask rules
+ *     config  components site_components intervals share cluster job step name node node_index
+ *             nodes nodelist tasks cores restarts uid account partition qos job_name array_job
+ *             array_task het_job het_offset verified (left out if a user may have forged some of
+ *             it) gpus slurm_conf format output trace gid groups umask rules
  *             (first message; unknown = left out)
+ *             config words: the site's settings, which the sampler reads for itself: path of
+ *             apapi.conf, and what follows the plugin in plugstack.conf, one word a line
  *             channel: the plugin's APAPI_CHANNEL_VERSION; left out by one that is too old
- *             job_token job_nodes job_nodelist job_only job_one: for a batch step whose sampler
- *             makes the job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous
- * job job_nodes are the first component's, job_nodelist are all. job_only: the batch step has no
- * table. job_one: it has one only if there is nothing else in the job overflow: thresholds, one a
- * line; the rights (gid groups umask) come with them budget totals_ms: for a batch step that
- * watches the energy of its job; the rights come with them. budget is left out if only the site has
- * one. job_quiet: there is no table of the job task    pid     a task of the step; only if the
- * configuration names overflow or totals_ms begin   ns folder   take the first reading now; ns:
- * CLOCK_MONOTONIC when the plugin asked; folder: the job's, to which output and trace are relative
+ *             job_token job_nodes job_nodelist job_only job_one: for a batch step whose sampler makes the
+ *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
+ *             job_nodes are the first component's, job_nodelist are all. job_only: the batch
+ *             step has no table. job_one: it has one only if there is nothing else in the job
+ *             overflow: thresholds, one a line; the rights (gid groups umask) come with them
+ *             budget totals_ms: for a batch step that watches the energy of its job; the rights
+ *             come with them. budget is left out if only the site has one. job_quiet: there is no
+ *             table of the job
+ *     task    pid     a task of the step; only if the configuration names overflow or totals_ms
+ *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
+ *                     folder: the job's, to which output and trace, patterns of
+ *                     config/filename.h, are relative
  *             collect collect_address   if srun wants totals: "PORT:TOKEN:TOTALS_MS", its address
  *     stop    exit_code exit_signal failed_tasks wait_ms
  *                     take the last reading, write the record, answer, exit; the table of the job
@@ -93,7 +97,7 @@
  * step's environment as APAPI_COLLECT_ENV, "PORT:TOKEN:TOTALS_MS" if it wants totals; the plugin
  * removes it there before any task starts.
  */
-#define APAPI_CHANNEL_VERSION "2"
+#define APAPI_CHANNEL_VERSION "3"
 #define APAPI_CHANNEL_FD 3
 #define APAPI_LISTEN_FD 4
 #define APAPI_MESSAGE_MAX 131072  /* bytes of a message */

@@ -22,7 +22,7 @@
 #define PLUGSTACK "plugstack.conf"
 
 static const struct key {
-    const char *name;
+    char name[16];
     int (*parse)(const char *text, void *field, struct apapi_error *err);
     size_t offset;
     const char *standard; /* NULL: a folder of the installation */
@@ -72,10 +72,11 @@ static const struct key {
 #define KEY_COUNT COUNT_OF(keys)
 _Static_assert(KEY_COUNT <= CONFIG_KEYS_MAX, "too few origins");
 
+/* Without pointers, which would have to be relocated in each process that loads the plugin. */
 static const struct section_key {
-    const char *section, *name, *help;
+    char section[12], name[20];
 } section_keys[] = {
-#define CONFIG_SECTION_KEY(section, key, check, help) {#section, #key, help},
+#define CONFIG_SECTION_KEY(section, key, check, help) {#section, #key},
 #include "config/sections.def"
 #undef CONFIG_SECTION_KEY
 };
@@ -93,11 +94,17 @@ const char *config_key(size_t index, const char **help)
 
 const char *config_section_key(size_t index, const char **key, const char **help)
 {
+    static const char *const section_help[] = {
+#define CONFIG_SECTION_KEY(section, key, check, help) help,
+#include "config/sections.def"
+#undef CONFIG_SECTION_KEY
+    };
+
     if (index >= SECTION_KEY_COUNT) {
         return NULL;
     }
     *key = section_keys[index].name;
-    *help = section_keys[index].help;
+    *help = section_help[index];
     return section_keys[index].section;
 }
 
@@ -181,8 +188,8 @@ static void meant_offer(struct meant *meant, const char *name)
     size_t length = strlen(meant->all);
 
     nearest_offer(name, &meant->nearest);
-    snprintf(meant->all + length, sizeof meant->all - length, "%s %s", length ? "," : "; valid are",
-             name);
+    snprintf(meant->all + length, sizeof meant->all - length, "%s %.60s",
+             length ? "," : "; valid are", name);
 }
 
 static void complain_unknown(const struct config_sink *sink, const char *where, struct meant *meant)
@@ -354,9 +361,15 @@ int config_read(struct config *config, const char *path, const struct config_sin
     return 0;
 }
 
-/* Read key=value after the plugin's name. */
-static void config_read_word(struct config *config, const char *word,
-                             const struct config_sink *sink)
+/* @return the text after the '=' of a word; NULL: a different word. */
+static const char *word_value(const char *word, const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
+}
+
+void config_set_word(struct config *config, const char *word, const struct config_sink *sink)
 {
     size_t length = strcspn(word, "=");
     const struct key *key = word[length] ? key_find(word, length) : NULL;
@@ -364,20 +377,15 @@ static void config_read_word(struct config *config, const char *word,
                                          .word = true};
     struct apapi_error err;
 
+    if (word_value(word, "config")) {
+        return;
+    }
     if (!key) {
         unknown_key(word, PLUGSTACK ": unknown argument", sink);
     } else if (key_set(config, key, &origin, &err)) {
         config_complain(sink, PLUGSTACK ": '%.100s' has no effect: %s; %s= takes: %s", word,
                         err.text, key->name, key->help);
     }
-}
-
-/* @return the text after the '=' of a word; NULL: a different word. */
-static const char *word_value(const char *word, const char *name)
-{
-    size_t length = strlen(name);
-
-    return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
 void config_load(struct config *config, int count, char *const words[],
@@ -397,9 +405,7 @@ void config_load(struct config *config, int count, char *const words[],
         config_complain(sink, PLUGSTACK ": 'config=%.200s': there is no such file", path);
     }
     for (int i = 0; i < count; i++) {
-        if (!word_value(words[i], "config")) {
-            config_read_word(config, words[i], sink);
-        }
+        config_set_word(config, words[i], sink);
     }
 }
 

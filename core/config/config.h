@@ -48,6 +48,9 @@ void config_parse(struct config *config, const char *path, char *text,
 void config_load(struct config *config, int count, char *const words[],
                  const struct config_sink *sink);
 
+/** Apply one word of plugstack.conf, which must stay valid. config=PATH has no effect here. */
+void config_set_word(struct config *config, const char *word, const struct config_sink *sink);
+
 /** Free the file's text. NULL is allowed. */
 void config_clear(struct config *config);
 

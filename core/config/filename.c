@@ -190,3 +190,16 @@ int filename_absolute(const char *folder, const char *name, char *path, size_t s
     }
     return 0;
 }
+
+int filename_trace(const char *pattern, uint32_t nodes, bool batch, char *unique, size_t size)
+{
+    bool step = batch && !filename_has(pattern, "sJ");
+    bool node = nodes > 1 && !filename_has(pattern, "Nn");
+    int length = snprintf(unique, size, "%s%s%s", pattern, step ? ".batch" : "", node ? ".%N" : "");
+
+    if (length < 0 || (size_t)length >= size) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return 0;
+}

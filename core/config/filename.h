@@ -14,6 +14,8 @@
  *   to 10 after % pads numbers with zeros: %4j.
  */
 
+#define FILENAME_NO_ARRAY 4294967294U /* Slurm's index if there is no array */
+
 /** The values of the letters. Texts are never NULL. */
 struct filename_values {
     uint32_t job;
@@ -37,6 +39,14 @@ bool filename_has(const char *pattern, const char *letters);
  */
 int filename_expand(const char *pattern, const struct filename_values *values, char *name,
                     size_t size, struct apapi_error *err);
+
+/**
+ * Complete the pattern of a trace, so that no two processes write the same file: append ".%N" for a
+ * step of several nodes without %N or %n, and ".batch" for a batch step without %s or %J, as the
+ * script's sruns inherit the option.
+ * @return 0; -1 with errno ENAMETOOLONG.
+ */
+int filename_trace(const char *pattern, uint32_t nodes, bool batch, char *unique, size_t size);
 
 /**
  * Make a name absolute.

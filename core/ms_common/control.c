@@ -1,15 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that control a measurement, and those of lists. */
-#include <stddef.h>
+/* The functions of the interface: those that control a measurement, of lists, and of figures. */
+#include <pthread.h>
+#include <stdlib.h>
 
 #include "ms_common/interface.h"
-#include "ms_common/list.h"
 #include "ms_common/measure.h"
-#include "ms_common/registry.h"
-#include "ms_common/say.h"
+#include "ms_common/measurement.h"
 
-#define MAJOR 0
-#define MINOR 8
+struct entry {
+    struct ms_system system;
+    struct ms_config config;
+    struct entry *next;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *entries;
+
+static struct ms_system *registry_add(struct measure *measure)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+
+    if (!entry) {
+        return NULL;
+    }
+    entry->system = (struct ms_system){measure, &entry->config};
+    entry->config = (struct ms_config){.cpu_enabled = measure_has(measure, RESOURCE_CPU),
+                                       .gpu_enabled = measure_has(measure, RESOURCE_GPU),
+                                       .fpga_enabled = measure_has(measure, RESOURCE_FPGA),
+                                       .mic_enabled = measure_has(measure, RESOURCE_MIC),
+                                       .sys_enabled = measure_has(measure, RESOURCE_SYSTEM)};
+    pthread_mutex_lock(&mutex);
+    entry->next = entries;
+    entries = entry;
+    pthread_mutex_unlock(&mutex);
+    return &entry->system;
+}
+
+/* The mutex is held. @return where the pointer to it is; to NULL if there is none */
+static struct entry **registry_place(const struct ms_system *system)
+{
+    struct entry **place = &entries;
+
+    while (*place && &(*place)->system != system) {
+        place = &(*place)->next;
+    }
+    return place;
+}
+
+static struct measure *registry_find(const struct ms_system *system)
+{
+    struct measure *measure;
+    struct entry *entry;
+
+    pthread_mutex_lock(&mutex);
+    entry = *registry_place(system);
+    measure = entry ? entry->system.mgmt : NULL;
+    pthread_mutex_unlock(&mutex);
+    return measure;
+}
+
+static struct measure *registry_remove(struct ms_system *system)
+{
+    struct measure *measure = NULL;
+    struct entry **place, *entry;
+
+    pthread_mutex_lock(&mutex);
+    place = registry_place(system);
+    entry = *place;
+    if (entry) {
+        measure = entry->system.mgmt;
+        *place = entry->next;
+    }
+    pthread_mutex_unlock(&mutex);
+    free(entry);
+    return measure;
+}
+
+static void registry_forget(const struct ms_list *list)
+{
+    pthread_mutex_lock(&mutex);
+    for (; list; list = list->next) {
+        for (struct entry *entry = entries; entry; entry = entry->next) {
+            measure_forget(entry->system.mgmt, list->ms_measurement);
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+}
 
 static struct measure *control_find(const char *function, const struct ms_system *system)
 {
@@ -19,16 +95,6 @@ static struct measure *control_find(const char *function, const struct ms_system
         say("%s: %s", function, system ? "not a system of ms_init()" : "the system is NULL");
     }
     return measure;
-}
-
-static void control_check_version(const struct ms_version *version)
-{
-    if (version && (version->major != MAJOR || version->minor != MINOR)) {
-        say("ms_init: the program was built for libmeasure %u.%u, this is %u.%u: its structures "
-            "may "
-            "differ",
-            version->major, version->minor, MAJOR, MINOR);
-    }
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface has so many parameters */
@@ -42,7 +108,11 @@ struct ms_system *ms_init(const struct ms_version *version, enum cpu_governor go
 
     (void)governor, (void)frequency_min, (void)frequency_max, (void)gpu_frequency;
     (void)timeout, (void)skip, (void)variant;
-    control_check_version(version);
+    if (version && (version->major != 0 || version->minor != 8)) {
+        say("ms_init: the program was built for libmeasure %u.%u, this is 0.8: its structures may "
+            "differ",
+            version->major, version->minor);
+    }
     measure = measure_create();
     if (!measure) {
         return NULL;
@@ -102,13 +172,6 @@ void ms_free_measurement(struct ms_list *list)
     deleteList(&list);
 }
 
-static void control_set_timer(enum resource resource, void *measurement,
-                              const struct timespec *wait, uint32_t checks)
-{
-    *resource_wait(resource, measurement) = *wait;
-    *resource_checks(resource, measurement) = checks;
-}
-
 /* @return the time divided by the number of checks; at most an hour, which is the longest interval
  */
 static struct timespec control_wait(uint64_t sec, uint64_t nsec, uint32_t checks)
@@ -131,10 +194,11 @@ void ms_set_timer(struct ms_list *list, int flags, uint64_t sec, uint64_t nsec,
         return;
     }
     for (int r = 0; r < RESOURCES; r++) {
-        void *measurement = flags & resource_flag(r) ? list_find(list, r) : NULL;
+        void *measurement = flags & resource_rows[r].flag ? list_find(list, r) : NULL;
 
         if (measurement) {
-            control_set_timer(r, measurement, &wait, checks);
+            *resource_wait(r, measurement) = wait;
+            *resource_checks(r, measurement) = checks;
         }
     }
 }
@@ -185,6 +249,17 @@ void ms_fini_measurement(struct ms_system *system)
     control_find("ms_fini_measurement", system);
 }
 
+/* RESOURCES if there is none. */
+static enum resource resource_of_flag(int flag)
+{
+    int r = 0;
+
+    while (r < RESOURCES && resource_rows[r].flag != flag) {
+        r++;
+    }
+    return r;
+}
+
 void appendList(struct ms_list **list, int id)
 {
     enum resource resource = resource_of_flag(id);
@@ -213,3 +288,50 @@ void deleteList(struct ms_list **list)
         *list = NULL;
     }
 }
+
+/* --- figures --- */
+
+#define cpu_RESOURCE RESOURCE_CPU
+#define gpu_RESOURCE RESOURCE_GPU
+#define fpga_RESOURCE RESOURCE_FPGA
+#define mic_RESOURCE RESOURCE_MIC
+#define sys_RESOURCE RESOURCE_SYSTEM
+
+#define MS_FIGURE(type, name, resource, member)                                                    \
+    type name(const struct ms_list *list)                                                          \
+    {                                                                                              \
+        const struct ms_##resource *measurement = list_find(list, resource##_RESOURCE);            \
+                                                                                                   \
+        return measurement ? (type)number_get(measurement->member) : 0;                            \
+    }
+
+#define MS_FIGURE_OF_CPU(type, name, member)                                                       \
+    type name(const struct ms_list *list, int cpu)                                                 \
+    {                                                                                              \
+        const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
+                                                                                                   \
+        return measurement && cpu >= 0 && cpu < MS_CPUS ? number_get(measurement->member[cpu])     \
+                                                        : 0;                                       \
+    }
+
+#define MS_FIGURE_OF_RAIL(name, member, rail)                                                      \
+    double name(const struct ms_list *list, int cpu)                                               \
+    {                                                                                              \
+        const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
+                                                                                                   \
+        return measurement && cpu >= 0 && cpu < MS_CPUS                                            \
+                   ? number_get(measurement->member[cpu][rail])                                    \
+                   : 0;                                                                            \
+    }
+
+#define MS_FIGURE_OF_CORE(type, name, member)                                                      \
+    type name(const struct ms_list *list, int cpu, int core)                                       \
+    {                                                                                              \
+        const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
+                                                                                                   \
+        return measurement && cpu >= 0 && cpu < MS_CPUS && core >= 0 && core < MS_CORES            \
+                   ? number_get(measurement->member[cpu][core])                                    \
+                   : 0;                                                                            \
+    }
+
+#include "ms_common/figures.def"

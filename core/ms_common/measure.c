@@ -2,17 +2,377 @@
 #include "ms_common/measure.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "ms_common/field.h"
+#include "apapi/catalog.h"
+#include "apapi/events.h"
+#include "apapi/session.h"
 #include "ms_common/machine.h"
-#include "ms_common/meters.h"
 #include "ms_common/page.h"
-#include "ms_common/say.h"
-#include "ms_common/ticker.h"
+#include "ms_common/target.h"
 
-#define PARTS_ALL (PART_TEMPERATURE | PART_FREQUENCY | PART_TIME | PART_MEMORY)
+/* --- what can be measured --- */
+
+/* How a resource is measured. */
+enum way { WAY_NONE, WAY_METER, WAY_PAGE };
+
+/* What is measured: one for each resource. */
+struct choice {
+    enum way way;
+    const char *component; /* of WAY_METER; static storage */
+};
+
+/* The session that reads the meters of all resources with WAY_METER. */
+struct meters {
+    const char *order; /* APAPI_SOURCES */
+    struct apapi_environment environment;
+    struct apapi_event_rules rules; /* without lists: whatever has a field is measured */
+    bool old_events;                /* the user has a list: look for the original's events, too */
+    struct apapi_session *session;  /* NULL: there is nothing for it */
+    char components[RESOURCES * APAPI_COMPONENT_SIZE];
+    struct apapi_intervals intervals;
+};
+
+#define AMD_GPUS "rocm_smi"
+
+/* What is asked for, and why it cannot be had. */
+struct asked {
+    bool wanted[RESOURCES];
+    const char *order; /* APAPI_SOURCES; NULL: each component's own order */
+    struct apapi_error reasons[RESOURCES];
+};
+
+static int choice_want(struct asked *asked, const char *word, size_t length)
+{
+    char names[128];
+    size_t used = 0;
+
+    for (int r = 0; r < RESOURCES && used < sizeof names; r++) {
+        const char *component = resource_rows[r].component;
+
+        if (strlen(component) == length && strncmp(component, word, length) == 0) {
+            asked->wanted[r] = true;
+            return 0;
+        }
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%s", r ? ", " : "", component);
+    }
+    say("APAPI_CMPLIST: %s'%.*s': valid are %s", length ? "unknown component " : "an empty entry, ",
+        (int)length, word, names);
+    return -1;
+}
+
+/* @param list  APAPI_CMPLIST; NULL: all that can be measured */
+static int choice_read_list(struct asked *asked, const char *list)
+{
+    for (int r = 0; r < RESOURCES; r++) {
+        asked->wanted[r] = list == NULL;
+    }
+    while (list) {
+        size_t length = strcspn(list, ":");
+
+        if (choice_want(asked, list, length)) {
+            return -1;
+        }
+        list = list[length] ? list + length + 1 : NULL;
+    }
+    return 0;
+}
+
+/* @return whether it can be measured; the first reason is kept, as it is that of what was named. */
+static bool choice_try(struct asked *asked, enum resource resource, const char *component)
+{
+    struct apapi_error reason = {""};
+    struct apapi_reader *reader = apapi_catalog_open(component, asked->order, &reason);
+
+    if (!reader && !asked->reasons[resource].text[0]) {
+        asked->reasons[resource] = reason;
+    }
+    apapi_catalog_close(reader);
+    return reader != NULL;
+}
+
+static struct choice choice_find(struct asked *asked, enum resource resource,
+                                 const struct page *page)
+{
+    const char *component = resource_rows[resource].component;
+
+    if (choice_try(asked, resource, component)) {
+        return (struct choice){WAY_METER, component};
+    }
+    if (resource == RESOURCE_GPU && choice_try(asked, resource, AMD_GPUS)) {
+        return (struct choice){WAY_METER, AMD_GPUS};
+    }
+    return (struct choice){page_has(page, resource) ? WAY_PAGE : WAY_NONE, NULL};
+}
+
+static void choice_announce(const struct asked *asked, bool old_events)
+{
+    for (int r = 0; r < RESOURCES; r++) {
+        if (asked->wanted[r]) {
+            apapi_catalog_want(resource_rows[r].component);
+        }
+    }
+    if (asked->wanted[RESOURCE_GPU]) {
+        apapi_catalog_want(AMD_GPUS);
+    }
+    if (old_events) {
+        map_want_old_events();
+    }
+}
+
+/*
+ * Find out what can be measured. Opens devices; says what is wrong.
+ * @param page  the live page of this process's step; NULL: none
+ * @return 0; -1: a variable is wrong, or nothing can be measured
+ */
+static int choice_make(struct choice choices[RESOURCES], const struct meters *meters,
+                       const struct page *page)
+{
+    const char *list = meters->environment.components;
+    struct asked asked = {.order = meters->order};
+    struct apapi_error err;
+    int found = 0;
+
+    if (asked.order && apapi_catalog_check_order(asked.order, &err)) {
+        say("APAPI_SOURCES: %s", err.text);
+        return -1;
+    }
+    if (choice_read_list(&asked, list)) {
+        return -1;
+    }
+    choice_announce(&asked, meters->old_events);
+    for (int r = 0; r < RESOURCES; r++) {
+        choices[r] =
+            asked.wanted[r] ? choice_find(&asked, r, page) : (struct choice){WAY_NONE, NULL};
+        found += choices[r].way != WAY_NONE;
+    }
+    if (found == 0) {
+        say("nothing can be measured here");
+    }
+    for (int r = 0; r < RESOURCES && (found == 0 || list); r++) {
+        if (asked.wanted[r] && choices[r].way == WAY_NONE) {
+            say("%s is not measured: %s", resource_rows[r].component, asked.reasons[r].text);
+        }
+    }
+    return found ? 0 : -1;
+}
+
+/* --- the session --- */
+
+#define PATIENCE_NS UINT64_C(5000000000) /* for GPUs and a BMC, which have been opened before */
+
+static void meters_say_problem(const struct apapi_problem *problem, void *context)
+{
+    (void)context;
+    say("%s", problem->text);
+}
+
+static int meters_init(struct meters *meters)
+{
+    const struct apapi_problem_sink sink = {meters_say_problem, NULL};
+    struct apapi_error err;
+
+    meters->order = secure_getenv("APAPI_SOURCES");
+    apapi_environment_read(&meters->environment);
+    if (apapi_event_rules_load(&meters->rules, &meters->environment, NULL, &sink, &err)) {
+        say("%s", err.text);
+        return -1;
+    }
+    meters->old_events = meters->rules.user_list != NULL;
+    apapi_eventlist_destroy(meters->rules.user_list);
+    meters->rules.user_list = NULL;
+    return 0;
+}
+
+static void meters_want(struct meters *wanted, const struct choice choices[RESOURCES],
+                        const struct target targets[RESOURCES])
+{
+    size_t used = 0;
+
+    memset(wanted, 0, sizeof *wanted);
+    wanted->intervals.default_ns = APAPI_INTERVAL_DEFAULT_NS;
+    for (int r = 0; r < RESOURCES; r++) {
+        if (targets[r].measurement && choices[r].way == WAY_METER) {
+            struct apapi_named_interval *named =
+                &wanted->intervals.named[wanted->intervals.count++];
+
+            used += (size_t)snprintf(wanted->components + used, sizeof wanted->components - used,
+                                     "%s%s", used ? ":" : "", choices[r].component);
+            snprintf(named->component, sizeof named->component, "%s", choices[r].component);
+            named->interval_ns = targets[r].interval_ns;
+        }
+    }
+}
+
+static bool meters_are_same(const struct meters *a, const struct meters *b)
+{
+    for (size_t i = 0; i < a->intervals.count && a->intervals.count == b->intervals.count; i++) {
+        if (a->intervals.named[i].interval_ns != b->intervals.named[i].interval_ns) {
+            return false;
+        }
+    }
+    return strcmp(a->components, b->components) == 0;
+}
+
+static int meters_create(struct meters *meters, apapi_sample_f on_sample, void *context)
+{
+    const struct apapi_session_config config = {.components = meters->components,
+                                                .all_results = true,
+                                                .sources = meters->order,
+                                                .intervals = &meters->intervals,
+                                                .rules = &meters->rules,
+                                                .softfail = true, /* definitions of old machines */
+                                                .patience_ns = PATIENCE_NS,
+                                                .on_sample = on_sample,
+                                                .context = context};
+    struct apapi_error err;
+
+    meters->session = apapi_session_create(&config, &err);
+    if (!meters->session) {
+        say("%s", err.text);
+        return -1;
+    }
+    return 0;
+}
+
+static int meters_open(struct meters *meters, const struct choice choices[RESOURCES],
+                       const struct target targets[RESOURCES], apapi_sample_f on_sample,
+                       void *context)
+{
+    struct meters wanted;
+
+    meters_want(&wanted, choices, targets);
+    if (meters->session && meters_are_same(meters, &wanted)) {
+        return 0;
+    }
+    apapi_session_destroy(meters->session);
+    meters->session = NULL;
+    memcpy(meters->components, wanted.components, sizeof meters->components);
+    meters->intervals = wanted.intervals;
+    return *meters->components ? meters_create(meters, on_sample, context) : 0;
+}
+
+static void meters_clear(struct meters *meters)
+{
+    apapi_session_destroy(meters->session);
+    meters->session = NULL;
+    apapi_event_rules_clear(&meters->rules);
+}
+
+/* --- a thread that calls a function at an interval; it receives no signals --- */
+
+typedef void (*ticker_f)(void *context);
+
+#define NS_PER_S UINT64_C(1000000000)
+
+struct ticker {
+    uint64_t interval_ns;
+    ticker_f call;
+    void *context;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool ended;
+};
+
+static uint64_t ticker_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* @return whether it shall go on. */
+static bool ticker_wait(struct ticker *ticker, uint64_t until_ns)
+{
+    const struct timespec until = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
+    bool ended;
+
+    pthread_mutex_lock(&ticker->mutex);
+    while (!ticker->ended && ticker_now_ns() < until_ns) {
+        pthread_cond_timedwait(&ticker->changed, &ticker->mutex, &until);
+    }
+    ended = ticker->ended;
+    pthread_mutex_unlock(&ticker->mutex);
+    return !ended;
+}
+
+/* What was missed is left out. */
+static void *ticker_run(void *argument)
+{
+    struct ticker *ticker = argument;
+    uint64_t next_ns = ticker_now_ns() + ticker->interval_ns;
+
+    while (ticker_wait(ticker, next_ns)) {
+        uint64_t now_ns = ticker_now_ns();
+
+        ticker->call(ticker->context);
+        next_ns += ((now_ns - next_ns) / ticker->interval_ns + 1) * ticker->interval_ns;
+    }
+    return NULL;
+}
+
+static void ticker_free(struct ticker *ticker)
+{
+    pthread_cond_destroy(&ticker->changed);
+    pthread_mutex_destroy(&ticker->mutex);
+    free(ticker);
+}
+
+static int ticker_create_thread(struct ticker *ticker)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&ticker->thread, NULL, ticker_run, ticker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static struct ticker *ticker_start(uint64_t interval_ns, ticker_f call, void *context)
+{
+    struct ticker *ticker = malloc(sizeof *ticker);
+    pthread_condattr_t attributes;
+
+    if (!ticker) {
+        return NULL;
+    }
+    *ticker = (struct ticker){.interval_ns = interval_ns, .call = call, .context = context};
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&ticker->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&ticker->mutex, NULL);
+    if (ticker_create_thread(ticker)) {
+        ticker_free(ticker);
+        return NULL;
+    }
+    return ticker;
+}
+
+static void ticker_stop(struct ticker *ticker)
+{
+    if (!ticker) {
+        return;
+    }
+    pthread_mutex_lock(&ticker->mutex);
+    ticker->ended = true;
+    pthread_cond_signal(&ticker->changed);
+    pthread_mutex_unlock(&ticker->mutex);
+    pthread_join(ticker->thread, NULL);
+    ticker_free(ticker);
+}
+
+/* --- measuring --- */
 
 struct measure {
     pthread_mutex_t control; /* one order at a time */
@@ -26,15 +386,6 @@ struct measure {
     bool running, session_running;
     uint64_t page_start_ns;
 };
-
-static int measure_choose(struct measure *measure)
-{
-    const struct meters *meters = &measure->meters;
-    const struct question question = {meters->order, meters->environment.components,
-                                      meters->old_events};
-
-    return choice_make(measure->choices, &question, measure->page);
-}
 
 struct measure *measure_create(void)
 {
@@ -50,7 +401,8 @@ struct measure *measure_create(void)
         measure->targets[r].resource = r;
     }
     measure->page = page_open();
-    if (meters_init(&measure->meters) || measure_choose(measure)) {
+    if (meters_init(&measure->meters) ||
+        choice_make(measure->choices, &measure->meters, measure->page)) {
         measure_destroy(measure);
         return NULL;
     }
@@ -62,19 +414,14 @@ bool measure_has(const struct measure *measure, enum resource resource)
     return measure->choices[resource].way != WAY_NONE;
 }
 
-/* The other way round than stored: what is read of the machine because the events do not have it.
- */
-static unsigned measure_parts(const struct measure *measure)
-{
-    return PARTS_ALL & ~measure->targets[RESOURCE_CPU].map.parts;
-}
-
+/* What the events do not have. */
 static void measure_read_machine(struct measure *measure)
 {
     struct target *cpu = &measure->targets[RESOURCE_CPU];
 
     if (measure->machine && cpu->measurement) {
-        machine_read(measure->machine, measure_parts(measure), ticker_now_ns(), cpu->measurement);
+        machine_read(measure->machine, PART_ALL & ~cpu->map.parts, ticker_now_ns(),
+                     cpu->measurement);
     }
 }
 
@@ -151,17 +498,6 @@ static void measure_open_meters(struct measure *measure)
     }
 }
 
-static void measure_aim(struct measure *measure, enum resource resource, void *measurement)
-{
-    struct target *target = &measure->targets[resource];
-
-    target_clear(target);
-    if (measurement && measure_has(measure, resource)) {
-        target->interval_ns = target_interval_ns(resource, measurement);
-        target->measurement = measurement;
-    }
-}
-
 void measure_prepare(struct measure *measure, const struct ms_list *list, int flags)
 {
     pthread_mutex_lock(&measure->control);
@@ -172,7 +508,14 @@ void measure_prepare(struct measure *measure, const struct ms_list *list, int fl
     }
     pthread_mutex_lock(&measure->lock);
     for (int r = 0; r < RESOURCES; r++) {
-        measure_aim(measure, r, flags & resource_flag(r) ? list_find(list, r) : NULL);
+        struct target *target = &measure->targets[r];
+        void *measurement = flags & resource_rows[r].flag ? list_find(list, r) : NULL;
+
+        target_clear(target);
+        if (measurement && measure_has(measure, r)) {
+            target->interval_ns = target_interval_ns(r, measurement);
+            target->measurement = measurement;
+        }
     }
     pthread_mutex_unlock(&measure->lock);
     measure_open_meters(measure);
@@ -269,27 +612,21 @@ static void measure_take_result(struct measure *measure, const struct apapi_meas
     }
 }
 
-static void measure_finish_session(struct measure *measure, struct apapi_measurement *m)
-{
-    struct apapi_error err;
-
-    apapi_session_stop(measure->meters.session, NULL);
-    if (apapi_session_measurement(measure->meters.session, m, &err)) {
-        say("no figures: %s", err.text);
-    }
-}
-
 /* All readings have been made before anything is stored. */
 static void measure_finish(struct measure *measure)
 {
     struct apapi_measurement m = {0};
+    struct apapi_error err;
     uint64_t now_ns;
 
     ticker_stop(measure->ticker);
     measure->ticker = NULL;
     now_ns = ticker_now_ns();
     if (measure->session_running) {
-        measure_finish_session(measure, &m);
+        apapi_session_stop(measure->meters.session, NULL);
+        if (apapi_session_measurement(measure->meters.session, &m, &err)) {
+            say("no figures: %s", err.text);
+        }
     }
     pthread_mutex_lock(&measure->lock);
     measure_take_result(measure, &m);

@@ -3,7 +3,7 @@
 #define MS_COMMON_MEASURE_H
 #include <stdbool.h>
 
-#include "ms_common/list.h"
+#include "ms_common/measurement.h"
 
 /* Measuring the resources of a list. What is wrong is said on standard error. Any thread. */
 

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "apapi/live.h"
-#include "ms_common/course.h"
 
 #define EVENTS_MAX (APAPI_LIVE_EVENTS + APAPI_LIVE_DOMAINS)
 #define BEGIN_TRIES 100 /* of 5 ms: as long as a step may be about to begin */
@@ -25,15 +24,6 @@ struct page {
 };
 
 static const struct figure unknown = {NAN, NAN, NAN, NAN, NAN};
-
-static void page_await_begin(const struct page *page)
-{
-    const struct timespec pause = {.tv_nsec = 5000000};
-
-    for (int i = 0; i < BEGIN_TRIES && apapi_live_state(page->live) == APAPI_LIVE_STARTING; i++) {
-        nanosleep(&pause, NULL);
-    }
-}
 
 static bool page_is_energy(const struct apapi_event *event)
 {
@@ -59,18 +49,13 @@ static bool page_is_double(const struct page *page, const struct apapi_event *ev
     return false;
 }
 
-static bool page_is_measured(const struct apapi_live_slot *slot)
-{
-    struct apapi_live_slot copy;
-
-    return apapi_live_read(slot, &copy) && copy.flags & APAPI_LIVE_MEASURED &&
-           !(copy.flags & APAPI_LIVE_ESTIMATED);
-}
-
 static void page_add(struct page *page, const struct apapi_event *event,
                      const struct apapi_live_slot *slot)
 {
-    if (page_is_measured(slot) && !page_is_double(page, event)) {
+    struct apapi_live_slot copy;
+
+    if (apapi_live_read(slot, &copy) && copy.flags & APAPI_LIVE_MEASURED &&
+        !(copy.flags & APAPI_LIVE_ESTIMATED) && !page_is_double(page, event)) {
         page->events[page->count] = *event;
         page->slots[page->count++] = slot;
     }
@@ -119,13 +104,16 @@ struct page *page_open(void)
 {
     const struct apapi_live_page *live = apapi_live_open(NULL, NULL);
     struct page *page = live ? calloc(1, sizeof *page) : NULL;
+    const struct timespec pause = {.tv_nsec = 5000000};
 
     if (!page) {
         apapi_live_close(live);
         return NULL;
     }
     page->live = live;
-    page_await_begin(page);
+    for (int i = 0; i < BEGIN_TRIES && apapi_live_state(live) == APAPI_LIVE_STARTING; i++) {
+        nanosleep(&pause, NULL);
+    }
     page_add_events(page);
     page_add_domains(page);
     return page;

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "ms_common/map.h"
-#include "ms_common/resource.h"
 
 /*
  * The live page of this process's job step, for users who may not read the meters themselves. One

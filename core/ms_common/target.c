@@ -5,9 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "ms_common/number.h"
-#include "ms_common/say.h"
-
 #define NS_PER_S UINT64_C(1000000000)
 
 /* What was divided by the number of checks: whole microseconds come out as they went in. */
@@ -33,11 +30,11 @@ uint64_t target_interval_ns(enum resource resource, void *measurement)
     }
     asked_ns = target_asked_ns(wait, *resource_checks(resource, measurement));
     if (asked_ns < APAPI_INTERVAL_MIN_NS) {
-        say("%s: an interval of 1 ms instead of a shorter one", resource_name(resource));
+        say("%s: an interval of 1 ms instead of a shorter one", resource_rows[resource].name);
         return APAPI_INTERVAL_MIN_NS;
     }
     if (asked_ns > APAPI_INTERVAL_MAX_NS) {
-        say("%s: an interval of 1 h instead of a longer one", resource_name(resource));
+        say("%s: an interval of 1 h instead of a longer one", resource_rows[resource].name);
         return APAPI_INTERVAL_MAX_NS;
     }
     return asked_ns;
@@ -98,7 +95,7 @@ static void target_go_on(struct course *course, const struct apapi_sample *sampl
             course_count(course, sample->values[i], now_ns);
         }
     } else if (sample->readings[i].error || isnan(sample->values[i])) {
-        course_break(course);
+        course->last_ns = 0; /* nothing is known up to the next one */
     } else {
         course_add(course, sample->values[i], now_ns);
     }
@@ -125,23 +122,6 @@ void target_take_sample(struct target *target, const struct apapi_sample *sample
     target_put_runtime(target, sample->time_ns);
 }
 
-/* The definition's factor divides raw values. */
-static double target_raw_sum(const struct apapi_value_result *value)
-{
-    return value->acc * value->factor;
-}
-
-static struct figure target_figure(const struct apapi_event_result *result)
-{
-    const struct apapi_summary *summary = &result->summary;
-
-    return (struct figure){.total = result->total,
-                           .mean = summary->mean,
-                           .max = summary->max,
-                           .sum = target_raw_sum(&result->values[0]),
-                           .now = NAN};
-}
-
 void target_take_result(struct target *target, const struct apapi_component_result *result,
                         uint64_t runtime_ns)
 {
@@ -152,7 +132,14 @@ void target_take_result(struct target *target, const struct apapi_component_resu
         return;
     }
     for (size_t i = 0; i < result->event_count; i++) {
-        target->figures[i] = target_figure(&result->events[i]);
+        const struct apapi_event_result *event = &result->events[i];
+
+        target->figures[i] = (struct figure){
+            .total = event->total,
+            .mean = event->summary.mean,
+            .max = event->summary.max,
+            .sum = event->values[0].acc * event->values[0].factor, /* which divides raw values */
+            .now = NAN};
     }
     map_store(&target->map, target->figures, target->measurement);
     target_put_runtime(target, runtime_ns);

@@ -6,9 +6,7 @@
 
 #include "apapi/measurement.h"
 #include "apapi/session.h"
-#include "ms_common/course.h"
 #include "ms_common/map.h"
-#include "ms_common/resource.h"
 
 /* A measurement of a list that is being filled with the figures of a resource. */
 

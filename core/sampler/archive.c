@@ -30,7 +30,7 @@
 void archive_init(struct archive *archive, const struct step *step)
 {
     *archive = (struct archive){.step = step, .checkpoint_ns = NEVER, .line.step = step};
-    archive->spool = SPOOL_CLOSED(step->spool_dir, step->id.node, archive->name);
+    archive->spool = SPOOL_CLOSED(NULL, step->id.node, archive->name);
 }
 
 /* A requeued job has the same ID and steps again. The time makes the name unique. */
@@ -40,11 +40,6 @@ static void archive_choose_name(struct archive *archive)
         snprintf(archive->name, sizeof archive->name, "%u.%s-%" PRId64, archive->step->id.job,
                  archive->step->id.step, clock_unix_ns());
     }
-}
-
-static bool has_spool(const struct archive *archive)
-{
-    return *archive->step->acct_dir && *archive->step->spool_dir;
 }
 
 /* A full disk is reported once per step. */
@@ -60,7 +55,7 @@ static void archive_complain(struct archive *archive, const char *reason)
 static int archive_spool(struct archive *archive, const char *line, bool sync,
                          struct apapi_error *err)
 {
-    config_folder_make_above(archive->step->spool_dir);
+    config_folder_make_above(archive->step->config.spool_dir);
     return spool_save(&archive->spool, line, sync, err);
 }
 
@@ -80,7 +75,7 @@ static void do_recover(void *context)
 {
     struct archive *archive = context;
 
-    config_folder_make_above(archive->step->acct_dir);
+    config_folder_make_above(archive->step->config.acct_dir);
     recover_spooled(archive->step, &archive->ending);
 }
 
@@ -150,13 +145,11 @@ static void checkpoint(struct archive *archive, struct apapi_session *session)
 
 void archive_begin(struct archive *archive, struct apapi_session *session)
 {
-    if (!has_spool(archive)) {
-        return;
-    }
+    archive->spool.dir = archive->step->config.spool_dir;
     archive_choose_name(archive);
-    if (archive->step->checkpoint_ns > 0) {
+    if (archive->step->config.checkpoint_ns > 0) {
         checkpoint(archive, session);
-        archive->checkpoint_ns = deadline_now() + archive->step->checkpoint_ns;
+        archive->checkpoint_ns = deadline_now() + archive->step->config.checkpoint_ns;
     }
     recover(archive);
 }
@@ -175,15 +168,15 @@ void archive_work(struct archive *archive, struct apapi_session *session)
     }
     checkpoint(archive, session);
     recover(archive);
-    archive->checkpoint_ns = now_ns + archive->step->checkpoint_ns;
+    archive->checkpoint_ns = now_ns + archive->step->config.checkpoint_ns;
 }
 
 static void do_append(void *context)
 {
     struct archive_line *line = context;
 
-    line->result = apapi_store_append(line->step->acct_dir, line->step->id.node, line->unix_ns,
-                                      line->text, &line->err);
+    line->result = apapi_store_append(line->step->config.acct_dir, line->step->id.node,
+                                      line->unix_ns, line->text, &line->err);
 }
 
 /* The log may cut long lines. The spool has the complete one. */
@@ -199,11 +192,11 @@ static void log_delay(struct archive *archive, const char *reason)
 static bool put_aside(struct archive *archive)
 {
     const struct apapi_identity *id = &archive->step->id;
-    struct apapi_error err = {"there is no spool"};
+    struct apapi_error err;
     bool saved;
 
     archive_choose_name(archive);
-    saved = has_spool(archive) && archive_spool(archive, archive->delayed, true, &err) == 0;
+    saved = archive_spool(archive, archive->delayed, true, &err) == 0;
     if (!saved) {
         log_write(LOG_ERR, "record of job %u step %s is only in this log: %s", id->job, id->step,
                   err.text);
@@ -231,7 +224,7 @@ static void archive_note(struct archive *archive, const char *reason, bool kept)
 void archive_write(struct archive *archive, const struct apapi_record *record, const char *line)
 {
     atomic_store(&archive->ending, true);
-    archive->line.text = *archive->step->acct_dir ? strdup(line) : NULL;
+    archive->line.text = strdup(line);
     if (!archive->line.text) {
         return;
     }
@@ -268,8 +261,8 @@ void archive_end(struct archive *archive)
     }
     task_wait(&archive->append, NEVER);
     if (archive->line.text && archive->line.result == 0 && archive->spool.file >= 0 &&
-        (!archive->spool.synced ||
-         apapi_store_sync(step->acct_dir, step->id.node, archive->line.unix_ns, NULL) == 0)) {
+        (!archive->spool.synced || apapi_store_sync(step->config.acct_dir, step->id.node,
+                                                    archive->line.unix_ns, NULL) == 0)) {
         spool_remove(&archive->spool);
     }
     spool_close(&archive->spool);

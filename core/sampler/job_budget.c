@@ -127,19 +127,14 @@ static int job_budget_add_acts(const struct job_budget *budget, const struct bud
 /* The batch step knows partition and QOS. */
 static void job_budget_watch_site(struct job_budget *budget)
 {
-    static struct config config; /* large */
+    const struct config *config = &budget->step->config;
     const struct budget_place place = {budget->step->id.partition, budget->step->id.qos};
-    struct budget_site site = {0};
+    const struct budget_site site = {
+        .max = config_section_value(config, BUDGET_SECTION, BUDGET_MAX_KEY),
+        .standard = config_section_value(config, BUDGET_SECTION, BUDGET_DEFAULT_KEY),
+        .action = config_section_value(config, BUDGET_SECTION, BUDGET_ACTION_KEY)};
     struct budget found;
 
-    if (*budget->step->config == '\0') {
-        return;
-    }
-    config_defaults(&config);
-    config_read(&config, budget->step->config, NULL);
-    site.max = config_section_value(&config, BUDGET_SECTION, BUDGET_MAX_KEY);
-    site.standard = config_section_value(&config, BUDGET_SECTION, BUDGET_DEFAULT_KEY);
-    site.action = config_section_value(&config, BUDGET_SECTION, BUDGET_ACTION_KEY);
     if (budget_site_find(&site, &place, *budget->step->budget != '\0', &found)) {
         budget_watch_add(&budget->watch, &found);
     }

@@ -161,13 +161,13 @@ static int let_user(int file, uint32_t uid, uint16_t rights)
 static int livefile_open_node_folder(const struct step *step, const char *path,
                                      struct apapi_error *err)
 {
-    int top = folder_open(step->live_dir, err), folder = -1;
+    int top = folder_open(step->config.live_dir, err), folder = -1;
 
     if (top < 0) {
         return -1;
     }
-    if (access_let_in(top, step->live_dir, 0755, err) == 0 &&
-        check_memory(top, step->live_dir, err) == 0) {
+    if (access_let_in(top, step->config.live_dir, 0755, err) == 0 &&
+        check_memory(top, step->config.live_dir, err) == 0) {
         folder = folder_open_below(top, path, err);
     }
     folder_close(top);
@@ -181,13 +181,13 @@ static int livefile_open_node_folder(const struct step *step, const char *path,
 /* Without access control lists only root can enter, as for the page itself. */
 static int livefile_open_folder(const struct step *step, struct apapi_error *err)
 {
-    char path[sizeof step->live_dir + sizeof step->id.node + 16];
+    char path[PATH_MAX + sizeof step->id.node + 16];
     int node, folder, length;
 
     if (folder_check_name(step->id.node)) {
         return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a node", step->id.node);
     }
-    length = snprintf(path, sizeof path, "%s/%s", step->live_dir, step->id.node);
+    length = snprintf(path, sizeof path, "%s/%s", step->config.live_dir, step->id.node);
     node = livefile_open_node_folder(step, path, err);
     if (node < 0) {
         return -1;
@@ -238,9 +238,9 @@ int livefile_create(struct livefile *live, const struct step *step, struct apapi
     }
     live->file = openat(live->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (live->file < 0) {
-        livefile_fail(step->live_dir, err);
+        livefile_fail(step->config.live_dir, err);
     } else {
-        live->page = livefile_map(live->file, step->live_dir, err);
+        live->page = livefile_map(live->file, step->config.live_dir, err);
     }
     if (!live->page) {
         livefile_close(live);
@@ -276,8 +276,9 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
     bool readable;
 
     if (folder_check_name(step->id.step) ||
-        snprintf(live->path, sizeof live->path, APAPI_LIVE_PATH, step->live_dir, step->id.node,
-                 step->id.uid, step->id.job, step->id.step) >= (int)sizeof live->path) {
+        snprintf(live->path, sizeof live->path, APAPI_LIVE_PATH, step->config.live_dir,
+                 step->id.node, step->id.uid, step->id.job,
+                 step->id.step) >= (int)sizeof live->path) {
         live->path[0] = '\0';
         return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a step", step->id.step);
     }

@@ -91,15 +91,14 @@ void process_settle_actor(void)
 
 void process_schedule(const struct step *step)
 {
+    const char *list = step->config.sampler_cpu;
+    int nice = step->config.sampler_nice;
     cpu_set_t cpus;
-    int nice = 0;
 
-    if (*step->cpu && config_cpus(step->cpu, &cpus, NULL) == 0 &&
-        sched_setaffinity(0, sizeof cpus, &cpus)) {
-        log_write(LOG_NOTICE, "sampler_cpu=%s: %s", step->cpu, strerror(errno));
+    if (*list && config_cpus(list, &cpus, NULL) == 0 && sched_setaffinity(0, sizeof cpus, &cpus)) {
+        log_write(LOG_NOTICE, "sampler_cpu=%s: %s", list, strerror(errno));
     }
-    if (value_nice(step->nice, &nice, NULL) == 0 && nice != 0 &&
-        setpriority(PRIO_PROCESS, 0, nice)) {
-        log_write(LOG_NOTICE, "sampler_nice=%s: %s", step->nice, strerror(errno));
+    if (nice != 0 && setpriority(PRIO_PROCESS, 0, nice)) {
+        log_write(LOG_NOTICE, "sampler_nice=%d: %s", nice, strerror(errno));
     }
 }

@@ -19,16 +19,16 @@ static int recover_write_line(const struct step *step, const struct apapi_record
                               const char *line, struct apapi_error *err)
 {
     int64_t end_ns = record_end_ns(&record->measurement);
-    int written = written_find(step->acct_dir, step->id.node, record, err);
+    int written = written_find(step->config.acct_dir, step->id.node, record, err);
 
     if (written != 0) {
         return written < 0 ? -1 : 0;
     }
-    if (apapi_store_append(step->acct_dir, step->id.node, end_ns, line, err) ||
-        apapi_store_sync(step->acct_dir, step->id.node, end_ns, err)) {
+    if (apapi_store_append(step->config.acct_dir, step->id.node, end_ns, line, err) ||
+        apapi_store_sync(step->config.acct_dir, step->id.node, end_ns, err)) {
         return -1;
     }
-    usercopy_write(step->user_records, &record->id, end_ns, line);
+    usercopy_write(step->config.user_records, &record->id, end_ns, line);
     return 0;
 }
 
@@ -57,7 +57,7 @@ void recover_spooled(const struct step *step, const atomic_bool *enough)
     struct spool_walk walk;
     struct spooled spooled;
 
-    spool_walk_begin(&walk, step->spool_dir, step->id.node);
+    spool_walk_begin(&walk, step->config.spool_dir, step->id.node);
     for (int i = 0; i < WALK_MAX && !atomic_load(enough) && spool_walk_next(&walk, &spooled); i++) {
         enum spool_fate fate = spooled.line ? write_spooled(step, &spooled) : SPOOL_WRITTEN;
 

@@ -11,5 +11,5 @@ void relay_use(const struct step *step)
     const char *readings = source_setting("node", "readings");
     bool off = readings && strcmp(readings, "off") == 0;
 
-    node_source_use(*step->live_dir && !off ? step->live_dir : NULL, step->id.node);
+    node_source_use(*step->config.live_dir && !off ? step->config.live_dir : NULL, step->id.node);
 }

@@ -97,7 +97,7 @@ static void create_live(struct sampler *sampler)
     const struct step *step = &sampler->step;
     struct apapi_error err;
 
-    if (*step->live_dir && livefile_create(&sampler->live, step, &err)) {
+    if (*step->config.live_dir && livefile_create(&sampler->live, step, &err)) {
         log_write(LOG_NOTICE, "job %u step %s has no live page: %s", step->id.job, step->id.step,
                   err.text);
     }
@@ -205,9 +205,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     userfiles_start_trace(&sampler->files);
     names_complete(&sampler->step);
     open_parts(sampler);
-    if (*sampler->step.config) {
-        config_use_sources(sampler->step.config);
-    }
+    config_set_sources(&sampler->step.config);
     relay_use(&sampler->step);
     if (sampler->step.slowed) {
         log_write(LOG_INFO, "job %u step %s: interval raised to min_interval, %g ms",

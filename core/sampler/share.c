@@ -120,7 +120,8 @@ static const char *share_look(const struct share_key *key, struct share_end *end
 
 void share_finish(const struct step *step, struct apapi_record *record)
 {
-    const struct share_key key = {step->live_dir, step->id.node, step->id.job, step->id.step};
+    const struct share_key key = {step->config.live_dir, step->id.node, step->id.job,
+                                  step->id.step};
     struct share_end end;
     const char *reason;
 

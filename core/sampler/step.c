@@ -28,10 +28,6 @@ static const struct text_key {
     TEXT("overflow", overflow),
     TEXT("budget", budget),
     TEXT("rules", rules),
-    TEXT("acct_dir", acct_dir),
-    TEXT("spool_dir", spool_dir),
-    TEXT("user_records", user_records),
-    TEXT("live_dir", live_dir),
     TEXT("gpus", gpus),
     TEXT("cluster", id.cluster),
     TEXT("step", id.step),
@@ -41,10 +37,9 @@ static const struct text_key {
     TEXT("partition", id.partition),
     TEXT("qos", id.qos),
     TEXT("job_name", id.job_name),
-    TEXT("config", config),
+    TEXT("config", config_path),
+    TEXT("words", words),
     TEXT("slurm_conf", slurm_conf),
-    TEXT("cpu", cpu),
-    TEXT("nice", nice),
     TEXT("channel", channel),
     TEXT("job_token", job_token),
     TEXT("job_nodelist", job_nodelist),
@@ -108,43 +103,21 @@ static int parse_numbers(const struct message *message, struct step *step, struc
     return 0;
 }
 
-static const struct long_key {
-    const char *key;
-    size_t offset;
-} long_keys[] = {
-    {"min_interval_ns", offsetof(struct step, min_interval_ns)},
-    {"checkpoint_ns", offsetof(struct step, checkpoint_ns)},
-};
-
-/* Durations; unknown is 0. */
-static int parse_durations(const struct message *message, struct step *step,
-                           struct apapi_error *err)
+/* From where the plugin has read them; it has reported what is wrong. root has no min_interval. */
+static void parse_site(struct step *step)
 {
-    for (size_t i = 0; i < COUNT_OF(long_keys); i++) {
-        const char *value = message_value(message, long_keys[i].key);
+    char *rest = step->words, *word;
 
-        if (value && apapi_duration_parse(
-                         value, (uint64_t *)(void *)((char *)step + long_keys[i].offset), err)) {
-            return -1;
+    config_defaults(&step->config);
+    if (*step->config_path) {
+        config_read(&step->config, step->config_path, NULL);
+    }
+    while ((word = strsep(&rest, "\n"))) {
+        if (*word) {
+            config_set_word(&step->config, word, NULL);
         }
     }
-    return 0;
-}
-
-static int sampler_step_parse_words(const struct message *message, struct step *step,
-                                    struct apapi_error *err)
-{
-    const char *format = message_value(message, "format");
-    const char *job_total = message_value(message, "job_total");
-
-    step->format = CONFIG_NONE;
-    step->job_only = message_value(message, "job_only") != NULL;
-    step->job_one = message_value(message, "job_one") != NULL;
-    step->job_quiet = message_value(message, "job_quiet") != NULL;
-    if (format && value_format(format, &step->format, err)) {
-        return -1;
-    }
-    return job_total ? value_job_total(job_total, &step->job_total, err) : 0;
+    step->min_interval_ns = step->id.uid == 0 ? 0 : step->config.min_interval_ns;
 }
 
 static void sampler_step_lay_over(struct apapi_intervals *list,
@@ -194,11 +167,9 @@ static int parse_user_intervals(const char *text, struct step *step, struct apap
 static int parse_intervals(const struct message *message, struct step *step,
                            struct apapi_error *err)
 {
-    const char *site = message_value(message, "site_intervals");
     const char *user = message_value(message, "intervals");
 
-    step->intervals.default_ns = APAPI_INTERVAL_DEFAULT_NS;
-    if (site && apapi_intervals_parse(site, &step->intervals, err)) {
+    if (apapi_intervals_parse(step->config.interval, &step->intervals, err)) {
         return -1;
     }
     return user ? parse_user_intervals(user, step, err) : 0;
@@ -250,17 +221,26 @@ void step_parse_ending(const struct message *message, struct apapi_ending *endin
 
 int step_parse(const struct message *message, struct step *step, struct apapi_error *err)
 {
+    const char *format = message_value(message, "format");
+
     parse_texts(message, step);
     step->id.restarts = optional_number(message, "restarts");
     step->id.gpus = count_gpus(step->gpus);
     step->id.node_cores = APAPI_UNKNOWN;
     step->id.verified = message_value(message, "verified") != NULL;
     step->site_components = message_value(message, "site_components") != NULL;
+    step->job_only = message_value(message, "job_only") != NULL;
+    step->job_one = message_value(message, "job_one") != NULL;
+    step->job_quiet = message_value(message, "job_quiet") != NULL;
+    step->format = CONFIG_NONE;
     if (*step->id.node == '\0') {
         return apapi_fail(err, EINVAL, "the node's name is missing");
     }
-    if (parse_durations(message, step, err) || sampler_step_parse_words(message, step, err) ||
-        parse_intervals(message, step, err) || parse_numbers(message, step, err)) {
+    if (parse_numbers(message, step, err) || (format && value_format(format, &step->format, err))) {
+        return -1;
+    }
+    parse_site(step);
+    if (parse_intervals(message, step, err)) {
         return -1;
     }
     parse_nodelist(message, &step->id);

@@ -16,21 +16,13 @@ struct step {
     char components[1024]; /* "": the default */
     bool site_components;  /* `components` comes from apapi.conf */
     struct apapi_intervals intervals;
-    bool slowed;               /* the user asked for shorter intervals than the site allows */
-    uint64_t min_interval_ns;  /* for users [ns]; 0: no limit */
-    char acct_dir[PATH_MAX];   /* "": no accounting file */
-    char spool_dir[PATH_MAX];  /* for records that are not written yet; "": none */
-    char live_dir[PATH_MAX];   /* for the live page; "": none */
+    bool slowed;              /* the user asked for shorter intervals than the site allows */
+    uint64_t min_interval_ns; /* for this user [ns]; 0: no limit */
+    struct config config;     /* the site's settings */
+    char config_path[PATH_MAX], words[8192]; /* `config` refers to them */
     char gpus[4096];           /* of the step; "none"; "": Slurm does not manage GPUs */
-    char config[PATH_MAX];     /* path of apapi.conf, for the settings of sources; "": none */
     char slurm_conf[PATH_MAX]; /* of the node's slurmd; "": not known */
-    char cpu[1024];            /* CPU list of config_cpus(); "": any */
     char channel[16];          /* the plugin's APAPI_CHANNEL_VERSION; "": older than all */
-    char nice[16];             /* number; "" or "0": unchanged */
-    uint64_t checkpoint_ns;    /* [ns]; 0: none */
-    /* folder for copies of the record that users can read; "": none */
-    char user_records[PATH_MAX];
-    enum config_job_total job_total;
     char job_token[APAPI_TOKEN_LENGTH +
                    1];         /* of the sruns of this batch script; "": no job table wanted */
     uint32_t job_nodes;        /* APAPI_UNKNOWN: not known */
@@ -41,6 +33,7 @@ struct step {
     char budget[256];          /* the user's, of the job of this batch step; "": none */
     uint32_t totals_ms;        /* time between two looks at it; 0, APAPI_UNKNOWN: no one watches */
     enum config_format format; /* of the report for the plugin; CONFIG_NONE: no report */
+    /* patterns of config/filename.h */
     char output[PATH_MAX];     /* the user's file for the report; "": the plugin prints it */
     char trace[PATH_MAX];      /* the user's file for all readings; "": none */
     uint32_t gid;              /* of the user; APAPI_UNKNOWN: not known */
@@ -52,8 +45,9 @@ struct step {
 };
 
 /**
- * Read the step from a configuration message. All members of `step` are 0 before: it is large, and
- * most of its memory is never touched.
+ * Read the step from a configuration message, and the site's settings from the places that it
+ * names. All members of `step` are 0 before: it is large, and most of its memory is never touched.
+ * It must not be moved afterwards.
  * @return 0; -1 with errno EINVAL and the key in `err`
  */
 int step_parse(const struct message *message, struct step *step, struct apapi_error *err);

@@ -31,12 +31,12 @@ static void usercopy_work(void *context)
 void usercopy_start(struct usercopy *copy, const struct step *step, int64_t unix_ns,
                     const char *line)
 {
-    if (!*step->user_records) {
+    if (!*step->config.user_records) {
         return;
     }
     copy->line = strdup(line);
     if (copy->line) {
-        copy->dir = step->user_records;
+        copy->dir = step->config.user_records;
         copy->id = step->id;
         copy->unix_ns = unix_ns;
         task_start(&copy->task, usercopy_work, copy);

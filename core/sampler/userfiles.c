@@ -2,6 +2,7 @@
 #include "sampler/userfiles.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,14 +77,41 @@ void userfiles_start_trace(struct userfiles *files)
     }
 }
 
+/* The path of a file that the user has named by a pattern. @return 0; -1: it is in trouble. */
+static int userfiles_path(struct userfiles *files, const struct step *step, const char *pattern,
+                          char path[PATH_MAX])
+{
+    const struct apapi_identity *id = &step->id;
+    char name[PATH_MAX], user[sizeof id->user];
+    const struct filename_values values = {
+        .job = id->job,
+        .step = id->step,
+        .array_job = id->array_job == APAPI_UNKNOWN ? id->job : id->array_job,
+        .array_index = id->array_task == APAPI_UNKNOWN ? FILENAME_NO_ARRAY : id->array_task,
+        .node = id->node,
+        .node_index = id->node_index == APAPI_UNKNOWN ? 0 : id->node_index,
+        .user = user,
+        .name = id->job_name};
+
+    snprintf(user, sizeof user, "%s", id->user);
+    if (*user == '\0') {
+        snprintf(user, sizeof user, "%" PRIu32, id->uid);
+    }
+    return filename_expand(pattern, &values, name, sizeof name, trouble_of(files)) ||
+                   filename_absolute(files->folder, name, path, PATH_MAX, trouble_of(files))
+               ? -1
+               : 0;
+}
+
 void userfiles_begin(struct userfiles *files, const struct step *step, const char *folder)
 {
+    bool batch = strcmp(step->id.step, "batch") == 0;
+    char unique[PATH_MAX];
+
     snprintf(files->folder, sizeof files->folder, "%s", folder);
-    if (!files->tracer) {
-        return;
-    }
-    if (filename_absolute(files->folder, step->trace, files->trace_path, sizeof files->trace_path,
-                          trouble_of(files)) == 0) {
+    if (files->tracer &&
+        filename_trace(step->trace, step->id.nodes, batch, unique, sizeof unique) == 0 &&
+        userfiles_path(files, step, unique, files->trace_path) == 0) {
         writer_open(&files->trace, files->trace_path, trouble_of(files));
     }
 }
@@ -93,7 +121,7 @@ bool userfiles_report(struct userfiles *files, const struct step *step, const ch
     char path[PATH_MAX];
 
     if (*step->output == '\0' || files->report.fd < 0 ||
-        filename_absolute(files->folder, step->output, path, sizeof path, trouble_of(files)) ||
+        userfiles_path(files, step, step->output, path) ||
         writer_open(&files->report, path, trouble_of(files))) {
         return false;
     }

@@ -1,47 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_APAPI_CHECK_H
 #define SPANK_APAPI_CHECK_H
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "apapi/error.h"
-#include "channel/packet.h"
+
+/** What apapi-sampler is asked before anything is measured: it knows what the plugin does not. */
+struct spank_apapi_question {
+    const char *libexec_dir; /* absolute path of its folder */
+    const char *words[3];    /* its option and the arguments, as its --help shows; NULL: no more */
+    bool rules;              /* it sees the event settings of this process's environment */
+};
 
 /**
- * Ask apapi-sampler whether it knows all components of a list. Blocks for 2 s at most.
- * @param libexec_dir  absolute path of its folder
- * @return 0; -1 with errno ENOENT (unknown component, `err` has the sampler's message), or any
+ * Run apapi-sampler with the rights of this process. Blocks for 2 s at most.
+ * @param answer  result: what it has printed, one problem in each line; "": nothing
+ * @param size    of `answer`; what does not fit is dropped
+ * @return 0: yes; -1 with errno ENOENT: no, and `err` has the first line of the answer, or any
  * other errno if it could not be asked (`err` says why).
  */
-int spank_apapi_check_components(const char *libexec_dir, const char *components,
-                                 struct apapi_error *err);
-
-/** Ask apapi-sampler whether records can be written to a folder: a disk may hang. As above. */
-int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct apapi_error *err);
-
-/**
- * Ask apapi-sampler whether a budget is valid and within the site's limits. As above.
- * @param config  path of apapi.conf; "": none
- */
-int spank_apapi_check_budget(const char *libexec_dir, const char *budget, const char *config,
-                             struct apapi_error *err);
-
-/**
- * Run apapi-sampler with the user's rights to read the event files that the environment names, and
- * to pack them with the other event settings. Blocks for 2 s at most.
- * @param packet  result, "" if there are no settings; after ENOENT the problems of the files, one
- * in each line
- * @return 0; -1 with errno ENOENT (a file is bad), or any other errno if it could not be asked.
- */
-int spank_apapi_check_rules(const char *libexec_dir, char packet[PACKET_MAX],
-                            struct apapi_error *err);
-
-#define SPANK_APAPI_CHECK_SIZE 1024
-
-/**
- * Ask apapi-sampler whether thresholds are valid. Blocks for 2 s at most.
- * @param lines  one in each line
- * @param text   result: after ENOENT what is wrong, in several lines
- * @return as spank_apapi_check_rules()
- */
-int spank_apapi_check_thresholds(const char *libexec_dir, const char *lines,
-                                 char text[SPANK_APAPI_CHECK_SIZE], struct apapi_error *err);
+int spank_apapi_check(const struct spank_apapi_question *question, char *answer, size_t size,
+                      struct apapi_error *err);
 
 #endif

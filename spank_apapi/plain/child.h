@@ -29,7 +29,8 @@ struct spank_apapi_program {
 /**
  * Start a helper. Returns after its exec().
  * @param child  result, set on success only; close it with spank_apapi_child_close()
- * @return 0; -1 with errno of the call that failed, exec() included. Thread-safety: one at a time.
+ * @return 0; -1 with errno of the call that failed, exec() included, or ENAMETOOLONG.
+ * Thread-safety: one at a time.
  */
 int spank_apapi_child_start(struct spank_apapi_child *child,
                             const struct spank_apapi_program *program, struct apapi_error *err);

@@ -9,18 +9,12 @@
 #include "apapi/interval.h"
 #include "base/count_of.h"
 #include "base/duration.h"
+#include "base/nearest.h"
+#include "base/word.h"
 #include "config/filename.h"
 
-#define TO_STDERR "stderr"
-#define NOWHERE "none"
-#define WHAT_THERE_IS ""
-#define ALL_TABLES "all"
-#define STEP_TABLES "steps"
-#define NO_TABLES "none"
-#define SHARE_ON "on"
-#define SHARE_OFF "off"
-
-static const char *const variables[SPANK_APAPI_OPTIONS] = {
+/* These tables have no pointers, which each process that loads the plugin would relocate. */
+static const char variables[SPANK_APAPI_OPTIONS][24] = {
     [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
     [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT", [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
     [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",   [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
@@ -84,28 +78,6 @@ static int check_intervals(const struct spank_apapi_choice *choice, const char *
     return 0;
 }
 
-static int check_report(const char *text, struct apapi_error *err)
-{
-    static const char *const words[] = {ALL_TABLES, CHOICE_JOB_TABLE, STEP_TABLES, NO_TABLES};
-
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (strcmp(text, words[i]) == 0) {
-            return 0;
-        }
-    }
-    return apapi_fail(err, EINVAL,
-                      "'%.60s' is none of " ALL_TABLES ", " CHOICE_JOB_TABLE ", " STEP_TABLES
-                      " and " NO_TABLES,
-                      text);
-}
-
-static int check_share(const char *text, struct apapi_error *err)
-{
-    return *text == '\0' || strcmp(text, SHARE_ON) == 0 || strcmp(text, SHARE_OFF) == 0
-               ? 0
-               : apapi_fail(err, EINVAL, "'%.60s' is neither " SHARE_ON " nor " SHARE_OFF, text);
-}
-
 int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_option option,
                  bool bounded, struct apapi_error *err)
 {
@@ -120,9 +92,13 @@ int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_optio
     case SPANK_APAPI_FORMAT:
         return config_format_parse(text, &format, err);
     case SPANK_APAPI_REPORT:
-        return check_report(text, err);
+        return config_names_have("all,job,steps,none", text)
+                   ? 0
+                   : apapi_fail(err, EINVAL, "'%.60s' is none of all, job, steps and none", text);
     case SPANK_APAPI_SHARE:
-        return check_share(text, err);
+        return *text == '\0' || config_names_have("on,off", text)
+                   ? 0
+                   : apapi_fail(err, EINVAL, "'%.60s' is neither on nor off", text);
     case SPANK_APAPI_BUDGET: /* the sampler checks them */
     case SPANK_APAPI_OVERFLOW:
         return 0;
@@ -144,15 +120,14 @@ void choice_forget(struct spank_apapi_choice *choice)
     }
 }
 
-/* @return the value given for an option; NULL: none. */
-static const char *given(const struct spank_apapi_choice *choice, enum spank_apapi_option option)
+const char *choice_given(const struct spank_apapi_choice *choice, enum spank_apapi_option option)
 {
     return choice->options[option].given ? choice->options[option].text : NULL;
 }
 
 static bool is_off(const struct spank_apapi_choice *choice)
 {
-    const char *components = given(choice, SPANK_APAPI_COMPONENTS);
+    const char *components = choice_given(choice, SPANK_APAPI_COMPONENTS);
 
     return components && strcmp(components, CONFIG_OFF) == 0;
 }
@@ -167,7 +142,7 @@ bool choice_asked(const struct spank_apapi_choice *choice)
             return true;
         }
     }
-    return given(choice, SPANK_APAPI_COMPONENTS) != NULL || choice->job_budget;
+    return choice_given(choice, SPANK_APAPI_COMPONENTS) != NULL || choice->job_budget;
 }
 
 bool choice_needs_permission(const struct spank_apapi_choice *choice)
@@ -177,7 +152,7 @@ bool choice_needs_permission(const struct spank_apapi_choice *choice)
 
 const char *choice_components(const struct spank_apapi_choice *choice, const char *listed)
 {
-    const char *components = given(choice, SPANK_APAPI_COMPONENTS);
+    const char *components = choice_given(choice, SPANK_APAPI_COMPONENTS);
     const char *standard = choice->config->components;
 
     if (is_off(choice) || !config_enabled_anywhere(choice->config)) {
@@ -192,12 +167,7 @@ const char *choice_components(const struct spank_apapi_choice *choice, const cha
     if (listed && *listed) {
         return listed;
     }
-    return *standard ? standard : WHAT_THERE_IS;
-}
-
-const char *choice_interval(const struct spank_apapi_choice *choice)
-{
-    return given(choice, SPANK_APAPI_INTERVAL);
+    return *standard ? standard : "";
 }
 
 size_t choice_interval_components(const char *list, char *text, size_t size)
@@ -213,27 +183,22 @@ size_t choice_interval_components(const char *list, char *text, size_t size)
     return intervals.count;
 }
 
-/* Check whether the site wants reports only for users who ask for them. */
-static bool choice_is_silent(const struct config *config)
-{
-    return config->format == CONFIG_NONE || strcmp(config->output, NOWHERE) == 0;
-}
-
 static bool reports_only(const struct spank_apapi_choice *choice, const char *what)
 {
-    const char *report = given(choice, SPANK_APAPI_REPORT);
+    const char *report = choice_given(choice, SPANK_APAPI_REPORT);
 
     return report && strcmp(report, what) == 0;
 }
 
 enum config_format choice_format(const struct spank_apapi_choice *choice)
 {
-    const char *format = given(choice, SPANK_APAPI_FORMAT);
-    const char *output = given(choice, SPANK_APAPI_OUTPUT);
+    const char *format = choice_given(choice, SPANK_APAPI_FORMAT);
+    const char *output = choice_given(choice, SPANK_APAPI_OUTPUT);
     enum config_format result = choice->config->format;
+    bool silent = result == CONFIG_NONE || strcmp(choice->config->output, "none") == 0;
 
-    if ((output && strcmp(output, NOWHERE) == 0) || reports_only(choice, NO_TABLES) ||
-        (choice_is_silent(choice->config) && !choice_asked(choice))) {
+    if ((output && strcmp(output, "none") == 0) || reports_only(choice, "none") ||
+        (silent && !choice_asked(choice))) {
         return CONFIG_NONE;
     }
     if (format && config_format_parse(format, &result, NULL) == 0) {
@@ -251,13 +216,13 @@ bool choice_reports_steps(const struct spank_apapi_choice *choice)
 
 bool choice_reports_job(const struct spank_apapi_choice *choice)
 {
-    return choice_format(choice) == CONFIG_TABLE && !reports_only(choice, STEP_TABLES) &&
+    return choice_format(choice) == CONFIG_TABLE && !reports_only(choice, "steps") &&
            choice->config->job_total != CONFIG_TOTAL_OFF;
 }
 
 bool choice_prefers_job(struct spank_apapi_choice *choice)
 {
-    if (given(choice, SPANK_APAPI_REPORT) || !choice_reports_job(choice)) {
+    if (choice_given(choice, SPANK_APAPI_REPORT) || !choice_reports_job(choice)) {
         return false;
     }
     choice->options[SPANK_APAPI_REPORT].given = SPANK_APAPI_PREFERRED;
@@ -267,35 +232,26 @@ bool choice_prefers_job(struct spank_apapi_choice *choice)
 
 const char *choice_output(const struct spank_apapi_choice *choice)
 {
-    const char *output = given(choice, SPANK_APAPI_OUTPUT);
+    const char *output = choice_given(choice, SPANK_APAPI_OUTPUT);
 
     if (!output) {
         output = choice->config->output;
     }
-    return strcmp(output, TO_STDERR) == 0 || strcmp(output, NOWHERE) == 0 ? NULL : output;
-}
-
-const char *choice_trace(const struct spank_apapi_choice *choice)
-{
-    return given(choice, SPANK_APAPI_TRACE);
+    return strcmp(output, "stderr") == 0 || strcmp(output, "none") == 0 ? NULL : output;
 }
 
 const char *choice_share(const struct spank_apapi_choice *choice)
 {
-    const char *share = given(choice, SPANK_APAPI_SHARE);
+    const char *share = choice_given(choice, SPANK_APAPI_SHARE);
 
-    return share && *share == '\0' ? SHARE_ON : share;
-}
-
-const char *choice_budget(const struct spank_apapi_choice *choice)
-{
-    return given(choice, SPANK_APAPI_BUDGET);
+    return share && *share == '\0' ? "on" : share;
 }
 
 const char *choice_job_budget(const struct spank_apapi_choice *choice)
 {
-    return choice->options[SPANK_APAPI_BUDGET].given == SPANK_APAPI_ASKED ? choice_budget(choice)
-                                                                          : NULL;
+    return choice->options[SPANK_APAPI_BUDGET].given == SPANK_APAPI_ASKED
+               ? choice_given(choice, SPANK_APAPI_BUDGET)
+               : NULL;
 }
 
 static bool choice_site_has_budget(const struct spank_apapi_choice *choice)
@@ -314,7 +270,8 @@ uint32_t choice_totals_ms(const struct spank_apapi_choice *choice)
     const char *interval = config_section_value(choice->config, "budget", "interval");
     uint64_t ns = 0;
 
-    if (!choice_budget(choice) && !choice->job_budget && !choice_site_has_budget(choice)) {
+    if (!choice_given(choice, SPANK_APAPI_BUDGET) && !choice->job_budget &&
+        !choice_site_has_budget(choice)) {
         return 0;
     }
     if (!interval || apapi_duration_parse(interval, &ns, NULL) || ns < NS_PER_S ||
@@ -322,4 +279,88 @@ uint32_t choice_totals_ms(const struct spank_apapi_choice *choice)
         ns = NS_PER_S;
     }
     return (uint32_t)(ns / (NS_PER_S / 1000));
+}
+
+static const char components[][24] = {
+#define APAPI_COMPONENT(name, ways) #name,
+#include "apapi/components.def"
+#undef APAPI_COMPONENT
+};
+
+/* @return the first word of a well-formed list that is not in components.def; NULL: none. */
+static const char *first_unknown(const char *list)
+{
+    for (const char *word = list;; word++) {
+        size_t length = strcspn(word, ":"), i = 0;
+
+        while (i < COUNT_OF(components) && !word_is(word, length, components[i])) {
+            i++;
+        }
+        if (i == COUNT_OF(components)) {
+            return word;
+        }
+        word += length;
+        if (*word == '\0') {
+            return NULL;
+        }
+    }
+}
+
+bool components_known(const char *list)
+{
+    return strcmp(list, CONFIG_OFF) == 0 || strcmp(list, CONFIG_ALL) == 0 || !first_unknown(list);
+}
+
+void components_nearest(const char *list, char *text, size_t size)
+{
+    const char *unknown = first_unknown(list);
+    char word[APAPI_COMPONENT_SIZE];
+    struct nearest nearest;
+
+    if (!unknown) {
+        unknown = "";
+    }
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(unknown, ":"), unknown);
+    nearest_begin(&nearest, word);
+    for (size_t i = 0; i < COUNT_OF(components); i++) {
+        nearest_offer(components[i], &nearest);
+    }
+    nearest_text(&nearest, text, size);
+}
+
+const char *components_names(void)
+{
+    static const char names[] =
+#define APAPI_COMPONENT(name, ways) ", " #name
+#include "apapi/components.def"
+#undef APAPI_COMPONENT
+        ;
+
+    return names + strlen(", ");
+}
+
+bool policy_uid(const struct config *config, uid_t uid)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, "%lu", (unsigned long)uid);
+    return uid == 0 || *config->allow_users == '\0' ||
+           config_names_have(config->allow_users, number);
+}
+
+bool policy_user(const struct config *config, uid_t uid, const char *name)
+{
+    return policy_uid(config, uid) ||
+           (name && *name && config_names_have(config->allow_users, name));
+}
+
+bool policy_extern(const struct config *config)
+{
+    return *config->deny_partitions == '\0' && !config_enabled_varies(config);
+}
+
+bool policy_partition(const struct config *config, const char *partition)
+{
+    return *config->deny_partitions == '\0' ||
+           (partition && !config_names_have(config->deny_partitions, partition));
 }

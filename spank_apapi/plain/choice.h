@@ -2,6 +2,8 @@
 #ifndef SPANK_APAPI_CHOICE_H
 #define SPANK_APAPI_CHOICE_H
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #include "apapi/error.h"
 #include "config/config.h"
@@ -69,8 +71,7 @@ void choice_forget(struct spank_apapi_choice *choice);
 /** @return whether the user asked for a measurement. */
 bool choice_asked(const struct spank_apapi_choice *choice);
 
-/** @return whether only users in allow_users may have this: a measurement, or none where the site
- * wants one. */
+/** @return whether allow_users matters: for a measurement, or none where the site wants one. */
 bool choice_needs_permission(const struct spank_apapi_choice *choice);
 
 /**
@@ -79,8 +80,8 @@ bool choice_needs_permission(const struct spank_apapi_choice *choice);
  */
 const char *choice_components(const struct spank_apapi_choice *choice, const char *listed);
 
-/** @return the user's sampling intervals; NULL: none. */
-const char *choice_interval(const struct spank_apapi_choice *choice);
+/** @return what was given for an option, "" without an argument; NULL: it was not given. */
+const char *choice_given(const struct spank_apapi_choice *choice, enum spank_apapi_option option);
 
 /**
  * Write the components in a valid list of intervals: "nvml:ipmi".
@@ -104,14 +105,8 @@ bool choice_prefers_job(struct spank_apapi_choice *choice);
 /** @return the pattern of the report's file name; NULL: standard error. */
 const char *choice_output(const struct spank_apapi_choice *choice);
 
-/** @return the pattern of the trace's file name; NULL: no trace. */
-const char *choice_trace(const struct spank_apapi_choice *choice);
-
 /** @return whether the record has the step's share of its node, "on" or "off"; NULL: not said. */
 const char *choice_share(const struct spank_apapi_choice *choice);
-
-/** @return the user's energy budget of a step; NULL: none. */
-const char *choice_budget(const struct spank_apapi_choice *choice);
 
 /** @return what sbatch was given for the job; NULL: nothing. A variable is for each step. */
 const char *choice_job_budget(const struct spank_apapi_choice *choice);
@@ -119,8 +114,40 @@ const char *choice_job_budget(const struct spank_apapi_choice *choice);
 /** @return whether the batch step watches the energy of its job. */
 bool choice_watches_job(const struct spank_apapi_choice *choice);
 
-/** @return the time between two totals of a node that a budget needs [ms]; 0: there is no budget.
- */
+/** @return the time between two totals that a budget needs of a node [ms]; 0: no budget. */
 uint32_t choice_totals_ms(const struct spank_apapi_choice *choice);
+
+/* Names in components.def. */
+
+/**
+ * @return whether every word of a well-formed list is in components.def, or it is "off" or "all".
+ */
+bool components_known(const char *list);
+
+/**
+ * Write the names in components.def that are nearest to the first unknown word of a well-formed
+ * list: ": did you mean 'rapl'?"; "" if none is near.
+ */
+void components_nearest(const char *list, char *text, size_t size);
+
+/** @return the names in components.def, "rapl, powercap". Static storage. */
+const char *components_names(void);
+
+/* What the site permits. */
+
+/** @return whether the uid alone shows that the user may ask, or the name cannot matter. */
+bool policy_uid(const struct config *config, uid_t uid);
+
+/**
+ * @param name  of the user; NULL: not known
+ * @return whether allow_users allows this user to ask for measurements. root always may.
+ */
+bool policy_user(const struct config *config, uid_t uid, const char *name);
+
+/** @return whether deny_partitions allows measurements in a partition. NULL: not known. */
+bool policy_partition(const struct config *config, const char *partition);
+
+/** @return whether a step with unknown partition may be measured. */
+bool policy_extern(const struct config *config);
 
 #endif

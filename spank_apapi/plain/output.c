@@ -19,6 +19,8 @@
 #include "channel/deadline.h"
 #include "child.h"
 
+#define PATIENCE_NS (500 * DEADLINE_MS)
+
 /* A way to write that never blocks, where poll() cannot promise that. */
 struct output_way {
     int fd;
@@ -30,35 +32,21 @@ struct output_way {
  * Another process may fill a pipe between poll() and write(). The descriptor's flags belong to the
  * user, so pipes and terminals are opened again.
  */
-static int output_reopen(int fd)
-{
-    char path[32];
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return spank_apapi_child_keep_away(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-}
-
 static struct output_way output_begin(int fd)
 {
-    struct output_way way = {.fd = -1, .piece = SSIZE_MAX};
-    struct stat status;
+    struct stat status = {.st_mode = 0};
+    bool known = fstat(fd, &status) == 0, pipe = known && S_ISFIFO(status.st_mode);
+    struct output_way way = {.fd = -1,
+                             .piece = pipe ? PIPE_BUF : SSIZE_MAX,
+                             .socket = known && S_ISSOCK(status.st_mode)};
+    char path[32];
 
-    if (fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode)) {
-        way.piece = PIPE_BUF;
-        way.fd = output_reopen(fd);
-    } else if (isatty(fd)) {
-        way.fd = output_reopen(fd);
-    } else {
-        way.socket = fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+    if (pipe || isatty(fd)) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        way.fd =
+            spank_apapi_child_keep_away(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     }
     return way;
-}
-
-static void output_end(const struct output_way *way)
-{
-    if (way->fd >= 0) {
-        close(way->fd);
-    }
 }
 
 static ssize_t output_some(int fd, const struct output_way *way, const char *text, size_t left)
@@ -95,7 +83,9 @@ static int output_loop(int fd, const char *text, uint64_t deadline_ns)
             code = ETIMEDOUT;
         }
     }
-    output_end(&way);
+    if (way.fd >= 0) {
+        close(way.fd);
+    }
     return code;
 }
 
@@ -119,4 +109,45 @@ int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = code;
     return code ? -1 : 0;
+}
+
+static int destination_fail(const struct spank_apapi_destination *destination, int code,
+                            struct apapi_error *err)
+{
+    return apapi_fail(err, code, "%.160s: %s",
+                      destination->path ? destination->path : "standard error", strerror(code));
+}
+
+static int destination_open(struct spank_apapi_destination *destination, struct apapi_error *err)
+{
+    destination->fd = spank_apapi_child_keep_away(open(
+        destination->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+    return destination->fd < 0 ? destination_fail(destination, errno, err) : 0;
+}
+
+int destination_write(struct spank_apapi_destination *destination, const char *text,
+                      struct apapi_error *err)
+{
+    int fd = STDERR_FILENO;
+
+    if (*text == '\0') {
+        return 0;
+    }
+    if (destination->path) {
+        if (destination->fd < 0 && destination_open(destination, err)) {
+            return -1;
+        }
+        fd = destination->fd;
+    }
+    return spank_apapi_output_write(fd, text, deadline_now() + PATIENCE_NS)
+               ? destination_fail(destination, errno, err)
+               : 0;
+}
+
+int destination_close(struct spank_apapi_destination *destination, struct apapi_error *err)
+{
+    int fd = destination->fd;
+
+    destination->fd = -1;
+    return fd >= 0 && close(fd) ? destination_fail(destination, errno, err) : 0;
 }

@@ -26,8 +26,8 @@ teardown() {
 # A step of crowd's; prints its record. On standard error: how long the sampler took, and its memory.
 crowd() { # WORD...
     HOST_TELLS_STOP=1 timeout 120 "$repository/scripts/sim" --packages 1 --package-w 100 -- "$HOST" "$built/sampler/apapi-sampler" \
-        job=1 step=0 node=n1 nodes=1 tasks=1 uid=0 components=rapl site_intervals=50ms acct_dir="$BATS_TEST_TMPDIR/acct" \
-        live_dir="$live" -- env APAPI_LIVE_PAGE="$live/n1/0/1.0" "$BATS_FILE_TMPDIR/crowd" "$@"
+        job=1 step=0 node=n1 nodes=1 tasks=1 uid=0 components=rapl \
+        words="interval=50ms"$'\n'"acct_dir=$BATS_TEST_TMPDIR/acct"$'\n'"spool_dir=$BATS_TEST_TMPDIR/spool"$'\n'"live_dir=$live" -- env APAPI_LIVE_PAGE="$live/n1/0/1.0" "$BATS_FILE_TMPDIR/crowd" "$@"
 }
 
 # The order to stop waits for no region. (The record took 4 s and 600 MiB, or minutes.) Times are those of the processor.

@@ -22,6 +22,7 @@
 #define OTHER 4712
 
 static struct step step;
+static char live_dir[PATH_MAX];
 
 static struct livefile live;
 
@@ -39,7 +40,8 @@ static inline int make_live(void **state)
     step.id.uid = geteuid() == 0 ? USER : geteuid();
     strcpy(step.id.step, "0");
     strcpy(step.id.node, "n1");
-    snprintf(step.live_dir, sizeof step.live_dir, "%s/live", base);
+    snprintf(live_dir, sizeof live_dir, "%s/live", base);
+    step.config.live_dir = live_dir;
     live = LIVEFILE_NONE;
     err.text[0] = '\0';
     return 0;
@@ -87,7 +89,7 @@ static inline const char *scan(struct apapi_live_counts *counts)
     static char jobs[256];
 
     jobs[0] = '\0';
-    if (apapi_live_scan(step.live_dir, count_page, jobs, counts, &err)) {
+    if (apapi_live_scan(live_dir, count_page, jobs, counts, &err)) {
         fail_msg("%s", err.text);
     }
     return jobs;

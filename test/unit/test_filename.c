@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "naming.h"
 #include "unit/unit.h"
 
 static const struct filename_values values = {.job = 4711,
@@ -128,43 +127,6 @@ static void test_absolute(void **state)
     assert_int_equal(errno, ENAMETOOLONG);
 }
 
-static bool look(void *context, const char *variable, char *value, size_t size)
-{
-    const char *const *pair = context;
-
-    for (; *pair; pair += 2) {
-        if (strcmp(*pair, variable) == 0) {
-            snprintf(value, size, "%s", pair[1]);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void test_what_the_environment_knows(void **state)
-{
-    static const char *array[] = {
-        "SLURM_ARRAY_JOB_ID", "7", "SLURM_ARRAY_TASK_ID", "3", "SLURM_JOB_NAME", "j", NULL};
-    static const char *nothing[] = {NULL};
-    struct spank_apapi_naming naming = {
-        .job = 9, .step = "0", .node = "n1", .look = look, .context = array};
-    char name[64];
-
-    (void)state;
-    assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
-    assert_string_equal(name, "7-3-j-root");
-    naming.context = nothing;
-    naming.uid = 4294967290U;
-    assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
-    assert_string_equal(name, "9-4294967294--4294967290"); /* as Slurm has it without an array */
-    naming.user = "";
-    assert_int_equal(spank_apapi_name("%u", &naming, name, sizeof name, NULL), 0);
-    assert_string_equal(name, "4294967290");
-    naming.user = "alice";
-    assert_int_equal(spank_apapi_name("%u", &naming, name, sizeof name, NULL), 0);
-    assert_string_equal(name, "alice");
-}
-
 static void test_traces_do_not_meet(void **state)
 {
     static const struct {
@@ -180,12 +142,12 @@ static void test_traces_do_not_meet(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        assert_int_equal(spank_apapi_name_trace(cases[i].pattern, cases[i].nodes, cases[i].batch,
-                                                unique, sizeof unique),
-                         0);
+        assert_int_equal(
+            filename_trace(cases[i].pattern, cases[i].nodes, cases[i].batch, unique, sizeof unique),
+            0);
         assert_string_equal(unique, cases[i].unique);
     }
-    assert_int_equal(spank_apapi_name_trace("1234", 2, true, unique, 12), -1);
+    assert_int_equal(filename_trace("1234", 2, true, unique, 12), -1);
 }
 
 int main(void)
@@ -197,7 +159,6 @@ int main(void)
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_has),
         cmocka_unit_test(test_absolute),
-        cmocka_unit_test(test_what_the_environment_knows),
         cmocka_unit_test(test_traces_do_not_meet),
     };
 

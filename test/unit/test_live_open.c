@@ -46,7 +46,7 @@ static void test_a_scan_can_be_ended(void **state)
     publish(&live);
     step.id.job++;
     publish(&other);
-    assert_int_equal(apapi_live_scan(step.live_dir, stop_at_once, &calls, NULL, &err), 7);
+    assert_int_equal(apapi_live_scan(live_dir, stop_at_once, &calls, NULL, &err), 7);
     assert_int_equal(calls, 1);
     livefile_close(&other);
 }

@@ -256,9 +256,9 @@ static void test_a_disk_is_refused(void **state)
         skip_because("/var is a tmpfs");
     }
     need_root();
-    snprintf(step.live_dir, sizeof step.live_dir, "/var/apapi-test-%ld", (long)getpid());
+    snprintf(live_dir, sizeof live_dir, "/var/apapi-test-%ld", (long)getpid());
     assert_refused(EMEDIUMTYPE, "not on a memory file system");
-    rmdir(step.live_dir);
+    rmdir(live_dir);
 }
 
 /* In a child with mounts of its own. */

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "fake/powercap_tree.h"
-#include "ms_common/field.h"
 #include "ms_common/machine.h"
+#include "ms_common/map.h"
 #include "unit/unit.h"
 
 #define ALL (PART_TEMPERATURE | PART_FREQUENCY | PART_TIME | PART_MEMORY)

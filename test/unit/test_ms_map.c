@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "ms_common/interface.h"
-#include "ms_common/list.h"
 #include "ms_common/map.h"
 #include "ms_common/target.h"
 #include "unit/unit.h"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "node/meters.h"
+#include "node_energy.h"
 #include "session/live.h"
-#include "tally.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The name of a node in the command line of slurmd. */
-#include "node_option.h"
+#include "node_energy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -31,7 +31,10 @@ static struct apapi_error err;
 
 static int check(const char *components)
 {
-    return spank_apapi_check_components(base, components, &err);
+    const struct spank_apapi_question question = {base, {"--check", components}, false};
+    char answer[sizeof err.text];
+
+    return spank_apapi_check(&question, answer, sizeof answer, &err);
 }
 
 static void test_it_agrees(void **state)
@@ -118,6 +121,22 @@ static void test_it_hangs(void **state)
     assert_takes_two_seconds();
 }
 
+static void test_the_whole_answer_and_the_rules_of_the_environment(void **state)
+{
+    const struct spank_apapi_question question = {base, {"--pack"}, true};
+    char answer[64];
+
+    (void)state;
+    setenv("APAPI_VERBOSE", "1", 1);
+    setenv("APAPI_OTHER", "1", 1);
+    install("env | grep ^APAPI_; echo $#; exit 1");
+    assert_int_equal(spank_apapi_check(&question, answer, sizeof answer, &err), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_string_equal(answer, "APAPI_VERBOSE=1\n1\n");
+    assert_int_equal(check("x"), -1);
+    assert_string_equal(err.text, "2"); /* no other question sees the user's settings */
+}
+
 static int make_folder(void **state)
 {
     int result = make_base(state);
@@ -137,6 +156,7 @@ int main(void)
         cmocka_unit_test(test_it_cannot_be_executed),
         cmocka_unit_test(test_it_crashes),
         cmocka_unit_test(test_it_hangs),
+        cmocka_unit_test(test_the_whole_answer_and_the_rules_of_the_environment),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_base);

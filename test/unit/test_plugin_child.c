@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
+#include "naming.h"
 #include "unit/temporary.h"
-#include "user.h"
 #define UNIT_KEEPS_THE_USER
 #include "unit/unit.h"
 

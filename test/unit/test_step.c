@@ -2,7 +2,10 @@
 #include "sampler/step.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "unit/unit.h"
 
@@ -37,27 +40,19 @@ static void test_nothing_said(void **state)
     assert_int_equal(step.format, CONFIG_NONE);
     assert_int_equal(step.id.uid, APAPI_UNKNOWN);
     assert_int_equal(step.gid, APAPI_UNKNOWN);
-    assert_int_equal(step.checkpoint_ns, 0);
+    assert_int_equal(step.min_interval_ns, 10 * MS);
+    assert_int_equal(step.config.checkpoint_ns, 30000 * MS);
     assert_false(step.slowed);
 }
 
 static void test_everything(void **state)
 {
     (void)state;
-    assert_int_equal(parse((const char *[]){"components", "rapl",   "acct_dir",      "/a",
-                                            "config",     "/c",     "cpu",           "0",
-                                            "nice",       "-5",     "checkpoint_ns", "30000000000",
-                                            "job_total",  "extern", "format",        "csv",
-                                            "output",     "o",      "trace",         "t",
-                                            "gid",        "7",      "groups",        "7,8",
-                                            "umask",      "0027",   "rules",         "r",
-                                            NULL}),
-                     0);
-    assert_string_equal(step.config, "/c");
-    assert_string_equal(step.cpu, "0");
-    assert_string_equal(step.nice, "-5");
-    assert_int_equal(step.checkpoint_ns, 30000 * MS);
-    assert_int_equal(step.job_total, CONFIG_TOTAL_EXTERN);
+    assert_int_equal(
+        parse((const char *[]){"components", "rapl", "format", "csv", "output", "o", "trace", "t",
+                               "gid", "7", "groups", "7,8", "umask", "0027", "rules", "r", NULL}),
+        0);
+    assert_string_equal(step.components, "rapl");
     assert_int_equal(step.format, CONFIG_CSV);
     assert_string_equal(step.output, "o");
     assert_string_equal(step.trace, "t");
@@ -65,6 +60,29 @@ static void test_everything(void **state)
     assert_string_equal(step.groups, "7,8");
     assert_string_equal(step.umask, "0027");
     assert_string_equal(step.rules, "r");
+}
+
+static void test_the_words_of_plugstack_above_the_file(void **state)
+{
+    char path[] = "/tmp/test_step_XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+
+    (void)state;
+    fputs("checkpoint = 2m\nsampler_nice = 7\nlive_dir = off\n[budget]\nmax_budget = 1kWh\n", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(parse((const char *[]){"config", path, "words",
+                                            "acct_dir=/a\nsampler_nice=-5\nnonsense\nspool_dir=x\n"
+                                            "config=/other\n",
+                                            NULL}),
+                     0);
+    unlink(path);
+    assert_string_equal(step.config.acct_dir, "/a");
+    assert_int_equal(step.config.sampler_nice, -5);
+    assert_int_equal(step.config.checkpoint_ns, 120000 * MS);
+    assert_string_equal(step.config.live_dir, "");
+    assert_int_equal(*step.config.spool_dir, '/'); /* as installed */
+    assert_string_equal(config_section_value(&step.config, "budget", "max_budget"), "1kWh");
+    config_clear(&step.config);
 }
 
 static uint64_t interval(const char *component)
@@ -75,7 +93,7 @@ static uint64_t interval(const char *component)
 static void test_the_users_intervals_above_the_sites(void **state)
 {
     (void)state;
-    assert_int_equal(parse((const char *[]){"site_intervals", "200ms:nvml:1s:ipmi:3s", "intervals",
+    assert_int_equal(parse((const char *[]){"words", "interval=200ms:nvml:1s:ipmi:3s", "intervals",
                                             "rapl:50ms:nvml:2s", NULL}),
                      0);
     assert_int_equal(interval("rapl"), 50 * MS);
@@ -87,7 +105,7 @@ static void test_the_users_intervals_above_the_sites(void **state)
 static void test_an_interval_for_all_replaces_the_sites(void **state)
 {
     (void)state;
-    assert_int_equal(parse((const char *[]){"site_intervals", "200ms:nvml:1s", "intervals",
+    assert_int_equal(parse((const char *[]){"words", "interval=200ms:nvml:1s", "intervals",
                                             "50ms:ipmi:3s", NULL}),
                      0);
     assert_int_equal(interval("nvml"), 50 * MS);
@@ -97,19 +115,20 @@ static void test_an_interval_for_all_replaces_the_sites(void **state)
 static void test_min_interval_slows_users_and_not_the_site(void **state)
 {
     (void)state;
-    assert_int_equal(parse((const char *[]){"site_intervals", "2ms", "min_interval_ns", "10000000",
-                                            "intervals", "rapl:1ms:nvml:50ms", NULL}),
-                     0);
+    assert_int_equal(
+        parse((const char *[]){"words", "interval=2ms", "intervals", "rapl:1ms:nvml:50ms", NULL}),
+        0);
     assert_int_equal(interval("rapl"), 10 * MS);
     assert_int_equal(interval("nvml"), 50 * MS);
     assert_int_equal(interval("other"), 2 * MS);
     assert_true(step.slowed);
-    assert_int_equal(
-        parse((const char *[]){"min_interval_ns", "10000000", "intervals", "1ms", NULL}), 0);
+    assert_int_equal(parse((const char *[]){"intervals", "1ms", NULL}), 0);
     assert_int_equal(interval("rapl"), 10 * MS);
+    assert_int_equal(parse((const char *[]){"intervals", "1ms", "uid", "0", NULL}), 0);
+    assert_int_equal(interval("rapl"), 1 * MS);
     /* a long min_interval does not affect what the user has not named */
     assert_int_equal(
-        parse((const char *[]){"min_interval_ns", "1000000000", "intervals", "rapl:1s", NULL}), 0);
+        parse((const char *[]){"words", "min_interval=1s", "intervals", "rapl:1s", NULL}), 0);
     assert_false(step.slowed);
 }
 
@@ -138,9 +157,10 @@ static void test_the_nodes_of_a_step(void **state)
 static void test_bad_words(void **state)
 {
     static const char *const pairs[][2] = {
-        {"intervals", "x"},      {"site_intervals", "x"}, {"min_interval_ns", "x"},
-        {"checkpoint_ns", "-1"}, {"job_total", "x"},      {"format", "x"},
-        {"job", "4294967296"},   {"gid", "-1"},
+        {"intervals", "x"},
+        {"format", "x"},
+        {"job", "4294967296"},
+        {"gid", "-1"},
     };
 
     (void)state;
@@ -156,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_said),
         cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_the_words_of_plugstack_above_the_file),
         cmocka_unit_test(test_the_users_intervals_above_the_sites),
         cmocka_unit_test(test_an_interval_for_all_replaces_the_sites),
         cmocka_unit_test(test_min_interval_slows_users_and_not_the_site),

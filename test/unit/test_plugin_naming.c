@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_nodes.h"
+#include "naming.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,12 +96,32 @@ static void this_process_has_an_environment(void **state)
     assert_false(spank_apapi_look_here(NULL, "APAPI_TEST_NOTHING", value, sizeof value));
 }
 
+static void file_names_from_the_environment(void **state)
+{
+    struct spank_apapi_naming naming = {.job = 9, .step = "0", .node = "n1"};
+    char name[64];
+
+    (void)state;
+    setenv("SLURM_ARRAY_JOB_ID", "7", 1);
+    setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+    setenv("SLURM_JOB_NAME", "j", 1);
+    assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
+    assert_string_equal(name, "7-3-j-root");
+    unsetenv("SLURM_ARRAY_JOB_ID");
+    unsetenv("SLURM_ARRAY_TASK_ID");
+    unsetenv("SLURM_JOB_NAME");
+    naming.uid = 4294967290U;
+    assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
+    assert_string_equal(name, "9-4294967294--4294967290"); /* as Slurm has it without an array */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nodes_of_all_components),
         cmocka_unit_test(all_or_nothing_where_there_is_no_room),
         cmocka_unit_test(this_process_has_an_environment),
+        cmocka_unit_test(file_names_from_the_environment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ACCT_GATHER_NODE_ENERGY_H
+#define ACCT_GATHER_NODE_ENERGY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/live.h"
+#include "config/config.h"
+
+/* Slurm's energy plugin without Slurm: where it runs, and the energy of the node and of a step. */
+
+/** The process of Slurm that has loaded this plugin. */
+enum role { ROLE_OTHER, ROLE_SLURMD, ROLE_STEP };
+
+enum role settings_role(void);
+
+struct settings {
+    char libexec_dir[512]; /* where apapi-sampler is */
+    char config[512];      /* path of apapi.conf */
+    char node[256];        /* name in Slurm */
+    char live_dir[512];    /* "": none */
+};
+
+/** Read apapi.conf, and find the name that this node has in Slurm. */
+void settings_read(struct settings *settings, const struct config_sink *sink);
+
+/**
+ * Find the name that slurmd was given with -N: "-N n1", "-Nn1", or in a word with further letters,
+ * "-DvN n1".
+ * @param words   the command line, as in /proc/PID/cmdline, and a NUL after it
+ * @param length  of it, without that NUL [bytes]
+ * @param node    result; cut to `size`. Changed on success only
+ * @return whether there is one
+ */
+bool node_option_find(const char *words, size_t length, char *node, size_t size);
+
+/* What the node sampler says, <live_dir>/<node>/node. No call waits for it, or allocates. */
+struct node_page {
+    const struct apapi_live_page *page; /* NULL: there is none (yet) */
+    char path[512];
+};
+
+/** What the node has drawn, and draws. */
+struct node_energy {
+    double energy_j;  /* since the first node sampler of this boot [J] */
+    double power_w;   /* now [W]; NaN: nobody reads the meters */
+    double mean_w;    /* since then [W] */
+    uint64_t read_ns; /* when the meters were read, CLOCK_MONOTONIC [ns] */
+};
+
+/** Say where the page is. */
+void node_page_init(struct node_page *page, const char *live_dir, const char *node);
+
+/**
+ * What the page says of this moment. It is mapped if it is there by now, and again if nobody
+ * writes the one that is mapped.
+ * @param now_ns  CLOCK_MONOTONIC [ns]
+ * @return whether the energy is known
+ */
+bool node_page_read(struct node_page *page, uint64_t now_ns, struct node_energy *energy);
+
+void node_page_close(struct node_page *page);
+
+/*
+ * The energy of a step in whole joules, as Slurm counts it. Slurm asks for each task of a step in
+ * turn, with a sum of its own for each: every joule is told once. Pure arithmetic.
+ */
+struct tally {
+    bool begun;
+    double begin_j;  /* of the node, when the step began [J] */
+    double latest_j; /* the greatest that was seen since [J] */
+    uint64_t told_j; /* of this step, so far [J] */
+};
+
+/**
+ * The node's energy at this moment.
+ * @return what is new since the last call: whole joules, never taken back. 0 at the first call.
+ */
+uint64_t tally_add(struct tally *tally, double energy_j);
+
+#endif

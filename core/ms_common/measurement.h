@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MS_COMMON_MEASUREMENT_H
+#define MS_COMMON_MEASUREMENT_H
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "ms_common/interface.h"
+
+/* The measurements of a program: one for each resource, in a list, and their numbers. */
+
+/** Print a line to standard error, with the library's name before it. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** The resources of a measurement, in the order of a list. */
+enum resource {
+    RESOURCE_CPU,
+    RESOURCE_GPU,
+    RESOURCE_FPGA,
+    RESOURCE_SYSTEM,
+    RESOURCE_MIC,
+    RESOURCES
+};
+
+/** How a resource is named, and where its measurement has what all of them have [bytes]. */
+struct resource_row {
+    int flag;              /* its bit, enum ms_flag */
+    const char *name;      /* "CPU" */
+    const char *component; /* by which APAPI_CMPLIST calls it, "rapl" */
+    size_t size, wait, checks, runtime;
+};
+
+extern const struct resource_row resource_rows[RESOURCES];
+
+/** @return the time between two readings, divided by resource_checks(). Part of the measurement. */
+struct timespec *resource_wait(enum resource resource, void *measurement);
+
+/** @return how often in an interval the original looked for the end. Part of the measurement. */
+uint32_t *resource_checks(enum resource resource, void *measurement);
+
+/** @return how long was measured [s]. Part of the measurement. */
+double *resource_runtime(enum resource resource, void *measurement);
+
+/** Set all figures to 0, but keep how it is measured. */
+void resource_clear(enum resource resource, void *measurement);
+
+/** Append a measurement with all figures 0. @return 0; -1: no memory */
+int list_append(struct ms_list **list, enum resource resource);
+
+/** @return the measurement of this resource; NULL: the list has none. NULL is allowed. */
+void *list_find(const struct ms_list *list, enum resource resource);
+
+/** Free a list and its measurements. NULL is allowed. */
+void list_free(struct ms_list *list);
+
+/* Numbers of measurements. The program reads them at any time, so none is stored by halves. */
+
+static inline void number_put_double(double *member, double value)
+{
+    __atomic_store(member, &value, __ATOMIC_RELAXED);
+}
+
+#define number_get(member)                                                                         \
+    ({                                                                                             \
+        __typeof__((member) + 0) number_read;                                                      \
+        __atomic_load(&(member), &number_read, __ATOMIC_RELAXED);                                  \
+        number_read;                                                                               \
+    })
+
+/** The whole part; what is out of range becomes the nearest number. */
+static inline void number_put_u64(uint64_t *member, double value)
+{
+    uint64_t whole = value >= 0x1p64 ? UINT64_MAX : value > 0 ? (uint64_t)value : 0;
+
+    __atomic_store_n(member, whole, __ATOMIC_RELAXED);
+}
+
+static inline void number_put_u32(uint32_t *member, double value)
+{
+    uint32_t whole = value >= 0x1p32 ? UINT32_MAX : value > 0 ? (uint32_t)value : 0;
+
+    __atomic_store_n(member, whole, __ATOMIC_RELAXED);
+}
+
+#endif
