@@ -7,7 +7,6 @@
 #include "apapi/error.h"
 #include "observe/nodes.h"
 #include "regions/page.h"
-#include "regions/ticks.h"
 
 /*
  * A program of the step, by the page that it shares. Whatever the program writes into it, or does

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "regions/page.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 
+#include "base/kernel_file.h"
 #include "base/text.h"
 
 #define PAGE_TRIES 4 /* a thread that changes its region in each of them has just entered one */
@@ -15,11 +18,6 @@ _Static_assert(sizeof(struct page_results) % 64 == 0, "results are whole cache l
 
 #define page_load(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 #define page_load_first(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
-
-static uint32_t page_within(uint32_t number, uint32_t least, uint32_t most)
-{
-    return number < least ? least : number > most ? most : number;
-}
 
 const char *page_problem(const void *bytes, size_t size)
 {
@@ -37,34 +35,34 @@ const char *page_problem(const void *bytes, size_t size)
     return page->head.clock < PAGE_CLOCKS ? NULL : "has an unknown clock";
 }
 
-const char *page_results_problem(const void *bytes, size_t size)
+bool page_results_valid(const void *bytes, size_t size)
 {
     const struct page_results *page = bytes;
 
-    if (size != sizeof *page) {
-        return "does not have the size of a page of results";
-    }
-    if (memcmp(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic) != 0) {
-        return "is no page of results";
-    }
-    return page->version == PAGE_VERSION && page->size == sizeof *page ? NULL
-                                                                       : "is of another version";
+    return size == sizeof *page &&
+           memcmp(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic) == 0 &&
+           page->version == PAGE_VERSION && page->size == sizeof *page;
 }
 
 uint32_t page_node_count(const struct page_program *page)
 {
-    return page_within(page_load_first(page->head.node_count), 1, PAGE_REST);
+    uint32_t count = page_load_first(page->head.node_count);
+
+    return count < 1 ? 1 : count > PAGE_REST ? PAGE_REST : count;
 }
 
 uint32_t page_thread_count(const struct page_program *page)
 {
-    return page_within(page_load_first(page->head.thread_count), 0, PAGE_THREADS);
+    uint32_t count = page_load_first(page->head.thread_count);
+
+    return count > PAGE_THREADS ? PAGE_THREADS : count;
 }
 
-static void page_clean(char *name)
+void page_clean_name(char clean[PAGE_NAME_SIZE], const char *name)
 {
-    for (; *name; name++) {
-        *name = *name == '/' ? '?' : *name;
+    text_clean(clean, PAGE_NAME_SIZE, name);
+    for (; *clean; clean++) {
+        *clean = *clean == '/' ? '?' : *clean;
     }
 }
 
@@ -79,8 +77,7 @@ bool page_node(const struct page_program *page, uint32_t node, struct page_node_
     }
     memcpy(name, page->nodes[node].name, sizeof name);
     name[sizeof name - 1] = '\0';
-    text_clean(copy->name, sizeof copy->name, name);
-    page_clean(copy->name);
+    page_clean_name(copy->name, name);
     return true;
 }
 
@@ -176,4 +173,57 @@ bool page_result_read(const struct page_result *row, struct page_result *copy)
         }
     }
     return false;
+}
+
+/*
+ * The kernel uses the counter for its own time only if it is the same on all processors. A process
+ * may have asked for a signal when it reads it.
+ */
+enum page_clock ticks_choose(void)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+    char source[32];
+#if defined(__x86_64__)
+    int mode = 0;
+
+    if (prctl(PR_GET_TSC, &mode) == 0 && mode != PR_TSC_ENABLE) {
+        return PAGE_CLOCK_MONOTONIC;
+    }
+#define TICKS_SOURCE "tsc"
+#else
+#define TICKS_SOURCE "arch_sys_counter"
+#endif
+    if (kernel_file_read_word_at(AT_FDCWD,
+                                 "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                                 source, sizeof source) == 0 &&
+        strcmp(source, TICKS_SOURCE) == 0) {
+        return PAGE_CLOCK_CPU;
+    }
+#endif
+    return PAGE_CLOCK_MONOTONIC;
+}
+
+/* Between two looks at the counter the time is read; the closest pair counts. */
+struct ticks_moment ticks_moment_now(enum page_clock clock)
+{
+    struct ticks_moment best = {0, 0};
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < 4; i++) {
+        uint64_t before = ticks_now(clock), ns = clock_monotonic_ns(), after = ticks_now(clock);
+
+        if (after - before < least) {
+            least = after - before;
+            best = (struct ticks_moment){before + (after - before) / 2, ns};
+        }
+    }
+    return best;
+}
+
+double ticks_length_ns(enum page_clock clock, struct ticks_moment first, struct ticks_moment last)
+{
+    if (clock == PAGE_CLOCK_MONOTONIC || last.ticks <= first.ticks || last.ns <= first.ns) {
+        return 1;
+    }
+    return (double)(last.ns - first.ns) / (double)(last.ticks - first.ticks);
 }

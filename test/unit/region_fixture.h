@@ -12,7 +12,6 @@
 #include "apapi/region.h"
 #include "regions/message.h"
 #include "regions/page.h"
-#include "regions/ticks.h"
 #include "session/live.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"

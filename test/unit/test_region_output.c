@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/text_file.h"
-#include "regions/foms.h"
+#include "regions/program.h"
 #include "unit/region_fixture.h"
 #include "json/json_tree.h"
 

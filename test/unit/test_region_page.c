@@ -114,8 +114,8 @@ static void test_a_row_of_results_is_read_as_it_was_written(void **state)
 
     (void)state;
     page_results_init(&results);
-    assert_null(page_results_problem(&results, sizeof results));
-    assert_non_null(page_results_problem(&page, sizeof results));
+    assert_true(page_results_valid(&results, sizeof results));
+    assert_false(page_results_valid(&page, sizeof results));
     assert_false(page_result_read(&results.nodes[4], &copy));
     page_result_write(&results.nodes[4], &figures);
     assert_true(page_result_read(&results.nodes[4], &copy));
