@@ -212,9 +212,20 @@ void observe_remove(struct observer *observer, struct observed *program)
         *place = (*place)->next;
     }
     observer->program_count--;
-    observed_count(program, &observer->room, &observer->nodes, &observer->losses);
+    observed_count(program, &observer->nodes, &observer->losses);
+    if (!observer->ending) {
+        observer->room.threads += program->threads;
+        observer->room.nodes += program->known - 1;
+    }
     pthread_mutex_unlock(&observer->lock);
     observed_destroy(program);
+}
+
+void observe_end(struct observer *observer)
+{
+    pthread_mutex_lock(&observer->lock);
+    observer->ending = true;
+    pthread_mutex_unlock(&observer->lock);
 }
 
 void observe_refuse(struct observer *observer)

@@ -34,6 +34,12 @@ int observe_add(struct observer *observer, struct observed *program);
 /** It has ended: its times are kept, and it is destroyed. */
 void observe_remove(struct observer *observer, struct observed *program);
 
+/**
+ * The step has ended. What programs have had is given to no other one: however many end now, no
+ * more of their pages is read than in one look.
+ */
+void observe_end(struct observer *observer);
+
 /** A program has come whose page is not valid. */
 void observe_refuse(struct observer *observer);
 

@@ -6,7 +6,7 @@
 /* Regions get columns of their own as they come, as long as there are any. */
 static size_t columns_of(struct observer *observer, size_t node)
 {
-    if (observer->columns[node] == 0) {
+    if (observer->columns[node] == COLUMN_NONE) {
         observer->columns[node] = observer->column_count < FIT_COLUMNS
                                       ? (uint16_t)observer->column_count++
                                       : COLUMN_COMMON;
@@ -60,7 +60,7 @@ void observe_change_columns(struct observer *observer)
         size_t *best = observer->columns[i] == COLUMN_COMMON ? &most : &least;
         bool more = *best == 0 || list[i].time_s > list[*best].time_s;
 
-        if (observer->columns[i] != 0 && (*best == 0 || more == (best == &most))) {
+        if (observer->columns[i] != COLUMN_NONE && (*best == 0 || more == (best == &most))) {
             *best = i;
         }
     }

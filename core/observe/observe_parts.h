@@ -13,6 +13,7 @@
 
 /* Columns of the fits beside those of struct fit. */
 enum { COLUMN_UNMARKED = FIT_PARTS, COLUMN_COMMON, COLUMN_FIRST };
+#define COLUMN_NONE FIT_OUTSIDE /* which is no region's */
 
 /** The rows of a domain, and where the next one begins. */
 struct observe_domain {
@@ -37,6 +38,7 @@ struct observer {
     struct ticks_moment first; /* when it was created */
     uint64_t looked_ns;
     struct observed_room room;
+    bool ending; /* the room only gets smaller */
     struct nodes nodes;
     uint16_t columns[NODES_MAX]; /* by node */
     size_t column_count;

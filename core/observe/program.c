@@ -17,10 +17,13 @@
 #define SLACK 1.1    /* of the time that can have passed */
 #define SLACK_S 0.01 /* of a thread */
 
-/* Whether some bytes have memory: to read where there is none would take it from the reader. */
-static bool program_is_filled(int file, size_t offset, size_t size)
+/* Up to where the file has memory from `offset` on: to read where there is none would take it from
+ * the reader. The kernel looks at all that there is, up to the next hole. */
+static size_t program_filled_to(int file, size_t offset)
 {
-    return lseek(file, (off_t)offset, SEEK_HOLE) >= (off_t)(offset + size);
+    off_t hole = lseek(file, (off_t)offset, SEEK_HOLE);
+
+    return hole > 0 ? (size_t)hole : 0;
 }
 
 /* A file that can become shorter, or whose memory may be missing, would end the reader. */
@@ -38,7 +41,7 @@ static int program_check_file(int file, struct apapi_error *err)
     if (status.st_size != (off_t)sizeof(struct page_program)) {
         return apapi_fail(err, EPROTO, "its page does not have the size of a page of regions");
     }
-    return program_is_filled(file, 0, sizeof(struct page_head))
+    return program_filled_to(file, 0) >= sizeof(struct page_head)
                ? 0
                : apapi_fail(err, EPROTO, "its page is no page of regions");
 }
@@ -113,20 +116,26 @@ void observed_destroy(struct observed *program)
     free(program);
 }
 
-static bool program_has(const struct observed *program, const void *from, size_t size)
+/* @param filled_to  what is known from the parts before this one, without a gap */
+static bool program_has(const struct observed *program, const void *from, size_t size,
+                        size_t *filled_to)
 {
     size_t offset = (size_t)((const char *)from - (const char *)program->page);
 
-    return !program->map || program_is_filled(program->file, offset, size);
+    if (program->map && *filled_to < offset + size) {
+        *filled_to = program_filled_to(program->file, offset);
+    }
+    return !program->map || *filled_to >= offset + size;
 }
 
 static void program_learn(struct observed *program, struct observed_room *room, struct nodes *nodes)
 {
     const struct page_program *page = program->page;
     uint32_t count = page_node_count(page);
+    size_t filled_to = 0;
 
     for (; program->known < count && !program->cut && room->nodes > 0 && room->news > 0 &&
-           program_has(program, &page->nodes[program->known], sizeof *page->nodes);
+           program_has(program, &page->nodes[program->known], sizeof *page->nodes, &filled_to);
          program->known++, room->nodes--, room->news--) {
         struct page_node_copy copy;
         bool valid = page_node(page, program->known, &copy);
@@ -141,9 +150,10 @@ static void program_admit(struct observed *program, struct observed_room *room)
 {
     const struct page_program *page = program->page;
     uint32_t count = page_thread_count(page);
+    size_t filled_to = 0;
 
     for (; program->threads < count && room->threads > 0 &&
-           program_has(program, &page->slots[program->threads], sizeof *page->slots);
+           program_has(program, &page->slots[program->threads], sizeof *page->slots, &filled_to);
          program->threads++) {
         room->threads--;
     }
@@ -213,34 +223,46 @@ static uint32_t program_more(uint32_t claimed, uint32_t seen)
     return claimed > seen ? claimed - seen : 0;
 }
 
-void observed_count(struct observed *program, struct observed_room *room, struct nodes *nodes,
+/* How often each node was entered, and by how many threads. */
+struct entries {
+    uint64_t count[PAGE_NODES];
+    uint32_t threads[PAGE_NODES];
+};
+
+/* One thread after the other, as they lie in memory. */
+static void program_entries(const struct observed *program, struct entries *entries)
+{
+    memset(entries, 0, sizeof *entries);
+    for (uint32_t i = 0; i < program->threads; i++) {
+        for (uint32_t node = 1; node < PAGE_NODES; node++) {
+            bool used = node < program->known || node == PAGE_REST;
+            uint64_t times = used ? page_slot_count(program->page, i, node) : 0;
+
+            entries->count[node] += times;
+            entries->threads[node] += times > 0;
+        }
+    }
+}
+
+void observed_count(const struct observed *program, struct nodes *nodes,
                     struct apapi_region_losses *losses)
 {
     const struct page_head *head = &program->page->head;
-    uint32_t threads = program->threads;
+    struct entries entries;
 
+    program_entries(program, &entries);
     for (uint32_t node = 1; node < PAGE_NODES; node++) {
         struct nodes_one *one = &nodes->list[program->node[node]];
-        uint64_t count = 0;
-        uint32_t users = 0;
 
-        for (uint32_t i = 0; (node < program->known || node == PAGE_REST) && i < threads; i++) {
-            uint64_t times = page_slot_count(program->page, i, node);
-
-            count += times;
-            users += times > 0;
-        }
-        one->count += count;
-        one->threads += users;
-        one->programs += users > 0;
+        one->count += entries.count[node];
+        one->threads += entries.threads[node];
+        one->programs += entries.threads[node] > 0;
     }
     nodes->list[NODES_UNMARKED].programs++;
-    nodes->list[NODES_UNMARKED].threads += threads;
+    nodes->list[NODES_UNMARKED].threads += program->threads;
     losses->names += __atomic_load_n(&head->names_lost, __ATOMIC_RELAXED);
     losses->names += program_more(page_node_count(program->page), program->known);
     losses->threads += __atomic_load_n(&head->threads_lost, __ATOMIC_RELAXED);
-    losses->threads += program_more(page_thread_count(program->page), threads);
+    losses->threads += program_more(page_thread_count(program->page), program->threads);
     losses->misuses += __atomic_load_n(&head->misuses, __ATOMIC_RELAXED);
-    room->threads += program->threads;
-    room->nodes += program->known - 1;
 }

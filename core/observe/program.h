@@ -66,16 +66,16 @@ void observed_destroy(struct observed *program);
  * Add the time that its threads have spent in each node since the last look.
  * @param times_s  by node of `nodes`
  * @return the sum of these [s]
- * Does not allocate or wait. Makes a system call for each new thread and node, none else.
+ * Does not allocate or wait. Makes two system calls if there are new threads and nodes, none else.
  */
 double observed_look(struct observed *program, const struct observe_moment *now,
                      struct observed_room *room, struct nodes *nodes, double times_s[NODES_MAX]);
 
 /**
  * What is known only at its end, after the last look: how often each node was entered, by how many
- * threads. What it had goes back into the room.
+ * threads.
  */
-void observed_count(struct observed *program, struct observed_room *room, struct nodes *nodes,
+void observed_count(const struct observed *program, struct nodes *nodes,
                     struct apapi_region_losses *losses);
 
 #endif

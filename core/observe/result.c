@@ -186,6 +186,10 @@ static struct apapi_region_result result_node(const struct observer *observer,
     region.count = one->count;
     region.programs = one->programs;
     region.threads = one->threads;
+    if (observer->columns[node] == COLUMN_NONE) {
+        snprintf(region.reason, sizeof region.reason, "it had no time of its own");
+        return region;
+    }
     if (observer->columns[node] == COLUMN_COMMON || observer->common_s[node] == 0) {
         result_put(observer, estimates, observer->columns[node], one->time_s, &region);
         return region;

@@ -19,12 +19,11 @@
 #include "regions/message.h"
 
 #define SERVE_CONNECTIONS (OBSERVE_PROGRAMS_MAX + 64)
-#define SERVE_AT_ONCE 64                /* events before other work is looked at */
+#define SERVE_AT_ONCE 8                 /* events before other work is looked at */
 #define SERVE_BACKLOG SERVE_CONNECTIONS /* all ranks of a job may come at once */
 #define SERVE_LOGS 8                    /* lines at most */
 #define SERVE_PART 10                   /* of a core, for all that comes */
 #define SERVE_BURST_NS UINT64_C(50000000)
-#define SERVE_LAST 8192 /* events that are read at the end */
 
 /* A process: it has registered a page, or it is `apapi mark`. */
 struct serve_peer {
@@ -323,22 +322,19 @@ static int serve_events(struct serve *serve)
     return count;
 }
 
-/* @return the number of events; less than `most`: there are no more. */
-static int serve_pending(struct serve *serve, int most)
+/* What was sent before the end. */
+static void serve_pending(struct serve *serve)
 {
-    int done = 0, count = 1;
+    uint64_t until_ns = clock_thread_cpu_ns() + SERVE_BURST_NS;
 
-    while (done < most && count > 0) {
-        count = serve_events(serve);
-        done += count > 0 ? count : 0;
+    while (clock_thread_cpu_ns() < until_ns && serve_events(serve) > 0) {
     }
-    return done;
 }
 
 int serve_work(struct serve *serve)
 {
     uint64_t now_ns = clock_monotonic_ns(), begin_ns = clock_thread_cpu_ns();
-    int done = serve_pauses(serve) ? 0 : serve_pending(serve, SERVE_AT_ONCE);
+    int done = serve_pauses(serve) ? 0 : serve_events(serve);
 
     if (done > 0) {
         serve->busy_ns = serve->busy_ns > now_ns ? serve->busy_ns : now_ns;
@@ -377,7 +373,8 @@ void serve_close(struct serve *serve)
     if (*serve->path) {
         unlink(serve->path);
     }
-    serve_pending(serve, SERVE_LAST);
+    observe_end(serve->observer);
+    serve_pending(serve);
     while (serve->peers) {
         serve_drop(serve, serve->peers);
     }

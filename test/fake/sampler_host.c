@@ -8,7 +8,8 @@
  * step. The command has the sampler's process id in $SAMPLER. Afterwards the sampler is told to
  * stop, and the record is printed, or why there is none, before the sampler is waited for. With
  * $HOST_TELLS_LOST it is told on standard error how many messages its log did not take; with
- * $HOST_TELLS_STOP when the order to stop was answered, and the most memory that it had.
+ * $HOST_TELLS_STOP when the order to stop was answered, how much processor time the sampler took
+ * for that, and the most memory that it had.
  */
 #include <poll.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "channel/deadline.h"
@@ -110,24 +112,45 @@ static void hear(int channel, const char *word)
     free(text);
 }
 
-static void tell(const char *what, uint64_t since_ns)
+/* A moment, and the processor time that the sampler has had [ns]. */
+struct moment {
+    uint64_t now, worked;
+};
+
+static struct moment moment_now(pid_t sampler)
 {
+    struct timespec worked = {0, 0};
+    clockid_t clock;
+
+    if (clock_getcpuclockid(sampler, &clock) == 0) {
+        clock_gettime(clock, &worked);
+    }
+    return (struct moment){deadline_now(),
+                           (uint64_t)worked.tv_sec * 1000 * DEADLINE_MS + (uint64_t)worked.tv_nsec};
+}
+
+static void tell(const char *what, struct moment since, pid_t sampler)
+{
+    struct moment now = moment_now(sampler);
+
     if (getenv("HOST_TELLS_STOP")) {
-        fprintf(stderr, "%s %.3f ms\n", what, (double)(deadline_now() - since_ns) / DEADLINE_MS);
+        fprintf(stderr, "%s after %.3f ms, worked %.3f ms\n", what,
+                (double)(now.now - since.now) / DEADLINE_MS,
+                (double)(now.worked - since.worked) / DEADLINE_MS);
     }
 }
 
 /* The time until its answer, and until its record. */
-static void stop(int channel, char **pairs)
+static void stop(int channel, char **pairs, pid_t sampler)
 {
     struct pollfd answered = {.fd = channel, .events = POLLIN};
-    uint64_t begin_ns = deadline_now();
+    struct moment begin = moment_now(sampler);
 
     say(channel, APAPI_WORD_STOP, pairs, true);
     poll(&answered, 1, (int)(PATIENCE_NS / DEADLINE_MS));
-    tell("answered", begin_ns);
+    tell("answered", begin, sampler);
     hear(channel, APAPI_WORD_RECORD);
-    tell("recorded", begin_ns);
+    tell("recorded", begin, sampler);
 }
 
 static void run(char **command, pid_t sampler)
@@ -166,7 +189,7 @@ int main(int argc, char **argv)
     say(channel, APAPI_WORD_BEGIN, NULL, false);
     hear(channel, APAPI_WORD_READY);
     run(argv + separator + 1, sampler);
-    stop(channel, argv + 2);
+    stop(channel, argv + 2, sampler);
     puts("");
     fflush(stdout);
     wait4(sampler, NULL, 0, &used);

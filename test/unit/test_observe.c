@@ -272,6 +272,33 @@ static void a_program_has_the_energy_of_its_regions(void **state)
     close(file);
 }
 
+/* The energy outside of all regions is not that of a region whose time nobody has seen. */
+static void a_region_without_time_has_no_energy(void **state)
+{
+    struct observer *observer = new_observer();
+    struct apapi_regions regions;
+    const struct apapi_region_result *solve;
+    int file = new_page();
+    struct observed *program = observed_create(file, NULL);
+
+    (void)state;
+    assert_int_equal(observe_add(observer, program), 0);
+    reading(observer, 5);
+    owned->slots[0].counts[1] = 1;
+    reading(observer, 10);
+    observe_remove(observer, program);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_true(fabs(sum_j(&regions) - 10) < 1e-6);
+    solve = find(&regions, "solve");
+    assert_int_equal(solve->count, 1);
+    assert_int_equal(solve->method, APAPI_REGION_UNKNOWN);
+    assert_true(isnan(solve->domains[APAPI_DOMAIN_PACKAGE].energy_j));
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    munmap(owned, sizeof(*owned));
+    close(file);
+}
+
 /* A page of many threads and regions, most of which have no memory. */
 static void what_a_program_has_no_memory_for_is_not_read(void **state)
 {
@@ -385,6 +412,32 @@ static void all_programs_together_have_room_for_so_many_threads(void **state)
     assert_int_equal(observe_result(observer, NULL, &regions), 0);
     assert_int_equal(regions.losses.threads, 5 * PAGE_THREADS - OBSERVED_THREADS_MAX);
     assert_int_equal(regions.losses.programs, 1);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    free(page);
+}
+
+/* However many programs there are at the end: no more of them is read than while they run. */
+static void room_that_is_left_at_the_end_is_given_to_no_other_program(void **state)
+{
+    struct observer *observer = new_observer();
+    struct page_program *page = new_crowded_page();
+    struct observed *programs[5];
+    struct apapi_regions regions;
+
+    (void)state;
+    page->head.thread_count = PAGE_THREADS;
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        programs[i] = new_observed(page);
+        assert_int_equal(observe_add(observer, programs[i]), 0);
+    }
+    reading(observer, 1);
+    observe_end(observer);
+    for (size_t i = COUNT_OF(programs); i-- > 0;) { /* the last ones to come were read */
+        observe_remove(observer, programs[i]);
+    }
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_int_equal(regions.losses.threads, 5 * PAGE_THREADS - OBSERVED_THREADS_MAX);
     apapi_regions_clear(&regions);
     observe_destroy(observer);
     free(page);
@@ -514,10 +567,12 @@ int main(void)
         cmocka_unit_test(a_late_region_with_more_time_gets_a_power_of_its_own),
         cmocka_unit_test(pages_that_could_end_their_reader_are_refused),
         cmocka_unit_test(a_program_has_the_energy_of_its_regions),
+        cmocka_unit_test(a_region_without_time_has_no_energy),
         cmocka_unit_test(what_a_program_has_no_memory_for_is_not_read),
         cmocka_unit_test(the_end_of_a_program_reads_its_page_alone),
         cmocka_unit_test(regions_that_come_at_the_end_are_counted),
         cmocka_unit_test(all_programs_together_have_room_for_so_many_threads),
+        cmocka_unit_test(room_that_is_left_at_the_end_is_given_to_no_other_program),
         cmocka_unit_test(all_programs_together_have_room_for_so_many_regions),
         cmocka_unit_test(times_that_cannot_be_are_cut),
         cmocka_unit_test(without_programs_nothing_is_said),

@@ -5,6 +5,7 @@
  *   crowd honest PROGRAMS SECONDS  each is a process with one thread and three regions
  *   crowd grow PAGES SECONDS       pages without memory claim more threads and regions after they
  *                                  are known; half of them close, then the program ends
+ *   crowd full PAGES SECONDS       the same one page, all of it with memory, known as many times
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -102,6 +103,23 @@ static void grow(size_t count, double time_s)
     _exit(EXIT_SUCCESS);
 }
 
+static void full(size_t count, double time_s)
+{
+    int file;
+    struct page_program *page = crowd_page(&file);
+
+    for (uint32_t thread = 0; thread < PAGE_THREADS; thread++) {
+        memset(page->slots[thread].counts, 1, sizeof page->slots[thread].counts);
+        page->slots[thread].current = PAGE_NO_NODE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        crowd_register(dup(file));
+    }
+    wait_s(time_s);
+    crowd_grow(page);
+    _exit(EXIT_SUCCESS);
+}
+
 static _Noreturn void honest_program(double time_s)
 {
     static const char *const names[] = {"read", "solve", "write"};
@@ -132,6 +150,11 @@ static void honest(size_t count, double time_s)
     }
 }
 
+static const struct {
+    const char *name;
+    void (*run)(size_t count, double time_s);
+} ways[] = {{"honest", honest}, {"grow", grow}, {"full", full}};
+
 int main(int argc, char **argv)
 {
     struct rlimit files;
@@ -139,11 +162,12 @@ int main(int argc, char **argv)
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-    if (argc != 4) {
-        fputs("usage: crowd honest|grow COUNT SECONDS\n", stderr);
-        return 2;
+    for (size_t i = 0; argc == 4 && i < sizeof ways / sizeof *ways; i++) {
+        if (strcmp(argv[1], ways[i].name) == 0) {
+            ways[i].run(strtoul(argv[2], NULL, 10), strtod(argv[3], NULL));
+            return 0;
+        }
     }
-    (strcmp(argv[1], "grow") == 0 ? grow : honest)(strtoul(argv[2], NULL, 10),
-                                                   strtod(argv[3], NULL));
-    return 0;
+    fputs("usage: crowd honest|grow|full COUNT SECONDS\n", stderr);
+    return 2;
 }
