@@ -19,7 +19,7 @@
 #include "regions/message.h"
 
 #define SERVE_CONNECTIONS (OBSERVE_PROGRAMS_MAX + 64)
-#define SERVE_AT_ONCE 8                 /* events before other work is looked at */
+#define SERVE_AT_ONCE 4                 /* events before other work is looked at */
 #define SERVE_BACKLOG SERVE_CONNECTIONS /* all ranks of a job may come at once */
 #define SERVE_LOGS 8                    /* lines at most */
 #define SERVE_PART 10                   /* of a core, for all that comes */
