@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "fuzz/fuzz.h"
-#include "observe/program.h"
+#include "regions/observe/program.h"
 
 #define THREADS 6 /* more of the same take long */
 #define SLOTS 4   /* that are written to; more are only read */

@@ -12,8 +12,8 @@
 #include "base/count_of.h"
 #include "base/duration.h"
 #include "base/random.h"
-#include "observe/observe.h"
 #include "regions/message.h"
+#include "regions/observe/observe.h"
 #include "session/live.h"
 #include "unit/unit.h"
 

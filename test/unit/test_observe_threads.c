@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "observe/serve.h"
+#include "regions/observe/serve.h"
 #include "regions/program.h"
 #include "session/live.h"
 #include "unit/region_fixture.h"

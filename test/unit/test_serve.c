@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "observe/serve.h"
 #include "regions/message.h"
+#include "regions/observe/serve.h"
 #include "session/live.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"

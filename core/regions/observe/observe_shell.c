@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "observe/observe.h"
-#include "observe/observe_parts.h"
+#include "regions/observe/observe.h"
+#include "regions/observe/observe_parts.h"
 
 /* What the shell of the step and its programs say in messages. */
 

@@ -6,7 +6,7 @@
 #include "apapi/live.h"
 #include "apapi/measurement.h"
 #include "measure/fit.h"
-#include "observe/program.h"
+#include "regions/observe/program.h"
 
 /*
  * The energy of the regions of a step's programs. After each reading the time that threads have

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/program.h"
+#include "regions/observe/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

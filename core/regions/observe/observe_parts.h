@@ -6,8 +6,8 @@
 
 #include "apapi/live.h"
 #include "measure/fit.h"
-#include "observe/bands.h"
-#include "observe/program.h"
+#include "regions/observe/bands.h"
+#include "regions/observe/program.h"
 
 #define OBSERVE_DEPTH 32 /* of the shell's regions */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/observe_parts.h"
+#include "regions/observe/observe_parts.h"
 
 #define TIMES_MORE 2 /* so much more than one that has a column: none is changed often */
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "apapi/error.h"
-#include "observe/nodes.h"
+#include "regions/observe/nodes.h"
 #include "regions/page.h"
 
 /*

@@ -7,9 +7,9 @@
 
 #include "base/duration.h"
 #include "base/grow.h"
-#include "observe/observe.h"
-#include "observe/observe_parts.h"
 #include "record/regions.h"
+#include "regions/observe/observe.h"
+#include "regions/observe/observe_parts.h"
 
 #define MEASURED 0.9       /* part of its time that a measured region has for itself */
 #define COMMON_MOST 0.1    /* of a region's time, for it to be told apart */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/serve.h"
+#include "regions/observe/serve.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/nodes.h"
+#include "regions/observe/nodes.h"
 
 #include <stdio.h>
 #include <string.h>

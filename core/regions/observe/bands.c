@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/bands.h"
+#include "regions/observe/bands.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/observe.h"
+#include "regions/observe/observe.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "observe/observe_parts.h"
+#include "regions/observe/observe_parts.h"
 
 #define PAUSE_NS UINT64_C(10000) /* for each program: some ten times of what a look at it takes */
 

@@ -3,7 +3,7 @@
 #define OBSERVE_SERVE_H
 #include <stdint.h>
 
-#include "observe/observe.h"
+#include "regions/observe/observe.h"
 
 /*
  * The socket on which programs of a step hand over their pages, and `apapi mark` says what the
