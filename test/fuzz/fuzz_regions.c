@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "fuzz/fuzz.h"
-#include "regions/observe/program.h"
+#include "regions/observe/observer.h"
 
 #define THREADS 6 /* more of the same take long */
 #define SLOTS 4   /* that are written to; more are only read */
@@ -86,8 +86,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     }
     if (page_problem(&page, sizeof page) == NULL) {
         fuzz_regions_look(&program, 1000000000);
-        observed_count(&program, &room, &nodes, &losses);
-        REQUIRE(room.threads == OBSERVED_THREADS_MAX && room.nodes == OBSERVED_NODES_MAX);
+        observed_count(&program, &nodes, &losses);
+        REQUIRE(room.threads + program.threads == OBSERVED_THREADS_MAX);
+        REQUIRE(room.nodes + program.known - 1 == OBSERVED_NODES_MAX);
     }
     fuzz_regions_undo(input, size);
     return 0;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "regions/observe/serve.h"
+#include "regions/observe/observe.h"
+#include "regions/observe/observer.h"
 #include "regions/program.h"
 #include "session/live.h"
 #include "unit/region_fixture.h"

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "regions/observe/observe_parts.h"
+#include "base/text.h"
+#include "regions/observe/observer.h"
 
 #define PAUSE_NS UINT64_C(10000) /* for each program: some ten times of what a look at it takes */
 
@@ -20,7 +22,7 @@ struct observer *observe_create(const struct apapi_live_page *live)
         observer->live = live;
         observer->first = ticks_moment_now(PAGE_CLOCK_CPU);
         observer->room = (struct observed_room){OBSERVED_THREADS_MAX, OBSERVED_NODES_MAX, 0};
-        nodes_init(&observer->nodes);
+        observer->nodes.count = NODES_FIRST;
         observer->columns[NODES_UNMARKED] = COLUMN_UNMARKED;
         observer->columns[NODES_REST] = COLUMN_COMMON;
         observer->column_count = COLUMN_FIRST;
@@ -46,6 +48,81 @@ void observe_destroy(struct observer *observer)
     free(observer);
 }
 
+/* --- columns: in which of a fit's a region's time is ------------------------------------------ */
+
+#define TIMES_MORE 2 /* so much more than one that has a column: none is changed often */
+
+static void observe_add_time(struct observer *observer, size_t column, double time_s)
+{
+    observer->times_s[column] += time_s;
+    bands_add(&observer->bands, column, time_s);
+}
+
+/* Regions get columns of their own as they come, as long as there are any. */
+static void observe_add_node_time(struct observer *observer, size_t node, double time_s)
+{
+    size_t column = observer->columns[node];
+
+    if (column == COLUMN_NONE) {
+        column = observer->column_count < FIT_COLUMNS ? observer->column_count++ : COLUMN_COMMON;
+        observer->columns[node] = (uint16_t)column;
+    }
+    observer->nodes.list[node].time_s += time_s;
+    observe_add_time(observer, column, time_s);
+    if (column == COLUMN_COMMON) {
+        observer->common_s[node] += time_s;
+    }
+}
+
+/* What a column has had so far is in the common one. */
+static void columns_empty(struct observer *observer, size_t column)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct observe_domain *domain = &observer->domains[d];
+
+        if (domain->fit) {
+            fit_join(domain->fit, column, COLUMN_COMMON);
+        }
+        domain->times_s[COLUMN_COMMON] += domain->times_s[column];
+        domain->times_s[column] = 0;
+    }
+    observer->times_s[COLUMN_COMMON] += observer->times_s[column];
+    observer->times_s[column] = 0;
+    bands_move(&observer->bands, column, COLUMN_COMMON);
+}
+
+/*
+ * Let a region of the common column have one of its own, in place of one with much less time, which
+ * joins the common one with its past. Memory stays as it is.
+ */
+static void observe_change_columns(struct observer *observer)
+{
+    const struct nodes_one *list = observer->nodes.list;
+    size_t least = 0, most = 0;
+
+    if (observer->column_count < FIT_COLUMNS || observer->held > 0) {
+        return;
+    }
+    for (size_t i = NODES_FIRST; i < observer->nodes.count; i++) {
+        size_t *best = observer->columns[i] == COLUMN_COMMON ? &most : &least;
+        bool more = *best == 0 || list[i].time_s > list[*best].time_s;
+
+        if (observer->columns[i] != COLUMN_NONE && (*best == 0 || more == (best == &most))) {
+            *best = i;
+        }
+    }
+    if (most > 0 && least > 0 && list[most].time_s > TIMES_MORE * list[least].time_s) {
+        uint16_t column = observer->columns[least];
+
+        observer->common_s[least] += observer->times_s[column];
+        columns_empty(observer, column);
+        observer->columns[least] = COLUMN_COMMON;
+        observer->columns[most] = column;
+    }
+}
+
+/* --- looks ---------------------------------------------------------------------------------- */
+
 static struct observe_moment observe_now(const struct observer *observer)
 {
     const struct ticks_moment now = {ticks_now(PAGE_CLOCK_CPU), clock_monotonic_ns()};
@@ -60,21 +137,16 @@ static struct observe_moment observe_now(const struct observer *observer)
             now.ns > observer->looked_ns ? (double)(now.ns - observer->looked_ns) / NS_PER_S : 0};
 }
 
-static void observe_look_at(struct observer *observer, const struct observe_moment *now,
-                            struct observed *program)
-{
-    observer->threads_s +=
-        observed_look(program, now, &observer->room, &observer->nodes, observer->news_s);
-}
-
-void observe_look(struct observer *observer)
+/* Add the time since the last look to all sums. Reads all pages. */
+static void observe_look(struct observer *observer)
 {
     const struct observe_moment now = observe_now(observer);
     double threads_s;
 
     observer->room.news = OBSERVED_NEWS_MAX;
     for (struct observed *program = observer->programs; program; program = program->next) {
-        observe_look_at(observer, &now, program);
+        observer->threads_s +=
+            observed_look(program, &now, &observer->room, &observer->nodes, observer->news_s);
     }
     threads_s = observer->threads_s;
     observer->threads_s = 0;
@@ -93,7 +165,8 @@ void observe_look(struct observer *observer)
     observer->looked_ns = now.ns;
 }
 
-void observe_look_sometimes(struct observer *observer)
+/* The same, if that is not more often than the number of programs allows. */
+static void observe_look_sometimes(struct observer *observer)
 {
     if (clock_monotonic_ns() - observer->looked_ns >= observer->program_count * PAUSE_NS) {
         observe_look(observer);
@@ -138,8 +211,11 @@ void observe_reading(const struct apapi_live_page *live, void *context)
     pthread_mutex_unlock(&observer->lock);
 }
 
-/* What was measured before the first program came is a row without any. */
-int observe_activate(struct observer *observer)
+/*
+ * Go from nothing to sums. What was measured before the first program came is a row without any.
+ * @return 0; -1 with ENOMEM
+ */
+static int observe_activate(struct observer *observer)
 {
     if (atomic_load_explicit(&observer->active, memory_order_relaxed)) {
         return 0;
@@ -203,7 +279,8 @@ void observe_remove(struct observer *observer, struct observed *program)
         const struct observe_moment now = observe_now(observer);
 
         observer->room.news = PAGE_NODES;
-        observe_look_at(observer, &now, program);
+        observer->threads_s +=
+            observed_look(program, &now, &observer->room, &observer->nodes, observer->news_s);
     }
     while (*place && *place != program) {
         place = &(*place)->next;
@@ -228,7 +305,123 @@ void observe_end(struct observer *observer)
     pthread_mutex_unlock(&observer->lock);
 }
 
-void observe_refuse(struct observer *observer)
+/* --- what the shell of the step and its programs say in messages ------------------------------ */
+
+static void shell_energies(const struct observer *observer, double energies_j[APAPI_DOMAINS])
 {
-    observer->losses.refused++;
+    uint64_t now_ns = clock_monotonic_ns();
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct apapi_live_slot slot;
+        bool known = apapi_domain_adds_up(d) &&
+                     apapi_live_read(&observer->live->domains[d], &slot) &&
+                     slot.flags & APAPI_LIVE_MEASURED;
+
+        energies_j[d] = known ? apapi_live_energy_at_j(&slot, now_ns) : NAN;
+    }
+}
+
+int observe_shell_begin(struct observer *observer, const char *name)
+{
+    struct observe_shell *shell = &observer->shell[observer->depth];
+    size_t outer = observer->depth > 0 ? shell[-1].node : NODES_UNMARKED;
+    struct nodes_one *one;
+    char clean[PAGE_NAME_SIZE];
+
+    if (observer->depth == OBSERVE_DEPTH) {
+        errno = E2BIG;
+        return -1;
+    }
+    if (observe_activate(observer)) {
+        return -1;
+    }
+    page_clean_name(clean, name);
+    pthread_mutex_lock(&observer->lock);
+    observe_look_sometimes(observer);
+    shell->node = nodes_find(&observer->nodes, outer, clean);
+    one = &observer->nodes.list[shell->node];
+    one->count++;
+    one->programs = one->threads = 1;
+    observer->depth++;
+    pthread_mutex_unlock(&observer->lock);
+    shell_energies(observer, shell->begin_j);
+    return 0;
+}
+
+/* @return 1 + index of the innermost region of this name; 0: there is none. */
+static size_t shell_find(const struct observer *observer, const char *name)
+{
+    char clean[PAGE_NAME_SIZE];
+    size_t depth = observer->depth;
+
+    page_clean_name(clean, name);
+    while (depth > 0 &&
+           strcmp(observer->nodes.list[observer->shell[depth - 1].node].name, clean) != 0) {
+        depth--;
+    }
+    return depth;
+}
+
+int observe_shell_read(struct observer *observer, const char *name, double *energy_j)
+{
+    size_t depth = shell_find(observer, name);
+    double now_j[APAPI_DOMAINS];
+
+    if (depth == 0) {
+        observer->losses.misuses++;
+        errno = ENOENT;
+        return -1;
+    }
+    shell_energies(observer, now_j);
+    *energy_j = NAN;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        double more_j = now_j[d] - observer->shell[depth - 1].begin_j[d];
+
+        if (!isnan(more_j)) {
+            *energy_j = (isnan(*energy_j) ? 0 : *energy_j) + more_j;
+        }
+    }
+    return 0;
+}
+
+/* Regions that began within it end with it. */
+int observe_shell_end(struct observer *observer, const char *name, double *energy_j)
+{
+    if (observe_shell_read(observer, name, energy_j)) {
+        return -1;
+    }
+    pthread_mutex_lock(&observer->lock);
+    observe_look_sometimes(observer);
+    observer->depth = shell_find(observer, name) - 1;
+    pthread_mutex_unlock(&observer->lock);
+    return 0;
+}
+
+int observe_fom(struct observer *observer, struct observe_foms *given, const char *name,
+                double value, const char *unit)
+{
+    struct apapi_fom fom = {.value = 0};
+    size_t i = 0;
+
+    text_clean(fom.name, sizeof fom.name, name);
+    text_clean(fom.unit, sizeof fom.unit, unit);
+    if (!isfinite(value) || *fom.name == '\0') {
+        errno = EINVAL;
+        return -1;
+    }
+    while (i < observer->fom_count && strcmp(observer->foms[i].name, fom.name) != 0) {
+        i++;
+    }
+    if (i == APAPI_FOMS_MAX) {
+        errno = ENOSPC;
+        return -1;
+    }
+    if (i == observer->fom_count) {
+        observer->foms[observer->fom_count++] = fom;
+    }
+    observer->foms[i].value += value - (given->given[i] ? given->values[i] : 0);
+    observer->foms[i].programs += !given->given[i];
+    given->given[i] = true;
+    given->values[i] = value;
+    return 0;
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef OBSERVE_OBSERVE_H
 #define OBSERVE_OBSERVE_H
-#include <stdbool.h>
-
 #include "apapi/live.h"
 #include "apapi/measurement.h"
-#include "measure/fit.h"
-#include "regions/observe/program.h"
+#include "apapi/region_result.h"
 
 /*
  * The energy of the regions of a step's programs. After each reading the time that threads have
@@ -15,9 +12,6 @@
  * Nothing is kept until the first program comes. The thread that reads the meters calls
  * observe_reading(); everything else is for one other thread.
  */
-
-#define OBSERVE_PROGRAMS_MAX 1024
-
 struct observer;
 
 /** @param live  of the session, or all zeros if there is none. NULL: out of memory. */
@@ -28,51 +22,54 @@ void observe_destroy(struct observer *observer);
 /** The figures of a reading are on the live page. Does not allocate or make a system call. */
 void observe_reading(const struct apapi_live_page *live, void *observer);
 
-/** A program has come. @return 0; -1 with errno ENOSPC (too many), ENOMEM. */
-int observe_add(struct observer *observer, struct observed *program);
-
-/** It has ended: its times are kept, and it is destroyed. */
-void observe_remove(struct observer *observer, struct observed *program);
-
 /**
- * The step has ended. What programs have had is given to no other one: however many end now, no
- * more of their pages is read than in one look.
- */
-void observe_end(struct observer *observer);
-
-/** A program has come whose page is not valid. */
-void observe_refuse(struct observer *observer);
-
-/* The step's shell has a region, too: time without any thread in a program's is that region's. */
-
-/** @return 0; -1 with errno ENOMEM, E2BIG (too many regions within each other). */
-int observe_shell_begin(struct observer *observer, const char *name);
-
-/** @param energy_j  result: of all that happened since its begin. @return 0; -1 with errno ENOENT
- */
-int observe_shell_read(struct observer *observer, const char *name, double *energy_j);
-
-/** The same, and end it. */
-int observe_shell_end(struct observer *observer, const char *name, double *energy_j);
-
-/** A figure of merit of a program. @param given  which ones it has given, for the caller to keep */
-struct observe_foms {
-    bool given[APAPI_FOMS_MAX];
-    double values[APAPI_FOMS_MAX];
-};
-int observe_fom(struct observer *observer, struct observe_foms *given, const char *name,
-                double value, const char *unit);
-
-/** Put what is known so far into the result pages of the programs. @return when to do so again */
-uint64_t observe_publish(struct observer *observer, uint64_t now_ns);
-
-/**
- * What regions there were, for a record.
+ * Which regions there were, for a record.
  * @param m       of the session
  * @param result  empty it with apapi_regions_clear(). Empty: no program used any
  * @return 0; -1 with errno ENOMEM
  */
 int observe_result(struct observer *observer, const struct apapi_measurement *m,
                    struct apapi_regions *result);
+
+/*
+ * The socket on which programs of a step hand over their pages, and `apapi mark` says what the
+ * shell is in (regions/message.h). Nothing here waits for the other side. Only the step's user is
+ * served.
+ */
+struct serve;
+
+/** Receives what is worth a line in a log. */
+typedef void (*serve_log_f)(const char *text);
+
+/**
+ * @param path  of the live page: the socket's name is that with REGION_SOCKET_SUFFIX, in a folder
+ *              that nobody else may change
+ * @param uid   of the step's user
+ * @param log   of programs that are refused, each reason once; NULL: none
+ * @return NULL with errno of the call that failed, ENAMETOOLONG
+ */
+struct serve *serve_open(const char *path, uint32_t uid, struct observer *observer,
+                         serve_log_f log);
+
+/** @return a descriptor that is readable when there is work; -1: not before serve_pause_ms(). */
+int serve_descriptor(const struct serve *serve);
+
+/**
+ * Do pending work: some messages at once and, in the long run, what a tenth of a core can do.
+ * @return 0: there was none, or it has to pause
+ */
+int serve_work(struct serve *serve);
+
+/** @return until the next serve_tick() or serve_work() [ms]; -1: not needed. */
+int serve_pause_ms(const struct serve *serve);
+
+/** Publish results to the programs, if it is time to. */
+void serve_tick(struct serve *serve);
+
+/**
+ * No program can come any more; those that there are have ended. What has come before is read for
+ * 50 ms at most. NULL is allowed.
+ */
+void serve_close(struct serve *serve);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "record/regions.h"
 #include "regions/observe/observe.h"
-#include "regions/observe/observe_parts.h"
+#include "regions/observe/observer.h"
 
 #define MEASURED 0.9       /* part of its time that a measured region has for itself */
 #define COMMON_MOST 0.1    /* of a region's time, for it to be told apart */
@@ -138,7 +138,13 @@ static void result_explain(const struct observer *observer, const struct estimat
     }
 }
 
-/* What a region had before it got a column. */
+static void result_sum(struct apapi_region_energy *sum, const struct apapi_region_energy *more)
+{
+    sum->energy_j = more->energy_j + (isnan(sum->energy_j) ? 0 : sum->energy_j);
+    sum->uncertainty_j = more->uncertainty_j + (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j);
+}
+
+/* Its time before it got a column. */
 static void result_add_common(const struct observer *observer, const struct estimates *estimates,
                               size_t node, struct apapi_region_result *region)
 {
@@ -147,13 +153,10 @@ static void result_add_common(const struct observer *observer, const struct esti
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_region_energy more =
             result_energy(observer, estimates, d, COLUMN_COMMON, observer->common_s[node]);
-        struct apapi_region_energy *sum = &region->domains[d];
 
         if (!isnan(more.energy_j)) {
-            sum->energy_j = more.energy_j + (isnan(sum->energy_j) ? 0 : sum->energy_j);
-            sum->uncertainty_j =
-                more.uncertainty_j + (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j);
-            sum->power_w = time_s > 0 ? sum->energy_j / time_s : NAN;
+            result_sum(&region->domains[d], &more);
+            region->domains[d].power_w = time_s > 0 ? region->domains[d].energy_j / time_s : NAN;
         }
     }
     region->time_ns = (uint64_t)(time_s * NS_PER_S);
@@ -215,19 +218,14 @@ static struct apapi_region_result result_idle(const struct observer *observer,
     return region;
 }
 
-static double result_cost(const struct apapi_region_result *region)
-{
-    double energy_j = apapi_region_energy_j(region);
-
-    return isnan(energy_j) ? 0 : energy_j;
-}
-
 /* By kind, those of a kind by energy, then by time, then by name. */
 static int result_compare(const void *a, const void *b)
 {
     const struct apapi_region_result *left = a, *right = b;
-    double left_j = result_cost(left), right_j = result_cost(right);
+    double left_j = apapi_region_energy_j(left), right_j = apapi_region_energy_j(right);
 
+    left_j = isnan(left_j) ? 0 : left_j;
+    right_j = isnan(right_j) ? 0 : right_j;
     if (left->kind != right->kind) {
         return left->kind < right->kind ? -1 : 1;
     }
@@ -247,15 +245,10 @@ static void result_add(struct apapi_region_result *rest, const struct apapi_regi
     rest->programs = rest->programs > one->programs ? rest->programs : one->programs;
     rest->threads = rest->threads > one->threads ? rest->threads : one->threads;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        struct apapi_region_energy *sum = &rest->domains[d];
-
-        if (isnan(one->domains[d].energy_j)) {
-            continue;
+        if (!isnan(one->domains[d].energy_j)) {
+            result_sum(&rest->domains[d], &one->domains[d]);
+            rest->domains[d].power_w = region_power_w(rest, d);
         }
-        sum->energy_j = (isnan(sum->energy_j) ? 0 : sum->energy_j) + one->domains[d].energy_j;
-        sum->uncertainty_j =
-            (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j) + one->domains[d].uncertainty_j;
-        sum->power_w = region_power_w(rest, d);
     }
     if (rest->method < one->method) {
         rest->method = one->method;
@@ -310,7 +303,7 @@ static double result_column_j(const struct estimates *estimates, size_t column)
     return sum_j;
 }
 
-/* What does not depend on the threads has its power inside and outside of them. */
+/* The constant part of the power is drawn inside and outside of the threads. */
 static void result_powers(const struct observer *observer, const struct estimates *estimates,
                           double power_w[FIT_COLUMNS])
 {
@@ -326,35 +319,13 @@ static void result_powers(const struct observer *observer, const struct estimate
     power_w[FIT_INSIDE] = constant ? power_w[FIT_OUTSIDE] : 0;
 }
 
-struct shares {
-    double power_w[FIT_COLUMNS], sum_j[APAPI_REGION_BINS];
-};
-
-static struct shares result_shares(const struct observer *observer,
-                                   const struct estimates *estimates)
-{
-    struct shares shares = {0};
-
-    result_powers(observer, estimates, shares.power_w);
-    bands_sum(&observer->bands, shares.power_w, shares.sum_j);
-    return shares;
-}
-
-/* Only those with the highest energy, which come first. */
-static void result_keep_bands(struct apapi_regions *regions)
-{
-    for (size_t i = 0; i < regions->count; i++) {
-        if (i >= BANDS || regions->list[i].kind != APAPI_REGION_NAMED) {
-            regions->list[i].bins = 0;
-        }
-    }
-}
-
 static void result_fill(const struct observer *observer, const struct estimates *estimates,
                         struct apapi_regions *regions)
 {
-    const struct shares shares = result_shares(observer, estimates);
+    double power_w[FIT_COLUMNS] = {0}, sum_j[APAPI_REGION_BINS];
 
+    result_powers(observer, estimates, power_w);
+    bands_sum(&observer->bands, power_w, sum_j);
     for (size_t i = 0; i < observer->nodes.count; i++) {
         const struct nodes_one *one = &observer->nodes.list[i];
         size_t column = observer->columns[i];
@@ -364,7 +335,7 @@ static void result_fill(const struct observer *observer, const struct estimates 
 
             *region = result_node(observer, estimates, i);
             if (column > COLUMN_COMMON) {
-                bands_share(&observer->bands, column, shares.power_w[column], shares.sum_j, region);
+                bands_share(&observer->bands, column, power_w[column], sum_j, region);
             }
         }
     }
@@ -373,14 +344,11 @@ static void result_fill(const struct observer *observer, const struct estimates 
     regions->losses = observer->losses;
     regions->losses.names += observer->nodes.lost;
     result_cut(regions);
-    result_keep_bands(regions);
-}
-
-static int result_copy_foms(const struct observer *observer, struct apapi_regions *regions)
-{
-    regions->foms = array_copy(observer->foms, observer->fom_count, sizeof(*regions->foms));
-    regions->fom_count = regions->foms ? observer->fom_count : 0;
-    return regions->fom_count == observer->fom_count ? 0 : -1;
+    for (size_t i = 0; i < regions->count; i++) { /* the highest energies come first */
+        if (i >= BANDS || regions->list[i].kind != APAPI_REGION_NAMED) {
+            regions->list[i].bins = 0;
+        }
+    }
 }
 
 /* Between the copies of the rows and what is made of them, no column may change. */
@@ -396,8 +364,11 @@ int observe_result(struct observer *observer, const struct apapi_measurement *m,
 {
     struct apapi_regions regions = {.losses = observer->losses};
     struct estimates *estimates = NULL;
-    int rc = result_copy_foms(observer, &regions);
+    int rc;
 
+    regions.foms = array_copy(observer->foms, observer->fom_count, sizeof(*regions.foms));
+    regions.fom_count = regions.foms ? observer->fom_count : 0;
+    rc = regions.fom_count == observer->fom_count ? 0 : -1;
     result_hold(observer, 1);
     if (rc == 0 && atomic_load(&observer->active)) {
         estimates = calloc(1, sizeof(*estimates));

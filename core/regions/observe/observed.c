@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "regions/observe/program.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +13,146 @@
 
 #include "base/duration.h"
 #include "regions/message.h"
+#include "regions/observe/observer.h"
+
+/* --- nodes ---------------------------------------------------------------------------------- */
+
+size_t nodes_find(struct nodes *nodes, size_t parent, const char *name)
+{
+    size_t i = NODES_FIRST;
+
+    if (parent == NODES_REST) {
+        return NODES_REST;
+    }
+    while (i < nodes->count &&
+           (nodes->list[i].parent != parent || strcmp(nodes->list[i].name, name) != 0)) {
+        i++;
+    }
+    if (i == NODES_MAX) {
+        nodes->lost++;
+        return NODES_REST;
+    }
+    if (i == nodes->count) {
+        nodes->list[i].parent = (uint32_t)parent;
+        snprintf(nodes->list[i].name, sizeof nodes->list[i].name, "%s", name);
+        nodes->count++;
+    }
+    return i;
+}
+
+/* From the end: the innermost names are there in any case. */
+void nodes_path(const struct nodes *nodes, size_t node, char path[APAPI_REGION_PATH_SIZE])
+{
+    static const char cut[] = "...";
+    size_t at = APAPI_REGION_PATH_SIZE - 1;
+
+    path[at] = '\0';
+    for (; node >= NODES_FIRST; node = nodes->list[node].parent) {
+        const char *name = nodes->list[node].name;
+        size_t size = strlen(name), slash = path[at] != '\0';
+
+        if (size + slash + sizeof(cut) > at) {
+            at -= sizeof(cut) - 1 + slash;
+            memcpy(path + at, ".../", sizeof(cut) - 1 + slash);
+            break;
+        }
+        at -= size + slash;
+        memcpy(path + at, name, size);
+        if (slash) {
+            path[at + size] = '/';
+        }
+    }
+    memmove(path, path + at, APAPI_REGION_PATH_SIZE - at);
+}
+
+/* --- bands ---------------------------------------------------------------------------------- */
+
+#define BANDS_FIRST_NS UINT64_C(50000000) /* width of a bin at the start */
+
+void bands_begin(struct bands *bands, uint64_t origin_ns)
+{
+    memset(bands, 0, sizeof(*bands));
+    bands->origin_ns = origin_ns;
+    bands->bin_ns = BANDS_FIRST_NS;
+}
+
+static void bands_join(struct bands *bands)
+{
+    const size_t half = APAPI_REGION_BINS / 2;
+
+    for (size_t bin = 0; bin < half; bin++) {
+        for (size_t column = 0; column < FIT_COLUMNS; column++) {
+            bands->time_s[bin][column] =
+                bands->time_s[2 * bin][column] + bands->time_s[2 * bin + 1][column];
+        }
+    }
+    memset(bands->time_s[half], 0, half * sizeof(bands->time_s[0]));
+    bands->bin_ns *= 2;
+}
+
+void bands_span(struct bands *bands, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t from = from_ns > bands->origin_ns ? from_ns - bands->origin_ns : 0;
+    uint64_t to = to_ns > bands->origin_ns ? to_ns - bands->origin_ns : 0;
+
+    bands->first = bands->end = 0;
+    if (to <= from || bands->bin_ns == 0) {
+        return;
+    }
+    while ((to - 1) / bands->bin_ns >= APAPI_REGION_BINS) {
+        bands_join(bands);
+    }
+    bands->first = bands->end = from / bands->bin_ns;
+    for (uint64_t at = from; at < to; bands->end++) {
+        uint64_t end = (bands->end + 1) * bands->bin_ns;
+
+        end = end < to ? end : to;
+        bands->part[bands->end] = (float)(end - at) / (float)(to - from);
+        at = end;
+    }
+}
+
+void bands_add(struct bands *bands, size_t column, double time_s)
+{
+    for (size_t bin = bands->first; bin < bands->end; bin++) {
+        bands->time_s[bin][column] += (float)time_s * bands->part[bin];
+    }
+}
+
+void bands_move(struct bands *bands, size_t from, size_t to)
+{
+    for (size_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
+        bands->time_s[bin][to] += bands->time_s[bin][from];
+        bands->time_s[bin][from] = 0;
+    }
+}
+
+void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],
+               double sum_j[APAPI_REGION_BINS])
+{
+    for (size_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
+        sum_j[bin] = 0;
+        for (size_t column = 0; column < FIT_COLUMNS; column++) {
+            sum_j[bin] += power_w[column] * (double)bands->time_s[bin][column];
+        }
+    }
+}
+
+void bands_share(const struct bands *bands, size_t column, double power_w,
+                 const double sum_j[APAPI_REGION_BINS], struct apapi_region_result *region)
+{
+    region->bins = 0;
+    region->bin_ns = bands->bin_ns;
+    for (uint32_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
+        double own_j = power_w * (double)bands->time_s[bin][column];
+        double pct = sum_j[bin] > 0 ? fmin(round(100 * own_j / sum_j[bin]), 100) : 0;
+
+        region->share_pct[bin] = (uint8_t)pct;
+        region->bins = pct > 0 ? bin + 1 : region->bins;
+    }
+}
+
+/* --- programs ------------------------------------------------------------------------------- */
 
 #define SLACK 1.1    /* of the time that can have passed */
 #define SLACK_S 0.01 /* of a thread */
@@ -26,32 +166,33 @@ static size_t program_filled_to(int file, size_t offset)
     return hole > 0 ? (size_t)hole : 0;
 }
 
-/* A file that can become shorter, or whose memory may be missing, would end the reader. */
-static int program_check_file(int file, struct apapi_error *err)
-{
-    struct statfs kind;
-    struct stat status;
-
-    if (!region_is_sealed(file)) {
-        return apapi_fail(err, EPERM, "its page is not sealed");
-    }
-    if (fstatfs(file, &kind) || kind.f_type != TMPFS_MAGIC || fstat(file, &status)) {
-        return apapi_fail(err, EPERM, "its page is in no usual memory");
-    }
-    if (status.st_size != (off_t)sizeof(struct page_program)) {
-        return apapi_fail(err, EPROTO, "its page does not have the size of a page of regions");
-    }
-    return program_filled_to(file, 0) >= sizeof(struct page_head)
-               ? 0
-               : apapi_fail(err, EPROTO, "its page is no page of regions");
-}
-
+/* @return its page, mapped; NULL with errno and `err` */
 static void *program_map(int file, struct apapi_error *err)
 {
     const size_t size = sizeof(struct page_program);
-    void *page = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
     const char *problem;
+    struct statfs kind;
+    struct stat status;
+    void *page;
 
+    /* a file that can become shorter, or whose memory may be missing, would end the reader */
+    if (!region_is_sealed(file)) {
+        apapi_fail(err, EPERM, "its page is not sealed");
+        return NULL;
+    }
+    if (fstatfs(file, &kind) || kind.f_type != TMPFS_MAGIC || fstat(file, &status)) {
+        apapi_fail(err, EPERM, "its page is in no usual memory");
+        return NULL;
+    }
+    if (status.st_size != (off_t)size) {
+        apapi_fail(err, EPROTO, "its page does not have the size of a page of regions");
+        return NULL;
+    }
+    if (program_filled_to(file, 0) < sizeof(struct page_head)) {
+        apapi_fail(err, EPROTO, "its page is no page of regions");
+        return NULL;
+    }
+    page = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
     if (page == MAP_FAILED) {
         apapi_fail(err, errno, "its page cannot be mapped: %s", strerror(errno));
         return NULL;
@@ -84,7 +225,7 @@ struct observed *observed_create(int file, struct apapi_error *err)
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    page = program_check_file(file, err) == 0 ? program_map(file, err) : NULL;
+    page = program_map(file, err);
     if (!page) {
         free(program);
         return NULL;
@@ -177,15 +318,6 @@ static void program_sum(const struct observed *program, uint64_t now, uint64_t s
     }
 }
 
-/* Times only grow. A thread that could not be read is in the next look. */
-static uint64_t program_grow(uint64_t *seen, uint64_t sum)
-{
-    uint64_t more = sum > *seen ? sum - *seen : 0;
-
-    *seen = sum > *seen ? sum : *seen;
-    return more;
-}
-
 double observed_look(struct observed *program, const struct observe_moment *now,
                      struct observed_room *room, struct nodes *nodes, double times_s[NODES_MAX])
 {
@@ -198,9 +330,12 @@ double observed_look(struct observed *program, const struct observe_moment *now,
     program_admit(program, room);
     program_sum(program, by_cpu ? now->ticks : now->ns, sums);
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
+        uint64_t *seen = &program->seen[node];
         bool used = node < program->known || node == PAGE_REST;
 
-        own_s[node] = used ? (double)program_grow(&program->seen[node], sums[node]) * tick_s : 0;
+        /* times only grow; a thread that could not be read is in the next look */
+        own_s[node] = used && sums[node] > *seen ? (double)(sums[node] - *seen) * tick_s : 0;
+        *seen = used && sums[node] > *seen ? sums[node] : *seen;
         sum_s += own_s[node];
     }
     program->owed_s = program->looked ? program->owed_s + now->elapsed_s : now->passed_s;
