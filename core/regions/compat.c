@@ -268,43 +268,36 @@ static double likwid_seconds(uint64_t ticks)
     return (double)ticks * ticks_length_ns(program.clock, program.start, now) * 1e-9;
 }
 
-/* The power of a node's row, as the sampler knows it so far. */
-static double likwid_power_w(const struct page_result *row, enum apapi_likwid_value value)
+/* With the powers that the sampler knows so far. */
+static void likwid_energies_j(const struct likwid_region *region,
+                              double values[APAPI_LIKWID_VALUES])
 {
     static const enum apapi_domain domains[APAPI_LIKWID_VALUES] = {
         [APAPI_LIKWID_PACKAGE_J] = APAPI_DOMAIN_PACKAGE,
         [APAPI_LIKWID_DRAM_J] = APAPI_DOMAIN_DRAM,
         [APAPI_LIKWID_GPU_J] = APAPI_DOMAIN_GPU,
     };
-    double total_w = NAN;
+    const struct page_results *results = region ? program_results() : NULL;
 
-    if (value != APAPI_LIKWID_TOTAL_J) {
-        return row->power_w[domains[value]];
+    for (int i = 0; i < APAPI_LIKWID_VALUES; i++) {
+        values[i] = results ? 0 : NAN;
     }
-    for (int i = APAPI_LIKWID_PACKAGE_J; i < APAPI_LIKWID_VALUES; i++) {
-        double power_w = row->power_w[domains[i]];
-
-        if (!isnan(power_w)) {
-            total_w = isnan(total_w) ? power_w : total_w + power_w;
-        }
-    }
-    return total_w;
-}
-
-static double likwid_energy_j(const struct likwid_region *region, enum apapi_likwid_value value)
-{
-    const struct page_results *results = program_results();
-    double energy_j = results ? 0 : NAN;
-    struct page_result row;
-
     for (uint32_t node = 1; results && node < PAGE_REST; node++) {
-        if (region->spent[node] > 0) {
-            energy_j += page_result_read(&results->nodes[node], &row)
-                            ? likwid_power_w(&row, value) * likwid_seconds(region->spent[node])
-                            : NAN;
+        struct page_result row;
+        double total_w = NAN;
+
+        if (region->spent[node] == 0) {
+            continue;
         }
+        for (int i = APAPI_LIKWID_PACKAGE_J; i < APAPI_LIKWID_VALUES; i++) {
+            bool known = page_result_read(&results->nodes[node], &row);
+            double power_w = known ? row.power_w[domains[i]] : NAN;
+
+            values[i] += power_w * likwid_seconds(region->spent[node]);
+            total_w = isnan(total_w) ? power_w : isnan(power_w) ? total_w : total_w + power_w;
+        }
+        values[APAPI_LIKWID_TOTAL_J] += total_w * likwid_seconds(region->spent[node]);
     }
-    return energy_j;
 }
 
 void apapi_likwid_get_region(const char *tag, int *count, double *values, double *time, int *passes)
@@ -312,12 +305,11 @@ void apapi_likwid_get_region(const char *tag, int *count, double *values, double
     const struct likwid_region *region = likwid_find(tag, false).region;
 
     if (count && values) {
-        int room = *count < 0 ? 0 : *count;
+        double all_j[APAPI_LIKWID_VALUES];
 
-        *count = room < APAPI_LIKWID_VALUES ? room : APAPI_LIKWID_VALUES;
-        for (int i = 0; i < *count; i++) {
-            values[i] = region ? likwid_energy_j(region, (enum apapi_likwid_value)i) : NAN;
-        }
+        likwid_energies_j(region, all_j);
+        *count = *count < 0 ? 0 : *count < APAPI_LIKWID_VALUES ? *count : APAPI_LIKWID_VALUES;
+        memcpy(values, all_j, (size_t)*count * sizeof *values);
     }
     if (time) {
         uint64_t ticks = 0;

@@ -446,7 +446,7 @@ static bool counters_read(const struct tally_thread *thread, long long *values)
 {
     size_t first = 0;
 
-    for (size_t i = 0; i < thread->set_count; i++) {
+    for (size_t i = 0; thread->counts && i < thread->set_count; i++) {
         if (papi.read(thread->sets[i], values + first) != PAPI_CALL_OK) {
             return false;
         }
@@ -518,7 +518,7 @@ void tally_read(uint32_t slot, uint32_t node)
     int saved = errno;
     struct tally_thread *thread = tally_thread_of(slot);
     uint32_t depth = thread ? thread->depth : 0;
-    long long values[COUNTER_EVENTS_MAX];
+    long long values[COUNTER_EVENTS_MAX] = {0};
 
     depth = depth < APAPI_REGION_DEPTH ? depth : APAPI_REGION_DEPTH;
     while (depth > 0 && thread->passes[depth - 1].node != node) {
@@ -540,7 +540,7 @@ void tally_end(uint32_t slot, uint32_t node)
 {
     int saved = errno;
     struct tally_thread *thread = tally_thread_of(slot);
-    long long values[COUNTER_EVENTS_MAX];
+    long long values[COUNTER_EVENTS_MAX] = {0};
 
     if (!thread || thread->depth == 0) { /* the region began before the counting */
         return;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * What the regions of each thread count: CPU counters, by PAPI, read at each begin and end. An
+ * Counts of the regions of each thread: CPU counters, by PAPI, read at each begin and end. An
  * event that is instant has the sum of its values at the ends.
  */
 

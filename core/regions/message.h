@@ -8,10 +8,10 @@
 #include "apapi/live.h"
 
 /*
- * What programs and `apapi mark` say to the step's sampler, over the socket with the name of the
- * live page and REGION_SOCKET_SUFFIX, of type SOCK_SEQPACKET. A message is one packet of the size
- * below. Senders do not wait: for a connection, for room, for an answer. A connection is of one
- * process; its end is the end of the process, or its exec.
+ * Messages of programs and of `apapi mark` to the step's sampler, over the socket with the name of
+ * the live page and REGION_SOCKET_SUFFIX, of type SOCK_SEQPACKET. A message is one packet of the
+ * size below. Senders do not wait: for a connection, for room, for an answer. A connection is of
+ * one process; its end is the end of the process, or its exec.
  *
  *   program to sampler
  *     REGION_REGISTER  first; with one descriptor, the memfd of its program page (regions/page.h),

@@ -46,7 +46,7 @@ static const char *const energy_events[PAGE_DOMAINS] = {
     [APAPI_DOMAIN_NODE] = "apapi:::NODE_ENERGY_UJ",
 };
 
-/* What a thread has spent in each node, with the nodes in it. */
+/* The time and energy of a thread in each node, with the nodes in it. */
 struct output_thread {
     uint32_t slot;
     double time_ns[PAGE_NODES];
@@ -91,8 +91,8 @@ static void output_own(struct output *output, uint32_t node, uint64_t ticks)
 }
 
 /*
- * What a thread has spent in each node, with the nodes in it. Nodes come after those that they are
- * in. What the meters have counted includes these already.
+ * Fill in `thread`. Nodes come after those that they are in. The meters' counts include the inner
+ * ones already.
  */
 static void output_sum_up(struct output *output, uint32_t slot, const struct page_slot_copy *copy)
 {
@@ -321,12 +321,6 @@ static void output_text(FILE *out)
 
 /* --- the folder ----------------------------------------------------------------------------- */
 
-/* FOLDER/rank_NNNNNN.json */
-static void output_file_path(char path[OUTPUT_FILE_SIZE], const char *folder, uint32_t rank)
-{
-    snprintf(path, OUTPUT_FILE_SIZE, "%s/rank_%06u.json", folder, rank);
-}
-
 static void output_find_run(void)
 {
     const char *space = secure_getenv("PMIX_NAMESPACE");
@@ -432,30 +426,20 @@ static int output_folder_move_away(int above)
     return -1;
 }
 
+/* Two ranks at a time would move each other's folder away. One that gets no lock goes on. */
 static int output_folder_take(int above)
 {
-    int folder = openat(above, OUTPUT_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (folder >= 0) {
-        if (output_folder_is_ours(folder)) {
-            return 0;
-        }
-        if (output_folder_move_away(above)) {
-            return -1;
-        }
-    }
-    return mkdirat(above, OUTPUT_NAME, 0777);
-}
-
-/* Two ranks at a time would move each other's folder away. One that does not get the lock goes on.
- */
-static void output_folder_lock(int above)
-{
     const struct timespec wait = {.tv_nsec = 10000000};
+    int folder;
 
     for (int i = 0; i < 100 && flock(above, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK; i++) {
         nanosleep(&wait, NULL);
     }
+    folder = openat(above, OUTPUT_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0 && output_folder_is_ours(folder)) {
+        return 0;
+    }
+    return folder >= 0 && output_folder_move_away(above) ? -1 : mkdirat(above, OUTPUT_NAME, 0777);
 }
 
 /*
@@ -482,7 +466,6 @@ static int output_folder_make(char folder[OUTPUT_PATH_SIZE])
     if (above < 0) {
         return -1;
     }
-    output_folder_lock(above);
     result = output_folder_take(above);
     close(above);
     snprintf(folder, OUTPUT_PATH_SIZE, "%s/" OUTPUT_NAME, path);
@@ -543,22 +526,10 @@ static int output_save(const char *path, int flags, const char *text, size_t siz
     return close(file) || result ? -1 : 0;
 }
 
-/* A number that no other process of the folder has taken. */
-static int output_save_unknown(const char *folder, const char *text, size_t size)
-{
-    for (int i = 0; i < 100; i++) {
-        output_file_path(output_path, folder, (uint32_t)(getpid() + i) % UNKNOWN_RANKS);
-        if (output_save(output_path, O_EXCL, text, size) == 0) {
-            return 0;
-        }
-        if (errno != EEXIST) {
-            return -1;
-        }
-    }
-    return -1;
-}
-
-/* A second program of a rank, or the child of a fork, must not replace the first one's file. */
+/*
+ * A second program of a rank, or the child of a fork, must not replace the first one's file: it
+ * takes a number that no other process of the folder has.
+ */
 static int output_save_first(const char *text, size_t size)
 {
     uint32_t rank = program.page->head.rank;
@@ -569,26 +540,16 @@ static int output_save_first(const char *text, size_t size)
         return -1;
     }
     output_owner = getpid();
-    if (rank != PAGE_NO_RANK) {
-        output_file_path(output_path, folder, rank);
+    for (int i = rank == PAGE_NO_RANK ? 0 : -1; i < 100; i++) {
+        uint32_t number = i < 0 ? rank : (uint32_t)(getpid() + i) % UNKNOWN_RANKS;
+
+        snprintf(output_path, sizeof output_path, "%s/rank_%06u.json", folder, number);
         result = output_save(output_path, O_EXCL, text, size);
+        if (result == 0 || errno != EEXIST) {
+            break;
+        }
     }
-    return rank == PAGE_NO_RANK || (result && errno == EEXIST)
-               ? output_save_unknown(folder, text, size)
-               : result;
-}
-
-static int output_save_all(const char *text, size_t size)
-{
-    struct rlimit limit;
-
-    /* a file above the limit would be a signal to the program */
-    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < size) {
-        errno = EFBIG;
-        return -1;
-    }
-    return output_owner == getpid() ? output_save(output_path, O_TRUNC, text, size)
-                                    : output_save_first(text, size);
+    return result;
 }
 
 int output_write(bool last)
@@ -596,6 +557,7 @@ int output_write(bool last)
     char *text = NULL;
     size_t size = 0;
     FILE *stream;
+    struct rlimit limit;
     int result = -1;
 
     if (!output_is_wanted() || !program.page ||
@@ -608,7 +570,12 @@ int output_write(bool last)
         output_text(stream);
     }
     if (stream && fclose(stream) == 0) {
-        result = output_save_all(text, size);
+        if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < size) {
+            errno = EFBIG; /* which would be a signal to the program */
+        } else {
+            result = output_owner == getpid() ? output_save(output_path, O_TRUNC, text, size)
+                                              : output_save_first(text, size);
+        }
         if (last && secure_getenv("PAPI_REPORT")) {
             fputs(text, stdout);
         }

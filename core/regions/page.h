@@ -86,7 +86,7 @@ struct page_program {
     struct page_slot slots[PAGE_THREADS];
 };
 
-/** What a thread in a node draws, apart from what the machine draws anyway. */
+/** The power that a thread in a node adds to that of the machine. */
 struct page_result {
     uint64_t sequence; /* odd: being written; 0: nothing is known */
     uint32_t method;   /* enum apapi_region_method */

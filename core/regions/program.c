@@ -17,6 +17,140 @@
 #include "base/text.h"
 #include "regions/message.h"
 
+/* --- the connection with the sampler --------------------------------------------------------- */
+
+static struct {
+    bool open;
+    int channel;
+    dev_t device; /* the socket's own: the program may have closed it and opened another file */
+    ino_t inode;
+    struct page_results *results; /* for reading only; NULL: none */
+} link_now;
+
+static bool link_is_ours(void)
+{
+    struct stat status;
+
+    return link_now.open && fstat(link_now.channel, &status) == 0 &&
+           status.st_dev == link_now.device && status.st_ino == link_now.inode;
+}
+
+/* Connect and hand the program page over. @param page  its memfd; -1: there is none */
+static void link_open(int page)
+{
+    const char *live_page = secure_getenv(APAPI_LIVE_ENVIRONMENT);
+    int channel = page >= 0 && live_page ? region_connect(live_page) : -1;
+    struct region_message message;
+    struct stat status;
+
+    link_now.results = NULL;
+    link_now.open = channel >= 0 && fstat(channel, &status) == 0;
+    if (link_now.open) {
+        link_now.channel = channel;
+        link_now.device = status.st_dev;
+        link_now.inode = status.st_ino;
+        region_message_init(&message, REGION_REGISTER, NULL);
+        region_send(channel, &message, page);
+    }
+}
+
+static struct page_results *link_map(int file)
+{
+    const int seals = F_SEAL_SHRINK | F_SEAL_GROW;
+    struct stat status;
+    void *page;
+
+    if (fstat(file, &status) || status.st_size != sizeof(struct page_results) ||
+        (fcntl(file, F_GET_SEALS) & seals) != seals) {
+        return NULL;
+    }
+    page = mmap(NULL, sizeof(struct page_results), PROT_READ, MAP_SHARED, file, 0);
+    return page != MAP_FAILED && page_results_valid(page, sizeof(struct page_results)) ? page
+                                                                                       : NULL;
+}
+
+const struct page_results *program_results(void)
+{
+    struct region_message message;
+    int file;
+
+    while (!link_now.results && link_is_ours() &&
+           !region_receive(link_now.channel, &message, &file)) {
+        if (file >= 0) {
+            link_now.results = message.kind == REGION_RESULTS ? link_map(file) : NULL;
+            close(file);
+        }
+    }
+    return link_now.results;
+}
+
+/* --- figures of merit ------------------------------------------------------------------------ */
+
+static pthread_mutex_t foms_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct apapi_fom foms[APAPI_FOMS_MAX];
+static bool foms_unsent[APAPI_FOMS_MAX];
+static size_t foms_count;
+
+int foms_set(const char *name, double value, const char *unit)
+{
+    struct apapi_fom fom = {.value = value, .programs = 1};
+    size_t i = 0;
+
+    text_clean(fom.name, sizeof fom.name, name);
+    text_clean(fom.unit, sizeof fom.unit, unit);
+    pthread_mutex_lock(&foms_lock);
+    while (i < foms_count && strcmp(foms[i].name, fom.name) != 0) {
+        i++;
+    }
+    if (i < APAPI_FOMS_MAX) {
+        foms[i] = fom;
+        foms_unsent[i] = true;
+        foms_count += i == foms_count;
+    }
+    pthread_mutex_unlock(&foms_lock);
+    errno = i < APAPI_FOMS_MAX ? errno : ENOSPC;
+    return i < APAPI_FOMS_MAX ? 0 : -1;
+}
+
+int foms_send(void)
+{
+    int result = 0;
+
+    pthread_mutex_lock(&foms_lock);
+    for (size_t i = 0; i < foms_count && result == 0; i++) {
+        struct region_message message;
+
+        if (!foms_unsent[i]) {
+            continue;
+        }
+        region_message_init(&message, REGION_FOM, foms[i].name);
+        message.value = foms[i].value;
+        snprintf(message.unit, sizeof message.unit, "%s", foms[i].unit);
+        if (link_is_ours()) {
+            result = region_send(link_now.channel, &message, -1);
+        } else {
+            errno = ENOTCONN;
+            result = -1;
+        }
+        foms_unsent[i] = result < 0 && errno == EAGAIN;
+    }
+    pthread_mutex_unlock(&foms_lock);
+    return result;
+}
+
+bool foms_copy(size_t index, struct apapi_fom *fom)
+{
+    bool there;
+
+    pthread_mutex_lock(&foms_lock);
+    there = index < foms_count;
+    if (there) {
+        *fom = foms[index];
+    }
+    pthread_mutex_unlock(&foms_lock);
+    return there;
+}
+
 /* --- names ---------------------------------------------------------------------------------- */
 
 #define INTERN_SIZE 256    /* of a name with its NUL; longer ones are cut */
@@ -181,152 +315,6 @@ bool tree_has(uint32_t node, uint32_t number)
     return node != 0;
 }
 
-/* --- the connection with the sampler --------------------------------------------------------- */
-
-static struct {
-    int channel;  /* -1: none */
-    dev_t device; /* the socket's own: the program may have closed it and opened another file */
-    ino_t inode;
-    struct page_results *results; /* for reading only; NULL: none */
-} link_now = {.channel = -1};
-
-static bool link_is_ours(void)
-{
-    struct stat status;
-
-    return link_now.channel >= 0 && fstat(link_now.channel, &status) == 0 &&
-           status.st_dev == link_now.device && status.st_ino == link_now.inode;
-}
-
-/* Connect and hand the program page over. @param page  its memfd; -1: there is none */
-static void link_open(int page)
-{
-    const char *live_page = secure_getenv(APAPI_LIVE_ENVIRONMENT);
-    int channel = page >= 0 && live_page ? region_connect(live_page) : -1;
-    struct region_message message;
-    struct stat status;
-
-    link_now.channel = -1;
-    link_now.results = NULL;
-    if (channel >= 0 && fstat(channel, &status) == 0) {
-        link_now.channel = channel;
-        link_now.device = status.st_dev;
-        link_now.inode = status.st_ino;
-        region_message_init(&message, REGION_REGISTER, NULL);
-        region_send(channel, &message, page);
-    }
-}
-
-static struct page_results *link_map(int file)
-{
-    const int seals = F_SEAL_SHRINK | F_SEAL_GROW;
-    struct stat status;
-    void *page;
-
-    if (fstat(file, &status) || status.st_size != sizeof(struct page_results) ||
-        (fcntl(file, F_GET_SEALS) & seals) != seals) {
-        return NULL;
-    }
-    page = mmap(NULL, sizeof(struct page_results), PROT_READ, MAP_SHARED, file, 0);
-    return page != MAP_FAILED && page_results_valid(page, sizeof(struct page_results)) ? page
-                                                                                       : NULL;
-}
-
-const struct page_results *program_results(void)
-{
-    struct region_message message;
-    int file;
-
-    while (!link_now.results && link_is_ours() &&
-           !region_receive(link_now.channel, &message, &file)) {
-        if (file >= 0) {
-            link_now.results = message.kind == REGION_RESULTS ? link_map(file) : NULL;
-            close(file);
-        }
-    }
-    return link_now.results;
-}
-
-/* In the child of a fork, whose parent keeps the connection. */
-static void link_close(void)
-{
-    if (link_is_ours()) {
-        close(link_now.channel);
-    }
-    if (link_now.results) {
-        munmap(link_now.results, sizeof *link_now.results);
-    }
-    link_now.channel = -1;
-    link_now.results = NULL;
-}
-
-/* --- figures of merit ------------------------------------------------------------------------ */
-
-static pthread_mutex_t foms_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct apapi_fom foms[APAPI_FOMS_MAX];
-static bool foms_unsent[APAPI_FOMS_MAX];
-static size_t foms_count;
-
-int foms_set(const char *name, double value, const char *unit)
-{
-    struct apapi_fom fom = {.value = value, .programs = 1};
-    size_t i = 0;
-
-    text_clean(fom.name, sizeof fom.name, name);
-    text_clean(fom.unit, sizeof fom.unit, unit);
-    pthread_mutex_lock(&foms_lock);
-    while (i < foms_count && strcmp(foms[i].name, fom.name) != 0) {
-        i++;
-    }
-    if (i < APAPI_FOMS_MAX) {
-        foms[i] = fom;
-        foms_unsent[i] = true;
-        foms_count += i == foms_count;
-    }
-    pthread_mutex_unlock(&foms_lock);
-    errno = i < APAPI_FOMS_MAX ? errno : ENOSPC;
-    return i < APAPI_FOMS_MAX ? 0 : -1;
-}
-
-int foms_send(void)
-{
-    int result = 0;
-
-    pthread_mutex_lock(&foms_lock);
-    for (size_t i = 0; i < foms_count && result == 0; i++) {
-        struct region_message message;
-
-        if (!foms_unsent[i]) {
-            continue;
-        }
-        region_message_init(&message, REGION_FOM, foms[i].name);
-        message.value = foms[i].value;
-        snprintf(message.unit, sizeof message.unit, "%s", foms[i].unit);
-        if (link_is_ours()) {
-            result = region_send(link_now.channel, &message, -1);
-        } else {
-            errno = ENOTCONN;
-            result = -1;
-        }
-        foms_unsent[i] = result < 0 && errno == EAGAIN;
-    }
-    pthread_mutex_unlock(&foms_lock);
-    return result;
-}
-
-bool foms_copy(size_t index, struct apapi_fom *fom)
-{
-    bool there;
-
-    pthread_mutex_lock(&foms_lock);
-    there = index < foms_count;
-    if (there) {
-        *fom = foms[index];
-    }
-    pthread_mutex_unlock(&foms_lock);
-    return there;
-}
-
 /* --- the process ---------------------------------------------------------------------------- */
 
 struct program program;
@@ -426,7 +414,7 @@ void program_want(void)
     pthread_mutex_unlock(&program_lock);
 }
 
-/* Locks may have been held. The page is the parent's. */
+/* Locks may have been held. The page and the connection are the parent's. */
 void program_forget(void)
 {
     pthread_mutex_init(&program_lock, NULL);
@@ -437,7 +425,14 @@ void program_forget(void)
     if (program.state == PROGRAM_ON) {
         munmap(program.page, sizeof *program.page);
         apapi_live_close(program.live);
-        link_close();
+        if (link_is_ours()) {
+            close(link_now.channel);
+        }
+        if (link_now.results) {
+            munmap(link_now.results, sizeof *link_now.results);
+        }
+        link_now.open = false;
+        link_now.results = NULL;
         memset(tree_children, 0, sizeof tree_children);
         program.state = PROGRAM_NEW;
     }

@@ -121,20 +121,6 @@ static void meter_add(double *sum, double value)
     __atomic_store(sum, &total, __ATOMIC_RELAXED);
 }
 
-static void meter_correct(struct meter_thread *thread, const struct meter_look *old)
-{
-    for (uint32_t i = 0; i < thread->ended_count; i++) {
-        const struct meter_ended *ended = &thread->ended[i];
-
-        for (int d = 0; d < APAPI_DOMAINS; d++) {
-            meter_add(&thread->energy_j[ended->node][d],
-                      meter_between_j(&old->domains[d], &thread->look.domains[d], ended->end_ns) -
-                          ended->taken_j[d]);
-        }
-    }
-    thread->ended_count = 0;
-}
-
 void meter_take(struct meter *meter, const struct stack_frame *frames, uint32_t depth)
 {
     struct meter_thread *thread = (struct meter_thread *)meter;
@@ -142,7 +128,16 @@ void meter_take(struct meter *meter, const struct stack_frame *frames, uint32_t 
 
     meter->seen = __atomic_load_n(meter->news, __ATOMIC_ACQUIRE);
     meter_look_now(&thread->look);
-    meter_correct(thread, &old);
+    for (uint32_t i = 0; i < thread->ended_count; i++) {
+        const struct meter_ended *ended = &thread->ended[i];
+
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            meter_add(&thread->energy_j[ended->node][d],
+                      meter_between_j(&old.domains[d], &thread->look.domains[d], ended->end_ns) -
+                          ended->taken_j[d]);
+        }
+    }
+    thread->ended_count = 0;
     for (uint32_t i = meter->measured + 1; i <= depth; i++) {
         uint64_t start_ns = meter_time_ns(frames[i].start);
 
@@ -187,7 +182,7 @@ static const uint64_t *meter_news(void)
     return NULL;
 }
 
-/* What the slot's threads before have used stays. */
+/* The counts of the slot's threads before stay. */
 struct meter *meter_open(uint32_t slot, bool wanted)
 {
     const uint64_t *news = wanted && slot < PAGE_THREADS ? meter_news() : NULL;
@@ -273,27 +268,21 @@ bool stack_has(const struct region_stack *stack, uint32_t name)
     return false;
 }
 
-/* Only a hint, if it is another thread. */
-static bool stack_is_open_elsewhere(uint32_t name)
+/* It may be open in another thread, which is only a hint. */
+static int stack_end_unknown(uint32_t name)
 {
-    uint32_t count = page_thread_count(program.page);
+    enum misuse misuse = MISUSE_CLOSED;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0, count = page_thread_count(program.page); i < count; i++) {
         uint32_t node = __atomic_load_n(&program.page->slots[i].current, __ATOMIC_ACQUIRE);
 
         if (node < PAGE_NODES && tree_has(node, name)) {
-            return true;
+            misuse = MISUSE_THREAD;
         }
     }
-    return false;
-}
-
-static int stack_end_unknown(uint32_t name)
-{
-    enum misuse misuse = stack_at_fork && stack_has(stack_at_fork, name) ? MISUSE_FORKED
-                         : stack_is_open_elsewhere(name)                 ? MISUSE_THREAD
-                                                                         : MISUSE_CLOSED;
-
+    if (stack_at_fork && stack_has(stack_at_fork, name)) {
+        misuse = MISUSE_FORKED;
+    }
     return misuse_report(misuse, intern_shown(name), NULL);
 }
 

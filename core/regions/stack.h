@@ -116,7 +116,7 @@ int stack_end_slowly(struct region_stack *stack, uint32_t name);
 
 #define stack_put(word, value, order) __atomic_store_n(&(word), (value), (order))
 
-/* Whoever sees one of the words sees that the sequence was odd before it. */
+/* A reader that sees one of the words sees that the sequence was odd before it. */
 static inline void stack_switch(struct region_stack *stack, uint32_t node, uint64_t now)
 {
     struct page_slot *slot = stack->slot;

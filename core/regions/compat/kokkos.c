@@ -15,7 +15,7 @@
 
 #define DEPTH_MAX 128
 
-/** What a tool asks of Kokkos. */
+/** The requests of a tool to Kokkos. */
 struct kokkos_tool_settings {
     bool requires_global_fencing; /* before and after each kernel and region, so that a kernel's
                                      region is its execution, not its launch */
@@ -93,7 +93,7 @@ static void kokkos_open(apapi_region region, bool section)
     apapi_region_enter(region);
 }
 
-/* What has begun in it goes on in what is around it. */
+/* Regions that have begun in it go on in the one around it. */
 static void kokkos_close(uint32_t index)
 {
     for (uint32_t i = open_now.depth; i-- > index;) {

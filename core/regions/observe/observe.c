@@ -74,7 +74,7 @@ static void observe_add_node_time(struct observer *observer, size_t node, double
     }
 }
 
-/* What a column has had so far is in the common one. */
+/* Move the past of a column into the common one. */
 static void columns_empty(struct observer *observer, size_t column)
 {
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -145,8 +145,7 @@ static void observe_look(struct observer *observer)
 
     observer->room.news = OBSERVED_NEWS_MAX;
     for (struct observed *program = observer->programs; program; program = program->next) {
-        observer->threads_s +=
-            observed_look(program, &now, &observer->room, &observer->nodes, observer->news_s);
+        observed_look(observer, program, &now);
     }
     threads_s = observer->threads_s;
     observer->threads_s = 0;
@@ -173,22 +172,6 @@ static void observe_look_sometimes(struct observer *observer)
     }
 }
 
-static void observe_row(struct observer *observer, struct observe_domain *domain,
-                        const struct apapi_live_slot *slot)
-{
-    double x[FIT_COLUMNS] = {0};
-
-    for (size_t i = 0; i < observer->column_count; i++) {
-        x[i] = observer->times_s[i] - domain->times_s[i];
-    }
-    if (slot->total >= domain->total_j && x[FIT_OUTSIDE] + x[FIT_INSIDE] > 0) {
-        fit_add(domain->fit, x, observer->column_count, slot->total - domain->total_j);
-    }
-    memcpy(domain->times_s, observer->times_s, sizeof(domain->times_s));
-    domain->time_ns = slot->time_ns;
-    domain->total_j = slot->total;
-}
-
 /* The thread that calls this is the page's writer. */
 void observe_reading(const struct apapi_live_page *live, void *context)
 {
@@ -201,11 +184,21 @@ void observe_reading(const struct apapi_live_page *live, void *context)
     observe_look(observer);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_live_slot *slot = &live->domains[d];
+        struct observe_domain *domain = &observer->domains[d];
+        double x[FIT_COLUMNS] = {0};
 
-        if (observer->domains[d].fit && slot->time_ns != observer->domains[d].time_ns &&
-            !isnan(slot->total)) {
-            observe_row(observer, &observer->domains[d], slot);
+        if (!domain->fit || slot->time_ns == domain->time_ns || isnan(slot->total)) {
+            continue;
         }
+        for (size_t i = 0; i < observer->column_count; i++) {
+            x[i] = observer->times_s[i] - domain->times_s[i];
+        }
+        if (slot->total >= domain->total_j && x[FIT_OUTSIDE] + x[FIT_INSIDE] > 0) {
+            fit_add(domain->fit, x, observer->column_count, slot->total - domain->total_j);
+        }
+        memcpy(domain->times_s, observer->times_s, sizeof(domain->times_s));
+        domain->time_ns = slot->time_ns;
+        domain->total_j = slot->total;
     }
     observe_change_columns(observer);
     pthread_mutex_unlock(&observer->lock);
@@ -224,16 +217,15 @@ static int observe_activate(struct observer *observer)
         uint64_t flags = __atomic_load_n(&observer->live->domains[d].flags, __ATOMIC_RELAXED);
         struct fit *fit = observer->domains[d].fit;
 
-        if (!(flags & APAPI_LIVE_MEASURED) || fit) {
-            continue;
+        if ((flags & APAPI_LIVE_MEASURED) && !fit) {
+            fit = malloc(sizeof(*fit));
+            if (!fit) {
+                errno = ENOMEM;
+                return -1;
+            }
+            fit_clear(fit);
+            observer->domains[d].fit = fit;
         }
-        fit = malloc(sizeof(*fit));
-        if (!fit) {
-            errno = ENOMEM;
-            return -1;
-        }
-        fit_clear(fit);
-        observer->domains[d].fit = fit;
     }
     observer->looked_ns = observer->live->head.start_ns;
     if (observer->looked_ns == 0) {
@@ -247,25 +239,23 @@ static int observe_activate(struct observer *observer)
 
 int observe_add(struct observer *observer, struct observed *program)
 {
-    int result = observe_activate(observer);
-
-    if (result == 0 &&
-        (observer->program_count == OBSERVE_PROGRAMS_MAX || observer->room.threads == 0)) {
+    if (observe_activate(observer)) {
+        return -1;
+    }
+    if (observer->program_count == OBSERVE_PROGRAMS_MAX || observer->room.threads == 0) {
         observer->losses.programs++;
         errno = ENOSPC;
-        result = -1;
+        return -1;
     }
-    if (result == 0) {
-        pthread_mutex_lock(&observer->lock);
-        if (observer->program_count == 0) {
-            observe_look(observer); /* until now there was none */
-        }
-        program->next = observer->programs;
-        observer->programs = program;
-        observer->program_count++;
-        pthread_mutex_unlock(&observer->lock);
+    pthread_mutex_lock(&observer->lock);
+    if (observer->program_count == 0) {
+        observe_look(observer); /* until now there was none */
     }
-    return result;
+    program->next = observer->programs;
+    observer->programs = program;
+    observer->program_count++;
+    pthread_mutex_unlock(&observer->lock);
+    return 0;
 }
 
 void observe_remove(struct observer *observer, struct observed *program)
@@ -279,17 +269,14 @@ void observe_remove(struct observer *observer, struct observed *program)
         const struct observe_moment now = observe_now(observer);
 
         observer->room.news = PAGE_NODES;
-        observer->threads_s +=
-            observed_look(program, &now, &observer->room, &observer->nodes, observer->news_s);
+        observed_look(observer, program, &now);
     }
-    while (*place && *place != program) {
+    while (*place != program) {
         place = &(*place)->next;
     }
-    if (*place) {
-        *place = (*place)->next;
-    }
+    *place = program->next;
     observer->program_count--;
-    observed_count(program, &observer->nodes, &observer->losses);
+    observed_count(observer, program);
     if (!observer->ending) {
         observer->room.threads += program->threads;
         observer->room.nodes += program->known - 1;

@@ -157,8 +157,10 @@ void bands_share(const struct bands *bands, size_t column, double power_w,
 #define SLACK 1.1    /* of the time that can have passed */
 #define SLACK_S 0.01 /* of a thread */
 
-/* Up to where the file has memory from `offset` on: to read where there is none would take it from
- * the reader. The kernel looks at all that there is, up to the next hole. */
+/*
+ * Up to where the file has memory from `offset` on: to read where there is none would take it from
+ * the reader. The kernel looks at all that there is, up to the next hole.
+ */
 static size_t program_filled_to(int file, size_t offset)
 {
     off_t hole = lseek(file, (off_t)offset, SEEK_HOLE);
@@ -170,41 +172,40 @@ static size_t program_filled_to(int file, size_t offset)
 static void *program_map(int file, struct apapi_error *err)
 {
     const size_t size = sizeof(struct page_program);
+    void *page = NULL;
     const char *problem;
     struct statfs kind;
     struct stat status;
-    void *page;
+    int error = EPROTO;
 
     /* a file that can become shorter, or whose memory may be missing, would end the reader */
     if (!region_is_sealed(file)) {
-        apapi_fail(err, EPERM, "its page is not sealed");
-        return NULL;
+        error = EPERM;
+        problem = "is not sealed";
+    } else if (fstatfs(file, &kind) || kind.f_type != TMPFS_MAGIC || fstat(file, &status)) {
+        error = EPERM;
+        problem = "is in no usual memory";
+    } else if (status.st_size != (off_t)size) {
+        problem = "does not have the size of a page of regions";
+    } else if (program_filled_to(file, 0) < sizeof(struct page_head)) {
+        problem = "is no page of regions";
+    } else {
+        page = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+        if (page == MAP_FAILED) {
+            apapi_fail(err, errno, "its page cannot be mapped: %s", strerror(errno));
+            return NULL;
+        }
+        madvise(page, size, MADV_DONTFORK);
+        problem = page_problem(page, size);
     }
-    if (fstatfs(file, &kind) || kind.f_type != TMPFS_MAGIC || fstat(file, &status)) {
-        apapi_fail(err, EPERM, "its page is in no usual memory");
-        return NULL;
+    if (!problem) {
+        return page;
     }
-    if (status.st_size != (off_t)size) {
-        apapi_fail(err, EPROTO, "its page does not have the size of a page of regions");
-        return NULL;
-    }
-    if (program_filled_to(file, 0) < sizeof(struct page_head)) {
-        apapi_fail(err, EPROTO, "its page is no page of regions");
-        return NULL;
-    }
-    page = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
-    if (page == MAP_FAILED) {
-        apapi_fail(err, errno, "its page cannot be mapped: %s", strerror(errno));
-        return NULL;
-    }
-    madvise(page, size, MADV_DONTFORK);
-    problem = page_problem(page, size);
-    if (problem) {
+    if (page) {
         munmap(page, size);
-        apapi_fail(err, EPROTO, "its page %s", problem);
-        return NULL;
     }
-    return page;
+    apapi_fail(err, error, "its page %s", problem);
+    return NULL;
 }
 
 void observed_begin(struct observed *program, const struct page_program *page)
@@ -219,14 +220,12 @@ void observed_begin(struct observed *program, const struct page_program *page)
 struct observed *observed_create(int file, struct apapi_error *err)
 {
     struct observed *program = calloc(1, sizeof(*program));
-    void *page;
+    void *page = program ? program_map(file, err) : NULL;
 
-    if (!program) {
-        apapi_fail(err, ENOMEM, "no memory");
-        return NULL;
-    }
-    page = program_map(file, err);
     if (!page) {
+        if (!program) {
+            apapi_fail(err, ENOMEM, "no memory");
+        }
         free(program);
         return NULL;
     }
@@ -235,8 +234,7 @@ struct observed *observed_create(int file, struct apapi_error *err)
     program->file = fcntl(file, F_DUPFD_CLOEXEC, 0);
     if (program->file < 0) {
         apapi_fail(err, errno, "no descriptor: %s", strerror(errno));
-        munmap(page, sizeof(struct page_program));
-        free(program);
+        observed_destroy(program);
         return NULL;
     }
     return program;
@@ -244,9 +242,8 @@ struct observed *observed_create(int file, struct apapi_error *err)
 
 void observed_destroy(struct observed *program)
 {
-    if (!program) {
-        return;
-    }
+    int saved = errno;
+
     if (program->map) {
         munmap(program->map, sizeof(*program->page));
         close(program->file);
@@ -255,6 +252,7 @@ void observed_destroy(struct observed *program)
         munmap(program->results, sizeof(*program->results));
     }
     free(program);
+    errno = saved;
 }
 
 /* @param filled_to  what is known from the parts before this one, without a gap */
@@ -269,31 +267,28 @@ static bool program_has(const struct observed *program, const void *from, size_t
     return !program->map || *filled_to >= offset + size;
 }
 
-static void program_learn(struct observed *program, struct observed_room *room, struct nodes *nodes)
+/* Nodes and threads that have come, as far as there is room for them. */
+static void program_grow(struct observer *observer, struct observed *program)
 {
     const struct page_program *page = program->page;
-    uint32_t count = page_node_count(page);
+    struct observed_room *room = &observer->room;
+    uint32_t count = page_node_count(page), threads = page_thread_count(page);
     size_t filled_to = 0;
 
     for (; program->known < count && !program->cut && room->nodes > 0 && room->news > 0 &&
            program_has(program, &page->nodes[program->known], sizeof *page->nodes, &filled_to);
          program->known++, room->nodes--, room->news--) {
+        uint16_t *node = &program->node[program->known];
         struct page_node_copy copy;
-        bool valid = page_node(page, program->known, &copy);
 
-        program->node[program->known] =
-            valid ? (uint16_t)nodes_find(nodes, program->node[copy.parent], copy.name) : NODES_REST;
+        *node = NODES_REST;
+        if (page_node(page, program->known, &copy)) {
+            *node = (uint16_t)nodes_find(&observer->nodes, program->node[copy.parent], copy.name);
+        }
     }
     program->cut = program->cut || (program->known < count && room->nodes == 0);
-}
-
-static void program_admit(struct observed *program, struct observed_room *room)
-{
-    const struct page_program *page = program->page;
-    uint32_t count = page_thread_count(page);
-    size_t filled_to = 0;
-
-    for (; program->threads < count && room->threads > 0 &&
+    filled_to = 0;
+    for (; program->threads < threads && room->threads > 0 &&
            program_has(program, &page->slots[program->threads], sizeof *page->slots, &filled_to);
          program->threads++) {
         room->threads--;
@@ -318,16 +313,15 @@ static void program_sum(const struct observed *program, uint64_t now, uint64_t s
     }
 }
 
-double observed_look(struct observed *program, const struct observe_moment *now,
-                     struct observed_room *room, struct nodes *nodes, double times_s[NODES_MAX])
+void observed_look(struct observer *observer, struct observed *program,
+                   const struct observe_moment *now)
 {
     bool by_cpu = program->clock == PAGE_CLOCK_CPU;
     double tick_s = (by_cpu ? now->tick_ns : 1) / NS_PER_S, sum_s = 0, most_s, part = 1;
     uint64_t sums[PAGE_NODES];
     double own_s[PAGE_NODES];
 
-    program_learn(program, room, nodes);
-    program_admit(program, room);
+    program_grow(observer, program);
     program_sum(program, by_cpu ? now->ticks : now->ns, sums);
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
         uint64_t *seen = &program->seen[node];
@@ -347,10 +341,10 @@ double observed_look(struct observed *program, const struct observe_moment *now,
     part = sum_s > most_s ? most_s / sum_s : 1;
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
         if (own_s[node] > 0) {
-            times_s[program->node[node]] += own_s[node] * part;
+            observer->news_s[program->node[node]] += own_s[node] * part;
         }
     }
-    return sum_s * part;
+    observer->threads_s += sum_s * part;
 }
 
 static uint32_t program_more(uint32_t claimed, uint32_t seen)
@@ -358,43 +352,32 @@ static uint32_t program_more(uint32_t claimed, uint32_t seen)
     return claimed > seen ? claimed - seen : 0;
 }
 
-/* How often each node was entered, and by how many threads. */
-struct entries {
-    uint64_t count[PAGE_NODES];
-    uint32_t threads[PAGE_NODES];
-};
-
-/* One thread after the other, as they lie in memory. */
-static void program_entries(const struct observed *program, struct entries *entries)
+void observed_count(struct observer *observer, const struct observed *program)
 {
-    memset(entries, 0, sizeof *entries);
-    for (uint32_t i = 0; i < program->threads; i++) {
+    const struct page_head *head = &program->page->head;
+    struct apapi_region_losses *losses = &observer->losses;
+    struct nodes_one *list = observer->nodes.list;
+    uint64_t counts[PAGE_NODES] = {0};
+    uint32_t threads[PAGE_NODES] = {0};
+
+    for (uint32_t i = 0; i < program->threads; i++) { /* as they lie in memory */
         for (uint32_t node = 1; node < PAGE_NODES; node++) {
             bool used = node < program->known || node == PAGE_REST;
             uint64_t times = used ? page_slot_count(program->page, i, node) : 0;
 
-            entries->count[node] += times;
-            entries->threads[node] += times > 0;
+            counts[node] += times;
+            threads[node] += times > 0;
         }
     }
-}
-
-void observed_count(const struct observed *program, struct nodes *nodes,
-                    struct apapi_region_losses *losses)
-{
-    const struct page_head *head = &program->page->head;
-    struct entries entries;
-
-    program_entries(program, &entries);
     for (uint32_t node = 1; node < PAGE_NODES; node++) {
-        struct nodes_one *one = &nodes->list[program->node[node]];
+        struct nodes_one *one = &list[program->node[node]];
 
-        one->count += entries.count[node];
-        one->threads += entries.threads[node];
-        one->programs += entries.threads[node] > 0;
+        one->count += counts[node];
+        one->threads += threads[node];
+        one->programs += threads[node] > 0;
     }
-    nodes->list[NODES_UNMARKED].programs++;
-    nodes->list[NODES_UNMARKED].threads += program->threads;
+    list[NODES_UNMARKED].programs++;
+    list[NODES_UNMARKED].threads += program->threads;
     losses->names += __atomic_load_n(&head->names_lost, __ATOMIC_RELAXED);
     losses->names += program_more(page_node_count(program->page), program->known);
     losses->threads += __atomic_load_n(&head->threads_lost, __ATOMIC_RELAXED);

@@ -58,7 +58,7 @@ struct bands {
 
 void bands_begin(struct bands *bands, uint64_t origin_ns);
 
-/** What is added from now on was between two moments, of which the second is the latest so far. */
+/** Times added from now on lie between two moments, of which the second is the latest so far. */
 void bands_span(struct bands *bands, uint64_t from_ns, uint64_t to_ns);
 
 /** Add a column's time in that span. */
@@ -77,15 +77,9 @@ void bands_share(const struct bands *bands, size_t column, double power_w,
 
 /* --- programs ------------------------------------------------------------------------------- */
 
-#define OBSERVE_PROGRAMS_MAX 1024
 #define OBSERVED_THREADS_MAX 4096 /* of all programs of a step */
 #define OBSERVED_NODES_MAX 65536  /* the same */
 #define OBSERVED_NEWS_MAX 4096    /* nodes that come in one look */
-
-/** What the programs of a step may still have. Each page takes from it as it grows. */
-struct observed_room {
-    uint32_t threads, nodes, news;
-};
 
 /**
  * A program of the step, by the page that it shares. Whatever the program writes into it, or does
@@ -131,24 +125,9 @@ void observed_begin(struct observed *program, const struct page_program *page);
 
 void observed_destroy(struct observed *program);
 
-/**
- * Add the time that its threads have spent in each node since the last look.
- * @param times_s  by node of `nodes`
- * @return the sum of these [s]
- * Does not allocate or wait. Makes two system calls if there are new threads and nodes, none else.
- */
-double observed_look(struct observed *program, const struct observe_moment *now,
-                     struct observed_room *room, struct nodes *nodes, double times_s[NODES_MAX]);
-
-/**
- * What is known only at its end, after the last look: how often each node was entered, by how many
- * threads.
- */
-void observed_count(const struct observed *program, struct nodes *nodes,
-                    struct apapi_region_losses *losses);
-
 /* --- the observer --------------------------------------------------------------------------- */
 
+#define OBSERVE_PROGRAMS_MAX 1024
 #define OBSERVE_DEPTH 32 /* of the shell's regions */
 
 /* Columns of the fits beside those of struct fit. */
@@ -167,6 +146,11 @@ struct observe_domain {
 struct observe_shell {
     size_t node;
     double begin_j[APAPI_DOMAINS];
+};
+
+/** Room that its programs still have. Each page takes from it as it grows. */
+struct observed_room {
+    uint32_t threads, nodes, news;
 };
 
 struct observer {
@@ -195,6 +179,17 @@ struct observer {
     struct apapi_fom foms[APAPI_FOMS_MAX];
     struct apapi_region_losses losses;
 };
+
+/**
+ * Add the time that a program's threads have spent in each node since the last look to `news_s` and
+ * `threads_s`. Does not allocate or wait. Makes two system calls if there are new threads and
+ * nodes, none else.
+ */
+void observed_look(struct observer *observer, struct observed *program,
+                   const struct observe_moment *now);
+
+/** Add, after the last look, how often each node was entered and by how many threads. */
+void observed_count(struct observer *observer, const struct observed *program);
 
 /** A program has come. @return 0; -1 with errno ENOSPC (too many), ENOMEM. */
 int observe_add(struct observer *observer, struct observed *program);

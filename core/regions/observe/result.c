@@ -18,7 +18,7 @@
 #define AGAIN_NS UINT64_C(1000000000)
 #define AGAIN_PART 20 /* of the time so far */
 
-/* What the fits say, by domain and column. */
+/* The results of the fits, by domain and column. */
 struct estimates {
     struct fit_part parts[APAPI_DOMAINS][FIT_COLUMNS];
     bool known[APAPI_DOMAINS];
@@ -181,6 +181,8 @@ static struct apapi_region_result result_node(const struct observer *observer,
 {
     const struct nodes_one *one = &observer->nodes.list[node];
     struct apapi_region_result region = region_unmeasured();
+    size_t column = observer->columns[node];
+    double common_s = column == COLUMN_COMMON ? 0 : observer->common_s[node];
 
     region.kind = node == NODES_UNMARKED ? APAPI_REGION_UNMARKED
                   : node == NODES_REST   ? APAPI_REGION_REST
@@ -189,32 +191,14 @@ static struct apapi_region_result result_node(const struct observer *observer,
     region.count = one->count;
     region.programs = one->programs;
     region.threads = one->threads;
-    if (observer->columns[node] == COLUMN_NONE) {
+    if (column == COLUMN_NONE) {
         snprintf(region.reason, sizeof region.reason, "it had no time of its own");
         return region;
     }
-    if (observer->columns[node] == COLUMN_COMMON || observer->common_s[node] == 0) {
-        result_put(observer, estimates, observer->columns[node], one->time_s, &region);
-        return region;
+    result_put(observer, estimates, column, fmax(one->time_s - common_s, 0), &region);
+    if (common_s > 0) {
+        result_add_common(observer, estimates, node, &region);
     }
-    result_put(observer, estimates, observer->columns[node],
-               fmax(one->time_s - observer->common_s[node], 0), &region);
-    result_add_common(observer, estimates, node, &region);
-    return region;
-}
-
-static struct apapi_region_result result_idle(const struct observer *observer,
-                                              const struct estimates *estimates)
-{
-    const struct fit_part *inside = &estimates->parts[estimates->main_domain][FIT_INSIDE];
-    struct apapi_region_result region = region_unmeasured();
-    double time_s = observer->times_s[FIT_OUTSIDE];
-
-    region.kind = APAPI_REGION_IDLE;
-    if (estimates->main_domain != APAPI_DOMAIN_NONE && inside->with == FIT_OUTSIDE) {
-        time_s += observer->times_s[FIT_INSIDE];
-    }
-    result_put(observer, estimates, FIT_OUTSIDE, time_s, &region);
     return region;
 }
 
@@ -303,28 +287,24 @@ static double result_column_j(const struct estimates *estimates, size_t column)
     return sum_j;
 }
 
-/* The constant part of the power is drawn inside and outside of the threads. */
-static void result_powers(const struct observer *observer, const struct estimates *estimates,
-                          double power_w[FIT_COLUMNS])
-{
-    const double *times_s = observer->times_s;
-    bool constant = estimates->parts[estimates->main_domain][FIT_INSIDE].with == FIT_OUTSIDE;
-    double idle_s = times_s[FIT_OUTSIDE] + (constant ? times_s[FIT_INSIDE] : 0);
-
-    for (size_t column = FIT_PARTS; column < FIT_COLUMNS; column++) {
-        power_w[column] =
-            times_s[column] > 0 ? result_column_j(estimates, column) / times_s[column] : 0;
-    }
-    power_w[FIT_OUTSIDE] = idle_s > 0 ? result_column_j(estimates, FIT_OUTSIDE) / idle_s : 0;
-    power_w[FIT_INSIDE] = constant ? power_w[FIT_OUTSIDE] : 0;
-}
-
 static void result_fill(const struct observer *observer, const struct estimates *estimates,
                         struct apapi_regions *regions)
 {
-    double power_w[FIT_COLUMNS] = {0}, sum_j[APAPI_REGION_BINS];
+    double power_w[FIT_COLUMNS] = {0}, sum_j[APAPI_REGION_BINS], idle_s;
+    int main_domain = estimates->main_domain;
+    bool constant = main_domain != APAPI_DOMAIN_NONE &&
+                    estimates->parts[main_domain][FIT_INSIDE].with == FIT_OUTSIDE;
+    struct apapi_region_result idle = region_unmeasured();
 
-    result_powers(observer, estimates, power_w);
+    for (size_t column = FIT_PARTS; column < FIT_COLUMNS; column++) {
+        double time_s = observer->times_s[column];
+
+        power_w[column] = time_s > 0 ? result_column_j(estimates, column) / time_s : 0;
+    }
+    /* the constant part of the power is drawn inside and outside of the threads */
+    idle_s = observer->times_s[FIT_OUTSIDE] + (constant ? observer->times_s[FIT_INSIDE] : 0);
+    power_w[FIT_OUTSIDE] = idle_s > 0 ? result_column_j(estimates, FIT_OUTSIDE) / idle_s : 0;
+    power_w[FIT_INSIDE] = constant ? power_w[FIT_OUTSIDE] : 0;
     bands_sum(&observer->bands, power_w, sum_j);
     for (size_t i = 0; i < observer->nodes.count; i++) {
         const struct nodes_one *one = &observer->nodes.list[i];
@@ -339,8 +319,10 @@ static void result_fill(const struct observer *observer, const struct estimates 
             }
         }
     }
-    regions->list[regions->count] = result_idle(observer, estimates);
-    regions->count += regions->list[regions->count].time_ns > 0;
+    idle.kind = APAPI_REGION_IDLE;
+    result_put(observer, estimates, FIT_OUTSIDE, idle_s, &idle);
+    regions->list[regions->count] = idle;
+    regions->count += idle.time_ns > 0;
     regions->losses = observer->losses;
     regions->losses.names += observer->nodes.lost;
     result_cut(regions);
@@ -407,16 +389,6 @@ static struct page_result result_row(const struct observer *observer,
     return figures;
 }
 
-/* Only of nodes that the program has: the page gets memory row by row. */
-static void result_publish(const struct observed *program, const struct page_result *rows)
-{
-    for (uint32_t node = 0; program->results && node < PAGE_NODES; node++) {
-        if (node < program->known || node == PAGE_REST) {
-            page_result_write(&program->results->nodes[node], &rows[program->node[node]]);
-        }
-    }
-}
-
 uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
 {
     struct estimates *estimates = calloc(1, sizeof(*estimates));
@@ -430,7 +402,12 @@ uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
             rows[node] = result_row(observer, estimates, node);
         }
         for (struct observed *program = observer->programs; program; program = program->next) {
-            result_publish(program, rows);
+            for (uint32_t i = 0; program->results && i < program->known; i++) {
+                page_result_write(&program->results->nodes[i], &rows[program->node[i]]);
+            }
+            if (program->results) { /* whose page gets memory row by row */
+                page_result_write(&program->results->nodes[PAGE_REST], &rows[NODES_REST]);
+            }
         }
         pthread_mutex_unlock(&observer->lock);
     }

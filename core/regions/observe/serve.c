@@ -27,7 +27,6 @@
 
 /* A process: it has registered a page, or it is `apapi mark`. */
 struct serve_peer {
-    struct serve *serve;
     int channel;
     pid_t pid;
     struct observed *program;
@@ -122,12 +121,10 @@ static void serve_drop(struct serve *serve, struct serve_peer *peer)
 {
     struct serve_peer **place = &serve->peers;
 
-    while (*place && *place != peer) {
+    while (*place != peer) {
         place = &(*place)->next;
     }
-    if (*place) {
-        *place = (*place)->next;
-    }
+    *place = peer->next;
     serve->peer_count--;
     if (peer->program) {
         observe_remove(serve->observer, peer->program);
@@ -160,8 +157,7 @@ static void serve_accept(struct serve *serve)
         close(channel);
         return;
     }
-    *peer = (struct serve_peer){
-        .serve = serve, .channel = channel, .pid = who.pid, .next = serve->peers};
+    *peer = (struct serve_peer){.channel = channel, .pid = who.pid, .next = serve->peers};
     if (serve_watch(serve, channel, peer)) {
         close(channel);
         free(peer);
@@ -313,7 +309,7 @@ static int serve_events(struct serve *serve)
     return count;
 }
 
-/* What was sent before the end. */
+/* Messages that were sent before the end. */
 static void serve_pending(struct serve *serve)
 {
     uint64_t until_ns = clock_thread_cpu_ns() + SERVE_BURST_NS;
