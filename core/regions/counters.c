@@ -103,25 +103,6 @@ static int papi_load(bool *own, struct apapi_error *err)
                   : apapi_fail(err, ENOSYS, "%s", dlerror());
 }
 
-/* PAPI starts for a program that was compiled for the same major and minor version only. */
-static int papi_initialize(struct apapi_error *err)
-{
-    static const int majors[] = {7, 6, 5, 8};
-    int result = -1;
-
-    for (size_t i = 0; i < COUNT_OF(majors); i++) {
-        for (int minor = 0; minor < 10; minor++) {
-            int version = majors[i] << 24 | minor << 16;
-
-            result = papi.library_init(version);
-            if (result == version) {
-                return 0;
-            }
-        }
-    }
-    return apapi_fail(err, ENOSYS, "PAPI does not start: %s", papi.strerror(result));
-}
-
 /* @return whether PAPI needs a component for the events that are asked for. */
 static bool papi_needs(const char *component)
 {
@@ -145,22 +126,30 @@ static bool papi_needs(const char *component)
 /* The program's own PAPI is started as the program would, another one with what is needed only. */
 static int papi_start(struct apapi_error *err)
 {
-    bool own;
+    static const int majors[] = {7, 6, 5, 8};
+    int result = -1;
+    bool own, ready;
 
     if (papi_load(&own, err)) {
         return -1;
     }
-    if (!papi.is_initialized()) {
-        for (int i = 0; own && i < papi.num_components(); i++) {
-            const char *name = papi.get_component_info(i);
+    ready = papi.is_initialized();
+    for (int i = 0; own && !ready && i < papi.num_components(); i++) {
+        const char *name = papi.get_component_info(i);
 
-            if (name && !papi_needs(name)) {
-                papi.disable_component(i);
-            }
+        if (name && !papi_needs(name)) {
+            papi.disable_component(i);
         }
-        if (papi_initialize(err)) {
-            return -1;
-        }
+    }
+    /* it starts for a program that was compiled for the same major and minor version only */
+    for (size_t i = 0; !ready && i < 10 * COUNT_OF(majors); i++) {
+        int version = majors[i / 10] << 24 | (int)(i % 10) << 16;
+
+        result = papi.library_init(version);
+        ready = result == version;
+    }
+    if (!ready) {
+        return apapi_fail(err, ENOSYS, "PAPI does not start: %s", papi.strerror(result));
     }
     papi.thread_init(pthread_self); /* the program's own choice stays */
     return 0;

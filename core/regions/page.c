@@ -19,28 +19,22 @@ _Static_assert(sizeof(struct page_results) % 64 == 0, "results are whole cache l
 #define page_load(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 #define page_load_first(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 
-const char *page_problem(const void *bytes, size_t size)
+const char *page_problem(const struct page_program *page)
 {
-    const struct page_program *page = bytes;
+    const struct page_head *head = &page->head;
 
-    if (size != sizeof *page) {
-        return "does not have the size of a page of regions";
-    }
-    if (memcmp(page->head.magic, PAGE_MAGIC, sizeof page->head.magic) != 0) {
+    if (memcmp(head->magic, PAGE_MAGIC, sizeof head->magic) != 0) {
         return "is no page of regions";
     }
-    if (page->head.version != PAGE_VERSION || page->head.size != sizeof *page) {
+    if (head->version != PAGE_VERSION || head->size != sizeof *page) {
         return "is of another version";
     }
-    return page->head.clock < PAGE_CLOCKS ? NULL : "has an unknown clock";
+    return head->clock < PAGE_CLOCKS ? NULL : "has an unknown clock";
 }
 
-bool page_results_valid(const void *bytes, size_t size)
+bool page_results_valid(const struct page_results *page)
 {
-    const struct page_results *page = bytes;
-
-    return size == sizeof *page &&
-           memcmp(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic) == 0 &&
+    return memcmp(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic) == 0 &&
            page->version == PAGE_VERSION && page->size == sizeof *page;
 }
 

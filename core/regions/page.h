@@ -116,11 +116,11 @@ struct page_slot_copy {
                                  that of PAGE_REST */
 };
 
-/** @return NULL: `size` bytes may be read as a program page; other: why not. */
-const char *page_problem(const void *bytes, size_t size);
+/** @return NULL: a program page of this version; other: why not. */
+const char *page_problem(const struct page_program *page);
 
-/** @return whether `size` bytes may be read as a result page. */
-bool page_results_valid(const void *bytes, size_t size);
+/** @return whether this is a result page of this version. */
+bool page_results_valid(const struct page_results *page);
 
 /** Put a name into `clean` as page_node_copy has it. */
 void page_clean_name(char clean[PAGE_NAME_SIZE], const char *name);

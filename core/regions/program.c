@@ -65,8 +65,7 @@ static struct page_results *link_map(int file)
         return NULL;
     }
     page = mmap(NULL, sizeof(struct page_results), PROT_READ, MAP_SHARED, file, 0);
-    return page != MAP_FAILED && page_results_valid(page, sizeof(struct page_results)) ? page
-                                                                                       : NULL;
+    return page == MAP_FAILED || !page_results_valid(page) ? NULL : page;
 }
 
 const struct page_results *program_results(void)

@@ -37,11 +37,10 @@ static uint32_t join_take_slot(void)
     }
     if (slot < PAGE_THREADS) {
         join_taken[slot] = true;
-    }
-    pthread_mutex_unlock(&join_lock);
-    if (slot == PAGE_THREADS) {
+    } else {
         program_count(&program.page->head.threads_lost);
     }
+    pthread_mutex_unlock(&join_lock);
     return slot;
 }
 

@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
             fuzz_regions_look(&program, (i + 1) * 1000000);
         }
     }
-    if (page_problem(&page, sizeof page) == NULL) {
+    if (page_problem(&page) == NULL) {
         fuzz_regions_look(&program, 1000000000);
         observed_count(&observer, &program);
         REQUIRE(observer.room.threads + program.threads == OBSERVED_THREADS_MAX);

@@ -99,7 +99,7 @@ static inline const struct page_program *take_page(void)
         page = mmap(NULL, sizeof(struct page_program), PROT_READ, MAP_SHARED, file, 0);
         assert_true(page != MAP_FAILED);
         assert_true(region_is_sealed(file));
-        assert_null(page_problem(page, sizeof(struct page_program)));
+        assert_null(page_problem(page));
         close(file);
     }
     close(channel);

@@ -196,7 +196,7 @@ static void *program_map(int file, struct apapi_error *err)
             return NULL;
         }
         madvise(page, size, MADV_DONTFORK);
-        problem = page_problem(page, size);
+        problem = page_problem(page);
     }
     if (!problem) {
         return page;
