@@ -6,10 +6,10 @@
 #include <sys/prctl.h>
 
 #include "base/kernel_file.h"
+#include "base/shared_page.h"
 #include "base/text.h"
 
 #define PAGE_TRIES 4 /* a thread that changes its region in each of them has just entered one */
-#define PAGE_RESULT_TRIES 1000
 
 _Static_assert(sizeof(struct page_head) == 4096, "the head is one page of memory");
 _Static_assert(sizeof(struct page_node) == 128, "a node is two cache lines");
@@ -130,43 +130,10 @@ void page_results_init(struct page_results *page)
     page->size = sizeof *page;
 }
 
-typedef uint64_t __attribute__((may_alias)) page_word;
-#define PAGE_RESULT_WORDS (sizeof(struct page_result) / sizeof(page_word))
-
-void page_result_write(struct page_result *row, const struct page_result *figures)
-{
-    const page_word *from = (const page_word *)(const void *)figures;
-    page_word *to = (page_word *)(void *)row;
-    uint64_t sequence = row->sequence;
-
-    __atomic_store_n(to, sequence + 1, __ATOMIC_RELAXED);
-    for (size_t i = 1; i < PAGE_RESULT_WORDS; i++) {
-        __atomic_store_n(to + i, from[i], __ATOMIC_RELEASE);
-    }
-    __atomic_store_n(to, sequence + 2, __ATOMIC_RELEASE);
-}
-
 bool page_result_read(const struct page_result *row, struct page_result *copy)
 {
-    const page_word *from = (const page_word *)(const void *)row;
-    page_word words[PAGE_RESULT_WORDS];
-
-    for (int tries = 0; tries < PAGE_RESULT_TRIES; tries++) {
-        uint64_t before = __atomic_load_n(from, __ATOMIC_ACQUIRE);
-
-        if (before == 0) {
-            return false;
-        }
-        for (size_t i = 1; i < PAGE_RESULT_WORDS; i++) {
-            words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
-        }
-        words[0] = __atomic_load_n(from, __ATOMIC_RELAXED);
-        if (words[0] == before && before % 2 == 0) {
-            memcpy(copy, words, sizeof *copy);
-            return true;
-        }
-    }
-    return false;
+    return __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE) != 0 &&
+           shared_record_read(row, copy, sizeof *row);
 }
 
 /*

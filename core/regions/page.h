@@ -156,10 +156,8 @@ uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_
 /** Put the fixed parts into a new result page, which is all zeros: nothing is known. */
 void page_results_init(struct page_results *page);
 
-/** Put figures into a row of a result page in one go, as its only writer. */
-void page_result_write(struct page_result *row, const struct page_result *figures);
-
-/** Copy a row of a result page. @return false: nothing is known, or it was written all the time. */
+/** Copy a row of a result page, which shared_record_write() writes. @return false: nothing is
+ * known, or it was written all the time. */
 bool page_result_read(const struct page_result *row, struct page_result *copy);
 
 /* --- the clock ------------------------------------------------------------------------------ */

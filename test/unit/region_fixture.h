@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "apapi/region.h"
+#include "base/shared_page.h"
 #include "regions/message.h"
 #include "regions/page.h"
 #include "session/live.h"
@@ -129,9 +130,9 @@ static inline void answer_with_results(struct two_powers powers)
         row.power_w[d] = row.uncertainty_w[d] = NAN;
     }
     row.power_w[APAPI_DOMAIN_PACKAGE] = powers.first_w;
-    page_result_write(&results->nodes[1], &row);
+    shared_record_write(&results->nodes[1], &row, sizeof row);
     row.power_w[APAPI_DOMAIN_PACKAGE] = powers.second_w;
-    page_result_write(&results->nodes[2], &row);
+    shared_record_write(&results->nodes[2], &row, sizeof row);
     CHECK(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
     region_message_init(&message, REGION_RESULTS, NULL);
     CHECK(region_send(channel, &message, file) == 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a program's page, which may hold anything. */
+#include "base/shared_page.h"
 #include "regions/page.h"
 #include "unit/unit.h"
 
@@ -115,7 +116,7 @@ static void test_a_row_of_results_is_read_as_it_was_written(void **state)
     assert_true(page_results_valid(&results));
     assert_false(page_results_valid((const void *)&page));
     assert_false(page_result_read(&results.nodes[4], &copy));
-    page_result_write(&results.nodes[4], &figures);
+    shared_record_write(&results.nodes[4], &figures, sizeof figures);
     assert_true(page_result_read(&results.nodes[4], &copy));
     assert_int_equal(copy.method, 2);
     assert_true(copy.power_w[1] == 40.5);

@@ -7,6 +7,7 @@
 
 #include "base/duration.h"
 #include "base/grow.h"
+#include "base/shared_page.h"
 #include "record/regions.h"
 #include "regions/observe/observe.h"
 #include "regions/observe/observer.h"
@@ -403,10 +404,12 @@ uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
         }
         for (struct observed *program = observer->programs; program; program = program->next) {
             for (uint32_t i = 0; program->results && i < program->known; i++) {
-                page_result_write(&program->results->nodes[i], &rows[program->node[i]]);
+                shared_record_write(&program->results->nodes[i], &rows[program->node[i]],
+                                    sizeof *rows);
             }
             if (program->results) { /* whose page gets memory row by row */
-                page_result_write(&program->results->nodes[PAGE_REST], &rows[NODES_REST]);
+                shared_record_write(&program->results->nodes[PAGE_REST], &rows[NODES_REST],
+                                    sizeof *rows);
             }
         }
         pthread_mutex_unlock(&observer->lock);
