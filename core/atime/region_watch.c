@@ -11,7 +11,7 @@
 
 #include "atime/private_page.h"
 #include "base/thread.h"
-#include "observe/serve.h"
+#include "regions/observe/observe.h"
 
 struct region_watch {
     struct private_page page;

@@ -25,17 +25,6 @@ void region_message_init(struct region_message *message, enum region_message_kin
     }
 }
 
-const char *region_message_problem(struct region_message *message, size_t size)
-{
-    if (size != sizeof *message ||
-        memcmp(message->magic, REGION_MESSAGE_MAGIC, sizeof message->magic) != 0) {
-        return "is no message of regions";
-    }
-    message->name[sizeof message->name - 1] = '\0';
-    message->unit[sizeof message->unit - 1] = '\0';
-    return message->version == REGION_MESSAGE_VERSION ? NULL : "is of another version";
-}
-
 static int message_give_back(int file)
 {
     int saved = errno;
@@ -45,17 +34,6 @@ static int message_give_back(int file)
     }
     errno = saved;
     return -1;
-}
-
-static int message_raise(int file)
-{
-    int raised = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, MESSAGE_LOWEST_FD);
-
-    if (raised < 0) {
-        return file;
-    }
-    close(file);
-    return raised;
 }
 
 int region_seal(int file)
@@ -83,7 +61,7 @@ int region_connect(const char *live_page)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(live_page);
-    int channel;
+    int channel, raised;
 
     if (length + sizeof(REGION_SOCKET_SUFFIX) > sizeof address.sun_path) {
         errno = ENAMETOOLONG;
@@ -91,7 +69,12 @@ int region_connect(const char *live_page)
     }
     memcpy(address.sun_path, live_page, length);
     memcpy(address.sun_path + length, REGION_SOCKET_SUFFIX, sizeof(REGION_SOCKET_SUFFIX));
-    channel = message_raise(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    channel = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    raised = channel < 0 ? -1 : fcntl(channel, F_DUPFD_CLOEXEC, MESSAGE_LOWEST_FD);
+    if (raised >= 0) {
+        close(channel);
+        channel = raised;
+    }
     if (channel < 0 || connect(channel, (const void *)&address, sizeof address)) {
         return message_give_back(channel);
     }
@@ -122,43 +105,44 @@ int region_send(int socket, const struct region_message *message, int file)
     return sendmsg(socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-static int message_file(struct msghdr *packet)
+/* @return whether `size` bytes are a message, whose texts end with a NUL now. */
+static bool message_is_valid(struct region_message *message, size_t size)
 {
-    const struct cmsghdr *header = CMSG_FIRSTHDR(packet);
-    int file = -1;
-
-    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-        header->cmsg_len == CMSG_LEN(sizeof file)) {
-        memcpy(&file, CMSG_DATA(header), sizeof file);
+    if (size != sizeof *message ||
+        memcmp(message->magic, REGION_MESSAGE_MAGIC, sizeof message->magic) != 0) {
+        return false;
     }
-    return file;
-}
-
-/* The end of a side that has not read all is reported once, before what it has sent. */
-static ssize_t message_next(int socket, struct msghdr *packet)
-{
-    const int flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
-    ssize_t size = recvmsg(socket, packet, flags);
-
-    return size < 0 && errno == ECONNRESET ? recvmsg(socket, packet, flags) : size;
+    message->name[sizeof message->name - 1] = '\0';
+    message->unit[sizeof message->unit - 1] = '\0';
+    return message->version == REGION_MESSAGE_VERSION;
 }
 
 int region_receive(int socket, struct region_message *message, int *file)
 {
+    const int flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
     struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
     union message_control control;
     struct msghdr packet = {.msg_iov = &part,
                             .msg_iovlen = 1,
                             .msg_control = control.bytes,
                             .msg_controllen = sizeof control.bytes};
-    ssize_t size = message_next(socket, &packet);
-    int received = size >= 0 ? message_file(&packet) : -1;
+    const struct cmsghdr *header;
+    ssize_t size = recvmsg(socket, &packet, flags);
+    int received = -1;
 
+    if (size < 0 && errno == ECONNRESET) {
+        /* a side that ended before it had read all is reported once, before what it has sent */
+        size = recvmsg(socket, &packet, flags);
+    }
+    header = size >= 0 ? CMSG_FIRSTHDR(&packet) : NULL;
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof received)) {
+        memcpy(&received, CMSG_DATA(header), sizeof received);
+    }
     if (file) {
         *file = -1;
     }
-    if (size <= 0 || (packet.msg_flags & MSG_TRUNC) ||
-        region_message_problem(message, (size_t)size)) {
+    if (size <= 0 || (packet.msg_flags & MSG_TRUNC) || !message_is_valid(message, (size_t)size)) {
         errno = size < 0 ? errno : size == 0 ? EPIPE : EBADMSG;
         return message_give_back(received);
     }

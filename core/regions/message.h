@@ -8,10 +8,10 @@
 #include "apapi/live.h"
 
 /*
- * What programs and `apapi mark` say to the step's sampler, over the socket with the name of the
- * live page and REGION_SOCKET_SUFFIX, of type SOCK_SEQPACKET. A message is one packet of the size
- * below. Senders do not wait: for a connection, for room, for an answer. A connection is of one
- * process; its end is the end of the process, or its exec.
+ * Messages of programs and of `apapi mark` to the step's sampler, over the socket with the name of
+ * the live page and REGION_SOCKET_SUFFIX, of type SOCK_SEQPACKET. A message is one packet of the
+ * size below. Senders do not wait: for a connection, for room, for an answer. A connection is of
+ * one process; its end is the end of the process, or its exec.
  *
  *   program to sampler
  *     REGION_REGISTER  first; with one descriptor, the memfd of its program page (regions/page.h),
@@ -22,7 +22,8 @@
  *     REGION_FOM       as above
  *   sampler to program
  *     REGION_RESULTS   after REGION_REGISTER; with one descriptor, the memfd of the program's
- * result page, to be mapped for reading only sampler to `apapi mark`, after each of its messages
+ *                      result page, to be mapped for reading only
+ *   sampler to `apapi mark`, after each of its messages
  *     REGION_DONE      value: REGION_READ and REGION_END: energy of the node in the region so far
  *                      [J], NaN: not known; name: of the region
  *     REGION_REFUSED   name: the reason, in words
@@ -57,9 +58,6 @@ struct region_message {
 /** Begin a message; what is not given is 0. @param name  longer ones are cut; NULL: "" */
 void region_message_init(struct region_message *message, enum region_message_kind kind,
                          const char *name);
-
-/** @return NULL: `size` bytes were a message; its texts end with a NUL now. Other: why not. */
-const char *region_message_problem(struct region_message *message, size_t size);
 
 /**
  * Connect to the sampler of a live page, without waiting.

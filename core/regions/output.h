@@ -5,22 +5,25 @@
 
 /*
  * The output of this process: papi_hl_output/rank_NNNNNN.json in PAPI_OUTPUT_DIRECTORY or the
- * current folder, in the layout of PAPI's high-level API.
+ * current folder, in the layout of PAPI's high-level API. Any thread may call these functions.
  */
 
-/** This process has output, whatever its environment says. Any thread. */
+/** This process has output, whatever its environment says. */
 void output_want(void);
 
 /** The same if PAPI_OUTPUT_DIRECTORY, PAPI_REPORT or PAPI_EVENTS is in the environment. */
 void output_want_if_asked(void);
 
-/** @return whether this process has output. Any thread. */
 bool output_is_wanted(void);
 
-/** Write the output of this process, if it has one. 0; -1 with errno. */
-int output_write(void);
+/**
+ * Write the output of this process, if it has one.
+ * @param last  with PAPI_REPORT in the environment, write it on standard output, too
+ * @return 0; -1 with errno
+ */
+int output_write(bool last);
 
-/** Write it for the last time and, with PAPI_REPORT in the environment, on standard output, too. */
-void output_end(void);
+/** In the child of a fork, which has a file of its own in the same folder. */
+void output_forget(void);
 
 #endif

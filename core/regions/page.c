@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "regions/page.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 
+#include "base/kernel_file.h"
+#include "base/shared_page.h"
 #include "base/text.h"
 
 #define PAGE_TRIES 4 /* a thread that changes its region in each of them has just entered one */
-#define PAGE_RESULT_TRIES 1000
 
 _Static_assert(sizeof(struct page_head) == 4096, "the head is one page of memory");
 _Static_assert(sizeof(struct page_node) == 128, "a node is two cache lines");
@@ -16,55 +19,44 @@ _Static_assert(sizeof(struct page_results) % 64 == 0, "results are whole cache l
 #define page_load(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 #define page_load_first(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 
-static uint32_t page_within(uint32_t number, uint32_t least, uint32_t most)
+const char *page_problem(const struct page_program *page)
 {
-    return number < least ? least : number > most ? most : number;
-}
+    const struct page_head *head = &page->head;
 
-const char *page_problem(const void *bytes, size_t size)
-{
-    const struct page_program *page = bytes;
-
-    if (size != sizeof *page) {
-        return "does not have the size of a page of regions";
-    }
-    if (memcmp(page->head.magic, PAGE_MAGIC, sizeof page->head.magic) != 0) {
+    if (memcmp(head->magic, PAGE_MAGIC, sizeof head->magic) != 0) {
         return "is no page of regions";
     }
-    if (page->head.version != PAGE_VERSION || page->head.size != sizeof *page) {
+    if (head->version != PAGE_VERSION || head->size != sizeof *page) {
         return "is of another version";
     }
-    return page->head.clock < PAGE_CLOCKS ? NULL : "has an unknown clock";
+    return head->clock < PAGE_CLOCKS ? NULL : "has an unknown clock";
 }
 
-const char *page_results_problem(const void *bytes, size_t size)
+bool page_results_valid(const struct page_results *page)
 {
-    const struct page_results *page = bytes;
-
-    if (size != sizeof *page) {
-        return "does not have the size of a page of results";
-    }
-    if (memcmp(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic) != 0) {
-        return "is no page of results";
-    }
-    return page->version == PAGE_VERSION && page->size == sizeof *page ? NULL
-                                                                       : "is of another version";
+    return memcmp(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic) == 0 &&
+           page->version == PAGE_VERSION && page->size == sizeof *page;
 }
 
 uint32_t page_node_count(const struct page_program *page)
 {
-    return page_within(page_load_first(page->head.node_count), 1, PAGE_REST);
+    uint32_t count = page_load_first(page->head.node_count);
+
+    return count < 1 ? 1 : count > PAGE_REST ? PAGE_REST : count;
 }
 
 uint32_t page_thread_count(const struct page_program *page)
 {
-    return page_within(page_load_first(page->head.thread_count), 0, PAGE_THREADS);
+    uint32_t count = page_load_first(page->head.thread_count);
+
+    return count > PAGE_THREADS ? PAGE_THREADS : count;
 }
 
-static void page_clean(char *name)
+void page_clean_name(char clean[PAGE_NAME_SIZE], const char *name)
 {
-    for (; *name; name++) {
-        *name = *name == '/' ? '?' : *name;
+    text_clean(clean, PAGE_NAME_SIZE, name);
+    for (; *clean; clean++) {
+        *clean = *clean == '/' ? '?' : *clean;
     }
 }
 
@@ -79,8 +71,7 @@ bool page_node(const struct page_program *page, uint32_t node, struct page_node_
     }
     memcpy(name, page->nodes[node].name, sizeof name);
     name[sizeof name - 1] = '\0';
-    text_clean(copy->name, sizeof copy->name, name);
-    page_clean(copy->name);
+    page_clean_name(copy->name, name);
     return true;
 }
 
@@ -139,41 +130,61 @@ void page_results_init(struct page_results *page)
     page->size = sizeof *page;
 }
 
-typedef uint64_t __attribute__((may_alias)) page_word;
-#define PAGE_RESULT_WORDS (sizeof(struct page_result) / sizeof(page_word))
-
-void page_result_write(struct page_result *row, const struct page_result *figures)
-{
-    const page_word *from = (const page_word *)(const void *)figures;
-    page_word *to = (page_word *)(void *)row;
-    uint64_t sequence = row->sequence;
-
-    __atomic_store_n(to, sequence + 1, __ATOMIC_RELAXED);
-    for (size_t i = 1; i < PAGE_RESULT_WORDS; i++) {
-        __atomic_store_n(to + i, from[i], __ATOMIC_RELEASE);
-    }
-    __atomic_store_n(to, sequence + 2, __ATOMIC_RELEASE);
-}
-
 bool page_result_read(const struct page_result *row, struct page_result *copy)
 {
-    const page_word *from = (const page_word *)(const void *)row;
-    page_word words[PAGE_RESULT_WORDS];
+    return __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE) != 0 &&
+           shared_record_read(row, copy, sizeof *row);
+}
 
-    for (int tries = 0; tries < PAGE_RESULT_TRIES; tries++) {
-        uint64_t before = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+/*
+ * The kernel uses the counter for its own time only if it is the same on all processors. A process
+ * may have asked for a signal when it reads it.
+ */
+enum page_clock ticks_choose(void)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+    char source[32];
+#if defined(__x86_64__)
+    int mode = 0;
 
-        if (before == 0) {
-            return false;
-        }
-        for (size_t i = 1; i < PAGE_RESULT_WORDS; i++) {
-            words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
-        }
-        words[0] = __atomic_load_n(from, __ATOMIC_RELAXED);
-        if (words[0] == before && before % 2 == 0) {
-            memcpy(copy, words, sizeof *copy);
-            return true;
+    if (prctl(PR_GET_TSC, &mode) == 0 && mode != PR_TSC_ENABLE) {
+        return PAGE_CLOCK_MONOTONIC;
+    }
+#define TICKS_SOURCE "tsc"
+#else
+#define TICKS_SOURCE "arch_sys_counter"
+#endif
+    if (kernel_file_read_word_at(AT_FDCWD,
+                                 "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                                 source, sizeof source) == 0 &&
+        strcmp(source, TICKS_SOURCE) == 0) {
+        return PAGE_CLOCK_CPU;
+    }
+#endif
+    return PAGE_CLOCK_MONOTONIC;
+}
+
+/* Between two looks at the counter the time is read; the closest pair counts. */
+struct ticks_moment ticks_moment_now(enum page_clock clock)
+{
+    struct ticks_moment best = {0, 0};
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < 4; i++) {
+        uint64_t before = ticks_now(clock), ns = clock_monotonic_ns(), after = ticks_now(clock);
+
+        if (after - before < least) {
+            least = after - before;
+            best = (struct ticks_moment){before + (after - before) / 2, ns};
         }
     }
-    return false;
+    return best;
+}
+
+double ticks_length_ns(enum page_clock clock, struct ticks_moment first, struct ticks_moment last)
+{
+    if (clock == PAGE_CLOCK_MONOTONIC || last.ticks <= first.ticks || last.ns <= first.ns) {
+        return 1;
+    }
+    return (double)(last.ns - first.ns) / (double)(last.ticks - first.ticks);
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
+
 /*
  * Two pages of shared memory between a program and the step's sampler; both are sealed memfds, so
  * that neither side can make them shorter, or take memory out of them (before Linux 5.1, it can).
@@ -15,7 +17,7 @@
  * the sampler writes it.
  *
  * Numbers are in the byte order of the machine; there are no pointers. Times are ticks of the clock
- * that the head names, see regions/ticks.h.
+ * that the head names.
  *
  * A node is a region within another one. Node 0 is the code of a thread outside of all regions.
  * Node PAGE_REST takes all that have no node of their own. A node never changes once `node_count`
@@ -35,6 +37,7 @@
 #define PAGE_NAME_SIZE 120
 #define PAGE_DOMAINS 8
 #define PAGE_NO_NODE UINT32_MAX /* page_slot.current: no thread has the slot */
+#define PAGE_NO_RANK UINT32_MAX
 
 enum page_clock {
     PAGE_CLOCK_MONOTONIC, /* CLOCK_MONOTONIC [ns] */
@@ -48,7 +51,7 @@ struct page_head {
     uint32_t size; /* of the page [bytes] */
     uint32_t pid;
     uint32_t clock;        /* enum page_clock */
-    uint32_t rank;         /* of MPI; UINT32_MAX: not known */
+    uint32_t rank;         /* of MPI; or PAGE_NO_RANK */
     uint32_t ended;        /* 1: the program has ended; the figures are final */
     uint64_t start_ticks;  /* at the first call */
     uint64_t start_ns;     /* the same on CLOCK_MONOTONIC */
@@ -83,7 +86,7 @@ struct page_program {
     struct page_slot slots[PAGE_THREADS];
 };
 
-/** What a thread in a node draws, apart from what the machine draws anyway. */
+/** The power that a thread in a node adds to that of the machine. */
 struct page_result {
     uint64_t sequence; /* odd: being written; 0: nothing is known */
     uint32_t method;   /* enum apapi_region_method */
@@ -113,11 +116,14 @@ struct page_slot_copy {
                                  that of PAGE_REST */
 };
 
-/** @return NULL: `size` bytes may be read as a program page; other: why not. */
-const char *page_problem(const void *bytes, size_t size);
+/** @return NULL: a program page of this version; other: why not. */
+const char *page_problem(const struct page_program *page);
 
-/** @return NULL: `size` bytes may be read as a result page; other: why not. */
-const char *page_results_problem(const void *bytes, size_t size);
+/** @return whether this is a result page of this version. */
+bool page_results_valid(const struct page_results *page);
+
+/** Put a name into `clean` as page_node_copy has it. */
+void page_clean_name(char clean[PAGE_NAME_SIZE], const char *name);
 
 /** @return nodes that may be read, 1 to PAGE_REST; PAGE_REST itself may be, too. */
 uint32_t page_node_count(const struct page_program *page);
@@ -150,10 +156,44 @@ uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_
 /** Put the fixed parts into a new result page, which is all zeros: nothing is known. */
 void page_results_init(struct page_results *page);
 
-/** Put figures into a row of a result page in one go, as its only writer. */
-void page_result_write(struct page_result *row, const struct page_result *figures);
-
-/** Copy a row of a result page. @return false: nothing is known, or it was written all the time. */
+/** Copy a row of a result page, which shared_record_write() writes. @return false: nothing is
+ * known, or it was written all the time. */
 bool page_result_read(const struct page_result *row, struct page_result *copy);
+
+/* --- the clock ------------------------------------------------------------------------------ */
+
+/** @return the clock that costs least and is the same on all processors. Reads one file. */
+enum page_clock ticks_choose(void);
+
+/** @return the time on a clock that ticks_choose() can return. */
+static inline uint64_t ticks_now(enum page_clock clock)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(clock == PAGE_CLOCK_CPU, 1)) {
+        return __builtin_ia32_rdtsc(); /* <x86intrin.h> has 60,000 lines */
+    }
+#elif defined(__aarch64__)
+    if (__builtin_expect(clock == PAGE_CLOCK_CPU, 1)) {
+        uint64_t ticks;
+
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+        return ticks;
+    }
+#endif
+    (void)clock;
+    return clock_monotonic_ns();
+}
+
+/** The same instant on two clocks. */
+struct ticks_moment {
+    uint64_t ticks;
+    uint64_t ns; /* CLOCK_MONOTONIC */
+};
+
+/** @return now. */
+struct ticks_moment ticks_moment_now(enum page_clock clock);
+
+/** @return length of a tick [ns], from two moments; the farther apart, the better. */
+double ticks_length_ns(enum page_clock clock, struct ticks_moment first, struct ticks_moment last);
 
 #endif

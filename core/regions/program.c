@@ -1,37 +1,355 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "regions/program.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "regions/intern.h"
-#include "regions/link.h"
-#include "regions/rank.h"
-#include "regions/tree.h"
+#include "base/count_of.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "regions/message.h"
+
+/* --- the connection with the sampler --------------------------------------------------------- */
+
+static struct {
+    bool open;
+    int channel;
+    dev_t device; /* the socket's own: the program may have closed it and opened another file */
+    ino_t inode;
+    struct page_results *results; /* for reading only; NULL: none */
+} link_now;
+
+static bool link_is_ours(void)
+{
+    struct stat status;
+
+    return link_now.open && fstat(link_now.channel, &status) == 0 &&
+           status.st_dev == link_now.device && status.st_ino == link_now.inode;
+}
+
+/* Connect and hand the program page over. @param page  its memfd; -1: there is none */
+static void link_open(int page)
+{
+    const char *live_page = secure_getenv(APAPI_LIVE_ENVIRONMENT);
+    int channel = page >= 0 && live_page ? region_connect(live_page) : -1;
+    struct region_message message;
+    struct stat status;
+
+    link_now.results = NULL;
+    link_now.open = channel >= 0 && fstat(channel, &status) == 0;
+    if (link_now.open) {
+        link_now.channel = channel;
+        link_now.device = status.st_dev;
+        link_now.inode = status.st_ino;
+        region_message_init(&message, REGION_REGISTER, NULL);
+        region_send(channel, &message, page);
+    }
+}
+
+static struct page_results *link_map(int file)
+{
+    const int seals = F_SEAL_SHRINK | F_SEAL_GROW;
+    struct stat status;
+    void *page;
+
+    if (fstat(file, &status) || status.st_size != sizeof(struct page_results) ||
+        (fcntl(file, F_GET_SEALS) & seals) != seals) {
+        return NULL;
+    }
+    page = mmap(NULL, sizeof(struct page_results), PROT_READ, MAP_SHARED, file, 0);
+    return page == MAP_FAILED || !page_results_valid(page) ? NULL : page;
+}
+
+const struct page_results *program_results(void)
+{
+    struct region_message message;
+    int file;
+
+    while (!link_now.results && link_is_ours() &&
+           !region_receive(link_now.channel, &message, &file)) {
+        if (file >= 0) {
+            link_now.results = message.kind == REGION_RESULTS ? link_map(file) : NULL;
+            close(file);
+        }
+    }
+    return link_now.results;
+}
+
+/* --- figures of merit ------------------------------------------------------------------------ */
+
+static pthread_mutex_t foms_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct apapi_fom foms[APAPI_FOMS_MAX];
+static bool foms_unsent[APAPI_FOMS_MAX];
+static size_t foms_count;
+
+int foms_set(const char *name, double value, const char *unit)
+{
+    struct apapi_fom fom = {.value = value, .programs = 1};
+    size_t i = 0;
+
+    text_clean(fom.name, sizeof fom.name, name);
+    text_clean(fom.unit, sizeof fom.unit, unit);
+    pthread_mutex_lock(&foms_lock);
+    while (i < foms_count && strcmp(foms[i].name, fom.name) != 0) {
+        i++;
+    }
+    if (i < APAPI_FOMS_MAX) {
+        foms[i] = fom;
+        foms_unsent[i] = true;
+        foms_count += i == foms_count;
+    }
+    pthread_mutex_unlock(&foms_lock);
+    errno = i < APAPI_FOMS_MAX ? errno : ENOSPC;
+    return i < APAPI_FOMS_MAX ? 0 : -1;
+}
+
+int foms_send(void)
+{
+    int result = 0;
+
+    pthread_mutex_lock(&foms_lock);
+    for (size_t i = 0; i < foms_count && result == 0; i++) {
+        struct region_message message;
+
+        if (!foms_unsent[i]) {
+            continue;
+        }
+        region_message_init(&message, REGION_FOM, foms[i].name);
+        message.value = foms[i].value;
+        snprintf(message.unit, sizeof message.unit, "%s", foms[i].unit);
+        if (link_is_ours()) {
+            result = region_send(link_now.channel, &message, -1);
+        } else {
+            errno = ENOTCONN;
+            result = -1;
+        }
+        foms_unsent[i] = result < 0 && errno == EAGAIN;
+    }
+    pthread_mutex_unlock(&foms_lock);
+    return result;
+}
+
+bool foms_copy(size_t index, struct apapi_fom *fom)
+{
+    bool there;
+
+    pthread_mutex_lock(&foms_lock);
+    there = index < foms_count;
+    if (there) {
+        *fom = foms[index];
+    }
+    pthread_mutex_unlock(&foms_lock);
+    return there;
+}
+
+/* --- names ---------------------------------------------------------------------------------- */
+
+#define INTERN_SIZE 256    /* of a name with its NUL; longer ones are cut */
+#define INTERN_BUCKETS 512 /* a power of 2, twice the names */
+#define INTERN_TAIL 45     /* bytes that a long name keeps of its end */
+
+/* Entries are complete before a bucket has their number, and never change. */
+static struct {
+    char name[INTERN_SIZE];
+    char shown[PAGE_NAME_SIZE];
+} intern_entries[INTERN_OTHER];
+static uint8_t intern_buckets[INTERN_BUCKETS];
+static uint32_t intern_count;
+static pthread_mutex_t intern_lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool intern_is(uint32_t number, const char *name)
+{
+    return number == INTERN_OTHER ||
+           strncmp(intern_entries[number].name, name, INTERN_SIZE - 1) == 0;
+}
+
+bool intern_knows(uint32_t number)
+{
+    return number == INTERN_OTHER ||
+           (number > 0 && number <= __atomic_load_n(&intern_count, __ATOMIC_ACQUIRE));
+}
+
+const char *intern_shown(uint32_t number)
+{
+    return number == INTERN_OTHER ? "..." : intern_entries[number].shown;
+}
+
+/* Put the next character, or byte, of a name into `shown`. @return bytes of the name. */
+static size_t intern_show_next(char shown[8], const char *name)
+{
+    uint32_t character;
+    size_t length;
+    char clean[8];
+
+    /* most names have no other characters; the first call of a program is not to take long */
+    if (*name >= ' ' && *name <= '~' && *name != '/' && *name != '\\') {
+        shown[0] = *name;
+        shown[1] = '\0';
+        return 1;
+    }
+    length = text_character(name, &character);
+    if (length > 1) {
+        snprintf(shown, 8, "%.*s", (int)length, name);
+        text_clean(clean, sizeof clean, shown);
+        if (strcmp(shown, clean) == 0) {
+            return length;
+        }
+    }
+    snprintf(shown, 8, "\\x%02X", (unsigned char)*name);
+    return 1;
+}
+
+static void intern_show(char shown[PAGE_NAME_SIZE], const char *name)
+{
+    char whole[INTERN_SIZE * 4 + 8] = "", next[8];
+    size_t length = 0, head = 0, tail;
+
+    for (size_t i = 0; name[i] && length + sizeof next < sizeof whole;) {
+        i += intern_show_next(next, name + i);
+        memcpy(whole + length, next, strlen(next) + 1);
+        length += strlen(next);
+        head = length < PAGE_NAME_SIZE - INTERN_TAIL - 3 ? length : head;
+    }
+    if (length == 0) {
+        strcpy(shown, "\"\"");
+    } else if (length < PAGE_NAME_SIZE) {
+        memcpy(shown, whole, length + 1);
+    } else {
+        tail = length - INTERN_TAIL;
+        while ((whole[tail] & 0xC0) == 0x80) { /* within a character */
+            tail++;
+        }
+        snprintf(shown, PAGE_NAME_SIZE, "%.*s...%.*s", (int)head, whole, INTERN_TAIL, whole + tail);
+    }
+}
+
+/* @return number of the name; 0: *bucket is the one that it belongs into. */
+static uint32_t intern_find(const char *name, uint32_t *bucket)
+{
+    uint32_t hash = 2166136261u, number; /* FNV-1a */
+
+    for (size_t i = 0; i < INTERN_SIZE - 1 && name[i]; i++) {
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    }
+    for (*bucket = (hash ^ hash >> 15) % INTERN_BUCKETS;;
+         *bucket = (*bucket + 1) % INTERN_BUCKETS) {
+        number = __atomic_load_n(&intern_buckets[*bucket], __ATOMIC_ACQUIRE);
+        if (number == 0 || intern_is(number, name)) {
+            return number;
+        }
+    }
+}
+
+uint32_t intern_name(const char *name)
+{
+    uint32_t bucket, number = intern_find(name, &bucket);
+
+    if (number == 0 && __atomic_load_n(&intern_count, __ATOMIC_ACQUIRE) < INTERN_OTHER - 1) {
+        pthread_mutex_lock(&intern_lock);
+        number = intern_find(name, &bucket);
+        if (number == 0 && intern_count < INTERN_OTHER - 1) {
+            number = intern_count + 1;
+            memcpy(intern_entries[number].name, name, strnlen(name, INTERN_SIZE - 1));
+            intern_show(intern_entries[number].shown, intern_entries[number].name);
+            __atomic_store_n(&intern_buckets[bucket], (uint8_t)number, __ATOMIC_RELEASE);
+            __atomic_store_n(&intern_count, number, __ATOMIC_RELEASE);
+        }
+        pthread_mutex_unlock(&intern_lock);
+    }
+    return number ? number : INTERN_OTHER;
+}
+
+/* --- nodes ---------------------------------------------------------------------------------- */
+
+uint8_t tree_children[PAGE_NODES][INTERN_NAMES];
+static uint8_t tree_names[PAGE_NODES]; /* a node's is set before it is known */
+static pthread_mutex_t tree_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint32_t tree_add(struct page_program *page, uint32_t parent, uint32_t number)
+{
+    uint32_t node = page->head.node_count;
+
+    if (node >= PAGE_REST || parent == PAGE_REST || number == INTERN_OTHER) {
+        return PAGE_REST;
+    }
+    page->nodes[node].parent = parent;
+    memcpy(page->nodes[node].name, intern_shown(number), strlen(intern_shown(number)) + 1);
+    tree_names[node] = (uint8_t)number;
+    __atomic_store_n(&page->head.node_count, node + 1, __ATOMIC_RELEASE);
+    return node;
+}
+
+uint32_t tree_node(uint32_t parent, uint32_t number)
+{
+    uint32_t node;
+
+    pthread_mutex_lock(&tree_lock);
+    node = tree_children[parent][number];
+    if (node == 0) {
+        node = tree_add(program.page, parent, number);
+        __atomic_store_n(&tree_children[parent][number], (uint8_t)node, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&tree_lock);
+    return node;
+}
+
+uint32_t tree_name(uint32_t node)
+{
+    return node == PAGE_REST ? INTERN_OTHER : tree_names[node];
+}
+
+bool tree_has(uint32_t node, uint32_t number)
+{
+    while (node != 0 && tree_name(node) != number) {
+        node = program.page->nodes[node].parent;
+    }
+    return node != 0;
+}
+
+/* --- the process ---------------------------------------------------------------------------- */
 
 struct program program;
 static pthread_mutex_t program_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool program_wanted; /* without a live page, too */
 
-/* A file above the limit would be a signal to the program. */
-static bool program_may_have_file(void)
+/* @return rank of this process in its step, from its environment. */
+static uint32_t program_rank(void)
 {
-    struct rlimit limit;
+    /* best first: what starts the ranks within a task of Slurm knows them better than Slurm */
+    static const char *const variables[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "ALPS_APP_PE",
+                                            "PMI_RANK",  "PALS_RANKID",          "SLURM_PROCID"};
 
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= sizeof(struct page_program);
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
+        const char *text = secure_getenv(variables[i]);
+        struct whole_number rank;
+
+        if (text && whole_number_parse(text, &rank) == 0 && !rank.negative && !*rank.rest &&
+            rank.value < PAGE_NO_RANK) {
+            return (uint32_t)rank.value;
+        }
+    }
+    return PAGE_NO_RANK;
 }
 
 /* @return a memfd of the page's size; -1: none. */
 static int program_file(void)
 {
-    int file = program_may_have_file()
-                   ? memfd_create("apapi-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING)
-                   : -1;
+    struct rlimit limit;
+    int file;
 
+    /* a file above the limit would be a signal to the program */
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < sizeof(struct page_program)) {
+        return -1;
+    }
+    file = memfd_create("apapi-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file >= 0 && ftruncate(file, sizeof(struct page_program))) {
         close(file);
         return -1;
@@ -39,31 +357,26 @@ static int program_file(void)
     return file;
 }
 
-static void program_fill(struct page_head *head)
-{
-    memcpy(head->magic, PAGE_MAGIC, sizeof head->magic);
-    head->version = PAGE_VERSION;
-    head->size = sizeof(struct page_program);
-    head->pid = (uint32_t)getpid();
-    head->clock = program.clock;
-    head->rank = rank_of_process();
-    head->start_ticks = program.start.ticks;
-    head->start_ns = program.start.ns;
-    head->node_count = 1;
-}
-
 /* The page is kept without a sampler that knows it, too: for the output of this process. */
 static bool program_open(void)
 {
     int file = program.live ? program_file() : -1;
-    void *page = mmap(NULL, sizeof(struct page_program), PROT_READ | PROT_WRITE,
-                      file >= 0 ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS, file, 0);
+    struct page_program *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE,
+                                     file >= 0 ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS, file, 0);
 
     if (page != MAP_FAILED) {
         program.page = page;
         program.clock = ticks_choose();
         program.start = ticks_moment_now(program.clock);
-        program_fill(&program.page->head);
+        memcpy(page->head.magic, PAGE_MAGIC, sizeof page->head.magic);
+        page->head.version = PAGE_VERSION;
+        page->head.size = sizeof *page;
+        page->head.pid = (uint32_t)getpid();
+        page->head.clock = program.clock;
+        page->head.rank = program_rank();
+        page->head.start_ticks = program.start.ticks;
+        page->head.start_ns = program.start.ns;
+        page->head.node_count = 1;
         link_open(file >= 0 && region_seal(file) == 0 ? file : -1);
     }
     if (file >= 0) {
@@ -100,27 +413,26 @@ void program_want(void)
     pthread_mutex_unlock(&program_lock);
 }
 
-void program_count(uint64_t *number)
-{
-    __atomic_fetch_add(number, 1, __ATOMIC_RELAXED);
-}
-
-void program_finish(void)
-{
-    __atomic_store_n(&program.page->head.ended, 1, __ATOMIC_RELEASE);
-}
-
-/* The page is the parent's. */
+/* Locks may have been held. The page and the connection are the parent's. */
 void program_forget(void)
 {
     pthread_mutex_init(&program_lock, NULL);
-    intern_unlock();
-    tree_unlock();
+    pthread_mutex_init(&intern_lock, NULL);
+    pthread_mutex_init(&tree_lock, NULL);
+    pthread_mutex_init(&foms_lock, NULL);
+    foms_count = 0;
     if (program.state == PROGRAM_ON) {
         munmap(program.page, sizeof *program.page);
         apapi_live_close(program.live);
-        link_close();
-        tree_clear();
+        if (link_is_ours()) {
+            close(link_now.channel);
+        }
+        if (link_now.results) {
+            munmap(link_now.results, sizeof *link_now.results);
+        }
+        link_now.open = false;
+        link_now.results = NULL;
+        memset(tree_children, 0, sizeof tree_children);
         program.state = PROGRAM_NEW;
     }
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef REGIONS_PROGRAM_H
 #define REGIONS_PROGRAM_H
-#include <stdbool.h>
-
 #include "apapi/live.h"
+#include "apapi/region_result.h"
 #include "regions/page.h"
-#include "regions/ticks.h"
 
 /*
- * This process: its page, and whether there is anything to measure. The first call of any thread
- * decides; a process that was forked from this one starts again.
+ * This process: its page with the names and nodes in it, its connection with the step's sampler,
+ * and whether there is anything to measure. The first call of any thread decides; a process that
+ * was forked from this one starts again. Any thread may call these functions. None of them waits
+ * for the sampler.
  */
 
 enum program_state {
@@ -34,19 +34,69 @@ static inline bool program_is_off(void)
     return __atomic_load_n(&program.state, __ATOMIC_RELAXED) == PROGRAM_OFF;
 }
 
-/** Set up, if that has not been done. @return whether there is something to measure. Any thread. */
+/** Set up, if that has not been done. @return whether there is something to measure. */
 bool program_start(void);
 
-/** Keep regions from now on without a measured step, too: somebody else looks at them. */
+/** Keep regions from now on without a measured step, too. */
 void program_want(void);
 
-/** Add 1 to a number of the page's head. Any thread. */
-void program_count(uint64_t *number);
+/** Add 1 to a number of the page's head. */
+static inline void program_count(uint64_t *number)
+{
+    __atomic_fetch_add(number, 1, __ATOMIC_RELAXED);
+}
 
-/** Publish that the figures are final. */
-void program_finish(void);
-
-/** In the child of a fork: begin again at the next call. */
+/** In the child of a fork: begin again at the next call, without the parent's figures of merit. */
 void program_forget(void);
+
+/** @return the sampler's page with results, which stays mapped; NULL: none so far. */
+const struct page_results *program_results(void);
+
+/*
+ * Names have numbers from 1 on, and are kept for as long as the process runs. INTERN_OTHER stands
+ * for all names that there is no room for.
+ */
+
+#define INTERN_NAMES 256
+#define INTERN_OTHER (INTERN_NAMES - 1)
+
+/** @return number of a name; it is added if it is new. Locks only then. */
+uint32_t intern_name(const char *name);
+
+/** @return whether intern_name() has returned this number. */
+bool intern_knows(uint32_t number);
+
+/** @return whether a number is that of a name; always for INTERN_OTHER. */
+bool intern_is(uint32_t number, const char *name);
+
+/**
+ * @return a name as it is shown: bytes that are not printable UTF-8, "/" and "\" are "\xNN", an
+ *         empty name is two quotes, the middle of a long one is left out
+ */
+const char *intern_shown(uint32_t number);
+
+/** Node of a name in a node; 0: not known, see tree_node(). */
+extern uint8_t tree_children[PAGE_NODES][INTERN_NAMES] __attribute__((visibility("hidden")));
+
+/** @return node of the name `number` in `parent`; it is added if it is new. Locks. */
+uint32_t tree_node(uint32_t parent, uint32_t number);
+
+/** @return whether a name is that of a node or of one that it is in. */
+bool tree_has(uint32_t node, uint32_t number);
+
+/** @return name of a node; 0: of node 0, INTERN_OTHER: of PAGE_REST. */
+uint32_t tree_name(uint32_t node);
+
+/** Keep the last value of a name. 0; -1 with errno ENOSPC: there are APAPI_FOMS_MAX */
+int foms_set(const char *name, double value, const char *unit);
+
+/**
+ * Send the figures of merit that the sampler has not got yet.
+ * @return 0; -1 with errno EAGAIN (not now), ENOTCONN or that of sendmsg(2)
+ */
+int foms_send(void);
+
+/** @return false: there are not so many. */
+bool foms_copy(size_t index, struct apapi_fom *fom);
 
 #endif

@@ -1,24 +1,183 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The functions that programs call, and how threads come and go, and the process with them. */
 #include "apapi/region.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "regions/foms.h"
-#include "regions/join.h"
-#include "regions/link.h"
-#include "regions/misuse.h"
 #include "regions/output.h"
-#include "regions/tally.h"
+#include "regions/stack.h"
 
-/* The first call of a thread. */
-static struct region_stack *region_join(void)
+#define JOIN_TOUCHED 4096 /* no page of memory is smaller */
+
+/* --- threads -------------------------------------------------------------------------------- */
+
+static pthread_mutex_t join_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t join_once = PTHREAD_ONCE_INIT;
+static pthread_key_t join_key;
+static bool join_has_key;
+static bool join_taken[PAGE_THREADS]; /* slots */
+/* Most programs have one thread; their first call is not to be the one that sets malloc up. */
+static struct region_stack join_first;
+static bool join_first_taken;
+
+/* @return PAGE_THREADS: none is free. */
+static uint32_t join_take_slot(void)
 {
+    uint32_t slot = 0;
+
+    pthread_mutex_lock(&join_lock);
+    while (slot < PAGE_THREADS && join_taken[slot]) {
+        slot++;
+    }
+    if (slot < PAGE_THREADS) {
+        join_taken[slot] = true;
+    } else {
+        program_count(&program.page->head.threads_lost);
+    }
+    pthread_mutex_unlock(&join_lock);
+    return slot;
+}
+
+/* The slot is complete, and all of it has memory, before it is counted: the sampler reads no other.
+ */
+static void join_publish(uint32_t number)
+{
+    uint32_t *count = &program.page->head.thread_count;
+
+    pthread_mutex_lock(&join_lock);
+    if (number < PAGE_THREADS && number >= *count) {
+        unsigned char *bytes = (unsigned char *)&program.page->slots[number];
+
+        for (size_t i = 0; i < sizeof(struct page_slot); i += JOIN_TOUCHED) {
+            __atomic_fetch_or(bytes + i, 0, __ATOMIC_RELAXED);
+        }
+        __atomic_fetch_or(bytes + sizeof(struct page_slot) - 1, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(count, number + 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&join_lock);
+}
+
+/* @param stack  of a thread that has this slot no more; NULL: it got none */
+static void join_give_back(struct region_stack *stack, uint32_t number)
+{
+    if (number < PAGE_THREADS) {
+        pthread_mutex_lock(&join_lock);
+        join_taken[number] = false;
+        pthread_mutex_unlock(&join_lock);
+    }
+    if (stack == &join_first) {
+        __atomic_store_n(&join_first_taken, false, __ATOMIC_RELEASE);
+    } else {
+        free(stack);
+    }
+}
+
+/* Destructor of `join_key`. Others may begin regions after it: they join again. */
+static void join_leave(void *argument)
+{
+    struct region_stack *stack = argument;
+
+    stack_unwind(stack, MISUSE_LEFT);
+    if (tally_on) {
+        tally_leave(stack->number);
+    }
+    stack_switch(stack, PAGE_NO_NODE, ticks_now(program.clock));
+    stack_self = NULL;
+    join_give_back(stack, stack->number);
+}
+
+/* In the child: other threads' stacks are lost, their locks may have been held. */
+static void join_after_fork(void)
+{
+    pthread_mutex_init(&join_lock, NULL);
+    memset(join_taken, 0, sizeof join_taken);
+    pthread_setspecific(join_key, NULL);
+    stack_forget();
+    tally_forget();
+    output_forget();
+    program_forget();
+}
+
+static void join_prepare(void)
+{
+    join_has_key = pthread_key_create(&join_key, join_leave) == 0 &&
+                   pthread_atfork(NULL, NULL, join_after_fork) == 0;
+}
+
+/* A thread without a slot has one of its own behind it, for itself. @return NULL: no memory */
+static struct region_stack *join_allocate(void)
+{
+    uint32_t number = join_take_slot();
+    bool hidden = number == PAGE_THREADS;
+    struct region_stack *stack = &join_first;
+
+    if (hidden || __atomic_exchange_n(&join_first_taken, true, __ATOMIC_ACQUIRE)) {
+        stack = calloc(1, sizeof *stack + (hidden ? sizeof(struct page_slot) : 0));
+    } else {
+        memset(stack, 0, sizeof *stack);
+    }
+    if (!stack || pthread_setspecific(join_key, stack)) {
+        join_give_back(stack, number);
+        return NULL;
+    }
+    stack->number = number;
+    stack->frames[0].name = UINT32_MAX; /* no name is that */
+    stack->slot = hidden ? (struct page_slot *)(void *)(stack + 1) : &program.page->slots[number];
+    return stack;
+}
+
+/* The first call of a thread. @return its stack; NULL: PROGRAM_OFF, or no memory */
+static struct region_stack *join_thread(void)
+{
+    struct region_stack *stack;
+
     output_want_if_asked();
     tally_want_if_asked();
-    return join_thread();
+    if (program_is_off() || !program_start() || pthread_once(&join_once, join_prepare) ||
+        !join_has_key || !(stack = join_allocate())) {
+        return NULL;
+    }
+    stack->slot->thread = (uint32_t)syscall(SYS_gettid);
+    stack->sequence = stack->slot->sequence;
+    stack->entered = ticks_now(program.clock);
+    stack_switch(stack, 0, stack->entered);
+    stack->meter = meter_open(stack->number, output_is_wanted());
+    join_publish(stack->number);
+    stack_self = stack;
+    return stack;
 }
+
+/* After the functions of atexit(3), which may use regions. Other threads may go on. */
+__attribute__((destructor)) static void join_exit(void)
+{
+    if (__atomic_load_n(&program.state, __ATOMIC_ACQUIRE) != PROGRAM_ON) {
+        return;
+    }
+    for (uint32_t i = 0, count = page_thread_count(program.page); i < count; i++) {
+        uint32_t node = __atomic_load_n(&program.page->slots[i].current, __ATOMIC_ACQUIRE);
+
+        if (node > 0 && node < PAGE_NODES) {
+            misuse_report(MISUSE_EXIT, intern_shown(tree_name(node)), NULL);
+        }
+    }
+    if (stack_self) {
+        stack_unwind(stack_self, MISUSES);
+        stack_switch(stack_self, PAGE_NO_NODE, ticks_now(program.clock));
+    }
+    foms_send();
+    output_write(true);
+    __atomic_store_n(&program.page->head.ended, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&program.state, PROGRAM_OFF, __ATOMIC_RELEASE);
+    stack_self = NULL;
+}
+
+/* --- calls ---------------------------------------------------------------------------------- */
 
 /* @return the calling thread's; NULL: there is nothing to do. */
 static inline struct region_stack *region_stack_now(void)
@@ -28,7 +187,7 @@ static inline struct region_stack *region_stack_now(void)
     if (__builtin_expect(stack != NULL, 1)) {
         return stack;
     }
-    return program_is_off() ? NULL : region_join();
+    return program_is_off() ? NULL : join_thread();
 }
 
 static uint32_t region_look_up(struct stack_name *entry, const char *name)
@@ -67,14 +226,25 @@ region_call(const char *name, int (*call)(struct region_stack *stack, uint32_t n
     return name ? call(stack, region_number(stack, name)) : misuse_report(MISUSE_NULL, "", NULL);
 }
 
+/* Not inlined: a call outside of a step needs no more registers than that takes. */
+static __attribute__((noinline)) int region_begin(struct region_stack *stack, uint32_t name)
+{
+    return stack_begin(stack, name);
+}
+
+static __attribute__((noinline)) int region_end(struct region_stack *stack, uint32_t name)
+{
+    return stack_end(stack, name);
+}
+
 int apapi_region_begin(const char *name)
 {
-    return region_call(name, stack_begin);
+    return region_call(name, region_begin);
 }
 
 int apapi_region_end(const char *name)
 {
-    return region_call(name, stack_end);
+    return region_call(name, region_end);
 }
 
 int apapi_region_read(const char *name)
@@ -90,7 +260,7 @@ int apapi_region_stop(void)
         return 0;
     }
     stack_unwind(stack, MISUSES);
-    return output_write();
+    return output_write(false);
 }
 
 apapi_region apapi_region_handle(const char *name)

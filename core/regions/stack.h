@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef REGIONS_STACK_H
 #define REGIONS_STACK_H
+#include "apapi/event.h"
 #include "apapi/region.h"
-#include "regions/meter.h"
-#include "regions/observer.h"
+#include "regions/counters.h"
 #include "regions/program.h"
-#include "regions/tree.h"
 
 /*
- * The regions that are open in a thread. All of it is the thread's own; what others see is in its
- * slot of the program page.
+ * The regions that are open in a thread, and what the node's meters count meanwhile. All of it is
+ * the thread's own; what others see is in its slot of the program page.
  */
 
 #define STACK_CACHE 32 /* a power of 2 */
+
+/** A region that is open. */
+struct stack_frame {
+    uint64_t start; /* [ticks] */
+    uint32_t node;
+    uint32_t name;
+    uint32_t repeats; /* begins of the same name right within it */
+};
+
+/**
+ * The node's meters, from the live page, whose figures are taken at most once for each reading of
+ * the meters. So only the regions that last from one reading to another one are measured. The
+ * energy at their begin and end is interpolated between the readings before and after.
+ */
+struct meter {
+    const uint64_t *news; /* changes with each reading */
+    uint64_t seen;        /* its value at the latest one that was taken */
+    uint32_t measured;    /* frames from 1 to here began before that */
+};
 
 /** Where a name was the last time, which may hold another one by now. */
 struct stack_name {
@@ -37,21 +55,59 @@ struct region_stack {
 extern __thread struct region_stack *stack_self
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/** Of the process; NULL: nobody looks. */
-extern const struct region_observer *stack_observer __attribute__((visibility("hidden")));
+/** Calls that make no sense. */
+enum misuse {
+    MISUSE_TWICE,  /* begun in itself */
+    MISUSE_AGAIN,  /* the same, of LIKWID's regions */
+    MISUSE_CLOSED, /* ended without a begin */
+    MISUSE_FORKED, /* ended in the child of a fork within it */
+    MISUSE_THREAD, /* ended in another thread */
+    MISUSE_ORDER,  /* ended with another one in it */
+    MISUSE_DEPTH,  /* too many in each other */
+    MISUSE_EXIT,   /* open at the end of the program */
+    MISUSE_LEFT,   /* open at the end of a thread */
+    MISUSE_NULL,   /* without a name */
+    MISUSES
+};
 
-/** End all regions of the calling thread. @param misuse  what to report if there are any, or
- * MISUSES
+/**
+ * Count a misuse. The first one of its kind is reported on standard error.
+ * @param name   the region, as it is shown
+ * @param other  of MISUSE_ORDER: the region in it; else NULL
+ * @return -1, with the errno of this kind
  */
-void stack_unwind(struct region_stack *stack, int misuse);
+int misuse_report(enum misuse misuse, const char *name, const char *other);
+
+/**
+ * @param wanted  whether regions of the thread are measured
+ * @return the meter of the thread that has a slot now, maybe one that never has news. Allocates.
+ */
+struct meter *meter_open(uint32_t slot, bool wanted);
+
+/** Take the figures of a new reading. @param frames  of the thread, from 1 to `depth` */
+void meter_take(struct meter *meter, const struct stack_frame *frames, uint32_t depth);
+
+/** End the frame number `measured`. @param now  [ticks] */
+void meter_end(struct meter *meter, const struct stack_frame *frame, uint64_t now);
+
+/**
+ * Copy what a node of a slot has used, with its inner regions.
+ * @param ticks     time of the slot's threads in it
+ * @param energy_j  result; NaN: not known, as most of the time was in passes that were too short
+ */
+void meter_copy(uint32_t slot, uint32_t node, uint64_t ticks, double energy_j[APAPI_DOMAINS]);
+
+/** End all regions of the calling thread. @param misuse  to report if there are any; MISUSES: none
+ */
+void stack_unwind(struct region_stack *stack, enum misuse misuse);
 
 /** @return whether a name is open in a thread. Only a hint, unless it is the caller's. */
 bool stack_has(const struct region_stack *stack, uint32_t name);
 
-/** In the child of a fork: what is open is the parent's. */
+/** In the child of a fork: what is open and measured is the parent's. */
 void stack_forget(void);
 
-/** Tell the observer to note values. 0; -1 with errno as stack_end(). */
+/** Note what the processor has counted. 0; -1 with errno as stack_end(). */
 int stack_read(struct region_stack *stack, uint32_t name);
 
 /** stack_begin() and stack_end() where there is more to do than to note the time. */
@@ -60,7 +116,7 @@ int stack_end_slowly(struct region_stack *stack, uint32_t name);
 
 #define stack_put(word, value, order) __atomic_store_n(&(word), (value), (order))
 
-/* Whoever sees one of the words sees that the sequence was odd before it. */
+/* A reader that sees one of the words sees that the sequence was odd before it. */
 static inline void stack_switch(struct region_stack *stack, uint32_t node, uint64_t now)
 {
     struct page_slot *slot = stack->slot;
@@ -77,12 +133,18 @@ static inline void stack_switch(struct region_stack *stack, uint32_t node, uint6
     stack->entered = now;
 }
 
+/* @return whether the meters have been read. */
+static inline bool stack_has_news(const struct region_stack *stack)
+{
+    return __atomic_load_n(stack->meter->news, __ATOMIC_RELAXED) != stack->meter->seen;
+}
+
 static inline void stack_push(struct region_stack *stack, uint32_t name, uint32_t node)
 {
     struct stack_frame *frame = &stack->frames[++stack->depth];
     uint64_t now;
 
-    if (__builtin_expect(meter_has_news(stack->meter), 0)) {
+    if (__builtin_expect(stack_has_news(stack), 0)) {
         meter_take(stack->meter, stack->frames, stack->depth - 1);
     }
     now = ticks_now(program.clock);
@@ -97,7 +159,7 @@ static inline void stack_pop(struct region_stack *stack)
     uint64_t *shortest = &stack->slot->shortest[frame->node];
     uint64_t now = ticks_now(program.clock), lasted = now - frame->start;
 
-    if (__builtin_expect(meter_has_news(stack->meter), 0)) {
+    if (__builtin_expect(stack_has_news(stack), 0)) {
         meter_take(stack->meter, stack->frames, stack->depth);
     }
     if (__builtin_expect(stack->depth == stack->meter->measured, 0)) {
@@ -115,7 +177,7 @@ static inline int stack_begin(struct region_stack *stack, uint32_t name)
 {
     uint32_t node = __atomic_load_n(&tree_children[stack->current][name], __ATOMIC_ACQUIRE);
 
-    if (__builtin_expect(node == 0 || stack->depth == APAPI_REGION_DEPTH || stack_observer ||
+    if (__builtin_expect(node == 0 || stack->depth == APAPI_REGION_DEPTH || tally_on ||
                              stack->frames[stack->depth].name == name,
                          0)) {
         return stack_begin_slowly(stack, name);
@@ -129,8 +191,7 @@ static inline int stack_end(struct region_stack *stack, uint32_t name)
 {
     const struct stack_frame *frame = &stack->frames[stack->depth];
 
-    if (__builtin_expect(frame->name != name || frame->repeats || stack->lost || stack_observer,
-                         0)) {
+    if (__builtin_expect(frame->name != name || frame->repeats || stack->lost || tally_on, 0)) {
         return stack_end_slowly(stack, name);
     }
     stack_pop(stack);

@@ -6,7 +6,7 @@
 #include "action/crossings.h"
 #include "apapi/record.h"
 #include "apapi/session.h"
-#include "observe/observe.h"
+#include "regions/observe/observe.h"
 #include "sampler/spool.h"
 #include "sampler/step.h"
 #include "sampler/task.h"

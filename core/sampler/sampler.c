@@ -25,7 +25,7 @@
 #include "config/config.h"
 #include "config/installed.h"
 #include "gather/parts.h"
-#include "observe/serve.h"
+#include "regions/observe/observe.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
 #include "sampler/crossed.h"

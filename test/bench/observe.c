@@ -6,7 +6,8 @@
 
 #include "base/clock.h"
 #include "bench/parts.h"
-#include "observe/observe.h"
+#include "regions/observe/observe.h"
+#include "regions/observe/observer.h"
 #include "session/live.h"
 
 #define THREADS 32

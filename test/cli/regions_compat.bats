@@ -75,7 +75,7 @@ computation_fits() {
     needs_papi_programs
     run -0 ldd "$programs/own_papi_hl_program"
     [[ $output == *libpapi.so* && $output != *libapapi* ]]
-    plain_path "$build/core/compat/libapapi_papi_hl.so"
+    plain_path "$build/core/regions/compat/libapapi_papi_hl.so"
     run --separate-stderr -0 env LD_PRELOAD="$plain" "$programs/own_papi_hl_program"
     [[ $output == "done" && $stderr == *'"never begun"'* ]]
     [[ $(region_sum computation real_time_nsec) -gt 0 && $(region_sum computation region_count) == 3 ]]
@@ -178,7 +178,7 @@ EOF
 }
 
 @test "LIKWID: a program marked for it is compiled unchanged, and one that is compiled runs with the library preloaded" {
-    plain_path "$build/core/compat/libapapi_likwid.so"
+    plain_path "$build/core/regions/compat/libapapi_likwid.so"
     for words in "TERM=dumb likwid_program" "LD_PRELOAD=$plain own_likwid_program"; do
         rm -rf "$PAPI_OUTPUT_DIRECTORY"
         run --separate-stderr -0 env "${words% *}" "$programs/${words#* }"
@@ -205,7 +205,7 @@ third passes 2 time 1 values 4' && $stderr == *'"third": begun while it is open'
 }
 
 @test "Kokkos: kernels, fences and regions of a program are regions; fences only where asked for" {
-    run --separate-stderr -0 "$programs/kokkos_host" "$build/core/compat/libkp_apapi.so" 5
+    run --separate-stderr -0 "$programs/kokkos_host" "$build/core/regions/compat/libkp_apapi.so" 5
     [[ $output == 'fences 0' ]]
     [[ $(region_sum axpy region_count) == 5 && $(region_sum wait region_count) == 5 && $(region_sum dot region_count) == 1 ]]
     [[ $(region_sum prefix region_count) == 1 && $(region_sum solve region_count) == 1 ]]
@@ -216,7 +216,7 @@ third passes 2 time 1 values 4' && $stderr == *'"third": begun while it is open'
     [[ $(region_sum early real_time_nsec) -ge 2000000 && $(region_sum late real_time_nsec) -ge 4000000 ]]
     [[ $(region_sum after region_count) == 1 && $(jq '[.threads[].regions[] | select(.name == "after") | .parent_region_id] == ["-1"]' "$(rank_file)") == true ]]
     [[ $stderr != *early* && $stderr != *late* && $stderr != *phase* ]]
-    APAPI_KOKKOS_FENCES=1 run --separate-stderr -0 "$programs/kokkos_host" "$build/core/compat/libkp_apapi.so"
+    APAPI_KOKKOS_FENCES=1 run --separate-stderr -0 "$programs/kokkos_host" "$build/core/regions/compat/libkp_apapi.so"
     [[ $output == 'fences 1' ]]
 }
 

@@ -49,7 +49,7 @@ cpu_times_fit() {
 @test "a program linked to this PAPI counts the same with the library preloaded, by its own PAPI" {
     cc -I "$prefix/include" "$repository/test/fake/regions/papi_hl_program.c" -o "$BATS_TEST_TMPDIR/program" \
         -L "$prefix/lib" -lpapi "-Wl,-rpath,$prefix/lib" -pthread
-    plain_path "$build/core/compat/libapapi_papi_hl.so"
+    plain_path "$build/core/regions/compat/libapapi_papi_hl.so"
     PAPI_EVENTS=perf::TASK-CLOCK LD_PRELOAD=$plain run --separate-stderr -0 "$BATS_TEST_TMPDIR/program"
     [[ $output == "done" ]]
     cpu_times_fit

@@ -3,15 +3,14 @@
 #include <stddef.h>
 
 #include "fuzz/fuzz.h"
-#include "observe/program.h"
+#include "regions/observe/observer.h"
 
 #define THREADS 6 /* more of the same take long */
 #define SLOTS 4   /* that are written to; more are only read */
 #define SPAN (offsetof(struct page_program, slots) + SLOTS * sizeof(struct page_slot))
 
 static struct page_program page;
-static struct nodes nodes;
-static double times_s[NODES_MAX];
+static struct observer observer;
 
 /* A word at a place. */
 struct write {
@@ -31,8 +30,6 @@ static void fuzz_regions_valid(void)
     page.nodes[2].parent = 1;
 }
 
-static struct observed_room room;
-
 static void fuzz_regions_look(struct observed *program, uint64_t now_ns)
 {
     const struct observe_moment now = {now_ns, now_ns * 3, 1 / 3.0, 0.1, (double)now_ns / 1e9};
@@ -40,17 +37,19 @@ static void fuzz_regions_look(struct observed *program, uint64_t now_ns)
     if (page.head.thread_count > THREADS) {
         page.head.thread_count = THREADS;
     }
-    room.news = OBSERVED_NEWS_MAX;
-    REQUIRE(observed_look(program, &now, &room, &nodes, times_s) >= 0);
-    REQUIRE(nodes.count <= NODES_MAX);
-    for (size_t i = 0; i < nodes.count; i++) {
+    observer.room.news = OBSERVED_NEWS_MAX;
+    observer.threads_s = 0;
+    observed_look(&observer, program, &now);
+    REQUIRE(observer.threads_s >= 0);
+    REQUIRE(observer.nodes.count <= NODES_MAX);
+    for (size_t i = 0; i < observer.nodes.count; i++) {
         char path[APAPI_REGION_PATH_SIZE];
 
-        REQUIRE(times_s[i] >= 0);
-        if (times_s[i] > 0) {
-            nodes_path(&nodes, i, path);
+        REQUIRE(observer.news_s[i] >= 0);
+        if (observer.news_s[i] > 0) {
+            nodes_path(&observer.nodes, i, path);
             REQUIRE(strlen(path) < sizeof path);
-            times_s[i] = 0;
+            observer.news_s[i] = 0;
         }
     }
 }
@@ -68,13 +67,12 @@ static void fuzz_regions_undo(const uint8_t *input, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
-    struct apapi_region_losses losses = {0};
     struct observed program;
     struct write write;
 
     fuzz_regions_valid();
-    nodes.count = NODES_FIRST;
-    room = (struct observed_room){OBSERVED_THREADS_MAX, OBSERVED_NODES_MAX, 0};
+    observer.nodes.count = NODES_FIRST;
+    observer.room = (struct observed_room){OBSERVED_THREADS_MAX, OBSERVED_NODES_MAX, 0};
     observed_begin(&program, &page);
     for (size_t i = 0; i + sizeof write <= size; i += sizeof write) {
         memcpy(&write, input + i, sizeof write);
@@ -84,10 +82,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
             fuzz_regions_look(&program, (i + 1) * 1000000);
         }
     }
-    if (page_problem(&page, sizeof page) == NULL) {
+    if (page_problem(&page) == NULL) {
         fuzz_regions_look(&program, 1000000000);
-        observed_count(&program, &room, &nodes, &losses);
-        REQUIRE(room.threads == OBSERVED_THREADS_MAX && room.nodes == OBSERVED_NODES_MAX);
+        observed_count(&observer, &program);
+        REQUIRE(observer.room.threads + program.threads == OBSERVED_THREADS_MAX);
+        REQUIRE(observer.room.nodes + program.known - 1 == OBSERVED_NODES_MAX);
     }
     fuzz_regions_undo(input, size);
     return 0;

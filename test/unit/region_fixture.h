@@ -3,6 +3,7 @@
 #define UNIT_REGION_FIXTURE_H
 /* A measured step and programs in it: each is a child of the test. */
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -10,9 +11,9 @@
 #include <sys/wait.h>
 
 #include "apapi/region.h"
+#include "base/shared_page.h"
 #include "regions/message.h"
 #include "regions/page.h"
-#include "regions/ticks.h"
 #include "session/live.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
@@ -79,6 +80,8 @@ static inline int remove_step(void **state)
     return remove_base(state);
 }
 
+#define IN_STEP(test) cmocka_unit_test_setup_teardown(test, make_step, remove_step)
+
 /** A program that has run to its end. */
 struct finished {
     char said[4096];                 /* on standard error */
@@ -97,11 +100,43 @@ static inline const struct page_program *take_page(void)
         page = mmap(NULL, sizeof(struct page_program), PROT_READ, MAP_SHARED, file, 0);
         assert_true(page != MAP_FAILED);
         assert_true(region_is_sealed(file));
-        assert_null(page_problem(page, sizeof(struct page_program)));
+        assert_null(page_problem(page));
         close(file);
     }
     close(channel);
     return page;
+}
+
+/** Power in the domain "package" of one thread in the nodes 1 and 2, which are numbered as they
+ * come. */
+struct two_powers {
+    double first_w, second_w;
+};
+
+/** In the program, which plays the sampler's part itself: map and send a page with its results. */
+static inline void answer_with_results(struct two_powers powers)
+{
+    int file = memfd_create("results", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
+    struct page_result row = {.method = 2};
+    struct region_message message;
+    struct page_results *results;
+
+    CHECK(file >= 0 && channel >= 0 && ftruncate(file, sizeof *results) == 0);
+    results = mmap(NULL, sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(results != MAP_FAILED);
+    page_results_init(results);
+    for (int d = 0; d < PAGE_DOMAINS; d++) {
+        row.power_w[d] = row.uncertainty_w[d] = NAN;
+    }
+    row.power_w[APAPI_DOMAIN_PACKAGE] = powers.first_w;
+    shared_record_write(&results->nodes[1], &row, sizeof row);
+    row.power_w[APAPI_DOMAIN_PACKAGE] = powers.second_w;
+    shared_record_write(&results->nodes[2], &row, sizeof row);
+    CHECK(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+    region_message_init(&message, REGION_RESULTS, NULL);
+    CHECK(region_send(channel, &message, file) == 0);
+    close(channel); /* it has not read what the program has sent */
 }
 
 static inline void read_all(int from, char *text, size_t size)

@@ -2,7 +2,7 @@
 /* When regions had their time, and their share of the energy then. */
 #include <math.h>
 
-#include "observe/bands.h"
+#include "regions/observe/observer.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)

@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which PAPI events regions count, and that each thread counts for itself. */
+/* What regions count of the processor's events, and regions that overlap. */
 #include "regions/counters.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
 
+#include "apapi/papi_hl_compat.h"
+#include "apapi/region.h"
+#include "regions/program.h"
 #include "unit/unit.h"
 
+#define READING 20 /* what PAPI_TOT_INS of the fake goes up by */
+
+/* Those that are counted: of the events asked for, the ones that exist; a set's stand together. */
+enum { TOT_INS, EXTRA, TASK_CLOCK, POWER, STEPS, EVENTS };
+#define ASKED_FOR                                                                                  \
+    "PAPI_TOT_INS,fake:::power,NO_SUCH,fake:::steps=delta,EXTRA,EXTRA,perf::TASK-CLOCK,skx_unc_"   \
+    "imc0::Y"
+
+static struct tally_sums sums;
 static struct counter_events list;
+
+static int count_events(void **state)
+{
+    (void)state;
+    setenv("APAPI_PAPI_LIBRARY", FAKE_COUNTERS, 1);
+    setenv("PAPI_EVENTS", ASKED_FOR, 1);
+    setenv("PAPI_OUTPUT_DIRECTORY", "/dev/null/none", 1); /* nothing is left behind */
+    return 0;
+}
 
 static void assert_list(const char *expected)
 {
@@ -23,9 +45,9 @@ static void assert_list(const char *expected)
 static void test_list_as_in_the_environment(void **state)
 {
     (void)state;
-    assert_int_equal(counter_events_parse(&list, " A , perf::B=instant,,C=delta,"), 0);
+    assert_int_equal(counters_parse(&list, " A , perf::B=instant,,C=delta,"), 0);
     assert_list("A perf::B! C ");
-    assert_int_equal(counter_events_parse(&list, ""), 0);
+    assert_int_equal(counters_parse(&list, ""), 0);
     assert_list("");
 }
 
@@ -33,15 +55,15 @@ static void test_list_as_in_the_environment(void **state)
 static void test_instant_is_for_its_event_alone(void **state)
 {
     (void)state;
-    counter_events_parse(&list, "A=instant,B,C=delta,D");
+    counters_parse(&list, "A=instant,B,C=delta,D");
     assert_list("A! B C D ");
 }
 
 static void test_gauges_are_instant(void **state)
 {
     (void)state;
-    counter_events_parse(&list, "nvml:::x:power,coretemp:::temperature1,x:::power=delta,"
-                                "nvml:::total_energy_consumption,hw:mask=2");
+    counters_parse(&list, "nvml:::x:power,coretemp:::temperature1,x:::power=delta,"
+                          "nvml:::total_energy_consumption,hw:mask=2");
     assert_list("nvml:::x:power! coretemp:::temperature1! x:::power "
                 "nvml:::total_energy_consumption hw:mask=2 ");
 }
@@ -55,76 +77,17 @@ static void test_too_many_and_too_long(void **state)
         sprintf(text + strlen(text), "%c%c,", 'a' + i / 26, 'a' + i % 26);
     }
     memset(text + strlen(text), 'x', COUNTER_NAME_SIZE);
-    assert_int_equal(counter_events_parse(&list, text), 40 - COUNTER_EVENTS_MAX + 1);
+    assert_int_equal(counters_parse(&list, text), 40 - COUNTER_EVENTS_MAX + 1);
     assert_int_equal(list.count, COUNTER_EVENTS_MAX);
-}
-
-static void test_components(void **state)
-{
-    (void)state;
-    counter_events_parse(&list, "PAPI_TOT_INS,rapl:::X,skx_unc_imc0::Y");
-    assert_true(counter_events_need("perf_event", &list));
-    assert_true(counter_events_need("perf_event", NULL));
-    assert_true(counter_events_need("rapl", &list));
-    assert_true(counter_events_need("perf_event_uncore", &list));
-    assert_false(counter_events_need("rap", &list));
-    assert_false(counter_events_need("rocm_smi", &list));
-}
-
-/* Of the events asked for, those that exist; a set's events stand together. */
-static int open_fake(void **state)
-{
-    (void)state;
-    setenv("APAPI_PAPI_LIBRARY", FAKE_COUNTERS, 1);
-    assert_int_equal(counters_open("PAPI_TOT_INS,fake:::power,NO_SUCH,fake:::steps=delta,EXTRA,"
-                                   "EXTRA,perf::TASK-CLOCK"),
-                     5);
-    return 0;
 }
 
 static void test_events_that_exist(void **state)
 {
     (void)state;
-    list = *counters_events();
+    apapi_region_begin("any");
+    apapi_region_end("any");
+    list = *tally_events();
     assert_list("PAPI_TOT_INS EXTRA perf::TASK-CLOCK fake:::power! fake:::steps ");
-    assert_int_equal(counters_open("PAPI_VEC_DP"), 5); /* the first call decides */
-}
-
-static void read_twice(const struct counters_thread *thread, long long *delta)
-{
-    long long first[5];
-
-    assert_true(counters_read(thread, first));
-    assert_true(counters_read(thread, delta));
-    for (int i = 0; i < 5; i++) {
-        delta[i] -= first[i];
-    }
-}
-
-static void *count_in_thread(void *context)
-{
-    struct counters_thread *thread = counters_thread_begin();
-
-    assert_non_null(thread);
-    read_twice(thread, context);
-    counters_thread_end(thread);
-    return NULL;
-}
-
-static void test_each_thread_counts_for_itself(void **state)
-{
-    static const long long expected[] = {20, 50, 10, 0, 60};
-    long long deltas[4][5];
-    pthread_t threads[4];
-
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, count_in_thread, deltas[i]), 0);
-    }
-    for (int i = 0; i < 4; i++) {
-        pthread_join(threads[i], NULL);
-        assert_memory_equal(deltas[i], expected, sizeof expected);
-    }
 }
 
 /* One of the fake's own functions. */
@@ -140,38 +103,177 @@ static int (*of_fake(const char *name))(const char *)
     return function;
 }
 
-static void test_nothing_is_left(void **state)
-{
-    struct counters_thread *thread;
-
-    (void)state;
-    counters_thread_end(NULL);
-    thread = counters_thread_begin();
-    assert_non_null(thread);
-    assert_int_equal(of_fake("fake_counters_sets")(NULL), 2);
-    counters_thread_end(thread);
-    assert_int_equal(of_fake("fake_counters_sets")(NULL), 0);
-}
-
 static void test_other_components_are_off(void **state)
 {
+    static const char *const off[] = {"other", "fak"};
+    static const char *const on[] = {"fake", "perf_event", "perf_event_uncore"};
+
     (void)state;
-    assert_int_equal(of_fake("fake_counters_disabled")("other"), 1);
-    assert_int_equal(of_fake("fake_counters_disabled")("fake"), 0);
-    assert_int_equal(of_fake("fake_counters_disabled")("perf_event"), 0);
+    for (size_t i = 0; i < COUNT_OF(off); i++) {
+        assert_int_equal(of_fake("fake_counters_disabled")(off[i]), 1);
+    }
+    for (size_t i = 0; i < COUNT_OF(on); i++) {
+        assert_int_equal(of_fake("fake_counters_disabled")(on[i]), 0);
+    }
 }
 
-static void test_failing_reading(void **state)
+/* The node of this name in the program's page that is the last one. */
+static uint32_t node_of(const char *name)
 {
-    struct counters_thread *thread = counters_thread_begin();
-    long long values[5];
+    uint32_t node = page_node_count(program.page);
+
+    while (node > 0 && strcmp(program.page->nodes[node - 1].name, name) != 0) {
+        node--;
+    }
+    assert_true(node > 0);
+    return node - 1;
+}
+
+static void test_sums_of_passes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(apapi_region_begin("outer"), 0);
+        apapi_region_begin("inner");
+        apapi_region_end("inner");
+        assert_int_equal(apapi_region_read("outer"), 0);
+        apapi_region_end("outer");
+    }
+    assert_true(tally_copy(0, node_of("outer"), &sums));
+    assert_int_equal(sums.passes, 3);
+    assert_int_equal(sums.totals[TOT_INS], 3 * 4 * READING);
+    assert_int_equal(sums.totals[POWER], 3 * 42);
+    assert_int_equal(sums.reads[0], 3);
+    assert_int_equal(sums.read_totals[0][TOT_INS], 3 * 3 * READING);
+    assert_int_equal(sums.reads[1], 0);
+    assert_true(tally_copy(0, node_of("inner"), &sums));
+    assert_int_equal(sums.totals[TOT_INS], 3 * READING);
+    assert_false(tally_copy(0, 0, &sums));
+    assert_false(tally_copy(PAGE_THREADS, 1, &sums));
+    assert_false(tally_copy(0, PAGE_NODES, &sums));
+}
+
+static void *run_thread(void *context)
+{
+    apapi_region_begin("thread");
+    apapi_region_end("thread");
+    return context;
+}
+
+/* A thread that follows another one in its slot adds to it. */
+static void test_threads(void **state)
+{
+    pthread_t thread;
 
     (void)state;
-    assert_true(counters_read(thread, values));
-    setenv("FAKE_COUNTERS_FAIL", "1", 1);
-    assert_false(counters_read(thread, values));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    assert_false(tally_copy(0, node_of("thread"), &sums));
+    assert_true(tally_copy(1, node_of("thread"), &sums));
+    assert_int_equal(sums.passes, 3);
+    assert_int_equal(sums.totals[TOT_INS], 3 * READING);
+    assert_int_equal(sums.totals[STEPS], 3 * 60);
+}
+
+static void *run_threads_sets(void *context)
+{
+    int before = of_fake("fake_counters_sets")(NULL);
+
+    run_thread(NULL);
+    assert_int_equal(of_fake("fake_counters_sets")(NULL), before + 2);
+    return context;
+}
+
+static void test_nothing_is_left_of_a_thread(void **state)
+{
+    int before = of_fake("fake_counters_sets")(NULL);
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, run_threads_sets, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(of_fake("fake_counters_sets")(NULL), before);
+}
+
+static void test_more_readings_than_are_kept(void **state)
+{
+    (void)state;
+    apapi_region_begin("readings");
+    for (int i = 0; i < TALLY_READS + 5; i++) {
+        apapi_region_read("readings");
+    }
+    apapi_region_end("readings");
+    assert_true(tally_copy(0, node_of("readings"), &sums));
+    assert_int_equal(sums.reads[TALLY_READS - 1], 1);
+    assert_int_equal(sums.read_totals[TALLY_READS - 1][TOT_INS], TALLY_READS * READING);
+}
+
+static void test_failing_readings_add_nothing(void **state)
+{
+    (void)state;
+    apapi_region_begin("failing");
+    setenv("FAKE_COUNTERS_FAIL", "0", 1);
+    apapi_region_end("failing");
+    apapi_region_begin("failing");
     unsetenv("FAKE_COUNTERS_FAIL");
-    counters_thread_end(thread);
+    apapi_region_end("failing");
+    assert_true(tally_copy(0, node_of("failing"), &sums));
+    assert_int_equal(sums.passes, 0);
+    assert_int_equal(sums.totals[TOT_INS], 0);
+}
+
+static void test_overlapping_regions_go_on(void **state)
+{
+    (void)state;
+    apapi_region_begin("first");
+    apapi_region_begin("second");
+    apapi_region_begin("third");
+    assert_int_equal(apapi_hl_region_end("first"), PAPI_OK);
+    assert_int_equal(apapi_hl_region_end("third"), PAPI_OK);
+    assert_int_equal(apapi_hl_region_end("second"), PAPI_OK);
+    assert_true(tally_copy(0, node_of("first"), &sums));
+    assert_int_equal(sums.passes, 1);
+    assert_true(tally_copy(0, node_of("second"), &sums)); /* the one outside of "first" */
+    assert_int_equal(sums.passes, 1);
+    assert_int_equal(apapi_hl_region_end("second"), PAPI_EINVAL);
+}
+
+static void test_results_are_those_of_papi(void **state)
+{
+    (void)state;
+    assert_int_equal(apapi_hl_set_events("EXTRA"), PAPI_EMISC); /* regions count already */
+    assert_int_equal(apapi_hl_region_begin("papi"), PAPI_OK);
+    assert_int_equal(apapi_hl_region_begin("papi"), PAPI_OK);
+    assert_int_equal(apapi_hl_region_end("papi"), PAPI_OK);
+    assert_int_equal(apapi_hl_read("papi"), PAPI_OK);
+    assert_int_equal(apapi_hl_region_end("papi"), PAPI_OK);
+    assert_int_equal(apapi_hl_region_end("papi"), PAPI_EINVAL);
+    assert_int_equal(apapi_hl_read("papi"), PAPI_EINVAL);
+    assert_int_equal(apapi_hl_region_begin(NULL), PAPI_EINVAL);
+    assert_int_equal(apapi_hl_region_end(NULL), PAPI_EINVAL);
+}
+
+/* The counters are the parent's. */
+static void test_child_of_a_fork_counts_nothing(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+    apapi_region_begin("fork");
+    child = fork();
+    if (child == 0) {
+        apapi_region_begin("child");
+        apapi_region_end("child");
+        _exit(tally_copy(0, 1, &sums) ? 1 : 0);
+    }
+    apapi_region_end("fork");
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(tally_copy(0, node_of("fork"), &sums));
+    assert_int_equal(sums.totals[TOT_INS], READING);
 }
 
 int main(void)
@@ -181,13 +283,17 @@ int main(void)
         cmocka_unit_test(test_instant_is_for_its_event_alone),
         cmocka_unit_test(test_gauges_are_instant),
         cmocka_unit_test(test_too_many_and_too_long),
-        cmocka_unit_test(test_components),
         cmocka_unit_test(test_events_that_exist),
-        cmocka_unit_test(test_each_thread_counts_for_itself),
-        cmocka_unit_test(test_nothing_is_left),
         cmocka_unit_test(test_other_components_are_off),
-        cmocka_unit_test(test_failing_reading),
+        cmocka_unit_test(test_sums_of_passes),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_nothing_is_left_of_a_thread),
+        cmocka_unit_test(test_more_readings_than_are_kept),
+        cmocka_unit_test(test_failing_readings_add_nothing),
+        cmocka_unit_test(test_overlapping_regions_go_on),
+        cmocka_unit_test(test_results_are_those_of_papi),
+        cmocka_unit_test(test_child_of_a_fork_counts_nothing),
     };
 
-    return cmocka_run_group_tests(tests, open_fake, NULL);
+    return cmocka_run_group_tests(tests, count_events, NULL);
 }

@@ -12,8 +12,9 @@
 #include "base/count_of.h"
 #include "base/duration.h"
 #include "base/random.h"
-#include "observe/observe.h"
 #include "regions/message.h"
+#include "regions/observe/observe.h"
+#include "regions/observe/observer.h"
 #include "session/live.h"
 #include "unit/unit.h"
 
@@ -103,8 +104,12 @@ static void pages_that_could_end_their_reader_are_refused(void **state)
 
 /* A step whose live page the test writes. */
 static struct apapi_live_page live;
+static struct observer *observer;
+static struct apapi_regions regions; /* its result */
+static int owned_file;
+static struct page_program *crowded[2]; /* pages of new_crowded_page() */
 
-static void reading(struct observer *observer, double total_j)
+static void reading(double total_j)
 {
     const struct apapi_live_slot *before = &live.domains[APAPI_DOMAIN_PACKAGE];
     const struct apapi_live_slot figures = {.time_ns = clock_monotonic_ns(),
@@ -117,34 +122,66 @@ static void reading(struct observer *observer, double total_j)
     observe_reading(&live, observer);
 }
 
-static struct observer *new_observer(void)
+static int make_observer(void **state)
 {
-    struct observer *observer;
-
+    (void)state;
     live_page_init(&live);
     live.head.start_ns = clock_monotonic_ns();
     live.domains[APAPI_DOMAIN_PACKAGE].flags = APAPI_LIVE_MEASURED;
     observer = observe_create(&live);
-    assert_non_null(observer);
-    return observer;
+    owned = NULL;
+    return observer ? 0 : -1;
 }
 
-static const struct apapi_region_result *find(const struct apapi_regions *regions, const char *path)
+static int destroy_observer(void **state)
 {
-    for (size_t i = 0; i < regions->count; i++) {
-        if (strcmp(regions->list[i].path, path) == 0) {
-            return &regions->list[i];
+    (void)state;
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    if (owned) {
+        munmap(owned, sizeof(*owned));
+        close(owned_file);
+    }
+    for (size_t i = 0; i < COUNT_OF(crowded); i++) {
+        free(crowded[i]);
+        crowded[i] = NULL;
+    }
+    return 0;
+}
+
+static void take_result(const struct apapi_measurement *m)
+{
+    assert_int_equal(observe_result(observer, m, &regions), 0);
+}
+
+/* A program of one thread and one region, "solve": `owned` is its page. */
+static struct observed *new_program(void)
+{
+    struct observed *program;
+
+    owned_file = new_page();
+    program = observed_create(owned_file, NULL);
+    assert_non_null(program);
+    assert_int_equal(observe_add(observer, program), 0);
+    return program;
+}
+
+static const struct apapi_region_result *find(const char *path)
+{
+    for (size_t i = 0; i < regions.count; i++) {
+        if (strcmp(regions.list[i].path, path) == 0) {
+            return &regions.list[i];
         }
     }
     return NULL;
 }
 
-static double sum_j(const struct apapi_regions *regions)
+static double sum_j(void)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < regions->count; i++) {
-        double energy_j = regions->list[i].domains[APAPI_DOMAIN_PACKAGE].energy_j;
+    for (size_t i = 0; i < regions.count; i++) {
+        double energy_j = regions.list[i].domains[APAPI_DOMAIN_PACKAGE].energy_j;
 
         sum += isnan(energy_j) ? 0 : energy_j;
     }
@@ -163,6 +200,15 @@ static struct apapi_measurement measured_j(double energy_j)
     return m;
 }
 
+static struct observed *new_observed(const struct page_program *page)
+{
+    struct observed *program = calloc(1, sizeof(*program));
+
+    assert_non_null(program);
+    observed_begin(program, page);
+    return program;
+}
+
 #define MANY 70 /* regions; 60 have a power of their own */
 #define LATE 68
 #define ROWS 400
@@ -172,6 +218,7 @@ static struct page_program *new_crowded_page(void)
     struct page_program *page = calloc(1, sizeof(*page));
 
     assert_non_null(page);
+    crowded[crowded[0] ? 1 : 0] = page;
     memcpy(page->head.magic, PAGE_MAGIC, sizeof(page->head.magic));
     page->head.version = PAGE_VERSION;
     page->head.size = sizeof(*page);
@@ -204,176 +251,125 @@ static double go_on(struct page_program *page, struct random *random, uint64_t *
 
 static void a_late_region_with_more_time_gets_a_power_of_its_own(void **state)
 {
-    struct observer *observer = new_observer();
     struct page_program *page = new_crowded_page();
-    struct observed *program = calloc(1, sizeof(*program));
+    struct observed *program = new_observed(page);
     struct random random = {1};
-    struct apapi_regions regions;
+    struct apapi_measurement m;
     const struct apapi_region_result *late;
     uint64_t before_ns = clock_monotonic_ns();
     double total_j = 0;
 
     (void)state;
-    assert_non_null(program);
-    observed_begin(program, page);
     assert_int_equal(observe_add(observer, program), 0);
     for (int i = 0; i < ROWS; i++) {
         total_j += go_on(page, &random, &before_ns);
-        reading(observer, total_j);
+        reading(total_j);
     }
     observe_remove(observer, program);
-    {
-        const struct apapi_measurement m = measured_j(total_j);
-
-        assert_int_equal(observe_result(observer, &m, &regions), 0);
-    }
-    late = find(&regions, "r68");
+    m = measured_j(total_j);
+    take_result(&m);
+    late = find("r68");
     assert_non_null(late);
     assert_int_equal(late->method, APAPI_REGION_ESTIMATED);
     assert_true(fabs(late->domains[APAPI_DOMAIN_PACKAGE].power_w / 100 - 1) < 0.2);
-    assert_true(fabs(sum_j(&regions) / total_j - 1) < 1e-9);
-    assert_int_equal(find(&regions, "r70")->method, APAPI_REGION_SHARED);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    free(page);
+    assert_true(fabs(sum_j() / total_j - 1) < 1e-9);
+    assert_int_equal(find("r70")->method, APAPI_REGION_SHARED);
 }
 
 static void a_program_has_the_energy_of_its_regions(void **state)
 {
     const struct apapi_measurement m = measured_j(60);
-    struct observer *observer = new_observer();
-    struct apapi_regions regions;
     const struct apapi_region_result *solve;
-    int file = new_page();
-    struct observed *program = observed_create(file, NULL);
+    struct observed *program = new_program();
 
     (void)state;
-    assert_non_null(program);
-    assert_int_equal(observe_add(observer, program), 0);
     for (unsigned i = 1; i <= 10; i++) {
         owned->slots[0].own[1] += 1000; /* 1 us: less than passes */
         owned->slots[0].counts[1]++;
-        reading(observer, 6 * i);
+        reading(6 * i);
     }
     owned->head.misuses = 3;
     observe_remove(observer, program);
-    assert_int_equal(observe_result(observer, &m, &regions), 0);
-    solve = find(&regions, "solve");
+    take_result(&m);
+    solve = find("solve");
     assert_non_null(solve);
     assert_int_equal(solve->count, 10);
     assert_int_equal(solve->threads, 1);
     assert_int_equal(solve->programs, 1);
     assert_true(fabs((double)solve->time_ns - 10000) < 2);
-    assert_true(fabs(sum_j(&regions) - 60) < 1e-6);
+    assert_true(fabs(sum_j() - 60) < 1e-6);
     assert_int_equal(regions.losses.misuses, 3);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    munmap(owned, sizeof(*owned));
-    close(file);
 }
 
 /* The energy outside of all regions is not that of a region whose time nobody has seen. */
 static void a_region_without_time_has_no_energy(void **state)
 {
-    struct observer *observer = new_observer();
-    struct apapi_regions regions;
     const struct apapi_region_result *solve;
-    int file = new_page();
-    struct observed *program = observed_create(file, NULL);
+    struct observed *program = new_program();
 
     (void)state;
-    assert_int_equal(observe_add(observer, program), 0);
-    reading(observer, 5);
+    reading(5);
     owned->slots[0].counts[1] = 1;
-    reading(observer, 10);
+    reading(10);
     observe_remove(observer, program);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
-    assert_true(fabs(sum_j(&regions) - 10) < 1e-6);
-    solve = find(&regions, "solve");
+    take_result(NULL);
+    assert_true(fabs(sum_j() - 10) < 1e-6);
+    solve = find("solve");
     assert_int_equal(solve->count, 1);
     assert_int_equal(solve->method, APAPI_REGION_UNKNOWN);
     assert_true(isnan(solve->domains[APAPI_DOMAIN_PACKAGE].energy_j));
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    munmap(owned, sizeof(*owned));
-    close(file);
 }
 
 /* A page of many threads and regions, most of which have no memory. */
 static void what_a_program_has_no_memory_for_is_not_read(void **state)
 {
-    struct observer *observer = new_observer();
-    struct apapi_regions regions;
-    int file = new_page();
-    struct observed *program = observed_create(file, NULL);
-    blkcnt_t blocks = blocks_of(file);
+    struct observed *program = new_program();
+    blkcnt_t blocks = blocks_of(owned_file);
 
     (void)state;
-    assert_int_equal(observe_add(observer, program), 0);
-    reading(observer, 1);
+    reading(1);
     owned->slots[0].own[1] = 1000;
     owned->head.node_count = PAGE_REST;
     owned->head.thread_count = PAGE_THREADS;
     for (unsigned i = 2; i <= 5; i++) {
-        reading(observer, i);
+        reading(i);
     }
     observe_remove(observer, program);
-    assert_int_equal(blocks_of(file), blocks);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
-    assert_int_equal(find(&regions, "solve")->time_ns, 1000);
+    assert_int_equal(blocks_of(owned_file), blocks);
+    take_result(NULL);
+    assert_int_equal(find("solve")->time_ns, 1000);
     assert_int_equal(regions.losses.threads, PAGE_THREADS - 1);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    munmap(owned, sizeof(*owned));
-    close(file);
-}
-
-static struct observed *new_observed(const struct page_program *page)
-{
-    struct observed *program = calloc(1, sizeof(*program));
-
-    assert_non_null(program);
-    observed_begin(program, page);
-    return program;
 }
 
 /* N programs that end cost N looks, not N times N. */
 static void the_end_of_a_program_reads_its_page_alone(void **state)
 {
-    struct observer *observer = new_observer();
     struct page_program *pages[2] = {new_crowded_page(), new_crowded_page()};
     struct observed *first = new_observed(pages[0]), *second = new_observed(pages[1]);
-    struct apapi_regions regions;
 
     (void)state;
     assert_int_equal(observe_add(observer, first), 0);
     assert_int_equal(observe_add(observer, second), 0);
-    reading(observer, 1);
+    reading(1);
     pages[0]->slots[0].own[1] += 500;
     pages[1]->slots[0].own[1] += 500;
     observe_remove(observer, first);
     assert_int_equal(second->seen[1], 1000);
-    reading(observer, 2);
+    reading(2);
     assert_int_equal(second->seen[1], 1500);
     observe_remove(observer, second);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
-    assert_true(fabs((double)find(&regions, "r1")->time_ns - 3000) < 2);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    free(pages[0]);
-    free(pages[1]);
+    take_result(NULL);
+    assert_true(fabs((double)find("r1")->time_ns - 3000) < 2);
 }
 
 /* Programs that end before the next reading: each is counted in full. */
 static void regions_that_come_at_the_end_are_counted(void **state)
 {
-    struct observer *observer = new_observer();
     struct page_program *page = new_crowded_page();
     struct observed *programs[2 * OBSERVED_NEWS_MAX / MANY];
-    struct apapi_regions regions;
 
     (void)state;
-    reading(observer, 1);
+    reading(1);
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         programs[i] = new_observed(page);
         assert_int_equal(observe_add(observer, programs[i]), 0);
@@ -381,20 +377,15 @@ static void regions_that_come_at_the_end_are_counted(void **state)
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         observe_remove(observer, programs[i]);
     }
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    take_result(NULL);
     assert_int_equal(regions.losses.names, 0);
-    assert_true(fabs((double)find(&regions, "r70")->time_ns - 1000.0 * COUNT_OF(programs)) < 2);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    free(page);
+    assert_true(fabs((double)find("r70")->time_ns - 1000.0 * COUNT_OF(programs)) < 2);
 }
 
 static void all_programs_together_have_room_for_so_many_threads(void **state)
 {
-    struct observer *observer = new_observer();
     struct page_program *page = new_crowded_page();
     struct observed *programs[5], *late = new_observed(page);
-    struct apapi_regions regions;
 
     (void)state;
     page->head.thread_count = PAGE_THREADS;
@@ -402,28 +393,23 @@ static void all_programs_together_have_room_for_so_many_threads(void **state)
         programs[i] = new_observed(page);
         assert_int_equal(observe_add(observer, programs[i]), 0);
     }
-    reading(observer, 1);
+    reading(1);
     assert_int_equal(observe_add(observer, late), -1);
     assert_int_equal(errno, ENOSPC);
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         observe_remove(observer, programs[i]);
     }
     assert_int_equal(observe_add(observer, late), 0);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    take_result(NULL);
     assert_int_equal(regions.losses.threads, 5 * PAGE_THREADS - OBSERVED_THREADS_MAX);
     assert_int_equal(regions.losses.programs, 1);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    free(page);
 }
 
 /* However many programs there are at the end: no more of them is read than while they run. */
 static void room_that_is_left_at_the_end_is_given_to_no_other_program(void **state)
 {
-    struct observer *observer = new_observer();
     struct page_program *page = new_crowded_page();
     struct observed *programs[5];
-    struct apapi_regions regions;
 
     (void)state;
     page->head.thread_count = PAGE_THREADS;
@@ -431,25 +417,20 @@ static void room_that_is_left_at_the_end_is_given_to_no_other_program(void **sta
         programs[i] = new_observed(page);
         assert_int_equal(observe_add(observer, programs[i]), 0);
     }
-    reading(observer, 1);
+    reading(1);
     observe_end(observer);
     for (size_t i = COUNT_OF(programs); i-- > 0;) { /* the last ones to come were read */
         observe_remove(observer, programs[i]);
     }
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    take_result(NULL);
     assert_int_equal(regions.losses.threads, 5 * PAGE_THREADS - OBSERVED_THREADS_MAX);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    free(page);
 }
 
 #define CROWD (OBSERVED_NODES_MAX / MANY + 4) /* programs; the last ones have no room */
 
 static void all_programs_together_have_room_for_so_many_regions(void **state)
 {
-    struct observer *observer = new_observer();
     struct page_program *page = new_crowded_page();
-    struct apapi_regions regions;
     double times_s = 0;
 
     (void)state;
@@ -457,9 +438,9 @@ static void all_programs_together_have_room_for_so_many_regions(void **state)
         assert_int_equal(observe_add(observer, new_observed(page)), 0);
     }
     for (unsigned i = 0; i <= OBSERVED_NODES_MAX / OBSERVED_NEWS_MAX; i++) {
-        reading(observer, i);
+        reading(i);
     }
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    take_result(NULL);
     for (size_t i = 0; i < regions.count; i++) {
         if (regions.list[i].kind != APAPI_REGION_IDLE) {
             times_s += (double)regions.list[i].time_ns / NS_PER_S;
@@ -469,82 +450,59 @@ static void all_programs_together_have_room_for_so_many_regions(void **state)
         }
     }
     assert_true(fabs(times_s - 1e-6 * MANY * CROWD) < 1e-6);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    free(page);
 }
 
 static void times_that_cannot_be_are_cut(void **state)
 {
-    struct observer *observer = new_observer();
-    struct apapi_regions regions;
-    int file = new_page();
-    struct observed *program = observed_create(file, NULL);
+    struct observed *program = new_program();
 
     (void)state;
     owned->slots[0].own[1] = UINT64_C(1) << 60; /* 36 years, before it was seen */
-    assert_int_equal(observe_add(observer, program), 0);
-    reading(observer, 1);
+    reading(1);
     for (unsigned i = 2; i <= 20; i++) {
         owned->slots[0].own[1] += UINT64_C(1) << 50; /* 13 days */
-        reading(observer, i);
+        reading(i);
     }
     observe_remove(observer, program);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
-    assert_true((double)find(&regions, "solve")->time_ns <=
+    take_result(NULL);
+    assert_true((double)find("solve")->time_ns <=
                 2 * (double)(clock_monotonic_ns() - live.head.start_ns) + 20 * 1e7);
-    assert_true(fabs(sum_j(&regions) - 20) < 1e-6);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
-    munmap(owned, sizeof(*owned));
-    close(file);
+    assert_true(fabs(sum_j() - 20) < 1e-6);
 }
 
 static void without_programs_nothing_is_said(void **state)
 {
-    struct observer *observer = new_observer();
-    struct apapi_regions regions;
 
     (void)state;
-    reading(observer, 5);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    reading(5);
+    take_result(NULL);
     assert_int_equal(regions.count, 0);
     assert_null(regions.list);
-    observe_refuse(observer);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
-    assert_int_equal(regions.losses.refused, 1);
-    observe_destroy(observer);
 }
 
 static void the_shell_has_regions_too(void **state)
 {
-    struct observer *observer = new_observer();
-    struct apapi_regions regions;
     double energy_j;
 
     (void)state;
     assert_int_equal(observe_shell_end(observer, "copy", &energy_j), -1);
     assert_int_equal(errno, ENOENT);
-    reading(observer, 5);
+    reading(5);
     assert_int_equal(observe_shell_begin(observer, "copy/in"), 0);
-    reading(observer, 12);
+    reading(12);
     assert_int_equal(observe_shell_read(observer, "copy/in", &energy_j), 0);
     assert_true(fabs(energy_j - 7) < 1e-9);
     assert_int_equal(observe_shell_begin(observer, "deeper"), 0);
     assert_int_equal(observe_shell_end(observer, "copy/in", &energy_j), 0);
     assert_int_equal(observe_shell_read(observer, "deeper", &energy_j), -1);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
-    assert_non_null(find(&regions, "copy?in"));
+    take_result(NULL);
+    assert_non_null(find("copy?in"));
     assert_int_equal(regions.losses.misuses, 2);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
 }
 
 static void figures_of_merit_are_added_over_programs(void **state)
 {
-    struct observer *observer = new_observer();
     struct observe_foms first = {{false}, {0}}, second = first;
-    struct apapi_regions regions;
 
     (void)state;
     assert_int_equal(observe_fom(observer, &first, "cells", 5, "cells"), 0);
@@ -552,31 +510,31 @@ static void figures_of_merit_are_added_over_programs(void **state)
     assert_int_equal(observe_fom(observer, &second, "cells", 10, "cells"), 0);
     assert_int_equal(observe_fom(observer, &second, "cells", NAN, "cells"), -1);
     assert_int_equal(observe_fom(observer, &second, "", 1, "cells"), -1);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    take_result(NULL);
     assert_int_equal(regions.fom_count, 1);
     assert_true(regions.foms[0].value == 17);
     assert_int_equal(regions.foms[0].programs, 2);
-    apapi_regions_clear(&regions);
-    observe_destroy(observer);
 }
+
+#define OBSERVED(test) cmocka_unit_test_setup_teardown(test, make_observer, destroy_observer)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_late_region_with_more_time_gets_a_power_of_its_own),
+        OBSERVED(a_late_region_with_more_time_gets_a_power_of_its_own),
         cmocka_unit_test(pages_that_could_end_their_reader_are_refused),
-        cmocka_unit_test(a_program_has_the_energy_of_its_regions),
-        cmocka_unit_test(a_region_without_time_has_no_energy),
-        cmocka_unit_test(what_a_program_has_no_memory_for_is_not_read),
-        cmocka_unit_test(the_end_of_a_program_reads_its_page_alone),
-        cmocka_unit_test(regions_that_come_at_the_end_are_counted),
-        cmocka_unit_test(all_programs_together_have_room_for_so_many_threads),
-        cmocka_unit_test(room_that_is_left_at_the_end_is_given_to_no_other_program),
-        cmocka_unit_test(all_programs_together_have_room_for_so_many_regions),
-        cmocka_unit_test(times_that_cannot_be_are_cut),
-        cmocka_unit_test(without_programs_nothing_is_said),
-        cmocka_unit_test(the_shell_has_regions_too),
-        cmocka_unit_test(figures_of_merit_are_added_over_programs),
+        OBSERVED(a_program_has_the_energy_of_its_regions),
+        OBSERVED(a_region_without_time_has_no_energy),
+        OBSERVED(what_a_program_has_no_memory_for_is_not_read),
+        OBSERVED(the_end_of_a_program_reads_its_page_alone),
+        OBSERVED(regions_that_come_at_the_end_are_counted),
+        OBSERVED(all_programs_together_have_room_for_so_many_threads),
+        OBSERVED(room_that_is_left_at_the_end_is_given_to_no_other_program),
+        OBSERVED(all_programs_together_have_room_for_so_many_regions),
+        OBSERVED(times_that_cannot_be_are_cut),
+        OBSERVED(without_programs_nothing_is_said),
+        OBSERVED(the_shell_has_regions_too),
+        OBSERVED(figures_of_merit_are_added_over_programs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

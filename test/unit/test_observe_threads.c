@@ -2,11 +2,13 @@
 /* A program of several threads and who looks at its regions, in one process: for ThreadSanitizer.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "observe/serve.h"
+#include "regions/observe/observe.h"
+#include "regions/observe/observer.h"
 #include "regions/program.h"
 #include "session/live.h"
 #include "unit/region_fixture.h"
@@ -19,6 +21,7 @@ static struct observer *observer; /* by the socket, with a mapping of its own */
 static struct observer *direct;   /* by the memory that the program writes */
 static atomic_bool over;
 static atomic_uint running;
+static atomic_uint readings;
 
 static void *program_work(void *unused)
 {
@@ -45,6 +48,7 @@ static void *read_meters(void *unused)
         live_slot_write(&measured.page->domains[APAPI_DOMAIN_PACKAGE], &figures);
         observe_reading(measured.page, observer);
         observe_reading(measured.page, direct);
+        readings++;
     }
     return unused;
 }
@@ -114,6 +118,9 @@ static void threads_are_seen_while_they_work(void **state)
     assert_int_equal(pthread_create(&reader, NULL, read_meters, NULL), 0);
     for (int i = 0; i < ROUNDS; i++) {
         work_and_serve(serve);
+    }
+    while (readings < 3) { /* the reader may not have had a processor so far */
+        sched_yield();
     }
     over = true;
     pthread_join(reader, NULL);

@@ -158,14 +158,12 @@ static void test_the_last_figure_of_merit_comes_when_there_is_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_regions_nest_and_add_up, make_step, remove_step),
-        cmocka_unit_test_setup_teardown(test_own_times_add_up_to_the_threads_life, make_step,
-                                        remove_step),
-        cmocka_unit_test_setup_teardown(test_a_handle_is_the_name, make_step, remove_step),
-        cmocka_unit_test_setup_teardown(test_the_last_figure_of_merit_comes_when_there_is_room,
-                                        make_step, remove_step),
-        cmocka_unit_test_setup_teardown(test_outside_of_a_measured_step_nothing_happens, make_step,
-                                        remove_step)};
+        IN_STEP(test_regions_nest_and_add_up),
+        IN_STEP(test_own_times_add_up_to_the_threads_life),
+        IN_STEP(test_a_handle_is_the_name),
+        IN_STEP(test_the_last_figure_of_merit_comes_when_there_is_room),
+        IN_STEP(test_outside_of_a_measured_step_nothing_happens),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

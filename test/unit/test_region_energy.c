@@ -21,36 +21,6 @@ static void spin(int rounds)
     }
 }
 
-static void set_power(struct page_results *results, uint32_t node, double power_w)
-{
-    struct page_result row = {.method = 0};
-
-    for (int d = 0; d < PAGE_DOMAINS; d++) {
-        row.power_w[d] = row.uncertainty_w[d] = NAN;
-    }
-    row.power_w[APAPI_DOMAIN_PACKAGE] = power_w;
-    page_result_write(&results->nodes[node], &row);
-}
-
-/* The program plays the sampler's part itself: nodes are numbered as they were first entered. */
-static void answer_with_results(void)
-{
-    int file = memfd_create("results", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
-    struct region_message message;
-    struct page_results *results;
-
-    CHECK(file >= 0 && channel >= 0 && ftruncate(file, sizeof *results) == 0);
-    results = mmap(NULL, sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    CHECK(results != MAP_FAILED);
-    page_results_init(results);
-    set_power(results, 1, OUTER_W);
-    set_power(results, 2, INNER_W);
-    CHECK(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
-    region_message_init(&message, REGION_RESULTS, "");
-    CHECK(region_send(channel, &message, file) == 0);
-}
-
 static void run_regions(void)
 {
     apapi_likwid_start_region("outer");
@@ -97,7 +67,7 @@ static void write_output(void)
     setenv("PAPI_OUTPUT_DIRECTORY", base, 1);
     setenv("SLURM_PROCID", "3", 1);
     run_regions();
-    answer_with_results();
+    answer_with_results((struct two_powers){OUTER_W, INNER_W});
     run_regions();
     CHECK(apapi_region_stop() == 0);
     read_output(text, sizeof text);
@@ -167,7 +137,7 @@ static void get_values(void)
     apapi_likwid_get_region("inner", &count, values, &inner_s, &passes);
     CHECK(count == APAPI_LIKWID_VALUES && passes == 1 && inner_s > 0);
     CHECK(isnan(values[APAPI_LIKWID_TOTAL_J]) && isnan(values[APAPI_LIKWID_PACKAGE_J]));
-    answer_with_results();
+    answer_with_results((struct two_powers){OUTER_W, INNER_W});
     run_regions();
     apapi_likwid_get_region("inner", &count, values, &inner_s, &passes);
     CHECK(passes == 2);
@@ -211,7 +181,7 @@ static void get_values_of_open_regions(void)
     uint64_t again_ns;
 
     run_regions();
-    answer_with_results();
+    answer_with_results((struct two_powers){OUTER_W, INNER_W});
     CHECK(apapi_likwid_reset_region("outer") == 0);
     CHECK(apapi_likwid_start_region("outer") == 0);
     spin(2);
@@ -255,12 +225,10 @@ static void test_likwid_gets_the_energy_so_far(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_output_has_the_energy_of_regions, make_step,
-                                        remove_step),
-        cmocka_unit_test_setup_teardown(test_energy_that_is_not_known_is_absent, make_step,
-                                        remove_step),
-        cmocka_unit_test_setup_teardown(test_likwid_gets_the_energy_so_far, make_step, remove_step),
-        cmocka_unit_test_setup_teardown(test_likwid_counts_what_has_ended, make_step, remove_step),
+        IN_STEP(test_output_has_the_energy_of_regions),
+        IN_STEP(test_energy_that_is_not_known_is_absent),
+        IN_STEP(test_likwid_gets_the_energy_so_far),
+        IN_STEP(test_likwid_counts_what_has_ended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

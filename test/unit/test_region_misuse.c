@@ -300,8 +300,6 @@ static void test_a_limit_of_file_size_is_kept(void **state)
     assert_null(finished.page);
 }
 
-#define IN_STEP(test) cmocka_unit_test_setup_teardown(test, make_step, remove_step)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

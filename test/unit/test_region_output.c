@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/text_file.h"
-#include "regions/foms.h"
+#include "regions/program.h"
 #include "unit/region_fixture.h"
 #include "json/json_tree.h"
 
@@ -216,28 +216,9 @@ static void test_nothing_is_written_unasked(void **state)
 /* A sampler that says what a thread in each region draws. */
 static void answered(void)
 {
-    int results = memfd_create("results", MFD_ALLOW_SEALING), channel;
-    struct page_results *page;
-    struct page_result row = {.method = 2};
-    struct region_message message;
-
     CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
     spend_readings(1);
-    channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
-    CHECK(ftruncate(results, sizeof *page) == 0 &&
-          fcntl(results, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
-    page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, results, 0);
-    page_results_init(page);
-    for (int d = 0; d < PAGE_DOMAINS; d++) {
-        row.power_w[d] = NAN;
-    }
-    row.power_w[APAPI_DOMAIN_PACKAGE] = 20;
-    page_result_write(&page->nodes[1], &row);
-    row.power_w[APAPI_DOMAIN_PACKAGE] = 40;
-    page_result_write(&page->nodes[2], &row);
-    region_message_init(&message, REGION_RESULTS, NULL);
-    CHECK(region_send(channel, &message, results) == 0);
-    close(channel); /* it has not read what the program has sent */
+    answer_with_results((struct two_powers){20, 40});
     CHECK(apapi_region_end("b") == 0 && apapi_region_end("a") == 0);
 }
 
@@ -259,17 +240,17 @@ static void test_the_samplers_results_are_the_energy(void **state)
     free_file();
 }
 
-#define IN_STEP(test) cmocka_unit_test_setup_teardown(test, make_metered_step, remove_metered_step)
+#define METERED(test) cmocka_unit_test_setup_teardown(test, make_metered_step, remove_metered_step)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_STEP(test_long_regions_have_the_meters_energy),
-        IN_STEP(test_short_regions_have_no_energy_without_the_sampler),
-        IN_STEP(test_the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too),
-        IN_STEP(test_a_child_has_no_figures_of_its_parent),
-        IN_STEP(test_nothing_is_written_unasked),
-        IN_STEP(test_the_samplers_results_are_the_energy)};
+        METERED(test_long_regions_have_the_meters_energy),
+        METERED(test_short_regions_have_no_energy_without_the_sampler),
+        METERED(test_the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too),
+        METERED(test_a_child_has_no_figures_of_its_parent),
+        METERED(test_nothing_is_written_unasked),
+        METERED(test_the_samplers_results_are_the_energy)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

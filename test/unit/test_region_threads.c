@@ -157,8 +157,6 @@ static void test_ten_million_calls(void **state)
     assert_int_equal(count_of_region(page, "a/b"), CALLS / 4);
 }
 
-#define IN_STEP(test) cmocka_unit_test_setup_teardown(test, make_step, remove_step)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {IN_STEP(test_the_first_call_comes_from_many_threads_at_once),

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "observe/serve.h"
 #include "regions/message.h"
+#include "regions/observe/observe.h"
 #include "session/live.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
@@ -112,10 +112,27 @@ static void what_was_sent_before_the_end_is_read(void **state)
     apapi_regions_clear(&regions);
 }
 
+static void a_program_without_a_page_is_refused_and_counted(void **state)
+{
+    struct apapi_regions regions;
+    int channel = region_connect(live_path);
+
+    (void)state;
+    assert_true(channel >= 0);
+    assert_int_equal(send_one(channel, REGION_REGISTER), 0);
+    while (serve_work(serve) > 0) {
+    }
+    close(channel);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_int_equal(regions.losses.refused, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_flood_gets_a_tenth_of_a_core, open_serve, close_serve),
+        cmocka_unit_test_setup_teardown(a_program_without_a_page_is_refused_and_counted, open_serve,
+                                        close_serve),
         cmocka_unit_test_setup_teardown(what_was_sent_before_the_end_is_read, open_serve,
                                         close_serve),
     };

@@ -20,8 +20,8 @@
 
 #define FAKE_API __attribute__((visibility("default")))
 
-static const char *const components[] = {"perf_event", "fake", "other"};
-enum { PERF_EVENT, FAKE, OTHER, COMPONENTS };
+static const char *const components[] = {"perf_event", "fake", "other", "fak", "perf_event_uncore"};
+enum { PERF_EVENT, FAKE, OTHER, FAK, UNCORE, COMPONENTS };
 
 static const struct {
     const char *name;

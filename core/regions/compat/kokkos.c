@@ -2,17 +2,30 @@
 /*
  * A tool for Kokkos programs: KOKKOS_TOOLS_LIBS=libkp_apapi.so makes their kernels, fences and
  * profiling regions regions of APAPI. Kokkos looks the functions below up by their names; their
- * types are those of its tools' interface.
+ * types are those of its tools' interface. It calls them in the thread of the program that starts a
+ * kernel. What begins gets an `id`, which the same thread hands back at the end.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "apapi/error.h"
 #include "apapi/region.h"
-#include "compat/kokkos.h"
 
 #define DEPTH_MAX 128
+
+/** The requests of a tool to Kokkos. */
+struct kokkos_tool_settings {
+    bool requires_global_fencing; /* before and after each kernel and region, so that a kernel's
+                                     region is its execution, not its launch */
+    bool padding[255];
+};
+
+/* A function that Kokkos calls, with its prototype. */
+#define KOKKOS(name, parameters)                                                                   \
+    APAPI_API void kokkosp_##name parameters;                                                      \
+    void kokkosp_##name parameters
 
 /*
  * The profiling regions and sections that a thread is in. Kokkos ends the latest region without its
@@ -27,7 +40,8 @@ static _Thread_local struct {
     struct kokkos_open list[DEPTH_MAX];
 } open_now;
 
-void kokkosp_request_tool_settings(uint32_t count, struct kokkos_tool_settings *settings)
+/* Fences only with APAPI_KOKKOS_FENCES=1, as they change a program's course. */
+KOKKOS(request_tool_settings, (uint32_t count, struct kokkos_tool_settings *settings))
 {
     const char *fences = secure_getenv("APAPI_KOKKOS_FENCES");
 
@@ -35,7 +49,7 @@ void kokkosp_request_tool_settings(uint32_t count, struct kokkos_tool_settings *
     settings->requires_global_fencing = fences && strcmp(fences, "1") == 0;
 }
 
-void kokkosp_init_library(int sequence, uint64_t version, uint32_t device_count, void *devices)
+KOKKOS(init_library, (int sequence, uint64_t version, uint32_t device_count, void *devices))
 {
     (void)sequence;
     (void)version;
@@ -43,12 +57,12 @@ void kokkosp_init_library(int sequence, uint64_t version, uint32_t device_count,
     (void)devices;
 }
 
-void kokkosp_finalize_library(void)
+KOKKOS(finalize_library, (void))
 {
     apapi_region_stop();
 }
 
-void kokkosp_begin_parallel_for(const char *name, uint32_t device, uint64_t *id)
+KOKKOS(begin_parallel_for, (const char *name, uint32_t device, uint64_t *id))
 {
     apapi_region region = apapi_region_handle(name);
 
@@ -57,16 +71,17 @@ void kokkosp_begin_parallel_for(const char *name, uint32_t device, uint64_t *id)
     *id = region;
 }
 
-void kokkosp_end_parallel_for(uint64_t id)
+KOKKOS(end_parallel_for, (uint64_t id))
 {
     apapi_region_leave((apapi_region)id);
 }
 
 /* All that is begun and ended with an id is a region. */
 #define REGION(what)                                                                               \
-    void kokkosp_begin_##what(const char *name, uint32_t device, uint64_t *id)                     \
+    APAPI_API void kokkosp_begin_##what(const char *name, uint32_t device, uint64_t *id)           \
         __attribute__((alias("kokkosp_begin_parallel_for")));                                      \
-    void kokkosp_end_##what(uint64_t id) __attribute__((alias("kokkosp_end_parallel_for")))
+    APAPI_API void kokkosp_end_##what(uint64_t id)                                                 \
+        __attribute__((alias("kokkosp_end_parallel_for")))
 
 REGION(parallel_reduce);
 REGION(parallel_scan);
@@ -78,7 +93,7 @@ static void kokkos_open(apapi_region region, bool section)
     apapi_region_enter(region);
 }
 
-/* What has begun in it goes on in what is around it. */
+/* Regions that have begun in it go on in the one around it. */
 static void kokkos_close(uint32_t index)
 {
     for (uint32_t i = open_now.depth; i-- > index;) {
@@ -91,7 +106,7 @@ static void kokkos_close(uint32_t index)
     }
 }
 
-void kokkosp_push_profile_region(const char *name)
+KOKKOS(push_profile_region, (const char *name))
 {
     if (open_now.depth < DEPTH_MAX && open_now.deeper == 0) {
         kokkos_open(apapi_region_handle(name), false);
@@ -100,7 +115,7 @@ void kokkosp_push_profile_region(const char *name)
     }
 }
 
-void kokkosp_pop_profile_region(void)
+KOKKOS(pop_profile_region, (void))
 {
     uint32_t i = open_now.depth;
 
@@ -128,28 +143,33 @@ static uint32_t kokkos_find_section(uint32_t section)
     return i;
 }
 
-void kokkosp_create_profile_section(const char *name, uint32_t *section)
+/*
+ * Sections, which may overlap with regions and each other: regions of APAPI in the thread that
+ * starts and stops them. What another thread stops goes on; so does a section of the same name that
+ * is started again.
+ */
+KOKKOS(create_profile_section, (const char *name, uint32_t *section))
 {
     *section = apapi_region_handle(name);
 }
 
-void kokkosp_destroy_profile_section(uint32_t section)
-{
-    kokkosp_stop_profile_section(section);
-}
-
-void kokkosp_start_profile_section(uint32_t section)
+KOKKOS(start_profile_section, (uint32_t section))
 {
     if (kokkos_find_section(section) == open_now.depth && open_now.depth < DEPTH_MAX) {
         kokkos_open(section, true);
     }
 }
 
-void kokkosp_stop_profile_section(uint32_t section)
+KOKKOS(stop_profile_section, (uint32_t section))
 {
     uint32_t i = kokkos_find_section(section);
 
     if (i < open_now.depth) {
         kokkos_close(i);
     }
+}
+
+KOKKOS(destroy_profile_section, (uint32_t section))
+{
+    kokkosp_stop_profile_section(section);
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/serve.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +15,8 @@
 
 #include "base/clock.h"
 #include "regions/message.h"
+#include "regions/observe/observe.h"
+#include "regions/observe/observer.h"
 
 #define SERVE_CONNECTIONS (OBSERVE_PROGRAMS_MAX + 64)
 #define SERVE_AT_ONCE 64                  /* events before other work is looked at */
@@ -28,7 +28,6 @@
 
 /* A process: it has registered a page, or it is `apapi mark`. */
 struct serve_peer {
-    struct serve *serve;
     int channel;
     pid_t pid;
     struct observed *program;
@@ -107,7 +106,7 @@ struct serve *serve_open(const char *path, uint32_t uid, struct observer *observ
     return NULL;
 }
 
-/* Who sends without end does not take a core from the job: there is a pause after each burst. */
+/* A flood of messages does not take a core from the job: there is a pause after each burst. */
 static bool serve_pauses(const struct serve *serve)
 {
     return serve->busy_ns > clock_monotonic_ns() + SERVE_BURST_NS * SERVE_PART;
@@ -123,12 +122,10 @@ static void serve_drop(struct serve *serve, struct serve_peer *peer)
 {
     struct serve_peer **place = &serve->peers;
 
-    while (*place && *place != peer) {
+    while (*place != peer) {
         place = &(*place)->next;
     }
-    if (*place) {
-        *place = (*place)->next;
-    }
+    *place = peer->next;
     serve->peer_count--;
     if (peer->program) {
         observe_remove(serve->observer, peer->program);
@@ -140,15 +137,6 @@ static void serve_drop(struct serve *serve, struct serve_peer *peer)
     }
 }
 
-/* Until there is one again: poll() would return at once, for ever. */
-static void serve_cannot_accept(struct serve *serve)
-{
-    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        epoll_ctl(serve->poll, EPOLL_CTL_DEL, serve->listener, NULL);
-        serve->deaf = true;
-    }
-}
-
 static void serve_accept(struct serve *serve)
 {
     struct ucred who = {.uid = UINT32_MAX};
@@ -157,7 +145,11 @@ static void serve_accept(struct serve *serve)
     struct serve_peer *peer;
 
     if (channel < 0) {
-        serve_cannot_accept(serve);
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            /* until there is one again: poll() would return at once, for ever */
+            epoll_ctl(serve->poll, EPOLL_CTL_DEL, serve->listener, NULL);
+            serve->deaf = true;
+        }
         return;
     }
     if (getsockopt(channel, SOL_SOCKET, SO_PEERCRED, &who, &size) ||
@@ -166,8 +158,7 @@ static void serve_accept(struct serve *serve)
         close(channel);
         return;
     }
-    *peer = (struct serve_peer){
-        .serve = serve, .channel = channel, .pid = who.pid, .next = serve->peers};
+    *peer = (struct serve_peer){.channel = channel, .pid = who.pid, .next = serve->peers};
     if (serve_watch(serve, channel, peer)) {
         close(channel);
         free(peer);
@@ -199,16 +190,6 @@ static int serve_results(struct observed *program)
     return file;
 }
 
-static void serve_answer(const struct serve_peer *peer, enum region_message_kind kind, double value,
-                         const char *name)
-{
-    struct region_message answer;
-
-    region_message_init(&answer, kind, name);
-    answer.value = value;
-    region_send(peer->channel, &answer, -1);
-}
-
 static void serve_register(struct serve *serve, struct serve_peer *peer, int file)
 {
     struct apapi_error err = {"it has registered twice"};
@@ -224,7 +205,7 @@ static void serve_register(struct serve *serve, struct serve_peer *peer, int fil
         return;
     }
     if (!program) {
-        observe_refuse(serve->observer);
+        serve->observer->losses.refused++;
         serve_say(serve, peer, err.text);
         return;
     }
@@ -240,6 +221,18 @@ static void serve_register(struct serve *serve, struct serve_peer *peer, int fil
     }
 }
 
+/* @param problem  NULL: it was done */
+static void serve_answer(const struct serve_peer *peer, const struct region_message *message,
+                         double value, const char *problem)
+{
+    struct region_message answer;
+
+    region_message_init(&answer, problem ? REGION_REFUSED : REGION_DONE,
+                        problem ? problem : message->name);
+    answer.value = value;
+    region_send(peer->channel, &answer, -1);
+}
+
 static void serve_shell(struct serve *serve, const struct serve_peer *peer,
                         const struct region_message *message)
 {
@@ -249,14 +242,11 @@ static void serve_shell(struct serve *serve, const struct serve_peer *peer,
                      ? observe_shell_end(serve->observer, message->name, &energy_j)
                      : observe_shell_read(serve->observer, message->name, &energy_j);
 
-    if (result == 0) {
-        serve_answer(peer, REGION_DONE, energy_j, message->name);
-    } else {
-        serve_answer(peer, REGION_REFUSED, NAN,
-                     errno == ENOENT  ? "there is no such region"
-                     : errno == E2BIG ? "too many regions within each other"
-                                      : strerror(errno));
-    }
+    serve_answer(peer, message, energy_j,
+                 result == 0       ? NULL
+                 : errno == ENOENT ? "there is no such region"
+                 : errno == E2BIG  ? "too many regions within each other"
+                                   : strerror(errno));
 }
 
 static void serve_fom(struct serve *serve, struct serve_peer *peer,
@@ -265,14 +255,11 @@ static void serve_fom(struct serve *serve, struct serve_peer *peer,
     struct observe_foms *foms = peer->program ? &peer->foms : &serve->shell_foms;
     int result = observe_fom(serve->observer, foms, message->name, message->value, message->unit);
 
-    if (peer->program) {
-        return;
-    }
-    if (result == 0) {
-        serve_answer(peer, REGION_DONE, NAN, message->name);
-    } else {
-        serve_answer(peer, REGION_REFUSED, NAN,
-                     errno == ENOSPC ? "too many figures of merit" : "not a name and a number");
+    if (!peer->program) { /* programs do not wait for an answer */
+        serve_answer(peer, message, NAN,
+                     result == 0       ? NULL
+                     : errno == ENOSPC ? "too many figures of merit"
+                                       : "not a name and a number");
     }
 }
 
@@ -325,7 +312,7 @@ static int serve_events(struct serve *serve)
     return count;
 }
 
-/* What was sent before the end. */
+/* Messages that were sent before the end. */
 static void serve_pending(struct serve *serve)
 {
     uint64_t until_ns = clock_thread_cpu_ns() + SERVE_BURST_NS;

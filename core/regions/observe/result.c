@@ -7,9 +7,10 @@
 
 #include "base/duration.h"
 #include "base/grow.h"
-#include "observe/observe.h"
-#include "observe/observe_parts.h"
+#include "base/shared_page.h"
 #include "record/regions.h"
+#include "regions/observe/observe.h"
+#include "regions/observe/observer.h"
 
 #define MEASURED 0.9       /* part of its time that a measured region has for itself */
 #define COMMON_MOST 0.1    /* of a region's time, for it to be told apart */
@@ -18,7 +19,7 @@
 #define AGAIN_NS UINT64_C(1000000000)
 #define AGAIN_PART 20 /* of the time so far */
 
-/* What the fits say, by domain and column. */
+/* The results of the fits, by domain and column. */
 struct estimates {
     struct fit_part parts[APAPI_DOMAINS][FIT_COLUMNS];
     bool known[APAPI_DOMAINS];
@@ -138,7 +139,13 @@ static void result_explain(const struct observer *observer, const struct estimat
     }
 }
 
-/* What a region had before it got a column. */
+static void result_sum(struct apapi_region_energy *sum, const struct apapi_region_energy *more)
+{
+    sum->energy_j = more->energy_j + (isnan(sum->energy_j) ? 0 : sum->energy_j);
+    sum->uncertainty_j = more->uncertainty_j + (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j);
+}
+
+/* Its time before it got a column. */
 static void result_add_common(const struct observer *observer, const struct estimates *estimates,
                               size_t node, struct apapi_region_result *region)
 {
@@ -147,13 +154,10 @@ static void result_add_common(const struct observer *observer, const struct esti
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_region_energy more =
             result_energy(observer, estimates, d, COLUMN_COMMON, observer->common_s[node]);
-        struct apapi_region_energy *sum = &region->domains[d];
 
         if (!isnan(more.energy_j)) {
-            sum->energy_j = more.energy_j + (isnan(sum->energy_j) ? 0 : sum->energy_j);
-            sum->uncertainty_j =
-                more.uncertainty_j + (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j);
-            sum->power_w = time_s > 0 ? sum->energy_j / time_s : NAN;
+            result_sum(&region->domains[d], &more);
+            region->domains[d].power_w = time_s > 0 ? region->domains[d].energy_j / time_s : NAN;
         }
     }
     region->time_ns = (uint64_t)(time_s * NS_PER_S);
@@ -178,6 +182,8 @@ static struct apapi_region_result result_node(const struct observer *observer,
 {
     const struct nodes_one *one = &observer->nodes.list[node];
     struct apapi_region_result region = region_unmeasured();
+    size_t column = observer->columns[node];
+    double common_s = column == COLUMN_COMMON ? 0 : observer->common_s[node];
 
     region.kind = node == NODES_UNMARKED ? APAPI_REGION_UNMARKED
                   : node == NODES_REST   ? APAPI_REGION_REST
@@ -186,48 +192,25 @@ static struct apapi_region_result result_node(const struct observer *observer,
     region.count = one->count;
     region.programs = one->programs;
     region.threads = one->threads;
-    if (observer->columns[node] == COLUMN_NONE) {
+    if (column == COLUMN_NONE) {
         snprintf(region.reason, sizeof region.reason, "it had no time of its own");
         return region;
     }
-    if (observer->columns[node] == COLUMN_COMMON || observer->common_s[node] == 0) {
-        result_put(observer, estimates, observer->columns[node], one->time_s, &region);
-        return region;
+    result_put(observer, estimates, column, fmax(one->time_s - common_s, 0), &region);
+    if (common_s > 0) {
+        result_add_common(observer, estimates, node, &region);
     }
-    result_put(observer, estimates, observer->columns[node],
-               fmax(one->time_s - observer->common_s[node], 0), &region);
-    result_add_common(observer, estimates, node, &region);
     return region;
-}
-
-static struct apapi_region_result result_idle(const struct observer *observer,
-                                              const struct estimates *estimates)
-{
-    const struct fit_part *inside = &estimates->parts[estimates->main_domain][FIT_INSIDE];
-    struct apapi_region_result region = region_unmeasured();
-    double time_s = observer->times_s[FIT_OUTSIDE];
-
-    region.kind = APAPI_REGION_IDLE;
-    if (estimates->main_domain != APAPI_DOMAIN_NONE && inside->with == FIT_OUTSIDE) {
-        time_s += observer->times_s[FIT_INSIDE];
-    }
-    result_put(observer, estimates, FIT_OUTSIDE, time_s, &region);
-    return region;
-}
-
-static double result_cost(const struct apapi_region_result *region)
-{
-    double energy_j = apapi_region_energy_j(region);
-
-    return isnan(energy_j) ? 0 : energy_j;
 }
 
 /* By kind, those of a kind by energy, then by time, then by name. */
 static int result_compare(const void *a, const void *b)
 {
     const struct apapi_region_result *left = a, *right = b;
-    double left_j = result_cost(left), right_j = result_cost(right);
+    double left_j = apapi_region_energy_j(left), right_j = apapi_region_energy_j(right);
 
+    left_j = isnan(left_j) ? 0 : left_j;
+    right_j = isnan(right_j) ? 0 : right_j;
     if (left->kind != right->kind) {
         return left->kind < right->kind ? -1 : 1;
     }
@@ -247,15 +230,10 @@ static void result_add(struct apapi_region_result *rest, const struct apapi_regi
     rest->programs = rest->programs > one->programs ? rest->programs : one->programs;
     rest->threads = rest->threads > one->threads ? rest->threads : one->threads;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        struct apapi_region_energy *sum = &rest->domains[d];
-
-        if (isnan(one->domains[d].energy_j)) {
-            continue;
+        if (!isnan(one->domains[d].energy_j)) {
+            result_sum(&rest->domains[d], &one->domains[d]);
+            rest->domains[d].power_w = region_power_w(rest, d);
         }
-        sum->energy_j = (isnan(sum->energy_j) ? 0 : sum->energy_j) + one->domains[d].energy_j;
-        sum->uncertainty_j =
-            (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j) + one->domains[d].uncertainty_j;
-        sum->power_w = region_power_w(rest, d);
     }
     if (rest->method < one->method) {
         rest->method = one->method;
@@ -310,51 +288,25 @@ static double result_column_j(const struct estimates *estimates, size_t column)
     return sum_j;
 }
 
-/* What does not depend on the threads has its power inside and outside of them. */
-static void result_powers(const struct observer *observer, const struct estimates *estimates,
-                          double power_w[FIT_COLUMNS])
-{
-    const double *times_s = observer->times_s;
-    bool constant = estimates->parts[estimates->main_domain][FIT_INSIDE].with == FIT_OUTSIDE;
-    double idle_s = times_s[FIT_OUTSIDE] + (constant ? times_s[FIT_INSIDE] : 0);
-
-    for (size_t column = FIT_PARTS; column < FIT_COLUMNS; column++) {
-        power_w[column] =
-            times_s[column] > 0 ? result_column_j(estimates, column) / times_s[column] : 0;
-    }
-    power_w[FIT_OUTSIDE] = idle_s > 0 ? result_column_j(estimates, FIT_OUTSIDE) / idle_s : 0;
-    power_w[FIT_INSIDE] = constant ? power_w[FIT_OUTSIDE] : 0;
-}
-
-struct shares {
-    double power_w[FIT_COLUMNS], sum_j[APAPI_REGION_BINS];
-};
-
-static struct shares result_shares(const struct observer *observer,
-                                   const struct estimates *estimates)
-{
-    struct shares shares = {0};
-
-    result_powers(observer, estimates, shares.power_w);
-    bands_sum(&observer->bands, shares.power_w, shares.sum_j);
-    return shares;
-}
-
-/* Only those with the highest energy, which come first. */
-static void result_keep_bands(struct apapi_regions *regions)
-{
-    for (size_t i = 0; i < regions->count; i++) {
-        if (i >= BANDS || regions->list[i].kind != APAPI_REGION_NAMED) {
-            regions->list[i].bins = 0;
-        }
-    }
-}
-
 static void result_fill(const struct observer *observer, const struct estimates *estimates,
                         struct apapi_regions *regions)
 {
-    const struct shares shares = result_shares(observer, estimates);
+    double power_w[FIT_COLUMNS] = {0}, sum_j[APAPI_REGION_BINS], idle_s;
+    int main_domain = estimates->main_domain;
+    bool constant = main_domain != APAPI_DOMAIN_NONE &&
+                    estimates->parts[main_domain][FIT_INSIDE].with == FIT_OUTSIDE;
+    struct apapi_region_result idle = region_unmeasured();
 
+    for (size_t column = FIT_PARTS; column < FIT_COLUMNS; column++) {
+        double time_s = observer->times_s[column];
+
+        power_w[column] = time_s > 0 ? result_column_j(estimates, column) / time_s : 0;
+    }
+    /* the constant part of the power is drawn inside and outside of the threads */
+    idle_s = observer->times_s[FIT_OUTSIDE] + (constant ? observer->times_s[FIT_INSIDE] : 0);
+    power_w[FIT_OUTSIDE] = idle_s > 0 ? result_column_j(estimates, FIT_OUTSIDE) / idle_s : 0;
+    power_w[FIT_INSIDE] = constant ? power_w[FIT_OUTSIDE] : 0;
+    bands_sum(&observer->bands, power_w, sum_j);
     for (size_t i = 0; i < observer->nodes.count; i++) {
         const struct nodes_one *one = &observer->nodes.list[i];
         size_t column = observer->columns[i];
@@ -364,23 +316,22 @@ static void result_fill(const struct observer *observer, const struct estimates 
 
             *region = result_node(observer, estimates, i);
             if (column > COLUMN_COMMON) {
-                bands_share(&observer->bands, column, shares.power_w[column], shares.sum_j, region);
+                bands_share(&observer->bands, column, power_w[column], sum_j, region);
             }
         }
     }
-    regions->list[regions->count] = result_idle(observer, estimates);
-    regions->count += regions->list[regions->count].time_ns > 0;
+    idle.kind = APAPI_REGION_IDLE;
+    result_put(observer, estimates, FIT_OUTSIDE, idle_s, &idle);
+    regions->list[regions->count] = idle;
+    regions->count += idle.time_ns > 0;
     regions->losses = observer->losses;
     regions->losses.names += observer->nodes.lost;
     result_cut(regions);
-    result_keep_bands(regions);
-}
-
-static int result_copy_foms(const struct observer *observer, struct apapi_regions *regions)
-{
-    regions->foms = array_copy(observer->foms, observer->fom_count, sizeof(*regions->foms));
-    regions->fom_count = regions->foms ? observer->fom_count : 0;
-    return regions->fom_count == observer->fom_count ? 0 : -1;
+    for (size_t i = 0; i < regions->count; i++) { /* the highest energies come first */
+        if (i >= BANDS || regions->list[i].kind != APAPI_REGION_NAMED) {
+            regions->list[i].bins = 0;
+        }
+    }
 }
 
 /* Between the copies of the rows and what is made of them, no column may change. */
@@ -396,8 +347,11 @@ int observe_result(struct observer *observer, const struct apapi_measurement *m,
 {
     struct apapi_regions regions = {.losses = observer->losses};
     struct estimates *estimates = NULL;
-    int rc = result_copy_foms(observer, &regions);
+    int rc;
 
+    regions.foms = array_copy(observer->foms, observer->fom_count, sizeof(*regions.foms));
+    regions.fom_count = regions.foms ? observer->fom_count : 0;
+    rc = regions.fom_count == observer->fom_count ? 0 : -1;
     result_hold(observer, 1);
     if (rc == 0 && atomic_load(&observer->active)) {
         estimates = calloc(1, sizeof(*estimates));
@@ -436,16 +390,6 @@ static struct page_result result_row(const struct observer *observer,
     return figures;
 }
 
-/* Only of nodes that the program has: the page gets memory row by row. */
-static void result_publish(const struct observed *program, const struct page_result *rows)
-{
-    for (uint32_t node = 0; program->results && node < PAGE_NODES; node++) {
-        if (node < program->known || node == PAGE_REST) {
-            page_result_write(&program->results->nodes[node], &rows[program->node[node]]);
-        }
-    }
-}
-
 uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
 {
     struct estimates *estimates = calloc(1, sizeof(*estimates));
@@ -459,7 +403,14 @@ uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
             rows[node] = result_row(observer, estimates, node);
         }
         for (struct observed *program = observer->programs; program; program = program->next) {
-            result_publish(program, rows);
+            for (uint32_t i = 0; program->results && i < program->known; i++) {
+                shared_record_write(&program->results->nodes[i], &rows[program->node[i]],
+                                    sizeof *rows);
+            }
+            if (program->results) { /* whose page gets memory row by row */
+                shared_record_write(&program->results->nodes[PAGE_REST], &rows[NODES_REST],
+                                    sizeof *rows);
+            }
         }
         pthread_mutex_unlock(&observer->lock);
     }

@@ -1,20 +1,129 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "apapi/likwid_compat.h"
-
+/* Regions by the names of PAPI's high-level interface and of LIKWID's markers. */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "apapi/event.h"
-#include "apapi/region.h"
-#include "regions/link.h"
-#include "regions/misuse.h"
-#include "regions/overlap.h"
+#include "apapi/likwid_compat.h"
+#include "apapi/papi_hl_compat.h"
+#include "regions/output.h"
 #include "regions/stack.h"
+
+/* @return whether `name` is open, with others in it that can be begun again. */
+static bool overlap_has_inner(const struct region_stack *stack, uint32_t name)
+{
+    uint32_t depth = stack->depth;
+
+    while (depth > 0 && stack->frames[depth].name != name) {
+        if (stack->frames[depth].repeats) {
+            return false;
+        }
+        depth--;
+    }
+    return depth > 0 && depth < stack->depth && !stack->lost;
+}
+
+/*
+ * apapi_region_end() for interfaces whose regions may overlap: those that were begun in it go on,
+ * as regions of what is around it, and are counted once more.
+ */
+static int overlap_end(const char *name)
+{
+    struct region_stack *stack = stack_self;
+    uint32_t number = stack && name ? intern_name(name) : 0;
+    uint32_t inner[APAPI_REGION_DEPTH];
+    size_t count = 0;
+    int result;
+
+    if (number == 0 || !overlap_has_inner(stack, number)) {
+        return apapi_region_end(name);
+    }
+    while (stack->frames[stack->depth].name != number) {
+        inner[count] = stack->frames[stack->depth].name;
+        stack_end(stack, inner[count++]);
+    }
+    result = stack_end(stack, number);
+    while (count > 0) {
+        stack_begin(stack, inner[--count]);
+    }
+    return result;
+}
+
+/* --- PAPI ----------------------------------------------------------------------------------- */
+
+/* Such a program wants its counters and its output, in a measured step or not. */
+static void papi_hl_want(void)
+{
+    static bool wanted;
+
+    if (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE)) {
+        tally_want(NULL);
+        output_want();
+        __atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
+    }
+}
+
+/* Misuses that PAPI takes are none. */
+static int papi_hl_result(int result)
+{
+    return result == 0 || errno == EALREADY || errno == EBUSY || errno == E2BIG ? PAPI_OK
+                                                                                : PAPI_EINVAL;
+}
+
+int apapi_hl_init(void)
+{
+    papi_hl_want();
+    return PAPI_OK;
+}
+
+int apapi_hl_set_events(const char *events)
+{
+    return tally_want(events) ? PAPI_EMISC : PAPI_OK;
+}
+
+int apapi_hl_region_begin(const char *region)
+{
+    papi_hl_want();
+    return papi_hl_result(apapi_region_begin(region));
+}
+
+int apapi_hl_read(const char *region)
+{
+    papi_hl_want();
+    return papi_hl_result(apapi_region_read(region));
+}
+
+int apapi_hl_region_end(const char *region)
+{
+    papi_hl_want();
+    return papi_hl_result(overlap_end(region));
+}
+
+int apapi_hl_stop(void)
+{
+    return apapi_region_stop() ? PAPI_ESYS : PAPI_OK;
+}
+
+int apapi_hl_cleanup_thread(void)
+{
+    apapi_region_stop();
+    return PAPI_OK;
+}
+
+void apapi_hl_print_output(void)
+{
+    apapi_region_stop();
+}
+
+int apapi_hl_finalize(void)
+{
+    return apapi_hl_stop();
+}
+
+/* --- LIKWID --------------------------------------------------------------------------------- */
 
 /* As LIKWID keeps it: what a thread's passes through a name have spent that have ended. */
 struct likwid_region {
@@ -41,11 +150,6 @@ void apapi_likwid_init(void)
 void apapi_likwid_close(void)
 {
     apapi_region_stop();
-}
-
-static int likwid_result(int result)
-{
-    return result ? -errno : 0;
 }
 
 /* @return the calling thread's, from its first call on; NULL: no memory. */
@@ -109,7 +213,7 @@ int apapi_likwid_start_region(const char *tag)
         misuse_report(MISUSE_AGAIN, intern_shown(call.name), NULL);
         overlap_end(tag);
     }
-    result = likwid_result(apapi_region_begin(tag));
+    result = apapi_region_begin(tag) ? -errno : 0;
     if (call.region) {
         memcpy(call.region->begun, call.stack->slot->own,
                page_node_count(program.page) * sizeof *call.region->begun);
@@ -118,21 +222,9 @@ int apapi_likwid_start_region(const char *tag)
     return result;
 }
 
-static void likwid_count(const struct likwid_call *call)
-{
-    uint32_t nodes = page_node_count(program.page);
-
-    for (uint32_t node = 1; node < nodes; node++) {
-        if (tree_has(program.page, node, call->name)) {
-            call->region->spent[node] += call->stack->slot->own[node] - call->region->begun[node];
-        }
-    }
-    call->region->passes++;
-}
-
 int apapi_likwid_stop_region(const char *tag)
 {
-    int result = likwid_result(overlap_end(tag));
+    int result = overlap_end(tag) ? -errno : 0;
     struct likwid_call call = likwid_find(tag, false);
     bool open = call.region && call.region->state == LIKWID_OPEN;
 
@@ -145,7 +237,12 @@ int apapi_likwid_stop_region(const char *tag)
     if (!open || result) {
         return call.region ? -EFAULT : -EEXIST;
     }
-    likwid_count(&call);
+    for (uint32_t node = 1, nodes = page_node_count(program.page); node < nodes; node++) {
+        if (tree_has(node, call.name)) {
+            call.region->spent[node] += call.stack->slot->own[node] - call.region->begun[node];
+        }
+    }
+    call.region->passes++;
     return 0;
 }
 
@@ -171,53 +268,36 @@ static double likwid_seconds(uint64_t ticks)
     return (double)ticks * ticks_length_ns(program.clock, program.start, now) * 1e-9;
 }
 
-/* The power of a node's row, as the sampler knows it so far. */
-static double likwid_power_w(const struct page_result *row, enum apapi_likwid_value value)
+/* With the powers that the sampler knows so far. */
+static void likwid_energies_j(const struct likwid_region *region,
+                              double values[APAPI_LIKWID_VALUES])
 {
     static const enum apapi_domain domains[APAPI_LIKWID_VALUES] = {
         [APAPI_LIKWID_PACKAGE_J] = APAPI_DOMAIN_PACKAGE,
         [APAPI_LIKWID_DRAM_J] = APAPI_DOMAIN_DRAM,
         [APAPI_LIKWID_GPU_J] = APAPI_DOMAIN_GPU,
     };
-    double total_w = NAN;
+    const struct page_results *results = region ? program_results() : NULL;
 
-    if (value != APAPI_LIKWID_TOTAL_J) {
-        return row->power_w[domains[value]];
+    for (int i = 0; i < APAPI_LIKWID_VALUES; i++) {
+        values[i] = results ? 0 : NAN;
     }
-    for (int i = APAPI_LIKWID_PACKAGE_J; i < APAPI_LIKWID_VALUES; i++) {
-        double power_w = row->power_w[domains[i]];
-
-        if (!isnan(power_w)) {
-            total_w = isnan(total_w) ? power_w : total_w + power_w;
-        }
-    }
-    return total_w;
-}
-
-static double likwid_energy_j(const struct likwid_region *region, enum apapi_likwid_value value)
-{
-    const struct page_results *results = link_results();
-    double energy_j = results ? 0 : NAN;
-    struct page_result row;
-
     for (uint32_t node = 1; results && node < PAGE_REST; node++) {
-        if (region->spent[node] > 0) {
-            energy_j += page_result_read(&results->nodes[node], &row)
-                            ? likwid_power_w(&row, value) * likwid_seconds(region->spent[node])
-                            : NAN;
+        struct page_result row;
+        double total_w = NAN;
+
+        if (region->spent[node] == 0) {
+            continue;
         }
-    }
-    return energy_j;
-}
+        for (int i = APAPI_LIKWID_PACKAGE_J; i < APAPI_LIKWID_VALUES; i++) {
+            bool known = page_result_read(&results->nodes[node], &row);
+            double power_w = known ? row.power_w[domains[i]] : NAN;
 
-static double likwid_time_s(const struct likwid_region *region)
-{
-    uint64_t ticks = 0;
-
-    for (uint32_t node = 1; node < PAGE_REST; node++) {
-        ticks += region->spent[node];
+            values[i] += power_w * likwid_seconds(region->spent[node]);
+            total_w = isnan(total_w) ? power_w : isnan(power_w) ? total_w : total_w + power_w;
+        }
+        values[APAPI_LIKWID_TOTAL_J] += total_w * likwid_seconds(region->spent[node]);
     }
-    return likwid_seconds(ticks);
 }
 
 void apapi_likwid_get_region(const char *tag, int *count, double *values, double *time, int *passes)
@@ -225,15 +305,19 @@ void apapi_likwid_get_region(const char *tag, int *count, double *values, double
     const struct likwid_region *region = likwid_find(tag, false).region;
 
     if (count && values) {
-        int room = *count < 0 ? 0 : *count;
+        double all_j[APAPI_LIKWID_VALUES];
 
-        *count = room < APAPI_LIKWID_VALUES ? room : APAPI_LIKWID_VALUES;
-        for (int i = 0; i < *count; i++) {
-            values[i] = region ? likwid_energy_j(region, (enum apapi_likwid_value)i) : NAN;
-        }
+        likwid_energies_j(region, all_j);
+        *count = *count < 0 ? 0 : *count < APAPI_LIKWID_VALUES ? *count : APAPI_LIKWID_VALUES;
+        memcpy(values, all_j, (size_t)*count * sizeof *values);
     }
     if (time) {
-        *time = region ? likwid_time_s(region) : 0;
+        uint64_t ticks = 0;
+
+        for (uint32_t node = 1; region && node < PAGE_REST; node++) {
+            ticks += region->spent[node];
+        }
+        *time = likwid_seconds(ticks);
     }
     if (passes) {
         *passes = region ? region->passes : 0;
