@@ -23,10 +23,11 @@
  *             config words: the site's settings, which the sampler reads for itself: path of
  *             apapi.conf, and what follows the plugin in plugstack.conf, one word a line
  *             channel: the plugin's APAPI_CHANNEL_VERSION; left out by one that is too old
- *             job_token job_nodes job_nodelist job_only job_one: for a batch step whose sampler makes the
- *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
- *             job_nodes are the first component's, job_nodelist are all. job_only: the batch
- *             step has no table. job_one: it has one only if there is nothing else in the job
+ *             job_token job_nodes job_nodelist job_only job_one: for a batch step whose
+ *             sampler makes the job's table; APAPI_LISTEN_FD is a listening socket then. In a
+ *             heterogeneous job job_nodes are the first component's, job_nodelist are all.
+ *             job_only: the batch step has no table. job_one: it has one only if there is
+ *             nothing else in the job
  *             overflow: thresholds, one a line; the rights (gid groups umask) come with them
  *             budget totals_ms: for a batch step that watches the energy of its job; the rights
  *             come with them. budget is left out if only the site has one. job_quiet: there is no
