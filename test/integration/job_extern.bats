@@ -81,6 +81,6 @@ setup() {
 @test "two sruns in a job, beside the extern steps: nothing counts twice" {
     run submit 'srun sleep 0.5; srun sleep 0.5' -N2 --apapi=rapl
     echo "$output"
-    [[ $status -eq 0 && $output == *$'\napapi: job '*'  2 nodes  3 steps  '* ]]
+    [[ $status -eq 0 && $output == 'apapi: job '*'  2 nodes  3 steps  '* ]]
     right_total "$output"
 }
