@@ -122,6 +122,21 @@ static bool configure_overflow(spank_t spank, const struct spank_apapi_choice *c
     return true;
 }
 
+void spank_apapi_configure_scopes(spank_t spank, struct spank_apapi_choice *choice)
+{
+    char lines[OVERFLOW_LINES_SIZE];
+
+    if (choice->options[SPANK_APAPI_OVERFLOW].given &&
+        spank_getenv(spank, choice_variable(SPANK_APAPI_OVERFLOW), lines, sizeof lines) !=
+            ESPANK_SUCCESS) {
+        snprintf(lines, sizeof lines, "%s", choice->options[SPANK_APAPI_OVERFLOW].text);
+    }
+    if (choice->options[SPANK_APAPI_OVERFLOW].given) {
+        choice->step_limits = overflow_has_scope(lines, "step");
+        choice->job_limits = overflow_has_scope(lines, "job");
+    }
+}
+
 /* The batch step watches the energy of its job. */
 static bool configure_budget(const struct spank_apapi_choice *choice,
                              const struct spank_apapi_step *step, struct message *message)

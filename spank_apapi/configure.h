@@ -23,4 +23,7 @@ bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choic
                            const struct spank_apapi_step *step,
                            const struct spank_apapi_request *request, struct message *message);
 
+/** Note which limits --apapi-overflow has, before anything asks for them. In slurmstepd only. */
+void spank_apapi_configure_scopes(spank_t spank, struct spank_apapi_choice *choice);
+
 #endif

@@ -149,6 +149,19 @@ static int options_refuse_lines(enum spank_apapi_option option, char *lines)
     return options_refuse_each(option, lines);
 }
 
+/* Who watches a job is its batch step; a step, the collector of its srun. */
+static int options_check_scopes(enum spank_apapi_option option, const char *lines)
+{
+    choice.step_limits = overflow_has_scope(lines, "step");
+    choice.job_limits = overflow_has_scope(lines, "job");
+    if (choice.job_limits && overflow.asked &&
+        strcmp(program_invocation_short_name, "sbatch") != 0) {
+        return options_refuse(option, "only sbatch has a step that could watch a job: give it to "
+                                      "sbatch, or 'step total' to srun");
+    }
+    return 0;
+}
+
 /* All of them are checked at once: they must not contradict each other. */
 static int options_check_overflow(enum spank_apapi_option option)
 {
@@ -165,7 +178,7 @@ static int options_check_overflow(enum spank_apapi_option option)
     }
     if (spank_apapi_check_thresholds(choice.config->libexec_dir, getenv(variable), text, &err) ==
         0) {
-        return 0;
+        return options_check_scopes(option, getenv(variable));
     }
     return errno == ENOENT ? options_refuse_lines(option, text) : options_refuse(option, err.text);
 }

@@ -244,6 +244,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
         return;
     }
     spank_apapi_name_user(spank, spank_apapi_options_choice(), &remote.step);
+    spank_apapi_configure_scopes(spank, spank_apapi_options_choice());
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
