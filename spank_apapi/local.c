@@ -165,7 +165,10 @@ static void local_describe_budget(void)
     slash = strrchr(program, '/');
     message_add_number(&local_message, "totals_ms", totals_ms);
     message_add_pair(&local_message, "budget", choice_given(choice, SPANK_APAPI_BUDGET));
-    message_add_pair(&local_message, "job_budget", choice->job_budget ? "1" : NULL);
+    message_add_pair(&local_message, "job_budget",
+                     choice->job_budget || choice->job_limits ? "1" : NULL);
+    message_add_pair(&local_message, "overflow",
+                     choice->step_limits ? getenv(choice_variable(SPANK_APAPI_OVERFLOW)) : NULL);
     message_add_pair(&local_message, "config", choice->config->path);
     if (slash) {
         *slash = '\0';

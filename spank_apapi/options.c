@@ -204,6 +204,19 @@ static int options_gather(const char *variable, struct apapi_error *err)
                     : overflow_add(&overflow, text, err);
 }
 
+/* Who watches a job is its batch step; a step, the collector of its srun. */
+static int options_check_scopes(enum spank_apapi_option option, const char *lines)
+{
+    choice->step_limits = overflow_has_scope(lines, "step");
+    choice->job_limits = overflow_has_scope(lines, "job");
+    if (choice->job_limits && overflow.asked &&
+        strcmp(program_invocation_short_name, "sbatch") != 0) {
+        return options_refuse(option, "only sbatch has a step that could watch a job: give it to "
+                                      "sbatch, or 'step total' to srun");
+    }
+    return 0;
+}
+
 /*
  * All of them are checked at once: they must not contradict each other. A caret stands below the
  * line before it.
@@ -220,7 +233,7 @@ static int options_check_overflow(void)
         return options_refuse(option, err.text);
     }
     if (options_ask("--overflow", getenv(variable), text, sizeof text, &err) == 0) {
-        return 0;
+        return options_check_scopes(option, getenv(variable));
     }
     if (errno != ENOENT) {
         return options_refuse(option, err.text);

@@ -316,6 +316,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     if (remote_check_partition(spank)) {
         return;
     }
+    spank_apapi_step_scopes(spank);
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {

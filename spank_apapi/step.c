@@ -329,15 +329,22 @@ static void configure_rights(spank_t spank, struct message *message)
 }
 
 /* Slurm has passed on the last threshold only; the step's environment has all of them. */
-static bool configure_overflow(spank_t spank, struct message *message)
+static const char *step_overflow(spank_t spank)
 {
     static char lines[OVERFLOW_LINES_SIZE];
     const char *last = choice_given(choice, SPANK_APAPI_OVERFLOW);
     bool all =
         last && spank_apapi_look(spank, choice_variable(SPANK_APAPI_OVERFLOW), lines, sizeof lines);
 
-    message_add_pair(message, "overflow", all ? lines : last);
-    return last != NULL;
+    return all ? lines : last;
+}
+
+void spank_apapi_step_scopes(spank_t spank)
+{
+    const char *lines = step_overflow(spank);
+
+    choice->step_limits = overflow_has_scope(lines, "step");
+    choice->job_limits = overflow_has_scope(lines, "job");
 }
 
 /* @return whether the user wants files, or something to be watched. */
@@ -348,8 +355,10 @@ static bool configure_files(spank_t spank, const struct spank_apapi_step *step,
         step->batch && choice_format(choice) != CONFIG_NONE ? choice_output(choice) : NULL;
     bool watches = step->batch && choice_watches_job(choice);
     const char *trace = choice_given(choice, SPANK_APAPI_TRACE);
-    bool named = configure_overflow(spank, message) || output || trace;
+    const char *overflow = step_overflow(spank);
+    bool named = overflow || output || trace;
 
+    message_add_pair(message, "overflow", overflow);
     message_add_pair(message, "output", output);
     message_add_pair(message, "trace", trace);
     if (watches) {

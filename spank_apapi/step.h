@@ -32,6 +32,9 @@ void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step);
 /** A spank_apapi_look_f for the step's environment. In slurmstepd only. */
 bool spank_apapi_look(void *spank, const char *variable, char *value, size_t size);
 
+/** Note which limits --apapi-overflow has, before anything asks for them. In slurmstepd only. */
+void spank_apapi_step_scopes(spank_t spank);
+
 /** What the user or the site wants to measure. */
 struct spank_apapi_request {
     const char *components; /* "": what is available */

@@ -30,9 +30,9 @@ struct atime {
     struct apapi_environment environment;
     struct apapi_event_rules rules;
     struct apapi_session *session;
-    struct thresholds *thresholds; /* NULL: none */
-    struct region_watch *regions;  /* NULL: none */
-    int markdown;                  /* -1: not open */
+    struct limits *limits;        /* NULL: none */
+    struct region_watch *regions; /* NULL: none */
+    int markdown;                 /* -1: not open */
     struct report reports[2];
 };
 
@@ -106,7 +106,7 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
         .softfail = atime->environment.softfail,
         .on_sample = atime->trace ? trace_sample : NULL,
         .context = atime->trace,
-        .patience_ns = options->components || atime->thresholds ? PATIENCE_NS : 0,
+        .patience_ns = options->components || atime->limits ? PATIENCE_NS : 0,
         .live = region_watch_page(atime->regions),
         .on_live = atime->regions ? region_watch_reading : NULL,
         .live_context = atime->regions,
@@ -134,7 +134,7 @@ static void atime_open_regions(struct atime *atime)
 static int atime_open_all(struct atime *atime)
 {
     struct apapi_error err;
-    int status = thresholds_open(atime->options, &atime->thresholds);
+    int status = limits_open(atime->options, &atime->limits);
 
     if (status >= 0) {
         return status;
@@ -147,7 +147,7 @@ static int atime_open_all(struct atime *atime)
     if (load_rules(atime, &err) || open_files(atime, &err) || atime_open_session(atime, &err)) {
         return options_refuse(err.text);
     }
-    return thresholds_set(atime->thresholds, atime->session);
+    return limits_set(atime->limits, atime->session);
 }
 
 /* Writes what `fill` writes into `fd`, all or nothing. */
@@ -226,7 +226,7 @@ static int atime_measure(struct atime *atime)
     const struct options *options = atime->options;
     const struct measuring measuring = {.session = atime->session,
                                         .trace = atime->trace,
-                                        .thresholds = atime->thresholds,
+                                        .limits = atime->limits,
                                         .regions = atime->regions,
                                         .verbose = options->verbose,
                                         .process = options->pid ? &atime->process : NULL,
@@ -256,7 +256,7 @@ static void atime_close_all(struct atime *atime)
     }
     apapi_session_destroy(atime->session);
     region_watch_close(atime->regions); /* only now: the session wrote to its page */
-    thresholds_close(atime->thresholds);
+    limits_close(atime->limits);
     apapi_event_rules_clear(&atime->rules);
     if (atime->output > STDERR_FILENO) {
         close(atime->output);

@@ -6,7 +6,7 @@
 
 #include "apapi/interval.h"
 #include "atime/print.h"
-#include "threshold/types.h"
+#include "limit/limit.h"
 
 #define RUNS_MAX 1000
 
@@ -25,8 +25,8 @@ struct options {
     pid_t pid;    /* 0: start a program */
     bool verbose;
     size_t overflow_count;
-    const char *overflows[THRESHOLDS_MAX + 1]; /* as given */
-    char **program;                            /* NULL-terminated; NULL: `pid` */
+    const char *overflows[LIMITS_MAX + 1]; /* as given */
+    char **program;                        /* NULL-terminated; NULL: `pid` */
 };
 
 /**

@@ -7,6 +7,7 @@
 
 #include "apapi/record.h"
 #include "base/child.h"
+#include "limit/limit.h"
 
 /** One run of the program. */
 struct run {
@@ -94,5 +95,15 @@ double report_coverage(const struct report *report, enum apapi_domain domain);
 
 /** @return whether at least one run has measured this domain; NONE: any domain that adds up. */
 bool report_has_domain(const struct report *report, enum apapi_domain domain);
+
+/** A threshold that was crossed in a run. */
+struct runs_crossed {
+    const char *threshold; /* borrowed from a run's record */
+    struct spread count;   /* of crossings, in the runs that have any */
+    struct spread first_s; /* the first one in these runs, since their start [s] */
+};
+
+/** @return how many thresholds were crossed in the runs of `report`, at most LIMITS_MAX. */
+size_t runs_crossed(const struct report *report, struct runs_crossed rows[LIMITS_MAX]);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "atime/print.h"
 #include "atime/print_regions.h"
-#include "atime/runs_crossed.h"
 #include "atime/student.h"
 #include "base/count_of.h"
 #include "base/text.h"
@@ -220,7 +219,7 @@ static int print_json_put_times(json_t *statistics, const struct report *report)
 
 static int print_json_put_crossings(json_t *statistics, const struct report *report)
 {
-    struct runs_crossed rows[THRESHOLDS_MAX];
+    struct runs_crossed rows[LIMITS_MAX];
     size_t count = runs_crossed(report, rows);
     json_t *list;
     int rc;

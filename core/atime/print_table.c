@@ -7,7 +7,6 @@
 
 #include "atime/print.h"
 #include "atime/print_regions.h"
-#include "atime/runs_crossed.h"
 #include "atime/student.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -317,7 +316,7 @@ static void print_table_describe_count(char *text, size_t size, const struct spr
 /* In how many runs, how often, and when for the first time. */
 static void print_table_put_crossings(FILE *out, const struct report *report)
 {
-    struct runs_crossed rows[THRESHOLDS_MAX];
+    struct runs_crossed rows[LIMITS_MAX];
     size_t count = runs_crossed(report, rows);
     char times[CELL_SIZE], first[CELL_SIZE], text[2 * TEXT_SIZE];
 

@@ -47,7 +47,7 @@ static void atime_runs_start(const struct measuring *measuring, struct apapi_rec
 
     record->complete = true;
     region_watch_begin(measuring->regions);
-    thresholds_begin(measuring->thresholds);
+    limits_begin(measuring->limits);
     if (measuring->trace) {
         trace_next_run(measuring->trace);
     }
@@ -70,7 +70,7 @@ static void atime_runs_stop(const struct measuring *measuring, bool last,
         unmeasured(record, err.text);
     }
     region_watch_end(measuring->regions, record);
-    thresholds_record(measuring->thresholds, last, record);
+    limits_record(measuring->limits, last, record);
 }
 
 static void watch(const struct process *process, const struct signals *signals,
@@ -92,10 +92,10 @@ static int run_once(const struct measuring *measuring, const struct signals *sig
     name_record(report, &run->record);
     atime_runs_start(measuring, &run->record);
     if (measuring->process) {
-        thresholds_add_process(report->pid, measuring->thresholds);
+        limits_add_process(report->pid, measuring->limits);
         watch(measuring->process, signals, &run->end);
     } else {
-        const struct child_started started = {thresholds_add_process, measuring->thresholds};
+        const struct child_started started = {limits_add_process, measuring->limits};
 
         result = child_run(report->program, signals, &started, &run->end, err);
     }

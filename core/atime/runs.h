@@ -2,17 +2,17 @@
 #ifndef ATIME_RUNS_H
 #define ATIME_RUNS_H
 #include "apapi/session.h"
+#include "atime/limits.h"
 #include "atime/print.h"
 #include "atime/process.h"
 #include "atime/region_watch.h"
-#include "atime/thresholds.h"
 #include "session/trace.h"
 
 /** What to measure, and with what. All borrowed. */
 struct measuring {
     struct apapi_session *session;
     struct trace *trace;           /* NULL: none */
-    struct thresholds *thresholds; /* NULL: none */
+    struct limits *limits;         /* NULL: none */
     struct region_watch *regions;  /* NULL: none */
     const struct process *process; /* NULL: run the reports' programs */
     FILE *progress;                /* gets a line after each run; NULL: none */

@@ -61,8 +61,9 @@
  *   plugin to apapi-collect (one per srun); its descriptor APAPI_LISTEN_FD is a listening socket
  *     config  token step name nodes format verbose (first message)
  *             job: value of APAPI_JOB_ENV, to which the records are forwarded
- *             totals_ms budget config slurm_bin slurm_conf quiet: for energy budgets; its
- *             descriptor 2 is srun's standard error then. job_budget: the job has one
+ *             totals_ms budget overflow config slurm_bin slurm_conf quiet: for limits of the
+ *             step, overflow: one a line, also of other scopes; its descriptor 2 is srun's
+ *             standard error then. job_budget: the job has a limit
  *     end     nodelist wait_ms   the step has ended; nodelist: "n[1-4,7]", left out if not known.
  *                                Waits at most wait_ms for missing records.
  *   salloc's plugin to its apapi-collect, which answers the end with one table, "" if none
@@ -77,11 +78,11 @@
  *     record          payload: the record as JSON
  *     absent          payload: the reason why there is none; empty: not reported
  *     total           from apapi-sampler, every TOTALS_MS if srun wants totals; payload: "RUN
- *                     ELAPSED_NS JOULES JOB", see budget/budget_sum.h. apapi-collect answers with
+ *                     ELAPSED_NS JOULES JOB", see limit/totals.h. apapi-collect answers with
  *                     "budget JOULES USED_JOULES", the least budget and the sum of all nodes,
- *                     then a line for each crossing of a budget, "UNIX_NS
- *                     JOULES\tBUDGET\tACTION\tRESULT", and closes the connection. Unknown lines
- *                     are ignored
+ *                     then a line for each crossing of a limit, "UNIX_NS
+ *                     JOULES\tLIMIT\tACTION\tRESULT[\tCOUNT]", and closes the connection.
+ *                     Unknown lines are ignored
  *
  *   apapi-collect to the process that makes the table of a whole job: apapi-sampler of the batch
  *   step, or apapi-collect of salloc; over a stream socket of this machine, as above:

@@ -20,9 +20,8 @@
 #include "base/option_table.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
-#include "collect/collect_budget.h"
 #include "collect/collect_job.h"
-#include "collect/pass_totals.h"
+#include "collect/limits.h"
 #include "config/values.h"
 #include "gather/receiver.h"
 #include "output/step_report.h"
@@ -43,7 +42,7 @@ struct collector {
     enum config_format format;
     bool verbose;
     struct step_report step_report;
-    struct collect_budget budget;
+    struct collect_limits limits;
 };
 
 /* Too large for the stack. */
@@ -87,7 +86,7 @@ static int collect_configure(struct collector *collector)
         receiver_open(&collector->receiver, APAPI_LISTEN_FD)) {
         return -1;
     }
-    collect_budget_begin(&collector->budget, &message, &collector->receiver);
+    collect_limits_begin(&collector->limits, &message, &collector->receiver);
     forward_begin(&collector->forward, collector->step);
     return 0;
 }
@@ -96,7 +95,7 @@ static void begin_end(struct collector *collector)
 {
     const char *nodelist = message_value(&message, "nodelist");
 
-    collect_budget_end(&collector->budget);
+    collect_limits_end(&collector->limits);
     collector->ending = true;
     collector->end_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
     receiver_expect(&collector->receiver, nodelist ? nodelist : "");
@@ -106,7 +105,7 @@ static void begin_end(struct collector *collector)
 static void begin_alone(struct collector *collector)
 {
     collector->alone = true;
-    collect_budget_end(&collector->budget);
+    collect_limits_end(&collector->limits);
     collector->ending = true;
     collector->end_ns = deadline_now() + (forward_is_open(&collector->forward) ? ORPHAN_NS : 0);
 }
@@ -132,7 +131,7 @@ static int earlier_ms(int one_ms, int other_ms)
 static int left_ms(const struct collector *collector)
 {
     int patience_ms = earlier_ms(receiver_patience_ms(&collector->receiver),
-                                 collect_budget_pause_ms(&collector->budget));
+                                 collect_limits_pause_ms(&collector->limits));
     uint64_t now_ns = deadline_now();
     int end_ms = collector->end_ns > now_ns
                      ? (int)((collector->end_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS)
@@ -144,7 +143,7 @@ static int left_ms(const struct collector *collector)
 /* What short steps have drawn is known only now. */
 static void collect_end_forward(struct collector *collector)
 {
-    pass_totals(&collector->budget.sum, &collector->forward);
+    collect_limits_pass(&collector->limits);
     forward_end(&collector->forward);
 }
 
@@ -152,13 +151,14 @@ static void collect_end_forward(struct collector *collector)
 static void wait_and_handle(struct collector *collector)
 {
     struct pollfd watched[] = {{.fd = collector->alone ? -1 : APAPI_CHANNEL_FD, .events = POLLIN},
-                               {.fd = collector->receiver.poll, .events = POLLIN}};
+                               {.fd = collector->receiver.poll, .events = POLLIN},
+                               {.fd = collect_limits_fd(&collector->limits), .events = POLLIN}};
 
-    if (poll(watched, 2, left_ms(collector)) < 0) {
+    if (poll(watched, 3, left_ms(collector)) < 0) {
         return;
     }
     receiver_work(&collector->receiver);
-    collect_budget_work(&collector->budget);
+    collect_limits_work(&collector->limits);
     if (receiver_is_complete(&collector->receiver)) {
         collect_end_forward(collector); /* srun may take long to end, or may be killed */
     }

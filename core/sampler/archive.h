@@ -3,9 +3,9 @@
 #define SAMPLER_ARCHIVE_H
 #include <stdatomic.h>
 
-#include "action/crossings.h"
 #include "apapi/record.h"
 #include "apapi/session.h"
+#include "limit/crossings.h"
 #include "regions/observe/observe.h"
 #include "sampler/spool.h"
 #include "sampler/step.h"

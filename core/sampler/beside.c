@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "action/process_stat.h"
-#include "action/shell.h"
 #include "base/write_all.h"
 #include "sampler/cgroup.h"
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "action/jobs.h"
+#include "limit/actor.h"
 
 /*
  * What is done beside a task, as its user: apapi-sampler executes itself, so that no memory of root

@@ -8,15 +8,13 @@
 
 #include "apapi/session.h"
 #include "base/option_table.h"
-#include "budget/budget_site.h"
 #include "channel/packet.h"
 #include "config/config.h"
 #include "config/folders.h"
 #include "config/installed.h"
 #include "events/definition.h"
+#include "limit/limit.h"
 #include "sampler/pack.h"
-#include "threshold/threshold.h"
-#include "threshold/threshold_list.h"
 
 static int questions_refuse(const struct apapi_error *err)
 {
@@ -63,17 +61,17 @@ static int pack(void)
 static int questions_check_budget(const char *text, const char *path)
 {
     static struct config config;
-    struct budget_site site = {0};
-    struct budget budget;
+    struct limit_site site;
+    struct limit budget;
     struct apapi_error err;
 
-    if (budget_parse(text, &budget, &err)) {
+    if (limit_parse_budget(text, &budget, &err)) {
         return questions_refuse(&err);
     }
     config_defaults(&config);
     config_read(&config, path, NULL);
-    site.max = config_section_value(&config, BUDGET_SECTION, BUDGET_MAX_KEY);
-    if (budget.amount_j > budget_site_most_j(&site)) {
+    site = limit_site_of(&config);
+    if (budget.amount > limit_site_most_j(&site)) {
         printf("%s is more than this site permits: max_budget = %s\n", budget.text, site.max);
         return USAGE_ERROR;
     }
@@ -84,25 +82,23 @@ static int questions_check_budget(const char *text, const char *path)
  * The nodes know the events. Here a component can be checked, and what the installed definitions
  * say of an event's kind.
  */
-static int questions_check_event(const struct threshold *threshold,
-                                 const struct apapi_event_rules *rules, struct apapi_error *err)
+static int questions_check_event(const struct limit *limit, const struct apapi_event_rules *rules,
+                                 struct apapi_error *err)
 {
     const struct apapi_definition *definition;
     char component[APAPI_NAME_SIZE];
     struct apapi_error why;
 
-    if (!threshold_is_of_event(threshold)) {
+    if (!limit_is_of_event(limit)) {
         return 0;
     }
-    definition = apapi_eventops_find(rules->default_ops, threshold->meter);
-    snprintf(component, sizeof component, "%.*s",
-             (int)(strstr(threshold->meter, ":::") - threshold->meter), threshold->meter);
+    definition = apapi_eventops_find(rules->default_ops, limit->meter);
+    snprintf(component, sizeof component, "%.*s", (int)(strstr(limit->meter, ":::") - limit->meter),
+             limit->meter);
     if (apapi_components_check(component, &why)) {
-        return threshold_refuse(threshold, THRESHOLD_METER, errno, why.text, err);
+        return limit_refuse(limit, LIMIT_METER, errno, why.text, err);
     }
-    return definition && definition->has_kind
-               ? threshold_check_kind(threshold, definition->kind, err)
-               : 0;
+    return definition && definition->has_kind ? limit_check_kind(limit, definition->kind, err) : 0;
 }
 
 /* Those of APAPI; the user's are for what a report shows. */
@@ -116,17 +112,17 @@ static void questions_load_rules(struct apapi_event_rules *rules)
 }
 
 /* For srun: check thresholds, one a line. Prints what is wrong, in some lines. */
-static int questions_check_thresholds(const char *lines)
+static int questions_check_limits(const char *lines)
 {
-    static struct threshold_list list;
+    static struct limit_list list;
     struct apapi_event_rules rules = {0};
     struct apapi_error err;
-    int result = threshold_list_parse(&list, lines, &err);
+    int result = limit_list_parse(&list, lines, &err);
 
     questions_load_rules(&rules);
 
     for (size_t i = 0; i < list.count && result == 0; i++) {
-        result = questions_check_event(&list.thresholds[i], &rules, &err);
+        result = questions_check_event(&list.limits[i], &rules, &err);
     }
     apapi_event_rules_clear(&rules);
     return result ? questions_refuse(&err) : EXIT_SUCCESS;
@@ -180,7 +176,7 @@ int questions_answer(int argc, char **argv)
         return questions_check(questions.components);
     }
     if (optind == argc && questions.overflow) {
-        return questions_check_thresholds(questions.overflow);
+        return questions_check_limits(questions.overflow);
     }
     if (optind == argc && questions.pack) {
         return pack();

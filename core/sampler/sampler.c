@@ -28,8 +28,8 @@
 #include "regions/observe/observe.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
-#include "sampler/crossed.h"
 #include "sampler/known.h"
+#include "sampler/limits.h"
 #include "sampler/livefile.h"
 #include "sampler/log.h"
 #include "sampler/names.h"
@@ -41,8 +41,6 @@
 #include "sampler/share.h"
 #include "sampler/step.h"
 #include "sampler/step_tables.h"
-#include "sampler/thresholds.h"
-#include "sampler/totals.h"
 #include "sampler/userfiles.h"
 #include "sampler/watchdog.h"
 
@@ -56,7 +54,7 @@ struct sampler {
     struct apapi_session *session;
     struct parts parts; /* of the job, if a table of the whole job is wanted */
     struct userfiles files;
-    struct thresholds thresholds;
+    struct limits limits;
     struct archive archive;
     struct livefile live;
     struct totals totals;      /* for a budget of the step */
@@ -172,7 +170,7 @@ static void open_parts(struct sampler *sampler)
         log_write(LOG_NOTICE, "job %u has no table: %s", sampler->step.id.job, strerror(errno));
     }
     sampler->parts.only = sampler->step.job_only;
-    thresholds_hear(&sampler->thresholds, &sampler->parts);
+    limits_hear(&sampler->limits, &sampler->parts);
 }
 
 /* During an upgrade; at any other time, there are two installations on the node. */
@@ -198,8 +196,8 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     sampler_note_versions(&sampler->step);
     userfiles_prepare(&sampler->files, &sampler->step);
     process_schedule(&sampler->step);
-    if (thresholds_open(&sampler->thresholds, &sampler->step)) {
-        sampler->archive.crossings = &sampler->thresholds.crossings;
+    if (limits_open(&sampler->limits, &sampler->step)) {
+        sampler->archive.crossings = &sampler->limits.crossings;
     }
     process_settle(userfiles_have_writers(&sampler->files));
     userfiles_start_trace(&sampler->files);
@@ -222,7 +220,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     if (sampler_open_session(sampler, err)) {
         return -1;
     }
-    thresholds_set(&sampler->thresholds, &sampler->step, sampler->session);
+    limits_set(&sampler->limits, &sampler->step, sampler->session);
     publish_live(sampler);
     serve_regions(sampler);
     return 0;
@@ -268,7 +266,7 @@ static void finish_files(struct sampler *sampler)
 
     if (*step->output || *step->trace || *step->overflow || step_watches_job(step)) {
         userfiles_end_trace(&sampler->files);
-        sampler_answer(APAPI_WORD_NOTE, *trouble ? trouble : sampler->thresholds.trouble.text);
+        sampler_answer(APAPI_WORD_NOTE, *trouble ? trouble : sampler->limits.trouble.text);
     }
 }
 
@@ -331,9 +329,9 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
         sampler_answer(APAPI_WORD_FAILED, err.text);
         return;
     }
-    thresholds_record(&sampler->thresholds, &sampler->step, &record);
+    limits_record(&sampler->limits, &sampler->step, &record);
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
-    crossed_note(&record, totals_end(&sampler->totals, &record.measurement));
+    crossings_read(&record, totals_end(&sampler->totals, &record.measurement));
     finish_regions(sampler, &record);
     share_finish(&sampler->step, &record);
     sampler_deliver(sampler, &record);
@@ -364,7 +362,7 @@ static bool converse(struct sampler *sampler)
     if (message_is(&message, APAPI_WORD_BEGIN) && !sampler->measuring) {
         sampler_begin(sampler);
     } else if (message_is(&message, APAPI_WORD_TASK)) {
-        thresholds_add_task(&sampler->thresholds, (pid_t)message_number(&message, "pid"));
+        limits_add_task(&sampler->limits, (pid_t)message_number(&message, "pid"));
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
         sampler->wait_until_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
@@ -389,7 +387,7 @@ static int patience_ms(const struct sampler *sampler)
     int own_ms = earlier_ms(archive_pause_ms(&sampler->archive), serve_ms);
 
     return earlier_ms(earlier_ms(earlier_ms(parts_ms, own_ms), totals_pause_ms(&sampler->totals)),
-                      thresholds_patience_ms(&sampler->thresholds));
+                      limits_patience_ms(&sampler->limits));
 }
 
 static void sampler_serve(struct sampler *sampler, int signals)
@@ -426,7 +424,7 @@ static void sampler_serve(struct sampler *sampler, int signals)
             serve_tick(sampler->serve);
         }
         if (more) {
-            thresholds_work(&sampler->thresholds, &sampler->step, sampler->session);
+            limits_work(&sampler->limits, &sampler->step, sampler->session);
         }
         if (ready == 0 || (more && archive_pause_ms(&sampler->archive) == 0)) {
             archive_work(&sampler->archive, sampler->session);
@@ -478,7 +476,7 @@ int sampler_run(void)
     parts_close(&sampler.parts);
     userfiles_close(&sampler.files);
     apapi_session_destroy(sampler.session);
-    thresholds_close(&sampler.thresholds);
+    limits_close(&sampler.limits);
     serve_close(sampler.serve);
     observe_destroy(sampler.observer); /* only now: the session told it of its readings */
     livefile_close(&sampler.live);     /* only now: the session wrote to it */

@@ -7,11 +7,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "session/overflow_cpu.h"
 #include "session/overflow_deliver.h"
-#include "session/overflow_evaluate.h"
-
-#define NODE_NAME "total"
 
 /* What a threshold is about. */
 struct overflow_target {
@@ -28,66 +24,38 @@ struct overflow_target {
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-static double overflow_step(const struct apapi_event *event)
+/* @return whether the component has the event, or meters for the domain or a part of the node. */
+static bool overflow_find_in(const struct component *component, const char *name,
+                             struct overflow_target *target)
 {
-    return event->accumulates && event->type != APAPI_TYPE_FP64 ? event->scale : 0;
-}
+    bool of_event = target->subject == OVERFLOW_EVENT, found = false;
+    size_t length = strlen(component->name);
 
-static bool overflow_find_event(const struct component *component, const char *name,
-                                struct overflow_target *target)
-{
-    for (size_t i = 0; i < component->meter_count; i++) {
+    for (size_t i = 0; i < component->meter_count && !(of_event && found); i++) {
         const struct apapi_event *event = &component->events[i];
+        double step = event->accumulates && event->type != APAPI_TYPE_FP64 ? event->scale : 0;
+        enum apapi_domain domain = component->feeds[i];
 
-        if (strcmp(event->name, name) == 0) {
+        if (of_event && strcmp(event->name, name) == 0) {
             target->index = i;
             target->kind = event->kind;
             target->accumulates = event->accumulates;
             target->scale = event->accumulates ? event->scale : 1;
-            target->step = overflow_step(event);
+            target->step = step;
             snprintf(target->unit, sizeof target->unit, "%s", event->unit);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* @return whether the component has meters for the domain, or for a part of the node's total. */
-static bool overflow_find_domain(const struct component *component, struct overflow_target *target)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < component->meter_count; i++) {
-        enum apapi_domain domain = component->feeds[i];
-        bool wanted = target->subject == OVERFLOW_NODE ? apapi_domain_adds_up(domain)
-                                                       : domain == target->index;
-
-        if (domain != APAPI_DOMAIN_NONE && wanted) {
-            target->step = fmax(target->step, overflow_step(&component->events[i]));
+            found = true;
+        } else if (!of_event && domain != APAPI_DOMAIN_NONE &&
+                   (target->subject == OVERFLOW_NODE ? apapi_domain_adds_up(domain)
+                                                     : domain == target->index)) {
+            target->step = fmax(target->step, step);
             found = true;
         }
     }
-    return found;
-}
-
-/* The component's name stands before ":::"; where it does not, any may have it. */
-static bool overflow_may_have(const struct component *component, const char *name,
-                              const struct overflow_target *target)
-{
-    const char *end = strstr(name, ":::");
-    size_t length = strlen(component->name);
-
-    return target->subject != OVERFLOW_EVENT || !end ||
-           ((size_t)(end - name) == length && strncmp(name, component->name, length) == 0);
-}
-
-static bool overflow_find_in(const struct component *component, const char *name,
-                             struct overflow_target *target)
-{
-    bool found = target->subject == OVERFLOW_EVENT ? overflow_find_event(component, name, target)
-                                                   : overflow_find_domain(component, target);
-
-    target->opening |= component->to_open && overflow_may_have(component, name, target);
+    /* the component's name stands before ":::"; where it does not, any may have the event */
+    target->opening |=
+        component->to_open &&
+        (!of_event || !strstr(name, ":::") ||
+         (strncmp(name, component->name, length) == 0 && strncmp(name + length, ":::", 3) == 0));
     if (found) {
         target->interval_s = (double)component->interval_ns / 1e9;
     }
@@ -139,7 +107,7 @@ static int overflow_find(struct sampling *sampling, const char *name,
 
     *target = (struct overflow_target){.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1};
     strcpy(target->unit, "J");
-    if (strcmp(name, NODE_NAME) == 0) {
+    if (strcmp(name, LIMIT_TOTAL_NAME) == 0) {
         target->subject = OVERFLOW_NODE;
     } else if (domain != APAPI_DOMAIN_NONE) {
         target->subject = OVERFLOW_DOMAIN;
@@ -188,26 +156,6 @@ static int overflow_check_words(const struct apapi_overflow *what, struct apapi_
     return 0;
 }
 
-static int overflow_check_sense(const struct apapi_overflow *what,
-                                const struct overflow_target *target, struct apapi_error *err)
-{
-    bool any_sign = target->kind == APAPI_KIND_TEMPERATURE && !overflow_mode_counts(what->mode);
-
-    if (!any_sign && what->threshold <= 0) {
-        return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
-                          what->threshold);
-    }
-    if (overflow_mode_counts(what->mode) && !target->accumulates &&
-        target->kind != APAPI_KIND_POWER) {
-        return apapi_fail(err, EINVAL, "%.100s is a gauge: it has no total", what->event);
-    }
-    if (what->mode == APAPI_OVERFLOW_ABOVE && !any_sign && what->hysteresis >= what->threshold) {
-        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be less than the threshold",
-                          what->event);
-    }
-    return 0;
-}
-
 /* What a threshold is in: a gauge of power has energy, a counter of energy has power. */
 static void overflow_unit(const struct apapi_overflow *what, const struct overflow_target *target,
                           char *unit, size_t size)
@@ -222,42 +170,39 @@ static void overflow_unit(const struct apapi_overflow *what, const struct overfl
     }
 }
 
-static int overflow_check_unit(const struct apapi_overflow *what,
-                               const struct overflow_target *target, struct apapi_error *err)
+static int overflow_check(struct sampling *sampling, const struct apapi_overflow *what,
+                          struct overflow_target *target, struct apapi_error *err)
 {
+    bool counts = overflow_mode_counts(what->mode), any_sign;
     char unit[APAPI_UNIT_SIZE + 2];
+    double step;
 
+    if (overflow_check_words(what, err) || overflow_find(sampling, what->event, target, err)) {
+        return -1;
+    }
     overflow_unit(what, target, unit, sizeof unit);
-    return !what->unit || strcmp(what->unit, unit) == 0
-               ? 0
-               : apapi_fail(err, EDOM, "%.100s: a threshold in %s, not in %s", what->event,
-                            *unit ? unit : "its own unit", what->unit);
-}
-
-static int overflow_check_step(const struct apapi_overflow *what,
-                               const struct overflow_target *target, struct apapi_error *err)
-{
-    bool counts = overflow_mode_counts(what->mode);
-    double step = counts ? target->step : target->step / target->interval_s;
-
+    any_sign = target->kind == APAPI_KIND_TEMPERATURE && !counts;
+    step = counts ? target->step : target->step / target->interval_s;
+    if (what->unit && strcmp(what->unit, unit) != 0) {
+        return apapi_fail(err, EDOM, "%.100s: a threshold in %s, not in %s", what->event,
+                          *unit ? unit : "its own unit", what->unit);
+    }
+    if (!any_sign && what->threshold <= 0) {
+        return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
+                          what->threshold);
+    }
+    if (counts && !target->accumulates && target->kind != APAPI_KIND_POWER) {
+        return apapi_fail(err, EINVAL, "%.100s is a gauge: it has no total", what->event);
+    }
+    if (what->mode == APAPI_OVERFLOW_ABOVE && !any_sign && what->hysteresis >= what->threshold) {
+        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be less than the threshold",
+                          what->event);
+    }
     if (what->threshold < step && target->accumulates) {
-        char unit[APAPI_UNIT_SIZE + 2];
-
-        overflow_unit(what, target, unit, sizeof unit);
         return apapi_fail(err, ERANGE, "%.100s: the threshold %g %s is below its resolution, %g %s",
                           what->event, what->threshold, unit, step, unit);
     }
     return 0;
-}
-
-static int overflow_check(struct sampling *sampling, const struct apapi_overflow *what,
-                          struct overflow_target *target, struct apapi_error *err)
-{
-    if (overflow_check_words(what, err) || overflow_find(sampling, what->event, target, err) ||
-        overflow_check_unit(what, target, err) || overflow_check_sense(what, target, err)) {
-        return -1;
-    }
-    return overflow_check_step(what, target, err);
 }
 
 /* --- setting ---------------------------------------------------------------------------------- */
@@ -282,23 +227,12 @@ static void overflow_catch_up(struct sampling *sampling)
     }
 }
 
-/* With the mutex. */
-static struct overflow_slot *overflow_find_free(struct overflows *overflows)
-{
-    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
-        if (overflows->slots[i].state == OVERFLOW_FREE) {
-            return &overflows->slots[i];
-        }
-    }
-    return NULL;
-}
-
 static void overflow_set_level(struct overflow_slot *slot, const struct apapi_overflow *what)
 {
-    slot->threshold = (struct apapi_threshold){.mode = (enum apapi_overflow_mode)what->mode,
-                                               .hold_ns = what->hold_ns,
-                                               .hysteresis = what->hysteresis};
-    slot->threshold.level = apapi_threshold_units(what->threshold, slot->scale);
+    slot->limit = (struct limit_state){.mode = (enum apapi_overflow_mode)what->mode,
+                                       .hold_ns = what->hold_ns,
+                                       .hysteresis = what->hysteresis};
+    slot->limit.level = limit_level(what->threshold, slot->scale);
     slot->windows = slot->end_ns = 0;
 }
 
@@ -320,33 +254,26 @@ static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflo
     overflow_set_level(slot, what);
 }
 
-/* With the mutex. */
-static int overflow_insert(struct sampling *sampling, const struct apapi_overflow *what,
-                           const struct overflow_target *target, struct apapi_error *err)
-{
-    struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_slot *slot = overflow_find_free(overflows);
-
-    if (!slot) {
-        return apapi_fail(err, ENOSPC, "%.100s: a session has at most %d thresholds", what->event,
-                          APAPI_OVERFLOW_MAX);
-    }
-    if (overflow_start(&sampling->common)) {
-        return apapi_fail(err, EAGAIN, "%.100s: no thread can be started for handlers",
-                          what->event);
-    }
-    overflow_fill(slot, what, target);
-    return (int)(slot - overflows->slots);
-}
-
+/* @return its number. */
 static int overflow_reserve(struct sampling *sampling, const struct apapi_overflow *what,
                             const struct overflow_target *target, struct apapi_error *err)
 {
     struct overflows *overflows = &sampling->common.overflows;
-    int number;
+    int number = 0;
 
     pthread_mutex_lock(&overflows->mutex);
-    number = overflow_insert(sampling, what, target, err);
+    while (number < APAPI_OVERFLOW_MAX && overflows->slots[number].state != OVERFLOW_FREE) {
+        number++;
+    }
+    if (number == APAPI_OVERFLOW_MAX) {
+        number = apapi_fail(err, ENOSPC, "%.100s: a session has at most %d thresholds", what->event,
+                            APAPI_OVERFLOW_MAX);
+    } else if (overflow_start(&sampling->common)) {
+        number =
+            apapi_fail(err, EAGAIN, "%.100s: no thread can be started for handlers", what->event);
+    } else {
+        overflow_fill(&overflows->slots[number], what, target);
+    }
     pthread_mutex_unlock(&overflows->mutex);
     return number;
 }
@@ -411,30 +338,23 @@ static bool overflow_is_set(const struct overflows *overflows, int number)
            overflows->slots[number].state == OVERFLOW_SET;
 }
 
-static int overflow_read(struct overflows *overflows, int number, struct overflow_slot *slot,
-                         struct apapi_error *err)
+int overflow_change(struct sampling *sampling, int number, double threshold,
+                    struct apapi_error *err)
 {
+    struct overflows *overflows = &sampling->common.overflows;
+    struct overflow_target target;
+    struct overflow_slot slot;
+    struct apapi_overflow what;
     bool set;
 
     pthread_mutex_lock(&overflows->mutex);
     set = overflow_is_set(overflows, number);
     if (set) {
-        *slot = overflows->slots[number];
+        slot = overflows->slots[number];
     }
     pthread_mutex_unlock(&overflows->mutex);
-    return set ? 0 : apapi_fail(err, EINVAL, "there is no threshold %d", number);
-}
-
-int overflow_change(struct sampling *sampling, int number, double threshold,
-                    struct apapi_error *err)
-{
-    struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_slot slot = {.state = OVERFLOW_FREE};
-    struct overflow_target target;
-    struct apapi_overflow what;
-
-    if (overflow_read(overflows, number, &slot, err)) {
-        return -1;
+    if (!set) {
+        return apapi_fail(err, EINVAL, "there is no threshold %d", number);
     }
     if (slot.subject == OVERFLOW_CPU) {
         return apapi_fail(err, ENOTSUP, "%.100s: PAPI counts it: remove it and set it again",
@@ -442,10 +362,10 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
     }
     what = (struct apapi_overflow){.event = slot.event,
                                    .threshold = threshold,
-                                   .mode = slot.threshold.mode,
+                                   .mode = slot.limit.mode,
                                    .handler = slot.handler,
-                                   .hold_ns = slot.threshold.hold_ns,
-                                   .hysteresis = slot.threshold.hysteresis};
+                                   .hold_ns = slot.limit.hold_ns,
+                                   .hysteresis = slot.limit.hysteresis};
     if (overflow_check(sampling, &what, &target, err)) {
         return -1;
     }

@@ -2,10 +2,161 @@
 #include "session/overflow_deliver.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
-#include "session/overflow_cpu.h"
-#include "session/overflow_evaluate.h"
+#include "sources/sources.h"
+
+/* --- thresholds that PAPI counts -------------------------------------------------------------- */
+
+#define OVERFLOW_RING 64 /* interrupts that a handler may be behind; further ones are counted */
+
+struct overflow_interrupt {
+    uint64_t time_ns; /* CLOCK_MONOTONIC */
+    uint64_t vector;
+    uint64_t lost; /* before it, that did not fit into the ring */
+    void *address;
+    ucontext_t context;
+};
+
+struct overflow_cpu {
+    struct overflows *overflows;
+    int number;
+    double threshold;
+    uint64_t told; /* interrupts */
+    struct source_overflow_counter *counter;
+    atomic_uint written, read;
+    uint64_t lost; /* the signal's */
+    struct overflow_interrupt ring[OVERFLOW_RING];
+};
+
+int overflow_cpu_check(const struct apapi_overflow *what, struct apapi_error *err)
+{
+    const unsigned both = APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE;
+
+    if (!what->event || !what->handler) {
+        return apapi_fail(err, EINVAL, "a threshold needs an event and a handler");
+    }
+    if ((what->mode & both) == both || (what->mode & ~both) != APAPI_OVERFLOW_EVERY ||
+        what->hold_ns > 0 || what->hysteresis != 0) {
+        return apapi_fail(err, EINVAL, "%.100s: PAPI only counts every so many, in one way",
+                          what->event);
+    }
+    if (!isfinite(what->threshold) || what->threshold <= 0) {
+        return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
+                          what->threshold);
+    }
+    if (what->threshold < 1 || what->threshold > INT_MAX) {
+        return apapi_fail(err, ERANGE, "%.100s: PAPI takes thresholds from 1 to %d", what->event,
+                          INT_MAX);
+    }
+    return 0;
+}
+
+/* --- in the signal ---------------------------------------------------------------------------- */
+
+static void overflow_cpu_note(struct overflow_cpu *cpu, const struct overflow_interrupt *interrupt,
+                              const void *context)
+{
+    unsigned written = atomic_load_explicit(&cpu->written, memory_order_relaxed);
+    struct overflow_interrupt *entry = &cpu->ring[written % OVERFLOW_RING];
+
+    if (written - atomic_load_explicit(&cpu->read, memory_order_acquire) == OVERFLOW_RING) {
+        cpu->lost++;
+        return;
+    }
+    *entry = *interrupt;
+    entry->lost = cpu->lost;
+    cpu->lost = 0;
+    if (context) {
+        entry->context = *(const ucontext_t *)context;
+    }
+#if defined(__x86_64__) || defined(__i386__)
+    entry->context.uc_mcontext.fpregs = NULL; /* they lie on the signal's stack */
+#endif
+    atomic_store_explicit(&cpu->written, written + 1, memory_order_release);
+}
+
+static void overflow_cpu_signal(void *const users[], size_t count, void *address,
+                                const void *context)
+{
+    int saved = errno;
+
+    for (size_t i = 0; i < count; i++) {
+        struct overflow_cpu *cpu = users[i];
+        struct overflows *overflows = cpu->overflows;
+        struct overflow_interrupt interrupt = {.time_ns = session_clock_now_ns(overflows->clock),
+                                               .address = address};
+
+        for (size_t k = 0; k < count; k++) {
+            const struct overflow_cpu *other = users[k];
+
+            interrupt.vector |= other->overflows == overflows ? UINT64_C(1) << other->number : 0;
+        }
+        overflow_cpu_note(cpu, &interrupt, context);
+        sem_post(&overflows->semaphore);
+    }
+    errno = saved;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+struct overflow_cpu *overflow_cpu_begin(struct overflows *overflows, int number,
+                                        const struct apapi_overflow *what, struct apapi_error *err)
+{
+    struct overflow_cpu *cpu = calloc(1, sizeof *cpu);
+    const struct source_overflow_order order = {.event = what->event,
+                                                .threshold = (int)what->threshold,
+                                                .software =
+                                                    (what->mode & APAPI_OVERFLOW_SOFTWARE) != 0,
+                                                .handler = overflow_cpu_signal,
+                                                .user = cpu};
+
+    if (!cpu) {
+        apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
+    }
+    cpu->overflows = overflows;
+    cpu->number = number;
+    cpu->threshold = (double)order.threshold;
+    cpu->counter = apapi_route_overflow()->begin(&order, err);
+    if (!cpu->counter) {
+        int error = errno;
+
+        free(cpu); /* there is no PAPI, or it cannot be used */
+        errno = error == ENOSYS || error == ENODEV || error == EACCES ? ENOTSUP : error;
+        return NULL;
+    }
+    return cpu;
+}
+
+bool overflow_cpu_is_mine(const struct overflow_cpu *cpu)
+{
+    return cpu->counter && apapi_route_overflow()->is_mine(cpu->counter);
+}
+
+void overflow_cpu_end(struct overflow_cpu *cpu)
+{
+    if (cpu && cpu->counter) {
+        apapi_route_overflow()->end(cpu->counter);
+        cpu->counter = NULL;
+    }
+}
+
+/* The oldest interrupt that has not been told; NULL: none. */
+static const struct overflow_interrupt *overflow_cpu_next(const struct overflow_cpu *cpu)
+{
+    unsigned read = atomic_load_explicit(&cpu->read, memory_order_relaxed);
+
+    return read == atomic_load_explicit(&cpu->written, memory_order_acquire)
+               ? NULL
+               : &cpu->ring[read % OVERFLOW_RING];
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
 
 static void overflow_wake(struct overflows *overflows)
 {
@@ -45,11 +196,6 @@ static struct overflow_slot *overflow_oldest_cpu(struct overflows *overflows)
     return oldest;
 }
 
-static bool overflow_has_news(struct overflows *overflows)
-{
-    return overflow_oldest(overflows) || overflow_oldest_cpu(overflows);
-}
-
 static void overflow_free_if_left(struct overflow_slot *slot)
 {
     if (slot->state == OVERFLOW_LEAVING && slot->news.count == 0 &&
@@ -80,53 +226,41 @@ static void overflow_call(struct overflows *overflows, struct overflow_slot *slo
     overflow_wake(overflows);
 }
 
-static void overflow_tell_news(struct overflows *overflows, struct overflow_slot *slot)
-{
-    const struct overflow_news news = slot->news;
-    struct apapi_overflow_crossing crossing = {.count = news.count,
-                                               .value = news.value,
-                                               .seen_value = news.seen_value,
-                                               .time_ns = news.time_ns,
-                                               .first_ns = news.first_ns,
-                                               .seen_ns = news.seen_ns,
-                                               .vector = news.vector};
-
-    slot->news.count = 0;
-    overflow_call(overflows, slot, &crossing);
-}
-
-static void overflow_tell_interrupt(struct overflows *overflows, struct overflow_slot *slot)
-{
-    struct overflow_cpu *cpu = slot->cpu;
-    const struct overflow_interrupt interrupt = *overflow_cpu_next(cpu);
-    struct apapi_overflow_crossing crossing = {.count = interrupt.lost + 1,
-                                               .time_ns = interrupt.time_ns,
-                                               .first_ns = interrupt.time_ns,
-                                               .seen_ns = interrupt.time_ns,
-                                               .vector = interrupt.vector,
-                                               .address = interrupt.address,
-                                               .context = &interrupt.context};
-
-    overflow_cpu_took(cpu);
-    cpu->told += crossing.count;
-    crossing.value = crossing.seen_value = (double)cpu->told * cpu->threshold;
-    overflow_call(overflows, slot, &crossing);
-}
-
-/* @return whether there was something to tell. */
+/* What readings have crossed, then the oldest interrupt. @return whether there was anything. */
 static bool overflow_tell_next(struct overflows *overflows)
 {
     struct overflow_slot *slot = overflow_oldest(overflows);
+    struct apapi_overflow_crossing crossing;
+    struct overflow_interrupt interrupt;
 
     if (slot) {
-        overflow_tell_news(overflows, slot);
-        return true;
+        crossing = (struct apapi_overflow_crossing){.count = slot->news.count,
+                                                    .value = slot->news.value,
+                                                    .seen_value = slot->news.seen_value,
+                                                    .time_ns = slot->news.time_ns,
+                                                    .first_ns = slot->news.first_ns,
+                                                    .seen_ns = slot->news.seen_ns,
+                                                    .vector = slot->news.vector};
+        slot->news.count = 0;
+    } else if ((slot = overflow_oldest_cpu(overflows))) {
+        interrupt = *overflow_cpu_next(slot->cpu);
+        atomic_fetch_add_explicit(&slot->cpu->read, 1, memory_order_release);
+        slot->cpu->told += interrupt.lost + 1;
+        crossing = (struct apapi_overflow_crossing){.count = interrupt.lost + 1,
+                                                    .value = (double)slot->cpu->told *
+                                                             slot->cpu->threshold,
+                                                    .time_ns = interrupt.time_ns,
+                                                    .first_ns = interrupt.time_ns,
+                                                    .seen_ns = interrupt.time_ns,
+                                                    .vector = interrupt.vector,
+                                                    .address = interrupt.address,
+                                                    .context = &interrupt.context};
+        crossing.seen_value = crossing.value;
+    } else {
+        return false;
     }
-    slot = overflow_oldest_cpu(overflows);
-    if (slot) {
-        overflow_tell_interrupt(overflows, slot);
-    }
-    return slot != NULL;
+    overflow_call(overflows, slot, &crossing);
+    return true;
 }
 
 static void overflow_thread_ends(void *argument)
@@ -192,7 +326,8 @@ int overflow_start(struct session_common *common)
     return overflows->started ? 0 : -1;
 }
 
-bool overflow_is_handler(const struct overflows *overflows)
+/* Whether the caller is that thread: a handler. */
+static bool overflow_is_handler(const struct overflows *overflows)
 {
     return overflows->started && pthread_equal(overflows->thread, pthread_self());
 }
@@ -216,15 +351,6 @@ static bool overflow_wait(struct overflows *overflows, uint64_t deadline_ns)
                                   deadline_ns);
 }
 
-static void overflow_await_told(struct overflows *overflows, uint64_t patience_ns)
-{
-    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
-
-    while (!overflows->ended && (overflows->telling >= 0 || overflow_has_news(overflows)) &&
-           overflow_wait(overflows, deadline_ns)) {
-    }
-}
-
 void overflow_flush(struct session_common *common, uint64_t patience_ns)
 {
     struct overflows *overflows = &common->overflows;
@@ -233,11 +359,18 @@ void overflow_flush(struct session_common *common, uint64_t patience_ns)
     if (overflow_by_hand(overflows)) {
         overflow_tell_all(overflows);
     } else if (overflows->started && !overflow_is_handler(overflows)) {
-        overflow_await_told(overflows, patience_ns);
+        uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
+
+        while (!overflows->ended &&
+               (overflows->telling >= 0 || overflow_oldest(overflows) ||
+                overflow_oldest_cpu(overflows)) &&
+               overflow_wait(overflows, deadline_ns)) {
+        }
     }
     pthread_mutex_unlock(&overflows->mutex);
 }
 
+/* Nobody is called for it any more. */
 static bool overflow_is_left(const struct overflows *overflows, int number)
 {
     return overflows->telling != number &&

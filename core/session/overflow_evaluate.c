@@ -8,6 +8,8 @@
 #include "base/thread.h"
 #include "session/component.h"
 
+#define READ_TOTALS 16 /* totals of meters that are kept for further thresholds in a reading */
+
 void overflow_init(struct overflows *overflows, struct session_clock *clock)
 {
     atomic_init(&overflows->active, 0);
@@ -49,7 +51,7 @@ void overflow_restart(struct overflows *overflows)
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         struct overflow_slot *slot = &overflows->slots[i];
 
-        apapi_threshold_restart(&slot->threshold);
+        limit_restart(&slot->limit);
         slot->windows = slot->end_ns = 0;
     }
     pthread_mutex_unlock(&overflows->mutex);
@@ -128,16 +130,6 @@ static void overflow_add_total(struct overflow_sum *sum, uint64_t from_ns, uint6
     sum->total_j = total_j;
 }
 
-/* Nothing is counted until all meters of one component are known to count. */
-static bool overflow_begin_sum(struct overflow_sum *sum, uint64_t now_ns)
-{
-    if (sum->known) {
-        return false;
-    }
-    overflow_add_total(sum, 0, now_ns, 0);
-    return true;
-}
-
 /* @return whether there is something new. */
 static bool overflow_see_domain(struct overflows *overflows, const struct component *component,
                                 size_t index, int d, const struct overflow_part *part)
@@ -152,7 +144,12 @@ static bool overflow_see_domain(struct overflows *overflows, const struct compon
         return false;
     }
     if (!feed_offer(feed, index, component_late_ns(component, d, energy_j))) {
-        return overflow_begin_sum(&domain->sum, meter->open_ns);
+        /* nothing is counted until all meters of one component are known to count */
+        if (domain->sum.known) {
+            return false;
+        }
+        overflow_add_total(&domain->sum, 0, meter->open_ns, 0);
+        return true;
     }
     if (before != index && before != SIZE_MAX) { /* its figures go on where the others end */
         domain->offset_j = domain->sum.total_j - part->total_j;
@@ -201,23 +198,11 @@ static void overflow_add_node_power(struct overflows *overflows)
     }
 }
 
-static void overflow_see_node(struct overflows *overflows, uint64_t from_ns, uint64_t now_ns)
-{
-    long double total_j = 0;
-
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (apapi_domain_adds_up((enum apapi_domain)d) && overflows->domains[d].sum.known) {
-            total_j += overflows->domains[d].sum.total_j;
-        }
-    }
-    overflow_add_total(&overflows->node, from_ns, now_ns, total_j);
-    overflow_add_node_power(overflows);
-}
-
 void overflow_see(struct overflows *overflows, const struct component *component, size_t index)
 {
     struct overflow_part parts[APAPI_DOMAINS] = {{0}};
     uint64_t from_ns = UINT64_MAX, now_ns = 0;
+    long double total_j = 0;
 
     overflow_add_meters(component, parts);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
@@ -233,108 +218,96 @@ void overflow_see(struct overflows *overflows, const struct component *component
         }
     }
     if (now_ns > 0) {
-        overflow_see_node(overflows, from_ns, now_ns);
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            if (apapi_domain_adds_up((enum apapi_domain)d) && overflows->domains[d].sum.known) {
+                total_j += overflows->domains[d].sum.total_j;
+            }
+        }
+        overflow_add_total(&overflows->node, from_ns, now_ns, total_j);
+        overflow_add_node_power(overflows);
     }
 }
 
 /* --- thresholds ------------------------------------------------------------------------------- */
 
-/* What a reading has crossed, in the event's unit. */
+/* What a reading has crossed; times `scale` it is in the event's unit. */
 struct overflow_found {
-    struct apapi_threshold_crossing crossing;
+    struct limit_crossing crossing;
     double seen_value;
 };
 
 static bool overflow_evaluate_sum(struct overflow_slot *slot, const struct overflow_sum *sum,
                                   struct overflow_found *found)
 {
-    if (apapi_threshold_counts(&slot->threshold)) {
-        if (!sum->known || (slot->threshold.known && sum->at_ns == slot->threshold.last_ns &&
-                            sum->total_j == slot->threshold.last)) {
-            return false;
-        }
-        found->seen_value = (double)sum->total_j;
-        return apapi_threshold_count(&slot->threshold, sum->before_ns, sum->at_ns, sum->total_j,
-                                     &found->crossing);
-    }
-    if (sum->windows == slot->windows) {
+    bool counts = limit_state_counts(&slot->limit);
+    struct limit_value value = {sum->total_j, sum->at_ns, sum->before_ns, false};
+
+    if (counts ? !sum->known || (slot->limit.known && sum->at_ns == slot->limit.last_ns &&
+                                 sum->total_j == slot->limit.last)
+               : sum->windows == slot->windows) {
         return false;
     }
-    slot->windows = sum->windows;
-    if (sum->gap) {
-        apapi_threshold_break(&slot->threshold);
+    if (!counts) {
+        slot->windows = sum->windows;
+        value = (struct limit_value){sum->power_w, sum->end_ns - sum->length_ns / 2, 0, sum->gap};
     }
-    found->seen_value = sum->power_w;
-    return apapi_threshold_level(&slot->threshold, sum->end_ns - sum->length_ns / 2, sum->power_w,
-                                 &found->crossing);
+    found->seen_value = (double)value.value;
+    return limit_evaluate(&slot->limit, &value, &found->crossing);
 }
 
-static bool overflow_evaluate_total(struct overflow_slot *slot, const struct apapi_meter *meter,
-                                    struct overflow_found *found)
-{
-    uint64_t known_ns = apapi_meter_known_ns(meter);
-    long double total = 0;
-
-    if (!overflow_total(meter, &total) ||
-        (slot->threshold.known && known_ns == slot->threshold.last_ns)) {
-        return false;
-    }
-    found->seen_value = (double)total * slot->scale;
-    return apapi_threshold_count(&slot->threshold, 0, known_ns, total, &found->crossing);
-}
-
-static bool overflow_evaluate_gauge(struct overflow_slot *slot, const struct apapi_meter *meter,
+/* The level of a gauge, or a rate: that of the middle of its time. */
+static bool overflow_evaluate_level(struct overflow_slot *slot, const struct apapi_meter *meter,
                                     uint64_t now_ns, struct overflow_found *found)
-{
-    if (!meter->gauge.valid || meter->gauge.last_ns != now_ns) {
-        apapi_threshold_break(&slot->threshold);
-        return false;
-    }
-    found->seen_value = meter->gauge.last;
-    return apapi_threshold_level(&slot->threshold, now_ns, meter->gauge.last, &found->crossing);
-}
-
-/* A rate is that of the middle of its time. */
-static bool overflow_evaluate_rate(struct overflow_slot *slot, const struct apapi_meter *meter,
-                                   uint64_t now_ns, struct overflow_found *found)
 {
     const struct apapi_rate *rate = &meter->rate;
     uint64_t length_ns = rate->closed.length_ns;
+    struct limit_value value = {.time_ns = now_ns};
 
-    if (rate->windows == slot->windows || length_ns == 0) {
+    if (meter->event->accumulates) {
+        if (rate->windows == slot->windows || length_ns == 0) {
+            return false;
+        }
+        value.broken = slot->windows > 0 && now_ns - length_ns > slot->end_ns;
+        value.time_ns -= length_ns / 2;
+        value.value = found->seen_value = rate->last;
+        slot->windows = rate->windows;
+        slot->end_ns = now_ns;
+    } else if (meter->gauge.valid && meter->gauge.last_ns == now_ns) {
+        value.value = found->seen_value = meter->gauge.last;
+    } else {
+        limit_break(&slot->limit);
         return false;
     }
-    if (slot->windows > 0 && now_ns - length_ns > slot->end_ns) {
-        apapi_threshold_break(&slot->threshold);
-    }
-    slot->windows = rate->windows;
-    slot->end_ns = now_ns;
-    found->seen_value = rate->last;
-    return apapi_threshold_level(&slot->threshold, now_ns - length_ns / 2, rate->last,
-                                 &found->crossing);
+    return limit_evaluate(&slot->limit, &value, &found->crossing);
 }
 
-static bool overflow_evaluate_slot(const struct overflows *overflows, struct overflow_slot *slot,
-                                   const struct component *component, struct overflow_found *found)
-{
-    const struct apapi_meter *meter = &component->meters[slot->index];
+/* The total of a meter, which several thresholds may ask for. */
+struct overflow_read {
+    const struct apapi_meter *meter; /* NULL: of none */
+    bool known;
+    long double total;
+    uint64_t known_ns;
+};
 
-    switch (slot->subject) {
-    case OVERFLOW_DOMAIN:
-        return overflow_evaluate_sum(slot, &overflows->domains[slot->index].sum, found);
-    case OVERFLOW_NODE:
-        return overflow_evaluate_sum(slot, &overflows->node, found);
-    case OVERFLOW_CPU:
+static bool overflow_evaluate_event(struct overflow_slot *slot, const struct apapi_meter *meter,
+                                    uint64_t now_ns, struct overflow_read *read,
+                                    struct overflow_found *found)
+{
+    if (!limit_state_counts(&slot->limit)) {
+        return overflow_evaluate_level(slot, meter, now_ns, found);
+    }
+    if (read->meter != meter) {
+        *read = (struct overflow_read){.meter = meter};
+        read->known = overflow_total(meter, &read->total);
+        read->known_ns = apapi_meter_known_ns(meter);
+    }
+    if (!read->known || (slot->limit.known && read->known_ns == slot->limit.last_ns)) {
         return false;
-    case OVERFLOW_EVENT:
-        break;
     }
-    if (apapi_threshold_counts(&slot->threshold)) {
-        return overflow_evaluate_total(slot, meter, found);
-    }
-    return meter->event->accumulates
-               ? overflow_evaluate_rate(slot, meter, component->read_ns, found)
-               : overflow_evaluate_gauge(slot, meter, component->read_ns, found);
+    found->seen_value = (double)read->total;
+    return limit_evaluate(&slot->limit,
+                          &(struct limit_value){read->total, read->known_ns, 0, false},
+                          &found->crossing);
 }
 
 /* What was not told yet stays first in the order of the calls, and is told with this. */
@@ -350,7 +323,7 @@ static void overflow_note(struct overflows *overflows, struct overflow_slot *slo
     }
     news->count += found->crossing.count;
     news->value = found->crossing.value * slot->scale;
-    news->seen_value = found->seen_value;
+    news->seen_value = found->seen_value * slot->scale;
     news->time_ns = found->crossing.time_ns;
     news->seen_ns = seen_ns;
 }
@@ -374,37 +347,54 @@ static void overflow_note_all(struct overflows *overflows, const struct overflow
         overflow_note(overflows, &overflows->slots[next], &found[next], seen_ns);
         overflows->slots[next].news.vector |= crossed;
     }
+    sem_post(&overflows->semaphore);
 }
 
-static void overflow_evaluate_all(struct overflows *overflows, const struct component *component,
-                                  size_t index)
+static uint64_t overflow_evaluate_all(struct overflows *overflows,
+                                      const struct component *component, size_t index,
+                                      struct overflow_found found[APAPI_OVERFLOW_MAX])
 {
-    struct overflow_found found[APAPI_OVERFLOW_MAX];
+    struct overflow_read read[READ_TOTALS];
     uint64_t crossed = 0;
+
+    for (size_t i = 0; i < READ_TOTALS; i++) {
+        read[i].meter = NULL;
+    }
 
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         struct overflow_slot *slot = &overflows->slots[i];
+        bool now = false;
 
-        if (slot->state == OVERFLOW_SET &&
-            (slot->subject != OVERFLOW_EVENT || slot->component == index) &&
-            overflow_evaluate_slot(overflows, slot, component, &found[i])) {
-            crossed |= UINT64_C(1) << i;
+        if (slot->state != OVERFLOW_SET) {
+            continue;
         }
+        if (slot->subject == OVERFLOW_EVENT && slot->component == index) {
+            now = overflow_evaluate_event(slot, &component->meters[slot->index], component->read_ns,
+                                          &read[slot->index % READ_TOTALS], &found[i]);
+        } else if (slot->subject == OVERFLOW_DOMAIN) {
+            now = overflow_evaluate_sum(slot, &overflows->domains[slot->index].sum, &found[i]);
+        } else if (slot->subject == OVERFLOW_NODE) {
+            now = overflow_evaluate_sum(slot, &overflows->node, &found[i]);
+        }
+        crossed |= (uint64_t)now << i;
     }
-    if (crossed) {
-        overflow_note_all(overflows, found, crossed, component->read_ns);
-        sem_post(&overflows->semaphore);
-    }
+    return crossed;
 }
 
 void overflow_evaluate(struct overflows *overflows, const struct component *component, size_t index)
 {
+    struct overflow_found found[APAPI_OVERFLOW_MAX];
+    uint64_t crossed;
+
     if (atomic_load_explicit(&overflows->active, memory_order_relaxed) == 0 ||
         component->meter_count == 0) {
         return;
     }
     pthread_mutex_lock(&overflows->mutex);
     overflow_see(overflows, component, index);
-    overflow_evaluate_all(overflows, component, index);
+    crossed = overflow_evaluate_all(overflows, component, index, found);
+    if (crossed) {
+        overflow_note_all(overflows, found, crossed, component->read_ns);
+    }
     pthread_mutex_unlock(&overflows->mutex);
 }

@@ -1,10 +1,89 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SESSION_OVERFLOW_EVALUATE_H
 #define SESSION_OVERFLOW_EVALUATE_H
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/event.h"
+#include "limit/evaluate.h"
 #include "session/component.h"
-#include "session/overflow_parts.h"
+#include "session/schedule.h"
 
 /* What a reading has crossed. No call allocates, logs, or waits for a handler. */
+
+/** What a handler has not been told yet of its threshold. `count` 0: nothing. */
+struct overflow_news {
+    uint64_t count;
+    uint64_t order; /* of the first crossing, among those of all thresholds */
+    double value, seen_value;
+    uint64_t time_ns, first_ns, seen_ns;
+    uint64_t vector;
+};
+
+struct overflow_cpu;
+
+/** A threshold: first what each reading touches. */
+struct overflow_slot {
+    enum overflow_state {
+        OVERFLOW_FREE,
+        OVERFLOW_SET,
+        OVERFLOW_LEAVING /* removed, and its handler has not been told all */
+    } state;
+    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_NODE, OVERFLOW_CPU } subject;
+    size_t component; /* OVERFLOW_EVENT: of the session's list */
+    size_t index;     /* of the component's events, or the domain */
+    uint64_t windows; /* of its rate, at the latest reading */
+    uint64_t end_ns;  /* of the latest one of these windows */
+    struct limit_state limit;
+    double scale; /* a value times this is in the event's unit */
+    struct overflow_news news;
+    struct overflow_cpu *cpu; /* OVERFLOW_CPU */
+    apapi_overflow_f handler;
+    void *user;
+    char event[APAPI_NAME_SIZE];
+    char unit[APAPI_UNIT_SIZE + 2]; /* of its values; "": not known */
+};
+
+/** Energy and power of a domain, or of the node. */
+struct overflow_sum {
+    bool known;
+    uint64_t at_ns, before_ns; /* of the latest total, and of the one before */
+    long double total_j;
+    uint64_t windows;           /* powers so far */
+    bool gap;                   /* between the latest power and the one before */
+    uint64_t end_ns, length_ns; /* of the time of the latest power */
+    double power_w;
+};
+
+struct overflow_domain {
+    struct overflow_sum sum;
+    long double offset_j;  /* what the components before the one that feeds it have measured */
+    uint64_t rate_windows; /* of its component's rate, at the latest reading */
+    double part_j;         /* since the latest power of the node */
+    uint64_t part_ns;
+    bool part_gap;
+};
+
+/** The thresholds of a session. The mutex protects all but `active`. */
+struct overflows {
+    atomic_uint active; /* thresholds; 0: readings are not looked at */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* something has been told */
+    sem_t semaphore;        /* there is something to tell; signals raise it, too */
+    struct overflow_slot slots[APAPI_OVERFLOW_MAX];
+    struct feed feeds[APAPI_DOMAINS];
+    struct overflow_domain domains[APAPI_DOMAINS];
+    struct overflow_sum node;
+    uint64_t order; /* crossings so far */
+    struct session_clock *clock;
+    pthread_t thread; /* calls the handlers */
+    bool started, ending, ended;
+    int telling; /* the threshold whose handler runs; -1: none */
+};
 
 void overflow_init(struct overflows *overflows, struct session_clock *clock);
 void overflow_clear(struct overflows *overflows);

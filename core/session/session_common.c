@@ -2,7 +2,6 @@
 #include "session/session_common.h"
 
 #include "session/live.h"
-#include "session/overflow_evaluate.h"
 
 void common_init(struct session_common *common, struct session_clock *clock,
                  void (*destroy)(struct session_common *common))

@@ -262,7 +262,7 @@ static bool choice_site_has_budget(const struct spank_apapi_choice *choice)
 
 bool choice_watches_job(const struct spank_apapi_choice *choice)
 {
-    return choice_job_budget(choice) || choice_site_has_budget(choice);
+    return choice_job_budget(choice) || choice->job_limits || choice_site_has_budget(choice);
 }
 
 uint32_t choice_totals_ms(const struct spank_apapi_choice *choice)
@@ -270,8 +270,8 @@ uint32_t choice_totals_ms(const struct spank_apapi_choice *choice)
     const char *interval = config_section_value(choice->config, "budget", "interval");
     uint64_t ns = 0;
 
-    if (!choice_given(choice, SPANK_APAPI_BUDGET) && !choice->job_budget &&
-        !choice_site_has_budget(choice)) {
+    if (!choice_given(choice, SPANK_APAPI_BUDGET) && !choice->job_budget && !choice->step_limits &&
+        !choice->job_limits && !choice_site_has_budget(choice)) {
         return 0;
     }
     if (!interval || apapi_duration_parse(interval, &ns, NULL) || ns < NS_PER_S ||

@@ -40,7 +40,8 @@ struct spank_apapi_choice {
         enum spank_apapi_given given;
         char text[CONFIG_LIST_SIZE]; /* "": no argument */
     } options[SPANK_APAPI_OPTIONS];
-    bool job_budget; /* of the job that this srun is in; its batch step watches it */
+    bool job_budget;              /* of the job that this srun is in; its batch step watches it */
+    bool step_limits, job_limits; /* --apapi-overflow has some: see overflow.h */
 };
 
 /** @return the environment variable of an option, "SLURM_APAPI_FORMAT". */

@@ -30,6 +30,24 @@ int overflow_add(struct overflow *overflow, const char *text, struct apapi_error
     return overflow_append(overflow, text, err);
 }
 
+bool overflow_has_scope(const char *lines, const char *scope)
+{
+    size_t length = strlen(scope);
+
+    for (; lines && *lines; lines += *lines == '\n') {
+        const char *word = lines + strspn(lines, " \t"), *quantity;
+
+        if (strncmp(word, scope, length) == 0 && strspn(word + length, " \t") > 0) {
+            quantity = word + length + strspn(word + length, " \t");
+            if (!strchr("<>=:\n", *quantity) && strncmp(quantity, "every", 5) != 0) {
+                return true;
+            }
+        }
+        lines += strcspn(lines, "\n");
+    }
+    return false;
+}
+
 int overflow_inherit(struct overflow *overflow, const char *last, const char *variable,
                      struct apapi_error *err)
 {

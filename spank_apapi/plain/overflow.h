@@ -24,6 +24,13 @@ struct overflow {
 int overflow_add(struct overflow *overflow, const char *text, struct apapi_error *err);
 
 /**
+ * Check for limits of a step or a job, as apapi-sampler reads them: "step total >= 5kJ".
+ * @param lines  checked already; NULL: none
+ * @param scope  "step" or "job"
+ */
+bool overflow_has_scope(const char *lines, const char *scope);
+
+/**
  * Take what the job was given.
  * @param last      the last of its texts
  * @param variable  the variable's value, all of its texts; NULL: it is not set. It belongs to

@@ -17,6 +17,7 @@ typedef void (*bench_part_f)(struct bench_table *table, bool quick);
 
 void bench_tick(struct bench_table *table, bool quick);
 void bench_overflow(struct bench_table *table, bool quick);
+void bench_limits(struct bench_table *table, bool quick);
 void bench_reading(struct bench_table *table, bool quick);
 void bench_wrap(struct bench_table *table, bool quick);
 void bench_session(struct bench_table *table, bool quick);

@@ -26,6 +26,7 @@
 #define LIVE_LIMIT 0.65
 #define OVERFLOW_LIMIT 43     /* for all thresholds together */
 #define NO_OVERFLOW_LIMIT 1.1 /* it is nothing; so much may look like something */
+#define LIMITS_LIMIT 1.2      /* a tick with 64 limits / one with none */
 #define NEVER_J 1e12
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
 #define STEP_UJ 100
@@ -343,8 +344,26 @@ static void watch(struct watched *watched, double threshold, size_t index)
     }
 }
 
+static void watched_create(struct watched *watched, size_t thresholds, bool quick)
+{
+    ticking_create(&watched->ticking, 8, quick);
+    watched->sampling = sampling_create(1, NULL);
+    watched->sampling->components[0] = watched->ticking.component;
+    watched->sampling->components[0].interval_ns = APAPI_INTERVAL_DEFAULT_NS;
+    for (size_t i = 0; i < thresholds; i++) {
+        watch(watched, NEVER_J, i);
+    }
+}
+
+static void watched_destroy(struct watched *watched)
+{
+    memset(watched->sampling->components, 0, sizeof *watched->sampling->components);
+    sampling_end(watched->sampling);
+    ticking_destroy(&watched->ticking);
+}
+
 static void add_overflow_row(struct bench_table *table, const char *what, size_t thresholds,
-                             double threshold, bool quick)
+                             bool quick)
 {
     struct watched watched;
     struct bench_row *row = bench_table_add(
@@ -352,26 +371,37 @@ static void add_overflow_row(struct bench_table *table, const char *what, size_t
         (struct bench_row){.unit = "ns", .limit = thresholds ? OVERFLOW_LIMIT : NO_OVERFLOW_LIMIT});
 
     snprintf(row->what, sizeof row->what, "%s", what);
-    ticking_create(&watched.ticking, 8, quick);
-    watched.sampling = sampling_create(1, NULL);
-    watched.sampling->components[0] = watched.ticking.component;
-    watched.sampling->components[0].interval_ns = APAPI_INTERVAL_DEFAULT_NS;
-    for (size_t i = 0; i < thresholds; i++) {
-        watch(&watched, threshold, i);
-    }
+    watched_create(&watched, thresholds, quick);
     bench_compare_yardstick(row, watched.ticking.pairs,
                             (struct bench_side[]){{run_watched_ticks, &watched},
                                                   {run_ticks, &watched.ticking},
                                                   {run_yardstick, &watched.ticking}});
-    memset(watched.sampling->components, 0, sizeof *watched.sampling->components);
-    sampling_end(watched.sampling);
-    ticking_destroy(&watched.ticking);
+    watched_destroy(&watched);
+}
+
+/* Two of the same components, one with 64 limits and one with none, in turns. */
+void bench_limits(struct bench_table *table, bool quick)
+{
+    static struct watched watched[2];
+    struct bench_row *row = bench_table_add(
+        table, (struct bench_row){.unit = "ns", .limit = LIMITS_LIMIT, .relation = BENCH_RATIO});
+
+    snprintf(row->what, sizeof row->what, "tick of 8 events, 64 limits / none");
+    for (size_t i = 0; i < 2; i++) {
+        watched_create(&watched[i], i == 0 ? APAPI_OVERFLOW_MAX : 0, quick);
+    }
+    bench_compare(row, watched[0].ticking.pairs,
+                  (struct bench_side){run_watched_ticks, &watched[0]},
+                  (struct bench_side){run_watched_ticks, &watched[1]});
+    for (size_t i = 0; i < 2; i++) {
+        watched_destroy(&watched[i]);
+    }
 }
 
 void bench_overflow(struct bench_table *table, bool quick)
 {
-    add_overflow_row(table, "tick of 8 events, no threshold", 0, 0, quick);
-    add_overflow_row(table, "tick of 8 events, 64 thresholds", APAPI_OVERFLOW_MAX, NEVER_J, quick);
+    add_overflow_row(table, "tick of 8 events, no threshold", 0, quick);
+    add_overflow_row(table, "tick of 8 events, 64 thresholds", APAPI_OVERFLOW_MAX, quick);
 }
 
 void bench_reading(struct bench_table *table, bool quick)

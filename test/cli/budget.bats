@@ -128,6 +128,27 @@ record() { # NODE INDEX JOULES
     printf '"trust":{"covered":1,"cpu_s":0,"samples":0}}'
 }
 
+@test "limits of the step beside a budget: each once, its command with variables, and what is the nodes' is left to them" {
+    export OVERFLOW="step total >= 1kJ : log, signal=USR1
+step total every 400J : exec=echo \"\$APAPI_OVERFLOW_THRESHOLD \$APAPI_OVERFLOW_COUNT\" >>$BATS_TEST_TMPDIR/ran
+total >= 1J : term"
+    collect 2kJ,log 'total n1 1 1 500; total n2 1 1 400; eventually test -s '"$BATS_TEST_TMPDIR/ran"'; total n1 1 2 800
+        eventually called scancel; total n2 1 3 1300 >'"$BATS_TEST_TMPDIR/told"'; total n2 1 4 1300 >'"$BATS_TEST_TMPDIR/told"
+    [[ $(<"$CALLS") == 'scancel --quiet --signal=USR1 7.0' ]]
+    [[ $stderr == *'apapi: step 7.0: step total >= 1kJ crossed with 1.200 kJ, SIGUSR1 to the step'*'energy budget of 2kJ reached: 2.100 kJ'* ]]
+    head -n 1 "$BATS_TEST_TMPDIR/ran" | grep -qx 'step total every 400J [12]'
+    [[ $(head -n 1 "$BATS_TEST_TMPDIR/told") == 'budget 1000 2100' ]]
+    [[ $(cut -s -f 2,3 "$BATS_TEST_TMPDIR/told" | sort -u) == $'budget of 2kJ\tlog\nstep total >= 1kJ\tlog, signal=USR1\nstep total every 400J\texec' ]]
+}
+
+@test "a limit that is crossed while a node is silent: once, when it is heard again, or by its power before" {
+    export OVERFLOW='step total >= 1kJ : log'
+    # nothing is known of the power of n2: its energy counts as soon as it is back
+    totals_ms=100 collect "" 'total n1 1 1 0; until total n1 1 2 1 | grep -q x || [[ $((++i)) -gt 20 ]]; do sleep 0.05; done; total n2 1 9 1200
+        total n2 1 10 1300; for i in 1 2 3; do total n1 1 3 2; sleep 0.1; done'
+    [[ $(grep -c 'step total >= 1kJ crossed with ' <<<"$stderr") -eq 1 ]]
+}
+
 @test "a step that is over when its budget is reached gets no signal" {
     export -f record
     collect 1kJ 'record n1 0 900 >"/dev/tcp/127.0.0.1/$PORT"; record n2 1 900 >"/dev/tcp/127.0.0.1/$PORT"; total n1 1 99 900; total n1 1 99 900'

@@ -7,7 +7,7 @@
  *
  * NODELIST as Slurm writes it, "" where srun does not know it. On standard error: how long the
  * report took [ms]. With $GONE nobody takes the report. $TOTALS_MS, $BUDGET, $BUDGET_CONFIG,
- * $SLURM_BIN: of an energy budget.
+ * $SLURM_BIN: of an energy budget. $OVERFLOW: limits, one a line.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -92,6 +92,7 @@ static void send_config(int channel, const char *nodes)
     message_add_pair(&message, "nodes", nodes);
     message_add_pair(&message, "totals_ms", getenv("TOTALS_MS"));
     message_add_pair(&message, "budget", getenv("BUDGET"));
+    message_add_pair(&message, "overflow", getenv("OVERFLOW"));
     message_add_pair(&message, "config", getenv("BUDGET_CONFIG"));
     message_add_pair(&message, "slurm_bin", getenv("SLURM_BIN"));
     if (message_send(channel, &message, deadline_now() + PATIENCE_NS)) {

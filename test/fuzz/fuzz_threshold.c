@@ -1,49 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as a threshold, as a budget, and as a list of budgets. */
-#include "budget/budget_site.h"
 #include "fuzz/fuzz.h"
-#include "threshold/threshold.h"
+#include "limit/limit.h"
 
 static void fuzz_budget(const char *text)
 {
-    struct budget budget = {.amount_j = 42}, again;
+    struct limit budget = {.amount = 42}, again;
     struct apapi_error err = {""};
 
-    if (budget_parse(text, &budget, &err)) {
-        REQUIRE(budget.amount_j == 42 && strstr(err.text, " ^"));
+    if (limit_parse_budget(text, &budget, &err)) {
+        REQUIRE(budget.amount == 42 && strstr(err.text, " ^"));
     } else {
-        REQUIRE(budget.amount_j > 0 && budget.text[0] != '\0' && budget_signal_name(&budget));
+        REQUIRE(budget.amount > 0 && budget.text[0] != '\0' && limit_first_signal(&budget));
         REQUIRE(strlen(budget.text) + 1 == sizeof budget.text ||
-                budget_parse(budget.text, &again, NULL) == 0);
+                limit_parse_budget(budget.text, &again, NULL) == 0);
     }
 }
 
 static void fuzz_site(const char *text)
 {
-    const struct budget_site site = {.max = text, .standard = text, .action = text};
-    struct budget found;
+    const struct limit_site site = {.max = text, .standard = text, .action = text};
+    struct limit found;
 
-    if (budget_site_check_amounts(text, NULL) == 0) {
-        REQUIRE(budget_site_most_j(&site) > 0);
-        if (budget_site_find(&site, &(struct budget_place){"debug", "long"}, false, &found)) {
-            REQUIRE(found.amount_j > 0 && found.amount_j <= budget_site_most_j(&site));
+    if (limit_site_check(text, false, NULL) == 0) {
+        REQUIRE(limit_site_most_j(&site) > 0);
+        if (limit_site_find(&site, &(struct limit_place){"debug", "long"}, false, &found)) {
+            REQUIRE(found.amount > 0 && found.amount <= limit_site_most_j(&site));
         }
     }
-    budget_site_check_actions(text, NULL);
+    limit_site_check(text, true, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     char *text = fuzz_string(input, size);
-    struct threshold threshold = {.hold_ns = 42}, again;
+    struct limit limit = {.hold_ns = 42}, again;
     struct apapi_error err = {""};
 
-    if (threshold_parse(text, &threshold, &err)) {
-        REQUIRE(threshold.hold_ns == 42 && err.text[0] != '\0' && strstr(err.text, " ^"));
+    if (limit_parse(text, &limit, &err)) {
+        REQUIRE(limit.hold_ns == 42 && err.text[0] != '\0' && strstr(err.text, " ^"));
     } else {
-        REQUIRE(threshold.actions != 0 && threshold.meter[0] != '\0' && threshold.amount >= 0);
-        REQUIRE(threshold_parse(threshold.text, &again, NULL) == 0);
-        REQUIRE(again.condition == threshold.condition && again.unit == threshold.unit);
+        REQUIRE(limit.actions != 0 && limit.meter[0] != '\0' && limit.amount >= 0);
+        REQUIRE(limit_parse(limit.text, &again, NULL) == 0);
+        REQUIRE(again.condition == limit.condition && again.unit == limit.unit);
     }
     fuzz_budget(text);
     fuzz_site(text);

@@ -42,7 +42,7 @@ declare -A sources=(
         core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
     [packet]="core/channel/packet.c"
     [regions]="core/regions/observe/observed.c core/regions/message.c core/regions/page.c core/base/error.c core/base/kernel_file.c core/base/text.c -lm"
-    [threshold]="core/threshold/*.c core/budget/budget.c core/budget/budget_site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/number.c
+    [threshold]="core/limit/grammar.c core/limit/place.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/number.c
         core/measure/event.c"
     [hours]="core/store/hour.c core/json/json_*.c core/base/error.c core/base/text.c core/base/timestamp.c core/measure/event.c -lm"
     [sacct]="core/cli/slurm/sacct_line.c core/json/json_*.c core/base/*number*.c core/base/error.c core/base/text.c -lm"

@@ -78,6 +78,19 @@ not_stopped_before() { # JOULES
     holds "$(last_record n1)" '.complete and .exit_signal == 9 and .elapsed_s > 1500 / 960 + 2 - slack_s'
 }
 
+@test "a limit of the step, of the nodes and a budget: all nodes count, each acts once" {
+    step --apapi-budget=100kJ --apapi-overflow='step total >= 2500J : log, signal=USR1' --apapi-overflow='total >= 100J : stamp' \
+        --apapi-overflow='step total every 1kJ : stamp' sh -c "$(counts USR1 'exit 0')"
+    [[ $status -eq 0 && $(grep -c 'apapi: step [0-9.]*: step total >= 2500J crossed with 2\.[0-9]* kJ, SIGUSR1 to the step$' <<<"$stderr") -eq 1 ]]
+    each_got USR1
+    not_stopped_before 2500
+    holds "$(last_record n1)" '[.crossings[] | [.threshold, .action]] | unique == [["step total >= 2500J", "log, signal=USR1"],
+        ["step total every 1kJ", "stamp"], ["total >= 100J", "stamp"]]'
+    holds "$(last_record n2)" '[.crossings[].threshold] == ["total >= 100J"]'
+    run as_alice srun --apapi-overflow='job total >= 5kJ' true
+    [[ $status -ne 0 && $output == *'only sbatch has a step that could watch a job'* ]]
+}
+
 @test "log: nothing happens to the step" {
     make_work
     hold

@@ -60,6 +60,16 @@ notes() { # SIGNAL FILE WHAT
         .crossings[-1].value >= 3000 and .crossings[-1].value <= 1.1 * 960 * (.elapsed_s + slack_s)'
 }
 
+@test "limits of a job beside its nodes': each once, commands run as the user" {
+    job "srun -N4 -n4 --apapi-format=none sh -c '$(notes USR1 'got-$SLURM_PROCID' 'exit 0' | sed "s/'/\"/g")'; exit 6" \
+        -N4 --apapi-overflow='job total >= 2500J : log, signal=USR1' --apapi-overflow='job total every 1kJ : exec=id -un >>crossed' \
+        --apapi-overflow='total >= 1J : stamp'
+    [[ $status -eq 6 && $(cat "$work"/got-?) == $'USR1\nUSR1\nUSR1\nUSR1' ]]
+    [[ $written == *'apapi: n1: job total >= 2500J crossed at '*' with 2.'*' kJ'* && $(sort -u "$work/crossed") == alice ]]
+    holds "$(batch_record)" '[.crossings[].threshold] | unique == ["job total >= 2500J", "job total every 1kJ", "total >= 1J"]'
+    holds "$(batch_record)" '[.crossings[] | select(.threshold == "job total >= 2500J")] | length == 1 and .[0].action == "log, signal=USR1@job"'
+}
+
 @test "a script without steps gets the signal itself" {
     job "$(notes USR2 alone 'exit 7')" -N1 --apapi-budget=500J,signal=USR2
     [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]

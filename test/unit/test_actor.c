@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is done when a threshold is crossed, with real processes. */
-#include "action/actor.h"
+#include "limit/actor.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,11 +8,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "action/crossings.h"
-#include "action/shell.h"
+#include "limit/crossings.h"
 #include "unit/unit.h"
 
-static struct threshold_list thresholds;
+static struct limit_list limits;
 
 static void launch(const struct job_launch *launch, const void *context)
 {
@@ -23,7 +22,7 @@ static void launch(const struct job_launch *launch, const void *context)
 
 static void start(struct actor *actor, const char *text)
 {
-    const struct actor_config config = {.thresholds = &thresholds,
+    const struct actor_config config = {.limits = &limits,
                                         .node = "n1",
                                         .said_by = "test",
                                         .line_fd = STDERR_FILENO,
@@ -33,8 +32,8 @@ static void start(struct actor *actor, const char *text)
                                         .launch = launch};
     struct apapi_error err;
 
-    thresholds.count = 0;
-    assert_int_equal(threshold_list_parse(&thresholds, text, &err), 0);
+    limits.count = 0;
+    assert_int_equal(limit_list_parse(&limits, text, &err), 0);
     assert_int_equal(actor_start(actor, &config, &err), 0);
 }
 
@@ -47,10 +46,13 @@ static void add_task(const struct actor *actor, pid_t pid)
 
 static void cross(const struct actor *actor, uint64_t number)
 {
-    const struct order order = {
-        .kind = ORDER_CROSSED,
-        .number = number,
-        .crossing = {.unix_ns = INT64_C(1500000000), .value = 2.5, .unit = "J", .count = 3}};
+    const struct order order = {.kind = ORDER_CROSSED,
+                                .number = number,
+                                .crossing = {.threshold = "total >= 5J",
+                                             .unix_ns = INT64_C(1500000000),
+                                             .value = 2.5,
+                                             .unit = "J",
+                                             .count = 3}};
 
     assert_int_equal(actor_order(actor, &order), 0);
 }
@@ -286,11 +288,11 @@ static void the_list_keeps_both_ends(void **state)
     struct apapi_record record = {.crossings = 0};
 
     (void)state;
-    crossings_init(&crossings, &thresholds, NULL);
+    crossings_init(&crossings, &limits, NULL);
     for (uint64_t i = 0; i < 1000; i++) {
-        const struct apapi_crossing crossing = {.count = i};
+        struct apapi_crossing crossing = {.count = i};
 
-        crossings_add(&crossings, &crossing);
+        crossings_cross(&crossings, 0, &crossing);
         if (i == 2) {
             assert_int_equal(crossings_copy(&crossings, &record), 0);
             assert_int_equal(record.crossing_count, 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "budget/budget_job.h"
+#include "limit/totals.h"
 
 #include <math.h>
 
@@ -10,26 +10,25 @@
 #define S UINT64_C(1000000000)
 
 /* @param elapsed_s, total_j  of the step on the node */
-static void report(struct budget_job *job, const char *node, const char *step, double elapsed_s,
+static void report(struct limit_job *job, const char *node, const char *step, double elapsed_s,
                    double total_j, double now_s)
 {
-    const struct budget_report what = {1, (uint64_t)(elapsed_s * S), total_j};
+    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j};
 
-    assert_int_equal(budget_job_report(job, node, step, &what, (uint64_t)(now_s * S)), 0);
+    assert_int_equal(limit_job_report(job, node, step, &what, (uint64_t)(now_s * S)), 0);
 }
 
-static void end(struct budget_job *job, const char *node, const char *step, double elapsed_s,
+static void end(struct limit_job *job, const char *node, const char *step, double elapsed_s,
                 double total_j, double now_s)
 {
-    const struct budget_report what = {1, (uint64_t)(elapsed_s * S), total_j};
+    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j};
 
-    budget_job_end(job, node, step, &what, (uint64_t)(now_s * S));
+    limit_job_end(job, node, step, &what, (uint64_t)(now_s * S));
 }
 
-static double total_at(struct budget_job *job, double now_s)
+static double total_at(struct limit_job *job, double now_s)
 {
-    budget_job_look(job, (uint64_t)(now_s * S));
-    return budget_job_total_j(job, (uint64_t)(now_s * S));
+    return limit_job_total_j(job, (uint64_t)(now_s * S));
 }
 
 #define assert_total(job, now_s, joules)                                                           \
@@ -42,7 +41,7 @@ static double total_at(struct budget_job *job, double now_s)
 
 static void test_steps_one_after_the_other(void **state)
 {
-    struct budget_job job = {.silent_ns = 3 * S};
+    struct limit_job job = {.silent_ns = 3 * S};
 
     (void)state;
     assert_total(&job, 1, 0);
@@ -50,20 +49,20 @@ static void test_steps_one_after_the_other(void **state)
     end(&job, "n1", "1.0", 2, 200, 12);
     end(&job, "n1", "1.0", 2, 200, 12.5); /* again */
     assert_total(&job, 13, 200);
-    budget_job_end_step(&job, "1.0", 13 * S);
+    limit_job_end_step(&job, "1.0", 13 * S);
     assert_total(&job, 20, 200);
     report(&job, "n1", "1.1", 1, 50, 21);
     assert_total(&job, 21, 250);
     end(&job, "n2", "1.1", 1, 7, 21); /* shorter than the time between two reports */
     assert_total(&job, 21, 257);
-    budget_job_end_step(&job, "1.1", 22 * S); /* n1 has not said that it has ended */
-    assert_total(&job, 30, 257);              /* nor what it drew in its last second */
-    budget_job_clear(&job);
+    limit_job_end_step(&job, "1.1", 22 * S); /* n1 has not said that it has ended */
+    assert_total(&job, 30, 257);             /* nor what it drew in its last second */
+    limit_job_clear(&job);
 }
 
 static void test_steps_beside_each_other_count_once(void **state)
 {
-    struct budget_job job = {.silent_ns = 3 * S};
+    struct limit_job job = {.silent_ns = 3 * S};
 
     (void)state;
     report(&job, "n1", "batch", 10, 1000, 10);
@@ -77,24 +76,24 @@ static void test_steps_beside_each_other_count_once(void **state)
     assert_total(&job, 11, 2000);
     report(&job, "n1", "1.0", 7, 700, 12); /* it goes on from there */
     assert_total(&job, 12, 2100);
-    budget_job_clear(&job);
+    limit_job_clear(&job);
 }
 
 static void test_who_begins_late_leads_from_the_end_of_the_other(void **state)
 {
-    struct budget_job job = {.silent_ns = 3 * S};
+    struct limit_job job = {.silent_ns = 3 * S};
 
     (void)state;
     report(&job, "n1", "1.0", 4, 400, 4);
     end(&job, "n1", "1.0", 5, 500, 5);
     report(&job, "n1", "1.1", 4, 400, 8); /* it began at 4, and is heard for the first time */
     assert_total(&job, 8, 800);
-    budget_job_clear(&job);
+    limit_job_clear(&job);
 }
 
 static void test_a_silent_leader(void **state)
 {
-    struct budget_job job = {.silent_ns = 3 * S};
+    struct limit_job job = {.silent_ns = 3 * S};
 
     (void)state;
     report(&job, "n1", "1.0", 1, 100, 1);
@@ -105,12 +104,12 @@ static void test_a_silent_leader(void **state)
     assert_total(&job, 12, 1200); /* another one is heard and leads */
     report(&job, "n1", "1.1", 4, 600, 14);
     assert_total(&job, 14, 1600);
-    budget_job_clear(&job);
+    limit_job_clear(&job);
 }
 
 static void test_unknown_energy_does_not_lead(void **state)
 {
-    struct budget_job job = {.silent_ns = 3 * S};
+    struct limit_job job = {.silent_ns = 3 * S};
 
     (void)state;
     report(&job, "n1", "batch", 1, NAN, 1);
@@ -118,7 +117,7 @@ static void test_unknown_energy_does_not_lead(void **state)
     assert_total(&job, 2, 100);
     end(&job, "n1", "batch", 2, NAN, 2);
     assert_total(&job, 2, 100);
-    budget_job_clear(&job);
+    limit_job_clear(&job);
 }
 
 #define STEPS 6
@@ -129,7 +128,7 @@ static void test_random_steps(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 2000; seed++) {
-        struct budget_job job = {.silent_ns = 3 * S};
+        struct limit_job job = {.silent_ns = 3 * S};
         struct random random = {seed};
         unsigned begin[STEPS], until[STEPS];
         double truth_j = 0, power_w = 50 + (double)random_below(&random, 300);
@@ -150,13 +149,13 @@ static void test_random_steps(void **state)
                     report(&job, "n1", step, elapsed_s, power_w * elapsed_s, now);
                 } else if (now == until[i]) {
                     end(&job, "n1", step, elapsed_s, power_w * elapsed_s, now);
-                    budget_job_end_step(&job, step, now * S);
+                    limit_job_end_step(&job, step, now * S);
                 }
             }
             truth_j += measured ? power_w : 0;
             assert_total(&job, now, truth_j);
         }
-        budget_job_clear(&job);
+        limit_job_clear(&job);
     }
 }
 

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "budget/budget_sum.h"
+#include "limit/totals.h"
 
 #include <math.h>
 
 #include "base/random.h"
-#include "budget/budget_watch.h"
+#include "limit/evaluate.h"
 
 #include "unit/unit.h"
 
 #define S UINT64_C(1000000000)
 
-static void report(struct budget_sum *sum, const char *node, uint64_t run, double elapsed_s,
+static void report(struct limit_sum *sum, const char *node, uint64_t run, double elapsed_s,
                    double total_j, double now_s)
 {
-    const struct budget_report what = {run, (uint64_t)(elapsed_s * S), total_j};
+    const struct limit_report what = {run, (uint64_t)(elapsed_s * S), total_j};
 
-    assert_int_equal(budget_sum_report(sum, node, &what, (uint64_t)(now_s * S)), 0);
+    assert_int_equal(limit_sum_report(sum, node, &what, (uint64_t)(now_s * S)), 0);
 }
 
-static double total_at(struct budget_sum *sum, double now_s)
+static double total_at(struct limit_sum *sum, double now_s)
 {
-    while (budget_sum_look(sum, (uint64_t)(now_s * S))) {
+    while (limit_sum_look(sum, (uint64_t)(now_s * S))) {
     }
-    return budget_sum_total_j(sum, (uint64_t)(now_s * S));
+    return limit_sum_total_j(sum, (uint64_t)(now_s * S));
 }
 
 #define assert_total(sum, now_s, joules) assert_true(fabs(total_at(sum, now_s) - (joules)) < 1e-6)
 
 static void test_nodes_are_added_up(void **state)
 {
-    struct budget_sum sum = {.silent_ns = 3 * S};
+    struct limit_sum sum = {.silent_ns = 3 * S};
 
     (void)state;
     assert_total(&sum, 1, 0);
@@ -38,13 +38,13 @@ static void test_nodes_are_added_up(void **state)
     assert_total(&sum, 2, 400);
     report(&sum, "n1", 1, 2, 250, 2);
     assert_total(&sum, 2, 550);
-    assert_int_equal(budget_sum_known(&sum), 2);
-    budget_sum_clear(&sum);
+    assert_int_equal(limit_sum_known(&sum), 2);
+    limit_sum_clear(&sum);
 }
 
 static void test_late_and_repeated_reports(void **state)
 {
-    struct budget_sum sum = {.silent_ns = 3 * S};
+    struct limit_sum sum = {.silent_ns = 3 * S};
 
     (void)state;
     report(&sum, "n1", 1, 3, 300, 3);
@@ -53,13 +53,13 @@ static void test_late_and_repeated_reports(void **state)
     assert_total(&sum, 4, 300);
     report(&sum, "n1", 1, 5, 500, 5);
     assert_total(&sum, 5, 500);
-    budget_sum_clear(&sum);
+    limit_sum_clear(&sum);
 }
 
 static void test_a_silent_node_draws_its_latest_power(void **state)
 {
-    struct budget_sum sum = {.silent_ns = 3 * S};
-    const struct budget_node *node;
+    struct limit_sum sum = {.silent_ns = 3 * S};
+    const struct limit_node *node;
 
     (void)state;
     report(&sum, "n1", 1, 1, 50, 1);
@@ -67,42 +67,42 @@ static void test_a_silent_node_draws_its_latest_power(void **state)
     report(&sum, "n2", 1, 2, 100, 2);
     assert_total(&sum, 4.9, 350);
     report(&sum, "n2", 1, 5, 130, 5);
-    node = budget_sum_look(&sum, 6 * S);
+    node = limit_sum_look(&sum, 6 * S);
     assert_non_null(node);
     assert_string_equal(node->name, "n1");
     assert_true(node->silent);
     assert_float_equal(node->power_w, 200, 1e-9);
-    assert_null(budget_sum_look(&sum, 6 * S)); /* told once */
+    assert_null(limit_sum_look(&sum, 6 * S)); /* told once */
     assert_total(&sum, 6, 250 + 4 * 200 + 130);
     report(&sum, "n1", 1, 7, 300, 7); /* it was idle meanwhile */
-    node = budget_sum_look(&sum, 7 * S);
+    node = limit_sum_look(&sum, 7 * S);
     assert_non_null(node);
     assert_false(node->silent);
     assert_total(&sum, 7, 300 + 130);
-    budget_sum_clear(&sum);
+    limit_sum_clear(&sum);
 }
 
 static void test_a_node_whose_step_has_ended_is_not_silent(void **state)
 {
-    struct budget_sum sum = {.silent_ns = 3 * S};
+    struct limit_sum sum = {.silent_ns = 3 * S};
 
     (void)state;
     report(&sum, "n1", 1, 2, 250, 2);
     report(&sum, "n2", 1, 2, 100, 2);
-    assert_int_equal(budget_sum_end(&sum, "n1", 270), 0);
-    assert_int_equal(budget_sum_end(&sum, "n2", NAN), 0); /* no record: what it has reported */
+    assert_int_equal(limit_sum_end(&sum, "n1", 270), 0);
+    assert_int_equal(limit_sum_end(&sum, "n2", NAN), 0); /* no record: what it has reported */
     assert_total(&sum, 100, 370);
     report(&sum, "n1", 1, 3, 900, 101); /* on its way when the record came */
     assert_total(&sum, 101, 370);
-    assert_int_equal(budget_sum_ended(&sum), 2);
-    assert_int_equal(budget_sum_end(&sum, "n3", 30), 0); /* too short for a report */
+    assert_int_equal(limit_sum_ended(&sum), 2);
+    assert_int_equal(limit_sum_end(&sum, "n3", 30), 0); /* too short for a report */
     assert_total(&sum, 101, 400);
-    budget_sum_clear(&sum);
+    limit_sum_clear(&sum);
 }
 
 static void test_a_node_that_measures_again(void **state)
 {
-    struct budget_sum sum = {.silent_ns = 3 * S};
+    struct limit_sum sum = {.silent_ns = 3 * S};
 
     (void)state;
     report(&sum, "n1", 5, 10, 1000, 10);
@@ -110,78 +110,110 @@ static void test_a_node_that_measures_again(void **state)
     assert_total(&sum, 12, 1150);
     report(&sum, "n1", 5, 11, 1100, 12.1); /* of the run before */
     assert_total(&sum, 12.1, 1150);
-    budget_sum_clear(&sum);
+    limit_sum_clear(&sum);
 }
 
 static void test_unknown_energy_is_not_zero(void **state)
 {
-    struct budget_sum sum = {.silent_ns = 3 * S};
+    struct limit_sum sum = {.silent_ns = 3 * S};
 
     (void)state;
     report(&sum, "n1", 1, 1, NAN, 1);
     report(&sum, "n2", 1, 1, 70, 1);
-    assert_int_equal(budget_sum_known(&sum), 1);
+    assert_int_equal(limit_sum_known(&sum), 1);
     assert_total(&sum, 20, 70 + 19 * 70.0); /* n1 is silent, too: it adds nothing */
     report(&sum, "n1", 1, 2, 40, 21);
     report(&sum, "n2", 1, 2, 60, 21); /* a meter has vanished: what it has counted stays */
     assert_total(&sum, 21, 110);
-    assert_int_equal(budget_sum_known(&sum), 2);
-    budget_sum_clear(&sum);
+    assert_int_equal(limit_sum_known(&sum), 2);
+    limit_sum_clear(&sum);
 }
 
 static void test_periods_of_many_nodes(void **state)
 {
     (void)state;
-    assert_int_equal(budget_period_ns(S, 4), S);
-    assert_int_equal(budget_period_ns(S, 500), S);
-    assert_int_equal(budget_period_ns(S, 5000), 10 * S);
-    assert_int_equal(budget_period_ns(S, 0), S);
+    assert_int_equal(limit_period_ns(S, 4), S);
+    assert_int_equal(limit_period_ns(S, 500), S);
+    assert_int_equal(limit_period_ns(S, 5000), 10 * S);
+    assert_int_equal(limit_period_ns(S, 0), S);
 }
 
-static void watch_one(struct budget_watch *watch, const char *text)
-{
-    struct budget budget;
+static struct limit_list list;
 
-    assert_int_equal(budget_parse(text, &budget, NULL), 0);
-    budget_watch_add(watch, &budget);
+static void watch_one(struct limit_watch *watch, const char *text)
+{
+    struct limit budget;
+
+    if (!watch->limits) {
+        list.count = 0;
+        *watch = (struct limit_watch){.limits = &list, .scope = LIMIT_STEP};
+    }
+    assert_int_equal(limit_parse_budget(text, &budget, NULL), 0);
+    limit_list_add_budget(&list, &budget, LIMIT_STEP);
+}
+
+static bool is_warning(const struct limit_crossed *crossed)
+{
+    return list.limits[crossed->limit].warning;
 }
 
 static void test_crossings_are_reported_once(void **state)
 {
-    struct budget_crossing crossings[BUDGET_WATCHED];
-    struct budget_watch watch = {0};
+    struct limit_crossed crossed[LIMITS_ROOM];
+    struct limit_watch watch = {0};
 
     (void)state;
     watch_one(&watch, "1kJ,warn=50%");
-    assert_int_equal(budget_watch_look(&watch, 400, 10 * S, crossings), 0);
-    assert_int_equal(budget_watch_look(&watch, 600, 12 * S, crossings), 1);
-    assert_true(crossings[0].warning);
-    assert_int_equal(crossings[0].reached_ns, 11 * S); /* half of the way */
-    assert_int_equal(crossings[0].seen_ns, 12 * S);
-    assert_int_equal(budget_watch_look(&watch, 450, 13 * S, crossings), 0); /* less was guessed */
-    assert_int_equal(budget_watch_look(&watch, 700, 14 * S, crossings), 0);
-    assert_int_equal(budget_watch_look(&watch, 1000, 15 * S, crossings), 1);
-    assert_false(crossings[0].warning);
-    assert_int_equal(crossings[0].reached_ns, 15 * S);
-    assert_int_equal(budget_watch_look(&watch, 900, 16 * S, crossings), 0);
-    assert_int_equal(budget_watch_look(&watch, 9000, 17 * S, crossings), 0);
+    assert_int_equal(limit_watch_look(&watch, 400, 10 * S, crossed), 0);
+    assert_int_equal(limit_watch_look(&watch, 600, 12 * S, crossed), 1);
+    assert_true(is_warning(&crossed[0]));
+    assert_int_equal(crossed[0].crossing.time_ns, 11 * S);               /* half of the way */
+    assert_int_equal(limit_watch_look(&watch, 450, 13 * S, crossed), 0); /* less was guessed */
+    assert_int_equal(limit_watch_look(&watch, 700, 14 * S, crossed), 0);
+    assert_int_equal(limit_watch_look(&watch, 1000, 15 * S, crossed), 1);
+    assert_false(is_warning(&crossed[0]));
+    assert_int_equal(crossed[0].crossing.time_ns, 15 * S);
+    assert_int_equal(limit_watch_look(&watch, 900, 16 * S, crossed), 0);
+    assert_int_equal(limit_watch_look(&watch, 9000, 17 * S, crossed), 0);
 }
 
 static void test_a_leap_over_two_budgets(void **state)
 {
-    struct budget_crossing crossings[BUDGET_WATCHED];
-    struct budget_watch watch = {0};
+    struct limit_crossed crossed[LIMITS_ROOM];
+    struct limit_watch watch = {0};
 
     (void)state;
     watch_one(&watch, "3kJ,warn=80%");
     watch_one(&watch, "1kJ,warn=80%,log");
-    assert_int_equal(budget_watch_look(&watch, 0, 10 * S, crossings), 0);
-    assert_int_equal(budget_watch_look(&watch, 4000, 14 * S, crossings), 2);
-    assert_string_equal(crossings[0].budget->text, "1kJ"); /* the lower one first */
-    assert_false(crossings[0].warning || crossings[1].warning);
-    assert_int_equal(crossings[0].reached_ns, 11 * S);
-    assert_int_equal(crossings[1].reached_ns, 13 * S);
-    assert_int_equal(budget_watch_look(&watch, 9000, 15 * S, crossings), 0);
+    assert_int_equal(limit_watch_look(&watch, 0, 10 * S, crossed), 0);
+    assert_int_equal(limit_watch_look(&watch, 4000, 14 * S, crossed), 2);
+    assert_string_equal(list.limits[crossed[0].limit].text, "1kJ"); /* the lower one first */
+    assert_false(is_warning(&crossed[0]) || is_warning(&crossed[1]));
+    assert_int_equal(crossed[0].crossing.time_ns, 11 * S);
+    assert_int_equal(crossed[1].crossing.time_ns, 13 * S);
+    assert_int_equal(limit_watch_look(&watch, 9000, 15 * S, crossed), 0);
+}
+
+/* What the user's limits do not fill is there for two budgets with their warnings. */
+static void test_a_full_list_has_room_for_budgets(void **state)
+{
+    struct limit_crossed crossed[LIMITS_ROOM];
+    struct limit_watch watch = {.limits = &list, .scope = LIMIT_STEP};
+    struct apapi_error err;
+    char text[32];
+
+    (void)state;
+    list.count = 0;
+    for (int i = 1; i <= LIMITS_MAX; i++) {
+        snprintf(text, sizeof text, "step total >= %d MJ", i);
+        assert_int_equal(limit_list_add(&list, text, &err), 0);
+    }
+    watch_one(&watch, "1kJ,warn=80%");
+    watch_one(&watch, "2kJ,warn=80%");
+    assert_int_equal(list.count, LIMITS_ROOM);
+    assert_int_equal(limit_watch_look(&watch, 0, 10 * S, crossed), 0);
+    assert_int_equal(limit_watch_look(&watch, 2000, 11 * S, crossed), 2);
+    assert_int_equal(limit_watch_look(&watch, 1e9, 12 * S, crossed), LIMITS_MAX);
 }
 
 #define NODES 5
@@ -189,38 +221,38 @@ static void test_a_leap_over_two_budgets(void **state)
 
 /* Nodes with constant power whose reports are lost, repeated and swapped. */
 struct history {
-    struct budget_sum sum;
-    struct budget_watch watch;
+    struct limit_sum sum;
+    struct limit_watch watch;
     double power_w[NODES];
-    struct budget_report kept[NODES]; /* comes once more, later */
+    struct limit_report kept[NODES]; /* comes once more, later */
     size_t crossed;
 };
 
 static void history_step(struct history *history, struct random *random, int second)
 {
-    struct budget_crossing crossings[BUDGET_WATCHED];
+    struct limit_crossed crossed[LIMITS_ROOM];
     double truth_j = 0, sum_j;
 
     for (size_t i = 0; i < NODES; i++) {
-        const struct budget_report now = {1, (uint64_t)second * S, history->power_w[i] * second};
+        const struct limit_report now = {1, (uint64_t)second * S, history->power_w[i] * second};
         const char name[] = {'n', (char)('1' + i), '\0'};
 
         truth_j += now.total_j;
         if (second == 1 || random_below(random, 4) > 0) {
-            budget_sum_report(&history->sum, name, &now, (uint64_t)second * S);
+            limit_sum_report(&history->sum, name, &now, (uint64_t)second * S);
         }
         if (history->kept[i].run && random_below(random, 3) == 0) {
-            budget_sum_report(&history->sum, name, &history->kept[i], (uint64_t)second * S);
+            limit_sum_report(&history->sum, name, &history->kept[i], (uint64_t)second * S);
         }
         history->kept[i] = now;
     }
-    while (budget_sum_look(&history->sum, (uint64_t)second * S)) {
+    while (limit_sum_look(&history->sum, (uint64_t)second * S)) {
     }
-    sum_j = budget_sum_total_j(&history->sum, (uint64_t)second * S);
+    sum_j = limit_sum_total_j(&history->sum, (uint64_t)second * S);
     assert_true(sum_j <= truth_j * (1 + 1e-9)); /* with constant power, nothing is invented */
-    for (size_t n = budget_watch_look(&history->watch, sum_j, (uint64_t)second * S, crossings); n;
+    for (size_t n = limit_watch_look(&history->watch, sum_j, (uint64_t)second * S, crossed); n;
          n--) {
-        assert_true(crossings[n - 1].sum_j >= 1e4 || crossings[n - 1].warning);
+        assert_true(sum_j >= 1e4 || is_warning(&crossed[n - 1]));
         history->crossed++;
     }
 }
@@ -240,7 +272,7 @@ static void test_random_histories(void **state)
             history_step(&history, &random, second);
         }
         assert_int_equal(history.crossed, 2); /* at least 20 kJ are drawn */
-        budget_sum_clear(&history.sum);
+        limit_sum_clear(&history.sum);
     }
 }
 
@@ -256,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_periods_of_many_nodes),
         cmocka_unit_test(test_crossings_are_reported_once),
         cmocka_unit_test(test_a_leap_over_two_budgets),
+        cmocka_unit_test(test_a_full_list_has_room_for_budgets),
         cmocka_unit_test(test_random_histories),
     };
 

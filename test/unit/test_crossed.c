@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sampler/crossed.h"
+#include "limit/crossings.h"
 
 #include "unit/unit.h"
 
@@ -11,12 +11,13 @@ static void test_lines_are_added_in_order_of_time(void **state)
     record.crossing = calloc(1, sizeof *record.crossing);
     assert_non_null(record.crossing);
     record.crossing[0].unix_ns = 2000;
-    crossed_note(&record, "3000 1100.5\tbudget of 1kJ\tsignal=USR1\tnot sent\n"
-                          "1000 501\tbudget of 1kJ, warn=50%\tlog\t\n");
+    crossings_read(&record, "3000 1100.5\tbudget of 1kJ\tsignal=USR1\tnot sent\n"
+                            "1000 501\tbudget of 1kJ, warn=50%\tlog\t\t7\n");
     assert_int_equal(record.crossings, 3);
     assert_int_equal(record.crossing_count, 3);
     assert_string_equal(record.crossing[0].threshold, "budget of 1kJ, warn=50%");
     assert_string_equal(record.crossing[0].result, "");
+    assert_int_equal(record.crossing[0].count, 7);
     assert_int_equal(record.crossing[1].unix_ns, 2000);
     assert_int_equal(record.crossing[2].unix_ns, 3000);
     assert_true(record.crossing[2].value == 1100.5);
@@ -39,13 +40,14 @@ static void test_malformed_lines_are_left_out(void **state)
         "1000 x\ta\tb\t",
         "1000 1 a b c",
         "1000 1\ta\tb",
+        "1000 1\ta\tb\tc\tx",
         "99999999999999999999 1\ta\tb\t",
     };
     struct apapi_record record = {0};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        crossed_note(&record, bad[i]);
+        crossings_read(&record, bad[i]);
     }
     assert_int_equal(record.crossings, 0);
     assert_null(record.crossing);
@@ -57,7 +59,7 @@ static void test_no_more_than_a_record_may_have(void **state)
 
     (void)state;
     for (int i = 0; i < APAPI_CROSSINGS_MAX + 5; i++) {
-        crossed_note(&record, "1000 1\tbudget of 1J\tlog\t\n");
+        crossings_read(&record, "1000 1\tbudget of 1J\tlog\t\n");
     }
     assert_int_equal(record.crossings, APAPI_CROSSINGS_MAX + 5);
     assert_int_equal(record.crossing_count, APAPI_CROSSINGS_MAX);

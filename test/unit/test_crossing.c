@@ -2,33 +2,35 @@
 /* Thresholds on scripted values: what is crossed, when, how often, and that nothing else is. */
 #include <math.h>
 
-#include "measure/threshold.h"
+#include "limit/evaluate.h"
 #include "unit/near.h"
 
 #define S UINT64_C(1000000000)
 #define START_NS (100 * S)
 
-static struct apapi_threshold threshold;
-static struct apapi_threshold_crossing crossing;
+static struct limit_state threshold;
+static struct limit_crossing crossing;
 
 static void begin(enum apapi_overflow_mode mode, double level)
 {
-    threshold = (struct apapi_threshold){.mode = mode, .level = level};
-    apapi_threshold_restart(&threshold);
+    threshold = (struct limit_state){.mode = mode, .level = level};
+    limit_restart(&threshold);
 }
 
 static bool count_at(double s, long double total)
 {
     memset(&crossing, 0, sizeof crossing);
-    return apapi_threshold_count(&threshold, 0, START_NS + (uint64_t)llround(s * 1e9), total,
-                                 &crossing);
+    return limit_evaluate(
+        &threshold, &(struct limit_value){total, START_NS + (uint64_t)llround(s * 1e9), 0, false},
+        &crossing);
 }
 
 static bool level_at(double s, double value)
 {
     memset(&crossing, 0, sizeof crossing);
-    return apapi_threshold_level(&threshold, START_NS + (uint64_t)llround(s * 1e9), value,
-                                 &crossing);
+    return limit_evaluate(
+        &threshold, &(struct limit_value){value, START_NS + (uint64_t)llround(s * 1e9), 0, false},
+        &crossing);
 }
 
 static double seconds(uint64_t time_ns)
@@ -118,10 +120,10 @@ static void test_a_level_that_is_reached_but_for_rounding(void **state)
 static void test_units(void **state)
 {
     (void)state;
-    assert_true(apapi_threshold_units(1, 1e-6) == 1000000);
-    assert_true(apapi_threshold_units(5000, 6.103515625e-05) == 81920000);
-    assert_true(apapi_threshold_units(1.5, 1) == 1.5L);
-    assert_true(apapi_threshold_units(-3, 1) == -3);
+    assert_true(limit_level(1, 1e-6) == 1000000);
+    assert_true(limit_level(5000, 6.103515625e-05) == 81920000);
+    assert_true(limit_level(1.5, 1) == 1.5L);
+    assert_true(limit_level(-3, 1) == -3);
 }
 
 static void test_a_total_is_reached_once(void **state)
@@ -135,7 +137,7 @@ static void test_a_total_is_reached_once(void **state)
     assert_within(seconds(crossing.time_ns), 1.5, 1e-9);
     assert_within(crossing.value, 50, 1e-15);
     assert_false(count_at(3, 500));
-    apapi_threshold_restart(&threshold);
+    limit_restart(&threshold);
     assert_false(count_at(4, 0));
     assert_true(count_at(5, 50));
     assert_within(seconds(crossing.time_ns), 5, 1e-9);
@@ -157,7 +159,8 @@ static void test_a_total_knows_its_own_previous_time(void **state)
     begin(APAPI_OVERFLOW_TOTAL, 50);
     assert_false(count_at(0, 0));
     assert_false(count_at(9.9, 40));
-    assert_true(apapi_threshold_count(&threshold, START_NS, START_NS + 10 * S, 60, &crossing));
+    assert_true(limit_evaluate(
+        &threshold, &(struct limit_value){60, START_NS + 10 * S, START_NS, false}, &crossing));
     assert_within(seconds(crossing.time_ns), 5, 1e-9);
 }
 
@@ -167,7 +170,8 @@ static void test_no_crossing_is_before_the_one_before(void **state)
     begin(APAPI_OVERFLOW_EVERY, 10);
     assert_false(count_at(0, 0));
     assert_true(count_at(9, 10));
-    assert_true(apapi_threshold_count(&threshold, START_NS, START_NS + 10 * S, 20, &crossing));
+    assert_true(limit_evaluate(
+        &threshold, &(struct limit_value){20, START_NS + 10 * S, START_NS, false}, &crossing));
     assert_true(seconds(crossing.time_ns) >= 9);
 }
 
@@ -282,11 +286,11 @@ static void test_what_is_not_known_is_not_held(void **state)
     begin(APAPI_OVERFLOW_ABOVE, 600);
     threshold.hold_ns = 10 * S;
     assert_false(level_at(0, 700));
-    apapi_threshold_break(&threshold);
+    limit_break(&threshold);
     assert_false(level_at(12, 700));
     assert_false(level_at(21, 700));
     assert_true(level_at(22, 700));
-    apapi_threshold_break(&threshold);
+    limit_break(&threshold);
     assert_false(level_at(40, 700)); /* the same crossing */
     assert_false(level_at(41, 500));
     assert_false(level_at(42, 700));

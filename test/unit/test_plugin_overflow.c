@@ -53,9 +53,21 @@ static void too_much_is_refused(void **state)
     assert_int_equal(strlen(overflow.lines), 32 * 1000 - 1);
 }
 
+static void limits_of_a_step_or_a_job_are_found(void **state)
+{
+    (void)state;
+    assert_true(overflow_has_scope("total > 1W\n  step\ttotal >= 5kJ : term", "step"));
+    assert_true(overflow_has_scope("job total every 1kJ\nstep total >= 1J", "job"));
+    assert_false(overflow_has_scope("total >= 5J : exec=step total\nnode > 600W", "step"));
+    assert_false(overflow_has_scope("step >= 5kJ\nstep every 1J\nsteps total >= 1J\nstep", "step"));
+    assert_false(overflow_has_scope(NULL, "step"));
+    assert_false(overflow_has_scope("", "job"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_of_a_step_or_a_job_are_found),
         cmocka_unit_test(texts_of_a_command_line_follow_each_other),
         cmocka_unit_test(what_a_job_was_given_is_inherited),
         cmocka_unit_test(too_much_is_refused),

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "threshold/threshold.h"
+#include "limit/limit.h"
 
 #include <errno.h>
 #include <signal.h>
 
-#include "threshold/action.h"
-#include "threshold/threshold_list.h"
-
 #include "unit/unit.h"
 
-static void assert_parsed(const char *text, struct threshold *threshold)
+static void assert_parsed(const char *text, struct limit *limit)
 {
     struct apapi_error err = {""};
 
-    if (threshold_parse(text, threshold, &err)) {
+    if (limit_parse(text, limit, &err)) {
         fail_msg("'%s': %s", text, err.text);
     }
 }
@@ -22,40 +19,39 @@ static void test_conditions(void **state)
 {
     static const struct {
         const char *text, *meter, *kept;
-        enum threshold_condition condition;
-        enum threshold_unit unit;
+        enum limit_condition condition;
+        enum limit_unit unit;
         double amount, hysteresis;
         uint64_t hold_ns;
     } good[] = {
-        {"total >= 5kJ", "total", "total >= 5kJ", THRESHOLD_TOTAL, THRESHOLD_ENERGY, 5000, 0, 0},
-        {"total>=5kJ:log", "total", "total>=5kJ", THRESHOLD_TOTAL, THRESHOLD_ENERGY, 5000, 0, 0},
-        {" gpu > 2 kWh ", "gpu", "gpu > 2 kWh", THRESHOLD_TOTAL, THRESHOLD_ENERGY, 7.2e6, 0, 0},
-        {"total >= 100", "total", "total >= 100", THRESHOLD_TOTAL, THRESHOLD_ENERGY, 100, 0, 0},
-        {"package every 1kJ", "package", "package every 1kJ", THRESHOLD_EVERY, THRESHOLD_ENERGY,
-         1000, 0, 0},
-        {"node > 600W for 10s", "node", "node > 600W for 10s", THRESHOLD_ABOVE, THRESHOLD_POWER,
-         600, 0, 10000000000},
+        {"total >= 5kJ", "total", "total >= 5kJ", LIMIT_TOTAL, LIMIT_ENERGY, 5000, 0, 0},
+        {"total>=5kJ:log", "total", "total>=5kJ", LIMIT_TOTAL, LIMIT_ENERGY, 5000, 0, 0},
+        {" gpu > 2 kWh ", "gpu", "gpu > 2 kWh", LIMIT_TOTAL, LIMIT_ENERGY, 7.2e6, 0, 0},
+        {"total >= 100", "total", "total >= 100", LIMIT_TOTAL, LIMIT_ENERGY, 100, 0, 0},
+        {"package every 1kJ", "package", "package every 1kJ", LIMIT_EVERY, LIMIT_ENERGY, 1000, 0,
+         0},
+        {"node > 600W for 10s", "node", "node > 600W for 10s", LIMIT_ABOVE, LIMIT_POWER, 600, 0,
+         10000000000},
         {"node >= 0.6kW hysteresis 20W for 1.5s : stamp", "node",
-         "node >= 0.6kW hysteresis 20W for 1.5s", THRESHOLD_ABOVE, THRESHOLD_POWER, 600, 20,
-         1500000000},
-        {"dram < 100", "dram", "dram < 100", THRESHOLD_BELOW, THRESHOLD_POWER, 100, 0, 0},
+         "node >= 0.6kW hysteresis 20W for 1.5s", LIMIT_ABOVE, LIMIT_POWER, 600, 20, 1500000000},
+        {"dram < 100", "dram", "dram < 100", LIMIT_BELOW, LIMIT_POWER, 100, 0, 0},
         {"coretemp:::hwmon0:temp1_input > 80°C", "coretemp:::hwmon0:temp1_input",
-         "coretemp:::hwmon0:temp1_input > 80°C", THRESHOLD_ABOVE, THRESHOLD_TEMPERATURE, 80, 0, 0},
-        {"coretemp:::t > 80C", "coretemp:::t", "coretemp:::t > 80C", THRESHOLD_ABOVE,
-         THRESHOLD_TEMPERATURE, 80, 0, 0},
-        {"nvml:::gpu:load <= 5 %", "nvml:::gpu:load", "nvml:::gpu:load <= 5 %", THRESHOLD_BELOW,
-         THRESHOLD_PERCENT, 5, 0, 0},
-        {"net:::rx:bytes every 1e6", "net:::rx:bytes", "net:::rx:bytes every 1e6", THRESHOLD_EVERY,
-         THRESHOLD_PLAIN, 1e6, 0, 0},
-        {"perf:::a:cpu=0 >= 12", "perf:::a:cpu=0", "perf:::a:cpu=0 >= 12", THRESHOLD_TOTAL,
-         THRESHOLD_PLAIN, 12, 0, 0},
-        {"perf:::a > 12 hysteresis 2", "perf:::a", "perf:::a > 12 hysteresis 2", THRESHOLD_ABOVE,
-         THRESHOLD_PLAIN, 12, 2, 0},
+         "coretemp:::hwmon0:temp1_input > 80°C", LIMIT_ABOVE, LIMIT_TEMPERATURE, 80, 0, 0},
+        {"coretemp:::t > 80C", "coretemp:::t", "coretemp:::t > 80C", LIMIT_ABOVE, LIMIT_TEMPERATURE,
+         80, 0, 0},
+        {"nvml:::gpu:load <= 5 %", "nvml:::gpu:load", "nvml:::gpu:load <= 5 %", LIMIT_BELOW,
+         LIMIT_PERCENT, 5, 0, 0},
+        {"net:::rx:bytes every 1e6", "net:::rx:bytes", "net:::rx:bytes every 1e6", LIMIT_EVERY,
+         LIMIT_PLAIN, 1e6, 0, 0},
+        {"perf:::a:cpu=0 >= 12", "perf:::a:cpu=0", "perf:::a:cpu=0 >= 12", LIMIT_TOTAL, LIMIT_PLAIN,
+         12, 0, 0},
+        {"perf:::a > 12 hysteresis 2", "perf:::a", "perf:::a > 12 hysteresis 2", LIMIT_ABOVE,
+         LIMIT_PLAIN, 12, 2, 0},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
-        struct threshold got;
+        struct limit got;
 
         assert_parsed(good[i].text, &got);
         assert_string_equal(got.meter, good[i].meter);
@@ -68,23 +64,56 @@ static void test_conditions(void **state)
     }
 }
 
+/* A scope is one only where a quantity follows. */
+static void test_scopes(void **state)
+{
+    static const struct {
+        const char *text, *meter, *actions;
+        enum limit_scope scope;
+        enum limit_condition condition;
+    } good[] = {
+        {"step total >= 5kJ : term", "total", "term", LIMIT_STEP, LIMIT_TOTAL},
+        {" job  total every 1kWh", "total", "log", LIMIT_JOB, LIMIT_EVERY},
+        {"job total >= 5 : signal=USR1", "total", "signal=USR1@job", LIMIT_JOB, LIMIT_TOTAL},
+        {"job total >= 5J : term, stamp", "total", "stamp, term@job", LIMIT_JOB, LIMIT_TOTAL},
+        {"node package >= 5kJ", "package", "log", LIMIT_NODE, LIMIT_TOTAL},
+        {"node node > 600W", "node", "log", LIMIT_NODE, LIMIT_ABOVE},
+        {"node > 600W", "node", "log", LIMIT_NODE, LIMIT_ABOVE},
+        {"node every 5kJ", "node", "log", LIMIT_NODE, LIMIT_EVERY},
+        {"node rapl:::a > 5W", "rapl:::a", "log", LIMIT_NODE, LIMIT_ABOVE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
+        struct limit got;
+        char actions[64];
+
+        assert_parsed(good[i].text, &got);
+        limit_actions_text(&got, actions, sizeof actions);
+        assert_string_equal(got.meter, good[i].meter);
+        assert_string_equal(actions, good[i].actions);
+        assert_int_equal(got.scope, good[i].scope);
+        assert_int_equal(got.condition, good[i].condition);
+    }
+}
+
 static void test_actions(void **state)
 {
-    struct threshold got;
+    struct limit got;
 
     (void)state;
     assert_parsed("total >= 5kJ", &got);
-    assert_int_equal(got.actions, THRESHOLD_LOG);
+    assert_int_equal(got.actions, LIMIT_LOG);
     assert_parsed("total >= 5kJ : stamp, signal=USR1", &got);
-    assert_int_equal(got.actions, THRESHOLD_STAMP | THRESHOLD_SIGNAL);
+    assert_int_equal(got.actions, LIMIT_STAMP | LIMIT_SIGNAL);
     assert_int_equal(got.signal, SIGUSR1);
     assert_false(got.whole_step);
     assert_parsed("total >= 5kJ: signal=SIGINT@step , term", &got);
-    assert_int_equal(got.actions, THRESHOLD_TERM | THRESHOLD_SIGNAL);
+    assert_int_equal(got.actions, LIMIT_TERM | LIMIT_SIGNAL);
     assert_int_equal(got.signal, SIGINT);
     assert_true(got.whole_step);
     assert_parsed("total >= 5kJ : log, exec= echo a, b : c > d ", &got);
-    assert_int_equal(got.actions, THRESHOLD_LOG | THRESHOLD_EXEC);
+    assert_int_equal(got.actions, LIMIT_LOG | LIMIT_EXEC);
     assert_string_equal(got.command, "echo a, b : c > d");
 }
 
@@ -128,17 +157,27 @@ static const struct {
     {"total >= 5kJ : signal=USR1@job", "job", "@step", EINVAL},
     {"total >= 5kJ : exec= ", "", "a command is missing", EINVAL},
     {"total >= 5kJ : term, signal=KILL", "signal=KILL", "itself", EINVAL},
+    {"job power > 5kW", "power", "a job knows what its nodes have used, 'job total", EINVAL},
+    {"step node > 600W", "node", "all else is known on each node", EINVAL},
+    {"step rapl:::a >= 5J", "rapl:::a", "a step knows", EINVAL},
+    {"job total > 600W", "W", "a power is known on each node", EINVAL},
+    {"step total < 5", "", "a power is known on each node", EINVAL},
+    {"step total < 5J", "J", "only grows", EINVAL},
+    {"step >= 5kJ", ">= 5kJ", "a quantity is missing: 'step total", EINVAL},
+    {"job every 5kJ", "every 5kJ", "a quantity is missing: 'job total", EINVAL},
+    {"job total >= 5kJ : signal=USR1@step", "step", "for all its steps", EINVAL},
+    {"node node total >= 5kJ", "total", "a condition is expected", EINVAL},
 };
 
 static void test_errors_mark_the_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        struct threshold got = {.text = "untouched"};
+        struct limit got = {.text = "untouched"};
         struct apapi_error err = {""};
         const char *shown, *caret;
 
-        if (threshold_parse(bad[i].text, &got, &err) != -1 || errno != bad[i].code ||
+        if (limit_parse(bad[i].text, &got, &err) != -1 || errno != bad[i].code ||
             strcmp(got.text, "untouched") != 0 || !strstr(err.text, bad[i].said)) {
             fail_msg("'%s': errno %d, '%s'", bad[i].text, errno, err.text);
         }
@@ -155,11 +194,11 @@ static void test_errors_mark_the_place(void **state)
 /* Characters of several bytes before the place count once. */
 static void test_the_caret_counts_characters(void **state)
 {
-    struct threshold got;
+    struct limit got;
     struct apapi_error err;
 
     (void)state;
-    assert_int_equal(threshold_parse("a:::°°° >= 5x", &got, &err), -1);
+    assert_int_equal(limit_parse("a:::°°° >= 5x", &got, &err), -1);
     assert_non_null(strstr(err.text, "\n              ^"));
     assert_null(strstr(err.text, "\n               ^"));
 }
@@ -167,16 +206,16 @@ static void test_the_caret_counts_characters(void **state)
 static void test_long_texts_show_the_place(void **state)
 {
     char text[512];
-    struct threshold got;
+    struct limit got;
     struct apapi_error err;
 
     (void)state;
     snprintf(text, sizeof text, "a:::%0150d >= 5parsecs", 7);
-    assert_int_equal(threshold_parse(text, &got, &err), -1);
+    assert_int_equal(limit_parse(text, &got, &err), -1);
     assert_non_null(strstr(err.text, "00007 >= 5parsecs\n"));
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    assert_int_equal(threshold_parse(text, &got, &err), -1);
+    assert_int_equal(limit_parse(text, &got, &err), -1);
     assert_int_equal(errno, ENAMETOOLONG);
 }
 
@@ -211,12 +250,12 @@ static void test_units_and_conditions_of_kinds(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(of_kinds); i++) {
-        struct threshold got;
+        struct limit got;
         struct apapi_error err = {""};
         int result;
 
         assert_parsed(of_kinds[i].text, &got);
-        result = threshold_check_kind(&got, of_kinds[i].kind, &err);
+        result = limit_check_kind(&got, of_kinds[i].kind, &err);
         if (result != (of_kinds[i].said ? -1 : 0) ||
             (of_kinds[i].said &&
              (!strstr(err.text, of_kinds[i].said) ||
@@ -228,44 +267,44 @@ static void test_units_and_conditions_of_kinds(void **state)
 
 static void test_lists(void **state)
 {
-    static struct threshold_list list;
+    static struct limit_list list;
     struct apapi_error err;
 
     (void)state;
-    assert_int_equal(threshold_list_parse(&list, "total >= 5kJ : term\n\n  \ngpu > 1kW\n", &err),
-                     0);
+    assert_int_equal(limit_list_parse(&list, "total >= 5kJ : term\n\n  \ngpu > 1kW\n", &err), 0);
     assert_int_equal(list.count, 2);
-    assert_string_equal(list.thresholds[1].text, "gpu > 1kW");
-    assert_int_equal(threshold_list_parse(&list, "dram > 1W\ntotal >= 5000 J", &err), -1);
+    assert_string_equal(list.limits[1].text, "gpu > 1kW");
+    assert_int_equal(limit_list_parse(&list, "dram > 1W\ntotal >= 5000 J", &err), -1);
     assert_int_equal(errno, EEXIST);
     assert_int_equal(list.count, 3);
-    for (int i = 3; i < THRESHOLDS_MAX; i++) {
+    for (int i = 3; i < LIMITS_MAX; i++) {
         char text[32];
 
         snprintf(text, sizeof text, "total >= %d kJ", 10 + i);
-        assert_int_equal(threshold_list_add(&list, text, &err), 0);
+        assert_int_equal(limit_list_add(&list, text, &err), 0);
     }
-    assert_int_equal(threshold_list_add(&list, "total >= 1J", &err), -1);
+    assert_int_equal(limit_list_add(&list, "total >= 1J", &err), -1);
     assert_int_equal(errno, E2BIG);
     assert_non_null(strstr(err.text, "more than 64"));
 }
 
 static void test_names(void **state)
 {
-    struct threshold got;
+    struct limit got;
 
     (void)state;
     assert_parsed("a:::b > 1%", &got);
-    assert_string_equal(threshold_unit_name(&got), "%");
-    assert_true(threshold_is_of_event(&got));
-    assert_string_equal(action_signal_name(SIGUSR2), "USR2");
-    assert_string_equal(action_signal_name(0), "?");
+    assert_string_equal(limit_unit_name(&got), "%");
+    assert_true(limit_is_of_event(&got));
+    assert_string_equal(limit_signal_name(SIGUSR2), "USR2");
+    assert_string_equal(limit_signal_name(0), "?");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_actions),
         cmocka_unit_test(test_errors_mark_the_place),
         cmocka_unit_test(test_the_caret_counts_characters),

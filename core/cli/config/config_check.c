@@ -13,10 +13,10 @@
 #include "base/count_of.h"
 #include "base/duration.h"
 #include "base/number.h"
-#include "budget/budget_site.h"
 #include "cli/totals/rates.h"
 #include "config/folders.h"
 #include "config/values.h"
+#include "limit/limit.h"
 
 #define MAX_W 100000.0
 
@@ -117,7 +117,7 @@ static int check_budget(const struct value_check *this, const char *key, const c
 {
     (void)this;
     (void)key;
-    return budget_site_check_amounts(value, err);
+    return limit_site_check(value, false, err);
 }
 
 static int check_budget_action(const struct value_check *this, const char *key, const char *value,
@@ -125,7 +125,7 @@ static int check_budget_action(const struct value_check *this, const char *key, 
 {
     (void)this;
     (void)key;
-    return budget_site_check_actions(value, err);
+    return limit_site_check(value, true, err);
 }
 
 static const struct section_check {

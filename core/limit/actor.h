@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LIMIT_ACTOR_H
+#define LIMIT_ACTOR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "apapi/error.h"
+#include "apapi/record.h"
+#include "limit/limit.h"
+#include "limit/processes.h"
+
+/*
+ * The actor: a process beside the one that measures or adds up, which does what a crossed limit
+ * asks for. Nothing that hangs there holds up a reading. Both are the same program.
+ */
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+/** Exit status of a process that could not do it beside its task. */
+#define JOB_NOT_DONE 126
+
+/** What a new process is to do. */
+struct job_launch {
+    const struct processes *tasks; /* beside one of which it runs */
+    bool prints; /* `text` is a line for the standard error of the task; else a command */
+    const char *text;
+    char *const *variables; /* "APAPI_OVERFLOW_COUNT=1", ends with a NULL */
+    int output;             /* of ORDER_RUN, whose answer has it; -1: nobody wants it */
+};
+
+/** Become it. Runs in the new process, which leads a session and a group. Returns on failure. */
+typedef void (*job_launch_f)(const struct job_launch *launch, const void *context);
+
+/**
+ * In a new process: give it nothing to read, let it write to `output`, and close everything else.
+ * @param output  a descriptor; -1: /dev/null
+ */
+void shell_plug(int output);
+
+/**
+ * Become `/bin/sh -c COMMAND`. Returns on failure.
+ * @param variables  added to the environment, as for execve(); must stay valid
+ */
+void shell_become(const char *command, char *const *variables);
+
+/* --- orders ----------------------------------------------------------------------------------- */
+
+enum order_kind {
+    ORDER_TASK,    /* there is one more task: `pid` */
+    ORDER_CROSSED, /* a limit was crossed: its actions, but signals at the limit of a step or job */
+    ORDER_RUN,     /* run `command`, and answer with its end */
+    ORDER_END      /* no task runs any more */
+};
+
+/** To the actor. */
+struct order {
+    enum order_kind kind;
+    pid_t pid;
+    uint64_t number;                /* of the crossing in this run, for the answer */
+    size_t limit;                   /* in the list */
+    struct apapi_crossing crossing; /* without `action` and `result` */
+    char command[LIMIT_COMMAND_SIZE];
+};
+
+/** From the actor: what came of an action. */
+struct order_answer {
+    uint64_t number;
+    bool ran;       /* of ORDER_RUN: `text` is what the command has written, if that is wanted */
+    int status;     /* its exit status; 128 + N: ended by signal N */
+    char text[256]; /* "SIGUSR1: to 2 processes" */
+};
+
+/** What an actor needs to know. Borrowed until actor_start() returns. */
+struct actor_config {
+    const struct limit_list *limits;
+    const char *node;      /* for lines and variables */
+    const char *said_by;   /* "apapi", before each line; NULL: lines are printed elsewhere */
+    int line_fd;           /* where lines go; -1: launch() prints them */
+    uid_t uid;             /* real user of the processes that may get signals */
+    pid_t parent;          /* of the tasks */
+    bool grouped;          /* as struct processes has it */
+    bool captures;         /* answers to ORDER_RUN have the output */
+    uint64_t kill_wait_ns; /* between SIGTERM and SIGKILL of the action term [ns] */
+    uint64_t grace_ns;     /* at the end, for commands that still run [ns]; 0: 0.1 s */
+    void (*settle)(void);  /* called first in the actor; NULL: not needed */
+    job_launch_f launch;
+    const void *context;    /* for launch() */
+    char *const *variables; /* of ORDER_RUN, ends with a NULL; NULL: none */
+};
+
+struct actor {
+    int fd; /* never blocks; -1: there is none */
+    pid_t pid;
+};
+
+#define ACTOR_NONE ((struct actor){.fd = -1, .pid = -1})
+
+/**
+ * Create the process. The calling process must have no other threads. SIGCHLD of the actor's
+ * children goes to the actor alone.
+ * @return 0; -1 with errno.
+ */
+int actor_start(struct actor *actor, const struct actor_config *config, struct apapi_error *err);
+
+/** Give an order. Never waits. @return 0; -1 with errno EAGAIN (too many at once), EPIPE. */
+int actor_order(const struct actor *actor, const struct order *order);
+
+/** Take an answer that has arrived. @return whether there was one. */
+bool actor_hear(const struct actor *actor, struct order_answer *answer);
+
+/**
+ * No task runs any more: let commands that are just ending end, kill the others, hear all answers.
+ * @param hear  called for each answer
+ */
+void actor_end(struct actor *actor, void (*hear)(const struct order_answer *answer, void *context),
+               void *context);
+
+#endif

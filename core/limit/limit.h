@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LIMIT_LIMIT_H
+#define LIMIT_LIMIT_H
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/error.h"
+#include "apapi/event.h"
+#include "apapi/overflow.h"
+#include "config/config.h"
+
+/*
+ * Limits as users write them, one a line: '[SCOPE] QUANTITY CONDITION [: ACTION[, ACTION]...]'.
+ *
+ *   SCOPE      node | step | job, where a quantity follows; without: node
+ *   QUANTITY   an event (component:::event), a domain, or total; of a step or a job: total
+ *   CONDITION  >= 5kJ | every 1kJ | > 600W [for 10s] [hysteresis 20W] | < 100W [for 10s]
+ *   ACTION     log | stamp | signal=USR1[@step] | term | exec=COMMAND (the rest of the text)
+ *
+ * Without an action: log. A budget, '5kWh,warn=80%,signal=USR1', is short for a limit of a step:
+ * 'step total >= 5kWh : signal=USR1', and a warning before it. No I/O. Any thread.
+ */
+
+#define LIMITS_MAX 64                /* of one session, but for budgets */
+#define LIMITS_ROOM (LIMITS_MAX + 4) /* with two budgets and their warnings */
+#define LIMIT_TEXT_SIZE 256          /* of scope, quantity and condition, with the NUL [bytes] */
+#define LIMIT_COMMAND_SIZE 1024      /* of a command, with the NUL [bytes] */
+#define LIMIT_TOTAL_NAME "total"     /* package + dram + gpu */
+
+/** Whose energy it is, and so who evaluates it: the sampler, srun's collector, the batch step. */
+enum limit_scope { LIMIT_NODE, LIMIT_STEP, LIMIT_JOB };
+
+enum limit_condition {
+    LIMIT_TOTAL = APAPI_OVERFLOW_TOTAL, /* what was counted reaches the amount, once */
+    LIMIT_EVERY = APAPI_OVERFLOW_EVERY, /* the amount has been counted again */
+    LIMIT_ABOVE = APAPI_OVERFLOW_ABOVE,
+    LIMIT_BELOW = APAPI_OVERFLOW_BELOW
+};
+
+/** What an amount is of. LIMIT_PLAIN: a bare number, in the unit of the quantity. */
+enum limit_unit { LIMIT_PLAIN, LIMIT_ENERGY, LIMIT_POWER, LIMIT_TEMPERATURE, LIMIT_PERCENT };
+
+/** What happens, as bits; of log, signal and term a greater one is stricter. */
+enum limit_action {
+    LIMIT_LOG = 1,
+    LIMIT_STAMP = 2,
+    LIMIT_SIGNAL = 4,
+    LIMIT_TERM = 8,
+    LIMIT_EXEC = 16
+};
+
+struct limit {
+    char text[LIMIT_TEXT_SIZE]; /* as written: "total >= 5kJ"; of a budget its amount: "5kWh" */
+    size_t amount_at, unit_at;  /* in `text`; without a unit both are the same */
+    char meter[APAPI_NAME_SIZE];
+    enum limit_scope scope;
+    enum limit_condition condition;
+    enum limit_unit unit;
+    double amount;     /* [J], [W], [C], [%], or in the unit of the quantity */
+    uint64_t hold_ns;  /* for how long a level must hold [ns]; 0: at once */
+    double hysteresis; /* as `amount`; 0: none */
+    unsigned actions;  /* enum limit_action */
+    int signal;        /* of LIMIT_SIGNAL */
+    bool whole_step;   /* the signal is for all processes, not for the tasks alone */
+    bool whole_job;    /* signal and term are for all steps of the job */
+    bool budget;       /* it was written as one */
+    bool warning;      /* of the budget before it in the list, when a part of it is used */
+    double warn;       /* of a budget: part of the amount that is a warning; 0: none */
+    char command[LIMIT_COMMAND_SIZE]; /* of LIMIT_EXEC */
+};
+
+/** The limits of a session, a step or a job. All members 0: none. */
+struct limit_list {
+    size_t count;
+    struct limit limits[LIMITS_ROOM];
+};
+
+/**
+ * Parse one limit. The quantity need not exist; its name is checked as far as it is a domain.
+ * @param err  three lines: what is wrong and what would be valid, the text, a caret at the place
+ * @return 0; -1 with errno EINVAL, ERANGE, ENAMETOOLONG. `limit` is set on success only.
+ */
+int limit_parse(const char *text, struct limit *limit, struct apapi_error *err);
+
+/**
+ * The same for AMOUNT[,warn=N%][,signal=NAME|term|log][,scope=step|job]: a limit of a step. The
+ * scope of that text says for whom the action is: `whole_job`. Without an action: term.
+ */
+int limit_parse_budget(const char *text, struct limit *limit, struct apapi_error *err);
+
+/**
+ * Parse one limit and append it.
+ * @return 0; -1 with errno as limit_parse(), E2BIG (too many), EEXIST (the same quantity and
+ *         condition are in the list). `list` is unchanged then.
+ */
+int limit_list_add(struct limit_list *list, const char *text, struct apapi_error *err);
+
+/** Append each line of a text. Empty lines are skipped. @return 0; -1 as limit_list_add(). */
+int limit_list_parse(struct limit_list *list, const char *lines, struct apapi_error *err);
+
+/** Append a budget and its warning, of a step or a job. A list has room for two, at least. */
+void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
+                           enum limit_scope scope);
+
+/** @return "J", "W", "C", "%"; "": that of the quantity. Static storage. */
+const char *limit_unit_name(const struct limit *limit);
+
+/** What is wrong with a limit that was parsed. */
+enum limit_part { LIMIT_METER, LIMIT_AMOUNT, LIMIT_UNIT };
+
+/** Report that a part is wrong, as limit_parse() does. @return -1 with errno `code` */
+int limit_refuse(const struct limit *limit, enum limit_part part, int code, const char *what,
+                 struct apapi_error *err);
+
+/**
+ * Check the unit and the condition of an event against the kind that it has.
+ * @return 0; -1 with errno EINVAL, `err` as limit_parse()
+ */
+int limit_check_kind(const struct limit *limit, enum apapi_kind kind, struct apapi_error *err);
+
+/** @return whether the quantity is an event, and not a domain or the total. */
+bool limit_is_of_event(const struct limit *limit);
+
+/** @return whether it is about totals, not about levels. */
+bool limit_counts(const struct limit *limit);
+
+/** @return "USR1"; "?" for an unknown number. Static storage. */
+const char *limit_signal_name(int signal);
+
+/** @return the signal that signal or term sends first, "USR1"; "": none. Static storage. */
+const char *limit_first_signal(const struct limit *limit);
+
+/** Write the actions without the command: "log, signal=USR1@step, exec", "term@job". */
+void limit_actions_text(const struct limit *limit, char *text, size_t size);
+
+/** Write what it is called where it was crossed: "total >= 5kJ", "budget of 5kWh, warn=80%". */
+void limit_describe(const struct limit *limit, char text[LIMIT_TEXT_SIZE]);
+
+/* --- the limits of a site --------------------------------------------------------------------- */
+
+/*
+ * Section [budget] of apapi.conf. Each value is a list, "20kWh,debug:1kWh,qos=long:50kWh": the
+ * first word for all, the others for a partition or a QOS. Words for these replace the word for
+ * all; if both have one, the smaller amount and the stricter action apply.
+ */
+#define LIMIT_SITE_WARN 0.8 /* part of a site's budget at which a line is printed */
+
+/** The lists of a site. Borrowed. NULL: none. */
+struct limit_site {
+    const char *max;
+    const char *standard; /* for steps whose user gives no budget */
+    const char *action;   /* at these */
+};
+
+/** The lists of a configuration, which stay its own. */
+static inline struct limit_site limit_site_of(const struct config *config)
+{
+    return (struct limit_site){config_section_value(config, "budget", "max_budget"),
+                               config_section_value(config, "budget", "default_budget"),
+                               config_section_value(config, "budget", "budget_action")};
+}
+
+/** What a step belongs to. "": not known. */
+struct limit_place {
+    const char *partition, *qos;
+};
+
+/** Check a list of amounts, or of actions. 0; -1 with errno EINVAL, `err` names the word. */
+int limit_site_check(const char *list, bool actions, struct apapi_error *err);
+
+/** @return whether a list depends on partition or QOS. */
+bool limit_site_varies(const struct limit_site *site);
+
+/** @return the greatest amount that the site permits [J]; INFINITY: somewhere it has no limit. */
+double limit_site_most_j(const struct limit_site *site);
+
+/**
+ * The site's budget of a step: the smaller one of its maximum and, if the user gave no budget, its
+ * default.
+ * @param asked   whether the user gave a budget
+ * @param budget  result, set if there is one
+ */
+bool limit_site_find(const struct limit_site *site, const struct limit_place *place, bool asked,
+                     struct limit *budget);
+
+#endif

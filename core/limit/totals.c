@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "limit/totals.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/grow.h"
+#include "base/number.h"
+
+#define PER_SECOND_MAX 500
+
+size_t limit_report_write(const struct limit_report *report, char *text, size_t size)
+{
+    char total[32] = "-";
+
+    if (!isnan(report->total_j)) {
+        snprintf(total, sizeof total, "%.9g", report->total_j);
+    }
+    return (size_t)snprintf(text, size, "%" PRIu64 " %" PRIu64 " %s", report->run,
+                            report->elapsed_ns, total);
+}
+
+const char *limit_report_read(const char *text, struct limit_report *report)
+{
+    struct whole_number run, elapsed;
+    struct real_number total = {.value = NAN};
+
+    if (whole_number_parse(text, &run) || run.negative || *run.rest != ' ' ||
+        whole_number_parse(run.rest + 1, &elapsed) || elapsed.negative || *elapsed.rest != ' ') {
+        return NULL;
+    }
+    if (elapsed.rest[1] == '-' && (elapsed.rest[2] == ' ' || elapsed.rest[2] == '\0')) {
+        total.rest = elapsed.rest + 2;
+    } else if (real_number_parse(elapsed.rest + 1, &total) || !(total.value >= 0) ||
+               isinf(total.value)) {
+        return NULL;
+    }
+    *report = (struct limit_report){run.value, elapsed.value, total.value};
+    return total.rest;
+}
+
+/* --- the nodes of a step ---------------------------------------------------------------------- */
+
+uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes)
+{
+    uint64_t least_ns = nodes * (NS_PER_S / PER_SECOND_MAX);
+
+    return interval_ns > least_ns ? interval_ns : least_ns;
+}
+
+/* @return NULL: no memory. */
+static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
+{
+    struct limit_node *node;
+
+    for (size_t i = 0; i < sum->count; i++) {
+        if (strcmp(sum->nodes[i].name, name) == 0) {
+            return &sum->nodes[i];
+        }
+    }
+    if (array_add(&sum->nodes, sum->count, &sum->room, sizeof *sum->nodes)) {
+        return NULL;
+    }
+    node = &sum->nodes[sum->count];
+    *node = (struct limit_node){.name = strdup(name), .power_w = NAN, .latest.total_j = NAN};
+    sum->count += node->name != NULL;
+    return node->name ? node : NULL;
+}
+
+int limit_sum_report(struct limit_sum *sum, const char *name, const struct limit_report *report,
+                     uint64_t now_ns)
+{
+    struct limit_node *node = sum_node(sum, name);
+    struct limit_report *latest;
+    double more_j;
+
+    if (!node) {
+        return -1;
+    }
+    latest = &node->latest;
+    if (node->ended || report->run < latest->run ||
+        (report->run == latest->run && report->elapsed_ns < latest->elapsed_ns)) {
+        return 0;
+    }
+    if (report->run > latest->run) { /* it has begun again */
+        node->before_j += isnan(latest->total_j) ? 0 : latest->total_j;
+        *latest = *report;
+        if (report->elapsed_ns > 0 && !isnan(report->total_j)) {
+            node->power_w = report->total_j / (duration(report->elapsed_ns) / NS_PER_S);
+        }
+    } else if (report->elapsed_ns > latest->elapsed_ns) {
+        more_j = report->total_j - latest->total_j;
+        if (more_j >= 0) {
+            node->power_w = more_j / (duration(report->elapsed_ns - latest->elapsed_ns) / NS_PER_S);
+        }
+        /* what a total may lose is not given back: a meter that vanished has drawn its energy */
+        if (isnan(latest->total_j) || more_j >= 0) {
+            latest->total_j = report->total_j;
+        }
+        latest->elapsed_ns = report->elapsed_ns;
+    }
+    node->heard_ns = now_ns;
+    return 0;
+}
+
+int limit_sum_end(struct limit_sum *sum, const char *name, double total_j)
+{
+    struct limit_node *node = sum_node(sum, name);
+
+    if (!node) {
+        return -1;
+    }
+    if (!isnan(total_j) && (isnan(node->latest.total_j) || total_j > node->latest.total_j)) {
+        node->latest.total_j = total_j;
+    }
+    node->ended = true;
+    return 0;
+}
+
+const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns)
+{
+    for (size_t i = 0; i < sum->count; i++) {
+        struct limit_node *node = &sum->nodes[i];
+        bool silent =
+            !node->ended && now_ns > node->heard_ns && now_ns - node->heard_ns > sum->silent_ns;
+
+        if (silent != node->silent) {
+            node->silent = silent;
+            return node;
+        }
+    }
+    return NULL;
+}
+
+static bool node_is_known(const struct limit_node *node)
+{
+    return !isnan(node->latest.total_j) || node->before_j > 0;
+}
+
+/* 0: not known. */
+static double node_total_j(const struct limit_node *node, uint64_t now_ns)
+{
+    double total_j = node->before_j + (isnan(node->latest.total_j) ? 0 : node->latest.total_j);
+
+    if (node->silent && !isnan(node->power_w)) {
+        total_j += node->power_w * duration(now_ns - node->heard_ns) / NS_PER_S;
+    }
+    return total_j;
+}
+
+double limit_sum_total_j(const struct limit_sum *sum, uint64_t now_ns)
+{
+    double total_j = 0;
+
+    for (size_t i = 0; i < sum->count; i++) {
+        total_j += node_total_j(&sum->nodes[i], now_ns);
+    }
+    return total_j;
+}
+
+size_t limit_sum_known(const struct limit_sum *sum)
+{
+    size_t known = 0;
+
+    for (size_t i = 0; i < sum->count; i++) {
+        known += node_is_known(&sum->nodes[i]);
+    }
+    return known;
+}
+
+size_t limit_sum_ended(const struct limit_sum *sum)
+{
+    size_t ended = 0;
+
+    for (size_t i = 0; i < sum->count; i++) {
+        ended += sum->nodes[i].ended;
+    }
+    return ended;
+}
+
+void limit_sum_clear(struct limit_sum *sum)
+{
+    for (size_t i = 0; i < sum->count; i++) {
+        free(sum->nodes[i].name);
+    }
+    free(sum->nodes);
+    *sum = (struct limit_sum){.silent_ns = sum->silent_ns};
+}
+
+/* --- the steps of a job ----------------------------------------------------------------------- */
+
+static struct limit_job_node *job_find(const struct limit_job *job, const char *name)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        if (strcmp(job->nodes[i].name, name) == 0) {
+            return &job->nodes[i];
+        }
+    }
+    return NULL;
+}
+
+static struct limit_job_node *job_make(struct limit_job *job, const char *name)
+{
+    struct limit_job_node *node = job_find(job, name);
+
+    if (node || array_add(&job->nodes, job->count, &job->room, sizeof *job->nodes)) {
+        return node;
+    }
+    node = &job->nodes[job->count];
+    *node = (struct limit_job_node){
+        .name = strdup(name), .steps.silent_ns = job->silent_ns, .leader = LIMIT_JOB_NONE};
+    job->count += node->name != NULL;
+    return node->name ? node : NULL;
+}
+
+/* What a step had measured at a time: on a straight line between its begin and its latest report.
+ */
+static double step_at_j(const struct limit_node *step, uint64_t at_ns)
+{
+    uint64_t heard_ns = step->heard_ns, elapsed_ns = step->latest.elapsed_ns;
+    uint64_t begun_ns = heard_ns - (elapsed_ns < heard_ns ? elapsed_ns : heard_ns);
+    double total_j = node_total_j(step, heard_ns);
+
+    if (at_ns <= begun_ns) {
+        return 0;
+    }
+    if (at_ns >= heard_ns) {
+        return total_j +
+               (isnan(step->power_w) ? 0 : step->power_w) * duration(at_ns - heard_ns) / NS_PER_S;
+    }
+    return total_j * duration(at_ns - begun_ns) / duration(heard_ns - begun_ns);
+}
+
+/* The one that has run for longest, as it is likely to go on. */
+static size_t job_choose(const struct limit_job_node *node)
+{
+    const struct limit_node *steps = node->steps.nodes;
+    size_t best = LIMIT_JOB_NONE;
+
+    for (size_t i = 0; i < node->steps.count; i++) {
+        if (!steps[i].ended && !steps[i].silent && node_is_known(&steps[i]) &&
+            (best == LIMIT_JOB_NONE ||
+             steps[i].latest.elapsed_ns > steps[best].latest.elapsed_ns)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void job_lead(struct limit_job_node *node)
+{
+    if (node->leader == LIMIT_JOB_NONE) {
+        node->leader = job_choose(node);
+        if (node->leader != LIMIT_JOB_NONE) {
+            node->base_j = step_at_j(&node->steps.nodes[node->leader], node->done_ns);
+        }
+    }
+}
+
+/* Never less than nothing: a guess may have been too high. */
+static double job_led_j(const struct limit_job_node *node, uint64_t now_ns)
+{
+    return node->leader == LIMIT_JOB_NONE
+               ? 0
+               : fmax(0, node_total_j(&node->steps.nodes[node->leader], now_ns) - node->base_j);
+}
+
+static void job_retire(struct limit_job_node *node, uint64_t now_ns)
+{
+    node->done_j += job_led_j(node, now_ns);
+    node->done_ns = now_ns;
+    node->leader = LIMIT_JOB_NONE;
+}
+
+int limit_job_report(struct limit_job *job, const char *name, const char *step,
+                     const struct limit_report *report, uint64_t now_ns)
+{
+    struct limit_job_node *node = job_make(job, name);
+
+    if (!node || limit_sum_report(&node->steps, step, report, now_ns)) {
+        return -1;
+    }
+    job_lead(node);
+    return 0;
+}
+
+static void job_retire_step(struct limit_job_node *node, const char *step, uint64_t now_ns)
+{
+    if (node->leader != LIMIT_JOB_NONE && strcmp(node->steps.nodes[node->leader].name, step) == 0) {
+        job_retire(node, now_ns);
+    }
+}
+
+/* A short step may have been reported never before. */
+void limit_job_end(struct limit_job *job, const char *name, const char *step,
+                   const struct limit_report *last, uint64_t now_ns)
+{
+    struct limit_job_node *node;
+
+    if (limit_job_report(job, name, step, last, now_ns) == 0) {
+        node = job_find(job, name);
+        job_retire_step(node, step, now_ns);
+        limit_sum_end(&node->steps, step, last->total_j);
+        job_lead(node);
+    }
+}
+
+/* What has ended needs no memory; the last one takes its place. */
+static void job_forget(struct limit_job_node *node, const char *step)
+{
+    struct limit_sum *steps = &node->steps;
+
+    for (size_t i = 0; i < steps->count; i++) {
+        if (strcmp(steps->nodes[i].name, step) == 0) {
+            free(steps->nodes[i].name);
+            steps->nodes[i] = steps->nodes[--steps->count];
+            node->leader = node->leader == steps->count ? i : node->leader;
+            return;
+        }
+    }
+}
+
+void limit_job_end_step(struct limit_job *job, const char *step, uint64_t now_ns)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        job_retire_step(&job->nodes[i], step, now_ns);
+        job_forget(&job->nodes[i], step);
+        job_lead(&job->nodes[i]);
+    }
+}
+
+/* Steps lead that are heard where the leader is silent. */
+double limit_job_total_j(struct limit_job *job, uint64_t now_ns)
+{
+    double total_j = 0;
+
+    for (size_t i = 0; i < job->count; i++) {
+        struct limit_job_node *node = &job->nodes[i];
+
+        while (limit_sum_look(&node->steps, now_ns)) {
+        }
+        if (node->leader != LIMIT_JOB_NONE && node->steps.nodes[node->leader].silent &&
+            job_choose(node) != LIMIT_JOB_NONE) {
+            job_retire(node, now_ns);
+            job_lead(node);
+        }
+        total_j += node->done_j + job_led_j(node, now_ns);
+    }
+    return total_j;
+}
+
+void limit_job_clear(struct limit_job *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        free(job->nodes[i].name);
+        limit_sum_clear(&job->nodes[i].steps);
+    }
+    free(job->nodes);
+    *job = (struct limit_job){.silent_ns = job->silent_ns};
+}

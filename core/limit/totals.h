@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LIMIT_TOTALS_H
+#define LIMIT_TOTALS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The energy of a step's nodes and of a job's steps, added up while they run, from what each node
+ * says of itself. No I/O and no clock: the caller says what time it is, on one clock of its own.
+ */
+
+/** What a node says of itself. */
+struct limit_report {
+    uint64_t run;        /* another number: the node's measurement has begun again */
+    uint64_t elapsed_ns; /* from the beginning of that run to its latest reading [ns] */
+    double total_j;      /* energy of that time [J]; NaN: not known */
+};
+
+/** Write it as in a message, "RUN ELAPSED_NS JOULES", JOULES "-": not known. @return its length */
+size_t limit_report_write(const struct limit_report *report, char *text, size_t size);
+
+/** Read it. @return what follows in the text; NULL: it is malformed. */
+const char *limit_report_read(const char *text, struct limit_report *report);
+
+/**
+ * @return the time between two totals of a node [ns]: the interval, longer in steps of many nodes,
+ *         so that at most 500 come in a second
+ */
+uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes);
+
+/** A node of a step; of a job's node, a step that runs there. */
+struct limit_node {
+    char *name;
+    struct limit_report latest;
+    double before_j;   /* energy of earlier runs [J] */
+    double power_w;    /* between the latest two readings [W]; NaN: not known */
+    uint64_t heard_ns; /* when the latest report came */
+    bool ended;        /* its part of the step is over */
+    bool silent;       /* it has sent nothing for `silent_ns` */
+};
+
+/** A step. All zero at the start but for silent_ns. */
+struct limit_sum {
+    uint64_t silent_ns; /* time after which a node counts as silent [ns] */
+    struct limit_node *nodes;
+    size_t count, room;
+};
+
+/**
+ * Add a node's report. Reports may come late, twice and in any order: the newest counts.
+ * @return 0; -1 with errno ENOMEM.
+ */
+int limit_sum_report(struct limit_sum *sum, const char *node, const struct limit_report *report,
+                     uint64_t now_ns);
+
+/**
+ * The step has ended on a node, which is silent from now on.
+ * @param total_j  its energy; NaN: not known, what it has reported counts
+ */
+int limit_sum_end(struct limit_sum *sum, const char *node, double total_j);
+
+/**
+ * Find a node that is newly silent, or that was silent and is heard again.
+ * @return the node, whose `silent` has just changed; NULL: none
+ */
+const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns);
+
+/**
+ * @return the energy of all nodes [J]. A silent node counts as drawing its latest power since its
+ *         latest report. Nodes whose energy is not known are left out.
+ */
+double limit_sum_total_j(const struct limit_sum *sum, uint64_t now_ns);
+
+/** @return the nodes whose energy is known; those on which the step has ended. */
+size_t limit_sum_known(const struct limit_sum *sum);
+size_t limit_sum_ended(const struct limit_sum *sum);
+
+void limit_sum_clear(struct limit_sum *sum);
+
+/**
+ * A node of a job, whose steps run one after the other and beside each other. Each step measures
+ * the whole node. So one leads, the others wait: when it ends, or falls silent while another one
+ * is heard, the next one goes on from there, and no moment of a node counts twice.
+ */
+struct limit_job_node {
+    char *name;
+    struct limit_sum steps;
+    size_t leader;    /* of them; LIMIT_JOB_NONE: no step has a known energy */
+    double base_j;    /* what the leader had measured when it began to lead [J] */
+    double done_j;    /* energy of those that led before [J] */
+    uint64_t done_ns; /* until when that is */
+};
+
+#define LIMIT_JOB_NONE SIZE_MAX
+
+/** All zero at the start but for silent_ns. */
+struct limit_job {
+    uint64_t silent_ns; /* as of struct limit_sum */
+    struct limit_job_node *nodes;
+    size_t count, room;
+};
+
+/** Add what a step reports of a node. @return 0; -1 with errno ENOMEM. */
+int limit_job_report(struct limit_job *job, const char *node, const char *step,
+                     const struct limit_report *report, uint64_t now_ns);
+
+/** A step has ended on a node. May be said again. @param last  its last report there */
+void limit_job_end(struct limit_job *job, const char *node, const char *step,
+                   const struct limit_report *last, uint64_t now_ns);
+
+/** A step has ended on all nodes, and reports nothing any more. */
+void limit_job_end_step(struct limit_job *job, const char *step, uint64_t now_ns);
+
+/** @return the energy of the job [J]; a silent node counts as drawing its latest power. */
+double limit_job_total_j(struct limit_job *job, uint64_t now_ns);
+
+void limit_job_clear(struct limit_job *job);
+
+#endif

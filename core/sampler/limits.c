@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/limits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/duration.h"
+#include "base/number.h"
+#include "channel/channel.h"
+#include "channel/deadline.h"
+#include "config/slurm_conf.h"
+#include "sampler/beside.h"
+#include "sampler/log.h"
+#include "sampler/process.h"
+#include "session/live.h"
+
+#define KILL_WAIT_S 30 /* Slurm's default */
+#define SILENT_PERIODS 3
+#define PAUSE_MS 1000 /* between attempts to set a limit of a component that is being opened */
+
+/* The first problem is reported. Without its caret: "... on n1: unknown event: 'X >= 5J'". */
+static void limits_trouble(struct limits *limits, const struct step *step, const char *text)
+{
+    size_t length = strcspn(text, "\n");
+    const char *marked = text[length] ? text + length + 1 + strspn(text + length + 1, " ") : "";
+
+    if (limits->trouble.text[0] == '\0') {
+        apapi_fail(&limits->trouble, EINVAL, "--apapi-overflow on %.64s: %.*s%s%.*s%s",
+                   step->id.node, (int)length, text, *marked ? " ('" : "",
+                   (int)strcspn(marked, "\n"), marked, *marked ? "')" : "");
+    }
+}
+
+/* --- the actor -------------------------------------------------------------------------------- */
+
+/* Nothing of root is left: no descriptor, no variable, no memory. */
+static void limits_launch(const struct job_launch *launch, const void *context)
+{
+    const struct user *user = context;
+    const struct process_task *task = processes_any(launch->tasks);
+    struct rlimit limits[RLIM_NLIMITS];
+
+    while (task && beside_enter(task, limits)) {
+        task = process_task_lives(task) ? NULL : processes_any(launch->tasks);
+    }
+    if (!task) {
+        _exit(JOB_NOT_DONE);
+    }
+    shell_plug(-1);
+    if (user_become(user) == 0) {
+        beside_become(task, launch, limits);
+    }
+}
+
+static void limits_read_wait(char *line, void *context)
+{
+    const char *value = slurm_conf_find(line, "KillWait");
+
+    if (value) {
+        *(unsigned long *)context = strtoul(value, NULL, 10);
+    }
+}
+
+static uint64_t limits_kill_wait_ns(const struct step *step)
+{
+    unsigned long seconds = KILL_WAIT_S;
+
+    if (*step->slurm_conf) {
+        slurm_conf_each(step->slurm_conf, limits_read_wait, &seconds);
+    }
+    return seconds < UINT32_MAX ? seconds * NS_PER_S : KILL_WAIT_S * NS_PER_S;
+}
+
+/* slurmstepd has made the channel, and is the parent of all tasks. */
+static pid_t limits_slurmstepd(void)
+{
+    struct ucred peer = {.pid = 0};
+    socklen_t size = sizeof peer;
+
+    return getsockopt(APAPI_CHANNEL_FD, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
+}
+
+/* Of scancel: beside slurmstepd, or in bin beside its sbin; else by PATH. */
+static void limits_find_slurm(pid_t slurmstepd, char *variable, size_t size)
+{
+    static const char *const places[] = {"", "../bin/"};
+    char link[64], folder[PATH_MAX], path[2 * PATH_MAX];
+    ssize_t length;
+
+    snprintf(variable, size, "APAPI_SLURM_BIN=");
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)slurmstepd);
+    length = slurmstepd ? readlink(link, folder, sizeof folder - 1) : -1;
+    folder[length > 0 ? length : 0] = '\0';
+    for (size_t i = 0; i < 2 && strrchr(folder, '/'); i++) {
+        strrchr(folder, '/')[1] = '\0';
+        snprintf(path, sizeof path, "%s%sscancel", folder, places[i]);
+        if (access(path, X_OK) == 0) {
+            snprintf(variable, size, "APAPI_SLURM_BIN=%s%s", folder, places[i]);
+            return;
+        }
+    }
+}
+
+/* --- the limits of a job ---------------------------------------------------------------------- */
+
+/* The batch step knows partition and QOS. */
+static int limits_add_budgets(struct limits *limits, const struct step *step,
+                              struct apapi_error *err)
+{
+    const struct limit_place place = {step->id.partition, step->id.qos};
+    const struct limit_site site = limit_site_of(&step->config);
+    struct limit asked, found;
+    bool asks = *step->budget != '\0';
+
+    if (asks && limit_parse_budget(step->budget, &asked, err)) {
+        return -1;
+    }
+    if (asks) {
+        limit_list_add_budget(&limits->list, &asked, LIMIT_JOB);
+    }
+    if (limit_site_find(&site, &place, asks, &found)) {
+        limit_list_add_budget(&limits->list, &found, LIMIT_JOB);
+    }
+    return 0;
+}
+
+static int limits_add_job(struct limits *limits, const struct step *step, struct apapi_error *err)
+{
+    bool any = false;
+
+    if (!step_watches_job(step)) {
+        return 0;
+    }
+    if (limits_add_budgets(limits, step, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < limits->list.count; i++) {
+        any |= limits->list.limits[i].scope == LIMIT_JOB;
+    }
+    limits->job = any ? step : NULL;
+    limits->period_ns = (uint64_t)step->totals_ms * DEADLINE_MS;
+    limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
+    limits->watch = (struct limit_watch){.limits = &limits->list, .scope = LIMIT_JOB};
+    return 0;
+}
+
+/*
+ * A signal is for the steps, as Slurm sends them before a time limit; a script without steps gets
+ * it itself. SIGTERM ends the job, as at a time limit.
+ */
+static void limits_cross_job(struct limits *limits, const struct limit_crossed *crossed,
+                             double sum_j)
+{
+    const struct limit *limit = &limits->list.limits[crossed->limit];
+    bool alone = !limits->parts || limits->parts->running_count == 0;
+    struct apapi_crossing crossing = {
+        .unix_ns = clock_unix_ns() - (int64_t)(deadline_now() - crossed->crossing.time_ns),
+        .value = sum_j,
+        .unit = "J",
+        .count = limits->watch.counts[crossed->limit]};
+    uint64_t number = crossings_cross(&limits->crossings, crossed->limit, &crossing);
+    char arguments[64];
+
+    if (limit->actions & LIMIT_SIGNAL) {
+        snprintf(arguments, sizeof arguments, "%s --signal=%s %" PRIu32, alone ? " --full" : "",
+                 limit_signal_name(limit->signal), limits->job->id.job);
+        crossings_cancel(&limits->crossings, number, arguments, "");
+    }
+    if (limit->actions & LIMIT_TERM) {
+        snprintf(arguments, sizeof arguments, " %" PRIu32, limits->job->id.job);
+        crossings_cancel(&limits->crossings, number, arguments, "");
+    }
+}
+
+static void limits_look_at_job(struct limits *limits, struct apapi_session *session)
+{
+    struct limit_crossed crossed[LIMITS_ROOM];
+    struct apapi_measurement measurement;
+    uint64_t now_ns = deadline_now();
+    double sum_j;
+    size_t count;
+
+    if (!limits->job || now_ns < limits->due_ns) {
+        return;
+    }
+    limits->due_ns = now_ns + limits->period_ns;
+    if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
+        const struct limit_report own = {1, measurement.elapsed_ns,
+                                         apapi_measurement_total_j(&measurement)};
+
+        limit_job_report(&limits->sum, limits->job->id.node, "batch", &own, now_ns);
+        apapi_measurement_clear(&measurement);
+    }
+    sum_j = limit_job_total_j(&limits->sum, now_ns);
+    count = limit_watch_look(&limits->watch, sum_j, now_ns, crossed);
+    for (size_t i = 0; i < count; i++) {
+        limits_cross_job(limits, &crossed[i], sum_j);
+    }
+}
+
+/* "NODE RUN ELAPSED_NS JOULES[ ended]" */
+static void limits_take_line(struct limits *limits, const char *step, char *line)
+{
+    uint32_t nodes = limits->job ? limits->job->job_nodes : 0;
+    char *text = strchr(line, ' ');
+    struct limit_report report;
+    const char *rest;
+
+    if (!text || (nodes != APAPI_UNKNOWN && limits->sum.count > nodes)) {
+        return;
+    }
+    *text++ = '\0';
+    rest = limit_report_read(text, &report);
+    if (rest && strcmp(rest, " ended") == 0) {
+        limit_job_end(&limits->sum, line, step, &report, deadline_now());
+    } else if (rest && *rest == '\0') {
+        limit_job_report(&limits->sum, line, step, &report, deadline_now());
+    }
+}
+
+static void limits_take(void *context, const char *step, const char *lines)
+{
+    struct limits *limits = context;
+    char line[APAPI_TEXT_SIZE + 128];
+
+    if (!lines) {
+        limit_job_end_step(&limits->sum, step, deadline_now());
+        return;
+    }
+    for (size_t length; *lines; lines += length + (lines[length] != '\0')) {
+        length = strcspn(lines, "\n");
+        if (length > 0 && length < sizeof line) {
+            snprintf(line, sizeof line, "%.*s", (int)length, lines);
+            limits_take_line(limits, step, line);
+        }
+    }
+}
+
+void limits_hear(struct limits *limits, struct parts *parts)
+{
+    if (limits->job && parts->job) {
+        limits->parts = parts;
+        parts->totals = limits_take;
+        parts->totals_context = limits;
+    }
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static int limits_start(struct limits *limits, const struct step *step, struct apapi_error *err)
+{
+    char slurm_bin[3 * PATH_MAX], slurm_conf[PATH_MAX + 16];
+    char *const variables[] = {slurm_bin, *step->slurm_conf ? slurm_conf : NULL, NULL};
+    const struct actor_config config = {.limits = &limits->list,
+                                        .node = step->id.node,
+                                        .said_by = "apapi",
+                                        .line_fd = -1,
+                                        .uid = step->id.uid,
+                                        .parent = limits_slurmstepd(),
+                                        .grouped = true,
+                                        .kill_wait_ns = limits_kill_wait_ns(step),
+                                        .settle = process_settle_actor,
+                                        .launch = limits_launch,
+                                        .context = &limits->user,
+                                        .variables = variables};
+
+    limits_find_slurm(config.parent, slurm_bin, sizeof slurm_bin);
+    snprintf(slurm_conf, sizeof slurm_conf, "SLURM_CONF=%s", step->slurm_conf);
+    return user_parse(step, &limits->user, err) ||
+                   limit_list_parse(&limits->list, step->overflow, err) ||
+                   limits_add_job(limits, step, err) || actor_start(&limits->actor, &config, err)
+               ? -1
+               : 0;
+}
+
+bool limits_open(struct limits *limits, const struct step *step)
+{
+    struct apapi_error err;
+
+    limits->actor = ACTOR_NONE;
+    if (*step->overflow == '\0' && !step_watches_job(step)) {
+        return false;
+    }
+    if (limits_start(limits, step, &err)) {
+        limits_trouble(limits, step, err.text);
+        limits->job = NULL;
+        return false;
+    }
+    crossings_init(&limits->crossings, &limits->list, &limits->actor);
+    limits->open = true;
+    return true;
+}
+
+void limits_set(struct limits *limits, const struct step *step, struct apapi_session *session)
+{
+    struct apapi_error err;
+
+    if (limits->open && crossings_set(&limits->crossings, session, &err)) {
+        limits_trouble(limits, step, err.text);
+    }
+}
+
+void limits_add_task(const struct limits *limits, pid_t pid)
+{
+    const struct order order = {.kind = ORDER_TASK, .pid = pid};
+
+    if (limits->open) {
+        actor_order(&limits->actor, &order);
+    }
+}
+
+int limits_patience_ms(const struct limits *limits)
+{
+    bool waits = limits->open && crossings_waiting(&limits->crossings);
+    uint64_t now_ns = deadline_now();
+    int job_ms = limits->due_ns > now_ns ? (int)((limits->due_ns - now_ns) / DEADLINE_MS) + 1 : 0;
+
+    job_ms = limits->job ? job_ms : -1;
+    return waits && (job_ms < 0 || PAUSE_MS < job_ms) ? PAUSE_MS : job_ms;
+}
+
+void limits_work(struct limits *limits, const struct step *step, struct apapi_session *session)
+{
+    struct apapi_error err;
+
+    if (limits->open) {
+        limits_look_at_job(limits, session);
+        if (crossings_set_waiting(&limits->crossings, session, &err)) {
+            limits_trouble(limits, step, err.text);
+        }
+    }
+}
+
+/* A short step ends before a slow component is open. */
+void limits_record(struct limits *limits, const struct step *step, struct apapi_record *record)
+{
+    const struct limit *waiting;
+    struct apapi_error err;
+
+    if (!limits->open) {
+        return;
+    }
+    limits->job = NULL; /* it is over */
+    waiting = crossings_waiting(&limits->crossings);
+    if (waiting) {
+        apapi_fail(&err, EAGAIN, "'%.80s': no component that was ready has it", waiting->text);
+        limits_trouble(limits, step, err.text);
+    }
+    crossings_end(&limits->crossings);
+    crossings_copy(&limits->crossings, record);
+}
+
+void limits_close(struct limits *limits)
+{
+    limit_job_clear(&limits->sum);
+    if (limits->open) {
+        crossings_end(&limits->crossings);
+    }
+}
+
+/* --- the node's total on its way to the collector --------------------------------------------- */
+
+#define SEND_LIMIT_NS (2000 * DEADLINE_MS)
+#define LAST_LIMIT_NS (300 * DEADLINE_MS)
+
+void totals_begin(struct totals *totals, const struct step *step, struct apapi_live_page *page,
+                  const struct message *message)
+{
+    const char *where = message_value(message, "collect");
+    const char *address = message_value(message, "collect_address");
+    size_t nodes = step->id.nodes == APAPI_UNKNOWN ? 1 : step->id.nodes;
+
+    if (!where || !address || report_parse(where, &totals->collector) ||
+        totals->collector.totals_ms == 0) {
+        return;
+    }
+    totals->step = step;
+    totals->page = page;
+    totals->run = deadline_now();
+    totals->period_ns = limit_period_ns(totals->collector.totals_ms * DEADLINE_MS, nodes);
+    totals->due_ns = totals->run + totals->period_ns;
+    snprintf(totals->address, sizeof totals->address, "%s", address);
+}
+
+static void totals_write(struct totals *totals, const struct apapi_measurement *measurement)
+{
+    const struct limit_report report = {totals->run, measurement->elapsed_ns,
+                                        apapi_measurement_total_j(measurement)};
+    size_t length = limit_report_write(&report, totals->payload, sizeof totals->payload);
+
+    snprintf(totals->payload + length, sizeof totals->payload - length, " %u",
+             totals->step->id.job);
+}
+
+static void totals_send(struct totals *totals, uint64_t limit_ns)
+{
+    const struct report report = {.word = APAPI_WORD_TOTAL,
+                                  .node = totals->step->id.node,
+                                  .nodelist = "",
+                                  .payload = totals->payload,
+                                  .answer = totals->answer,
+                                  .answer_size = sizeof totals->answer};
+    struct apapi_error err;
+
+    if (report_send(&totals->collector, totals->address, &report, deadline_now() + limit_ns,
+                    &err)) {
+        log_write(LOG_INFO, "job %u step %s: total not sent: %s", totals->step->id.job,
+                  totals->step->id.step, err.text);
+    }
+}
+
+static void totals_send_soon(void *context)
+{
+    totals_send(context, SEND_LIMIT_NS);
+}
+
+/* The collector belongs to the user: what cannot be true is not shown. */
+static void totals_show(const struct totals *totals)
+{
+    const size_t word = sizeof(APAPI_ANSWER_BUDGET) - 1;
+    struct real_number budget, used;
+
+    if (totals->page && strncmp(totals->answer, APAPI_ANSWER_BUDGET, word) == 0 &&
+        real_number_parse(totals->answer + word, &budget) == 0 && *budget.rest == ' ' &&
+        real_number_parse(budget.rest + 1, &used) == 0 && *used.rest == '\n' &&
+        isfinite(budget.value) && budget.value > 0 && isfinite(used.value) && used.value >= 0) {
+        live_page_set_budget(totals->page, budget.value, used.value);
+    }
+}
+
+void totals_work(struct totals *totals, struct apapi_session *session)
+{
+    struct apapi_measurement measurement;
+    uint64_t now_ns = deadline_now();
+
+    if (totals->period_ns == 0 || now_ns < totals->due_ns) {
+        return;
+    }
+    totals->due_ns = now_ns + totals->period_ns;
+    if (!task_wait(&totals->sending, 0)) {
+        return;
+    }
+    totals_show(totals);
+    if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
+        totals_write(totals, &measurement);
+        apapi_measurement_clear(&measurement);
+        task_start(&totals->sending, totals_send_soon, totals);
+    }
+}
+
+int totals_pause_ms(const struct totals *totals)
+{
+    uint64_t now_ns = deadline_now();
+
+    if (totals->period_ns == 0) {
+        return -1;
+    }
+    return totals->due_ns > now_ns ? (int)((totals->due_ns - now_ns) / DEADLINE_MS) + 1 : 0;
+}
+
+/* Of a heterogeneous step, the first component's first node asks. */
+const char *totals_end(struct totals *totals, const struct apapi_measurement *measurement)
+{
+    uint64_t deadline_ns = deadline_now() + LAST_LIMIT_NS;
+    const struct apapi_identity *id;
+
+    if (totals->period_ns == 0) {
+        return "";
+    }
+    id = &totals->step->id;
+    if (id->node_index != 0 || (id->het_offset != 0 && id->het_offset != APAPI_UNKNOWN) ||
+        !task_wait(&totals->sending, deadline_ns)) {
+        return "";
+    }
+    totals->period_ns = 0;
+    totals_write(totals, measurement);
+    totals_send(totals, deadline_ns - deadline_now());
+    return totals->answer;
+}
