@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of several threads and who looks at its regions, in one process: for ThreadSanitizer.
- */
+/* A program of several threads and its observer, in one process: for ThreadSanitizer. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -23,12 +22,25 @@ static atomic_bool over;
 static atomic_uint running;
 static atomic_uint readings;
 
+/* The reader may not have had a processor so far: a whole reading from here on. */
+static void wait_for_a_reading(void)
+{
+    unsigned begun = readings;
+
+    while (readings < begun + 2) {
+        sched_yield();
+    }
+}
+
 static void *program_work(void *unused)
 {
     apapi_region inner = apapi_region_handle("inner");
 
     for (int i = 0; i < PASSES; i++) {
         assert_int_equal(apapi_region_begin("outer"), 0);
+        if (i == PASSES / 2) { /* regions have time between two readings */
+            wait_for_a_reading();
+        }
         assert_int_equal(apapi_region_enter(inner), 0);
         assert_int_equal(apapi_region_leave(inner), 0);
         assert_int_equal(apapi_region_end("outer"), 0);
@@ -116,11 +128,9 @@ static void threads_are_seen_while_they_work(void **state)
     assert_true(observer && direct && serve);
     observed = look_directly();
     assert_int_equal(pthread_create(&reader, NULL, read_meters, NULL), 0);
+    wait_for_a_reading();
     for (int i = 0; i < ROUNDS; i++) {
         work_and_serve(serve);
-    }
-    while (readings < 3) { /* the reader may not have had a processor so far */
-        sched_yield();
     }
     over = true;
     pthread_join(reader, NULL);
