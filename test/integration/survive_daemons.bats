@@ -39,7 +39,7 @@ state_of() { # JOB
     [[ $steps == $' 2 0 true\n 2 1 true\n 2 batch true' ]]
     whole "$(records n1 | jq -c "select(.job == $job and .step == \"1\")" | head -n 1)"
     # the records of the batch step tell the runs, no variable of the user; the wait between them is no unmeasured time
-    echo "$(records n1 | jq -c "select(.job == $job) | [.step, .restarts, .boot, .monotonic_s, .start, .exit_code]")"
+    records n1 | jq -c "select(.job == $job) | [.step, .restarts, .boot, .monotonic_s, .start, .exit_code]"
     [[ $(records n1 | jq -s "[.[] | select(.job == $job) | .restarts] | index(77)") == null ]]
     [[ $(cluster on n1 cat /proc/sys/kernel/random/boot_id | tr -d -) == "$(records n1 | jq -r "select(.job == $job) | .boot" | sort -u)" ]]
     run -0 "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" -P -n --format=state,restarts,measured,elapsed
