@@ -271,7 +271,7 @@ static void align_clocks(struct alignment *alignment, uint32_t nodes)
 
 int timings_align(struct timing *timings, size_t count)
 {
-    struct alignment alignment = {.list = calloc(count + 1, sizeof *alignment.list),
+    struct alignment alignment = {.list = calloc(count + 1, sizeof(struct timing *)),
                                   .count = count,
                                   .ranges = calloc(count + 1, sizeof *alignment.ranges),
                                   .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns)};
