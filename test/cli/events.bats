@@ -115,11 +115,11 @@ END
     echo 'nvlm:::H200:device_0:power' >"$list"
     APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl true
     [[ $status -eq 2 && $stderr == *"list:1: unknown component 'nvlm'"*"'nvml'"* ]]
-    APAPI_SOFTFAIL=1 APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl true
+    APAPI_SOFTFAIL=1 APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl sleep 0.05
     [[ $status -eq 0 && $stderr == *package* ]]
     # one that is known and not measured, or not here, is no mistake
     printf 'micknc:::POWER_MIC:DEVICE0\n*:::x\n' >"$list"
-    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl true
+    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl sleep 0.05
     [[ $status -eq 0 && $stderr == *package* ]]
 }
 
