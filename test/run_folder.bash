@@ -22,7 +22,7 @@ make_run_folder() {
 remove_run_folder() {
     local folder
     for folder in "$run_folder" "/var/tmp/$APAPI_TEST_RUN"; do
-        pkill -KILL -f "/inside\\.sh .*site_init ${folder//./\\.}/"
+        pkill -KILL -f "/inside\\.sh .*site_init ${folder//./\\.}[/.]"
     done
     rm -rf --one-file-system "$run_folder" /var/tmp/"$APAPI_TEST_RUN"*
 }

@@ -27,7 +27,7 @@ struct job_launch {
     bool prints; /* `text` is a line for the standard error of the task; else a command */
     const char *text;
     char *const *variables; /* "APAPI_OVERFLOW_COUNT=1", ends with a NULL */
-    int output;             /* of ORDER_RUN, whose answer has it; -1: nobody wants it */
+    int output;             /* of ORDER_RUN, whose answer has it; -1: no output is kept */
 };
 
 /** Become it. Runs in the new process, which leads a session and a group. Returns on failure. */

@@ -256,7 +256,7 @@ static double fit_doubt_reach(const struct fit_doubt *doubt, const double p_w[FI
 }
 
 /*
- * How far the powers may be wrong, as none of them is below 0.
+ * The bound of each power's error. No power is below 0.
  * @param p_w       by column [W]
  * @param time_s    by column, of all rows
  * @param within_w  result, by column [W]: the sum over all directions

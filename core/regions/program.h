@@ -8,8 +8,8 @@
 /*
  * This process: its page with the names and nodes in it, its connection with the step's sampler,
  * and whether there is anything to measure. The first call of any thread decides; a process that
- * was forked from this one starts again. Any thread may call these functions. None of them waits
- * for the sampler.
+ * was forked from this one starts again. Any thread may call these functions. They do not wait for
+ * the sampler.
  */
 
 enum program_state {
