@@ -83,21 +83,27 @@ static void fit_within_scores(struct fit_within *within, const struct fit_block 
     }
 }
 
-/* Add the squares of what each block alone moves the unknowns by. */
-static void fit_within_add_block(struct fit_within *within, const struct fit_block *block,
-                                 const struct fit_groups *groups, const struct fit_system *system,
-                                 double variances[FIT_COLUMNS])
+/*
+ * Add the squares of what the unknowns would be moved by if a block were left out. One that only
+ * this block tells from others is not known.
+ */
+static void fit_within_leave_block(struct fit_within *within, const struct fit_block *block,
+                                   const struct fit_groups *groups, const struct fit_system *system,
+                                   double squares[FIT_COLUMNS])
 {
-    double scores[FIT_COLUMNS];
+    double moved[FIT_COLUMNS] = {0};
+    size_t alone;
 
-    fit_within_scores(within, block, groups, system, scores);
+    fit_within_scores(within, block, groups, system, moved);
     for (size_t i = 0; i < system->size; i++) {
-        double moved = 0;
-
         for (size_t j = 0; j < system->size; j++) {
-            moved += within->inverse[i][j] * scores[j];
+            within->of_block.xx[i][j] =
+                system->xx[i][j] - within->of_block.xx[i][j] * system->scale[i] * system->scale[j];
         }
-        variances[i] += moved * moved;
+    }
+    alone = fit_system_solve_free(&within->of_block, moved);
+    for (size_t i = 0; i < system->size; i++) {
+        squares[i] += i == alone ? INFINITY : moved[i] * moved[i];
     }
 }
 
@@ -113,7 +119,7 @@ static size_t fit_within_make(struct fit_within *within, const struct fit_sums *
 {
     size_t result = fit_system_invert(system, within->inverse);
     double freedom = (double)total->rows - (double)system->size, variance;
-    double blocks[FIT_COLUMNS] = {0}, count = (double)sums->used, correct;
+    double blocks[FIT_COLUMNS] = {0}, count = (double)sums->used;
 
     if (result < system->size) {
         return result;
@@ -126,13 +132,11 @@ static size_t fit_within_make(struct fit_within *within, const struct fit_sums *
     }
     variance = fit_within_variance(within, total, system, within->noise_j);
     for (size_t b = 0; b < sums->used && sums->used >= BLOCKS_LEAST; b++) {
-        fit_within_add_block(within, &sums->blocks[b], groups, system, blocks);
+        fit_within_leave_block(within, &sums->blocks[b], groups, system, blocks);
     }
-    correct =
-        count > 1 && freedom > 0 ? count / (count - 1) * ((double)total->rows - 1) / freedom : 0;
     for (size_t i = 0; i < system->size; i++) {
         double rows_w = fit_student(freedom) * sqrt(variance * within->inverse[i][i]);
-        double blocks_w = fit_student(count - 1) * sqrt(blocks[i] * correct);
+        double blocks_w = fit_student(count - 1) * sqrt(blocks[i] * (count - 1) / count);
 
         within->half_w[i] = fmax(rows_w, blocks_w) * system->scale[i];
     }
@@ -340,7 +344,8 @@ struct fit_work {
     bool based;      /* FIT_OUTSIDE and FIT_INSIDE are one unknown */
     struct fit_groups groups;
     size_t with[FIT_COLUMNS];    /* by column: as in struct fit_part */
-    double alone_w[FIT_COLUMNS]; /* how sure a column was before it was joined; NaN: not at all */
+    double alone_w[FIT_COLUMNS]; /* the power of a column before it was joined, >= 0 */
+    double sure_w[FIT_COLUMNS];  /* and how sure that was; NaN: not at all */
     double p[FIT_COLUMNS];       /* by group [W] */
     struct fit_block total;
     struct fit_system system;
@@ -361,7 +366,7 @@ static void fit_work_begin(struct fit_work *work, bool based)
 
         groups->of[i] = active || (i == FIT_OUTSIDE && based) ? groups->count++ : NO_GROUP;
         work->with[i] = i;
-        work->alone_w[i] = NAN;
+        work->sure_w[i] = NAN;
     }
     groups->of[FIT_INSIDE] = based ? groups->of[FIT_OUTSIDE] : NO_GROUP;
 }
@@ -390,7 +395,7 @@ static size_t fit_work_first(const struct fit_work *work, size_t group)
     return i;
 }
 
-/* Join two groups; columns that were alone keep how sure they were. */
+/* Join two groups; columns that were alone keep what was known of them. */
 static void fit_work_join(struct fit_work *work, size_t from, size_t to, bool sure)
 {
     size_t from_first = fit_work_first(work, from), to_first = fit_work_first(work, to);
@@ -399,7 +404,8 @@ static void fit_work_join(struct fit_work *work, size_t from, size_t to, bool su
         size_t group = work->groups.of[i];
 
         if ((group == from || group == to) && work->with[i] == i && sure) {
-            work->alone_w[i] = work->within.half_w[group];
+            work->alone_w[i] = fmax(work->within.p[group] * work->system.scale[group], 0);
+            work->sure_w[i] = work->within.half_w[group];
         }
         if (group == from || group == to) {
             work->with[i] = work->with[i] != i ? work->with[i]
@@ -653,9 +659,12 @@ static double fit_work_within_j(const struct fit_work *work, size_t column, doub
     if (fit_work_rules(work, column, group)) {
         return within_w * time_s + fmax(others_j, 0) + pure_j;
     }
-    return (isnan(work->alone_w[column]) ? bound_j
-                                         : fmin(bound_j, work->alone_w[column] * time_s)) +
-           pure_j;
+    if (!isnan(work->sure_w[column])) {
+        double apart_j = fabs(energy_j - work->alone_w[column] * time_s);
+
+        bound_j = fmin(bound_j, apart_j + work->sure_w[column] * time_s);
+    }
+    return bound_j + pure_j;
 }
 
 static void fit_work_share(const struct fit_work *work, struct fit_part parts[FIT_COLUMNS])

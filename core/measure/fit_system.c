@@ -203,6 +203,17 @@ size_t fit_system_invert(const struct fit_system *system, double inverse[FIT_COL
     return first;
 }
 
+size_t fit_system_solve_free(const struct fit_system *system, double right[FIT_COLUMNS])
+{
+    struct fit_triangle triangle = {.size = 0};
+    size_t first = fit_triangle_make(system, NULL, &triangle);
+
+    if (first == system->size) {
+        fit_triangle_solve(&triangle, right);
+    }
+    return first;
+}
+
 void fit_system_depend(const struct fit_system *system, size_t column, double factors[FIT_COLUMNS])
 {
     struct fit_triangle triangle = {.size = 0};
