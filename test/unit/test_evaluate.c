@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/doctor/evaluate.h"
+#include "cli/doctor/examine.h"
 #include "unit/unit.h"
 
 static const struct apapi_event energy = {.name = "e",

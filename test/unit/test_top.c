@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/steps/view.h"
+#include "cli/steps/steps.h"
 #include "unit/unit.h"
 
 #define NOW_NS UINT64_C(1000000000000)

@@ -1,17 +1,102 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Try a way to read a component. */
+/* Tries a way to read a component, in a process of its own: two readings show whether an event is a
+ * working meter. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
+#include <math.h>
+#include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/doctor/doctor.h"
+#include "base/kernel_file.h"
+#include "base/units.h"
+#include "cli/doctor/examine.h"
+
+/* --- two readings of an event --- */
+
+#define COLDEST_C (-60.0)
+#define HOTTEST_C 200.0
+
+static enum evaluation implausible(char *text, size_t size, double value, const char *unit)
+{
+    char quantity[UNITS_SIZE];
+
+    units_quantity(quantity, sizeof quantity, value, unit);
+    snprintf(text, size, "implausible: %s", quantity);
+    return EVENT_IMPLAUSIBLE;
+}
+
+static enum evaluation evaluate_power(const struct apapi_event *event, double power_w, char *text,
+                                      size_t size)
+{
+    if (power_w > 0 && power_w <= apapi_domain_max_w(event->domain)) {
+        return EVENT_FINE;
+    }
+    return implausible(text, size, power_w, "W");
+}
+
+static enum evaluation evaluate_energy(const struct apapi_event *event,
+                                       const struct two_readings *readings, char *text, size_t size)
+{
+    double energy_j = apapi_event_value(event, readings->after.raw) -
+                      apapi_event_value(event, readings->before.raw);
+
+    if (energy_j == 0) {
+        snprintf(text, size, "opens but never moves: dead");
+        return EVENT_DEAD;
+    }
+    if (energy_j < 0 && event->range_max > 0) {
+        energy_j += ((double)event->range_max + 1) * event->scale;
+    }
+    if (energy_j < 0) {
+        snprintf(text, size, "goes backwards");
+        return EVENT_IMPLAUSIBLE;
+    }
+    return evaluate_power(event, energy_j / readings->elapsed_s, text, size);
+}
+
+static enum evaluation evaluate_value(const struct apapi_event *event, double value, char *text,
+                                      size_t size)
+{
+    bool good = event->kind == APAPI_KIND_TEMPERATURE ? value > COLDEST_C && value < HOTTEST_C
+                                                      : isfinite(value);
+
+    return good ? EVENT_FINE : implausible(text, size, value, event->unit);
+}
+
+enum evaluation evaluate_event(const struct apapi_event *event, const struct two_readings *readings,
+                               char *text, size_t size)
+{
+    const struct apapi_reading *after = &readings->after;
+    double value = apapi_event_value(event, after->raw);
+
+    if (readings->before.error || after->error) {
+        snprintf(text, size, "%s", strerror(after->error ? after->error : readings->before.error));
+        return EVENT_IMPLAUSIBLE;
+    }
+    if (event->type == APAPI_TYPE_UINT64 && event->range_max > 0 && after->raw > event->range_max) {
+        snprintf(text, size, "implausible: above its own range");
+        return EVENT_IMPLAUSIBLE;
+    }
+    if (event->kind == APAPI_KIND_ENERGY && event->accumulates) {
+        return evaluate_energy(event, readings, text, size);
+    }
+    if (event->kind == APAPI_KIND_POWER && !event->accumulates) {
+        return evaluate_power(event, value, text, size);
+    }
+    return evaluate_value(event, value, text, size);
+}
+
+/* --- a way, in a process of its own --- */
 
 #define PAUSE_NS (NS_PER_S / 10)
 #define PATIENCE_NS NS_PER_S /* after that, a counter that stands still is dead */
@@ -223,5 +308,145 @@ void examine(struct examined_way *way)
     try_in_child(&way->way, false, &way->mine);
     if (geteuid() == 0) {
         try_in_child(&way->way, true, &way->ordinary);
+    }
+}
+
+/* --- a component's ways together --- */
+
+bool way_works(const struct examined_way *way)
+{
+    const struct finding *mine = &way->mine;
+
+    return mine->known && mine->error == 0 && mine->trouble_count < mine->events;
+}
+
+bool examined_is_estimate(const struct examined *component)
+{
+    bool estimate = false;
+
+    for (size_t i = 0; i < component->way_count; i++) {
+        if (way_works(&component->ways[i]) && !component->ways[i].mine.estimated) {
+            return false;
+        }
+        estimate |= component->ways[i].mine.estimated;
+    }
+    return estimate;
+}
+
+struct readers examined_readers(const struct examined *component, const struct machine *machine)
+{
+    struct readers readers = {false, false, false};
+
+    for (size_t i = 0; i < component->way_count; i++) {
+        const struct examined_way *way = &component->ways[i];
+        bool works = way_works(way);
+
+        readers.me |= works;
+        readers.ordinary |= works && way->ordinary.known && way->ordinary.error == 0;
+        readers.root |= works || (machine->uid != 0 && way->mine.error == EACCES);
+    }
+    return readers;
+}
+
+bool finding_matters(const struct examined *component, const struct finding *finding,
+                     const struct machine *machine)
+{
+    struct readers readers = examined_readers(component, machine);
+
+    return finding->error && !readers.me && (!readers.root || finding->error == EACCES);
+}
+
+/* --- the machine --- */
+
+/* A file below the test root if that is set, otherwise the machine's. */
+static FILE *machine_open_file(const char *absolute)
+{
+    char path[PATH_MAX];
+
+    kernel_file_path(path, sizeof path, absolute);
+    return fopen(access(path, R_OK) == 0 ? path : absolute, "re");
+}
+
+/* Every hypervisor sets this flag of x86 processors. */
+static bool has_hypervisor_flag(void)
+{
+    FILE *file = machine_open_file("/proc/cpuinfo");
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+
+    while (file && !found && getline(&line, &size, file) > 0) {
+        found = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
+    }
+    free(line);
+    if (file) {
+        fclose(file);
+    }
+    return found;
+}
+
+static int read_paranoid(void)
+{
+    FILE *file = machine_open_file("/proc/sys/kernel/perf_event_paranoid");
+    int level = PARANOID_UNKNOWN;
+    char text[16] = "";
+    char *end;
+
+    if (file) {
+        if (fgets(text, sizeof text, file)) {
+            long number = strtol(text, &end, 10);
+
+            level = end != text && number >= -1 && number <= 9 ? (int)number : level;
+        }
+        fclose(file);
+    }
+    return level;
+}
+
+static bool machine_is_container(void)
+{
+    return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
+}
+
+void machine_look(struct machine *machine)
+{
+    const struct passwd *user;
+
+    machine->virtual_machine = has_hypervisor_flag();
+    machine->container = machine_is_container();
+    machine->perf_event_paranoid = read_paranoid();
+    machine->uid = geteuid();
+    user = getpwuid(machine->uid);
+    if (user) {
+        snprintf(machine->user, sizeof machine->user, "%s", user->pw_name);
+    } else {
+        snprintf(machine->user, sizeof machine->user, "uid %u", (unsigned)machine->uid);
+    }
+}
+
+static void machine_put_rights(const char *name, const struct stat *file, char *text, size_t size)
+{
+    const struct passwd *owner = getpwuid(file->st_uid);
+    const struct group *group = getgrgid(file->st_gid);
+
+    snprintf(text, size, "%s has mode %04o, owner %s, group %s", name,
+             (unsigned)(file->st_mode & 07777U), owner ? owner->pw_name : "unknown",
+             group ? group->gr_name : "unknown");
+}
+
+void machine_rights(const char *naming, char *text, size_t size)
+{
+    const char *start = strchr(naming, '/');
+    char name[128], path[PATH_MAX];
+    struct stat file;
+
+    text[0] = '\0';
+    if (start) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(start, " ,;)'"), start);
+        name[strlen(name) - (name[strlen(name) - 1] == ':')] = '\0';
+        kernel_file_path(path, sizeof path, name);
+        if (stat(path, &file) == 0 || stat(name, &file) == 0) {
+            machine_put_rights(name, &file, text, size);
+        }
     }
 }

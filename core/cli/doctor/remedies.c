@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/count_of.h"
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/examine.h"
 #include "config/installed.h"
 
 static bool is_virtual(const struct machine *machine)

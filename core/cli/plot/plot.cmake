@@ -6,7 +6,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
 file(READ ${page} page_bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," page_bytes "${page_bytes}")
 file(CONFIGURE OUTPUT plot_page.c CONTENT
-"#include \"cli/plot/plot_page.h\"
+"#include \"cli/plot/plot_figures.h\"
 const char plot_page_text[] = {@page_bytes@0};
 " @ONLY)
 target_sources(apapi_cli PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/plot_page.c)
@@ -17,7 +17,7 @@ if(NOT WITH_CAIRO STREQUAL "OFF")
   pkg_check_modules(CAIRO IMPORTED_TARGET cairo cairo-svg cairo-png cairo-pdf)
 endif()
 if(CAIRO_FOUND AND NOT WITH_CAIRO STREQUAL "OFF")
-  add_executable(apapi-plot ${CMAKE_CURRENT_LIST_DIR}/plot_cairo.c ${CMAKE_CURRENT_LIST_DIR}/plot_cairo_draw.c)
+  add_executable(apapi-plot ${CMAKE_CURRENT_LIST_DIR}/plot_cairo.c)
   target_link_libraries(apapi-plot PRIVATE PkgConfig::CAIRO apapi_flags PkgConfig::JANSSON m)
   target_include_directories(apapi-plot PRIVATE ${PROJECT_SOURCE_DIR}/core)
   set_target_properties(apapi-plot PROPERTIES INSTALL_RPATH "${apapi_libexec_rpath}")

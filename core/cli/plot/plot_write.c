@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/plot/plot.h"
-#include "cli/plot/plot_page.h"
+#include "cli/plot/plot_figures.h"
 #include "config/config.h"
 #include "record/fields.h"
 

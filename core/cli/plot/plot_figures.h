@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_PLOT_H
-#define APAPI_PLOT_H
+#ifndef APAPI_PLOT_FIGURES_H
+#define APAPI_PLOT_FIGURES_H
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,6 +57,9 @@ int plot_bands_work_out(const struct show *show, struct plot_bands *bands);
 
 /** @return everything that a picture shows; NULL: out of memory. */
 json_t *plot_model(const struct plot *plot);
+
+/** plot_page.html as a string, made by the build. */
+extern const char plot_page_text[];
 
 /**
  * The page with the model, free it with free(). NULL: out of memory.

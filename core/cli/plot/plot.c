@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi plot: power over time as a picture or a page, see apapi-plot(1). */
-#include "cli/plot/plot.h"
+#include "cli/plot/plot_figures.h"
 
 #include <ctype.h>
 #include <errno.h>

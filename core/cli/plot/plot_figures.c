@@ -1,15 +1,226 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The content of a picture, for the page and for apapi-plot. Unknown power is null. */
+/* The lines and regions of a job's picture, and all of it as JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/duration.h"
 #include "base/text.h"
-#include "cli/plot/plot.h"
+#include "cli/job/job_power.h"
+#include "cli/plot/plot_figures.h"
 #include "output/table_regions.h"
 #include "record/fields.h"
 #include "sum/regions.h"
+
+/* --- lines ---------------------------------------------------------------------------------- */
+
+static bool plot_work_is_known(const struct plot_series *series)
+{
+    for (int i = 0; i < PLOT_COLUMNS; i++) {
+        if (!isnan(series->power_w[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Add a line if anything is known of it. */
+static int add_series(struct plot_job *job, const char *node, int domain)
+{
+    struct plot_series *series = &job->series[job->series_count];
+
+    if (show_power(&job->show, node, domain, series->power_w, PLOT_COLUMNS)) {
+        return -1;
+    }
+    job->series_count += plot_work_is_known(series);
+    return 0;
+}
+
+static int work_out_domains(struct plot_job *job)
+{
+    int result = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+        struct plot_series *series = &job->series[job->series_count];
+
+        *series = (struct plot_series){.colour = (unsigned)d};
+        snprintf(series->name, sizeof series->name, "%s", apapi_domain_name(d));
+        result = add_series(job, NULL, d);
+    }
+    if (job->series_count > 1 && result == 0) {
+        job->series[job->series_count] = (struct plot_series){.name = "total"};
+        result = add_series(job, NULL, APAPI_DOMAIN_NONE);
+    }
+    return result;
+}
+
+/* The mean over the nodes without a line of their own, each time over those that are known. */
+static int work_out_others(struct plot_job *job, struct show_node *const *nodes, size_t count)
+{
+    struct plot_series *series = &job->series[job->series_count];
+    double power_w[PLOT_COLUMNS];
+    unsigned known[PLOT_COLUMNS] = {0};
+
+    *series = (struct plot_series){0};
+    snprintf(series->name, sizeof series->name, "mean of %zu others", count);
+    for (size_t n = 0; n < count; n++) {
+        if (show_power(&job->show, nodes[n]->name, APAPI_DOMAIN_NONE, power_w, PLOT_COLUMNS)) {
+            return -1;
+        }
+        for (int i = 0; i < PLOT_COLUMNS; i++) {
+            known[i] += !isnan(power_w[i]);
+            series->power_w[i] += isnan(power_w[i]) ? 0 : power_w[i];
+        }
+    }
+    for (int i = 0; i < PLOT_COLUMNS; i++) {
+        series->power_w[i] = known[i] ? series->power_w[i] / known[i] : NAN;
+    }
+    job->series_count += plot_work_is_known(series);
+    return 0;
+}
+
+static int plot_work_out_nodes(struct plot_job *job, struct show_node *const *nodes)
+{
+    size_t count = job->show.node_count;
+    size_t own = count > PLOT_SERIES_MAX - 1 ? PLOT_SERIES_MAX - 1 : count;
+
+    for (size_t n = 0; n < own; n++) {
+        struct plot_series *series = &job->series[job->series_count];
+
+        *series = (struct plot_series){.colour = (unsigned)n + 1};
+        snprintf(series->name, sizeof series->name, "%s", nodes[n]->name);
+        if (add_series(job, nodes[n]->name, APAPI_DOMAIN_NONE)) {
+            return -1;
+        }
+    }
+    return count > own ? work_out_others(job, nodes + own, count - own) : 0;
+}
+
+int plot_work_out(struct plot_job *job, bool by_node)
+{
+    struct show *show = &job->show;
+    struct show_node **nodes;
+    int result;
+
+    if (show_work_out(show)) {
+        return -1;
+    }
+    nodes = calloc(show->node_count + 1, sizeof(struct show_node *));
+    if (!nodes) {
+        return -1;
+    }
+    for (size_t i = 0; i < show->node_count; i++) {
+        nodes[i] = &show->nodes[i];
+    }
+    qsort(nodes, show->node_count, sizeof(struct show_node *), show_compare_nodes);
+    result = by_node ? plot_work_out_nodes(job, nodes) : work_out_domains(job);
+    free(nodes);
+    return result;
+}
+
+/* --- power of regions ----------------------------------------------------------------------- */
+
+static bool plot_bands_has(const struct apapi_record *record)
+{
+    for (size_t i = 0; i < record->regions.count; i++) {
+        if (record->regions.list[i].bins > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* @return the node's records with shares, at most `count` of them. */
+static size_t plot_bands_collect(const struct show *show, const char *node,
+                                 const struct apapi_record **records)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < show->count; i++) {
+        if (strcmp(show->records[i].id.node, node) == 0 && plot_bands_has(&show->records[i])) {
+            records[count++] = &show->records[i];
+        }
+    }
+    return count;
+}
+
+/* NULL: none ran then. They are in the order of their starts. */
+static const struct apapi_record *plot_bands_at(const struct apapi_record *const *records,
+                                                size_t count, int64_t unix_ns)
+{
+    while (count-- > 0) {
+        const struct apapi_measurement *m = &records[count]->measurement;
+
+        if (unix_ns >= m->start_unix_ns && unix_ns < m->start_unix_ns + (int64_t)m->elapsed_ns) {
+            return records[count];
+        }
+    }
+    return NULL;
+}
+
+static double plot_bands_share(const struct apapi_record *record, const char *path, int64_t unix_ns)
+{
+    uint64_t since_ns = (uint64_t)(unix_ns - record->measurement.start_unix_ns);
+
+    for (size_t i = 0; i < record->regions.count; i++) {
+        const struct apapi_region_result *region = &record->regions.list[i];
+
+        if (region->bins > 0 && strcmp(region->path, path) == 0) {
+            uint64_t bin = since_ns / region->bin_ns;
+
+            return bin < region->bins ? region->share_pct[bin] / 100.0 : 0;
+        }
+    }
+    return 0;
+}
+
+static void plot_bands_add(const struct apapi_record *record, double node_w, int64_t unix_ns,
+                           size_t column, struct plot_bands *bands)
+{
+    for (size_t i = 0; i < bands->count; i++) {
+        bands->power_w[i][column] += node_w * plot_bands_share(record, bands->paths[i], unix_ns);
+    }
+}
+
+static int plot_bands_add_node(const struct show *show, const char *node,
+                               const struct apapi_record **records, struct plot_bands *bands)
+{
+    size_t count = plot_bands_collect(show, node, records);
+    int64_t start_ns = show->total.start_unix_ns;
+    double width_ns = (double)(show->total.end_unix_ns - start_ns) / PLOT_COLUMNS;
+    double node_w[PLOT_COLUMNS];
+
+    if (count == 0) {
+        return 0;
+    }
+    if (show_power(show, node, APAPI_DOMAIN_NONE, node_w, PLOT_COLUMNS)) {
+        return -1;
+    }
+    bands->known = true;
+    for (size_t c = 0; c < PLOT_COLUMNS; c++) {
+        int64_t unix_ns = start_ns + (int64_t)(((double)c + 0.5) * width_ns);
+        const struct apapi_record *record = plot_bands_at(records, count, unix_ns);
+
+        if (record && !isnan(node_w[c])) {
+            plot_bands_add(record, node_w[c], unix_ns, c, bands);
+        }
+    }
+    return 0;
+}
+
+int plot_bands_work_out(const struct show *show, struct plot_bands *bands)
+{
+    const struct apapi_record **records = calloc(show->count + 1, sizeof(struct apapi_record *));
+    int result = records ? 0 : -1;
+
+    for (size_t i = 0; i < show->node_count && result == 0; i++) {
+        result = plot_bands_add_node(show, show->nodes[i].name, records, bands);
+    }
+    free(records);
+    return result;
+}
+
+/* --- the model ------------------------------------------------------------------------------ */
 
 #define REGIONS_DRAWN PLOT_BANDS_MAX /* with a name */
 #define COLOURS 7                    /* of regions; 0 is of totals */

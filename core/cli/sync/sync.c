@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/execute.h"
-
+/* apapi sync: executes a separate program, as it needs libslurm, and apapi must not. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "cli/command.h"
 #include "config/config.h"
 
-int command_execute(const char *program, char **argv, const char *advice)
+static int command_execute(const char *program, char **argv, const char *advice)
 {
     char path[PATH_MAX], text[PATH_MAX + 160];
     struct config config;
@@ -22,4 +21,10 @@ int command_execute(const char *program, char **argv, const char *advice)
     execv(path, argv);
     snprintf(text, sizeof text, "%s: %s%s", path, strerror(errno), errno == ENOENT ? advice : "");
     return command_fail(argv[0], text);
+}
+
+int sync_command(int argc, char **argv)
+{
+    (void)argc;
+    return command_execute("apapi-sync", argv, "; it is built where Slurm's library (libslurm) is");
 }

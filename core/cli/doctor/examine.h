@@ -1,13 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_DOCTOR_H
-#define APAPI_DOCTOR_H
+#ifndef APAPI_DOCTOR_EXAMINE_H
+#define APAPI_DOCTOR_EXAMINE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "apapi/catalog.h"
-#include "cli/doctor/evaluate.h"
-#include "cli/doctor/machine.h"
+#include "apapi/source.h"
 #include "cli/wanted.h"
+
+/** What two readings of an event show. */
+enum evaluation {
+    EVENT_FINE,
+    EVENT_DEAD,       /* it can be read but its value never changes */
+    EVENT_IMPLAUSIBLE /* or it cannot be read */
+};
+
+/** Two readings of one event; far enough apart that an energy counter must have moved. */
+struct two_readings {
+    struct apapi_reading before;
+    struct apapi_reading after;
+    double elapsed_s; /* between them [s], > 0 */
+};
+
+/** @param text  result unless EVENT_FINE: the reason */
+enum evaluation evaluate_event(const struct apapi_event *event, const struct two_readings *readings,
+                               char *text, size_t size);
+
+/** The properties of a machine that decide whether its meters can be read. */
+struct machine {
+    bool virtual_machine;
+    bool container;
+    int perf_event_paranoid; /* PARANOID_UNKNOWN: the kernel has no perf */
+    uid_t uid;               /* effective user */
+    char user[64];
+};
+
+#define PARANOID_UNKNOWN 99
+
+/** Examine this machine. */
+void machine_look(struct machine *machine);
+
+/**
+ * The permissions of the first existing file that a text names: "/dev/ipmi0 has mode 0600, owner
+ * root, group root". "" if there is none.
+ */
+void machine_rights(const char *naming, char *text, size_t size);
 
 #define TROUBLES_MAX 8 /* reported one by one */
 
@@ -59,13 +97,6 @@ struct site {
     struct site_trouble troubles[SITE_TROUBLES_MAX];
 };
 
-/** Read apapi.conf; check whether records can be written, `default` is known, and disks are local.
- */
-void site_look(struct site *site);
-
-/** @return why a key's value does not work; NULL: no problem known. */
-const char *site_trouble_of(const struct site *site, const char *key);
-
 /** The complete result. */
 struct diagnosis {
     struct machine machine;
@@ -108,18 +139,5 @@ bool examined_is_estimate(const struct examined *component);
  */
 const char *remedy_find(const struct examined *component, const struct examined_way *way,
                         const struct finding *finding, const struct machine *machine);
-
-/** Print everything. @param width  of the terminal; 0: no limit */
-void doctor_print_text(const struct diagnosis *diagnosis, size_t width);
-
-/**
- * Print what Slurm's energy plugin needs on this host, and what is missing.
- * @param width  of the terminal; 0: no limit
- * @return whether nothing is missing
- */
-bool doctor_slurm(size_t width);
-
-/** @return 0; -1: out of memory. */
-int doctor_print_json(const struct diagnosis *diagnosis);
 
 #endif

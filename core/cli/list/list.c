@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi list: components and their events, how they are read, and how often they move. */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "apapi/catalog.h"
+#include "base/clock.h"
+#include "base/count_of.h"
+#include "base/duration.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/grid.h"
+#include "cli/json.h"
+#include "cli/wanted.h"
+#include "record/fields.h"
+
+#define DESCRIPTION_SIZE 160
+
+/** How often a counter moves, by a look at it. At most one of them is known, the others are 0. */
+struct listed_update {
+    double measured_s;
+    double below_s; /* each reading found it moved */
+    double above_s; /* it moved once at most */
+};
+
+/** What `apapi list` knows of an event. Unknown texts are "", other unknown numbers NaN. */
+struct listed_event {
+    struct apapi_event event;
+    size_t slot; /* in the reader's events */
+    struct listed_update update;
+    char description[DESCRIPTION_SIZE];
+    double range;   /* where a counter wraps [event.unit] */
+    double width;   /* of a counter's raw values [bits] */
+    double guard_s; /* it is read at least so often, as it would wrap unseen [s] */
+    double value;   /* of one reading [event.unit] */
+    char error[64];
+};
+
+/** One component: opened, or the reason why not. */
+struct listed {
+    const struct wanted_component *wanted;
+    enum listed_state { LISTED_OPEN, LISTED_UNREADABLE, LISTED_SLOW, LISTED_NAME } state;
+    struct apapi_reader *reader; /* LISTED_OPEN */
+    struct apapi_error reason;   /* LISTED_UNREADABLE */
+    int error;                   /* the errno of it */
+    struct listed_event *events; /* the wanted ones */
+    size_t event_count;
+};
+
+/** Options of the output. */
+struct list_view {
+    bool sources; /* show all ways to read a component */
+    size_t width; /* of the terminal; 0: no limit */
+    bool events;  /* list_print_names(): of events */
+};
+
+/* --- how often counters move ---------------------------------------------------------------- */
+
+#define LOOK_NS UINT64_C(1000000000)
+#define GAPS 20               /* between moves: so many are enough */
+#define PAUSE_SHARE 256       /* of the time since the beginning, to the next reading */
+#define LEAST_PAUSE_NS 100000 /* a shorter sleep takes as long */
+#define STILL_SHARE 4         /* readings without a move, for each so many with one */
+#define LATE 1.5              /* times the median: a gap in which a reading came late */
+
+/* What was seen of one counter. */
+struct look {
+    bool begun, failed;
+    uint64_t raw;
+    uint64_t moved_ns; /* the first reading, then the latest move */
+    uint64_t still_ns; /* the longest time without a move */
+    size_t still;      /* readings that found no move */
+    size_t moves;
+    double gaps_s[GAPS]; /* between two moves */
+};
+
+static double look_seconds(uint64_t ns)
+{
+    return duration(ns) / NS_PER_S;
+}
+
+static bool look_is_done(const struct look *look)
+{
+    return look->failed || look->moves > GAPS;
+}
+
+static void look_moved(struct look *look, uint64_t raw, uint64_t now_ns)
+{
+    if (look->moves > 0) {
+        look->gaps_s[look->moves - 1] = look_seconds(now_ns - look->moved_ns);
+    }
+    look->moves++;
+    look->raw = raw;
+    look->moved_ns = now_ns;
+}
+
+static void look_stood_still(struct look *look, uint64_t now_ns)
+{
+    uint64_t still_ns = now_ns - look->moved_ns;
+
+    look->still++;
+    look->still_ns = still_ns > look->still_ns ? still_ns : look->still_ns;
+}
+
+static void look_take(struct look *look, const struct apapi_reading *reading, uint64_t now_ns)
+{
+    if (reading->error) {
+        look->failed = true;
+    } else if (!look->begun) {
+        look->begun = true;
+        look->raw = reading->raw;
+        look->moved_ns = now_ns;
+    } else if (reading->raw != look->raw) {
+        look_moved(look, reading->raw, now_ns);
+    } else {
+        look_stood_still(look, now_ns);
+    }
+}
+
+/* @return whether a counter needs one more reading. */
+static bool look_go_on(const struct listed *listed, struct look *looks,
+                       const struct apapi_reading *readings, uint64_t now_ns)
+{
+    bool more = false;
+
+    for (size_t i = 0; i < listed->event_count; i++) {
+        const struct listed_event *event = &listed->events[i];
+
+        if (event->event.accumulates && !look_is_done(&looks[i])) {
+            look_take(&looks[i], &readings[event->slot], now_ns);
+            more |= !look_is_done(&looks[i]);
+        }
+    }
+    return more;
+}
+
+static void look_pause(uint64_t passed_ns)
+{
+    const struct timespec pause = {.tv_nsec = (long)(passed_ns / PAUSE_SHARE)};
+
+    if (pause.tv_nsec >= LEAST_PAUSE_NS) {
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+}
+
+static void look_at_all(const struct listed *listed, struct look *looks,
+                        struct apapi_reading *readings)
+{
+    uint64_t begin_ns = clock_monotonic_ns(), passed_ns = 0;
+    bool more = true;
+
+    while (more && passed_ns < LOOK_NS) {
+        apapi_catalog_read(listed->reader, readings);
+        passed_ns = clock_monotonic_ns() - begin_ns;
+        more = look_go_on(listed, looks, readings, begin_ns + passed_ns);
+        look_pause(passed_ns);
+    }
+}
+
+static int compare_gaps(const void *left, const void *right)
+{
+    double a_s = *(const double *)left, b_s = *(const double *)right;
+
+    return (a_s > b_s) - (a_s < b_s);
+}
+
+/* The mean of the gaps, but for those in which a reading came late. */
+static double look_period_s(struct look *look)
+{
+    size_t count = look->moves - 1, used = 0;
+    double sum_s = 0;
+
+    qsort(look->gaps_s, count, sizeof *look->gaps_s, compare_gaps);
+    for (size_t i = 0; i < count && look->gaps_s[i] <= LATE * look->gaps_s[(count - 1) / 2]; i++) {
+        sum_s += look->gaps_s[i];
+        used++;
+    }
+    return sum_s / (double)used;
+}
+
+static struct listed_update look_result(struct look *look)
+{
+    struct listed_update update = {0};
+
+    if (look->failed) {
+        return update;
+    }
+    if (look->moves < 2) {
+        update.above_s = look_seconds(look->still_ns);
+    } else if (look->still < look->moves / STILL_SHARE) {
+        update.below_s = look_period_s(look);
+    } else {
+        update.measured_s = look_period_s(look);
+    }
+    return update;
+}
+
+static int list_look_at_updates(const struct listed *listed)
+{
+    struct look *looks = calloc(listed->event_count + 1, sizeof *looks);
+    struct apapi_reading *readings = calloc(listed->reader->count + 1, sizeof *readings);
+
+    if (looks && readings) {
+        look_at_all(listed, looks, readings);
+        for (size_t i = 0; i < listed->event_count; i++) {
+            listed->events[i].update = look_result(&looks[i]);
+        }
+    }
+    free(looks);
+    free(readings);
+    return looks && readings ? 0 : -1;
+}
+
+/* --- for people ----------------------------------------------------------------------------- */
+
+static const struct grid_column columns[] = {
+    {"event", false},  {"value", true},    {"unit", false}, {"kind", false},
+    {"domain", false}, {"range", true},    {"width", true}, {"guard", true},
+    {"update", true},  {"measured", true}, {"", false},     {"description", false}};
+
+/* "24.82 kJ", or the reason if there is no value. */
+static void value_text(const struct listed_event *listed, char *text, size_t size)
+{
+    if (*listed->error) {
+        snprintf(text, size, "%s", listed->error);
+    } else {
+        units_total(text, size, listed->value, listed->event.unit);
+    }
+}
+
+static const char *domain_text(enum apapi_domain domain)
+{
+    return domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(domain);
+}
+
+/* "1.00 ms", "below 0.10 ms"; "" if it is not known. */
+static void list_text_period(char *text, size_t size, const char *relation, double seconds)
+{
+    char period[UNITS_SIZE];
+
+    if (seconds > 0) {
+        units_short(period, sizeof period, seconds);
+        snprintf(text, size, "%s%s", relation, period);
+    }
+}
+
+static void list_text_measured(char *text, size_t size, const struct listed_update *update)
+{
+    list_text_period(text, size, "", update->measured_s);
+    list_text_period(text, size, "below ", update->below_s);
+    list_text_period(text, size, "above ", update->above_s);
+}
+
+static void list_text_put_updates(struct grid *grid, const struct listed_event *listed)
+{
+    char stated[UNITS_SIZE] = "", measured[2 * UNITS_SIZE] = "";
+
+    list_text_period(stated, sizeof stated, "", duration(listed->event.update_ns) / NS_PER_S);
+    list_text_measured(measured, sizeof measured, &listed->update);
+    grid_put(grid, stated);
+    grid_put(grid, measured);
+}
+
+static void list_text_put_range(struct grid *grid, const struct listed_event *listed)
+{
+    char range[UNITS_SIZE] = "", guard[UNITS_SIZE] = "";
+
+    if (!isnan(listed->range)) {
+        units_quantity(range, sizeof range, listed->range, listed->event.unit);
+    }
+    if (!isnan(listed->guard_s)) {
+        units_short(guard, sizeof guard, listed->guard_s);
+    }
+    grid_put(grid, range);
+    grid_format(grid, isnan(listed->width) ? "" : "%.0f bits", listed->width);
+    grid_put(grid, guard);
+}
+
+static void list_text_put_event(struct grid *grid, const struct listed_event *listed)
+{
+    const struct apapi_event *event = &listed->event;
+    char value[sizeof listed->error];
+
+    value_text(listed, value, sizeof value);
+    grid_put(grid, event->name);
+    grid_put(grid, value);
+    grid_put(grid, event->unit);
+    grid_put(grid, apapi_kind_name(event->kind));
+    grid_put(grid, domain_text(event->domain));
+    list_text_put_range(grid, listed);
+    list_text_put_updates(grid, listed);
+    grid_put(grid, event->estimated ? "estimated" : "");
+    grid_put(grid, listed->description);
+}
+
+static void list_text_put_ways(const char *component)
+{
+    struct apapi_way ways[APAPI_WAYS_MAX];
+    size_t count = apapi_catalog_ways(component, ways);
+
+    for (size_t i = 0; i < count; i++) {
+        printf("%s%s %s", i ? ", " : "  sources in this order: ", apapi_source_name(ways[i].source),
+               ways[i].name);
+    }
+    putchar('\n');
+}
+
+static void list_text_put_clean(const char *text)
+{
+    char clean[sizeof((struct apapi_error *)0)->text];
+
+    text_clean(clean, sizeof clean, text);
+    fputs(clean, stdout);
+}
+
+static int list_text_put_component(const struct listed *listed, const struct list_view *view)
+{
+    struct grid *grid = grid_create(columns, COUNT_OF(columns));
+
+    printf("%s (", listed->wanted->name);
+    list_text_put_clean(listed->reader->detail);
+    puts(")");
+    if (view->sources) {
+        list_text_put_ways(listed->wanted->name);
+    }
+    for (size_t i = 0; i < listed->event_count; i++) {
+        list_text_put_event(grid, &listed->events[i]);
+    }
+    return grid_finish(grid, NULL, stdout, view->width);
+}
+
+static void put_unreadable(const struct listed *listed, const struct list_view *view)
+{
+    printf("%s: not readable: ", listed->wanted->name);
+    list_text_put_clean(listed->reason.text);
+    putchar('\n');
+    if (view->sources) {
+        list_text_put_ways(listed->wanted->name);
+    }
+}
+
+static void put_slow(const struct listed *listed, const struct list_view *view)
+{
+    printf("%s: slow, name it to see its events: apapi list %s\n", listed->wanted->name,
+           listed->wanted->name);
+    if (view->sources) {
+        list_text_put_ways(listed->wanted->name);
+    }
+}
+
+static void list_text_put_names(const struct listed *components, size_t count, size_t width)
+{
+    static const char title[] = "also known to PAPI, by name: ";
+    char names[1024] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < sizeof names; i++) {
+        if (components[i].state == LISTED_NAME) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                     components[i].wanted->name);
+        }
+    }
+    if (used > 0) {
+        fputs(title, stdout);
+        terminal_put(stdout, names, sizeof title - 1, width);
+    }
+}
+
+static bool list_text_is_here(const struct listed *listed)
+{
+    return listed->state == LISTED_OPEN || listed->state == LISTED_SLOW;
+}
+
+static int list_print_names(const struct listed *components, size_t count,
+                            const struct list_view *view)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!view->events && list_text_is_here(&components[i])) {
+            puts(components[i].wanted->name);
+        }
+        for (size_t j = 0; view->events && j < components[i].event_count; j++) {
+            puts(components[i].events[j].event.name);
+        }
+    }
+    return 0;
+}
+
+static int list_print_text(const struct listed *components, size_t count,
+                           const struct list_view *view)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (components[i].state == LISTED_OPEN && list_text_put_component(&components[i], view)) {
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (components[i].state == LISTED_UNREADABLE) {
+            put_unreadable(&components[i], view);
+        } else if (components[i].state == LISTED_SLOW) {
+            put_slow(&components[i], view);
+        }
+    }
+    list_text_put_names(components, count, view->width);
+    return 0;
+}
+
+/* --- for programs --------------------------------------------------------------------------- */
+
+#define IN_LISTED(member) offsetof(struct listed_event, member)
+
+static const struct field fields_of_listed[] = {
+    {"name", FIELD_TEXT, true, IN_LISTED(event.name), APAPI_NAME_SIZE},
+    {"description", FIELD_TEXT, false, IN_LISTED(description), DESCRIPTION_SIZE},
+    {"kind", FIELD_KIND, true, IN_LISTED(event.kind), 0},
+    {"domain", FIELD_DOMAIN, false, IN_LISTED(event.domain), 0},
+    {"unit", FIELD_TEXT, true, IN_LISTED(event.unit), APAPI_UNIT_SIZE},
+    {"counter", FIELD_FLAG, true, IN_LISTED(event.accumulates), 0},
+    {"estimated", FIELD_FLAG, true, IN_LISTED(event.estimated), 0},
+    {"range", FIELD_EXACT, true, IN_LISTED(range), 0},
+    {"width_bits", FIELD_EXACT, true, IN_LISTED(width), 0},
+    {"guard_s", FIELD_EXACT, true, IN_LISTED(guard_s), 0},
+    {"value", FIELD_EXACT, true, IN_LISTED(value), 0},
+    {"update_s", FIELD_DURATION, false, IN_LISTED(event.update_ns), 0},
+    {"measured_update_s", FIELD_PART, false, IN_LISTED(update.measured_s), 0},
+    {"update_below_s", FIELD_PART, false, IN_LISTED(update.below_s), 0},
+    {"update_above_s", FIELD_PART, false, IN_LISTED(update.above_s), 0},
+    {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
+    {NULL, 0, false, 0, 0}};
+
+static int list_json_put_event(json_t *object, const void *events, size_t i)
+{
+    return fields_encode(object, fields_of_listed, &((const struct listed_event *)events)[i]);
+}
+
+static int list_json_put_way(json_t *object, const void *ways, size_t i)
+{
+    const struct apapi_way *way = &((const struct apapi_way *)ways)[i];
+
+    return field_put_text(object, "source", apapi_source_name(way->source)) ||
+           field_put_text(object, "name", way->name);
+}
+
+static int list_json_put_ways(json_t *object, const char *component)
+{
+    struct apapi_way ways[APAPI_WAYS_MAX];
+
+    return fields_put_list(object, "sources", apapi_catalog_ways(component, ways),
+                           list_json_put_way, ways);
+}
+
+static int fill_component(json_t *object, const struct listed *listed)
+{
+    switch (listed->state) {
+    case LISTED_OPEN:
+        return field_put(object, "readable", json_true()) ||
+               field_put_text(object, "source", apapi_source_name(listed->reader->source)) ||
+               field_put_text(object, "detail", listed->reader->detail) ||
+               fields_put_list(object, "events", listed->event_count, list_json_put_event,
+                               listed->events);
+    case LISTED_UNREADABLE:
+        return field_put(object, "readable", json_false()) ||
+               json_put_error(object, listed->error, listed->reason.text);
+    case LISTED_SLOW:
+        return field_put(object, "slow", json_true());
+    default:
+        return 0;
+    }
+}
+
+static int list_json_put_component(json_t *object, const void *components, size_t i)
+{
+    const struct listed *listed = &((const struct listed *)components)[i];
+
+    return field_put_text(object, "name", listed->wanted->name) || fill_component(object, listed);
+}
+
+static int list_json_put_component_ways(json_t *object, const void *components, size_t i)
+{
+    return list_json_put_component(object, components, i) ||
+           list_json_put_ways(object, ((const struct listed *)components)[i].wanted->name);
+}
+
+static int list_print_json(const struct listed *components, size_t count,
+                           const struct list_view *view)
+{
+    json_t *object = json_pack("{s:i}", "version", 1);
+
+    return json_print(object, fields_put_list(object, "components", count,
+                                              view->sources ? list_json_put_component_ways
+                                                            : list_json_put_component,
+                                              components));
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
+struct list {
+    bool json, names, updates;
+    struct list_view view;
+    struct wanted wanted;
+    struct listed components[WANTED_MAX];
+};
+
+static const struct option_row options[] = {
+    {0, "json", NULL, "for programs", TO_FLAG(struct list, json)},
+    {0, "names", NULL, "only the names, one in a line: events of COMPONENTs, else components",
+     TO_FLAG(struct list, names)},
+    {0, "sources", NULL, "also show the sources that are tried for a component, in order",
+     TO_FLAG(struct list, view.sources)},
+    {0, "updates", NULL,
+     "also measure how often each counter moves; takes up to a second for each\n"
+     "component",
+     TO_FLAG(struct list, updates)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi list",
+    .head = "usage: apapi list [OPTION]... [COMPONENT | COMPONENT:::EVENT]...\n"
+            "Show the components that can be measured here, the source that reads each of them,\n"
+            "and its events with their present values. COMPONENT may be a list as in rapl:nvml,\n"
+            "EVENT a pattern as in 'rapl:::PACKAGE*'. Without arguments: all components; those\n"
+            "that are slow to open, and those that only PAPI knows, by name only.\n",
+    .foot =
+        "APAPI_SOURCES sets the sources and their order, as in sysfs:papi.\n"
+        "Exit status: 0 done, 1 a named component or event cannot be read here, 2 wrong usage.\n",
+    .column = 17,
+    .rows = options};
+
+static enum listed_state first_state(const struct list *list, const char *component,
+                                     const char *order)
+{
+    if (list->wanted.named) {
+        return LISTED_OPEN;
+    }
+    if (!apapi_catalog_has_route(component)) {
+        return LISTED_NAME;
+    }
+    return apapi_catalog_slow(component, order) ? LISTED_SLOW : LISTED_OPEN;
+}
+
+static double range_of(const struct apapi_event *event)
+{
+    if (event->range_max > 0) {
+        return ((double)event->range_max + 1) * event->scale;
+    }
+    return event->guard_j > 0 ? event->guard_j : NAN;
+}
+
+static double width_of(const struct apapi_event *event)
+{
+    return event->accumulates && event->range_max > 0 ? ceil(log2((double)event->range_max + 1))
+                                                      : NAN;
+}
+
+static double guard_of(const struct apapi_event *event)
+{
+    uint64_t guard_ns = event->accumulates ? apapi_event_guard_ns(event) : UINT64_MAX;
+
+    return guard_ns == UINT64_MAX ? NAN : (double)guard_ns / 1e9;
+}
+
+static void fill_event(const struct apapi_reader *reader, size_t index,
+                       const struct apapi_reading *reading, struct listed_event *listed)
+{
+    listed->event = reader->events[index];
+    listed->slot = index;
+    listed->range = range_of(&listed->event);
+    listed->width = width_of(&listed->event);
+    listed->guard_s = guard_of(&listed->event);
+    listed->value = reading->error ? NAN : apapi_event_value(&listed->event, reading->raw);
+    if (reading->error) {
+        snprintf(listed->error, sizeof listed->error, "%s", strerror(reading->error));
+    }
+    apapi_catalog_describe(reader, index, listed->description, DESCRIPTION_SIZE);
+}
+
+static int list_command_read_events(struct listed *listed, struct apapi_error *err)
+{
+    struct apapi_reader *reader = listed->reader;
+    struct apapi_reading *readings = calloc(reader->count + 1, sizeof *readings);
+
+    listed->events = calloc(reader->count + 1, sizeof *listed->events);
+    if (!readings || !listed->events) {
+        free(readings);
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    apapi_catalog_read(reader, readings);
+    for (size_t i = 0; i < reader->count; i++) {
+        if (wanted_event(listed->wanted, &reader->events[i])) {
+            fill_event(reader, i, &readings[i], &listed->events[listed->event_count++]);
+        }
+    }
+    free(readings);
+    return 0;
+}
+
+/* Refuse a pattern that matches no event. */
+static int refuse_pattern(const struct listed *listed, struct apapi_error *err)
+{
+    const struct apapi_reader *reader = listed->reader;
+    struct nearest nearest;
+    char meant[160];
+
+    nearest_begin(&nearest, listed->wanted->pattern);
+    for (size_t i = 0; i < reader->count; i++) {
+        nearest_offer(reader->events[i].name, &nearest);
+    }
+    nearest_text(&nearest, meant, sizeof meant);
+    return *meant
+               ? apapi_fail(err, ENOENT, "no event '%.60s' here%s", listed->wanted->pattern, meant)
+               : apapi_fail(err, ENOENT, "no event '%.60s' here; 'apapi list %s' shows all",
+                            listed->wanted->pattern, listed->wanted->name);
+}
+
+static int list_command_open_component(struct listed *listed, const char *order,
+                                       struct apapi_error *err)
+{
+    listed->reader = apapi_catalog_open(listed->wanted->name, order, &listed->reason);
+    if (!listed->reader) {
+        listed->error = errno;
+        listed->state = LISTED_UNREADABLE;
+        return 0;
+    }
+    if (list_command_read_events(listed, err)) {
+        return -1;
+    }
+    return listed->wanted->pattern && listed->event_count == 0 ? refuse_pattern(listed, err) : 0;
+}
+
+/* Also the events that are measured only where they are named. */
+static void want_events(const struct wanted_component *wanted)
+{
+    char all[APAPI_NAME_SIZE];
+
+    snprintf(all, sizeof all, "%s:::?*", wanted->name);
+    apapi_catalog_want(wanted->pattern ? wanted->pattern : all);
+}
+
+static int list_command_open_all(struct list *list, const char *order, struct apapi_error *err)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        struct listed *listed = &list->components[i];
+
+        listed->wanted = &list->wanted.components[i];
+        listed->state = first_state(list, listed->wanted->name, order);
+        if (listed->state == LISTED_OPEN) {
+            apapi_catalog_want(listed->wanted->name);
+            want_events(listed->wanted);
+        }
+    }
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        struct listed *listed = &list->components[i];
+
+        if (listed->state == LISTED_OPEN && list_command_open_component(listed, order, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int list_command_look_at_all(const struct list *list, struct apapi_error *err)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        const struct listed *listed = &list->components[i];
+
+        if (listed->state == LISTED_OPEN && list_look_at_updates(listed)) {
+            return apapi_fail(err, ENOMEM, "no memory");
+        }
+    }
+    return 0;
+}
+
+static void list_command_close_all(struct list *list)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        apapi_catalog_close(list->components[i].reader);
+        free(list->components[i].events);
+    }
+}
+
+static int all_named_are_open(const struct list *list)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        if (list->wanted.named && list->components[i].state != LISTED_OPEN) {
+            return EXIT_FAILURE;
+        }
+    }
+    return EXIT_SUCCESS;
+}
+
+static int list_command_print(const struct list *list)
+{
+    int (*form)(const struct listed *, size_t, const struct list_view *) =
+        list->json    ? list_print_json
+        : list->names ? list_print_names
+                      : list_print_text;
+
+    if (form(list->components, list->wanted.count, &list->view)) {
+        return command_fail("list", "no memory");
+    }
+    return command_finish("list", all_named_are_open(list));
+}
+
+static int list_command_run(struct list *list, int count, char *const words[])
+{
+    const char *order = secure_getenv("APAPI_SOURCES");
+    struct apapi_error err;
+    int status;
+
+    if (wanted_parse(count, words, &list->wanted, &err) ||
+        (order && apapi_catalog_check_order(order, &err))) {
+        return command_refuse("list", err.text);
+    }
+    if (list_command_open_all(list, order, &err) ||
+        (list->updates && list_command_look_at_all(list, &err))) {
+        status = command_fail("list", err.text);
+    } else {
+        list->view.width = terminal_width();
+        list->view.events = list->wanted.named;
+        status = list_command_print(list);
+    }
+    list_command_close_all(list);
+    return status;
+}
+
+int list_command(int argc, char **argv)
+{
+    static struct list list;
+    int status = command_options(&table, argc, argv, &list);
+
+    return status >= 0 ? status : list_command_run(&list, argc - optind, argv + optind);
+}

@@ -1,0 +1,803 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi top: the power of the steps that run here. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/count_of.h"
+#include "base/duration.h"
+#include "base/hostlist.h"
+#include "base/positive.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/grid.h"
+#include "cli/json.h"
+#include "cli/steps/steps.h"
+#include "cli/top/top_screen.h"
+#include "config/config.h"
+#include "record/fields.h"
+
+/* --- for people ----------------------------------------------------------------------------- */
+
+#define CELL_SIZE 48
+#define NAME_LEAST 6 /* minimum width of a name */
+#define EVENT_LEAST 20
+
+/* Columns of the steps; the domains' follow DOMAIN. */
+enum { STEP, USER, NODE, STATE, ELAPSED, POWER, DOMAIN, ENERGY = DOMAIN + APAPI_DOMAINS - 1, NAME };
+
+static const struct grid_column step_columns[] = {[STEP] = {"step", false},
+                                                  [USER] = {"user", false},
+                                                  [NODE] = {"node", false},
+                                                  [STATE] = {"state", false},
+                                                  [ELAPSED] = {"elapsed", true},
+                                                  [POWER] = {"power", true},
+                                                  [DOMAIN] = {"package", true},
+                                                  {"dram", true},
+                                                  {"gpu", true},
+                                                  {"core", true},
+                                                  {"uncore", true},
+                                                  {"psys", true},
+                                                  {"nodepower", true},
+                                                  [ENERGY] = {"energy", true},
+                                                  [NAME] = {"job name", false}};
+
+enum { STEP_COLUMNS = COUNT_OF(step_columns) };
+_Static_assert(STEP_COLUMNS == NAME + 1, "a column for each domain");
+
+enum { EVENT_STEP, EVENT_NODE, EVENT_DOMAIN, EVENT_NOW, EVENT_TOTAL, EVENT_NAME };
+
+static const struct grid_column event_columns[] = {
+    [EVENT_STEP] = {"step", false},     [EVENT_NODE] = {"node", false},
+    [EVENT_DOMAIN] = {"domain", false}, [EVENT_NOW] = {"now", true},
+    [EVENT_TOTAL] = {"total", true},    [EVENT_NAME] = {"event", false}};
+
+/* Which columns and marks are used. */
+struct content {
+    bool domains[APAPI_DOMAINS];
+    bool nodes;
+    bool shared; /* several steps on one node */
+    bool estimated, failed, stale;
+};
+
+/* --- cells ---------------------------------------------------------------------------------- */
+
+/* It precedes the number, which keeps its column. */
+static const char *top_text_mark_of(const struct top_figure *figure)
+{
+    return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
+}
+
+static void put_now(struct grid *grid, const struct top_figure *figure, const char *unit)
+{
+    char text[CELL_SIZE];
+
+    units_quantity(text, sizeof text, figure->now, unit);
+    grid_format(grid, "%s%s", isnan(figure->now) ? "" : top_text_mark_of(figure), text);
+}
+
+static void top_text_put_energy(struct grid *grid, const struct top_figure *figure,
+                                enum report_unit unit)
+{
+    char text[CELL_SIZE];
+
+    if (isnan(figure->total)) {
+        grid_put(grid, "-");
+    } else {
+        report_energy_text(text, sizeof text, figure->total, NAN, unit);
+        grid_format(grid, "%s%s", top_text_mark_of(figure), text);
+    }
+}
+
+static void top_text_put_domains(struct grid *grid, const struct top_figure domains[APAPI_DOMAINS],
+                                 const struct content *content)
+{
+    put_now(grid, &domains[TOP_TOTAL], "W");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (content->domains[d]) {
+            put_now(grid, &domains[d], "W");
+        } else {
+            grid_put(grid, "");
+        }
+    }
+}
+
+static const char *state_text(enum apapi_live_state state)
+{
+    static const char *const texts[] = {[APAPI_LIVE_STARTING] = "starting",
+                                        [APAPI_LIVE_RUNNING] = "",
+                                        [APAPI_LIVE_ENDED] = "ended"};
+
+    return texts[state];
+}
+
+static void put_who(struct grid *grid, const struct top_step *step, const struct content *content)
+{
+    char uid[CELL_SIZE] = "-";
+
+    if (step->id.uid != APAPI_UNKNOWN) {
+        snprintf(uid, sizeof uid, "%u", step->id.uid);
+    }
+    grid_put(grid, step->name);
+    grid_put(grid, *step->id.user ? step->id.user : uid);
+    grid_put(grid, content->nodes ? step->id.node : "");
+    grid_put(grid, state_text(step->state));
+}
+
+static void top_text_put_step(struct grid *grid, const struct top_step *step,
+                              const struct top_form *form, const struct content *content)
+{
+    char elapsed[CELL_SIZE] = "-";
+
+    if (!isnan(step->elapsed_s)) {
+        report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
+    }
+    put_who(grid, step, content);
+    grid_put(grid, elapsed);
+    top_text_put_domains(grid, step->domains, content);
+    top_text_put_energy(grid, &step->domains[TOP_TOTAL], form->unit);
+    grid_put(grid, step->id.job_name);
+}
+
+static void put_node(struct grid *grid, const struct top_node *node, const struct content *content)
+{
+    const char *const cells[] = {"node", "", content->nodes ? node->name : "", "", ""};
+
+    for (size_t i = 0; i < COUNT_OF(cells); i++) {
+        grid_put(grid, cells[i]);
+    }
+    top_text_put_domains(grid, node->domains, content);
+    grid_put(grid, "");
+    grid_put(grid, "");
+}
+
+/* --- tables --------------------------------------------------------------------------------- */
+
+/* Find which marks must be explained. */
+static void top_text_look_at(struct content *content, const struct top_figure *figure)
+{
+    const char *mark = isnan(figure->now) && isnan(figure->total) ? "" : top_text_mark_of(figure);
+
+    content->estimated = content->estimated || *mark == '*';
+    content->failed = content->failed || *mark == '!';
+    content->stale = content->stale || *mark == '?';
+}
+
+static struct content find_content(const struct top_view *view, const struct top_form *form)
+{
+    struct content content = {.nodes = form->nodes || view->node_count > 1};
+
+    for (size_t i = 0; i < view->count; i++) {
+        const struct top_step *step = &view->steps[i];
+
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+            content.domains[d] = content.domains[d] || step->domains[d].measured;
+            top_text_look_at(&content, &step->domains[d]);
+        }
+        for (size_t e = 0; form->events && e < step->event_count; e++) {
+            top_text_look_at(&content, &step->events[e].figure);
+        }
+    }
+    for (size_t i = 0; i < view->node_count; i++) {
+        content.shared = content.shared || view->nodes[i].steps > 1;
+    }
+    return content;
+}
+
+static int top_text_put_steps(const struct top_view *view, const struct top_form *form,
+                              const struct content *content, FILE *out)
+{
+    struct grid *grid = grid_create(step_columns, STEP_COLUMNS);
+
+    for (size_t i = 0; i < view->count; i++) {
+        top_text_put_step(grid, &view->steps[i], form, content);
+    }
+    for (size_t i = 0; i < view->node_count; i++) {
+        if (view->nodes[i].steps > 1) {
+            put_node(grid, &view->nodes[i], content);
+        }
+    }
+    grid_yield(grid, USER, NAME_LEAST, false);
+    grid_yield(grid, NODE, NAME_LEAST, false);
+    for (int column = DOMAIN; column < ENERGY; column++) {
+        grid_yield(grid, (size_t)column, GRID_WHOLE, true);
+    }
+    return grid_finish(grid, NULL, out, form->width);
+}
+
+static void top_text_put_event(struct grid *grid, const struct top_step *step,
+                               const struct top_event *event, const struct content *content)
+{
+    bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
+    char total[CELL_SIZE];
+
+    if (!event->figure.measured) {
+        return;
+    }
+    units_total(total, sizeof total, event->figure.total, event->unit);
+    grid_put(grid, step->name);
+    grid_put(grid, content->nodes ? step->id.node : "");
+    grid_put(grid, event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain));
+    put_now(grid, &event->figure, event->now_unit);
+    grid_put(grid, energetic || !isnan(event->figure.total) ? total : "");
+    grid_put(grid, event->name);
+}
+
+/* A domain's line precedes its events'. */
+static void put_parts(struct grid *grid, const struct top_step *step, const struct content *content)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct top_event whole = {.unit = "J",
+                                        .now_unit = "W",
+                                        .kind = APAPI_KIND_ENERGY,
+                                        .domain = (enum apapi_domain)d,
+                                        .figure = step->domains[d]};
+
+        top_text_put_event(grid, step, &whole, content);
+    }
+    for (size_t i = 0; i < step->event_count; i++) {
+        top_text_put_event(grid, step, &step->events[i], content);
+    }
+}
+
+static int top_text_put_events(const struct top_view *view, const struct top_form *form,
+                               const struct content *content, FILE *out)
+{
+    struct grid *grid = grid_create(event_columns, COUNT_OF(event_columns));
+
+    for (size_t i = 0; i < view->count; i++) {
+        put_parts(grid, &view->steps[i], content);
+    }
+    grid_yield(grid, EVENT_NODE, NAME_LEAST, true);
+    grid_yield(grid, EVENT_DOMAIN, GRID_WHOLE, true);
+    grid_yield(grid, EVENT_TOTAL, GRID_WHOLE, true);
+    grid_yield(grid, EVENT_NAME, EVENT_LEAST, false);
+    return grid_finish(grid, NULL, out, form->width);
+}
+
+/* --- around them ---------------------------------------------------------------------------- */
+
+/* One line, cut at the edge of the terminal. */
+static void top_text_put_line(FILE *out, const struct top_form *form, const char *text)
+{
+    char clean[2 * APAPI_TEXT_SIZE], cut[2 * APAPI_TEXT_SIZE + 4];
+
+    text_clean(clean, sizeof clean, text);
+    text_shorten(cut, sizeof cut, clean, form->width > NAME_LEAST ? form->width : sizeof cut, 0);
+    fprintf(out, "%s\n", cut);
+}
+
+static void top_text_put_title(const struct top_view *view, const struct top_form *form, FILE *out)
+{
+    const char *node = view->node_count == 1 ? view->nodes->name : "";
+    const char *hint = form->hint ? form->hint : "";
+    time_t seconds = (time_t)(view->unix_ns / NS_PER_S);
+    char time[CELL_SIZE], line[2 * APAPI_TEXT_SIZE];
+    struct tm date = {0};
+
+    localtime_r(&seconds, &date);
+    strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &date);
+    if (view->count == 0) {
+        snprintf(line, sizeof line, "apapi: %s is being measured on this machine  %s%s",
+                 form->filtered             ? "no such step"
+                 : view->counts.foreign > 0 ? "none of your steps"
+                                            : "no step",
+                 time, hint);
+    } else {
+        snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s%s", view->count,
+                 text_plural(view->count), node, *node ? "  " : "", time, hint);
+    }
+    top_text_put_line(out, form, line);
+}
+
+static void top_text_put_note(FILE *out, const struct top_form *form, const char *text)
+{
+    fputs("  ", out);
+    terminal_put(out, text, 2, form->width);
+}
+
+static void top_text_put_marks(const struct content *content, const struct top_form *form,
+                               FILE *out)
+{
+    if (content->failed) {
+        top_text_put_note(out, form, "! the latest reading of it failed");
+    }
+    if (content->stale) {
+        top_text_put_note(out, form, "? not read for 10 s and more");
+    }
+    if (content->estimated) {
+        top_text_put_note(out, form, "* estimated, by no meter");
+    }
+}
+
+static void put_counts(const struct apapi_live_counts *counts, const struct top_form *form,
+                       FILE *out)
+{
+    char text[128];
+
+    if (counts->foreign > 0) {
+        snprintf(text, sizeof text, "%zu step%s of other users %s not shown", counts->foreign,
+                 text_plural(counts->foreign), counts->foreign == 1 ? "is" : "are");
+        top_text_put_note(out, form, text);
+    }
+    if (form->verbose && counts->dead > 0) {
+        snprintf(text, sizeof text, "%zu page%s left by a sampler that was killed", counts->dead,
+                 text_plural(counts->dead));
+        top_text_put_note(out, form, text);
+    }
+    if (form->verbose && counts->broken > 0) {
+        snprintf(text, sizeof text, "%zu file%s not a live page of this version", counts->broken,
+                 counts->broken == 1 ? " is" : "s are");
+        top_text_put_note(out, form, text);
+    }
+}
+
+int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out)
+{
+    struct content content = find_content(view, form);
+
+    top_text_put_title(view, form, out);
+    if (top_text_put_steps(view, form, &content, out) ||
+        (form->events && top_text_put_events(view, form, &content, out))) {
+        return -1;
+    }
+    if (content.shared) {
+        top_text_put_note(out, form,
+                          "a step's figures are those of its whole node: steps do not add up");
+    }
+    top_text_put_marks(&content, form, out);
+    put_counts(&view->counts, form, out);
+    return 0;
+}
+
+/* --- for programs --------------------------------------------------------------------------- */
+
+#define IN_STEP(member) offsetof(struct top_step, member)
+#define IN_EVENT(member) offsetof(struct top_event, member)
+#define IN_FIGURE(member) offsetof(struct top_figure, member)
+
+static const struct field step_fields[] = {
+    {"cluster", FIELD_TEXT, false, IN_STEP(id.cluster), 0},
+    {"job", FIELD_NUMBER, false, IN_STEP(id.job), 0},
+    {"array_job", FIELD_NUMBER, false, IN_STEP(id.array_job), 0},
+    {"array_task", FIELD_NUMBER, false, IN_STEP(id.array_task), 0},
+    {"het_job", FIELD_NUMBER, false, IN_STEP(id.het_job), 0},
+    {"het_offset", FIELD_NUMBER, false, IN_STEP(id.het_offset), 0},
+    {"step", FIELD_TEXT, false, IN_STEP(id.step), 0},
+    {"job_name", FIELD_TEXT, false, IN_STEP(id.job_name), 0},
+    {"node", FIELD_TEXT, true, IN_STEP(id.node), 0},
+    {"tasks", FIELD_NUMBER, false, IN_STEP(id.tasks), 0},
+    {"uid", FIELD_NUMBER, false, IN_STEP(id.uid), 0},
+    {"user", FIELD_TEXT, false, IN_STEP(id.user), 0},
+    {"elapsed_s", FIELD_MEASURED, false, IN_STEP(elapsed_s), 0},
+    {NULL, 0, false, 0, 0}};
+
+/* For a domain, and for an event with such a unit. */
+static const struct field power_fields[] = {
+    {"power_w", FIELD_MEASURED, false, IN_FIGURE(now), 0},
+    {"energy_j", FIELD_MEASURED, false, IN_FIGURE(total), 0},
+    {NULL, 0, false, 0, 0}};
+
+static const struct field value_fields[] = {{"now", FIELD_MEASURED, false, IN_FIGURE(now), 0},
+                                            {"total", FIELD_MEASURED, false, IN_FIGURE(total), 0},
+                                            {NULL, 0, false, 0, 0}};
+
+static const struct field trust_fields[] = {
+    {"age_s", FIELD_ROUGH, false, IN_FIGURE(age_s), 0},
+    {"estimated", FIELD_FLAG, false, IN_FIGURE(estimated), 0},
+    {"failed", FIELD_FLAG, false, IN_FIGURE(failed), 0},
+    {"stale", FIELD_FLAG, false, IN_FIGURE(stale), 0},
+    {NULL, 0, false, 0, 0}};
+
+static const struct field event_fields[] = {{"name", FIELD_TEXT, true, IN_EVENT(name), 0},
+                                            {"kind", FIELD_KIND, true, IN_EVENT(kind), 0},
+                                            {"domain", FIELD_DOMAIN, false, IN_EVENT(domain), 0},
+                                            {NULL, 0, false, 0, 0}};
+
+static const char *const states[] = {[APAPI_LIVE_STARTING] = "starting",
+                                     [APAPI_LIVE_RUNNING] = "running",
+                                     [APAPI_LIVE_ENDED] = "ended"};
+
+/* --- parts ---------------------------------------------------------------------------------- */
+
+static int put_figure(json_t *object, const struct top_figure *figure)
+{
+    return fields_encode(object, power_fields, figure) ||
+           fields_encode(object, trust_fields, figure);
+}
+
+static int top_json_put_domain(json_t *object, const void *domains, size_t d)
+{
+    const struct top_figure *figure = &((const struct top_figure *)domains)[d];
+
+    return figure->measured ? put_figure(object, figure) : FIELDS_NONE;
+}
+
+static int top_json_put_domains(json_t *object, const struct top_figure domains[APAPI_DOMAINS])
+{
+    json_t *total = domains[TOP_TOTAL].measured ? json_object() : NULL;
+
+    return fields_put_domains(object, "domains", top_json_put_domain, domains) ||
+           (total && (field_put(object, "total", total) || put_figure(total, &domains[TOP_TOTAL])));
+}
+
+static int top_json_put_event(json_t *object, const void *events, size_t i)
+{
+    const struct top_event *event = &((const struct top_event *)events)[i];
+    bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
+
+    if (!event->figure.measured) {
+        return FIELDS_NONE;
+    }
+    return fields_encode(object, event_fields, event) ||
+           (!energetic && *event->unit && field_put_text(object, "unit", event->unit)) ||
+           (!energetic && field_put_text(object, "now_unit", event->now_unit)) ||
+           fields_encode(object, energetic ? power_fields : value_fields, &event->figure) ||
+           fields_encode(object, trust_fields, &event->figure);
+}
+
+static int top_json_put_step(json_t *object, const void *steps, size_t i)
+{
+    const struct top_step *step = &((const struct top_step *)steps)[i];
+
+    return fields_encode(object, step_fields, step) ||
+           field_put_text(object, "state", states[step->state]) ||
+           (step->start_unix_ns > 0 && field_put_moment(object, "start", step->start_unix_ns)) ||
+           top_json_put_domains(object, step->domains);
+}
+
+static int top_json_put_step_events(json_t *object, const void *steps, size_t i)
+{
+    const struct top_step *step = &((const struct top_step *)steps)[i];
+
+    return top_json_put_step(object, steps, i) ||
+           fields_put_list(object, "events", step->event_count, top_json_put_event, step->events);
+}
+
+static int top_json_put_node(json_t *object, const void *nodes, size_t i)
+{
+    const struct top_node *node = &((const struct top_node *)nodes)[i];
+
+    return field_put_text(object, "node", node->name) ||
+           field_put_count(object, "steps", node->steps) ||
+           top_json_put_domains(object, node->domains);
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+int top_print_json(const struct top_view *view, bool events)
+{
+    const struct apapi_live_counts *counts = &view->counts;
+    json_t *object = json_pack("{s:i}", "version", 1);
+
+    return json_print(
+        object,
+        field_put_moment(object, "time", view->unix_ns) ||
+            fields_put_list(object, "steps", view->count,
+                            events ? top_json_put_step_events : top_json_put_step, view->steps) ||
+            fields_put_list(object, "nodes", view->node_count, top_json_put_node, view->nodes) ||
+            field_put_count(object, "foreign", counts->foreign) ||
+            field_put_count(object, "dead", counts->dead) ||
+            field_put_count(object, "broken", counts->broken));
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
+#define COMMAND "top"
+#define DELAY_MIN_S 0.1
+#define DELAY_MAX_S 86400.0
+
+static const char *const sorts[] = {[TOP_BY_JOB] = "job",
+                                    [TOP_BY_POWER] = "power",
+                                    [TOP_BY_ENERGY] = "energy",
+                                    [TOP_BY_TIME] = "time"};
+#define SORTS COUNT_OF(sorts)
+
+struct top {
+    const char *dir; /* NULL: that of apapi.conf */
+    const char *jobs;
+    struct top_filter filter;
+    struct top_form form;
+    struct top_view view;
+    uint64_t delay_ns;
+    unsigned long iterations; /* 0: no end */
+    bool json, once, batch, screen;
+    bool found; /* something, in one of the looks */
+};
+
+/* --- options -------------------------------------------------------------------------------- */
+
+static int set_delay(void *target, const char *text, struct apapi_error *err)
+{
+    struct top *top = target;
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (*text < '0' || *text > '9' || *end || !(seconds >= DELAY_MIN_S && seconds <= DELAY_MAX_S)) {
+        return apapi_fail(err, EINVAL, "--delay=%.40s: not a number of seconds from 0.1 to 86400",
+                          text);
+    }
+    top->delay_ns = (uint64_t)(seconds * NS_PER_S);
+    return 0;
+}
+
+static int set_iterations(void *target, const char *text, struct apapi_error *err)
+{
+    struct top *top = target;
+    top->iterations = positive_number(text, UINT32_MAX);
+    return top->iterations
+               ? 0
+               : apapi_fail(err, EINVAL, "--iterations=%.40s: not a number from 1 on", text);
+}
+
+static int top_command_set_sort(void *target, const char *text, struct apapi_error *err)
+{
+    struct top *top = target;
+    for (size_t i = 0; i < SORTS; i++) {
+        if (strcmp(sorts[i], text) == 0) {
+            top->form.sort = (enum top_sort)i;
+            return 0;
+        }
+    }
+    return apapi_fail(err, EINVAL, "--sort=%.40s: valid are job, power, energy and time", text);
+}
+
+static int no_node(void *context, const char *name)
+{
+    (void)context;
+    (void)name;
+    return 0;
+}
+
+static int set_nodes(void *target, const char *text, struct apapi_error *err)
+{
+    struct top *top = target;
+    if (hostlist_each(text, no_node, NULL) <= 0) {
+        return apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]", text);
+    }
+    top->filter.nodes = text;
+    return 0;
+}
+
+static int top_command_set_units(void *top, const char *text, struct apapi_error *err)
+{
+    return report_unit_parse(text, &((struct top *)top)->form.unit, err);
+}
+
+static const struct option_row options[] = {
+    {'d', "delay", "=SECONDS", "time between two updates, 0.1 or more; default: 2",
+     TO_CALL(set_delay)},
+    {0, "iterations", "=N", "end after N updates", TO_CALL(set_iterations)},
+    {'n', "iterations", "=N", NULL, TO_CALL(set_iterations)}, /* old name */
+    {'1', "once", NULL, "one update, in plain text", TO_FLAG(struct top, once)},
+    {'b', "batch", NULL, "plain text also on a terminal, one table after the other",
+     TO_FLAG(struct top, batch)},
+    {0, "json", NULL, "for programs, one line for each update", TO_FLAG(struct top, json)},
+    {'j', "jobs", "=JOB[.STEP],...", "17, 17.batch, 17_3 or 17_* of an array, 17+1",
+     TO_TEXT(struct top, jobs)},
+    {'u', "user", "=USER,...", "names or numbers", TO_TEXT(struct top, filter.users)},
+    {'N', "nodelist", "=NODES", "as n[1-4]; if several nodes are on one machine",
+     TO_CALL(set_nodes)},
+    {0, "node-names", NULL, "show the node's name even if there is only one",
+     TO_FLAG(struct top, form.nodes)},
+    {0, "nodes", NULL, NULL, TO_FLAG(struct top, form.nodes)}, /* old name */
+    {'e', "events", NULL, "also show a line for each domain and each event",
+     TO_FLAG(struct top, form.events)},
+    {0, "sort", "=WHAT", "job, power, energy or time", TO_CALL(top_command_set_sort)},
+    {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
+     TO_CALL(top_command_set_units)},
+    {0, "dir", "=DIR", "folder of the live pages, instead of live_dir of\napapi.conf",
+     TO_TEXT(struct top, dir)},
+    {'v', "verbose", NULL, "also show files that are not pages of a running step",
+     TO_FLAG(struct top, form.verbose)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head = "usage: apapi top [OPTION]...\n"
+            "Show the measured steps that run on this machine: power now, energy so far, by\n"
+            "domain. Root sees all steps, users their own. Each step has the figures of its\n"
+            "whole node: steps do not add up.\n",
+    .foot = "Keys: w, j, t, n sort by power, energy, time, job; e events; space updates now; q\n"
+            "quits.\n"
+            "Exit status: 0 done, 1 no step of -j was found, or failure, 2 wrong usage.\n",
+    .column = 29,
+    .rows = options};
+
+/* --- looks ---------------------------------------------------------------------------------- */
+
+static int add_page(const struct apapi_live_page *page, void *context)
+{
+    struct top *top = context;
+
+    return top_wants(&top->filter, page) ? top_add(&top->view, page) : 0;
+}
+
+static int top_command_look(struct top *top)
+{
+    struct apapi_error err = {0};
+
+    top_clear(&top->view);
+    top->view.mono_ns = clock_monotonic_ns();
+    top->view.unix_ns = (int64_t)clock_ns(CLOCK_REALTIME);
+    if (apapi_live_scan(top->dir, add_page, top, &top->view.counts, &err) ||
+        top_work_out(&top->view, top->form.sort)) {
+        screen_close();
+        return command_fail(COMMAND, *err.text ? err.text : strerror(errno));
+    }
+    top->found = top->found || top->view.count > 0;
+    return 0;
+}
+
+static int show_on_screen(struct top *top)
+{
+    char *text = NULL;
+    size_t size, rows;
+    FILE *out = open_memstream(&text, &size);
+
+    top->form.width = screen_size(&rows);
+    if (!text_of_stream(out, &text, out ? top_print_text(&top->view, &top->form, out) : -1)) {
+        return -1;
+    }
+    screen_show(text);
+    free(text);
+    return 0;
+}
+
+static int top_command_show(struct top *top, bool first)
+{
+    int result;
+
+    if (top->screen) {
+        result = show_on_screen(top);
+    } else if (top->json) {
+        result = top_print_json(&top->view, top->form.events);
+    } else {
+        fputs(first ? "" : "\n", stdout);
+        top->form.width = terminal_width();
+        result = top_print_text(&top->view, &top->form, stdout);
+    }
+    if (result) {
+        screen_close();
+        return command_fail(COMMAND, "no memory");
+    }
+    return top->screen ? 0 : command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+/* --- the loop ------------------------------------------------------------------------------- */
+
+/* @return whether to take a new snapshot. */
+static bool top_command_obey(struct top *top, char key)
+{
+    static const struct {
+        char key;
+        enum top_sort sort;
+    } keys[] = {{'n', TOP_BY_JOB}, {'w', TOP_BY_POWER}, {'j', TOP_BY_ENERGY}, {'t', TOP_BY_TIME}};
+
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        if (keys[i].key == key) {
+            top->form.sort = keys[i].sort;
+            top_sort(&top->view, top->form.sort);
+        }
+    }
+    if (key == 'e') {
+        top->form.events = !top->form.events;
+    }
+    return key == ' ';
+}
+
+/* @return false: quit. */
+static bool wait_on_screen(struct top *top, uint64_t until_ns)
+{
+    for (;;) {
+        char key = '\0';
+        enum screen_event event = screen_wait(until_ns, &key);
+
+        if (event == SCREEN_QUIT || (event == SCREEN_KEY && key == 'q')) {
+            return false;
+        }
+        if (event == SCREEN_TIME || (event == SCREEN_KEY && top_command_obey(top, key))) {
+            return true;
+        }
+        if (show_on_screen(top)) {
+            return true; /* the next snapshot shows the error */
+        }
+    }
+}
+
+static bool wait_until(struct top *top, uint64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+
+    if (top->screen) {
+        return wait_on_screen(top, until_ns);
+    }
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    }
+    return true;
+}
+
+static int look_again_and_again(struct top *top)
+{
+    for (unsigned long count = 1;; count++) {
+        int status = top_command_look(top);
+
+        if (status == 0) {
+            status = top_command_show(top, count == 1);
+        }
+        if (status || count == top->iterations) {
+            return status;
+        }
+        if (!wait_until(top, top->view.mono_ns + top->delay_ns)) {
+            return EXIT_SUCCESS;
+        }
+    }
+}
+
+static int top_command_run(struct top *top)
+{
+    int status;
+
+    if (!*top->dir) {
+        return command_fail(COMMAND, "live_dir is off: running steps cannot be shown");
+    }
+    top->screen = !top->json && !top->batch && screen_is_possible();
+    if (top->screen) {
+        top->form.hint = "  sort: w j t n  events: e  quit: q";
+        screen_open();
+    }
+    status = look_again_and_again(top);
+    screen_close();
+    if (status || !top->jobs || top->found) {
+        return status;
+    }
+    return top->json || top->screen
+               ? command_fail(COMMAND, "no such step is being measured on this machine")
+               : EXIT_FAILURE; /* the table shows the error */
+}
+
+static int parse_and_run(struct top *top, struct config *config, int argc, char **argv)
+{
+    struct apapi_error err;
+    int status = command_options(&table, argc, argv, top);
+
+    if (status >= 0) {
+        return status;
+    }
+    if (top->once) {
+        top->iterations = 1;
+        top->batch = true;
+    }
+    if (optind < argc) {
+        return command_refuse(COMMAND, "it takes options only; see 'apapi help top'");
+    }
+    if (job_list_parse(top->jobs, &top->filter.jobs, &err)) {
+        return errno == EINVAL ? command_refuse(COMMAND, err.text)
+                               : command_fail(COMMAND, err.text);
+    }
+    top->form.filtered = top->jobs || top->filter.users || top->filter.nodes;
+    config_read(config, config_path(), NULL); /* `apapi config --check` reports its errors */
+    if (!top->dir) {
+        top->dir = config->live_dir;
+    }
+    return top_command_run(top);
+}
+
+int top_command(int argc, char **argv)
+{
+    static struct top top = {.delay_ns = UINT64_C(2000000000)};
+    struct config config;
+    int status;
+
+    config_defaults(&config);
+    status = parse_and_run(&top, &config, argc, argv);
+    config_clear(&config);
+    top_clear(&top.view);
+    job_list_free(&top.filter.jobs);
+    return status;
+}
