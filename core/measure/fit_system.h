@@ -66,7 +66,8 @@ void fit_system_scale(struct fit_system *system);
 /** Invert xx. @return `size`; the index of a column that is the sum of columns before it. */
 size_t fit_system_invert(const struct fit_system *system, double inverse[FIT_COLUMNS][FIT_COLUMNS]);
 
-/** Replace the right side by the solution. @return as fit_system_invert(): below `size` it stays. */
+/** Replace the right side by the solution. @return as fit_system_invert(): below `size` it stays.
+ */
 size_t fit_system_solve_free(const struct fit_system *system, double right[FIT_COLUMNS]);
 
 /**
