@@ -306,9 +306,10 @@ END
     [[ $output == *'plugin '*"missing: no folder of PluginDir has acct_gather_energy_apapi.so; slurmctld and slurmd do not start without it. "*"PluginDir=FOLDER OF SLURM'S PLUGINS:$ours"* ]]
     [[ $output == *'needed '*'hosts of slurmctld (ctl1, ctl2) and on every node'* ]]
     mkdir "$BATS_TEST_TMPDIR/plugins"
-    echo "PluginDir=$BATS_TEST_TMPDIR/plugins:$ours" >>"$SLURM_CONF"
+    ln -s "$ours" "$BATS_TEST_TMPDIR/ours" # slurm.conf divides at blanks
+    echo "PluginDir=$BATS_TEST_TMPDIR/plugins:$BATS_TEST_TMPDIR/ours" >>"$SLURM_CONF"
     run -0 env COLUMNS=1000 "$apapi" doctor --slurm
-    grep -qE "^plugin +$ours/acct_gather_energy_apapi.so$" <<<"$output"
+    grep -qE "^plugin +$BATS_TEST_TMPDIR/ours/acct_gather_energy_apapi.so$" <<<"$output"
     echo 'PluginDir=/nowhere' >>"$SLURM_CONF"
     run -1 env COLUMNS=1000 "$apapi" doctor --slurm
     sed -i 's#/apapi$#/rapl,acct_gather_energy/apapi2#; $d' "$SLURM_CONF"
