@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "options.h"
 #include "overflow.h"
 

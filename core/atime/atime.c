@@ -14,7 +14,7 @@
 #include "atime/process.h"
 #include "atime/region_watch.h"
 #include "atime/runs.h"
-#include "base/write_all.h"
+#include "base/files.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "session/trace.h"

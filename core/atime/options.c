@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "apapi/session.h"
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/option_table.h"
-#include "base/positive.h"
+#include "base/text.h"
 
 static const struct {
     const char *name;

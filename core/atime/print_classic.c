@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
-#include "base/duration.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 static void print_classic_put_clean(FILE *out, const char *text)

@@ -9,7 +9,7 @@
 #include "atime/print.h"
 #include "atime/print_regions.h"
 #include "atime/student.h"
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "output/table_regions.h"
 #include "record/fields.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "output/table_regions.h"

@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "apapi/error.h"
-#include "base/signals.h"
+#include "base/child.h"
 
 /** A running process of any user. */
 struct process {

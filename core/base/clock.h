@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_BASE_CLOCK_H
 #define APAPI_BASE_CLOCK_H
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
-#include "base/duration.h"
+#define NS_PER_S INT64_C(1000000000)
+
+/** Less than 292 years as a double [ns]: signed, which is one instruction in place of six. */
+static inline double duration(uint64_t ns)
+{
+    return (double)(int64_t)ns;
+}
 
 static inline uint64_t clock_ns(clockid_t clock)
 {
@@ -52,5 +59,16 @@ static inline uint64_t clock_thread_cpu_ns(void)
 {
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
+
+#define TIMESTAMP_SIZE 40 /* bytes of a timestamp with its NUL */
+
+/** Write as "2026-11-21T11:20:01.123456789Z". */
+void timestamp_format(char *text, size_t size, int64_t unix_ns);
+
+/** Parse it, with 0 to 9 decimals. 0; -1 with EINVAL (not a valid time), ERANGE (over 64 bits). */
+int timestamp_parse(const char *text, int64_t *unix_ns);
+
+/** The day in UTC as "2026-11-21". */
+void timestamp_day(char *text, size_t size, int64_t unix_ns);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "base/namelist.h"
+#include "base/names.h"
 
 #define HOSTLIST_MAX 65536 /* names in one list at most */
 

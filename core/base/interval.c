@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 
 #define WORD_SIZE 128 /* bytes of one word of a list; a longer word is an error */
 

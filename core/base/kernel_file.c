@@ -2,14 +2,18 @@
 #include "base/kernel_file.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* --- kernel_file --- */
 
 /* Any number with so many digits fits into 64 bits. */
 #define DIGITS_THAT_FIT 19
@@ -235,4 +239,35 @@ int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size)
     word[got] = '\0';
     word[strcspn(word, "\n")] = '\0';
     return 0;
+}
+
+/* --- kernel_cores --- */
+
+/* Of the threads of a core the first one counts. One that is offline has no such file. */
+static bool kernel_cores_is_first(int cpus, unsigned number)
+{
+    char name[64], siblings[32];
+
+    snprintf(name, sizeof name, "cpu%u/topology/thread_siblings_list", number);
+    return kernel_file_read_word_at(cpus, name, siblings, sizeof siblings) == 0 &&
+           strtoul(siblings, NULL, 10) == number;
+}
+
+uint32_t kernel_cores(void)
+{
+    char path[PATH_MAX];
+    uint32_t count = 0;
+    unsigned number;
+    DIR *cpus;
+
+    kernel_file_path(path, sizeof path, "/sys/devices/system/cpu");
+    cpus = opendir(path);
+    for (const struct dirent *entry; cpus && (entry = readdir(cpus));) {
+        count += kernel_file_match("cpu#", entry->d_name, &number) &&
+                 kernel_cores_is_first(dirfd(cpus), number);
+    }
+    if (cpus) {
+        closedir(cpus);
+    }
+    return count;
 }

@@ -44,4 +44,7 @@ int kernel_file_read_u64_at(int dir, const char *name, uint64_t *value);
 /** Read the first line of a file in folder `dir`, cut to `size` bytes. 0; -1 with errno. */
 int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size);
 
+/** @return how many cores of this machine are online, each with all its threads; 0: not known. */
+uint32_t kernel_cores(void);
+
 #endif

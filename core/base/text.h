@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define TEXT_COLUMNS 80 /* width of a report */
 
@@ -69,5 +71,47 @@ char *text_of_stream(FILE *out, char **text, int result);
 
 /** Write one paragraph, cleaned, in lines of at most TEXT_COLUMNS, indented by 2, then by 4. */
 void text_wrap(FILE *out, const char *text);
+
+/** The whole number at the beginning of a text: decimal, 0x hexadecimal or 0 octal. */
+struct whole_number {
+    bool negative;
+    uint64_t value;   /* of a non-negative number */
+    const char *rest; /* the text after it */
+};
+
+/** 0; -1 with errno EINVAL (no number), ERANGE. */
+int whole_number_parse(const char *text, struct whole_number *number);
+
+/** The number at the beginning of a text. */
+struct real_number {
+    double value;
+    const char *rest;
+};
+
+/** Independent of the locale. 0; -1 with errno EINVAL, ERANGE. */
+int real_number_parse(const char *text, struct real_number *number);
+
+/** Check whether the first `length` bytes of a text, which may be longer, are this name. */
+static inline bool word_is(const char *word, size_t length, const char *name)
+{
+    return strlen(name) == length && strncmp(word, name, length) == 0;
+}
+
+/**
+ * Parse a decimal number with nothing before or after it.
+ * @param most  < ULONG_MAX
+ * @return the number, from 1 to `most`; 0: not such a number.
+ */
+static inline unsigned long positive_number(const char *text, unsigned long most)
+{
+    char *end;
+    unsigned long number;
+
+    if (*text < '0' || *text > '9') {
+        return 0;
+    }
+    number = strtoul(text, &end, 10); /* ULONG_MAX if it is greater than that */
+    return *end || number > most ? 0 : number;
+}
 
 #endif

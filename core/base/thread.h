@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 
 /** Start a thread that blocks all signals: they belong to the host program. 0; -1 with errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
@@ -21,5 +21,15 @@ static inline struct timespec thread_deadline(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
 }
+
+/* Waiting for a word in memory that processes share. */
+
+/**
+ * Wait while `*word` is `value`, but not past `deadline_ns` (CLOCK_MONOTONIC). May return earlier.
+ */
+void futex_wait(const uint32_t *word, uint32_t value, uint64_t deadline_ns);
+
+/** Wake all who wait for the word. */
+void futex_wake(const uint32_t *word);
 
 #endif

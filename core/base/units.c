@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/text.h"
 
 static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "", 0},

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/word.h"
+#include "base/text.h"
 
 /* Read the next word and the blank after it. @return its length; 0: there is no word. */
 static size_t packet_word(const char **rest, const char **word)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "channel/deadline.h"
 
 #define READ_LIMIT_NS (200 * DEADLINE_MS) /* for srun to accept or refuse a report */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "config/config.h"

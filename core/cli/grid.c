@@ -8,8 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/namelist.h"
-#include "base/positive.h"
+#include "base/names.h"
 #include "base/text.h"
 
 #define INDENT 2

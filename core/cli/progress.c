@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
 
 #define WIDTH 24
 #define FIRST_NS UINT64_C(1000000000)

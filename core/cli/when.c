@@ -7,8 +7,8 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/count_of.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 
 #define LATEST_S INT64_C(9223372036) /* as int64_t [ns] */
 #define DIGITS_MAX 9

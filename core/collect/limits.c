@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "channel/deadline.h"
 

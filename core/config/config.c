@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "apapi/live.h"
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/nearest.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "config/file.h"
 #include "config/ini.h"
 #include "config/installed.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/word.h"
+#include "base/text.h"
 #include "config/values.h"
 
 #define SEPARATOR ":"

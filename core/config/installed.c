@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 
 /* Relative to the prefix: folders of programs and of the plugin. */
 static const char *const program_folders[] = {APAPI_BELOW_BIN, APAPI_BELOW_LIBEXEC,

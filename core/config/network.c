@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "config/config.h"
 #include "config/installed.h"
 

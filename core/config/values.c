@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "apapi/interval.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "config/filename.h"
 
 #define MS UINT64_C(1000000) /* [ns] */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/timestamp.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "database/db_batch_rows.h"
 #include "database/db_member.h"
 #include "record/end.h"

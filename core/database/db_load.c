@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "database/db_batch_rows.h"
 #include "database/db_load_jobs.h"
 #include "database/db_row.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "apapi/job.h"
-#include "base/timestamp.h"
+#include "base/clock.h"
 #include "database/db_read.h"
 #include "database/db_row.h"
 #include "database/db_tables.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/count_of.h"
-#include "base/positive.h"
+#include "base/array.h"
+#include "base/text.h"
 
 #define FORMS                                                                                      \
     "sqlite:FILE or mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]"

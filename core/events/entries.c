@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 void *event_entries_create(char *text, size_t size,
                            int (*parse)(struct problems *problems, const struct event_line *line,

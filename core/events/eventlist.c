@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text_file.h"
+#include "base/files.h"
 #include "events/entries.h"
 #include "events/selection.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "base/text_file.h"
+#include "base/files.h"
 #include "events/definition.h"
 #include "events/entries.h"
 #include "events/fields.h"

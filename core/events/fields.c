@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
+#include "base/files.h"
 #include "base/lines.h"
-#include "base/number.h"
-#include "base/text_file.h"
+#include "base/text.h"
 
 #define FIELDS_LEAST 11
 #define FIELDS_MOST 13

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text_file.h"
+#include "base/files.h"
 
 #define QUOTED_BYTES 40
 

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "channel/deadline.h"
 
 #define TRUSTED_PATIENCE_NS (5000 * DEADLINE_MS)

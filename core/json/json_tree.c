@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "json/json_number.h"
 #include "json/json_parser.h"
 #include "json/json_text.h"

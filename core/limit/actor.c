@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/units.h"
-#include "base/write_all.h"
 
 #define END_LIMIT_NS UINT64_C(1000000000) /* for an actor that does not answer any more */
 #define MS_NS UINT64_C(1000000)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #define HALF (APAPI_CROSSINGS_MAX / 2)
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "apapi/interval.h"
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/nearest.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "limit/limit.h"
 #include "limit/place.h"
 

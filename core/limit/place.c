@@ -9,9 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/count_of.h"
-#include "base/number.h"
-#include "base/word.h"
+#include "base/array.h"
+#include "base/text.h"
 
 #define BEFORE_MAX 44 /* bytes shown before a place */
 #define AROUND_MAX 60 /* bytes shown in all */

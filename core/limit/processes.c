@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 #define EXITING 0x4U /* PF_EXITING of the kernel */
 

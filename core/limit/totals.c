@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
-#include "base/grow.h"
-#include "base/number.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/text.h"
 
 #define PER_SECOND_MAX 500
 

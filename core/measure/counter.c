@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 
 /* The update period. */
 

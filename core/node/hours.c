@@ -12,8 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/folder.h"
-#include "base/replace.h"
+#include "base/files.h"
 #include "config/cluster.h"
 #include "store/hour_encode.h"
 #include "store/hours.h"

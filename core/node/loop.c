@@ -14,7 +14,7 @@
 
 #include "apapi/events.h"
 #include "base/clock.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "node/meters.h"

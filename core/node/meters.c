@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "base/shared_page.h"
 #include "session/live.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "base/thread.h"
 #include "channel/ask.h"
 #include "node/meters.h"

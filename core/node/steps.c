@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "apapi/live.h"
-#include "base/count_of.h"
-#include "base/duration.h"
-#include "base/folder.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/files.h"
 #include "base/kernel_file.h"
 
 #define CGROUPS_MOUNT "/sys/fs/cgroup"

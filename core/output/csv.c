@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "output/table_regions.h"
 #include "record/coverage.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "apapi/job.h"
-#include "base/duration.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
-#include "base/namelist.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "output/table_rows.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "output/merge_encode_notes.h"
 #include "record/domain_list.h"
 #include "record/fields.h"

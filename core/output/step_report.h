@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "apapi/record.h"
-#include "base/namelist.h"
+#include "base/names.h"
 #include "config/config.h"
 
 /*

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "output/table_parts.h"

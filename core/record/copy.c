@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "record/regions.h"
 
 void apapi_record_clear(struct apapi_record *record)

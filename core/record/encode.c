@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "base/count_of.h"
+#include "base/array.h"
 #include "record/coverage.h"
 #include "record/domain_list.h"
 #include "record/end.h"

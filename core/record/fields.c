@@ -2,7 +2,7 @@
 #include "record/fields.h"
 
 #include "apapi/record.h"
-#include "base/count_of.h"
+#include "base/array.h"
 
 #define SIZE_IN(type, member) sizeof(((struct type *)NULL)->member)
 #define IN_RECORD(member) offsetof(struct apapi_record, member)

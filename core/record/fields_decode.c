@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "base/duration.h"
-#include "base/timestamp.h"
+#include "base/clock.h"
 #include "record/fields.h"
 
 #define PATH_SIZE 128              /* longest: "components[N].events[N]" */

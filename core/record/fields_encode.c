@@ -6,9 +6,8 @@
 #include <stdlib.h>
 
 #include "apapi/record.h"
-#include "base/duration.h"
+#include "base/clock.h"
 #include "base/text.h"
-#include "base/timestamp.h"
 #include "record/fields.h"
 
 int field_put(json_t *object, const char *key, json_t *value)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "apapi/region_result.h"
-#include "base/count_of.h"
+#include "base/array.h"
 
 const char *apapi_region_kind_name(enum apapi_region_kind kind)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "base/duration.h"
+#include "base/clock.h"
 
 bool regions_exist(const struct apapi_regions *regions)
 {

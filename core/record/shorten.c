@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "measure/result.h"
 #include "record/coverage.h"
 #include "record/fields.h"

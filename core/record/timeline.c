@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "apapi/measurement.h"
-#include "base/duration.h"
+#include "base/clock.h"
 
 #define STEPS_MAX 999    /* in the greatest bin */
 #define STEPS_TOTAL 1000 /* in all bins: half a step is 0.05 % */

@@ -10,7 +10,7 @@
 
 #include "apapi/error.h"
 #include "apapi/region.h"
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/shared_library.h"
 #include "regions/program.h"
 

@@ -19,7 +19,7 @@
 
 #include "apapi/event.h"
 #include "base/clock.h"
-#include "base/write_all.h"
+#include "base/files.h"
 #include "regions/counters.h"
 #include "regions/program.h"
 #include "regions/stack.h"

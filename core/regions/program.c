@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
-#include "base/number.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "regions/message.h"
 

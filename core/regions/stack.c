@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/write_all.h"
+#include "base/files.h"
 
 /* --- misuses -------------------------------------------------------------------------------- */
 

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/timestamp.h"
 #include "channel/deadline.h"
 #include "config/folders.h"
 #include "record/end.h"

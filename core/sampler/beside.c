@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/write_all.h"
+#include "base/files.h"
 #include "sampler/cgroup.h"
 
 #define BESIDE "--beside"

@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "config/slurm_conf.h"

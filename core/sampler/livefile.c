@@ -14,8 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/access.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "base/shared_page.h"
 #include "base/text.h"
 #include "regions/message.h"

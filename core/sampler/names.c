@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/kernel_cores.h"
+#include "base/kernel_file.h"
 #include "config/cluster.h"
 #include "config/node_cores.h"
 

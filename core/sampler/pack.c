@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "apapi/session.h"
+#include "base/files.h"
 #include "base/lines.h"
-#include "base/text_file.h"
 
 /* What is being packed. */
 struct packing {

@@ -11,7 +11,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "base/write_all.h"
+#include "base/files.h"
 #include "config/values.h"
 #include "sampler/capabilities.h"
 #include "sampler/log.h"

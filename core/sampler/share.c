@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "node/share_page.h"
 #include "sources/sources.h"
 

@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/folder.h"
-#include "base/write_all.h"
+#include "base/files.h"
 
 #define SUFFIX ".json"
 #define NEW_SUFFIX ".new" /* suffix of a new file that will replace another */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "config/values.h"
 
 static const struct text_key {

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/write_all.h"
+#include "base/files.h"
 #include "channel/deadline.h"
 
 #define BUFFER_BYTES (1 << 20) /* waits for a slow file system */

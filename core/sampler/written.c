@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
-#include "base/folder.h"
-#include "base/timestamp.h"
+#include "base/clock.h"
+#include "base/files.h"
 #include "record/end.h"
 
 #define DAY_NS (INT64_C(86400) * 1000000000)

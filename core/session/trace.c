@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/grow.h"
 #include "base/thread.h"
 
 #define ROWS ((size_t)65536) /* a power of two, 3 MiB: 2 s of 32 events at 1000 Hz */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/count_of.h"
-#include "base/word.h"
+#include "base/array.h"
+#include "base/text.h"
 #include "sources/sources.h"
 
 /* The sources that read a component, best first, and their names for it. */

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/kernel_file.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "sources/sources.h"
 
 #define COMPONENT "estimate"

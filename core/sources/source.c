@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
 #include "base/thread.h"
 #include "sources/sources.h"
 

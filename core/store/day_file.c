@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/folder.h"
-#include "base/timestamp.h"
+#include "base/clock.h"
+#include "base/files.h"
 
 #define LOOKS_MAX 1000 /* at the end of a file to which others append all the time */
 

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/duration.h"
-#include "base/timestamp.h"
+#include "base/clock.h"
 
 #define HOUR_VERSION 1
 #define HOUR_LONGEST_NS (NS_PER_S * 3600 * 25)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "store/scan_lines.h"
 #include "store/walk.h"
 

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
-#include "base/timestamp.h"
 #include "record/end.h"
 #include "store/scan_head.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/scan.h"
-#include "base/namelist.h"
+#include "base/names.h"
 
 enum { FILTER_CLUSTER, FILTER_USER, FILTER_ACCOUNT, FILTER_PARTITION, FILTER_TEXTS };
 

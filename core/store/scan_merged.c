@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "base/duration.h"
-#include "base/timestamp.h"
+#include "base/clock.h"
 #include "record/fields.h"
 #include "store/scan_parts.h"
 

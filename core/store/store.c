@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/files.h"
 #include "store/day_file.h"
 
 /* Open the file. On success, call day_file_leave() at the end. */

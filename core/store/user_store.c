@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "base/access.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "store/day_file.h"
 
 #define FREE_SHARE 20 /* users leave one of so many parts of the file system free */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/inflow.h"
-#include "base/namelist.h"
+#include "base/names.h"
 
 typedef bool (*wants_f)(const struct walk *walk, const char *name);
 

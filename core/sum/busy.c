@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 int busy_add(struct busy *busy, int64_t start_ns, int64_t end_ns)
 {

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/duration.h"
-#include "base/grow.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "record/domain_list.h"
 #include "record/window.h"
 #include "sum/busy.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/compare.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "record/domain_list.h"
 #include "sum/job_piece.h"
 

@@ -3,7 +3,7 @@
 #define APAPI_SUM_LACKING_H
 #include <stdint.h>
 
-#include "base/namelist.h"
+#include "base/names.h"
 
 /**
  * Which nodes of a step have no record.

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "sum/crossing.h"
 #include "sum/merge_parts.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "sum/merge_parts.h"
 
 #define ROWS_MAX 256 /* a report shows a few of them */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "record/coverage.h"
 #include "record/domain_list.h"
 #include "record/end.h"

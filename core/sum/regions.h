@@ -2,7 +2,7 @@
 #ifndef APAPI_SUM_REGIONS_H
 #define APAPI_SUM_REGIONS_H
 #include "apapi/record.h"
-#include "base/pool.h"
+#include "base/names.h"
 
 /* Regions of several nodes, added up by path. */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/array.h"
 #include "record/end.h"
 
 /* Consecutive elements of the list of timings. */

@@ -8,8 +8,8 @@
 
 #include "apapi/job.h"
 #include "apapi/scan.h"
-#include "base/compare.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "sync/comment.h"
 #include "sync/runs.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "record/domain_list.h"
 
 #define KEY "apapi"

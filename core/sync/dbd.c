@@ -13,7 +13,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 
 /* `extra` exists since 23.02. */
 #define HAVE_EXTRA (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))

@@ -8,7 +8,7 @@
 
 #include "apapi/record.h"
 #include "base/clock.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "cli/command.h"
 #include "cli/when.h"
 #include "config/config.h"

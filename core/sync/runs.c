@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 #define DAY_S 86400
 

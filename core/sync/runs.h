@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/namelist.h"
+#include "base/names.h"
 #include "sync/dbd.h"
 
 /** The runs of some jobs in slurmdbd. All zero at the start. */

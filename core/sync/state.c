@@ -9,9 +9,8 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include "base/duration.h"
-#include "base/folder.h"
-#include "base/replace.h"
+#include "base/clock.h"
+#include "base/files.h"
 
 #define VERSION 1
 

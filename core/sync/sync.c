@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
-#include "base/duration.h"
+#include "base/clock.h"
 #include "sync/state.h"
 
 #define FIRST_REACH_NS (86400 * NS_PER_S) /* how far a first run reads back */

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "apapi/interval.h"
-#include "base/count_of.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/nearest.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "config/filename.h"
 
 /* These tables have no pointers, which each process that loads the plugin would relocate. */

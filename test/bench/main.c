@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "bench/parts.h"
 
 #define USAGE_ERROR 2

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "bench/compare.h"
 
 #define RANGE_UJ UINT64_C(262143328850)

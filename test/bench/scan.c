@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
 #include "bench/parts.h"
 
 #define RECORDS 20000

@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "apapi/session.h"
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
 #include "bench/bare_loop.h"
 #include "bench/meters.h"
 #include "bench/parts.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
 #include "session/component.h"

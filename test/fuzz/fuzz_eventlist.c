@@ -3,7 +3,7 @@
 #include "events/selection.h"
 #include "fuzz/fuzz_problems.h"
 
-#include "base/count_of.h"
+#include "base/array.h"
 
 static const struct apapi_event events[] = {
     {.name = "rapl:::PACKAGE_ENERGY:PACKAGE0"}, {.name = "rapl:::PACKAGE_ENERGY:PACKAGE1"},

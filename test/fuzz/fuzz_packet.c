@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as a packet of event rules. */
-#include "base/count_of.h"
+#include "base/array.h"
 #include "channel/packet.h"
 #include "fuzz/fuzz.h"
 

@@ -3,8 +3,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "base/positive.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "unit/unit.h"
 
 static void a_positive_number_is_digits_alone(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/grow.h"
+#include "base/array.h"
 
 #include "unit/unit.h"
 

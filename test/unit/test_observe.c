@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
-#include "base/duration.h"
 #include "base/random.h"
 #include "regions/message.h"
 #include "regions/observe/observe.h"

@@ -2,7 +2,7 @@
 /* The file of a rank: what it has, and the energy of regions from the live page. */
 #include <math.h>
 
-#include "base/text_file.h"
+#include "base/files.h"
 #include "regions/program.h"
 #include "unit/region_fixture.h"
 #include "json/json_tree.h"

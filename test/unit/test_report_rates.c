@@ -7,8 +7,8 @@
 
 #include "unit.h"
 
-#include "base/count_of.h"
-#include "base/pool.h"
+#include "base/array.h"
+#include "base/names.h"
 #include "cli/totals/rates.h"
 #include "cli/totals/row_fields.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "atime/student.h"
-#include "base/count_of.h"
+#include "base/array.h"
 #include "unit.h"
 
 static void assert_near(double value, double expected, double tolerance)

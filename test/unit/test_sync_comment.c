@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "sync/comment.h"
 
 #define OWN "\"apapi\":{\"v\":1,\"energy_j\":7}"

@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "sync/found.h"
 #include "sync/runs.h"
 

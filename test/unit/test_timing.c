@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "sum/timing.h"
 #include "unit.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "base/clock.h"
 #include "base/text.h"
-#include "base/timestamp.h"
 #include "base/units.h"
 #include "record/fields.h"
 #include "unit/unit.h"

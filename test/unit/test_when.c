@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "cli/when.h"
 
 #define S INT64_C(1000000000)

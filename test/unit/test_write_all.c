@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/write_all.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 
 #include <cmocka.h>
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
+#include "base/files.h"
 #include "base/lines.h"
-#include "base/number.h"
-#include "base/text_file.h"
+#include "base/text.h"
 
 #define WRONG_SHARE 0.01
 #define NORMAL_95 1.959964 /* standard deviations of 95 % */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "apapi/interval.h"
-#include "base/number.h"
 #include "base/option_table.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "verify/tally.h"
 

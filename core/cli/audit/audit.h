@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/record.h"
-#include "base/pool.h"
+#include "base/names.h"
 #include "store/hour.h"
 
 /*

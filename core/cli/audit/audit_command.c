@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/positive.h"
-#include "base/timestamp.h"
+#include "base/text.h"
 #include "cli/audit/audit.h"
 #include "cli/audit/audit_print.h"
 #include "cli/audit/audit_result.h"

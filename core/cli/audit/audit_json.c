@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/timestamp.h"
+#include "base/clock.h"
 #include "cli/audit/audit_print.h"
 #include "cli/audit/audit_result.h"
 #include "cli/json.h"

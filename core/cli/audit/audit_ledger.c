@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "cli/audit/audit.h"
 
 #define KEY_SIZE 400

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/count_of.h"
-#include "base/timestamp.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "cli/audit/audit_result.h"
 #include "cli/grid.h"

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
-#include "base/timestamp.h"
+#include "base/clock.h"
 #include "base/units.h"
 
 #define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */

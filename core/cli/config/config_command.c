@@ -11,9 +11,9 @@
 
 #include "apapi/interval.h"
 #include "apapi/session.h"
-#include "base/count_of.h"
-#include "base/duration.h"
-#include "base/number.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/totals/rates.h"
 #include "config/config.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "apapi/session.h"
-#include "base/count_of.h"
+#include "base/array.h"
 #include "cli/command.h"
 #include "cli/grid.h"
 #include "cli/json.h"

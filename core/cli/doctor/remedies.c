@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "cli/doctor/examine.h"
 #include "config/installed.h"
 

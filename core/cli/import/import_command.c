@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/positive.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/import/import_read.h"
 #include "cli/when.h"

@@ -4,7 +4,7 @@
  * that say that they are part of another user's job: they must not take the room of its own.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "cli/job/job_view.h"
 #include "record/regions.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/array.h"
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "cli/job/job_view.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "cli/job/job_view.h"
 
 int show_compare_nodes(const void *left, const void *right)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 
 struct span {
     int64_t begin_ns, end_ns;

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/count_of.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/units.h"
 #include "cli/job/job_view.h"

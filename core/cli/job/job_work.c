@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "cli/job/job_power.h"
 #include "cli/job/job_view.h"
 #include "record/end.h"

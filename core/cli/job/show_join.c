@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/array.h"
 #include "cli/claims.h"
 #include "cli/job/job_view.h"
 #include "record/end.h"

@@ -10,9 +10,8 @@
 #include <time.h>
 
 #include "apapi/catalog.h"
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
-#include "base/duration.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "base/units.h"

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "apapi/error.h"
+#include "base/array.h"
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/count_of.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "regions/message.h"
 

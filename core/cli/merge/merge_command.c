@@ -10,7 +10,7 @@
 
 #include "apapi/record.h"
 #include "apapi/scan.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "config/values.h"

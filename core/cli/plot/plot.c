@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/count_of.h"
-#include "base/replace.h"
+#include "base/array.h"
+#include "base/files.h"
 #include "cli/claims.h"
 #include "cli/command.h"
 #include "cli/jobs.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/job/job_power.h"
 #include "cli/plot/plot_figures.h"

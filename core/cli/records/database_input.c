@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/pool.h"
-#include "base/timestamp.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/names.h"
 #include "database/db_read.h"
 #include "database/db_tables.h"
 #include "store/scan_filter.h"

@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
-#include "base/grow.h"
-#include "base/number.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/files.h"
 #include "base/text.h"
-#include "base/text_file.h"
 #include "cli/regions/regions.h"
 #include "json/json_tree.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/namelist.h"
+#include "base/names.h"
 #include "cli/regions/regions.h"
 
 #define PREFIX "rank_"

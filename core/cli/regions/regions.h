@@ -8,7 +8,7 @@
 #include "apapi/error.h"
 #include "apapi/event.h"
 #include "apapi/region_result.h"
-#include "base/pool.h"
+#include "base/names.h"
 
 /* What `apapi regions` shows: regions added up over threads, ranks and nodes. */
 

@@ -2,8 +2,8 @@
 /* Regions of a job's records: each step's are added up over its nodes. */
 #include <string.h>
 
-#include "base/duration.h"
-#include "base/grow.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "cli/regions/regions_job.h"
 #include "output/table_regions.h"
 #include "sum/regions.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "cli/json.h"
 #include "cli/regions/regions.h"
 #include "output/csv.h"

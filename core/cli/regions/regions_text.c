@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/count_of.h"
-#include "base/word.h"
+#include "base/array.h"
+#include "base/text.h"
 
 /* Groups with one bucket per row. */
 static const struct {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/namelist.h"
-#include "base/positive.h"
+#include "base/names.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/grid.h"

@@ -3,7 +3,7 @@
 #define APAPI_REPORT_FIT_H
 #include <stdbool.h>
 
-#include "base/namelist.h"
+#include "base/names.h"
 #include "cli/totals/row_fields.h"
 
 /*

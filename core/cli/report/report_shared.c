@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/compare.h"
+#include "base/array.h"
 #include "cli/totals/ledger.h"
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"

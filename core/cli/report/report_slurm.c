@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
-#include "base/pool.h"
+#include "base/names.h"
 #include "cli/totals/job_state.h"
 #include "cli/when.h"
 #include "config/values.h"

@@ -2,7 +2,7 @@
 /* apapi show for programs, described in apapi-show(1). Unknown values have no key. */
 #include <math.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "cli/job/job_view.h"
 #include "cli/json.h"
 #include "record/domain_list.h"

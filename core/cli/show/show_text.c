@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/count_of.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"

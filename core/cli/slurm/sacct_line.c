@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "base/count_of.h"
-#include "base/number.h"
+#include "base/array.h"
+#include "base/text.h"
 #include "json/json_tree.h"
 
 enum column {

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/duration.h"
-#include "base/grow.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "cli/steps/steps.h"
 

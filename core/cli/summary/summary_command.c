@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/records/input.h"

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/compare.h"
-#include "base/duration.h"
-#include "base/pool.h"
+#include "base/names.h"
 #include "cli/records/input.h"
 #include "cli/summary/summary.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "cli/summary/summary.h"
 
 static double known(double value, double otherwise)

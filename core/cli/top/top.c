@@ -6,11 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
-#include "base/duration.h"
 #include "base/hostlist.h"
-#include "base/positive.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"

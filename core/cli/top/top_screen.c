@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
-#include "base/write_all.h"
+#include "base/files.h"
 
 #define ESCAPE '\033'
 #define DEFAULT_ROWS 24 /* of a serial line, whose size is not known */

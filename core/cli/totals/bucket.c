@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "base/units.h"

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "base/compare.h"
+#include "base/array.h"
 #include "cli/totals/pieces.h"
 #include "record/ending.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 
 static const struct {
     unsigned state;

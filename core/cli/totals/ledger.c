@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/count_of.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"

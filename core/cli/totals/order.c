@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/array.h"
 #include "cli/totals/job_state.h"
 
 bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket)

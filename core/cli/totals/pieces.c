@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 
 int report_compare_pieces(const void *left, const void *right, void *texts)
 {

@@ -6,8 +6,7 @@
 
 #include "apapi/job.h"
 #include "apapi/record.h"
-#include "base/namelist.h"
-#include "base/pool.h"
+#include "base/names.h"
 #include "cli/totals/rates.h"
 
 /*

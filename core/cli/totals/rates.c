@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 
 #define SECTION "report"
 #define HOUR_S 3600

@@ -8,8 +8,8 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/count_of.h"
-#include "base/duration.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/units.h"
 
 #define ENERGY_WIDTH 10

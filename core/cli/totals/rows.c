@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "cli/totals/job_state.h"
 #include "cli/totals/ledger.h"
 #include "cli/totals/pieces.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 
 #define REMARK_SIZE 700
 

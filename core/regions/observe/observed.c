@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 #include "regions/message.h"
 #include "regions/observe/observer.h"
 

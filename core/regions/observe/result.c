@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
-#include "base/grow.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/shared_page.h"
 #include "record/regions.h"
 #include "regions/observe/observe.h"

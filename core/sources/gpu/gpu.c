@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 
 /* --- the library ------------------------------------------------------------------------------ */
 

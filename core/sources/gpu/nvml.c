@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "sources/gpu/gpu.h"
 
 /* NVML does not document how often the energy counter is updated; 20 to 100 ms were observed. */

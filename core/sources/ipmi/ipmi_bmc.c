@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "apapi/interval.h"
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/count_of.h"
-#include "base/duration.h"
 #include "base/kernel_file.h"
 #include "base/shared_library.h"
 

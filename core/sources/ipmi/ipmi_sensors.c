@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "sources/ipmi/ipmi_bmc.h"
 
 /* --- a sensor's name in its record, IPMI 2.0, section 43.15 ----------------------------------- */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/folder.h"
+#include "base/files.h"
 #include "channel/ask.h"
 #include "sources/node/readings_page.h"
 #include "sources/sources.h"

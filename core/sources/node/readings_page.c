@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/futex.h"
 #include "base/shared_page.h"
+#include "base/thread.h"
 #include "sources/sources.h"
 
 _Static_assert(sizeof(struct readings_value) == 2 * sizeof(uint64_t), "values are copied by words");

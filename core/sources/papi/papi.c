@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "sources/gpu/gpu.h"
 #include "sources/papi/papi_faults.h"
 #include "sources/papi/papi_library.h"

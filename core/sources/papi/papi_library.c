@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
+#include "base/array.h"
 #include "base/thread.h"
 #include "sources/papi/papi_faults.h"
 #include "sources/sources.h"

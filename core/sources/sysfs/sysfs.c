@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/count_of.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 

@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_BASE_GROW_H
-#define APAPI_BASE_GROW_H
+#ifndef APAPI_BASE_ARRAY_H
+#define APAPI_BASE_ARRAY_H
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/** Number of elements of an array; not of a pointer. */
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/** @return -1, 0, 1: the first number is less, the same, greater. For expressions without effects.
+ */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* For qsort() and bsearch() of numbers. */
+
+static inline int compare_uint32(const void *left, const void *right)
+{
+    return COMPARE(*(const uint32_t *)left, *(const uint32_t *)right);
+}
+
+static inline int compare_int64(const void *left, const void *right)
+{
+    return COMPARE(*(const int64_t *)left, *(const int64_t *)right);
+}
+
+static inline int compare_double(const void *left, const void *right)
+{
+    return COMPARE(*(const double *)left, *(const double *)right);
+}
 
 #define ARRAY_ROOM_FIRST 16
 

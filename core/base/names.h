@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_BASE_NAMELIST_H
-#define APAPI_BASE_NAMELIST_H
+#ifndef APAPI_BASE_NAMES_H
+#define APAPI_BASE_NAMES_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
 
 /** A list of copied texts. All zero at the start. */
 struct namelist {
@@ -27,5 +30,25 @@ bool namelist_have(const struct namelist *list, const char *name);
 
 /** Free what it owns. errno is preserved. */
 void namelist_free(struct namelist *list);
+
+#define POOL_NONE UINT32_MAX
+
+/** Distinct texts, numbered from 0 in order of insertion. All zero at the start. */
+struct pool {
+    char *bytes;
+    size_t size, room;
+    uint32_t *offsets; /* of the texts in `bytes` */
+    size_t count, offset_room;
+    uint32_t *slots; /* hash table of numbers */
+    size_t slot_count;
+};
+
+/** @return the number of a text. A new text is copied. POOL_NONE: out of memory. */
+uint32_t pool_put(struct pool *pool, const char *text);
+
+/** The text of a number; valid until the next pool_put(). */
+const char *pool_text(const struct pool *pool, uint32_t number);
+
+void pool_free(struct pool *pool);
 
 #endif

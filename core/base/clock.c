@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/timestamp.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/duration.h"
+#include "base/clock.h"
 
 /* Split into whole seconds, rounded down, and the remaining nanoseconds. */
 static long timestamp_split(int64_t unix_ns, struct tm *utc)

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "apapi/events.h"
+#include "base/array.h"
+#include "base/files.h"
+#include "base/text.h"
+
+/* --- folder --- */
+
+void folder_close(int fd)
+{
+    int saved_errno = errno;
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = saved_errno;
+}
+
+int folder_check_name(const char *name)
+{
+    return !*name || strchr(name, '/') || strstr(name, "..") || strcmp(name, ".") == 0 ? -1 : 0;
+}
+
+/* A link of root or this user may be followed, in a folder that no one else can change. */
+static bool folder_is_ours(const struct stat *status)
+{
+    return status->st_uid == 0 || status->st_uid == geteuid();
+}
+
+static bool may_follow(int folder, const char *name)
+{
+    struct stat above, link;
+
+    return fstat(folder, &above) == 0 && folder_is_ours(&above) &&
+           (!(above.st_mode & S_IWOTH) || above.st_mode & S_ISVTX) &&
+           fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 && folder_is_ours(&link);
+}
+
+/* @return descriptor of a folder within `folder`, for openat() only; -1 with errno. */
+static int folder_enter(int folder, const char *name)
+{
+    const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    struct stat status;
+    int fd = openat(folder, name, flags | O_NOFOLLOW);
+
+    if (fd >= 0 || errno != ENOTDIR || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+        return fd;
+    }
+    errno = S_ISLNK(status.st_mode) ? ELOOP : ENOTDIR;
+    return errno == ELOOP && may_follow(folder, name) ? openat(folder, name, flags) : -1;
+}
+
+/* The same; creates a missing folder if it is the last of the path. */
+static int folder_enter_or_make(int folder, const char *name, bool last)
+{
+    int fd = folder_enter(folder, name);
+
+    if (fd < 0 && errno == ENOENT && last &&
+        (mkdirat(folder, name, 0700) == 0 ||
+         errno == EEXIST)) { /* another process may have been faster */
+        fd = folder_enter(folder, name);
+    }
+    return fd;
+}
+
+/* Walk the path. @return as folder_enter(); `rest` is where it stopped. */
+static int folder_walk(const char *path, bool make, const char **rest)
+{
+    int fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    *rest = path + strspn(path, "/");
+    while (fd >= 0 && **rest) {
+        size_t length = strcspn(*rest, "/");
+        const char *next = *rest + length + strspn(*rest + length, "/");
+        char name[NAME_MAX + 1];
+        int above = fd;
+
+        snprintf(name, sizeof(name), "%.*s", (int)length, *rest);
+        errno = ENAMETOOLONG;
+        fd = length < sizeof(name) ? folder_enter_or_make(above, name, make && !*next) : -1;
+        folder_close(above);
+        *rest = fd >= 0 ? next : *rest;
+    }
+    return fd;
+}
+
+/* A descriptor of the walk is for openat() only. @return a descriptor for all operations. */
+static int folder_arrive(int way)
+{
+    int fd = way < 0 ? -1 : openat(way, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    folder_close(way);
+    return fd;
+}
+
+int folder_find(const char *path)
+{
+    const char *rest;
+
+    return folder_arrive(folder_walk(path, false, &rest));
+}
+
+int folder_open(const char *path, struct apapi_error *err)
+{
+    const char *rest;
+    int fd = folder_arrive(folder_walk(path, true, &rest));
+
+    if (fd >= 0) {
+        return fd;
+    }
+    if (errno == ELOOP) {
+        return apapi_fail(err, errno, "%.*s: a link that ordinary users may have made",
+                          (int)(rest - path + (ptrdiff_t)strcspn(rest, "/")), path);
+    }
+    if (errno == ENOENT && strchr(rest, '/')) {
+        return apapi_fail(err, errno, "%s: the folder above it does not exist", path);
+    }
+    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+}
+
+static const char *folder_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int check_owner(const char *path, const struct stat *status, struct apapi_error *err)
+{
+    if (status->st_uid != geteuid()) {
+        return apapi_fail(err, EPERM, "%s: belongs to user %u, not to user %u", path,
+                          (unsigned)status->st_uid, (unsigned)geteuid());
+    }
+    return 0;
+}
+
+int folder_open_below(int parent, const char *path, struct apapi_error *err)
+{
+    struct stat status;
+    int fd;
+
+    if (mkdirat(parent, folder_last_part(path), 0700) < 0 && errno != EEXIST) {
+        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    }
+    fd = openat(parent, folder_last_part(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        goto fail;
+    }
+    if (check_owner(path, &status, err) < 0) {
+        goto fail;
+    }
+    return fd;
+fail:
+    folder_close(fd);
+    return -1;
+}
+
+int folder_open_file(int folder, const char *path, int flags, struct stat *status,
+                     struct apapi_error *err)
+{
+    const int safe = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    int fd = openat(folder, folder_last_part(path), flags | safe, 0600);
+
+    if (fd < 0 || fstat(fd, status) < 0) {
+        apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        goto fail;
+    }
+    if (!S_ISREG(status->st_mode)) {
+        apapi_fail(err, EPERM, "%s: not a regular file", path);
+        goto fail;
+    }
+    if (check_owner(path, status, err) < 0) {
+        goto fail;
+    }
+    return fd;
+fail:
+    folder_close(fd);
+    return -1;
+}
+
+/* --- access --- */
+
+static struct posix_acl_xattr_entry acl_entry(uint16_t tag, uint16_t rights, uint32_t id)
+{
+    return (struct posix_acl_xattr_entry){
+        .e_tag = htole16(tag), .e_perm = htole16(rights), .e_id = htole32(id)};
+}
+
+int access_let_user(int fd, uint32_t uid, uint16_t rights)
+{
+    const uint32_t nobody = (uint32_t)ACL_UNDEFINED_ID;
+    const struct {
+        struct posix_acl_xattr_header head;
+        struct posix_acl_xattr_entry entries[5];
+    } acl = {{htole32(POSIX_ACL_XATTR_VERSION)},
+             {acl_entry(ACL_USER_OBJ, ACL_WRITE | rights, nobody), acl_entry(ACL_USER, rights, uid),
+              acl_entry(ACL_GROUP_OBJ, 0, nobody), acl_entry(ACL_MASK, rights, nobody),
+              acl_entry(ACL_OTHER, 0, nobody)}};
+
+    return uid == geteuid() ? 0 : fsetxattr(fd, "system.posix_acl_access", &acl, sizeof acl, 0);
+}
+
+static bool access_is_safe(const struct stat *status, mode_t allowed)
+{
+    return (status->st_uid == 0 || status->st_uid == geteuid()) &&
+           (!(status->st_mode & (S_IWGRP | S_IWOTH)) || status->st_mode & allowed);
+}
+
+int access_let_in(int folder, const char *path, mode_t mode, struct apapi_error *err)
+{
+    struct stat status, above;
+
+    if (fstat(folder, &status) || fstatat(folder, "..", &above, 0)) {
+        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    }
+    if (!access_is_safe(&status, 0) || !access_is_safe(&above, S_ISVTX)) {
+        return apapi_fail(err, EPERM, "%s: others than root can change what is in it, or above it",
+                          path);
+    }
+    if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, mode)) {
+        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+/* --- replace --- */
+
+static int replace_fail(const char *path, struct apapi_error *err)
+{
+    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+}
+
+/* A device or a pipe must not be replaced. */
+static bool is_replaceable(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) < 0 || S_ISREG(status.st_mode);
+}
+
+/* Write and close. */
+static int replace_fill(int file, mode_t mode, const char *text, size_t size)
+{
+    if (write_all(file, text, size) || fchmod(file, mode) || fsync(file)) {
+        folder_close(file);
+        return -1;
+    }
+    return close(file);
+}
+
+int replace_file(const char *path, mode_t mode, const char *text, size_t size,
+                 struct apapi_error *err)
+{
+    char draft[PATH_MAX];
+    int file;
+
+    if (!is_replaceable(path)) {
+        return apapi_fail(err, EPERM, "%s: not a regular file", path);
+    }
+    if (snprintf(draft, sizeof draft, "%s.XXXXXX", path) >= (int)sizeof draft) {
+        return apapi_fail(err, ENAMETOOLONG, "the path of the file is too long");
+    }
+    file = mkostemp(draft, O_CLOEXEC);
+    if (file < 0) {
+        return replace_fail(path, err);
+    }
+    if (replace_fill(file, mode, text, size) || rename(draft, path)) {
+        replace_fail(path, err);
+        unlink(draft);
+        return -1;
+    }
+    return 0;
+}
+
+/* --- write_all --- */
+
+int write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(fd, bytes, size);
+
+        if (written < 0 && errno == EAGAIN) {
+            struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+            poll(&room, 1, 1000);
+        } else if (written < 0 && errno != EINTR) {
+            return -1;
+        } else if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+/* --- text_file --- */
+
+#define READ_STEP 65536
+
+static int check_size(const char *name, size_t size, size_t max, struct apapi_error *err)
+{
+    if (size == 0) {
+        return apapi_fail(err, EINVAL, "%.180s is empty", name);
+    }
+    if (size > max) {
+        return apapi_fail(err, EFBIG, "%.180s is too large: more than %zu bytes", name, max);
+    }
+    return 0;
+}
+
+static int text_file_check_text(const char *name, const char *text, size_t size, size_t max,
+                                struct apapi_error *err)
+{
+    const char *zero;
+
+    if (check_size(name, size, max, err)) {
+        return -1;
+    }
+    zero = memchr(text, '\0', size);
+    if (zero) {
+        return apapi_fail(err, EINVAL, "%.180s is not text: its byte %td is 0", name,
+                          zero - text + 1);
+    }
+    return 0;
+}
+
+static int check_kind(const char *path, const struct stat *status, size_t max,
+                      struct apapi_error *err)
+{
+    if (S_ISDIR(status->st_mode)) {
+        return apapi_fail(err, EISDIR, "%.180s is a folder, expected a file", path);
+    }
+    if (!S_ISREG(status->st_mode)) {
+        return apapi_fail(err, EINVAL, "%.180s is not a regular file", path);
+    }
+    if (status->st_size > 0 && (uintmax_t)status->st_size > max) {
+        return check_size(path, max + 1, max, err);
+    }
+    return 0;
+}
+
+/* O_NONBLOCK: opening a FIFO or a device must not block. */
+static int text_file_open_regular(const char *path, size_t max, struct apapi_error *err)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
+    }
+    if (fstat(fd, &status) || check_kind(path, &status, max, err)) {
+        int saved = errno;
+
+        close(fd);
+        errno = saved;
+        return -1;
+    }
+    return fd;
+}
+
+static char *free_failed(char *text)
+{
+    int saved = errno;
+
+    free(text);
+    errno = saved;
+    return NULL;
+}
+
+/* Read to the end, or one byte more than allowed. */
+static char *text_file_read_all(int fd, size_t max, size_t *size)
+{
+    size_t room = 0;
+    char *text = NULL;
+    ssize_t got = 1;
+
+    for (*size = 0; got > 0 && *size <= max; *size += got > 0 ? (size_t)got : 0) {
+        char *grown = array_reserve(text, *size, READ_STEP, &room, 1);
+
+        if (!grown) {
+            return free_failed(text);
+        }
+        text = grown;
+        got = TEMP_FAILURE_RETRY(read(fd, text + *size, READ_STEP - 1));
+    }
+    if (got < 0) {
+        return free_failed(text);
+    }
+    text[*size] = '\0';
+    return text;
+}
+
+char *text_file_read(const char *path, size_t max, struct apapi_error *err)
+{
+    int saved, fd = text_file_open_regular(path, max, err);
+    char *text;
+    size_t size;
+
+    if (fd < 0) {
+        return NULL;
+    }
+    text = text_file_read_all(fd, max, &size);
+    saved = errno;
+    close(fd);
+    if (!text) {
+        apapi_fail(err, saved, "%.180s: %s", path, strerror(saved));
+        return NULL;
+    }
+    return text_file_check_text(path, text, size, max, err) ? free_failed(text) : text;
+}
+
+char *event_text_read(const char *path, struct apapi_error *err)
+{
+    return text_file_read(path, APAPI_EVENTS_FILE_MAX, err);
+}
+
+char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err)
+{
+    char *copy;
+
+    if (text_file_check_text(name, text, size, APAPI_EVENTS_FILE_MAX, err)) {
+        return NULL;
+    }
+    copy = malloc(size + 1);
+    if (!copy) {
+        apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
+    }
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+size_t event_text_make_printable(char *text)
+{
+    size_t replaced = 0;
+
+    while (*text) {
+        uint32_t character;
+        size_t length = text_character(text, &character);
+
+        if (length == 0 || (unsigned char)*text < ' ' || *text == '\x7f') {
+            *text = '?';
+            length = 1;
+            replaced++;
+        }
+        text += length;
+    }
+    return replaced;
+}

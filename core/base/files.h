@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_BASE_FILES_H
+#define APAPI_BASE_FILES_H
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "apapi/error.h"
+
+/* Folders and files that only their owner may use, and that no one can redirect with a link. */
+
+/**
+ * Open the folder `path`. It is created (mode 0700) if its parent exists. A link on the way is
+ * followed only if root or the calling user has made it where no one else can change it.
+ * @return descriptor; -1 with errno of the call that failed, ENOENT: no parent; ELOOP: such a link.
+ */
+int folder_open(const char *path, struct apapi_error *err);
+
+/** The same, but creates nothing. */
+int folder_find(const char *path);
+
+/**
+ * Open the folder `path`, whose last part is looked up in `parent`. It is created (mode 0700) if
+ * missing. It must belong to the calling user and must not be a link.
+ * @return descriptor; -1 with errno of the call that failed, EPERM: it belongs to another user.
+ */
+int folder_open_below(int parent, const char *path, struct apapi_error *err);
+
+/**
+ * Open the file `path`, whose last part is looked up in `folder`. A new file gets mode 0600. It
+ * must be a regular file of the calling user.
+ * @param flags   O_CREAT, O_RDWR ... of open(2)
+ * @param status  result
+ * @return descriptor; -1 with errno of the call that failed, EPERM: not a regular file, or another
+ * user's.
+ */
+int folder_open_file(int folder, const char *path, int flags, struct stat *status,
+                     struct apapi_error *err);
+
+/** Check that it can be the name of a file in a folder. 0; -1. */
+int folder_check_name(const char *name);
+
+/** close(2) that preserves errno and ignores negative values. */
+void folder_close(int fd);
+
+/* Who else may use a file or folder of root's, or of the calling user's. */
+
+enum access_rights { ACCESS_ENTER = 1, ACCESS_READ = 4 };
+
+/**
+ * Give one more user rights, by an access control list. The owner keeps the right to write, and
+ * everybody else has none. Nothing changes if the user is the caller.
+ * @param rights  bits of enum access_rights
+ * @return 0; -1 with errno EOPNOTSUPP (no access control lists here), those of fsetxattr(2).
+ */
+int access_let_user(int fd, uint32_t uid, uint16_t rights);
+
+/**
+ * Check that nobody but root and the caller can change what is in a folder, or replace it, and let
+ * others enter it: one of mode 0700, as folder_open() makes them, gets `mode`. The site made those
+ * with another mode.
+ * @return 0; -1 with errno EPERM: others can; those of fchmod(2).
+ */
+int access_let_in(int folder, const char *path, mode_t mode, struct apapi_error *err);
+
+/**
+ * Replace or create the file `path`. Readers see the old or the new file, never a part, and a power
+ * failure leaves no partial file. Only regular files are replaced, not links.
+ * @return 0; -1 with errno of the call that failed, EPERM: not a regular file. Nothing is left
+ * behind.
+ */
+int replace_file(const char *path, mode_t mode, const char *text, size_t size,
+                 struct apapi_error *err);
+
+/** Write everything, even if a non-blocking pipe is full at times. 0; -1 with errno of write(). */
+int write_all(int fd, const char *bytes, size_t size);
+
+/**
+ * Read a regular file of up to `max` bytes. Never blocks.
+ * @return its text, terminated by a NUL, free it with free(); NULL with errno.
+ */
+char *text_file_read(const char *path, size_t max, struct apapi_error *err);
+
+/** The same of up to APAPI_EVENTS_FILE_MAX bytes. */
+char *event_text_read(const char *path, struct apapi_error *err);
+
+/**
+ * @return a copy, terminated by a NUL, free it with free(); NULL with errno EINVAL, EFBIG, ENOMEM.
+ */
+char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err);
+
+/** Replace control characters and invalid UTF-8 bytes by '?'. @return their number. */
+size_t event_text_make_printable(char *text);
+
+#endif
