@@ -33,21 +33,21 @@ for folder in CONFIG ACCT SPOOL LIBEXEC DATA; do
 done
 flags+=('-DAPAPI_BELOW_BIN="bin"' '-DAPAPI_BELOW_PLUGIN="lib"')
 declare -A sources=(
-    [eventops]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c core/base/number.c
-        core/base/text.c core/base/text_file.c core/measure/event.c"
-    [eventlist]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c core/base/number.c
-        core/base/text.c core/base/text_file.c core/measure/event.c"
+    [eventops]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c
+        core/base/text.c core/base/files.c core/measure/event.c"
+    [eventlist]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c
+        core/base/text.c core/base/files.c core/measure/event.c"
     [interval]="core/base/interval.c core/base/error.c"
     [config]="core/base/lines.c core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
         core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
     [packet]="core/channel/packet.c"
     [regions]="core/regions/observe/observed.c core/regions/message.c core/regions/page.c core/base/error.c core/base/kernel_file.c core/base/text.c -lm"
-    [threshold]="core/limit/grammar.c core/limit/place.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/number.c
+    [threshold]="core/limit/grammar.c core/limit/place.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c
         core/measure/event.c"
-    [hours]="core/store/hour.c core/json/json_*.c core/base/error.c core/base/text.c core/base/timestamp.c core/measure/event.c -lm"
-    [sacct]="core/cli/slurm/sacct_line.c core/json/json_*.c core/base/*number*.c core/base/error.c core/base/text.c -lm"
+    [hours]="core/store/hour.c core/json/json_*.c core/base/error.c core/base/text.c core/base/clock.c core/measure/event.c -lm"
+    [sacct]="core/cli/slurm/sacct_line.c core/json/json_*.c core/base/error.c core/base/text.c -lm"
     [record]="core/record/copy.c core/record/coverage.c core/record/domain_list.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/region*.c core/record/share.c core/json/json_*.c
-        core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c
+        core/record/shorten.c core/base/text.c core/record/timeline.c core/base/clock.c
         core/base/error.c core/base/interval.c core/measure/*.c -ljansson -lm")
 
 # The parsers that are named, in the order of the words.
