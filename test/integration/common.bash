@@ -60,6 +60,8 @@ alice_sh() { as_alice sh -c "sbatch_wait() ( $(<"$tests/sbatch_wait.sh"); ); cd 
 records() { # NODE
     find "$APAPI_ACCT_DIR" -name "$1.jsonl" -print0 | sort -z | xargs -0r cat 2>/dev/null # by day
 }
+# A record may be written when srun has ended already.
+records_are() { [[ $(records "$1" | wc -l) -eq $2 ]]; } # NODE COUNT
 
 last_record() { # NODE
     records "$1" | tail -n 1

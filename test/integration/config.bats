@@ -153,7 +153,7 @@ interval_ms() { # NODE
     before=$(records n1 | wc -l)
     run as_alice srun -N1 -w n1 sleep 0.2
     [[ $status -eq 0 && -z $output ]]
-    [[ $(records n1 | wc -l) -eq $((before + 1)) ]]
+    eventually records_are n1 $((before + 1))
     run as_alice srun -N1 -w n1 --apapi sleep 0.2
     [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
     run as_alice SLURM_APAPI= srun -N1 -w n1 sleep 0.2
@@ -163,7 +163,7 @@ interval_ms() { # NODE
     run as_alice srun -N1 -w n1 --apapi=off sleep 0.2
     echo "status $status, output: $output"
     [[ $status -eq 0 && -z $output ]]
-    [[ $(records n1 | wc -l) -eq $((before + 4)) ]]
+    eventually records_are n1 $((before + 4))
     run submit 'srun sleep 0.2; echo done' -N1 -w n1
     [[ $output == *done && $output != *apapi* ]]
 }
@@ -199,7 +199,7 @@ interval_ms() { # NODE
     run as_alice SLURM_APAPI=off srun -N1 -w n1 sleep 0.2
     [[ $status -eq 0 && $output == *'SLURM_APAPI is ignored: '*'certain users'*package* ]]
     as_alice _SLURM_SPANK_OPTION_apapi_apapi=off srun -N1 -w n1 true
-    [[ $(records n1 | wc -l) -eq $((before + 2)) ]]
+    eventually records_are n1 $((before + 2))
 }
 
 @test "deny_partitions: one line to those who ask, none to others" {

@@ -95,7 +95,8 @@ both_run() {
     run -0 --separate-stderr as alice srun -N1 -w n1 --apapi=rapl sh -c 'echo well'
     [[ $output == well ]]
     eventually no_helper_on n1
-    [[ $(records n1 | wc -l) -eq $((before + 1)) && -z $(ls -A "$APAPI_CLUSTER_DIR/elsewhere") ]]
+    eventually records_are n1 $((before + 1))
+    [[ -z $(ls -A "$APAPI_CLUSTER_DIR/elsewhere") ]]
     rm "$mine"
     mv "$mine.kept" "$mine"
 }
