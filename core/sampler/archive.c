@@ -1,22 +1,226 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampler/archive.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "apapi/record.h"
+#include "apapi/scan.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "channel/deadline.h"
 #include "config/folders.h"
 #include "record/end.h"
-#include "sampler/log.h"
-#include "sampler/recover.h"
-#include "sampler/watchdog.h"
+#include "sampler/process.h"
+#include "sampler/spool.h"
+#include "sampler/step.h"
 #include "store/store.h"
+#include "store/user_store.h"
+
+/* --- copies for the step's user ------------------------------------------------------------- */
+
+static void usercopy_write(const char *dir, const struct apapi_identity *id, int64_t unix_ns,
+                           const char *line)
+{
+    const struct user_record record = {
+        .dir = dir, .uid = id->uid, .node = id->node, .unix_ns = unix_ns, .line = line};
+    struct apapi_error err;
+
+    if (*dir && id->uid != APAPI_UNKNOWN && user_store_append(&record, &err)) {
+        log_write(LOG_NOTICE, "job %u step %s: no copy of its record for its user: %s", id->job,
+                  id->step, err.text);
+    }
+}
+
+static void usercopy_work(void *context)
+{
+    const struct usercopy *copy = context;
+
+    usercopy_write(copy->dir, &copy->id, copy->unix_ns, copy->line);
+}
+
+static void usercopy_start(struct usercopy *copy, const struct step *step, int64_t unix_ns,
+                           const char *line)
+{
+    if (!*step->config.user_records) {
+        return;
+    }
+    copy->line = strdup(line);
+    if (copy->line) {
+        copy->dir = step->config.user_records;
+        copy->id = step->id;
+        copy->unix_ns = unix_ns;
+        task_start(&copy->task, usercopy_work, copy);
+    }
+}
+
+static void usercopy_end(struct usercopy *copy, uint64_t deadline_ns)
+{
+    if (copy->line && task_wait(&copy->task, deadline_ns)) {
+        free(copy->line);
+        copy->line = NULL;
+    }
+}
+
+/* --- the record is there already ------------------------------------------------------------ */
+
+#define DAY_NS (INT64_C(86400) * 1000000000)
+
+struct search {
+    const struct apapi_record *wanted;
+    bool found;
+};
+
+static int written_compare(const struct apapi_record *record, const char *line, size_t size,
+                           void *context)
+{
+    struct search *search = context;
+
+    (void)line;
+    (void)size;
+    search->found = search->found || (strcmp(record->id.step, search->wanted->id.step) == 0 &&
+                                      record->measurement.start_unix_ns ==
+                                          search->wanted->measurement.start_unix_ns);
+    return 0;
+}
+
+static int search_open(int file, const char *path, struct search *search, struct apapi_error *err)
+{
+    const struct apapi_scan_filter filter = {.jobs = &search->wanted->id.job, .job_count = 1};
+    const struct apapi_scan_sink sink = {.record = written_compare, .context = search};
+    struct apapi_scan *scan = apapi_scan_create(&filter, &sink, err);
+    int result = scan ? apapi_scan_stream(scan, file, path, err) : -1;
+
+    apapi_scan_destroy(scan);
+    return result;
+}
+
+/* As the store opens it, but creates nothing. @return -1 with errno. */
+static int open_day(int root, const char *day, const char *path, struct apapi_error *err)
+{
+    struct stat status;
+    int folder = openat(root, day, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), file;
+
+    if (folder < 0) {
+        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    }
+    file = folder_open_file(folder, path, O_RDONLY, &status, err);
+    folder_close(folder);
+    return file;
+}
+
+static int search_day(const char *dir, const char *node, int64_t unix_ns, struct search *search,
+                      struct apapi_error *err)
+{
+    char day[TIMESTAMP_SIZE], path[PATH_MAX];
+    int root, file, result;
+
+    timestamp_day(day, sizeof day, unix_ns);
+    if (folder_check_name(node) ||
+        snprintf(path, sizeof path, "%s/%s/%s.jsonl", dir, day, node) >= (int)sizeof path) {
+        return apapi_fail(err, EINVAL, "%s: no name for a file of node %.64s", dir, node);
+    }
+    root = folder_open(dir, err);
+    if (root < 0) {
+        return -1;
+    }
+    file = open_day(root, day, path, err);
+    folder_close(root);
+    if (file < 0) {
+        return errno == ENOENT ? 0 : -1;
+    }
+    result = search_open(file, path, search, err);
+    if (result == 0 && search->found && fsync(file)) {
+        result = apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    }
+    folder_close(file);
+    return result;
+}
+
+static int written_find(const char *acct_dir, const char *node, const struct apapi_record *record,
+                        struct apapi_error *err)
+{
+    struct search search = {.wanted = record};
+    int64_t end_ns = record_end_ns(&record->measurement);
+
+    if (search_day(acct_dir, node, end_ns, &search, err) ||
+        (end_ns < INT64_MAX - DAY_NS && !search.found &&
+         search_day(acct_dir, node, end_ns + DAY_NS, &search, err))) {
+        return -1;
+    }
+    return search.found;
+}
+
+/* --- others' records in the spool ----------------------------------------------------------- */
+
+#define WALK_MAX 256 /* files of the spool that one run handles */
+
+/* The record is on the disk before it is removed from the spool. */
+static int recover_write_line(const struct step *step, const struct apapi_record *record,
+                              const char *line, struct apapi_error *err)
+{
+    int64_t end_ns = record_end_ns(&record->measurement);
+    int written = written_find(step->config.acct_dir, step->id.node, record, err);
+
+    if (written != 0) {
+        return written < 0 ? -1 : 0;
+    }
+    if (apapi_store_append(step->config.acct_dir, step->id.node, end_ns, line, err) ||
+        apapi_store_sync(step->config.acct_dir, step->id.node, end_ns, err)) {
+        return -1;
+    }
+    usercopy_write(step->config.user_records, &record->id, end_ns, line);
+    return 0;
+}
+
+static enum spool_fate write_spooled(const struct step *step, const struct spooled *spooled)
+{
+    struct apapi_record record;
+    struct apapi_error err = {""};
+    enum spool_fate fate = SPOOL_KEEP;
+
+    if (apapi_record_decode(spooled->line, strlen(spooled->line), &record, &err)) {
+        log_write(LOG_ERR, "spool: %s: %s", spooled->name, err.text);
+        return errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP;
+    }
+    if (recover_write_line(step, &record, spooled->line, &err) == 0) {
+        log_write(LOG_NOTICE, "record of job %u step %s written from the spool", record.id.job,
+                  record.id.step);
+        fate = SPOOL_WRITTEN;
+    }
+    apapi_record_clear(&record);
+    return fate;
+}
+
+/* If one record cannot be written, the others cannot either. */
+static void recover_spooled(const struct step *step, const atomic_bool *enough)
+{
+    struct spool_walk walk;
+    struct spooled spooled;
+
+    spool_walk_begin(&walk, step->config.spool_dir, step->id.node);
+    for (int i = 0; i < WALK_MAX && !atomic_load(enough) && spool_walk_next(&walk, &spooled); i++) {
+        enum spool_fate fate = spooled.line ? write_spooled(step, &spooled) : SPOOL_WRITTEN;
+
+        spool_walk_done(&walk, &spooled, fate);
+        if (fate == SPOOL_KEEP) {
+            break;
+        }
+    }
+    spool_walk_end(&walk);
+}
+
+/* --- the record ----------------------------------------------------------------------------- */
 
 #define NEVER UINT64_MAX
 #define APPEND_PATIENCE_NS (300 * DEADLINE_MS) /* for the accounting file system */

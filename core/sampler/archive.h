@@ -2,6 +2,7 @@
 #ifndef SAMPLER_ARCHIVE_H
 #define SAMPLER_ARCHIVE_H
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "apapi/record.h"
 #include "apapi/session.h"
@@ -9,8 +10,15 @@
 #include "regions/observe/observe.h"
 #include "sampler/spool.h"
 #include "sampler/step.h"
-#include "sampler/task.h"
-#include "sampler/usercopy.h"
+
+/** A record on its way to the folder that its user can read. All members 0: none. */
+struct usercopy {
+    const char *dir; /* user_records; borrowed, like the node's name */
+    struct apapi_identity id;
+    int64_t unix_ns; /* determines the day [ns since 1970] */
+    char *line;      /* owned */
+    struct task task;
+};
 
 /** The step's record on its way to the accounting file. */
 struct archive_line {

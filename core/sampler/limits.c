@@ -17,7 +17,6 @@
 #include "channel/deadline.h"
 #include "config/slurm_conf.h"
 #include "sampler/beside.h"
-#include "sampler/log.h"
 #include "sampler/process.h"
 #include "session/live.h"
 

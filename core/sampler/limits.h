@@ -13,8 +13,7 @@
 #include "limit/evaluate.h"
 #include "limit/totals.h"
 #include "sampler/step.h"
-#include "sampler/task.h"
-#include "sampler/user.h"
+#include "sampler/userfiles.h"
 
 /**
  * The limits of the node that the step's user has set; in a batch step those of the job as well,

@@ -6,7 +6,6 @@
 
 #include "channel/channel.h"
 #include "sampler/beside.h"
-#include "sampler/node_mode.h"
 #include "sampler/process.h"
 #include "sampler/questions.h"
 #include "sampler/sampler.h"

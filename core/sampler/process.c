@@ -4,17 +4,250 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/files.h"
 #include "config/values.h"
-#include "sampler/capabilities.h"
-#include "sampler/log.h"
+
+/** A set of capabilities: bit CAP_... is 1. */
+#define CAPABILITY(name) (UINT64_C(1) << (name))
+
+/** For reading meters, and for the site's folders. */
+extern const uint64_t capabilities_measure;
+/** For processes of the user, for the site's priority, and for dropping more later. */
+extern const uint64_t capabilities_prepare;
+
+/* --- the log -------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t mutex;
+    const char *path, *name;
+    int fd; /* -1: not open */
+    bool stream;
+    size_t lost;
+} state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+void log_open(const char *path, const char *name)
+{
+    state.path = path;
+    state.name = name;
+}
+
+static void disconnect(void)
+{
+    if (state.fd >= 0) {
+        close(state.fd);
+        state.fd = -1;
+    }
+}
+
+static int connect_as(int type)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (strlen(state.path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, state.path);
+    state.stream = type == SOCK_STREAM;
+    state.fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (state.fd >= 0 &&
+        connect(state.fd, (const struct sockaddr *)&address, sizeof address) == 0) {
+        return 0;
+    }
+    disconnect();
+    return -1;
+}
+
+/* Some logs listen on a stream socket. */
+static int connect_once(void)
+{
+    if (state.fd >= 0 || connect_as(SOCK_DGRAM) == 0) {
+        return 0;
+    }
+    return errno == EPROTOTYPE ? connect_as(SOCK_STREAM) : -1;
+}
+
+/* In a stream, a NUL ends the line. */
+static int send_line(const char *line, size_t length)
+{
+    size_t size = length + state.stream;
+    ssize_t sent = send(state.fd, line, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (sent == (ssize_t)size) {
+        return 0;
+    }
+    if (sent >= 0 || (errno != EAGAIN && errno != EMSGSIZE)) {
+        disconnect(); /* no listener any more, or half a line was sent */
+    }
+    return -1;
+}
+
+/* A restarted log has a new socket of the same name. */
+static int sampler_log_deliver(const char *line, size_t length)
+{
+    if (connect_once()) {
+        return -1;
+    }
+    if (send_line(line, length) == 0) {
+        return 0;
+    }
+    return state.fd < 0 && connect_once() == 0 ? send_line(line, length) : -1;
+}
+
+static int sampler_log_put(int priority, const char *text)
+{
+    char moment[32], *line;
+    time_t now = time(NULL);
+    struct tm local;
+    int length, result;
+
+    localtime_r(&now, &local);
+    strftime(moment, sizeof moment, "%b %e %H:%M:%S", &local);
+    length = asprintf(&line, "<%d>%s %s[%d]: %s", LOG_DAEMON | priority, moment, state.name,
+                      (int)getpid(), text);
+    if (length < 0) {
+        return -1;
+    }
+    result = sampler_log_deliver(line, (size_t)length);
+    free(line);
+    return result;
+}
+
+static void put_lost(void)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "messages lost, as the log did not take them: %zu", state.lost);
+    if (sampler_log_put(LOG_WARNING, text) == 0) {
+        state.lost = 0;
+    }
+}
+
+void log_write(int priority, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    int saved_errno = errno;
+    bool whole;
+
+    va_start(arguments, format);
+    whole = vasprintf(&text, format, arguments) >= 0;
+    va_end(arguments);
+    pthread_mutex_lock(&state.mutex);
+    if (!whole || sampler_log_put(priority, text)) {
+        state.lost++;
+    } else if (state.lost > 0) {
+        put_lost();
+    }
+    pthread_mutex_unlock(&state.mutex);
+    if (whole) {
+        free(text);
+    }
+    errno = saved_errno;
+}
+
+size_t log_lost(void)
+{
+    size_t lost;
+
+    pthread_mutex_lock(&state.mutex);
+    lost = state.lost;
+    pthread_mutex_unlock(&state.mutex);
+    return lost;
+}
+
+void log_close(void)
+{
+    pthread_mutex_lock(&state.mutex);
+    disconnect();
+    pthread_mutex_unlock(&state.mutex);
+}
+
+/* --- capabilities --------------------------------------------------------------------------- */
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38 /* before Linux 5.8: part of CAP_SYS_ADMIN */
+#endif
+
+/*
+ * SYS_RAWIO: /dev/cpu/N/msr, FreeIPMI's own drivers. PERFMON and SYS_ADMIN: performance events, and
+ * what vendors' drivers have for administrators only. DAC_OVERRIDE: folders, devices and slurm.conf
+ * that belong to another system user.
+ */
+const uint64_t capabilities_measure = CAPABILITY(CAP_SYS_RAWIO) | CAPABILITY(CAP_SYS_ADMIN) |
+                                      CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_DAC_OVERRIDE);
+
+const uint64_t capabilities_prepare = CAPABILITY(CAP_SETPCAP) | CAPABILITY(CAP_SETUID) |
+                                      CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_KILL) |
+                                      CAPABILITY(CAP_SYS_NICE);
+
+/* Until the first number that the kernel does not know. */
+static void drop_bounding(uint64_t needed)
+{
+    for (int number = 0; number < 64; number++) {
+        if (!(needed & CAPABILITY(number)) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0)) {
+            return;
+        }
+    }
+}
+
+static void capabilities_drop(uint64_t needed)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (syscall(SYS_capget, &header, sets)) {
+        return;
+    }
+    for (int half = 0; half < _LINUX_CAPABILITY_U32S_3; half++) {
+        sets[half].permitted &= (uint32_t)(needed >> 32 * half);
+        sets[half].effective &= sets[half].permitted;
+        sets[half].inheritable = 0;
+    }
+    syscall(SYS_capset, &header, sets);
+}
+
+static void capabilities_keep(uint64_t needed)
+{
+    drop_bounding(needed);
+    capabilities_drop(needed);
+}
+
+/* --- an end in any case --------------------------------------------------------------------- */
+
+/* No handler: the signal then ends a process in a blocking system call, too. */
+void watchdog_set(unsigned seconds)
+{
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigset_t end;
+
+    sigaction(SIGALRM, &plain, NULL);
+    sigemptyset(&end);
+    sigaddset(&end, SIGALRM);
+    alarm(seconds);
+    pthread_sigmask(SIG_UNBLOCK, &end, NULL);
+}
+
+/* --- the process ---------------------------------------------------------------------------- */
 
 #define FILES_MAX 65536 /* PAPI opens a file for each event and CPU */
 #define STACK_BYTES (8 << 20)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * apapi-sampler: measures one step on one node. The plugin starts it in slurmstepd and talks to it
- * over APAPI_CHANNEL_FD. If slurmstepd ends first, the sampler completes the record alone.
- */
+/* The program that measures a step, or for slurmd a node. */
+#include "sampler/sampler.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,29 +22,315 @@
 #include "apapi/record.h"
 #include "apapi/session.h"
 #include "apapi/source.h"
+#include "base/clock.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
+#include "channel/packet.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "gather/parts.h"
+#include "node/loop.h"
+#include "node/share_page.h"
+#include "output/step_report.h"
 #include "regions/observe/observe.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
-#include "sampler/known.h"
 #include "sampler/limits.h"
 #include "sampler/livefile.h"
-#include "sampler/log.h"
-#include "sampler/names.h"
-#include "sampler/node_mode.h"
-#include "sampler/pack.h"
 #include "sampler/process.h"
-#include "sampler/relay.h"
-#include "sampler/sampler.h"
-#include "sampler/share.h"
+#include "sampler/questions.h"
 #include "sampler/step.h"
-#include "sampler/step_tables.h"
 #include "sampler/userfiles.h"
-#include "sampler/watchdog.h"
+#include "sources/node/node_source.h"
+#include "sources/sources.h"
+
+/** What the report of a batch step is made of. Borrowed. */
+struct step_tables {
+    const struct step *step;
+    struct parts *parts;    /* of the job; without `job`: no table of the whole job */
+    uint64_t wait_until_ns; /* for steps that still run, CLOCK_MONOTONIC [ns] */
+};
+
+/* --- a whole node --------------------------------------------------------------------------- */
+
+#define LOG_SOCKET "/dev/log"
+#define ANSWER_NS (1000 * DEADLINE_MS)
+
+bool node_mode_is_asked(int argc, char **argv)
+{
+    return (argc == 3 || argc == 4) && strcmp(argv[1], NODE_OPTION) == 0;
+}
+
+static void node_mode_print(const char *text, void *context)
+{
+    fprintf(context, "apapi-sampler: %s\n", text);
+}
+
+int node_mode_run(char **argv)
+{
+    const struct node_options options = {.node = argv[2],
+                                         .config = argv[3],
+                                         .owner = -1,
+                                         .say = log_write,
+                                         .fail = node_mode_print,
+                                         .context = stderr};
+
+    prctl(PR_SET_DUMPABLE, 0);
+    umask(077);
+    log_open(LOG_SOCKET, "apapi-sampler");
+    return node_run(&options);
+}
+
+/* slurmd's plugin writes it to slurmd's log. */
+static void node_mode_answer(const char *text, void *context)
+{
+    message_send_text(APAPI_CHANNEL_FD, context, APAPI_WORD_FAILED, text,
+                      deadline_now() + ANSWER_NS);
+}
+
+/* @param message  APAPI_WORD_NODE. It is used for the answer. @return the exit status. */
+static int node_mode_serve(struct message *message)
+{
+    static char node[NAME_MAX + 1], config[PATH_MAX];
+    const char *name = message_value(message, "node"), *path = message_value(message, "config");
+    const struct node_options options = {.node = node,
+                                         .config = path ? config : NULL,
+                                         .owner = APAPI_CHANNEL_FD,
+                                         .say = log_write,
+                                         .fail = node_mode_answer,
+                                         .context = message};
+
+    snprintf(node, sizeof node, "%s", name ? name : "");
+    snprintf(config, sizeof config, "%s", path ? path : "");
+    process_settle(false);
+    return node_run(&options);
+}
+
+/* --- readings of the node sampler ----------------------------------------------------------- */
+
+static void relay_use(const struct step *step)
+{
+    const char *readings = source_setting("node", "readings");
+    bool off = readings && strcmp(readings, "off") == 0;
+
+    node_source_use(*step->config.live_dir && !off ? step->config.live_dir : NULL, step->id.node);
+}
+
+/* --- the report of a batch step ------------------------------------------------------------- */
+
+static int step_tables_one(const struct apapi_record *record, bool verbose, char **text,
+                           struct apapi_error *err)
+{
+    char step[64];
+    const struct apapi_table_head head = {.step = step,
+                                          .name = record->id.name,
+                                          .user_s = NAN,
+                                          .system_s = NAN,
+                                          .elapsed_s = NAN,
+                                          .verbose = verbose};
+    struct apapi_merge *merge = apapi_merge_create();
+    int result;
+
+    if (!merge) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
+    result = apapi_merge_add(merge, record) ? -1 : apapi_table_format(merge, &head, text, err);
+    apapi_merge_destroy(merge);
+    return result;
+}
+
+/* The table of the whole job. @return NULL: none. */
+static char *step_tables_job(const struct step_tables *tables, const struct apapi_record *record)
+{
+    const struct step *step = tables->step;
+
+    if (!tables->parts->job || step->job_quiet) {
+        return NULL;
+    }
+    parts_wait(tables->parts, tables->wait_until_ns);
+    parts_add(tables->parts, record);
+    return parts_table(tables->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
+                       step->job_nodelist);
+}
+
+/* The table of the batch step, followed by the job's. */
+static char *step_tables_all(const struct step_tables *tables, const struct apapi_record *record)
+{
+    char *job = step_tables_job(tables, record), *step = NULL, *both = NULL;
+
+    if (job && (tables->step->job_only || tables->step->job_one)) {
+        return job;
+    }
+    if (step_tables_one(record, packet_is_verbose(tables->step->rules), &step, NULL)) {
+        return job;
+    }
+    if (job && asprintf(&both, "%s%s", step, job) >= 0) {
+        free(step);
+        step = both;
+    }
+    free(job);
+    return step;
+}
+
+static char *step_tables_text(const struct step_tables *tables, const struct apapi_record *record,
+                              const char *line)
+{
+    struct step_report step_report = {0};
+    char step[64], *text = NULL;
+    size_t size;
+    FILE *out;
+
+    if (tables->step->format == CONFIG_TABLE) {
+        return step_tables_all(tables, record);
+    }
+    out = open_memstream(&text, &size);
+    if (out) {
+        snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
+        step_report_keep(&step_report, line, strlen(line));
+        step_report_write(&step_report, tables->step->format, step, NULL, out);
+        step_report_clear(&step_report);
+        fclose(out);
+    }
+    return text;
+}
+
+/* --- the share of the node ------------------------------------------------------------------ */
+
+#define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* and two intervals: then the node sampler is dead */
+#define EXCLUSIVE "exclusive"
+
+static bool share_is_wanted(const struct step *step)
+{
+    const char *records = source_setting("shares", "records");
+
+    return strcmp(*step->share ? step->share : records ? records : "off", "on") == 0;
+}
+
+/* Slurm counts the cores of the job for its script: steps that it starts may have them, too. */
+static bool share_is_exclusive(const struct apapi_identity *id)
+{
+    return id->step[0] >= '0' && id->step[0] <= '9' && id->cores != APAPI_UNKNOWN &&
+           id->node_cores != APAPI_UNKNOWN && id->cores >= id->node_cores;
+}
+
+static void share_take_all(struct apapi_record *record)
+{
+    struct apapi_share *share = &record->share;
+
+    snprintf(share->method, sizeof share->method, EXCLUSIVE);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_domain_result *domain = &record->measurement.domains[d];
+
+        if (domain->measured) {
+            share->domains[d].energy_j = domain->energy_j;
+            share->domains[d].uncertainty_j = domain->uncertainty_j;
+        }
+    }
+}
+
+/* The meters' part of the uncertainty; what was extrapolated may be wrong as a whole. */
+static double share_uncertainty_j(const struct apapi_domain_result *domain, double energy_j,
+                                  double tail_j)
+{
+    double part = domain->energy_j > 0 ? fmin(1, energy_j / domain->energy_j) : 1;
+
+    return domain->uncertainty_j * part + tail_j;
+}
+
+static void share_take_domain(const struct share_end *end, int domain, struct apapi_record *record)
+{
+    const struct apapi_domain_result *measured = &record->measurement.domains[domain];
+    struct apapi_share_energy *energy = &record->share.domains[domain];
+
+    if (!measured->measured || isnan(end->found.head.energy_j[domain])) {
+        return;
+    }
+    energy->energy_j = end->found.row.energy_j[domain];
+    energy->uncertainty_j = share_uncertainty_j(measured, energy->energy_j, end->tail_j[domain]);
+    energy->idle_w = end->found.head.idle_w[domain];
+    if (strcmp(end->found.head.idle, "cores") == 0) {
+        energy->idle_j = end->found.row.idle_j[domain];
+    }
+}
+
+static void share_take(const struct share_end *end, struct apapi_record *record)
+{
+    const struct share_head *head = &end->found.head;
+    struct apapi_share *share = &record->share;
+
+    snprintf(share->method, sizeof share->method, "%.23s", head->method);
+    snprintf(share->idle, sizeof share->idle, "%.23s", head->idle);
+    share->slices = end->found.row.flags & SHARE_ROW_SLICES;
+    share->interval_ns = head->interval_ns;
+    share->tail_ns = end->tail_ns;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        share_take_domain(end, d, record);
+    }
+}
+
+/*
+ * No step had more than the node used while it ran: neither by what was extrapolated at its end,
+ * nor by an interval of which it had only a part.
+ */
+static void share_bound(struct share_end *end, const struct apapi_measurement *m)
+{
+    struct share_row *row = &end->found.row;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        double over_j = m->domains[d].measured ? row->energy_j[d] - m->domains[d].energy_j : 0;
+
+        if (over_j > 0) {
+            row->energy_j[d] -= over_j;
+            end->tail_j[d] = fmax(end->tail_j[d] - over_j, 0);
+            row->idle_j[d] = fmin(row->idle_j[d], row->energy_j[d]);
+        }
+    }
+}
+
+/* @return why there is no figure; NULL: there is. */
+static const char *share_look(const struct share_key *key, struct share_end *end)
+{
+    const struct share_head *head = &end->found.head;
+
+    if (share_end_look(key, end)) {
+        return head->size > 0 && !end->orphaned ? "the node sampler has not seen the step"
+                                                : "no node sampler runs";
+    }
+    if (end->tail_ns > STALE_NS + 2 * head->interval_ns) {
+        return "the node sampler has stopped";
+    }
+    if (strcmp(head->method, "cpu-time") == 0 && !(end->found.row.flags & SHARE_ROW_COUNTED)) {
+        return "the CPU time of the step's control group is not known";
+    }
+    return NULL;
+}
+
+static void share_finish(const struct step *step, struct apapi_record *record)
+{
+    const struct share_key key = {step->config.live_dir, step->id.node, step->id.job,
+                                  step->id.step};
+    struct share_end end;
+    const char *reason;
+
+    if (!share_is_wanted(step)) {
+        return;
+    }
+    record->share = apapi_share_unknown();
+    share_end_refresh(&key);
+    reason = share_look(&key, &end);
+    if (!reason) {
+        share_bound(&end, &record->measurement);
+        share_take(&end, record);
+        share_end_claim(&key, &end);
+    } else if (share_is_exclusive(&step->id)) {
+        share_take_all(record);
+    } else {
+        snprintf(record->share.reason, sizeof record->share.reason, "%s", reason);
+    }
+}
+
+/* --- a step --------------------------------------------------------------------------------- */
 
 #define STOP_LIMIT_S 600 /* for everything after the step, including disks that do not respond */
 #define LOG_SOCKET "/dev/log"

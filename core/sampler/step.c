@@ -3,13 +3,22 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "apapi/interval.h"
+#include "apapi/session.h"
 #include "base/array.h"
+#include "base/kernel_file.h"
+#include "base/thread.h"
+#include "config/cluster.h"
+#include "config/node_cores.h"
 #include "config/values.h"
+
+/* --- what the plugin has sent --------------------------------------------------------------- */
 
 static const struct text_key {
     const char *key;
@@ -245,4 +254,125 @@ int step_parse(const struct message *message, struct step *step, struct apapi_er
     }
     parse_nodelist(message, &step->id);
     return 0;
+}
+
+/* --- components ----------------------------------------------------------------------------- */
+
+int known_components(char *list, struct apapi_error *err)
+{
+    char word[APAPI_COMPONENT_SIZE];
+    size_t kept = 0, length;
+
+    for (const char *rest = list; *rest; rest += length + (rest[length] == ':')) {
+        length = strcspn(rest, ":");
+        snprintf(word, sizeof word, "%.*s", (int)length, rest);
+        if (apapi_components_check(word, err) == 0) {
+            if (kept > 0) {
+                list[kept++] = ':';
+            }
+            memmove(list + kept, rest, length);
+            kept += length;
+        }
+    }
+    list[kept] = '\0';
+    errno = ENOENT;
+    return kept ? 0 : -1;
+}
+
+/* --- names ---------------------------------------------------------------------------------- */
+
+void names_user(uint32_t uid, char *name, size_t size)
+{
+    struct passwd entry, *found = NULL;
+    char text[4096];
+
+    if (uid != APAPI_UNKNOWN && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found) {
+        snprintf(name, size, "%s", found->pw_name);
+    }
+}
+
+/* Fewer than the step has cannot be right. */
+void names_count_cores(struct step *step)
+{
+    uint32_t cores = *step->slurm_conf ? config_node_cores(step->slurm_conf, step->id.node) : 0;
+
+    if (cores == 0) {
+        cores = kernel_cores();
+    }
+    if (cores > 0 && (step->id.cores == APAPI_UNKNOWN || step->id.cores <= cores)) {
+        step->id.node_cores = cores;
+    }
+}
+
+void names_complete(struct step *step)
+{
+    char cluster[sizeof step->id.cluster];
+
+    names_user(step->id.uid, step->id.user, sizeof step->id.user);
+    if (*step->slurm_conf && config_cluster(step->slurm_conf, cluster, sizeof cluster) == 0) {
+        strcpy(step->id.cluster, cluster);
+    }
+}
+
+/* --- tasks ---------------------------------------------------------------------------------- */
+
+static void *task_run(void *argument)
+{
+    struct task *task = argument;
+
+    task->work(task->context);
+    pthread_mutex_lock(&task->mutex);
+    task->done = true;
+    pthread_cond_signal(&task->changed);
+    pthread_mutex_unlock(&task->mutex);
+    return NULL;
+}
+
+/* The thread is detached: the process may end before the disk responds. */
+static int task_start_thread(struct task *task)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int code;
+
+    if (pthread_attr_init(&attributes)) {
+        return -1;
+    }
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    code = pthread_create(&thread, &attributes, task_run, task);
+    pthread_attr_destroy(&attributes);
+    return code ? -1 : 0;
+}
+
+void task_start(struct task *task, void (*work)(void *context), void *context)
+{
+    if (!task->started) {
+        pthread_mutex_init(&task->mutex, NULL);
+        thread_condition(&task->changed);
+    }
+    task->work = work;
+    task->context = context;
+    task->started = true;
+    task->done = false;
+    if (task_start_thread(task)) {
+        task_run(task);
+    }
+}
+
+bool task_wait(struct task *task, uint64_t deadline_ns)
+{
+    const struct timespec until = thread_deadline(deadline_ns);
+    int code = 0;
+    bool done;
+
+    if (!task->started) {
+        return true;
+    }
+    pthread_mutex_lock(&task->mutex);
+    while (!task->done && code != ETIMEDOUT) {
+        code = pthread_cond_timedwait(&task->changed, &task->mutex, &until);
+    }
+    done = task->done;
+    pthread_mutex_unlock(&task->mutex);
+    return done;
 }

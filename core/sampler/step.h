@@ -2,8 +2,11 @@
 #ifndef SAMPLER_STEP_H
 #define SAMPLER_STEP_H
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "apapi/error.h"
 #include "apapi/interval.h"
 #include "apapi/record.h"
 #include "channel/message.h"
@@ -60,5 +63,50 @@ static inline bool step_watches_job(const struct step *step)
 
 /** Read how the tasks ended from the message that ends the step; unknown if it does not say. */
 void step_parse_ending(const struct message *message, struct apapi_ending *ending);
+
+/**
+ * Remove the components that are not known here from a list. A user cannot correct apapi.conf.
+ * @param list  "rapl:nvml", is changed
+ * @return 0; -1 with errno ENOENT if nothing is left. `err` names the last one then.
+ */
+int known_components(char *list, struct apapi_error *err);
+
+/** Write the name of a user, or "" if there is none. Takes as long as the user database. */
+void names_user(uint32_t uid, char *name, size_t size);
+
+/**
+ * Fill in the names of the step's user and cluster, which the live page has, too. The node has
+ * precedence over the environment.
+ */
+void names_complete(struct step *step);
+
+/** Fill in the node's cores. A slurm.conf of a large cluster takes milliseconds. */
+void names_count_cores(struct step *step);
+
+/**
+ * Work that may wait for a disk, done in its own thread, so that the sampler can answer meanwhile.
+ * One thread starts it and waits for it. All members 0: nothing started.
+ */
+struct task {
+    void (*work)(void *context);
+    void *context;
+    bool started;
+    bool done;             /* guarded by the mutex */
+    pthread_mutex_t mutex; /* set by task_start() */
+    pthread_cond_t changed;
+};
+
+/**
+ * Start. The previous task must have ended. If no thread can be created, the work is done at once.
+ * @param context  must stay valid until the task has ended
+ */
+void task_start(struct task *task, void (*work)(void *context), void *context);
+
+/**
+ * Wait until the work is done.
+ * @param deadline_ns  CLOCK_MONOTONIC; 0: do not wait; UINT64_MAX: no limit
+ * @return whether no task is running any more
+ */
+bool task_wait(struct task *task, uint64_t deadline_ns);
 
 #endif

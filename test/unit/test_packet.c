@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "events/selection.h"
-#include "sampler/pack.h"
+#include "sampler/questions.h"
 #include "unit/unit.h"
 
 static char packet[PACKET_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sampler/log.h"
+#include "sampler/process.h"
 
 #include <errno.h>
 #include <sys/socket.h>

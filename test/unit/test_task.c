@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sampler/task.h"
+#include "sampler/step.h"
 
 #include <semaphore.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sampler/writer.h"
+#include "sampler/userfiles.h"
 
 #include <errno.h>
 #include <fcntl.h>
