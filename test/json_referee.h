@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "json/json_tree.h"
+#include "base/json.h"
 
 static inline bool referee_same(const struct tree_node *node, const json_t *json);
 

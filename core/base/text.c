@@ -37,6 +37,11 @@ static bool in_ranges(uint32_t character, const struct range *ranges, size_t cou
 
 #define IN(character, ranges) in_ranges(character, ranges, COUNT_OF(ranges))
 
+bool text_is_printable(uint32_t character)
+{
+    return !IN(character, unprintable);
+}
+
 static size_t text_sequence_length(unsigned char lead)
 {
     if (lead < 0x80) {
@@ -79,7 +84,7 @@ static void text_copy_text(char *copy, size_t size, const char *text, bool for_t
     while (*text) {
         uint32_t character = 0;
         size_t length = text_character(text, &character);
-        bool bad = length == 0 || (for_terminal && IN(character, unprintable));
+        bool bad = length == 0 || (for_terminal && !text_is_printable(character));
         size_t wanted = bad ? 1 : length;
 
         if (used + wanted >= size) {
@@ -117,7 +122,7 @@ static void text_put_escaped(FILE *out, const char *json)
         uint32_t character = 0;
         size_t length = text_character(json, &character);
 
-        if (character < 0x7F || !IN(character, unprintable)) {
+        if (character < 0x7F || text_is_printable(character)) {
             fwrite(json, 1, length ? length : 1, out);
         } else if (character < 0x10000) {
             text_put_unit(out, character);

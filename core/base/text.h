@@ -16,6 +16,9 @@
  */
 size_t text_character(const char *text, uint32_t *character);
 
+/** @return whether a terminal shows the character and obeys nothing. */
+bool text_is_printable(uint32_t character);
+
 /** Copy as valid UTF-8: invalid bytes become '?', and the copy is cut between characters. */
 void text_utf8(char *copy, size_t size, const char *text);
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/event.h"
-#include "json/json_tree.h"
+#include "base/json.h"
 
 /* Sets of domains: bit 1 << enum apapi_domain. */
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "apapi/error.h"
-#include "json/json_tree.h"
+#include "base/json.h"
 
 /** How a member of a structure is written in JSON. An unknown member has no key. */
 enum field_form {

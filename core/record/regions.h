@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "apapi/region_result.h"
+#include "base/json.h"
 #include "record/fields.h"
-#include "json/json_tree.h"
 
 /** @return whether a record says anything of them. */
 bool regions_exist(const struct apapi_regions *regions);

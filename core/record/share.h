@@ -4,8 +4,8 @@
 #include <jansson.h>
 
 #include "apapi/share_result.h"
+#include "base/json.h"
 #include "record/fields.h"
-#include "json/json_tree.h"
 
 /** Add "share" to a record that has one, or a reason for none. 0; -1: out of memory. */
 int share_encode(json_t *root, const struct apapi_share *share);

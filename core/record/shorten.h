@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "apapi/record.h"
-#include "json/json_tree.h"
+#include "base/json.h"
 
 /*
  * A line of the accounting file omits what follows from the rest of it. Common values of most

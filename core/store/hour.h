@@ -7,7 +7,7 @@
 
 #include "apapi/error.h"
 #include "apapi/event.h"
-#include "json/json_tree.h"
+#include "base/json.h"
 
 /* A line of a node's own record: what its meters saw in an hour, and the part of the steps. */
 

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "json/json_tree.h"
+#include "base/json.h"
 
 static bool scan_parts_is_blank(char byte)
 {

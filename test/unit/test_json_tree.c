@@ -273,11 +273,17 @@ static void choose_german_locale(void)
 static void a_locale_changes_nothing(void **state)
 {
     static const char text[] = "[0.5,1.25e-30,3.14159265358979323846]";
+    struct json_writer json = {0};
+    char *written;
 
     (void)state;
     choose_german_locale();
     assert_agrees(text, strlen(text));
+    json_put_number(&json, NULL, 1234.5, JSON_MEASURED);
     setlocale(LC_ALL, "C");
+    written = json_take(&json);
+    assert_string_equal(written, "1234.5");
+    free(written);
 }
 
 /* A byte is changed, taken away or doubled: everywhere, in a third of the ways, in turn. */

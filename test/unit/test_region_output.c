@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "regions/program.h"
 #include "unit/region_fixture.h"
-#include "json/json_tree.h"
 
 #define POWER_W 100.0
 #define ENERGY "apapi:::PACKAGE_ENERGY_UJ"

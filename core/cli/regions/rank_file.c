@@ -12,9 +12,9 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/regions/regions.h"
-#include "json/json_tree.h"
 
 #define FILE_MAX TREE_SIZE_MAX
 #define PATH_SIZE 1024

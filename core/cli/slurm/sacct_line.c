@@ -9,8 +9,8 @@
 
 #include "apapi/record.h"
 #include "base/array.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "json/json_tree.h"
 
 enum column {
     JOB,

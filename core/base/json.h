@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_BASE_JSON_H
+#define APAPI_BASE_JSON_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+/*
+ * A JSON text as values in one array, in the order of the text. As strict as jansson with
+ * JSON_REJECT_DUPLICATES: valid UTF-8, no U+0000, integers of 64 bits, other numbers as the nearest
+ * double in any locale, no infinity.
+ */
+
+enum tree_type {
+    TREE_NULL,
+    TREE_FALSE,
+    TREE_TRUE,
+    TREE_INTEGER,
+    TREE_REAL, /* a number with a fraction or an exponent */
+    TREE_TEXT,
+    TREE_ARRAY,
+    TREE_OBJECT
+};
+
+/** A value. Elements of an array follow it; members of an object as key, value, key, value. */
+struct tree_node {
+    union {
+        int64_t integer;
+        double real;
+        const char *text; /* unescaped, with a NUL */
+    };
+    uint32_t size;      /* bytes of a text; elements of an array; members of an object */
+    uint32_t type : 3;  /* enum tree_type */
+    uint32_t span : 29; /* nodes from here to its next sibling */
+};
+
+#define TREE_DEPTH_MAX 64               /* nesting of arrays and objects */
+#define TREE_SIZE_MAX ((size_t)1 << 28) /* bytes of a text */
+
+/** All zero before the first text. One thread at a time. */
+struct tree {
+    struct tree_node *nodes; /* the first is the root */
+    char *text;              /* a copy */
+    size_t room;             /* bytes of the longest text so far, with its NUL */
+};
+
+/** Why a text is not valid JSON. */
+struct tree_problem {
+    const char *what;    /* static storage */
+    size_t line, column; /* from 1; columns are characters */
+};
+
+/**
+ * Parse a text that is an object or an array. Replaces the previous content of the tree.
+ * @return 0; -1 with errno EINVAL (see `problem`), ENOMEM.
+ */
+int tree_parse(struct tree *tree, const char *text, size_t size, struct tree_problem *problem);
+
+/** Free and zero. */
+void tree_free(struct tree *tree);
+
+/** @return the value of a key; NULL: no such key, or `object` is not an object. NULL is allowed. */
+const struct tree_node *tree_get(const struct tree_node *object, const char *key);
+
+/** Compare a key. Most other keys differ in the first letter. */
+static inline bool tree_is_key(const struct tree_node *node, const char *key)
+{
+    return *node->text == *key && strcmp(node->text, key) == 0;
+}
+
+/** Whether the node exists and has this type. NULL is allowed. */
+static inline bool tree_is(const struct tree_node *node, enum tree_type type)
+{
+    return node && node->type == type;
+}
+
+static inline bool tree_is_number(const struct tree_node *node)
+{
+    return tree_is(node, TREE_INTEGER) || tree_is(node, TREE_REAL);
+}
+
+/** @return a number; 0: not a number. NULL is allowed. */
+static inline double tree_number(const struct tree_node *node)
+{
+    if (tree_is(node, TREE_REAL)) {
+        return node->real;
+    }
+    return tree_is(node, TREE_INTEGER) ? (double)node->integer : 0;
+}
+
+/** The first element of an array, or the first key of an object. It must not be empty. */
+static inline const struct tree_node *tree_first(const struct tree_node *node)
+{
+    return node + 1;
+}
+
+/** The next sibling of a value, or the value of a key. Must not be called for the last one. */
+static inline const struct tree_node *tree_next(const struct tree_node *node)
+{
+    return node + node->span;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+/**
+ * A JSON text as it is written. All zero, except `out` and `indent`, before the first value. What
+ * fails (no memory) is remembered: calls after it do nothing, and json_flush() or json_take() says
+ * so. One thread at a time.
+ *
+ *     struct json_writer json = {.out = stdout};
+ *
+ *     json_begin_object(&json, NULL);
+ *     json_put_text(&json, "node", "n1");
+ *     json_begin_array(&json, "joules");
+ *     json_put_number(&json, NULL, 12.5, JSON_MEASURED);
+ *     json_end(&json);
+ *     json_end(&json);
+ *     failed = json_flush(&json);                            -> {"node":"n1","joules":[12.5]}
+ */
+struct json_writer {
+    FILE *out;       /* gets the text in portions; NULL: the text stays in memory */
+    unsigned indent; /* spaces for each level, each value in a line; 0: all in one line */
+    char *text;      /* with a NUL at `size`; NULL: nothing yet */
+    size_t size, room;
+    unsigned depth;   /* of open arrays and objects, at most TREE_DEPTH_MAX */
+    uint64_t arrays;  /* a bit for each level: it is an array */
+    bool begun;       /* the innermost one has an element */
+    bool outer_begun; /* the one around the array or object that was opened last had one */
+    size_t opened;    /* where the one that was opened last begins, with its comma and key */
+    int error;        /* errno of what has failed */
+};
+
+/* Significant digits of numbers. */
+#define JSON_EXACT 15 /* a double keeps every decimal number with so many digits */
+#define JSON_MEASURED 9
+#define JSON_ROUGH 6
+
+/*
+ * Each function writes one value. Within an object it has a key, which must be a literal or valid
+ * UTF-8; within an array and outside of both, `key` is NULL.
+ */
+void json_begin_object(struct json_writer *json, const char *key);
+void json_begin_array(struct json_writer *json, const char *key);
+
+/** Close the innermost array or object. */
+void json_end(struct json_writer *json);
+
+/** The same, or take it back, with its key, if it has no element. */
+void json_end_or_drop(struct json_writer *json);
+
+/** Invalid UTF-8 becomes '?'. What a terminal would obey is written as \u escapes. */
+void json_put_text(struct json_writer *json, const char *key, const char *text);
+
+/** A number of at most `figures` digits. What is not finite: no member; in an array, null. */
+void json_put_number(struct json_writer *json, const char *key, double value, int figures);
+
+void json_put_integer(struct json_writer *json, const char *key, int64_t value);
+
+/** Above INT64_MAX a string of decimal digits. */
+void json_put_count(struct json_writer *json, const char *key, uint64_t count);
+
+/** "2026-11-21T11:20:01.123456789Z" */
+void json_put_moment(struct json_writer *json, const char *key, int64_t unix_ns);
+
+void json_put_flag(struct json_writer *json, const char *key, bool value);
+void json_put_null(struct json_writer *json, const char *key);
+
+/** A value that is already valid JSON. */
+void json_put_raw(struct json_writer *json, const char *key, const char *value);
+
+/** Something that is no JSON, as it stands, between texts: a newline. */
+void json_put_between(struct json_writer *json, const char *text);
+
+/**
+ * Write what is in memory to `out` and free it. The writer is as before the first value.
+ * @return 0; -1 with errno ENOMEM, or what failed for `out`
+ */
+int json_flush(struct json_writer *json);
+
+/**
+ * Take the text of a writer without `out`. The writer is as before the first value.
+ * @return the text, for free(); NULL: errno is ENOMEM
+ */
+char *json_take(struct json_writer *json);
+
+/** @return the value, rounded to so many significant digits. */
+double json_rounded(double value, int figures);
+
+#endif
