@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 #include "sum/crossing.h"
 
 #define MORE_DECIMALS 3

@@ -10,8 +10,7 @@
 #include "atime/student.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "record/coverage.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
 #define TABLE_CELL_WIDTH 24

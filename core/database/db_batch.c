@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "database/db_batch_rows.h"
 #include "database/db_member.h"
-#include "record/end.h"
-#include "record/regions.h"
+#include "record/members.h"
+#include "record/record.h"
 
 /* The batch is full from here on: it fits into a processor's cache, with a few records more. */
 #define RECORDS 64

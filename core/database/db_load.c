@@ -10,7 +10,7 @@
 #include "database/db_load_jobs.h"
 #include "database/db_row.h"
 #include "database/db_tables.h"
-#include "store/hour_encode.h"
+#include "record/hour.h"
 
 #define TRANSACTION 50000 /* records per transaction */
 #define MARKED 4096

@@ -7,7 +7,7 @@
 
 #include "database/db.h"
 #include "database/db_batch.h"
-#include "store/hour.h"
+#include "record/hour.h"
 
 /*
  * Loads records into a database. Errors as in db.h. Only one thread at a time uses a db_load; any

@@ -13,7 +13,7 @@
 #include "database/db_read.h"
 #include "database/db_row.h"
 #include "database/db_tables.h"
-#include "record/end.h"
+#include "record/record.h"
 #include "sum/timing.h"
 
 #define BATCH 10000   /* jobs in a transaction */

@@ -8,9 +8,7 @@
 
 #include "database/db_row.h"
 #include "database/db_tables.h"
-#include "record/regions.h"
-#include "record/share.h"
-#include "record/timeline.h"
+#include "record/members.h"
 
 struct db_reader {
     struct db_read_parts parts;

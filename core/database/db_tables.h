@@ -7,9 +7,9 @@
 
 #include "apapi/record.h"
 #include "database/db.h"
-#include "record/domain_list.h"
 #include "record/fields.h"
-#include "store/hour.h"
+#include "record/hour.h"
+#include "record/record.h"
 
 /*
  * The tables of a database of records, see docs/database.md. Most columns are made from the same

@@ -14,9 +14,8 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "config/cluster.h"
-#include "store/hour_encode.h"
-#include "store/hours.h"
-#include "store/store.h"
+#include "record/hour.h"
+#include "record/store.h"
 
 #define HOUR_NS (NS_PER_S * 3600)
 #define DAY_NS (NS_PER_S * 24 * 3600)

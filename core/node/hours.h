@@ -4,7 +4,7 @@
 #include "config/settings.h"
 #include "measure/share.h"
 #include "node/meters.h"
-#include "store/hour.h"
+#include "record/hour.h"
 
 /** Where the shares and the hours of a node are kept. */
 struct node_shares_settings {

@@ -8,8 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "output/table_regions.h"
-#include "record/coverage.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 #include "sum/crossing.h"
 
 #define TEXT_SIZE 4200

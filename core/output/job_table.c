@@ -11,8 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "output/table_rows.h"
-#include "record/domain_list.h"
-#include "record/window.h"
+#include "record/record.h"
 #include "sum/timing.h"
 
 #define INCOMPLETE_LISTED 5

@@ -8,10 +8,9 @@
 
 #include "base/array.h"
 #include "output/merge_encode_notes.h"
-#include "record/domain_list.h"
 #include "record/fields.h"
-#include "record/regions.h"
-#include "record/timeline.h"
+#include "record/members.h"
+#include "record/record.h"
 #include "sum/merge_parts.h"
 
 #define MERGED_VERSION 1

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 
 #define IN_STEP(member) offsetof(struct step, member)
 #define IN_DOMAIN(member) offsetof(struct domain, member)

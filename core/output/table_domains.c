@@ -6,8 +6,7 @@
 #include "base/units.h"
 #include "output/table_parts.h"
 #include "output/table_rows.h"
-#include "record/coverage.h"
-#include "record/window.h"
+#include "record/record.h"
 
 #define NODES_LISTED 4
 #define NODE_COLUMNS 24

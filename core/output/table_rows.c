@@ -6,7 +6,7 @@
 
 #include "apapi/record.h"
 #include "base/text.h"
-#include "record/coverage.h"
+#include "record/record.h"
 
 static const char *const column_names[TABLE_COLUMNS] = {"energy", "mean", "min", "max", "p95"};
 static const char *const column_units[TABLE_COLUMNS] = {"J", "W", "W", "W", "W"};

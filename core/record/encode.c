@@ -8,14 +8,10 @@
 
 #include "apapi/record.h"
 #include "base/array.h"
-#include "record/coverage.h"
-#include "record/domain_list.h"
-#include "record/end.h"
 #include "record/fields.h"
-#include "record/regions.h"
-#include "record/share.h"
+#include "record/members.h"
+#include "record/record.h"
 #include "record/shorten.h"
-#include "record/timeline.h"
 
 #define LINE_SIZE 6144 /* of a typical node, with its newline */
 #define JOINS_MAX 2    /* 120 bins, 60, 30 */

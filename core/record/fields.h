@@ -9,6 +9,8 @@
 #include "apapi/error.h"
 #include "base/json.h"
 
+/* --- tables ----------------------------------------------------------------------------------- */
+
 /** How a member of a structure is written in JSON. An unknown member has no key. */
 enum field_form {
     FIELD_TEXT,     /* char[size]; unknown: "" */

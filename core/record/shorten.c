@@ -8,8 +8,8 @@
 
 #include "base/array.h"
 #include "measure/result.h"
-#include "record/coverage.h"
 #include "record/fields.h"
+#include "record/record.h"
 
 #define RAW_EXACT 1e14 /* counts up to this survive in a total of FIELD_FIGURES digits */
 

@@ -20,12 +20,11 @@
 #include "base/files.h"
 #include "channel/deadline.h"
 #include "config/folders.h"
-#include "record/end.h"
+#include "record/record.h"
+#include "record/store.h"
 #include "sampler/process.h"
 #include "sampler/spool.h"
 #include "sampler/step.h"
-#include "store/store.h"
-#include "store/user_store.h"
 
 /* --- copies for the step's user ------------------------------------------------------------- */
 

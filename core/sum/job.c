@@ -8,8 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "record/domain_list.h"
-#include "record/window.h"
+#include "record/record.h"
 #include "sum/busy.h"
 #include "sum/job_piece.h"
 

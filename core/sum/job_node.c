@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 #include "sum/job_piece.h"
 
 #define CANDIDATES 8 /* records compared for one moment */

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
-#include "record/copy.h"
-#include "record/window.h"
+#include "record/record.h"
 
 #define ROOM_FIRST 16
 #define SPAN_NONE ((struct merge_span){NAN, NAN})

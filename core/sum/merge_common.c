@@ -4,9 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "record/end.h"
-#include "record/ending.h"
 #include "record/fields.h"
+#include "record/record.h"
 #include "sum/merge_parts.h"
 
 _Static_assert(offsetof(struct apapi_record, id) == 0, "fields_of_record begins with the identity");

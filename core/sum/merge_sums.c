@@ -4,9 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "record/coverage.h"
-#include "record/domain_list.h"
-#include "record/end.h"
+#include "record/record.h"
 #include "sum/merge_parts.h"
 #include "sum/timing.h"
 

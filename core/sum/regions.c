@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/regions.h"
+#include "record/members.h"
 
 /* --- one region ----------------------------------------------------------------------------- */
 

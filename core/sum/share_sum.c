@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "record/fields.h"
-#include "record/share.h"
+#include "record/members.h"
 
 #define MIXED "mixed"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "record/end.h"
+#include "record/record.h"
 
 /* Consecutive elements of the list of timings. */
 struct range {

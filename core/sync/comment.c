@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 
 #define KEY "apapi"
 #define OWN_BEGIN                                                                                  \

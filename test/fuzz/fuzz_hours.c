@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "fuzz/fuzz.h"
-#include "store/hour.h"
+#include "record/hour.h"
 
 static bool is_energy(double energy_j)
 {

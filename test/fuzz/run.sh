@@ -27,7 +27,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$here"
 flags=(-std=c11 -D_GNU_SOURCE -g -O1 -fno-omit-frame-pointer
     "-fsanitize=fuzzer,address,undefined" -fno-sanitize-recover=all -Icore -Icore/include -Itest
-    '-DAPAPI_PREFIX="/p"')
+    '-DAPAPI_PREFIX="/p"' '-DAPAPI_VERSION="0"')
 for folder in CONFIG ACCT SPOOL LIBEXEC DATA; do
     flags+=("-DAPAPI_${folder}_DIR=\"/p/$folder\"" "-DAPAPI_BELOW_$folder=\"$folder\"")
 done
@@ -44,11 +44,9 @@ declare -A sources=(
     [regions]="core/regions/observe/observed.c core/regions/message.c core/regions/page.c core/base/error.c core/base/kernel_file.c core/base/text.c -lm"
     [threshold]="core/limit/grammar.c core/limit/place.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c
         core/measure/event.c"
-    [hours]="core/store/hour.c core/json/json_*.c core/base/error.c core/base/text.c core/base/clock.c core/measure/event.c -lm"
-    [sacct]="core/cli/slurm/sacct_line.c core/json/json_*.c core/base/error.c core/base/text.c -lm"
-    [record]="core/record/copy.c core/record/coverage.c core/record/domain_list.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/region*.c core/record/share.c core/json/json_*.c
-        core/record/shorten.c core/base/text.c core/record/timeline.c core/base/clock.c
-        core/base/error.c core/base/interval.c core/measure/*.c -ljansson -lm")
+    [hours]="core/record/*.c core/base/*.c core/measure/*.c -ljansson -lm -pthread"
+    [sacct]="core/cli/slurm/sacct_line.c core/base/json_*.c core/base/clock.c core/base/error.c core/base/text.c -lm"
+    [record]="core/record/*.c core/base/*.c core/measure/*.c -ljansson -lm -pthread")
 
 # The parsers that are named, in the order of the words.
 parsers=("$@")

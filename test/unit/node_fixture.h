@@ -17,7 +17,7 @@
 #include "config/config.h"
 #include "node/share_page.h"
 #include "node/shares.h"
-#include "store/hours.h"
+#include "record/hour.h"
 #include "unit/unit.h"
 
 #define PACKAGE APAPI_DOMAIN_PACKAGE

@@ -9,7 +9,7 @@
 
 #include "apapi/scan.h"
 #include "measure/domain.h"
-#include "store/store.h"
+#include "record/store.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "apapi/record.h"
-#include "store/store.h"
+#include "record/store.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/hours.h"
+#include "record/hour.h"
 #include "unit/store_fixture.h"
 
 #define S INT64_C(1000000000)

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "apapi/record.h"
-#include "record/copy.h"
+#include "record/record.h"
 #include "unit/merge_fixture.h"
 
 static void add_component(struct apapi_record *record, const char *event)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "record/copy.h"
-#include "record/regions.h"
+#include "record/members.h"
+#include "record/record.h"
 #include "unit/record_fixture.h"
 
 #define LINE_BYTES_MAX 1048576 /* what readers of accounting files take */

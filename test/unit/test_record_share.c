@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "record/copy.h"
-#include "record/share.h"
+#include "record/members.h"
+#include "record/record.h"
 #include "unit/record_fixture.h"
 
 static struct apapi_share shared(void)

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/user_store.h"
+#include "record/store.h"
 #include "unit/store_fixture.h"
 
 #define USER 4711

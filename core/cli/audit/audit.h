@@ -7,7 +7,7 @@
 
 #include "apapi/record.h"
 #include "base/names.h"
-#include "store/hour.h"
+#include "record/hour.h"
 
 /*
  * What meters of nodes have seen, compared with what became of it. A row is a node on one day in

@@ -16,7 +16,7 @@
 #include "cli/when.h"
 #include "config/config.h"
 #include "config/values.h"
-#include "store/hours.h"
+#include "record/hour.h"
 
 #define COMMAND "audit"
 #define DAY_NS (86400 * NS_PER_S)

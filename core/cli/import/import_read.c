@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "database/db_tables.h"
-#include "store/hours.h"
+#include "record/hour.h"
 
 #define THREADS_MAX 64
 #define COUNTED 64 /* records between two updates of the bar, in a dry run */

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "cli/job/job_view.h"
-#include "record/regions.h"
+#include "record/members.h"
 
 static bool show_is_own(const struct show *show, const struct apapi_identity *id)
 {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/job/job_view.h"
-#include "record/regions.h"
+#include "record/members.h"
 #include "sum/regions.h"
 
 static int job_regions_add(const struct show *show, const char *step, struct region_sums *sums)

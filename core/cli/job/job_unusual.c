@@ -11,8 +11,7 @@
 #include "base/hostlist.h"
 #include "base/units.h"
 #include "cli/job/job_view.h"
-#include "record/domain_list.h"
-#include "record/end.h"
+#include "record/record.h"
 #include "sum/timing.h"
 
 #define TEXT_SIZE 512

@@ -6,9 +6,7 @@
 #include "base/clock.h"
 #include "cli/job/job_power.h"
 #include "cli/job/job_view.h"
-#include "record/end.h"
-#include "record/ending.h"
-#include "record/window.h"
+#include "record/record.h"
 #include "sum/timing.h"
 
 void show_name_cluster(struct show *show)

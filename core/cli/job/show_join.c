@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "cli/claims.h"
 #include "cli/job/job_view.h"
-#include "record/end.h"
+#include "record/record.h"
 #include "sum/timing.h"
 
 static bool same_cluster(const struct show *show)

@@ -11,7 +11,7 @@
 #include "base/names.h"
 #include "database/db_read.h"
 #include "database/db_tables.h"
-#include "store/scan_filter.h"
+#include "record/files.h"
 
 #define NODES_MAX 64 /* in a query; a longer list is only checked afterwards */
 

@@ -5,7 +5,7 @@
 
 #include "database/db.h"
 #include "database/db_tables.h"
-#include "store/scan_filter.h"
+#include "record/files.h"
 
 struct hours_source {
     struct filter filter;

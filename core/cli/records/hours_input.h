@@ -2,7 +2,7 @@
 #ifndef APAPI_RECORDS_HOURS_INPUT_H
 #define APAPI_RECORDS_HOURS_INPUT_H
 #include "apapi/scan.h"
-#include "store/hour.h"
+#include "record/hour.h"
 
 /**
  * Pass the lines of nodes' own records in a database to `take`: as hours_read() for files.

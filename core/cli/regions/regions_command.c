@@ -11,7 +11,7 @@
 #include "cli/records/input.h"
 #include "cli/regions/regions.h"
 #include "cli/regions/regions_job.h"
-#include "record/regions.h"
+#include "record/members.h"
 
 #define COMMAND "regions"
 

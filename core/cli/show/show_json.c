@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "cli/job/job_view.h"
 #include "cli/json.h"
-#include "record/domain_list.h"
 #include "record/fields.h"
-#include "record/regions.h"
+#include "record/members.h"
+#include "record/record.h"
 
 static int show_json_put_domain(json_t *object, const void *total, size_t d)
 {

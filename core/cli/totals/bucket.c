@@ -12,7 +12,7 @@
 #include "cli/jobs.h"
 #include "cli/totals/pieces.h"
 #include "cli/totals/shares.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 #include "sum/timing.h"
 
 #define REMARK_SIZE 700

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "cli/totals/pieces.h"
-#include "record/ending.h"
+#include "record/record.h"
 
 #define COMPARED_MAX 1000000 /* pairs of records */
 

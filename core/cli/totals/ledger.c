@@ -13,9 +13,7 @@
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
 #include "cli/totals/shares.h"
-#include "record/end.h"
-#include "record/ending.h"
-#include "record/window.h"
+#include "record/record.h"
 #include "sum/timing.h"
 
 #define KEY_SIZE 768

@@ -2,7 +2,7 @@
 #ifndef APAPI_TOTALS_LEDGER_H
 #define APAPI_TOTALS_LEDGER_H
 #include "cli/totals/pieces.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 
 /** A row. What is unknown, or differs within it, is "", 0 or NaN. Texts belong to the ledger. */
 struct report_row {

@@ -9,7 +9,7 @@
 #include "cli/totals/pieces.h"
 #include "cli/totals/row_fields.h"
 #include "output/table_regions.h"
-#include "record/domain_list.h"
+#include "record/record.h"
 
 /* --- regions of a record -------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/totals/pieces.h"
-#include "record/ending.h"
+#include "record/record.h"
 #include "sum/timing.h"
 
 /* May there be several runs? */

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/shared_page.h"
-#include "record/regions.h"
+#include "record/members.h"
 #include "regions/observe/observe.h"
 #include "regions/observe/observer.h"
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "store/hour.h"
+#include "record/hour.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "record/fields.h"
+#include "record/files.h"
+
+/* --- an hour ---------------------------------------------------------------------------------- */
 
 #define HOUR_VERSION 1
 #define HOUR_LONGEST_NS (NS_PER_S * 3600 * 25)
@@ -241,4 +246,213 @@ int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *h
         return apapi_fail(err, EINVAL, "type: must be \"hour\" or \"day\"");
     }
     return strcmp(type->text, "hour") == 0 ? hour_take(root, hour, err) : 0;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+#define HOUR_VERSION 1
+
+static int hour_encode_sum(json_t *object, const struct hour_sum *sum)
+{
+    return field_put_rounded(object, "energy_j", sum->energy_j, FIELD_FIGURES) ||
+           field_put_rounded(object, "steps_j", sum->steps_j, FIELD_FIGURES) ||
+           field_put_rounded(object, "idle_j", sum->idle_j, FIELD_FIGURES) ||
+           field_put_rounded(object, "unattributed_j", sum->unattributed_j, FIELD_FIGURES);
+}
+
+static int hour_encode_domain(json_t *object, const void *hour, size_t d)
+{
+    const struct hour_sum *sum = &((const struct hour *)hour)->domains[d];
+
+    return isnan(sum->energy_j) ? FIELDS_NONE : hour_encode_sum(object, sum);
+}
+
+static int hour_encode_put_sum(json_t *root, const char *key, const struct hour_sum *sum)
+{
+    json_t *object = isnan(sum->energy_j) ? NULL : json_object();
+
+    return !isnan(sum->energy_j) && (field_put(root, key, object) || hour_encode_sum(object, sum));
+}
+
+static int hour_encode_gap(json_t *object, const void *hour, size_t i)
+{
+    const struct hour_gap *gap = &((const struct hour *)hour)->gaps[i];
+
+    return field_put_moment(object, "start", gap->start_ns) ||
+           field_put_rounded(object, "elapsed_s", gap->elapsed_s, FIELD_FIGURES) ||
+           field_put_text(object, "reason", gap->reason);
+}
+
+static int hour_encode_head(json_t *root, const struct hour *hour, const char *type)
+{
+    return field_put(root, "apapi", json_integer(HOUR_VERSION)) ||
+           field_put_text(root, "type", type) ||
+           (*hour->cluster && field_put_text(root, "cluster", hour->cluster)) ||
+           field_put_text(root, "node", hour->node) ||
+           field_put_moment(root, "start", hour->start_ns) ||
+           field_put_moment(root, "end", hour->end_ns) ||
+           field_put_rounded(root, "measured_s", hour->measured_s, FIELD_FIGURES) ||
+           field_put_rough(root, "idle_w", hour->idle_w) ||
+           (hour->steps > 0 && field_put_count(root, "steps", hour->steps)) ||
+           field_put_text(root, "method", hour->method);
+}
+
+char *hour_encode(const struct hour *hour, const char *type)
+{
+    json_t *root = json_object();
+
+    return fields_text(
+        root, hour_encode_head(root, hour, type) ||
+                  fields_put_domains(root, "domains", hour_encode_domain, hour) ||
+                  hour_encode_put_sum(root, "total", &hour->total) ||
+                  hour_encode_put_sum(root, "node_meter", &hour->node_meter) ||
+                  (hour->gap_total > 0 &&
+                   (fields_put_list(root, "gaps", hour->gap_count, hour_encode_gap, hour) ||
+                    field_put_count(root, "gaps_total", hour->gap_total))) ||
+                  (hour->resets > 0 && field_put_count(root, "resets", hour->resets)));
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+#define HOUR_NS (3600 * NS_PER_S)
+
+struct reading {
+    const struct hours_sink *sink;
+    struct apapi_scan_counts *counts;
+    struct filter filter; /* of days: those with the lines of hours that begin in the time */
+    int64_t from_ns, to_ns;
+    struct lines lines;
+    struct tree tree;
+    const char *path;
+};
+
+static void hours_report(const struct reading *reading, const struct apapi_scan_problem *problem)
+{
+    if (reading->sink->problem) {
+        reading->sink->problem(problem, reading->sink->context);
+    }
+}
+
+static void hours_leave_out(const char *path, const char *reason, void *context)
+{
+    struct reading *reading = context;
+
+    reading->counts->unreadable++;
+    hours_report(reading, &(struct apapi_scan_problem){.file = path, .reason = reason});
+}
+
+static void hours_skip(struct reading *reading, const struct line *line, const char *reason)
+{
+    reading->counts->skipped++;
+    hours_report(reading, &(struct apapi_scan_problem){.file = reading->path,
+                                                       .line = line->number,
+                                                       .offset = line->offset,
+                                                       .reason = reason});
+}
+
+static bool hours_wants(const struct reading *reading, const struct hour *hour)
+{
+    return hour->start_ns >= reading->from_ns && hour->start_ns < reading->to_ns &&
+           filter_wants_node(&reading->filter, hour->node);
+}
+
+static int hours_take_line(struct reading *reading, const struct line *line)
+{
+    struct apapi_error err = {""};
+    struct hour hour;
+    int got;
+
+    if (line->size == SIZE_MAX) {
+        hours_skip(reading, line, "longer than 1 MiB");
+        return 0;
+    }
+    got = hour_decode(&reading->tree, line->text, line->size, &hour, &err);
+    if (got < 0) {
+        if (errno == ENOMEM) {
+            return -1;
+        }
+        reading->counts->newer += errno == ENOTSUP;
+        hours_skip(reading, line, line->whole ? err.text : "the end of the line is missing");
+    }
+    if (got <= 0 || !hours_wants(reading, &hour)) {
+        return 0;
+    }
+    reading->counts->records++;
+    return reading->sink->hour(&hour, reading->sink->context);
+}
+
+/* @return 0; -1 with errno: the file is damaged; 1 with errno: stop */
+static int hours_take_lines(struct reading *reading, int fd)
+{
+    struct line line;
+    int got;
+
+    if (lines_begin(&reading->lines, fd, 0)) {
+        return errno == ENOMEM ? 1 : -1;
+    }
+    reading->counts->files++;
+    while ((got = lines_next(&reading->lines, &line)) > 0) {
+        if (hours_take_line(reading, &line)) {
+            return 1;
+        }
+    }
+    return got;
+}
+
+static int hours_take_file(const struct apapi_scan_file *file, const char *path, int fd,
+                           void *context)
+{
+    struct reading *reading = context;
+    const struct hours_sink *sink = reading->sink;
+    const char *problem;
+    int result;
+
+    if (sink->begin && !sink->begin(file, sink->context)) {
+        return 0;
+    }
+    reading->path = path;
+    result = hours_take_lines(reading, fd);
+    if (result < 0) {
+        problem = lines_problem(&reading->lines);
+        hours_leave_out(path, problem ? problem : strerror(errno), reading);
+        return 0;
+    }
+    if (result == 0 && sink->end) {
+        sink->end(file, sink->context);
+    }
+    return result ? -1 : 0;
+}
+
+/* A line is written when its hour ends, perhaps in the next day's file. */
+static int hours_choose(struct reading *reading, const struct apapi_scan_filter *filter,
+                        struct apapi_error *err)
+{
+    struct apapi_scan_filter days = {.from_unix_ns = filter->from_unix_ns, .nodes = filter->nodes};
+
+    reading->from_ns = filter->from_unix_ns;
+    reading->to_ns = filter->to_unix_ns ? filter->to_unix_ns : INT64_MAX;
+    days.to_unix_ns = filter->to_unix_ns ? filter->to_unix_ns + HOUR_NS : 0;
+    return filter_init(&reading->filter, &days, err);
+}
+
+int hours_read(const char *dir, const struct apapi_scan_filter *filter,
+               const struct hours_sink *sink, struct apapi_scan_counts *counts,
+               struct apapi_error *err)
+{
+    struct reading reading = {.sink = sink, .counts = counts};
+    const struct walk walk = {.suffix = ".hours",
+                              .filter = &reading.filter,
+                              .file = hours_take_file,
+                              .leave_out = hours_leave_out,
+                              .context = &reading};
+    int result, code;
+
+    *counts = (struct apapi_scan_counts){0};
+    result = hours_choose(&reading, filter, err) ? -1 : walk_folder(&walk, dir, err);
+    code = errno;
+    filter_free(&reading.filter);
+    lines_free(&reading.lines);
+    tree_free(&reading.tree);
+    errno = code;
+    return result;
 }

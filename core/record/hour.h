@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_STORE_HOUR_H
-#define APAPI_STORE_HOUR_H
+#ifndef APAPI_RECORD_HOUR_H
+#define APAPI_RECORD_HOUR_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "apapi/error.h"
 #include "apapi/event.h"
+#include "apapi/scan.h"
 #include "base/json.h"
+
+/* --- an hour ---------------------------------------------------------------------------------- */
 
 /* A line of a node's own record: what its meters saw in an hour, and the part of the steps. */
 
@@ -55,5 +58,40 @@ struct hour {
  */
 int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *hour,
                 struct apapi_error *err);
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/**
+ * @param type  "hour", "day"
+ * @return the line, without the newline, free it with free(); NULL: out of memory
+ */
+char *hour_encode(const struct hour *hour, const char *type);
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/*
+ * Nodes' own records of an accounting folder: <dir>/<YYYY-MM-DD>/<node>.hours, also .hours.gz and
+ * .hours.zst. Whatever is no line of one is skipped, counted and reported.
+ */
+
+/** Receives what is read. `problem`, `begin` and `end` may be NULL. */
+struct hours_sink {
+    int (*hour)(const struct hour *hour, void *context); /* @return 0; -1 with errno: stop */
+    void (*problem)(const struct apapi_scan_problem *problem, void *context);
+    /* As in struct apapi_scan_sink, but each file is read from its start. */
+    bool (*begin)(const struct apapi_scan_file *file, void *context);
+    void (*end)(const struct apapi_scan_file *file, void *context);
+    void *context;
+};
+
+/**
+ * Read the hours of `nodes` (as Slurm writes them; NULL: all) that begin in a time, in the order of
+ * days and nodes. @param counts  result: `records` are hours
+ * @return 0; -1 with errno of opening `dir`, EINVAL (`nodes`), ENOMEM, or of the sink, which leaves
+ * `err` empty
+ */
+int hours_read(const char *dir, const struct apapi_scan_filter *filter,
+               const struct hours_sink *sink, struct apapi_scan_counts *counts,
+               struct apapi_error *err);
 
 #endif

@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/members.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/measurement.h"
+#include "apapi/record.h"
+#include "apapi/region_result.h"
+#include "base/array.h"
+#include "base/clock.h"
+
+/* --- regions ---------------------------------------------------------------------------------- */
+
+bool regions_exist(const struct apapi_regions *regions)
+{
+    const struct apapi_region_losses none = {0};
+
+    return regions->count > 0 || regions->fom_count > 0 ||
+           memcmp(&regions->losses, &none, sizeof(none)) != 0;
+}
+
+struct apapi_region_result region_unmeasured(void)
+{
+    struct apapi_region_result region = {.programs = APAPI_UNKNOWN, .threads = APAPI_UNKNOWN};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        region.domains[d] = (struct apapi_region_energy){NAN, NAN, NAN};
+    }
+    return region;
+}
+
+double region_power_w(const struct apapi_region_result *region, enum apapi_domain domain)
+{
+    return region->time_ns > 0
+               ? region->domains[domain].energy_j * NS_PER_S / (double)region->time_ns
+               : NAN;
+}
+
+/* What is encoded. */
+struct regions_encoding {
+    const struct apapi_regions *regions;
+    const struct apapi_region_result *region;
+    bool whole;
+};
+
+static int regions_put_domain(json_t *object, const void *context, size_t d)
+{
+    const struct regions_encoding *encoding = context;
+    const struct apapi_region_energy *energy = &encoding->region->domains[d];
+    int rc = isnan(energy->energy_j) ? FIELDS_NONE
+                                     : fields_encode(object, fields_of_region_energy, energy);
+
+    if (rc == FIELDS_WRITTEN && !encoding->whole) {
+        json_object_del(object, "power_w");
+    }
+    return rc;
+}
+
+/* {"bin_s": 0.4, "share_pct": [100, 55]} */
+static int regions_put_bins(json_t *object, const struct apapi_region_result *region)
+{
+    json_t *bins = json_object(), *shares = json_array();
+    int rc = field_put(object, "bins", bins);
+
+    if (rc != FIELDS_WRITTEN ||
+        field_put(bins, "bin_s", json_real((double)region->bin_ns / NS_PER_S))) {
+        json_decref(shares);
+        return FIELDS_OUT_OF_MEMORY;
+    }
+    rc = field_put(bins, "share_pct", shares);
+    for (uint32_t i = 0; i < region->bins && rc == FIELDS_WRITTEN; i++) {
+        rc = json_array_append_new(shares, json_integer(region->share_pct[i]));
+    }
+    return rc;
+}
+
+static int regions_put_one(json_t *object, const void *context, size_t i)
+{
+    struct regions_encoding encoding = *(const struct regions_encoding *)context;
+
+    encoding.region = &encoding.regions->list[i];
+    if (fields_encode(object, fields_of_region, encoding.region) < 0 ||
+        fields_put_domains(object, "domains", regions_put_domain, &encoding) < 0) {
+        return FIELDS_OUT_OF_MEMORY;
+    }
+    fields_drop_empty(object, "domains");
+    return encoding.region->bins > 0 ? regions_put_bins(object, encoding.region) : FIELDS_WRITTEN;
+}
+
+static int regions_put_fom(json_t *object, const void *regions, size_t i)
+{
+    return fields_encode(object, fields_of_fom, &((const struct apapi_regions *)regions)->foms[i]);
+}
+
+int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole)
+{
+    const struct regions_encoding encoding = {.regions = regions, .whole = whole};
+    json_t *losses = fields_object(fields_of_losses, &regions->losses);
+    int rc = losses ? FIELDS_WRITTEN : FIELDS_OUT_OF_MEMORY;
+
+    if (regions->count > 0 && rc == FIELDS_WRITTEN) {
+        rc = fields_put_list(root, "regions", regions->count, regions_put_one, &encoding);
+    }
+    if (regions->fom_count > 0 && rc == FIELDS_WRITTEN) {
+        rc = fields_put_list(root, "foms", regions->fom_count, regions_put_fom, regions);
+    }
+    if (json_object_size(losses) > 0 && rc == FIELDS_WRITTEN) {
+        return field_put(root, "regions_lost", losses);
+    }
+    json_decref(losses);
+    return rc;
+}
+
+static int regions_decode_domains(const struct tree_node *domains,
+                                  struct apapi_region_result *region, const struct field_path *path)
+{
+    const struct field_path here = {path, "domains", NULL, path->err};
+
+    if (domains && domains->type != TREE_OBJECT) {
+        return field_fail(path, "domains", "not an object");
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct tree_node *domain = tree_get(domains, apapi_domain_name(d));
+        const struct field_path inner = {&here, apapi_domain_name(d), NULL, path->err};
+
+        if (domain &&
+            fields_decode(domain, fields_of_region_energy, &region->domains[d], &inner) < 0) {
+            return -1;
+        }
+        if (isnan(region->domains[d].power_w)) {
+            region->domains[d].power_w = region_power_w(region, d);
+        }
+    }
+    return 0;
+}
+
+static int regions_decode_bins(const struct tree_node *bins, struct apapi_region_result *region,
+                               const struct field_path *path)
+{
+    const struct tree_node *shares = tree_get(bins, "share_pct"), *share;
+    double bin_ns = tree_number(tree_get(bins, "bin_s")) * NS_PER_S;
+
+    if (!bins) {
+        return 0;
+    }
+    if (!shares || shares->type != TREE_ARRAY || shares->size > APAPI_REGION_BINS ||
+        !(bin_ns >= 1 && bin_ns < 1e18)) {
+        return field_fail(path, "bins", "not a width and at most 60 shares");
+    }
+    share = shares->size > 0 ? tree_first(shares) : NULL;
+    for (uint32_t i = 0; i < shares->size; i++) {
+        double pct = tree_is_number(share) ? tree_number(share) : -1;
+
+        if (!(pct >= 0 && pct <= 100)) {
+            return field_fail(path, "bins", "a share that is no percentage");
+        }
+        region->share_pct[i] = (uint8_t)pct;
+        share = i + 1 < shares->size ? tree_next(share) : share;
+    }
+    region->bins = shares->size;
+    region->bin_ns = (uint64_t)(bin_ns + 0.5);
+    return 0;
+}
+
+static int regions_decode_one(const struct tree_node *object, void *element, const void *context,
+                              const struct field_path *path)
+{
+    struct apapi_region_result *region = element;
+
+    (void)context;
+    *region = region_unmeasured();
+    return fields_decode(object, fields_of_region, region, path) < 0 ||
+                   regions_decode_domains(tree_get(object, "domains"), region, path) < 0
+               ? -1
+               : regions_decode_bins(tree_get(object, "bins"), region, path);
+}
+
+static int regions_decode_fom(const struct tree_node *object, void *fom, const void *context,
+                              const struct field_path *path)
+{
+    (void)context;
+    return fields_decode(object, fields_of_fom, fom, path);
+}
+
+int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
+                   const struct field_path *path)
+{
+    const struct fields_list list = {.key = "regions",
+                                     .size = sizeof(*regions->list),
+                                     .count = &regions->count,
+                                     .read = regions_decode_one};
+    const struct fields_list foms = {.key = "foms",
+                                     .size = sizeof(*regions->foms),
+                                     .count = &regions->fom_count,
+                                     .read = regions_decode_fom};
+    const struct field_path lost = {path, "regions_lost", NULL, path->err};
+    const struct tree_node *losses = tree_get(root, "regions_lost");
+
+    if (fields_decode_list(root, &list, &regions->list, path) < 0 ||
+        fields_decode_list(root, &foms, &regions->foms, path) < 0) {
+        return -1;
+    }
+    return losses ? fields_decode(losses, fields_of_losses, &regions->losses, &lost) : 0;
+}
+
+char *regions_text(const struct apapi_regions *regions)
+{
+    json_t *object = json_object();
+
+    return fields_text(object, regions_encode(object, regions, false));
+}
+
+int regions_parse(const char *text, size_t size, struct apapi_regions *regions)
+{
+    const struct field_path nowhere = {NULL, "", NULL, NULL};
+    struct tree_problem problem;
+    struct tree tree = {0};
+    int result = tree_parse(&tree, text, size, &problem);
+
+    *regions = (struct apapi_regions){0};
+    if (result == 0) {
+        result = regions_decode(tree.nodes, regions, &nowhere);
+    }
+    if (result) {
+        apapi_regions_clear(regions);
+    }
+    tree_free(&tree);
+    return result;
+}
+
+static void *regions_copy_array(const void *from, size_t count, size_t size)
+{
+    void *copy = malloc(count * size + 1); /* an empty one, too */
+
+    if (copy && count > 0) {
+        memcpy(copy, from, count * size);
+    }
+    return copy;
+}
+
+int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions)
+{
+    struct apapi_regions result = *regions;
+
+    result.list = regions_copy_array(regions->list, regions->count, sizeof(*regions->list));
+    result.foms = regions_copy_array(regions->foms, regions->fom_count, sizeof(*regions->foms));
+    if (!result.list || !result.foms) {
+        apapi_regions_clear(&result);
+        errno = ENOMEM;
+        return -1;
+    }
+    *copy = result;
+    return 0;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+const char *apapi_region_kind_name(enum apapi_region_kind kind)
+{
+    static const char *const names[] = {[APAPI_REGION_NAMED] = "region",
+                                        [APAPI_REGION_UNMARKED] = "unmarked",
+                                        [APAPI_REGION_IDLE] = "idle",
+                                        [APAPI_REGION_REST] = "rest"};
+
+    return (size_t)kind < COUNT_OF(names) ? names[kind] : "?";
+}
+
+const char *apapi_region_method_name(enum apapi_region_method method)
+{
+    static const char *const names[] = {[APAPI_REGION_UNKNOWN] = "unknown",
+                                        [APAPI_REGION_MEASURED] = "measured",
+                                        [APAPI_REGION_ESTIMATED] = "estimated",
+                                        [APAPI_REGION_SHARED] = "shared"};
+
+    return (size_t)method < COUNT_OF(names) ? names[method] : "?";
+}
+
+double apapi_region_energy_j(const struct apapi_region_result *region)
+{
+    double sum_j = NAN;
+
+    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        double energy_j = region->domains[domain].energy_j;
+
+        if (apapi_domain_adds_up(domain) && !isnan(energy_j)) {
+            sum_j = (isnan(sum_j) ? 0 : sum_j) + energy_j;
+        }
+    }
+    return sum_j;
+}
+
+void apapi_regions_clear(struct apapi_regions *regions)
+{
+    int saved = errno;
+
+    if (regions) {
+        free(regions->list);
+        free(regions->foms);
+        memset(regions, 0, sizeof(*regions));
+    }
+    errno = saved;
+}
+
+/* --- share ------------------------------------------------------------------------------------ */
+
+struct apapi_share apapi_share_unknown(void)
+{
+    struct apapi_share share = {.method = ""};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        share.domains[d] = (struct apapi_share_energy){NAN, NAN, NAN, NAN};
+    }
+    return share;
+}
+
+bool apapi_share_known(const struct apapi_share *share)
+{
+    return share->method[0] != '\0';
+}
+
+double apapi_share_energy_j(const struct apapi_share *share)
+{
+    double sum_j = NAN;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        double energy_j = share->domains[d].energy_j;
+
+        if (apapi_domain_adds_up(d) && apapi_share_known(share) && !isnan(energy_j)) {
+            sum_j = (isnan(sum_j) ? 0 : sum_j) + energy_j;
+        }
+    }
+    return sum_j;
+}
+
+double apapi_share_uncertainty_j(const struct apapi_share *share)
+{
+    double sum_j = isnan(apapi_share_energy_j(share)) ? NAN : 0;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (apapi_domain_adds_up(d) && !isnan(share->domains[d].energy_j)) {
+            sum_j += share->domains[d].uncertainty_j;
+        }
+    }
+    return sum_j;
+}
+
+static int share_put_domain(json_t *object, const void *share, size_t d)
+{
+    const struct apapi_share_energy *energy = &((const struct apapi_share *)share)->domains[d];
+
+    return isnan(energy->energy_j) ? FIELDS_NONE
+                                   : fields_encode(object, fields_of_share_energy, energy);
+}
+
+static int share_put_total(json_t *object, const struct apapi_share *share)
+{
+    const struct apapi_share_energy total = {apapi_share_energy_j(share),
+                                             apapi_share_uncertainty_j(share), NAN, NAN};
+
+    return isnan(total.energy_j)
+               ? FIELDS_WRITTEN
+               : field_put(object, "total", fields_object(fields_of_share_energy, &total));
+}
+
+json_t *share_object(const struct apapi_share *share)
+{
+    json_t *object = fields_object(fields_of_share, share);
+
+    if (object && apapi_share_known(share) &&
+        (fields_put_domains(object, "domains", share_put_domain, share) < 0 ||
+         share_put_total(object, share) < 0)) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+int share_encode(json_t *root, const struct apapi_share *share)
+{
+    return apapi_share_known(share) || share->reason[0]
+               ? field_put(root, "share", share_object(share))
+               : FIELDS_WRITTEN;
+}
+
+static int share_decode_domains(const struct tree_node *domains, struct apapi_share *share,
+                                const struct field_path *path)
+{
+    const struct field_path here = {path, "domains", NULL, path->err};
+
+    if (!tree_is(domains, TREE_OBJECT)) {
+        return field_fail(&here, "", domains ? "not an object" : "is missing");
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct tree_node *domain = tree_get(domains, apapi_domain_name(d));
+        const struct field_path inner = {&here, apapi_domain_name(d), NULL, path->err};
+
+        if (domain &&
+            fields_decode(domain, fields_of_share_energy, &share->domains[d], &inner) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int share_decode(const struct tree_node *object, struct apapi_share *share,
+                 const struct field_path *path)
+{
+    const struct field_path here = {path, "share", NULL, path->err};
+
+    *share = apapi_share_unknown();
+    if (!object) {
+        return 0;
+    }
+    if (fields_decode(object, fields_of_share, share, &here) < 0) {
+        return -1;
+    }
+    if (!apapi_share_known(share)) {
+        return share->reason[0] ? 0 : field_fail(&here, "method", "is missing, without a reason");
+    }
+    return share_decode_domains(tree_get(object, "domains"), share, &here);
+}
+
+int share_parse(const char *text, size_t size, struct apapi_share *share)
+{
+    const struct field_path nowhere = {NULL, "", NULL, NULL};
+    struct tree_problem problem;
+    struct tree tree = {0};
+    int result = tree_parse(&tree, text, size, &problem);
+
+    if (result == 0) {
+        result = share_decode(tree.nodes, share, &nowhere);
+    }
+    if (result < 0) {
+        *share = apapi_share_unknown();
+    }
+    tree_free(&tree);
+    return result;
+}
+
+/* --- timeline --------------------------------------------------------------------------------- */
+
+/*
+ * "timeline":{"bin_s":0.64,"package":{"unit_j":0.1,"n":[362,363,null],"covered_pct":{"1":50}}}
+ * Energies are integer multiples of unit_j. Each is rounded so that the sum up to it is right.
+ */
+
+#define STEPS_MAX 999    /* in the greatest bin */
+#define STEPS_TOTAL 1000 /* in all bins: half a step is 0.05 % */
+#define COVERED_PCT 99.9 /* a bin with at least this coverage counts as fully covered */
+
+/* Domains within another one have no timeline, to keep the record short. */
+static bool has_timeline(const struct apapi_measurement *m, int domain)
+{
+    return m->domains[domain].measured && m->domains[domain].timeline.count > 0 &&
+           domain != APAPI_DOMAIN_CORE && domain != APAPI_DOMAIN_UNCORE;
+}
+
+static double choose_unit_j(const struct apapi_timeline *timeline)
+{
+    double total_j = apapi_timeline_energy_j(timeline), greatest_j = 0;
+    int exponent;
+
+    for (size_t i = 0; i < timeline->count; i++) {
+        greatest_j = fmax(greatest_j, timeline->energy_j[i]);
+    }
+    if (greatest_j <= 0) {
+        return 1;
+    }
+    exponent = (int)ceil(log10(greatest_j / STEPS_MAX));
+    while (total_j < STEPS_TOTAL * pow(10, exponent)) {
+        exponent--;
+    }
+    return pow(10, exponent);
+}
+
+static int put_energies(json_t *object, const struct apapi_timeline *timeline, double unit_j)
+{
+    json_t *array = json_array();
+    int rc = json_object_set_new(object, "n", array);
+    double sum_j = 0;
+    json_int_t written = 0;
+
+    for (size_t i = 0; i < timeline->count && rc == 0; i++) {
+        json_int_t until;
+        json_t *value = json_null();
+
+        sum_j += timeline->energy_j[i];
+        until = (json_int_t)llround(sum_j / unit_j);
+        if (timeline->covered_pct[i] > 0) {
+            value = json_integer(until - written);
+            written = until;
+        }
+        rc = json_array_append_new(array, value);
+    }
+    return rc;
+}
+
+static int put_coverage(json_t *object, const struct apapi_timeline *timeline)
+{
+    json_t *coverage = json_object();
+    int rc = json_object_set_new(object, "covered_pct", coverage);
+
+    for (size_t i = 0; i < timeline->count && rc == 0; i++) {
+        char bin[24];
+        double pct = timeline->covered_pct[i];
+
+        if (pct > 0 && pct < COVERED_PCT) {
+            snprintf(bin, sizeof bin, "%zu", i);
+            rc = json_object_set_new(coverage, bin, json_integer((json_int_t)ceil(pct)));
+        }
+    }
+    fields_drop_empty(object, "covered_pct");
+    return rc;
+}
+
+int timeline_encode(json_t *object, const struct apapi_timeline *timeline)
+{
+    double unit_j = choose_unit_j(timeline);
+
+    return json_object_set_new(object, "unit_j", json_real(unit_j)) ||
+           put_energies(object, timeline, unit_j) || put_coverage(object, timeline);
+}
+
+static uint64_t record_timeline_widest_bin_ns(const struct apapi_measurement *m)
+{
+    uint64_t widest_ns = 0;
+
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        if (has_timeline(m, i) && m->domains[i].timeline.bin_ns > widest_ns) {
+            widest_ns = m->domains[i].timeline.bin_ns;
+        }
+    }
+    return widest_ns;
+}
+
+static int record_timeline_put_domains(json_t *object, const struct apapi_measurement *m,
+                                       uint64_t bin_ns)
+{
+    int rc = 0;
+
+    for (int i = 0; i < APAPI_DOMAINS && rc == 0; i++) {
+        struct apapi_timeline timeline = m->domains[i].timeline;
+        json_t *domain = has_timeline(m, i) ? json_object() : NULL;
+
+        if (has_timeline(m, i)) {
+            apapi_timeline_coarsen(&timeline, bin_ns);
+            rc = json_object_set_new(object, apapi_domain_name(i), domain) ||
+                 timeline_encode(domain, &timeline);
+        }
+    }
+    return rc;
+}
+
+int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins)
+{
+    uint64_t bin_ns = record_timeline_widest_bin_ns(m) << joins;
+    json_t *object;
+
+    if (bin_ns == 0) {
+        return 0;
+    }
+    object = json_object();
+    return json_object_set_new(root, "timeline", object) ||
+                   json_object_set_new(object, "bin_s", json_real((double)bin_ns / NS_PER_S)) ||
+                   record_timeline_put_domains(object, m, bin_ns)
+               ? -1
+               : 0;
+}
+
+/* Each reader returns NULL, or what is wrong. */
+
+static const char *read_coverage(const struct tree_node *coverage, struct apapi_timeline *timeline)
+{
+    const struct tree_node *key;
+
+    if (!coverage) {
+        return NULL;
+    }
+    if (coverage->type != TREE_OBJECT) {
+        return "covered_pct: not an object";
+    }
+    key = tree_first(coverage);
+    for (uint32_t i = 0; i < coverage->size; i++, key = tree_next(key + 1)) {
+        double pct = tree_number(key + 1);
+        char *end;
+        unsigned long bin = strtoul(key->text, &end, 10);
+
+        if (*key->text < '0' || *key->text > '9' || *end || bin >= timeline->count) {
+            return "covered_pct: not a bin";
+        }
+        if (pct <= 0 || pct > 100) {
+            return "covered_pct: not a share from 0 to 100";
+        }
+        timeline->covered_pct[bin] = (float)pct;
+    }
+    return NULL;
+}
+
+static const char *read_energies(const struct tree_node *array, double unit_j,
+                                 struct apapi_timeline *timeline)
+{
+    const struct tree_node *value;
+
+    if (!tree_is(array, TREE_ARRAY) || array->size == 0 || array->size > APAPI_TIMELINE_BINS) {
+        return "n: not an array of 1 to 120 bins";
+    }
+    value = tree_first(array);
+    for (uint32_t i = 0; i < array->size; i++, value = tree_next(value)) {
+        if (value->type == TREE_NULL) {
+            continue;
+        }
+        if (value->type != TREE_INTEGER || value->integer < 0) {
+            return "n: not a whole number or null";
+        }
+        timeline->energy_j[i] = (float)((double)value->integer * unit_j);
+        timeline->covered_pct[i] = 100;
+    }
+    timeline->count = array->size;
+    return NULL;
+}
+
+/* The length is the record's, up to the rounding of elapsed_s. */
+static const char *fit_length(struct apapi_timeline *timeline, uint64_t elapsed_ns)
+{
+    uint64_t longest_ns = timeline->count * timeline->bin_ns;
+
+    if (elapsed_ns > longest_ns + timeline->bin_ns ||
+        elapsed_ns + 2 * timeline->bin_ns <= longest_ns) {
+        return "n: bins of another length than the record";
+    }
+    timeline->length_ns = elapsed_ns < longest_ns ? elapsed_ns : longest_ns;
+    if (timeline->length_ns <= longest_ns - timeline->bin_ns) {
+        timeline->length_ns = longest_ns - timeline->bin_ns + 1;
+    }
+    return NULL;
+}
+
+static const char *record_timeline_read_one(const struct tree_node *object, uint64_t bin_ns,
+                                            uint64_t elapsed_ns, struct apapi_timeline *result)
+{
+    struct apapi_timeline timeline = {.bin_ns = bin_ns};
+    double unit_j = tree_number(tree_get(object, "unit_j"));
+    const char *problem;
+
+    if (unit_j <= 0) {
+        return "unit_j: not above 0";
+    }
+    problem = read_energies(tree_get(object, "n"), unit_j, &timeline);
+    if (!problem) {
+        problem = fit_length(&timeline, elapsed_ns);
+    }
+    if (!problem) {
+        problem = read_coverage(tree_get(object, "covered_pct"), &timeline);
+    }
+    if (!problem) {
+        *result = timeline;
+    }
+    return problem;
+}
+
+/* Centuries in nanoseconds; fits into 64 bits even when multiplied by the number of bins. */
+#define BIN_MAX_S 1e8
+
+int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,
+                     const struct field_path *path)
+{
+    const struct field_path inner = {path, "timeline", NULL, path->err};
+    const double bin_s = tree_number(tree_get(object, "bin_s"));
+
+    if (!object) {
+        return 0;
+    }
+    if (!(bin_s * NS_PER_S >= 1) || bin_s > BIN_MAX_S) {
+        return field_fail(&inner, "bin_s", "not a width in seconds");
+    }
+    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS; i++) {
+        const struct tree_node *one = tree_get(object, apapi_domain_name(i));
+        const char *problem =
+            one ? record_timeline_read_one(one, (uint64_t)(bin_s * NS_PER_S + 0.5), m->elapsed_ns,
+                                           &m->domains[i].timeline)
+                : NULL;
+
+        if (problem) {
+            return field_fail(&inner, apapi_domain_name(i), problem);
+        }
+    }
+    return 0;
+}
+
+int timelines_parse(const char *text, size_t size, struct apapi_measurement *m)
+{
+    const struct field_path nowhere = {NULL, "", NULL, NULL};
+    struct tree_problem problem;
+    struct tree tree = {0};
+    int result = tree_parse(&tree, text, size, &problem);
+
+    if (result == 0) {
+        result = timelines_decode(tree.nodes, m, &nowhere);
+    }
+    tree_free(&tree);
+    return result;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_RECORD_MEMBERS_H
+#define APAPI_RECORD_MEMBERS_H
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "apapi/region_result.h"
+#include "apapi/share_result.h"
+#include "base/json.h"
+#include "record/fields.h"
+
+/* --- regions ---------------------------------------------------------------------------------- */
+
+/** @return whether a record says anything of them. */
+bool regions_exist(const struct apapi_regions *regions);
+
+/**
+ * Add "regions", "foms" and "regions_lost" to a record.
+ * @param whole  also what follows from the rest: power_w
+ * @return 0; -1: out of memory
+ */
+int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole);
+
+/** Read them from a record that may have none. 0; -1 with errno and path->err. */
+int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
+                   const struct field_path *path);
+
+/** @return the same as a text, free it with free(); NULL: out of memory. */
+char *regions_text(const struct apapi_regions *regions);
+
+/** Read such a text. 0; -1: it is none, or out of memory; `regions` is empty then. */
+int regions_parse(const char *text, size_t size, struct apapi_regions *regions);
+
+/** Make a deep copy. 0; -1 with ENOMEM, `copy` unchanged. */
+int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions);
+
+/** @return a region of no known energy. */
+struct apapi_region_result region_unmeasured(void);
+
+/** @return energy_j / time_ns [W]; NaN: not known. */
+double region_power_w(const struct apapi_region_result *region, enum apapi_domain domain);
+
+/* --- share ------------------------------------------------------------------------------------ */
+
+/** Add "share" to a record that has one, or a reason for none. 0; -1: out of memory. */
+int share_encode(json_t *root, const struct apapi_share *share);
+
+/** @return the same as an object; NULL: out of memory. */
+json_t *share_object(const struct apapi_share *share);
+
+/** Read the value of "share"; NULL: there is none. 0; -1 with EINVAL and path->err. */
+int share_decode(const struct tree_node *object, struct apapi_share *share,
+                 const struct field_path *path);
+
+/** Read it from its JSON, as share_object() writes it. 0; -1 with EINVAL, ENOMEM. */
+int share_parse(const char *text, size_t size, struct apapi_share *share);
+
+/* --- timeline --------------------------------------------------------------------------------- */
+
+struct apapi_measurement;
+struct apapi_timeline;
+
+/** Put "unit_j":…,"n":[…],"covered_pct":{…} of a timeline with bins. 0; otherwise out of memory. */
+int timeline_encode(json_t *object, const struct apapi_timeline *timeline);
+
+/**
+ * Add the domains' power over time to a record, or replace it.
+ * @param joins  how often pairs of bins are joined
+ * @return 0; -1: out of memory.
+ */
+int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins);
+
+/**
+ * Read the value of "timeline", or nothing if it is NULL. Domains and elapsed_ns must have been
+ * read before. 0; -1 with EINVAL and path->err.
+ */
+int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,
+                     const struct field_path *path);
+
+/** The same from its JSON. 0; -1 with EINVAL, ENOMEM. */
+int timelines_parse(const char *text, size_t size, struct apapi_measurement *m);
+
+#endif

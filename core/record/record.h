@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_RECORD_RECORD_H
+#define APAPI_RECORD_RECORD_H
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/event.h"
+#include "apapi/measurement.h"
+#include "apapi/record.h"
+#include "base/json.h"
+#include "measure/counter.h"
+
+/* --- coverage --------------------------------------------------------------------------------- */
+
+/* Which part of the time the energy is of, 0..1. NaN: not known. */
+
+/** Below this it is said beside the energy. */
+#define COVERAGE_WHOLE 0.995
+
+/** @return whether it is known, and so small that it must be said beside the energy. */
+bool coverage_is_low(double covered);
+
+/** @return it in percent, rounded down to one decimal: no more is covered than it says. */
+double coverage_pct(double covered);
+
+/** Of an event. */
+double coverage_of_event(const struct apapi_event_result *event, const struct apapi_measurement *m);
+
+/** Of the total: the least of the domains that add up. */
+double coverage_of_total(const struct apapi_measurement *m);
+
+/** @return the estimate for the rest of a domain's time [J]; 0: there is none; NaN: not known. */
+double coverage_rest_of(const struct apapi_domain_result *domain);
+
+/** @return the estimates of all domains that add up [J]; NaN: not asked for, or one not known. */
+double coverage_rest_j(const struct apapi_measurement *m);
+
+/* --- sets of domains -------------------------------------------------------------------------- */
+
+/* Sets of domains: bit 1 << enum apapi_domain. */
+
+#define DOMAIN_LIST_SIZE 64 /* of a text with all names and its NUL */
+
+/** The set of one domain. */
+static inline uint32_t domain_bit(int domain)
+{
+    return UINT32_C(1) << domain;
+}
+
+/** The domains of the set that add up to the total. */
+uint32_t domain_list_adding_up(uint32_t set);
+
+/** Write the names, separated by `separator`; "": none. */
+void domain_list_text(uint32_t set, const char *separator, char text[DOMAIN_LIST_SIZE]);
+
+/** @return the set that domain_list_text() has written with ","; other names are left out. */
+uint32_t domain_list_parse(const char *text);
+
+/** @return the names as a JSON array; NULL: out of memory. */
+json_t *domain_list_json(uint32_t set);
+
+/** @return 0; -1: not an array of texts. Names that are not known are left out. */
+int domain_list_read(const struct tree_node *array, uint32_t *set);
+
+/* --- when it ended ---------------------------------------------------------------------------- */
+
+/**
+ * When a measurement ended, UTC since 1970 [ns]. Always less than INT64_MAX, which stands for
+ * never, even if a forged record says otherwise.
+ */
+static inline int64_t record_end_ns(const struct apapi_measurement *m)
+{
+    int64_t end_ns;
+    bool beyond = __builtin_add_overflow(m->start_unix_ns, m->elapsed_ns, &end_ns);
+
+    return beyond || end_ns == INT64_MAX ? INT64_MAX - 1 : end_ns;
+}
+
+/* --- how tasks ended -------------------------------------------------------------------------- */
+
+/* Combine numbers of several records. Each may be APAPI_UNKNOWN. */
+
+/** @return the greater one, or the one that is known. */
+static inline uint32_t known_greater(uint32_t a, uint32_t b)
+{
+    if (a == APAPI_UNKNOWN || b == APAPI_UNKNOWN) {
+        return a == APAPI_UNKNOWN ? b : a;
+    }
+    return a > b ? a : b;
+}
+
+/** @return the sum; unknown if one is unknown. */
+static inline uint32_t known_sum(uint32_t a, uint32_t b)
+{
+    return b > APAPI_UNKNOWN - a ? APAPI_UNKNOWN : a + b; /* an overflow is unknown, too */
+}
+
+/**
+ * Combine how the tasks of two nodes ended: unknown if one is unknown. Signal and code are unknown
+ * if there was none.
+ */
+static inline struct apapi_ending ending_of_both(const struct apapi_ending *a,
+                                                 const struct apapi_ending *b)
+{
+    bool all_failed_known = a->failed != APAPI_UNKNOWN && b->failed != APAPI_UNKNOWN;
+
+    if (a->code == APAPI_UNKNOWN || b->code == APAPI_UNKNOWN) {
+        return APAPI_ENDING_UNKNOWN;
+    }
+    return (struct apapi_ending){.code = known_greater(a->code, b->code),
+                                 .signal = known_greater(a->signal, b->signal),
+                                 .failed = all_failed_known ? known_sum(a->failed, b->failed)
+                                                            : known_greater(a->failed, b->failed)};
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+/** The shorter one of two times, of which 0 is not known. */
+static inline uint64_t window_shorter_ns(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns == 0 || (b_ns > 0 && b_ns < a_ns) ? b_ns : a_ns;
+}
+
+/** The longest of its meters': a domain has no power of a shorter time [ns]. */
+static inline uint64_t window_of_component_ns(const struct apapi_component_result *component)
+{
+    uint64_t window_ns = apapi_window_ns(component->interval_ns, 0);
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_event *event = &component->events[i].event;
+        uint64_t own_ns = apapi_window_ns(component->interval_ns, event->update_ns);
+
+        if (apapi_counter_never_rests(event) && event->accumulates && own_ns > window_ns) {
+            window_ns = own_ns;
+        }
+    }
+    return window_ns;
+}
+
+/** The shortest time that has a power, of all components [ns]; 0: not known. */
+static inline uint64_t window_shortest_ns(const struct apapi_measurement *m)
+{
+    uint64_t shortest_ns = 0;
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        if (m->components[i].measured) {
+            shortest_ns = window_shorter_ns(shortest_ns, window_of_component_ns(&m->components[i]));
+        }
+    }
+    return shortest_ns;
+}
+
+/** @return whether a time is too short for a power. */
+static inline bool window_is_longer(uint64_t window_ns, double time_ns)
+{
+    return time_ns < (double)window_ns;
+}
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+/** Make a deep copy, to be freed with apapi_record_clear(). 0; -1 with ENOMEM, `copy` unchanged. */
+int record_copy(struct apapi_record *copy, const struct apapi_record *record);
+
+#endif

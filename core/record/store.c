@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/files.h"
+
+/* --- a file of a day -------------------------------------------------------------------------- */
+
+#define LOOKS_MAX 1000 /* at the end of a file to which others append all the time */
+
+int day_file_name(struct day_file *day_file, const char *dir, const char *node, int64_t unix_ns,
+                  struct apapi_error *err)
+{
+    char day[TIMESTAMP_SIZE];
+
+    if (folder_check_name(node) < 0) {
+        return apapi_fail(err, EINVAL, "store: \"%s\" cannot be the name of a node", node);
+    }
+    timestamp_day(day, sizeof(day), unix_ns);
+    if (snprintf(day_file->path, sizeof(day_file->path), "%s/%s/%s.jsonl", dir, day, node) >=
+        (int)sizeof(day_file->path)) {
+        return apapi_fail(err, ENAMETOOLONG, "%s: the path is too long", dir);
+    }
+    return 0;
+}
+
+int day_file_name_hours(struct day_file *day_file, const char *dir, const char *node,
+                        int64_t unix_ns, struct apapi_error *err)
+{
+    int rc = day_file_name(day_file, dir, node, unix_ns, err);
+
+    if (rc == 0) {
+        strcpy(strrchr(day_file->path, '.'), ".hours"); /* no longer than .jsonl */
+    }
+    return rc;
+}
+
+int day_file_enter(struct day_file *day_file, int root, int flags, struct apapi_error *err)
+{
+    char day_path[PATH_MAX];
+
+    snprintf(day_path, sizeof(day_path), "%.*s",
+             (int)(strrchr(day_file->path, '/') - day_file->path), day_file->path);
+    day_file->folder = folder_open_below(root, day_path, err);
+    if (day_file->folder < 0) {
+        return -1;
+    }
+    day_file->file =
+        folder_open_file(day_file->folder, day_file->path, flags, &day_file->status, err);
+    if (day_file->file < 0) {
+        folder_close(day_file->folder);
+        return -1;
+    }
+    return 0;
+}
+
+void day_file_leave(struct day_file *day_file)
+{
+    folder_close(day_file->file);
+    folder_close(day_file->folder);
+}
+
+static bool ends_within_a_line(const struct day_file *day_file)
+{
+    char last;
+
+    return day_file->status.st_size > 0 &&
+           pread(day_file->file, &last, 1, day_file->status.st_size - 1) == 1 && last != '\n';
+}
+
+/*
+ * While another process appends a line, the file ends within it: a write makes the file longer page
+ * by page. So a line is torn only if no write is under way. fchmod() takes the inode's lock, which
+ * a write holds to its end: after it, a line that was being written is complete.
+ */
+static bool last_line_is_torn(struct day_file *day_file)
+{
+    for (int i = 0; i < LOOKS_MAX && ends_within_a_line(day_file); i++) {
+        off_t size = day_file->status.st_size;
+
+        if (fchmod(day_file->file, day_file->status.st_mode & 07777) ||
+            fstat(day_file->file, &day_file->status) || day_file->status.st_size == size) {
+            return true;
+        }
+    }
+    return ends_within_a_line(day_file);
+}
+
+static int day_file_write(struct day_file *day_file, const char *line, struct apapi_error *err)
+{
+    bool torn = last_line_is_torn(day_file);
+    size_t length = torn + strlen(line) + 1;
+    char *bytes = malloc(length + 1);
+    ssize_t written;
+    int code;
+
+    if (!bytes) {
+        return apapi_fail(err, ENOMEM, "%s: out of memory", day_file->path);
+    }
+    snprintf(bytes, length + 1, "%s%s\n", torn ? "\n" : "", line);
+    do {
+        written = write(day_file->file, bytes, length);
+    } while (written < 0 && errno == EINTR);
+    code = errno;
+    free(bytes);
+    if (written < 0) {
+        return apapi_fail(err, code, "%s: %s", day_file->path, strerror(code));
+    }
+    if ((size_t)written < length) {
+        return apapi_fail(err, ENOSPC, "%s: only %zd of %zu bytes written", day_file->path, written,
+                          length);
+    }
+    return 0;
+}
+
+int day_file_append(struct day_file *day_file, const char *line, struct apapi_error *err)
+{
+    int result = day_file_write(day_file, line, err);
+
+    if (result == 0) {
+        result = close(day_file->file);
+        day_file->file = -1;
+        if (result < 0) {
+            apapi_fail(err, errno, "%s: %s", day_file->path, strerror(errno));
+        }
+    }
+    return result;
+}
+
+/* --- accounting files ------------------------------------------------------------------------- */
+
+/* Open the file. On success, call day_file_leave() at the end. */
+static int store_enter(struct day_file *day_file, const char *dir, int flags,
+                       struct apapi_error *err)
+{
+    int root = folder_open(dir, err), rc;
+
+    if (root < 0) {
+        return -1;
+    }
+    rc = day_file_enter(day_file, root, flags, err);
+    folder_close(root);
+    return rc;
+}
+
+static int store_append(struct day_file *day_file, const char *dir, const char *line,
+                        struct apapi_error *err)
+{
+    int rc;
+
+    if (strchr(line, '\n')) {
+        return apapi_fail(err, EINVAL, "store: a record of more than one line");
+    }
+    /* readable, too: the last byte is checked */
+    if (store_enter(day_file, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
+        return -1;
+    }
+    rc = day_file_append(day_file, line, err);
+    day_file_leave(day_file);
+    return rc;
+}
+
+int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const char *line,
+                       struct apapi_error *err)
+{
+    struct day_file day_file = {.folder = -1, .file = -1};
+
+    return day_file_name(&day_file, dir, node, unix_ns, err) < 0
+               ? -1
+               : store_append(&day_file, dir, line, err);
+}
+
+int apapi_store_append_hour(const char *dir, const char *node, int64_t unix_ns, const char *line,
+                            struct apapi_error *err)
+{
+    struct day_file day_file = {.folder = -1, .file = -1};
+
+    return day_file_name_hours(&day_file, dir, node, unix_ns, err) < 0
+               ? -1
+               : store_append(&day_file, dir, line, err);
+}
+
+int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct apapi_error *err)
+{
+    struct day_file day_file = {.folder = -1, .file = -1};
+    int rc = 0;
+
+    if (day_file_name(&day_file, dir, node, unix_ns, err) < 0 ||
+        store_enter(&day_file, dir, O_RDWR, err) < 0) {
+        return -1;
+    }
+    if (fsync(day_file.file) < 0 || fsync(day_file.folder) < 0) {
+        rc = apapi_fail(err, errno, "%s: %s", day_file.path, strerror(errno));
+    }
+    day_file_leave(&day_file);
+    return rc;
+}
+
+/* --- users' copies ---------------------------------------------------------------------------- */
+
+#define FREE_SHARE 20 /* users leave one of so many parts of the file system free */
+
+/* A user who runs many short steps does not fill a disk that others need. */
+static int user_store_check_free(int top, const char *dir, struct apapi_error *err)
+{
+    struct statvfs disk;
+
+    if (fstatvfs(top, &disk)) {
+        return apapi_fail(err, errno, "%s: %s", dir, strerror(errno));
+    }
+    return disk.f_blocks == 0 || disk.f_bavail >= disk.f_blocks / FREE_SHARE
+               ? 0
+               : apapi_fail(err, ENOSPC, "%s: less than a twentieth of the file system is free",
+                            dir);
+}
+
+/* The bits of the group are those of the list's mask: without them, the user was not let in yet. */
+static int user_store_let(int fd, const char *path, const struct user_record *record,
+                          uint16_t rights, struct apapi_error *err)
+{
+    struct stat status;
+
+    if (fstat(fd, &status)) {
+        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    }
+    if (status.st_mode & S_IRWXG || access_let_user(fd, record->uid, rights) == 0) {
+        return 0;
+    }
+    return apapi_fail(err, errno, "%s: user %u cannot be given the right to read it: %s", path,
+                      record->uid, strerror(errno));
+}
+
+/* @param path  result: of the user's folder */
+static int user_store_open(const struct user_record *record, char path[PATH_MAX],
+                           struct apapi_error *err)
+{
+    int top = folder_open(record->dir, err), folder = -1;
+
+    if (top < 0) {
+        return -1;
+    }
+    if (snprintf(path, PATH_MAX, "%s/%u", record->dir, record->uid) >= PATH_MAX) {
+        apapi_fail(err, ENAMETOOLONG, "%s: the path is too long", record->dir);
+    } else if (access_let_in(top, record->dir, 0711, err) == 0 &&
+               user_store_check_free(top, record->dir, err) == 0) {
+        folder = folder_open_below(top, path, err);
+    }
+    folder_close(top);
+    if (folder >= 0 && user_store_let(folder, path, record, ACCESS_READ | ACCESS_ENTER, err)) {
+        folder_close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
+/* Someone could use a second name of it to have other data changed, or to keep it. */
+static int user_store_check(const struct day_file *day_file, const char *line,
+                            struct apapi_error *err)
+{
+    if (day_file->status.st_nlink != 1) {
+        return apapi_fail(err, EMLINK, "%s: has a second name", day_file->path);
+    }
+    if (day_file->status.st_size + (off_t)strlen(line) >= USER_STORE_DAY_MAX) {
+        return apapi_fail(err, EFBIG, "%s: has %d MiB already", day_file->path,
+                          USER_STORE_DAY_MAX >> 20);
+    }
+    return 0;
+}
+
+static int user_store_write(struct day_file *day_file, const struct user_record *record,
+                            struct apapi_error *err)
+{
+    if (user_store_let(day_file->folder, day_file->path, record, ACCESS_READ | ACCESS_ENTER, err) ||
+        user_store_let(day_file->file, day_file->path, record, ACCESS_READ, err) ||
+        user_store_check(day_file, record->line, err)) {
+        return -1;
+    }
+    return day_file_append(day_file, record->line, err);
+}
+
+int user_store_append(const struct user_record *record, struct apapi_error *err)
+{
+    struct day_file day_file = {.folder = -1, .file = -1};
+    char path[PATH_MAX];
+    int folder = user_store_open(record, path, err), result = -1;
+
+    if (folder < 0) {
+        return -1;
+    }
+    if (day_file_name(&day_file, path, record->node, record->unix_ns, err) == 0 &&
+        day_file_enter(&day_file, folder, O_RDWR | O_APPEND | O_CREAT, err) == 0) {
+        result = user_store_write(&day_file, record, err);
+        day_file_leave(&day_file);
+    }
+    folder_close(folder);
+    return result;
+}
