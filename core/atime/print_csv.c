@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
-#include "output/csv.h"
+#include "render/csv.h"
 
 static void print_csv_put_program(const struct csv *csv, const char *name, const char *unit,
                                   double number)

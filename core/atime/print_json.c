@@ -11,8 +11,8 @@
 #include "atime/student.h"
 #include "base/array.h"
 #include "base/text.h"
-#include "output/table_regions.h"
 #include "record/fields.h"
+#include "render/regions.h"
 
 #define FORM (JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES))
 

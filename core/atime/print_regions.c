@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "output/table_regions.h"
+#include "render/regions.h"
 #include "sum/regions.h"
 
 #define LABEL_WIDTH 16

@@ -24,7 +24,7 @@
 #include "collect/limits.h"
 #include "config/values.h"
 #include "gather/receiver.h"
-#include "output/step_report.h"
+#include "render/step_report.h"
 
 #define PART_BYTES 65536
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)

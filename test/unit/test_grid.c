@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/grid.h"
+#include "render/grid.h"
 #include "unit/unit.h"
 
 static const struct grid_column columns[] = {

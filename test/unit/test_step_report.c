@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/step_report.h"
+#include "render/step_report.h"
 
 #include <jansson.h>
 #include <math.h>

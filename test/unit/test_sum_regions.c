@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/table_regions.h"
 #include "record/members.h"
+#include "render/regions.h"
 #include "sum/regions.h"
 #include "unit/merge_fixture.h"
 

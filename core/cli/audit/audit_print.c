@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/audit/audit_result.h"
-#include "cli/grid.h"
-#include "output/csv.h"
+#include "render/csv.h"
+#include "render/grid.h"
 
 #define REASONS_SIZE 1024
 

@@ -23,7 +23,7 @@
 #include "cli/steps/steps.h"
 #include "cli/when.h"
 #include "config/config.h"
-#include "output/prometheus.h"
+#include "render/prometheus.h"
 
 /** Which steps `apapi export` reads, and from where. */
 struct export_input {

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "config/values.h"
-#include "output/step_report.h"
+#include "render/step_report.h"
 #include "sum/lacking.h"
 
 #define COMMAND "merge"

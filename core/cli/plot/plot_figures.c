@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cli/job/job_power.h"
 #include "cli/plot/plot_figures.h"
-#include "output/table_regions.h"
 #include "record/fields.h"
+#include "render/regions.h"
 #include "sum/regions.h"
 
 /* --- lines ---------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "cli/regions/regions_job.h"
-#include "output/table_regions.h"
+#include "render/regions.h"
 #include "sum/regions.h"
 
 static struct region_row regions_job_row(struct regions *regions,

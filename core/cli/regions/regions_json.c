@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "cli/json.h"
 #include "cli/regions/regions.h"
-#include "output/csv.h"
 #include "record/fields.h"
+#include "render/csv.h"
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 

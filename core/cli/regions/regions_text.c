@@ -7,9 +7,9 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/grid.h"
 #include "cli/regions/regions.h"
-#include "output/table_regions.h"
+#include "render/grid.h"
+#include "render/regions.h"
 
 #define PATH_LEAST 16
 

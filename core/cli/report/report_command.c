@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/grid.h"
 #include "cli/records/input.h"
 #include "cli/records/input_options.h"
 #include "cli/records/own.h"
@@ -21,6 +20,7 @@
 #include "cli/totals/order.h"
 #include "cli/totals/sort.h"
 #include "cli/when.h"
+#include "render/grid.h"
 
 #define COMMAND "report"
 #define NAMES_SIZE 1024

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "output/csv.h"
 #include "record/fields.h"
+#include "render/csv.h"
 
 #define CELL_SIZE 4200
 #define KEY_SIZE 40

@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/grid.h"
 #include "cli/job/job_view.h"
-#include "output/table_regions.h"
+#include "render/grid.h"
+#include "render/regions.h"
 
 #define CURVE_ROWS 6
 #define EIGHTHS 8

@@ -8,8 +8,8 @@
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
 #include "cli/totals/row_fields.h"
-#include "output/table_regions.h"
 #include "record/record.h"
+#include "render/regions.h"
 
 /* --- regions of a record -------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/prometheus.h"
+#include "render/prometheus.h"
 
 #include <errno.h>
 #include <math.h>

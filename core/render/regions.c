@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/table_regions.h"
+#include "render/regions.h"
 
 #include <math.h>
 #include <string.h>

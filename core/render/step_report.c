@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/step_report.h"
+#include "render/step_report.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/csv.h"
 #include "record/fields.h"
+#include "render/csv.h"
 
 void step_report_keep(void *context, const char *line, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_OUTPUT_TABLE_ROWS_H
-#define APAPI_OUTPUT_TABLE_ROWS_H
+#ifndef APAPI_RENDER_DOMAIN_ROWS_H
+#define APAPI_RENDER_DOMAIN_ROWS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/csv.h"
+#include "render/csv.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "output/table_regions.h"
 #include "record/record.h"
+#include "render/regions.h"
 #include "sum/crossing.h"
 
 #define TEXT_SIZE 4200

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/table_rows.h"
+#include "render/domain_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_OUTPUT_CSV_H
-#define APAPI_OUTPUT_CSV_H
+#ifndef APAPI_RENDER_CSV_H
+#define APAPI_RENDER_CSV_H
 #include <stdbool.h>
 #include <stdio.h>
 

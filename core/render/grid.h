@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_CLI_GRID_H
-#define APAPI_CLI_GRID_H
+#ifndef APAPI_RENDER_GRID_H
+#define APAPI_RENDER_GRID_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_OUTPUT_STEP_REPORT_H
-#define APAPI_OUTPUT_STEP_REPORT_H
+#ifndef APAPI_RENDER_STEP_REPORT_H
+#define APAPI_RENDER_STEP_REPORT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_OUTPUT_TABLE_REGIONS_H
-#define APAPI_OUTPUT_TABLE_REGIONS_H
+#ifndef APAPI_RENDER_REGIONS_H
+#define APAPI_RENDER_REGIONS_H
 #include <stdio.h>
 
 #include "apapi/region_result.h"

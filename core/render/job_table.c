@@ -10,8 +10,8 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "output/table_rows.h"
 #include "record/record.h"
+#include "render/domain_rows.h"
 #include "sum/timing.h"
 
 #define INCOMPLETE_LISTED 5

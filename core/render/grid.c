@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/grid.h"
+#include "render/grid.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,0 +1,731 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "record/record.h"
+#include "render/domain_rows.h"
+#include "render/regions.h"
+#include "render/step_parts.h"
+#include "sum/job_id.h"
+
+/* --- the share -------------------------------------------------------------------------------- */
+
+static const char *table_share_idle(const struct apapi_share *share)
+{
+    if (share->idle[0] == '\0') {
+        return "";
+    }
+    return share->idle[0] == 'c' ? ", idle power by cores" : ", idle power apart";
+}
+
+static void table_put_share(const struct table *table)
+{
+    const struct share_sum *sum = &table->merge->share;
+    const struct apapi_share *share = &sum->share;
+    char energy[UNITS_SIZE];
+
+    if (sum->nodes == 0) {
+        if (share->reason[0]) {
+            fprintf(table->out, "  share of the step: not known, %s\n", share->reason);
+        }
+        return;
+    }
+    units_known_quantity(energy, sizeof(energy), apapi_share_energy_j(share),
+                         apapi_share_uncertainty_j(share), "J");
+    fprintf(table->out, "  share of the step: %s (%s%s)\n", energy, share->method,
+            table_share_idle(share));
+    if (sum->lacking > 0) {
+        fprintf(table->out, "  share not known on %zu of %zu nodes\n", sum->lacking,
+                table->expected);
+    }
+}
+
+/* --- domains ---------------------------------------------------------------------------------- */
+
+#define NODES_LISTED 4
+#define NODE_COLUMNS 24
+#define NODE_SIZE (APAPI_TEXT_SIZE + 64)
+
+static void set_values(struct table_row *row, const struct merge_domain *sum, bool brief)
+{
+    table_row_set(row, sum->energy_j, sum->uncertainty_j, &sum->power_w, brief);
+    row->bin_ns = brief ? 0 : sum->bin_ns;
+    row->covered = sum->covered;
+    row->rest_j = sum->rest_j;
+}
+
+/* Whether the step is too short for a power. */
+static bool table_domains_is_brief(const struct table *table)
+{
+    return window_is_longer(table->merge->window_ns, table->merge->elapsed_s * 1e9);
+}
+
+static void table_domains_add_domain(struct table_rows *rows, const struct table *table,
+                                     enum apapi_domain domain)
+{
+    struct table_row *row = &rows->rows[rows->count];
+    struct merge_domain sum;
+
+    merge_domain(table->merge, domain, &sum);
+    if (sum.nodes == 0) {
+        return;
+    }
+    table_row_name(row, domain);
+    set_values(row, &sum, table_domains_is_brief(table));
+    row->columns = rows->columns;
+    row->nodes = sum.nodes;
+    rows->count++;
+}
+
+static void name_total(struct table_row *row, const struct merge_total *total,
+                       const struct table *table)
+{
+    size_t nodes = total->sum.nodes;
+
+    if (total->missing) {
+        snprintf(row->label, sizeof(row->label), "partial total");
+    } else if (nodes < table->expected) {
+        snprintf(row->label, sizeof(row->label), "total of %zu node%s", nodes,
+                 nodes == 1 ? "" : "s");
+    } else {
+        snprintf(row->label, sizeof(row->label), "total");
+    }
+}
+
+static void table_domains_add_total(struct table_rows *rows, const struct table *table)
+{
+    struct table_row *row = &rows->rows[rows->count];
+    struct merge_total total;
+
+    if (rows->count == 0) {
+        return;
+    }
+    merge_total(table->merge, &total);
+    name_total(row, &total, table);
+    row->is_total = true;
+    set_values(row, &total.sum, table_domains_is_brief(table));
+    row->columns = row->bin_ns > 0 ? TABLE_MAX + 1 : TABLE_MEAN + 1;
+    rows->count++;
+}
+
+static void collect_rows(struct table_rows *rows, const struct table *table)
+{
+    /* a percentile of several nodes' sum is not known */
+    rows->columns = table->head->verbose && table->recorded == 1 ? TABLE_COLUMNS : TABLE_P95;
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        if (apapi_domain_adds_up(domain)) {
+            table_domains_add_domain(rows, table, domain);
+        }
+    }
+    table_domains_add_total(rows, table);
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        if (!apapi_domain_adds_up(domain)) {
+            table_domains_add_domain(rows, table, domain);
+        }
+    }
+}
+
+/* Domains that no node knows, although there are meters for them. */
+static void put_unknown(const struct table *table)
+{
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        struct merge_domain sum;
+
+        merge_domain(table->merge, domain, &sum);
+        if (!apapi_domain_adds_up(domain) || sum.nodes > 0 || sum.unknown == 0) {
+            continue;
+        }
+        fprintf(table->out, "  total without %s, whose energy is not known",
+                apapi_domain_name(domain));
+        if (table->expected > 1) {
+            fprintf(table->out, " on %zu of %zu nodes", sum.unknown, table->expected);
+        }
+        fputc('\n', table->out);
+    }
+}
+
+static void table_domains_put_partial(const struct table_rows *rows, const struct table *table)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!rows->rows[i].is_total && rows->rows[i].nodes < table->recorded) {
+            fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
+                    rows->rows[i].nodes, table->expected);
+        }
+    }
+}
+
+static uint64_t table_domains_widest_bin_ns(const struct table_rows *rows)
+{
+    uint64_t widest_ns = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        widest_ns = rows->rows[i].bin_ns > widest_ns ? rows->rows[i].bin_ns : widest_ns;
+    }
+    return widest_ns;
+}
+
+/* Name the domains whose values are sums of the nodes' own extremes. */
+static void put_added_up(const struct table_rows *rows, FILE *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct table_row *row = &rows->rows[i];
+
+        if (!row->is_total && row->nodes > 1 && row->bin_ns == 0) {
+            fprintf(out, "%s %s", count++ ? "," : "  min, max of", row->label);
+        }
+    }
+    fputs(count ? ": the nodes' own, added up\n" : "", out);
+}
+
+static void put_meaning(const struct table_rows *rows, const struct table *table)
+{
+    uint64_t bin_ns = table_domains_widest_bin_ns(rows);
+    char width[UNITS_SIZE];
+
+    if (table_domains_is_brief(table)) {
+        units_short(width, sizeof(width), (double)table->merge->window_ns / 1e9);
+        fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
+        return;
+    }
+    if (table->recorded < 2) {
+        return;
+    }
+    if (bin_ns == 0) {
+        fputs("  mean: energy by time; min, max: the nodes' own, added up\n", table->out);
+        return;
+    }
+    units_short(width, sizeof(width), (double)bin_ns / 1e9);
+    fprintf(table->out, "  mean: energy by time; min, max: all nodes together, over %s\n", width);
+    put_added_up(rows, table->out);
+}
+
+static void put_footnotes(const struct table_rows *rows, const struct table *table)
+{
+    const struct merge_span *covered = &table->merge->covered_pct;
+    bool brackets = false;
+
+    table_put_share(table);
+    table_rows_put_coverage(
+        rows, covered->least == covered->most ? coverage_pct(covered->least / 100) : NAN,
+        table->out);
+    put_unknown(table);
+    table_domains_put_partial(rows, table);
+    for (size_t i = 0; i < rows->count; i++) {
+        brackets |= rows->rows[i].label[0] == '(';
+    }
+    if (brackets) {
+        fputs("  in brackets: inside package or around other domains, not to be added\n",
+              table->out);
+    }
+    put_meaning(rows, table);
+}
+
+/* What is shown of single nodes. */
+struct node_texts {
+    double uncertainty; /* of the nodes together, relative; NaN: not known */
+    char texts[NODES_LISTED][NODE_SIZE];
+    size_t count;
+};
+
+static void table_domains_add_node(struct node_texts *nodes, const char *word,
+                                   const struct merge_node *node)
+{
+    double uncertainty_j = node->total_j * nodes->uncertainty;
+    char clean[APAPI_TEXT_SIZE];
+    char name[APAPI_TEXT_SIZE];
+    char energy[UNITS_SIZE];
+
+    text_clean(clean, sizeof(clean), node->name);
+    text_shorten(name, sizeof(name), clean, NODE_COLUMNS, NODE_COLUMNS / 2);
+    units_known_quantity(energy, sizeof(energy), node->total_j, uncertainty_j, "J");
+    snprintf(nodes->texts[nodes->count++], NODE_SIZE, "%s%s %s", word, name, energy);
+}
+
+/* The distribution of the nodes' energies. */
+struct spread {
+    const struct merge_node *lowest, *highest;
+    size_t count;
+    double mean_j, squares; /* sum of squared distances from the mean */
+};
+
+static void spread_add(struct spread *spread, const struct merge_node *node)
+{
+    double distance_j = node->total_j - spread->mean_j;
+
+    if (isnan(node->total_j)) {
+        return;
+    }
+    spread->count++;
+    spread->mean_j += distance_j / (double)spread->count;
+    spread->squares += distance_j * (node->total_j - spread->mean_j);
+    if (!spread->lowest || node->total_j < spread->lowest->total_j) {
+        spread->lowest = node;
+    }
+    if (!spread->highest || node->total_j > spread->highest->total_j) {
+        spread->highest = node;
+    }
+}
+
+/* Write the mean, and the standard deviation in percent of it. */
+static void add_mean(struct node_texts *nodes, const struct spread *spread)
+{
+    double sd_j = sqrt(spread->squares / ((double)spread->count - 1));
+    char mean[UNITS_SIZE];
+
+    units_quantity(mean, sizeof(mean), spread->mean_j, "J");
+    if (spread->count > 1 && spread->mean_j > 0) {
+        snprintf(nodes->texts[nodes->count++], NODE_SIZE, "mean %s, sd %.2g %%", mean,
+                 sd_j / spread->mean_j * 100);
+    }
+}
+
+static void add_spread(struct node_texts *nodes, const struct table *table)
+{
+    struct spread spread = {0};
+
+    for (size_t i = 0; i < table->recorded; i++) {
+        spread_add(&spread, table->nodes[i]);
+    }
+    if (!spread.lowest || !spread.highest) {
+        return;
+    }
+    table_domains_add_node(nodes, "lowest ", spread.lowest);
+    table_domains_add_node(nodes, "highest ", spread.highest);
+    add_mean(nodes, &spread);
+}
+
+static void collect_nodes(struct node_texts *nodes, const struct table *table)
+{
+    struct merge_total total;
+    bool known = false;
+
+    merge_total(table->merge, &total);
+    nodes->uncertainty = total.sum.uncertainty_j / total.sum.energy_j;
+    for (size_t i = 0; i < table->recorded; i++) {
+        known |= !isnan(table->nodes[i]->total_j);
+    }
+    if (!known || table->expected < 2) {
+        return;
+    }
+    if (table->recorded > NODES_LISTED) {
+        add_spread(nodes, table);
+        return;
+    }
+    for (size_t i = 0; i < table->recorded; i++) {
+        table_domains_add_node(nodes, "", table->nodes[i]);
+    }
+}
+
+/* Rounded down: 100.0 % means that nothing is missing. */
+static double floor_pct(double pct)
+{
+    return floor(pct * 10 + 1e-6) / 10;
+}
+
+static void format_span(char *text, size_t size, double least, double most, int decimals)
+{
+    if (least < most) {
+        snprintf(text, size, "%.*f to %.*f", decimals, least, decimals, most);
+    } else {
+        snprintf(text, size, "%.*f", decimals, most);
+    }
+}
+
+static void format_coverage(char *text, size_t size, const struct table *table)
+{
+    const struct merge_span *covered = &table->merge->covered_pct;
+    const struct merge_span *samples = &table->merge->samples;
+    char shares[64];
+    char counts[64];
+
+    text[0] = '\0';
+    if (isnan(covered->most)) {
+        return;
+    }
+    format_span(shares, sizeof(shares), floor_pct(covered->least), floor_pct(covered->most), 1);
+    format_span(counts, sizeof(counts), samples->least, samples->most, 0);
+    snprintf(text, size, "covered %s %%, %s sample%s%s", shares, counts,
+             samples->most == 1 ? "" : "s", table->recorded > 1 ? " per node" : "");
+}
+
+/* Put nodes at the left and coverage at the right of one line if they fit, otherwise on several. */
+static void put_nodes_and_coverage(const struct table *table)
+{
+    struct text_line line = {table->out, 0};
+    struct node_texts nodes = {0};
+    char coverage[192];
+    size_t gap = 2;
+
+    collect_nodes(&nodes, table);
+    format_coverage(coverage, sizeof(coverage), table);
+    for (size_t i = 0; i < nodes.count; i++, gap = 3) {
+        text_item(&line, gap, nodes.texts[i]);
+    }
+    if (nodes.count > 0 && *coverage) {
+        if (line.column + 3 + strlen(coverage) <= TEXT_COLUMNS) {
+            gap = TEXT_COLUMNS - line.column - strlen(coverage);
+        } else {
+            fputc('\n', table->out);
+            line.column = 0;
+            gap = 2;
+        }
+    }
+    if (*coverage) {
+        text_item(&line, gap, coverage);
+    }
+    if (line.column > 0) {
+        fputc('\n', table->out);
+    }
+}
+
+static void table_put_domains(const struct table *table)
+{
+    struct table_rows rows = {.least_width = {8, 7, 7, 7, 7}};
+
+    collect_rows(&rows, table);
+    if (rows.count > 0) {
+        table_rows_put(&rows, table->out);
+        put_footnotes(&rows, table);
+        table_put_shared(table->merge->id.cores, table->merge->id.node_cores, table->recorded,
+                         table->out);
+    }
+    put_nodes_and_coverage(table);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+#define LINES_MAX 20
+#define NAME_WIDTH 36
+#define NAME_TAIL 20
+#define CELL_WIDTH 12
+
+/* The line of domains says it already. */
+static bool is_in_domains(const struct apapi_event *event)
+{
+    return event->domain != APAPI_DOMAIN_NONE &&
+           (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
+}
+
+static bool is_shown(const struct table *table, const struct merge_event *row)
+{
+    return table->head->verbose || !is_in_domains(&row->event);
+}
+
+static void table_events_put_name(FILE *out, const struct apapi_event *event)
+{
+    const char *mark = event->estimated ? " (estimated)" : "";
+    const int width = NAME_WIDTH - (int)strlen(mark);
+    char clean[APAPI_NAME_SIZE];
+    char text[APAPI_NAME_SIZE];
+
+    text_clean(clean, sizeof(clean), event->name);
+    text_shorten(text, sizeof(text), clean, width, NAME_TAIL);
+    fprintf(out, "  %s%s%*s", text, mark, width - (int)text_columns(text), "");
+}
+
+static void table_events_put_cell(FILE *out, const char *text, int width)
+{
+    int columns = (int)text_columns(text);
+
+    fprintf(out, "  %*s%s", columns < width ? width - columns : 0, "", text);
+}
+
+static void put_gauge(FILE *out, const struct merge_event *row, const char *unit)
+{
+    const double values[] = {row->covered_s > 0 ? row->weighted / row->covered_s : NAN, row->min,
+                             row->max};
+
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        char cell[UNITS_SIZE];
+        char clean[UNITS_SIZE];
+
+        units_quantity(cell, sizeof(cell), values[i], unit);
+        text_clean(clean, sizeof(clean), cell);
+        if (text_columns(clean) > CELL_WIDTH) {
+            units_quantity(clean, sizeof(clean), values[i], "");
+        }
+        table_events_put_cell(out, clean, CELL_WIDTH);
+    }
+}
+
+static void put_counter(FILE *out, const struct merge_event *row, const char *unit)
+{
+    char total[UNITS_SIZE];
+    char clean[UNITS_SIZE];
+    char cell[UNITS_SIZE + 8];
+
+    units_total(total, sizeof(total), row->total, unit);
+    text_clean(clean, sizeof(clean), total);
+    snprintf(cell, sizeof(cell), "total %s", clean);
+    table_events_put_cell(out, cell, 3 * CELL_WIDTH + 4);
+}
+
+static const char *table_events_unit_of(const struct merge_event *row)
+{
+    return row->event.kind == APAPI_KIND_POWER ? "W" : row->event.unit;
+}
+
+static void table_events_put_row(FILE *out, const struct merge_event *row)
+{
+    table_events_put_name(out, &row->event);
+    if (row->event.accumulates) {
+        put_counter(out, row, table_events_unit_of(row));
+    } else {
+        put_gauge(out, row, table_events_unit_of(row));
+    }
+    fputc('\n', out);
+}
+
+static void table_put_events(const struct table *table)
+{
+    const struct merge_events *events = &table->merge->events;
+    size_t lines = 0;
+
+    for (size_t i = 0; i < events->count; i++) {
+        if (!is_shown(table, &events->rows[i])) {
+            continue;
+        }
+        if (lines == 0) {
+            fprintf(table->out, "  %-*s  %*s  %*s  %*s\n", NAME_WIDTH, "event", CELL_WIDTH, "mean",
+                    CELL_WIDTH, "min", CELL_WIDTH, "max");
+        }
+        if (lines++ < LINES_MAX) {
+            table_events_put_row(table->out, &events->rows[i]);
+        }
+    }
+    if (lines > LINES_MAX || events->full) {
+        fprintf(table->out, "  ... and %s%zu more (see the record)\n",
+                events->full ? "more than " : "", lines > LINES_MAX ? lines - LINES_MAX : 0);
+    }
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+#define NAME_COLUMNS 32
+
+/* A task of an array job is named by the array's number: "28_1.0". */
+static bool is_part(const struct apapi_merge *merge, const struct apapi_identity *id)
+{
+    return merge->nodes.count[MERGE_RECORDED] > 0 && *id->step &&
+           ((id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) ||
+            id->het_job != APAPI_UNKNOWN);
+}
+
+static void table_put_step(struct text_line *line, const struct table *table)
+{
+    struct apapi_identity id = table->merge->id;
+    char step[APAPI_TEXT_SIZE - sizeof "step "];
+    char text[APAPI_TEXT_SIZE];
+    char clean[APAPI_TEXT_SIZE];
+
+    if (is_part(table->merge, &id)) {
+        if (id.het_offset == APAPI_UNKNOWN) { /* of several components: as the first one's */
+            id.het_offset = 0;
+        }
+        step_id_text(&id, step, sizeof(step));
+    } else {
+        snprintf(step, sizeof(step), "%s", table->head->step);
+    }
+    snprintf(text, sizeof(text), "step %s", step);
+    text_clean(clean, sizeof(clean), text);
+    text_item(line, 1, clean);
+}
+
+static void table_put_name(struct text_line *line, const char *name)
+{
+    char clean[APAPI_TEXT_SIZE];
+    char short_name[APAPI_TEXT_SIZE];
+    char quoted[APAPI_TEXT_SIZE + 2];
+
+    text_clean(clean, sizeof(clean), name);
+    text_shorten(short_name, sizeof(short_name), clean, NAME_COLUMNS, 0);
+    snprintf(quoted, sizeof(quoted), "\"%s\"", short_name);
+    text_item(line, 1, quoted);
+}
+
+/* Items after step and name are separated by two spaces. */
+static void put_item(struct text_line *line, const char *item)
+{
+    text_item(line, line->column > strlen("apapi:") ? 2 : 1, item);
+}
+
+/* Of a step the time by which its energy is divided. */
+static double table_elapsed_s(const struct table *table)
+{
+    double busy_s = merge_busy_s(table->merge);
+
+    if (!isnan(table->head->elapsed_s)) {
+        return table->head->elapsed_s;
+    }
+    return isnan(busy_s) ? table->merge->elapsed_s : busy_s;
+}
+
+static void table_put_nodes(struct text_line *line, const struct table *table)
+{
+    size_t missing = table->expected - table->recorded;
+    char text[64];
+    int length;
+
+    if (table->expected < 2 && missing == 0) {
+        return;
+    }
+    length = snprintf(text, sizeof(text), "%zu node%s", table->expected,
+                      table->expected == 1 ? "" : "s");
+    if (missing > 0) {
+        snprintf(text + length, sizeof(text) - length, ", %zu missing", missing);
+    }
+    put_item(line, text);
+}
+
+static void put_elapsed(struct text_line *line, const struct table *table)
+{
+    char text[UNITS_SIZE];
+
+    if (isnan(table_elapsed_s(table))) {
+        return;
+    }
+    units_duration(text, sizeof(text), table_elapsed_s(table));
+    put_item(line, text);
+}
+
+static void table_put_components(struct text_line *line, const struct table *table)
+{
+    for (size_t i = 0; i < table->merge->component_count; i++) {
+        const struct merge_component *component = &table->merge->components[i];
+        char text[sizeof(*component) + 8];
+        char clean[sizeof(text)];
+
+        snprintf(text, sizeof(text), "%s (%s)", component->name, component->source);
+        text_clean(clean, sizeof(clean), text);
+        put_item(line, clean);
+    }
+}
+
+static void table_put_headline(const struct table *table)
+{
+    const struct apapi_table_head *head = table->head;
+    struct text_line line = {table->out, strlen("apapi:")};
+
+    fputs("apapi:", table->out);
+    if (head->step) {
+        table_put_step(&line, table);
+    }
+    if (head->name && *head->name) {
+        table_put_name(&line, head->name);
+    }
+    table_put_nodes(&line, table);
+    put_elapsed(&line, table);
+    table_put_components(&line, table);
+    fputc('\n', table->out);
+}
+
+static void table_put_duration(struct text_line *line, const char *word, double seconds)
+{
+    char text[UNITS_SIZE + 16];
+    char duration[UNITS_SIZE];
+
+    units_duration(duration, sizeof(duration), seconds);
+    snprintf(text, sizeof(text), "%s %s", word, duration);
+    text_item(line, line->column ? 3 : 2, text);
+}
+
+static void put_peak(struct text_line *line, uint64_t peak_bytes)
+{
+    char text[UNITS_SIZE + 16];
+    char size[UNITS_SIZE];
+
+    if (peak_bytes > 0) {
+        units_bytes(size, sizeof(size), peak_bytes);
+        snprintf(text, sizeof(text), "peak memory %s", size);
+        text_item(line, 3, text);
+    }
+}
+
+static void table_put_times(const struct table *table)
+{
+    struct text_line line = {table->out, 0};
+
+    if (isnan(table->head->user_s)) {
+        return;
+    }
+    table_put_duration(&line, "elapsed", table_elapsed_s(table));
+    table_put_duration(&line, "user", table->head->user_s);
+    table_put_duration(&line, "system", table->head->system_s);
+    put_peak(&line, table->head->peak_bytes);
+    fputc('\n', table->out);
+}
+
+static int table_put_all_regions(const struct table *table)
+{
+    struct apapi_regions regions;
+    struct merge_total total;
+
+    if (region_sums_result(&table->merge->regions, APAPI_REGIONS_MAX, &regions) < 0) {
+        return -1;
+    }
+    merge_total(table->merge, &total);
+    table_put_regions(&regions, total.sum.energy_j, table->head->step, table->out);
+    apapi_regions_clear(&regions);
+    return 0;
+}
+
+static int table_put_all(const struct table *table)
+{
+    table_put_headline(table);
+    table_put_domains(table);
+    table_put_events(table);
+    if (table_put_all_regions(table) < 0 || table_put_notes(table) < 0) {
+        return -1;
+    }
+    if (table->head->verbose && table->recorded == 1) {
+        table_put_trust(table);
+    }
+    table_put_times(table);
+    if (table->head->end) {
+        text_wrap(table->out, table->head->end);
+    }
+    return 0;
+}
+
+static int table_put_table(struct table *table, char **text)
+{
+    char *result = NULL;
+    size_t size;
+
+    table->out = open_memstream(&result, &size);
+    result = text_of_stream(table->out, &result, table->out ? table_put_all(table) : -1);
+    if (!result) {
+        return -1;
+    }
+    *text = result;
+    return 0;
+}
+
+int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table_head *head,
+                       char **text, struct apapi_error *err)
+{
+    const struct merge_node **nodes;
+    ssize_t recorded = merge->no_memory ? -1 : merge_nodes(merge, &nodes);
+    struct table table = {.head = head, .merge = merge};
+    int rc;
+
+    if (recorded < 0) {
+        return apapi_fail(err, ENOMEM, "table: out of memory");
+    }
+    table.nodes = nodes;
+    table.recorded = (size_t)recorded;
+    table.expected = merge_expected(merge);
+    if (head->nodes > table.expected) {
+        table.expected = head->nodes;
+    }
+    rc = table_put_table(&table, text);
+    free(nodes);
+    return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
+}
