@@ -21,8 +21,7 @@ ask() { "$BATS_TEST_DIRNAME/../golden/run" --answers="$golden" "$@"; }
 
 import() { # URL
     [[ -d $golden/files ]] || ask >/dev/null || true
-    # with more threads it is chance which of two records of the same length stays
-    run -0 --separate-stderr "$apapi" import --threads 1 --db "$1" "$golden/acct"
+    run -0 --separate-stderr "$apapi" import --db "$1" "$golden/acct"
     echo "$output $stderr"
 }
 

@@ -11,11 +11,11 @@
 #include "cli/audit/audit_print.h"
 #include "cli/audit/audit_result.h"
 #include "cli/command.h"
-#include "cli/records/hours_input.h"
 #include "cli/records/input.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "config/values.h"
+#include "index/index.h"
 #include "record/hour.h"
 
 #define COMMAND "audit"
@@ -114,7 +114,7 @@ static int audit_read_hours(struct audit *audit, size_t *left_out)
     struct apapi_error err = {""};
 
     if (audit->input.db) {
-        return hours_input_db(audit->input.db, &filter, audit_take_hour, audit, &err)
+        return db_read_hours(audit->input.db, &filter, audit_take_hour, audit, &err)
                    ? audit_fail_hours(audit, errno, &err)
                    : EXIT_SUCCESS;
     }
@@ -222,7 +222,7 @@ static int audit_run(struct audit *audit)
 
 int audit_command(int argc, char **argv)
 {
-    static struct audit audit = {.input.command = COMMAND, .input.shares = true};
+    static struct audit audit = {.input.command = COMMAND};
     int status = command_options(&table, argc, argv, &audit);
 
     if (status >= 0) {

@@ -403,9 +403,7 @@ static void free_words(struct request *request)
 
 int plot_command(int argc, char **argv)
 {
-    static struct request request = {
-        .input = {.command = COMMAND, .timelines = true, .powers = true, .regions = true},
-        .by = "domain"};
+    static struct request request = {.input = {.command = COMMAND}, .by = "domain"};
     int status = command_options(&table, argc, argv, &request);
 
     if (status >= 0) {

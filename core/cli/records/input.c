@@ -11,11 +11,11 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/progress.h"
-#include "cli/records/database_input.h"
 #include "cli/records/own.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "config/values.h"
+#include "index/index.h"
 
 struct reading {
     const struct report_input *input;
@@ -143,14 +143,10 @@ static size_t input_conclude(const struct report_input *input,
 }
 
 static int input_read_files(struct reading *reading, const struct apapi_scan_filter *filter,
-                            size_t *left_out, struct apapi_error *err)
+                            const struct apapi_scan_sink *sink, size_t *left_out,
+                            struct apapi_error *err)
 {
-    const struct apapi_scan_sink sink = {.record = sift,
-                                         .problem = input_print_problem,
-                                         .begin = input_begin_file,
-                                         .end = input_end_file,
-                                         .context = reading};
-    struct apapi_scan *scan = apapi_scan_create(filter, &sink, err);
+    struct apapi_scan *scan = apapi_scan_create(filter, sink, err);
     int result = scan ? scan_files(scan, reading, err) : -1;
     int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
 
@@ -181,6 +177,11 @@ static int input_read_times(struct reading *reading, struct apapi_error *err)
 static int input_read_all(struct reading *reading, size_t *left_out, struct apapi_error *err)
 {
     const struct report_input *input = reading->input;
+    const struct apapi_scan_sink sink = {.record = sift,
+                                         .problem = input_print_problem,
+                                         .begin = input_begin_file,
+                                         .end = input_end_file,
+                                         .context = reading};
     struct apapi_scan_filter filter;
     int result;
 
@@ -192,8 +193,11 @@ static int input_read_all(struct reading *reading, size_t *left_out, struct apap
     reading->progress = progress_begin(
         &(struct progress_input){&filter, input->dir, input->files, input->file_count});
     reading->progress.shown &= input->quiet < 2;
-    result = input->db ? report_db_read(input, &filter, sift, reading, err)
-                       : input_read_files(reading, &filter, left_out, err);
+    result = input->db ? db_read_records(input->db,
+                                         &(struct db_wanted){&filter, input->clusters, input->users,
+                                                             input->accounts, input->partitions},
+                                         &sink, err)
+                       : input_read_files(reading, &filter, &sink, left_out, err);
     progress_erase(&reading->progress);
     return result;
 }

@@ -8,20 +8,18 @@
 
 /** Which records a subcommand reads, and from where. Lists have commas; NULL: no limit. */
 struct report_input {
-    const char *command; /* for messages */
-    const char *dir;     /* accounting folder */
-    char *const *files;  /* read instead of the folder; "-": standard input */
-    size_t file_count;   /* 0: read the folder */
-    const char *db;      /* URL of a database, used instead of both; NULL: none */
-    bool timelines, powers, regions, shares; /* additional data needed from a database: power over
-                                                time, extremes, regions, shares */
-    const char *jobs;                        /* "17,18.batch,19_3,20_*,21+1.0" */
-    const char *users;                       /* names and uids */
-    const char *accounts;                    /* names */
-    const char *partitions;                  /* names */
-    const char *clusters;                    /* names */
-    const char *job_names;                   /* names */
-    const char *nodes;                       /* in Slurm's form */
+    const char *command;             /* for messages */
+    const char *dir;                 /* accounting folder */
+    char *const *files;              /* read instead of the folder; "-": standard input */
+    size_t file_count;               /* 0: read the folder */
+    const char *db;                  /* URL of a database, used instead of both; NULL: none */
+    const char *jobs;                /* "17,18.batch,19_3,20_*,21+1.0" */
+    const char *users;               /* names and uids */
+    const char *accounts;            /* names */
+    const char *partitions;          /* names */
+    const char *clusters;            /* names */
+    const char *job_names;           /* names */
+    const char *nodes;               /* in Slurm's form */
     const char *from_text, *to_text; /* limits of a record's end, in the form of when_parse() */
     bool verbose;                    /* report each skipped line */
     unsigned quiet; /* of a caller with other sources: 1: nothing is printed if no record is wanted;

@@ -183,8 +183,7 @@ static int regions_command_words(struct options *options, char **words, size_t c
 
 int regions_command(int argc, char **argv)
 {
-    static struct options options = {
-        .input = {.command = COMMAND, .powers = true, .regions = true}};
+    static struct options options = {.input = {.command = COMMAND}};
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {

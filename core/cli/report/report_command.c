@@ -190,30 +190,6 @@ static int report_command_set_format(struct report *report, struct apapi_error *
     return report_format_parse(all, &printer->format, err);
 }
 
-static bool is_extreme(const struct report_field *field)
-{
-    return field->offset == offsetof(struct report_row, max_power_w);
-}
-
-/*
- * Power over time is kept for named jobs. For extremes and known times of domains, a database needs
- * a query for each record.
- */
-static void choose_parts(struct report *report)
-{
-    const struct report_format *format = &report->printer.format;
-    struct report_input *input = &report->input;
-
-    input->regions = report->ledger.by == REPORT_BY_REGION;
-    input->shares = report->ledger.shares;
-    report->ledger.keep_timelines = input->jobs != NULL && !report->ledger.shares;
-    input->timelines = report->ledger.keep_timelines && report->ledger.by != REPORT_BY_DAY;
-    input->powers = report->ledger.keep_timelines || (report->sort && is_extreme(report->sort));
-    for (size_t i = 0; i < format->count && !input->powers; i++) {
-        input->powers = is_extreme(format->columns[i].field);
-    }
-}
-
 /* Other keys of apapi.conf are not used here; `apapi config --check` checks them. */
 static int report_command_prepare(struct report *report)
 {
@@ -245,7 +221,8 @@ static int report_command_prepare(struct report *report)
         }
         return USAGE_ERROR;
     }
-    choose_parts(report);
+    report->ledger.keep_timelines =
+        report->input.jobs != NULL && !report->ledger.shares; /* of named jobs */
     return 0;
 }
 
@@ -331,9 +308,10 @@ static int print_report(struct report *report)
 
     if (order && count == 0) {
         free(order);
-        return command_fail(COMMAND, report->ledger.piece_count > 0 && report->input.regions
-                                         ? "no region in the records of these jobs"
-                                         : "no job found");
+        return command_fail(COMMAND,
+                            report->ledger.piece_count > 0 && report->ledger.by == REPORT_BY_REGION
+                                ? "no region in the records of these jobs"
+                                : "no job found");
     }
     if (result == 0 && report->sort) {
         result = report_sort(&report->ledger, report->sort, &report->rates, order, count);

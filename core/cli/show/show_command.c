@@ -73,8 +73,7 @@ static int show_command_take_words(struct report_input *input, char **words, siz
 
 int show_command(int argc, char **argv)
 {
-    static struct options options = {
-        .input = {.command = COMMAND, .timelines = true, .powers = true, .regions = true}};
+    static struct options options = {.input = {.command = COMMAND}};
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {

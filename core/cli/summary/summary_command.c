@@ -260,8 +260,7 @@ static int summary_command_check(struct options *options, char **words, size_t c
 
 int summary_command(int argc, char **argv)
 {
-    static struct options options = {
-        .input = {.command = COMMAND, .timelines = true, .powers = true}, .limit_ns = LIMIT_NS};
+    static struct options options = {.input = {.command = COMMAND}, .limit_ns = LIMIT_NS};
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {

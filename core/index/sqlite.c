@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "database/db_driver.h"
+#include "index/driver.h"
 
 #define WAIT_MS 60000 /* to wait for another writer */
 
@@ -35,7 +35,7 @@ static void *db_sqlite_open_file(const struct db_address *address, bool writing,
                                  struct apapi_error *err)
 {
     /* the page size applies to new files */
-    static const char for_writing[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -65536";
+    static const char for_writing[] = "PRAGMA page_size = 32768; PRAGMA cache_size = -65536";
     static const char for_reading[] = "PRAGMA cache_size = -65536; PRAGMA query_only = 1";
     sqlite3 *connection = NULL;
 
@@ -97,6 +97,7 @@ static int db_sqlite_bind(void *statement, size_t number, const struct db_value 
         result = sqlite3_bind_double(statement, at, value->real);
         break;
     case DB_TEXT:
+    case DB_BYTES: /* functions of JSON want a text; it is kept byte for byte */
         if (value->size <= INT_MAX) {
             result = sqlite3_bind_text(statement, at, value->text, (int)value->size, SQLITE_STATIC);
         }
@@ -120,9 +121,9 @@ static void db_sqlite_reset(void *statement)
     sqlite3_reset(statement);
 }
 
-static size_t db_sqlite_changes(void *statement)
+static int64_t db_sqlite_changes(void *statement)
 {
-    return (size_t)sqlite3_changes(sqlite3_db_handle(statement));
+    return sqlite3_changes(sqlite3_db_handle(statement));
 }
 
 static struct db_value db_sqlite_column(void *statement, size_t number)
@@ -143,23 +144,43 @@ static struct db_value db_sqlite_column(void *statement, size_t number)
     }
 }
 
-const struct db_driver db_sqlite = {.begin = "BEGIN IMMEDIATE",
-                                    .lock = NULL,
-                                    .has_table = "SELECT COUNT(*) FROM sqlite_master WHERE type = "
-                                                 "'table' AND name = ?",
-                                    .dialect = {.id_type = "INTEGER",
-                                                .table_end = "",
-                                                .ordered_table_end = " WITHOUT ROWID",
-                                                .skip = " ON CONFLICT DO NOTHING",
-                                                .rows = 1,
-                                                .indexes_later = true},
-                                    .open = db_sqlite_open_file,
-                                    .close = close_file,
-                                    .exec = db_sqlite_exec,
-                                    .prepare = db_sqlite_prepare,
-                                    .finalize = db_sqlite_finalize,
-                                    .bind = db_sqlite_bind,
-                                    .step = db_sqlite_step,
-                                    .reset = db_sqlite_reset,
-                                    .changes = db_sqlite_changes,
-                                    .column = db_sqlite_column};
+#define SQLITE_JSON                                                                                \
+    {                                                                                              \
+        "json_extract(", ", '$.", "')"                                                             \
+    }
+#define SQLITE_COMPONENTS "records r, json_each(r.line, '$.components') c"
+
+const struct db_driver db_sqlite = {
+    .begin = "BEGIN IMMEDIATE",
+    .lock = NULL,
+    .has_table = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?",
+    .dialect = {.id_type = "INTEGER",
+                .line_type = "TEXT",
+                .text_end = "",
+                .table_end = "",
+                .skip = " ON CONFLICT DO NOTHING",
+                .rows = 1,
+                .indexes_later = true,
+                .view = {"CREATE VIEW IF NOT EXISTS ", " AS "},
+                .json = {[DB_JSON_TEXT] = SQLITE_JSON,
+                         [DB_JSON_REAL] = SQLITE_JSON,
+                         [DB_JSON_INTEGER] = SQLITE_JSON,
+                         [DB_JSON_FLAG] = SQLITE_JSON,
+                         [DB_JSON_ANY] = SQLITE_JSON},
+                .line = {"records r", NULL, "r.line"},
+                .hour = {"hours r", NULL, "r.line"},
+                .domains = {"records r, json_each(r.line, '$.domains') d", "d.key AS domain",
+                            "d.value"},
+                .components = {SQLITE_COMPONENTS, "c.key AS component", "c.value"},
+                .events = {SQLITE_COMPONENTS ", json_each(c.value, '$.events') e",
+                           "c.key AS component, e.key AS event", "e.value"}},
+    .open = db_sqlite_open_file,
+    .close = close_file,
+    .exec = db_sqlite_exec,
+    .prepare = db_sqlite_prepare,
+    .finalize = db_sqlite_finalize,
+    .bind = db_sqlite_bind,
+    .step = db_sqlite_step,
+    .reset = db_sqlite_reset,
+    .changes = db_sqlite_changes,
+    .column = db_sqlite_column};

@@ -1,15 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <mysql.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "database/db_driver.h"
-#include "database/db_mariadb_library.h"
+#include "base/shared_library.h"
+#include "index/driver.h"
 
 #define TIMEOUT_S 10 /* to connect */
 #define TABLE_END " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+
+/* The functions used of MariaDB's client library. It is loaded on demand, never linked. */
+#define MARIADB_FUNCTIONS(FUNCTION)                                                                \
+    FUNCTION(mysql_init)                                                                           \
+    FUNCTION(mysql_options)                                                                        \
+    FUNCTION(mysql_real_connect)                                                                   \
+    FUNCTION(mysql_close)                                                                          \
+    FUNCTION(mysql_query)                                                                          \
+    FUNCTION(mysql_error)                                                                          \
+    FUNCTION(mysql_fetch_fields)                                                                   \
+    FUNCTION(mysql_free_result)                                                                    \
+    FUNCTION(mysql_num_fields)                                                                     \
+    FUNCTION(mysql_stmt_affected_rows)                                                             \
+    FUNCTION(mysql_stmt_bind_param)                                                                \
+    FUNCTION(mysql_stmt_bind_result)                                                               \
+    FUNCTION(mysql_stmt_close)                                                                     \
+    FUNCTION(mysql_stmt_error)                                                                     \
+    FUNCTION(mysql_stmt_execute)                                                                   \
+    FUNCTION(mysql_stmt_fetch)                                                                     \
+    FUNCTION(mysql_stmt_fetch_column)                                                              \
+    FUNCTION(mysql_stmt_free_result)                                                               \
+    FUNCTION(mysql_stmt_init)                                                                      \
+    FUNCTION(mysql_stmt_param_count)                                                               \
+    FUNCTION(mysql_stmt_prepare)                                                                   \
+    FUNCTION(mysql_stmt_result_metadata)
+
+struct mariadb_library {
+#define FUNCTION(name) __typeof__(name) *(name);
+    MARIADB_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
+static const struct library_symbol mariadb_symbols[] = {
+#define FUNCTION(name) LIBRARY_SYMBOL(#name, struct mariadb_library, name),
+    MARIADB_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        {NULL, 0}};
+
+static const struct mariadb_library *mariadb_library(struct apapi_error *err)
+{
+    static struct mariadb_library library;
+    struct apapi_error why;
+
+    if (!library.mysql_init &&
+        shared_library_load(APAPI_MARIADB_LIBRARY, mariadb_symbols, &library, &why)) {
+        apapi_fail(err, ENOTSUP, "no client library of MariaDB: %.200s", why.text);
+        return NULL;
+    }
+    return &library;
+}
 
 struct connection {
     const struct mariadb_library *library;
@@ -81,10 +132,12 @@ static int establish(struct connection *connection, const struct db_address *add
         return db_mariadb_fail(connection, err);
     }
     /* a text that does not fit must be an error */
-    return db_mariadb_exec(connection,
-                           writing ? "SET SESSION sql_mode = 'STRICT_ALL_TABLES'"
-                                   : "SET SESSION TRANSACTION READ ONLY",
-                           err);
+    return db_mariadb_exec(connection, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES'",
+                           err) ||
+                   (!writing &&
+                    db_mariadb_exec(connection, "SET SESSION TRANSACTION READ ONLY", err))
+               ? -1
+               : 0;
 }
 
 static void *open_connection(const struct db_address *address, bool writing,
@@ -171,7 +224,8 @@ static void point_at(MYSQL_BIND *bind, struct cell *cell)
         bind->buffer = &cell->real;
         break;
     case DB_TEXT:
-        bind->buffer_type = MYSQL_TYPE_STRING;
+    case DB_BYTES:
+        bind->buffer_type = cell->type == DB_TEXT ? MYSQL_TYPE_STRING : MYSQL_TYPE_BLOB;
         bind->buffer = cell->text;
         bind->buffer_length = cell->room;
         break;
@@ -257,10 +311,7 @@ static int execute(struct mariadb_statement *statement)
     if (statement->columns == 0) {
         return 0;
     }
-    return library->mysql_stmt_bind_result(statement->stmt, statement->out) ||
-                   library->mysql_stmt_store_result(statement->stmt)
-               ? -1
-               : 0;
+    return library->mysql_stmt_bind_result(statement->stmt, statement->out) ? -1 : 0;
 }
 
 /* The fetch returned the sizes. The texts are fetched after memory for them was allocated. */
@@ -324,11 +375,11 @@ static int db_mariadb_step(void *handle, struct apapi_error *err)
     return 1;
 }
 
-static size_t db_mariadb_changes(void *handle)
+static int64_t db_mariadb_changes(void *handle)
 {
     struct mariadb_statement *statement = handle;
 
-    return (size_t)statement->library->mysql_stmt_affected_rows(statement->stmt);
+    return (int64_t)statement->library->mysql_stmt_affected_rows(statement->stmt);
 }
 
 static struct db_value db_mariadb_column(void *handle, size_t number)
@@ -345,16 +396,44 @@ static struct db_value db_mariadb_column(void *handle, size_t number)
                              .size = cell->size};
 }
 
+#define MARIADB_LINE "CONVERT(r.line USING utf8mb4)"
+#define MARIADB_VALUE "JSON_VALUE("
+#define MARIADB_PATH ", '$."
+#define MARIADB_EACH(document, path, name)                                                         \
+    ", JSON_TABLE(" document ", '" path "[*]' COLUMNS (number FOR ORDINALITY, value JSON PATH "    \
+    "'$')) " name
+#define MARIADB_COMPONENTS "records r" MARIADB_EACH(MARIADB_LINE, "$.components", "c")
+/* names of members cannot be listed */
+#define MARIADB_DOMAINS                                                                            \
+    "records r JOIN (SELECT 'package' AS domain UNION SELECT 'core' UNION SELECT 'uncore' UNION "  \
+    "SELECT 'dram' UNION SELECT 'psys' UNION SELECT 'gpu' UNION SELECT 'node') d ON "              \
+    "JSON_EXISTS(" MARIADB_LINE ", CONCAT('$.domains.', d.domain))"
+
 const struct db_driver db_mariadb = {
     .begin = "START TRANSACTION",
     .lock = "SET @apapi_lock = GET_LOCK(CONCAT('apapi.', DATABASE()), 60)",
     .has_table = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
                  "AND table_name = ?",
     .dialect = {.id_type = "BIGINT",
+                .line_type = "LONGBLOB",
+                .text_end = "",
                 .table_end = TABLE_END,
-                .ordered_table_end = TABLE_END,
                 .skip = " ON DUPLICATE KEY UPDATE job = VALUES(job)",
-                .rows = DB_ROWS_MAX},
+                .rows = DB_ROWS_MAX,
+                .view = {"CREATE VIEW IF NOT EXISTS ", " AS "},
+                .json = {[DB_JSON_TEXT] = {MARIADB_VALUE, MARIADB_PATH, "')"},
+                         [DB_JSON_REAL] = {"CAST(" MARIADB_VALUE, MARIADB_PATH, "') AS DOUBLE)"},
+                         [DB_JSON_INTEGER] = {"CAST(" MARIADB_VALUE, MARIADB_PATH,
+                                              "') AS DECIMAL(20))"},
+                         [DB_JSON_FLAG] = {"CAST(" MARIADB_VALUE, MARIADB_PATH, "') AS SIGNED)"},
+                         [DB_JSON_ANY] = {"JSON_QUERY(", MARIADB_PATH, "')"}},
+                .line = {"records r", NULL, MARIADB_LINE},
+                .hour = {"hours r", NULL, MARIADB_LINE},
+                .domains = {MARIADB_DOMAINS, "d.domain",
+                            "JSON_EXTRACT(" MARIADB_LINE ", CONCAT('$.domains.', d.domain))"},
+                .components = {MARIADB_COMPONENTS, "c.number - 1 AS component", "c.value"},
+                .events = {MARIADB_COMPONENTS MARIADB_EACH("c.value", "$.events", "e"),
+                           "c.number - 1 AS component, e.number - 1 AS event", "e.value"}},
     .open = open_connection,
     .close = close_connection,
     .exec = db_mariadb_exec,

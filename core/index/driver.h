@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_INDEX_DRIVER_H
+#define APAPI_INDEX_DRIVER_H
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "apapi/error.h"
+
+/* What a kind of database is: values, its words of SQL, and how it is spoken to. */
+
+enum db_type { DB_NULL, DB_INTEGER, DB_REAL, DB_TEXT, DB_BYTES };
+
+/** A value of a row. What is read is never DB_BYTES. */
+struct db_value {
+    enum db_type type;
+    int64_t integer;
+    double real;
+    const char *text; /* `size` bytes; a parameter's must stay valid until the statement has run */
+    size_t size;
+};
+
+/** NaN becomes NULL. */
+static inline struct db_value db_real(double value)
+{
+    return (struct db_value){.type = isfinite(value) ? DB_REAL : DB_NULL, .real = value};
+}
+
+static inline struct db_value db_integer(int64_t value)
+{
+    return (struct db_value){.type = DB_INTEGER, .integer = value};
+}
+
+/** NULL becomes NULL. */
+static inline struct db_value db_text(const char *text)
+{
+    return (struct db_value){
+        .type = text ? DB_TEXT : DB_NULL, .text = text, .size = text ? strlen(text) : 0};
+}
+
+/** How a value of a JSON document is written in SQL. */
+enum db_json {
+    DB_JSON_TEXT,
+    DB_JSON_REAL,
+    DB_JSON_INTEGER,
+    DB_JSON_FLAG,
+    DB_JSON_ANY,
+    DB_JSON_FORMS
+};
+
+/** Documents in a database: what follows FROM, columns that say which one a row is, and the
+ * document. */
+struct db_each {
+    const char *from, *keys, *document;
+};
+
+/** What differs in SQL. */
+struct db_dialect {
+    const char *id_type, *line_type;
+    const char *text_end;  /* of the type of a text: it is compared by its bytes */
+    const char *table_end; /* the end of CREATE TABLE ... */
+    const char *skip;    /* the end of an INSERT that skips rows that exist, with a column `job` */
+    size_t rows;         /* that one INSERT should have: 1 to DB_ROWS_MAX */
+    bool indexes_later;  /* it is faster to create indexes after the rows were added */
+    const char *view[2]; /* before and after the name in CREATE VIEW ... AS */
+    const char *json[DB_JSON_FORMS][3]; /* before, between and after a document and a path */
+    struct db_each line, hour;          /* of `records` and `hours`; no keys */
+    struct db_each domains, components, events;
+};
+
+#define DB_ROWS_MAX 64
+
+/** The parts of a URL. Unset: NULL, 0. */
+struct db_address {
+    const char *whole; /* of a URL that the client library parses */
+    const char *user, *host, *database, *socket, *option_file;
+    unsigned port;
+};
+
+/** A kind of database. Statements and connections belong to the driver; errors as in db.h. */
+struct db_driver {
+    const char *begin;     /* SQL that begins a write transaction */
+    const char *lock;      /* SQL that makes other imports wait; NULL: `begin` does */
+    const char *has_table; /* SQL that counts the tables named "?" */
+    struct db_dialect dialect;
+    /* writing: create the database if needed; otherwise only read it */
+    void *(*open)(const struct db_address *address, bool writing, struct apapi_error *err);
+    void (*close)(void *connection);
+    int (*exec)(void *connection, const char *sql, struct apapi_error *err);
+    void *(*prepare)(void *connection, const char *sql, struct apapi_error *err);
+    void (*finalize)(void *statement);
+    /* 0: the parameters are set; -1 with ENOMEM */
+    int (*bind)(void *statement, size_t number, const struct db_value *value);
+    int (*step)(void *statement, struct apapi_error *err); /* runs it, if no row is left */
+    void (*reset)(void *statement);
+    int64_t (*changes)(void *statement);
+    struct db_value (*column)(void *statement, size_t number);
+};
+
+extern const struct db_driver db_sqlite, db_mariadb, db_postgres;
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_INDEX_INDEX_H
+#define APAPI_INDEX_INDEX_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/record.h"
+#include "apapi/scan.h"
+#include "record/hour.h"
+
+/*
+ * Databases of records, see docs/database.md. They hold each record's line as it stands, and
+ * columns to select by. All functions that return int and take `err` return 0 or the documented
+ * value, or -1 with errno EIO (refused by the database, or connection lost), ENOMEM. One thread at
+ * a time, but for batches.
+ */
+
+struct db;
+
+/**
+ * Connect.
+ * @param url  "sqlite:FILE",
+ * "mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]" or
+ * "postgresql://[user@][host[:port]]/database[?parameter=value...]"
+ * @return 0; -1 with errno EINVAL (malformed URL), ENOTSUP (not built or installed with it), EIO
+ */
+int db_open(const char *url, struct db **db, struct apapi_error *err);
+
+/** Roll back what is not committed, and disconnect. NULL is allowed. errno is preserved. */
+void db_close(struct db *db);
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+/** What SQL selects by, besides the filter. Lists have commas; NULL: no limit. */
+struct db_wanted {
+    const struct apapi_scan_filter *filter;
+    const char *clusters, *users, *accounts, *partitions;
+};
+
+/**
+ * Pass records of a database to `sink`, by day and node. The filter holds; the lists only reduce
+ * the number, which the sink must check. Creates nothing; sees what is committed.
+ * @return 0; -1 with errno EINVAL (malformed URL or list of nodes), ENOENT (no records were
+ * imported), ENOTSUP (another version), those of open(2), or that of the sink (`err` is empty then)
+ */
+int db_read_records(const char *url, const struct db_wanted *wanted,
+                    const struct apapi_scan_sink *sink, struct apapi_error *err);
+
+/**
+ * Pass the lines of nodes' own records to `take`, as hours_read() does for files. Returns as
+ * db_read_records().
+ * @param filter  times and nodes
+ */
+int db_read_hours(const char *url, const struct apapi_scan_filter *filter,
+                  int (*take)(const struct hour *hour, void *context), void *context,
+                  struct apapi_error *err);
+
+/* --- loading -------------------------------------------------------------------------------- */
+
+#define DB_FOLDER_SIZE 480 /* bytes of an accounting folder's path */
+
+/** Loads records (opaque). Only one thread at a time uses it; any thread fills batches. */
+struct db_load;
+
+struct db_load_counts {
+    size_t added;    /* new rows */
+    size_t replaced; /* rows that were replaced by a better record */
+    size_t known;    /* records that existed */
+    size_t hours;    /* lines of nodes' own records, new or not */
+};
+
+/**
+ * Create missing tables, and begin.
+ * @param anew  tables of an older version are kept under other names
+ * @return free it with db_load_destroy() before the database is closed; NULL with errno, also
+ * ENOTSUP (tables of another version)
+ */
+struct db_load *db_load_create(struct db *db, bool anew, struct apapi_error *err);
+
+/** Free. What was not committed is lost when the database is closed. NULL is allowed. */
+void db_load_destroy(struct db_load *load);
+
+/** Records that wait to be written (opaque). Everything is copied. Each is used by one thread at a
+ * time. */
+struct db_batch;
+
+/** @return an empty batch; free it with db_batch_destroy(). NULL with ENOMEM. */
+struct db_batch *db_batch_create(struct apapi_error *err);
+
+/** NULL is allowed. errno is preserved. */
+void db_batch_destroy(struct db_batch *batch);
+
+/** Add a record, decoded from `line`, to a batch that is not full. 0; -1 with ENOMEM: it cannot be
+ * written any more. */
+int db_batch_add(struct db_batch *batch, const struct apapi_record *record, const char *line,
+                 size_t size);
+
+/** Note how far a file of a folder was read. It is written together with the records before. */
+void db_batch_note(struct db_batch *batch, const char *folder, const struct apapi_scan_file *file,
+                   uint64_t offset);
+
+/** @return whether it must be written before more is added. */
+bool db_batch_full(const struct db_batch *batch);
+
+/** Write a batch, each record once, and empty it. Commits from time to time. */
+int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_error *err);
+
+/** @return how many bytes of an accounting file were loaded; 0: none; -1 with errno */
+int64_t db_load_offset(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
+                       struct apapi_error *err);
+
+/** Note how far a file of a folder was read, when all before it was loaded. */
+int db_load_note(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
+                 uint64_t offset, struct apapi_error *err);
+
+/** Add a line of a node's own record, or replace it. */
+int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_error *err);
+
+/**
+ * Commit, calculate the totals of all jobs whose records have changed, also in an earlier import
+ * that was interrupted, and create postponed indexes.
+ * @return the number of jobs; -1 with errno
+ */
+int64_t db_load_finish(struct db_load *load, struct apapi_error *err);
+
+/** @return the counts so far; valid as long as `load`. */
+const struct db_load_counts *db_load_counts(const struct db_load *load);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads lines of a database. SQL only reduces their number: the selection is the same as for files.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "index/tables.h"
+#include "record/files.h"
+
+#define NODES_MAX 64 /* in a query; a longer list is only checked afterwards */
+
+/* "SELECT line FROM records WHERE ...", with its parameters. */
+struct query {
+    char *sql;
+    size_t size, count;
+    struct db_value *values;
+    FILE *out;
+};
+
+struct selection {
+    const struct db_wanted *wanted;
+    const struct apapi_scan_sink *sink;
+    const char *url;
+    struct filter filter;
+    struct db *db;
+};
+
+/* --- the query ------------------------------------------------------------------------------ */
+
+static size_t count_words(const char *list)
+{
+    size_t count = list != NULL;
+
+    for (; list && *list; list++) {
+        count += *list == ',';
+    }
+    return count;
+}
+
+/* "account IN (?, ?)" */
+static void add_words(struct query *query, const char *column, const char *list)
+{
+    fprintf(query->out, "%s IN (", column);
+    for (const char *word = list;; word++) {
+        size_t size = strcspn(word, ",");
+
+        fputs(word == list ? "?" : ", ?", query->out);
+        query->values[query->count++] =
+            (struct db_value){.type = DB_TEXT, .text = word, .size = size};
+        word += size;
+        if (*word == '\0') {
+            break;
+        }
+    }
+    fputc(')', query->out);
+}
+
+/* Names in the list that are numbers may also be uids. */
+static void add_users(struct query *query, const char *list)
+{
+    const char *comma = "";
+
+    add_words(query, " AND (\"user\"", list);
+    for (const char *word = list; *word; word += *word == ',') {
+        size_t size = strcspn(word, ","), digits = strspn(word, "0123456789");
+
+        if (size > 0 && digits == size && size < 11) {
+            fprintf(query->out, "%s%.*s", *comma ? ", " : " OR uid IN (", (int)size, word);
+            comma = ")";
+        }
+        word += size;
+    }
+    fprintf(query->out, "%s)", comma);
+}
+
+static void add_nodes(struct query *query, const struct namelist *nodes)
+{
+    fputs(" AND node IN (", query->out);
+    for (size_t i = 0; i < nodes->count; i++) {
+        fputs(i == 0 ? "?" : ", ?", query->out);
+        query->values[query->count++] = db_text(nodes->names[i]);
+    }
+    fputc(')', query->out);
+}
+
+/* Jobs, tasks of arrays and components of heterogeneous jobs. */
+static void add_jobs(struct query *query, const struct filter *filter)
+{
+    static const char *const columns[] = {"job", "array_job", "het_job"};
+
+    for (size_t i = 0; i < (filter->job_parts ? COUNT_OF(columns) : 1); i++) {
+        fprintf(query->out, "%s%s IN (", i ? " OR " : "(", columns[i]);
+        for (size_t job = 0; job < filter->job_count; job++) {
+            fprintf(query->out, "%s%u", job ? ", " : "", filter->jobs[job]);
+        }
+        fputc(')', query->out);
+    }
+    fputc(')', query->out);
+}
+
+static void write_query(struct query *query, const struct selection *selection)
+{
+    const struct db_wanted *wanted = selection->wanted;
+    const struct filter *filter = &selection->filter;
+
+    fputs("SELECT line FROM records WHERE ", query->out);
+    if (filter->job_count > 0) {
+        add_jobs(query, filter);
+    } else {
+        fputs("\"day\" = ?", query->out);
+        query->values[query->count++] = db_text("");
+    }
+    fprintf(query->out, " AND end_ns >= %lld AND end_ns < %lld", (long long)filter->from_ns,
+            (long long)filter->to_ns);
+    if (wanted->clusters) {
+        add_words(query, " AND cluster", wanted->clusters);
+    }
+    if (wanted->users) {
+        add_users(query, wanted->users);
+    }
+    if (wanted->accounts) {
+        add_words(query, " AND account", wanted->accounts);
+    }
+    if (wanted->partitions) {
+        add_words(query, " AND \"partition\"", wanted->partitions);
+    }
+    if (filter->nodes.count > 0 && filter->nodes.count <= NODES_MAX) {
+        add_nodes(query, &filter->nodes);
+    }
+    /* the expression keeps the order from choosing the index where another one selects better */
+    fputs(filter->job_count > 0 ? " ORDER BY \"day\", node, id"
+          : query->count > 1    ? " ORDER BY COALESCE(node, ''), id"
+                                : " ORDER BY node, id",
+          query->out);
+}
+
+static struct db_statement *make_query(const struct selection *selection, struct query *query,
+                                       struct apapi_error *err)
+{
+    const struct db_wanted *wanted = selection->wanted;
+    size_t words = count_words(wanted->clusters) + count_words(wanted->users) +
+                   count_words(wanted->accounts) + count_words(wanted->partitions) + NODES_MAX + 1;
+
+    *query = (struct query){.values = calloc(words, sizeof *query->values)};
+    query->out = query->values ? open_memstream(&query->sql, &query->size) : NULL;
+    if (query->out) {
+        write_query(query, selection);
+    }
+    return db_prepare_stream(selection->db, query->out, &query->sql, err);
+}
+
+/* --- lines ---------------------------------------------------------------------------------- */
+
+/* What no import has written is reported like a line of a file. @return 0; -1: the sink, or no
+ * memory */
+static int hand_over(const struct selection *selection, struct db_value line)
+{
+    const struct apapi_scan_sink *sink = selection->sink;
+    struct apapi_error why = {"no record"};
+    struct apapi_record record;
+    int result = 0;
+
+    if (line.type != DB_TEXT || apapi_record_decode(line.text, line.size, &record, &why)) {
+        if (errno == ENOMEM) {
+            return -1;
+        }
+        if (sink->problem) {
+            sink->problem(&(struct apapi_scan_problem){.file = selection->url, .reason = why.text},
+                          sink->context);
+        }
+        return 0;
+    }
+    if (filter_wants(&selection->filter, &record)) {
+        result = sink->record(&record, line.text, line.size, sink->context);
+    }
+    apapi_record_clear(&record);
+    return result;
+}
+
+static int read_lines(const struct selection *selection, struct db_statement *lines,
+                      const struct query *query, struct apapi_error *err)
+{
+    int got = db_first(lines, query->values, query->count, err);
+
+    for (; got > 0; got = db_step(lines, err)) {
+        if (hand_over(selection, db_column(lines, 0))) {
+            got = apapi_fail(err, errno, "%s", "");
+            break;
+        }
+    }
+    db_end(lines);
+    return got;
+}
+
+/* The first day from `day` on, in UTC, on which records ended. @return 1; 0: none; -1 */
+static int find_day(struct db_statement *days, char *day, size_t size, const char *last,
+                    struct apapi_error *err)
+{
+    const struct db_value range[] = {db_text(day), db_text(last)};
+    int got = db_first(days, range, COUNT_OF(range), err);
+
+    if (got > 0) {
+        struct db_value found = db_column(days, 0);
+
+        got = found.type == DB_TEXT;
+        snprintf(day, size, "%.*s", (int)found.size, found.text ? found.text : "");
+    }
+    db_end(days);
+    return got;
+}
+
+/* Day by day, so that an import does not have to wait for a long report. */
+static int read_days(const struct selection *selection, struct db_statement *lines,
+                     struct query *query, struct apapi_error *err)
+{
+    struct db_statement *days = db_prepare(
+        selection->db, "SELECT MIN(\"day\") FROM records WHERE \"day\" >= ? AND \"day\" <= ?", err);
+    char day[TIMESTAMP_SIZE], last[TIMESTAMP_SIZE];
+    int got = days ? 1 : -1;
+
+    timestamp_day(day, sizeof day, selection->filter.from_ns);
+    timestamp_day(last, sizeof last, selection->filter.to_ns - 1);
+    while (got > 0 && (got = find_day(days, day, sizeof day, last, err)) > 0) {
+        query->values[0] = db_text(day);
+        got = read_lines(selection, lines, query, err) ? -1 : 1;
+        strcat(day, "!"); /* behind this day, before the next one */
+    }
+    db_finalize(days);
+    return got;
+}
+
+static int read_selection(const struct selection *selection, struct apapi_error *err)
+{
+    struct query query;
+    struct db_statement *lines = make_query(selection, &query, err);
+    int result = !lines                            ? -1
+                 : selection->filter.job_count > 0 ? read_lines(selection, lines, &query, err)
+                                                   : read_days(selection, lines, &query, err);
+
+    db_finalize(lines);
+    free(query.values);
+    return result;
+}
+
+static int open_selection(struct selection *selection, const struct apapi_scan_filter *filter,
+                          struct apapi_error *err)
+{
+    return filter_init(&selection->filter, filter, err) ||
+                   db_connect(selection->url, false, &selection->db, err) ||
+                   db_tables_check(selection->db, err)
+               ? -1
+               : 0;
+}
+
+static void close_selection(struct selection *selection)
+{
+    int code = errno;
+
+    db_close(selection->db);
+    filter_free(&selection->filter);
+    errno = code;
+}
+
+int db_read_records(const char *url, const struct db_wanted *wanted,
+                    const struct apapi_scan_sink *sink, struct apapi_error *err)
+{
+    struct selection selection = {.wanted = wanted, .sink = sink, .url = url};
+    int result = open_selection(&selection, wanted->filter, err);
+
+    result = result || read_selection(&selection, err) ? -1 : 0;
+    close_selection(&selection);
+    return result;
+}
+
+/* --- hours ---------------------------------------------------------------------------------- */
+
+static int read_hours(const struct selection *selection, const struct apapi_scan_filter *times,
+                      int (*take)(const struct hour *hour, void *context), void *context,
+                      struct apapi_error *err)
+{
+    const struct db_value range[] = {db_integer(times->from_unix_ns),
+                                     db_integer(times->to_unix_ns)};
+    struct db_statement *lines = db_prepare(selection->db,
+                                            "SELECT line FROM hours WHERE start_ns >= ? AND "
+                                            "start_ns < ? ORDER BY start_ns, node, cluster, end_ns",
+                                            err);
+    int got = lines ? db_first(lines, range, COUNT_OF(range), err) : -1;
+    struct tree tree = {0};
+    struct hour hour;
+
+    for (; got > 0; got = got < 0 ? -1 : db_step(lines, err)) {
+        struct db_value line = db_column(lines, 0);
+        int decoded = line.text ? hour_decode(&tree, line.text, line.size, &hour, NULL) : 0;
+
+        if (decoded < 0 && errno == ENOMEM) {
+            got = apapi_fail(err, ENOMEM, "no memory");
+        } else if (decoded > 0 && filter_wants_node(&selection->filter, hour.node) &&
+                   take(&hour, context)) {
+            got = apapi_fail(err, errno, "%s", "");
+        }
+    }
+    db_finalize(lines);
+    tree_free(&tree);
+    return got;
+}
+
+int db_read_hours(const char *url, const struct apapi_scan_filter *filter,
+                  int (*take)(const struct hour *hour, void *context), void *context,
+                  struct apapi_error *err)
+{
+    const struct apapi_scan_filter nodes = {.nodes = filter->nodes};
+    struct selection selection = {.url = url};
+    int result = open_selection(&selection, &nodes, err);
+
+    result = result || read_hours(&selection, filter, take, context, err) ? -1 : 0;
+    close_selection(&selection);
+    return result;
+}

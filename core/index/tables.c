@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "index/tables.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "record/fields.h"
+
+#define DB_OLDEST 2 /* the oldest version whose tables are known by name */
+
+#define DB_TEXT_OF(type, name, member)                                                             \
+    {                                                                                              \
+        name, DB_FORM_TEXT, offsetof(type, member), sizeof(((type *)NULL)->member)                 \
+    }
+#define DB_WORD_OF(type, name, member)                                                             \
+    {                                                                                              \
+        name, DB_FORM_WORD, offsetof(type, member), sizeof(((type *)NULL)->member)                 \
+    }
+#define DB_OF(form, type, name, member)                                                            \
+    {                                                                                              \
+        name, DB_FORM_##form, offsetof(type, member), 0                                            \
+    }
+#define DB_DOMAINS_OF(type)                                                                        \
+    DB_OF(REAL, type, "package_j", domains_j[APAPI_DOMAIN_PACKAGE]),                               \
+        DB_OF(REAL, type, "dram_j", domains_j[APAPI_DOMAIN_DRAM]),                                 \
+        DB_OF(REAL, type, "gpu_j", domains_j[APAPI_DOMAIN_GPU]),                                   \
+        DB_OF(REAL, type, "core_j", domains_j[APAPI_DOMAIN_CORE]),                                 \
+        DB_OF(REAL, type, "uncore_j", domains_j[APAPI_DOMAIN_UNCORE]),                             \
+        DB_OF(REAL, type, "psys_j", domains_j[APAPI_DOMAIN_PSYS]),                                 \
+        DB_OF(REAL, type, "node_j", domains_j[APAPI_DOMAIN_NODE])
+
+static const struct db_field record_fields[] = {
+    DB_OF(MOMENT, struct db_record, "id", id),
+    DB_WORD_OF(struct db_record, "cluster", who.cluster),
+    DB_OF(KEY, struct db_record, "job", who.job),
+    DB_WORD_OF(struct db_record, "step", who.step),
+    DB_WORD_OF(struct db_record, "node", who.node),
+    DB_OF(MOMENT, struct db_record, "start_ns", start_ns),
+    DB_OF(MOMENT, struct db_record, "end_ns", end_ns),
+    DB_WORD_OF(struct db_record, "day", day),
+    DB_OF(REAL, struct db_record, "elapsed_s", elapsed_s),
+    DB_OF(FLAG, struct db_record, "complete", complete),
+    DB_OF(NUMBER, struct db_record, "array_job", who.array_job),
+    DB_OF(NUMBER, struct db_record, "array_task", who.array_task),
+    DB_OF(NUMBER, struct db_record, "het_job", who.het_job),
+    DB_OF(NUMBER, struct db_record, "het_offset", who.het_offset),
+    DB_TEXT_OF(struct db_record, "job_name", who.job_name),
+    DB_OF(NUMBER, struct db_record, "uid", who.uid),
+    DB_TEXT_OF(struct db_record, "user", who.user),
+    DB_TEXT_OF(struct db_record, "account", who.account),
+    DB_TEXT_OF(struct db_record, "partition", who.partition),
+    DB_TEXT_OF(struct db_record, "qos", who.qos),
+    DB_OF(NUMBER, struct db_record, "nodes", who.nodes),
+    DB_OF(REAL, struct db_record, "energy_j", energy_j),
+    DB_OF(REAL, struct db_record, "uncertainty_j", uncertainty_j),
+    DB_OF(REAL, struct db_record, "mean_w", mean_w),
+    DB_DOMAINS_OF(struct db_record),
+    DB_OF(LINE, struct db_record, "line", line),
+    {0}};
+
+static const struct db_field job_fields[] = {
+    DB_WORD_OF(struct db_job, "cluster", who.cluster),
+    DB_OF(NUMBER, struct db_job, "job", who.job),
+    DB_OF(NUMBER, struct db_job, "uid", uid),
+    DB_OF(NUMBER, struct db_job, "array_job", who.array_job),
+    DB_OF(NUMBER, struct db_job, "array_task", who.array_task),
+    DB_OF(NUMBER, struct db_job, "het_job", who.het_job),
+    DB_OF(NUMBER, struct db_job, "het_offset", who.het_offset),
+    DB_TEXT_OF(struct db_job, "job_name", who.job_name),
+    DB_TEXT_OF(struct db_job, "user", who.user),
+    DB_TEXT_OF(struct db_job, "account", who.account),
+    DB_TEXT_OF(struct db_job, "partition", who.partition),
+    DB_TEXT_OF(struct db_job, "qos", who.qos),
+    DB_OF(FLAG, struct db_job, "verified", who.verified),
+    DB_WORD_OF(struct db_job, "day", day),
+    DB_OF(MOMENT, struct db_job, "start_ns", start_ns),
+    DB_OF(MOMENT, struct db_job, "end_ns", end_ns),
+    DB_OF(NUMBER, struct db_job, "records", records),
+    DB_OF(NUMBER, struct db_job, "incomplete", incomplete),
+    DB_OF(NUMBER, struct db_job, "steps", steps),
+    DB_OF(NUMBER, struct db_job, "nodes", nodes),
+    DB_OF(NUMBER, struct db_job, "runs", runs),
+    DB_OF(REAL, struct db_job, "energy_j", energy_j),
+    DB_OF(REAL, struct db_job, "uncertainty_j", uncertainty_j),
+    DB_OF(REAL, struct db_job, "mean_w", mean_w),
+    DB_OF(REAL, struct db_job, "covered_s", covered_s),
+    DB_OF(REAL, struct db_job, "elapsed_s", elapsed_s),
+    DB_OF(REAL, struct db_job, "node_s", node_s),
+    DB_DOMAINS_OF(struct db_job),
+    DB_TEXT_OF(struct db_job, "missing_domains", missing_domains),
+    {0}};
+
+static const struct db_field hour_fields[] = {DB_WORD_OF(struct db_hour, "cluster", cluster),
+                                              DB_WORD_OF(struct db_hour, "node", node),
+                                              DB_OF(MOMENT, struct db_hour, "start_ns", start_ns),
+                                              DB_OF(MOMENT, struct db_hour, "end_ns", end_ns),
+                                              DB_OF(LINE, struct db_hour, "line", line),
+                                              {0}};
+
+/* Their rows are no structures. */
+static const struct db_field stale_fields[] = {
+    {"cluster", DB_FORM_WORD, 0, 64}, {"job", DB_FORM_MOMENT, 0, 0}, {0}};
+static const struct db_field file_fields[] = {{"folder", DB_FORM_WORD, 0, DB_FOLDER_SIZE + 1},
+                                              {"day", DB_FORM_WORD, 0, 12},
+                                              {"file", DB_FORM_WORD, 0, 256},
+                                              {"bytes", DB_FORM_MOMENT, 0, 0},
+                                              {0}};
+static const struct db_field schema_fields[] = {{"version", DB_FORM_MOMENT, 0, 0}, {0}};
+
+const struct db_table db_records = {
+    "records", record_fields, ", PRIMARY KEY (id), UNIQUE (job, cluster, node, start_ns, step)"};
+const struct db_table db_jobs = {"jobs", job_fields, ", PRIMARY KEY (cluster, job, uid)"};
+const struct db_table db_hours = {"hours", hour_fields,
+                                  ", PRIMARY KEY (start_ns, node, cluster, end_ns)"};
+
+static const struct db_table stale_jobs = {"stale_jobs", stale_fields,
+                                           ", PRIMARY KEY (cluster, job)"};
+static const struct db_table files = {"files", file_fields,
+                                      ", PRIMARY KEY (folder, \"day\", file)"};
+static const struct db_table schema = {"apapi_schema", schema_fields, ", PRIMARY KEY (version)"};
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static struct db_value value_of(const struct db_field *field, const void *base)
+{
+    const char *at = (const char *)base + field->offset;
+    struct db_line line;
+    uint32_t number;
+    int64_t moment;
+    double real;
+
+    switch (field->form) {
+    case DB_FORM_TEXT:
+        return db_text(*at ? at : NULL);
+    case DB_FORM_WORD:
+        return db_text(at);
+    case DB_FORM_NUMBER:
+    case DB_FORM_KEY:
+        memcpy(&number, at, sizeof number);
+        return number != APAPI_UNKNOWN      ? db_integer(number)
+               : field->form == DB_FORM_KEY ? db_integer(-1)
+                                            : db_text(NULL);
+    case DB_FORM_FLAG:
+        return db_integer(*(const bool *)at);
+    case DB_FORM_MOMENT:
+        memcpy(&moment, at, sizeof moment);
+        return db_integer(moment);
+    case DB_FORM_REAL:
+        memcpy(&real, at, sizeof real);
+        return db_real(real);
+    default:
+        memcpy(&line, at, sizeof line);
+        return (struct db_value){.type = DB_BYTES, .text = line.text, .size = line.size};
+    }
+}
+
+size_t db_row(const struct db_table *table, const void *base, struct db_value values[])
+{
+    size_t count = 0;
+
+    for (; table->fields[count].name; count++) {
+        values[count] = value_of(&table->fields[count], base);
+    }
+    return count;
+}
+
+/* --- CREATE and INSERT ---------------------------------------------------------------------- */
+
+static void write_names(FILE *sql, const struct db_table *table)
+{
+    for (const struct db_field *field = table->fields; field->name; field++) {
+        fprintf(sql, "%s\"%s\"", field == table->fields ? "" : ", ", field->name);
+    }
+}
+
+void db_insert_write(FILE *sql, const struct db_table *table, size_t rows)
+{
+    fprintf(sql, "INSERT INTO %s (", table->name);
+    write_names(sql, table);
+    fputs(") VALUES ", sql);
+    for (size_t row = 0; row < rows; row++) {
+        fputs(row ? ", (?" : "(?", sql);
+        for (const struct db_field *field = table->fields + 1; field->name; field++) {
+            fputs(", ?", sql);
+        }
+        fputc(')', sql);
+    }
+}
+
+static void write_type(FILE *sql, const struct db_field *field, const struct db_dialect *dialect)
+{
+    switch (field->form) {
+    case DB_FORM_TEXT:
+    case DB_FORM_WORD:
+        fprintf(sql, "VARCHAR(%zu)%s%s", field->size - 1, dialect->text_end,
+                field->form == DB_FORM_WORD ? " NOT NULL" : "");
+        break;
+    case DB_FORM_NUMBER:
+        fputs("BIGINT", sql);
+        break;
+    case DB_FORM_MOMENT:
+    case DB_FORM_KEY:
+        fprintf(sql, "%s NOT NULL", strcmp(field->name, "id") == 0 ? dialect->id_type : "BIGINT");
+        break;
+    case DB_FORM_FLAG:
+        fputs("SMALLINT NOT NULL", sql);
+        break;
+    case DB_FORM_REAL:
+        fputs("DOUBLE PRECISION", sql);
+        break;
+    case DB_FORM_LINE:
+        fprintf(sql, "%s NOT NULL", dialect->line_type);
+        break;
+    }
+}
+
+static int create_table(struct db *db, const struct db_table *table, struct apapi_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *sql = open_memstream(&text, &size);
+
+    if (sql) {
+        fprintf(sql, "CREATE TABLE IF NOT EXISTS %s (", table->name);
+        for (const struct db_field *field = table->fields; field->name; field++) {
+            fprintf(sql, "%s\"%s\" ", field == table->fields ? "" : ", ", field->name);
+            write_type(sql, field, db_dialect(db));
+        }
+        fprintf(sql, "%s)%s", table->ending, db_dialect(db)->table_end);
+    }
+    return db_exec_stream(db, sql, &text, err);
+}
+
+static const char *const indexes[] = {
+    "CREATE INDEX IF NOT EXISTS records_by_day ON records (\"day\", node, id)",
+    "CREATE INDEX IF NOT EXISTS records_by_user ON records (\"user\", \"day\")",
+    "CREATE INDEX IF NOT EXISTS records_by_node ON records (node, \"day\")",
+    "CREATE INDEX IF NOT EXISTS records_by_account ON records (account, \"day\")",
+    "CREATE INDEX IF NOT EXISTS records_by_array ON records (array_job)",
+    "CREATE INDEX IF NOT EXISTS records_by_het ON records (het_job)",
+    "CREATE INDEX IF NOT EXISTS jobs_by_day ON jobs (\"day\", cluster)",
+    "CREATE INDEX IF NOT EXISTS jobs_by_user ON jobs (\"user\", \"day\")",
+    "CREATE INDEX IF NOT EXISTS jobs_by_account ON jobs (account, \"day\")"};
+
+static int run_all(struct db *db, const char *const *statements, size_t count,
+                   struct apapi_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (db_exec(db, statements[i], err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* --- views ---------------------------------------------------------------------------------- */
+
+/* A value of a document. */
+static void write_json(FILE *sql, const struct db_dialect *dialect, enum db_json form,
+                       const char *document, const char *path)
+{
+    const char *const *around = dialect->json[form];
+
+    fprintf(sql, "%s%s%s%s%s", around[0], document, around[1], path, around[2]);
+}
+
+/* A member as a column. What a record does not write down is what the schema says. */
+static void write_member(FILE *sql, const struct db_dialect *dialect, const struct field *field,
+                         const char *prefix, const char *document)
+{
+    const char *unwritten = NULL;
+    enum db_json form = DB_JSON_REAL;
+    char path[64];
+
+    switch (field->form) {
+    case FIELD_COUNT:
+        form = DB_JSON_INTEGER;
+        unwritten = "0";
+        break;
+    case FIELD_FLAG:
+        form = DB_JSON_FLAG;
+        unwritten = "0";
+        break;
+    case FIELD_NUMBER:
+        form = DB_JSON_INTEGER;
+        break;
+    case FIELD_KIND:
+        form = DB_JSON_TEXT;
+        unwritten = "'energy'";
+        break;
+    case FIELD_TYPE:
+        form = DB_JSON_TEXT;
+        unwritten = "'uint64'";
+        break;
+    case FIELD_TEXT:
+    case FIELD_MOMENT:
+    case FIELD_DOMAIN:
+        form = DB_JSON_TEXT;
+        break;
+    default:
+        break;
+    }
+    snprintf(path, sizeof path, "%s%s", prefix, field->key);
+    fputs(unwritten ? "COALESCE(" : "", sql);
+    write_json(sql, dialect, form, document, path);
+    fprintf(sql, "%s%s%s AS \"%s\"", unwritten ? ", " : "", unwritten ? unwritten : "",
+            unwritten ? ")" : "", field->key);
+}
+
+static bool has_column(const struct db_table *table, const char *name)
+{
+    for (const struct db_field *field = table ? table->fields : NULL; field && field->name;
+         field++) {
+        if (strcmp(field->name, name) == 0) {
+            return true;
+        }
+    }
+    return strcmp(name, "start") == 0; /* start_ns */
+}
+
+static void write_members(FILE *sql, const struct db_dialect *dialect, const struct field *fields,
+                          const char *prefix, const char *document)
+{
+    for (const struct field *field = fields; field && field->key; field++) {
+        if (!has_column(fields == fields_of_record || fields == fields_of_trust ? &db_records
+                                                                                : NULL,
+                        field->key)) {
+            fputs(", ", sql);
+            write_member(sql, dialect, field, prefix, document);
+        }
+    }
+}
+
+/* A column of a view that is not a member of a list of fields. */
+struct view_column {
+    const char *name, *path;
+    enum db_json form;
+};
+
+static const struct view_column no_columns[] = {{0}};
+static const struct view_column record_columns[] = {
+    {"unknown_domains", "trust.unknown_domains", DB_JSON_ANY}, {0}};
+static const struct view_column timeline_columns[] = {{"timeline", "timeline", DB_JSON_ANY}, {0}};
+static const struct view_column region_columns[] = {{"regions", "regions", DB_JSON_ANY},
+                                                    {"foms", "foms", DB_JSON_ANY},
+                                                    {"regions_lost", "regions_lost", DB_JSON_ANY},
+                                                    {0}};
+static const struct view_column share_columns[] = {
+    {"method", "share.method", DB_JSON_TEXT},
+    {"energy_j", "share.total.energy_j", DB_JSON_REAL},
+    {"uncertainty_j", "share.total.uncertainty_j", DB_JSON_REAL},
+    {"share", "share", DB_JSON_ANY},
+    {0}};
+static const struct view_column hour_columns[] = {
+    {"measured_s", "measured_s", DB_JSON_REAL},
+    {"idle_w", "idle_w", DB_JSON_REAL},
+    {"steps", "steps", DB_JSON_INTEGER},
+    {"gaps", "gaps_total", DB_JSON_INTEGER},
+    {"resets", "resets", DB_JSON_INTEGER},
+    {"energy_j", "total.energy_j", DB_JSON_REAL},
+    {"steps_j", "total.steps_j", DB_JSON_REAL},
+    {"idle_j", "total.idle_j", DB_JSON_REAL},
+    {"unattributed_j", "total.unattributed_j", DB_JSON_REAL},
+    {"node_energy_j", "node_meter.energy_j", DB_JSON_REAL},
+    {"node_steps_j", "node_meter.steps_j", DB_JSON_REAL},
+    {"node_idle_j", "node_meter.idle_j", DB_JSON_REAL},
+    {"node_unattributed_j", "node_meter.unattributed_j", DB_JSON_REAL},
+    {0}};
+
+struct view {
+    const char *name;
+    const struct db_each *each;
+    const char *columns;        /* in SQL; NULL: the key of `each` */
+    const struct field *fields; /* NULL: none */
+    const struct view_column *more;
+    const char *only; /* rows whose document has this member; NULL: all */
+};
+
+static int create_view(struct db *db, const struct view *view, struct apapi_error *err)
+{
+    const struct db_dialect *dialect = db_dialect(db);
+    const struct db_each *each = view->each;
+    char *text = NULL;
+    size_t size;
+    FILE *sql = open_memstream(&text, &size);
+
+    if (sql) {
+        fprintf(sql, "%s%s%sSELECT %s%s", dialect->view[0], view->name, dialect->view[1],
+                view->columns, each->keys ? each->keys : "");
+        write_members(sql, dialect, view->fields, "", each->document);
+        if (view->fields == fields_of_record) {
+            write_members(sql, dialect, fields_of_trust, "trust.", each->document);
+        }
+        for (const struct view_column *column = view->more; column->name; column++) {
+            fputs(", ", sql);
+            write_json(sql, dialect, column->form, each->document, column->path);
+            fprintf(sql, " AS \"%s\"", column->name);
+        }
+        fprintf(sql, " FROM %s", each->from);
+        if (view->only) {
+            fputs(" WHERE ", sql);
+            write_json(sql, dialect, DB_JSON_ANY, each->document, view->only);
+            fputs(" IS NOT NULL", sql);
+        }
+    }
+    return db_exec_stream(db, sql, &text, err);
+}
+
+/* A job with changed records has no valid total. */
+#define RIGHT                                                                                      \
+    "WHERE NOT EXISTS (SELECT 1 FROM stale_jobs s WHERE s.cluster = j.cluster AND s.job = j.job)"
+
+static const char *const job_views[][2] = {
+    {"apapi_jobs",
+     "SELECT cluster, job, array_job, array_task, het_job, het_offset, job_name, uid, \"user\", "
+     "account, \"partition\", qos, verified, \"day\", start_ns / 1e9 AS start_s, end_ns / 1e9 AS "
+     "end_s, elapsed_s, runs, records, incomplete, steps, nodes, energy_j, energy_j / 3.6e6 AS "
+     "energy_kwh, uncertainty_j, mean_w, covered_s, covered_s / node_s AS measured, package_j, "
+     "dram_j, gpu_j, core_j, uncore_j, psys_j, node_j, missing_domains FROM jobs j " RIGHT},
+    {"apapi_days",
+     "SELECT \"day\", cluster, \"user\", account, \"partition\", COUNT(*) AS jobs, COUNT(energy_j) "
+     "AS measured_jobs, SUM(records) AS records, SUM(incomplete) AS incomplete, SUM(energy_j) AS "
+     "energy_j, SUM(energy_j) / 3.6e6 AS energy_kwh, CASE WHEN COUNT(uncertainty_j) = "
+     "COUNT(energy_j) THEN SUM(uncertainty_j) END AS uncertainty_j, SUM(covered_s) AS covered_s "
+     "FROM jobs j " RIGHT " GROUP BY \"day\", cluster, \"user\", account, \"partition\""}};
+
+#define OF_RECORD "r.id AS record"
+
+static int create_views(struct db *db, struct apapi_error *err)
+{
+    const struct db_dialect *dialect = db_dialect(db);
+    const struct view views[] = {
+        {"domains", &dialect->domains, OF_RECORD ", ", fields_of_domain, no_columns, NULL},
+        {"components", &dialect->components, OF_RECORD ", ", fields_of_component, no_columns, NULL},
+        {"events", &dialect->events, OF_RECORD ", ", fields_of_event, no_columns, NULL},
+        {"timelines", &dialect->line, OF_RECORD, NULL, timeline_columns, "timeline"},
+        {"regions", &dialect->line, OF_RECORD, NULL, region_columns, "regions"},
+        {"shares", &dialect->line, OF_RECORD, NULL, share_columns, "share"},
+        {"apapi_records", &dialect->line,
+         "r.id, r.cluster, r.job, r.step, r.node, r.start_ns, r.end_ns, r.\"day\", r.elapsed_s, "
+         "r.complete, r.array_job, r.array_task, r.het_job, r.het_offset, r.job_name, r.uid, "
+         "r.\"user\", r.account, r.\"partition\", r.qos, r.nodes, r.energy_j, r.uncertainty_j, "
+         "r.mean_w, r.package_j, r.dram_j, r.gpu_j, r.core_j, r.uncore_j, r.psys_j, r.node_j",
+         fields_of_record, record_columns, NULL},
+        {"apapi_hours", &dialect->hour, "r.cluster, r.node, r.start_ns, r.end_ns", NULL,
+         hour_columns, NULL}};
+
+    for (size_t i = 0; i < COUNT_OF(job_views); i++) {
+        char text[2048];
+
+        snprintf(text, sizeof text, "%s%s%s%s", dialect->view[0], job_views[i][0], dialect->view[1],
+                 job_views[i][1]);
+        if (db_exec(db, text, err)) {
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(views); i++) {
+        if (create_view(db, &views[i], err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* --- the schema ----------------------------------------------------------------------------- */
+
+/* @return the version; 0: no tables; -1 with errno */
+static int64_t read_version(struct db *db, struct apapi_error *err)
+{
+    struct db_statement *statement;
+    int64_t version = -1;
+    int got = db_has_table(db, "apapi_schema", err);
+
+    if (got <= 0) {
+        return got;
+    }
+    statement = db_prepare(db, "SELECT version FROM apapi_schema ORDER BY version DESC", err);
+    got = statement ? db_first(statement, NULL, 0, err) : -1;
+    if (got >= 0) {
+        version = got ? db_column(statement, 0).integer : 0;
+        db_end(statement);
+    }
+    db_finalize(statement);
+    return version;
+}
+
+static int refuse_version(int64_t version, struct apapi_error *err)
+{
+    return apapi_fail(err, ENOTSUP, "the database is of version %lld, this apapi knows %d%s",
+                      (long long)version, DB_VERSION,
+                      version > DB_VERSION ? ""
+                                           : ": apapi import --anew keeps its tables under other "
+                                             "names and imports again");
+}
+
+/* What versions before this one have made; their views would be in the way. */
+static const char *const old_views[] = {"apapi_jobs", "apapi_days"};
+static const char *const old_tables[] = {"records",    "timelines",  "regions", "shares",
+                                         "domains",    "components", "events",  "jobs",
+                                         "stale_jobs", "files",      "hours",   "apapi_schema"};
+
+static int keep_old(struct db *db, int64_t version, struct apapi_error *err)
+{
+    char text[128];
+
+    for (size_t i = 0; i < COUNT_OF(old_views); i++) {
+        snprintf(text, sizeof text, "DROP VIEW IF EXISTS %s", old_views[i]);
+        if (db_exec(db, text, err)) {
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(old_tables); i++) {
+        int there = db_has_table(db, old_tables[i], err);
+
+        snprintf(text, sizeof text, "ALTER TABLE %s RENAME TO v%lld_%s", old_tables[i],
+                 (long long)version, old_tables[i]);
+        if (there < 0 || (there && db_exec(db, text, err))) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int create_all(struct db *db, struct apapi_error *err)
+{
+    static const struct db_table *const tables[] = {&db_records, &db_jobs, &db_hours,
+                                                    &stale_jobs, &files,   &schema};
+    char version[64];
+
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
+        if (create_table(db, tables[i], err)) {
+            return -1;
+        }
+    }
+    if (create_views(db, err) ||
+        (!db_dialect(db)->indexes_later && run_all(db, indexes, COUNT_OF(indexes), err))) {
+        return -1;
+    }
+    snprintf(version, sizeof version, "INSERT INTO apapi_schema VALUES (%d)", DB_VERSION);
+    return db_exec(db, version, err);
+}
+
+/* Another import may have done it meanwhile. A user who may only add rows needs no right to create
+ * tables that exist. */
+int db_tables_create(struct db *db, bool anew, struct apapi_error *err)
+{
+    int64_t version = read_version(db, err);
+
+    if (version < 0 || version == DB_VERSION) {
+        return version < 0 ? -1 : 0;
+    }
+    if (version > DB_VERSION || (version > 0 && (!anew || version < DB_OLDEST))) {
+        return refuse_version(version, err);
+    }
+    if (db_begin(db, err) || (version = read_version(db, err)) < 0) {
+        return -1;
+    }
+    if (version < DB_VERSION &&
+        ((version > 0 && keep_old(db, version, err)) || create_all(db, err))) {
+        return -1;
+    }
+    return db_exec(db, "COMMIT", err);
+}
+
+int db_tables_finish(struct db *db, struct apapi_error *err)
+{
+    if (!db_dialect(db)->indexes_later) {
+        return 0;
+    }
+    return db_begin(db, err) || run_all(db, indexes, COUNT_OF(indexes), err) ||
+                   db_exec(db, "COMMIT", err)
+               ? -1
+               : 0;
+}
+
+int db_tables_check(struct db *db, struct apapi_error *err)
+{
+    int64_t version = read_version(db, err);
+
+    if (version == 0) {
+        return apapi_fail(err, ENOENT, "no records were imported into this database");
+    }
+    if (version > 0 && version != DB_VERSION) {
+        return refuse_version(version, err);
+    }
+    return version < 0 ? -1 : 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_INDEX_TABLES_H
+#define APAPI_INDEX_TABLES_H
+#include "apapi/record.h"
+#include "index/db.h"
+#include "index/index.h"
+#include "record/record.h"
+
+/* The tables of a database of records, see docs/database.md. */
+
+#define DB_VERSION 10
+
+/** How a member of a structure is stored. What is not known is NULL, but for DB_FORM_KEY. */
+enum db_form {
+    DB_FORM_TEXT,   /* char[size] */
+    DB_FORM_WORD,   /* the same, and "" is stored as it is */
+    DB_FORM_NUMBER, /* uint32_t */
+    DB_FORM_KEY,    /* uint32_t; APAPI_UNKNOWN is stored as -1: two NULLs are not equal */
+    DB_FORM_FLAG,   /* bool */
+    DB_FORM_MOMENT, /* int64_t, UTC since 1970 [ns] */
+    DB_FORM_REAL,   /* double */
+    DB_FORM_LINE    /* struct db_line */
+};
+
+struct db_line {
+    const char *text;
+    size_t size;
+};
+
+/** A column and the member that it holds. */
+struct db_field {
+    const char *name;
+    enum db_form form;
+    size_t offset, size;
+};
+
+#define DB_FIELDS_MAX 40
+
+struct db_table {
+    const char *name;
+    const struct db_field *fields; /* up to one without a name */
+    const char *ending;            /* constraints */
+};
+
+/** A row of `records`. */
+struct db_record {
+    int64_t id;
+    struct apapi_identity who;
+    bool complete;
+    char day[12]; /* of the end, in UTC */
+    int64_t start_ns, end_ns;
+    double elapsed_s, energy_j, uncertainty_j, mean_w, domains_j[APAPI_DOMAINS];
+    struct db_line line;
+};
+
+/** A row of `jobs`. */
+struct db_job {
+    struct apapi_identity who; /* of the record that knows it best */
+    uint32_t uid;              /* 0: not known */
+    char day[12];
+    int64_t start_ns, end_ns;
+    uint32_t records, incomplete, steps, nodes, runs;
+    double energy_j, uncertainty_j, mean_w, covered_s, elapsed_s, node_s, domains_j[APAPI_DOMAINS];
+    char missing_domains[DOMAIN_LIST_SIZE]; /* "package,dram" */
+};
+
+/** A row of `hours`. */
+struct db_hour {
+    char cluster[64], node[256];
+    int64_t start_ns, end_ns;
+    struct db_line line;
+};
+
+extern const struct db_table db_records, db_jobs, db_hours;
+
+/** The values of a row, in the order of the table's fields. @return how many. Texts belong to the
+ * structure. */
+size_t db_row(const struct db_table *table, const void *base, struct db_value values[]);
+
+/** Write "INSERT INTO table (columns) VALUES (?, ...), ..." for so many rows. */
+void db_insert_write(FILE *sql, const struct db_table *table, size_t rows);
+
+/**
+ * Create the tables in an empty database.
+ * @param anew  tables of an older version are kept under other names
+ * @return 0; -1 (ENOTSUP: tables of another version exist)
+ */
+int db_tables_create(struct db *db, bool anew, struct apapi_error *err);
+
+/** Create the postponed indexes. */
+int db_tables_finish(struct db *db, struct apapi_error *err);
+
+/**
+ * Check the tables before reading.
+ * @return 0; -1 with errno ENOENT (no tables), ENOTSUP (another version), or as in db.h
+ */
+int db_tables_check(struct db *db, struct apapi_error *err);
+
+#endif
