@@ -41,10 +41,7 @@ site_init() {
     mkdir -p "$site_state"
     mount --bind "$state" "$site_state"
     state=$known
-    for folder in hosts passwd group shadow nsswitch.conf; do
-        mount --bind "$state/etc/$folder" "/etc/$folder"
-    done
-    [[ ! -d /etc/slurm ]] || mount --bind "$state/etc" /etc/slurm
+    own_etc
     ip -batch - <<END
 link set lo up
 link add br0 address 02:00:00:00:00:fe type bridge
@@ -88,6 +85,21 @@ own_folders() {
     cover /run "$@"
     cover /dev/shm
     chmod 1777 /dev/shm
+}
+
+# An /etc of the site's: a mount over a single file of the machine's would be gone when that is replaced, as
+# /etc/passwd by useradd.
+own_etc() {
+    local own=$site_state/site-etc machine=$site_state/machine-etc folder
+    mkdir "$own" "$machine"
+    mount --bind /etc "$machine"
+    find /etc -mindepth 1 -maxdepth 1 ! -type d -exec cp -a -t "$own" {} +
+    for folder in "$machine"/*/ "$machine"/.[!.]*/; do
+        [[ ! -d $folder ]] || ln -s "${folder%/}" "$own"
+    done
+    cp -a "$state"/etc/{hosts,passwd,group,shadow,nsswitch.conf} "$own"
+    [[ ! -d /etc/slurm ]] || ln -sfn "$site_state/etc" "$own/slurm"
+    mount --bind "$own" /etc
 }
 
 # spawn NAME COMMAND...: start a daemon as a child of the site's first process. The subshell is what

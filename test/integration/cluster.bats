@@ -32,6 +32,15 @@ load cluster_common
     [ "$output" = $'alice\nalice' ]
 }
 
+@test "a user who is added to the machine takes none away from a cluster" {
+    own_cluster
+    # a machine of its own, whose /etc/passwd is replaced as useradd does
+    run -0 unshare --mount bash -c 'cp -a /etc "$1" && mount --bind "$1" /etc && "$2" start --nodes 1 &&
+        cp -a /etc/passwd /etc/passwd.new && mv /etc/passwd.new /etc/passwd && "$2" run --user alice srun id -un' \
+        - "$BATS_TEST_TMPDIR/etc" "$repository/scripts/cluster"
+    [[ ${lines[-1]} == alice ]]
+}
+
 @test "the working folder is the caller's if the user can enter it, else the home" {
     cd "$repository"
     run -0 cluster run --user alice pwd
