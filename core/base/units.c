@@ -160,7 +160,7 @@ void units_share(char *text, size_t size, double share)
     double pct = share * 100;
 
     *text = '\0';
-    if (pct > SHOWN_PCT) {
+    if (pct > SHOWN_PCT && isfinite(pct)) { /* not of nothing */
         snprintf(text, size, "%s%.*f %%", text_plus_minus(), pct < 9.95 ? 1 : 0, fmin(pct, 1e6));
     }
 }

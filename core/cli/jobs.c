@@ -123,8 +123,7 @@ bool job_list_has(const struct job_list *list, const struct apapi_identity *id)
 
 bool job_is_same(const struct apapi_identity *a, const struct apapi_identity *b)
 {
-    return a->job == b->job &&
-           (!*a->cluster || !*b->cluster || strcmp(a->cluster, b->cluster) == 0);
+    return a->job == b->job && strcmp(a->cluster, b->cluster) == 0;
 }
 
 bool user_list_has(const char *users, const struct apapi_identity *id)

@@ -26,15 +26,31 @@ load report_common
     [[ $output == $'n1|30000\nn2|30000' ]]
 }
 
-@test "steps that overlap in part: by their power over time where the job is named" {
+@test "steps that overlap in part: by their power over time, whatever the rows are" {
     record 18 0 n1 0 100 200 '.timeline.package.n = [8000, 8000, 2000, 2000]'
     record 18 1 n1 50 150 100
     run -0 cells energy -j 18 # what the longer one says of its time, and the first 50 s of the other
     [[ $output == 31000 ]]
     run -0 "$apapi" show --acct-dir "$acct" --json 18
     jq -e ".energy_j == 31000" <<<"$output"
-    run -0 cells energy
-    [[ $output == 25000 ]]
+    for by in job user account day node; do
+        run -0 cells energy --by $by
+        [[ $output == 31000 ]]
+    done
+    run -0 env TZ=UTC "$apapi" report --acct-dir "$acct" -S 2026-01-01 -P -n --by day --format=energy
+    [[ $output == 31000 ]]
+}
+
+@test "steps that overlap in part, without a curve: the uncertainty has what that may be wrong" {
+    record 18 0 n1 0 100 200 'del(.timeline) | .domains.package += {min_w: 100, max_w: 400, uncertainty_j: 1}'
+    record 18 1 n1 50 150 100 '.domains.package += {uncertainty_j: 1}'
+    run -0 cells energy,uncertainty --by user # 50 s with up to 200 W more than the mean
+    [[ $output == "25000|10002" ]]
+}
+
+@test "a day has what its power over time says" {
+    record 18 0 n1 50350 100 200 '.timeline.package.n = [8000, 8000, 2000, 2000]' # from 23:59:10
+    [[ $(TZ=UTC cells day,energy --by day) == $'2026-11-20|16000\n2026-11-21|4000' ]]
 }
 
 @test "power is that of the time that is known, whether the job is named or not" {

@@ -98,25 +98,19 @@ load report_common
     [[ $output == *"no record of this job found" ]]
 }
 
-@test "a job with extern records that lack the cluster is one row: 1.981 kJ" {
-    record 1 batch n1 0 10 100 '.account = "chem"'
+@test "records that name no cluster stay apart" {
+    record 1 batch n1 0 10 100
     record 1 0 n2 0 9.81 100
     record 1 extern n1 0 10 100 'del(.cluster, .account, .partition)'
     record 1 extern n2 0 9 100 'del(.cluster)'
-    [[ $(cells jobid,cluster,account,energy,nodes,records) == '1|c1|chem|1981|2|4' ]]
-    [[ $(cells jobid,energy -j 1) == '1|1981' ]]
-    for by in user account partition day; do
-        run -0 cells jobs,energy --by $by
-        [[ $output == '1|1981' ]]
-    done
-    run -0 cells stepid,cluster,energy --by step
-    [[ $output == $'1.0|c1|981\n1.batch|c1|1000\n1.extern|c1|1900' ]]
-    run -0 --separate-stderr report -S 2026-01-01 # it shares no node with itself
-    [[ $stderr != *shared* ]]
-    run -0 "$apapi" show --acct-dir "$acct" --json 1
+    [[ $(cells jobid,cluster,account,energy,nodes,records) == $'1||physics|1900|2|2\n1|c1|physics|1981|2|2' ]]
+    run -0 cells jobs,energy --by cluster
+    [[ $output == $'1|1900\n1|1981' ]]
+    run -0 --separate-stderr "$apapi" show --acct-dir "$acct" --json 1
     jq -e '.energy_j == 1981 and .cluster == "c1"' <<<"$output"
+    [[ $stderr == "apapi show: 2 records left out: no cluster is named there" ]]
     "$apapi" plot --acct-dir "$acct" -o "$BATS_TEST_TMPDIR/1.html" 1
-    [[ $(grep -o '"job":"1"' "$BATS_TEST_TMPDIR/1.html" | wc -l) -eq 1 ]]
+    [[ $(grep -o '"job":"1"' "$BATS_TEST_TMPDIR/1.html" | wc -l) -eq 2 ]]
 }
 
 @test "an array as srun writes it, and a merged record, are read: 726.5 J" {
@@ -187,15 +181,6 @@ load report_common
     [[ $stderr == *"n3.jsonl.gz: it is compressed, and damaged"* ]]
     run -1 "$apapi" report n3.jsonl.gz
     [[ $output == "apapi report: n3.jsonl.gz: it is compressed, and damaged" ]]
-}
-
-@test "a record without a cluster goes to the job of its user and its node, or to none" {
-    record 2 0 n1 0 10 100
-    record 2 0 m1 0 10 100 '.cluster = "c2"'
-    record 2 extern n1 0 20 100 'del(.cluster)'
-    record 3 0 n1 0 10 100
-    record 3 extern n1 0 20 100 'del(.cluster) | .user = "mallory"'
-    [[ $(cells jobid,cluster,user,energy) == $'3||mallory|2000\n2|c1|anna|2000\n3|c1|anna|1000\n2|c2|anna|1000' ]]
 }
 
 @test "what is outside Slurm, and numbers at their ends" {

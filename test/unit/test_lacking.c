@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which nodes of a step have no record, and when that is not known. */
-#include "sum/lacking.h"
+#include "sum/sum.h"
 
 #include <stdlib.h>
 #include <string.h>

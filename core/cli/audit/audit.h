@@ -32,7 +32,6 @@ struct audit_gaps {
 
 struct audit_row {
     uint32_t cluster, node; /* texts of the ledger */
-    uint32_t next;          /* row of the same node and day in another cluster; POOL_NONE */
     uint32_t first_span;    /* of the node's own record; POOL_NONE: it has none for this day */
     int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
     double expected_s;      /* between them [s] */
@@ -66,9 +65,7 @@ struct audit_ledger {
     int64_t from_ns, to_ns; /* whole days */
     int64_t now_ns;
     bool open;               /* something of the present hour was left out */
-    struct pool texts, keys; /* of nodes and days */
-    uint32_t *first_rows;    /* by key */
-    size_t first_room;
+    struct pool texts, keys; /* keys: of rows, numbered as they are */
     struct audit_row *rows;
     size_t row_count, row_room;
     struct audit_span *spans;

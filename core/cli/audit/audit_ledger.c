@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/audit/audit.h"
+#include "sum/sum.h"
 
 #define KEY_SIZE 400
 #define HOUR_NS (3600 * NS_PER_S)
@@ -33,7 +34,7 @@ static void audit_add_sum(struct hour_sum *sum, const struct hour_sum *more)
 
 struct audit_row audit_row_empty(void)
 {
-    struct audit_row row = {.next = POOL_NONE, .first_span = POOL_NONE};
+    struct audit_row row = {.first_span = POOL_NONE};
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row.sums[d] = (struct audit_sum){audit_unknown, NAN};
@@ -75,69 +76,18 @@ static uint32_t audit_new_row(struct audit_ledger *ledger, const char *cluster, 
     return (uint32_t)ledger->row_count++;
 }
 
-/* Not every record knows its cluster. */
-static bool audit_is_row(struct audit_ledger *ledger, struct audit_row *row, const char *cluster)
-{
-    const char *known = pool_text(&ledger->texts, row->cluster);
-    uint32_t learned;
-
-    if (*cluster && !*known) {
-        learned = pool_put(&ledger->texts, cluster);
-        row->cluster = learned == POOL_NONE ? row->cluster : learned;
-        return true;
-    }
-    return !*cluster || strcmp(cluster, known) == 0;
-}
-
-static uint32_t audit_begin_key(struct audit_ledger *ledger, uint32_t key)
-{
-    if (key == POOL_NONE ||
-        array_add(&ledger->first_rows, key, &ledger->first_room, sizeof *ledger->first_rows)) {
-        return POOL_NONE;
-    }
-    ledger->first_rows[key] = POOL_NONE;
-    return key;
-}
-
-/* @return a number for the rows of a node and day; POOL_NONE: out of memory */
-static uint32_t audit_key(struct audit_ledger *ledger, const char *node, int64_t day_ns)
-{
-    char text[KEY_SIZE];
-    size_t known = ledger->keys.count;
-    uint32_t key;
-
-    snprintf(text, sizeof text, "%lld/%s", (long long)day_ns, node);
-    key = pool_put(&ledger->keys, text);
-    return key == known ? audit_begin_key(ledger, key) : key;
-}
-
-/* @return its number; POOL_NONE: there is none */
-static uint32_t audit_known_row(struct audit_ledger *ledger, uint32_t key, const char *cluster)
-{
-    uint32_t number = ledger->first_rows[key];
-
-    while (number != POOL_NONE && !audit_is_row(ledger, &ledger->rows[number], cluster)) {
-        number = ledger->rows[number].next;
-    }
-    return number;
-}
-
-/* @return its number; POOL_NONE: out of memory */
+/* @return the number of a row; POOL_NONE: out of memory */
 static uint32_t audit_find_row(struct audit_ledger *ledger, const char *cluster, const char *node,
                                int64_t day_ns)
 {
-    uint32_t key = audit_key(ledger, node, day_ns);
-    uint32_t number = key == POOL_NONE ? POOL_NONE : audit_known_row(ledger, key, cluster);
+    char text[KEY_SIZE];
+    uint32_t number;
 
-    if (key == POOL_NONE || number != POOL_NONE) {
-        return number;
-    }
-    number = audit_new_row(ledger, cluster, node, day_ns);
-    if (number != POOL_NONE) {
-        ledger->rows[number].next = ledger->first_rows[key];
-        ledger->first_rows[key] = number;
-    }
-    return number;
+    snprintf(text, sizeof text, "%lld/%s/%s", (long long)day_ns, cluster, node);
+    number = pool_put(&ledger->keys, text);
+    return number == POOL_NONE || number < ledger->row_count
+               ? number
+               : audit_new_row(ledger, cluster, node, day_ns);
 }
 
 /* --- nodes' own records --------------------------------------------------------------------- */
@@ -278,35 +228,6 @@ static uint64_t audit_identify(const struct apapi_record *record)
                       sizeof record->measurement.start_unix_ns);
 }
 
-/* Energy of all domains that add up within a time of the record, by its timelines. */
-static double audit_between(const struct apapi_measurement *m, int64_t from_ns, int64_t to_ns)
-{
-    double sum_j = 0;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (m->domains[d].measured && apapi_domain_adds_up(d) && m->domains[d].timeline.count > 0) {
-            sum_j += apapi_timeline_between_j(&m->domains[d].timeline,
-                                              (uint64_t)(from_ns - m->start_unix_ns),
-                                              (uint64_t)(to_ns - m->start_unix_ns), NULL);
-        }
-    }
-    return sum_j;
-}
-
-/* The part of a record's energy; without timelines, power is taken as constant. */
-static double audit_part(const struct apapi_measurement *m, int64_t from_ns, int64_t to_ns)
-{
-    int64_t end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns;
-    double whole_j;
-
-    if (from_ns == m->start_unix_ns && to_ns == end_ns) {
-        return 1;
-    }
-    whole_j = audit_between(m, m->start_unix_ns, end_ns);
-    return whole_j > 0 ? audit_between(m, from_ns, to_ns) / whole_j
-                       : (double)(to_ns - from_ns) / (double)m->elapsed_ns;
-}
-
 static int audit_put_energies(struct audit_ledger *ledger, const struct apapi_share *share,
                               struct audit_piece *piece)
 {
@@ -347,15 +268,6 @@ static int64_t audit_earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t audit_end_of(struct audit_ledger *ledger, const struct apapi_identity *id,
-                            int64_t day_ns)
-{
-    uint32_t key = audit_key(ledger, id->node, day_ns);
-    uint32_t number = key == POOL_NONE ? POOL_NONE : audit_known_row(ledger, key, id->cluster);
-
-    return number == POOL_NONE ? audit_day_end(ledger, day_ns) : ledger->rows[number].end_ns;
-}
-
 /* The part of a record in one day, up to where the node's own record reaches. */
 static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record *record,
                           int64_t from_ns, int64_t to_ns)
@@ -366,14 +278,20 @@ static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record
                                 .elapsed_ns = m->elapsed_ns,
                                 .known = apapi_share_known(&record->share)};
 
-    to_ns = audit_earlier(to_ns, audit_end_of(ledger, &record->id, day_ns));
-    if (day_ns < ledger->from_ns || to_ns <= from_ns) {
-        ledger->open |= day_ns >= ledger->from_ns;
+    if (day_ns < ledger->from_ns) {
         return 0;
     }
     piece.row = audit_find_row(ledger, record->id.cluster, record->id.node, day_ns);
-    piece.part = audit_part(m, from_ns, to_ns);
-    return piece.row == POOL_NONE ? -1 : audit_put_piece(ledger, record, &piece);
+    if (piece.row == POOL_NONE) {
+        return -1;
+    }
+    to_ns = audit_earlier(to_ns, ledger->rows[piece.row].end_ns);
+    if (to_ns <= from_ns) {
+        ledger->open = true;
+        return 0;
+    }
+    piece.part = sum_part_of(m, from_ns, to_ns);
+    return audit_put_piece(ledger, record, &piece);
 }
 
 int audit_add_record(struct audit_ledger *ledger, const struct apapi_record *record)
@@ -427,6 +345,19 @@ static void audit_count(struct audit_ledger *ledger, const struct audit_piece *p
     }
 }
 
+/* Of the present hour alone, nothing is said. */
+static void audit_drop_empty(struct audit_ledger *ledger)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ledger->row_count; i++) {
+        if (ledger->rows[i].records > 0 || ledger->rows[i].first_span != POOL_NONE) {
+            ledger->rows[kept++] = ledger->rows[i];
+        }
+    }
+    ledger->row_count = kept;
+}
+
 void audit_settle(struct audit_ledger *ledger)
 {
     const struct audit_piece *first = ledger->pieces, *last = NULL;
@@ -444,6 +375,7 @@ void audit_settle(struct audit_ledger *ledger)
             last = piece;
         }
     }
+    audit_drop_empty(ledger);
 }
 
 void audit_total(const struct audit_row *row, struct audit_row *total)
@@ -472,7 +404,6 @@ void audit_free(struct audit_ledger *ledger)
 {
     pool_free(&ledger->texts);
     pool_free(&ledger->keys);
-    free(ledger->first_rows);
     free(ledger->rows);
     free(ledger->spans);
     free(ledger->pieces);

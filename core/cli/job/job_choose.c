@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/job/job_view.h"
 #include "cli/jobs.h"
@@ -54,6 +55,29 @@ static void job_choose_name(const struct show *show, char *text, size_t size)
     }
 }
 
+/* Old records name no cluster: they may be of any job with this number. */
+static void drop_nameless(struct show *show, const char *command)
+{
+    size_t kept = 0, count = show->count;
+    bool named = false;
+
+    for (size_t i = 0; i < count; i++) {
+        named = named || *show->records[i].id.cluster;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (named && !*show->records[i].id.cluster) {
+            apapi_record_clear(&show->records[i]);
+        } else {
+            show->records[kept++] = show->records[i];
+        }
+    }
+    show->count = kept;
+    if (kept < count) {
+        fprintf(stderr, "apapi %s: %zu record%s left out: no cluster is named there\n", command,
+                count - kept, text_plural(count - kept));
+    }
+}
+
 int show_choose(struct show *show, const char *command, char *job_id, size_t size)
 {
     size_t strangers = show_drop_strangers(show, show->job);
@@ -68,7 +92,7 @@ int show_choose(struct show *show, const char *command, char *job_id, size_t siz
         return command_fail(command, "no record of this job found");
     }
     show_drop_earlier(show, show->job, command);
-    show_name_cluster(show);
+    drop_nameless(show, command);
     if (!show_join(show)) {
         return job_choose_refuse(show, command);
     }

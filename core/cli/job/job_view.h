@@ -99,9 +99,6 @@ void show_drop_earlier(struct show *show, uint32_t job, const char *command);
  */
 bool show_join(struct show *show);
 
-/** Give records without a cluster the first known cluster. */
-void show_name_cluster(struct show *show);
-
 /**
  * Keep the records of the one job that was asked for. Messages on standard error say what is left
  * out, and why there is none.

@@ -9,21 +9,6 @@
 #include "record/record.h"
 #include "sum/timing.h"
 
-void show_name_cluster(struct show *show)
-{
-    const char *cluster = "";
-
-    for (size_t i = 0; i < show->count && !*cluster; i++) {
-        cluster = show->records[i].id.cluster;
-    }
-    for (size_t i = 0; i < show->count; i++) {
-        if (!*show->records[i].id.cluster) {
-            snprintf(show->records[i].id.cluster, sizeof show->records[i].id.cluster, "%s",
-                     cluster);
-        }
-    }
-}
-
 void show_free(struct show *show)
 {
     for (size_t i = 0; i < show->count; i++) {

@@ -83,12 +83,6 @@ static bool is_same_user(const struct apapi_identity *a, const struct apapi_iden
     return a->uid == b->uid || a->uid == APAPI_UNKNOWN || b->uid == APAPI_UNKNOWN;
 }
 
-/* Records of several clusters are left to the user to choose from. */
-static bool may_be_of_cluster(const struct apapi_identity *a, const struct apapi_identity *b)
-{
-    return !*a->cluster || !*b->cluster || strcmp(a->cluster, b->cluster) == 0;
-}
-
 void show_drop_earlier(struct show *show, uint32_t job, const char *command)
 {
     const struct apapi_identity *latest = NULL;
@@ -101,7 +95,7 @@ void show_drop_earlier(struct show *show, uint32_t job, const char *command)
         const struct apapi_measurement *m = &record->measurement;
         bool own = record->id.job == job;
 
-        if (own && latest && may_be_of_cluster(latest, &record->id) &&
+        if (own && latest && strcmp(latest->cluster, record->id.cluster) == 0 &&
             (!is_same_user(latest, &record->id) ||
              start_ns - record_end_ns(m) >= TIMING_SAME_JOB_NS)) {
             apapi_record_clear(record);

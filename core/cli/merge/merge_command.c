@@ -15,7 +15,7 @@
 #include "cli/jobs.h"
 #include "config/values.h"
 #include "render/step_report.h"
-#include "sum/lacking.h"
+#include "sum/sum.h"
 
 #define COMMAND "merge"
 

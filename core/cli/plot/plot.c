@@ -101,17 +101,12 @@ static int plot_command_take_record(const struct apapi_record *record, const cha
 {
     struct request *request = context;
     struct plot_job *job = find_job(request, &record->id);
-    struct apapi_identity *own;
 
     if (!job) {
         return request->crowded ? 0 : -1;
     }
     if (show_add(&job->show, record, line, size)) {
         return -1;
-    }
-    own = &job->show.records[0].id;
-    if (!*own->cluster) {
-        memcpy(own->cluster, record->id.cluster, sizeof own->cluster);
     }
     return 0;
 }
@@ -199,7 +194,6 @@ static int work_out(struct request *request)
         struct show *show = &plot->jobs[i]->show;
 
         show_drop_earlier(show, show->records[0].id.job, COMMAND);
-        show_name_cluster(show);
         if (plot_work_out(plot->jobs[i], plot->by_node)) {
             return command_fail(COMMAND, "no memory");
         }

@@ -17,13 +17,14 @@
 #include "cli/report/report_print.h"
 #include "cli/report/report_slurm.h"
 #include "cli/totals/job_state.h"
-#include "cli/totals/order.h"
-#include "cli/totals/sort.h"
+#include "cli/totals/row_fields.h"
 #include "cli/when.h"
 #include "render/grid.h"
 
 #define COMMAND "report"
 #define NAMES_SIZE 1024
+#define CURVES_MAX (32 << 20) /* bytes */
+#define NAMED_CURVES_MAX (64 << 20)
 
 /* Remarks for people, printed after the table. */
 struct remarks {
@@ -85,7 +86,7 @@ static int report_command_set_energy(void *target, const char *text, struct apap
     if (strcmp(text, "share") != 0 && strcmp(text, "node") != 0) {
         return apapi_fail(err, EINVAL, "--energy=%.40s: valid are node and share", text);
     }
-    report->ledger.shares = report->printer.shares = strcmp(text, "share") == 0;
+    report->ledger.store.shares = report->printer.shares = strcmp(text, "share") == 0;
     return 0;
 }
 
@@ -190,6 +191,17 @@ static int report_command_set_format(struct report *report, struct apapi_error *
     return report_format_parse(all, &printer->format, err);
 }
 
+/* Of all records together, curves take no more room; without -j there may be millions of them. */
+static void choose_parts(struct report *report)
+{
+    struct report_ledger *ledger = &report->ledger;
+
+    ledger->store.curve_max = report->input.jobs ? NAMED_CURVES_MAX : CURVES_MAX;
+    ledger->store.curveless = ledger->by == REPORT_BY_REGION;
+    ledger->store.mixed = ledger->by == REPORT_BY_NODE;
+    ledger->store.lists = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
+}
+
 /* Other keys of apapi.conf are not used here; `apapi config --check` checks them. */
 static int report_command_prepare(struct report *report)
 {
@@ -207,7 +219,7 @@ static int report_command_prepare(struct report *report)
     if (report->ledger.states && report->ledger.by == REPORT_BY_NODE) {
         return command_refuse(COMMAND, "--state is of jobs: not with --by=node");
     }
-    if (report->ledger.shares && report->ledger.by == REPORT_BY_REGION) {
+    if (report->ledger.store.shares && report->ledger.by == REPORT_BY_REGION) {
         return command_refuse(COMMAND,
                               "--energy=share: regions have no share; not with --by=region");
     }
@@ -221,8 +233,7 @@ static int report_command_prepare(struct report *report)
         }
         return USAGE_ERROR;
     }
-    report->ledger.keep_timelines =
-        report->input.jobs != NULL && !report->ledger.shares; /* of named jobs */
+    choose_parts(report);
     return 0;
 }
 
@@ -308,10 +319,10 @@ static int print_report(struct report *report)
 
     if (order && count == 0) {
         free(order);
-        return command_fail(COMMAND,
-                            report->ledger.piece_count > 0 && report->ledger.by == REPORT_BY_REGION
-                                ? "no region in the records of these jobs"
-                                : "no job found");
+        return command_fail(COMMAND, report->ledger.store.piece_count > 0 &&
+                                             report->ledger.by == REPORT_BY_REGION
+                                         ? "no region in the records of these jobs"
+                                         : "no job found");
     }
     if (result == 0 && report->sort) {
         result = report_sort(&report->ledger, report->sort, &report->rates, order, count);
@@ -344,7 +355,7 @@ static bool slurm_may_help(const struct report *report)
 {
     const struct report_input *input = &report->input;
 
-    return own_is_all(input, &report->config) && !report->ledger.shares && !input->nodes &&
+    return own_is_all(input, &report->config) && !report->ledger.store.shares && !input->nodes &&
            (report->ledger.by == REPORT_BY_JOB || report->ledger.by == REPORT_BY_GROUP) &&
            !(input->jobs && strchr(input->jobs, '.'));
 }
@@ -441,7 +452,6 @@ int report_command(int argc, char **argv)
     config_defaults(&report.config);
     status = report_command_run(&report);
     report_ledger_free(&report.ledger);
-    report_regions_free(&report.ledger);
     config_clear(&report.config);
     return status;
 }

@@ -5,38 +5,35 @@
 
 #include "base/array.h"
 #include "cli/totals/ledger.h"
-#include "cli/totals/order.h"
-#include "cli/totals/pieces.h"
 
 /* A piece and its bucket. */
 struct entry {
-    const struct report_piece *piece;
-    uint32_t bucket;
+    uint32_t piece, bucket;
 };
 
 struct entries {
     struct entry *list;
     size_t count;
     const struct report_ledger *ledger;
-    const struct report_piece **chosen; /* buffer of the same size */
+    uint32_t *chosen; /* buffer of the same size */
 };
 
-static uint32_t cluster_of(const struct report_ledger *ledger, const struct entry *entry)
+static const struct sum_piece *piece_of(const struct entries *entries, const struct entry *entry)
 {
-    return ledger->buckets[entry->bucket].cluster;
+    return &entries->ledger->store.pieces[entry->piece];
 }
 
 /* Sort by node and time. */
-static int compare_entries(const void *left, const void *right, void *ledger)
+static int compare_entries(const void *left, const void *right, void *context)
 {
-    const struct entry *a = left, *b = right;
-    int order = COMPARE(a->piece->node, b->piece->node);
+    const struct entry *one = left, *other = right;
+    const struct sum_piece *a = (const struct sum_piece *)context + one->piece,
+                           *b = (const struct sum_piece *)context + other->piece;
+    int order = COMPARE(a->node, b->node);
 
-    order = order ? order : COMPARE(cluster_of(ledger, a), cluster_of(ledger, b));
-    if (order == 0 && a->piece->start_ns != b->piece->start_ns) {
-        order = a->piece->start_ns < b->piece->start_ns ? -1 : 1;
-    }
-    return order ? order : COMPARE(a->bucket, b->bucket);
+    order = order ? order : COMPARE(a->cluster, b->cluster);
+    order = order ? order : COMPARE(a->start_ns, b->start_ns);
+    return order ? order : COMPARE(one->bucket, other->bucket);
 }
 
 static int report_shared_compare_buckets(const void *left, const void *right)
@@ -47,53 +44,55 @@ static int report_shared_compare_buckets(const void *left, const void *right)
 static int gather(struct entries *entries)
 {
     const struct report_ledger *ledger = entries->ledger;
-    struct report_ledger context = *ledger;
+    struct sum_piece *pieces = ledger->store.pieces;
 
-    entries->list = calloc(ledger->piece_count + 1, sizeof *entries->list);
-    entries->chosen = calloc(ledger->piece_count + 1, sizeof(struct report_piece *));
+    entries->list = calloc(ledger->store.piece_count + 1, sizeof *entries->list);
+    entries->chosen = calloc(ledger->store.piece_count + 1, sizeof *entries->chosen);
     if (!entries->list || !entries->chosen) {
         return -1;
     }
     for (uint32_t bucket = 0; bucket < ledger->bucket_count; bucket++) {
         bool counts = report_bucket_counts(ledger, bucket);
 
-        for (uint32_t at = ledger->buckets[bucket].first; counts && at != POOL_NONE;
-             at = ledger->pieces[at].next) {
-            entries->list[entries->count++] = (struct entry){&ledger->pieces[at], bucket};
+        for (uint32_t at = ledger->buckets[bucket].sum.first; counts && at != POOL_NONE;
+             at = pieces[at].next) {
+            entries->list[entries->count++] = (struct entry){at, bucket};
         }
     }
-    qsort_r(entries->list, entries->count, sizeof *entries->list, compare_entries, &context);
+    qsort_r(entries->list, entries->count, sizeof *entries->list, compare_entries, pieces);
     return 0;
 }
 
 static size_t report_shared_same_node(const struct entries *entries, size_t first)
 {
-    const struct entry *list = entries->list;
+    const struct sum_piece *piece = piece_of(entries, &entries->list[first]);
     size_t end = first + 1;
 
-    while (end < entries->count && list[end].piece->node == list[first].piece->node &&
-           cluster_of(entries->ledger, &list[end]) == cluster_of(entries->ledger, &list[first])) {
+    while (end < entries->count && piece_of(entries, &entries->list[end])->node == piece->node &&
+           piece_of(entries, &entries->list[end])->cluster == piece->cluster) {
         end++;
     }
     return end - first;
 }
 
-static int64_t report_shared_end_ns(const struct entry *entry)
+static int64_t report_shared_end_ns(const struct sum_piece *piece)
 {
-    return entry->piece->start_ns + (int64_t)entry->piece->elapsed_ns;
+    return piece->start_ns + (int64_t)piece->elapsed_ns;
 }
 
 /* Whether pieces of different buckets overlap. They are sorted by their start. */
-static bool is_shared(const struct entry *entries, size_t count)
+static bool is_shared(const struct entries *entries, size_t first, size_t count)
 {
-    const struct entry *last = &entries[0]; /* the one with the latest end */
+    const struct entry *list = entries->list + first, *last = list; /* with the latest end */
 
     for (size_t i = 1; i < count; i++) {
-        if (entries[i].bucket != last->bucket &&
-            entries[i].piece->start_ns < report_shared_end_ns(last)) {
+        const struct sum_piece *piece = piece_of(entries, &list[i]);
+        int64_t last_ns = report_shared_end_ns(piece_of(entries, last));
+
+        if (list[i].bucket != last->bucket && piece->start_ns < last_ns) {
             return true;
         }
-        last = report_shared_end_ns(&entries[i]) > report_shared_end_ns(last) ? &entries[i] : last;
+        last = report_shared_end_ns(piece) > last_ns ? &list[i] : last;
     }
     return false;
 }
@@ -102,17 +101,23 @@ static bool is_shared(const struct entry *entries, size_t count)
 static int energy_of(const struct entries *entries, const struct entry *list, size_t count,
                      double *energy_j)
 {
-    struct pieces pieces = {.list = entries->chosen, .count = count};
-    struct apapi_job_total total;
+    const struct sum_store *store = &entries->ledger->store;
+    struct sum_entries chosen = {NULL, 0};
+    struct sum_total total;
+    int result;
 
     for (size_t i = 0; i < count; i++) {
         entries->chosen[i] = list[i].piece;
     }
-    if (report_pieces_total(entries->ledger, &pieces, &total)) {
-        return -1;
+    result = sum_gather_these(store, entries->chosen, count, &chosen) ||
+                     sum_total(store, &chosen, &total)
+                 ? -1
+                 : 0;
+    if (result == 0) {
+        *energy_j = isnan(total.job.energy_j) ? 0 : total.job.energy_j;
     }
-    *energy_j = isnan(total.energy_j) ? 0 : total.energy_j;
-    return 0;
+    free(chosen.list);
+    return result;
 }
 
 /* Add the energy of a node's buckets beyond what the node has used. */
@@ -143,13 +148,13 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 
     *shared_j = 0;
     if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
-        ledger->by == REPORT_BY_REGION || ledger->shares) {
+        ledger->by == REPORT_BY_REGION || ledger->store.shares) {
         return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
     }
     result = gather(&entries);
     for (size_t first = 0, count; first < entries.count && result == 0; first += count) {
         count = report_shared_same_node(&entries, first);
-        if (is_shared(entries.list + first, count)) {
+        if (is_shared(&entries, first, count)) {
             result = report_shared_add_node(&entries, entries.list + first, count, shared_j);
         }
     }

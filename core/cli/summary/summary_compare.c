@@ -33,11 +33,9 @@ static bool has_program(const struct summary_program *program, const struct apap
     return strcmp(program->of_job ? id->job_name : id->name, program->name) == 0;
 }
 
-/* Records of extern steps may not know their cluster. */
 static bool is_job(const struct peer *peer, uint32_t job, const char *cluster)
 {
-    return peer->job == job &&
-           (!*peer->cluster || !*cluster || strcmp(peer->cluster, cluster) == 0);
+    return peer->job == job && strcmp(peer->cluster, cluster) == 0;
 }
 
 static size_t slot_of(const struct peers *peers, uint32_t job, const char *cluster)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The sums of a report: which records are of which, what they say of it, and their order. */
 #include "cli/totals/ledger.h"
 
 #include <errno.h>
@@ -10,16 +11,14 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
-#include "cli/totals/order.h"
-#include "cli/totals/pieces.h"
-#include "cli/totals/shares.h"
+#include "cli/totals/job_state.h"
 #include "record/record.h"
-#include "sum/timing.h"
+#include "sum/job_id.h"
 
 #define KEY_SIZE 768
-#define TIMELINES_MAX 65536      /* 64 MiB */
-#define NODELISTS_MAX (32 << 20) /* bytes */
-#define DAYS_MAX 4000            /* parts of one record, divided by day */
+#define DAYS_MAX 4000 /* parts of one record, divided by day */
+
+/* --- keys ----------------------------------------------------------------------------------- */
 
 /* Who ran it: a number may come again, as another user's. */
 static void make_user_key(const struct apapi_identity *id, char *key, size_t size)
@@ -66,131 +65,6 @@ static void make_bucket_key(enum report_by by, const struct apapi_record *record
     }
 }
 
-/* --- buckets ------------------------------------------------------------------------------- */
-
-static uint32_t ledger_put_text(struct report_ledger *ledger, const char *text)
-{
-    return pool_put(&ledger->texts, text);
-}
-
-static bool ledger_is_unknown(const struct report_ledger *ledger, uint32_t text)
-{
-    return *pool_text(&ledger->texts, text) == '\0';
-}
-
-static void ledger_learn(struct report_ledger *ledger, uint32_t *known, const char *text,
-                         bool better)
-{
-    uint32_t number = *text && (better || ledger_is_unknown(ledger, *known))
-                          ? ledger_put_text(ledger, text)
-                          : POOL_NONE;
-
-    if (number != POOL_NONE) {
-        *known = number;
-    }
-}
-
-/* For a node, on which jobs of any user ran: keep what all of them have in common. */
-static void learn_common(struct report_ledger *ledger, struct report_bucket *bucket,
-                         const struct apapi_identity *id)
-{
-    const char *const texts[] = {id->cluster, id->user,     id->account, id->partition,
-                                 id->qos,     id->job_name, id->name};
-    uint32_t *const known[] = {&bucket->cluster,   &bucket->user, &bucket->account,
-                               &bucket->partition, &bucket->qos,  &bucket->job_name,
-                               &bucket->name};
-
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        uint32_t number = ledger_put_text(ledger, texts[i]);
-
-        if (bucket->first == POOL_NONE) {
-            *known[i] = number == POOL_NONE ? *known[i] : number;
-        } else if (number != *known[i]) {
-            *known[i] = bucket->day; /* "" */
-        }
-    }
-}
-
-/*
- * Slurm's values have precedence over those of the step's environment, then those of the earlier
- * record, in any order of arrival.
- */
-static void learn_identity(struct report_ledger *ledger, struct report_bucket *bucket,
-                           const struct apapi_record *record)
-{
-    const struct apapi_identity *id = &record->id;
-    int64_t start_ns = record->measurement.start_unix_ns;
-    int64_t end_ns = record_end_ns(&record->measurement);
-    bool earlier = start_ns < bucket->first_ns;
-    bool better =
-        id->verified ? start_ns < bucket->verified_ns : earlier && bucket->verified_ns == INT64_MAX;
-
-    ledger_learn(ledger, &bucket->user, id->user, earlier);
-    ledger_learn(ledger, &bucket->account, id->account, better);
-    ledger_learn(ledger, &bucket->partition, id->partition, better);
-    ledger_learn(ledger, &bucket->qos, id->qos, better);
-    ledger_learn(ledger, &bucket->job_name, id->job_name, earlier);
-    ledger_learn(ledger, &bucket->name, id->name, earlier);
-    bucket->first_ns = earlier ? start_ns : bucket->first_ns;
-    bucket->last_ns = end_ns > bucket->last_ns ? end_ns : bucket->last_ns;
-    bucket->verified_ns = id->verified && better ? start_ns : bucket->verified_ns;
-    if (id->array_task != APAPI_UNKNOWN && id->array_job != APAPI_UNKNOWN) {
-        bucket->part_kind = '_';
-    } else if (id->het_offset != APAPI_UNKNOWN && id->het_job != APAPI_UNKNOWN) {
-        bucket->part_kind = '+';
-    }
-}
-
-static void learn_numbers(struct report_bucket *bucket, const struct apapi_record *record)
-{
-    const struct apapi_identity *id = &record->id;
-
-    if (bucket->part_kind == '_' && id->array_job != APAPI_UNKNOWN) {
-        bucket->job = id->array_job;
-        bucket->part = id->array_task;
-    } else if (bucket->part_kind == '+' && id->het_job != APAPI_UNKNOWN) {
-        bucket->job = id->het_job;
-        bucket->part = id->het_offset;
-    } else if (bucket->part_kind == '\0') {
-        bucket->job = id->job;
-    }
-    bucket->code = known_greater(bucket->code, record->ending.code);
-    bucket->signal = known_greater(bucket->signal, record->ending.signal);
-    bucket->restarts = known_greater(bucket->restarts, id->restarts);
-}
-
-static int begin_bucket(struct report_ledger *ledger, const char *cluster, const char *day)
-{
-    uint32_t none = ledger_put_text(ledger, ""), of_cluster = ledger_put_text(ledger, cluster),
-             of_day = ledger_put_text(ledger, day);
-
-    if (none == POOL_NONE || of_cluster == POOL_NONE || of_day == POOL_NONE ||
-        array_add(&ledger->buckets, ledger->bucket_count, &ledger->bucket_room,
-                  sizeof *ledger->buckets)) {
-        return -1;
-    }
-    ledger->buckets[ledger->bucket_count++] = (struct report_bucket){.first_ns = INT64_MAX,
-                                                                     .verified_ns = INT64_MAX,
-                                                                     .first = POOL_NONE,
-                                                                     .next_of_row = POOL_NONE,
-                                                                     .own_job = APAPI_UNKNOWN,
-                                                                     .uid = APAPI_UNKNOWN,
-                                                                     .cluster = of_cluster,
-                                                                     .user = none,
-                                                                     .account = none,
-                                                                     .partition = none,
-                                                                     .qos = none,
-                                                                     .job_name = none,
-                                                                     .name = none,
-                                                                     .day = of_day,
-                                                                     .job = APAPI_UNKNOWN,
-                                                                     .part = APAPI_UNKNOWN,
-                                                                     .code = APAPI_UNKNOWN,
-                                                                     .signal = APAPI_UNKNOWN,
-                                                                     .restarts = APAPI_UNKNOWN};
-    return 0;
-}
-
 /* Is the record of the time of the bucket's others? */
 static bool is_of_time(const struct report_bucket *bucket, const struct apapi_measurement *m)
 {
@@ -217,165 +91,90 @@ static uint32_t choose_bucket(struct report_ledger *ledger, const struct apapi_r
     }
 }
 
+/* NULL: out of memory. */
 static struct report_bucket *find_bucket(struct report_ledger *ledger,
                                          const struct apapi_record *record, const char *day)
 {
     uint32_t number = choose_bucket(ledger, record, day);
+    int64_t end_ns = record_end_ns(&record->measurement);
+    struct report_bucket *bucket;
 
-    if (number == POOL_NONE ||
-        (number == ledger->bucket_count && begin_bucket(ledger, record->id.cluster, day))) {
+    if (number == POOL_NONE || array_add(&ledger->buckets, ledger->bucket_count,
+                                         &ledger->bucket_room, sizeof *ledger->buckets)) {
         return NULL;
     }
-    if (ledger->by == REPORT_BY_NODE) {
-        learn_common(ledger, &ledger->buckets[number], &record->id);
-    } else {
-        ledger->buckets[number].own_job = record->id.job;
-        ledger->buckets[number].uid = record->id.uid;
-        learn_identity(ledger, &ledger->buckets[number], record);
-        learn_numbers(&ledger->buckets[number], record);
+    bucket = &ledger->buckets[number];
+    if (number == ledger->bucket_count) {
+        bool node = ledger->by == REPORT_BY_NODE;
+
+        ledger->bucket_count++;
+        *bucket = (struct report_bucket){.sum = SUM_EMPTY,
+                                         .first_ns = INT64_MAX,
+                                         .own_job = node ? APAPI_UNKNOWN : record->id.job,
+                                         .uid = node ? APAPI_UNKNOWN : record->id.uid,
+                                         .next_of_row = POOL_NONE};
     }
-    return &ledger->buckets[number];
+    if (record->measurement.start_unix_ns < bucket->first_ns) {
+        bucket->first_ns = record->measurement.start_unix_ns;
+    }
+    bucket->last_ns = end_ns > bucket->last_ns ? end_ns : bucket->last_ns;
+    return bucket;
 }
 
-/* --- pieces --------------------------------------------------------------------------------- */
+/* --- records -------------------------------------------------------------------------------- */
 
-/* A part of a record in time. */
-struct span {
-    int64_t start_ns;
-    uint64_t elapsed_ns;
-    double share; /* of the record's energy */
-};
-
-/* The timelines of the first energies, in the same order. */
-static int put_timeline(struct report_ledger *ledger, const struct apapi_timeline *timeline)
+/* @return its number; POOL_NONE: out of memory */
+static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_identity *id,
+                             const char *day)
 {
-    if (!ledger->keep_timelines || ledger->by == REPORT_BY_DAY ||
-        ledger->timeline_count == TIMELINES_MAX) {
-        return 0;
+    struct report_identity identity = {.verified = id->verified};
+    char job_id[JOB_ID_SIZE], key[16 * REPORT_WORDS];
+    const char *const words[REPORT_WORDS] = {[REPORT_USER] = id->user,
+                                             [REPORT_ACCOUNT] = id->account,
+                                             [REPORT_PARTITION] = id->partition,
+                                             [REPORT_QOS] = id->qos,
+                                             [REPORT_CLUSTER] = id->cluster,
+                                             [REPORT_DAY] = day,
+                                             [REPORT_JOB_ID] = job_id,
+                                             [REPORT_JOB_NAME] = id->job_name,
+                                             [REPORT_NAME] = id->name};
+    size_t known = ledger->identity_keys.count, length = 0;
+    uint32_t number;
+
+    job_id_text(id, job_id, sizeof job_id);
+    for (int w = 0; w < REPORT_WORDS; w++) {
+        identity.words[w] = pool_put(&ledger->store.texts, words[w]);
+        if (identity.words[w] == POOL_NONE) {
+            return POOL_NONE;
+        }
+        length += (size_t)snprintf(key + length, sizeof key - length, "%x/", identity.words[w]);
     }
-    if (array_add(&ledger->timelines, ledger->timeline_count, &ledger->timeline_room,
-                  sizeof *ledger->timelines)) {
+    key[length - 1] = id->verified ? '+' : '-';
+    number = pool_put(&ledger->identity_keys, key);
+    if (number == POOL_NONE ||
+        array_add(&ledger->identities, known, &ledger->identity_room, sizeof *ledger->identities)) {
+        return POOL_NONE;
+    }
+    ledger->identities[number] = identity;
+    return number;
+}
+
+static int put_part(struct report_ledger *ledger, const struct apapi_record *record,
+                    const struct sum_part *part, const char *day)
+{
+    struct report_bucket *bucket;
+    uint32_t identity;
+
+    if (pool_put(&ledger->store.texts, "") == POOL_NONE) { /* the first one has the number 0 */
         return -1;
     }
-    ledger->timelines[ledger->timeline_count++] = *timeline;
-    return 0;
-}
-
-/* The mean power applies to the known time. */
-static double ledger_known_share(double energy_j, double mean_w, uint64_t elapsed_ns)
-{
-    double share = energy_j / mean_w * (double)NS_PER_S / (double)elapsed_ns;
-
-    return share > 0 && share < 1 ? share : 1;
-}
-
-/* A database has the means of domains in another table, which is read for named jobs only. */
-static double ledger_known_of(const struct report_ledger *ledger, const struct apapi_measurement *m,
-                              int d)
-{
-    return ledger->keep_timelines ? ledger_known_share(m->domains[d].energy_j,
-                                                       m->domains[d].power_w.mean, m->elapsed_ns)
-                                  : ledger_known_share(apapi_measurement_total_j(m),
-                                                       apapi_measurement_total_w(m), m->elapsed_ns);
-}
-
-static int put_energies(struct report_ledger *ledger, const struct apapi_measurement *m,
-                        double share, struct report_piece *piece)
-{
-    piece->energy_at = (uint32_t)ledger->energy_count;
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct apapi_domain_result *domain = &m->domains[d];
-
-        if (!domain->measured || isnan(domain->energy_j)) {
-            continue;
-        }
-        if (put_timeline(ledger, &domain->timeline) ||
-            array_add(&ledger->energies, ledger->energy_count, &ledger->energy_room,
-                      sizeof *ledger->energies)) {
-            return -1;
-        }
-        ledger->energies[ledger->energy_count++] =
-            (struct report_energy){domain->energy_j * share, ledger_known_of(ledger, m, d)};
-        piece->domain_mask |= (uint8_t)(1U << d);
-    }
-    return 0;
-}
-
-static double max_power_w(const struct apapi_measurement *m)
-{
-    double sum = NAN;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        double max_w = m->domains[d].power_w.max;
-
-        if (m->domains[d].measured && apapi_domain_adds_up(d) && !isnan(max_w)) {
-            sum = isnan(sum) ? max_w : sum + max_w;
-        }
-    }
-    return sum;
-}
-
-/* Missing nodes are found for whole steps only. */
-static uint32_t put_nodelist(struct report_ledger *ledger, const char *nodelist)
-{
-    bool wanted = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
-
-    return wanted && *nodelist && ledger->nodelists.size < NODELISTS_MAX
-               ? pool_put(&ledger->nodelists, nodelist)
-               : POOL_NONE;
-}
-
-/* That of the total stands for its domains: it is what a database knows without another query. */
-static float ledger_uncertainty_of(const struct apapi_measurement *m)
-{
-    return (float)(apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
-}
-
-static int put_piece(struct report_ledger *ledger, const struct apapi_record *record,
-                     const struct span *span, const char *day)
-{
-    const struct apapi_measurement *m = &record->measurement;
-    struct report_bucket *bucket = find_bucket(ledger, record, day);
-    struct report_piece piece = {.start_ns = span->start_ns,
-                                 .elapsed_ns = span->elapsed_ns,
-                                 .whole_ns = record->measurement.elapsed_ns,
-                                 .node = ledger_put_text(ledger, record->id.node),
-                                 .step = ledger_put_text(ledger, record->id.step),
-                                 .reason = POOL_NONE,
-                                 .nodes = record->id.nodes,
-                                 .nodelist = put_nodelist(ledger, record->id.nodelist),
-                                 .boot = ledger_put_text(ledger, m->boot),
-                                 .monotonic_ns = m->monotonic_ns +
-                                                 (uint64_t)(span->start_ns - m->start_unix_ns),
-                                 .job = record->id.job,
-                                 .restarts = timing_of(record).restarts,
-                                 .code = record->ending.code,
-                                 .signal = record->ending.signal,
-                                 .covered = (float)record->measurement.covered,
-                                 .uncertainty = ledger_uncertainty_of(&record->measurement),
-                                 .window_s = (float)window_shortest_ns(&record->measurement) / 1e9F,
-                                 .delayed = record->delayed,
-                                 .unknown_mask = (uint8_t)record->measurement.unknown_domains,
-                                 .max_w = (float)max_power_w(&record->measurement),
-                                 .exclusive = strcmp(record->share.method, "exclusive") == 0,
-                                 .shareless = ledger->shares && !apapi_share_known(&record->share)};
-
-    if (!record->complete) {
-        piece.reason =
-            ledger_put_text(ledger, *record->reason ? record->reason : "no reason is given");
-    }
-    if (!bucket || piece.node == POOL_NONE || piece.step == POOL_NONE || piece.boot == POOL_NONE ||
-        (!record->complete && piece.reason == POOL_NONE) ||
-        array_add(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
-                  sizeof *ledger->pieces) ||
-        put_energies(ledger, &record->measurement, span->share, &piece)) {
+    bucket = find_bucket(ledger, record, day);
+    identity = put_identity(ledger, &record->id, day);
+    if (!bucket || identity == POOL_NONE || sum_add(&ledger->store, &bucket->sum, record, part)) {
         errno = ENOMEM;
         return -1;
     }
-    bucket->batches += strcmp(record->id.step, "batch") == 0;
-    piece.next = bucket->first;
-    bucket->first = (uint32_t)ledger->piece_count;
-    ledger->pieces[ledger->piece_count++] = piece;
+    ledger->store.pieces[bucket->sum.last].mark = identity;
     return 0;
 }
 
@@ -402,12 +201,10 @@ static int add_by_day(struct report_ledger *ledger, const struct apapi_record *r
     for (int days = 1;; days++) {
         char day[16];
         int64_t until_ns = day_end_ns(now_ns, day);
-        struct span span = {.start_ns = now_ns};
 
         until_ns = until_ns > end_ns || days == DAYS_MAX ? end_ns : until_ns;
-        span.elapsed_ns = (uint64_t)(until_ns - now_ns);
-        span.share = m->elapsed_ns ? (double)span.elapsed_ns / (double)m->elapsed_ns : 1;
-        if (put_piece(ledger, record, &span, day)) {
+        if (put_part(ledger, record, &(struct sum_part){now_ns, (uint64_t)(until_ns - now_ns)},
+                     day)) {
             return -1;
         }
         if (until_ns >= end_ns) {
@@ -419,16 +216,320 @@ static int add_by_day(struct report_ledger *ledger, const struct apapi_record *r
 
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record)
 {
-    const struct apapi_measurement *m = &record->measurement;
+    return ledger->by == REPORT_BY_DAY ? add_by_day(ledger, record)
+                                       : put_part(ledger, record, NULL, "");
+}
 
-    record = ledger->shares ? report_share_of(record) : record;
-    if (ledger->by == REPORT_BY_DAY) {
-        return add_by_day(ledger, record);
+/* --- what records say of their job ---------------------------------------------------------- */
+
+static int compare_starts(const void *left, const void *right)
+{
+    const struct sum_entry *a = left, *b = right;
+    int order = COMPARE(a->start_ns, b->start_ns);
+
+    order = order ? order : strverscmp(a->step, b->step);
+    return order ? order : strverscmp(a->node, b->node);
+}
+
+/* That of the earliest record that has one. */
+static uint32_t earliest_word(const struct report_ledger *ledger, const struct sum_entries *entries,
+                              int word, bool verified)
+{
+    uint32_t found = 0;
+
+    for (size_t i = 0; i < entries->count && !found; i++) {
+        const struct report_identity *identity = &ledger->identities[entries->list[i].piece->mark];
+
+        found = identity->verified || !verified ? identity->words[word] : 0;
     }
-    return put_piece(ledger, record, &(struct span){m->start_unix_ns, m->elapsed_ns, 1}, "");
+    return found;
+}
+
+/* That of the earliest record which names the part of an array or heterogeneous job. */
+static uint32_t job_id_of(const struct report_ledger *ledger, const struct sum_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        uint32_t word = ledger->identities[entries->list[i].piece->mark].words[REPORT_JOB_ID];
+
+        if (strpbrk(pool_text(&ledger->store.texts, word), "_+")) {
+            return word;
+        }
+    }
+    return earliest_word(ledger, entries, REPORT_JOB_ID, false);
+}
+
+/* Of a node, on which jobs of any user ran: what all of them have in common; else 0. */
+static uint32_t common_word(const struct report_ledger *ledger, const struct sum_entries *entries,
+                            int word)
+{
+    uint32_t found = ledger->identities[entries->list[0].piece->mark].words[word];
+
+    for (size_t i = 1; i < entries->count && found; i++) {
+        uint32_t other = ledger->identities[entries->list[i].piece->mark].words[word];
+
+        found = other == found ? found : 0;
+    }
+    return found;
+}
+
+/* Slurm's values have precedence over those of the step's environment, which a user controls. */
+static uint32_t word_of(const struct report_ledger *ledger, const struct sum_entries *entries,
+                        int word)
+{
+    bool of_slurm = word == REPORT_ACCOUNT || word == REPORT_PARTITION || word == REPORT_QOS;
+    uint32_t found = of_slurm ? earliest_word(ledger, entries, word, true) : 0;
+
+    if (ledger->by == REPORT_BY_NODE) {
+        return word == REPORT_JOB_ID ? 0 : common_word(ledger, entries, word);
+    }
+    if (word == REPORT_JOB_ID) {
+        return job_id_of(ledger, entries);
+    }
+    return found ? found : earliest_word(ledger, entries, word, false);
+}
+
+static int identify(const struct report_ledger *ledger, struct report_bucket *bucket)
+{
+    struct sum_entries entries;
+
+    if (sum_gather(&ledger->store, &bucket->sum, &entries)) {
+        return -1;
+    }
+    qsort(entries.list, entries.count, sizeof *entries.list, compare_starts);
+    for (int w = 0; w < REPORT_WORDS; w++) {
+        bucket->words[w] = word_of(ledger, &entries, w);
+    }
+    bucket->code = bucket->signal = bucket->restarts = APAPI_UNKNOWN;
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct sum_piece *piece = entries.list[i].piece;
+
+        bucket->code = known_greater(bucket->code, piece->code);
+        bucket->signal = known_greater(bucket->signal, piece->signal);
+        bucket->restarts = known_greater(bucket->restarts, piece->restarts);
+        bucket->batches += strcmp(entries.list[i].step, "batch") == 0;
+    }
+    free(entries.list);
+    return 0;
+}
+
+/* --- runs of jobs that were requeued -------------------------------------------------------- */
+
+static bool is_requeued(const struct report_bucket *bucket)
+{
+    return bucket->batches > 1 || (bucket->restarts != APAPI_UNKNOWN && bucket->restarts > 0);
+}
+
+static int compare_jobs(const void *left, const void *right, void *buckets)
+{
+    uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
+    const struct report_bucket *a = (const struct report_bucket *)buckets + i,
+                               *b = (const struct report_bucket *)buckets + k;
+    int order = COMPARE(a->own_job, b->own_job);
+
+    order = order ? order : COMPARE(a->words[REPORT_CLUSTER], b->words[REPORT_CLUSTER]);
+    order = order ? order : COMPARE(a->uid, b->uid);
+    order = order ? order : COMPARE(a->words[REPORT_USER], b->words[REPORT_USER]);
+    return order ? order : COMPARE(i, k);
+}
+
+static bool is_same_job(const struct report_bucket *a, const struct report_bucket *b)
+{
+    return a->own_job == b->own_job && a->uid == b->uid &&
+           a->words[REPORT_CLUSTER] == b->words[REPORT_CLUSTER] &&
+           a->words[REPORT_USER] == b->words[REPORT_USER];
+}
+
+/* How a bucket ended is how its last run did: in the first one a user can choose the number. */
+static void end_bucket(const struct report_ledger *ledger, struct report_bucket *bucket)
+{
+    const struct sum_piece *pieces = ledger->store.pieces;
+    int64_t start_ns = -1;
+
+    for (uint32_t at = bucket->sum.first; at != POOL_NONE; at = pieces[at].next) {
+        if (pieces[at].start_ns > start_ns) {
+            start_ns = pieces[at].start_ns;
+            bucket->restarts = pieces[at].restarts;
+        }
+    }
+    bucket->code = bucket->signal = APAPI_UNKNOWN;
+    for (uint32_t at = bucket->sum.first; at != POOL_NONE; at = pieces[at].next) {
+        if (pieces[at].restarts == bucket->restarts) {
+            bucket->code = known_greater(bucket->code, pieces[at].code);
+            bucket->signal = known_greater(bucket->signal, pieces[at].signal);
+        }
+    }
+}
+
+/* The job of these buckets: one, or one for each of its steps or days. */
+static int find_runs(struct report_ledger *ledger, const uint32_t *buckets, size_t count)
+{
+    struct sum_piece *pieces = ledger->store.pieces;
+    struct timing *timings = NULL;
+    size_t used = 0, room = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < count && result == 0; i++) {
+        for (uint32_t at = ledger->buckets[buckets[i]].sum.first; at != POOL_NONE && result == 0;
+             at = pieces[at].next) {
+            result = array_add(&timings, used, &room, sizeof *timings);
+            if (result == 0) {
+                timings[used] = sum_timing(&ledger->store, &pieces[at]);
+                timings[used++].index = at;
+            }
+        }
+    }
+    if (result == 0 && timings_align(timings, used) == 0) {
+        timings_find_runs(timings, used);
+        for (size_t i = 0; i < used; i++) {
+            pieces[timings[i].index].restarts = timings[i].restarts;
+        }
+        for (size_t i = 0; i < count; i++) {
+            end_bucket(ledger, &ledger->buckets[buckets[i]]);
+        }
+    } else {
+        result = -1;
+    }
+    free(timings);
+    return result;
+}
+
+/* Which records are of which run, by all records of the job. */
+static int find_all_runs(struct report_ledger *ledger)
+{
+    uint32_t *order = calloc(ledger->bucket_count + 1, sizeof *order);
+    size_t count = 0;
+    int result = order ? 0 : -1;
+
+    for (uint32_t i = 0; i < ledger->bucket_count && order; i++) {
+        if (ledger->buckets[i].own_job != APAPI_UNKNOWN) {
+            order[count++] = i;
+        }
+    }
+    if (order) {
+        qsort_r(order, count, sizeof *order, compare_jobs, ledger->buckets);
+    }
+    for (size_t first = 0, end; first < count && result == 0; first = end) {
+        const struct report_bucket *bucket = &ledger->buckets[order[first]];
+        bool requeued = false;
+        size_t batches = 0;
+
+        for (end = first; end < count && is_same_job(bucket, &ledger->buckets[order[end]]); end++) {
+            requeued |= is_requeued(&ledger->buckets[order[end]]);
+            batches += ledger->buckets[order[end]].batches;
+        }
+        result = requeued || batches > 1 ? find_runs(ledger, order + first, end - first) : 0;
+    }
+    free(order);
+    return result;
+}
+
+/* --- the order of buckets and rows: by name ------------------------------------------------- */
+
+bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket)
+{
+    const struct report_bucket *job = &ledger->buckets[bucket];
+
+    return !ledger->states || (ledger->states & report_state_of(job->code, job->signal));
+}
+
+static int compare_texts(const struct pool *pool, uint32_t left, uint32_t right)
+{
+    return strverscmp(pool_text(pool, left), pool_text(pool, right));
+}
+
+static int compare_rows(const void *left, const void *right, void *keys)
+{
+    return compare_texts(keys, *(const uint32_t *)left, *(const uint32_t *)right);
+}
+
+static const char *tail(const struct report_ledger *ledger, uint32_t bucket)
+{
+    const char *key = pool_text(&ledger->bucket_keys, bucket), *slash = strrchr(key, '/');
+
+    return slash ? slash : key;
+}
+
+/* Sort by cluster, job, and step or day. */
+static int compare_buckets(const void *left, const void *right, void *context)
+{
+    const struct report_ledger *ledger = context;
+    uint32_t number = *(const uint32_t *)left, other = *(const uint32_t *)right;
+    const struct report_bucket *a = &ledger->buckets[number], *b = &ledger->buckets[other];
+    int order;
+
+    if (a->own_job == APAPI_UNKNOWN && b->own_job == APAPI_UNKNOWN) {
+        return compare_texts(&ledger->bucket_keys, number, other);
+    }
+    order = compare_texts(&ledger->store.texts, a->words[REPORT_CLUSTER], b->words[REPORT_CLUSTER]);
+    if (order == 0 && a->own_job != b->own_job) {
+        order = a->own_job + 1 < b->own_job + 1 ? -1 : 1; /* outside Slurm comes first */
+    }
+    order = order ? order : COMPARE(a->uid, b->uid);
+    order = order ? order : strverscmp(tail(ledger, number), tail(ledger, other));
+    return order ? order : compare_texts(&ledger->bucket_keys, number, other);
+}
+
+uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count)
+{
+    uint32_t *order = calloc(ledger->bucket_count + 1, sizeof *order);
+    struct report_ledger context = *ledger;
+
+    *count = 0;
+    for (uint32_t i = 0; order && i < ledger->bucket_count; i++) {
+        if (report_bucket_counts(ledger, i)) {
+            order[(*count)++] = i;
+        }
+    }
+    if (order) {
+        qsort_r(order, *count, sizeof *order, compare_buckets, &context);
+    }
+    return order;
+}
+
+uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
+{
+    struct pool keys = ledger->row_keys;
+    uint32_t *order;
+
+    if (ledger->group_count == 0) {
+        return report_order_buckets(ledger, count);
+    }
+    *count = keys.count;
+    order = calloc(*count + 1, sizeof *order);
+    for (uint32_t i = 0; order && i < *count; i++) {
+        order[i] = i;
+    }
+    if (order) {
+        qsort_r(order, *count, sizeof *order, compare_rows, &keys);
+    }
+    return order;
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
+
+/* Named regions come first, and none of them is taken for another kind. */
+void report_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                    const struct report_region *region, char key[REPORT_ROW_KEY_SIZE])
+{
+    const struct pool *texts = &ledger->store.texts;
+    size_t length = 0;
+
+    *key = '\0';
+    for (size_t i = 0; i < ledger->group_count && length < REPORT_ROW_KEY_SIZE; i++) {
+        enum report_group group = ledger->groups[i];
+        char kind[2] = "";
+        uint32_t text = 0;
+
+        if (group != REPORT_GROUP_REGION) {
+            text = bucket->words[group];
+        } else if (region) {
+            text = region->name;
+            kind[0] = (char)('a' + region->kind);
+        }
+        length += (size_t)snprintf(key + length, REPORT_ROW_KEY_SIZE - length, "%s%s%s",
+                                   i ? "\x1f" : "", kind, pool_text(texts, text));
+    }
+}
 
 static int chain_bucket(struct report_ledger *ledger, uint32_t number)
 {
@@ -460,9 +561,8 @@ int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
 }
 
 /*
- * Chain the buckets of each row. Their keys may change while records arrive, so this is done at the
- * end. It follows the order of the jobs, so that sums are identical to the last digit in any order
- * of the records.
+ * Chain the buckets of each row. It follows the order of the jobs, so that sums are identical to
+ * the last digit in any order of the records.
  */
 int report_ledger_chain(struct report_ledger *ledger)
 {
@@ -470,7 +570,10 @@ int report_ledger_chain(struct report_ledger *ledger)
     size_t count;
     int result = 0;
 
-    if (report_name_clusters(ledger) || report_find_runs(ledger)) {
+    for (size_t i = 0; i < ledger->bucket_count && result == 0; i++) {
+        result = identify(ledger, &ledger->buckets[i]);
+    }
+    if (result || find_all_runs(ledger)) {
         return -1;
     }
     if (ledger->bucket_count == 0 || ledger->group_count == 0 || ledger->by == REPORT_BY_REGION) {
@@ -486,14 +589,13 @@ int report_ledger_chain(struct report_ledger *ledger)
 
 void report_ledger_free(struct report_ledger *ledger)
 {
-    pool_free(&ledger->texts);
+    sum_free(&ledger->store);
+    pool_free(&ledger->identity_keys);
     pool_free(&ledger->bucket_keys);
     pool_free(&ledger->row_keys);
-    pool_free(&ledger->nodelists);
-    free(ledger->pieces);
-    free(ledger->energies);
-    free(ledger->timelines);
+    free(ledger->identities);
     free(ledger->buckets);
     free(ledger->rows);
     namelist_free(&ledger->asked);
+    report_regions_free(ledger);
 }

@@ -1,8 +1,113 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_TOTALS_LEDGER_H
 #define APAPI_TOTALS_LEDGER_H
-#include "cli/totals/pieces.h"
+#include <math.h>
+
+#include "cli/totals/rates.h"
 #include "record/record.h"
+#include "sum/sum.h"
+
+/*
+ * Sums of records by key, and the rows of a report, each of which is one of these sums or several
+ * of them.
+ */
+
+enum report_by {
+    REPORT_BY_JOB,
+    REPORT_BY_STEP,
+    REPORT_BY_NODE,
+    REPORT_BY_GROUP, /* sums of jobs */
+    REPORT_BY_DAY,   /* the same, with jobs divided at midnight */
+    REPORT_BY_REGION /* regions of the same name, in jobs of the same group */
+};
+
+/** What the jobs of a row have in common. */
+enum report_group {
+    REPORT_GROUP_USER,
+    REPORT_GROUP_ACCOUNT,
+    REPORT_GROUP_PARTITION,
+    REPORT_GROUP_QOS,
+    REPORT_GROUP_CLUSTER,
+    REPORT_GROUP_DAY,
+    REPORT_GROUP_REGION,
+    REPORT_GROUPS
+};
+
+/** What records say of their job and step: the first ones are in the order of the groups. */
+enum {
+    REPORT_USER,
+    REPORT_ACCOUNT,
+    REPORT_PARTITION,
+    REPORT_QOS,
+    REPORT_CLUSTER,
+    REPORT_DAY,
+    REPORT_JOB_ID,
+    REPORT_JOB_NAME,
+    REPORT_NAME,
+    REPORT_WORDS
+};
+
+/** Numbers of texts in store.texts, of which 0 is "". */
+struct report_identity {
+    uint32_t words[REPORT_WORDS];
+    bool verified; /* Slurm says so */
+};
+
+/** The sum of one key. */
+struct report_bucket {
+    struct sum sum;
+    int64_t first_ns, last_ns; /* from its earliest record to its latest one */
+    uint32_t own_job; /* its number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
+    uint32_t uid;     /* APAPI_UNKNOWN */
+    uint32_t next_of_row; /* bucket; POOL_NONE */
+    /* after report_ledger_chain(): */
+    uint32_t words[REPORT_WORDS];
+    uint32_t batches; /* pieces of batch steps */
+    uint32_t code, signal, restarts;
+};
+
+/** A region of a piece. */
+struct report_region {
+    uint64_t count;
+    double time_s;
+    size_t energy_at; /* in ledger->regions.energies, one for each bit of the mask */
+    uint32_t name;    /* as it is shown; "(idle)" */
+    uint8_t kind;     /* enum apapi_region_kind */
+    uint8_t domain_mask;
+    uint8_t unknown_mask; /* bit d: its node has meters, and this region no energy */
+};
+
+struct report_region_energy {
+    double energy_j, uncertainty_j;
+};
+
+/** The regions of all pieces, by region only. */
+struct report_regions {
+    struct report_region *list;
+    struct report_region_energy *energies;
+    size_t *ends; /* of each piece, in `list` */
+    size_t count, room, energy_count, energy_room, end_room;
+    struct report_row *rows; /* numbered as row_keys */
+    size_t row_room;
+};
+
+struct report_ledger {
+    enum report_by by;
+    enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
+    size_t group_count;                      /* 0: a row is one bucket */
+    unsigned states;                         /* of the jobs that count; 0: all */
+    struct sum_store store; /* its settings are the caller's; a piece's mark is its identity */
+    struct pool identity_keys, bucket_keys, row_keys;
+    struct report_identity *identities; /* numbered as identity_keys */
+    size_t identity_room;
+    struct report_bucket *buckets; /* numbered as bucket_keys */
+    size_t bucket_count, bucket_room;
+    uint32_t
+        *rows; /* the last bucket of each row, numbered as row_keys; NULL: each row is one bucket */
+    size_t row_count, row_room;
+    struct report_regions regions;
+    struct namelist asked; /* nodes whose records were read, sorted; empty: all */
+};
 
 /** A row. What is unknown, or differs within it, is "", 0 or NaN. Texts belong to the ledger. */
 struct report_row {
@@ -29,6 +134,19 @@ struct report_row {
     bool brief; /* too short for a power */
 };
 
+#define REPORT_REMARKS_MAX 5 /* shown as texts; more are only counted */
+
+/** A row's remark for people: what is incomplete, missing or late. */
+typedef void (*report_remark_f)(const char *text, void *context);
+
+/** How to sum up. */
+struct report_view {
+    const struct rates *rates;
+    bool nodelists;         /* collect the lists of nodes */
+    report_remark_f remark; /* NULL: no remarks */
+    void *context;
+};
+
 /** Add a record. Its end must fit into 64 bits. @return 0; -1 with errno ENOMEM. */
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record);
 
@@ -37,6 +155,20 @@ int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 
 /** Call it once after the last record. @return 0; -1 with errno ENOMEM. */
 int report_ledger_chain(struct report_ledger *ledger);
+
+/** @return whether a bucket counts: it has records, and its job the wanted state. */
+bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket);
+
+/** @return the buckets that count in the order of their names, to be freed; NULL with ENOMEM. */
+uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count);
+
+/** @return the numbers of all rows in the order of their names, to be freed; NULL with ENOMEM. */
+uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count);
+
+/** The texts of a bucket's groups in order. @param region  NULL: none */
+#define REPORT_ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
+void report_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                    const struct report_region *region, char key[REPORT_ROW_KEY_SIZE]);
 
 /**
  * Rows by region: keep the regions of the record that was added last. Nothing for other rows.
@@ -68,6 +200,12 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
  * @return 0; -1 with errno ENOMEM.
  */
 int report_ledger_shared(const struct report_ledger *ledger, double *shared_j);
+
+/** @return the sum of two numbers, of which each may be NaN: not known. */
+static inline double report_plus(double known, double more)
+{
+    return isnan(known) ? more : isnan(more) ? known : known + more;
+}
 
 /** Free what the row owns. */
 void report_row_free(struct report_row *row);

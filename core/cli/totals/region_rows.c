@@ -5,8 +5,6 @@
 
 #include "base/clock.h"
 #include "cli/totals/ledger.h"
-#include "cli/totals/order.h"
-#include "cli/totals/pieces.h"
 #include "cli/totals/row_fields.h"
 #include "record/record.h"
 #include "render/regions.h"
@@ -44,7 +42,7 @@ static int region_rows_put(struct report_ledger *ledger, const struct apapi_regi
     struct report_regions *regions = &ledger->regions;
     struct report_region region = {.count = from->count,
                                    .time_s = (double)from->time_ns / NS_PER_S,
-                                   .name = pool_put(&ledger->texts, table_region_label(from)),
+                                   .name = pool_put(&ledger->store.texts, table_region_label(from)),
                                    .kind = (uint8_t)from->kind};
 
     if (region.name == POOL_NONE ||
@@ -59,7 +57,7 @@ static int region_rows_put(struct report_ledger *ledger, const struct apapi_regi
 int report_regions_add(struct report_ledger *ledger, const struct apapi_record *record)
 {
     struct report_regions *regions = &ledger->regions;
-    size_t piece = ledger->piece_count - 1;
+    size_t piece = ledger->store.piece_count - 1;
 
     if (ledger->by != REPORT_BY_REGION) {
         return 0;
@@ -81,7 +79,7 @@ int report_regions_add(struct report_ledger *ledger, const struct apapi_record *
 /* Where the sum is: what is counted once in a row. */
 struct position {
     const struct report_bucket *bucket;
-    const struct report_piece *piece;
+    const struct sum_piece *piece;
 };
 
 /* Of a row: where something was added last, and the domains that are not known everywhere. */
@@ -122,13 +120,13 @@ static struct report_row *region_rows_find(struct report_ledger *ledger,
         return NULL;
     }
     if (ledger->row_keys.count > before) {
-        regions->rows[*number] = region_rows_begin(pool_text(&ledger->texts, region->name));
+        regions->rows[*number] = region_rows_begin(pool_text(&ledger->store.texts, region->name));
         progress->rows[*number] = (struct mark){{NULL, NULL}, 0};
     }
     return &regions->rows[*number];
 }
 
-static void region_rows_add_record(const struct report_piece *piece, struct report_row *row)
+static void region_rows_add_record(const struct sum_piece *piece, struct report_row *row)
 {
     int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
 
@@ -202,7 +200,7 @@ static int region_rows_add_piece(struct report_ledger *ledger, const struct posi
                                  struct progress *progress)
 {
     const struct report_regions *regions = &ledger->regions;
-    size_t piece = (size_t)(at->piece - ledger->pieces), end = regions->ends[piece];
+    size_t piece = (size_t)(at->piece - ledger->store.pieces), end = regions->ends[piece];
     int result = 0;
 
     for (size_t i = piece > 0 ? regions->ends[piece - 1] : 0; i < end && result == 0; i++) {
@@ -214,17 +212,17 @@ static int region_rows_add_piece(struct report_ledger *ledger, const struct posi
 static int region_rows_add_bucket(struct report_ledger *ledger, const struct report_bucket *bucket,
                                   struct progress *progress)
 {
-    struct pieces pieces;
-    int result = report_gather_pieces(ledger, bucket, &pieces);
+    struct sum_entries entries;
+    int result = sum_gather(&ledger->store, &bucket->sum, &entries);
 
     if (result) {
         return -1;
     }
-    for (size_t i = 0; i < pieces.count && result == 0; i++) {
-        result =
-            region_rows_add_piece(ledger, &(struct position){bucket, pieces.list[i]}, progress);
+    for (size_t i = 0; i < entries.count && result == 0; i++) {
+        result = region_rows_add_piece(ledger, &(struct position){bucket, entries.list[i].piece},
+                                       progress);
     }
-    free(pieces.list);
+    free(entries.list);
     return result;
 }
 

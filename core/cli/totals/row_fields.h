@@ -95,4 +95,12 @@ const char *report_field_string(const struct report_field *field, const struct r
 void report_field_key(const struct report_field *field, enum report_unit unit, char *key,
                       size_t size);
 
+/**
+ * Sort rows by a numeric field: the greatest first, unknown ones last, otherwise stable.
+ * @param order  numbers of `count` rows; result
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_sort(const struct report_ledger *ledger, const struct report_field *field,
+                const struct rates *rates, uint32_t *order, size_t count);
+
 #endif

@@ -1,28 +1,264 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of a ledger: sums of buckets. */
+#include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hostlist.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cli/totals/job_state.h"
 #include "cli/totals/ledger.h"
-#include "cli/totals/pieces.h"
 #include "cli/totals/row_fields.h"
+#include "record/record.h"
 
 #define PCT 100
+#define REMARK_SIZE 700
+#define REMARK_COLUMNS 200
+#define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest is only counted */
 
 /* Sums over a row that it does not show. */
-struct sum {
+struct row_sum {
     struct report_row *row;
-    double busy_s;     /* energy divided by power */
-    double window_s;   /* the longest of its jobs; 0: not known */
-    double node_s;     /* of all nodes of the jobs */
-    double measured_s; /* of it, with known energy */
+    double busy_s;      /* energy divided by power */
+    uint64_t window_ns; /* the longest of its jobs; 0: not known */
+    double node_s;      /* of all nodes of the jobs */
+    double measured_s;  /* of it, with known energy */
     double covered_s, known_s;
     double node_count;
     uint32_t missing_domains;
 };
+
+/* The bucket that is added up. */
+struct row_bucket {
+    const struct report_ledger *ledger;
+    const struct report_bucket *bucket;
+    const struct report_view *view;
+    struct sum_entries entries; /* at first by step, node and start, then as sum_total() does */
+    struct sum_total total;
+    const char *job_id; /* "": outside Slurm, or a node */
+    size_t missing;     /* missing records of nodes in its steps */
+    struct namelist missing_nodes;
+    const char *reason; /* of the first incomplete record; NULL */
+};
+
+/* --- remarks -------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void remark(const struct report_view *view,
+                                                         const char *format, ...)
+{
+    char text[REMARK_SIZE];
+    va_list words;
+
+    va_start(words, format);
+    vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    view->remark(text, view->context);
+}
+
+static void remark_incomplete(const struct row_bucket *sum)
+{
+    const struct pool *texts = &sum->ledger->store.texts;
+
+    for (size_t i = 0; i < sum->entries.count; i++) {
+        const struct sum_entry *entry = &sum->entries.list[i];
+        char run[32] = "";
+
+        if (entry->piece->reason == POOL_NONE) {
+            continue;
+        }
+        if (entry->restarts > 0) {
+            snprintf(run, sizeof run, ", restart %u", entry->restarts);
+        }
+        remark(sum->view, "%s%s%s%s: incomplete on %s: %s", sum->job_id,
+               *sum->job_id ? "." : "step ", entry->step, run, entry->node,
+               pool_text(texts, entry->piece->reason));
+    }
+}
+
+/* Its total is less than the energy, and nothing else says so. */
+static void remark_domains(const struct row_bucket *sum)
+{
+    const struct apapi_job_total *job = &sum->total.job;
+
+    for (int d = 0; *sum->job_id && d < APAPI_DOMAINS; d++) {
+        if (job->missing_domains & domain_bit(d) && job->domains[d].unknown > 0) {
+            remark(sum->view, "%s: the energy lacks %s, at times not known on %zu of %zu nodes",
+                   sum->job_id, apapi_domain_name(d), job->domains[d].unknown, job->nodes);
+        }
+    }
+}
+
+/* What overlaps was not told by its clock. */
+static void remark_clocks(const struct row_bucket *sum)
+{
+    const struct apapi_job_total *job = &sum->total.job;
+    char duration[UNITS_SIZE];
+
+    if (job->clock_jump_ns >= TIMING_JUMP_NS && *sum->job_id) {
+        units_duration(duration, sizeof duration, (double)job->clock_jump_ns / NS_PER_S);
+        remark(sum->view, "%s: the clock of a node jumped by %s", sum->job_id, duration);
+    }
+    if (job->clock_apart_ns > 0 && *sum->job_id) {
+        units_duration(duration, sizeof duration, (double)job->clock_apart_ns / NS_PER_S);
+        remark(sum->view, "%s: the clocks of its nodes differ by %s", sum->job_id, duration);
+    }
+}
+
+static int compare_pieces(const void *left, const void *right)
+{
+    const struct sum_entry *a = left, *b = right;
+    int order = strverscmp(a->step, b->step);
+
+    order = order ? order : strverscmp(a->node, b->node);
+    return order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
+}
+
+static void remark_shareless(struct row_bucket *sum)
+{
+    if (sum->total.shareless == 0) {
+        return;
+    }
+    qsort(sum->entries.list, sum->entries.count, sizeof *sum->entries.list, compare_pieces);
+    for (size_t i = 0; i < sum->entries.count; i++) {
+        const struct sum_entry *entry = &sum->entries.list[i];
+
+        if (entry->piece->shareless) {
+            remark(sum->view, "%s%s%s: no share on %s: the energy lacks it", sum->job_id,
+                   *sum->job_id ? "." : "step ", entry->step, entry->node);
+        }
+    }
+}
+
+static void remark_all(struct row_bucket *sum)
+{
+    remark_incomplete(sum);
+    remark_domains(sum);
+    remark_clocks(sum);
+    if (sum->total.delayed > 0 && *sum->job_id) { /* it explains why a report has changed */
+        remark(sum->view, "%s: %zu of %zu records were written late", sum->job_id,
+               sum->total.delayed, sum->total.job.records);
+    }
+    remark_shareless(sum);
+}
+
+/* --- nodes ---------------------------------------------------------------------------------- */
+
+static int remark_gap(const struct row_bucket *sum, const struct sum_gap *gap)
+{
+    char *text = NULL, restart[32] = "";
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    int result = -1;
+
+    if (gap->restarts > 0) {
+        snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
+    }
+    if (out) {
+        fprintf(out, "%s.%s%s: no record of %zu of %u nodes%s", sum->job_id, gap->step, restart,
+                gap->count, gap->nodes, gap->named ? ": " : "; there is one of ");
+        result =
+            hostlist_put_names(out, gap->named ? &gap->missing : &gap->recorded, REMARK_COLUMNS);
+    }
+    if (!text_of_stream(out, &text, result)) {
+        return -1;
+    }
+    sum->view->remark(text, sum->view->context);
+    free(text);
+    return 0;
+}
+
+static int note_gap(const struct sum_gap *gap, void *context)
+{
+    struct row_bucket *sum = context;
+
+    sum->missing += gap->count;
+    for (size_t i = 0; i < gap->missing.count && sum->view->nodelists; i++) {
+        if (namelist_add(&sum->missing_nodes, gap->missing.names[i])) {
+            return -1;
+        }
+    }
+    return sum->view->remark ? remark_gap(sum, gap) : 0;
+}
+
+/* Missing nodes are found for whole steps only. */
+static int find_missing(struct row_bucket *sum)
+{
+    const struct report_ledger *ledger = sum->ledger;
+
+    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY) {
+        return 0;
+    }
+    return sum_each_gap(&ledger->store, &sum->entries, &ledger->asked,
+                        sum->view->remark || sum->view->nodelists, note_gap, sum);
+}
+
+/* @return a text to be freed; NULL: out of memory */
+static char *list_nodes(const struct namelist *nodes)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    return text_of_stream(out, &text,
+                          out ? hostlist_put_names(out, nodes, REPORT_LIST_COLUMNS) : -1);
+}
+
+static int put_nodelists(struct row_bucket *sum, struct report_row *row)
+{
+    struct namelist nodes = {0};
+    int result = sum_nodes(&sum->entries, &nodes);
+
+    if (result == 0) {
+        row->nodelist = list_nodes(&nodes);
+    }
+    if (sum->missing_nodes.count > 0) {
+        namelist_unique(&sum->missing_nodes);
+        row->missing_nodes = list_nodes(&sum->missing_nodes);
+    }
+    namelist_free(&nodes);
+    return row->nodelist && (row->missing_nodes || sum->missing_nodes.count == 0) ? 0 : -1;
+}
+
+/* --- one bucket ----------------------------------------------------------------------------- */
+
+static const char *first_reason(const struct report_ledger *ledger,
+                                const struct sum_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        if (entries->list[i].piece->reason != POOL_NONE) {
+            return pool_text(&ledger->store.texts, entries->list[i].piece->reason);
+        }
+    }
+    return NULL;
+}
+
+static int sum_bucket(struct row_bucket *sum, struct report_row *row)
+{
+    const struct report_ledger *ledger = sum->ledger;
+    int result = -1;
+
+    sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
+    if (sum_gather(&ledger->store, &sum->bucket->sum, &sum->entries)) {
+        return -1;
+    }
+    sum->reason = first_reason(ledger, &sum->entries);
+    if (sum_total(&ledger->store, &sum->entries, &sum->total) == 0 && find_missing(sum) == 0 &&
+        (!sum->view->nodelists || put_nodelists(sum, row) == 0)) {
+        if (sum->view->remark) {
+            remark_all(sum);
+        }
+        result = 0;
+    }
+    free(sum->entries.list);
+    namelist_free(&sum->missing_nodes);
+    return result;
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
 
 static double number(uint32_t value)
 {
@@ -37,33 +273,36 @@ static const char *rows_same(const char *known, const char *text)
 void report_row_identify(const struct report_ledger *ledger, const struct report_bucket *bucket,
                          struct report_row *row)
 {
-    const struct pool *texts = &ledger->texts;
+    const char *words[REPORT_WORDS];
 
-    row->cluster = rows_same(row->cluster, pool_text(texts, bucket->cluster));
-    row->user = rows_same(row->user, pool_text(texts, bucket->user));
-    row->account = rows_same(row->account, pool_text(texts, bucket->account));
-    row->partition = rows_same(row->partition, pool_text(texts, bucket->partition));
-    row->qos = rows_same(row->qos, pool_text(texts, bucket->qos));
-    row->job_name = rows_same(row->job_name, pool_text(texts, bucket->job_name));
-    row->name = rows_same(row->name, pool_text(texts, bucket->name));
-    row->day = rows_same(row->day, pool_text(texts, bucket->day));
+    for (int w = 0; w < REPORT_WORDS; w++) {
+        words[w] = pool_text(&ledger->store.texts, bucket->words[w]);
+    }
+    row->cluster = rows_same(row->cluster, words[REPORT_CLUSTER]);
+    row->user = rows_same(row->user, words[REPORT_USER]);
+    row->account = rows_same(row->account, words[REPORT_ACCOUNT]);
+    row->partition = rows_same(row->partition, words[REPORT_PARTITION]);
+    row->qos = rows_same(row->qos, words[REPORT_QOS]);
+    row->job_name = rows_same(row->job_name, words[REPORT_JOB_NAME]);
+    row->name = rows_same(row->name, words[REPORT_NAME]);
+    row->day = rows_same(row->day, words[REPORT_DAY]);
 }
 
 /* Fill in what only a row of one job has. */
-static void rows_put_job(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                         const struct report_total *total, struct report_row *row)
+static void rows_put_job(const struct row_bucket *sum, struct report_row *row)
 {
-    const struct report_piece *piece = &ledger->pieces[bucket->first];
-    const char *step = pool_text(&ledger->texts, piece->step);
+    const struct report_bucket *bucket = sum->bucket;
+    const struct sum_store *store = &sum->ledger->store;
+    const char *step = pool_text(&store->texts, store->pieces[bucket->sum.first].step);
 
-    memcpy(row->job_id, total->job_id, sizeof row->job_id);
+    snprintf(row->job_id, sizeof row->job_id, "%s", sum->job_id);
     row->restarts = number(bucket->restarts);
     row->state = report_state_name(report_state_of(bucket->code, bucket->signal));
     if (bucket->code != APAPI_UNKNOWN) {
         snprintf(row->exit, sizeof row->exit, "%u:%u", bucket->code,
                  bucket->signal == APAPI_UNKNOWN ? 0 : bucket->signal);
     }
-    if (ledger->by == REPORT_BY_STEP) {
+    if (sum->ledger->by == REPORT_BY_STEP) {
         snprintf(row->step_id, sizeof row->step_id, "%s%s%s", row->job_id, *step ? "." : "", step);
     }
 }
@@ -77,7 +316,7 @@ static void add_costs(const struct rates *rates, const struct apapi_job_total *j
                                                    job->start_unix_ns, job->end_unix_ns));
 }
 
-static void rows_add_times(const struct report_total *total, struct sum *sum)
+static void rows_add_times(const struct sum_total *total, struct row_sum *sum)
 {
     const struct apapi_job_total *job = &total->job;
 
@@ -87,7 +326,7 @@ static void rows_add_times(const struct report_total *total, struct sum *sum)
     sum->covered_s += total->covered_s;
     sum->known_s += total->known_s;
     sum->node_count += (double)job->job_nodes;
-    sum->window_s = fmax(sum->window_s, total->window_s);
+    sum->window_ns = job->window_ns > sum->window_ns ? job->window_ns : sum->window_ns;
     if (job->mean_w > 0) {
         sum->busy_s += job->energy_j / job->mean_w;
     }
@@ -109,9 +348,9 @@ static void rows_add_energy(const struct apapi_job_total *job, struct report_row
     row->energy_j = report_plus(row->energy_j, job->energy_j);
 }
 
-static void rows_add_total(const struct report_ledger *ledger, const struct report_total *total,
-                           const struct report_view *view, struct sum *sum)
+static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
 {
+    const struct sum_total *total = &added->total;
     struct report_row *row = sum->row;
 
     rows_add_times(total, sum);
@@ -119,7 +358,7 @@ static void rows_add_total(const struct report_ledger *ledger, const struct repo
     row->steps += (double)total->job.steps;
     row->records += (double)total->job.records;
     row->incomplete += (double)total->job.incomplete;
-    row->missing += (double)total->missing;
+    row->missing += (double)added->missing;
     row->delayed += (double)total->delayed;
     row->shareless += (double)total->shareless;
     rows_add_energy(&total->job, row);
@@ -128,19 +367,17 @@ static void rows_add_total(const struct report_ledger *ledger, const struct repo
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = report_plus(row->domain_j[d], total->job.domains[d].energy_j);
     }
-    if (total->reason != POOL_NONE && !row->reason) {
-        row->reason = pool_text(&ledger->texts, total->reason);
-    }
-    add_costs(view->rates, &total->job, row);
+    row->reason = row->reason ? row->reason : added->reason;
+    add_costs(added->view->rates, &total->job, row);
 }
 
-static void rows_conclude(const struct report_ledger *ledger, struct sum *sum)
+static void rows_conclude(const struct report_ledger *ledger, struct row_sum *sum)
 {
     struct report_row *row = sum->row;
 
     row->complete = row->incomplete == 0 && row->missing == 0;
     domain_list_text(sum->missing_domains, ",", row->missing_domains);
-    row->brief = sum->busy_s < sum->window_s;
+    row->brief = window_is_longer(sum->window_ns, sum->busy_s * NS_PER_S);
     row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
     row->measured_pct = sum->node_s > 0 ? PCT * fmin(sum->measured_s / sum->node_s, 1) : NAN;
     row->covered_pct = sum->known_s > 0 ? PCT * sum->covered_s / sum->known_s : NAN;
@@ -167,7 +404,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
                       const struct report_view *view, struct report_row *row)
 {
     uint32_t next = ledger->rows ? ledger->rows[row_number] : row_number;
-    struct sum sum = {.row = row};
+    struct row_sum sum = {.row = row};
 
     if (ledger->by == REPORT_BY_REGION) {
         *row = ledger->regions.rows[row_number];
@@ -176,28 +413,70 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
     *row = report_row_empty();
     row->jobs = row->steps = row->records = row->incomplete = row->missing = row->delayed = 0;
     row->elapsed_s = 0;
-    row->shareless = ledger->shares ? 0 : NAN;
-    while (next != POOL_NONE) {
-        const struct report_bucket *bucket = &ledger->buckets[next];
-        struct report_total total;
-        int failed = report_bucket_sum(ledger, bucket, view, &total);
+    row->shareless = ledger->store.shares ? 0 : NAN;
+    for (; next != POOL_NONE; next = ledger->buckets[next].next_of_row) {
+        struct row_bucket bucket = {
+            .ledger = ledger, .bucket = &ledger->buckets[next], .view = view};
 
         report_row_free(row);
-        row->nodelist = total.nodelist;
-        row->missing_nodes = total.missing_nodes;
-        if (failed) {
+        if (sum_bucket(&bucket, row)) {
             report_row_free(row);
             return -1;
         }
-        report_row_identify(ledger, bucket, row);
+        report_row_identify(ledger, bucket.bucket, row);
         if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
-            rows_put_job(ledger, bucket, &total, row);
+            rows_put_job(&bucket, row);
         } else if (ledger->by == REPORT_BY_NODE) {
             row->node = pool_text(&ledger->bucket_keys, next);
         }
-        rows_add_total(ledger, &total, view, &sum);
-        next = bucket->next_of_row;
+        rows_add_bucket(&bucket, &sum);
     }
     rows_conclude(ledger, &sum);
+    return 0;
+}
+
+/* --- their order by a number ---------------------------------------------------------------- */
+
+struct ranked {
+    double value;
+    uint32_t row, index;
+};
+
+/* Greatest first, unknown ones last, otherwise stable. */
+static int compare_ranked(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+
+    if (isnan(a->value) != isnan(b->value)) {
+        return isnan(a->value) ? 1 : -1;
+    }
+    if (a->value != b->value && !isnan(a->value)) {
+        return a->value > b->value ? -1 : 1;
+    }
+    return a->index < b->index ? -1 : 1;
+}
+
+/* Rows are summed up twice instead of being kept: there may be a million. */
+int report_sort(const struct report_ledger *ledger, const struct report_field *field,
+                const struct rates *rates, uint32_t *order, size_t count)
+{
+    const struct report_view view = {.rates = rates};
+    struct ranked *ranked = calloc(count + 1, sizeof *ranked);
+    struct report_row row;
+    size_t i = 0;
+
+    for (; ranked && i < count && report_ledger_sum(ledger, order[i], &view, &row) == 0; i++) {
+        ranked[i] = (struct ranked){report_field_number(field, &row), order[i], (uint32_t)i};
+        report_row_free(&row);
+    }
+    if (!ranked || i < count) {
+        free(ranked);
+        return -1;
+    }
+    qsort(ranked, count, sizeof *ranked, compare_ranked);
+    for (i = 0; i < count; i++) {
+        order[i] = ranked[i].row;
+    }
+    free(ranked);
     return 0;
 }

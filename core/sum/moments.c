@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The energy of one node. Its records overlap, and each moment counts once. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "record/record.h"
+#include "sum/sum.h"
+
+#define CANDIDATES 8 /* records compared for one moment */
+#define SLACK 500    /* 1/500 of a moment may be missing if it counts as fully known */
+#define NOT_COUNTED UINT64_MAX
+#define CURVES 8 /* that are unpacked at a time */
+
+/* What a piece knows of an interval. */
+struct part {
+    double energy_j;
+    uint64_t known_ns;
+};
+
+/*
+ * A node's time is cut at each start and end of a piece. A heap holds the running pieces with the
+ * preferred one on top. Ended pieces are removed when they get to the top.
+ */
+struct sweep {
+    const struct sum_store *store;
+    struct sum_entry *entries;
+    size_t count, next;
+    int64_t *edges;
+    size_t edge_count;
+    uint64_t *least_ns; /* of each moment: how much all domains know of it; NOT_COUNTED */
+    struct sum_entry **heap;
+    size_t heap_count;
+    int domain;
+    const struct sum_entry *last; /* whose energy was counted last, and until when; NULL: none */
+    int64_t last_ns;
+    struct sum_curve curves[CURVES];
+};
+
+/* --- what one piece knows ------------------------------------------------------------------- */
+
+/* NULL: it has none. */
+static const struct sum_curve *moments_curve(struct sweep *sweep, const struct sum_entry *entry)
+{
+    struct sum_curve *slot = &sweep->curves[entry->domain->curve % CURVES];
+
+    if (entry->domain->curve != SUM_NO_CURVE && slot->at == entry->domain->curve) {
+        return slot;
+    }
+    return sum_curve_load(sweep->store, entry->domain, slot);
+}
+
+/* Since the beginning of its curve. */
+static uint64_t moments_since(const struct sum_entry *entry, int64_t at_ns)
+{
+    return entry->piece->before_ns + (uint64_t)(at_ns - entry->start_ns);
+}
+
+/* Without a curve, the power is constant. */
+static struct part moments_part(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns,
+                                int64_t to_ns)
+{
+    const struct sum_domain *domain = entry->domain;
+    const struct sum_curve *curve = domain ? moments_curve(sweep, entry) : NULL;
+    double length_ns = (double)(to_ns - from_ns);
+    struct part part;
+
+    if (!domain) {
+        return (struct part){0, 0};
+    }
+    if (!curve) {
+        double share = length_ns / (double)(entry->end_ns - entry->start_ns);
+        double known = (double)domain->known / SUM_KNOWN_ALL;
+
+        return (struct part){share * domain->energy_j, (uint64_t)(length_ns * known + 0.5)};
+    }
+    part.energy_j = apapi_timeline_between_j(&curve->timeline, moments_since(entry, from_ns),
+                                             moments_since(entry, to_ns), &part.known_ns) *
+                    curve->scale;
+    return part;
+}
+
+/* The end of the piece's next bin; INT64_MAX: no more bins. */
+static int64_t next_bin_ns(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns)
+{
+    const struct sum_curve *curve = entry->domain ? moments_curve(sweep, entry) : NULL;
+    uint64_t since_ns = moments_since(entry, from_ns), bin;
+    int64_t end_ns;
+
+    if (!curve) {
+        return INT64_MAX;
+    }
+    bin = since_ns / curve->timeline.bin_ns + 1;
+    if (bin >= curve->timeline.count ||
+        __builtin_add_overflow(from_ns, bin * curve->timeline.bin_ns - since_ns, &end_ns)) {
+        return INT64_MAX;
+    }
+    return end_ns;
+}
+
+/* --- the heap ------------------------------------------------------------------------------- */
+
+static bool is_whole(const struct sum_entry *entry)
+{
+    return entry->domain && entry->domain->known >= SUM_KNOWN_ALL;
+}
+
+/* A piece without gaps is preferred to one with gaps, then the longer one. */
+static bool comes_before(const struct sum_entry *a, const struct sum_entry *b)
+{
+    if (is_whole(a) != is_whole(b)) {
+        return is_whole(a);
+    }
+    return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
+}
+
+static void swap(struct sum_entry **a, struct sum_entry **b)
+{
+    struct sum_entry *held = *a;
+
+    *a = *b;
+    *b = held;
+}
+
+static void push(struct sweep *sweep, struct sum_entry *piece)
+{
+    size_t at = sweep->heap_count++;
+
+    sweep->heap[at] = piece;
+    while (at > 0 && comes_before(piece, sweep->heap[(at - 1) / 2])) {
+        swap(&sweep->heap[at], &sweep->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+}
+
+static struct sum_entry *pop(struct sweep *sweep)
+{
+    struct sum_entry **heap = sweep->heap, *top = heap[0];
+    size_t count = --sweep->heap_count, at = 0;
+
+    heap[0] = heap[count];
+    for (size_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && comes_before(heap[child + 1], heap[child])) {
+            child++;
+        }
+        if (!comes_before(heap[child], heap[at])) {
+            break;
+        }
+        swap(&heap[child], &heap[at]);
+        at = child;
+    }
+    return top;
+}
+
+/* --- a moment ------------------------------------------------------------------------------- */
+
+/* Pieces that run at the same time. */
+struct choice {
+    struct sum_entry *entries[CANDIDATES];
+    size_t count;
+};
+
+static bool is_all(uint64_t known_ns, int64_t from_ns, int64_t to_ns)
+{
+    uint64_t length_ns = (uint64_t)(to_ns - from_ns);
+
+    return known_ns + length_ns / SLACK >= length_ns;
+}
+
+/* The piece that knows most of it; NULL: there is none. */
+static struct sum_entry *best_of(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
+                                 int64_t to_ns, struct part *best)
+{
+    struct sum_entry *entry = NULL;
+
+    *best = (struct part){0, 0};
+    for (size_t i = 0; i < choice->count && !is_all(best->known_ns, from_ns, to_ns); i++) {
+        struct part part = moments_part(sweep, choice->entries[i], from_ns, to_ns);
+
+        if (i == 0 || part.known_ns > best->known_ns) {
+            *best = part;
+            entry = choice->entries[i];
+        }
+    }
+    return entry;
+}
+
+/* --- uncertainty ---------------------------------------------------------------------------- */
+
+double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t after_ns)
+{
+    if (bin_ns > 0) {
+        before_ns %= bin_ns;
+        after_ns = after_ns < bin_ns - before_ns ? after_ns : bin_ns - before_ns;
+    }
+    return swing_w * (double)(before_ns < after_ns ? before_ns : after_ns) / NS_PER_S;
+}
+
+static double moments_cut_j(struct sweep *sweep, const struct sum_entry *entry, int64_t at_ns)
+{
+    const struct sum_curve *curve = moments_curve(sweep, entry);
+
+    if (at_ns == entry->start_ns || at_ns == entry->end_ns) {
+        return 0; /* a part of a record has it already */
+    }
+    return sum_cut_j(entry->domain->swing_w, curve ? curve->timeline.bin_ns : 0,
+                     moments_since(entry, at_ns), (uint64_t)(entry->end_ns - at_ns));
+}
+
+/* Another piece goes on, or none. */
+static void moments_leave(struct sweep *sweep, struct sum_node *total)
+{
+    if (sweep->last) {
+        total->uncertainty_j[sweep->domain] += moments_cut_j(sweep, sweep->last, sweep->last_ns);
+    }
+    sweep->last = NULL;
+}
+
+/* A piece's own uncertainty is of its ends mainly: each part of it may have all of it. */
+static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, int64_t to_ns,
+                struct sum_node *total)
+{
+    double *uncertainty_j = &total->uncertainty_j[sweep->domain];
+
+    if (sweep->last != entry || sweep->last_ns != from_ns) {
+        moments_leave(sweep, total);
+        *uncertainty_j += moments_cut_j(sweep, entry, from_ns);
+    }
+    if (!entry->used) {
+        *uncertainty_j += entry->domain->uncertainty_j;
+        entry->used = true;
+    }
+    sweep->last = entry;
+    sweep->last_ns = to_ns;
+}
+
+static struct part use_best(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
+                            int64_t to_ns, struct sum_node *total)
+{
+    struct part part;
+    struct sum_entry *entry = best_of(sweep, choice, from_ns, to_ns, &part);
+
+    if (entry && part.known_ns > 0) {
+        use(sweep, entry, from_ns, to_ns, total);
+    }
+    return part;
+}
+
+/* One piece may know what is a gap of another one: bin by bin. */
+static struct part fill_gaps(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
+                             int64_t to_ns, struct sum_node *total)
+{
+    struct part sum = {0, 0};
+
+    while (from_ns < to_ns) {
+        int64_t until_ns = to_ns;
+        struct part part;
+
+        for (size_t i = 0; i < choice->count; i++) {
+            int64_t edge_ns = next_bin_ns(sweep, choice->entries[i], from_ns);
+
+            until_ns = edge_ns < until_ns ? edge_ns : until_ns;
+        }
+        part = use_best(sweep, choice, from_ns, until_ns, total);
+        sum.energy_j += part.energy_j;
+        sum.known_ns += part.known_ns;
+        from_ns = until_ns;
+    }
+    return sum;
+}
+
+/* Choose the pieces to use for a moment, until one knows all of it. They stay in the heap. */
+static struct choice moments_choose(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
+{
+    struct choice choice = {.count = 0};
+    bool known = false;
+
+    while (sweep->heap_count > 0 && choice.count < CANDIDATES && !known) {
+        struct sum_entry *entry = pop(sweep);
+
+        if (entry->end_ns > from_ns) {
+            choice.entries[choice.count++] = entry;
+            known = is_all(moments_part(sweep, entry, from_ns, to_ns).known_ns, from_ns, to_ns);
+        }
+    }
+    for (size_t i = 0; i < choice.count; i++) {
+        push(sweep, choice.entries[i]);
+    }
+    if (known) {
+        choice.entries[0] = choice.entries[choice.count - 1];
+        choice.count = 1;
+    }
+    return choice;
+}
+
+static void add_moment(struct sweep *sweep, size_t moment, struct sum_node *total)
+{
+    int64_t from_ns = sweep->edges[moment], to_ns = sweep->edges[moment + 1];
+    int domain = sweep->domain;
+    struct choice choice = moments_choose(sweep, from_ns, to_ns);
+    struct part part;
+
+    if (choice.count == 0) {
+        return;
+    }
+    part = choice.count == 1 ? use_best(sweep, &choice, from_ns, to_ns, total)
+                             : fill_gaps(sweep, &choice, from_ns, to_ns, total);
+    total->energy_j[domain] += part.energy_j;
+    total->covered_ns[domain] += part.known_ns;
+    total->recorded_ns[domain] += (uint64_t)(to_ns - from_ns);
+    if (apapi_domain_adds_up(domain) && part.known_ns < sweep->least_ns[moment]) {
+        sweep->least_ns[moment] = part.known_ns;
+    }
+}
+
+/* --- a node --------------------------------------------------------------------------------- */
+
+static void moments_divide(struct sweep *sweep)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < sweep->count; i++) {
+        sweep->edges[2 * i] = sweep->entries[i].start_ns;
+        sweep->edges[2 * i + 1] = sweep->entries[i].end_ns;
+    }
+    qsort(sweep->edges, 2 * sweep->count, sizeof *sweep->edges, compare_int64);
+    for (size_t i = 0; i < 2 * sweep->count; i++) {
+        if (kept == 0 || sweep->edges[i] != sweep->edges[kept - 1]) {
+            sweep->edges[kept] = sweep->edges[i];
+            sweep->least_ns[kept++] = NOT_COUNTED;
+        }
+    }
+    sweep->edge_count = kept;
+}
+
+/* NULL: not known. */
+static const struct sum_domain *moments_domain(const struct sum_store *store,
+                                               const struct sum_piece *piece, int domain)
+{
+    const struct sum_domain *list = store->domains + piece->domain_at;
+
+    for (size_t i = 0; i < piece->domain_count; i++) {
+        if (list[i].domain == domain) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+/* @return whether a piece has the domain: known, or not although there are meters. */
+static bool moments_begin(struct sweep *sweep)
+{
+    bool has = false;
+
+    sweep->next = sweep->heap_count = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        struct sum_entry *entry = &sweep->entries[i];
+
+        entry->used = false;
+        entry->domain = moments_domain(sweep->store, entry->piece, sweep->domain);
+        has = has || entry->domain || entry->piece->unknown_domains & domain_bit(sweep->domain);
+    }
+    return has;
+}
+
+static void moments_add_domain(struct sweep *sweep, struct sum_node *total)
+{
+    if (!moments_begin(sweep)) {
+        return;
+    }
+    for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
+        while (sweep->next < sweep->count &&
+               sweep->entries[sweep->next].start_ns <= sweep->edges[i]) {
+            struct sum_entry *entry = &sweep->entries[sweep->next++];
+            bool has = entry->domain || entry->piece->unknown_domains & domain_bit(sweep->domain);
+
+            if (has && entry->end_ns > entry->start_ns) {
+                push(sweep, entry);
+            }
+        }
+        add_moment(sweep, i, total);
+    }
+    moments_leave(sweep, total);
+}
+
+static struct sum_node moments_add_all(struct sweep *sweep)
+{
+    struct sum_node total = {.total_ns = 0};
+
+    moments_divide(sweep);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        sweep->domain = d;
+        moments_add_domain(sweep, &total);
+    }
+    for (size_t i = 0; i < sweep->count; i++) {
+        total.unknown_domains |= sweep->entries[i].piece->unknown_domains;
+    }
+    for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
+        total.total_ns += sweep->least_ns[i] == NOT_COUNTED ? 0 : sweep->least_ns[i];
+    }
+    return total;
+}
+
+int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
+                struct sum_node *node)
+{
+    struct sweep sweep = {.store = store,
+                          .entries = entries,
+                          .count = count,
+                          .edges = calloc(2 * count + 1, sizeof *sweep.edges),
+                          .least_ns = calloc(2 * count + 1, sizeof *sweep.least_ns),
+                          .heap = calloc(count + 1, sizeof(struct sum_entry *))};
+    int result = -1;
+
+    for (size_t i = 0; i < CURVES; i++) {
+        sweep.curves[i].at = SUM_NO_CURVE;
+    }
+    if (sweep.edges && sweep.least_ns && sweep.heap) {
+        *node = moments_add_all(&sweep);
+        result = 0;
+    } else {
+        errno = ENOMEM;
+    }
+    free(sweep.edges);
+    free(sweep.least_ns);
+    free(sweep.heap);
+    return result;
+}

@@ -1,0 +1,735 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sum/sum.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "record/record.h"
+#include "sum/busy.h"
+
+#define NODELISTS_MAX (32 << 20) /* bytes */
+
+/* --- curves --------------------------------------------------------------------------------- */
+
+/* Before the packed energies of the bins, and their coverage if it is not whole. */
+struct curve_head {
+    uint64_t bin_ns, length_ns;
+    double scale;
+    uint32_t count;
+    bool whole;
+};
+#define HEAD_FLOATS (sizeof(struct curve_head) / sizeof(float))
+
+static void sum_drop_curves(struct sum_store *store)
+{
+    free(store->curves);
+    store->curves = NULL;
+    store->curve_count = store->curve_room = 0;
+    store->curveless = true;
+}
+
+/* @return where it is; SUM_NO_CURVE; -1 is never returned: `failed` says that memory is lacking */
+static uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
+                              double energy_j, bool *failed)
+{
+    double whole_j = apapi_timeline_energy_j(timeline);
+    struct curve_head head = {timeline->bin_ns, timeline->length_ns, energy_j / whole_j,
+                              (uint32_t)timeline->count, true};
+    size_t at = store->curve_count, floats;
+
+    if (store->curveless || !(whole_j > 0)) {
+        return SUM_NO_CURVE;
+    }
+    for (size_t i = 0; i < timeline->count; i++) {
+        head.whole = head.whole && timeline->covered_pct[i] == 100;
+    }
+    floats = HEAD_FLOATS + timeline->count * (head.whole ? 1 : 2);
+    if (at + floats >= SUM_NO_CURVE ||
+        (store->curve_max && (at + floats) * sizeof(float) > store->curve_max)) {
+        sum_drop_curves(store);
+        return SUM_NO_CURVE;
+    }
+    if (array_extend(&store->curves, at, floats, &store->curve_room, sizeof(float))) {
+        *failed = true;
+        return SUM_NO_CURVE;
+    }
+    memcpy(store->curves + at, &head, sizeof head);
+    memcpy(store->curves + at + HEAD_FLOATS, timeline->energy_j, head.count * sizeof(float));
+    if (!head.whole) {
+        memcpy(store->curves + at + HEAD_FLOATS + head.count, timeline->covered_pct,
+               head.count * sizeof(float));
+    }
+    store->curve_count += floats;
+    return (uint32_t)at;
+}
+
+const struct sum_curve *sum_curve_load(const struct sum_store *store,
+                                       const struct sum_domain *domain, struct sum_curve *curve)
+{
+    const float *from = store->curves + domain->curve;
+    struct curve_head head;
+
+    if (store->curveless || domain->curve == SUM_NO_CURVE) {
+        return NULL;
+    }
+    memcpy(&head, from, sizeof head);
+    curve->at = domain->curve;
+    curve->scale = head.scale;
+    curve->timeline.bin_ns = head.bin_ns;
+    curve->timeline.length_ns = head.length_ns;
+    curve->timeline.count = head.count;
+    from += HEAD_FLOATS;
+    memcpy(curve->timeline.energy_j, from, head.count * sizeof(float));
+    for (size_t i = 0; i < head.count; i++) {
+        curve->timeline.covered_pct[i] = head.whole ? 100 : from[head.count + i];
+    }
+    return curve;
+}
+
+/* --- a record ------------------------------------------------------------------------------- */
+
+/*
+ * The mean power applies to the known time. Both figures are rounded in a record. The share is
+ * rounded, too: otherwise their last digits would decide which record counts.
+ */
+static uint16_t sum_known(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
+{
+    double share = domain->energy_j * NS_PER_S / (domain->power_w.mean * (double)elapsed_ns);
+
+    return share > 0 && share < 1 ? (uint16_t)round(share * SUM_KNOWN_ALL) : SUM_KNOWN_ALL;
+}
+
+/* How far the power leaves the mean at most. */
+static double sum_swing_w(const struct apapi_summary *power_w)
+{
+    return fmax(fmax(power_w->max - power_w->mean, power_w->mean - power_w->min), 0);
+}
+
+/* Which part of a domain's energy is in a piece of the record, and what that may be wrong. */
+static double sum_share_of(const struct apapi_domain_result *domain, const struct sum_piece *piece,
+                           double *cut_j)
+{
+    const struct apapi_timeline *timeline = &domain->timeline;
+    uint64_t bin_ns = timeline->count ? timeline->bin_ns : 0;
+    uint64_t end_ns = piece->before_ns + piece->elapsed_ns;
+    double swing_w = sum_swing_w(&domain->power_w), whole_j = apapi_timeline_energy_j(timeline);
+
+    *cut_j = 0;
+    if (piece->elapsed_ns == piece->whole_ns) {
+        return 1;
+    }
+    *cut_j = sum_cut_j(swing_w, bin_ns, piece->before_ns, piece->whole_ns - piece->before_ns) +
+             sum_cut_j(swing_w, bin_ns, end_ns, piece->whole_ns - end_ns);
+    return whole_j > 0
+               ? apapi_timeline_between_j(timeline, piece->before_ns, end_ns, NULL) / whole_j
+               : (double)piece->elapsed_ns / (double)piece->whole_ns;
+}
+
+double sum_part_of(const struct apapi_measurement *m, int64_t from_ns, int64_t to_ns)
+{
+    uint64_t first_ns = (uint64_t)(from_ns - m->start_unix_ns);
+    uint64_t last_ns = (uint64_t)(to_ns - m->start_unix_ns);
+    double sum_j = 0, whole_j = 0;
+
+    if (first_ns == 0 && last_ns == m->elapsed_ns) {
+        return 1;
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_timeline *timeline = &m->domains[d].timeline;
+
+        if (m->domains[d].measured && apapi_domain_adds_up(d) && timeline->count > 0) {
+            sum_j += apapi_timeline_between_j(timeline, first_ns, last_ns, NULL);
+            whole_j += apapi_timeline_between_j(timeline, 0, m->elapsed_ns, NULL);
+        }
+    }
+    return whole_j > 0 ? sum_j / whole_j : (double)(last_ns - first_ns) / (double)m->elapsed_ns;
+}
+
+static int sum_put_domain(struct sum_store *store, const struct apapi_record *record, int d,
+                          struct sum_piece *piece)
+{
+    const struct apapi_domain_result *domain = &record->measurement.domains[d];
+    const struct apapi_share_energy *given = &record->share.domains[d];
+    double energy_j = domain->measured ? domain->energy_j : NAN, share, cut_j;
+    bool failed = false;
+    struct sum_domain known = {
+        .uncertainty_j = domain->uncertainty_j, .curve = SUM_NO_CURVE, .domain = (uint8_t)d};
+
+    if (store->shares) {
+        energy_j = piece->shareless ? NAN : given->energy_j;
+        known.uncertainty_j = given->uncertainty_j;
+    }
+    if (isnan(energy_j)) {
+        return 0;
+    }
+    share = sum_share_of(domain, piece, &cut_j);
+    known.energy_j = energy_j * share;
+    known.uncertainty_j = known.uncertainty_j * share + cut_j;
+    known.known = SUM_KNOWN_ALL;
+    if (!store->shares) {
+        known.known = sum_known(domain, record->measurement.elapsed_ns);
+        known.swing_w = sum_swing_w(&domain->power_w);
+        known.curve = sum_put_curve(store, &domain->timeline, energy_j, &failed);
+    }
+    if (failed || array_add(&store->domains, store->domain_count, &store->domain_room,
+                            sizeof *store->domains)) {
+        return -1;
+    }
+    store->domains[store->domain_count++] = known;
+    piece->domain_count++;
+    return 0;
+}
+
+/* Of its domains that add up; NaN: not known. */
+static double sum_max_w(const struct apapi_measurement *m)
+{
+    double max_w = NAN;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_domain_result *domain = &m->domains[d];
+
+        if (domain->measured && apapi_domain_adds_up(d) && !isnan(domain->power_w.max)) {
+            max_w = isnan(max_w) ? domain->power_w.max : max_w + domain->power_w.max;
+        }
+    }
+    return max_w;
+}
+
+static uint32_t sum_put_nodelist(struct sum_store *store, const char *nodelist)
+{
+    return store->lists && *nodelist && store->nodelists.size < NODELISTS_MAX
+               ? pool_put(&store->nodelists, nodelist)
+               : POOL_NONE;
+}
+
+static int sum_put_texts(struct sum_store *store, const struct apapi_record *record,
+                         struct sum_piece *piece)
+{
+    const char *reason = *record->reason ? record->reason : "no reason is given";
+
+    piece->cluster = pool_put(&store->texts, record->id.cluster);
+    piece->node = pool_put(&store->texts, record->id.node);
+    piece->step = pool_put(&store->texts, record->id.step);
+    piece->boot = pool_put(&store->texts, record->measurement.boot);
+    piece->reason = record->complete ? POOL_NONE : pool_put(&store->texts, reason);
+    piece->nodelist = sum_put_nodelist(store, record->id.nodelist);
+    return piece->cluster == POOL_NONE || piece->node == POOL_NONE || piece->step == POOL_NONE ||
+                   piece->boot == POOL_NONE || (!record->complete && piece->reason == POOL_NONE)
+               ? -1
+               : 0;
+}
+
+int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record *record,
+            const struct sum_part *part)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    const struct timing timing = timing_of(record);
+    const struct sum_part whole = {timing.start_ns, timing.elapsed_ns};
+    uint32_t number = (uint32_t)store->piece_count;
+    struct sum_piece piece = {
+        .whole_ns = timing.elapsed_ns,
+        .window_ns = window_shortest_ns(m),
+        .next = POOL_NONE,
+        .job = record->id.job,
+        .nodes = record->id.nodes,
+        .cores = record->id.cores,
+        .node_cores = record->id.node_cores,
+        .restarts = timing.restarts,
+        .code = record->ending.code,
+        .signal = record->ending.signal,
+        .domain_at = (uint32_t)store->domain_count,
+        .covered = (float)m->covered,
+        .max_w = store->shares ? NAN : (float)sum_max_w(m),
+        .unknown_domains = (uint8_t)m->unknown_domains,
+        .delayed = record->delayed,
+        .exclusive = strcmp(record->share.method, "exclusive") == 0,
+        .shareless = store->shares && !apapi_share_known(&record->share),
+    };
+    int failed;
+
+    part = part ? part : &whole;
+    piece.start_ns = part->start_ns;
+    piece.elapsed_ns = part->elapsed_ns;
+    piece.before_ns = (uint64_t)(part->start_ns - timing.start_ns);
+    piece.monotonic_ns = m->monotonic_ns + piece.before_ns;
+    failed = sum_put_texts(store, record, &piece) ||
+             array_add(&store->pieces, number, &store->piece_room, sizeof *store->pieces);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && !failed; d++) {
+        failed = sum_put_domain(store, record, d, &piece);
+    }
+    if (failed) {
+        errno = ENOMEM;
+        return -1;
+    }
+    store->pieces[store->piece_count++] = piece;
+    sum_join(store, sum, &(struct sum){number, number});
+    return 0;
+}
+
+void sum_join(struct sum_store *store, struct sum *sum, struct sum *other)
+{
+    if (sum->first == POOL_NONE) {
+        *sum = *other;
+    } else if (other->first != POOL_NONE) {
+        store->pieces[sum->last].next = other->first;
+        sum->last = other->last;
+    }
+    *other = SUM_EMPTY;
+}
+
+void sum_free(struct sum_store *store)
+{
+    pool_free(&store->texts);
+    pool_free(&store->nodelists);
+    free(store->pieces);
+    free(store->domains);
+    free(store->curves);
+    store->pieces = NULL;
+    store->domains = NULL;
+    store->curves = NULL;
+}
+
+/* --- the pieces of a sum, each once --------------------------------------------------------- */
+
+/* Of a record that came twice: the longer one, then the complete one, then any that is defined. */
+static int sum_compare_worth(const struct sum_piece *a, const struct sum_piece *b)
+{
+    int order = COMPARE(b->whole_ns, a->whole_ns);
+
+    order = order ? order : COMPARE(b->reason == POOL_NONE, a->reason == POOL_NONE);
+    order = order ? order : COMPARE(b->max_w, a->max_w);
+    order = order ? order : COMPARE(b->domain_count, a->domain_count);
+    return order ? order : COMPARE(b->covered, a->covered);
+}
+
+static int sum_compare_steps(const void *left, const void *right)
+{
+    const struct sum_entry *a = left, *b = right;
+    int order = a->piece->step == b->piece->step ? 0 : strverscmp(a->step, b->step);
+
+    order = order || a->piece->node == b->piece->node ? order : strverscmp(a->node, b->node);
+    order = order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
+    order = order ? order : COMPARE(a->piece->job, b->piece->job);
+    order = order ? order : strcmp(a->cluster, b->cluster);
+    return order ? order : sum_compare_worth(a->piece, b->piece);
+}
+
+static bool sum_is_same(const struct sum_piece *a, const struct sum_piece *b)
+{
+    return a->step == b->step && a->node == b->node && a->start_ns == b->start_ns &&
+           a->job == b->job && a->cluster == b->cluster;
+}
+
+static struct sum_entry sum_entry_of(const struct sum_store *store, uint32_t number)
+{
+    const struct sum_piece *piece = &store->pieces[number];
+
+    return (struct sum_entry){.piece = piece,
+                              .cluster = pool_text(&store->texts, piece->cluster),
+                              .node = pool_text(&store->texts, piece->node),
+                              .step = pool_text(&store->texts, piece->step),
+                              .start_ns = piece->start_ns,
+                              .end_ns = piece->start_ns + (int64_t)piece->elapsed_ns,
+                              .restarts = piece->restarts};
+}
+
+/* Sort them, and leave out what came twice. */
+static struct sum_entries sum_unique(struct sum_entry *list, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(list, count, sizeof *list, sum_compare_steps);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || !sum_is_same(list[kept - 1].piece, list[i].piece)) {
+            list[kept++] = list[i];
+        }
+    }
+    return (struct sum_entries){list, kept};
+}
+
+int sum_gather(const struct sum_store *store, const struct sum *sum, struct sum_entries *entries)
+{
+    struct sum_entry *list;
+    size_t count = 0;
+
+    for (uint32_t at = sum->first; at != POOL_NONE; at = store->pieces[at].next) {
+        count++;
+    }
+    list = calloc(count + 1, sizeof *list);
+    if (!list) {
+        return -1;
+    }
+    count = 0;
+    for (uint32_t at = sum->first; at != POOL_NONE; at = store->pieces[at].next) {
+        list[count++] = sum_entry_of(store, at);
+    }
+    *entries = sum_unique(list, count);
+    return 0;
+}
+
+int sum_gather_these(const struct sum_store *store, const uint32_t *numbers, size_t count,
+                     struct sum_entries *entries)
+{
+    struct sum_entry *list = calloc(count + 1, sizeof *list);
+
+    for (size_t i = 0; i < count && list; i++) {
+        list[i] = sum_entry_of(store, numbers[i]);
+    }
+    if (list) {
+        *entries = sum_unique(list, count);
+    }
+    return list ? 0 : -1;
+}
+
+int sum_nodes(const struct sum_entries *entries, struct namelist *nodes)
+{
+    const char *last = NULL;
+
+    for (size_t i = 0; i < entries->count; i++) { /* they are sorted by node within a step */
+        if (entries->list[i].node != last && namelist_add(nodes, entries->list[i].node)) {
+            return -1;
+        }
+        last = entries->list[i].node;
+    }
+    namelist_unique(nodes);
+    return 0;
+}
+
+/* --- where they belong in time -------------------------------------------------------------- */
+
+struct timing sum_timing(const struct sum_store *store, const struct sum_piece *piece)
+{
+    return (struct timing){.node = pool_text(&store->texts, piece->node),
+                           .step = pool_text(&store->texts, piece->step),
+                           .boot = pool_text(&store->texts, piece->boot),
+                           .monotonic_ns = piece->monotonic_ns,
+                           .elapsed_ns = piece->elapsed_ns,
+                           .job = store->mixed ? APAPI_UNKNOWN : piece->job,
+                           .nodes = store->mixed ? APAPI_UNKNOWN : piece->nodes,
+                           .restarts = store->mixed ? APAPI_UNKNOWN : piece->restarts,
+                           .start_ns = piece->start_ns};
+}
+
+static int sum_compare_times(const void *left, const void *right)
+{
+    const struct sum_entry *a = left, *b = right;
+    int order = strcmp(a->node, b->node);
+
+    order = order ? order : COMPARE(a->start_ns, b->start_ns);
+    order = order ? order : strcmp(a->step, b->step);
+    order = order ? order : COMPARE(b->end_ns, a->end_ns);
+    order = order ? order : COMPARE(b->piece->reason == POOL_NONE, a->piece->reason == POOL_NONE);
+    order = order ? order : COMPARE(a->piece->job, b->piece->job);
+    return order ? order : strcmp(a->cluster, b->cluster);
+}
+
+static uint64_t sum_greater(uint64_t a, int64_t distance_ns)
+{
+    uint64_t length_ns = (uint64_t)llabs(distance_ns);
+
+    return length_ns > a ? length_ns : a;
+}
+
+/* Put them where they belong in time, and find out how long the job ran. */
+static int sum_align(const struct sum_store *store, struct sum_entries *entries,
+                     struct apapi_job_total *total)
+{
+    struct timing *timings = calloc(entries->count + 1, sizeof *timings);
+    struct job_time time;
+    int result = timings ? 0 : -1;
+
+    for (size_t i = 0; i < entries->count && result == 0; i++) {
+        timings[i] = sum_timing(store, entries->list[i].piece);
+        timings[i].index = i;
+    }
+    result = result ? -1 : timings_align(timings, entries->count);
+    for (size_t i = 0; i < entries->count && result == 0; i++) {
+        entries->list[i].start_ns = timings[i].start_ns;
+        entries->list[i].end_ns = timings[i].start_ns + (int64_t)timings[i].elapsed_ns;
+        total->clock_jump_ns = sum_greater(total->clock_jump_ns, timings[i].jumped_ns);
+        total->clock_apart_ns = sum_greater(total->clock_apart_ns, timings[i].apart_ns);
+    }
+    if (result == 0) {
+        timings_find_runs(timings, entries->count);
+        for (size_t i = 0; i < entries->count; i++) {
+            entries->list[timings[i].index].restarts = timings[i].restarts;
+        }
+        time = timings_sum(timings, entries->count);
+        total->runs = time.runs;
+        total->job_nodes = time.nodes;
+        total->elapsed_ns = (uint64_t)fmin(time.elapsed_ns, 9e18);
+        total->node_s = time.node_ns / NS_PER_S;
+        qsort(entries->list, entries->count, sizeof *entries->list, sum_compare_times);
+    }
+    free(timings);
+    return result;
+}
+
+/* --- the nodes together --------------------------------------------------------------------- */
+
+/* What the nodes have in common while they are added up. */
+struct sum_progress {
+    struct busy busy[2];           /* of domains that do not add up, that do */
+    double whole_j[APAPI_DOMAINS]; /* as if no time that has a record were unknown */
+};
+
+static int sum_add_times(const struct sum_store *store, const struct sum_entry *entry,
+                         struct sum_progress *progress)
+{
+    const struct sum_domain *domain = store->domains + entry->piece->domain_at;
+    bool known[2] = {false, false};
+
+    for (size_t i = 0; i < entry->piece->domain_count; i++) {
+        known[apapi_domain_adds_up(domain[i].domain)] = true;
+    }
+    for (int adds_up = 0; adds_up < 2; adds_up++) {
+        if (known[adds_up] && busy_add(&progress->busy[adds_up], entry->start_ns, entry->end_ns)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static uint32_t sum_most(uint32_t most, uint32_t number)
+{
+    return number != APAPI_UNKNOWN && number > most ? number : most;
+}
+
+/* A step that has more of the node than the others shows what the job has. */
+static void sum_add_cores(const struct sum_entry *entries, size_t count,
+                          struct apapi_job_total *total)
+{
+    uint32_t cores = 0, node_cores = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        cores = sum_most(cores, entries[i].piece->cores);
+        node_cores = sum_most(node_cores, entries[i].piece->node_cores);
+    }
+    total->cores = (total->nodes == 0 || total->cores) && cores ? total->cores + cores : 0;
+    total->node_cores =
+        (total->nodes == 0 || total->node_cores) && node_cores ? total->node_cores + node_cores : 0;
+}
+
+static int sum_add_node(const struct sum_store *store, struct sum_entry *entries, size_t count,
+                        struct sum_progress *progress, struct apapi_job_total *total)
+{
+    struct sum_node node;
+    int result = sum_moments(store, entries, count, &node);
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+        struct apapi_job_domain *domain = &total->domains[d];
+
+        domain->recorded_ns += node.recorded_ns[d];
+        domain->unknown += (node.unknown_domains & domain_bit(d)) != 0;
+        if (node.covered_ns[d] > 0) {
+            domain->energy_j = (domain->nodes ? domain->energy_j : 0) + node.energy_j[d];
+            domain->uncertainty_j =
+                (domain->nodes ? domain->uncertainty_j : 0) + node.uncertainty_j[d];
+            domain->covered_ns += node.covered_ns[d];
+            domain->nodes++;
+            progress->whole_j[d] +=
+                node.energy_j[d] * (double)node.recorded_ns[d] / (double)node.covered_ns[d];
+        }
+    }
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = sum_add_times(store, &entries[i], progress);
+    }
+    if (result == 0) {
+        total->covered_ns += node.total_ns;
+        sum_add_cores(entries, count, total);
+        total->nodes++;
+    }
+    return result;
+}
+
+/*
+ * It adds up, and some of the energy lacks it. Every node has a package; memory and GPUs lack on a
+ * node only if it has meters for them.
+ */
+static bool sum_is_missing(const struct apapi_job_total *total, int d)
+{
+    const struct apapi_job_domain *domain = &total->domains[d];
+    uint64_t unknown_ns = domain->recorded_ns - domain->covered_ns;
+
+    return apapi_domain_adds_up(d) &&
+           ((d == APAPI_DOMAIN_PACKAGE && domain->nodes > 0 && domain->nodes < total->nodes) ||
+            (domain->unknown > 0 && unknown_ns > domain->recorded_ns / SUM_KNOWN_ALL));
+}
+
+/* An energy without uncertainty makes that of the sum unknown. */
+static void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_of_j)
+{
+    if (!isnan(energy_j)) {
+        *sum_of_j = isnan(*sum_j) ? uncertainty_j : *sum_of_j + uncertainty_j;
+        *sum_j = isnan(*sum_j) ? energy_j : *sum_j + energy_j;
+    }
+}
+
+static void sum_add_domains(const struct sum_progress *progress, struct apapi_job_total *total)
+{
+    double busy_ns[2] = {busy_length_ns(&progress->busy[false]),
+                         busy_length_ns(&progress->busy[true])};
+
+    total->energy_j = total->mean_w = total->uncertainty_j = NAN;
+    total->busy_ns = (uint64_t)(busy_ns[true] > 0 ? busy_ns[true] : busy_ns[false]);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct apapi_job_domain *domain = &total->domains[d];
+
+        total->missing_domains |= sum_is_missing(total, d) ? domain_bit(d) : 0;
+        domain->mean_w = NAN;
+        if (domain->nodes > 0) {
+            domain->mean_w = progress->whole_j[d] * NS_PER_S / busy_ns[apapi_domain_adds_up(d)];
+        }
+        if (domain->nodes > 0 && apapi_domain_adds_up(d)) {
+            sum_plus(domain->energy_j, domain->uncertainty_j, &total->energy_j,
+                     &total->uncertainty_j);
+            total->mean_w = isnan(total->mean_w)    ? domain->mean_w
+                            : isnan(domain->mean_w) ? NAN
+                                                    : total->mean_w + domain->mean_w;
+        }
+    }
+}
+
+static size_t sum_same_node(const struct sum_entries *entries, size_t first)
+{
+    size_t end = first + 1;
+
+    while (end < entries->count &&
+           entries->list[end].piece->node == entries->list[first].piece->node) {
+        end++;
+    }
+    return end - first;
+}
+
+static int sum_add_nodes(const struct sum_store *store, const struct sum_entries *entries,
+                         struct apapi_job_total *total)
+{
+    struct sum_progress progress = {0};
+    int result = 0;
+
+    for (size_t first = 0, count; first < entries->count && result == 0; first += count) {
+        count = sum_same_node(entries, first);
+        result = sum_add_node(store, entries->list + first, count, &progress, total);
+    }
+    if (result == 0) {
+        sum_add_domains(&progress, total);
+    }
+    busy_clear(&progress.busy[false]);
+    busy_clear(&progress.busy[true]);
+    return result;
+}
+
+/* --- shares --------------------------------------------------------------------------------- */
+
+/*
+ * Shares of steps that run at the same time add up; but each step that had the whole node has all
+ * of it, each moment of which counts once.
+ */
+static int sum_add_shares(const struct sum_store *store, const struct sum_entries *entries,
+                          struct apapi_job_total *total)
+{
+    struct sum_entries whole = {calloc(entries->count + 1, sizeof *whole.list), 0};
+    struct apapi_job_total given = {0};
+    int result = whole.list ? 0 : -1;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        given.domains[d].energy_j = given.domains[d].uncertainty_j = NAN;
+    }
+    for (size_t i = 0; i < entries->count && result == 0; i++) {
+        if (entries->list[i].piece->exclusive) {
+            whole.list[whole.count++] = entries->list[i];
+        }
+    }
+    result = result ? -1 : sum_add_nodes(store, &whole, &given);
+    for (size_t i = 0; i < entries->count && result == 0; i++) {
+        const struct sum_piece *piece = entries->list[i].piece;
+
+        for (size_t k = 0; k < piece->domain_count && !piece->exclusive; k++) {
+            const struct sum_domain *known = &store->domains[piece->domain_at + k];
+            struct apapi_job_domain *domain = &given.domains[known->domain];
+
+            sum_plus(known->energy_j, known->uncertainty_j, &domain->energy_j,
+                     &domain->uncertainty_j);
+            if (apapi_domain_adds_up(known->domain)) {
+                sum_plus(known->energy_j, known->uncertainty_j, &given.energy_j,
+                         &given.uncertainty_j);
+            }
+        }
+    }
+    for (int d = 0; d < APAPI_DOMAINS && result == 0; d++) {
+        total->domains[d].energy_j = given.domains[d].energy_j;
+        total->domains[d].uncertainty_j = given.domains[d].uncertainty_j;
+    }
+    if (result == 0) {
+        total->energy_j = given.energy_j;
+        total->uncertainty_j = given.uncertainty_j;
+        total->mean_w = total->energy_j * NS_PER_S / (double)total->busy_ns;
+    }
+    free(whole.list);
+    return result;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static void sum_note_pieces(const struct sum_entries *entries, struct sum_total *total)
+{
+    struct apapi_job_total *job = &total->job;
+
+    total->max_w = NAN;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct sum_entry *entry = &entries->list[i];
+        const struct sum_piece *piece = entry->piece;
+        double elapsed_s = (double)piece->elapsed_ns / NS_PER_S;
+
+        if (i == 0 || entry->start_ns < job->start_unix_ns) {
+            job->start_unix_ns = entry->start_ns;
+        }
+        if (i == 0 || entry->end_ns > job->end_unix_ns) {
+            job->end_unix_ns = entry->end_ns;
+        }
+        if (!isnan(piece->covered)) {
+            total->covered_s += elapsed_s * (double)piece->covered;
+            total->known_s += elapsed_s;
+        }
+        job->incomplete += piece->reason != POOL_NONE;
+        job->window_ns = window_shorter_ns(job->window_ns, piece->window_ns);
+        total->max_w = fmax(total->max_w, (double)piece->max_w);
+        total->delayed += piece->delayed;
+        total->shareless += piece->shareless;
+    }
+    job->records = entries->count;
+}
+
+/* The entries are sorted by step. */
+static size_t sum_count_steps(const struct sum_entries *entries)
+{
+    size_t steps = 0;
+
+    for (size_t i = 0; i < entries->count; i++) {
+        steps += i == 0 || entries->list[i].piece->step != entries->list[i - 1].piece->step;
+    }
+    return steps;
+}
+
+int sum_total(const struct sum_store *store, struct sum_entries *entries, struct sum_total *total)
+{
+    struct sum_total sum = {.job = {.steps = sum_count_steps(entries)}};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        sum.job.domains[d].energy_j = sum.job.domains[d].uncertainty_j = NAN;
+    }
+    if ((entries->count > 0 && sum_align(store, entries, &sum.job)) ||
+        sum_add_nodes(store, entries, &sum.job) ||
+        (store->shares && sum_add_shares(store, entries, &sum.job))) {
+        errno = ENOMEM;
+        return -1;
+    }
+    sum.job.job_nodes = sum.job.nodes > sum.job.job_nodes ? sum.job.nodes : sum.job.job_nodes;
+    sum_note_pieces(entries, &sum);
+    *total = sum;
+    return 0;
+}

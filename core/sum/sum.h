@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_SUM_SUM_H
+#define APAPI_SUM_SUM_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/job.h"
+#include "apapi/record.h"
+#include "base/names.h"
+#include "sum/timing.h"
+
+/*
+ * The way from records to a figure. A sum has records of one key: a step, a job, a node, a day of a
+ * job, whatever its caller chooses. Each moment of a node counts once in it, by the record that
+ * knows most of that moment and by its power over time. A record without a curve is taken to have
+ * its mean power all the time, and the uncertainty has what that may be wrong.
+ *
+ * Sums lie in a store, which keeps of each record a few hundred bytes and its curves.
+ */
+
+#define SUM_NO_CURVE UINT32_MAX
+#define SUM_KNOWN_ALL 1000
+
+/** What a piece knows of a domain. */
+struct sum_domain {
+    double energy_j;
+    double uncertainty_j; /* of energy_j; NaN: unknown */
+    double swing_w;       /* how far its power leaves the mean; 0: not known */
+    uint32_t curve;       /* where it is in the store; SUM_NO_CURVE */
+    uint16_t known;       /* part of the time, 0..SUM_KNOWN_ALL */
+    uint8_t domain;
+};
+
+/** A record, or its part in a time. Numbers of texts are those of store->texts. */
+struct sum_piece {
+    int64_t start_ns; /* UTC since 1970 [ns], >= 0; `elapsed_ns` later is not beyond INT64_MAX */
+    uint64_t elapsed_ns;
+    uint64_t before_ns; /* of the record before the piece */
+    uint64_t whole_ns;  /* of the record; elapsed_ns may be of a part */
+    uint64_t monotonic_ns;
+    uint64_t window_ns; /* the shortest time that has a power; 0: not known */
+    uint32_t next;      /* piece of the sum; POOL_NONE: none */
+    uint32_t cluster, node, step, boot;
+    uint32_t reason;   /* why it is incomplete; POOL_NONE: it is complete */
+    uint32_t nodelist; /* of its step, a text of store->nodelists; POOL_NONE: not known */
+    uint32_t job, nodes, cores, node_cores; /* APAPI_UNKNOWN */
+    uint32_t restarts;                      /* of the job before this run; APAPI_UNKNOWN */
+    uint32_t code, signal;                  /* how its tasks ended; APAPI_UNKNOWN */
+    uint32_t domain_at;                     /* in store->domains */
+    uint32_t mark;                          /* the caller's */
+    float covered;                          /* 0..1; NaN */
+    float max_w;                            /* of its domains that add up; NaN: unknown */
+    uint8_t domain_count;
+    uint8_t unknown_domains; /* bit d: it has meters, and is not known */
+    bool delayed;
+    bool exclusive; /* its share is all of the node */
+    bool shareless; /* shares are wanted, and it has none */
+};
+
+/** What sums have in common. All zero but for the settings at the start. */
+struct sum_store {
+    bool shares;      /* setting: energies are what steps were given of their nodes' */
+    bool mixed;       /* setting: sums have records of many jobs */
+    bool lists;       /* setting: keep the lists of nodes, as far as there is room */
+    size_t curve_max; /* setting: bytes of all curves; 0: no limit. Beyond it there are none, so
+                         that no figure depends on the order of the records */
+    bool curveless;   /* there were too many */
+    struct pool texts, nodelists;
+    struct sum_piece *pieces;
+    size_t piece_count, piece_room;
+    struct sum_domain *domains;
+    size_t domain_count, domain_room;
+    float *curves; /* packed */
+    size_t curve_count, curve_room;
+};
+
+/** The pieces of one key. */
+struct sum {
+    uint32_t first, last; /* POOL_NONE: it is empty */
+};
+#define SUM_EMPTY ((struct sum){POOL_NONE, POOL_NONE})
+
+/** A part of a record in time. */
+struct sum_part {
+    int64_t start_ns;
+    uint64_t elapsed_ns;
+};
+
+/** Add a record. @param part  of it; NULL: the whole. 0; -1 with errno ENOMEM. */
+int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record *record,
+            const struct sum_part *part);
+
+/** Add all that another sum of the store has. That one is empty then. */
+void sum_join(struct sum_store *store, struct sum *sum, struct sum *other);
+
+void sum_free(struct sum_store *store);
+
+/** @return the part of a record's energy in all domains that add up, 0..1, by its curves. */
+double sum_part_of(const struct apapi_measurement *m, int64_t from_ns, int64_t to_ns);
+
+/** A piece while it is added up. Texts are valid until the store gets another record. */
+struct sum_entry {
+    const struct sum_piece *piece;
+    const char *cluster, *node, *step;
+    int64_t start_ns, end_ns;        /* where it belongs in time, see sum/timing.h */
+    uint32_t restarts;               /* its run of the job */
+    const struct sum_domain *domain; /* while a domain is added up; NULL: not known */
+    bool used;
+};
+
+/** The pieces of a sum, each once; of a record that came twice the one to keep. */
+struct sum_entries {
+    struct sum_entry *list;
+    size_t count;
+};
+
+/**
+ * @param entries  result, sorted by step, node and start; free its list with free()
+ * @return 0; -1 with errno ENOMEM.
+ */
+int sum_gather(const struct sum_store *store, const struct sum *sum, struct sum_entries *entries);
+
+/** The same of pieces of any sums, by their numbers. */
+int sum_gather_these(const struct sum_store *store, const uint32_t *numbers, size_t count,
+                     struct sum_entries *entries);
+
+/** What a sum is, besides the job's total. */
+struct sum_total {
+    struct apapi_job_total job;
+    double covered_s, known_s; /* covered time, and time of the records that know it */
+    double max_w;              /* the most of a node; NaN: not known */
+    size_t delayed;            /* records that were written late */
+    size_t shareless;          /* records without a share, if shares are wanted */
+};
+
+/**
+ * Add up. The entries get their place in time and their run, and are sorted by node and time then.
+ * @param total  result; set on success only
+ * @return 0; -1 with errno ENOMEM.
+ */
+int sum_total(const struct sum_store *store, struct sum_entries *entries, struct sum_total *total);
+
+/** What a piece says of its time, for timings_align(). */
+struct timing sum_timing(const struct sum_store *store, const struct sum_piece *piece);
+
+/** A step with missing records, in one run of its job. */
+struct sum_gap {
+    const char *step;
+    uint32_t restarts;                 /* of the job; 0: none, or not known */
+    uint32_t nodes;                    /* of the step */
+    size_t count;                      /* of the missing records */
+    bool named;                        /* `missing` is known */
+    struct namelist recorded, missing; /* sorted names */
+};
+
+/** Receives a gap, valid during the call. @return 0; -1 with errno: stop. */
+typedef int (*sum_gap_f)(const struct sum_gap *gap, void *context);
+
+/**
+ * Visit the steps of one job that have fewer records than nodes.
+ * @param asked  only these nodes are missing, sorted; empty: all
+ * @param names  find out which they are
+ * @return 0; -1 with errno ENOMEM, or that of `visit`.
+ */
+int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries,
+                 const struct namelist *asked, bool names, sum_gap_f visit, void *context);
+
+/**
+ * Which nodes of a step have no record.
+ * @param list     of all its nodes, as a record has it; "": not known
+ * @param nodes    how many these are
+ * @param own      nodes that have a record, each once, sorted by namelist_sort()
+ * @param lacking  result: the others, sorted; to be freed by namelist_free(), whatever is returned
+ * @return 1; 0: the list is not believed, as it is none, has another number of nodes, or not all of
+ *         `own`; -1 with ENOMEM.
+ */
+int lacking_nodes(const char *list, uint32_t nodes, const struct namelist *own,
+                  struct namelist *lacking);
+
+/** The names of the nodes, sorted and unique. @return 0; -1 with errno ENOMEM. */
+int sum_nodes(const struct sum_entries *entries, struct namelist *nodes);
+
+/* --- within core/sum ------------------------------------------------------------------------ */
+
+/** What a node has used; each moment counts once. */
+struct sum_node {
+    double energy_j[APAPI_DOMAINS];      /* 0 where nothing is known */
+    double uncertainty_j[APAPI_DOMAINS]; /* of that energy; NaN: unknown */
+    uint64_t covered_ns[APAPI_DOMAINS];  /* how long that energy is known */
+    uint64_t recorded_ns[APAPI_DOMAINS]; /* how long there is a record with the domain */
+    uint64_t total_ns;        /* how long all domains that add up and have a record are known */
+    uint32_t unknown_domains; /* of any piece */
+};
+
+/**
+ * @param entries  of one node, sorted by start
+ * @param node     result; set on success only
+ * @return 0; -1 with errno ENOMEM. Takes time proportional to count x log(count).
+ */
+int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
+                struct sum_node *node);
+
+/** A curve as it is used. */
+struct sum_curve {
+    uint32_t at;  /* in the store */
+    double scale; /* its domain's energy by that of the bins, which are rounded */
+    struct apapi_timeline timeline;
+};
+
+/** The curve of a domain. @return NULL: it has none. */
+const struct sum_curve *sum_curve_load(const struct sum_store *store,
+                                       const struct sum_domain *domain, struct sum_curve *curve);
+
+/**
+ * A record that is cut within a bin, or that has none, is taken to have its mean power on both
+ * sides of the cut. It may have had any of its powers on the shorter one.
+ * @param bin_ns  0: it has no bins
+ * @return how far the energy of both sides may be wrong [J]
+ */
+double sum_cut_j(double swing_w, uint64_t bin_ns, uint64_t before_ns, uint64_t after_ns);
+
+#endif
