@@ -102,8 +102,7 @@ static void settings_find_node(char *node, size_t size)
 void settings_read(struct settings *settings, const struct config_sink *sink)
 {
     static struct config config;
-    const char *named = secure_getenv("APAPI_CONFIG");
-    const char *path = named && *named ? named : config_site_path();
+    const char *path = config_path();
 
     config_defaults(&config);
     config_read(&config, path, sink);

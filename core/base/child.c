@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-/* --- signals --- */
+/* --- signals -------------------------------------------------------------------------------- */
 
 static const int caught[SIGNALS_CAUGHT] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
@@ -87,7 +87,7 @@ int signals_last(const struct signals *signals)
     return last;
 }
 
-/* --- child --- */
+/* --- child ---------------------------------------------------------------------------------- */
 
 /* exec resets handlers to the default and keeps ignored signals ignored, as before. */
 static _Noreturn void become(char *const argv[], const struct signals *signals, int error_pipe)

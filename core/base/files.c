@@ -21,7 +21,7 @@
 #include "base/files.h"
 #include "base/text.h"
 
-/* --- folder --- */
+/* --- folder --------------------------------------------------------------------------------- */
 
 void folder_close(int fd)
 {
@@ -196,7 +196,7 @@ fail:
     return -1;
 }
 
-/* --- access --- */
+/* --- access --------------------------------------------------------------------------------- */
 
 static struct posix_acl_xattr_entry acl_entry(uint16_t tag, uint16_t rights, uint32_t id)
 {
@@ -241,7 +241,7 @@ int access_let_in(int folder, const char *path, mode_t mode, struct apapi_error 
     return 0;
 }
 
-/* --- replace --- */
+/* --- replace -------------------------------------------------------------------------------- */
 
 static int replace_fail(const char *path, struct apapi_error *err)
 {
@@ -290,7 +290,7 @@ int replace_file(const char *path, mode_t mode, const char *text, size_t size,
     return 0;
 }
 
-/* --- write_all --- */
+/* --- write all ------------------------------------------------------------------------------ */
 
 int write_all(int fd, const char *bytes, size_t size)
 {
@@ -311,7 +311,7 @@ int write_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-/* --- text_file --- */
+/* --- text file ------------------------------------------------------------------------------ */
 
 #define READ_STEP 65536
 

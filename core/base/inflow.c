@@ -35,7 +35,7 @@ struct unpack_format {
 /** gzip and zstd; ends with a suffix of NULL. */
 extern const struct unpack_format unpack_formats[];
 
-/* --- unpack --- */
+/* --- unpack --------------------------------------------------------------------------------- */
 
 /* --- zlib ----------------------------------------------------------------------------------- */
 
@@ -216,7 +216,7 @@ const struct unpack_format unpack_formats[] = {
      zstd_destroy},
     {NULL, NULL, {0}, 0, NULL, NULL, NULL}};
 
-/* --- inflow --- */
+/* --- inflow --------------------------------------------------------------------------------- */
 
 #define CHUNK_SIZE ((size_t)65536)
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- kernel_file --- */
+/* --- kernel file ---------------------------------------------------------------------------- */
 
 /* Any number with so many digits fits into 64 bits. */
 #define DIGITS_THAT_FIT 19
@@ -241,7 +241,7 @@ int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size)
     return 0;
 }
 
-/* --- kernel_cores --- */
+/* --- kernel cores --------------------------------------------------------------------------- */
 
 /* Of the threads of a core the first one counts. One that is offline has no such file. */
 static bool kernel_cores_is_first(int cpus, unsigned number)

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/names.h"
 
-/* --- namelist --- */
+/* --- namelist ------------------------------------------------------------------------------- */
 
 int namelist_add_part(struct namelist *list, const char *name, size_t size)
 {
@@ -71,7 +71,7 @@ void namelist_free(struct namelist *list)
     errno = saved;
 }
 
-/* --- pool --- */
+/* --- pool ----------------------------------------------------------------------------------- */
 
 static size_t hash(const char *text)
 {

@@ -117,4 +117,7 @@ static inline unsigned long positive_number(const char *text, unsigned long most
     return *end || number > most ? 0 : number;
 }
 
+/** @return whether `name` is the same text as `pattern`, or fits its `*`, `?`, `[a-z]`, `[!a]`. */
+bool apapi_pattern_matches(const char *pattern, const char *name);
+
 #endif

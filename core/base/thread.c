@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-/* --- thread --- */
+/* --- thread --------------------------------------------------------------------------------- */
 
 int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
@@ -36,7 +36,7 @@ void thread_condition(pthread_cond_t *changed)
     pthread_condattr_destroy(&monotonic);
 }
 
-/* --- futex --- */
+/* --- futex ---------------------------------------------------------------------------------- */
 
 /* With an absolute time: FUTEX_WAIT has none. */
 void futex_wait(const uint32_t *word, uint32_t value, uint64_t deadline_ns)

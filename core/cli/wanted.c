@@ -6,7 +6,7 @@
 
 #include "apapi/catalog.h"
 #include "apapi/session.h"
-#include "events/pattern.h"
+#include "base/text.h"
 
 static const char between[] = ":::"; /* separates component and event */
 

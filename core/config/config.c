@@ -2,20 +2,257 @@
 #include "config/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "apapi/error.h"
 #include "apapi/live.h"
 #include "base/array.h"
+#include "base/lines.h"
 #include "base/nearest.h"
 #include "base/text.h"
-#include "config/file.h"
-#include "config/ini.h"
 #include "config/installed.h"
 #include "config/values.h"
+
+/*
+ * Text of the form
+ *
+ *   # a comment, also after a blank at the end of a line
+ *   key = value
+ *   [section]
+ *   key = "a value with # and blanks at its ends "
+ */
+
+/** Iterates over the lines of a text. */
+struct ini {
+    struct event_lines lines;
+    const char *section;
+};
+
+/** One `key = value`. Its texts are valid as long as the text given to ini_of(). */
+struct ini_line {
+    size_t number;       /* from 1 */
+    const char *section; /* "": before the first section */
+    const char *key;     /* never "" */
+    const char *value;
+};
+
+enum ini_result {
+    INI_END,
+    INI_LINE,
+    INI_BAD /* `err` says what is wrong in line line->number; the iteration can continue */
+};
+
+/* --- the file ------------------------------------------------------------------------------- */
+
+static int file_refuse(struct apapi_error *err, int code, const char *path, const char *why)
+{
+    return apapi_fail(err, code, "%.150s: %s", path, why);
+}
+
+/*
+ * Whoever can write the file controls root. The check gives the same answer for commands of users
+ * and for root's, since both must behave the same.
+ */
+static int file_check(const char *path, const struct stat *file, struct apapi_error *err)
+{
+    if (!S_ISREG(file->st_mode)) {
+        return file_refuse(err, EINVAL, path, "not a regular file");
+    }
+    if (file->st_size > CONFIG_FILE_MAX) {
+        return file_refuse(err, EFBIG, path, "larger than 64 KiB");
+    }
+    if (file->st_uid != 0 && file->st_uid != geteuid()) {
+        return file_refuse(err, EPERM, path, "ignored: not owned by root (chown root)");
+    }
+    if (file->st_uid == 0 && (file->st_mode & (S_IWGRP | S_IWOTH))) {
+        return file_refuse(err, EPERM, path, "ignored: others can write it (chmod go-w)");
+    }
+    return 0;
+}
+
+/* @return 0; -1 with errno. */
+static int file_take(int fd, const char *path, char *text, struct apapi_error *err)
+{
+    size_t length = 0;
+    ssize_t count;
+
+    while ((count = read(fd, text + length, CONFIG_FILE_MAX + 1 - length)) != 0) {
+        if (count < 0 && errno != EINTR) {
+            return file_refuse(err, errno, path, strerror(errno));
+        }
+        length += count > 0 ? (size_t)count : 0;
+    }
+    text[length] = '\0';
+    if (length > CONFIG_FILE_MAX) {
+        return file_refuse(err, EFBIG, path, "larger than 64 KiB");
+    }
+    return strlen(text) == length ? 0
+                                  : file_refuse(err, EINVAL, path, "not a text: it has a byte 0");
+}
+
+static char *file_text(int fd, const char *path, struct apapi_error *err)
+{
+    struct stat file;
+    char *text;
+
+    if (fstat(fd, &file)) {
+        file_refuse(err, errno, path, strerror(errno));
+        return NULL;
+    }
+    if (file_check(path, &file, err)) {
+        return NULL;
+    }
+    text = malloc(CONFIG_FILE_MAX + 2);
+    if (!text) {
+        file_refuse(err, ENOMEM, path, "no memory");
+        return NULL;
+    }
+    if (file_take(fd, path, text, err)) {
+        int code = errno;
+
+        free(text);
+        errno = code;
+        return NULL;
+    }
+    return text;
+}
+
+char *config_file_read(const char *path, struct apapi_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    char *text;
+    int code;
+
+    if (fd < 0) {
+        file_refuse(err, errno, path, strerror(errno));
+        return NULL;
+    }
+    text = file_text(fd, path, err);
+    code = errno;
+    close(fd);
+    errno = code;
+    return text;
+}
+
+/* --- lines ---------------------------------------------------------------------------------- */
+
+static bool ini_is_comment(const char *text)
+{
+    return *text == '#' || *text == ';';
+}
+
+/* Cut off a comment after a blank. */
+static void ini_cut_comment(char *text)
+{
+    for (char *c = text; *c; c++) {
+        if (ini_is_comment(c) && (c == text || strchr(LINES_BLANKS, c[-1]))) {
+            *c = '\0';
+            return;
+        }
+    }
+}
+
+static struct ini ini_of(char *text)
+{
+    return (struct ini){.lines = event_lines_of(text), .section = ""};
+}
+
+static int ini_bad(struct apapi_error *err, const char *what, const char *where)
+{
+    return apapi_fail(err, EINVAL, "%s in '%.60s'", what, where);
+}
+
+/* @return 0; -1: `text` is not a name in brackets. */
+static int ini_section(struct ini *ini, char *text, struct apapi_error *err)
+{
+    char *end;
+    char *name;
+
+    ini_cut_comment(text);
+    end = strchr(text, ']');
+    if (!end || *event_text_trim(end + 1)) {
+        return ini_bad(err, "']' is not the last character", text);
+    }
+    *end = '\0';
+    name = event_text_trim(text + 1);
+    if (*name == '\0') {
+        return apapi_fail(err, EINVAL, "the name of the section is missing in '[]'");
+    }
+    ini->section = name;
+    return 0;
+}
+
+/* The content of a quoted value; NULL if the closing quote is missing or misplaced. */
+static char *ini_quoted(char *text)
+{
+    char *end = strchr(text + 1, '"');
+    char *rest;
+
+    if (!end) {
+        return NULL;
+    }
+    rest = end + 1 + strspn(end + 1, LINES_BLANKS);
+    *end = '\0';
+    return *rest == '\0' || (ini_is_comment(rest) && rest > end + 1) ? text + 1 : NULL;
+}
+
+static int ini_pair(char *text, struct ini_line *line, struct apapi_error *err)
+{
+    char *equals = strchr(text, '=');
+    char *value;
+
+    if (!equals) {
+        return ini_bad(err, "expected 'key = value' or '[section]', found no '='", text);
+    }
+    *equals = '\0';
+    line->key = event_text_trim(text);
+    value = event_text_trim(equals + 1);
+    if (*line->key == '\0') {
+        return ini_bad(err, "the key is missing before '='", value);
+    }
+    if (*value == '"') {
+        value = ini_quoted(value);
+        if (!value) {
+            return apapi_fail(err, EINVAL, "%.60s: expected nothing after a second '\"'",
+                              line->key);
+        }
+    } else {
+        ini_cut_comment(value);
+        value = event_text_trim(value);
+    }
+    line->value = value;
+    return 0;
+}
+
+static enum ini_result ini_next(struct ini *ini, struct ini_line *line, struct apapi_error *err)
+{
+    struct event_line found;
+
+    while (event_lines_next(&ini->lines, &found)) {
+        if (ini_is_comment(found.text)) {
+            continue;
+        }
+        *line = (struct ini_line){.number = found.number, .section = ini->section};
+        if (*found.text != '[') {
+            return ini_pair(found.text, line, err) ? INI_BAD : INI_LINE;
+        }
+        if (ini_section(ini, found.text, err)) {
+            return INI_BAD;
+        }
+    }
+    return INI_END;
+}
+
+/* --- settings ------------------------------------------------------------------------------- */
 
 #define TOP_SECTION "apapi" /* the same as no section */
 #define LINE_SIZE 1024
@@ -142,6 +379,13 @@ const char *config_site_path(void)
         snprintf(path, sizeof path, "%s/apapi.conf", installed_path(INSTALLED_CONFIG));
     }
     return path;
+}
+
+const char *config_path(void)
+{
+    const char *path = secure_getenv("APAPI_CONFIG");
+
+    return path && *path ? path : config_site_path();
 }
 
 static const struct key *key_find(const char *word, size_t length)

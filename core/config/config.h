@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef CONFIG_CONFIG_H
-#define CONFIG_CONFIG_H
+#ifndef APAPI_CONFIG_CONFIG_H
+#define APAPI_CONFIG_CONFIG_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/error.h"
 #include "config/settings.h"
+
+#define CONFIG_FILE_MAX 65536 /* bytes */
+
+/**
+ * Read a site's file. Never blocks on a FIFO or a device.
+ * @return its text, free it with free(); NULL with errno as config_read(), `err` names the file.
+ */
+char *config_file_read(const char *path, struct apapi_error *err);
 
 /*
  * The configuration of a site: apapi.conf, and the words after the plugin in plugstack.conf, which

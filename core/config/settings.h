@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a site has set, as config.h reads it. */
+/* The settings of a site, as config.h reads them. */
 
 #define CONFIG_SETTINGS_MAX 60
 #define CONFIG_KEYS_MAX 24

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef CONFIG_SLURM_CONF_H
-#define CONFIG_SLURM_CONF_H
+#ifndef APAPI_CONFIG_SLURM_CONF_H
+#define APAPI_CONFIG_SLURM_CONF_H
+#include <stddef.h>
+#include <stdint.h>
 
 /** Receives a line without its comment; one that goes on behind a backslash in one piece. */
 typedef void (*slurm_conf_line_f)(char *line, void *context);
@@ -20,5 +22,21 @@ char *slurm_conf_find(char *line, const char *key);
 
 /** How long a value is: up to the next blank. */
 int slurm_conf_length(const char *value);
+
+/**
+ * Read the name of the cluster, in lower case as in Slurm, from slurm.conf and the files that it
+ * includes. Never blocks on a FIFO or a device.
+ * @param path  of slurm.conf
+ * @return 0; -1: it has no name, or one that does not fit, and `name` is "".
+ */
+int config_cluster(const char *path, char *name, size_t size);
+
+/**
+ * How many cores a node has, as Slurm counts them: by the last line of slurm.conf, or what that
+ * includes, that names the node, and the lines NodeName=DEFAULT above it.
+ * @param path  of slurm.conf
+ * @return 0: no line says it.
+ */
+uint32_t config_node_cores(const char *path, const char *node);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "apapi/source.h"
 #include "config/config.h"
 
@@ -11,13 +9,6 @@ void config_set_sources(const struct config *config)
 
         apapi_source_set(setting->section, setting->key, setting->value);
     }
-}
-
-const char *config_path(void)
-{
-    const char *path = secure_getenv("APAPI_CONFIG");
-
-    return path && *path ? path : config_site_path();
 }
 
 void config_use_sources(const char *path)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef CONFIG_VALUES_H
-#define CONFIG_VALUES_H
+#ifndef APAPI_CONFIG_VALUES_H
+#define APAPI_CONFIG_VALUES_H
 #include <sched.h>
 #include <stdbool.h>
 

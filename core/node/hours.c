@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "config/cluster.h"
+#include "config/slurm_conf.h"
 #include "record/hour.h"
 #include "record/store.h"
 

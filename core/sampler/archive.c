@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "channel/deadline.h"
-#include "config/folders.h"
+#include "config/installed.h"
 #include "record/record.h"
 #include "record/store.h"
 #include "sampler/process.h"

@@ -12,9 +12,8 @@
 #include "base/option_table.h"
 #include "channel/packet.h"
 #include "config/config.h"
-#include "config/folders.h"
+#include "config/definitions.h"
 #include "config/installed.h"
-#include "events/definition.h"
 #include "limit/limit.h"
 
 /* --- packed event settings ------------------------------------------------------------------ */

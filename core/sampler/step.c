@@ -14,8 +14,7 @@
 #include "base/array.h"
 #include "base/kernel_file.h"
 #include "base/thread.h"
-#include "config/cluster.h"
-#include "config/node_cores.h"
+#include "config/slurm_conf.h"
 #include "config/values.h"
 
 /* --- what the plugin has sent --------------------------------------------------------------- */

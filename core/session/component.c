@@ -9,7 +9,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
-#include "events/selection.h"
+#include "config/selection.h"
 #include "sources/sources.h"
 
 #define GRID_LATE_SHARE 8 /* a reading on the grid is not later than this part of it */

@@ -3,7 +3,7 @@
 #define SESSION_COMPONENT_H
 #include "apapi/measurement.h"
 #include "apapi/source.h"
-#include "events/definition.h"
+#include "config/definitions.h"
 #include "measure/domain.h"
 #include "measure/result.h"
 #include "session/schedule.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "events/selection.h"
+#include "config/selection.h"
 #include "measure/domain.h"
 #include "session/live.h"
 #include "session/overflow.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as an event list, and its selection among some events. */
-#include "events/selection.h"
+#include "config/selection.h"
 #include "fuzz/fuzz_problems.h"
 
 #include "base/array.h"

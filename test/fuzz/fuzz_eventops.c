@@ -2,8 +2,8 @@
 /* Any bytes as a file of event definitions. */
 #include <math.h>
 
-#include "events/definition.h"
-#include "events/pattern.h"
+#include "base/text.h"
+#include "config/definitions.h"
 #include "fuzz/fuzz_problems.h"
 
 static void check_value(const struct apapi_value_definition *value)

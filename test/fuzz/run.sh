@@ -33,13 +33,12 @@ for folder in CONFIG ACCT SPOOL LIBEXEC DATA; do
 done
 flags+=('-DAPAPI_BELOW_BIN="bin"' '-DAPAPI_BELOW_PLUGIN="lib"')
 declare -A sources=(
-    [eventops]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c
+    [eventops]="core/config/definitions.c core/config/event_files.c core/config/selection.c core/base/error.c core/base/lines.c core/base/nearest.c
         core/base/text.c core/base/files.c core/measure/event.c"
-    [eventlist]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c
+    [eventlist]="core/config/definitions.c core/config/event_files.c core/config/selection.c core/base/error.c core/base/lines.c core/base/nearest.c
         core/base/text.c core/base/files.c core/measure/event.c"
     [interval]="core/base/interval.c core/base/error.c"
-    [config]="core/base/lines.c core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
-        core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
+    [config]="core/base/lines.c core/config/config.c core/config/filename.c core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
     [packet]="core/channel/packet.c"
     [regions]="core/regions/observe/observed.c core/regions/message.c core/regions/page.c core/base/error.c core/base/kernel_file.c core/base/text.c -lm"
     [threshold]="core/limit/grammar.c core/limit/place.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c

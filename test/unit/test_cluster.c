@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The cluster's name, as slurm.conf has it. */
-#include "config/cluster.h"
+#include "config/slurm_conf.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/file.h"
+#include "config/config.h"
 #include "unit/config_fixture.h"
 
 static void test_nothing_gives_the_defaults(void **state)

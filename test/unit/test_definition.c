@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "events/definition.h"
+#include "config/definitions.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"
 

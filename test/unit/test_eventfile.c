@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "events/definition.h"
-#include "events/selection.h"
+#include "config/definitions.h"
+#include "config/selection.h"
 #include "unit/problem_log.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"

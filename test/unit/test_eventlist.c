@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/selection.h"
+#include "config/selection.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/definition.h"
+#include "config/definitions.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"
 

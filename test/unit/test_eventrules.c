@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "events/definition.h"
-#include "events/pattern.h"
-#include "events/selection.h"
+#include "base/text.h"
+#include "config/definitions.h"
+#include "config/selection.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"
 

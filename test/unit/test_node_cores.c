@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many cores a node has, as slurm.conf has it. */
-#include "config/node_cores.h"
+#include "config/slurm_conf.h"
 
 #include <stdio.h>
 #include <string.h>

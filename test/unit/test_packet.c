@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "events/selection.h"
+#include "config/selection.h"
 #include "sampler/questions.h"
 #include "unit/unit.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/pattern.h"
+#include "base/text.h"
 #include "unit/unit.h"
 
 static void test_patterns(void **state)

@@ -17,7 +17,7 @@
 #include "cli/command.h"
 #include "cli/totals/rates.h"
 #include "config/config.h"
-#include "config/folders.h"
+#include "config/installed.h"
 #include "config/network.h"
 #include "config/values.h"
 #include "limit/limit.h"

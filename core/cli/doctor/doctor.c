@@ -15,7 +15,7 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "config/config.h"
-#include "config/folders.h"
+#include "config/installed.h"
 #include "config/network.h"
 #include "config/slurm_conf.h"
 #include "record/fields.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef EVENTS_DEFINITION_H
-#define EVENTS_DEFINITION_H
+#ifndef APAPI_CONFIG_DEFINITIONS_H
+#define APAPI_CONFIG_DEFINITIONS_H
 #include <stddef.h>
 
 #include "apapi/event.h"

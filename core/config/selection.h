@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef EVENTS_SELECTION_H
-#define EVENTS_SELECTION_H
+#ifndef APAPI_CONFIG_SELECTION_H
+#define APAPI_CONFIG_SELECTION_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/lines.h"
+#include "base/text.h"
+#include "config/definitions.h"
+#include "config/event_files.h"
+
+/* --- definitions ---------------------------------------------------------------------------- */
+
+#define TOLERANCE 0.01
+
+static const char *const operations[] = {
+    [APAPI_OP1_NOP] = "APAPI_OP1_NOP",
+    [APAPI_OP1_SAMPLE_DIFF] = "APAPI_OP1_SAMPLE_DIFF",
+    [APAPI_OP1_DIV_DIFF_TIME] = "APAPI_OP1_DIV_DIFF_TIME",
+    [APAPI_OP1_SAMPLE1_MUL_DIFF_TIME] = "APAPI_OP1_SAMPLE1_MUL_DIFF_TIME",
+    [APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME] = "APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME",
+};
+
+const char *apapi_operation_name(enum apapi_operation operation)
+{
+    return (unsigned)operation < COUNT_OF(operations) ? operations[operation] : "?";
+}
+
+/* Units in definitions, with their value in the base unit of their kind. */
+static const struct unit {
+    const char *name;
+    enum apapi_kind kind;
+    const char *base;
+    double size;
+} units[] = {
+    {"J", APAPI_KIND_ENERGY, "J", 1},         {"Ws", APAPI_KIND_ENERGY, "J", 1},
+    {"kJ", APAPI_KIND_ENERGY, "J", 1e3},      {"MJ", APAPI_KIND_ENERGY, "J", 1e6},
+    {"mJ", APAPI_KIND_ENERGY, "J", 1e-3},     {"uJ", APAPI_KIND_ENERGY, "J", 1e-6},
+    {"nJ", APAPI_KIND_ENERGY, "J", 1e-9},     {"Wh", APAPI_KIND_ENERGY, "J", 3600},
+    {"kWh", APAPI_KIND_ENERGY, "J", 3.6e6},   {"W", APAPI_KIND_POWER, "W", 1},
+    {"kW", APAPI_KIND_POWER, "W", 1e3},       {"mW", APAPI_KIND_POWER, "W", 1e-3},
+    {"uW", APAPI_KIND_POWER, "W", 1e-6},      {"C", APAPI_KIND_TEMPERATURE, "C", 1},
+    {"°C", APAPI_KIND_TEMPERATURE, "C", 1},   {"Hz", APAPI_KIND_FREQUENCY, "Hz", 1},
+    {"kHz", APAPI_KIND_FREQUENCY, "Hz", 1e3}, {"KHz", APAPI_KIND_FREQUENCY, "Hz", 1e3},
+    {"MHz", APAPI_KIND_FREQUENCY, "Hz", 1e6}, {"GHz", APAPI_KIND_FREQUENCY, "Hz", 1e9},
+    {"%", APAPI_KIND_UTILIZATION, "%", 1},
+};
+
+static const struct unit *definition_find_unit(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (strcmp(units[i].name, name) == 0) {
+            return &units[i];
+        }
+    }
+    return NULL;
+}
+
+/* The scale of one raw unit to the base unit, as defined. */
+static double defined_scale(const struct apapi_definition *definition, const struct unit *unit)
+{
+    return unit->size / definition->values[0].factor;
+}
+
+static bool source_knows(const struct apapi_event *event)
+{
+    return event->kind != APAPI_KIND_COUNT;
+}
+
+static void complete_unit(const struct apapi_definition *definition, struct apapi_event *event)
+{
+    const struct unit *unit = definition_find_unit(definition->values[0].unit);
+    double scale = unit ? defined_scale(definition, unit) : NAN;
+
+    event->accumulates = definition->accumulates;
+    event->range_max = definition->accumulates ? definition->range_max : 0;
+    if (unit && isfinite(scale) && scale > 0) {
+        event->scale = scale;
+        event->kind = unit->kind;
+        snprintf(event->unit, sizeof event->unit, "%s", unit->base);
+        event->guard_j =
+            unit->kind == APAPI_KIND_ENERGY ? (double)event->range_max * event->scale : 0;
+    }
+}
+
+/* A number in an unknown unit must not become joules or watts. */
+static bool unit_allows(const struct apapi_event *event, enum apapi_kind kind)
+{
+    switch (kind) {
+    case APAPI_KIND_ENERGY:
+        return strcmp(event->unit, "J") == 0;
+    case APAPI_KIND_POWER:
+        return strcmp(event->unit, "W") == 0;
+    default:
+        return true;
+    }
+}
+
+void apapi_definition_complete(const struct apapi_definition *definition, struct apapi_event *event)
+{
+    if (definition->raw_units && !source_knows(event)) {
+        complete_unit(definition, event);
+    }
+    if (definition->has_kind && unit_allows(event, definition->kind)) {
+        event->kind = definition->kind;
+    }
+    if (definition->has_domain && !event->estimated) {
+        event->domain = definition->domain;
+    }
+}
+
+int apapi_definition_check(const struct apapi_definition *definition,
+                           const struct apapi_event *event, struct apapi_error *err)
+{
+    const struct unit *unit = definition_find_unit(definition->values[0].unit);
+    double scale = unit ? defined_scale(definition, unit) : NAN;
+
+    if (!definition->raw_units || !source_knows(event) || !unit || isnan(scale)) {
+        return 0;
+    }
+    if (unit->kind != event->kind) {
+        return apapi_fail(err, EDOM, "%.100s: defined as %s in %s, the source gives %s",
+                          event->name, apapi_kind_name(unit->kind), unit->name,
+                          apapi_kind_name(event->kind));
+    }
+    if (fabs(scale - event->scale) > TOLERANCE * event->scale) {
+        return apapi_fail(err, EDOM,
+                          "%.100s: defined to count in %.4g %s, its source counts in %.4g %s",
+                          event->name, scale, unit->base, event->scale, event->unit);
+    }
+    return 0;
+}
+
+/* Divisor of an operation that takes its time in seconds instead of nanoseconds. */
+static double time_divisor(enum apapi_operation operation)
+{
+    switch (operation) {
+    case APAPI_OP1_DIV_DIFF_TIME:
+        return 1.0 / NS_PER_S;
+    case APAPI_OP1_SAMPLE1_MUL_DIFF_TIME:
+    case APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME:
+        return NS_PER_S;
+    default:
+        return 1;
+    }
+}
+
+double apapi_definition_divisor(const struct apapi_definition *definition,
+                                const struct apapi_event *event, int value)
+{
+    double factor = definition->values[value].factor;
+
+    if (definition->raw_units) {
+        return factor;
+    }
+    return factor / event->scale * (value == 1 ? time_divisor(definition->operation) : 1);
+}
+
+const char *apapi_definition_unit(const struct apapi_definition *definition,
+                                  const struct apapi_event *event, int value)
+{
+    const char *unit = definition->values[value].unit;
+
+    return *unit ? unit : event->unit;
+}
+
+/* --- a line --------------------------------------------------------------------------------- */
+
+#define FIELDS_LEAST 11
+#define FIELDS_MOST 13
+
+#define OPERATIONS                                                                                 \
+    "APAPI_OP1_NOP, APAPI_OP1_SAMPLE_DIFF, APAPI_OP1_DIV_DIFF_TIME, "                              \
+    "APAPI_OP1_SAMPLE1_MUL_DIFF_TIME or APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME"
+
+/* A field of the line being parsed, and where its problems are reported. */
+struct field {
+    struct problems *problems;
+    const struct event_line *line;
+    const char *title;
+    char *text;
+};
+
+typedef int (*field_parse_f)(const struct field *field, struct apapi_definition *definition);
+
+static int expected(const struct field *field, const char *what)
+{
+    problems_error(field->problems, field->line, field->text, "%s: expected %s, found %s",
+                   field->title, what, quote(field->text).text);
+    return -1;
+}
+
+static int parse_event_name(const struct field *field, struct apapi_definition *definition)
+{
+    definition->name = field->text;
+    return *field->text ? 0 : expected(field, "the name of an event");
+}
+
+static int parse_operation(const struct field *field, struct apapi_definition *definition)
+{
+    for (int i = APAPI_OP1_NOP; i <= APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME; i++) {
+        if (strcmp(field->text, apapi_operation_name((enum apapi_operation)i)) == 0) {
+            definition->operation = (enum apapi_operation)i;
+            return 0;
+        }
+    }
+    return expected(field, OPERATIONS);
+}
+
+static const struct stat_word {
+    const char *word;
+    unsigned stats;
+} stat_words[] = {
+    {"APAPI_STAT_NO", APAPI_STAT_NO},   {"APAPI_STAT_MIN", APAPI_STAT_MIN},
+    {"APAPI_STAT_MAX", APAPI_STAT_MAX}, {"APAPI_STAT_AVG", APAPI_STAT_AVG},
+    {"APAPI_STAT_ACC", APAPI_STAT_ACC}, {"APAPI_STAT_ALL", APAPI_STAT_ALL},
+};
+
+static const struct stat_word *find_stat(const char *word, size_t length)
+{
+    for (size_t i = 0; i < COUNT_OF(stat_words); i++) {
+        if (strlen(stat_words[i].word) == length &&
+            strncmp(stat_words[i].word, word, length) == 0) {
+            return &stat_words[i];
+        }
+    }
+    return NULL;
+}
+
+/* Words separated by '|' and optional blanks; a trailing '|' is allowed. */
+static int parse_stats(const struct field *field, unsigned *stats)
+{
+    const char *rest = field->text;
+    unsigned sum = 0;
+
+    do {
+        size_t length;
+        const struct stat_word *word;
+
+        rest += strspn(rest, " \t");
+        length = strcspn(rest, "| \t");
+        word = find_stat(rest, length);
+        rest += length + strspn(rest + length, " \t");
+        if (!word || (*rest != '|' && *rest != '\0')) {
+            return expected(field, "APAPI_STAT_NO, _MIN, _MAX, _AVG, _ACC or _ALL, or several of "
+                                   "them joined by '|'");
+        }
+        sum |= word->stats;
+        rest += *rest == '|';
+    } while (*rest);
+    *stats = sum;
+    return 0;
+}
+
+static int parse_stats0(const struct field *field, struct apapi_definition *definition)
+{
+    return parse_stats(field, &definition->values[0].stats);
+}
+
+static int parse_stats1(const struct field *field, struct apapi_definition *definition)
+{
+    return parse_stats(field, &definition->values[1].stats);
+}
+
+/* The original uses the number at the beginning and ignores the rest. So does this, and warns. */
+static void warn_of_rest(const struct field *field, const char *rest)
+{
+    if (*rest) {
+        problems_warn(field->problems, field->line, rest,
+                      "%s: %s behind the number %.*s is ignored", field->title, quote(rest).text,
+                      rest - field->text < 40 ? (int)(rest - field->text) : 40, field->text);
+    }
+}
+
+static int parse_maximum(const struct field *field, struct apapi_definition *definition)
+{
+    struct whole_number number;
+
+    if (strcmp(field->text, "auto") == 0) {
+        return 0;
+    }
+    if (whole_number_parse(field->text, &number)) {
+        return expected(field, errno == ERANGE ? "a number of at most 64 bits"
+                                               : "a whole number or 'auto'");
+    }
+    warn_of_rest(field, number.rest);
+    definition->raw_units = true;
+    definition->range_max = number.value;
+    definition->accumulates = number.negative || number.value > 0;
+    return 0;
+}
+
+/* Bytes that are not text would get into reports. */
+static const char *events_fields_parse_words(const struct field *field)
+{
+    if (event_text_make_printable(field->text)) {
+        problems_warn(field->problems, field->line, field->text,
+                      "%s: a character that is not printable UTF-8 is shown as '?'", field->title);
+    }
+    return field->text;
+}
+
+static int parse_type0(const struct field *field, struct apapi_definition *definition)
+{
+    definition->values[0].type = events_fields_parse_words(field);
+    return 0;
+}
+
+static int parse_unit0(const struct field *field, struct apapi_definition *definition)
+{
+    definition->values[0].unit = events_fields_parse_words(field);
+    return 0;
+}
+
+static int parse_type1(const struct field *field, struct apapi_definition *definition)
+{
+    definition->values[1].type = events_fields_parse_words(field);
+    return 0;
+}
+
+static int parse_unit1(const struct field *field, struct apapi_definition *definition)
+{
+    definition->values[1].unit = events_fields_parse_words(field);
+    return 0;
+}
+
+static int parse_factor(const struct field *field, struct apapi_value_definition *value)
+{
+    struct real_number number;
+
+    if (real_number_parse(field->text, &number)) {
+        return expected(field, errno == ERANGE ? "a number that a double can hold" : "a number");
+    }
+    warn_of_rest(field, number.rest);
+    value->factor = isfinite(number.value) && number.value != 0 ? number.value : NAN;
+    if (isnan(value->factor) && value->stats != APAPI_STAT_NO) {
+        problems_warn(field->problems, field->line, field->text,
+                      "%s: nothing can be divided by %s, the value will be missing", field->title,
+                      quote(field->text).text);
+    }
+    return 0;
+}
+
+static int parse_factor0(const struct field *field, struct apapi_definition *definition)
+{
+    return parse_factor(field, &definition->values[0]);
+}
+
+static int parse_factor1(const struct field *field, struct apapi_definition *definition)
+{
+    return parse_factor(field, &definition->values[1]);
+}
+
+static int parse_kind(const struct field *field, struct apapi_definition *definition)
+{
+    if (strcmp(field->text, "-") == 0) {
+        return 0;
+    }
+    for (int i = 0; i < APAPI_KINDS; i++) {
+        if (strcmp(field->text, apapi_kind_name((enum apapi_kind)i)) == 0) {
+            definition->kind = (enum apapi_kind)i;
+            definition->has_kind = true;
+            return 0;
+        }
+    }
+    return expected(field, "energy, power, temperature, frequency, utilization, count or -");
+}
+
+static int parse_domain(const struct field *field, struct apapi_definition *definition)
+{
+    enum apapi_domain domain = apapi_domain_find(field->text);
+
+    if (strcmp(field->text, "-") == 0) {
+        return 0;
+    }
+    if (domain == APAPI_DOMAIN_NONE && strcmp(field->text, "none") != 0) {
+        return expected(field, "package, dram, gpu, core, uncore, psys, node, none or -");
+    }
+    definition->domain = domain;
+    definition->has_domain = true;
+    return 0;
+}
+
+static const struct {
+    const char *title;
+    field_parse_f parse;
+} fields[FIELDS_MOST] = {
+    {"field 1 (event)", parse_event_name},
+    {"field 2 (operation)", parse_operation},
+    {"field 3 (statistics of value0)", parse_stats0},
+    {"field 4 (statistics of value1)", parse_stats1},
+    {"field 5 (maximum)", parse_maximum},
+    {"field 6 (type of value0)", parse_type0},
+    {"field 7 (unit of value0)", parse_unit0},
+    {"field 8 (factor of value0)", parse_factor0},
+    {"field 9 (type of value1)", parse_type1},
+    {"field 10 (unit of value1)", parse_unit1},
+    {"field 11 (factor of value1)", parse_factor1},
+    {"field 12 (kind)", parse_kind},
+    {"field 13 (domain)", parse_domain},
+};
+
+static size_t count_fields(const char *text)
+{
+    size_t count = 1;
+
+    for (; *text; text++) {
+        count += *text == ',';
+    }
+    return count;
+}
+
+static int parse_field(struct field *field, size_t index, struct apapi_definition *definition)
+{
+    field->title = fields[index].title;
+    if (*field->text == '\0') {
+        problems_error(field->problems, field->line, field->text,
+                       "%s: expected a text, found nothing", field->title);
+        return -1;
+    }
+    field->text = event_text_trim(field->text);
+    return fields[index].parse(field, definition);
+}
+
+static int event_fields_parse(struct problems *problems, const struct event_line *line,
+                              struct apapi_definition *definition)
+{
+    struct apapi_definition parsed = {.line = line->number};
+    size_t count = count_fields(line->text);
+    char *rest = line->text;
+    int result = 0;
+
+    if (count < FIELDS_LEAST || count > FIELDS_MOST) {
+        problems_error(problems, line, line->text,
+                       "expected %d to %d fields separated by commas, found %zu in %s",
+                       FIELDS_LEAST, FIELDS_MOST, count, quote(line->text).text);
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct field field = {.problems = problems, .line = line};
+
+        field.text = strsep(&rest, ",");
+        result |= parse_field(&field, i, &parsed);
+    }
+    if (result == 0) {
+        *definition = parsed;
+    }
+    return result;
+}
+
+/* --- the file ------------------------------------------------------------------------------- */
+
+struct apapi_eventops {
+    struct event_entries entries; /* struct apapi_definition */
+};
+
+static int parse_line(struct problems *problems, const struct event_line *line, void *definition)
+{
+    if (strlen(line->text) > APAPI_EVENTS_LINE_MAX) {
+        problems_error(problems, line, line->text,
+                       "expected a definition of at most %d bytes, found %zu bytes",
+                       APAPI_EVENTS_LINE_MAX, strlen(line->text));
+        return -1;
+    }
+    return event_fields_parse(problems, line, definition);
+}
+
+static struct apapi_eventops *eventops_create(char *text, struct problems *problems,
+                                              struct apapi_error *err)
+{
+    return event_entries_create(text, sizeof(struct apapi_definition), parse_line, problems, err);
+}
+
+struct apapi_eventops *apapi_eventops_read(const char *path, const struct apapi_problem_sink *sink,
+                                           struct apapi_error *err)
+{
+    struct problems problems = {.file = path, .sink = sink};
+
+    return eventops_create(event_text_read(path, err), &problems, err);
+}
+
+struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text, size_t size,
+                                            const struct apapi_problem_sink *sink,
+                                            struct apapi_error *err)
+{
+    struct problems problems = {.file = name, .sink = sink};
+
+    return eventops_create(event_text_copy(name, text, size, err), &problems, err);
+}
+
+size_t apapi_eventops_count(const struct apapi_eventops *eventops)
+{
+    return eventops ? eventops->entries.count : 0;
+}
+
+const struct apapi_definition *apapi_eventops_at(const struct apapi_eventops *eventops,
+                                                 size_t index)
+{
+    const struct apapi_definition *list = eventops ? eventops->entries.list : NULL;
+
+    return index < apapi_eventops_count(eventops) ? &list[index] : NULL;
+}
+
+const struct apapi_definition *apapi_eventops_find(const struct apapi_eventops *eventops,
+                                                   const char *event)
+{
+    const struct apapi_definition *definition;
+
+    for (size_t i = 0; (definition = apapi_eventops_at(eventops, i)); i++) {
+        if (apapi_pattern_matches(definition->name, event)) {
+            return definition;
+        }
+    }
+    return NULL;
+}
+
+void apapi_eventops_destroy(struct apapi_eventops *eventops)
+{
+    event_entries_destroy(eventops ? &eventops->entries : NULL);
+}
+
+/* --- without a file ------------------------------------------------------------------------- */
+
+#define MIN_MAX_AVG (APAPI_STAT_MIN | APAPI_STAT_MAX | APAPI_STAT_AVG)
+
+#define GAUGE(word)                                                                                \
+    {                                                                                              \
+        .name = "*", .operation = APAPI_OP1_NOP,                                                   \
+        .values = {{MIN_MAX_AVG, word, "", 1}, {APAPI_STAT_NO, "-", "-", 1}},                      \
+    }
+
+static const struct apapi_definition gauges[APAPI_KINDS] = {
+    [APAPI_KIND_ENERGY] = GAUGE("energy"),
+    [APAPI_KIND_POWER] =
+        {
+            .name = "*",
+            .operation = APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME,
+            .values = {{MIN_MAX_AVG, "power", "W", 1}, {APAPI_STAT_ACC, "energy", "J", 1}},
+        },
+    [APAPI_KIND_TEMPERATURE] = GAUGE("temperature"),
+    [APAPI_KIND_FREQUENCY] = GAUGE("frequency"),
+    [APAPI_KIND_UTILIZATION] = GAUGE("utilization"),
+    [APAPI_KIND_COUNT] = GAUGE("value"),
+};
+
+static const struct apapi_definition energy_counter = {
+    .name = "*",
+    .operation = APAPI_OP1_DIV_DIFF_TIME,
+    .values = {{APAPI_STAT_ACC, "energy", "J", 1}, {MIN_MAX_AVG, "power", "W", 1}},
+};
+
+static const struct apapi_definition any_counter = {
+    .name = "*",
+    .operation = APAPI_OP1_DIV_DIFF_TIME,
+    .values = {{APAPI_STAT_ACC, "count", "", 1}, {MIN_MAX_AVG, "rate", "1/s", 1}},
+};
+
+static const struct apapi_definition *event_builtin_definition(const struct apapi_event *event)
+{
+    unsigned kind = (unsigned)event->kind < APAPI_KINDS ? event->kind : APAPI_KIND_COUNT;
+
+    if (event->accumulates) {
+        return kind == APAPI_KIND_ENERGY ? &energy_counter : &any_counter;
+    }
+    return &gauges[kind];
+}
+
+/* --- rules ---------------------------------------------------------------------------------- */
+
+#define DEFAULT_LIST "default_eventlist.txt"
+#define DEFAULT_OPS "default_eventops.csv"
+
+static int load_user(struct apapi_event_rules *rules, const struct apapi_environment *environment,
+                     const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    if (environment->eventlist) {
+        rules->user_list = apapi_eventlist_read(environment->eventlist, sink, err);
+        if (!rules->user_list) {
+            return -1;
+        }
+    }
+    if (environment->eventops) {
+        rules->user_ops = apapi_eventops_read(environment->eventops, sink, err);
+        if (!rules->user_ops) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Report a default file that is not used as a warning without a line. */
+static int rules_leave_out(const struct apapi_problem_sink *sink, const struct apapi_error *why)
+{
+    char text[sizeof why->text + 64];
+    struct apapi_problem problem = {.warning = true, .text = text};
+
+    snprintf(text, sizeof text, "%s; the built-in rules apply", why->text);
+    if (sink && sink->report) {
+        sink->report(&problem, sink->context);
+    }
+    return 0;
+}
+
+/* 0, also if there is no such file; -1 with errno. */
+static int load_default(struct apapi_event_rules *rules, const char *folder, bool ops,
+                        const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, ops ? DEFAULT_OPS : DEFAULT_LIST);
+
+    if (length < 0 || length >= PATH_MAX) {
+        return apapi_fail(err, ENAMETOOLONG, "%.180s: %s", folder, strerror(ENAMETOOLONG));
+    }
+    if (ops) {
+        rules->default_ops = apapi_eventops_read(path, sink, err);
+    } else {
+        rules->default_list = apapi_eventlist_read(path, sink, err);
+    }
+    return rules->default_ops || (!ops && rules->default_list) || errno == ENOENT ? 0 : -1;
+}
+
+/* A user cannot do anything about a folder without permission to enter. */
+static bool is_forgiven(bool softfail)
+{
+    return errno == EACCES || (softfail && errno != ENOMEM);
+}
+
+static int load_defaults(struct apapi_event_rules *rules, const char *folder, bool softfail,
+                         const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    bool barred = false;
+
+    if (load_default(rules, folder, false, sink, err)) {
+        barred = errno == EACCES;
+        if (!is_forgiven(softfail) || rules_leave_out(sink, err)) {
+            return -1;
+        }
+    }
+    if (load_default(rules, folder, true, sink, err) == 0 || (barred && errno == EACCES)) {
+        return 0;
+    }
+    return !is_forgiven(softfail) || rules_leave_out(sink, err) ? -1 : 0;
+}
+
+int apapi_event_rules_load(struct apapi_event_rules *rules,
+                           const struct apapi_environment *environment, const char *default_folder,
+                           const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    struct apapi_event_rules loaded = {0};
+    struct apapi_error why = {""};
+    int result = load_user(&loaded, environment, sink, &why);
+
+    if (result == 0 && default_folder) {
+        result = load_defaults(&loaded, default_folder, environment->softfail, sink, &why);
+    }
+    if (result) {
+        apapi_event_rules_clear(&loaded);
+        return apapi_fail(err, errno, "%s", why.text);
+    }
+    *rules = loaded;
+    return 0;
+}
+
+void apapi_event_rules_clear(struct apapi_event_rules *rules)
+{
+    if (rules) {
+        apapi_eventlist_destroy(rules->user_list);
+        apapi_eventlist_destroy(rules->default_list);
+        apapi_eventops_destroy(rules->user_ops);
+        apapi_eventops_destroy(rules->default_ops);
+        *rules = (struct apapi_event_rules){0};
+    }
+}
+
+const struct apapi_definition *apapi_event_rules_define(const struct apapi_event_rules *rules,
+                                                        const struct apapi_event *event)
+{
+    const struct apapi_definition *definition = NULL;
+
+    if (rules) {
+        definition = apapi_eventops_find(rules->user_ops, event->name);
+        if (!definition) {
+            definition = apapi_eventops_find(rules->default_ops, event->name);
+        }
+    }
+    return definition ? definition : event_builtin_definition(event);
+}
