@@ -18,12 +18,10 @@ static const struct command {
 } commands[] = {
     {"list", list_command, "components and events that can be measured here"},
     {"doctor", doctor_command, "what cannot be read here, why, and how to fix it"},
-    {"merge", merge_command, "merge the nodes' records of a step into one report"},
     {"top", top_command, "power of the running steps on this machine"},
     {"report", report_command, "energy of jobs, users, nodes and days"},
-    {"show", show_command, "one job in full: nodes, power over time, anything unusual"},
+    {"show", show_command, "one job in full or in a few lines, or one step of files"},
     {"audit", audit_command, "what nodes have used, and what became of it"},
-    {"summary", summary_command, "one job in a few lines, and compared with others, as seff"},
     {"regions", regions_command, "energy and power of the parts of a program"},
     {"mark", mark_command, "regions of a shell script, for its record"},
     {"plot", plot_command, "power of jobs over time, as a picture or a page with zoom"},
@@ -31,6 +29,8 @@ static const struct command {
     {"export", export_command, "metrics of this node's steps, for Prometheus"},
     {"config", config_command, "show and check apapi.conf"},
     {"sync", sync_command, "write the energy of jobs into Slurm's own accounting"},
+    {"merge", merge_command, "old word for: show FILE..."},
+    {"summary", summary_command, "old word for: show --brief"},
     {"help", help_command, "this text, or the help of a command"},
 };
 #define COMMAND_COUNT COUNT_OF(commands)

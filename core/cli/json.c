@@ -7,6 +7,19 @@
 
 #include "record/fields.h"
 
+void json_put_word(struct json_writer *json, const char *key, const char *text)
+{
+    if (*text) {
+        json_put_text(json, key, text);
+    }
+}
+
+int json_finish(struct json_writer *json)
+{
+    json_put_between(json, "\n");
+    return json_flush(json);
+}
+
 int json_put_error(json_t *object, int error, const char *reason)
 {
     const char *name = strerrorname_np(error);

@@ -3,12 +3,20 @@
 #define APAPI_CLI_JSON_H
 #include <jansson.h>
 
-/* JSON output of the subcommands. All return 0; otherwise out of memory. */
+#include "base/json.h"
 
-/** Put "errno": "EACCES" and "reason": the text. */
+/* JSON output of the subcommands. */
+
+/** Put a text; "": none, no member. */
+void json_put_word(struct json_writer *json, const char *key, const char *text);
+
+/** End the line and write what is left. 0; -1 with errno. */
+int json_finish(struct json_writer *json);
+
+/** Put "errno": "EACCES" and "reason": the text. 0; -1: out of memory. */
 int json_put_error(json_t *object, int error, const char *reason);
 
-/** Print one line to standard output if `result` is 0. Steals the reference to `value`. */
+/** Print one line to standard output if `result` is 0. Steals the reference to `value`. 0; -1 */
 int json_print(json_t *value, int result);
 
 #endif

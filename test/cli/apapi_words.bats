@@ -108,3 +108,36 @@ load report_common
         run -0 "$apapi" top -b --dir live $words
     done
 }
+
+@test "old words go on working: merge is show FILE..., summary is show --brief; only a terminal is told so" {
+    cd "$BATS_TEST_TMPDIR"
+    record 17 0 n1 0 100 200
+    record 17 0 n2 0 100 300
+    record 18 0 n1 200 100 200
+    files=("$acct"/*/n1.jsonl "$acct"/*/n2.jsonl)
+    for words in '-f table -j 17=-j 17' '-f csv -j 18.0=-f csv -j 18.0' '-f merged -j 17=-f merged -j 17' '-f json -N n[1-3] -j 17=-f json -n n[1-3] -j 17'; do
+        # shellcheck disable=SC2086 # several words
+        run -0 --separate-stderr "$apapi" merge ${words#*=} "${files[@]}"
+        old=$output
+        [[ -n $old && -z $stderr ]]
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr "$apapi" show ${words%%=*} "${files[@]}"
+        [[ $output == "$old" && -z $stderr ]] || { echo "$words: $output"; false; }
+    done
+    run -0 "$apapi" show "${files[1]}"
+    [[ $output == *'step 17.0 '*'30.00 kJ'* ]]
+    [[ $("$apapi" show - <"${files[1]}") == "$output" ]]
+    run -1 "$apapi" show "${files[@]}"
+    [[ $output == 'apapi show: records of several steps: 17.0, 18.0; select one with -j' ]]
+    run -0 "$apapi" summary --acct-dir "$acct" -S 2026-01-01 17
+    old=$output
+    run -0 "$apapi" show --brief --acct-dir "$acct" -S 2026-01-01 17
+    [[ $output == "$old" && $output == *'Energy: 50.00 kJ'* ]]
+    [[ $("$apapi" summary --json "17" "${files[@]}") == "$("$apapi" show --json --brief -j 17 "${files[@]}")" ]]
+    script -qec "'$apapi' merge '${files[1]}' >out" /dev/null >said </dev/null
+    [[ $(tr -d '\r' <said) == "apapi merge: an old word; it is 'apapi show FILE...' now" && $(head -n 1 out) == *'step 17.0 '* ]]
+    for words in 'nowhere' '--brief' '-f csv' '-f csv -u anna n1' '--limit 2s 17' '--brief 17,18'; do
+        # shellcheck disable=SC2086
+        run -2 "$apapi" show --acct-dir "$acct" $words
+    done
+}

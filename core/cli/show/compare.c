@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "cli/records/input.h"
-#include "cli/summary/summary.h"
+#include "cli/show/show.h"
 
 /* A job that has run the program. */
 struct peer {
@@ -20,7 +20,7 @@ struct peer {
 };
 
 struct peers {
-    const struct summary *summary;
+    const struct brief *brief;
     uint64_t deadline_ns;
     struct peer *list;
     size_t count, room;
@@ -28,7 +28,7 @@ struct peers {
     size_t slot_count;
 };
 
-static bool has_program(const struct summary_program *program, const struct apapi_identity *id)
+static bool has_program(const struct brief_program *program, const struct apapi_identity *id)
 {
     return strcmp(program->of_job ? id->job_name : id->name, program->name) == 0;
 }
@@ -101,7 +101,7 @@ static int take(const struct apapi_record *record, const char *line, size_t size
         errno = ETIMEDOUT;
         return -1;
     }
-    if (!has_program(&peers->summary->program, &record->id) || record->id.job == APAPI_UNKNOWN) {
+    if (!has_program(&peers->brief->program, &record->id) || record->id.job == APAPI_UNKNOWN) {
         return 0;
     }
     peer = peer_of(peers, &record->id);
@@ -133,10 +133,10 @@ static bool is_same_user(const struct peer *a, const struct apapi_identity *b)
 }
 
 /* @param numbers  room for two of each job */
-static struct summary_median median_of(const struct peers *peers, const struct apapi_identity *id,
-                                       bool of_user, double *numbers)
+static struct brief_median median_of(const struct peers *peers, const struct apapi_identity *id,
+                                     bool of_user, double *numbers)
 {
-    struct summary_median result = {0, NAN, NAN};
+    struct brief_median result = {0, NAN, NAN};
     double *powers = numbers + peers->count;
 
     for (size_t i = 0; i < peers->count; i++) {
@@ -155,7 +155,7 @@ static struct summary_median median_of(const struct peers *peers, const struct a
     return result;
 }
 
-static void evaluate(struct peers *peers, struct summary *summary, bool site)
+static void evaluate(struct peers *peers, struct brief *brief, bool site)
 {
     double *numbers = calloc(2 * peers->count + 1, sizeof *numbers);
 
@@ -163,45 +163,44 @@ static void evaluate(struct peers *peers, struct summary *summary, bool site)
         work_out(&peers->list[i]);
     }
     if (numbers) {
-        summary->program.user = median_of(peers, summary->id, true, numbers);
-        summary->program.site =
-            site ? median_of(peers, summary->id, false, numbers) : (struct summary_median){0};
+        brief->program.user = median_of(peers, brief->id, true, numbers);
+        brief->program.site =
+            site ? median_of(peers, brief->id, false, numbers) : (struct brief_median){0};
     }
     free(numbers);
 }
 
 /* The job's own part is known from its own records, whenever it ran. */
-static void work_out_own(struct summary *summary)
+static void work_out_own(struct brief *brief)
 {
     struct peer own = {.records = apapi_job_create()};
     int failed = own.records ? 0 : -1;
 
-    for (size_t i = 0; i < summary->show.count && !failed; i++) {
-        if (has_program(&summary->program, &summary->show.records[i].id)) {
-            failed = apapi_job_add(own.records, &summary->show.records[i]);
+    for (size_t i = 0; i < brief->show.count && !failed; i++) {
+        if (has_program(&brief->program, &brief->show.records[i].id)) {
+            failed = apapi_job_add(own.records, &brief->show.records[i]);
         }
     }
-    summary->program.energy_j = summary->program.node_w = NAN;
+    brief->program.energy_j = brief->program.node_w = NAN;
     if (!failed) {
         work_out(&own);
-        summary->program.energy_j = own.energy_j;
-        summary->program.node_w = own.node_w;
+        brief->program.energy_j = own.energy_j;
+        brief->program.node_w = own.node_w;
     }
     apapi_job_destroy(own.records);
 }
 
-void summary_compare(struct summary *summary, const struct report_input *input,
-                     uint64_t deadline_ns)
+void brief_compare(struct brief *brief, const struct report_input *input, uint64_t deadline_ns)
 {
-    struct peers peers = {.summary = summary, .deadline_ns = deadline_ns};
+    struct peers peers = {.brief = brief, .deadline_ns = deadline_ns};
     size_t left_out;
 
-    if (!*summary->program.name) {
+    if (!*brief->program.name) {
         return;
     }
-    work_out_own(summary);
+    work_out_own(brief);
     if (report_input_read(input, take, &peers, &left_out) == EXIT_SUCCESS) {
-        evaluate(&peers, summary, !input->own);
+        evaluate(&peers, brief, !input->own);
     }
     for (size_t i = 0; i < peers.count; i++) {
         apapi_job_destroy(peers.list[i].records);

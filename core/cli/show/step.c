@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi merge: one report of the nodes' records of one step, as printed by srun. */
+/* The nodes' records of one step as one report, as srun prints it. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,11 +13,9 @@
 #include "base/array.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
-#include "config/values.h"
+#include "cli/show/show.h"
 #include "render/step_report.h"
 #include "sum/sum.h"
-
-#define COMMAND "merge"
 
 /* A record of the step. */
 struct part {
@@ -31,9 +29,8 @@ struct merging {
     struct job_list wanted;
     uint32_t job; /* of the step found; APAPI_UNKNOWN: none yet */
     char step[32];
-    const char *nodes; /* nodes of the step; NULL: not given */
+    const struct report_input *input;
     enum config_format format;
-    bool verbose, strict;
     struct part *parts;
     size_t count, room;
     struct apapi_merge *merge;
@@ -43,50 +40,6 @@ struct merging {
     int64_t listed_ns;
     char name[APAPI_TEXT_SIZE];
 };
-
-static int set_jobs(void *target, const char *text, struct apapi_error *err)
-{
-    struct merging *merging = target;
-
-    job_list_free(&merging->wanted);
-    return job_list_parse(text, &merging->wanted, err);
-}
-
-static int merge_command_set_format(void *target, const char *text, struct apapi_error *err)
-{
-    struct merging *merging = target;
-
-    return value_format(text, &merging->format, NULL) || merging->format == CONFIG_NONE
-               ? apapi_fail(err, EINVAL, "-f takes table, json, csv or merged")
-               : 0;
-}
-
-static const struct option_row options[] = {
-    {'j', "jobs", "=JOB[.STEP]",
-     "the step, as 17.0, 17_3.0, 17+1.batch; needed if the files have\n"
-     "records of several steps",
-     TO_CALL(set_jobs)},
-    {'N', "nodelist", "=NODES",
-     "the nodes of the step, n[1-4,7]; the report names those without a record",
-     TO_TEXT(struct merging, nodes)},
-    {'n', "nodes", "=NODES", NULL, TO_TEXT(struct merging, nodes)}, /* old name */
-    {'f', "format", "=FORM", "table (default), json, csv or merged",
-     TO_CALL(merge_command_set_format)},
-    {'v', "verbose", NULL, "show all events, and which lines were skipped and why",
-     TO_FLAG(struct merging, verbose)},
-    {0, "strict", NULL, "lines that are not records are an error", TO_FLAG(struct merging, strict)},
-    {0}};
-
-static const struct option_table table = {
-    .program = "apapi " COMMAND,
-    .head = "usage: apapi merge [OPTION]... FILE...\n"
-            "Merge the nodes' records of one job step, from files in the form of accounting\n"
-            "files, into one report, as srun prints it. FILE may be an accounting folder, or -\n"
-            "for standard input.\n",
-    .foot = "Of several records of a node the latest is used, and of those the longest.\n"
-            "Exit status: 0 done, 1 no record or another failure, 2 wrong usage.\n",
-    .column = 25,
-    .rows = options};
 
 static int keep(struct merging *merging, const struct apapi_record *record, const char *line,
                 size_t size)
@@ -105,7 +58,7 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
 }
 
 /* Whether the record belongs to the wanted step or, if none is named, to the first one's. */
-static int merge_command_choose(struct merging *merging, const struct apapi_record *record)
+static int step_choose(struct merging *merging, const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
     struct apapi_error err;
@@ -123,7 +76,7 @@ static int merge_command_choose(struct merging *merging, const struct apapi_reco
     }
     apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %u.%s; select one with -j",
                merging->job, merging->step, id->job, id->step);
-    command_fail(COMMAND, err.text);
+    command_fail(merging->input->command, err.text);
     errno = EINVAL;
     return -1;
 }
@@ -139,11 +92,11 @@ static void note_nodelist(struct merging *merging, const struct apapi_record *re
     }
 }
 
-static int merge_command_take(const struct apapi_record *record, const char *line, size_t size,
-                              void *context)
+static int step_take(const struct apapi_record *record, const char *line, size_t size,
+                     void *context)
 {
     struct merging *merging = context;
-    int chosen = merge_command_choose(merging, record);
+    int chosen = step_choose(merging, record);
 
     if (chosen <= 0) {
         return chosen;
@@ -163,16 +116,16 @@ static int merge_command_take(const struct apapi_record *record, const char *lin
     return 0;
 }
 
-static void merge_command_report_problem(const struct apapi_scan_problem *problem, void *context)
+static void step_report_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct merging *merging = context;
 
-    if (merging->verbose) {
-        command_note_skipped(COMMAND, problem);
+    if (merging->input->verbose) {
+        command_note_skipped(merging->input->command, problem);
     }
 }
 
-static int merge_command_read_file(struct apapi_scan *scan, const char *path)
+static int step_read_file(struct apapi_scan *scan, const struct merging *merging, const char *path)
 {
     struct stat status;
     struct apapi_error err = {""};
@@ -183,16 +136,16 @@ static int merge_command_read_file(struct apapi_scan *scan, const char *path)
     } else if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         result = apapi_scan_folder(scan, path, &err);
         if (result && errno == EACCES) {
-            command_fail_folder(COMMAND, path);
+            command_fail_folder(merging->input->command, path);
             return result;
         }
     } else {
         result = apapi_scan_file(scan, path, &err);
     }
     if (result && *err.text) {
-        command_fail(COMMAND, err.text);
+        command_fail(merging->input->command, err.text);
     } else if (result && errno == ENOMEM) {
-        command_fail(COMMAND, "no memory");
+        command_fail(merging->input->command, "no memory");
     }
     return result;
 }
@@ -201,28 +154,28 @@ static int check_skipped(const struct merging *merging, const struct apapi_scan_
 {
     size_t skipped = counts->skipped + counts->unreadable;
 
-    command_count_skipped(COMMAND, skipped, merging->verbose);
-    return skipped > 0 && merging->strict ? -1 : 0;
+    command_count_skipped(merging->input->command, skipped, merging->input->verbose);
+    return skipped > 0 && merging->input->strict ? -1 : 0;
 }
 
-static int merge_command_read_files(struct merging *merging, char **files)
+static int step_read_files(struct merging *merging)
 {
     const struct apapi_scan_filter filter = {.jobs = merging->wanted.jobs,
                                              .job_count = merging->wanted.count,
                                              .job_parts = true,
-                                             .nodes = merging->nodes};
+                                             .nodes = merging->input->nodes};
     const struct apapi_scan_sink sink = {
-        .record = merge_command_take, .problem = merge_command_report_problem, .context = merging};
+        .record = step_take, .problem = step_report_problem, .context = merging};
     struct apapi_error err;
     struct apapi_scan *scan = apapi_scan_create(&filter, &sink, &err);
     int result = 0;
 
     if (!scan) {
-        command_fail(COMMAND, err.text);
+        command_fail(merging->input->command, err.text);
         return -1;
     }
-    for (; *files && result == 0; files++) {
-        result = merge_command_read_file(scan, *files);
+    for (size_t i = 0; i < merging->input->file_count && result == 0; i++) {
+        result = step_read_file(scan, merging, merging->input->files[i]);
     }
     if (result == 0) {
         result = check_skipped(merging, apapi_scan_counts(scan));
@@ -251,7 +204,7 @@ static void part_free(struct part *part)
     free(part->line);
 }
 
-static void merge_command_drop_duplicates(struct merging *merging)
+static void step_drop_duplicates(struct merging *merging)
 {
     size_t kept = 0;
 
@@ -268,7 +221,7 @@ static void merge_command_drop_duplicates(struct merging *merging)
 
 static int merge_again(struct merging *merging)
 {
-    merge_command_drop_duplicates(merging);
+    step_drop_duplicates(merging);
     apapi_merge_destroy(merging->merge);
     merging->merge = apapi_merge_create();
     for (size_t i = 0; merging->merge && i < merging->count; i++) {
@@ -312,13 +265,13 @@ static int await_listed(struct merging *merging)
     return result;
 }
 
-static int merge_command_complete(struct merging *merging)
+static int step_complete(struct merging *merging)
 {
     if (merging->duplicates && merge_again(merging)) {
         return -1;
     }
-    if (merging->nodes ? apapi_merge_expect(merging->merge, merging->nodes)
-                       : await_listed(merging)) {
+    if (merging->input->nodes ? apapi_merge_expect(merging->merge, merging->input->nodes)
+                              : await_listed(merging)) {
         return -1;
     }
     return apapi_merge_give_up(merging->merge, "no record in the files");
@@ -331,7 +284,7 @@ static int write_table(const struct merging *merging, const char *step)
                                           .user_s = NAN,
                                           .system_s = NAN,
                                           .elapsed_s = NAN,
-                                          .verbose = merging->verbose};
+                                          .verbose = merging->input->verbose};
     char *text;
 
     if (apapi_table_format(merging->merge, &head, &text, NULL)) {
@@ -355,49 +308,44 @@ static int write_form(const struct merging *merging, const char *step)
     return result;
 }
 
-static int merge_command_run(struct merging *merging, char **files)
+static int step_run(struct merging *merging)
 {
+    const char *command = merging->input->command;
     char step[64];
 
-    if (merge_command_read_files(merging, files)) {
+    if (step_read_files(merging)) {
         return EXIT_FAILURE;
     }
     if (merging->count == 0) {
-        return command_fail(COMMAND, merging->wanted.count > 0
+        return command_fail(command, merging->wanted.count > 0
                                          ? "no record of this job in the files"
                                          : "no record in the files");
     }
     snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
-    if (merge_command_complete(merging) ||
+    if (step_complete(merging) ||
         (merging->format == CONFIG_TABLE ? write_table : write_form)(merging, step)) {
-        return command_fail(COMMAND, "no memory");
+        return command_fail(command, "no memory");
     }
-    return command_finish(COMMAND, EXIT_SUCCESS);
+    return command_finish(command, EXIT_SUCCESS);
 }
 
-static void merging_clear(struct merging *merging)
+int show_step(const struct report_input *input, enum config_format format)
 {
-    for (size_t i = 0; i < merging->count; i++) {
-        part_free(&merging->parts[i]);
-    }
-    free(merging->parts);
-    job_list_free(&merging->wanted);
-    apapi_merge_destroy(merging->merge);
-}
+    struct merging merging = {.job = APAPI_UNKNOWN, .format = format, .input = input};
+    struct apapi_error err;
+    int status;
 
-int merge_command(int argc, char **argv)
-{
-    struct merging merging = {.job = APAPI_UNKNOWN, .format = CONFIG_TABLE};
-    int status = command_options(&table, argc, argv, &merging);
-
-    if (status < 0 && optind == argc) {
-        status = command_refuse(COMMAND, "which files? 'apapi help merge' shows how");
-    }
-    if (status < 0) {
+    if (job_list_parse(input->jobs, &merging.wanted, &err)) {
+        status = command_refuse(input->command, err.text);
+    } else {
         merging.merge = apapi_merge_create();
-        status = merging.merge ? merge_command_run(&merging, argv + optind)
-                               : command_fail(COMMAND, "no memory");
+        status = merging.merge ? step_run(&merging) : command_fail(input->command, "no memory");
     }
-    merging_clear(&merging);
+    for (size_t i = 0; i < merging.count; i++) {
+        part_free(&merging.parts[i]);
+    }
+    free(merging.parts);
+    job_list_free(&merging.wanted);
+    apapi_merge_destroy(merging.merge);
     return status;
 }

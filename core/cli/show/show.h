@@ -1,26 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_SUMMARY_SUMMARY_H
-#define APAPI_SUMMARY_SUMMARY_H
+#ifndef APAPI_SHOW_SHOW_H
+#define APAPI_SHOW_SHOW_H
 #include "cli/job/job_view.h"
 #include "cli/records/input_options.h"
 #include "cli/slurm/sacct.h"
+#include "config/config.h"
+
+/* `apapi show`: one job in full, in a few lines, or one step as srun prints it. */
+
+struct show_options {
+    struct report_input input; /* its command is the word that was given */
+    bool json, brief;
+    bool alone; /* brief: not compared with other jobs */
+    const char *limit, *wait;
+    uint64_t limit_ns, wait_ns; /* brief: for Slurm's accounting; for the energy of the job */
+    enum config_format format;  /* of a step; CONFIG_NONE: not given */
+};
+
+/** Print a job in a few lines; input.from_text is of the jobs to compare with. @return exit status
+ */
+int show_brief(const struct show_options *options);
+
+/** Print the step of input->files as srun does; input->nodes are all of its nodes. @return exit
+ * status */
+int show_step(const struct report_input *input, enum config_format format);
 
 /** What jobs have used with one program. NaN: not known. */
-struct summary_median {
+struct brief_median {
     size_t jobs;
     double energy_j, node_w; /* medians: energy; mean power of a node */
 };
 
 /** The job's program, and other jobs' with the same name. */
-struct summary_program {
+struct brief_program {
     char name[APAPI_TEXT_SIZE]; /* "": not known */
     bool of_job; /* it is the name of the job: it has no steps but batch and extern */
     double energy_j, node_w;
-    struct summary_median user, site; /* jobs 0: none, or not looked for */
+    struct brief_median user, site; /* jobs 0: none, or not looked for */
 };
 
 /** A job in a few lines. NaN, "", 0: not known. */
-struct summary {
+struct brief {
     struct show show; /* its records; count 0: there are none to read */
     char job_id[64];
     const struct apapi_identity *id; /* of a record; NULL: none */
@@ -30,7 +50,7 @@ struct summary {
     double recorded_s; /* the time that `measured` is a share of, on each node */
     double cpu_s, core_s;
     double gpus, gpu_share; /* of the time in which a kernel ran */
-    struct summary_program program;
+    struct brief_program program;
 };
 
 /**
@@ -38,14 +58,6 @@ struct summary {
  * @param input        where these are read; whose are left out is up to it
  * @param deadline_ns  CLOCK_MONOTONIC: if they are not read then, nothing is known of them
  */
-void summary_compare(struct summary *summary, const struct report_input *input,
-                     uint64_t deadline_ns);
-
-/** Work out the rest from records and Slurm's accounting. */
-void summary_work_out(struct summary *summary);
-
-/** Print it. The second one returns 0, or -1 with errno ENOMEM. */
-void summary_print_text(const struct summary *summary);
-int summary_print_json(const struct summary *summary);
+void brief_compare(struct brief *brief, const struct report_input *input, uint64_t deadline_ns);
 
 #endif
