@@ -20,9 +20,9 @@
 /* A record of the step. */
 struct part {
     char *node, *line;
-    size_t index; /* in order of arrival */
-    int64_t start_ns;
-    uint64_t elapsed_ns;
+    char boot[APAPI_BOOT_SIZE];
+    struct timing timing; /* its texts are those of the part */
+    bool complete;
 };
 
 struct merging {
@@ -44,15 +44,14 @@ struct merging {
 static int keep(struct merging *merging, const struct apapi_record *record, const char *line,
                 size_t size)
 {
-    struct part part = {.index = merging->count,
-                        .start_ns = record->measurement.start_unix_ns,
-                        .elapsed_ns = record->measurement.elapsed_ns};
+    struct part part = {.timing = timing_of(record), .complete = record->complete};
 
     if (array_add(&merging->parts, merging->count, &merging->room, sizeof *merging->parts)) {
         return -1;
     }
     part.node = strdup(record->id.node);
     part.line = strndup(line, size);
+    memcpy(part.boot, record->measurement.boot, sizeof part.boot);
     merging->parts[merging->count++] = part;
     return part.node && part.line ? 0 : -1;
 }
@@ -184,18 +183,36 @@ static int step_read_files(struct merging *merging)
     return result;
 }
 
-/* By node, the best record first. */
+/* When they began, whatever the nodes' clocks say. */
+static int align_parts(struct merging *merging)
+{
+    struct timing *timings = calloc(merging->count + 1, sizeof *timings);
+    int result = timings ? 0 : -1;
+
+    for (size_t i = 0; i < merging->count && result == 0; i++) {
+        timings[i] = merging->parts[i].timing;
+        timings[i].node = merging->parts[i].node;
+        timings[i].step = merging->step;
+        timings[i].boot = merging->parts[i].boot;
+    }
+    result = result ? -1 : timings_align(timings, merging->count);
+    for (size_t i = 0; i < merging->count && result == 0; i++) {
+        merging->parts[i].timing.start_ns = timings[i].start_ns;
+    }
+    free(timings);
+    return result;
+}
+
+/* By node, the best record first: of the latest the longest, then the complete one. */
 static int compare_parts(const void *left, const void *right)
 {
     const struct part *a = left, *b = right;
     int order = strcmp(a->node, b->node);
 
-    if (order == 0 && a->start_ns != b->start_ns) {
-        order = a->start_ns > b->start_ns ? -1 : 1;
-    } else if (order == 0 && a->elapsed_ns != b->elapsed_ns) {
-        order = a->elapsed_ns > b->elapsed_ns ? -1 : 1;
-    }
-    return order ? order : (a->index > b->index) - (a->index < b->index);
+    order = order ? order : COMPARE(b->timing.start_ns, a->timing.start_ns);
+    order = order ? order : COMPARE(b->timing.elapsed_ns, a->timing.elapsed_ns);
+    order = order ? order : COMPARE(b->complete, a->complete);
+    return order ? order : strcmp(b->line, a->line);
 }
 
 static void part_free(struct part *part)
@@ -221,6 +238,9 @@ static void step_drop_duplicates(struct merging *merging)
 
 static int merge_again(struct merging *merging)
 {
+    if (align_parts(merging)) {
+        return -1;
+    }
     step_drop_duplicates(merging);
     apapi_merge_destroy(merging->merge);
     merging->merge = apapi_merge_create();
