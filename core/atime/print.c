@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "record/record.h"
-#include "sum/crossing.h"
+#include "sum/members.h"
 
 #define MORE_DECIMALS 3
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "render/regions.h"
-#include "sum/regions.h"
+#include "sum/members.h"
 
 #define LABEL_WIDTH 16
 #define LABEL_TAIL 10

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/record.h"
-#include "sum/job_id.h"
+#include "sum/members.h"
 
 /** Jobs and steps in a user's list: "17,18.batch,19_3,20_*,21+1.0". */
 struct job_list {

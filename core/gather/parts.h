@@ -6,7 +6,7 @@
 
 #include "apapi/job.h"
 #include "gather/receiver.h"
-#include "sum/job_id.h"
+#include "sum/members.h"
 
 #define PARTS_MAX 65536      /* records that are accepted */
 #define PARTS_TIMELINES 4096 /* records that keep their timelines */

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "record/record.h"
 #include "render/regions.h"
-#include "sum/crossing.h"
+#include "sum/members.h"
 
 #define TEXT_SIZE 4200
 #define FORMULA "=+-@" /* characters that start a formula */

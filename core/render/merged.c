@@ -9,7 +9,7 @@
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "sum/merge_parts.h"
+#include "sum/merge.h"
 
 /* --- notes ------------------------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
 #define APAPI_RENDER_STEP_PARTS_H
 #include <stdio.h>
 
-#include "sum/merge_parts.h"
+#include "sum/merge.h"
 
 /** The input of all parts of a step's table. */
 struct table {

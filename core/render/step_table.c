@@ -11,7 +11,7 @@
 #include "render/domain_rows.h"
 #include "render/regions.h"
 #include "render/step_parts.h"
-#include "sum/job_id.h"
+#include "sum/members.h"
 
 /* --- the share -------------------------------------------------------------------------------- */
 

@@ -1,12 +1,161 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What went wrong on the nodes of a step: each problem once, with all nodes' names. */
+/* What is told of a step besides its energy: events, crossings of thresholds, problems. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "sum/crossing.h"
-#include "sum/merge_parts.h"
+#include "sum/members.h"
+#include "sum/merge.h"
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+#define ROWS_MAX 256 /* a report shows a few of them */
+
+static bool is_same_event(const struct merge_event *row, const struct apapi_event *event,
+                          uint32_t hash)
+{
+    return row->hash == hash && row->event.estimated == event->estimated &&
+           strcmp(row->event.name, event->name) == 0;
+}
+
+/* NULL with errno ENOMEM, or ENOSPC: too many. */
+static struct merge_event *merge_events_find(struct merge_events *events,
+                                             const struct apapi_event *event)
+{
+    uint32_t hash = merge_hash(event->name);
+    for (size_t i = 0; i < events->count; i++) {
+        size_t index = (events->next + i) % events->count;
+
+        if (is_same_event(&events->rows[index], event, hash)) {
+            events->next = index + 1;
+            return &events->rows[index];
+        }
+    }
+    if (events->count == ROWS_MAX) {
+        events->full = true;
+        errno = ENOSPC;
+        return NULL;
+    }
+    if (array_add(&events->rows, events->count, &events->capacity, sizeof(*events->rows))) {
+        return NULL;
+    }
+    events->rows[events->count] = (struct merge_event){*event, hash, 0, NAN, 0, 0, NAN, NAN};
+    return &events->rows[events->count++];
+}
+
+static int merge_events_add_event(struct merge_events *events,
+                                  const struct apapi_event_result *result)
+{
+    struct merge_event *row = merge_events_find(events, &result->event);
+
+    if (!row) {
+        return errno == ENOSPC ? 0 : -1;
+    }
+    row->nodes++;
+    if (!isnan(result->total)) {
+        row->total = isnan(row->total) ? result->total : row->total + result->total;
+    }
+    if (!isnan(result->summary.mean)) {
+        double covered_s = (double)result->covered_ns / 1e9;
+
+        row->weighted += result->summary.mean * covered_s;
+        row->covered_s += covered_s;
+    }
+    row->min = fmin(row->min, result->summary.min);
+    row->max = fmax(row->max, result->summary.max);
+    return 0;
+}
+
+int merge_events_add(struct merge_events *events, const struct apapi_measurement *m)
+{
+    for (size_t i = 0; i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            const struct apapi_event_result *result = &m->components[i].events[k];
+
+            if (!result->stuck && merge_events_add_event(events, result) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+void merge_events_clear(struct merge_events *events)
+{
+    free(events->rows);
+    *events = (struct merge_events){0};
+}
+
+/* --- thresholds that were crossed ------------------------------------------------------------- */
+
+#define ROWS_MAX 256 /* nodes have the same thresholds; of more, none is in the sum */
+
+/* @return the row of a threshold, a new one if need be; NULL: too many, or ENOMEM (`no_memory`). */
+static struct merge_crossing *merge_crossings_row(struct merge_crossings *crossings,
+                                                  const struct apapi_crossing *wanted,
+                                                  bool *no_memory)
+{
+    for (size_t i = 0; i < crossings->count; i++) {
+        if (strcmp(crossings->rows[i].first.threshold, wanted->threshold) == 0) {
+            return &crossings->rows[i];
+        }
+    }
+    if (crossings->count == ROWS_MAX) {
+        return NULL;
+    }
+    if (array_add(&crossings->rows, crossings->count, &crossings->capacity,
+                  sizeof *crossings->rows)) {
+        *no_memory = true;
+        return NULL;
+    }
+    crossings->rows[crossings->count] = (struct merge_crossing){.last_unix_ns = INT64_MIN};
+    return &crossings->rows[crossings->count++];
+}
+
+/* @param index  of the last crossing of its threshold in the record */
+static void merge_crossings_note(struct merge_crossing *row, const struct apapi_record *record,
+                                 size_t index, const struct merge_node *node)
+{
+    const struct apapi_crossing *last = &record->crossing[index];
+    const struct apapi_crossing *first = &record->crossing[crossing_first(record, index)];
+    uint64_t count = row->first.count + last->count;
+
+    if (row->nodes == 0 || first->unix_ns < row->first.unix_ns) {
+        row->first = *first;
+        row->first_node = node;
+    }
+    row->first.count = count;
+    row->last_unix_ns = last->unix_ns > row->last_unix_ns ? last->unix_ns : row->last_unix_ns;
+    row->nodes++;
+}
+
+int merge_crossings_add(struct merge_crossings *crossings, const struct apapi_record *record,
+                        const struct merge_node *node)
+{
+    bool no_memory = false;
+
+    for (size_t i = 0; i < record->crossing_count && !no_memory; i++) {
+        struct merge_crossing *row =
+            crossing_is_last(record, i)
+                ? merge_crossings_row(crossings, &record->crossing[i], &no_memory)
+                : NULL;
+
+        if (row) {
+            merge_crossings_note(row, record, i, node);
+        }
+    }
+    return no_memory ? -1 : 0;
+}
+
+void merge_crossings_clear(struct merge_crossings *crossings)
+{
+    free(crossings->rows);
+    *crossings = (struct merge_crossings){0};
+}
+
+/* --- problems --------------------------------------------------------------------------------- */
 
 #define NOTES_MAX 256    /* a report shows ten of each kind */
 #define NAMES_MAX 100000 /* of nodes, in all notes together; more are only counted */

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "record/record.h"
-#include "sum/merge_parts.h"
+#include "sum/merge.h"
 #include "sum/timing.h"
 
 #define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "record/record.h"
-#include "sum/busy.h"
+#include "sum/timing.h"
 
 #define NODELISTS_MAX (32 << 20) /* bytes */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "measure/domain.h"
-#include "sum/merge_parts.h"
+#include "sum/merge.h"
 #include "unit/unit.h"
 
 #define S UINT64_C(1000000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/members.h"
 #include "render/regions.h"
-#include "sum/regions.h"
+#include "sum/members.h"
 #include "unit/merge_fixture.h"
 
 /* A node of 100 J that measures package. */

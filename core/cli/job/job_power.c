@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/job/job_power.h"
+#include "cli/job/job.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/units.h"
-#include "cli/job/job_view.h"
+#include "cli/job/job.h"
 #include "record/record.h"
 #include "sum/timing.h"
 

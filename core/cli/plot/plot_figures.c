@@ -6,11 +6,11 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "cli/job/job_power.h"
+#include "cli/job/job.h"
 #include "cli/plot/plot_figures.h"
 #include "record/fields.h"
 #include "render/regions.h"
-#include "sum/regions.h"
+#include "sum/members.h"
 
 /* --- lines ---------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/job/job_view.h"
+#include "cli/job/job.h"
 
 /* Power over time of some jobs, from their records. */
 

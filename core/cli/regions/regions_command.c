@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/job/job_view.h"
+#include "cli/job/job.h"
 #include "cli/jobs.h"
 #include "cli/records/input.h"
 #include "cli/regions/regions.h"

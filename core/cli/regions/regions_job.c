@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "cli/regions/regions_job.h"
 #include "render/regions.h"
-#include "sum/regions.h"
+#include "sum/members.h"
 
 static struct region_row regions_job_row(struct regions *regions,
                                          const struct apapi_region_result *region,

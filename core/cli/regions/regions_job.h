@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_REGIONS_REGIONS_JOB_H
 #define APAPI_REGIONS_REGIONS_JOB_H
-#include "cli/job/job_view.h"
+#include "cli/job/job.h"
 #include "cli/regions/regions.h"
 
 /**

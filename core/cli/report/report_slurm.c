@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/names.h"
-#include "cli/totals/job_state.h"
+#include "cli/totals/ledger.h"
 #include "cli/when.h"
 #include "config/values.h"
 

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/job/job_view.h"
+#include "cli/job/job.h"
 #include "cli/json.h"
 #include "cli/show/show.h"
 #include "record/fields.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SHOW_SHOW_H
 #define APAPI_SHOW_SHOW_H
-#include "cli/job/job_view.h"
+#include "cli/job/job.h"
 #include "cli/records/input_options.h"
 #include "cli/slurm/sacct.h"
 #include "config/config.h"

@@ -3,9 +3,23 @@
 #define APAPI_TOTALS_LEDGER_H
 #include <math.h>
 
+#include "apapi/error.h"
+#include "apapi/record.h"
 #include "cli/totals/rates.h"
 #include "record/record.h"
 #include "sum/sum.h"
+
+/* How a job's tasks ended, as bits. Records do not know Slurm's other states. */
+enum { REPORT_STATE_COMPLETED = 1, REPORT_STATE_FAILED = 2 };
+
+/** "completed,F", case-insensitive. @return 0; -1 with errno EINVAL. */
+int report_states_parse(const char *text, unsigned *states, struct apapi_error *err);
+
+/** From exit status and signal. @return 0: not known. */
+unsigned report_state_of(uint32_t code, uint32_t signal);
+
+/** @return its name in sacct; "" for 0. */
+const char *report_state_name(unsigned state);
 
 /*
  * Sums of records by key, and the rows of a report, each of which is one of these sums or several

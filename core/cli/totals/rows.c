@@ -10,7 +10,6 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/totals/job_state.h"
 #include "cli/totals/ledger.h"
 #include "cli/totals/row_fields.h"
 #include "record/record.h"

@@ -1,13 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sum/regions.h"
+#include "sum/members.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+#include "record/fields.h"
 #include "record/members.h"
+
+/* --- thresholds that were crossed ------------------------------------------------------------- */
+
+static bool crossing_is_same(const struct apapi_crossing *left, const struct apapi_crossing *right)
+{
+    return strcmp(left->threshold, right->threshold) == 0;
+}
+
+bool crossing_is_last(const struct apapi_record *record, size_t index)
+{
+    for (size_t i = index + 1; i < record->crossing_count; i++) {
+        if (crossing_is_same(&record->crossing[i], &record->crossing[index])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t crossing_first(const struct apapi_record *record, size_t index)
+{
+    size_t first = 0;
+
+    while (!crossing_is_same(&record->crossing[first], &record->crossing[index])) {
+        first++;
+    }
+    return first;
+}
+
+/* Since the start of the measurement. */
+static void crossing_time(const struct apapi_record *record, size_t index, char *text, size_t size)
+{
+    int64_t since_ns = record->crossing[index].unix_ns - record->measurement.start_unix_ns;
+
+    units_duration(text, size, since_ns > 0 ? (double)since_ns / 1e9 : 0);
+}
+
+void crossing_text(const struct apapi_record *record, size_t index, char *text, size_t size)
+{
+    const struct apapi_crossing *last = &record->crossing[index];
+    char first_at[UNITS_SIZE], last_at[UNITS_SIZE], value[UNITS_SIZE], times[128] = "";
+
+    crossing_time(record, crossing_first(record, index), first_at, sizeof first_at);
+    crossing_time(record, index, last_at, sizeof last_at);
+    if (*last->unit) {
+        units_quantity(value, sizeof value, last->value, last->unit);
+    } else {
+        snprintf(value, sizeof value, "%.6g", last->value);
+    }
+    if (last->count > 1) {
+        snprintf(times, sizeof times, "%" PRIu64 " times, first at %s, last ", last->count,
+                 first_at);
+    }
+    snprintf(text, size, "%sat %s with %s%s%s", times, last_at, value,
+             *last->action || *last->result ? "; " : "",
+             *last->result ? last->result : last->action);
+}
+
+/* --- names of jobs and steps ------------------------------------------------------------------ */
+
+void job_id_text(const struct apapi_identity *id, char *text, size_t size)
+{
+    if (id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) {
+        snprintf(text, size, "%u_%u", id->array_job, id->array_task);
+    } else if (id->het_job != APAPI_UNKNOWN && id->het_offset != APAPI_UNKNOWN) {
+        snprintf(text, size, "%u+%u", id->het_job, id->het_offset);
+    } else if (id->job != APAPI_UNKNOWN) {
+        snprintf(text, size, "%u", id->job);
+    } else {
+        snprintf(text, size, "%s", "");
+    }
+}
+
+void step_id_text(const struct apapi_identity *id, char *text, size_t size)
+{
+    char job[JOB_ID_SIZE];
+
+    job_id_text(id, job, sizeof job);
+    snprintf(text, size, "%s.%s", job, id->step);
+}
+
+/* --- regions ---------------------------------------------------------------------------------- */
 
 /* --- one region ----------------------------------------------------------------------------- */
 
@@ -261,4 +345,80 @@ void region_sums_free(struct region_sums *sums)
     pool_free(&sums->keys);
     free(sums->rows);
     *sums = (struct region_sums){0};
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+#define MIXED "mixed"
+
+static void share_sum_word(char word[APAPI_SHARE_WORD_SIZE], const char *other)
+{
+    if (strcmp(word, other) != 0) {
+        snprintf(word, APAPI_SHARE_WORD_SIZE, MIXED);
+    }
+}
+
+/* What one node does not have is not lacking. */
+static double share_sum_known(double sum, double value)
+{
+    if (isnan(sum) || isnan(value)) {
+        return isnan(sum) ? value : sum;
+    }
+    return sum + value;
+}
+
+static void share_sum_energy(struct apapi_share_energy *sum,
+                             const struct apapi_share_energy *energy)
+{
+    if (isnan(sum->energy_j)) {
+        *sum = *energy;
+    } else if (!isnan(energy->energy_j)) {
+        sum->energy_j += energy->energy_j;
+        sum->uncertainty_j += energy->uncertainty_j; /* not known, if one is not */
+        sum->idle_j = share_sum_known(sum->idle_j, energy->idle_j);
+        sum->idle_w = share_sum_known(sum->idle_w, energy->idle_w);
+    }
+}
+
+static void share_sum_join(struct apapi_share *sum, const struct apapi_share *share)
+{
+    share_sum_word(sum->method, share->method);
+    share_sum_word(sum->idle, share->idle);
+    sum->slices |= share->slices;
+    sum->interval_ns =
+        share->interval_ns > sum->interval_ns ? share->interval_ns : sum->interval_ns;
+    sum->tail_ns = share->tail_ns > sum->tail_ns ? share->tail_ns : sum->tail_ns;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        share_sum_energy(&sum->domains[d], &share->domains[d]);
+    }
+}
+
+void share_sum_add(struct share_sum *sum, const struct apapi_share *share)
+{
+    if (apapi_share_known(share)) {
+        if (sum->nodes++ == 0) {
+            sum->share = *share;
+        } else {
+            share_sum_join(&sum->share, share);
+        }
+    } else if (share->reason[0]) {
+        sum->lacking++;
+        if (sum->nodes == 0) {
+            sum->share = *share;
+        }
+    }
+}
+
+/* Nodes that are asked and do not know theirs are missing. */
+int share_sum_encode(json_t *root, const struct share_sum *sum)
+{
+    json_t *object;
+
+    if (sum->nodes == 0 || sum->lacking == 0) {
+        return share_encode(root, &sum->share);
+    }
+    object = share_object(&sum->share);
+    return field_put(root, "share", object) < 0
+               ? -1
+               : field_put_count(object, "missing_nodes", sum->lacking);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_JOB_JOB_VIEW_H
-#define APAPI_JOB_JOB_VIEW_H
+#ifndef APAPI_JOB_JOB_H
+#define APAPI_JOB_JOB_H
 #include <stdio.h>
 
 #include "apapi/job.h"
@@ -166,5 +166,23 @@ double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns
 /** Print it. All return 0, or -1 with errno ENOMEM. */
 int show_print_text(const struct show *show, const char *job_id);
 int show_print_json(const struct show *show, const char *job_id);
+
+/*
+ * Power over time of one node or of all nodes. A moment of a node counts once, from the record that
+ * knows most of it. Between its steps and after the last one a node adds nothing. While a step
+ * runs, everything that is ever known of the node must be known: its power is unknown if one of its
+ * domains is, before a late record begins, and from the end of an incomplete record to the end of
+ * its step on the other nodes.
+ */
+
+/**
+ * Divide the job's time into equal columns and calculate their mean power [W]; NaN: nothing ran, or
+ * the power of a node that ran is not known.
+ * @param node    NULL: the sum over all
+ * @param domain  APAPI_DOMAIN_NONE: all that add up
+ * @return 0; -1 with errno ENOMEM.
+ */
+int show_power(const struct show *show, const char *node, int domain, double *power_w,
+               size_t columns);
 
 #endif

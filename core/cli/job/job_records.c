@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which records belong to the job that was asked for. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "cli/claims.h"
+#include "cli/command.h"
+#include "cli/job/job.h"
+#include "cli/jobs.h"
+#include "record/members.h"
+#include "record/record.h"
+#include "sum/timing.h"
+
+/* --- which records are kept ------------------------------------------------------------------- */
+
+static bool show_is_own(const struct show *show, const struct apapi_identity *id)
+{
+    return show->job == 0 || id->job == show->job;
+}
+
+static bool show_is_of(const struct show *show, const struct show_share *share,
+                       const struct apapi_identity *id)
+{
+    return share->own == show_is_own(show, id) && share->uid == id->uid;
+}
+
+/* NULL with ENOMEM. */
+static struct show_share *show_find_share(struct show *show, const struct apapi_identity *id)
+{
+    for (size_t i = 0; i < show->share_count; i++) {
+        if (show_is_of(show, &show->shares[i], id)) {
+            return &show->shares[i];
+        }
+    }
+    if (array_add(&show->shares, show->share_count, &show->share_room, sizeof *show->shares)) {
+        return NULL;
+    }
+    show->shares[show->share_count] =
+        (struct show_share){.own = show_is_own(show, id), .uid = id->uid};
+    return &show->shares[show->share_count++];
+}
+
+/* Of those that are not the job's own; NULL: nobody has more than `share`. */
+static struct show_share *show_find_greatest(struct show *show, const struct show_share *share)
+{
+    size_t count = share->own ? 0 : share->count + 1;
+    struct show_share *greatest = NULL;
+
+    for (size_t i = 0; i < show->share_count; i++) {
+        if (!show->shares[i].own && show->shares[i].count > count) {
+            greatest = &show->shares[i];
+            count = greatest->count;
+        }
+    }
+    return greatest;
+}
+
+static void show_remove_last(struct show *show, struct show_share *share)
+{
+    size_t last = show->count - 1;
+
+    while (!show_is_of(show, share, &show->records[last].id)) {
+        last--;
+    }
+    apapi_record_clear(&show->records[last]);
+    show->records[last] = show->records[--show->count];
+    share->count--;
+    share->left_out++;
+    show->left_out++;
+}
+
+/* @return whether there is room for a record of this share. */
+static bool show_make_room(struct show *show, struct show_share *share)
+{
+    struct show_share *greatest;
+
+    if (show->count < SHOW_RECORDS_MAX) {
+        return true;
+    }
+    greatest = show_find_greatest(show, share);
+    if (!greatest) {
+        share->left_out++;
+        show->left_out++;
+        return false;
+    }
+    show_remove_last(show, greatest);
+    return true;
+}
+
+int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size)
+{
+    struct show_share *share = show_find_share(show, &record->id);
+
+    if (!share) {
+        return -1;
+    }
+    if (!show_make_room(show, share)) {
+        return 0;
+    }
+    if (array_add(&show->records, show->count, &show->room, sizeof *show->records)) {
+        return -1;
+    }
+    if (!line) {
+        show->records[show->count] = *record;
+        if (regions_copy(&show->records[show->count].regions, &record->regions)) {
+            return -1;
+        }
+    } else if (apapi_record_decode(line, size, &show->records[show->count], NULL)) {
+        return -1;
+    }
+    show->count++;
+    share->count++;
+    return 0;
+}
+
+/* Is there a record of this share? */
+static bool show_has_share(const struct show *show, const struct show_share *share)
+{
+    for (size_t i = 0; i < show->count; i++) {
+        if (show_is_of(show, share, &show->records[i].id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void show_forget_strangers(struct show *show)
+{
+    show->left_out = 0;
+    for (size_t i = 0; i < show->share_count; i++) {
+        show->left_out += show_has_share(show, &show->shares[i]) ? show->shares[i].left_out : 0;
+    }
+}
+
+/* --- which records are of one job ------------------------------------------------------------- */
+
+static bool same_cluster(const struct show *show)
+{
+    for (size_t i = 1; i < show->count; i++) {
+        if (strcmp(show->records[i].id.cluster, show->records[0].id.cluster) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_number(const struct show *show)
+{
+    for (size_t i = 1; i < show->count; i++) {
+        if (show->records[i].id.job != show->records[0].id.job) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_heterogeneous(const struct show *show)
+{
+    uint32_t job = show->records[0].id.het_job;
+
+    for (size_t i = 0; i < show->count; i++) {
+        const struct apapi_identity *id = &show->records[i].id;
+
+        if (id->het_job != job || id->het_offset == APAPI_UNKNOWN) {
+            return false;
+        }
+    }
+    return job != APAPI_UNKNOWN;
+}
+
+/* In Slurm's form after the job: step 0 of component 1 is "+1.0". */
+static void name_steps(struct show *show)
+{
+    for (size_t i = 0; i < show->count; i++) {
+        struct apapi_identity *id = &show->records[i].id;
+        char step[20];
+
+        snprintf(step, sizeof step, "%.19s", id->step);
+        snprintf(id->step, sizeof id->step, "+%u.%s", id->het_offset, step);
+    }
+}
+
+bool show_join(struct show *show)
+{
+    if (!same_cluster(show)) {
+        return false;
+    }
+    if (same_number(show)) {
+        return true;
+    }
+    show->heterogeneous = is_heterogeneous(show);
+    if (show->heterogeneous) {
+        name_steps(show);
+    }
+    return show->heterogeneous;
+}
+
+static int show_join_compare_ends(const void *left, const void *right)
+{
+    const struct apapi_record *a = left, *b = right;
+
+    return COMPARE(record_end_ns(&a->measurement), record_end_ns(&b->measurement));
+}
+
+static bool is_same_user(const struct apapi_identity *a, const struct apapi_identity *b)
+{
+    return a->uid == b->uid || a->uid == APAPI_UNKNOWN || b->uid == APAPI_UNKNOWN;
+}
+
+void show_drop_earlier(struct show *show, uint32_t job, const char *command)
+{
+    const struct apapi_identity *latest = NULL;
+    int64_t start_ns = 0;
+    size_t count = show->count, first = count, kept;
+
+    qsort(show->records, count, sizeof *show->records, show_join_compare_ends);
+    for (size_t i = count; i-- > 0;) {
+        struct apapi_record *record = &show->records[i];
+        const struct apapi_measurement *m = &record->measurement;
+        bool own = record->id.job == job;
+
+        if (own && latest && strcmp(latest->cluster, record->id.cluster) == 0 &&
+            (!is_same_user(latest, &record->id) ||
+             start_ns - record_end_ns(m) >= TIMING_SAME_JOB_NS)) {
+            apapi_record_clear(record);
+            continue;
+        }
+        if (own && (!latest || m->start_unix_ns < start_ns)) {
+            start_ns = m->start_unix_ns;
+        }
+        show->records[--first] = *record;
+        latest = own && !latest ? &show->records[first].id : latest;
+    }
+    kept = count - first;
+    memmove(show->records, show->records + first, kept * sizeof *show->records);
+    show->count = kept;
+    if (count > kept) {
+        fprintf(stderr, "apapi %s: %zu record%s left out: the number was an earlier job's, too\n",
+                command, count - kept, count - kept == 1 ? "" : "s");
+    }
+}
+
+size_t show_drop_strangers(struct show *show, uint32_t job)
+{
+    struct claims claims = {.job = job};
+    size_t kept = 0, count = show->count;
+
+    for (size_t i = 0; i < count; i++) {
+        claims_learn(&claims, &show->records[i].id);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct apapi_identity *id = &show->records[i].id;
+
+        if (id->job == job || claims_hold(&claims, id)) {
+            show->records[kept++] = show->records[i];
+        } else {
+            apapi_record_clear(&show->records[i]);
+        }
+    }
+    show->count = kept;
+    show_forget_strangers(show);
+    return count - kept;
+}
+
+/* --- the job that was asked for --------------------------------------------------------------- */
+
+static bool job_choose_is_named(const char *list, const char *job_id)
+{
+    size_t size = strlen(job_id);
+
+    for (const char *at = list; (at = strstr(at, job_id)); at += size) {
+        if ((at == list || at[-1] == ' ') && (at[size] == ',' || at[size] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Refuse an array, or jobs of several clusters: the user must choose. */
+static int job_choose_refuse(const struct show *show, const char *command)
+{
+    char list[80] = "", job_id[32];
+    struct apapi_error err;
+    size_t size = 0;
+    bool more = false;
+
+    for (size_t i = 0; i < show->count; i++) {
+        job_id_text(&show->records[i].id, job_id, sizeof job_id);
+        if (job_choose_is_named(list, job_id)) {
+            continue;
+        }
+        more = more || size + strlen(job_id) + 3 > sizeof list;
+        if (!more) {
+            size +=
+                (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", job_id);
+        }
+    }
+    apapi_fail(&err, EINVAL, "several jobs match: %s%s; name one, or a cluster with -M", list,
+               more ? ", ..." : "");
+    return command_fail(command, err.text);
+}
+
+/* The number of a heterogeneous job, or Slurm's name of the only one. */
+static void job_choose_name(const struct show *show, char *text, size_t size)
+{
+    const struct apapi_identity *id = &show->records[0].id;
+
+    if (show->heterogeneous) {
+        snprintf(text, size, "%u", id->het_job);
+    } else {
+        job_id_text(id, text, size);
+    }
+}
+
+/* Old records name no cluster: they may be of any job with this number. */
+static void drop_nameless(struct show *show, const char *command)
+{
+    size_t kept = 0, count = show->count;
+    bool named = false;
+
+    for (size_t i = 0; i < count; i++) {
+        named = named || *show->records[i].id.cluster;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (named && !*show->records[i].id.cluster) {
+            apapi_record_clear(&show->records[i]);
+        } else {
+            show->records[kept++] = show->records[i];
+        }
+    }
+    show->count = kept;
+    if (kept < count) {
+        fprintf(stderr, "apapi %s: %zu record%s left out: no cluster is named there\n", command,
+                count - kept, text_plural(count - kept));
+    }
+}
+
+int show_choose(struct show *show, const char *command, char *job_id, size_t size)
+{
+    size_t strangers = show_drop_strangers(show, show->job);
+
+    if (strangers > 0) {
+        fprintf(stderr,
+                "apapi %s: %zu record%s left out: another user's job claims to be "
+                "part of this one\n",
+                command, strangers, strangers == 1 ? "" : "s");
+    }
+    if (show->count == 0) {
+        return command_fail(command, "no record of this job found");
+    }
+    show_drop_earlier(show, show->job, command);
+    drop_nameless(show, command);
+    if (!show_join(show)) {
+        return job_choose_refuse(show, command);
+    }
+    job_choose_name(show, job_id, size);
+    return 0;
+}

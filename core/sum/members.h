@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_SUM_MEMBERS_H
+#define APAPI_SUM_MEMBERS_H
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "apapi/record.h"
+#include "apapi/share_result.h"
+#include "base/names.h"
+
+#define JOB_ID_SIZE 32
+
+/** Write a job's ID in Slurm's form: "17", "17_3", "21+1"; "" outside Slurm. */
+void job_id_text(const struct apapi_identity *id, char *text, size_t size);
+
+/** The same of a step: "17_3.0". */
+void step_id_text(const struct apapi_identity *id, char *text, size_t size);
+
+#define CROSSING_TEXT_SIZE 768 /* enough for all that crossing_text() writes */
+
+/** @return whether a crossing is the last one of its threshold in the record. */
+bool crossing_is_last(const struct apapi_record *record, size_t index);
+
+/** @return the first crossing in the record of the threshold of another one. */
+size_t crossing_first(const struct apapi_record *record, size_t index);
+
+/**
+ * What a record says of a threshold: "3 times, first at 1.203 s, last at 3.5 s with 3.000 kJ; log".
+ * Behind the semicolon is the result, if there is any, else the action.
+ * @param index  of its last crossing in the record
+ */
+void crossing_text(const struct apapi_record *record, size_t index, char *text, size_t size);
+
+/* Regions of several nodes, added up by path. */
+
+#define REGION_SUMS_MAX 4096 /* paths; all others are in the rest */
+
+/** A region on all nodes so far. */
+struct region_sum {
+    struct apapi_region_result region;
+    uint32_t missing; /* bits of the domains that a node measured, but not for this region */
+};
+
+/** All zero at the start. */
+struct region_sums {
+    struct pool keys;
+    struct region_sum *rows; /* by number in `keys` */
+    size_t room;
+    struct apapi_fom foms[APAPI_FOMS_MAX];
+    size_t fom_count;
+    struct apapi_region_losses losses;
+};
+
+/** Add those of a record. 0; -1 with errno ENOMEM. */
+int region_sums_add(struct region_sums *sums, const struct apapi_record *record);
+
+/**
+ * What a record of all nodes would have: the regions with the highest energy first, then the other
+ * kinds. A domain's energy is not known if one node lacks it.
+ * @param max     regions that are named, at least 1; the others are in the rest
+ * @param result  empty it with apapi_regions_clear(); set on success only
+ * @return 0; -1 with errno ENOMEM
+ */
+int region_sums_result(const struct region_sums *sums, size_t max, struct apapi_regions *result);
+
+/** Free what it owns. */
+void region_sums_free(struct region_sums *sums);
+
+/** The shares of a step on its nodes. All zero at the start. */
+struct share_sum {
+    size_t nodes;             /* whose share is known */
+    size_t lacking;           /* whose share was asked for and is not known */
+    struct apapi_share share; /* added up; method and idle "mixed" if they differ */
+};
+
+void share_sum_add(struct share_sum *sum, const struct apapi_share *share);
+
+/** Add "share" to a merged record, if any was asked for. 0; -1: out of memory. */
+int share_sum_encode(json_t *root, const struct share_sum *sum);
+
+#endif
