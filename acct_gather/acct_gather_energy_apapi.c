@@ -23,7 +23,6 @@
 
 #include "channel/channel.h"
 #include "channel/deadline.h"
-#include "channel/message.h"
 #include "child.h"
 #include "node_energy.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "channel/channel.h"
 #include "channel/deadline.h"
-#include "channel/message.h"
 #include "child.h"
 #include "hooks.h"
 #include "listen.h"

@@ -11,8 +11,6 @@
 
 #include "channel/channel.h"
 #include "channel/deadline.h"
-#include "channel/message.h"
-#include "channel/packet.h"
 #include "child.h"
 #include "hooks.h"
 #include "listen.h"

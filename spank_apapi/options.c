@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channel/packet.h"
+#include "channel/channel.h"
 #include "check.h"
 #include "naming.h"
 #include "overflow.h"

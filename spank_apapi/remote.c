@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "apapi/live.h"
+#include "channel/channel.h"
 #include "channel/deadline.h"
-#include "channel/message.h"
-#include "channel/packet.h"
 #include "channel/report.h"
 #include "child.h"
 #include "hooks.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "channel/message.h"
+#include "channel/channel.h"
 #include "naming.h"
 
 #define SPANK_APAPI_NAME_SIZE 256 /* bytes of a program's or node's name with its NUL */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef CHANNEL_CHANNEL_H
-#define CHANNEL_CHANNEL_H
+#ifndef APAPI_CHANNEL_CHANNEL_H
+#define APAPI_CHANNEL_CHANNEL_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * How the plugin talks to its helper processes, and the nodes to srun. Constants only: the plugin
@@ -130,5 +133,112 @@
 #define APAPI_WORD_RUNNING "running"
 #define APAPI_WORD_TOTALS "totals"
 #define APAPI_WORD_ENDED "ended"
+
+/* Messages between the plugin and its helper processes. Compiled into the plugin: libc only. */
+
+#define MESSAGE_TEXT_MAX (16U << 20) /* bytes of a text that is sent in parts */
+
+/**
+ * NUL-terminated texts, one after the other. Too big for a small stack: make it static.
+ */
+struct message {
+    size_t length; /* bytes in use */
+    bool overflow; /* a text did not fit: the message cannot be sent */
+    char bytes[APAPI_MESSAGE_MAX];
+};
+
+/** Begin a message with its word. */
+void message_start(struct message *message, const char *word);
+
+void message_add_text(struct message *message, const char *text);
+
+/** Append a key and its value. Appends nothing if the value is NULL (not known). */
+void message_add_pair(struct message *message, const char *key, const char *value);
+
+/** Append key and number. */
+void message_add_number(struct message *message, const char *key, uint64_t value);
+
+/**
+ * Send to a channel. Never raises SIGPIPE.
+ * @return 0; -1 with errno EMSGSIZE (too long), ETIMEDOUT, EPIPE (the other side has ended) or that
+ * of send().
+ */
+int message_send(int channel, const struct message *message, uint64_t deadline_ns);
+
+/**
+ * Receive from a channel.
+ * @param message  result; undefined on error
+ * @return 0; -1 with errno ETIMEDOUT, EPIPE (end of file), EBADMSG (not a message) or that of
+ * recv().
+ */
+int message_receive(int channel, struct message *message, uint64_t deadline_ns);
+
+/**
+ * Send a word with a text of any length, in as many messages as needed.
+ * @param message  buffer for the messages
+ * @return 0; -1 as message_send().
+ */
+int message_send_text(int channel, struct message *message, const char *word, const char *text,
+                      uint64_t deadline_ns);
+
+/**
+ * Receive what message_send() or message_send_text() sent.
+ * @param message  result: the last message, which starts with the word; undefined on error
+ * @param text     result, set on success only: the whole text after the word; free it with free()
+ * @return 0; -1 as message_receive(); EBADMSG also for more than MESSAGE_TEXT_MAX bytes; ENOMEM.
+ */
+int message_receive_text(int channel, struct message *message, char **text, uint64_t deadline_ns);
+
+/** @return whether the message's first text is `word`. */
+bool message_is(const struct message *message, const char *word);
+
+/** @return the text after the word, or "". Valid as long as the message. */
+const char *message_text(const struct message *message);
+
+/** @return the value of a key, or NULL. Valid as long as the message. */
+const char *message_value(const struct message *message, const char *key);
+
+/** @return the value of a key as a number; 0: it has none. */
+uint64_t message_number(const struct message *message, const char *key);
+
+/*
+ * The event settings of a user's environment as one text. An environment variable carries it with
+ * the job:
+ *
+ *   KIND SIZE NAME\n<SIZE bytes>\n ...
+ *
+ * KIND: "eventlist", "eventops" (NAME: the file name, the bytes: its content), "components" (the
+ * bytes: APAPI_CMPLIST), "verbose" (APAPI_VERBOSE). libc only.
+ */
+
+#define PACKET_VARIABLE "SLURM_APAPI_RULES"
+#define PACKET_MAX 65536 /* bytes of the text with its NUL */
+#define PACKET_NAME_SIZE 256
+
+#define PACKET_EVENTLIST "eventlist"
+#define PACKET_EVENTOPS "eventops"
+#define PACKET_COMPONENTS "components"
+#define PACKET_VERBOSE "verbose"
+
+/** One part of a packet. */
+struct packet_item {
+    char name[PACKET_NAME_SIZE];
+    const char *bytes; /* within the packet, followed by a newline */
+    size_t size;
+};
+
+/** Find a part. @return false: no such part, or the text is not a packet. NULL has no parts. */
+bool packet_find(const char *packet, const char *kind, struct packet_item *item);
+
+/** @return whether APAPI_VERBOSE is 1 in a packet. */
+bool packet_is_verbose(const char *packet);
+
+/**
+ * Append a part to a packet.
+ * @param name  a longer name loses its beginning
+ * @return 0; -1 with errno EMSGSIZE: no room. `packet` is unchanged then.
+ */
+int packet_add(char packet[PACKET_MAX], const char *kind, const char *name, const char *bytes,
+               size_t size);
 
 #endif

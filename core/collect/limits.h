@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "channel/message.h"
+#include "channel/channel.h"
 #include "config/config.h"
 #include "gather/receiver.h"
 #include "limit/crossings.h"

@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 #include "apapi/record.h"
-#include "gather/forward.h"
-#include "gather/sender.h"
+#include "gather/transfer.h"
 
 /* Simultaneous senders with up to APAPI_PAYLOAD_MAX bytes each; more wait in the backlog. */
 #define RECEIVER_SENDERS 128

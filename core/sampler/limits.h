@@ -6,7 +6,7 @@
 
 #include "apapi/live.h"
 #include "apapi/session.h"
-#include "channel/message.h"
+#include "channel/channel.h"
 #include "channel/report.h"
 #include "gather/parts.h"
 #include "limit/crossings.h"

@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/lines.h"
 #include "base/option_table.h"
-#include "channel/packet.h"
+#include "channel/channel.h"
 #include "config/config.h"
 #include "config/definitions.h"
 #include "config/installed.h"

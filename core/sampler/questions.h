@@ -5,7 +5,7 @@
 
 #include "apapi/error.h"
 #include "apapi/events.h"
-#include "channel/packet.h"
+#include "channel/channel.h"
 
 /**
  * Pack the event settings of the environment. Files are read and checked, comments removed. The

@@ -9,8 +9,7 @@
 #include "apapi/error.h"
 #include "apapi/interval.h"
 #include "apapi/record.h"
-#include "channel/message.h"
-#include "channel/packet.h"
+#include "channel/channel.h"
 #include "config/config.h"
 
 /** What the plugin has sent about the step. */
@@ -44,7 +43,7 @@ struct step {
     char umask[8];             /* of the user, octal; "": not known */
     char share[8];             /* "on", "off": the user wants one, or none; "": as the site */
     char overflow[PACKET_MAX]; /* the user's thresholds, one a line; "": none */
-    char rules[PACKET_MAX];    /* a packet of the user's event settings, see channel/packet.h */
+    char rules[PACKET_MAX];    /* a packet of the user's event settings, see channel/channel.h */
 };
 
 /**

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "channel/channel.h"
 #include "channel/deadline.h"
-#include "channel/packet.h"
 
 #define CHECK_LIMIT_NS (2000 * DEADLINE_MS)
 #define WORDS COUNT_OF(((struct spank_apapi_question *)0)->words)

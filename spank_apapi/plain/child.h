@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "apapi/error.h"
-#include "channel/message.h"
+#include "channel/channel.h"
 
 /*
  * Helper processes. A helper has no Slurm process as parent (the process that starts it ends at

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "apapi/error.h"
-#include "channel/message.h"
+#include "channel/channel.h"
 
 /* Names of users, of a job's nodes and of the files that a user wants. */
 

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "bench/node_record.h"
 #include "bench/parts.h"
-#include "channel/message.h"
+#include "channel/channel.h"
 
 #define NODES 10000
 #define QUICK_NODES 100

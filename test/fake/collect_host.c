@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channel/channel.h"
 #include "channel/deadline.h"
-#include "channel/message.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define PATIENCE_NS (120000 * DEADLINE_MS)

@@ -24,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "channel/channel.h"
 #include "channel/deadline.h"
-#include "channel/message.h"
 
 #define PATIENCE_NS (60000 * DEADLINE_MS)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as a packet of event rules. */
 #include "base/array.h"
-#include "channel/packet.h"
+#include "channel/channel.h"
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)

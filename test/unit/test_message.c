@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channel/channel.h"
 #include "channel/deadline.h"
-#include "channel/message.h"
 #include "unit/unit.h"
 
 static struct message sent, received;

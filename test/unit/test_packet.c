@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "channel/packet.h"
+#include "channel/channel.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
-#include "gather/forward.h"
 #include "gather/parts.h"
+#include "gather/transfer.h"
 #include "measure/domain.h"
 #include "unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who a connection belongs to, for listeners that accept anyone. */
-#include "gather/sender.h"
+#include "gather/transfer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -9,7 +9,7 @@
 #include "unit.h"
 
 #include "base/array.h"
-#include "sync/comment.h"
+#include "sync/jobs.h"
 
 #define OWN "\"apapi\":{\"v\":1,\"energy_j\":7}"
 #define OLD "\"apapi\":{\"v\":1,\"energy_j\":1234.5,\"nodes\":2}"

@@ -6,8 +6,7 @@
 #include "unit.h"
 
 #include "base/array.h"
-#include "sync/found.h"
-#include "sync/runs.h"
+#include "sync/jobs.h"
 
 #define HOUR 3600
 

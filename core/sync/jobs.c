@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sync/comment.h"
-
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -9,8 +7,162 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "record/record.h"
+#include "sync/jobs.h"
+
+/* --- jobs of records ------------------------------------------------------------------------ */
+
+static int found_compare(const void *left, const void *right)
+{
+    const struct found_job *a = left, *b = right;
+    int order = strcmp(a->cluster, b->cluster);
+
+    return order ? order : (a->job > b->job) - (a->job < b->job);
+}
+
+static void found_join(struct found_job *job, const struct found_job *again)
+{
+    job->records += again->records;
+    if (again->since_s < job->since_s) {
+        job->since_s = again->since_s;
+    }
+}
+
+void found_tidy(struct found *found)
+{
+    size_t kept = 0;
+
+    if (!found->jobs || found->count == 0) {
+        return;
+    }
+    qsort(found->jobs, found->count, sizeof *found->jobs, found_compare);
+    for (size_t i = 1; i < found->count; i++) {
+        if (found_compare(&found->jobs[kept], &found->jobs[i]) == 0) {
+            found_join(&found->jobs[kept], &found->jobs[i]);
+        } else {
+            found->jobs[++kept] = found->jobs[i];
+        }
+    }
+    found->count = kept + 1;
+}
+
+static int found_make_room(struct found *found)
+{
+    found_tidy(found);
+    return found->jobs && found->count < found->room / 2
+               ? 0
+               : array_add(&found->jobs, found->room, &found->room, sizeof *found->jobs);
+}
+
+int found_add(struct found *found, const struct found_job *job)
+{
+    struct found_job *last = found->count ? &found->jobs[found->count - 1] : NULL;
+
+    if (last && found_compare(last, job) == 0) {
+        found_join(last, job);
+        return 0;
+    }
+    if ((!found->jobs || found->count == found->room) && found_make_room(found)) {
+        return -1;
+    }
+    found->jobs[found->count++] = *job;
+    return 0;
+}
+
+void found_free(struct found *found)
+{
+    free(found->jobs);
+    *found = (struct found){0};
+}
+
+/* --- runs of a job -------------------------------------------------------------------------- */
+
+#define DAY_S 86400
+
+int runs_add(const struct dbd_run *run, void *context)
+{
+    struct runs *runs = context;
+
+    if (array_add(&runs->runs, runs->count, &runs->room, sizeof *runs->runs) ||
+        namelist_add(&runs->comments, run->comment)) {
+        return -1;
+    }
+    runs->runs[runs->count] = *run;
+    runs->runs[runs->count].comment = runs->comments.names[runs->count];
+    runs->count++;
+    return 0;
+}
+
+static int sync_runs_compare(const void *left, const void *right)
+{
+    const struct dbd_run *a = left, *b = right;
+
+    if (a->job != b->job) {
+        return a->job < b->job ? -1 : 1;
+    }
+    return (a->submit_s > b->submit_s) - (a->submit_s < b->submit_s);
+}
+
+void runs_sort(struct runs *runs)
+{
+    if (runs->count > 0) {
+        qsort(runs->runs, runs->count, sizeof *runs->runs, sync_runs_compare);
+    }
+}
+
+static bool is_restart(const struct dbd_run *earlier, const struct dbd_run *later)
+{
+    return earlier->job == later->job && earlier->uid == later->uid &&
+           later->submit_s - earlier->end_s < DAY_S;
+}
+
+/* Index after the last run of the job. */
+static size_t sync_runs_find_end(const struct runs *runs, uint32_t job)
+{
+    size_t begin = 0, end = runs->count;
+
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+
+        if (runs->runs[middle].job <= job) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+struct runs_job runs_find(const struct runs *runs, uint32_t job)
+{
+    struct runs_job found = {NULL, 0};
+    const struct dbd_run *later = NULL;
+
+    for (size_t i = sync_runs_find_end(runs, job); i > 0 && runs->runs[i - 1].job == job; i--) {
+        const struct dbd_run *run = &runs->runs[i - 1];
+
+        if (later && !is_restart(run, later)) {
+            break;
+        }
+        found.latest = later ? found.latest : run;
+        if (run->start_s > 0) { /* cancelled before its start: no time */
+            found.start_s = run->start_s;
+        }
+        later = run;
+    }
+    return found;
+}
+
+void runs_free(struct runs *runs)
+{
+    namelist_free(&runs->comments);
+    free(runs->runs);
+    *runs = (struct runs){0};
+}
+
+/* --- AdminComment --------------------------------------------------------------------------- */
 
 #define KEY "apapi"
 #define OWN_BEGIN                                                                                  \

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gather/sender.h"
-
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+#include "gather/transfer.h"
+
+/* --- to one receiver ------------------------------------------------------------------------ */
 
 #define FIRST_ROOM 8192
 
@@ -188,4 +193,147 @@ void sender_end(struct sender *sender)
     sender_close(sender);
     free(sender->bytes);
     *sender = (struct sender){.fd = -1};
+}
+
+/* --- on to others --------------------------------------------------------------------------- */
+
+#define PATIENCE_US 300000 /* for one connection */
+
+void forward_open(struct forward *forward, const char *where)
+{
+    const char *colon = where ? strrchr(where, ':') : NULL;
+
+    forward->length = 0;
+    forward->name[0] = forward->step[0] = '\0';
+    if (!colon || colon == where || (size_t)(colon - where) >= sizeof forward->name ||
+        strlen(colon + 1) != APAPI_TOKEN_LENGTH) {
+        return;
+    }
+    snprintf(forward->name, sizeof forward->name, "%.*s", (int)(colon - where), where);
+    snprintf(forward->token, sizeof forward->token, "%s", colon + 1);
+}
+
+/* Records are sent to root and to the own user only: no one else may listen under that name. */
+static bool forward_is_ours(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.uid == 0 || peer.uid == getuid());
+}
+
+static int send_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno != EINTR) {
+            return -1;
+        }
+        bytes += sent > 0 ? sent : 0;
+        size -= sent > 0 ? (size_t)sent : 0;
+    }
+    return 0;
+}
+
+/* What one connection sends. */
+struct dispatch {
+    const char *word;
+    const char *subject; /* the step; "-": none */
+    const char *bytes;
+    size_t size;
+};
+
+static int forward_deliver(int fd, const struct forward *forward, const struct dispatch *dispatch)
+{
+    const struct timeval patience = {.tv_usec = PATIENCE_US};
+    struct sockaddr_un address = {.sun_family =
+                                      AF_UNIX}; /* starts with a NUL: an abstract address */
+    size_t length = strlen(forward->name);
+    char line[APAPI_TOKEN_LENGTH + 96];
+
+    memcpy(address.sun_path + 1, forward->name, length);
+    snprintf(line, sizeof line, "%s %s %s\n", forward->token, dispatch->word, dispatch->subject);
+    return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) ||
+                   connect(fd, (const struct sockaddr *)&address,
+                           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
+                   !forward_is_ours(fd) || send_all(fd, line, strlen(line)) ||
+                   send_all(fd, dispatch->bytes, dispatch->size)
+               ? -1
+               : 0;
+}
+
+static int forward_pass_on(const struct forward *forward, const struct dispatch *dispatch)
+{
+    int fd = forward_is_open(forward) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    int result = fd < 0 ? -1 : forward_deliver(fd, forward, dispatch);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return result;
+}
+
+static void pass_on_records(struct forward *forward, const char *bytes, size_t size)
+{
+    const struct dispatch records = {APAPI_WORD_RECORDS, "-", bytes, size};
+
+    if (forward_pass_on(forward, &records)) {
+        forward->name[0] = '\0';
+    }
+}
+
+void forward_begin(struct forward *forward, const char *step)
+{
+    const struct dispatch running = {APAPI_WORD_RUNNING, step, "", 0};
+
+    if (*step && strlen(step) < sizeof forward->step && forward_pass_on(forward, &running) == 0) {
+        strcpy(forward->step, step);
+    }
+}
+
+void forward_end(struct forward *forward)
+{
+    const struct dispatch ended = {APAPI_WORD_ENDED, forward->step, "", 0};
+
+    forward_flush(forward);
+    if (*forward->step) {
+        forward_pass_on(forward, &ended);
+        forward->step[0] = '\0';
+    }
+}
+
+void forward_totals(const struct forward *forward, const char *lines, size_t size)
+{
+    const struct dispatch totals = {APAPI_WORD_TOTALS, forward->step, lines, size};
+
+    if (*forward->step) {
+        forward_pass_on(forward, &totals);
+    }
+}
+
+void forward_flush(struct forward *forward)
+{
+    if (forward_is_open(forward) && forward->length > 0) {
+        pass_on_records(forward, forward->bytes, forward->length);
+    }
+    forward->length = 0;
+}
+
+void forward_record(struct forward *forward, const char *line, size_t size)
+{
+    if (size + 1 > sizeof forward->bytes - forward->length) {
+        forward_flush(forward);
+    }
+    if (!forward_is_open(forward)) {
+        return;
+    }
+    if (size + 1 > sizeof forward->bytes) {
+        pass_on_records(forward, line, size);
+        return;
+    }
+    memcpy(forward->bytes + forward->length, line, size);
+    forward->bytes[forward->length + size] = '\n';
+    forward->length += size + 1;
 }
