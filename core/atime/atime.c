@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* atime: run a program and say what energy it cost, like time(1). */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,6 @@
 #include "apapi/events.h"
 #include "apapi/session.h"
 #include "atime/options.h"
-#include "atime/output.h"
-#include "atime/process.h"
 #include "atime/region_watch.h"
 #include "atime/runs.h"
 #include "base/files.h"
@@ -42,6 +41,27 @@ static int atime_complain(const char *text)
 {
     fprintf(stderr, "atime: %s\n", text);
     return EXIT_FAILURE;
+}
+
+/* If the caller has closed standard error, messages must not get into the file. */
+static int above_standard(int fd)
+{
+    int higher;
+
+    if (fd < 0 || fd > STDERR_FILENO) {
+        return fd;
+    }
+    higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    return higher;
+}
+
+/* Create or truncate a file that a user named; a descriptor above standard error. */
+static int output_open(const char *path, struct apapi_error *err)
+{
+    int fd = above_standard(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
+
+    return fd < 0 ? apapi_fail(err, errno, "cannot write %.160s: %s", path, strerror(errno)) : fd;
 }
 
 static int open_trace(struct atime *atime, struct apapi_error *err)

@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "apapi/interval.h"
-#include "atime/print.h"
+#include "atime/report.h"
 #include "limit/limit.h"
 
 #define RUNS_MAX 1000

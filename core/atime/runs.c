@@ -4,14 +4,94 @@
 #include <errno.h>
 #include <libgen.h>
 #include <math.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "measure/domain.h"
+
+#define ASK_AGAIN_NS 100000000
+
+/* --- a process that runs already -------------------------------------------------------------- */
+
+static int open_pidfd(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+/* EPERM: the process exists and belongs to another user. */
+static bool process_is_there(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+int process_open(pid_t pid, struct process *process, struct apapi_error *err)
+{
+    int fd = open_pidfd(pid);
+
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+        return apapi_fail(err, errno, "process %d: %s", (int)pid, strerror(errno));
+    }
+    /* EINVAL: a thread's number. Other errors: no such system call, or a container forbids it. */
+    if (fd < 0 && (errno == ESRCH || errno == EINVAL || !process_is_there(pid))) {
+        return apapi_fail(err, ESRCH, "there is no process %d", (int)pid);
+    }
+    *process = (struct process){.pid = pid, .fd = fd};
+    return 0;
+}
+
+void process_wait(const struct process *process, const struct signals *signals)
+{
+    const struct timespec again = {.tv_nsec = ASK_AGAIN_NS};
+    struct pollfd ended = {.fd = process->fd, .events = POLLIN};
+
+    signals_close();
+    if (process->fd >= 0) {
+        while (ppoll(&ended, 1, NULL, &signals->mask) < 0 && errno != EINTR) {
+        }
+        return;
+    }
+    while (process_is_there(process->pid) && ppoll(NULL, 0, &again, &signals->mask) == 0) {
+    }
+}
+
+void process_name(pid_t pid, char *name, size_t size)
+{
+    char path[32];
+    FILE *file;
+
+    name[0] = '\0';
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    file = fopen(path, "re");
+    if (!file) {
+        return;
+    }
+    if (fgets(name, (int)size, file)) {
+        name[strcspn(name, "\n")] = '\0';
+    }
+    fclose(file);
+}
+
+void process_close(const struct process *process)
+{
+    if (process->fd >= 0) {
+        close(process->fd);
+    }
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
 
 static void name_record(const struct report *report, struct apapi_record *record)
 {
@@ -41,7 +121,7 @@ static void unmeasured(struct apapi_record *record, const char *reason)
     unmeasure_domains(m->domains);
 }
 
-static void atime_runs_start(const struct measuring *measuring, struct apapi_record *record)
+static void runs_start(const struct measuring *measuring, struct apapi_record *record)
 {
     struct apapi_error err;
 
@@ -56,8 +136,7 @@ static void atime_runs_start(const struct measuring *measuring, struct apapi_rec
     }
 }
 
-static void atime_runs_stop(const struct measuring *measuring, bool last,
-                            struct apapi_record *record)
+static void runs_stop(const struct measuring *measuring, bool last, struct apapi_record *record)
 {
     struct apapi_error err;
 
@@ -90,7 +169,7 @@ static int run_once(const struct measuring *measuring, const struct signals *sig
     int result = 0;
 
     name_record(report, &run->record);
-    atime_runs_start(measuring, &run->record);
+    runs_start(measuring, &run->record);
     if (measuring->process) {
         limits_add_process(report->pid, measuring->limits);
         watch(measuring->process, signals, &run->end);
@@ -100,7 +179,7 @@ static int run_once(const struct measuring *measuring, const struct signals *sig
         result = child_run(report->program, signals, &started, &run->end, err);
     }
     if (result == 0) {
-        atime_runs_stop(measuring, report->count + 1 == report->runs_wanted, &run->record);
+        runs_stop(measuring, report->count + 1 == report->runs_wanted, &run->record);
         report->count++;
     }
     return result;
@@ -118,7 +197,7 @@ static int runs_allocate(struct report *reports, size_t count, struct apapi_erro
     return 0;
 }
 
-static void runs_tell(const struct measuring *measuring, const struct report *report)
+static void runs_progress(const struct measuring *measuring, const struct report *report)
 {
     const struct run *run = &report->runs[report->count - 1];
     double energy_j = run_energy_j(run, APAPI_DOMAIN_NONE);
@@ -141,7 +220,7 @@ static int runs_round(const struct measuring *measuring, const struct signals *s
         if (run_once(measuring, signals, &reports[i], err)) {
             return -1;
         }
-        runs_tell(measuring, &reports[i]);
+        runs_progress(measuring, &reports[i]);
     }
     return 0;
 }

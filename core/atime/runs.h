@@ -3,10 +3,27 @@
 #define ATIME_RUNS_H
 #include "apapi/session.h"
 #include "atime/limits.h"
-#include "atime/print.h"
-#include "atime/process.h"
 #include "atime/region_watch.h"
+#include "atime/report.h"
 #include "session/trace.h"
+
+/** A running process of any user. */
+struct process {
+    pid_t pid;
+    int fd; /* pidfd; -1: not supported by the kernel, the process is polled */
+};
+
+/** @return 0; -1 with errno ESRCH (no such process), EMFILE, ENOMEM. */
+int process_open(pid_t pid, struct process *process, struct apapi_error *err);
+
+/** Wait until it ends or a signal arrives. */
+void process_wait(const struct process *process, const struct signals *signals);
+
+/** The name of its program; "" if not known. */
+void process_name(pid_t pid, char *name, size_t size);
+
+/** Close what process_open() opened. */
+void process_close(const struct process *process);
 
 /** What to measure, and with what. All borrowed. */
 struct measuring {

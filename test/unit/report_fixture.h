@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "atime/print.h"
+#include "atime/report.h"
 #include "measure/domain.h"
 #include "unit/unit.h"
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "atime/process.h"
+#include "atime/runs.h"
 #include "base/clock.h"
 #include "unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
-#include "atime/student.h"
+#include "atime/report.h"
 #include "base/array.h"
 #include "unit.h"
 

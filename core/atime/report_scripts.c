@@ -1,14 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layout of the original atime, for scripts that read it. */
+/* Reports for scripts: CSV, and the layout of the original atime. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <sys/wait.h>
 
-#include "atime/print.h"
+#include "atime/report.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "render/csv.h"
 
-static void print_classic_put_clean(FILE *out, const char *text)
+/* --- CSV -------------------------------------------------------------------------------------- */
+
+static void csv_program(const struct csv *csv, const struct report *report, const struct run *run)
+{
+    const struct child_end *end = &run->end;
+    bool killed = WIFSIGNALED(end->status);
+
+    csv_put_number(csv, "program", "elapsed", "s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
+    if (report->program) {
+        csv_put_number(csv, "program", "user", "s", child_user_s(end));
+        csv_put_number(csv, "program", "system", "s", child_system_s(end));
+        csv_put_number(csv, "program", "max_rss", "B", (double)child_peak_bytes(end));
+        csv_put_number(csv, "program", killed ? "signal" : "exit_status", "",
+                       killed ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
+    }
+}
+
+int report_csv(FILE *out, const struct report *report, struct apapi_error *err)
+{
+    (void)err;
+    fputs("run," CSV_COLUMNS, out);
+    for (size_t i = 0; i < report->count; i++) {
+        char number[24];
+        const struct csv csv = {.out = out, .leads = {number}};
+
+        snprintf(number, sizeof number, "%zu", i + 1);
+        csv_program(&csv, report, &report->runs[i]);
+        csv_put_measurement(&csv, &report->runs[i].record.measurement);
+        csv_put_crossings(&csv, &report->runs[i].record);
+        csv_put_regions(&csv, &report->runs[i].record.regions);
+    }
+    return 0;
+}
+
+/* --- the original layout ---------------------------------------------------------------------- */
+
+static void classic_clean(FILE *out, const char *text)
 {
     char clean[1024];
 
@@ -16,11 +54,11 @@ static void print_classic_put_clean(FILE *out, const char *text)
     fputs(clean, out);
 }
 
-static void put_start(FILE *out, const struct report *report)
+static void classic_start(FILE *out, const struct report *report)
 {
     fputs("ATIME: Program: ", out);
     for (char *const *word = report->program; word && *word; word++) {
-        print_classic_put_clean(out, *word);
+        classic_clean(out, *word);
         fputc(' ', out);
     }
     if (!report->program) {
@@ -29,11 +67,11 @@ static void put_start(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
-static void put_setup(FILE *out, const struct apapi_component_result *component)
+static void classic_setup(FILE *out, const struct apapi_component_result *component)
 {
     if (!component->measured) {
         fprintf(out, "ATIME: PAPI component %s not used: ", component->name);
-        print_classic_put_clean(out, component->reason);
+        classic_clean(out, component->reason);
         fputc('\n', out);
         return;
     }
@@ -43,23 +81,23 @@ static void put_setup(FILE *out, const struct apapi_component_result *component)
             component->interval_ns % NS_PER_S);
 }
 
-static void put_statistic(FILE *out, const char *name, double number)
+static void classic_statistic(FILE *out, const char *name, double number)
 {
     if (isfinite(number)) {
         fprintf(out, "    %s: %20.1f\n", name, number);
     }
 }
 
-static void print_classic_put_statistics(FILE *out, const struct apapi_value_result *value)
+static void classic_statistics(FILE *out, const struct apapi_value_result *value)
 {
-    put_statistic(out, "min", value->shown & APAPI_SHOW_MIN ? value->min : NAN);
-    put_statistic(out, "max", value->shown & APAPI_SHOW_MAX ? value->max : NAN);
-    put_statistic(out, "avg", value->shown & APAPI_SHOW_AVG ? value->avg : NAN);
-    put_statistic(out, "acc", value->shown & APAPI_SHOW_ACC ? value->acc : NAN);
+    classic_statistic(out, "min", value->shown & APAPI_SHOW_MIN ? value->min : NAN);
+    classic_statistic(out, "max", value->shown & APAPI_SHOW_MAX ? value->max : NAN);
+    classic_statistic(out, "avg", value->shown & APAPI_SHOW_AVG ? value->avg : NAN);
+    classic_statistic(out, "acc", value->shown & APAPI_SHOW_ACC ? value->acc : NAN);
 }
 
 /* The latest value in the source's type; "-" if there is none. */
-static void put_newest(FILE *out, enum apapi_type type, const struct apapi_value_result *value)
+static void classic_newest(FILE *out, enum apapi_type type, const struct apapi_value_result *value)
 {
     double newest = value->last * value->factor;
 
@@ -74,25 +112,18 @@ static void put_newest(FILE *out, enum apapi_type type, const struct apapi_value
     }
 }
 
-static void put_value0(FILE *out, const struct apapi_value_result *value)
-{
-    if (value->shown) {
-        fprintf(out, "  %s %s %f\n", value->type, value->unit, value->factor);
-        print_classic_put_statistics(out, value);
-    }
-}
-
-static void put_value1(FILE *out, const struct apapi_value_result *value)
+/* @param newest  with the latest value */
+static void classic_value(FILE *out, const struct apapi_value_result *value, bool newest)
 {
     if (!value->shown) {
         return;
     }
     fprintf(out, "  %s %s %f", value->type, value->unit, value->factor);
-    if (isfinite(value->last)) {
+    if (newest && isfinite(value->last)) {
         fprintf(out, " %f", value->last * value->factor);
     }
     fputc('\n', out);
-    print_classic_put_statistics(out, value);
+    classic_statistics(out, value);
 }
 
 static struct apapi_value_result make_value(unsigned shown, const char *type, const char *unit)
@@ -144,35 +175,35 @@ static void make_values(const struct apapi_event_result *result,
     }
 }
 
-static void print_classic_put_event(FILE *out, const struct apapi_event_result *result)
+static void classic_event(FILE *out, const struct apapi_event_result *result)
 {
     struct apapi_value_result values[2] = {result->values[0], result->values[1]};
 
     if (!values[0].shown && !values[1].shown) {
         make_values(result, values);
     }
-    print_classic_put_clean(out, result->event.name);
+    classic_clean(out, result->event.name);
     fputs(result->event.estimated ? "(estimated)" : "", out);
-    put_newest(out, result->event.type, &values[0]);
-    put_value0(out, &values[0]);
-    put_value1(out, &values[1]);
+    classic_newest(out, result->event.type, &values[0]);
+    classic_value(out, &values[0], false);
+    classic_value(out, &values[1], true);
     fputc('\n', out);
 }
 
-static void print_classic_put_component(FILE *out, const struct apapi_component_result *component)
+static void classic_component(FILE *out, const struct apapi_component_result *component)
 {
     if (!component->measured) {
         return;
     }
     fprintf(out, "%s: %zu events\n------\n", component->name, component->event_count);
     for (size_t i = 0; i < component->event_count; i++) {
-        print_classic_put_event(out, &component->events[i]);
+        classic_event(out, &component->events[i]);
     }
     fputs("------\n\n", out);
 }
 
 /* What the original did not report. */
-static void print_classic_put_end(FILE *out, const struct report *report, const struct run *run)
+static void classic_end(FILE *out, const struct report *report, const struct run *run)
 {
     const struct child_end *end = &run->end;
 
@@ -187,19 +218,19 @@ static void print_classic_put_end(FILE *out, const struct report *report, const 
     fputc('\n', out);
 }
 
-static void print_classic_put_run(FILE *out, const struct report *report, const struct run *run)
+static void classic_run(FILE *out, const struct report *report, const struct run *run)
 {
     const struct apapi_measurement *m = &run->record.measurement;
 
-    put_start(out, report);
+    classic_start(out, report);
     for (size_t i = 0; i < m->component_count; i++) {
-        put_setup(out, &m->components[i]);
+        classic_setup(out, &m->components[i]);
     }
     fputs("ATIME: papi_start\n", out);
     for (size_t i = 0; i < m->component_count; i++) {
-        print_classic_put_component(out, &m->components[i]);
+        classic_component(out, &m->components[i]);
     }
-    print_classic_put_end(out, report, run);
+    classic_end(out, report, run);
     fputs("ATIME: papi stop\nATIME: done\n", out);
 }
 
@@ -207,7 +238,7 @@ int report_classic(FILE *out, const struct report *report, struct apapi_error *e
 {
     (void)err;
     for (size_t i = 0; i < report->count; i++) {
-        print_classic_put_run(out, report, &report->runs[i]);
+        classic_run(out, report, &report->runs[i]);
     }
     return 0;
 }

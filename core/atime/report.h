@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ATIME_PRINT_H
-#define ATIME_PRINT_H
+#ifndef ATIME_REPORT_H
+#define ATIME_REPORT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,6 +25,8 @@ struct report {
     size_t count;            /* finished runs, > 0 */
     struct run *runs;        /* room for `runs_wanted` */
 };
+
+/* --- forms ------------------------------------------------------------------------------------ */
 
 /** Writes one format. 0; -1 with errno ENOMEM. */
 typedef int (*report_f)(FILE *out, const struct report *report, struct apapi_error *err);
@@ -51,25 +53,7 @@ int compare_json(FILE *out, const struct report reports[2], struct apapi_error *
 /** A table in Markdown, a line for each program. */
 void report_markdown(FILE *out, const struct report *reports, size_t count);
 
-/** Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two. */
-struct spread {
-    size_t count;
-    double mean;
-    double sd;
-};
-
-/** Values of which mean and deviation are wanted. All zero at the start. */
-struct spread_sum {
-    size_t count;
-    double mean, squares;
-};
-
-void spread_add(struct spread_sum *sum, double value);
-
-struct spread spread_of(const struct spread_sum *sum);
-
-/** "480.5 ± 0.9 J", both numbers in the scale of the mean; without `sd` "480.5 J"; "-". */
-void print_spread(char *cell, size_t size, const struct spread *spread, const char *unit);
+/* --- figures of one run ----------------------------------------------------------------------- */
 
 /** A number of a run; NaN: not known. `domain`: APAPI_DOMAIN_NONE: the total. */
 typedef double (*run_value_f)(const struct run *run, enum apapi_domain domain);
@@ -80,6 +64,15 @@ double run_system_s(const struct run *run, enum apapi_domain domain);
 double run_energy_j(const struct run *run, enum apapi_domain domain);
 double run_mean_w(const struct run *run, enum apapi_domain domain);
 
+/* --- figures of several runs ------------------------------------------------------------------ */
+
+/** Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two. */
+struct spread {
+    size_t count;
+    double mean;
+    double sd;
+};
+
 /**
  * The same number in all runs. Of totals only those that lack no domain that another run knows:
  * with and without its package a node has two energies.
@@ -89,9 +82,6 @@ struct spread report_spread(const struct report *report, run_value_f value,
 
 /** @return bits of the domains that add up, that a run has meters for, and that no run knows. */
 uint32_t report_missing_domains(const struct report *report);
-
-/** @return the least share of a run's time that the domain's energy is of; NaN: not known. */
-double report_coverage(const struct report *report, enum apapi_domain domain);
 
 /** @return whether at least one run has measured this domain; NONE: any domain that adds up. */
 bool report_has_domain(const struct report *report, enum apapi_domain domain);
@@ -105,5 +95,44 @@ struct runs_crossed {
 
 /** @return how many thresholds were crossed in the runs of `report`, at most LIMITS_MAX. */
 size_t runs_crossed(const struct report *report, struct runs_crossed rows[LIMITS_MAX]);
+
+/**
+ * Add up the regions of all runs.
+ * @param sums  result; empty it with apapi_regions_clear()
+ * @return 0; -1 with errno ENOMEM
+ */
+int report_regions(const struct report *report, struct apapi_regions *sums);
+
+/** One region in those runs that have it. */
+struct region_spread {
+    struct spread time_s, energy_j, mean_w; /* mean_w: by the time of its threads */
+};
+
+/** @param region  one of the list of report_regions() */
+struct region_spread report_region(const struct report *report,
+                                   const struct apapi_region_result *region);
+
+/* --- Student's t distribution: how sure the mean of some runs is ------------------------------ */
+
+/** @return probability that |t| is at least `t` with `df` degrees of freedom (> 0), 0..1. */
+double student_two_sided(double t, double df);
+
+/** @return the t that |t| exceeds in 5 % of cases, with `df` degrees of freedom. */
+double student_t95(double df);
+
+/** @return half of the 95 % confidence interval of the mean; NaN for fewer than two values. */
+double student_half_width(const struct spread *spread);
+
+/** Difference of two means, by Welch's t-test. NaN: not known. */
+struct difference {
+    double mean;       /* other - one */
+    double half_width; /* of the 95 % confidence interval of it */
+    double p;          /* probability of at least such a difference if there is none */
+};
+
+struct difference student_difference(const struct spread *one, const struct spread *other);
+
+/** The difference of a number of the second program from that of the first. */
+struct difference report_difference(const struct report reports[2], run_value_f value);
 
 #endif

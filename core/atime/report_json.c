@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "atime/report.h"
+#include "base/array.h"
+#include "base/json.h"
+#include "render/regions.h"
+
+/* As in a record; an unknown number has no key. */
+static void put_number(struct json_writer *json, const char *key, double value)
+{
+    json_put_number(json, key, value, JSON_MEASURED);
+}
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+static void put_program(struct json_writer *json, const struct report *report,
+                        const struct run *run)
+{
+    const struct child_end *end = &run->end;
+
+    json_begin_object(json, "program");
+    if (report->program) {
+        json_begin_array(json, "command");
+        for (char *const *word = report->program; *word; word++) {
+            json_put_text(json, NULL, *word);
+        }
+        json_end(json);
+    } else {
+        json_put_integer(json, "pid", report->pid);
+    }
+    put_number(json, "elapsed_s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
+    if (report->program) {
+        put_number(json, "user_s", child_user_s(end));
+        put_number(json, "system_s", child_system_s(end));
+        json_put_integer(json, "max_rss_bytes", (int64_t)child_peak_bytes(end));
+        if (WIFSIGNALED(end->status)) {
+            json_put_integer(json, "signal", WTERMSIG(end->status));
+        } else {
+            json_put_integer(json, "exit_status", WEXITSTATUS(end->status));
+        }
+    }
+    json_end(json);
+}
+
+/* The values of an event by its definition, which a record does not have. */
+static void put_values(struct json_writer *json, const struct apapi_event_result *event)
+{
+    static const char *const keys[] = {"value0", "value1"};
+
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        const struct apapi_value_result *value = &event->values[i];
+
+        if (value->shown) {
+            json_begin_object(json, keys[i]);
+            json_put_text(json, "type", value->type);
+            json_put_text(json, "unit", value->unit);
+            put_number(json, "min", value->shown & APAPI_SHOW_MIN ? value->min : NAN);
+            put_number(json, "max", value->shown & APAPI_SHOW_MAX ? value->max : NAN);
+            put_number(json, "avg", value->shown & APAPI_SHOW_AVG ? value->avg : NAN);
+            put_number(json, "acc", value->shown & APAPI_SHOW_ACC ? value->acc : NAN);
+            json_end(json);
+        }
+    }
+}
+
+/* A place in a record, from outside to inside. */
+enum place { IN_RECORD, IN_COMPONENTS, IN_COMPONENT, IN_EVENTS, IN_EVENT, ELSEWHERE };
+
+/* A record while it is copied, and to what. It has the events in the order of the measurement. */
+struct copy {
+    struct json_writer *json;
+    const struct report *report;
+    const struct run *run;
+    size_t component, event;
+};
+
+static enum place place_inside(enum place place, const char *key)
+{
+    if ((place == IN_RECORD && strcmp(key, "components") != 0) ||
+        (place == IN_COMPONENT && strcmp(key, "events") != 0) || place == IN_EVENT) {
+        return ELSEWHERE;
+    }
+    return place == ELSEWHERE ? ELSEWHERE : place + 1;
+}
+
+static void copy_value(struct copy *copy, const char *key, const struct tree_node *node,
+                       enum place place);
+
+static void copy_array(struct copy *copy, const struct tree_node *array, enum place place)
+{
+    const struct tree_node *element = tree_first(array);
+
+    for (size_t i = 0; i < array->size; i++) {
+        copy->component = place == IN_COMPONENTS ? i : copy->component;
+        copy->event = place == IN_EVENTS ? i : copy->event;
+        copy_value(copy, NULL, element, place_inside(place, ""));
+        element = i + 1 < array->size ? tree_next(element) : NULL;
+    }
+}
+
+static void copy_members(struct copy *copy, const struct tree_node *object, enum place place)
+{
+    const struct tree_node *key = tree_first(object);
+
+    for (size_t i = 0; i < object->size; i++) {
+        copy_value(copy, key->text, key + 1, place_inside(place, key->text));
+        key = i + 1 < object->size ? tree_next(key + 1) : NULL;
+    }
+    if (place == IN_EVENT) {
+        put_values(copy->json,
+                   &copy->run->record.measurement.components[copy->component].events[copy->event]);
+    } else if (place == IN_RECORD) {
+        put_program(copy->json, copy->report, copy->run);
+    }
+}
+
+static void copy_value(struct copy *copy, const char *key, const struct tree_node *node,
+                       enum place place)
+{
+    struct json_writer *json = copy->json;
+
+    switch (node->type) {
+    case TREE_NULL:
+        json_put_null(json, key);
+        break;
+    case TREE_FALSE:
+    case TREE_TRUE:
+        json_put_flag(json, key, node->type == TREE_TRUE);
+        break;
+    case TREE_INTEGER:
+        json_put_integer(json, key, node->integer);
+        break;
+    case TREE_REAL:
+        json_put_number(json, key, node->real, JSON_EXACT);
+        break;
+    case TREE_TEXT:
+        json_put_text(json, key, node->text);
+        break;
+    case TREE_ARRAY:
+        json_begin_array(json, key);
+        copy_array(copy, node, place);
+        json_end(json);
+        break;
+    default:
+        json_begin_object(json, key);
+        copy_members(copy, node, place);
+        json_end(json);
+    }
+}
+
+static int put_run(struct json_writer *json, const struct report *report, const struct run *run)
+{
+    struct copy copy = {.json = json, .report = report, .run = run};
+    struct tree record = {0};
+    char *line = NULL;
+    int result = apapi_record_encode_whole(&run->record, &line, NULL);
+
+    if (result == 0) {
+        result = tree_parse(&record, line, strlen(line), &(struct tree_problem){0});
+    }
+    if (result == 0) {
+        copy_value(&copy, NULL, record.nodes, IN_RECORD);
+    }
+    tree_free(&record);
+    free(line);
+    return result;
+}
+
+/* --- several runs ----------------------------------------------------------------------------- */
+
+static void put_spread(struct json_writer *json, const char *key, struct spread spread)
+{
+    if (spread.count > 0) {
+        json_begin_object(json, key);
+        put_number(json, "mean", spread.mean);
+        put_number(json, "sd", spread.sd);
+        put_number(json, "ci95", student_half_width(&spread));
+        json_end(json);
+    }
+}
+
+static void put_domain(struct json_writer *json, const char *key, const struct report *report,
+                       enum apapi_domain domain)
+{
+    if (report_has_domain(report, domain)) {
+        json_begin_object(json, key);
+        put_spread(json, "energy_j", report_spread(report, run_energy_j, domain));
+        put_spread(json, "mean_w", report_spread(report, run_mean_w, domain));
+        json_end(json);
+    }
+}
+
+static int put_regions(struct json_writer *json, const struct report *report)
+{
+    struct apapi_regions regions;
+
+    if (report_regions(report, &regions)) {
+        return -1;
+    }
+    json_begin_array(json, "regions");
+    for (size_t i = 0; i < regions.count; i++) {
+        const struct region_spread spread = report_region(report, &regions.list[i]);
+
+        json_begin_object(json, NULL);
+        json_put_text(json, "name", table_region_label(&regions.list[i]));
+        put_spread(json, "time_s", spread.time_s);
+        put_spread(json, "energy_j", spread.energy_j);
+        put_spread(json, "mean_w", spread.mean_w);
+        json_end(json);
+    }
+    json_end_or_drop(json);
+    apapi_regions_clear(&regions);
+    return 0;
+}
+
+static void put_crossings(struct json_writer *json, const struct report *report)
+{
+    struct runs_crossed rows[LIMITS_MAX];
+    size_t count = runs_crossed(report, rows);
+
+    json_begin_array(json, "crossings");
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "threshold", rows[i].threshold);
+        json_put_integer(json, "runs", (int64_t)rows[i].count.count);
+        put_spread(json, "count", rows[i].count);
+        put_spread(json, "first_s", rows[i].first_s);
+        json_end(json);
+    }
+    json_end_or_drop(json);
+}
+
+static int put_statistics(struct json_writer *json, const struct report *report)
+{
+    int result;
+
+    json_begin_object(json, "statistics");
+    put_spread(json, "elapsed_s", report_spread(report, run_elapsed_s, APAPI_DOMAIN_NONE));
+    put_spread(json, "user_s", report_spread(report, run_user_s, APAPI_DOMAIN_NONE));
+    put_spread(json, "system_s", report_spread(report, run_system_s, APAPI_DOMAIN_NONE));
+    json_begin_object(json, "domains");
+    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS; i++) {
+        put_domain(json, apapi_domain_name(i), report, i);
+    }
+    json_end(json);
+    put_domain(json, "total", report, APAPI_DOMAIN_NONE);
+    result = put_regions(json, report);
+    put_crossings(json, report);
+    json_end(json);
+    return result;
+}
+
+static int put_runs(struct json_writer *json, const struct report *report)
+{
+    int result = 0;
+
+    json_begin_object(json, NULL);
+    json_put_integer(json, "apapi", APAPI_RECORD_VERSION);
+    json_begin_array(json, "runs");
+    for (size_t i = 0; i < report->count && result == 0; i++) {
+        result = put_run(json, report, &report->runs[i]);
+    }
+    json_end(json);
+    if (result == 0) {
+        result = put_statistics(json, report);
+    }
+    json_end(json);
+    return result;
+}
+
+/* @param result  0: all was written */
+static int finish(struct json_writer *json, int result, FILE *out, struct apapi_error *err)
+{
+    char *line = json_take(json);
+
+    if (line && result == 0) {
+        fprintf(out, "%s\n", line);
+    }
+    free(line);
+    return line && result == 0 ? 0 : apapi_fail(err, ENOMEM, "no memory");
+}
+
+int report_json(FILE *out, const struct report *report, struct apapi_error *err)
+{
+    struct json_writer json = {0};
+    int result =
+        report->runs_wanted > 1 ? put_runs(&json, report) : put_run(&json, report, report->runs);
+
+    return finish(&json, result, out, err);
+}
+
+/* --- two programs ----------------------------------------------------------------------------- */
+
+static void put_difference(struct json_writer *json, const char *key, run_value_f value,
+                           const struct report reports[2])
+{
+    const struct difference difference = report_difference(reports, value);
+
+    if (!isnan(difference.mean)) {
+        json_begin_object(json, key);
+        put_number(json, "mean", difference.mean);
+        put_number(json, "ci95", difference.half_width);
+        put_number(json, "p", difference.p);
+        json_end(json);
+    }
+}
+
+int compare_json(FILE *out, const struct report reports[2], struct apapi_error *err)
+{
+    struct json_writer json = {0};
+    int result;
+
+    json_begin_object(&json, NULL);
+    json_put_integer(&json, "apapi", APAPI_RECORD_VERSION);
+    json_begin_array(&json, "programs");
+    result = put_runs(&json, &reports[0]);
+    result = result ? result : put_runs(&json, &reports[1]);
+    json_end(&json);
+    json_begin_object(&json, "difference");
+    put_difference(&json, "energy_j", run_energy_j, reports);
+    put_difference(&json, "mean_w", run_mean_w, reports);
+    put_difference(&json, "elapsed_s", run_elapsed_s, reports);
+    json_end(&json);
+    json_end(&json);
+    return finish(&json, result, out, err);
+}

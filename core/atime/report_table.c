@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports for people: on a terminal and in Markdown. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "atime/report.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "record/record.h"
+#include "render/regions.h"
+
+#define CELL_SIZE (2 * UNITS_SIZE + 8)
+#define DOMAIN_CELL_WIDTH 24
+#define REGION_LABEL_WIDTH 16
+#define REGION_LABEL_TAIL 10
+#define REGION_CELL_WIDTH 22
+#define TEXT_SIZE 512
+#define MORE_DECIMALS 3
+#define SIGNIFICANT 0.05
+#define COMMAND_SIZE 1024
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+/* Two digits of the standard deviation, if that needs at most three more than the mean has. */
+static int spread_decimals(const struct units_scale *scale, double sd)
+{
+    int wanted = sd > 0 ? 1 - (int)floor(log10(sd / scale->factor)) : 0;
+
+    if (wanted > scale->decimals + MORE_DECIMALS) {
+        return scale->decimals + MORE_DECIMALS;
+    }
+    return wanted > scale->decimals ? wanted : scale->decimals;
+}
+
+/* "480.5 ± 0.9 J", both numbers in the scale of the mean; without `sd` "480.5 J"; "-". */
+static void spread_text(char *cell, size_t size, const struct spread *spread, const char *unit)
+{
+    struct units_scale scale = units_scale(spread->mean);
+    char mean[UNITS_SIZE];
+    char sd[UNITS_SIZE];
+
+    if (spread->count == 0) {
+        snprintf(cell, size, "-");
+        return;
+    }
+    scale.decimals = spread_decimals(&scale, spread->sd);
+    units_number(mean, sizeof mean, spread->mean, &scale);
+    units_number(sd, sizeof sd, spread->sd, &scale);
+    if (isnan(spread->sd)) {
+        snprintf(cell, size, "%s %s%s", mean, scale.prefix, unit);
+    } else {
+        snprintf(cell, size, "%s %s %s %s%s", mean, text_plus_minus(), sd, scale.prefix, unit);
+    }
+}
+
+static void table_cell(FILE *out, const char *cell, int width)
+{
+    int columns = (int)text_columns(cell);
+
+    fprintf(out, "  %*s%s", columns < width ? width - columns : 0, "", cell);
+}
+
+static void table_spread(FILE *out, const struct spread *spread, const char *unit, int width)
+{
+    char cell[CELL_SIZE];
+
+    spread_text(cell, sizeof cell, spread, unit);
+    table_cell(out, cell, width);
+}
+
+/* "exit status 3", "killed by signal 9 (Killed)"; "" for a success. */
+static void table_end_text(char *text, size_t size, int status)
+{
+    text[0] = '\0';
+    if (WIFSIGNALED(status)) {
+        snprintf(text, size, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    } else if (WEXITSTATUS(status)) {
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+    }
+}
+
+/* --- one run: as a step on one node ----------------------------------------------------------- */
+
+static int table_run(FILE *out, const struct report *report, const struct run *run,
+                     struct apapi_error *err)
+{
+    char end[128];
+    struct apapi_table_head head = {
+        .name = run->record.id.name,
+        .user_s = report->program ? child_user_s(&run->end) : NAN,
+        .system_s = child_system_s(&run->end),
+        .elapsed_s = run_elapsed_s(run, APAPI_DOMAIN_NONE),
+        .peak_bytes = child_peak_bytes(&run->end),
+        .verbose = report->verbose,
+    };
+    struct apapi_merge *merge = apapi_merge_create();
+    char *text = NULL;
+    int result = -1;
+
+    table_end_text(end, sizeof end, run->end.status);
+    head.end = *end ? end : NULL;
+    if (!merge || apapi_merge_add(merge, &run->record)) {
+        apapi_fail(err, ENOMEM, "no memory");
+    } else {
+        result = apapi_table_format(merge, &head, &text, err);
+    }
+    if (result == 0) {
+        fputs(text, out);
+    }
+    free(text);
+    apapi_merge_destroy(merge);
+    return result;
+}
+
+/* --- several runs: domains -------------------------------------------------------------------- */
+
+static void table_headline(FILE *out, const struct report *report)
+{
+    const struct apapi_record *record = &report->runs[0].record;
+    struct text_line line = {out, strlen("apapi:")};
+    char clean[TEXT_SIZE];
+    char text[TEXT_SIZE + 16];
+
+    fputs("apapi:", out);
+    text_clean(clean, sizeof clean, record->id.name);
+    snprintf(text, sizeof text, "\"%s\"", clean);
+    text_item(&line, 1, text);
+    snprintf(text, sizeof text, "%zu runs", report->count);
+    text_item(&line, 2, text);
+    for (size_t i = 0; i < record->measurement.component_count; i++) {
+        const struct apapi_component_result *component = &record->measurement.components[i];
+
+        if (component->measured) {
+            snprintf(text, sizeof text, "%s (%s)", component->name, component->source);
+            text_clean(clean, sizeof clean, text);
+            text_item(&line, 2, clean);
+        }
+    }
+    fputc('\n', out);
+}
+
+static int domain_label_width(const struct report *report)
+{
+    return (int)strlen(report_missing_domains(report) ? "partial total" : "(package)");
+}
+
+static void table_domain(FILE *out, const struct report *report, enum apapi_domain domain,
+                         const char *label)
+{
+    const struct spread energy_j = report_spread(report, run_energy_j, domain);
+    const struct spread mean_w = report_spread(report, run_mean_w, domain);
+
+    fprintf(out, "  %-*s", domain_label_width(report), label);
+    table_spread(out, &energy_j, "J", DOMAIN_CELL_WIDTH);
+    table_spread(out, &mean_w, "W", DOMAIN_CELL_WIDTH);
+    if (energy_j.count < report->count) {
+        fprintf(out, "  in %zu of %zu runs", energy_j.count, report->count);
+    }
+    fputc('\n', out);
+}
+
+/* @return whether there is any. */
+static bool table_domains_that(FILE *out, const struct report *report, bool add_up)
+{
+    bool any = false;
+
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        char label[32];
+
+        if (apapi_domain_adds_up(domain) == add_up && report_has_domain(report, domain)) {
+            snprintf(label, sizeof label, add_up ? "%s" : "(%s)", apapi_domain_name(domain));
+            table_domain(out, report, domain, label);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* The least share of a run's time that the domain's energy is of. */
+static void table_coverage(FILE *out, const struct report *report, enum apapi_domain domain)
+{
+    double least = NAN;
+
+    for (size_t i = 0; i < report->count; i++) {
+        const struct apapi_domain_result *one = &report->runs[i].record.measurement.domains[domain];
+
+        least = one->measured && one->covered > 0 ? fmin(least, one->covered) : least;
+    }
+    if (coverage_is_low(least)) {
+        fprintf(out, "  %s: energy of the covered %.1f %% in the worst run\n",
+                apapi_domain_name(domain), coverage_pct(least));
+    }
+}
+
+static void table_domains(FILE *out, const struct report *report)
+{
+    uint32_t missing = report_missing_domains(report);
+    char names[DOMAIN_LIST_SIZE];
+    bool any = false;
+
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        any |= report_has_domain(report, domain);
+    }
+    if (!any) {
+        return;
+    }
+    fprintf(out, "  %-*s", domain_label_width(report), "domain");
+    table_cell(out, "energy", DOMAIN_CELL_WIDTH);
+    table_cell(out, "mean power", DOMAIN_CELL_WIDTH);
+    fputc('\n', out);
+    if (table_domains_that(out, report, true)) {
+        table_domain(out, report, APAPI_DOMAIN_NONE, missing ? "partial total" : "total");
+    }
+    if (table_domains_that(out, report, false)) {
+        fputs("  in brackets: inside package or around other domains, not to be added\n", out);
+    }
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        table_coverage(out, report, domain);
+    }
+    if (missing) {
+        domain_list_text(missing, ", ", names);
+        fprintf(out, "  total without %s, whose energy is not known\n", names);
+    }
+}
+
+/* --- several runs: regions -------------------------------------------------------------------- */
+
+static void table_region(FILE *out, const struct report *report,
+                         const struct apapi_region_result *region)
+{
+    const struct region_spread spread = report_region(report, region);
+    char clean[APAPI_REGION_PATH_SIZE], label[4 * REGION_LABEL_WIDTH + 1];
+    int columns;
+
+    text_clean(clean, sizeof clean, table_region_label(region));
+    text_shorten(label, sizeof label, clean, REGION_LABEL_WIDTH, REGION_LABEL_TAIL);
+    columns = (int)text_columns(label);
+    fprintf(out, "  %s%*s", label, columns < REGION_LABEL_WIDTH ? REGION_LABEL_WIDTH - columns : 0,
+            "");
+    table_spread(out, &spread.energy_j, "J", REGION_CELL_WIDTH);
+    table_spread(out, &spread.mean_w, "W", REGION_CELL_WIDTH);
+    fprintf(out, "  %s", apapi_region_method_name(region->method));
+    if (spread.time_s.count < report->count) {
+        fprintf(out, ", %zu of %zu runs", spread.time_s.count, report->count);
+    }
+    fputc('\n', out);
+}
+
+/* A row for each of those with the highest energy, and the figures of merit of one run, on average.
+ */
+static int table_regions(FILE *out, const struct report *report)
+{
+    const struct spread energy_j = report_spread(report, run_energy_j, APAPI_DOMAIN_NONE);
+    struct apapi_regions regions;
+    size_t named = 0;
+
+    if (report_regions(report, &regions)) {
+        return -1;
+    }
+    for (; named < regions.count && regions.list[named].kind == APAPI_REGION_NAMED; named++) {
+        if (named == 0) {
+            fprintf(out, "  %-*s%*s%*s  method\n", REGION_LABEL_WIDTH, "region",
+                    REGION_CELL_WIDTH + 2, "energy", REGION_CELL_WIDTH + 2, "mean");
+        }
+        if (named < TABLE_REGIONS) {
+            table_region(out, report, &regions.list[named]);
+        }
+    }
+    if (named > TABLE_REGIONS) {
+        fprintf(out, "  %zu more region%s\n", named - TABLE_REGIONS,
+                text_plural(named - TABLE_REGIONS));
+    }
+    for (size_t i = 0; i < regions.fom_count; i++) {
+        struct apapi_fom fom = regions.foms[i];
+        char text[TABLE_FOM_SIZE];
+
+        fom.value /= (double)report->count;
+        table_fom_text(text, sizeof text, &fom, energy_j.mean);
+        text_wrap(out, text);
+    }
+    apapi_regions_clear(&regions);
+    return 0;
+}
+
+/* --- several runs: notes ---------------------------------------------------------------------- */
+
+static void table_unmeasured(FILE *out, const struct report *report)
+{
+    const struct apapi_measurement *m = &report->runs[report->count - 1].record.measurement;
+    char text[TEXT_SIZE];
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        if (!m->components[i].measured) {
+            snprintf(text, sizeof text, "%s: not measured (%s)", m->components[i].name,
+                     m->components[i].reason);
+            text_wrap(out, text);
+        }
+    }
+}
+
+/* In how many runs it did not move. */
+static size_t count_still(const struct report *report, size_t component, size_t event, bool *stuck)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->count; i++) {
+        const struct apapi_measurement *m = &report->runs[i].record.measurement;
+
+        if (component < m->component_count && event < m->components[component].event_count) {
+            const struct apapi_event_result *one = &m->components[component].events[event];
+
+            count += one->stuck || one->still;
+            *stuck |= one->stuck;
+        }
+    }
+    return count;
+}
+
+/* All runs have the same events. */
+static void table_still(FILE *out, const struct report *report)
+{
+    const struct apapi_measurement *m = &report->runs[report->count - 1].record.measurement;
+    char text[TEXT_SIZE];
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            bool stuck = false;
+            size_t count = count_still(report, i, k, &stuck);
+
+            if (count > 0) {
+                snprintf(text, sizeof text,
+                         "%s: counter did not move in %zu of %zu runs, not counted%s",
+                         m->components[i].events[k].event.name, count, report->count,
+                         stuck ? "" : " (too short a time to tell whether it is stuck)");
+                text_wrap(out, text);
+            }
+        }
+    }
+}
+
+static void table_time(struct text_line *line, const char *word, const struct spread *spread)
+{
+    char mean[UNITS_SIZE];
+    char sd[UNITS_SIZE];
+    char cell[CELL_SIZE];
+    char text[TEXT_SIZE];
+
+    if (spread->mean < 60) {
+        spread_text(cell, sizeof cell, spread, "s");
+    } else {
+        units_duration(mean, sizeof mean, spread->mean);
+        units_duration(sd, sizeof sd, spread->sd);
+        snprintf(cell, sizeof cell, "%s %s %s", mean, text_plus_minus(), sd);
+    }
+    snprintf(text, sizeof text, "%s %s", word, cell);
+    text_item(line, line->column ? 3 : 2, text);
+}
+
+static void table_times(FILE *out, const struct report *report)
+{
+    const struct spread elapsed_s = report_spread(report, run_elapsed_s, APAPI_DOMAIN_NONE);
+    const struct spread user_s = report_spread(report, run_user_s, APAPI_DOMAIN_NONE);
+    const struct spread system_s = report_spread(report, run_system_s, APAPI_DOMAIN_NONE);
+    struct text_line line = {out, 0};
+    uint64_t peak_bytes = 0;
+    char size[UNITS_SIZE];
+
+    for (size_t i = 0; i < report->count; i++) {
+        uint64_t one = child_peak_bytes(&report->runs[i].end);
+
+        peak_bytes = one > peak_bytes ? one : peak_bytes;
+    }
+    table_time(&line, "elapsed", &elapsed_s);
+    table_time(&line, "user", &user_s);
+    table_time(&line, "system", &system_s);
+    units_bytes(size, sizeof size, peak_bytes);
+    fprintf(out, "\n  peak memory %s\n", size);
+}
+
+/* With half of the confidence interval in place of the standard deviation. */
+static struct spread confidence_of(const struct report *report, run_value_f value)
+{
+    struct spread spread = report_spread(report, value, APAPI_DOMAIN_NONE);
+
+    spread.sd = student_half_width(&spread);
+    return spread;
+}
+
+static void table_confident(struct text_line *line, const char *word, const struct spread *spread,
+                            const char *unit)
+{
+    char cell[CELL_SIZE], text[TEXT_SIZE];
+
+    if (spread->count > 1) {
+        spread_text(cell, sizeof cell, spread, unit);
+        snprintf(text, sizeof text, "%s %s", word, cell);
+        text_item(line, 3, text);
+    }
+}
+
+static void table_confidence(FILE *out, const struct report *report)
+{
+    const struct spread energy_j = confidence_of(report, run_energy_j);
+    const struct spread mean_w = confidence_of(report, run_mean_w);
+    const struct spread elapsed_s = confidence_of(report, run_elapsed_s);
+    struct text_line line = {out, 0};
+
+    if (report->count > 1) {
+        text_item(&line, 2, "95 % confidence:");
+        table_confident(&line, "energy", &energy_j, "J");
+        table_confident(&line, "power", &mean_w, "W");
+        table_time(&line, "elapsed", &elapsed_s);
+        fputc('\n', out);
+    }
+}
+
+/* In how many runs, how often ("3 times each", "3.3 ± 0.6 times"), and when for the first time. */
+static void table_crossings(FILE *out, const struct report *report)
+{
+    struct runs_crossed rows[LIMITS_MAX];
+    size_t count = runs_crossed(report, rows);
+    char times[CELL_SIZE], first[CELL_SIZE], text[2 * TEXT_SIZE];
+
+    for (size_t i = 0; i < count; i++) {
+        const struct spread *often = &rows[i].count;
+
+        if (often->sd > 0) {
+            spread_text(times, sizeof times, often, "times");
+        } else {
+            snprintf(times, sizeof times, "%g time%s each", often->mean,
+                     often->mean > 1 ? "s" : "");
+        }
+        spread_text(first, sizeof first, &rows[i].first_s, "s");
+        snprintf(text, sizeof text, "%s: crossed in %zu of %zu runs (%s, first at %s)",
+                 rows[i].threshold, often->count, report->count, times, first);
+        text_wrap(out, text);
+    }
+}
+
+static void table_ends(FILE *out, const struct report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        char end[128];
+
+        table_end_text(end, sizeof end, report->runs[i].end.status);
+        if (*end) {
+            fprintf(out, "  run %zu: %s\n", i + 1, end);
+        }
+    }
+    if (report->count < report->runs_wanted) {
+        fprintf(out, "  %zu of %u runs\n", report->count, report->runs_wanted);
+    }
+}
+
+int report_table(FILE *out, const struct report *report, struct apapi_error *err)
+{
+    if (report->count == 1) {
+        return table_run(out, report, report->runs, err);
+    }
+    for (size_t i = 0; report->verbose && i < report->count; i++) {
+        fprintf(out, "run %zu:\n", i + 1);
+        if (table_run(out, report, &report->runs[i], err)) {
+            return -1;
+        }
+    }
+    table_headline(out, report);
+    table_domains(out, report);
+    if (table_regions(out, report)) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    table_unmeasured(out, report);
+    table_still(out, report);
+    table_times(out, report);
+    table_confidence(out, report);
+    table_crossings(out, report);
+    table_ends(out, report);
+    return 0;
+}
+
+/* --- two programs ----------------------------------------------------------------------------- */
+
+static struct difference table_difference(FILE *out, const char *word, run_value_f value,
+                                          const char *unit, const struct report reports[2])
+{
+    const struct difference difference = report_difference(reports, value);
+    const struct spread shown = {1, difference.mean, difference.half_width};
+    double first = report_spread(&reports[0], value, APAPI_DOMAIN_NONE).mean;
+    char cell[CELL_SIZE];
+
+    if (isnan(difference.mean)) {
+        return difference;
+    }
+    spread_text(cell, sizeof cell, &shown, unit);
+    fprintf(out, "  %-8s  %s", word, cell);
+    if (first > 0) {
+        fprintf(out, "  (%+.1f %%)", 100 * difference.mean / first);
+    }
+    if (difference.p < 0.001) {
+        fputs("  p < 0.001", out);
+    } else if (!isnan(difference.p)) {
+        fprintf(out, "  p = %.3f", difference.p);
+    }
+    fputc('\n', out);
+    return difference;
+}
+
+static void table_verdict(FILE *out, const struct difference *energy,
+                          const struct report reports[2])
+{
+    char name[APAPI_TEXT_SIZE];
+
+    if (isnan(energy->p)) {
+        return;
+    }
+    if (energy->p >= SIGNIFICANT) {
+        fputs("  no significant difference in energy\n", out);
+        return;
+    }
+    text_clean(name, sizeof name, reports[energy->mean < 0 ? 1 : 0].runs[0].record.id.name);
+    fprintf(out, "  the %s program, \"%s\", uses less energy\n",
+            energy->mean < 0 ? "second" : "first", name);
+}
+
+int compare_table(FILE *out, const struct report reports[2], struct apapi_error *err)
+{
+    struct difference energy;
+
+    if (report_table(out, &reports[0], err) || report_table(out, &reports[1], err)) {
+        return -1;
+    }
+    fputs("difference: second program - first\n", out);
+    energy = table_difference(out, "energy", run_energy_j, "J", reports);
+    table_difference(out, "power", run_mean_w, "W", reports);
+    table_difference(out, "elapsed", run_elapsed_s, "s", reports);
+    table_verdict(out, &energy, reports);
+    fprintf(out,
+            "  %s: 95 %% confidence; p: how often chance alone gives such a difference (Welch)\n",
+            text_plus_minus());
+    return 0;
+}
+
+/* --- Markdown --------------------------------------------------------------------------------- */
+
+/* The command as words with blanks between them; what would end the cell is replaced. */
+static void markdown_command(FILE *out, const struct report *report)
+{
+    char text[COMMAND_SIZE] = "", clean[COMMAND_SIZE];
+    size_t size = 0;
+
+    for (char *const *word = report->program; word && *word && size < sizeof text; word++) {
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s", size ? " " : "", *word);
+    }
+    if (!report->program) {
+        snprintf(text, sizeof text, "%s", report->runs[0].record.id.name);
+    }
+    text_clean(clean, sizeof clean, text);
+    fputs("| `", out);
+    for (const char *at = clean; *at; at++) {
+        if (*at == '|') {
+            fputs("\\|", out);
+        } else {
+            fputc(*at == '`' ? '\'' : *at, out);
+        }
+    }
+    fputs("` |", out);
+}
+
+static void markdown_spread(FILE *out, const struct spread *spread, int decimals)
+{
+    if (spread->count == 0) {
+        fputs(" |", out);
+    } else if (spread->count == 1) {
+        fprintf(out, " %.*f |", decimals, spread->mean);
+    } else {
+        fprintf(out, " %.*f %s %.*f |", decimals, spread->mean, text_plus_minus(), decimals,
+                spread->sd);
+    }
+}
+
+static void markdown_extremes(FILE *out, const struct report *report)
+{
+    double min = NAN, max = NAN;
+
+    for (size_t i = 0; i < report->count; i++) {
+        double energy_j = run_energy_j(&report->runs[i], APAPI_DOMAIN_NONE);
+
+        min = fmin(min, energy_j);
+        max = fmax(max, energy_j);
+    }
+    if (isnan(min)) {
+        fputs(" | |", out);
+    } else {
+        fprintf(out, " %.1f | %.1f |", min, max);
+    }
+}
+
+static void markdown_line(FILE *out, const struct report *report, double least_j)
+{
+    const struct spread energy_j = report_spread(report, run_energy_j, APAPI_DOMAIN_NONE);
+    const struct spread mean_w = report_spread(report, run_mean_w, APAPI_DOMAIN_NONE);
+    const struct spread elapsed_s = report_spread(report, run_elapsed_s, APAPI_DOMAIN_NONE);
+
+    markdown_command(out, report);
+    markdown_spread(out, &energy_j, 1);
+    markdown_extremes(out, report);
+    markdown_spread(out, &mean_w, 1);
+    markdown_spread(out, &elapsed_s, 3);
+    if (energy_j.count > 0 && least_j > 0) {
+        fprintf(out, " %.2f |\n", energy_j.mean / least_j);
+    } else {
+        fputs(" |\n", out);
+    }
+}
+
+void report_markdown(FILE *out, const struct report *reports, size_t count)
+{
+    double least_j = NAN;
+
+    fputs("| Command | Energy [J] | Min [J] | Max [J] | Mean power [W] | Time [s] | Relative |\n"
+          "|:---|---:|---:|---:|---:|---:|---:|\n",
+          out);
+    for (size_t i = 0; i < count; i++) {
+        if (reports[i].count > 0) {
+            least_j =
+                fmin(least_j, report_spread(&reports[i], run_energy_j, APAPI_DOMAIN_NONE).mean);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (reports[i].count > 0) {
+            markdown_line(out, &reports[i], least_j);
+        }
+    }
+}
