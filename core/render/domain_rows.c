@@ -8,18 +8,18 @@
 #include "base/text.h"
 #include "record/record.h"
 
-static const char *const column_names[TABLE_COLUMNS] = {"energy", "mean", "min", "max", "p95"};
-static const char *const column_units[TABLE_COLUMNS] = {"J", "W", "W", "W", "W"};
+static const char *const column_names[ROW_COLUMNS] = {"energy", "mean", "min", "max", "p95"};
+static const char *const column_units[ROW_COLUMNS] = {"J", "W", "W", "W", "W"};
 
 void table_row_set(struct table_row *row, double energy_j, double uncertainty_j,
                    const struct apapi_summary *power_w, bool brief)
 {
     row->uncertainty = energy_j > 0 ? uncertainty_j / energy_j : NAN;
-    row->values[TABLE_ENERGY] = energy_j;
-    row->values[TABLE_MEAN] = brief ? NAN : power_w->mean;
-    row->values[TABLE_MIN] = brief ? NAN : power_w->min;
-    row->values[TABLE_MAX] = brief ? NAN : power_w->max;
-    row->values[TABLE_P95] = brief ? NAN : power_w->p95;
+    row->values[ROW_ENERGY] = energy_j;
+    row->values[ROW_MEAN] = brief ? NAN : power_w->mean;
+    row->values[ROW_MIN] = brief ? NAN : power_w->min;
+    row->values[ROW_MAX] = brief ? NAN : power_w->max;
+    row->values[ROW_P95] = brief ? NAN : power_w->p95;
 }
 
 void table_row_name(struct table_row *row, enum apapi_domain domain)
@@ -57,7 +57,7 @@ static void table_rows_format_column(struct table_rows *rows, size_t column)
             continue;
         }
         if (isnan(value)) {
-            snprintf(cell, TABLE_CELL_SIZE, "-");
+            snprintf(cell, ROW_CELL_SIZE, "-");
             continue;
         }
         if (value != 0 && fabs(value) < most / 100) {
@@ -66,8 +66,8 @@ static void table_rows_format_column(struct table_rows *rows, size_t column)
         }
         units_keep_known(&scale, value, fabs(value) * rows->rows[i].uncertainty);
         units_number(number, sizeof(number), value, &scale);
-        snprintf(cell, TABLE_CELL_SIZE, "%s %*s%s", number, (int)strlen(common.prefix),
-                 scale.prefix, column_units[column]);
+        snprintf(cell, ROW_CELL_SIZE, "%s %*s%s", number, (int)strlen(common.prefix), scale.prefix,
+                 column_units[column]);
     }
 }
 
@@ -112,7 +112,7 @@ static void table_rows_put_cell(const struct table_rows *rows, size_t column, co
                                 const char *share, FILE *out)
 {
     fprintf(out, "   %*s", rows->widths[column], cell);
-    if (column == TABLE_ENERGY) {
+    if (column == ROW_ENERGY) {
         table_rows_put_share(rows, share, out);
     }
 }

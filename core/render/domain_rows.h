@@ -11,14 +11,14 @@
 
 /* Energies and powers of domains: the same lines in the table of a step and in that of a job. */
 
-enum table_column { TABLE_ENERGY, TABLE_MEAN, TABLE_MIN, TABLE_MAX, TABLE_P95, TABLE_COLUMNS };
+enum row_column { ROW_ENERGY, ROW_MEAN, ROW_MIN, ROW_MAX, ROW_P95, ROW_COLUMNS };
 
-#define TABLE_CELL_SIZE (UNITS_SIZE + 8)
+#define ROW_CELL_SIZE (UNITS_SIZE + 8)
 
 struct table_row {
     char label[48];
     double uncertainty; /* of all its values, as a share; NaN: not known */
-    double values[TABLE_COLUMNS];
+    double values[ROW_COLUMNS];
     size_t columns; /* how many are shown */
     size_t nodes;
     bool is_total;
@@ -32,12 +32,12 @@ struct table_rows {
     struct table_row rows[APAPI_DOMAINS + 1];
     size_t count;
     size_t columns; /* of all domains; the total may have fewer */
-    int least_width[TABLE_COLUMNS];
-    char cells[APAPI_DOMAINS + 1][TABLE_COLUMNS][TABLE_CELL_SIZE];
+    int least_width[ROW_COLUMNS];
+    char cells[APAPI_DOMAINS + 1][ROW_COLUMNS][ROW_CELL_SIZE];
     char shares[APAPI_DOMAINS + 1][UNITS_SHARE_SIZE];
     int label_width;
     int share_width; /* 0: no row has one */
-    int widths[TABLE_COLUMNS];
+    int widths[ROW_COLUMNS];
 };
 
 /** A row's energy and, unless it is of a time too short for that, its powers. */

@@ -22,7 +22,7 @@ struct give {
 };
 
 struct grid {
-    const struct grid_column *columns;
+    struct grid_column *columns;
     struct give *gives;
     size_t column_count;
     struct namelist cells;
@@ -36,16 +36,19 @@ struct grid *grid_create(const struct grid_column *columns, size_t count)
     if (!grid) {
         return NULL;
     }
+    grid->columns = calloc(count, sizeof *grid->columns);
     grid->gives = calloc(count, sizeof *grid->gives);
-    if (!grid->gives) {
+    if (!grid->columns || !grid->gives) {
+        free(grid->columns);
+        free(grid->gives);
         free(grid);
         return NULL;
     }
+    memcpy(grid->columns, columns, count * sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         grid_yield(grid, i, GRID_WHOLE, false);
     }
     grid_yield(grid, count - 1, LAST_MIN, true);
-    grid->columns = columns;
     grid->column_count = count;
     return grid;
 }
@@ -218,6 +221,7 @@ int grid_finish(struct grid *grid, const char *title, FILE *out, size_t width)
     }
     if (grid) {
         namelist_free(&grid->cells);
+        free(grid->columns);
         free(grid->gives);
         free(grid);
     }

@@ -80,7 +80,7 @@ static void set_row(const struct job_table *table, struct table_row *row, double
 {
     const struct apapi_summary power_w = {NAN, mean_w, NAN, NAN};
 
-    row->columns = TABLE_MEAN + 1;
+    row->columns = ROW_MEAN + 1;
     table_row_set(row, energy_j, uncertainty_j, &power_w, job_table_is_brief(table));
 }
 
@@ -152,8 +152,7 @@ static double job_table_measured_pct(const struct job_table *table)
 
 static void job_table_put_domains(const struct job_table *table)
 {
-    struct table_rows rows = {.columns = TABLE_MEAN + 1,
-                              .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
+    struct table_rows rows = {.columns = ROW_MEAN + 1, .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
 
     job_table_add_domains(table, &rows, true);
     job_table_add_total(table, &rows);

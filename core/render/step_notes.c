@@ -90,7 +90,7 @@ static void put_cpu(FILE *out, const struct apapi_measurement *m)
     fputc('\n', out);
 }
 
-void table_put_trust(const struct table *table)
+void table_put_trust(const struct step_table *table)
 {
     const struct apapi_measurement *m = &table->merge->only.measurement;
 
@@ -118,7 +118,7 @@ static void table_notes_put_names(FILE *out, const struct merge_note *note)
     }
 }
 
-static void put_subject(FILE *out, const struct merge_note *note, const struct table *table)
+static void put_subject(FILE *out, const struct merge_note *note, const struct step_table *table)
 {
     bool of_all = table->expected < 2 || note->nodes == table->recorded;
 
@@ -144,7 +144,7 @@ static void put_verdict(FILE *out, const struct merge_note *note)
     }
 }
 
-static int table_notes_put_note(const struct merge_note *note, const struct table *table)
+static int table_notes_put_note(const struct merge_note *note, const struct step_table *table)
 {
     char *text = NULL;
     size_t size;
@@ -163,7 +163,7 @@ static int table_notes_put_note(const struct merge_note *note, const struct tabl
 }
 
 static int put_sorted(const struct merge_note *const *notes, size_t count,
-                      const struct table *table)
+                      const struct step_table *table)
 {
     size_t listed[MERGE_NOTE_KINDS] = {0}, left_out = 0;
 
@@ -181,7 +181,7 @@ static int put_sorted(const struct merge_note *const *notes, size_t count,
     return 0;
 }
 
-static int table_notes_put_notes(const struct table *table)
+static int table_notes_put_notes(const struct step_table *table)
 {
     const struct merge_notes *notes = &table->merge->notes;
     const struct merge_note **sorted = merge_notes_sorted(notes);
@@ -195,7 +195,7 @@ static int table_notes_put_notes(const struct table *table)
     return rc;
 }
 
-static void put_late(const struct table *table)
+static void put_late(const struct step_table *table)
 {
     uint64_t late_ns = table->merge->late_ns;
     char duration[UNITS_SIZE];
@@ -228,7 +228,7 @@ static void table_notes_put_count(FILE *out, bool *any, uint64_t count, const ch
     *any = true;
 }
 
-static void table_notes_put_incidents(const struct table *table)
+static void table_notes_put_incidents(const struct step_table *table)
 {
     const struct apapi_incidents *sum = &table->merge->incidents;
     bool any = false;
@@ -245,7 +245,7 @@ static void table_notes_put_incidents(const struct table *table)
 }
 
 /* Nearly every short run is: who sees it for the first time must not think that it is a fault. */
-static void put_rough(const struct table *table)
+static void put_rough(const struct step_table *table)
 {
     if (table->merge->incidents.rough > 0) {
         text_wrap(table->out, "rough: the readings are too few, or too slow, to rule out an error "
@@ -254,7 +254,7 @@ static void put_rough(const struct table *table)
     }
 }
 
-int table_put_notes(const struct table *table)
+int table_put_notes(const struct step_table *table)
 {
     if (table_notes_put_notes(table) < 0) {
         return -1;

@@ -6,7 +6,7 @@
 #include "sum/merge.h"
 
 /** The input of all parts of a step's table. */
-struct table {
+struct step_table {
     FILE *out;
     const struct apapi_table_head *head;
     const struct apapi_merge *merge;
@@ -16,9 +16,9 @@ struct table {
 };
 
 /** What was not measured and why, and what went wrong. 0; -1 with ENOMEM. */
-int table_put_notes(const struct table *table);
+int table_put_notes(const struct step_table *table);
 
 /** How reliable the numbers of a single node are. */
-void table_put_trust(const struct table *table);
+void table_put_trust(const struct step_table *table);
 
 #endif

@@ -23,7 +23,7 @@ static const char *table_share_idle(const struct apapi_share *share)
     return share->idle[0] == 'c' ? ", idle power by cores" : ", idle power apart";
 }
 
-static void table_put_share(const struct table *table)
+static void table_put_share(const struct step_table *table)
 {
     const struct share_sum *sum = &table->merge->share;
     const struct apapi_share *share = &sum->share;
@@ -60,12 +60,12 @@ static void set_values(struct table_row *row, const struct merge_domain *sum, bo
 }
 
 /* Whether the step is too short for a power. */
-static bool table_domains_is_brief(const struct table *table)
+static bool table_domains_is_brief(const struct step_table *table)
 {
     return window_is_longer(table->merge->window_ns, table->merge->elapsed_s * 1e9);
 }
 
-static void table_domains_add_domain(struct table_rows *rows, const struct table *table,
+static void table_domains_add_domain(struct table_rows *rows, const struct step_table *table,
                                      enum apapi_domain domain)
 {
     struct table_row *row = &rows->rows[rows->count];
@@ -83,7 +83,7 @@ static void table_domains_add_domain(struct table_rows *rows, const struct table
 }
 
 static void name_total(struct table_row *row, const struct merge_total *total,
-                       const struct table *table)
+                       const struct step_table *table)
 {
     size_t nodes = total->sum.nodes;
 
@@ -97,7 +97,7 @@ static void name_total(struct table_row *row, const struct merge_total *total,
     }
 }
 
-static void table_domains_add_total(struct table_rows *rows, const struct table *table)
+static void table_domains_add_total(struct table_rows *rows, const struct step_table *table)
 {
     struct table_row *row = &rows->rows[rows->count];
     struct merge_total total;
@@ -109,14 +109,14 @@ static void table_domains_add_total(struct table_rows *rows, const struct table 
     name_total(row, &total, table);
     row->is_total = true;
     set_values(row, &total.sum, table_domains_is_brief(table));
-    row->columns = row->bin_ns > 0 ? TABLE_MAX + 1 : TABLE_MEAN + 1;
+    row->columns = row->bin_ns > 0 ? ROW_MAX + 1 : ROW_MEAN + 1;
     rows->count++;
 }
 
-static void collect_rows(struct table_rows *rows, const struct table *table)
+static void collect_rows(struct table_rows *rows, const struct step_table *table)
 {
     /* a percentile of several nodes' sum is not known */
-    rows->columns = table->head->verbose && table->recorded == 1 ? TABLE_COLUMNS : TABLE_P95;
+    rows->columns = table->head->verbose && table->recorded == 1 ? ROW_COLUMNS : ROW_P95;
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         if (apapi_domain_adds_up(domain)) {
             table_domains_add_domain(rows, table, domain);
@@ -131,7 +131,7 @@ static void collect_rows(struct table_rows *rows, const struct table *table)
 }
 
 /* Domains that no node knows, although there are meters for them. */
-static void put_unknown(const struct table *table)
+static void put_unknown(const struct step_table *table)
 {
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         struct merge_domain sum;
@@ -149,7 +149,7 @@ static void put_unknown(const struct table *table)
     }
 }
 
-static void table_domains_put_partial(const struct table_rows *rows, const struct table *table)
+static void table_domains_put_partial(const struct table_rows *rows, const struct step_table *table)
 {
     for (size_t i = 0; i < rows->count; i++) {
         if (!rows->rows[i].is_total && rows->rows[i].nodes < table->recorded) {
@@ -184,7 +184,7 @@ static void put_added_up(const struct table_rows *rows, FILE *out)
     fputs(count ? ": the nodes' own, added up\n" : "", out);
 }
 
-static void put_meaning(const struct table_rows *rows, const struct table *table)
+static void put_meaning(const struct table_rows *rows, const struct step_table *table)
 {
     uint64_t bin_ns = table_domains_widest_bin_ns(rows);
     char width[UNITS_SIZE];
@@ -206,7 +206,7 @@ static void put_meaning(const struct table_rows *rows, const struct table *table
     put_added_up(rows, table->out);
 }
 
-static void put_footnotes(const struct table_rows *rows, const struct table *table)
+static void put_footnotes(const struct table_rows *rows, const struct step_table *table)
 {
     const struct merge_span *covered = &table->merge->covered_pct;
     bool brackets = false;
@@ -286,7 +286,7 @@ static void add_mean(struct node_texts *nodes, const struct spread *spread)
     }
 }
 
-static void add_spread(struct node_texts *nodes, const struct table *table)
+static void add_spread(struct node_texts *nodes, const struct step_table *table)
 {
     struct spread spread = {0};
 
@@ -301,7 +301,7 @@ static void add_spread(struct node_texts *nodes, const struct table *table)
     add_mean(nodes, &spread);
 }
 
-static void collect_nodes(struct node_texts *nodes, const struct table *table)
+static void collect_nodes(struct node_texts *nodes, const struct step_table *table)
 {
     struct merge_total total;
     bool known = false;
@@ -338,7 +338,7 @@ static void format_span(char *text, size_t size, double least, double most, int 
     }
 }
 
-static void format_coverage(char *text, size_t size, const struct table *table)
+static void format_coverage(char *text, size_t size, const struct step_table *table)
 {
     const struct merge_span *covered = &table->merge->covered_pct;
     const struct merge_span *samples = &table->merge->samples;
@@ -356,7 +356,7 @@ static void format_coverage(char *text, size_t size, const struct table *table)
 }
 
 /* Put nodes at the left and coverage at the right of one line if they fit, otherwise on several. */
-static void put_nodes_and_coverage(const struct table *table)
+static void put_nodes_and_coverage(const struct step_table *table)
 {
     struct text_line line = {table->out, 0};
     struct node_texts nodes = {0};
@@ -385,7 +385,7 @@ static void put_nodes_and_coverage(const struct table *table)
     }
 }
 
-static void table_put_domains(const struct table *table)
+static void table_put_domains(const struct step_table *table)
 {
     struct table_rows rows = {.least_width = {8, 7, 7, 7, 7}};
 
@@ -413,7 +413,7 @@ static bool is_in_domains(const struct apapi_event *event)
            (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
 }
 
-static bool is_shown(const struct table *table, const struct merge_event *row)
+static bool is_shown(const struct step_table *table, const struct merge_event *row)
 {
     return table->head->verbose || !is_in_domains(&row->event);
 }
@@ -483,7 +483,7 @@ static void table_events_put_row(FILE *out, const struct merge_event *row)
     fputc('\n', out);
 }
 
-static void table_put_events(const struct table *table)
+static void table_put_events(const struct step_table *table)
 {
     const struct merge_events *events = &table->merge->events;
     size_t lines = 0;
@@ -518,7 +518,7 @@ static bool is_part(const struct apapi_merge *merge, const struct apapi_identity
             id->het_job != APAPI_UNKNOWN);
 }
 
-static void table_put_step(struct text_line *line, const struct table *table)
+static void table_put_step(struct text_line *line, const struct step_table *table)
 {
     struct apapi_identity id = table->merge->id;
     char step[APAPI_TEXT_SIZE - sizeof "step "];
@@ -557,7 +557,7 @@ static void put_item(struct text_line *line, const char *item)
 }
 
 /* Of a step the time by which its energy is divided. */
-static double table_elapsed_s(const struct table *table)
+static double table_elapsed_s(const struct step_table *table)
 {
     double busy_s = merge_busy_s(table->merge);
 
@@ -567,7 +567,7 @@ static double table_elapsed_s(const struct table *table)
     return isnan(busy_s) ? table->merge->elapsed_s : busy_s;
 }
 
-static void table_put_nodes(struct text_line *line, const struct table *table)
+static void table_put_nodes(struct text_line *line, const struct step_table *table)
 {
     size_t missing = table->expected - table->recorded;
     char text[64];
@@ -584,7 +584,7 @@ static void table_put_nodes(struct text_line *line, const struct table *table)
     put_item(line, text);
 }
 
-static void put_elapsed(struct text_line *line, const struct table *table)
+static void put_elapsed(struct text_line *line, const struct step_table *table)
 {
     char text[UNITS_SIZE];
 
@@ -595,7 +595,7 @@ static void put_elapsed(struct text_line *line, const struct table *table)
     put_item(line, text);
 }
 
-static void table_put_components(struct text_line *line, const struct table *table)
+static void table_put_components(struct text_line *line, const struct step_table *table)
 {
     for (size_t i = 0; i < table->merge->component_count; i++) {
         const struct merge_component *component = &table->merge->components[i];
@@ -608,7 +608,7 @@ static void table_put_components(struct text_line *line, const struct table *tab
     }
 }
 
-static void table_put_headline(const struct table *table)
+static void table_put_headline(const struct step_table *table)
 {
     const struct apapi_table_head *head = table->head;
     struct text_line line = {table->out, strlen("apapi:")};
@@ -648,7 +648,7 @@ static void put_peak(struct text_line *line, uint64_t peak_bytes)
     }
 }
 
-static void table_put_times(const struct table *table)
+static void table_put_times(const struct step_table *table)
 {
     struct text_line line = {table->out, 0};
 
@@ -662,7 +662,7 @@ static void table_put_times(const struct table *table)
     fputc('\n', table->out);
 }
 
-static int table_put_all_regions(const struct table *table)
+static int table_put_all_regions(const struct step_table *table)
 {
     struct apapi_regions regions;
     struct merge_total total;
@@ -676,7 +676,7 @@ static int table_put_all_regions(const struct table *table)
     return 0;
 }
 
-static int table_put_all(const struct table *table)
+static int table_put_all(const struct step_table *table)
 {
     table_put_headline(table);
     table_put_domains(table);
@@ -694,7 +694,7 @@ static int table_put_all(const struct table *table)
     return 0;
 }
 
-static int table_put_table(struct table *table, char **text)
+static int table_put_table(struct step_table *table, char **text)
 {
     char *result = NULL;
     size_t size;
@@ -713,7 +713,7 @@ int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table
 {
     const struct merge_node **nodes;
     ssize_t recorded = merge->no_memory ? -1 : merge_nodes(merge, &nodes);
-    struct table table = {.head = head, .merge = merge};
+    struct step_table table = {.head = head, .merge = merge};
     int rc;
 
     if (recorded < 0) {

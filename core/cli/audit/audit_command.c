@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/audit/audit.h"
-#include "cli/audit/audit_print.h"
 #include "cli/audit/audit_result.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
@@ -175,11 +174,6 @@ static int audit_set_times(struct audit *audit)
 
 static int audit_print(struct audit *audit)
 {
-    static int (*const forms[])(const struct audit_page *) = {
-        [AUDIT_TABLE] = audit_print_table,
-        [AUDIT_JSON] = audit_print_json,
-        [AUDIT_CSV] = audit_print_csv,
-    };
     struct audit_page page = {.ledger = &audit->ledger, .no_header = audit->no_header};
     uint32_t *order = audit_order(&audit->ledger);
     int result = -1;
@@ -188,7 +182,8 @@ static int audit_print(struct audit *audit)
         page.order = order;
         page.count = audit->ledger.row_count;
         page.count = audit->top && audit->top < page.count ? audit->top : page.count;
-        result = forms[audit->form](&page);
+        result = audit->form == AUDIT_JSON ? audit_print_json(&page)
+                                           : audit_print_table(&page, audit->form == AUDIT_CSV);
     }
     free(order);
     return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);

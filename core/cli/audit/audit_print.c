@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/audit/audit_print.h"
-
 #include <math.h>
 #include <stdio.h>
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/units.h"
+#include "base/json.h"
 #include "cli/audit/audit_result.h"
-#include "render/csv.h"
-#include "render/grid.h"
+#include "cli/json.h"
+#include "render/table.h"
 
+#define AUDIT_JSON_VERSION 1
 #define REASONS_SIZE 1024
 
-struct audit_row audit_page_total(const struct audit_page *page)
+static struct audit_row audit_page_total(const struct audit_page *page)
 {
     struct audit_row total = audit_row_empty();
 
@@ -23,115 +22,162 @@ struct audit_row audit_page_total(const struct audit_page *page)
     return total;
 }
 
-void audit_day_text(const struct audit_row *row, char *text, size_t size)
-{
-    timestamp_day(text, size, row->day_ns);
-}
+/* --- a table, and CSV ------------------------------------------------------------------------ */
 
-/* --- a table -------------------------------------------------------------------------------- */
+static const struct table_column audit_columns[] = {
+    {.key = "cluster"},
+    {.title = "node", .key = "node"},
+    {.title = "day", .key = "day"},
+    {.title = "energy", .key = "energy_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "shares", .key = "shares_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "idle", .key = "idle_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "nobody", .key = "unattributed_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.key = "hours_steps_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "unmeasured", .key = "unmeasured_s", .form = TABLE_DURATION},
+    {.title = "closure", .key = "closure_pct", .form = TABLE_PERCENT, .decimals = 2},
+    {.key = "idle_w", .form = TABLE_QUANTITY, .unit = "W"},
+    {.key = "records", .form = TABLE_COUNT},
+    {.key = "records_without_share", .form = TABLE_COUNT},
+    {.title = "what is missing", .key = "missing"}};
 
-static const struct grid_column audit_columns[] = {
-    {"node", false},      {"day", false},    {"energy", true},
-    {"shares", true},     {"idle", true},    {"nobody", true},
-    {"unmeasured", true}, {"closure", true}, {"what is missing", false}};
-
-static void audit_put_energy(struct grid *grid, double energy_j)
-{
-    char text[UNITS_SIZE] = "";
-
-    if (!isnan(energy_j)) {
-        units_quantity(text, sizeof text, energy_j, "J");
-    }
-    grid_put(grid, text);
-}
-
-static void audit_put_time(struct grid *grid, double seconds)
-{
-    char text[UNITS_SIZE] = "";
-
-    if (seconds > 0) {
-        units_duration(text, sizeof text, seconds);
-    }
-    grid_put(grid, text);
-}
-
-static void audit_put_cells(const struct audit_ledger *ledger, const struct audit_row *row,
-                            struct grid *grid)
+/* @param node  what the row is called */
+static void audit_put(const struct table *table, const struct audit_ledger *ledger,
+                      const struct audit_row *row, const char *node, const char *day)
 {
     const struct audit_result result = audit_evaluate(ledger, row);
     char reasons[REASONS_SIZE];
 
     audit_reasons_text(&result, reasons, sizeof reasons);
-    audit_put_energy(grid, result.sum.hours.energy_j);
-    audit_put_energy(grid, result.sum.shares_j);
-    audit_put_energy(grid, result.sum.hours.idle_j);
-    audit_put_energy(grid, result.sum.hours.unattributed_j);
-    audit_put_time(grid, result.unmeasured_s);
-    grid_format(grid, isnan(result.closure_pct) ? "" : "%.2f %%", result.closure_pct);
-    grid_put(grid, reasons);
+    table_put(table,
+              (struct table_cell[]){
+                  CELL_TEXT(*day ? pool_text(&ledger->texts, row->cluster) : ""),
+                  CELL_TEXT(node),
+                  CELL_TEXT(day),
+                  CELL_OR_BLANK(result.sum.hours.energy_j),
+                  CELL_OR_BLANK(result.sum.shares_j),
+                  CELL_OR_BLANK(result.sum.hours.idle_j),
+                  CELL_OR_BLANK(result.sum.hours.unattributed_j),
+                  CELL(result.sum.hours.steps_j),
+                  {.value = result.unmeasured_s, .text = result.unmeasured_s > 0 ? NULL : ""},
+                  CELL_OR_BLANK(result.closure_pct),
+                  CELL(result.idle_w),
+                  CELL((double)row->records),
+                  CELL((double)row->shareless),
+                  CELL_TEXT(reasons),
+              });
 }
 
-static void audit_put_row(const struct audit_ledger *ledger, const struct audit_row *row,
-                          struct grid *grid)
+int audit_print_table(const struct audit_page *page, bool csv)
 {
-    char day[TIMESTAMP_SIZE];
-
-    audit_day_text(row, day, sizeof day);
-    grid_put(grid, pool_text(&ledger->texts, row->node));
-    grid_put(grid, day);
-    audit_put_cells(ledger, row, grid);
-}
-
-int audit_print_table(const struct audit_page *page)
-{
-    struct grid *grid = grid_create(audit_columns, COUNT_OF(audit_columns));
+    struct table table =
+        table_begin(audit_columns, COUNT_OF(audit_columns), csv, !page->no_header, stdout);
+    const struct audit_ledger *ledger = page->ledger;
     const struct audit_row total = audit_page_total(page);
 
     for (size_t i = 0; i < page->count; i++) {
-        audit_put_row(page->ledger, &page->ledger->rows[page->order[i]], grid);
+        const struct audit_row *row = &ledger->rows[page->order[i]];
+        char day[TIMESTAMP_SIZE];
+
+        timestamp_day(day, sizeof day, row->day_ns);
+        audit_put(&table, ledger, row, pool_text(&ledger->texts, row->node), day);
     }
-    if (page->ledger->row_count > 1) {
-        grid_put(grid, "all");
-        grid_put(grid, "");
-        audit_put_cells(page->ledger, &total, grid);
+    if (ledger->row_count > 1 && !csv) {
+        audit_put(&table, ledger, &total, "all", "");
     }
-    return grid_finish(grid, NULL, stdout, terminal_width());
+    return table_end(&table, NULL);
 }
 
-/* --- for programs --------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------ */
 
-static void audit_csv_row(const struct audit_ledger *ledger, const struct audit_row *row)
+static void audit_json_sum(struct json_writer *json, const struct audit_sum *sum)
+{
+    json_put_number(json, "energy_j", sum->hours.energy_j, JSON_MEASURED);
+    json_put_number(json, "shares_j", sum->shares_j, JSON_MEASURED);
+    json_put_number(json, "idle_j", sum->hours.idle_j, JSON_MEASURED);
+    json_put_number(json, "unattributed_j", sum->hours.unattributed_j, JSON_MEASURED);
+    json_put_number(json, "hours_steps_j", sum->hours.steps_j, JSON_MEASURED);
+    json_put_number(json, "closure_pct", audit_closure(sum), JSON_MEASURED);
+}
+
+static void audit_json_domains(struct json_writer *json, const struct audit_row *row)
+{
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct audit_sum *sum = &row->sums[d];
+
+        if (!isnan(sum->hours.energy_j) || !isnan(sum->shares_j)) {
+            json_begin_object(json, apapi_domain_name(d));
+            audit_json_sum(json, sum);
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
+
+static void audit_json_reasons(struct json_writer *json, const struct audit_result *result)
+{
+    json_begin_array(json, "missing");
+    for (size_t i = 0; i < result->reason_count; i++) {
+        const struct audit_reason *reason = &result->reasons[i];
+
+        json_begin_object(json, NULL);
+        json_put_text(json, "reason", reason->text);
+        if (reason->count > 0) {
+            json_put_count(json, "count", reason->count);
+        }
+        json_put_number(json, "elapsed_s", reason->elapsed_s, JSON_MEASURED);
+        json_put_number(json, "energy_j", reason->energy_j, JSON_MEASURED);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+/* What rows and the total have. */
+static void audit_json_figures(struct json_writer *json, const struct audit_ledger *ledger,
+                               const struct audit_row *row)
 {
     const struct audit_result result = audit_evaluate(ledger, row);
-    char day[TIMESTAMP_SIZE], reasons[REASONS_SIZE];
 
-    audit_day_text(row, day, sizeof day);
-    audit_reasons_text(&result, reasons, sizeof reasons);
-    csv_put_text(stdout, pool_text(&ledger->texts, row->cluster));
-    putchar(',');
-    csv_put_text(stdout, pool_text(&ledger->texts, row->node));
-    printf(",%s", day);
-    csv_put_number_cell(stdout, result.sum.hours.energy_j);
-    csv_put_number_cell(stdout, result.sum.shares_j);
-    csv_put_number_cell(stdout, result.sum.hours.idle_j);
-    csv_put_number_cell(stdout, result.sum.hours.unattributed_j);
-    csv_put_number_cell(stdout, result.sum.hours.steps_j);
-    csv_put_number_cell(stdout, result.unmeasured_s);
-    csv_put_number_cell(stdout, result.closure_pct);
-    csv_put_number_cell(stdout, result.idle_w);
-    printf(",%llu,%llu,", (unsigned long long)row->records, (unsigned long long)row->shareless);
-    csv_put_text(stdout, reasons);
-    putchar('\n');
+    json_put_text(json, "meter",
+                  result.meter == AUDIT_TOTAL ? "total" : apapi_domain_name(result.meter));
+    audit_json_sum(json, &result.sum);
+    json_put_number(json, "measured_s", row->measured_s, JSON_MEASURED);
+    json_put_number(json, "unmeasured_s", result.unmeasured_s, JSON_MEASURED);
+    json_put_number(json, "idle_w", result.idle_w, JSON_MEASURED);
+    json_put_count(json, "steps", row->steps);
+    json_put_count(json, "records", row->records);
+    json_put_count(json, "records_without_share", row->shareless);
+    json_put_count(json, "gaps", row->gaps_total);
+    json_put_count(json, "resets", row->resets);
+    audit_json_domains(json, row);
+    audit_json_reasons(json, &result);
 }
 
-int audit_print_csv(const struct audit_page *page)
+int audit_print_json(const struct audit_page *page)
 {
-    if (!page->no_header) {
-        puts("cluster,node,day,energy_j,shares_j,idle_j,unattributed_j,hours_steps_j,unmeasured_s,"
-             "closure_pct,idle_w,records,records_without_share,missing");
+    const struct audit_ledger *ledger = page->ledger;
+    const struct audit_row total = audit_page_total(page);
+    struct json_writer json = {.out = stdout};
+    char day[TIMESTAMP_SIZE];
+
+    json_begin_object(&json, NULL);
+    json_put_count(&json, "version", AUDIT_JSON_VERSION);
+    json_begin_array(&json, "rows");
+    for (size_t i = 0; i < page->count; i++) {
+        const struct audit_row *row = &ledger->rows[page->order[i]];
+
+        timestamp_day(day, sizeof day, row->day_ns);
+        json_begin_object(&json, NULL);
+        json_put_word(&json, "cluster", pool_text(&ledger->texts, row->cluster));
+        json_put_text(&json, "node", pool_text(&ledger->texts, row->node));
+        json_put_text(&json, "day", day);
+        audit_json_figures(&json, ledger, row);
+        json_end(&json);
     }
-    for (size_t i = 0; i < page->count && !ferror(stdout); i++) {
-        audit_csv_row(page->ledger, &page->ledger->rows[page->order[i]]);
-    }
-    return 0;
+    json_end(&json);
+    json_begin_object(&json, "total");
+    audit_json_figures(&json, ledger, &total);
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json);
 }

@@ -3,7 +3,7 @@
 #define APAPI_AUDIT_RESULT_H
 #include "cli/audit/audit.h"
 
-/* What follows from a row. */
+/* What follows from a row, and how it is printed. */
 
 #define AUDIT_REASONS (AUDIT_GAP_KINDS + 8)
 
@@ -38,5 +38,17 @@ void audit_reasons_text(const struct audit_result *result, char *text, size_t si
 
 /** @return the rows' numbers, the worst first, free it with free(); NULL: out of memory. */
 uint32_t *audit_order(const struct audit_ledger *ledger);
+
+/** What is printed, and how. */
+struct audit_page {
+    const struct audit_ledger *ledger;
+    const uint32_t *order; /* rows */
+    size_t count;          /* of `order`; the total is of all rows */
+    bool no_header;
+};
+
+/* Print to standard output. 0; -1: out of memory. */
+int audit_print_table(const struct audit_page *page, bool csv);
+int audit_print_json(const struct audit_page *page);
 
 #endif

@@ -81,15 +81,13 @@ static void regions_command_warn(const char *text)
 
 static int regions_command_print(struct options *options)
 {
-    static int (*const prints[])(const struct regions *) = {
-        [FORM_TABLE] = regions_print_text,
-        [FORM_JSON] = regions_print_json,
-        [FORM_CSV] = regions_print_csv,
-    };
+    const struct regions *regions = &options->regions;
+    int failed;
 
     regions_finish(&options->regions);
-    return prints[options->form](&options->regions) ? command_fail(COMMAND, "no memory")
-                                                    : command_finish(COMMAND, EXIT_SUCCESS);
+    failed = options->form == FORM_JSON ? regions_print_json(regions)
+                                        : regions_print_table(regions, options->form == FORM_CSV);
+    return failed ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 static int regions_command_folder(struct options *options, const char *path)

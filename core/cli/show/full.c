@@ -19,6 +19,7 @@
 #include "record/record.h"
 #include "render/grid.h"
 #include "render/regions.h"
+#include "render/table.h"
 
 #define CURVE_ROWS 6
 #define EIGHTHS 8
@@ -149,66 +150,47 @@ static void full_put_identity(const struct show *show)
 
 /* --- steps and nodes ------------------------------------------------------------------------ */
 
-/* As in the table: with the digits that are known. */
-static void full_put_energy(struct grid *grid, double energy_j, double uncertainty_j)
-{
-    char energy[UNITS_SIZE], share[UNITS_SHARE_SIZE];
-
-    units_known_quantity(energy, sizeof energy, energy_j, uncertainty_j, "J");
-    units_share(share, sizeof share, uncertainty_j / energy_j);
-    grid_format(grid, "%s%s%s", energy, *share ? " " : "", share);
-}
-
-/* @param share  its uncertainty */
-static void full_put_power(struct grid *grid, double power_w, double share, bool brief)
-{
-    char text[UNITS_SIZE];
-
-    units_known_quantity(text, sizeof text, brief ? (double)NAN : power_w, power_w * share, "W");
-    grid_put(grid, text);
-}
-
-static void full_put_duration(struct grid *grid, double seconds)
-{
-    char text[UNITS_SIZE];
-
-    units_duration(text, sizeof text, seconds);
-    grid_put(grid, text);
-}
-
-static void full_put_count(struct grid *grid, uint32_t count)
-{
-    grid_format(grid, count == APAPI_UNKNOWN ? "-" : "%" PRIu32, count);
-}
-
 /* As in sacct: the greatest status and the greatest signal. */
-static void full_put_ending(struct grid *grid, const struct apapi_ending *ending)
+static void full_ending(char text[32], const struct apapi_ending *ending)
 {
-    grid_format(grid, ending->code == APAPI_UNKNOWN ? "-" : "%" PRIu32 ":%" PRIu32, ending->code,
-                ending->signal == APAPI_UNKNOWN ? 0 : ending->signal);
+    snprintf(text, 32, ending->code == APAPI_UNKNOWN ? "-" : "%" PRIu32 ":%" PRIu32, ending->code,
+             ending->signal == APAPI_UNKNOWN ? 0 : ending->signal);
 }
 
 static int full_put_steps(const struct show *show)
 {
-    static const struct grid_column columns[] = {
-        {"step", false},  {"nodes", true}, {"tasks", true}, {"begins", true},  {"elapsed", true},
-        {"energy", true}, {"mean", true},  {"exit", true},  {"program", false}};
-    struct grid *grid = grid_create(columns, COUNT_OF(columns));
+    static const struct table_column columns[] = {
+        {.title = "step"},
+        {.title = "nodes", .form = TABLE_COUNT},
+        {.title = "tasks", .form = TABLE_COUNT},
+        {.title = "begins", .form = TABLE_DURATION},
+        {.title = "elapsed", .form = TABLE_DURATION},
+        {.title = "energy", .form = TABLE_ENERGY},
+        {.title = "mean", .form = TABLE_KNOWN, .unit = "W"},
+        {.title = "exit", .form = TABLE_RIGHT},
+        {.title = "program"}};
+    struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
 
     for (size_t i = 0; i < show->step_count; i++) {
         const struct show_step *step = &show->steps[i];
+        double share = step->uncertainty_j / step->energy_j;
+        char ending[32];
 
-        grid_put(grid, step->step);
-        grid_format(grid, "%zu", step->nodes);
-        full_put_count(grid, step->tasks);
-        full_put_duration(grid, (double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S);
-        full_put_duration(grid, step->elapsed_s);
-        full_put_energy(grid, step->energy_j, step->uncertainty_j);
-        full_put_power(grid, step->power_w, step->uncertainty_j / step->energy_j, step->brief);
-        full_put_ending(grid, &step->ending);
-        grid_put(grid, step->name);
+        full_ending(ending, &step->ending);
+        table_put(&table, (struct table_cell[]){
+                              CELL_TEXT(step->step),
+                              CELL((double)step->nodes),
+                              CELL(step->tasks == APAPI_UNKNOWN ? (double)NAN : step->tasks),
+                              CELL((double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S),
+                              CELL(step->elapsed_s),
+                              {.value = step->energy_j, .uncertainty = step->uncertainty_j},
+                              {.value = step->brief ? (double)NAN : step->power_w,
+                               .uncertainty = step->power_w * share},
+                              CELL_TEXT(ending),
+                              CELL_TEXT(step->name),
+                          });
     }
-    return grid_finish(grid, "steps", stdout, terminal_width());
+    return table_end(&table, "steps");
 }
 
 static void full_put_spread(const struct show_node *const *nodes, size_t count)
@@ -233,22 +215,28 @@ static void full_put_spread(const struct show_node *const *nodes, size_t count)
 
 static int put_node_rows(const struct show_node *const *nodes, size_t count)
 {
-    static const struct grid_column columns[] = {
-        {"node", false}, {"energy", true}, {"mean", true}, {"measured", true}};
-    struct grid *grid = grid_create(columns, COUNT_OF(columns));
+    static const struct table_column columns[] = {
+        {.title = "node"},
+        {.title = "energy", .form = TABLE_ENERGY},
+        {.title = "mean", .form = TABLE_KNOWN, .unit = "W"},
+        {.title = "measured", .form = TABLE_DURATION}};
+    struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
     int result;
 
     for (size_t i = 0; i < count && i < NODES_LISTED; i++) {
         const struct show_node *node = nodes[i];
+        double share = node->uncertainty_j / node->energy_j;
 
-        grid_put(grid, node->name);
-        full_put_energy(grid, node->energy_j, node->uncertainty_j);
-        full_put_power(grid, node->power_w, node->uncertainty_j / node->energy_j, node->brief);
-        full_put_duration(grid, node->known_s);
+        table_put(&table, (struct table_cell[]){
+                              CELL_TEXT(node->name),
+                              {.value = node->energy_j, .uncertainty = node->uncertainty_j},
+                              {.value = node->brief ? (double)NAN : node->power_w,
+                               .uncertainty = node->power_w * share},
+                              CELL(node->known_s),
+                          });
     }
     result =
-        grid_finish(grid, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes",
-                    stdout, terminal_width());
+        table_end(&table, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes");
     if (result == 0 && count > 1) {
         full_put_spread(nodes, count);
     }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_RENDER_TABLE_H
+#define APAPI_RENDER_TABLE_H
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * A table is a list of columns, and rows of cells. It is printed as a text, in columns as wide as
+ * their cells, or as CSV. A row has a cell for each column, also for those that are not shown.
+ */
+
+/** How a column's cells are written in a text. CSV has a number with nine digits for all but texts.
+ */
+enum table_form {
+    TABLE_TEXT,
+    TABLE_RIGHT,    /* a text at the right */
+    TABLE_COUNT,    /* a whole number */
+    TABLE_NUMBER,   /* with `decimals` */
+    TABLE_PERCENT,  /* with `decimals` */
+    TABLE_QUANTITY, /* four digits and a prefix: "24.82 kJ" */
+    TABLE_KNOWN,    /* with the digits that are known, see units_known_quantity() */
+    TABLE_ENERGY,   /* the same [J], and its uncertainty as a share */
+    TABLE_DURATION, /* [s]: "5 min 00 s" */
+    TABLE_SHORT     /* [s]: "1.20 ms" */
+};
+
+struct table_column {
+    const char *title; /* in a text; NULL: not there. Without any cell the column is left out */
+    const char *key;   /* in CSV, with its unit; NULL: not there */
+    enum table_form form;
+    const char *unit; /* of a quantity */
+    int decimals;
+    size_t least; /* minimum width in a narrow terminal; 0: it is not cut, unless it is the last */
+};
+
+struct table_cell {
+    double value;       /* NaN: not known */
+    const char *text;   /* of a text; of a number NULL, or what a text shows instead of it */
+    double uncertainty; /* of TABLE_KNOWN and TABLE_ENERGY; NaN: not known */
+};
+
+/* Initializers. */
+#define CELL_TEXT(string)                                                                          \
+    {                                                                                              \
+        .text = (string)                                                                           \
+    }
+#define CELL(number)                                                                               \
+    {                                                                                              \
+        .value = (number)                                                                          \
+    }
+/* In a text nothing if it is not known. */
+#define CELL_OR_BLANK(number)                                                                      \
+    {                                                                                              \
+        .value = (number), .text = isnan(number) ? "" : NULL                                       \
+    }
+
+struct table {
+    const struct table_column *columns; /* must outlive the table */
+    size_t count;
+    bool csv;
+    FILE *out;
+    struct grid *grid; /* of a text */
+};
+
+/** Begin. @param titles  of CSV: print a line of keys */
+struct table table_begin(const struct table_column *columns, size_t count, bool csv, bool titles,
+                         FILE *out);
+
+/** Add a row of `count` cells. CSV is printed at once. */
+void table_put(const struct table *table, const struct table_cell *cells);
+
+/**
+ * Print a text, each line indented by 2.
+ * @param heading  of a text: a line before it; NULL: none
+ * @return 0; -1: out of memory, nothing is printed
+ */
+int table_end(struct table *table, const char *heading);
+
+#endif
