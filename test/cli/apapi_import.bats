@@ -1,15 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2030,SC2031 # each test has a url of its own
-# apapi import: records into SQLite and into a MariaDB of the test's own.
+# apapi import: records into SQLite, and into a MariaDB and a PostgreSQL of the test's own.
 
 bats_require_minimum_version 1.5.0
 load atime_common
 load mariadb
+load postgres
 
-setup_file() { server_begin; }
+setup_file() { server_begin && postgres_begin; }
 
-teardown_file() { server_end; }
+teardown_file() { server_end; postgres_end; }
 
 import() { "$apapi" import "$@"; }
 
@@ -115,6 +116,14 @@ check_broken_off() {
     check_all
 }
 
+# bats test_tags=long
+@test "PostgreSQL: twice is once, only what is new, totals, views" {
+    needs_postgres
+    # as SQL of the others; flags and sums of whole numbers look the same
+    ask() { psql_apapi "$(sed -E 's/`([a-z]*)`/"\1"/g; s/\buser\b/"user"/g; s/([a-z_]+ is null)/(\1)::int/g; s/^select line from/select convert_from(line, '"'UTF8'"') from/' <<<"$1")"; }
+    check_all
+}
+
 # Of 150 nodes; some records have come twice and longer, in any order, with as many as are written at once.
 check_twins() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -146,6 +155,13 @@ check_twins() {
 @test "MariaDB: twins among many" {
     needs_server
     ask() { sql "$1" apapi; }
+    check_twins
+}
+
+# bats test_tags=long
+@test "PostgreSQL: twins among many" {
+    needs_postgres
+    ask() { psql_apapi "$1"; }
     check_twins
 }
 
@@ -257,6 +273,18 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
     run -0 import --db "$url" file
     [[ $output == '4 records added,'* ]]
     [[ $(sql "select user from records where user is not null" apapi) == "x'; 😀" ]]
+}
+
+# bats test_tags=long
+@test "PostgreSQL: hostile values, capitals and blanks are told apart" {
+    needs_postgres
+    cd "$BATS_TEST_TMPDIR"
+    { record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \ud83d\ude00",'
+      record 7 a n1 10; record 7 A n1 10; record 7 'a ' n1 10
+      record 7 b n1 10 20 '"user":"\u0000",'; record 7 c n1 10 20 '"reason":"\ud800",'; } >file
+    run -0 import --db "$url" file
+    [[ $output == *'4 records added,'* && $output == *'2 lines or files skipped'* ]]
+    [[ $(psql_apapi 'select "user" from apapi_records where "user" is not null') == "x'; 😀" ]]
 }
 
 # What version 9 has left. Its rows do not have all that lines have.
@@ -406,6 +434,49 @@ check_uncertainty() {
 }
 
 # bats test_tags=long
+@test "PostgreSQL: the server is down, ends the connection, or refuses; who may do what" {
+    needs_postgres
+    cd "$BATS_TEST_TMPDIR"
+    record 7 0 n1 10 >file
+    run -1 import --db "postgresql:///apapi?host=$BATS_TEST_TMPDIR/none" file
+    echo "$output"
+    [[ $output == "apapi import: PostgreSQL: connection to server on socket "*"No such file or directory" ]]
+    run -1 import --db "postgresql://stranger@/apapi?host=$postgres/data" file
+    [[ $output == "apapi import: PostgreSQL: "*'role "stranger" does not exist' ]]
+    run -1 import --db "postgresql://apapi@/none?host=$postgres/data" file
+    [[ $output == "apapi import: PostgreSQL: "*'database "none" does not exist' ]]
+    run -1 "$apapi" report --db "$url" -j 7
+    [[ $output == "apapi report: no records were imported into this database" ]]
+    psql_apapi "drop role if exists loader; create role loader login"
+    run -1 import --db "postgresql://loader@/apapi?host=$postgres/data" file
+    [[ $output == *'permission denied for schema public' ]]
+    import --db "$url" /dev/null
+    psql_apapi "grant select, insert, update, delete on all tables in schema public to loader"
+    run -0 import --db "postgresql://loader@/apapi?host=$postgres/data" file
+    [[ $output == '1 records added,'* ]]
+    # rows that a user may not see are not in the views, either
+    psql_apapi "drop role if exists reader; create role reader login; grant select on all tables in schema public to reader;
+        alter table records enable row level security; create policy own on records for select to reader using (\"user\" = 'alice')"
+    record 8 0 n1 10 20 '"user":"alice",' >another
+    import --db "$url" another
+    [[ $(psql -X -h "$postgres/data" -U reader -At -c "select count(*), min(job) from records r join domains d on d.record = r.id" apapi) == '2|8' ]]
+    [[ $(psql -X -h "$postgres/data" -U reader -At -c "select job from apapi_records" apapi) == 8 ]]
+    run -0 "$apapi" report --db "postgresql://reader@/apapi?host=$postgres/data" -S 2026-01-01 -P -n --format=jobid
+    [[ $output == 8 ]]
+    # the connection ends in the middle of the reading
+    { record 9 0 n1 10; eventually connected_to_postgres
+      psql_apapi "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'apapi'" >&2
+      record 10 0 n1 10; } | {
+        run -1 import --db "$url" -
+        echo "$output"
+        [[ $output == *'apapi import: PostgreSQL: '* ]]
+    }
+    [[ $(psql_apapi "select count(*) from records where job > 8") == 0 ]]
+}
+
+connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity where application_name = 'apapi'") != 0 ]]; }
+
+# bats test_tags=long
 @test "totals join to slurmdbd's table of jobs by cluster and job" {
     needs_server
     cd "$BATS_TEST_TMPDIR"
@@ -453,7 +524,7 @@ check_uncertainty() {
 
 @test "wrong usage" {
     for arguments in '' '--db' '--db nonsense f' '--db sqlite: f' '--db mysql://host f' '--db mysql://u:secret@h/d f' \
-        '--db mysql://h:0/d f' '--db mysql:///d?wrong=1 f' '--db sqlite:f -S nonsense f' '--db sqlite:f --threads 0 f' \
+        '--db mysql://h:0/d f' '--db mysql:///d?wrong=1 f' '--db postgresql://host f' '--db postgresql://u:secret@h/d f' '--db postgresql://h/d?password=secret f' '--db sqlite:f -S nonsense f' '--db sqlite:f --threads 0 f' \
         '--db sqlite:f --acct-dir d f' '--nope'; do
         # shellcheck disable=SC2086 # words
         run -2 import $arguments

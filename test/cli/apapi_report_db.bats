@@ -6,10 +6,11 @@
 bats_require_minimum_version 1.5.0
 load report_common
 load mariadb
+load postgres
 
-setup_file() { server_begin; }
+setup_file() { server_begin && postgres_begin; }
 
-teardown_file() { server_end; }
+teardown_file() { server_end; postgres_end; }
 
 teardown() { leave_public; }
 
@@ -112,6 +113,12 @@ check_all() {
 # bats test_tags=long
 @test "MariaDB: the same answers as from files" {
     needs_server
+    check_all
+}
+
+# bats test_tags=long
+@test "PostgreSQL: the same answers as from files" {
+    needs_postgres
     check_all
 }
 

@@ -6,14 +6,15 @@
 bats_require_minimum_version 1.5.0
 load ../environment
 load mariadb
+load postgres
 
 setup_file() {
-    server_begin
+    server_begin && postgres_begin
     cd "$BATS_TEST_DIRNAME/../.." || return
     export golden=$BATS_FILE_TMPDIR/golden apapi=$PWD/build/release/core/cli/apapi
 }
 
-teardown_file() { server_end; }
+teardown_file() { server_end; postgres_end; }
 
 teardown() { leave_public; }
 
@@ -36,6 +37,12 @@ import() { # URL
 
 @test "so does MariaDB" {
     needs_server
+    import "$url"
+    ask --db="$url"
+}
+
+@test "so does PostgreSQL" {
+    needs_postgres
     import "$url"
     ask --db="$url"
 }
