@@ -204,13 +204,15 @@ static int options_gather(const char *variable, struct apapi_error *err)
                     : overflow_add(&overflow, text, err);
 }
 
-/* Who watches a job is its batch step; a step, the collector of its srun. */
+/* The batch step watches its job, the collector of an srun its step. */
 static int options_check_scopes(enum spank_apapi_option option, const char *lines)
 {
+    bool inherited = !overflow.asked && getenv("SLURM_JOB_ID");
+
     choice->step_limits = overflow_has_scope(lines, "step");
     choice->job_limits = overflow_has_scope(lines, "job");
-    if (choice->job_limits && overflow.asked &&
-        strcmp(program_invocation_short_name, "sbatch") != 0) {
+    if (choice->job_limits && !inherited && strcmp(program_invocation_short_name, "sbatch") != 0) {
+        choice->step_limits = choice->job_limits = false;
         return options_refuse(option, "only sbatch has a step that could watch a job: give it to "
                                       "sbatch, or 'step total' to srun");
     }
