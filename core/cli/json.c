@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/json.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ void json_put_word(struct json_writer *json, const char *key, const char *text)
 int json_finish(struct json_writer *json)
 {
     json_put_between(json, "\n");
-    return json_flush(json);
+    return json_flush(json) && errno == ENOMEM ? -1 : 0;
 }
 
 int json_put_error(json_t *object, int error, const char *reason)

@@ -10,7 +10,9 @@
 /** Put a text; "": none, no member. */
 void json_put_word(struct json_writer *json, const char *key, const char *text);
 
-/** End the line and write what is left. 0; -1 with errno. */
+/** End the line and write what is left. 0; -1: out of memory. command_finish() reports other
+ * errors.
+ */
 int json_finish(struct json_writer *json);
 
 /** Put "errno": "EACCES" and "reason": the text. 0; -1: out of memory. */

@@ -389,40 +389,68 @@ static void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
 
 /* --- for programs, described in apapi-doctor(1); unknown values have no key --- */
 
-static int put_flag(json_t *object, const char *key, bool value)
+static void doctor_json_error(struct json_writer *json, int error, const char *reason)
 {
-    return field_put(object, key, json_boolean(value));
+    const char *name = strerrorname_np(error);
+
+    json_put_text(json, "errno", name ? name : "?");
+    json_put_text(json, "reason", reason);
 }
 
-static int put_machine(json_t *object, const struct machine *machine)
+static void doctor_json_machine(struct json_writer *json, const struct machine *machine)
 {
-    return put_flag(object, "virtual_machine", machine->virtual_machine) ||
-           put_flag(object, "container", machine->container) ||
-           field_put_text(object, "user", machine->user) ||
-           field_put(object, "uid", json_integer(machine->uid)) ||
-           (machine->perf_event_paranoid != PARANOID_UNKNOWN &&
-            field_put(object, "perf_event_paranoid", json_integer(machine->perf_event_paranoid)));
+    json_begin_object(json, "machine");
+    json_put_flag(json, "virtual_machine", machine->virtual_machine);
+    json_put_flag(json, "container", machine->container);
+    json_put_text(json, "user", machine->user);
+    json_put_integer(json, "uid", machine->uid);
+    if (machine->perf_event_paranoid != PARANOID_UNKNOWN) {
+        json_put_integer(json, "perf_event_paranoid", machine->perf_event_paranoid);
+    }
+    json_end(json);
 }
 
-static int doctor_json_put_trouble(json_t *object, const void *troubles, size_t i)
+static void doctor_json_site(struct json_writer *json, const struct site *site)
 {
-    const struct trouble *trouble = &((const struct trouble *)troubles)[i];
-
-    return field_put_text(object, "event", trouble->event) ||
-           put_flag(object, "dead", trouble->dead) ||
-           field_put_text(object, "reason", trouble->text);
+    json_begin_object(json, "site");
+    json_put_text(json, "acct_dir", site->acct_dir);
+    json_put_text(json, "spool_dir", site->spool_dir);
+    json_begin_array(json, "troubles");
+    for (size_t i = 0; i < site->trouble_count; i++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "key", site->troubles[i].key);
+        json_put_text(json, "reason", site->troubles[i].reason.text);
+        json_end(json);
+    }
+    json_end(json);
+    json_end(json);
 }
 
-static int put_troubles(json_t *object, const struct finding *finding)
+static void doctor_json_troubles(struct json_writer *json, const struct finding *finding)
 {
-    size_t count = finding->trouble_count < TROUBLES_MAX ? finding->trouble_count : TROUBLES_MAX;
+    json_begin_array(json, "troubles");
+    for (size_t i = 0; i < finding->trouble_count && i < TROUBLES_MAX; i++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "event", finding->troubles[i].event);
+        json_put_flag(json, "dead", finding->troubles[i].dead);
+        json_put_text(json, "reason", finding->troubles[i].text);
+        json_end(json);
+    }
+    json_end_or_drop(json);
+}
 
-    return fields_put_list(object, "troubles", count, doctor_json_put_trouble, finding->troubles);
+static void doctor_json_open_way(struct json_writer *json, const struct finding *finding)
+{
+    json_put_text(json, "detail", finding->detail);
+    json_put_count(json, "events", finding->events);
+    json_put_count(json, "in_trouble", finding->trouble_count);
+    json_put_flag(json, "estimated", finding->estimated);
+    doctor_json_troubles(json, finding);
 }
 
 /* The remedy for this user or, if not needed, for other users. */
-static int doctor_json_put_remedy(json_t *object, const struct examined *component,
-                                  const struct examined_way *way, const struct machine *machine)
+static const char *doctor_json_remedy(const struct examined *component,
+                                      const struct examined_way *way, const struct machine *machine)
 {
     const char *remedy = NULL;
 
@@ -431,89 +459,69 @@ static int doctor_json_put_remedy(json_t *object, const struct examined *compone
     } else if (way_works(way) && way->ordinary.error) {
         remedy = remedy_find(component, way, &way->ordinary, machine);
     }
-    return remedy ? field_put_text(object, "remedy", remedy) : 0;
+    return remedy ? remedy : "";
 }
 
-static int doctor_json_put_ordinary(json_t *object, const struct finding *finding)
+static void doctor_json_way(struct json_writer *json, const struct examined *component,
+                            const struct examined_way *way, const struct machine *machine)
 {
-    json_t *ordinary = json_object();
-
-    return field_put(object, "ordinary_users", ordinary) ||
-           put_flag(ordinary, "opens", finding->error == 0) ||
-           (finding->error && json_put_error(ordinary, finding->error, finding->reason.text));
+    json_begin_object(json, NULL);
+    json_put_text(json, "source", apapi_source_name(way->way.source));
+    json_put_text(json, "name", way->way.name);
+    json_put_flag(json, "works", way_works(way));
+    if (way->mine.error) {
+        doctor_json_error(json, way->mine.error, way->mine.reason.text);
+    } else {
+        doctor_json_open_way(json, &way->mine);
+    }
+    if (way->ordinary.known) {
+        json_begin_object(json, "ordinary_users");
+        json_put_flag(json, "opens", way->ordinary.error == 0);
+        if (way->ordinary.error) {
+            doctor_json_error(json, way->ordinary.error, way->ordinary.reason.text);
+        }
+        json_end(json);
+    }
+    json_put_word(json, "remedy", doctor_json_remedy(component, way, machine));
+    json_end(json);
 }
 
-static int doctor_json_put_open_way(json_t *object, const struct finding *finding)
+static void doctor_json_component(struct json_writer *json, const struct examined *component,
+                                  const struct machine *machine)
 {
-    return field_put_text(object, "detail", finding->detail) ||
-           field_put(object, "events", json_integer((json_int_t)finding->events)) ||
-           field_put(object, "in_trouble", json_integer((json_int_t)finding->trouble_count)) ||
-           put_flag(object, "estimated", finding->estimated) ||
-           (finding->trouble_count && put_troubles(object, finding));
-}
+    struct readers readers = examined_readers(component, machine);
 
-/* What is printed. */
-struct doctor_json {
-    const struct diagnosis *diagnosis;
-    const struct examined *component;
-};
-
-static int doctor_json_put_way(json_t *object, const void *context, size_t i)
-{
-    const struct doctor_json *printed = context;
-    const struct examined_way *way = &printed->component->ways[i];
-
-    return field_put_text(object, "source", apapi_source_name(way->way.source)) ||
-           field_put_text(object, "name", way->way.name) ||
-           put_flag(object, "works", way_works(way)) ||
-           (way->mine.error ? json_put_error(object, way->mine.error, way->mine.reason.text)
-                            : doctor_json_put_open_way(object, &way->mine)) ||
-           (way->ordinary.known && doctor_json_put_ordinary(object, &way->ordinary)) ||
-           doctor_json_put_remedy(object, printed->component, way, &printed->diagnosis->machine);
-}
-
-static int doctor_json_put_component(json_t *object, const void *diagnosis, size_t i)
-{
-    const struct doctor_json printed = {diagnosis,
-                                        &((const struct diagnosis *)diagnosis)->components[i]};
-    const struct examined *component = printed.component;
-    struct readers readers = examined_readers(component, &printed.diagnosis->machine);
-
-    return field_put_text(object, "name", component->name) ||
-           put_flag(object, "readable", readers.me) ||
-           put_flag(object, "readable_by_root", readers.root) ||
-           (component->ways[0].ordinary.known &&
-            put_flag(object, "readable_by_all", readers.ordinary)) ||
-           put_flag(object, "estimated", examined_is_estimate(component)) ||
-           fields_put_list(object, "ways", component->way_count, doctor_json_put_way, &printed);
-}
-
-static int doctor_json_put_site_trouble(json_t *object, const void *site, size_t i)
-{
-    const struct site *examined = site;
-
-    return field_put_text(object, "key", examined->troubles[i].key) ||
-           field_put_text(object, "reason", examined->troubles[i].reason.text);
-}
-
-static int put_site(json_t *object, const struct site *site)
-{
-    return field_put_text(object, "acct_dir", site->acct_dir) ||
-           field_put_text(object, "spool_dir", site->spool_dir) ||
-           fields_put_list(object, "troubles", site->trouble_count, doctor_json_put_site_trouble,
-                           site);
+    json_begin_object(json, NULL);
+    json_put_text(json, "name", component->name);
+    json_put_flag(json, "readable", readers.me);
+    json_put_flag(json, "readable_by_root", readers.root);
+    if (component->ways[0].ordinary.known) {
+        json_put_flag(json, "readable_by_all", readers.ordinary);
+    }
+    json_put_flag(json, "estimated", examined_is_estimate(component));
+    json_begin_array(json, "ways");
+    for (size_t i = 0; i < component->way_count; i++) {
+        doctor_json_way(json, component, &component->ways[i], machine);
+    }
+    json_end(json);
+    json_end(json);
 }
 
 static int doctor_print_json(const struct diagnosis *diagnosis)
 {
-    json_t *root = json_pack("{s:i}", "version", 1), *machine = json_object(),
-           *site = json_object();
+    struct json_writer json = {.out = stdout};
 
-    return json_print(root, field_put(root, "machine", machine) ||
-                                put_machine(machine, &diagnosis->machine) ||
-                                field_put(root, "site", site) || put_site(site, &diagnosis->site) ||
-                                fields_put_list(root, "components", diagnosis->count,
-                                                doctor_json_put_component, diagnosis));
+    json_begin_object(&json, NULL);
+    json_put_count(&json, "version", 1);
+    doctor_json_machine(&json, &diagnosis->machine);
+    doctor_json_site(&json, &diagnosis->site);
+    json_begin_array(&json, "components");
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        doctor_json_component(&json, &diagnosis->components[i], &diagnosis->machine);
+    }
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json);
 }
 
 /* --- --slurm: what Slurm's energy plugin lacks on this host --- */

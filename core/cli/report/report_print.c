@@ -2,14 +2,18 @@
 #include "cli/report/report_print.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
-#include "record/fields.h"
+#include "cli/json.h"
 #include "render/csv.h"
 
 #define CELL_SIZE 4200
 #define KEY_SIZE 40
+#define GAP 2
+#define LEAST_TEXT 6 /* minimum width of a text that is cut */
 
 /* A share has another name than the energy of nodes. */
 static bool report_print_is_share(const struct report_printer *printer,
@@ -32,6 +36,84 @@ static void report_print_key(const struct report_printer *printer, const struct 
 static bool is_left(const struct report_field *field)
 {
     return field->kind < REPORT_COUNT;
+}
+
+static size_t line_width(const struct report_format *format)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < format->count; i++) {
+        width += (size_t)format->columns[i].width + (i > 0 ? GAP : 0);
+    }
+    return width;
+}
+
+static bool report_fit_needed(const struct report_fit *fit, const struct report_format *format)
+{
+    return fit->width > 0 && line_width(format) > fit->width;
+}
+
+/* The width needed by title and rows. */
+static size_t natural_width(const struct report_fit *fit, const struct report_format *format,
+                            size_t column)
+{
+    size_t width = strlen(format->columns[column].field->name);
+
+    for (size_t i = column; i < fit->cells.count; i += format->count) {
+        size_t columns = text_columns(fit->cells.names[i]);
+
+        width = columns > width ? columns : width;
+    }
+    return width;
+}
+
+static struct report_column *widest_text(struct report_format *format)
+{
+    struct report_column *widest = NULL;
+
+    for (size_t i = 0; i < format->count; i++) {
+        struct report_column *column = &format->columns[i];
+
+        if (is_left(column->field) && !column->given && column->width > LEAST_TEXT &&
+            (!widest || column->width > widest->width)) {
+            widest = column;
+        }
+    }
+    return widest;
+}
+
+/* Numbers are never cut: a column of them is as wide as the widest. */
+static void widen_numbers(const struct report_fit *fit, struct report_format *format)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        struct report_column *column = &format->columns[i];
+        int natural = (int)natural_width(fit, format, i);
+
+        if (!column->given && !is_left(column->field) && natural > column->width) {
+            column->width = natural;
+        }
+    }
+}
+
+static void report_fit_columns(const struct report_fit *fit, struct report_format *format)
+{
+    struct report_column *widest;
+
+    widen_numbers(fit, format);
+    if (!report_fit_needed(fit, format)) {
+        return;
+    }
+    for (size_t i = 0; i < format->count; i++) {
+        struct report_column *column = &format->columns[i];
+        int natural = (int)natural_width(fit, format, i);
+
+        if (!column->given && natural < column->width) {
+            column->width = natural;
+        }
+    }
+    while (report_fit_needed(fit, format) && (widest = widest_text(format))) {
+        widest->width--;
+    }
 }
 
 /* Long texts are cut, numbers are not. The last column has no trailing blanks. */
@@ -140,8 +222,8 @@ static void put_plain_row(const struct report_printer *printer, const struct rep
     putchar('\n');
 }
 
-static int put_member(json_t *object, const struct report_printer *printer,
-                      const struct report_field *field, const struct report_row *row)
+static void put_member(struct json_writer *json, const struct report_printer *printer,
+                       const struct report_field *field, const struct report_row *row)
 {
     const void *value = (const char *)row + field->offset;
     const char *text = report_field_string(field, row);
@@ -149,41 +231,30 @@ static int put_member(json_t *object, const struct report_printer *printer,
 
     report_print_key(printer, field, REPORT_UNIT_J, key, sizeof key);
     if (text) {
-        return *text ? field_put_text(object, key, text) : 0;
-    }
-    switch (field->kind) {
-    case REPORT_MOMENT:
-        return field_put_moment(object, key, *(const int64_t *)value);
-    case REPORT_FLAG:
-        return field_put(object, key, json_boolean(*(const bool *)value));
-    case REPORT_COUNT:
-        return *(const double *)value >= 0
-                   ? field_put_count(object, key, (uint64_t) * (const double *)value)
-                   : 0;
-    default:
-        return field_put_rounded(object, key, *(const double *)value,
-                                 report_field_is_rough(field) ? FIELD_ROUGH_FIGURES
-                                                              : FIELD_MEASURED_FIGURES);
+        json_put_word(json, key, text);
+    } else if (field->kind == REPORT_MOMENT) {
+        json_put_moment(json, key, *(const int64_t *)value);
+    } else if (field->kind == REPORT_FLAG) {
+        json_put_flag(json, key, *(const bool *)value);
+    } else if (field->kind != REPORT_COUNT) {
+        json_put_number(json, key, *(const double *)value,
+                        report_field_is_rough(field) ? JSON_ROUGH : JSON_MEASURED);
+    } else if (*(const double *)value >= 0) {
+        json_put_count(json, key, (uint64_t) * (const double *)value);
     }
 }
 
 static int put_json_row(const struct report_printer *printer, const struct report_row *row)
 {
-    json_t *object = json_object();
-    char *text;
-    int result = 0;
+    struct json_writer json = {.out = stdout};
 
-    for (size_t i = 0; i < printer->format.count && result == 0; i++) {
-        result = put_member(object, printer, printer->format.columns[i].field, row);
+    fputs(printer->rows ? ",\n" : "", stdout);
+    json_begin_object(&json, NULL);
+    for (size_t i = 0; i < printer->format.count; i++) {
+        put_member(&json, printer, printer->format.columns[i].field, row);
     }
-    text = fields_text(object, result);
-    if (!text) {
-        errno = ENOMEM;
-        return -1;
-    }
-    printf("%s%s", printer->rows ? ",\n" : "", text);
-    free(text);
-    return 0;
+    json_end(&json);
+    return json_flush(&json) && errno == ENOMEM ? -1 : 0;
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
@@ -194,14 +265,12 @@ static void put_json_head(const struct report_printer *printer)
 
     printf("{\"version\":1,\"by\":\"%s\",", printer->by);
     if (currency && *currency) {
-        json_t *value = json_string(currency);
-        char *text = value ? fields_dump(value, JSON_ENCODE_ANY) : NULL;
+        struct json_writer json = {.out = stdout};
 
-        if (text) {
-            printf("\"currency\":%s,", text);
-        }
-        free(text);
-        json_decref(value);
+        fputs("\"currency\":", stdout);
+        json_put_text(&json, NULL, currency);
+        json_flush(&json);
+        putchar(',');
     }
     if (printer->shares) {
         printf("\"energy\":\"share\",");

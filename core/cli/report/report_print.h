@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_REPORT_PRINT_H
 #define APAPI_REPORT_PRINT_H
+#include "base/names.h"
 #include "cli/report/report_by.h"
-#include "cli/report/report_fit.h"
 #include "cli/totals/row_fields.h"
 
 /* PARSABLE ends each line with '|', as sacct's -p. */
 enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };
+
+/*
+ * Fits a wide table into the terminal: columns are reduced to what the first rows need, texts even
+ * further. Numbers are never cut.
+ */
+
+#define REPORT_FIT_ROWS 1000
+
+/** The cells of these rows in order. */
+struct report_fit {
+    size_t width; /* of a line; 0: no limit */
+    struct namelist cells;
+};
 
 /** How rows are printed to standard output. */
 struct report_printer {
