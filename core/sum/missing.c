@@ -20,8 +20,7 @@ struct missing_run {
 struct missing_search {
     const struct sum_store *store;
     struct sum_entries all; /* by step, run and node */
-    const struct namelist *asked;
-    bool names;
+    const struct sum_gap_visitor *visitor;
     bool restarted;     /* the job has run more than once */
     uint32_t job_nodes; /* 0: not known */
 };
@@ -113,10 +112,6 @@ static void missing_keep_asked(const struct namelist *asked, struct sum_gap *gap
 {
     size_t kept = 0;
 
-    gap->count = gap->nodes - gap->recorded.count;
-    if (asked->count == 0) {
-        return;
-    }
     for (size_t i = 0; i < gap->missing.count; i++) {
         if (namelist_have(asked, gap->missing.names[i])) {
             gap->missing.names[kept++] = gap->missing.names[i];
@@ -187,26 +182,30 @@ static void missing_know_job(struct missing_search *search)
     }
 }
 
-static int missing_visit(const struct missing_search *search, struct missing_run *run,
-                         sum_gap_f visit, void *context)
+static int missing_visit(const struct missing_search *search, struct missing_run *run)
 {
+    const struct sum_gap_visitor *visitor = search->visitor;
+    bool some = visitor->asked && visitor->asked->count > 0;
+
     if (run->gap.nodes <= run->gap.recorded.count) {
         return 0;
     }
-    if ((search->names || search->asked->count > 0) && missing_name(search, run)) {
+    if ((visitor->names || some) && missing_name(search, run)) {
         return -1;
     }
-    missing_keep_asked(search->asked, &run->gap);
-    return run->gap.count > 0 ? visit(&run->gap, context) : 0;
+    run->gap.count = run->gap.nodes - run->gap.recorded.count;
+    if (some) {
+        missing_keep_asked(visitor->asked, &run->gap);
+    }
+    return run->gap.count > 0 ? visitor->visit(&run->gap, visitor->context) : 0;
 }
 
 int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries,
-                 const struct namelist *asked, bool names, sum_gap_f visit, void *context)
+                 const struct sum_gap_visitor *visitor)
 {
     struct missing_search search = {
         .store = store,
-        .asked = asked,
-        .names = names,
+        .visitor = visitor,
         .all = {calloc(entries->count + 1, sizeof *entries->list), entries->count}};
     int result = search.all.list ? 0 : -1;
     struct missing_run run;
@@ -219,7 +218,7 @@ int sum_each_gap(const struct sum_store *store, const struct sum_entries *entrie
     for (size_t i = 0; i < entries->count && result == 0; i += run.count) {
         result = missing_take_run(search.all.list + i, entries->count - i, &run);
         if (result == 0) {
-            result = missing_visit(&search, &run, visit, context);
+            result = missing_visit(&search, &run);
         }
         namelist_free(&run.gap.recorded);
         namelist_free(&run.gap.missing);

@@ -32,16 +32,16 @@ static void sum_drop_curves(struct sum_store *store)
     store->curveless = true;
 }
 
-/* @return where it is; SUM_NO_CURVE; -1 is never returned: `failed` says that memory is lacking */
+/* @return where it is; SUM_NO_CURVE. `failed`: memory is lacking */
 static uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
                               double energy_j, bool *failed)
 {
-    double whole_j = apapi_timeline_energy_j(timeline);
+    double whole_j = store->curveless ? 0 : apapi_timeline_energy_j(timeline);
     struct curve_head head = {timeline->bin_ns, timeline->length_ns, energy_j / whole_j,
                               (uint32_t)timeline->count, true};
     size_t at = store->curve_count, floats;
 
-    if (store->curveless || !(whole_j > 0)) {
+    if (!(whole_j > 0)) {
         return SUM_NO_CURVE;
     }
     for (size_t i = 0; i < timeline->count; i++) {

@@ -157,14 +157,20 @@ struct sum_gap {
 /** Receives a gap, valid during the call. @return 0; -1 with errno: stop. */
 typedef int (*sum_gap_f)(const struct sum_gap *gap, void *context);
 
+/** Which gaps are wanted, and by whom. */
+struct sum_gap_visitor {
+    const struct namelist *asked; /* only these nodes are missing, sorted; NULL or empty: all */
+    bool names;                   /* find out which they are */
+    sum_gap_f visit;
+    void *context;
+};
+
 /**
  * Visit the steps of one job that have fewer records than nodes.
- * @param asked  only these nodes are missing, sorted; empty: all
- * @param names  find out which they are
  * @return 0; -1 with errno ENOMEM, or that of `visit`.
  */
 int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries,
-                 const struct namelist *asked, bool names, sum_gap_f visit, void *context);
+                 const struct sum_gap_visitor *visitor);
 
 /**
  * Which nodes of a step have no record.

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apapi/job.h"
 #include "measure/domain.h"
+#include "sum/sum.h"
 #include "unit/near.h"
 
 #define S INT64_C(1000000000)
@@ -449,6 +451,80 @@ static void sixty_six_thousand_records_of_a_node_are_added_up(void **state)
     apapi_job_destroy(job);
 }
 
+/* Two steps that overlap in part: what the longer one says of its time, and the rest of the other.
+ */
+static struct apapi_job_total add_overlap(struct sum_store *store, size_t first)
+{
+    static const double watts[] = {300, 300, 300, 300, 100, 100, 100, 100};
+    static const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    struct apapi_record records[] = {step("0", "n1", 0, 8, 0), step("1", "n1", 4, 10, 50)};
+    struct sum sum = SUM_EMPTY, other = SUM_EMPTY;
+    struct sum_entries entries;
+    struct sum_total total;
+
+    draw(&records[0], watts, known);
+    records[0].measurement.domains[PACKAGE].power_w = (struct apapi_summary){100, 200, 300, NAN};
+    assert_int_equal(sum_add(store, &sum, &records[first], NULL), 0);
+    assert_int_equal(sum_add(store, &other, &records[1 - first], NULL), 0);
+    sum_join(store, &sum, &other);
+    assert_int_equal(other.first, POOL_NONE);
+    assert_int_equal(sum_gather(store, &sum, &entries), 0);
+    assert_int_equal(sum_total(store, &entries, &total), 0);
+    free(entries.list);
+    sum_free(store);
+    return total.job;
+}
+
+static void sums_are_joined_in_any_order(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < 2; first++) {
+        struct sum_store store = {.mixed = false};
+
+        assert_about(add_overlap(&store, first).energy_j, 1600 + 100);
+    }
+}
+
+/* Whichever record has no room: the figures do not depend on the order. */
+static void too_many_curves_are_none(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < 2; first++) {
+        struct sum_store store = {.curve_max = 16};
+        struct apapi_job_total total = add_overlap(&store, first);
+
+        assert_true(store.curveless);
+        assert_about(total.energy_j, 1600 + 100);
+        assert_int_equal(total.records, 2);
+    }
+}
+
+static void a_day_has_what_the_curve_says_of_it(void **state)
+{
+    static const double watts[] = {300, 300, 300, 300, 100, 100, 100, 100};
+    static const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    struct apapi_record record = step("0", "n1", 0, 8, 0);
+    const double wanted_j[] = {1300, 300};
+
+    (void)state;
+    draw(&record, watts, known);
+    for (int part = 0; part < 2; part++) {
+        const struct sum_part parts[] = {{BEGIN, 5 * S}, {BEGIN + 5 * S, 3 * S}};
+        struct sum_store store = {.mixed = false};
+        struct sum sum = SUM_EMPTY;
+        struct sum_entries entries;
+        struct sum_total total;
+
+        assert_int_equal(sum_add(&store, &sum, &record, &parts[part]), 0);
+        assert_int_equal(sum_gather(&store, &sum, &entries), 0);
+        assert_int_equal(sum_total(&store, &entries, &total), 0);
+        assert_about(total.job.energy_j, wanted_j[part]);
+        assert_about((double)total.job.covered_ns, (double)parts[part].elapsed_ns);
+        free(entries.list);
+        sum_free(&store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +550,9 @@ int main(void)
         cmocka_unit_test(a_cut_within_a_record_is_uncertain),
         cmocka_unit_test(the_shortest_time_that_has_a_power),
         cmocka_unit_test(a_record_before_all_time_does_no_harm),
+        cmocka_unit_test(sums_are_joined_in_any_order),
+        cmocka_unit_test(too_many_curves_are_none),
+        cmocka_unit_test(a_day_has_what_the_curve_says_of_it),
         cmocka_unit_test(sixty_six_thousand_records_of_a_node_are_added_up),
     };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/text.h"
@@ -39,13 +40,11 @@ static int compare_records(const void *left, const void *right)
     if (order == 0) {
         order = strcmp(a->id.step, b->id.step);
     }
-    if (order == 0 && a->measurement.elapsed_ns != b->measurement.elapsed_ns) {
-        order = a->measurement.elapsed_ns > b->measurement.elapsed_ns ? -1 : 1;
-    }
-    return order;
+    order = order ? order : COMPARE(b->measurement.elapsed_ns, a->measurement.elapsed_ns);
+    return order ? order : COMPARE(b->complete, a->complete);
 }
 
-/* A duplicate; the longer record comes first. */
+/* A duplicate; the longer record comes first, then the complete one. */
 static bool is_duplicate(const struct apapi_record *a, const struct apapi_record *b)
 {
     return strcmp(a->id.node, b->id.node) == 0 && strcmp(a->id.step, b->id.step) == 0 &&
@@ -363,7 +362,8 @@ static int visit_gap(const struct sum_gap *gap, void *context)
 /* Records without room here are not missing, but then it is not known which are. */
 int show_find_gaps(const struct show *show, show_gap_f visit, void *context)
 {
-    const struct namelist all = {0};
+    const struct sum_gap_visitor visitor = {NULL, show->left_out == 0, visit_gap,
+                                            &(struct gap_visitor){visit, context}};
     struct sum_store store = {.lists = true, .curveless = true};
     struct sum_entries entries = {NULL, 0};
     struct sum sum = SUM_EMPTY;
@@ -373,8 +373,7 @@ int show_find_gaps(const struct show *show, show_gap_f visit, void *context)
         result = sum_add(&store, &sum, &show->records[i], NULL);
     }
     if (result == 0 && sum_gather(&store, &sum, &entries) == 0) {
-        result = sum_each_gap(&store, &entries, &all, show->left_out == 0, visit_gap,
-                              &(struct gap_visitor){visit, context});
+        result = sum_each_gap(&store, &entries, &visitor);
     } else {
         result = -1;
     }

@@ -187,12 +187,13 @@ static int note_gap(const struct sum_gap *gap, void *context)
 static int find_missing(struct row_bucket *sum)
 {
     const struct report_ledger *ledger = sum->ledger;
+    const struct sum_gap_visitor visitor = {
+        &ledger->asked, sum->view->remark || sum->view->nodelists, note_gap, sum};
 
     if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY) {
         return 0;
     }
-    return sum_each_gap(&ledger->store, &sum->entries, &ledger->asked,
-                        sum->view->remark || sum->view->nodelists, note_gap, sum);
+    return sum_each_gap(&ledger->store, &sum->entries, &visitor);
 }
 
 /* @return a text to be freed; NULL: out of memory */
