@@ -8,11 +8,9 @@
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "child.h"
+#include "helpers.h"
 #include "hooks.h"
-#include "listen.h"
-#include "naming.h"
 #include "options.h"
-#include "output.h"
 
 #define ANSWER_LIMIT_NS (1000 * DEADLINE_MS)
 

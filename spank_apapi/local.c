@@ -12,11 +12,9 @@
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "child.h"
+#include "helpers.h"
 #include "hooks.h"
-#include "listen.h"
-#include "naming.h"
 #include "options.h"
-#include "output.h"
 #include "step.h"
 
 #define WAIT_MORE_NS (500 * DEADLINE_MS) /* extra time for srun, and again for apapi-collect */

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include "channel/channel.h"
-#include "check.h"
-#include "naming.h"
-#include "overflow.h"
+#include "choice.h"
+#include "helpers.h"
 
 #define OPTIONAL_ARGUMENT 2
 #define REQUIRED_ARGUMENT 1

@@ -13,11 +13,9 @@
 #include "channel/deadline.h"
 #include "channel/report.h"
 #include "child.h"
+#include "helpers.h"
 #include "hooks.h"
-#include "listen.h"
-#include "naming.h"
 #include "options.h"
-#include "output.h"
 #include "step.h"
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)

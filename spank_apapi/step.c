@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "choice.h"
 #include "options.h"
-#include "overflow.h"
 
 #define GPUS_SIZE 4096 /* bytes of a list with its NUL */
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "channel/channel.h"
-#include "naming.h"
+#include "helpers.h"
 
 #define SPANK_APAPI_NAME_SIZE 256 /* bytes of a program's or node's name with its NUL */
 #define SPANK_APAPI_STEP_SIZE 16  /* bytes of a step's name with its NUL */

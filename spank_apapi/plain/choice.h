@@ -151,4 +151,56 @@ bool policy_partition(const struct config *config, const char *partition);
 /** @return whether a step with unknown partition may be measured. */
 bool policy_extern(const struct config *config);
 
+/*
+ * What --apapi-overflow was given, one text a line. Slurm passes on only the last value of an
+ * option that is repeated; so all of them travel in the option's own variable.
+ */
+
+#define OVERFLOW_LINES_SIZE 32768
+
+struct overflow {
+    bool asked; /* on this command line */
+    char lines[OVERFLOW_LINES_SIZE];
+};
+
+/**
+ * Add a text of this command line. The first one replaces what a job, or a variable, has said.
+ * @return 0; -1 with errno E2BIG, EINVAL: a text of several lines.
+ */
+int overflow_add(struct overflow *overflow, const char *text, struct apapi_error *err);
+
+/**
+ * Check for limits of a step or a job, as apapi-sampler reads them: "step total >= 5kJ".
+ * @param lines  checked already; NULL: none
+ * @param scope  "step" or "job"
+ */
+bool overflow_has_scope(const char *lines, const char *scope);
+
+/**
+ * Take what the job was given.
+ * @param last      the last of its texts
+ * @param variable  the variable's value, all of its texts; NULL: it is not set. It belongs to
+ *                  something else if its last line is another
+ * @return 0; -1 with errno E2BIG.
+ */
+int overflow_inherit(struct overflow *overflow, const char *last, const char *variable,
+                     struct apapi_error *err);
+
+/** What apapi-sampler is asked before anything is measured: it knows what the plugin does not. */
+struct spank_apapi_question {
+    const char *libexec_dir; /* absolute path of its folder */
+    const char *words[3];    /* its option and the arguments, as its --help shows; NULL: no more */
+    bool rules;              /* it sees the event settings of this process's environment */
+};
+
+/**
+ * Run apapi-sampler with the rights of this process. Blocks for 2 s at most.
+ * @param answer  result: what it has printed, one problem in each line; "": nothing
+ * @param size    of `answer`; what does not fit is dropped
+ * @return 0: yes; -1 with errno ENOENT: no, and `err` has the first line of the answer, or any
+ * other errno if it could not be asked (`err` says why).
+ */
+int spank_apapi_check(const struct spank_apapi_question *question, char *answer, size_t size,
+                      struct apapi_error *err);
+
 #endif

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
-#include "naming.h"
+#include "helpers.h"
 #include "unit/temporary.h"
 #define UNIT_KEEPS_THE_USER
 #include "unit/unit.h"

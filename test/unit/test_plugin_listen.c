@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "listen.h"
+#include "helpers.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "naming.h"
+#include "helpers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output.h"
+#include "helpers.h"
 
 #include <errno.h>
 #include <fcntl.h>

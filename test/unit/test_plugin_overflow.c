@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "overflow.h"
+#include "choice.h"
 
 #include <errno.h>
 
