@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "index/tables.h"
 #include "record/files.h"
+#include "record/record.h"
 
 #define NODES_MAX 64 /* in a query; a longer list is only checked afterwards */
 
@@ -159,24 +160,24 @@ static struct db_statement *make_query(const struct selection *selection, struct
 static int hand_over(const struct selection *selection, struct db_value line)
 {
     const struct apapi_scan_sink *sink = selection->sink;
-    struct apapi_error why = {"no record"};
+    struct apapi_error why = {"a line that apapi import has not written"};
     struct apapi_record record;
+    bool decoded =
+        line.type == DB_TEXT && apapi_record_decode(line.text, line.size, &record, &why) == 0;
     int result = 0;
 
-    if (line.type != DB_TEXT || apapi_record_decode(line.text, line.size, &record, &why)) {
-        if (errno == ENOMEM) {
-            return -1;
-        }
-        if (sink->problem) {
-            sink->problem(&(struct apapi_scan_problem){.file = selection->url, .reason = why.text},
-                          sink->context);
-        }
-        return 0;
+    if (line.type == DB_TEXT && !decoded && errno == ENOMEM) {
+        return -1;
     }
-    if (filter_wants(&selection->filter, &record)) {
+    if (!decoded || !record_has_time(&record.measurement)) {
+        sink->problem(&(struct apapi_scan_problem){.file = selection->url, .reason = why.text},
+                      sink->context);
+    } else if (filter_wants(&selection->filter, &record)) {
         result = sink->record(&record, line.text, line.size, sink->context);
     }
-    apapi_record_clear(&record);
+    if (decoded) {
+        apapi_record_clear(&record);
+    }
     return result;
 }
 

@@ -79,6 +79,12 @@ static inline int64_t record_end_ns(const struct apapi_measurement *m)
     return beyond || end_ns == INT64_MAX ? INT64_MAX - 1 : end_ns;
 }
 
+/** @return whether it is within the years 1970 to 2262. Code that uses records relies on that. */
+static inline bool record_has_time(const struct apapi_measurement *m)
+{
+    return m->start_unix_ns >= 0 && m->elapsed_ns <= (uint64_t)(INT64_MAX - m->start_unix_ns);
+}
+
 /* --- how tasks ended -------------------------------------------------------------------------- */
 
 /* Combine numbers of several records. Each may be APAPI_UNKNOWN. */

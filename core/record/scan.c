@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "record/fields.h"
 #include "record/files.h"
+#include "record/record.h"
 
 /*
  * Besides a record, a line may hold other forms of JSON: a part of an array, as written by `srun
@@ -140,17 +141,11 @@ static int scan_hand_over(struct apapi_scan *scan, const struct apapi_record *re
     return result;
 }
 
-/* Check that its end fits into 64 bits. Code that uses records relies on that. */
-static bool has_time(const struct apapi_measurement *m)
-{
-    return m->start_unix_ns >= 0 && m->elapsed_ns <= (uint64_t)(INT64_MAX - m->start_unix_ns);
-}
-
 static int scan_take_record(struct part *part, const char *text, size_t size,
                             const struct apapi_record *record)
 {
     part->records++;
-    if (!has_time(&record->measurement)) {
+    if (!record_has_time(&record->measurement)) {
         skip(part->scan, part->source, part->line,
              "record: its time is not within the years 1970 to 2262");
         return 0;

@@ -238,6 +238,21 @@ told() { # SOURCE AND OPTIONS
     [[ $output == "40_3|1000" ]]
 }
 
+@test "lines that no import has written are left out" {
+    record 17 0 n1 0 100 200
+    record 18 0 n1 0 100 200
+    record 19 0 n1 0 100 200
+    url=sqlite:$BATS_TEST_TMPDIR/db
+    "$apapi" import --db "$url" --acct-dir "$acct" >/dev/null
+    sqlite3 "$BATS_TEST_TMPDIR/db" "update records set line = 'nothing' where job = 17;
+        update records set line = json_set(line, '$.elapsed_s', 9e9) where job = 18"
+    run -0 ask "$url" -S 2026-01-01 -v -n -P --format=jobid,energy
+    echo "$output"
+    [[ $output == "apapi report: $url: "*"apapi report: $url: "*$'\napapi report: 2 lines skipped\n19|20000' ]]
+    run -1 ask "$url" -S 2026-01-01 --strict -n -P --format=jobid
+    [[ $output == $'apapi report: 2 lines skipped (-v shows them)\n19' ]]
+}
+
 # What SQLite means to do for the queries of a report; the questions are those of core/index/select.c.
 @test "each question has an index" {
     cd "$BATS_TEST_TMPDIR"

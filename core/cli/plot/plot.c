@@ -14,7 +14,6 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/records/input.h"
-#include "cli/records/input_options.h"
 
 #define COMMAND "plot"
 

@@ -2,6 +2,9 @@
 #include "cli/records/input.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +14,98 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/progress.h"
-#include "cli/records/own.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "config/values.h"
 #include "index/index.h"
 
+const struct option_row input_filter_rows[] = {
+    {'M', "clusters", "=CLUSTER,...", "  ", TO_TEXT(struct report_input, clusters)},
+    {'u', "user", "=USER|UID,...", "  ", TO_TEXT(struct report_input, users)},
+    {'N', "nodelist", "=NODES", "", TO_TEXT(struct report_input, nodes)},
+    {'A', "accounts", "=ACCOUNT,...", "  ", TO_TEXT(struct report_input, accounts)},
+    {'r', "partition", "=PARTITION,...", "  ", TO_TEXT(struct report_input, partitions)},
+    {0, "name", "=JOBNAME,...", "", TO_TEXT(struct report_input, job_names)},
+    {'S', "starttime", "=TIME", ", ", TO_TEXT(struct report_input, from_text)},
+    {'E', "endtime", "=TIME", "records that ended in this time",
+     TO_TEXT(struct report_input, to_text)},
+    {0}};
+
+const struct option_row input_source_rows[] = {
+    {0, "acct-dir", "=DIR", "accounting folder, instead of acct_dir in apapi.conf",
+     TO_TEXT(struct report_input, dir)},
+    {0, "db", "=URL", "a database that apapi import has filled, instead of files",
+     TO_TEXT(struct report_input, db)},
+    {0, "strict", NULL, "exit status 1 if a line is skipped", TO_FLAG(struct report_input, strict)},
+    {'v', "verbose", NULL, "show which lines are skipped, and why",
+     TO_FLAG(struct report_input, verbose)},
+    {0}};
+
+/* --- a user's own records, if he may not read those of all ---------------------------------- */
+
+static bool is_readable(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
+}
+
+static bool own_is_needed(const struct config *config)
+{
+    return geteuid() != 0 && *config->user_records && !is_readable(config->acct_dir);
+}
+
+bool own_is_all(const struct report_input *input, const struct config *config)
+{
+    return input->own || (geteuid() != 0 && input->file_count == 0 &&
+                          input->dir == config->acct_dir && !is_readable(config->acct_dir));
+}
+
+static const char *own_folder(const struct config *config)
+{
+    static char folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%.*s/%u", PATH_MAX - 16, config->user_records,
+             (unsigned)geteuid());
+    return folder;
+}
+
+/* Does the list of users have the caller? */
+static bool is_asked_for(const char *users)
+{
+    const struct passwd *user = getpwuid(geteuid()); // NOLINT(concurrency-mt-unsafe)
+    struct apapi_identity id = APAPI_IDENTITY_UNKNOWN;
+
+    id.uid = geteuid();
+    snprintf(id.user, sizeof id.user, "%s", user ? user->pw_name : "");
+    return user_list_has(users, &id);
+}
+
+static int own_fail_none(const struct report_input *input)
+{
+    struct apapi_error err;
+
+    if (is_asked_for(input->users)) {
+        return command_fail(input->command, "none of your own records matches; only root reads the "
+                                            "records of other users");
+    }
+    apapi_fail(&err, EACCES,
+               "--user=%.60s: only root reads the records of other users; without it, yours are "
+               "shown",
+               input->users);
+    return command_fail(input->command, err.text);
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
 struct reading {
     const struct report_input *input;
     struct job_list jobs;
     int64_t from_ns, to_ns; /* 0: no limit */
-    size_t taken;
+    size_t taken, skipped;  /* skipped: of a database */
     struct progress progress;
     uint64_t left; /* bytes of the present file that were not yet added to it */
     apapi_scan_f take;
@@ -54,6 +138,7 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
 {
     struct reading *reading = context;
 
+    reading->skipped++;
     if (!reading->input->verbose || reading->input->quiet > 1) {
         return;
     }
@@ -193,12 +278,17 @@ static int input_read_all(struct reading *reading, size_t *left_out, struct apap
     reading->progress = progress_begin(
         &(struct progress_input){&filter, input->dir, input->files, input->file_count});
     reading->progress.shown &= input->quiet < 2;
-    result = input->db ? db_read_records(input->db,
-                                         &(struct db_wanted){&filter, input->clusters, input->users,
-                                                             input->accounts, input->partitions},
-                                         &sink, err)
-                       : input_read_files(reading, &filter, &sink, left_out, err);
+    if (!input->db) {
+        return input_read_files(reading, &filter, &sink, left_out, err);
+    }
+    result = db_read_records(input->db,
+                             &(struct db_wanted){&filter, input->clusters, input->users,
+                                                 input->accounts, input->partitions},
+                             &sink, err);
     progress_erase(&reading->progress);
+    if (result == 0 && !input->quiet) {
+        *left_out = input_conclude(input, &(struct apapi_scan_counts){.skipped = reading->skipped});
+    }
     return result;
 }
 

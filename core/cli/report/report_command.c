@@ -11,8 +11,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
-#include "cli/records/input_options.h"
-#include "cli/records/own.h"
 #include "cli/report/report_by.h"
 #include "cli/report/report_print.h"
 #include "cli/report/report_slurm.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_REPORT_REPORT_SLURM_H
 #define APAPI_REPORT_REPORT_SLURM_H
-#include "cli/records/input_options.h"
+#include "cli/records/input.h"
 #include "cli/report/report_print.h"
 #include "cli/slurm/sacct.h"
 

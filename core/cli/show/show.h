@@ -2,7 +2,7 @@
 #ifndef APAPI_SHOW_SHOW_H
 #define APAPI_SHOW_SHOW_H
 #include "cli/job/job.h"
-#include "cli/records/input_options.h"
+#include "cli/records/input.h"
 #include "cli/slurm/sacct.h"
 #include "config/config.h"
 
