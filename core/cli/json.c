@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "record/fields.h"
+#include "record/tree.h"
 
 void json_put_word(struct json_writer *json, const char *key, const char *text)
 {

@@ -1,15 +1,172 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apapi/record.h"
 #include "base/array.h"
+#include "measure/result.h"
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "record/shorten.h"
 
 #define COVERED_TOLERANCE 1e-6 /* of rounding */
+
+/* --- what older lines leave out ----------------------------------------------------------------
+ */
+
+/*
+ * Lines of 0.9 and before leave out what follows from the rest of them. Common values of most
+ * events of a kind are written once, in their component's "common".
+ */
+
+#define RAW_EXACT 1e14 /* counts up to this survive in a total of fifteen digits */
+
+static double shorten_uncertainty_of(const struct apapi_component_result *component,
+                                     const struct apapi_measurement *m,
+                                     const struct apapi_event_result *event)
+{
+    return apapi_event_uncertainty_j(event, m->late_ns + m->elapsed_ns, component->interval_ns);
+}
+
+/* Check whether the event feeds a domain, as far as the record shows. */
+static bool shorten_is_meter(const struct apapi_event_result *event, int domain,
+                             enum apapi_kind kind)
+{
+    return (int)event->event.domain == domain && event->event.kind == kind &&
+           event->event.accumulates == (kind == APAPI_KIND_ENERGY);
+}
+
+/* What the meters of a domain in a component say of it together; NaN: nothing. */
+typedef double (*shorten_f)(const struct apapi_component_result *component,
+                            const struct apapi_measurement *m, int domain, enum apapi_kind kind);
+
+static double sum_uncertainties(const struct apapi_component_result *component,
+                                const struct apapi_measurement *m, int domain, enum apapi_kind kind)
+{
+    double sum_j = 0;
+    bool found = false;
+
+    (void)m;
+    for (size_t i = 0; i < component->event_count; i++) {
+        if (shorten_is_meter(&component->events[i], domain, kind)) {
+            sum_j += component->events[i].uncertainty_j;
+            found = true;
+        }
+    }
+    return found ? sum_j : NAN;
+}
+
+/* The meter with the least. */
+static double least_coverage(const struct apapi_component_result *component,
+                             const struct apapi_measurement *m, int domain, enum apapi_kind kind)
+{
+    double least = NAN;
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        if (shorten_is_meter(&component->events[i], domain, kind)) {
+            least = fmin(least, coverage_of_event(&component->events[i], m));
+        }
+    }
+    return least;
+}
+
+/* Of the first component that has meters of the domain, as far as the record shows them. */
+static double shorten_domain(const struct apapi_measurement *m, int domain, shorten_f together)
+{
+    double value = NAN;
+
+    for (size_t i = 0; i < m->component_count && isnan(value); i++) {
+        value = together(&m->components[i], m, domain, APAPI_KIND_ENERGY);
+        if (isnan(value)) {
+            value = together(&m->components[i], m, domain, APAPI_KIND_POWER);
+        }
+    }
+    return value;
+}
+
+static uint64_t raw_of(double total, double scale)
+{
+    double raw = total / scale;
+
+    return raw >= 1 && raw < RAW_EXACT ? (uint64_t)(raw + 0.5) : 0;
+}
+
+static bool counts_whole_numbers(const struct apapi_event *event)
+{
+    return event->accumulates && event->type != APAPI_TYPE_FP64;
+}
+
+static const struct tree_node *shortened_common(const struct tree_node *component,
+                                                const struct tree_node *event)
+{
+    const struct tree_node *kind = tree_get(event, "kind");
+    const struct tree_node *common =
+        tree_get(tree_get(component, "common"),
+                 tree_is(kind, TREE_TEXT) ? kind->text : apapi_kind_name(APAPI_KIND_ENERGY));
+
+    return tree_is(common, TREE_OBJECT) ? common : NULL;
+}
+
+/* Counts that are 0 were among what was left out. A newer line has all of them. */
+static bool is_shortened(const struct tree_node *trust)
+{
+    static const char *const counts[] = {"failed", "wraps",  "resets", "refused",
+                                         "gaps",   "stalls", "missed"};
+
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        if (!tree_get(trust, counts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void fill_in_event(const struct apapi_component_result *component,
+                          const struct apapi_measurement *m, struct apapi_event_result *event)
+{
+    if (event->raw_total == 0 && counts_whole_numbers(&event->event) && event->total > 0) {
+        event->raw_total = raw_of(event->total, event->event.scale);
+    }
+    if (isnan(event->summary.mean)) {
+        event->summary.mean = apapi_meter_mean(event);
+    }
+    if (isnan(event->uncertainty_j)) {
+        event->uncertainty_j = shorten_uncertainty_of(component, m, event);
+    }
+}
+
+static void fill_in_component(struct apapi_component_result *component,
+                              const struct apapi_measurement *m)
+{
+    for (size_t i = 0; i < component->event_count; i++) {
+        fill_in_event(component, m, &component->events[i]);
+    }
+    if (component->event_count > 0 && component->period.count == 0 &&
+        !isnan(component->period.mean_s)) {
+        component->period.count = component->events[0].incidents.samples;
+    }
+}
+
+static void shortened_fill_in(struct apapi_measurement *m)
+{
+    for (size_t i = 0; i < m->component_count; i++) {
+        fill_in_component(&m->components[i], m);
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (m->domains[d].measured && isnan(m->domains[d].uncertainty_j)) {
+            m->domains[d].uncertainty_j = shorten_domain(m, d, sum_uncertainties);
+        }
+        if (m->domains[d].measured && isnan(m->domains[d].covered)) {
+            m->domains[d].covered = shorten_domain(m, d, least_coverage);
+        }
+    }
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int decode_no_memory(struct apapi_error *err)
 {
@@ -119,7 +276,6 @@ static int decode_components(const struct tree_node *root, struct apapi_measurem
     if (fields_decode_list(root, &components, &m->components, path) < 0) {
         return -1;
     }
-    shortened_fill_in(m);
     return 0;
 }
 
@@ -223,6 +379,9 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
         decode_crossings(root, record, &path) < 0 ||
         share_decode(tree_get(root, "share"), &record->share, &path) < 0) {
         return -1;
+    }
+    if (is_shortened(tree_get(root, "trust"))) {
+        shortened_fill_in(m);
     }
     if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {
         record->id.nodelist[0] = '\0'; /* a truncated list names the wrong nodes */

@@ -2,29 +2,27 @@
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "apapi/record.h"
 #include "base/array.h"
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "record/shorten.h"
 
-#define LINE_SIZE 6144 /* of a typical node, with its newline */
-#define JOINS_MAX 2    /* 120 bins, 60, 30 */
-
-static int encode_put_domain(json_t *object, const void *measurement, size_t d)
+static void encode_domains(struct json_writer *json, const struct apapi_measurement *m)
 {
-    const struct apapi_domain_result *domain =
-        &((const struct apapi_measurement *)measurement)->domains[d];
-
-    return domain->measured ? fields_encode(object, fields_of_domain, domain) : FIELDS_NONE;
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (m->domains[d].measured) {
+            json_begin_object(json, apapi_domain_name(d));
+            fields_write(json, fields_of_domain, &m->domains[d]);
+            json_end(json);
+        }
+    }
+    json_end(json);
 }
 
-static int encode_put_total(json_t *root, const struct apapi_measurement *m)
+static void encode_total(struct json_writer *json, const struct apapi_measurement *m)
 {
     const struct apapi_domain_result total = {
         .measured = true,
@@ -34,190 +32,130 @@ static int encode_put_total(json_t *root, const struct apapi_measurement *m)
         .rest_j = coverage_rest_j(m),
         .power_w = {.min = NAN, .mean = apapi_measurement_total_w(m), .max = NAN, .p95 = NAN}};
     uint32_t missing = domain_list_adding_up(m->unknown_domains);
-    json_t *object;
 
     if (isnan(total.energy_j) && isnan(total.power_w.mean)) {
-        return FIELDS_WRITTEN;
+        return;
     }
-    object = fields_object(fields_of_domain, &total);
-    if (field_put(root, "total", object) < 0) {
-        return FIELDS_OUT_OF_MEMORY;
+    json_begin_object(json, "total");
+    fields_write(json, fields_of_domain, &total);
+    if (missing) {
+        domain_list_write(json, "missing_domains", missing);
     }
-    return missing ? field_put(object, "missing_domains", domain_list_json(missing))
-                   : FIELDS_WRITTEN;
+    json_end(json);
 }
 
-static int encode_put_event(json_t *object, const void *component, size_t i)
+/* "source" says that it was measured. If it was not, there is "reason". */
+static void encode_component(struct json_writer *json,
+                             const struct apapi_component_result *component,
+                             const struct record_extra *extra)
 {
-    return fields_encode(object, fields_of_event,
-                         &((const struct apapi_component_result *)component)->events[i]);
+    struct apapi_component_result said = *component;
+
+    json_begin_object(json, NULL);
+    if (!component->measured) {
+        said.source[0] = '\0';
+    }
+    fields_write(json, fields_of_component, &said);
+    if (component->measured && !*said.source) {
+        json_put_text(json, "source", "");
+    } else if (!component->measured && !*said.reason) {
+        json_put_text(json, "reason", "");
+    }
+    if (component->measured || component->event_count > 0) {
+        json_begin_array(json, "events");
+        for (size_t i = 0; i < component->event_count; i++) {
+            json_begin_object(json, NULL);
+            fields_write(json, fields_of_event, &component->events[i]);
+            if (extra && extra->event) {
+                extra->event(json, &component->events[i]);
+            }
+            json_end(json);
+        }
+        json_end(json);
+    }
+    json_end(json);
 }
 
-static int encode_put_component(json_t *object, const void *measurement, size_t i)
+static void encode_components(struct json_writer *json, const struct apapi_measurement *m,
+                              const struct record_extra *extra)
 {
-    const struct apapi_component_result *component =
-        &((const struct apapi_measurement *)measurement)->components[i];
-    int rc = fields_encode(object, fields_of_component, component);
-
-    if (rc < 0) {
-        return rc;
+    json_begin_array(json, "components");
+    for (size_t i = 0; i < m->component_count; i++) {
+        encode_component(json, &m->components[i], extra);
     }
-    /* exactly one of the two keys says whether it was measured */
-    if (component->measured) {
-        rc = field_put_text(object, "source", component->source);
-    } else if (json_object_del(object, "source") == 0 || component->reason[0] == '\0') {
-        rc = field_put_text(object, "reason", component->reason);
-    }
-    return rc == FIELDS_WRITTEN && (component->measured || component->event_count > 0)
-               ? fields_put_list(object, "events", component->event_count, encode_put_event,
-                                 component)
-               : rc;
+    json_end(json);
 }
 
-static uint64_t missed_ticks(const struct apapi_measurement *m)
+static void encode_trust(struct json_writer *json, const struct apapi_measurement *m)
 {
+    const struct apapi_incidents sum = apapi_measurement_incidents(m);
     uint64_t missed = 0;
 
     for (size_t i = 0; i < m->component_count; i++) {
         missed += m->components[i].missed;
     }
-    return missed;
-}
-
-static int encode_put_trust(json_t *root, const struct apapi_measurement *m)
-{
-    const struct apapi_incidents sum = apapi_measurement_incidents(m);
-    const struct {
-        const char *key;
-        uint64_t count;
-    } counts[] = {{"samples", sum.samples}, {"failed", sum.failed},     {"wraps", sum.wraps},
-                  {"resets", sum.resets},   {"refused", sum.refused},   {"gaps", sum.gaps},
-                  {"stalls", sum.stalls},   {"missed", missed_ticks(m)}};
-    json_t *trust = fields_object(fields_of_trust, m);
-    int rc = field_put(root, "trust", trust);
-
-    if (rc == FIELDS_WRITTEN && m->unknown_domains) {
-        rc = field_put(trust, "unknown_domains", domain_list_json(m->unknown_domains));
+    json_begin_object(json, "trust");
+    fields_write(json, fields_of_trust, m);
+    if (m->unknown_domains) {
+        domain_list_write(json, "unknown_domains", m->unknown_domains);
     }
-    if (rc == FIELDS_WRITTEN) {
-        rc = field_put_rough(trust, "uncertainty_j", apapi_record_uncertainty_j(m));
+    json_put_number(json, "uncertainty_j", apapi_record_uncertainty_j(m), JSON_ROUGH);
+    json_put_count(json, "samples", sum.samples);
+    json_put_count(json, "failed", sum.failed);
+    json_put_count(json, "wraps", sum.wraps);
+    json_put_count(json, "resets", sum.resets);
+    json_put_count(json, "refused", sum.refused);
+    json_put_count(json, "gaps", sum.gaps);
+    json_put_count(json, "stalls", sum.stalls);
+    json_put_count(json, "missed", missed);
+    if (sum.rough > 0) {
+        json_put_count(json, "rough", sum.rough);
     }
-    for (size_t i = 0; i < COUNT_OF(counts) && rc == FIELDS_WRITTEN; i++) {
-        rc = field_put_count(trust, counts[i].key, counts[i].count);
-    }
-    if (rc == FIELDS_WRITTEN && sum.rough > 0) {
-        rc = field_put_count(trust, "rough", sum.rough);
-    }
-    return rc;
-}
-
-static int encode_put_crossing(json_t *object, const void *record, size_t i)
-{
-    return fields_encode(object, fields_of_crossing,
-                         &((const struct apapi_record *)record)->crossing[i]);
+    json_end(json);
 }
 
 /* Without thresholds, a record has no such keys. */
-static int encode_put_crossings(json_t *root, const struct apapi_record *record)
+static void encode_crossings(struct json_writer *json, const struct apapi_record *record)
 {
-    if (record->crossing_count == 0) {
-        return FIELDS_WRITTEN;
+    json_begin_array(json, "crossings");
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        json_begin_object(json, NULL);
+        fields_write(json, fields_of_crossing, &record->crossing[i]);
+        json_end(json);
     }
-    if (fields_put_list(root, "crossings", record->crossing_count, encode_put_crossing, record) <
-        0) {
-        return FIELDS_OUT_OF_MEMORY;
+    json_end_or_drop(json);
+    if (record->crossing_count > 0 && record->crossings > record->crossing_count) {
+        json_put_count(json, "crossings_total", record->crossings);
     }
-    return record->crossings > record->crossing_count
-               ? field_put_count(root, "crossings_total", record->crossings)
-               : FIELDS_WRITTEN;
 }
 
-static int put_record(json_t *root, const struct apapi_record *record)
+void record_write(struct json_writer *json, const struct apapi_record *record,
+                  const struct record_extra *extra)
 {
     const struct apapi_measurement *m = &record->measurement;
 
-    if (field_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
-        fields_encode(root, fields_of_record, record) < 0 ||
-        field_put_moment(root, "end", record_end_ns(m)) < 0 ||
-        fields_put_domains(root, "domains", encode_put_domain, m) < 0 ||
-        encode_put_total(root, m) < 0 ||
-        fields_put_list(root, "components", m->component_count, encode_put_component, m) < 0 ||
-        timelines_encode(root, m, 0) < 0 || encode_put_trust(root, m) < 0 ||
-        encode_put_crossings(root, record) < 0 || share_encode(root, &record->share) < 0) {
-        return FIELDS_OUT_OF_MEMORY;
-    }
-    return FIELDS_WRITTEN;
+    json_put_integer(json, "apapi", APAPI_RECORD_VERSION);
+    fields_write(json, fields_of_record, record);
+    json_put_moment(json, "end", record_end_ns(m));
+    encode_domains(json, m);
+    encode_total(json, m);
+    encode_components(json, m, extra);
+    timelines_write(json, m);
+    encode_trust(json, m);
+    encode_crossings(json, record);
+    share_write(json, &record->share);
+    regions_write(json, &record->regions);
 }
 
-static char *dump(const json_t *root)
+int apapi_record_encode(const struct apapi_record *record, char **line, struct apapi_error *err)
 {
-    return fields_dump(root, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
-}
+    struct json_writer json = {0};
+    char *text;
 
-static char *dump_whole(json_t *root, const struct apapi_record *record)
-{
-    return put_record(root, record) == FIELDS_WRITTEN &&
-                   regions_encode(root, &record->regions, true) == FIELDS_WRITTEN
-               ? dump(root)
-               : NULL;
-}
-
-static bool is_too_long(const char *line)
-{
-    return line && strlen(line) + 1 > LINE_SIZE;
-}
-
-/* Join bins of the timeline if that makes the line short enough. */
-static char *join_bins(json_t *root, const struct apapi_measurement *m, char *line)
-{
-    for (unsigned joins = 0; joins <= JOINS_MAX && is_too_long(line); joins++) {
-        char *shorter = timelines_encode(root, m, joins) < 0 ? NULL : dump(root);
-
-        if (is_too_long(shorter)) {
-            free(shorter);
-        } else {
-            free(line);
-            line = shorter;
-        }
-    }
-    return line;
-}
-
-/* The number of regions does not change what else is in the line. */
-static char *append_regions(char *line, const struct apapi_regions *regions)
-{
-    char *text = regions_text(regions), *whole = NULL;
-
-    if (text && asprintf(&whole, "%.*s,%s", (int)strlen(line) - 1, line, text + 1) < 0) {
-        whole = NULL;
-    }
-    free(text);
-    free(line);
-    return whole;
-}
-
-/* Shorten a line that is too long: wider bins first, then no list of nodes. */
-static char *dump_short(json_t *root, const struct apapi_record *record)
-{
-    const struct apapi_measurement *m = &record->measurement;
-    bool failed = put_record(root, record) < 0 || shorten_record(root, record) < 0;
-    char *line = failed ? NULL : dump(root);
-
-    line = join_bins(root, m, line);
-    if (is_too_long(line) && json_object_del(root, "nodelist") == 0) {
-        line = join_bins(root, m, line);
-    }
-    return line && regions_exist(&record->regions) ? append_regions(line, &record->regions) : line;
-}
-
-static int encode(const struct apapi_record *record,
-                  char *(*dump_record)(json_t *, const struct apapi_record *), char **line,
-                  struct apapi_error *err)
-{
-    json_t *root = json_object();
-    char *text = root ? dump_record(root, record) : NULL;
-
-    json_decref(root);
+    json_begin_object(&json, NULL);
+    record_write(&json, record, NULL);
+    json_end(&json);
+    text = json_take(&json);
     if (!text) {
         return apapi_fail(err, ENOMEM, "record: out of memory");
     }
@@ -225,13 +163,8 @@ static int encode(const struct apapi_record *record,
     return 0;
 }
 
-int apapi_record_encode(const struct apapi_record *record, char **line, struct apapi_error *err)
-{
-    return encode(record, dump_short, line, err);
-}
-
 int apapi_record_encode_whole(const struct apapi_record *record, char **line,
                               struct apapi_error *err)
 {
-    return encode(record, dump_whole, line, err);
+    return apapi_record_encode(record, line, err);
 }

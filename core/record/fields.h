@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_RECORD_FIELDS_H
 #define APAPI_RECORD_FIELDS_H
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,9 +32,6 @@ enum field_form {
     FIELD_METHOD    /* enum apapi_region_method */
 };
 
-/** What a function that writes JSON returns. */
-enum fields_outcome { FIELDS_WRITTEN = 0, FIELDS_OUT_OF_MEMORY = -1 };
-
 /** One member. The list ends with a NULL key. */
 struct field {
     const char *key;
@@ -63,52 +59,8 @@ extern const struct field fields_of_share_energy[]; /* in struct apapi_share_ene
 /** @return "int64", "uint64", "fp64", "bit64"; NULL when out of range. */
 const char *field_type_name(int type);
 
-/** Add the members of the structure at `base` to `object`. 0; -1: out of memory. */
-int fields_encode(json_t *object, const struct field *fields, const void *base);
-
-/** The same as a new object; NULL: out of memory. */
-json_t *fields_object(const struct field *fields, const void *base);
-
-#define FIELD_FIGURES 15 /* a double keeps every decimal number with so many digits */
-#define FIELD_MEASURED_FIGURES 9
-#define FIELD_ROUGH_FIGURES 6
-
-/*
- * Put a single member. Texts are made valid UTF-8 and cut to 1023 bytes. A number that is not
- * finite gets no key. 0; -1 if out of memory, or if `value` is NULL.
- */
-int field_put(json_t *object, const char *key, json_t *value);
-int field_put_text(json_t *object, const char *key, const char *text);
-json_t *field_text(const char *text); /* a JSON string; NULL: out of memory */
-int field_put_count(json_t *object, const char *key, uint64_t count);
-double field_rounded(double value, int figures); /* to so many significant digits */
-int field_put_rounded(json_t *object, const char *key, double value, int figures);
-int field_put_measured(json_t *object, const char *key, double value); /* nine digits */
-int field_put_rough(json_t *object, const char *key, double value);    /* six digits */
-int field_put_moment(json_t *object, const char *key, int64_t unix_ns);
-
-enum { FIELDS_NONE = 2 }; /* see fields_put_f */
-
-/**
- * Put the members of element `i` of `list` into its object.
- * @return 0; FIELDS_NONE: the element is left out; other values: out of memory
- */
-typedef int (*fields_put_f)(json_t *object, const void *list, size_t i);
-
-/* Put an array, or an object with a member for each domain. 0; -1: out of memory. */
-int fields_put_list(json_t *object, const char *key, size_t count, fields_put_f put,
-                    const void *list);
-int fields_put_domains(json_t *object, const char *key, fields_put_f put, const void *list);
-
-/** Steals the reference to `object`. @return its text if `result` is 0; NULL: out of memory */
-char *fields_text(json_t *object, int result);
-
-/** json_dumps(), of which a terminal obeys nothing. Everything that is written as JSON comes from
- * here. */
-char *fields_dump(const json_t *value, size_t flags);
-
-/** Remove an array or object without elements. */
-void fields_drop_empty(json_t *object, const char *key);
+/** Write the members of the structure at `base` into the object that is open. */
+void fields_write(struct json_writer *json, const struct field *fields, const void *base);
 
 /** The current position of the reader, for messages: "components[0].events[2]". */
 struct field_path {

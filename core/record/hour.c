@@ -2,7 +2,6 @@
 #include "record/hour.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -250,66 +249,72 @@ int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *h
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-#define HOUR_VERSION 1
-
-static int hour_encode_sum(json_t *object, const struct hour_sum *sum)
+static void write_sum(struct json_writer *json, const char *key, const struct hour_sum *sum)
 {
-    return field_put_rounded(object, "energy_j", sum->energy_j, FIELD_FIGURES) ||
-           field_put_rounded(object, "steps_j", sum->steps_j, FIELD_FIGURES) ||
-           field_put_rounded(object, "idle_j", sum->idle_j, FIELD_FIGURES) ||
-           field_put_rounded(object, "unattributed_j", sum->unattributed_j, FIELD_FIGURES);
+    if (isnan(sum->energy_j)) {
+        return;
+    }
+    json_begin_object(json, key);
+    json_put_number(json, "energy_j", sum->energy_j, JSON_EXACT);
+    json_put_number(json, "steps_j", sum->steps_j, JSON_EXACT);
+    json_put_number(json, "idle_j", sum->idle_j, JSON_EXACT);
+    json_put_number(json, "unattributed_j", sum->unattributed_j, JSON_EXACT);
+    json_end(json);
 }
 
-static int hour_encode_domain(json_t *object, const void *hour, size_t d)
+static void write_gaps(struct json_writer *json, const struct hour *hour)
 {
-    const struct hour_sum *sum = &((const struct hour *)hour)->domains[d];
-
-    return isnan(sum->energy_j) ? FIELDS_NONE : hour_encode_sum(object, sum);
+    json_begin_array(json, "gaps");
+    for (size_t i = 0; i < hour->gap_count; i++) {
+        json_begin_object(json, NULL);
+        json_put_moment(json, "start", hour->gaps[i].start_ns);
+        json_put_number(json, "elapsed_s", hour->gaps[i].elapsed_s, JSON_EXACT);
+        json_put_text(json, "reason", hour->gaps[i].reason);
+        json_end(json);
+    }
+    json_end(json);
+    json_put_count(json, "gaps_total", hour->gap_total);
 }
 
-static int hour_encode_put_sum(json_t *root, const char *key, const struct hour_sum *sum)
+static void write_head(struct json_writer *json, const struct hour *hour, const char *type)
 {
-    json_t *object = isnan(sum->energy_j) ? NULL : json_object();
-
-    return !isnan(sum->energy_j) && (field_put(root, key, object) || hour_encode_sum(object, sum));
-}
-
-static int hour_encode_gap(json_t *object, const void *hour, size_t i)
-{
-    const struct hour_gap *gap = &((const struct hour *)hour)->gaps[i];
-
-    return field_put_moment(object, "start", gap->start_ns) ||
-           field_put_rounded(object, "elapsed_s", gap->elapsed_s, FIELD_FIGURES) ||
-           field_put_text(object, "reason", gap->reason);
-}
-
-static int hour_encode_head(json_t *root, const struct hour *hour, const char *type)
-{
-    return field_put(root, "apapi", json_integer(HOUR_VERSION)) ||
-           field_put_text(root, "type", type) ||
-           (*hour->cluster && field_put_text(root, "cluster", hour->cluster)) ||
-           field_put_text(root, "node", hour->node) ||
-           field_put_moment(root, "start", hour->start_ns) ||
-           field_put_moment(root, "end", hour->end_ns) ||
-           field_put_rounded(root, "measured_s", hour->measured_s, FIELD_FIGURES) ||
-           field_put_rough(root, "idle_w", hour->idle_w) ||
-           (hour->steps > 0 && field_put_count(root, "steps", hour->steps)) ||
-           field_put_text(root, "method", hour->method);
+    json_put_integer(json, "apapi", HOUR_VERSION);
+    json_put_text(json, "type", type);
+    if (*hour->cluster) {
+        json_put_text(json, "cluster", hour->cluster);
+    }
+    json_put_text(json, "node", hour->node);
+    json_put_moment(json, "start", hour->start_ns);
+    json_put_moment(json, "end", hour->end_ns);
+    json_put_number(json, "measured_s", hour->measured_s, JSON_EXACT);
+    json_put_number(json, "idle_w", hour->idle_w, JSON_ROUGH);
+    if (hour->steps > 0) {
+        json_put_count(json, "steps", hour->steps);
+    }
+    json_put_text(json, "method", hour->method);
 }
 
 char *hour_encode(const struct hour *hour, const char *type)
 {
-    json_t *root = json_object();
+    struct json_writer json = {0};
 
-    return fields_text(
-        root, hour_encode_head(root, hour, type) ||
-                  fields_put_domains(root, "domains", hour_encode_domain, hour) ||
-                  hour_encode_put_sum(root, "total", &hour->total) ||
-                  hour_encode_put_sum(root, "node_meter", &hour->node_meter) ||
-                  (hour->gap_total > 0 &&
-                   (fields_put_list(root, "gaps", hour->gap_count, hour_encode_gap, hour) ||
-                    field_put_count(root, "gaps_total", hour->gap_total))) ||
-                  (hour->resets > 0 && field_put_count(root, "resets", hour->resets)));
+    json_begin_object(&json, NULL);
+    write_head(&json, hour, type);
+    json_begin_object(&json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        write_sum(&json, apapi_domain_name(d), &hour->domains[d]);
+    }
+    json_end(&json);
+    write_sum(&json, "total", &hour->total);
+    write_sum(&json, "node_meter", &hour->node_meter);
+    if (hour->gap_total > 0) {
+        write_gaps(&json, hour);
+    }
+    if (hour->resets > 0) {
+        json_put_count(&json, "resets", hour->resets);
+    }
+    json_end(&json);
+    return json_take(&json);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

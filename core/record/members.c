@@ -40,79 +40,49 @@ double region_power_w(const struct apapi_region_result *region, enum apapi_domai
                : NAN;
 }
 
-/* What is encoded. */
-struct regions_encoding {
-    const struct apapi_regions *regions;
-    const struct apapi_region_result *region;
-    bool whole;
-};
-
-static int regions_put_domain(json_t *object, const void *context, size_t d)
+static void write_region(struct json_writer *json, const struct apapi_region_result *region)
 {
-    const struct regions_encoding *encoding = context;
-    const struct apapi_region_energy *energy = &encoding->region->domains[d];
-    int rc = isnan(energy->energy_j) ? FIELDS_NONE
-                                     : fields_encode(object, fields_of_region_energy, energy);
-
-    if (rc == FIELDS_WRITTEN && !encoding->whole) {
-        json_object_del(object, "power_w");
+    fields_write(json, fields_of_region, region);
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (!isnan(region->domains[d].energy_j)) {
+            json_begin_object(json, apapi_domain_name(d));
+            fields_write(json, fields_of_region_energy, &region->domains[d]);
+            json_end(json);
+        }
     }
-    return rc;
+    json_end_or_drop(json);
+    if (region->bins > 0) {
+        json_begin_object(json, "bins");
+        json_put_number(json, "bin_s", (double)region->bin_ns / NS_PER_S, JSON_EXACT);
+        json_begin_array(json, "share_pct");
+        for (uint32_t i = 0; i < region->bins; i++) {
+            json_put_integer(json, NULL, region->share_pct[i]);
+        }
+        json_end(json);
+        json_end(json);
+    }
 }
 
-/* {"bin_s": 0.4, "share_pct": [100, 55]} */
-static int regions_put_bins(json_t *object, const struct apapi_region_result *region)
+void regions_write(struct json_writer *json, const struct apapi_regions *regions)
 {
-    json_t *bins = json_object(), *shares = json_array();
-    int rc = field_put(object, "bins", bins);
-
-    if (rc != FIELDS_WRITTEN ||
-        field_put(bins, "bin_s", json_real((double)region->bin_ns / NS_PER_S))) {
-        json_decref(shares);
-        return FIELDS_OUT_OF_MEMORY;
+    json_begin_array(json, "regions");
+    for (size_t i = 0; i < regions->count; i++) {
+        json_begin_object(json, NULL);
+        write_region(json, &regions->list[i]);
+        json_end(json);
     }
-    rc = field_put(bins, "share_pct", shares);
-    for (uint32_t i = 0; i < region->bins && rc == FIELDS_WRITTEN; i++) {
-        rc = json_array_append_new(shares, json_integer(region->share_pct[i]));
+    json_end_or_drop(json);
+    json_begin_array(json, "foms");
+    for (size_t i = 0; i < regions->fom_count; i++) {
+        json_begin_object(json, NULL);
+        fields_write(json, fields_of_fom, &regions->foms[i]);
+        json_end(json);
     }
-    return rc;
-}
-
-static int regions_put_one(json_t *object, const void *context, size_t i)
-{
-    struct regions_encoding encoding = *(const struct regions_encoding *)context;
-
-    encoding.region = &encoding.regions->list[i];
-    if (fields_encode(object, fields_of_region, encoding.region) < 0 ||
-        fields_put_domains(object, "domains", regions_put_domain, &encoding) < 0) {
-        return FIELDS_OUT_OF_MEMORY;
-    }
-    fields_drop_empty(object, "domains");
-    return encoding.region->bins > 0 ? regions_put_bins(object, encoding.region) : FIELDS_WRITTEN;
-}
-
-static int regions_put_fom(json_t *object, const void *regions, size_t i)
-{
-    return fields_encode(object, fields_of_fom, &((const struct apapi_regions *)regions)->foms[i]);
-}
-
-int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole)
-{
-    const struct regions_encoding encoding = {.regions = regions, .whole = whole};
-    json_t *losses = fields_object(fields_of_losses, &regions->losses);
-    int rc = losses ? FIELDS_WRITTEN : FIELDS_OUT_OF_MEMORY;
-
-    if (regions->count > 0 && rc == FIELDS_WRITTEN) {
-        rc = fields_put_list(root, "regions", regions->count, regions_put_one, &encoding);
-    }
-    if (regions->fom_count > 0 && rc == FIELDS_WRITTEN) {
-        rc = fields_put_list(root, "foms", regions->fom_count, regions_put_fom, regions);
-    }
-    if (json_object_size(losses) > 0 && rc == FIELDS_WRITTEN) {
-        return field_put(root, "regions_lost", losses);
-    }
-    json_decref(losses);
-    return rc;
+    json_end_or_drop(json);
+    json_begin_object(json, "regions_lost");
+    fields_write(json, fields_of_losses, &regions->losses);
+    json_end_or_drop(json);
 }
 
 static int regions_decode_domains(const struct tree_node *domains,
@@ -209,9 +179,12 @@ int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
 
 char *regions_text(const struct apapi_regions *regions)
 {
-    json_t *object = json_object();
+    struct json_writer json = {0};
 
-    return fields_text(object, regions_encode(object, regions, false));
+    json_begin_object(&json, NULL);
+    regions_write(&json, regions);
+    json_end(&json);
+    return json_take(&json);
 }
 
 int regions_parse(const char *text, size_t size, struct apapi_regions *regions)
@@ -348,42 +321,38 @@ double apapi_share_uncertainty_j(const struct apapi_share *share)
     return sum_j;
 }
 
-static int share_put_domain(json_t *object, const void *share, size_t d)
-{
-    const struct apapi_share_energy *energy = &((const struct apapi_share *)share)->domains[d];
-
-    return isnan(energy->energy_j) ? FIELDS_NONE
-                                   : fields_encode(object, fields_of_share_energy, energy);
-}
-
-static int share_put_total(json_t *object, const struct apapi_share *share)
+void share_members_write(struct json_writer *json, const struct apapi_share *share)
 {
     const struct apapi_share_energy total = {apapi_share_energy_j(share),
                                              apapi_share_uncertainty_j(share), NAN, NAN};
 
-    return isnan(total.energy_j)
-               ? FIELDS_WRITTEN
-               : field_put(object, "total", fields_object(fields_of_share_energy, &total));
-}
-
-json_t *share_object(const struct apapi_share *share)
-{
-    json_t *object = fields_object(fields_of_share, share);
-
-    if (object && apapi_share_known(share) &&
-        (fields_put_domains(object, "domains", share_put_domain, share) < 0 ||
-         share_put_total(object, share) < 0)) {
-        json_decref(object);
-        return NULL;
+    fields_write(json, fields_of_share, share);
+    if (!apapi_share_known(share)) {
+        return;
     }
-    return object;
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (!isnan(share->domains[d].energy_j)) {
+            json_begin_object(json, apapi_domain_name(d));
+            fields_write(json, fields_of_share_energy, &share->domains[d]);
+            json_end(json);
+        }
+    }
+    json_end(json);
+    if (!isnan(total.energy_j)) {
+        json_begin_object(json, "total");
+        fields_write(json, fields_of_share_energy, &total);
+        json_end(json);
+    }
 }
 
-int share_encode(json_t *root, const struct apapi_share *share)
+void share_write(struct json_writer *json, const struct apapi_share *share)
 {
-    return apapi_share_known(share) || share->reason[0]
-               ? field_put(root, "share", share_object(share))
-               : FIELDS_WRITTEN;
+    if (apapi_share_known(share) || share->reason[0]) {
+        json_begin_object(json, "share");
+        share_members_write(json, share);
+        json_end(json);
+    }
 }
 
 static int share_decode_domains(const struct tree_node *domains, struct apapi_share *share,
@@ -477,98 +446,72 @@ static double choose_unit_j(const struct apapi_timeline *timeline)
     return pow(10, exponent);
 }
 
-static int put_energies(json_t *object, const struct apapi_timeline *timeline, double unit_j)
+static void write_energies(struct json_writer *json, const struct apapi_timeline *timeline,
+                           double unit_j)
 {
-    json_t *array = json_array();
-    int rc = json_object_set_new(object, "n", array);
     double sum_j = 0;
-    json_int_t written = 0;
+    int64_t written = 0;
 
-    for (size_t i = 0; i < timeline->count && rc == 0; i++) {
-        json_int_t until;
-        json_t *value = json_null();
+    json_begin_array(json, "n");
+    for (size_t i = 0; i < timeline->count; i++) {
+        int64_t until;
 
         sum_j += timeline->energy_j[i];
-        until = (json_int_t)llround(sum_j / unit_j);
+        until = (int64_t)llround(sum_j / unit_j);
         if (timeline->covered_pct[i] > 0) {
-            value = json_integer(until - written);
+            json_put_integer(json, NULL, until - written);
             written = until;
-        }
-        rc = json_array_append_new(array, value);
-    }
-    return rc;
-}
-
-static int put_coverage(json_t *object, const struct apapi_timeline *timeline)
-{
-    json_t *coverage = json_object();
-    int rc = json_object_set_new(object, "covered_pct", coverage);
-
-    for (size_t i = 0; i < timeline->count && rc == 0; i++) {
-        char bin[24];
-        double pct = timeline->covered_pct[i];
-
-        if (pct > 0 && pct < COVERED_PCT) {
-            snprintf(bin, sizeof bin, "%zu", i);
-            rc = json_object_set_new(coverage, bin, json_integer((json_int_t)ceil(pct)));
+        } else {
+            json_put_null(json, NULL);
         }
     }
-    fields_drop_empty(object, "covered_pct");
-    return rc;
+    json_end(json);
 }
 
-int timeline_encode(json_t *object, const struct apapi_timeline *timeline)
+void timeline_write(struct json_writer *json, const struct apapi_timeline *timeline)
 {
     double unit_j = choose_unit_j(timeline);
 
-    return json_object_set_new(object, "unit_j", json_real(unit_j)) ||
-           put_energies(object, timeline, unit_j) || put_coverage(object, timeline);
-}
+    json_put_number(json, "unit_j", unit_j, JSON_EXACT);
+    write_energies(json, timeline, unit_j);
+    json_begin_object(json, "covered_pct");
+    for (size_t i = 0; i < timeline->count; i++) {
+        double pct = timeline->covered_pct[i];
+        char bin[24];
 
-static uint64_t record_timeline_widest_bin_ns(const struct apapi_measurement *m)
-{
-    uint64_t widest_ns = 0;
-
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        if (has_timeline(m, i) && m->domains[i].timeline.bin_ns > widest_ns) {
-            widest_ns = m->domains[i].timeline.bin_ns;
+        if (pct > 0 && pct < COVERED_PCT) {
+            snprintf(bin, sizeof bin, "%zu", i);
+            json_put_integer(json, bin, (int64_t)ceil(pct));
         }
     }
-    return widest_ns;
+    json_end_or_drop(json);
 }
 
-static int record_timeline_put_domains(json_t *object, const struct apapi_measurement *m,
-                                       uint64_t bin_ns)
+void timelines_write(struct json_writer *json, const struct apapi_measurement *m)
 {
-    int rc = 0;
+    uint64_t bin_ns = 0;
 
-    for (int i = 0; i < APAPI_DOMAINS && rc == 0; i++) {
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        if (has_timeline(m, i) && m->domains[i].timeline.bin_ns > bin_ns) {
+            bin_ns = m->domains[i].timeline.bin_ns;
+        }
+    }
+    if (bin_ns == 0) {
+        return;
+    }
+    json_begin_object(json, "timeline");
+    json_put_number(json, "bin_s", (double)bin_ns / NS_PER_S, JSON_EXACT);
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
         struct apapi_timeline timeline = m->domains[i].timeline;
-        json_t *domain = has_timeline(m, i) ? json_object() : NULL;
 
         if (has_timeline(m, i)) {
             apapi_timeline_coarsen(&timeline, bin_ns);
-            rc = json_object_set_new(object, apapi_domain_name(i), domain) ||
-                 timeline_encode(domain, &timeline);
+            json_begin_object(json, apapi_domain_name(i));
+            timeline_write(json, &timeline);
+            json_end(json);
         }
     }
-    return rc;
-}
-
-int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins)
-{
-    uint64_t bin_ns = record_timeline_widest_bin_ns(m) << joins;
-    json_t *object;
-
-    if (bin_ns == 0) {
-        return 0;
-    }
-    object = json_object();
-    return json_object_set_new(root, "timeline", object) ||
-                   json_object_set_new(object, "bin_s", json_real((double)bin_ns / NS_PER_S)) ||
-                   record_timeline_put_domains(object, m, bin_ns)
-               ? -1
-               : 0;
+    json_end(json);
 }
 
 /* Each reader returns NULL, or what is wrong. */

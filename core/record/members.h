@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_RECORD_MEMBERS_H
 #define APAPI_RECORD_MEMBERS_H
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "apapi/region_result.h"
@@ -14,12 +13,8 @@
 /** @return whether a record says anything of them. */
 bool regions_exist(const struct apapi_regions *regions);
 
-/**
- * Add "regions", "foms" and "regions_lost" to a record.
- * @param whole  also what follows from the rest: power_w
- * @return 0; -1: out of memory
- */
-int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole);
+/** Write "regions", "foms" and "regions_lost" into the object that is open. */
+void regions_write(struct json_writer *json, const struct apapi_regions *regions);
 
 /** Read them from a record that may have none. 0; -1 with errno and path->err. */
 int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
@@ -42,17 +37,17 @@ double region_power_w(const struct apapi_region_result *region, enum apapi_domai
 
 /* --- share ------------------------------------------------------------------------------------ */
 
-/** Add "share" to a record that has one, or a reason for none. 0; -1: out of memory. */
-int share_encode(json_t *root, const struct apapi_share *share);
+/** Write "share", if there is one or a reason for none, into the object that is open. */
+void share_write(struct json_writer *json, const struct apapi_share *share);
 
-/** @return the same as an object; NULL: out of memory. */
-json_t *share_object(const struct apapi_share *share);
+/** Its members alone. */
+void share_members_write(struct json_writer *json, const struct apapi_share *share);
 
 /** Read the value of "share"; NULL: there is none. 0; -1 with EINVAL and path->err. */
 int share_decode(const struct tree_node *object, struct apapi_share *share,
                  const struct field_path *path);
 
-/** Read it from its JSON, as share_object() writes it. 0; -1 with EINVAL, ENOMEM. */
+/** Read it from its JSON, as share_members_write() writes it. 0; -1 with EINVAL, ENOMEM. */
 int share_parse(const char *text, size_t size, struct apapi_share *share);
 
 /* --- timeline --------------------------------------------------------------------------------- */
@@ -60,15 +55,11 @@ int share_parse(const char *text, size_t size, struct apapi_share *share);
 struct apapi_measurement;
 struct apapi_timeline;
 
-/** Put "unit_j":…,"n":[…],"covered_pct":{…} of a timeline with bins. 0; otherwise out of memory. */
-int timeline_encode(json_t *object, const struct apapi_timeline *timeline);
+/** Write "unit_j":…,"n":[…],"covered_pct":{…} of a timeline with bins. */
+void timeline_write(struct json_writer *json, const struct apapi_timeline *timeline);
 
-/**
- * Add the domains' power over time to a record, or replace it.
- * @param joins  how often pairs of bins are joined
- * @return 0; -1: out of memory.
- */
-int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins);
+/** Write "timeline", the domains' power over time, if there is any. */
+void timelines_write(struct json_writer *json, const struct apapi_measurement *m);
 
 /**
  * Read the value of "timeline", or nothing if it is NULL. Domains and elapsed_ns must have been

@@ -110,18 +110,15 @@ uint32_t domain_list_parse(const char *text)
     return set;
 }
 
-json_t *domain_list_json(uint32_t set)
+void domain_list_write(struct json_writer *json, const char *key, uint32_t set)
 {
-    json_t *array = json_array();
-
-    for (int d = 0; d < APAPI_DOMAINS && array; d++) {
-        if (set & domain_bit(d) &&
-            json_array_append_new(array, json_string(apapi_domain_name(d))) < 0) {
-            json_decref(array);
-            array = NULL;
+    json_begin_array(json, key);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (set & domain_bit(d)) {
+            json_put_text(json, NULL, apapi_domain_name(d));
         }
     }
-    return array;
+    json_end(json);
 }
 
 int domain_list_read(const struct tree_node *array, uint32_t *set)

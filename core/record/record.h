@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_RECORD_RECORD_H
 #define APAPI_RECORD_RECORD_H
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,8 +58,8 @@ void domain_list_text(uint32_t set, const char *separator, char text[DOMAIN_LIST
 /** @return the set that domain_list_text() has written with ","; other names are left out. */
 uint32_t domain_list_parse(const char *text);
 
-/** @return the names as a JSON array; NULL: out of memory. */
-json_t *domain_list_json(uint32_t set);
+/** Write the names as an array. */
+void domain_list_write(struct json_writer *json, const char *key, uint32_t set);
 
 /** @return 0; -1: not an array of texts. Names that are not known are left out. */
 int domain_list_read(const struct tree_node *array, uint32_t *set);
@@ -196,5 +195,17 @@ static inline int record_twin_compare(const struct record_twin *a, const struct 
     order = memcmp(a->line, b->line, a->size < b->size ? a->size : b->size);
     return order ? order : (a->size > b->size) - (a->size < b->size);
 }
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/** What a program adds to a record that it writes. */
+struct record_extra {
+    /** Write members into the object of an event. */
+    void (*event)(struct json_writer *json, const struct apapi_event_result *event);
+};
+
+/** Write the members of a record into the object that is open. @param extra  NULL: nothing more */
+void record_write(struct json_writer *json, const struct apapi_record *record,
+                  const struct record_extra *extra);
 
 #endif

@@ -18,6 +18,7 @@
 #include "record/fields.h"
 #include "record/files.h"
 #include "record/record.h"
+#include "record/tree.h"
 
 /*
  * Besides a record, a line may hold other forms of JSON: a part of an array, as written by `srun

@@ -10,6 +10,7 @@
 #include "record/members.h"
 #include "record/record.h"
 #include "sum/merge.h"
+#include "record/tree.h"
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
@@ -336,7 +337,7 @@ static int merge_encode_put_regions(const struct encoding *encoding)
     int rc = region_sums_result(&encoding->merge->regions, APAPI_REGIONS_MAX, &regions);
 
     if (rc == 0) {
-        rc = regions_encode(encoding->root, &regions, true);
+        rc = regions_encode(encoding->root, &regions);
         apapi_regions_clear(&regions);
     }
     return rc;

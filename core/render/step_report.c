@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "record/fields.h"
+#include "record/tree.h"
 #include "render/csv.h"
 
 void step_report_keep(void *context, const char *line, size_t size)
@@ -57,7 +58,7 @@ static void put_absent_json(const char *node, const char *reason, void *context)
     free(text);
 }
 
-/* A line omits what follows from the rest of it. */
+/* As this version writes it. */
 static void put_whole(const char *line, struct writing *writing)
 {
     struct apapi_record record;
@@ -67,7 +68,7 @@ static void put_whole(const char *line, struct writing *writing)
         writing->error = errno;
         return;
     }
-    if (apapi_record_encode_whole(&record, &whole, NULL) == 0) {
+    if (apapi_record_encode(&record, &whole, NULL) == 0) {
         begin_element(writing);
         fputs(whole, writing->out);
     } else {

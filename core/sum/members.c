@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "record/fields.h"
 #include "record/members.h"
+#include "record/tree.h"
 
 /* --- thresholds that were crossed ------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "record/record.h"
+#include "record/tree.h"
 #include "sync/jobs.h"
 
 /* --- jobs of records ------------------------------------------------------------------------ */

@@ -48,7 +48,7 @@ static void judge_outputs_record(struct play *play, const struct apapi_measureme
 
     record.ending = APAPI_ENDING_UNKNOWN;
     strcpy(record.id.node, "n1");
-    if (apapi_record_encode_whole(&record, &line, &err) ||
+    if (apapi_record_encode(&record, &line, &err) ||
         apapi_record_decode(line, strlen(line), &copy, &err)) {
         play_fail(play, "no record: %s", err.text);
         free(line);

@@ -312,7 +312,7 @@ static void what_many_send_is_taken_bit_by_bit(void **state)
 static void memory_for_what_is_sent_is_bounded(void **state)
 {
     (void)state;
-    parts.receiver.most_bytes = 16384;
+    parts.receiver.most_bytes = 32768;
     send_many();
     take_all();
     assert_int_equal(parts.lines, SENDERS * LINES); /* one after the other */

@@ -80,25 +80,6 @@ static void regions_come_back(void **state)
     apapi_record_clear(&record);
 }
 
-/* The mean power follows from energy and time. */
-static void a_line_leaves_the_power_out_and_its_reader_knows_it(void **state)
-{
-    struct apapi_record record = record_with_regions(1), back;
-    char *line = encode(&record), *whole = encode_as(apapi_record_encode_whole, &record);
-
-    (void)state;
-    assert_null(strstr(line, "power_w"));
-    assert_non_null(strstr(whole, "\"energy_j\":120.5,\"uncertainty_j\":1.5,\"power_w\":60.25"));
-    back = decode(line);
-    assert_true(back.regions.list[0].domains[APAPI_DOMAIN_PACKAGE].power_w == 60.25);
-    assert_true(isnan(back.regions.list[0].domains[APAPI_DOMAIN_DRAM].power_w));
-    assert_true(isnan(back.regions.list[0].domains[APAPI_DOMAIN_DRAM].energy_j));
-    free(line);
-    free(whole);
-    apapi_record_clear(&back);
-    apapi_record_clear(&record);
-}
-
 static void unknown_energy_has_no_key(void **state)
 {
     struct apapi_record record = record_with_regions(1);
@@ -150,7 +131,7 @@ static void the_longest_list_fits_into_a_line(void **state)
                 (struct apapi_region_energy){123.456789e-7, 123.456e-7, 1.23456789e-7};
         }
     }
-    line = encode_as(apapi_record_encode_whole, &record);
+    line = encode(&record);
     assert_true(strlen(line) < LINE_BYTES_MAX);
     free(line);
     apapi_record_clear(&record);
@@ -219,7 +200,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_come_back),
-        cmocka_unit_test(a_line_leaves_the_power_out_and_its_reader_knows_it),
         cmocka_unit_test(unknown_energy_has_no_key),
         cmocka_unit_test(regions_do_not_shorten_the_rest),
         cmocka_unit_test(the_longest_list_fits_into_a_line),

@@ -3,6 +3,7 @@
 
 #include "record/members.h"
 #include "record/record.h"
+#include "record/tree.h"
 #include "unit/record_fixture.h"
 
 static struct apapi_share shared(void)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "record/fields.h"
+#include "record/tree.h"
 #include "unit/unit.h"
 
 static void quantities_have_four_digits(void **state)

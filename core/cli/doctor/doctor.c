@@ -19,6 +19,7 @@
 #include "config/network.h"
 #include "config/slurm_conf.h"
 #include "record/fields.h"
+#include "record/tree.h"
 #include "render/grid.h"
 
 /* --- the settings of apapi.conf for records --- */

@@ -19,6 +19,7 @@
 #include "cli/json.h"
 #include "cli/wanted.h"
 #include "record/fields.h"
+#include "record/tree.h"
 #include "render/grid.h"
 
 #define DESCRIPTION_SIZE 160

@@ -9,6 +9,7 @@
 #include "cli/job/job.h"
 #include "cli/plot/plot_figures.h"
 #include "record/fields.h"
+#include "record/tree.h"
 #include "render/regions.h"
 #include "sum/members.h"
 

@@ -14,6 +14,7 @@
 #include "cli/plot/plot_figures.h"
 #include "config/config.h"
 #include "record/fields.h"
+#include "record/tree.h"
 
 #define PROGRAM "apapi-plot"
 #define MARK "@MODEL@"

@@ -17,6 +17,7 @@
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
+#include "record/tree.h"
 #include "render/grid.h"
 #include "render/regions.h"
 #include "render/table.h"
@@ -432,7 +433,7 @@ static int full_json_regions(const struct show_step *step, const struct apapi_re
 {
     json_t *element = json_object();
     char *text = fields_text(element, field_put_text(element, "step", step->step) ||
-                                          regions_encode(element, regions, true));
+                                          regions_encode(element, regions));
 
     if (text) {
         json_put_raw(json, NULL, text);

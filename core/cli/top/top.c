@@ -17,6 +17,7 @@
 #include "cli/top/top_screen.h"
 #include "config/config.h"
 #include "record/fields.h"
+#include "record/tree.h"
 #include "render/grid.h"
 
 /* --- for people ----------------------------------------------------------------------------- */

@@ -116,15 +116,15 @@ struct apapi_record {
  */
 
 /**
- * Write a record as one line of JSON, without the newline. Figures that follow from others are left
- * out.
+ * Write a record as one line of JSON, without the newline. It says everything: no figure has to be
+ * derived from others.
  * @param line  result; free it with free(). Set on success only
  * @return 0; -1 with errno ENOMEM
  */
 APAPI_API int apapi_record_encode(const struct apapi_record *record, char **line,
                                   struct apapi_error *err);
 
-/** The same with all figures, for other programs: up to twice as long. */
+/** The same. It is here for programs of a time when apapi_record_encode() left figures out. */
 APAPI_API int apapi_record_encode_whole(const struct apapi_record *record, char **line,
                                         struct apapi_error *err);
 
