@@ -421,7 +421,7 @@ void config_complain(const struct config_sink *sink, const char *format, ...)
     }
 }
 
-/* What an unknown key may mean: the nearest key, or else all keys. */
+/* What an unknown name may mean: the nearest valid one, or else all. */
 struct meant {
     struct nearest nearest;
     char all[LINE_SIZE / 2];
@@ -436,24 +436,54 @@ static void meant_offer(struct meant *meant, const char *name)
              length ? "," : "; valid are", name);
 }
 
-static void complain_unknown(const struct config_sink *sink, const char *where, struct meant *meant)
+static void meant_offer_top(struct meant *meant)
 {
-    char nearest[128];
-
-    nearest_text(&meant->nearest, nearest, sizeof nearest);
-    config_complain(sink, "%s '%.60s'%s", where, meant->nearest.wanted,
-                    *nearest ? nearest : meant->all);
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        meant_offer(meant, keys[i].name);
+    }
 }
 
-static void unknown_key(const char *word, const char *where, const struct config_sink *sink)
+static void meant_offer_sections(struct meant *meant)
+{
+    meant_offer(meant, TOP_SECTION);
+    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
+        if (i == 0 || strcmp(section_keys[i].section, section_keys[i - 1].section) != 0) {
+            meant_offer(meant, section_keys[i].section);
+        }
+    }
+}
+
+static void meant_offer_keys(struct meant *meant, const char *section, const char *name)
+{
+    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
+        if (strcmp(section_keys[i].section, section) == 0) {
+            meant_offer(meant, section_keys[i].name);
+        }
+    }
+    if (key_find(name, strlen(name))) {
+        snprintf(meant->all, sizeof meant->all, "; it belongs before the first section, or in [%s]",
+                 TOP_SECTION);
+    }
+}
+
+/* @param section  its keys are the valid names; "": those of the top one; NULL: sections are */
+static void complain_unknown(const struct config_sink *sink, const char *where, const char *name,
+                             const char *section)
 {
     struct meant meant = {.all = ""};
+    char nearest[128];
 
-    nearest_begin(&meant.nearest, word);
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        meant_offer(&meant, keys[i].name);
+    nearest_begin(&meant.nearest, name);
+    if (!section) {
+        meant_offer_sections(&meant);
+    } else if (*section) {
+        meant_offer_keys(&meant, section, name);
+    } else {
+        meant_offer_top(&meant);
     }
-    complain_unknown(sink, where, &meant);
+    nearest_text(&meant.nearest, nearest, sizeof nearest);
+    config_complain(sink, "%s '%.60s'%s", where, meant.nearest.wanted,
+                    *nearest ? nearest : meant.all);
 }
 
 /* Read a line of the top section. */
@@ -467,7 +497,7 @@ static void config_read_key(struct config *config, const struct ini_line *line,
 
     snprintf(text, sizeof text, "%.200s:%zu: unknown key", config->path, line->number);
     if (!key) {
-        unknown_key(line->key, text, sink);
+        complain_unknown(sink, text, line->key, "");
         return;
     }
     if (config->origins[key - keys].line) {
@@ -480,57 +510,16 @@ static void config_read_key(struct config *config, const struct ini_line *line,
     }
 }
 
-static bool section_is_known(const char *section)
-{
-    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
-        if (strcmp(section_keys[i].section, section) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* @param key  NULL: any */
 static bool section_has(const char *section, const char *key)
 {
     for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
         if (strcmp(section_keys[i].section, section) == 0 &&
-            strcmp(section_keys[i].name, key) == 0) {
+            (!key || strcmp(section_keys[i].name, key) == 0)) {
             return true;
         }
     }
     return false;
-}
-
-static void unknown_section(const char *section, const char *where, const struct config_sink *sink)
-{
-    struct meant meant = {.all = ""};
-
-    nearest_begin(&meant.nearest, section);
-    meant_offer(&meant, TOP_SECTION);
-    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
-        if (i == 0 || strcmp(section_keys[i].section, section_keys[i - 1].section) != 0) {
-            meant_offer(&meant, section_keys[i].section);
-        }
-    }
-    complain_unknown(sink, where, &meant);
-}
-
-static void unknown_section_key(const struct ini_line *line, const char *where,
-                                const struct config_sink *sink)
-{
-    struct meant meant = {.all = ""};
-
-    nearest_begin(&meant.nearest, line->key);
-    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
-        if (strcmp(section_keys[i].section, line->section) == 0) {
-            meant_offer(&meant, section_keys[i].name);
-        }
-    }
-    if (key_find(line->key, strlen(line->key))) {
-        snprintf(meant.all, sizeof meant.all, "; it belongs before the first section, or in [%s]",
-                 TOP_SECTION);
-    }
-    complain_unknown(sink, where, &meant);
 }
 
 const struct config_setting *config_setting_find(const struct config *config, const char *section,
@@ -552,13 +541,13 @@ static void read_setting(struct config *config, const struct ini_line *line,
     const struct config_setting *before = config_setting_find(config, line->section, line->key);
     char text[LINE_SIZE];
 
-    if (!section_is_known(line->section)) {
+    if (!section_has(line->section, NULL)) {
         snprintf(text, sizeof text, "%.200s:%zu: unknown section", config->path, line->number);
-        unknown_section(line->section, text, sink);
+        complain_unknown(sink, text, line->section, NULL);
     } else if (!section_has(line->section, line->key)) {
         snprintf(text, sizeof text, "%.200s:%zu: [%.60s]: unknown key", config->path, line->number,
                  line->section);
-        unknown_section_key(line, text, sink);
+        complain_unknown(sink, text, line->key, line->section);
     } else if (before) {
         config_complain(sink, "%.200s:%zu: [%s]: %s is already set in line %zu", config->path,
                         line->number, line->section, line->key, before->line);
@@ -625,7 +614,7 @@ void config_set_word(struct config *config, const char *word, const struct confi
         return;
     }
     if (!key) {
-        unknown_key(word, PLUGSTACK ": unknown argument", sink);
+        complain_unknown(sink, PLUGSTACK ": unknown argument", word, "");
     } else if (key_set(config, key, &origin, &err)) {
         config_complain(sink, PLUGSTACK ": '%.100s' has no effect: %s; %s= takes: %s", word,
                         err.text, key->name, key->help);
