@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/hostlist.h"
 
 /* --- lines ---------------------------------------------------------------------------------- */
@@ -211,10 +212,16 @@ static void cluster_search(char *line, void *context)
 
 int config_cluster(const char *path, char *name, size_t size)
 {
+    static const char *const usual[] = {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"};
     struct cluster_search search = {name, size};
 
     name[0] = '\0';
-    slurm_conf_each(path, cluster_search, &search);
+    if (path && *path) {
+        slurm_conf_each(path, cluster_search, &search);
+    }
+    for (size_t i = 0; !(path && *path) && !name[0] && i < COUNT_OF(usual); i++) {
+        slurm_conf_each(usual[i], cluster_search, &search);
+    }
     return name[0] ? 0 : -1;
 }
 

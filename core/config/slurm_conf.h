@@ -26,7 +26,7 @@ int slurm_conf_length(const char *value);
 /**
  * Read the name of the cluster, in lower case as in Slurm, from slurm.conf and the files that it
  * includes. Never blocks on a FIFO or a device.
- * @param path  of slurm.conf
+ * @param path  of slurm.conf; NULL or "": where it usually is, on a node of a configless site, too
  * @return 0; -1: it has no name, or one that does not fit, and `name` is "".
  */
 int config_cluster(const char *path, char *name, size_t size);

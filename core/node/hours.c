@@ -19,7 +19,6 @@
 
 #define HOUR_NS (NS_PER_S * 3600)
 #define DAY_NS (NS_PER_S * 24 * 3600)
-#define SLURM_CONF "/etc/slurm/slurm.conf"
 #define CLOSE_S 2
 
 #define IDLE_MAGIC "APAPIID1"
@@ -353,7 +352,6 @@ static void hours_start(struct hours *hours, const struct node_idle *idle, int64
 void hours_open(struct hours *hours, const struct node_shares_settings *settings,
                 const char *method)
 {
-    const char *slurm_conf = secure_getenv("SLURM_CONF");
     char path[PATH_MAX];
     struct stat status;
 
@@ -362,7 +360,7 @@ void hours_open(struct hours *hours, const struct node_shares_settings *settings
         stat(path, &status) == 0) { /* idle power was saved with the last line */
         hours->before_ns = status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec;
     }
-    config_cluster(slurm_conf ? slurm_conf : SLURM_CONF, hours->cluster, sizeof hours->cluster);
+    config_cluster(secure_getenv("SLURM_CONF"), hours->cluster, sizeof hours->cluster);
 }
 
 void hours_add(struct hours *hours, const struct hours_interval *interval,

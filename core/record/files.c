@@ -424,7 +424,7 @@ static bool may_want_text(const struct filter *filter, const struct head_pair *p
 
 /* What the numbers at the beginning of a line show about job and user. */
 struct numbers {
-    bool job_said, job_wanted, uid_wanted;
+    bool job_said, job_wanted, uid_wanted, part_said;
 };
 
 /* @return whether the key is one of those numbers. */
@@ -441,6 +441,7 @@ static bool scan_filter_take_number(const struct filter *filter, const struct he
     if (is_job || (filter->job_parts && (head_is(pair->key, pair->key_size, "array_job") ||
                                          head_is(pair->key, pair->key_size, "het_job")))) {
         numbers->job_said = numbers->job_said || is_job;
+        numbers->part_said = numbers->part_said || !is_job;
         numbers->job_wanted = numbers->job_wanted || filter->job_count == 0 ||
                               !scan_filter_read_number(pair, &number) || has_job(filter, number);
         return true;
@@ -448,12 +449,16 @@ static bool scan_filter_take_number(const struct filter *filter, const struct he
     return false;
 }
 
-/* The step comes after everything that identifies the job. */
+/* Another writer may have put array and heterogeneous job behind the step, `rest` on. */
 static bool may_want_pair(const struct filter *filter, const struct head_pair *pair,
-                          const struct numbers *numbers)
+                          const struct numbers *numbers, const struct head *rest)
 {
+    static const char part[] = "_job\""; /* "array_job", "het_job" */
+
     if (head_is(pair->key, pair->key_size, "step")) {
-        return numbers->job_wanted || !numbers->job_said;
+        return numbers->job_wanted || !numbers->job_said ||
+               (filter->job_parts && !numbers->part_said &&
+                memmem(rest->at, (size_t)(rest->end - rest->at), part, sizeof part - 1));
     }
     if (numbers->uid_wanted && head_is(pair->key, pair->key_size, "user")) {
         return true;
@@ -488,7 +493,7 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
 {
     struct head head;
     struct head_pair pair;
-    struct numbers numbers = {false, false, false};
+    struct numbers numbers = {false};
     int64_t start_ns = 0, elapsed_ns;
     bool started = false;
 
@@ -508,7 +513,7 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
         } else if (head_is(pair.key, pair.key_size, "elapsed_s") && started) {
             return !read_elapsed(&pair, &elapsed_ns) || may_want_end(filter, start_ns, elapsed_ns);
         } else {
-            wanted = may_want_pair(filter, &pair, &numbers);
+            wanted = may_want_pair(filter, &pair, &numbers, &head);
         }
         if (!wanted) {
             return false;

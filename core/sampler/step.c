@@ -308,7 +308,7 @@ void names_complete(struct step *step)
     char cluster[sizeof step->id.cluster];
 
     names_user(step->id.uid, step->id.user, sizeof step->id.user);
-    if (*step->slurm_conf && config_cluster(step->slurm_conf, cluster, sizeof cluster) == 0) {
+    if (config_cluster(step->slurm_conf, cluster, sizeof cluster) == 0) {
         strcpy(step->id.cluster, cluster);
     }
 }

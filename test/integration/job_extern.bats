@@ -35,6 +35,8 @@ setup() {
         record=$(job_records "$job" "$node" | jq -c 'select(.step == "extern")')
         echo "$record"
         holds "$record" '.complete and .elapsed_s > 2.4 and .user == "alice" and .nodes == 2'
+        # Slurm tells it no name of the cluster
+        job_records "$job" "$node" | jq -se '(map(.cluster) | unique | length) == 1 and .[0].cluster != null'
         holds "$record" 'total(240)'
         # the other steps of this node lie inside
         job_records "$job" "$node" | jq -se '(.[] | select(.step == "extern").elapsed_s) as $all | all(.elapsed_s <= $all)'

@@ -72,7 +72,7 @@ static void a_filter_chooses(void **state)
 
 /*
  * Whatever the order of keys and the writing, the filter decides by what the record says; but where
- * a task's array or a uid is wanted, these stand where we write them.
+ * a uid is wanted, it stands where we write it.
  */
 #define TAIL                                                                                       \
     ",\"late_s\":0,\"complete\":true,\"domains\":{},\"components\":[],\"trust\":{\"cpu_s\":0}"
@@ -160,7 +160,13 @@ static const char numbered[] =
     "{\"apapi\":1,\"array_job\":40,\"job\":34,\"step\":\"0\",\"name\":\"f\",\"user\":\"7\"" REST
     "{\"apapi\":1,\"job\":35,\"array_job\": 40,\"step\":\"0\",\"name\":\"g\"" REST
     "{\"apapi\":1,\"job\":40,\"name\":\"h\",\"uid\":70,\"user\":\"eve\"" REST
-    "{\"apapi\":1,\"name\":\"i\",\"uid\":4294967294,\"user\":\"eve\"" REST;
+    "{\"apapi\":1,\"name\":\"i\",\"uid\":4294967294,\"user\":\"eve\"" REST
+    "{\"apapi\":1,\"job\":36,\"step\":\"0\",\"name\":\"k\",\"node\":\"n1\"," TIMES TAIL
+    ",\"array_job\":40}\n"
+    "{\"apapi\":1,\"job\":37,\"step\":\"0\",\"name\":\"l\",\"node\":\"n1\"," TIMES TAIL
+    ",\"het_job\":40}\n"
+    "{\"apapi\":1,\"job\":38,\"step\":\"0\",\"name\":\"m\",\"node\":\"n1\"," TIMES TAIL
+    ",\"het_job\":41}\n";
 
 static void a_number_stands_for_more(void **state)
 {
@@ -170,7 +176,7 @@ static void a_number_stands_for_more(void **state)
         const char *names;
     } cases[] = {
         {{.jobs = jobs, .job_count = 2}, "a h "},
-        {{.jobs = jobs, .job_count = 2, .job_parts = true}, "a c e f g h "},
+        {{.jobs = jobs, .job_count = 2, .job_parts = true}, "a c e f g h k l "},
         {{.user = "7"}, "a b f "},
         {{.user = "eve"}, "h i "},
         {{.user = "4294967294"}, "i "},
