@@ -2,14 +2,12 @@
 #include "render/step_report.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/fields.h"
-#include "record/tree.h"
+#include "base/json.h"
 #include "render/csv.h"
 
 void step_report_keep(void *context, const char *line, size_t size)
@@ -44,18 +42,18 @@ static void begin_element(struct writing *writing)
 static void put_absent_json(const char *node, const char *reason, void *context)
 {
     struct writing *writing = context;
-    json_t *object = json_pack("{s:i, s:s%, s:b, s:s%}", "apapi", APAPI_RECORD_VERSION, "node",
-                               node, strlen(node), "complete", 0, "reason", reason, strlen(reason));
-    char *text = object ? fields_dump(object, JSON_COMPACT) : NULL;
+    struct json_writer json = {.out = writing->out};
 
-    json_decref(object);
-    if (!text) {
-        writing->error = ENOMEM;
-        return;
-    }
     begin_element(writing);
-    fputs(text, writing->out);
-    free(text);
+    json_begin_object(&json, NULL);
+    json_put_count(&json, "apapi", APAPI_RECORD_VERSION);
+    json_put_text(&json, "node", node);
+    json_put_flag(&json, "complete", false);
+    json_put_text(&json, "reason", reason);
+    json_end(&json);
+    if (json_flush(&json) && errno == ENOMEM) {
+        writing->error = ENOMEM;
+    }
 }
 
 /* As this version writes it. */

@@ -141,3 +141,17 @@ load report_common
         run -2 "$apapi" show --acct-dir "$acct" $words
     done
 }
+
+@test "each column of CSV, and of report, is in its manual page" {
+    man=$BATS_TEST_DIRNAME/../../docs/man
+    record 17 0 n1 0 100 200 '.regions = [{path: "solve", count: 1, programs: 1, threads: 1, time_s: 1, method: "measured", energies: {package: {energy_j: 1, uncertainty_j: 0.1}}}]'
+    run -0 --separate-stderr "$apapi" audit --csv --acct-dir "$acct" -S 2026-11-19 -E 2026-11-22
+    audit=${lines[0]//,/ }
+    run -0 --separate-stderr "$apapi" regions -f csv 17 "$acct"/*/n1.jsonl
+    regions=${lines[0]//,/ }
+    [[ $audit == *closure_pct* && $regions == *edp_js*dram_j* ]]
+    for key in $audit; do grep -q "_${key}_" "$man/apapi-audit.1.scd" || { echo "audit: $key"; false; }; done
+    for key in $regions; do grep -q "_${key}_" "$man/apapi-regions.1.scd" || { echo "regions: $key"; false; }; done
+    run -0 "$apapi" report --helpformat
+    for key in $(cut -d ' ' -f 1 <<<"$output"); do grep -qw "$key" "$man/apapi-report.1.scd" || { echo "report: $key"; false; }; done
+}
