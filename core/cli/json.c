@@ -22,12 +22,12 @@ int json_finish(struct json_writer *json)
     return json_flush(json) && errno == ENOMEM ? -1 : 0;
 }
 
-int json_put_error(json_t *object, int error, const char *reason)
+void json_put_error(struct json_writer *json, int error, const char *reason)
 {
     const char *name = strerrorname_np(error);
 
-    return field_put_text(object, "errno", name ? name : "?") ||
-           field_put_text(object, "reason", reason);
+    json_put_text(json, "errno", name ? name : "?");
+    json_put_text(json, "reason", reason);
 }
 
 int json_print(json_t *value, int result)

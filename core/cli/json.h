@@ -15,8 +15,8 @@ void json_put_word(struct json_writer *json, const char *key, const char *text);
  */
 int json_finish(struct json_writer *json);
 
-/** Put "errno": "EACCES" and "reason": the text. 0; -1: out of memory. */
-int json_put_error(json_t *object, int error, const char *reason);
+/** Put "errno": "EACCES" and "reason": the text. */
+void json_put_error(struct json_writer *json, int error, const char *reason);
 
 /** Print one line to standard output if `result` is 0. Steals the reference to `value`. 0; -1 */
 int json_print(json_t *value, int result);

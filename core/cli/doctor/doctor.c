@@ -19,7 +19,6 @@
 #include "config/network.h"
 #include "config/slurm_conf.h"
 #include "record/fields.h"
-#include "record/tree.h"
 #include "render/grid.h"
 
 /* --- the settings of apapi.conf for records --- */
@@ -390,14 +389,6 @@ static void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
 
 /* --- for programs, described in apapi-doctor(1); unknown values have no key --- */
 
-static void doctor_json_error(struct json_writer *json, int error, const char *reason)
-{
-    const char *name = strerrorname_np(error);
-
-    json_put_text(json, "errno", name ? name : "?");
-    json_put_text(json, "reason", reason);
-}
-
 static void doctor_json_machine(struct json_writer *json, const struct machine *machine)
 {
     json_begin_object(json, "machine");
@@ -471,7 +462,7 @@ static void doctor_json_way(struct json_writer *json, const struct examined *com
     json_put_text(json, "name", way->way.name);
     json_put_flag(json, "works", way_works(way));
     if (way->mine.error) {
-        doctor_json_error(json, way->mine.error, way->mine.reason.text);
+        json_put_error(json, way->mine.error, way->mine.reason.text);
     } else {
         doctor_json_open_way(json, &way->mine);
     }
@@ -479,7 +470,7 @@ static void doctor_json_way(struct json_writer *json, const struct examined *com
         json_begin_object(json, "ordinary_users");
         json_put_flag(json, "opens", way->ordinary.error == 0);
         if (way->ordinary.error) {
-            doctor_json_error(json, way->ordinary.error, way->ordinary.reason.text);
+            json_put_error(json, way->ordinary.error, way->ordinary.reason.text);
         }
         json_end(json);
     }

@@ -19,7 +19,6 @@
 #include "cli/json.h"
 #include "cli/wanted.h"
 #include "record/fields.h"
-#include "record/tree.h"
 #include "render/grid.h"
 
 #define DESCRIPTION_SIZE 160
@@ -435,68 +434,68 @@ static const struct field fields_of_listed[] = {
     {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
     {NULL, 0, false, 0, 0}};
 
-static int list_json_put_event(json_t *object, const void *events, size_t i)
+static void list_json_open(struct json_writer *json, const struct listed *listed)
 {
-    return fields_encode(object, fields_of_listed, &((const struct listed_event *)events)[i]);
+    json_put_flag(json, "readable", true);
+    json_put_text(json, "source", apapi_source_name(listed->reader->source));
+    json_put_text(json, "detail", listed->reader->detail);
+    json_begin_array(json, "events");
+    for (size_t i = 0; i < listed->event_count; i++) {
+        json_begin_object(json, NULL);
+        fields_write(json, fields_of_listed, &listed->events[i]);
+        json_end(json);
+    }
+    json_end(json);
 }
 
-static int list_json_put_way(json_t *object, const void *ways, size_t i)
-{
-    const struct apapi_way *way = &((const struct apapi_way *)ways)[i];
-
-    return field_put_text(object, "source", apapi_source_name(way->source)) ||
-           field_put_text(object, "name", way->name);
-}
-
-static int list_json_put_ways(json_t *object, const char *component)
+static void list_json_ways(struct json_writer *json, const char *component)
 {
     struct apapi_way ways[APAPI_WAYS_MAX];
+    size_t count = apapi_catalog_ways(component, ways);
 
-    return fields_put_list(object, "sources", apapi_catalog_ways(component, ways),
-                           list_json_put_way, ways);
-}
-
-static int fill_component(json_t *object, const struct listed *listed)
-{
-    switch (listed->state) {
-    case LISTED_OPEN:
-        return field_put(object, "readable", json_true()) ||
-               field_put_text(object, "source", apapi_source_name(listed->reader->source)) ||
-               field_put_text(object, "detail", listed->reader->detail) ||
-               fields_put_list(object, "events", listed->event_count, list_json_put_event,
-                               listed->events);
-    case LISTED_UNREADABLE:
-        return field_put(object, "readable", json_false()) ||
-               json_put_error(object, listed->error, listed->reason.text);
-    case LISTED_SLOW:
-        return field_put(object, "slow", json_true());
-    default:
-        return 0;
+    json_begin_array(json, "sources");
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "source", apapi_source_name(ways[i].source));
+        json_put_text(json, "name", ways[i].name);
+        json_end(json);
     }
+    json_end(json);
 }
 
-static int list_json_put_component(json_t *object, const void *components, size_t i)
+static void list_json_component(struct json_writer *json, const struct listed *listed,
+                                const struct list_view *view)
 {
-    const struct listed *listed = &((const struct listed *)components)[i];
-
-    return field_put_text(object, "name", listed->wanted->name) || fill_component(object, listed);
-}
-
-static int list_json_put_component_ways(json_t *object, const void *components, size_t i)
-{
-    return list_json_put_component(object, components, i) ||
-           list_json_put_ways(object, ((const struct listed *)components)[i].wanted->name);
+    json_begin_object(json, NULL);
+    json_put_text(json, "name", listed->wanted->name);
+    if (listed->state == LISTED_OPEN) {
+        list_json_open(json, listed);
+    } else if (listed->state == LISTED_UNREADABLE) {
+        json_put_flag(json, "readable", false);
+        json_put_error(json, listed->error, listed->reason.text);
+    } else if (listed->state == LISTED_SLOW) {
+        json_put_flag(json, "slow", true);
+    }
+    if (view->sources) {
+        list_json_ways(json, listed->wanted->name);
+    }
+    json_end(json);
 }
 
 static int list_print_json(const struct listed *components, size_t count,
                            const struct list_view *view)
 {
-    json_t *object = json_pack("{s:i}", "version", 1);
+    struct json_writer json = {.out = stdout};
 
-    return json_print(object, fields_put_list(object, "components", count,
-                                              view->sources ? list_json_put_component_ways
-                                                            : list_json_put_component,
-                                              components));
+    json_begin_object(&json, NULL);
+    json_put_count(&json, "version", 1);
+    json_begin_array(&json, "components");
+    for (size_t i = 0; i < count; i++) {
+        list_json_component(&json, &components[i], view);
+    }
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json);
 }
 
 /* --- the command ---------------------------------------------------------------------------- */

@@ -14,10 +14,8 @@
 #include "cli/job/job.h"
 #include "cli/json.h"
 #include "cli/show/show.h"
-#include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "record/tree.h"
 #include "render/grid.h"
 #include "render/regions.h"
 #include "render/table.h"
@@ -429,17 +427,15 @@ static void full_json_steps(struct json_writer *json, const struct show *show)
 }
 
 static int full_json_regions(const struct show_step *step, const struct apapi_regions *regions,
-                             void *json)
+                             void *context)
 {
-    json_t *element = json_object();
-    char *text = fields_text(element, field_put_text(element, "step", step->step) ||
-                                          regions_encode(element, regions));
+    struct json_writer *json = context;
 
-    if (text) {
-        json_put_raw(json, NULL, text);
-    }
-    free(text);
-    return text ? 0 : -1;
+    json_begin_object(json, NULL);
+    json_put_text(json, "step", step->step);
+    regions_write(json, regions);
+    json_end(json);
+    return 0;
 }
 
 /* Only here null stands for unknown: the columns of the curve keep their positions. */
