@@ -9,8 +9,8 @@
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "sum/merge.h"
 #include "record/tree.h"
+#include "sum/merge.h"
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
