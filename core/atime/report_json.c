@@ -2,12 +2,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "atime/report.h"
 #include "base/array.h"
 #include "base/json.h"
+#include "record/record.h"
 #include "render/regions.h"
 
 /* As in a record; an unknown number has no key. */
@@ -68,107 +68,14 @@ static void put_values(struct json_writer *json, const struct apapi_event_result
     }
 }
 
-/* A place in a record, from outside to inside. */
-enum place { IN_RECORD, IN_COMPONENTS, IN_COMPONENT, IN_EVENTS, IN_EVENT, ELSEWHERE };
-
-/* A record while it is copied, and to what. It has the events in the order of the measurement. */
-struct copy {
-    struct json_writer *json;
-    const struct report *report;
-    const struct run *run;
-    size_t component, event;
-};
-
-static enum place place_inside(enum place place, const char *key)
+static void put_run(struct json_writer *json, const struct report *report, const struct run *run)
 {
-    if ((place == IN_RECORD && strcmp(key, "components") != 0) ||
-        (place == IN_COMPONENT && strcmp(key, "events") != 0) || place == IN_EVENT) {
-        return ELSEWHERE;
-    }
-    return place == ELSEWHERE ? ELSEWHERE : place + 1;
-}
+    const struct record_extra extra = {.event = put_values};
 
-static void copy_value(struct copy *copy, const char *key, const struct tree_node *node,
-                       enum place place);
-
-static void copy_array(struct copy *copy, const struct tree_node *array, enum place place)
-{
-    const struct tree_node *element = tree_first(array);
-
-    for (size_t i = 0; i < array->size; i++) {
-        copy->component = place == IN_COMPONENTS ? i : copy->component;
-        copy->event = place == IN_EVENTS ? i : copy->event;
-        copy_value(copy, NULL, element, place_inside(place, ""));
-        element = i + 1 < array->size ? tree_next(element) : NULL;
-    }
-}
-
-static void copy_members(struct copy *copy, const struct tree_node *object, enum place place)
-{
-    const struct tree_node *key = tree_first(object);
-
-    for (size_t i = 0; i < object->size; i++) {
-        copy_value(copy, key->text, key + 1, place_inside(place, key->text));
-        key = i + 1 < object->size ? tree_next(key + 1) : NULL;
-    }
-    if (place == IN_EVENT) {
-        put_values(copy->json,
-                   &copy->run->record.measurement.components[copy->component].events[copy->event]);
-    } else if (place == IN_RECORD) {
-        put_program(copy->json, copy->report, copy->run);
-    }
-}
-
-static void copy_value(struct copy *copy, const char *key, const struct tree_node *node,
-                       enum place place)
-{
-    struct json_writer *json = copy->json;
-
-    switch (node->type) {
-    case TREE_NULL:
-        json_put_null(json, key);
-        break;
-    case TREE_FALSE:
-    case TREE_TRUE:
-        json_put_flag(json, key, node->type == TREE_TRUE);
-        break;
-    case TREE_INTEGER:
-        json_put_integer(json, key, node->integer);
-        break;
-    case TREE_REAL:
-        json_put_number(json, key, node->real, JSON_EXACT);
-        break;
-    case TREE_TEXT:
-        json_put_text(json, key, node->text);
-        break;
-    case TREE_ARRAY:
-        json_begin_array(json, key);
-        copy_array(copy, node, place);
-        json_end(json);
-        break;
-    default:
-        json_begin_object(json, key);
-        copy_members(copy, node, place);
-        json_end(json);
-    }
-}
-
-static int put_run(struct json_writer *json, const struct report *report, const struct run *run)
-{
-    struct copy copy = {.json = json, .report = report, .run = run};
-    struct tree record = {0};
-    char *line = NULL;
-    int result = apapi_record_encode_whole(&run->record, &line, NULL);
-
-    if (result == 0) {
-        result = tree_parse(&record, line, strlen(line), &(struct tree_problem){0});
-    }
-    if (result == 0) {
-        copy_value(&copy, NULL, record.nodes, IN_RECORD);
-    }
-    tree_free(&record);
-    free(line);
-    return result;
+    json_begin_object(json, NULL);
+    record_write(json, &run->record, &extra);
+    put_program(json, report, run);
+    json_end(json);
 }
 
 /* --- several runs ----------------------------------------------------------------------------- */
@@ -257,18 +164,16 @@ static int put_statistics(struct json_writer *json, const struct report *report)
 
 static int put_runs(struct json_writer *json, const struct report *report)
 {
-    int result = 0;
+    int result;
 
     json_begin_object(json, NULL);
     json_put_integer(json, "apapi", APAPI_RECORD_VERSION);
     json_begin_array(json, "runs");
-    for (size_t i = 0; i < report->count && result == 0; i++) {
-        result = put_run(json, report, &report->runs[i]);
+    for (size_t i = 0; i < report->count; i++) {
+        put_run(json, report, &report->runs[i]);
     }
     json_end(json);
-    if (result == 0) {
-        result = put_statistics(json, report);
-    }
+    result = put_statistics(json, report);
     json_end(json);
     return result;
 }
@@ -288,9 +193,13 @@ static int finish(struct json_writer *json, int result, FILE *out, struct apapi_
 int report_json(FILE *out, const struct report *report, struct apapi_error *err)
 {
     struct json_writer json = {0};
-    int result =
-        report->runs_wanted > 1 ? put_runs(&json, report) : put_run(&json, report, report->runs);
+    int result = 0;
 
+    if (report->runs_wanted > 1) {
+        result = put_runs(&json, report);
+    } else {
+        put_run(&json, report, report->runs);
+    }
     return finish(&json, result, out, err);
 }
 

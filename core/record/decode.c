@@ -15,8 +15,7 @@
 
 #define COVERED_TOLERANCE 1e-6 /* of rounding */
 
-/* --- what older lines leave out ----------------------------------------------------------------
- */
+/* --- what older lines leave out --------------------------------------------------------------- */
 
 /*
  * Lines of 0.9 and before leave out what follows from the rest of them. Common values of most
@@ -486,4 +485,28 @@ int record_copy(struct apapi_record *copy, const struct apapi_record *record)
     }
     *copy = result;
     return 0;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+int apapi_record_encode(const struct apapi_record *record, char **line, struct apapi_error *err)
+{
+    struct json_writer json = {0};
+    char *text;
+
+    json_begin_object(&json, NULL);
+    record_write(&json, record, NULL);
+    json_end(&json);
+    text = json_take(&json);
+    if (!text) {
+        return apapi_fail(err, ENOMEM, "record: out of memory");
+    }
+    *line = text;
+    return 0;
+}
+
+int apapi_record_encode_whole(const struct apapi_record *record, char **line,
+                              struct apapi_error *err)
+{
+    return apapi_record_encode(record, line, err);
 }

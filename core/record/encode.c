@@ -146,25 +146,3 @@ void record_write(struct json_writer *json, const struct apapi_record *record,
     share_write(json, &record->share);
     regions_write(json, &record->regions);
 }
-
-int apapi_record_encode(const struct apapi_record *record, char **line, struct apapi_error *err)
-{
-    struct json_writer json = {0};
-    char *text;
-
-    json_begin_object(&json, NULL);
-    record_write(&json, record, NULL);
-    json_end(&json);
-    text = json_take(&json);
-    if (!text) {
-        return apapi_fail(err, ENOMEM, "record: out of memory");
-    }
-    *line = text;
-    return 0;
-}
-
-int apapi_record_encode_whole(const struct apapi_record *record, char **line,
-                              struct apapi_error *err)
-{
-    return apapi_record_encode(record, line, err);
-}
