@@ -214,6 +214,15 @@ struct sum_curve {
     struct apapi_timeline timeline;
 };
 
+/**
+ * Keep a curve. If all of them take more than the store may have, none is kept.
+ * @param energy_j  of its domain [J]
+ * @param failed    set to true if memory is lacking
+ * @return where it is; SUM_NO_CURVE
+ */
+uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
+                       double energy_j, bool *failed);
+
 /** The curve of a domain. @return NULL: it has none. */
 const struct sum_curve *sum_curve_load(const struct sum_store *store,
                                        const struct sum_domain *domain, struct sum_curve *curve);

@@ -294,3 +294,12 @@ int show_power(const struct show *show, const char *node, int domain, double *po
     free(power.busy);
     return result;
 }
+
+double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns, uint64_t to_ns,
+                      uint64_t *known_ns)
+{
+    double whole_j = apapi_timeline_energy_j(&domain->timeline);
+    double energy_j = apapi_timeline_between_j(&domain->timeline, from_ns, to_ns, known_ns);
+
+    return whole_j > 0 && domain->energy_j > 0 ? energy_j * (domain->energy_j / whole_j) : energy_j;
+}

@@ -3,7 +3,7 @@
 #define APAPI_REPORT_BY_H
 #include <stddef.h>
 
-#include "cli/totals/ledger.h"
+#include "cli/totals/totals.h"
 
 #define REPORT_BY_SIZE 64 /* for all its words */
 

@@ -14,8 +14,8 @@
 #include "cli/report/report_by.h"
 #include "cli/report/report_print.h"
 #include "cli/report/report_slurm.h"
-#include "cli/totals/ledger.h"
 #include "cli/totals/row_fields.h"
+#include "cli/totals/totals.h"
 #include "cli/when.h"
 #include "render/grid.h"
 

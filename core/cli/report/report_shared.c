@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "cli/totals/ledger.h"
+#include "cli/totals/totals.h"
 
 /* A piece and its bucket. */
 struct entry {

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/names.h"
-#include "cli/totals/ledger.h"
+#include "cli/totals/totals.h"
 #include "cli/when.h"
 #include "config/values.h"
 

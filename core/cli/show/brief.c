@@ -15,7 +15,7 @@
 #include "cli/jobs.h"
 #include "cli/json.h"
 #include "cli/records/input.h"
-#include "cli/show/show.h"
+#include "cli/show/forms.h"
 #include "cli/totals/row_fields.h"
 
 #define REACH "30d"

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "cli/records/input.h"
-#include "cli/show/show.h"
+#include "cli/show/forms.h"
 
 /* A job that has run the program. */
 struct peer {

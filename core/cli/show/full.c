@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "cli/job/job.h"
 #include "cli/json.h"
-#include "cli/show/show.h"
+#include "cli/show/forms.h"
 #include "record/members.h"
 #include "record/record.h"
 #include "render/grid.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi show, and its old words merge and summary; see apapi-show(1). */
-#include "cli/show/show.h"
+#include "cli/show/forms.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
-#include "cli/show/show.h"
+#include "cli/show/forms.h"
 #include "render/step_report.h"
 #include "sum/sum.h"
 

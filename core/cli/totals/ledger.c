@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
-#include "cli/totals/ledger.h"
+#include "cli/totals/totals.h"
 #include "record/record.h"
 #include "sum/members.h"
 
@@ -660,4 +660,14 @@ void report_ledger_free(struct report_ledger *ledger)
     free(ledger->rows);
     namelist_free(&ledger->asked);
     report_regions_free(ledger);
+}
+
+void report_regions_free(struct report_ledger *ledger)
+{
+    struct report_regions *regions = &ledger->regions;
+
+    free(regions->list);
+    free(regions->energies);
+    free(regions->ends);
+    free(regions->rows);
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "cli/totals/ledger.h"
 #include "cli/totals/row_fields.h"
+#include "cli/totals/totals.h"
 #include "record/record.h"
 #include "render/regions.h"
 
@@ -259,14 +259,4 @@ static int region_rows_chain(struct report_ledger *ledger)
 int report_regions_chain(struct report_ledger *ledger)
 {
     return ledger->by == REPORT_BY_REGION ? region_rows_chain(ledger) : 0;
-}
-
-void report_regions_free(struct report_ledger *ledger)
-{
-    struct report_regions *regions = &ledger->regions;
-
-    free(regions->list);
-    free(regions->energies);
-    free(regions->ends);
-    free(regions->rows);
 }

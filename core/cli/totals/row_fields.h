@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_TOTALS_ROW_FIELDS_H
 #define APAPI_TOTALS_ROW_FIELDS_H
-#include "cli/totals/ledger.h"
+#include "cli/totals/totals.h"
 
 enum report_kind {
     REPORT_TEXT,

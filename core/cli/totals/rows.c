@@ -10,8 +10,8 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/totals/ledger.h"
 #include "cli/totals/row_fields.h"
+#include "cli/totals/totals.h"
 #include "record/record.h"
 
 #define PCT 100

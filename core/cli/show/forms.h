@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_SHOW_SHOW_H
-#define APAPI_SHOW_SHOW_H
+#ifndef APAPI_SHOW_FORMS_H
+#define APAPI_SHOW_FORMS_H
 #include "cli/job/job.h"
 #include "cli/records/input.h"
 #include "cli/slurm/sacct.h"

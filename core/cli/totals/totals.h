@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_TOTALS_LEDGER_H
-#define APAPI_TOTALS_LEDGER_H
+#ifndef APAPI_TOTALS_TOTALS_H
+#define APAPI_TOTALS_TOTALS_H
 #include <math.h>
 
 #include "apapi/error.h"
