@@ -686,3 +686,23 @@ void fields_write(struct json_writer *json, const struct field *fields, const vo
         }
     }
 }
+
+const char *apapi_region_kind_name(enum apapi_region_kind kind)
+{
+    static const char *const names[] = {[APAPI_REGION_NAMED] = "region",
+                                        [APAPI_REGION_UNMARKED] = "unmarked",
+                                        [APAPI_REGION_IDLE] = "idle",
+                                        [APAPI_REGION_REST] = "rest"};
+
+    return (size_t)kind < COUNT_OF(names) ? names[kind] : "?";
+}
+
+const char *apapi_region_method_name(enum apapi_region_method method)
+{
+    static const char *const names[] = {[APAPI_REGION_UNKNOWN] = "unknown",
+                                        [APAPI_REGION_MEASURED] = "measured",
+                                        [APAPI_REGION_ESTIMATED] = "estimated",
+                                        [APAPI_REGION_SHARED] = "shared"};
+
+    return (size_t)method < COUNT_OF(names) ? names[method] : "?";
+}

@@ -25,7 +25,7 @@ static void sum_drop_curves(struct sum_store *store)
 }
 
 uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
-                              double energy_j, bool *failed)
+                       double energy_j, bool *failed)
 {
     double whole_j = store->curveless ? 0 : apapi_timeline_energy_j(timeline);
     struct curve_head head = {timeline->bin_ns, timeline->length_ns, energy_j / whole_j,
