@@ -79,7 +79,7 @@ alike() {
         esac
         echo "$output" | tee -a "$BATS_TEST_TMPDIR/printed"
         commands=$((commands + 1))
-    done < <(block "## The example of PAPI's paper" | sed -n 's/^\$ //p')
+    done < <(block "## An example" | sed -n 's/^\$ //p')
     ((commands == 3))
-    diff <(block "## The example of PAPI's paper" | grep -v '^\$ ' | alike) <(alike <"$BATS_TEST_TMPDIR/printed")
+    diff <(block "## An example" | grep -v '^\$ ' | alike) <(alike <"$BATS_TEST_TMPDIR/printed")
 }
