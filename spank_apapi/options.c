@@ -203,10 +203,15 @@ static int options_gather(const char *variable, struct apapi_error *err)
                     : overflow_add(&overflow, text, err);
 }
 
-/* The batch step watches its job, the collector of an srun its step. */
+/*
+ * The batch step watches its job, the collector of an srun its step. Slurm says BATCH in scripts
+ * alone: a job of salloc has no step that watches it.
+ */
 static int options_check_scopes(enum spank_apapi_option option, const char *lines)
 {
-    bool inherited = !overflow.asked && getenv("SLURM_JOB_ID");
+    const char *environment = getenv("ENVIRONMENT");
+    bool inherited = !overflow.asked && getenv("SLURM_JOB_ID") && environment &&
+                     strcmp(environment, "BATCH") == 0;
 
     choice->step_limits = overflow_has_scope(lines, "step");
     choice->job_limits = overflow_has_scope(lines, "job");

@@ -91,6 +91,8 @@ not_stopped_before() { # JOULES
     [[ $status -ne 0 && $output == *'only sbatch has a step that could watch a job'* ]]
     run as_alice SLURM_APAPI_OVERFLOW='job total >= 5kJ' srun --apapi=rapl --apapi-format=none true
     [[ $status -eq 0 && $output == 'srun: apapi: SLURM_APAPI_OVERFLOW is ignored: only sbatch has a step'* ]]
+    run as_alice salloc -Q -N1 env SLURM_APAPI_OVERFLOW='job total >= 5kJ' srun --apapi=rapl --apapi-format=none true
+    [[ $status -eq 0 && $output == 'srun: apapi: SLURM_APAPI_OVERFLOW is ignored: only sbatch has a step'* ]]
 }
 
 @test "log: nothing happens to the step" {
