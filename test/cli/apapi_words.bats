@@ -153,5 +153,7 @@ load report_common
     for key in $audit; do grep -q "_${key}_" "$man/apapi-audit.1.scd" || { echo "audit: $key"; false; }; done
     for key in $regions; do grep -q "_${key}_" "$man/apapi-regions.1.scd" || { echo "regions: $key"; false; }; done
     run -0 "$apapi" report --helpformat
-    for key in $(cut -d ' ' -f 1 <<<"$output"); do grep -qw "$key" "$man/apapi-report.1.scd" || { echo "report: $key"; false; }; done
+    while read -r key _; do
+        grep -qw "$key" "$man/apapi-report.1.scd" || { echo "report: $key"; false; }
+    done <<<"$output"
 }
