@@ -86,10 +86,10 @@ static inline bool tree_is_number(const struct tree_node *node)
 /** @return a number; 0: not a number. NULL is allowed. */
 static inline double tree_number(const struct tree_node *node)
 {
-    if (tree_is(node, TREE_REAL)) {
-        return node->real;
+    if (!node || !tree_is_number(node)) {
+        return 0;
     }
-    return tree_is(node, TREE_INTEGER) ? (double)node->integer : 0;
+    return node->type == TREE_REAL ? node->real : (double)node->integer;
 }
 
 /** The first element of an array, or the first key of an object. It must not be empty. */

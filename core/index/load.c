@@ -126,9 +126,8 @@ enum load_statement {
 };
 
 static const char *const load_queries[] = {
-    [FIND_TWIN] =
-        "SELECT id, end_ns, complete, line FROM records WHERE job = ? AND cluster = ? AND "
-        "node = ? AND start_ns = ? AND step = ?",
+    [FIND_TWIN] = ("SELECT id, end_ns, complete, line FROM records"
+                   " WHERE job = ? AND cluster = ? AND node = ? AND start_ns = ? AND step = ?"),
     [IS_THERE] = "SELECT 1 FROM records WHERE id = ?",
     [DELETE_RECORD] = "DELETE FROM records WHERE id = ?",
     [LAST_ID] = "SELECT COALESCE(MAX(id), 0) FROM records",
@@ -138,8 +137,8 @@ static const char *const load_queries[] = {
     [FORGET_HOUR] =
         "DELETE FROM hours WHERE start_ns = ? AND node = ? AND cluster = ? AND end_ns = ?",
     [STALE_JOBS] = "SELECT cluster, job FROM stale_jobs ORDER BY cluster, job LIMIT ?",
-    [JOB_RECORDS] = "SELECT line FROM records WHERE job = ? AND cluster = ? ORDER BY COALESCE(uid, "
-                    "0), node, start_ns, step",
+    [JOB_RECORDS] = ("SELECT line FROM records WHERE job = ? AND cluster = ?"
+                     " ORDER BY COALESCE(uid, 0), node, start_ns, step"),
     [FORGET_JOB] = "DELETE FROM jobs WHERE job = ? AND cluster = ?",
     [RENEWED] = "DELETE FROM stale_jobs WHERE cluster < ? OR (cluster = ? AND job <= ?)"};
 
@@ -448,7 +447,7 @@ int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_err
     char *line = hour_encode(hour, "hour");
     int result = line ? load_begin(load, err) : apapi_fail(err, ENOMEM, "no memory");
 
-    if (result == 0) {
+    if (line && result == 0) {
         memcpy(row.cluster, hour->cluster, sizeof row.cluster);
         memcpy(row.node, hour->node, sizeof row.node);
         row.line = (struct db_line){line, strlen(line)};

@@ -226,9 +226,10 @@ int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *h
     const struct tree_node *root, *version, *type;
 
     if (tree_parse(tree, text, size, &problem)) {
-        return errno == ENOMEM
-                   ? -1
-                   : apapi_fail(err, EINVAL, "column %zu: %s", problem.column, problem.what);
+        if (errno != ENOMEM) {
+            apapi_fail(err, EINVAL, "column %zu: %s", problem.column, problem.what);
+        }
+        return -1;
     }
     root = tree->nodes;
     version = tree_get(root, "apapi");
@@ -364,7 +365,7 @@ static bool hours_wants(const struct reading *reading, const struct hour *hour)
 static int hours_take_line(struct reading *reading, const struct line *line)
 {
     struct apapi_error err = {""};
-    struct hour hour;
+    struct hour hour = {.start_ns = 0};
     int got;
 
     if (line->size == SIZE_MAX) {

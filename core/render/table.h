@@ -29,8 +29,8 @@ enum table_form {
 struct table_column {
     const char *title; /* in a text; NULL: not there. Without any cell the column is left out */
     const char *key;   /* in CSV, with its unit; NULL: not there */
+    const char *unit;  /* of a quantity */
     enum table_form form;
-    const char *unit; /* of a quantity */
     int decimals;
     size_t least; /* minimum width in a narrow terminal; 0: it is not cut, unless it is the last */
 };

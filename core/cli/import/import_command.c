@@ -334,7 +334,8 @@ static int read_path(struct import *import, const char *path, bool folder,
                      struct import_counts *counts, struct apapi_error *err)
 {
     struct worker workers[THREADS_MAX];
-    unsigned count = folder && import->input->threads < THREADS_MAX ? import->input->threads : 1;
+    unsigned wanted = folder ? import->input->threads : 1;
+    unsigned count = wanted > 0 && wanted < THREADS_MAX ? wanted : 1;
     int result = 0;
 
     for (unsigned i = 0; i < count; i++) {

@@ -161,7 +161,7 @@ static int mark_end(const struct options *options)
 
 static int mark_read(const struct options *options)
 {
-    struct region_message answer;
+    struct region_message answer = {.value = NAN};
     int status = mark_command_mark(options, REGION_READ, &answer);
 
     if (status >= 0) {

@@ -155,7 +155,7 @@ static void put_kept_rows(struct report_printer *printer)
 
     report_fit_columns(&printer->fit, &printer->format);
     put_titles(printer);
-    for (size_t i = 0; i < printer->fit.cells.count; i++) {
+    for (size_t i = 0; columns > 0 && i < printer->fit.cells.count; i++) {
         report_print_put_cell(printer, i % columns, printer->fit.cells.names[i]);
         fputs((i + 1) % columns == 0 ? "\n" : "", stdout);
     }
