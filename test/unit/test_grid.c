@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/grid.h"
+#include "render/table.h"
 #include "unit/unit.h"
 
 static const struct grid_column columns[] = {

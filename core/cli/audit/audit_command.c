@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi audit: what nodes have used, and what became of it, see apapi-audit(1). */
+/* apapi audit: what nodes have used beside what steps were given. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "cli/audit/audit.h"
-#include "cli/audit/audit_result.h"
+#include "base/units.h"
+#include "cli/audit/audit_ledger.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
 #include "cli/when.h"
@@ -16,6 +19,426 @@
 #include "config/values.h"
 #include "index/index.h"
 #include "record/hour.h"
+#include "render/table.h"
+
+/* What follows from a row, and how it is printed. */
+
+#define AUDIT_REASONS (AUDIT_GAP_KINDS + 8)
+
+/** What explains that not everything is accounted for. */
+struct audit_reason {
+    const char *text; /* "sampler down", "no record" */
+    uint64_t count;   /* 0: not known, or it does not matter */
+    double elapsed_s; /* [s]; NaN: not a time */
+    double energy_j;  /* [J]; NaN: not an energy */
+    int64_t until_ns; /* when it ended, instead of elapsed_s in a text; 0: not known */
+};
+
+struct audit_result {
+    enum apapi_domain meter; /* of the figures below: AUDIT_TOTAL, or the node's meter */
+    struct audit_sum sum;    /* of this meter */
+    double closure_pct;      /* shares, idle and unattributed energy, of the meter's [%]; NaN */
+    double unmeasured_s;
+    double idle_w; /* NaN: not known */
+    double worse;  /* the higher, the worse */
+    struct audit_reason reasons[AUDIT_REASONS];
+    size_t reason_count;
+};
+
+/** What is printed, and how. */
+struct audit_page {
+    const struct audit_ledger *ledger;
+    const uint32_t *order; /* rows */
+    size_t count;          /* of `order`; the total is of all rows */
+    bool no_header;
+};
+
+/* Print to standard output. 0; -1: out of memory. */
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+#define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
+
+static double audit_known(double value)
+{
+    return isnan(value) ? 0 : value;
+}
+
+static double audit_closure(const struct audit_sum *sum)
+{
+    double energy_j = sum->hours.energy_j;
+
+    if (isnan(energy_j) || energy_j <= 0) {
+        return NAN;
+    }
+    return (audit_known(sum->shares_j) + audit_known(sum->hours.idle_j) +
+            audit_known(sum->hours.unattributed_j)) /
+           energy_j * 100;
+}
+
+/* --- reasons -------------------------------------------------------------------------------- */
+
+static void audit_give(struct audit_result *result, struct audit_reason reason)
+{
+    result->reasons[result->reason_count++] = reason;
+}
+
+static void audit_give_time(struct audit_result *result, const char *text, uint64_t count,
+                            double elapsed_s)
+{
+    audit_give(result, (struct audit_reason){text, count, elapsed_s, NAN, 0});
+}
+
+static void audit_explain_time(const struct audit_ledger *ledger, const struct audit_row *row,
+                               struct audit_result *result)
+{
+    double rest_s = result->unmeasured_s;
+
+    for (size_t i = 0; i < row->gap_count; i++) {
+        const struct audit_gaps *gaps = &row->gaps[i];
+        const char *text = pool_text(&ledger->texts, gaps->reason);
+
+        audit_give_time(result, *text ? text : "no reason given", gaps->count, gaps->elapsed_s);
+        rest_s -= gaps->elapsed_s;
+    }
+    if (row->late_s > row->expected_s * TOLERANCE) {
+        int64_t late_ns = (int64_t)(row->late_s * NS_PER_S);
+
+        audit_give(result, (struct audit_reason){"no node sampler yet", 0, row->late_s, NAN,
+                                                 row->day_ns ? row->day_ns + late_ns : 0});
+        rest_s -= row->late_s;
+    }
+    if (rest_s > row->expected_s * TOLERANCE) {
+        audit_give_time(result, row->first_span == POOL_NONE ? "no hours" : "hours missing", 0,
+                        rest_s);
+    }
+    if (row->resets > 0) {
+        audit_give_time(result, "meter reset", row->resets, NAN);
+    }
+}
+
+static void audit_explain_energy(const struct audit_row *row, struct audit_result *result)
+{
+    const struct audit_sum *sum = &result->sum;
+    double lacking_j = audit_known(sum->hours.steps_j) - audit_known(sum->shares_j);
+    double least_j = audit_known(sum->hours.energy_j) * TOLERANCE;
+
+    if (row->shareless > 0) {
+        audit_give_time(result, "records without share", row->shareless, NAN);
+    }
+    if (row->first_span == POOL_NONE) {
+        return;
+    }
+    if (lacking_j > least_j) {
+        audit_give(result, (struct audit_reason){row->shareless ? "not in records" : "no record", 0,
+                                                 NAN, lacking_j, 0});
+    } else if (-lacking_j > least_j) {
+        audit_give(result, (struct audit_reason){"records exceed hours", 0, NAN, -lacking_j, 0});
+    }
+}
+
+/* --- a row ---------------------------------------------------------------------------------- */
+
+static double audit_percent(double value, double whole)
+{
+    return whole > 0 ? audit_known(value) / whole * 100 : 0;
+}
+
+static double audit_worse(const struct audit_row *row, const struct audit_result *result)
+{
+    double unmeasured_pct = audit_percent(result->unmeasured_s, row->expected_s);
+    double nobodys_pct =
+        audit_percent(result->sum.hours.unattributed_j, result->sum.hours.energy_j);
+
+    return unmeasured_pct + fabs(nobodys_pct) +
+           (isnan(result->closure_pct) ? 0 : fabs(100 - result->closure_pct));
+}
+
+static struct audit_result audit_evaluate(const struct audit_ledger *ledger,
+                                          const struct audit_row *row)
+{
+    bool by_node = isnan(row->sums[AUDIT_TOTAL].hours.energy_j) &&
+                   !isnan(row->sums[APAPI_DOMAIN_NODE].hours.energy_j);
+    struct audit_result result = {.meter = by_node ? APAPI_DOMAIN_NODE : AUDIT_TOTAL};
+
+    result.sum = row->sums[result.meter];
+    result.closure_pct = audit_closure(&result.sum);
+    result.unmeasured_s = fmax(row->expected_s - row->measured_s, 0);
+    result.idle_w = row->idle_s > 0 ? row->idle_sum_j / row->idle_s : NAN;
+    result.worse = audit_worse(row, &result);
+    audit_explain_time(ledger, row, &result);
+    audit_explain_energy(row, &result);
+    return result;
+}
+
+/* --- text ----------------------------------------------------------------------------------- */
+
+static void audit_reason_text(const struct audit_reason *reason, char *text, size_t size)
+{
+    char amount[UNITS_SIZE] = "", times[32] = "", until[TIMESTAMP_SIZE];
+
+    if (reason->until_ns) {
+        timestamp_format(until, sizeof until, reason->until_ns);
+        snprintf(text, size, "no node sampler before %.5s", until + strlen("2026-11-21T"));
+        return;
+    }
+    if (!isnan(reason->energy_j)) {
+        units_quantity(amount, sizeof amount, reason->energy_j, "J");
+    } else if (!isnan(reason->elapsed_s)) {
+        units_duration(amount, sizeof amount, reason->elapsed_s);
+    } else {
+        snprintf(amount, sizeof amount, "%llu", (unsigned long long)reason->count);
+    }
+    if (reason->count > 1 && !isnan(reason->elapsed_s)) {
+        snprintf(times, sizeof times, " (%llu times)", (unsigned long long)reason->count);
+    }
+    snprintf(text, size, "%s %s%s", reason->text, amount, times);
+}
+
+static void audit_reasons_text(const struct audit_result *result, char *text, size_t size)
+{
+    *text = '\0';
+    for (size_t i = 0; i < result->reason_count; i++) {
+        size_t used = strlen(text);
+        char one[160];
+
+        audit_reason_text(&result->reasons[i], one, sizeof one);
+        snprintf(text + used, size - used, "%s%s", i ? "; " : "", one);
+    }
+}
+
+/* --- order ---------------------------------------------------------------------------------- */
+
+struct audit_place {
+    double worse;
+    int64_t day_ns;
+    const char *cluster, *node;
+    uint32_t number;
+};
+
+static int audit_compare_places(const void *left, const void *right)
+{
+    const struct audit_place *a = left, *b = right;
+    int result;
+
+    if (a->worse != b->worse) {
+        return a->worse > b->worse ? -1 : 1;
+    }
+    if (a->day_ns != b->day_ns) {
+        return a->day_ns < b->day_ns ? -1 : 1;
+    }
+    result = strcmp(a->cluster, b->cluster);
+    return result ? result : strverscmp(a->node, b->node);
+}
+
+static void audit_find_places(const struct audit_ledger *ledger, struct audit_place *places)
+{
+    for (uint32_t i = 0; i < ledger->row_count; i++) {
+        const struct audit_row *row = &ledger->rows[i];
+
+        places[i] = (struct audit_place){.worse = audit_evaluate(ledger, row).worse,
+                                         .day_ns = row->day_ns,
+                                         .cluster = pool_text(&ledger->texts, row->cluster),
+                                         .node = pool_text(&ledger->texts, row->node),
+                                         .number = i};
+    }
+}
+
+static uint32_t *audit_order(const struct audit_ledger *ledger)
+{
+    struct audit_place *places = calloc(ledger->row_count + 1, sizeof *places);
+    uint32_t *order = calloc(ledger->row_count + 1, sizeof *order);
+
+    if (!places || !order) {
+        free(places);
+        free(order);
+        return NULL;
+    }
+    audit_find_places(ledger, places);
+    qsort(places, ledger->row_count, sizeof *places, audit_compare_places);
+    for (uint32_t i = 0; i < ledger->row_count; i++) {
+        order[i] = places[i].number;
+    }
+    free(places);
+    return order;
+}
+
+/* --- output --------------------------------------------------------------------------------- */
+
+#define AUDIT_JSON_VERSION 1
+#define REASONS_SIZE 1024
+
+static struct audit_row audit_page_total(const struct audit_page *page)
+{
+    struct audit_row total = audit_row_empty();
+
+    for (size_t i = 0; i < page->ledger->row_count; i++) {
+        audit_total(&page->ledger->rows[i], &total);
+    }
+    return total;
+}
+
+/* --- a table, and CSV ------------------------------------------------------------------------ */
+
+static const struct table_column audit_columns[] = {
+    {.key = "cluster"},
+    {.title = "node", .key = "node"},
+    {.title = "day", .key = "day"},
+    {.title = "energy", .key = "energy_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "shares", .key = "shares_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "idle", .key = "idle_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "nobody", .key = "unattributed_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.key = "hours_steps_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "unmeasured", .key = "unmeasured_s", .form = TABLE_DURATION},
+    {.title = "closure", .key = "closure_pct", .form = TABLE_PERCENT, .decimals = 2},
+    {.key = "idle_w", .form = TABLE_QUANTITY, .unit = "W"},
+    {.key = "records", .form = TABLE_COUNT},
+    {.key = "records_without_share", .form = TABLE_COUNT},
+    {.title = "what is missing", .key = "missing"}};
+
+/* @param node  what the row is called */
+static void audit_put(const struct table *table, const struct audit_ledger *ledger,
+                      const struct audit_row *row, const char *node, const char *day)
+{
+    const struct audit_result result = audit_evaluate(ledger, row);
+    char reasons[REASONS_SIZE];
+
+    audit_reasons_text(&result, reasons, sizeof reasons);
+    table_put(table,
+              (struct table_cell[]){
+                  CELL_TEXT(*day ? pool_text(&ledger->texts, row->cluster) : ""),
+                  CELL_TEXT(node),
+                  CELL_TEXT(day),
+                  CELL_OR_BLANK(result.sum.hours.energy_j),
+                  CELL_OR_BLANK(result.sum.shares_j),
+                  CELL_OR_BLANK(result.sum.hours.idle_j),
+                  CELL_OR_BLANK(result.sum.hours.unattributed_j),
+                  CELL(result.sum.hours.steps_j),
+                  {.value = result.unmeasured_s, .text = result.unmeasured_s > 0 ? NULL : ""},
+                  CELL_OR_BLANK(result.closure_pct),
+                  CELL(result.idle_w),
+                  CELL((double)row->records),
+                  CELL((double)row->shareless),
+                  CELL_TEXT(reasons),
+              });
+}
+
+static int audit_print_table(const struct audit_page *page, bool csv)
+{
+    struct table table =
+        table_begin(audit_columns, COUNT_OF(audit_columns), csv, !page->no_header, stdout);
+    const struct audit_ledger *ledger = page->ledger;
+    const struct audit_row total = audit_page_total(page);
+
+    for (size_t i = 0; i < page->count; i++) {
+        const struct audit_row *row = &ledger->rows[page->order[i]];
+        char day[TIMESTAMP_SIZE];
+
+        timestamp_day(day, sizeof day, row->day_ns);
+        audit_put(&table, ledger, row, pool_text(&ledger->texts, row->node), day);
+    }
+    if (ledger->row_count > 1 && !csv) {
+        audit_put(&table, ledger, &total, "all", "");
+    }
+    return table_end(&table, NULL);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+static void audit_json_sum(struct json_writer *json, const struct audit_sum *sum)
+{
+    json_put_number(json, "energy_j", sum->hours.energy_j, JSON_MEASURED);
+    json_put_number(json, "shares_j", sum->shares_j, JSON_MEASURED);
+    json_put_number(json, "idle_j", sum->hours.idle_j, JSON_MEASURED);
+    json_put_number(json, "unattributed_j", sum->hours.unattributed_j, JSON_MEASURED);
+    json_put_number(json, "hours_steps_j", sum->hours.steps_j, JSON_MEASURED);
+    json_put_number(json, "closure_pct", audit_closure(sum), JSON_MEASURED);
+}
+
+static void audit_json_domains(struct json_writer *json, const struct audit_row *row)
+{
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct audit_sum *sum = &row->sums[d];
+
+        if (!isnan(sum->hours.energy_j) || !isnan(sum->shares_j)) {
+            json_begin_object(json, apapi_domain_name(d));
+            audit_json_sum(json, sum);
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
+
+static void audit_json_reasons(struct json_writer *json, const struct audit_result *result)
+{
+    json_begin_array(json, "missing");
+    for (size_t i = 0; i < result->reason_count; i++) {
+        const struct audit_reason *reason = &result->reasons[i];
+
+        json_begin_object(json, NULL);
+        json_put_text(json, "reason", reason->text);
+        if (reason->count > 0) {
+            json_put_count(json, "count", reason->count);
+        }
+        json_put_number(json, "elapsed_s", reason->elapsed_s, JSON_MEASURED);
+        json_put_number(json, "energy_j", reason->energy_j, JSON_MEASURED);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+/* What rows and the total have. */
+static void audit_json_figures(struct json_writer *json, const struct audit_ledger *ledger,
+                               const struct audit_row *row)
+{
+    const struct audit_result result = audit_evaluate(ledger, row);
+
+    json_put_text(json, "meter",
+                  result.meter == AUDIT_TOTAL ? "total" : apapi_domain_name(result.meter));
+    audit_json_sum(json, &result.sum);
+    json_put_number(json, "measured_s", row->measured_s, JSON_MEASURED);
+    json_put_number(json, "unmeasured_s", result.unmeasured_s, JSON_MEASURED);
+    json_put_number(json, "idle_w", result.idle_w, JSON_MEASURED);
+    json_put_count(json, "steps", row->steps);
+    json_put_count(json, "records", row->records);
+    json_put_count(json, "records_without_share", row->shareless);
+    json_put_count(json, "gaps", row->gaps_total);
+    json_put_count(json, "resets", row->resets);
+    audit_json_domains(json, row);
+    audit_json_reasons(json, &result);
+}
+
+static int audit_print_json(const struct audit_page *page)
+{
+    const struct audit_ledger *ledger = page->ledger;
+    const struct audit_row total = audit_page_total(page);
+    struct json_writer json = {.out = stdout};
+    char day[TIMESTAMP_SIZE];
+
+    json_begin_object(&json, NULL);
+    json_put_count(&json, "version", AUDIT_JSON_VERSION);
+    json_begin_array(&json, "rows");
+    for (size_t i = 0; i < page->count; i++) {
+        const struct audit_row *row = &ledger->rows[page->order[i]];
+
+        timestamp_day(day, sizeof day, row->day_ns);
+        json_begin_object(&json, NULL);
+        json_put_word(&json, "cluster", pool_text(&ledger->texts, row->cluster));
+        json_put_text(&json, "node", pool_text(&ledger->texts, row->node));
+        json_put_text(&json, "day", day);
+        audit_json_figures(&json, ledger, row);
+        json_end(&json);
+    }
+    json_end(&json);
+    json_begin_object(&json, "total");
+    audit_json_figures(&json, ledger, &total);
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json);
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
 
 #define COMMAND "audit"
 #define DAY_NS (86400 * NS_PER_S)

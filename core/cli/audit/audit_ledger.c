@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/audit/audit.h"
+#include "cli/audit/audit_ledger.h"
 #include "sum/sum.h"
 
 #define KEY_SIZE 400

@@ -13,13 +13,12 @@
 #include "apapi/session.h"
 #include "base/array.h"
 #include "cli/command.h"
-#include "cli/json.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "config/network.h"
 #include "config/slurm_conf.h"
 #include "record/fields.h"
-#include "render/grid.h"
+#include "render/table.h"
 
 /* --- the settings of apapi.conf for records --- */
 

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "cli/claims.h"
 #include "cli/command.h"
 #include "cli/job/job.h"
 #include "cli/jobs.h"

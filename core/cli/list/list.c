@@ -16,10 +16,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/json.h"
 #include "cli/wanted.h"
 #include "record/fields.h"
-#include "render/grid.h"
+#include "render/table.h"
 
 #define DESCRIPTION_SIZE 160
 

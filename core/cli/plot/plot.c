@@ -10,7 +10,6 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "cli/claims.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/records/input.h"

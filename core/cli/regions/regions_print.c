@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/json.h"
+#include "cli/command.h"
 #include "cli/regions/regions.h"
 #include "render/regions.h"
 #include "render/table.h"

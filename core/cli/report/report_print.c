@@ -2,13 +2,160 @@
 #include "cli/report/report_print.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/json.h"
+#include "cli/command.h"
+#include "cli/totals/totals.h"
 #include "render/csv.h"
+
+/* --- what makes a row ----------------------------------------------------------------------- */
+
+/* Groups with one bucket per row. */
+static const struct {
+    enum report_by by;
+    const char *name, *format;
+} wholes[] = {
+    {REPORT_BY_JOB, "job", "jobid,user,jobname,nodes,elapsed,energy,power,measured"},
+    {REPORT_BY_STEP, "step", "stepid,name,nodes,elapsed,energy,power,maxpower,measured"},
+    {REPORT_BY_NODE, "node", "node,records,energy,package,dram,gpu,power,measured"},
+};
+#define WHOLES COUNT_OF(wholes)
+
+/* Also the names of the fields. */
+static const char *const groups[] = {
+    [REPORT_GROUP_USER] = "user",           [REPORT_GROUP_ACCOUNT] = "account",
+    [REPORT_GROUP_PARTITION] = "partition", [REPORT_GROUP_QOS] = "qos",
+    [REPORT_GROUP_CLUSTER] = "cluster",     [REPORT_GROUP_DAY] = "day",
+    [REPORT_GROUP_REGION] = "region"};
+
+static bool find_group(const char *word, size_t size, enum report_group *group)
+{
+    for (int i = 0; i < REPORT_GROUPS; i++) {
+        if (word_is(word, size, groups[i])) {
+            *group = (enum report_group)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_group(const struct report_ledger *ledger, enum report_group group)
+{
+    for (size_t i = 0; i < ledger->group_count; i++) {
+        if (ledger->groups[i] == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int report_by_parse_groups(const char *text, struct report_ledger *parsed,
+                                  struct apapi_error *err)
+{
+    for (const char *word = text;; word++) {
+        size_t size = strcspn(word, ",");
+        enum report_group group;
+
+        if (!find_group(word, size, &group)) {
+            return apapi_fail(err, EINVAL,
+                              "--by=%.40s: valid are job, step, node, or a list of user, account, "
+                              "partition, qos, cluster, day and region",
+                              text);
+        }
+        if (has_group(parsed, group)) {
+            return apapi_fail(err, EINVAL, "--by=%.40s: %s is listed twice", text, groups[group]);
+        }
+        parsed->groups[parsed->group_count++] = group;
+        word += size;
+        if (*word == '\0') {
+            return 0;
+        }
+    }
+}
+
+static enum report_by report_by_choose(const struct report_ledger *parsed)
+{
+    return has_group(parsed, REPORT_GROUP_REGION) ? REPORT_BY_REGION
+           : has_group(parsed, REPORT_GROUP_DAY)  ? REPORT_BY_DAY
+                                                  : REPORT_BY_GROUP;
+}
+
+int report_by_parse(const char *text, struct report_ledger *ledger, struct apapi_error *err)
+{
+    struct report_ledger parsed = {.group_count = 0};
+
+    for (size_t i = 0; i < WHOLES; i++) {
+        if (strcmp(wholes[i].name, text) == 0) {
+            ledger->by = wholes[i].by;
+            ledger->group_count = 0;
+            return 0;
+        }
+    }
+    if (report_by_parse_groups(text, &parsed, err)) {
+        return -1;
+    }
+    if (has_group(&parsed, REPORT_GROUP_DAY) && has_group(&parsed, REPORT_GROUP_REGION)) {
+        return apapi_fail(err, EINVAL,
+                          "--by=%.40s: regions are of whole records, which are not divided by day",
+                          text);
+    }
+    ledger->by = report_by_choose(&parsed);
+    ledger->group_count = parsed.group_count;
+    memcpy(ledger->groups, parsed.groups, sizeof ledger->groups);
+    return 0;
+}
+
+static const char *whole_name(const struct report_ledger *ledger, bool format)
+{
+    for (size_t i = 0; i < WHOLES; i++) {
+        if (wholes[i].by == ledger->by) {
+            return format ? wholes[i].format : wholes[i].name;
+        }
+    }
+    return "";
+}
+
+static size_t put_groups(const struct report_ledger *ledger, char *text, size_t size)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < ledger->group_count && length < size; i++) {
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i ? "," : "",
+                                   groups[ledger->groups[i]]);
+    }
+    return length < size ? length : size - 1;
+}
+
+void report_by_text(const struct report_ledger *ledger, char *text, size_t size)
+{
+    if (ledger->group_count > 0) {
+        put_groups(ledger, text, size);
+    } else {
+        snprintf(text, size, "%s", whole_name(ledger, false));
+    }
+}
+
+void report_by_format(const struct report_ledger *ledger, char *text, size_t size)
+{
+    if (ledger->group_count > 0) {
+        size_t length = put_groups(ledger, text, size);
+
+        snprintf(text + length, size - length, "%s",
+                 ledger->by == REPORT_BY_REGION ? ",jobs,count,time,energy,power"
+                                                : ",jobs,elapsed,energy,power,measured");
+    } else {
+        snprintf(text, size, "%s", whole_name(ledger, true));
+    }
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
 
 #define CELL_SIZE 4200
 #define KEY_SIZE 40
@@ -314,4 +461,163 @@ void report_print_end(struct report_printer *printer)
     } else if (printer->keeps) {
         put_kept_rows(printer);
     }
+}
+
+/* --- energy that rows count twice ----------------------------------------------------------- */
+
+/* A piece and its bucket. */
+struct entry {
+    uint32_t piece, bucket;
+};
+
+struct entries {
+    struct entry *list;
+    size_t count;
+    const struct report_ledger *ledger;
+    uint32_t *chosen; /* buffer of the same size */
+};
+
+static const struct sum_piece *piece_of(const struct entries *entries, const struct entry *entry)
+{
+    return &entries->ledger->store.pieces[entry->piece];
+}
+
+/* Sort by node and time. */
+static int compare_entries(const void *left, const void *right, void *context)
+{
+    const struct entry *one = left, *other = right;
+    const struct sum_piece *a = (const struct sum_piece *)context + one->piece,
+                           *b = (const struct sum_piece *)context + other->piece;
+    int order = COMPARE(a->node, b->node);
+
+    order = order ? order : COMPARE(a->cluster, b->cluster);
+    order = order ? order : COMPARE(a->start_ns, b->start_ns);
+    return order ? order : COMPARE(one->bucket, other->bucket);
+}
+
+static int report_shared_compare_buckets(const void *left, const void *right)
+{
+    return COMPARE(((const struct entry *)left)->bucket, ((const struct entry *)right)->bucket);
+}
+
+static int gather(struct entries *entries)
+{
+    const struct report_ledger *ledger = entries->ledger;
+    struct sum_piece *pieces = ledger->store.pieces;
+
+    entries->list = calloc(ledger->store.piece_count + 1, sizeof *entries->list);
+    entries->chosen = calloc(ledger->store.piece_count + 1, sizeof *entries->chosen);
+    if (!entries->list || !entries->chosen) {
+        return -1;
+    }
+    for (uint32_t bucket = 0; bucket < ledger->bucket_count; bucket++) {
+        bool counts = report_bucket_counts(ledger, bucket);
+
+        for (uint32_t at = ledger->buckets[bucket].sum.first; counts && at != POOL_NONE;
+             at = pieces[at].next) {
+            entries->list[entries->count++] = (struct entry){at, bucket};
+        }
+    }
+    qsort_r(entries->list, entries->count, sizeof *entries->list, compare_entries, pieces);
+    return 0;
+}
+
+static size_t report_shared_same_node(const struct entries *entries, size_t first)
+{
+    const struct sum_piece *piece = piece_of(entries, &entries->list[first]);
+    size_t end = first + 1;
+
+    while (end < entries->count && piece_of(entries, &entries->list[end])->node == piece->node &&
+           piece_of(entries, &entries->list[end])->cluster == piece->cluster) {
+        end++;
+    }
+    return end - first;
+}
+
+static int64_t report_shared_end_ns(const struct sum_piece *piece)
+{
+    return piece->start_ns + (int64_t)piece->elapsed_ns;
+}
+
+/* Whether pieces of different buckets overlap. They are sorted by their start. */
+static bool is_shared(const struct entries *entries, size_t first, size_t count)
+{
+    const struct entry *list = entries->list + first, *last = list; /* with the latest end */
+
+    for (size_t i = 1; i < count; i++) {
+        const struct sum_piece *piece = piece_of(entries, &list[i]);
+        int64_t last_ns = report_shared_end_ns(piece_of(entries, last));
+
+        if (list[i].bucket != last->bucket && piece->start_ns < last_ns) {
+            return true;
+        }
+        last = report_shared_end_ns(piece) > last_ns ? &list[i] : last;
+    }
+    return false;
+}
+
+/* The energy of some pieces of a node, each moment once; 0 if not known. */
+static int energy_of(const struct entries *entries, const struct entry *list, size_t count,
+                     double *energy_j)
+{
+    const struct sum_store *store = &entries->ledger->store;
+    struct sum_entries chosen = {NULL, 0};
+    struct sum_total total;
+    int result;
+
+    for (size_t i = 0; i < count; i++) {
+        entries->chosen[i] = list[i].piece;
+    }
+    result = sum_gather_these(store, entries->chosen, count, &chosen) ||
+                     sum_total(store, &chosen, &total)
+                 ? -1
+                 : 0;
+    if (result == 0) {
+        *energy_j = isnan(total.job.energy_j) ? 0 : total.job.energy_j;
+    }
+    free(chosen.list);
+    return result;
+}
+
+/* Add the energy of a node's buckets beyond what the node has used. */
+static int report_shared_add_node(const struct entries *entries, struct entry *list, size_t count,
+                                  double *shared_j)
+{
+    double node_j = 0, sum_j = 0;
+    int result = energy_of(entries, list, count, &node_j);
+
+    qsort(list, count, sizeof *list, report_shared_compare_buckets);
+    for (size_t first = 0, own; first < count && result == 0; first += own) {
+        double energy_j = 0;
+
+        for (own = 1; first + own < count && list[first + own].bucket == list[first].bucket;) {
+            own++;
+        }
+        result = energy_of(entries, list + first, own, &energy_j);
+        sum_j += energy_j;
+    }
+    *shared_j += fmax(sum_j - node_j, 0);
+    return result;
+}
+
+int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
+{
+    struct entries entries = {.ledger = ledger};
+    int result = 0;
+
+    *shared_j = 0;
+    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
+        ledger->by == REPORT_BY_REGION || ledger->store.shares) {
+        return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
+    }
+    result = gather(&entries);
+    for (size_t first = 0, count; first < entries.count && result == 0; first += count) {
+        count = report_shared_same_node(&entries, first);
+        if (is_shared(&entries, first, count)) {
+            result = report_shared_add_node(&entries, entries.list + first, count, shared_j);
+        }
+    }
+    free(entries.list);
+    free(entries.chosen);
+    return result;
 }

@@ -13,7 +13,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
-#include "cli/json.h"
 #include "cli/records/input.h"
 #include "cli/show/forms.h"
 #include "cli/totals/row_fields.h"

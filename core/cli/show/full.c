@@ -11,12 +11,11 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/command.h"
 #include "cli/job/job.h"
-#include "cli/json.h"
 #include "cli/show/forms.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "render/grid.h"
 #include "render/regions.h"
 #include "render/table.h"
 

@@ -12,13 +12,12 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/json.h"
 #include "cli/steps/steps.h"
 #include "cli/top/top_screen.h"
 #include "config/config.h"
 #include "record/fields.h"
 #include "record/tree.h"
-#include "render/grid.h"
+#include "render/table.h"
 
 /* --- for people ----------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_AUDIT_H
-#define APAPI_AUDIT_H
+#ifndef APAPI_AUDIT_AUDIT_LEDGER_H
+#define APAPI_AUDIT_AUDIT_LEDGER_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
