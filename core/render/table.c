@@ -35,7 +35,7 @@ struct grid {
 
 struct grid *grid_create(const struct grid_column *columns, size_t count)
 {
-    struct grid *grid = calloc(1, sizeof *grid);
+    struct grid *grid = count > 0 ? calloc(1, sizeof *grid) : NULL;
 
     if (!grid) {
         return NULL;

@@ -17,7 +17,7 @@ struct grid_column {
 };
 
 /**
- * @param columns  `count` of them, whose titles must outlive the grid
+ * @param columns  `count` of them, at least one, whose titles must outlive the grid
  * @return NULL: out of memory. All functions accept that: grid_finish() reports it.
  */
 struct grid *grid_create(const struct grid_column *columns, size_t count);
