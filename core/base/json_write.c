@@ -58,7 +58,7 @@ static bool in_array(const struct json_writer *json)
 
 /* --- texts ---------------------------------------------------------------------------------- */
 
-/* @return bytes of it at `to`, at most 12. A terminal obeys none of them. */
+/* @return number of printable bytes written to `to`, at most 12 */
 static size_t escape(char *to, uint32_t character)
 {
     static const char letters[] = "\"\\bfnrt", bytes[] = "\"\\\b\f\n\r\t";

@@ -279,11 +279,15 @@ measures() { # PID
     (((0x${caught:-0} & 0x4003) == 0x4003))
 }
 
+# A process has the name of the shell until it executes the program.
+is_sleep() { [[ $(cat "/proc/$1/comm") == sleep ]]; } # PID
+
 # Watch a process that ends a second after the measurement has begun. Sets status, output, stderr and victim.
 watch_process() { # ATIME-AND-OPTION...
     local pid
     sleep 600 3>&- &
     victim=$!
+    eventually is_sleep $victim
     env --default-signal "$@" -p $victim >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
     pid=$!
     eventually measures $pid
@@ -314,6 +318,7 @@ watch_process() { # ATIME-AND-OPTION...
 @test "-p: SIGINT, SIGTERM and SIGHUP end the measuring, not the process" {
     sleep 600 3>&- &
     victim=$!
+    eventually is_sleep $victim
     for signal in INT TERM HUP; do
         env --default-signal "$atime" -p $victim 2>"$BATS_TEST_TMPDIR/err" 3>&- &
         pid=$!

@@ -569,7 +569,7 @@ uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Named regions come first, and none of them is taken for another kind. */
+/* The key of a region: names sort before the other kinds, and no name equals one of them. */
 void report_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
                     const struct report_region *region, char key[REPORT_ROW_KEY_SIZE])
 {
