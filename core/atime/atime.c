@@ -29,7 +29,7 @@ struct atime {
     struct apapi_environment environment;
     struct apapi_event_rules rules;
     struct apapi_session *session;
-    struct limits *limits;        /* NULL: none */
+    struct crossings limits;
     struct region_watch *regions; /* NULL: none */
     int markdown;                 /* -1: not open */
     struct report reports[2];
@@ -126,7 +126,7 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
         .softfail = atime->environment.softfail,
         .on_sample = atime->trace ? trace_sample : NULL,
         .context = atime->trace,
-        .patience_ns = options->components || atime->limits ? PATIENCE_NS : 0,
+        .patience_ns = options->components || atime->limits.open ? PATIENCE_NS : 0,
         .live = region_watch_page(atime->regions),
         .on_live = atime->regions ? region_watch_reading : NULL,
         .live_context = atime->regions,
@@ -167,7 +167,7 @@ static int atime_open_all(struct atime *atime)
     if (load_rules(atime, &err) || open_files(atime, &err) || atime_open_session(atime, &err)) {
         return options_refuse(err.text);
     }
-    return limits_set(atime->limits, atime->session);
+    return limits_set(&atime->limits, atime->session);
 }
 
 /* Writes what `fill` writes into `fd`, all or nothing. */
@@ -246,7 +246,7 @@ static int atime_measure(struct atime *atime)
     const struct options *options = atime->options;
     const struct measuring measuring = {.session = atime->session,
                                         .trace = atime->trace,
-                                        .limits = atime->limits,
+                                        .limits = &atime->limits,
                                         .regions = atime->regions,
                                         .verbose = options->verbose,
                                         .process = options->pid ? &atime->process : NULL,
@@ -276,7 +276,7 @@ static void atime_close_all(struct atime *atime)
     }
     apapi_session_destroy(atime->session);
     region_watch_close(atime->regions); /* only now: the session wrote to its page */
-    limits_close(atime->limits);
+    crossings_end(&atime->limits);
     apapi_event_rules_clear(&atime->rules);
     if (atime->output > STDERR_FILENO) {
         close(atime->output);
@@ -289,8 +289,9 @@ static void atime_close_all(struct atime *atime)
 
 int main(int argc, char **argv)
 {
-    struct options options;
-    struct atime atime = {.options = &options, .process = {.fd = -1}, .output = -1, .markdown = -1};
+    static struct options options;
+    static struct atime atime = {
+        .options = &options, .process = {.fd = -1}, .output = -1, .markdown = -1}; /* large */
     int status = options_parse(argc, argv, &options);
 
     if (status >= 0) {

@@ -9,16 +9,8 @@
 
 #include "base/option_table.h"
 #include "base/text.h"
-#include "limit/crossings.h"
 
 #define KILL_WAIT_NS UINT64_C(30000000000) /* Slurm's default of KillWait */
-
-struct limits {
-    struct limit_list list;
-    struct actor actor;
-    struct crossings crossings;
-    char node[APAPI_TEXT_SIZE];
-};
 
 /* What is wrong, the text and a caret: the first line says who speaks. */
 static int limits_refuse(const char *text)
@@ -50,10 +42,10 @@ static pid_t limits_parent(pid_t pid)
     return pid && process_stat_read(pid, &stat) == 0 ? stat.parent : getpid();
 }
 
-static int limits_start(struct limits *limits, const struct options *options)
+static int limits_start(struct crossings *limits, const struct options *options)
 {
-    const struct actor_config config = {.limits = &limits->list,
-                                        .node = limits->node,
+    static char node[APAPI_TEXT_SIZE];
+    const struct actor_config config = {.node = node,
                                         .said_by = "atime",
                                         .line_fd = STDERR_FILENO,
                                         .uid = getuid(),
@@ -62,63 +54,40 @@ static int limits_start(struct limits *limits, const struct options *options)
                                         .launch = limits_launch};
     struct apapi_error err;
 
-    gethostname(limits->node, sizeof limits->node - 1);
-    if (actor_start(&limits->actor, &config, &err)) {
+    gethostname(node, sizeof node - 1);
+    if (crossings_open(limits, &config, &err)) {
         fprintf(stderr, "atime: --overflow: %s\n", err.text);
         return EXIT_FAILURE;
     }
-    crossings_init(&limits->crossings, &limits->list, &limits->actor);
     return -1;
 }
 
-int limits_open(const struct options *options, struct limits **result)
+int limits_open(const struct options *options, struct crossings *limits)
 {
-    struct limits *limits;
+    struct limit_list *list = &limits->limits;
     struct apapi_error err;
-    int status;
 
-    *result = NULL;
-    if (options->overflow_count == 0) {
-        return -1;
-    }
-    limits = calloc(1, sizeof *limits);
-    if (!limits) {
-        return limits_refuse("no memory");
-    }
     for (size_t i = 0; i < options->overflow_count; i++) {
-        if (limit_list_add(&limits->list, options->overflows[i], &err)) {
-            free(limits);
-            return limits_refuse(err.text);
-        }
-        if (limits->list.limits[i].scope != LIMIT_NODE) {
-            limit_refuse(&limits->list.limits[i], LIMIT_METER, EINVAL,
-                         "atime measures this node: steps and jobs are Slurm's", &err);
-            free(limits);
+        if (limit_list_add(list, options->overflows[i], &err) ||
+            (list->limits[i].scope != LIMIT_NODE &&
+             limit_refuse(&list->limits[i], LIMIT_METER, EINVAL,
+                          "atime measures this node: steps and jobs are Slurm's", &err))) {
             return limits_refuse(err.text);
         }
     }
-    status = limits_start(limits, options);
-    if (status >= 0) {
-        free(limits);
-        return status;
-    }
-    *result = limits;
-    return -1;
+    return list->count > 0 ? limits_start(limits, options) : -1;
 }
 
-int limits_set(struct limits *limits, struct apapi_session *session)
+int limits_set(struct crossings *limits, struct apapi_session *session)
 {
     const struct limit *waiting;
     struct apapi_error err;
 
-    if (!limits) {
-        return -1;
-    }
-    if (crossings_set(&limits->crossings, session, &err)) {
+    if (crossings_set(limits, session, &err)) {
         return limits_refuse(err.text);
     }
     /* its component did not open in the time that atime waits for it */
-    waiting = crossings_waiting(&limits->crossings);
+    waiting = crossings_waiting(limits);
     if (waiting) {
         limit_refuse(waiting, LIMIT_METER, EAGAIN, "its component is not ready", &err);
         return limits_refuse(err.text);
@@ -126,38 +95,9 @@ int limits_set(struct limits *limits, struct apapi_session *session)
     return -1;
 }
 
-void limits_begin(struct limits *limits)
-{
-    if (limits) {
-        crossings_forget(&limits->crossings);
-    }
-}
-
 void limits_add_process(pid_t pid, void *context)
 {
-    const struct limits *limits = context;
-    const struct order order = {.kind = ORDER_TASK, .pid = pid};
-
-    if (limits && actor_order(&limits->actor, &order)) {
+    if (crossings_add_task(context, pid)) {
         fprintf(stderr, "atime: --overflow: no signals: %s\n", strerror(errno));
-    }
-}
-
-void limits_record(struct limits *limits, bool last, struct apapi_record *record)
-{
-    if (!limits) {
-        return;
-    }
-    if (last) {
-        crossings_end(&limits->crossings);
-    }
-    crossings_copy(&limits->crossings, record);
-}
-
-void limits_close(struct limits *limits)
-{
-    if (limits) {
-        crossings_end(&limits->crossings);
-        free(limits);
     }
 }

@@ -127,7 +127,7 @@ static void runs_start(const struct measuring *measuring, struct apapi_record *r
 
     record->complete = true;
     region_watch_begin(measuring->regions);
-    limits_begin(measuring->limits);
+    crossings_forget(measuring->limits);
     if (measuring->trace) {
         trace_next_run(measuring->trace);
     }
@@ -149,7 +149,10 @@ static void runs_stop(const struct measuring *measuring, bool last, struct apapi
         unmeasured(record, err.text);
     }
     region_watch_end(measuring->regions, record);
-    limits_record(measuring->limits, last, record);
+    if (last) {
+        crossings_end(measuring->limits);
+    }
+    crossings_copy(measuring->limits, record);
 }
 
 static void watch(const struct process *process, const struct signals *signals,

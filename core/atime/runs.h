@@ -28,8 +28,8 @@ void process_close(const struct process *process);
 /** What to measure, and with what. All borrowed. */
 struct measuring {
     struct apapi_session *session;
-    struct trace *trace;           /* NULL: none */
-    struct limits *limits;         /* NULL: none */
+    struct trace *trace; /* NULL: none */
+    struct crossings *limits;
     struct region_watch *regions;  /* NULL: none */
     const struct process *process; /* NULL: run the reports' programs */
     FILE *progress;                /* gets a line after each run; NULL: none */

@@ -24,7 +24,6 @@
 #define TOLD_MAX 3         /* nodes that are named at once */
 #define KILL_WAIT_S 30     /* Slurm's default, if scontrol does not say it */
 #define KILL_WAIT_MAX_S 3600
-#define LATE_NS (2000 * DEADLINE_MS)  /* for scancel: then the first attempt has failed */
 #define GRACE_NS (5000 * DEADLINE_MS) /* for scancel, after the step's end */
 #define PLACE_NUMBER UINT64_MAX       /* of the answer that has partition and QOS */
 
@@ -101,45 +100,16 @@ static void limits_add_job(struct collect_limits *limits, uint32_t job)
     limits->jobs[place] = job;
 }
 
-static bool limits_have_room(const struct collect_limits *limits, const char *name)
-{
-    for (size_t i = 0; i < limits->sum.count; i++) {
-        if (strcmp(limits->sum.nodes[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return limits->nodes == 0 || limits->sum.count < limits->nodes;
-}
-
-/* What a reader of the record would not expect of an action. */
-static const char *limits_pending(const void *context, uint64_t number)
-{
-    const struct collect_limits *limits = context;
-
-    for (size_t i = 0; i < limits->act_count; i++) {
-        const struct collect_act *act = &limits->acts[i];
-
-        if (act->crossing == number && act->stage == ACT_FAILED) {
-            return "not sent";
-        }
-        if (act->crossing == number && act->stage == ACT_SENDING &&
-            deadline_now() > act->begun_ns + LATE_NS) {
-            return "not sent yet";
-        }
-    }
-    return "";
-}
-
 static void limits_answer(const struct collect_limits *limits, int fd)
 {
     double least_j = INFINITY;
     char text[8192];
     size_t length = 0;
 
-    for (size_t i = 0; i < limits->list.count; i++) {
-        const struct limit *limit = &limits->list.limits[i];
+    for (size_t i = 0; i < limits->crossings.limits.count; i++) {
+        const struct limit *limit = &limits->crossings.limits.limits[i];
 
-        if (limit->scope == LIMIT_STEP && limit->condition == LIMIT_TOTAL && !limit->warning) {
+        if (limit->condition == LIMIT_TOTAL && !limit->warning) {
             least_j = fmin(least_j, limit->amount);
         }
     }
@@ -147,8 +117,7 @@ static void limits_answer(const struct collect_limits *limits, int fd)
         length = (size_t)snprintf(text, sizeof text, APAPI_ANSWER_BUDGET "%.9g %.9g\n", least_j,
                                   limit_sum_total_j(&limits->sum, deadline_now()));
     }
-    length += crossings_write(&limits->crossings, limits_pending, limits, text + length,
-                              sizeof text - length);
+    length += crossings_write(&limits->crossings, text + length, sizeof text - length);
     send(fd, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -162,12 +131,12 @@ static void limits_take_total(void *context, const struct delivery *delivery, in
     const char *rest = limit_report_read(delivery->payload, &report);
 
     if (!rest || *rest != ' ' || whole_number_parse(rest + 1, &job) || job.negative || *job.rest ||
-        job.value == 0 || job.value > UINT32_MAX || !limits_have_room(limits, delivery->node)) {
+        job.value == 0 || job.value > UINT32_MAX ||
+        limit_sum_report(&limits->sum, delivery->node, &report, now_ns)) {
         return;
     }
     limits_add_job(limits, (uint32_t)job.value);
     limits->heard_ns = limits->heard_ns ? limits->heard_ns : now_ns;
-    limit_sum_report(&limits->sum, delivery->node, &report, now_ns);
     limits->next_ns = now_ns;
     limits_answer(limits, fd);
 }
@@ -176,8 +145,7 @@ static void limits_take_end(void *context, const char *node, double total_j)
 {
     struct collect_limits *limits = context;
 
-    if (limits_have_room(limits, node)) {
-        limit_sum_end(&limits->sum, node, total_j);
+    if (limit_sum_end(&limits->sum, node, total_j) == 0) {
         limits->next_ns = deadline_now();
     }
 }
@@ -238,8 +206,7 @@ static void limits_start_actor(struct collect_limits *limits, const struct messa
     const char *slurm_conf = message_value(message, "slurm_conf");
     char bin[PATH_MAX + 32], conf[PATH_MAX + 16];
     char *const variables[] = {bin, slurm_conf ? conf : NULL, NULL};
-    const struct actor_config config = {.limits = &limits->list,
-                                        .node = "",
+    const struct actor_config config = {.node = "",
                                         .line_fd = -1,
                                         .uid = getuid(),
                                         .captures = true,
@@ -251,9 +218,8 @@ static void limits_start_actor(struct collect_limits *limits, const struct messa
     snprintf(bin, sizeof bin, "APAPI_SLURM_BIN=%s%s", slurm_bin ? slurm_bin : "",
              slurm_bin && *slurm_bin ? "/" : "");
     snprintf(conf, sizeof conf, "SLURM_CONF=%s", slurm_conf ? slurm_conf : "");
-    limits->actor = ACTOR_NONE;
-    actor_start(&limits->actor, &config, NULL);
-    crossings_init(&limits->crossings, &limits->list, &limits->actor);
+    limits->crossings.watch.scope = LIMIT_STEP;
+    crossings_open(&limits->crossings, &config, NULL);
 }
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -264,7 +230,7 @@ static void limits_add_site(struct collect_limits *limits, const struct limit_pl
     struct limit found;
 
     if (limit_site_find(&limits->site, place, limits->asked_budget, &found)) {
-        limit_list_add_budget(&limits->list, &found, LIMIT_STEP);
+        limit_list_add_budget(&limits->crossings.limits, &found, LIMIT_STEP);
     }
 }
 
@@ -275,7 +241,7 @@ static void limits_ask_place(struct collect_limits *limits)
     snprintf(order.command, sizeof order.command,
              "\"${APAPI_SLURM_BIN}squeue\" --noheader \"--format=%%P %%q\" --job %.*s",
              (int)strcspn(limits->step, "."), limits->step);
-    actor_order(&limits->actor, &order);
+    actor_order(&limits->crossings.actor, &order);
 }
 
 static void limits_take_place(struct collect_limits *limits, struct order_answer *answer)
@@ -298,22 +264,24 @@ static void limits_add_user(struct collect_limits *limits, const struct message 
 {
     const char *lines = message_value(message, "overflow");
     const char *text = message_value(message, "budget");
-    static struct limit_list all; /* large */
+    struct limit_list *list = &limits->crossings.limits;
+    size_t count = 0;
     struct limit budget;
 
-    if (lines && limit_list_parse(&all, lines, NULL) == 0) {
-        for (size_t i = 0; i < all.count; i++) {
-            if (all.limits[i].scope == LIMIT_STEP) {
-                limits->list.limits[limits->list.count++] = all.limits[i];
-            }
+    if (lines && limit_list_parse(list, lines, NULL)) {
+        list->count = 0;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->limits[i].scope == LIMIT_STEP) {
+            list->limits[count++] = list->limits[i];
         }
     }
-    limits->asked = limits->list.count > 0;
+    list->count = count;
     limits->asked_budget = text && limit_parse_budget(text, &budget, NULL) == 0;
     if (limits->asked_budget) {
-        limit_list_add_budget(&limits->list, &budget, LIMIT_STEP);
-        limits->asked = true;
+        limit_list_add_budget(list, &budget, LIMIT_STEP);
     }
+    limits->asked = list->count > 0;
 }
 
 void collect_limits_begin(struct collect_limits *limits, const struct message *message,
@@ -323,7 +291,7 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
     const char *step = message_value(message, "step"), *path = message_value(message, "config");
 
     limits->speaker = -1;
-    limits->actor = ACTOR_NONE;
+    limits->crossings.actor = ACTOR_NONE;
     if (totals_ms == 0) {
         return;
     }
@@ -331,10 +299,9 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
     limits->forward = receiver->forward;
     limits->of_job = message_value(message, "job_budget") != NULL;
     limits->begun_ns = deadline_now();
-    limits->nodes = receiver->nodes;
-    limits->period_ns = limit_period_ns(totals_ms * DEADLINE_MS, limits->nodes);
+    limits->sum.most = receiver->nodes;
+    limits->period_ns = limit_period_ns(totals_ms * DEADLINE_MS, receiver->nodes);
     limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
-    limits->watch = (struct limit_watch){.limits = &limits->list, .scope = LIMIT_STEP};
     snprintf(limits->step, sizeof limits->step, "%s", step ? step : "");
     limits_add_job(limits, (uint32_t)strtoul(limits->step, NULL, 10));
     config_defaults(&limits->config);
@@ -358,138 +325,79 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
     receiver->budget_context = limits;
 }
 
-/* --- signals ---------------------------------------------------------------------------------- */
+/* --- crossings -------------------------------------------------------------------------------- */
 
-/* Slurm passes a signal for a heterogeneous job on to all its components. */
-static int limits_cancel(struct collect_limits *limits, size_t number, const char *signal)
+/* The step's parts, as arguments of scancel. */
+static void limits_steps(const struct collect_limits *limits, char *text, size_t size)
 {
-    const struct collect_act *act = &limits->acts[number];
-    bool whole_job = limits->list.limits[act->limit].whole_job;
-    const char *dot = strchr(limits->step, '.'), *then = "";
-    char arguments[COLLECT_JOBS_MAX * 80 + 32] = "";
-    size_t length = 0, jobs = whole_job ? 1 : limits->job_count;
+    const char *dot = strchr(limits->step, '.');
+    size_t length = 0;
 
-    if (signal) {
-        length = (size_t)snprintf(arguments, sizeof arguments, " --signal=%s", signal);
+    for (size_t i = 0; i < limits->job_count; i++) {
+        length += (size_t)snprintf(text + length, size - length, " %u%.64s", limits->jobs[i],
+                                   dot ? dot : "");
     }
-    for (size_t i = 0; i < jobs && i < limits->job_count; i++) {
-        length += (size_t)snprintf(arguments + length, sizeof arguments - length, " %u%.64s",
-                                   limits->jobs[i],
-                                   whole_job ? ""
-                                   : dot     ? dot
-                                             : "");
-    }
-    if (act->terminates && act->stage == ACT_SENDING) {
-        then = "; \"${APAPI_SLURM_BIN}scontrol\" show config | sed -n 's/^KillWait *= *//p'";
-    }
-    return crossings_cancel(&limits->crossings, number, arguments, then);
 }
 
-static void limits_fail(struct collect_limits *limits, struct collect_act *act, char *reason)
+static void limits_fail(struct collect_limits *limits, size_t limit, const char *reason)
 {
-    reason[strcspn(reason, "\n")] = '\0';
-    act->stage = ACT_FAILED;
-    speak(limits, "the budget of %s has no effect: %.200s", limits->list.limits[act->limit].text,
-          reason);
-}
-
-static void limits_send(struct collect_limits *limits, size_t limit, uint64_t crossing,
-                        bool terminates)
-{
-    const struct limit *of = &limits->list.limits[limit];
-    struct collect_act *act = &limits->acts[limits->act_count];
-    bool ends_job = terminates && of->whole_job;
-    char reason[64];
-
-    if (limits->act_count == COLLECT_ACTS_MAX) {
-        return;
-    }
-    *act = (struct collect_act){.stage = ACT_SENDING,
-                                .limit = limit,
-                                .crossing = crossing,
-                                .begun_ns = deadline_now(),
-                                .terminates = terminates && !of->whole_job};
-    limits->ending |= terminates;
-    if (limits_cancel(limits, limits->act_count++,
-                      ends_job     ? NULL
-                      : terminates ? "TERM"
-                                   : limit_signal_name(of->signal))) {
-        snprintf(reason, sizeof reason, "%s", strerror(errno));
-        limits_fail(limits, act, reason);
-    }
+    speak(limits, "the budget of %s has no effect: %.*s",
+          limits->crossings.limits.limits[limit].text, (int)strcspn(reason, "\n"), reason);
 }
 
 /* KillWait of Slurm, "30 sec", comes with the answer to SIGTERM. */
-static void limits_hear_act(struct collect_limits *limits, struct order_answer *answer)
+static void limits_hear_cancel(struct collect_limits *limits, const struct order_answer *answer)
 {
-    struct collect_act *act = &limits->acts[answer->number];
-    unsigned long seconds;
+    unsigned long seconds = strtoul(answer->text, NULL, 10);
 
+    crossings_note(answer, &limits->crossings);
     if (answer->status != 0) {
-        limits_fail(limits, act, answer->text);
-    } else if (act->stage == ACT_SENDING && act->terminates) {
-        seconds = strtoul(answer->text, NULL, 10);
+        limits_fail(limits, answer->limit, answer->text);
+    } else if (*answer->text) {
         seconds = seconds > 0 && seconds <= KILL_WAIT_MAX_S ? seconds : KILL_WAIT_S;
-        act->stage = ACT_WAITING;
-        act->kill_ns = deadline_now() + seconds * 1000 * DEADLINE_MS;
-    } else {
-        act->stage = ACT_DONE;
+        limits->kill_ns = deadline_now() + seconds * 1000 * DEADLINE_MS;
+        limits->kill = *answer;
     }
 }
 
 static void limits_hear(struct collect_limits *limits)
 {
+    char arguments[LIMIT_COMMAND_SIZE] = " --signal=KILL";
     struct order_answer answer;
 
-    while (actor_hear(&limits->actor, &answer)) {
+    while (actor_hear(&limits->crossings.actor, &answer)) {
         if (!answer.ran) {
             crossings_note(&answer, &limits->crossings);
         } else if (answer.number == PLACE_NUMBER) {
             limits_take_place(limits, &answer);
-        } else if (answer.number < limits->act_count) {
-            limits_hear_act(limits, &answer);
+        } else {
+            limits_hear_cancel(limits, &answer);
         }
     }
-    for (size_t i = 0; i < limits->act_count; i++) {
-        struct collect_act *act = &limits->acts[i];
-
-        if (act->stage == ACT_WAITING && deadline_now() >= act->kill_ns) {
-            act->stage = ACT_KILLING;
-            limits_cancel(limits, i, "KILL");
-        }
+    if (limits->kill_ns && deadline_now() >= limits->kill_ns) {
+        limits->kill_ns = 0;
+        limits_steps(limits, arguments + strlen(arguments), sizeof arguments - strlen(arguments));
+        crossings_cancel(&limits->crossings, &limits->kill, arguments, "");
     }
 }
 
-/* --- crossings -------------------------------------------------------------------------------- */
-
-/* Signals go before what may take longer. A step that has ended, or is being ended, needs none. */
+/* A step that has ended, or is being ended, needs no signals. */
 static void limits_cross(struct collect_limits *limits, const struct limit_crossed *crossed,
                          double sum_j)
 {
-    const struct limit *limit = &limits->list.limits[crossed->limit];
+    const struct limit *limit = &limits->crossings.limits.limits[crossed->limit];
     const char *signal = limit_first_signal(limit);
-    bool over = limits->nodes > 0 && limit_sum_ended(&limits->sum) >= limits->nodes;
+    bool over = limits->sum.most > 0 && limit_sum_ended(&limits->sum) >= limits->sum.most;
     bool acts = *signal && !over && !limits->ending;
-    struct apapi_crossing crossing = {
-        .unix_ns = clock_unix_ns() - (int64_t)(deadline_now() - crossed->crossing.time_ns),
-        .value = sum_j,
-        .unit = "J",
-        .count = limits->watch.counts[crossed->limit],
-        .action = ""};
-    char sum[UNITS_SIZE], action[64] = "";
-    uint64_t number;
+    char sum[UNITS_SIZE], action[64] = "", steps[LIMIT_COMMAND_SIZE] = "";
+    const struct crossings_reach reach = {.steps = steps, .job = limits->jobs[0]};
 
-    if (*signal && !acts) {
-        strcpy(crossing.action, "log");
-    }
-    number = crossings_cross(&limits->crossings, crossed->limit, &crossing);
-    if (acts && (limit->actions & LIMIT_SIGNAL)) {
-        limits_send(limits, crossed->limit, number, false);
-    }
-    if (acts && (limit->actions & LIMIT_TERM)) {
-        limits_send(limits, crossed->limit, number, true);
+    limits_steps(limits, steps, sizeof steps);
+    if (crossings_cross_sum(&limits->crossings, crossed, sum_j, acts ? &reach : NULL)) {
+        limits_fail(limits, crossed->limit, strerror(errno));
     }
     if (acts) {
+        limits->ending |= (limit->actions & LIMIT_TERM) != 0;
         snprintf(action, sizeof action, ", SIG%s to the %s", signal,
                  limit->whole_job ? "job" : "step");
     }
@@ -525,7 +433,8 @@ static void limits_look_at_nodes(struct collect_limits *limits, uint64_t now_ns)
     size_t told = 0;
 
     while ((node = limit_sum_look(&limits->sum, now_ns))) {
-        if (!node->ended && (limits->list.count > 0 || limits->of_job) && told++ < TOLD_MAX) {
+        if (!node->ended && (limits->crossings.limits.count > 0 || limits->of_job) &&
+            told++ < TOLD_MAX) {
             limits_tell_node(limits, node);
         }
     }
@@ -545,9 +454,9 @@ static void limits_count_nodes(struct collect_limits *limits, uint64_t now_ns)
         return;
     }
     limits->counted = true;
-    if (known < limits->nodes) {
+    if (known < limits->sum.most) {
         speak(limits, "the energy of %zu of %zu nodes is not known: the budget is without them",
-              limits->nodes - known, limits->nodes);
+              limits->sum.most - known, limits->sum.most);
     }
 }
 
@@ -566,7 +475,7 @@ static void limits_look(struct collect_limits *limits)
     limits_look_at_nodes(limits, now_ns);
     limits_count_nodes(limits, now_ns);
     sum_j = limit_sum_total_j(&limits->sum, now_ns);
-    count = limit_watch_look(&limits->watch, sum_j, now_ns, crossed);
+    count = limit_watch_look(&limits->crossings.watch, sum_j, now_ns, crossed);
     for (size_t i = 0; i < count; i++) {
         limits_cross(limits, &crossed[i], sum_j);
     }
@@ -584,33 +493,27 @@ void collect_limits_work(struct collect_limits *limits)
 
 int collect_limits_pause_ms(const struct collect_limits *limits)
 {
-    uint64_t due_ns = limits->next_ns, now_ns = deadline_now();
+    bool kills = limits->kill_ns && limits->kill_ns < limits->next_ns;
+    uint64_t due_ns = kills ? limits->kill_ns : limits->next_ns, now_ns = deadline_now();
 
     if (!limits->active) {
         return -1;
-    }
-    for (size_t i = 0; i < limits->act_count; i++) {
-        const struct collect_act *act = &limits->acts[i];
-
-        if (act->stage == ACT_WAITING && act->kill_ns < due_ns) {
-            due_ns = act->kill_ns;
-        }
     }
     return due_ns > now_ns ? (int)((due_ns - now_ns) / DEADLINE_MS) + 1 : 0;
 }
 
 int collect_limits_fd(const struct collect_limits *limits)
 {
-    return limits->active ? limits->actor.fd : -1;
+    return limits->active ? limits->crossings.actor.fd : -1;
 }
 
 /* The actor ends by itself, when it has nothing to do any more. */
 void collect_limits_end(struct collect_limits *limits)
 {
     speaker_close(limits);
-    if (limits->actor.fd >= 0) {
-        close(limits->actor.fd);
-        limits->actor = ACTOR_NONE;
+    if (limits->active && limits->crossings.actor.fd >= 0) {
+        close(limits->crossings.actor.fd);
+        limits->crossings.actor = ACTOR_NONE;
     }
     limits->active = false;
 }

@@ -10,21 +10,9 @@
 #include "config/config.h"
 #include "gather/receiver.h"
 #include "limit/crossings.h"
-#include "limit/evaluate.h"
 #include "limit/totals.h"
 
 #define COLLECT_JOBS_MAX 16
-#define COLLECT_ACTS_MAX 64
-
-/** A signal to the step or the job: scancel as the user, by the actor. */
-struct collect_act {
-    enum { ACT_SENDING, ACT_WAITING, ACT_KILLING, ACT_DONE, ACT_FAILED } stage;
-    size_t limit;
-    uint64_t crossing; /* its number */
-    uint64_t begun_ns;
-    uint64_t kill_ns; /* ACT_WAITING: when SIGKILL follows */
-    bool terminates;  /* it is SIGTERM, and not of the whole job */
-};
 
 /** The limits of a step: its user's and the site's. All zero at the start. */
 struct collect_limits {
@@ -39,7 +27,6 @@ struct collect_limits {
     uint64_t heard_ns;               /* when the first total came; 0: none has */
     uint64_t pass_ns;                /* when to pass the totals on again */
     const struct forward *forward;   /* to the process that watches the job, if any does */
-    size_t nodes;                    /* of the step; 0: not known */
     char step[64];                   /* "17.0" */
     size_t job_count;                /* of a heterogeneous job each component has an ID */
     uint32_t jobs[COLLECT_JOBS_MAX]; /* ascending */
@@ -47,13 +34,10 @@ struct collect_limits {
     struct config config;
     struct limit_site site;
     struct limit_sum sum;
-    struct limit_list list;
-    struct limit_watch watch;
-    struct actor actor;
     struct crossings crossings;
-    size_t act_count;
-    struct collect_act acts[COLLECT_ACTS_MAX];
-    int speaker; /* srun's standard error, while the step runs; -1: it is not used */
+    uint64_t kill_ns;         /* when SIGKILL follows SIGTERM; 0: not at all */
+    struct order_answer kill; /* the answer to SIGTERM */
+    int speaker;              /* srun's standard error, while the step runs; -1: it is not used */
 };
 
 /**

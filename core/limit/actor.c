@@ -253,6 +253,7 @@ static void answer_reached(uint64_t number, const char *name, size_t reached)
 static void answer_run(const struct job *job, int status)
 {
     struct order_answer answer = {.number = job->number,
+                                  .limit = job->limit,
                                   .ran = true,
                                   .status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
                                                                 : WEXITSTATUS(status)};
@@ -325,7 +326,8 @@ static void act_start(const struct order *order, enum job_kind kind, const char 
     if (errno == EEXIST) {
         answer_with(order->number, "%s: not again, as it still runs", name);
     } else if (kind == JOB_RUN) {
-        struct order_answer answer = {.number = order->number, .ran = true, .status = 127};
+        struct order_answer answer = {
+            .number = order->number, .limit = order->limit, .ran = true, .status = 127};
 
         snprintf(answer.text, sizeof answer.text, "no process: %s", strerror(errno));
         send_answer(&answer);

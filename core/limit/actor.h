@@ -67,6 +67,7 @@ struct order {
 /** From the actor: what came of an action. */
 struct order_answer {
     uint64_t number;
+    size_t limit;   /* of ORDER_RUN, as in the order */
     bool ran;       /* of ORDER_RUN: `text` is what the command has written, if that is wanted */
     int status;     /* its exit status; 128 + N: ended by signal N */
     char text[256]; /* "SIGUSR1: to 2 processes" */

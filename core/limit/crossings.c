@@ -11,19 +11,40 @@
 #include "base/text.h"
 
 #define HALF (APAPI_CROSSINGS_MAX / 2)
+#define LATE_NS (2 * NS_PER_S) /* for scancel: then the first attempt has failed */
+#define KILL_WAIT_COMMAND      /* prints KillWait of Slurm, "30 sec", or an empty line */          \
+    "; echo \"$(\"${APAPI_SLURM_BIN}scontrol\" show config | sed -n 's/^KillWait *= *//p')\""
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
-void crossings_init(struct crossings *crossings, const struct limit_list *limits,
-                    struct actor *actor)
+int crossings_open(struct crossings *crossings, const struct actor_config *config,
+                   struct apapi_error *err)
 {
+    struct actor_config whole = config ? *config : (struct actor_config){.line_fd = -1};
     int64_t unix_ns = 0;
     uint64_t now_ns = 0;
 
     clock_pair(&unix_ns, &now_ns);
-    *crossings = (struct crossings){
-        .limits = limits, .actor = actor, .unix_offset_ns = unix_ns - (int64_t)now_ns};
+    crossings->unix_offset_ns = unix_ns - (int64_t)now_ns;
+    crossings->watch.limits = whole.limits = &crossings->limits;
+    crossings->actor = ACTOR_NONE;
     pthread_mutex_init(&crossings->mutex, NULL);
+    for (size_t i = 0; i < LIMITS_ROOM; i++) {
+        crossings->hooks[i] =
+            (struct crossings_hook){.owner = crossings,
+                                    .limit = i,
+                                    .waits = i < crossings->limits.count &&
+                                             crossings->limits.limits[i].scope == LIMIT_NODE};
+    }
+    crossings->open = !config || actor_start(&crossings->actor, &whole, err) == 0;
+    return crossings->open ? 0 : -1;
+}
+
+int crossings_add_task(const struct crossings *crossings, pid_t pid)
+{
+    const struct order order = {.kind = ORDER_TASK, .pid = pid};
+
+    return crossings->open ? actor_order(&crossings->actor, &order) : 0;
 }
 
 /* The first half stays, the second half has the latest. */
@@ -36,22 +57,23 @@ static size_t crossings_slot(uint64_t number)
 void crossings_note(const struct order_answer *answer, void *context)
 {
     struct crossings *crossings = context;
-    size_t slot = crossings_slot(answer->number);
-    char *result = crossings->kept[slot].result, text[sizeof answer->text];
+    struct crossings_kept *kept = &crossings->kept[crossings_slot(answer->number)];
+    char *result = kept->crossing.result, text[sizeof answer->text];
     size_t length;
 
-    if (answer->ran && answer->status == 0) {
-        return;
-    }
     snprintf(text, sizeof text, "%s", answer->text);
     if (answer->ran) {
-        snprintf(text, sizeof text, "not sent: exit status %d", answer->status);
+        snprintf(text, sizeof text, *answer->text ? "not sent" : "not sent: exit status %d",
+                 answer->status);
     }
     pthread_mutex_lock(&crossings->mutex);
-    length = strlen(result);
-    if (answer->number < crossings->total && crossings->numbers[slot] == answer->number) {
-        snprintf(result + length, sizeof crossings->kept[slot].result - length, "%s%s",
-                 length ? "; " : "", text);
+    if (answer->number < crossings->total && kept->number == answer->number) {
+        kept->asked_ns = answer->ran ? 0 : kept->asked_ns;
+        length = strlen(result);
+        if (!answer->ran || answer->status != 0) {
+            snprintf(result + length, sizeof kept->crossing.result - length, "%s%s",
+                     length ? "; " : "", text);
+        }
     }
     pthread_mutex_unlock(&crossings->mutex);
 }
@@ -59,9 +81,8 @@ void crossings_note(const struct order_answer *answer, void *context)
 /* Keep it. The rest is done by this process or needs nothing to be done. */
 uint64_t crossings_cross(struct crossings *crossings, size_t limit, struct apapi_crossing *crossing)
 {
-    const struct limit *of = &crossings->limits->limits[limit];
+    const struct limit *of = &crossings->limits.limits[limit];
     struct order order = {.kind = ORDER_CROSSED, .limit = limit};
-    size_t slot;
 
     limit_describe(of, crossing->threshold);
     if (!*crossing->action) {
@@ -69,13 +90,12 @@ uint64_t crossings_cross(struct crossings *crossings, size_t limit, struct apapi
     }
     pthread_mutex_lock(&crossings->mutex);
     order.number = crossings->total++;
-    slot = crossings_slot(order.number);
-    crossings->kept[slot] = *crossing;
-    crossings->numbers[slot] = order.number;
+    crossings->kept[crossings_slot(order.number)] =
+        (struct crossings_kept){.crossing = *crossing, .number = order.number};
     pthread_mutex_unlock(&crossings->mutex);
     order.crossing = *crossing;
-    if (crossings->actor && crossings->actor->fd >= 0 && (of->actions & ~(unsigned)LIMIT_STAMP) &&
-        actor_order(crossings->actor, &order)) {
+    if (crossings->actor.fd >= 0 && (of->actions & ~(unsigned)LIMIT_STAMP) &&
+        actor_order(&crossings->actor, &order)) {
         struct order_answer answer = {.number = order.number};
 
         snprintf(answer.text, sizeof answer.text, "nothing was done: %s",
@@ -96,20 +116,70 @@ static void crossings_handle(const struct apapi_overflow_crossing *crossed, void
     crossing.count = hook->count;
     snprintf(crossing.unit, sizeof crossing.unit, "%s",
              crossed->unit ? crossed->unit
-                           : limit_unit_name(&crossings->limits->limits[hook->limit]));
+                           : limit_unit_name(&crossings->limits.limits[hook->limit]));
     crossings_cross(crossings, hook->limit, &crossing);
 }
 
-int crossings_cancel(struct crossings *crossings, uint64_t number, const char *arguments,
-                     const char *then)
+/* --- limits of sums --------------------------------------------------------------------------- */
+
+int crossings_cancel(struct crossings *crossings, const struct order_answer *answer,
+                     const char *arguments, const char *then)
 {
-    struct order order = {.kind = ORDER_RUN, .number = number};
+    struct order order = {.kind = ORDER_RUN, .number = answer->number, .limit = answer->limit};
+    struct order_answer failed = {.number = answer->number, .text = "-", .ran = true, .status = 1};
+    struct crossings_kept *kept = &crossings->kept[crossings_slot(order.number)];
+    int code;
 
     snprintf(order.command, sizeof order.command,
              "i=0; until out=$(\"${APAPI_SLURM_BIN}scancel\" --quiet%s 2>&1); do i=$((i + 1)); "
              "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done%s",
              arguments, then);
-    return actor_order(crossings->actor, &order);
+    if (kept->number == order.number) {
+        kept->asked_ns = clock_monotonic_ns();
+    }
+    if (actor_order(&crossings->actor, &order) == 0) {
+        return 0;
+    }
+    code = errno;
+    crossings_note(&failed, crossings);
+    errno = code;
+    return -1;
+}
+
+/* Signals go to all that the limit is for. SIGTERM ends a job; of a step SIGKILL has to follow. */
+int crossings_cross_sum(struct crossings *crossings, const struct limit_crossed *crossed,
+                        double sum_j, const struct crossings_reach *reach)
+{
+    const struct limit *limit = &crossings->limits.limits[crossed->limit];
+    struct apapi_crossing crossing = {.unix_ns = (int64_t)crossed->crossing.time_ns +
+                                                 crossings->unix_offset_ns,
+                                      .value = sum_j,
+                                      .unit = "J",
+                                      .count = crossings->watch.counts[crossed->limit]};
+    struct order_answer answer = {.limit = crossed->limit};
+    char arguments[LIMIT_COMMAND_SIZE], job[24];
+    int result = 0;
+
+    if (!reach && *limit_first_signal(limit)) {
+        strcpy(crossing.action, "log");
+    }
+    answer.number = crossings_cross(crossings, crossed->limit, &crossing);
+    if (!reach) {
+        return 0;
+    }
+    snprintf(job, sizeof job, " %" PRIu32, reach->job);
+    if (limit->actions & LIMIT_SIGNAL) {
+        snprintf(arguments, sizeof arguments, "%s --signal=%s%s", reach->script ? " --full" : "",
+                 limit_signal_name(limit->signal), limit->whole_job ? job : reach->steps);
+        result = crossings_cancel(crossings, &answer, arguments, "");
+    }
+    if ((limit->actions & LIMIT_TERM) && limit->whole_job) {
+        result |= crossings_cancel(crossings, &answer, job, "");
+    } else if (limit->actions & LIMIT_TERM) {
+        snprintf(arguments, sizeof arguments, " --signal=TERM%s", reach->steps);
+        result |= crossings_cancel(crossings, &answer, arguments, KILL_WAIT_COMMAND);
+    }
+    return result;
 }
 
 /* --- in a session ----------------------------------------------------------------------------- */
@@ -133,7 +203,7 @@ static int crossings_refuse(const struct limit *limit, int code, const char *rea
 static int crossings_set_one(struct crossings_hook *hook, struct apapi_session *session,
                              struct apapi_error *err)
 {
-    const struct limit *limit = &hook->owner->limits->limits[hook->limit];
+    const struct limit *limit = &hook->owner->limits.limits[hook->limit];
     const char *unit = limit_unit_name(limit);
     const struct apapi_overflow overflow = {.event = limit->meter,
                                             .threshold = limit->amount,
@@ -147,7 +217,7 @@ static int crossings_set_one(struct crossings_hook *hook, struct apapi_session *
     int code;
 
     hook->waits = false;
-    if (limit->scope != LIMIT_NODE || apapi_overflow_add(session, &overflow, &inner) >= 0) {
+    if (apapi_overflow_add(session, &overflow, &inner) >= 0) {
         return 0;
     }
     code = errno;
@@ -155,23 +225,12 @@ static int crossings_set_one(struct crossings_hook *hook, struct apapi_session *
     return hook->waits ? 0 : crossings_refuse(limit, code, inner.text, err);
 }
 
-/* The first one that fails is reported. */
 int crossings_set(struct crossings *crossings, struct apapi_session *session,
                   struct apapi_error *err)
 {
-    for (size_t i = 0; i < crossings->limits->count; i++) {
-        crossings->hooks[i] =
-            (struct crossings_hook){.owner = crossings, .limit = i, .waits = true};
-    }
-    return crossings_set_waiting(crossings, session, err);
-}
-
-int crossings_set_waiting(struct crossings *crossings, struct apapi_session *session,
-                          struct apapi_error *err)
-{
     int result = 0, code = 0;
 
-    for (size_t i = 0; i < crossings->limits->count; i++) {
+    for (size_t i = 0; crossings->open && i < crossings->limits.count; i++) {
         if (crossings->hooks[i].waits &&
             crossings_set_one(&crossings->hooks[i], session, result ? NULL : err)) {
             code = result ? code : errno;
@@ -184,9 +243,9 @@ int crossings_set_waiting(struct crossings *crossings, struct apapi_session *ses
 
 const struct limit *crossings_waiting(const struct crossings *crossings)
 {
-    for (size_t i = 0; crossings->limits && i < crossings->limits->count; i++) {
+    for (size_t i = 0; crossings->open && i < crossings->limits.count; i++) {
         if (crossings->hooks[i].waits) {
-            return &crossings->limits->limits[i];
+            return &crossings->limits.limits[i];
         }
     }
     return NULL;
@@ -194,6 +253,9 @@ const struct limit *crossings_waiting(const struct crossings *crossings)
 
 void crossings_forget(struct crossings *crossings)
 {
+    if (!crossings->open) {
+        return;
+    }
     pthread_mutex_lock(&crossings->mutex);
     crossings->total = 0;
     pthread_mutex_unlock(&crossings->mutex);
@@ -204,8 +266,8 @@ void crossings_forget(struct crossings *crossings)
 
 void crossings_end(struct crossings *crossings)
 {
-    if (crossings->actor) {
-        actor_end(crossings->actor, crossings_note, crossings);
+    if (crossings->open) {
+        actor_end(&crossings->actor, crossings_note, crossings);
     }
 }
 
@@ -229,10 +291,10 @@ int crossings_copy(struct crossings *crossings, struct apapi_record *record)
     struct order_answer answer;
     size_t count;
 
-    if (!crossings->limits) {
+    if (!crossings->open) {
         return 0;
     }
-    while (crossings->actor && actor_hear(crossings->actor, &answer)) {
+    while (actor_hear(&crossings->actor, &answer)) {
         crossings_note(&answer, crossings);
     }
     pthread_mutex_lock(&crossings->mutex);
@@ -240,24 +302,26 @@ int crossings_copy(struct crossings *crossings, struct apapi_record *record)
     record->crossing = count > 0 ? calloc(count, sizeof *record->crossing) : NULL;
     record->crossing_count = record->crossing ? count : 0;
     for (size_t i = 0; i < record->crossing_count; i++) {
-        record->crossing[i] = crossings->kept[crossings_slot(crossings_number(crossings, i))];
+        record->crossing[i] =
+            crossings->kept[crossings_slot(crossings_number(crossings, i))].crossing;
     }
     record->crossings = crossings->total;
     pthread_mutex_unlock(&crossings->mutex);
     return record->crossing_count == count ? 0 : -1;
 }
 
-size_t crossings_write(const struct crossings *crossings,
-                       const char *(*pending)(const void *context, uint64_t number),
-                       const void *context, char *text, size_t size)
+size_t crossings_write(const struct crossings *crossings, char *text, size_t size)
 {
+    uint64_t now_ns = clock_monotonic_ns();
     size_t length = 0;
     char count[24];
 
     for (size_t i = 0; i < crossings_count(crossings); i++) {
-        uint64_t number = crossings_number(crossings, i);
-        const struct apapi_crossing *one = &crossings->kept[crossings_slot(number)];
-        const char *result = *one->result ? one->result : pending(context, number);
+        const struct crossings_kept *kept =
+            &crossings->kept[crossings_slot(crossings_number(crossings, i))];
+        const struct apapi_crossing *one = &kept->crossing;
+        bool late = kept->asked_ns && now_ns > kept->asked_ns + LATE_NS;
+        const char *result = *one->result || !late ? one->result : "not sent yet";
         int added;
 
         snprintf(count, sizeof count, "\t%" PRIu64, one->count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "limit/totals.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,6 @@ uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes)
     return interval_ns > least_ns ? interval_ns : least_ns;
 }
 
-/* @return NULL: no memory. */
 static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
 {
     struct limit_node *node;
@@ -62,7 +62,9 @@ static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
             return &sum->nodes[i];
         }
     }
-    if (array_add(&sum->nodes, sum->count, &sum->room, sizeof *sum->nodes)) {
+    errno = ENOSPC;
+    if ((sum->most && sum->count >= sum->most) ||
+        array_add(&sum->nodes, sum->count, &sum->room, sizeof *sum->nodes)) {
         return NULL;
     }
     node = &sum->nodes[sum->count];
@@ -188,27 +190,24 @@ void limit_sum_clear(struct limit_sum *sum)
         free(sum->nodes[i].name);
     }
     free(sum->nodes);
-    *sum = (struct limit_sum){.silent_ns = sum->silent_ns};
+    *sum = (struct limit_sum){.silent_ns = sum->silent_ns, .most = sum->most};
 }
 
 /* --- the steps of a job ----------------------------------------------------------------------- */
 
-static struct limit_job_node *job_find(const struct limit_job *job, const char *name)
+static struct limit_job_node *job_node(struct limit_job *job, const char *name)
 {
+    struct limit_job_node *node;
+
     for (size_t i = 0; i < job->count; i++) {
         if (strcmp(job->nodes[i].name, name) == 0) {
             return &job->nodes[i];
         }
     }
-    return NULL;
-}
-
-static struct limit_job_node *job_make(struct limit_job *job, const char *name)
-{
-    struct limit_job_node *node = job_find(job, name);
-
-    if (node || array_add(&job->nodes, job->count, &job->room, sizeof *job->nodes)) {
-        return node;
+    errno = ENOSPC;
+    if ((job->most && job->count >= job->most) ||
+        array_add(&job->nodes, job->count, &job->room, sizeof *job->nodes)) {
+        return NULL;
     }
     node = &job->nodes[job->count];
     *node = (struct limit_job_node){
@@ -279,7 +278,7 @@ static void job_retire(struct limit_job_node *node, uint64_t now_ns)
 int limit_job_report(struct limit_job *job, const char *name, const char *step,
                      const struct limit_report *report, uint64_t now_ns)
 {
-    struct limit_job_node *node = job_make(job, name);
+    struct limit_job_node *node = job_node(job, name);
 
     if (!node || limit_sum_report(&node->steps, step, report, now_ns)) {
         return -1;
@@ -302,7 +301,7 @@ void limit_job_end(struct limit_job *job, const char *name, const char *step,
     struct limit_job_node *node;
 
     if (limit_job_report(job, name, step, last, now_ns) == 0) {
-        node = job_find(job, name);
+        node = job_node(job, name);
         job_retire_step(node, step, now_ns);
         limit_sum_end(&node->steps, step, last->total_j);
         job_lead(node);
@@ -360,5 +359,5 @@ void limit_job_clear(struct limit_job *job)
         limit_sum_clear(&job->nodes[i].steps);
     }
     free(job->nodes);
-    *job = (struct limit_job){.silent_ns = job->silent_ns};
+    *job = (struct limit_job){.silent_ns = job->silent_ns, .most = job->most};
 }

@@ -40,16 +40,17 @@ struct limit_node {
     bool silent;       /* it has sent nothing for `silent_ns` */
 };
 
-/** A step. All zero at the start but for silent_ns. */
+/** A step. All zero at the start but for the first two. */
 struct limit_sum {
     uint64_t silent_ns; /* time after which a node counts as silent [ns] */
+    size_t most;        /* nodes; of further ones nothing is added; 0: any number */
     struct limit_node *nodes;
     size_t count, room;
 };
 
 /**
  * Add a node's report. Reports may come late, twice and in any order: the newest counts.
- * @return 0; -1 with errno ENOMEM.
+ * @return 0; -1 with errno ENOMEM, ENOSPC: one node too many.
  */
 int limit_sum_report(struct limit_sum *sum, const char *node, const struct limit_report *report,
                      uint64_t now_ns);
@@ -94,14 +95,15 @@ struct limit_job_node {
 
 #define LIMIT_JOB_NONE SIZE_MAX
 
-/** All zero at the start but for silent_ns. */
+/** All zero at the start but for the first two, which are as of struct limit_sum. */
 struct limit_job {
-    uint64_t silent_ns; /* as of struct limit_sum */
+    uint64_t silent_ns;
+    size_t most;
     struct limit_job_node *nodes;
     size_t count, room;
 };
 
-/** Add what a step reports of a node. @return 0; -1 with errno ENOMEM. */
+/** Add what a step reports of a node. @return 0; -1 as limit_sum_report(). */
 int limit_job_report(struct limit_job *job, const char *node, const char *step,
                      const struct limit_report *report, uint64_t now_ns);
 

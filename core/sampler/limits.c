@@ -110,78 +110,42 @@ static void limits_find_slurm(pid_t slurmstepd, char *variable, size_t size)
 /* --- the limits of a job ---------------------------------------------------------------------- */
 
 /* The batch step knows partition and QOS. */
-static int limits_add_budgets(struct limits *limits, const struct step *step,
-                              struct apapi_error *err)
+static int limits_add_job(struct limits *limits, const struct step *step, struct apapi_error *err)
 {
     const struct limit_place place = {step->id.partition, step->id.qos};
     const struct limit_site site = limit_site_of(&step->config);
-    struct limit asked, found;
-    bool asks = *step->budget != '\0';
-
-    if (asks && limit_parse_budget(step->budget, &asked, err)) {
-        return -1;
-    }
-    if (asks) {
-        limit_list_add_budget(&limits->list, &asked, LIMIT_JOB);
-    }
-    if (limit_site_find(&site, &place, asks, &found)) {
-        limit_list_add_budget(&limits->list, &found, LIMIT_JOB);
-    }
-    return 0;
-}
-
-static int limits_add_job(struct limits *limits, const struct step *step, struct apapi_error *err)
-{
-    bool any = false;
+    struct limit_list *list = &limits->crossings.limits;
+    bool asks = *step->budget != '\0', any = false;
+    struct limit budget;
 
     if (!step_watches_job(step)) {
         return 0;
     }
-    if (limits_add_budgets(limits, step, err)) {
+    if (asks && limit_parse_budget(step->budget, &budget, err)) {
         return -1;
     }
-    for (size_t i = 0; i < limits->list.count; i++) {
-        any |= limits->list.limits[i].scope == LIMIT_JOB;
+    if (asks) {
+        limit_list_add_budget(list, &budget, LIMIT_JOB);
+    }
+    if (limit_site_find(&site, &place, asks, &budget)) {
+        limit_list_add_budget(list, &budget, LIMIT_JOB);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        any |= list->limits[i].scope == LIMIT_JOB;
     }
     limits->job = any ? step : NULL;
     limits->period_ns = (uint64_t)step->totals_ms * DEADLINE_MS;
     limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
-    limits->watch = (struct limit_watch){.limits = &limits->list, .scope = LIMIT_JOB};
+    limits->sum.most = step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes + 1;
+    limits->crossings.watch.scope = LIMIT_JOB;
     return 0;
-}
-
-/*
- * A signal is for the steps, as Slurm sends them before a time limit; a script without steps gets
- * it itself. SIGTERM ends the job, as at a time limit.
- */
-static void limits_cross_job(struct limits *limits, const struct limit_crossed *crossed,
-                             double sum_j)
-{
-    const struct limit *limit = &limits->list.limits[crossed->limit];
-    bool alone = !limits->parts || limits->parts->running_count == 0;
-    struct apapi_crossing crossing = {
-        .unix_ns = clock_unix_ns() - (int64_t)(deadline_now() - crossed->crossing.time_ns),
-        .value = sum_j,
-        .unit = "J",
-        .count = limits->watch.counts[crossed->limit]};
-    uint64_t number = crossings_cross(&limits->crossings, crossed->limit, &crossing);
-    char arguments[64];
-
-    if (limit->actions & LIMIT_SIGNAL) {
-        snprintf(arguments, sizeof arguments, "%s --signal=%s %" PRIu32, alone ? " --full" : "",
-                 limit_signal_name(limit->signal), limits->job->id.job);
-        crossings_cancel(&limits->crossings, number, arguments, "");
-    }
-    if (limit->actions & LIMIT_TERM) {
-        snprintf(arguments, sizeof arguments, " %" PRIu32, limits->job->id.job);
-        crossings_cancel(&limits->crossings, number, arguments, "");
-    }
 }
 
 static void limits_look_at_job(struct limits *limits, struct apapi_session *session)
 {
     struct limit_crossed crossed[LIMITS_ROOM];
     struct apapi_measurement measurement;
+    struct crossings_reach reach;
     uint64_t now_ns = deadline_now();
     double sum_j;
     size_t count;
@@ -198,21 +162,23 @@ static void limits_look_at_job(struct limits *limits, struct apapi_session *sess
         apapi_measurement_clear(&measurement);
     }
     sum_j = limit_job_total_j(&limits->sum, now_ns);
-    count = limit_watch_look(&limits->watch, sum_j, now_ns, crossed);
+    count = limit_watch_look(&limits->crossings.watch, sum_j, now_ns, crossed);
+    /* signals are for the steps, as Slurm sends them before a time limit */
+    reach = (struct crossings_reach){.job = limits->job->id.job,
+                                     .script = !limits->parts || limits->parts->running_count == 0};
     for (size_t i = 0; i < count; i++) {
-        limits_cross_job(limits, &crossed[i], sum_j);
+        crossings_cross_sum(&limits->crossings, &crossed[i], sum_j, &reach);
     }
 }
 
 /* "NODE RUN ELAPSED_NS JOULES[ ended]" */
 static void limits_take_line(struct limits *limits, const char *step, char *line)
 {
-    uint32_t nodes = limits->job ? limits->job->job_nodes : 0;
     char *text = strchr(line, ' ');
     struct limit_report report;
     const char *rest;
 
-    if (!text || (nodes != APAPI_UNKNOWN && limits->sum.count > nodes)) {
+    if (!limits->job || !text) {
         return;
     }
     *text++ = '\0';
@@ -257,8 +223,7 @@ static int limits_start(struct limits *limits, const struct step *step, struct a
 {
     char slurm_bin[3 * PATH_MAX], slurm_conf[PATH_MAX + 16];
     char *const variables[] = {slurm_bin, *step->slurm_conf ? slurm_conf : NULL, NULL};
-    const struct actor_config config = {.limits = &limits->list,
-                                        .node = step->id.node,
+    const struct actor_config config = {.node = step->id.node,
                                         .said_by = "apapi",
                                         .line_fd = -1,
                                         .uid = step->id.uid,
@@ -273,8 +238,9 @@ static int limits_start(struct limits *limits, const struct step *step, struct a
     limits_find_slurm(config.parent, slurm_bin, sizeof slurm_bin);
     snprintf(slurm_conf, sizeof slurm_conf, "SLURM_CONF=%s", step->slurm_conf);
     return user_parse(step, &limits->user, err) ||
-                   limit_list_parse(&limits->list, step->overflow, err) ||
-                   limits_add_job(limits, step, err) || actor_start(&limits->actor, &config, err)
+                   limit_list_parse(&limits->crossings.limits, step->overflow, err) ||
+                   limits_add_job(limits, step, err) ||
+                   crossings_open(&limits->crossings, &config, err)
                ? -1
                : 0;
 }
@@ -283,41 +249,25 @@ bool limits_open(struct limits *limits, const struct step *step)
 {
     struct apapi_error err;
 
-    limits->actor = ACTOR_NONE;
-    if (*step->overflow == '\0' && !step_watches_job(step)) {
-        return false;
-    }
-    if (limits_start(limits, step, &err)) {
+    if ((*step->overflow || step_watches_job(step)) && limits_start(limits, step, &err)) {
         limits_trouble(limits, step, err.text);
         limits->job = NULL;
-        return false;
     }
-    crossings_init(&limits->crossings, &limits->list, &limits->actor);
-    limits->open = true;
-    return true;
+    return limits->crossings.open;
 }
 
 void limits_set(struct limits *limits, const struct step *step, struct apapi_session *session)
 {
     struct apapi_error err;
 
-    if (limits->open && crossings_set(&limits->crossings, session, &err)) {
+    if (crossings_set(&limits->crossings, session, &err)) {
         limits_trouble(limits, step, err.text);
-    }
-}
-
-void limits_add_task(const struct limits *limits, pid_t pid)
-{
-    const struct order order = {.kind = ORDER_TASK, .pid = pid};
-
-    if (limits->open) {
-        actor_order(&limits->actor, &order);
     }
 }
 
 int limits_patience_ms(const struct limits *limits)
 {
-    bool waits = limits->open && crossings_waiting(&limits->crossings);
+    bool waits = crossings_waiting(&limits->crossings);
     uint64_t now_ns = deadline_now();
     int job_ms = limits->due_ns > now_ns ? (int)((limits->due_ns - now_ns) / DEADLINE_MS) + 1 : 0;
 
@@ -327,27 +277,17 @@ int limits_patience_ms(const struct limits *limits)
 
 void limits_work(struct limits *limits, const struct step *step, struct apapi_session *session)
 {
-    struct apapi_error err;
-
-    if (limits->open) {
-        limits_look_at_job(limits, session);
-        if (crossings_set_waiting(&limits->crossings, session, &err)) {
-            limits_trouble(limits, step, err.text);
-        }
-    }
+    limits_look_at_job(limits, session);
+    limits_set(limits, step, session);
 }
 
 /* A short step ends before a slow component is open. */
 void limits_record(struct limits *limits, const struct step *step, struct apapi_record *record)
 {
-    const struct limit *waiting;
+    const struct limit *waiting = crossings_waiting(&limits->crossings);
     struct apapi_error err;
 
-    if (!limits->open) {
-        return;
-    }
     limits->job = NULL; /* it is over */
-    waiting = crossings_waiting(&limits->crossings);
     if (waiting) {
         apapi_fail(&err, EAGAIN, "'%.80s': no component that was ready has it", waiting->text);
         limits_trouble(limits, step, err.text);
@@ -359,9 +299,7 @@ void limits_record(struct limits *limits, const struct step *step, struct apapi_
 void limits_close(struct limits *limits)
 {
     limit_job_clear(&limits->sum);
-    if (limits->open) {
-        crossings_end(&limits->crossings);
-    }
+    crossings_end(&limits->crossings);
 }
 
 /* --- the node's total on its way to the collector --------------------------------------------- */

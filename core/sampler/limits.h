@@ -2,7 +2,6 @@
 #ifndef SAMPLER_LIMITS_H
 #define SAMPLER_LIMITS_H
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "apapi/live.h"
 #include "apapi/session.h"
@@ -10,7 +9,6 @@
 #include "channel/report.h"
 #include "gather/parts.h"
 #include "limit/crossings.h"
-#include "limit/evaluate.h"
 #include "limit/totals.h"
 #include "sampler/step.h"
 #include "sampler/userfiles.h"
@@ -21,9 +19,6 @@
  * script say what their steps draw. All members 0: none.
  */
 struct limits {
-    bool open;
-    struct limit_list list;
-    struct actor actor;
     struct crossings crossings;
     struct user user;
     struct apapi_error trouble; /* what the user should know; "": nothing */
@@ -32,7 +27,6 @@ struct limits {
     uint64_t period_ns;         /* between two looks at the job's energy [ns] */
     uint64_t due_ns;            /* when the next one is due */
     struct limit_job sum;
-    struct limit_watch watch;
 };
 
 /**
@@ -46,9 +40,6 @@ void limits_hear(struct limits *limits, struct parts *parts);
 
 /** Set them in the session. */
 void limits_set(struct limits *limits, const struct step *step, struct apapi_session *session);
-
-/** The step has one more task. */
-void limits_add_task(const struct limits *limits, pid_t pid);
 
 /** @return time until there is work without a message [ms]; -1: never. */
 int limits_patience_ms(const struct limits *limits);

@@ -649,7 +649,7 @@ static bool converse(struct sampler *sampler)
     if (message_is(&message, APAPI_WORD_BEGIN) && !sampler->measuring) {
         sampler_begin(sampler);
     } else if (message_is(&message, APAPI_WORD_TASK)) {
-        limits_add_task(&sampler->limits, (pid_t)message_number(&message, "pid"));
+        crossings_add_task(&sampler->limits.crossings, (pid_t)message_number(&message, "pid"));
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
         sampler->wait_until_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;

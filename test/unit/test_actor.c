@@ -284,11 +284,12 @@ static void a_hanging_command_holds_nothing_up(void **state)
 
 static void the_list_keeps_both_ends(void **state)
 {
-    struct crossings crossings;
+    static struct crossings crossings;
     struct apapi_record record = {.crossings = 0};
 
     (void)state;
-    crossings_init(&crossings, &limits, NULL);
+    assert_int_equal(limit_list_add(&crossings.limits, "total >= 5J", NULL), 0);
+    assert_int_equal(crossings_open(&crossings, NULL, NULL), 0);
     for (uint64_t i = 0; i < 1000; i++) {
         struct apapi_crossing crossing = {.count = i};
 
