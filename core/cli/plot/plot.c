@@ -4,15 +4,23 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/records/input.h"
+#include "config/config.h"
 
 #define COMMAND "plot"
 
@@ -164,7 +172,113 @@ static bool is_found(const struct plot *plot, const struct word *word)
     return false;
 }
 
-/* --- the picture ---------------------------------------------------------------------------- */
+/* --- a page or a picture --------------------------------------------------------------------- */
+
+#define PROGRAM "apapi-plot"
+#define MARK "@MODEL@"
+
+/* The page with the model. In a <script>, only "</script" and "<!--" are special: every '<' is
+ * escaped.
+ */
+static char *plot_page(const char *model, size_t *size)
+{
+    const char *mark = strstr(plot_page_text, MARK);
+    char *page = NULL;
+    FILE *out = open_memstream(&page, size);
+
+    if (out) {
+        fwrite(plot_page_text, 1, (size_t)(mark - plot_page_text), out);
+        for (; *model; model++) {
+            if (*model == '<') {
+                fputs("\\u003c", out);
+            } else {
+                fputc(*model, out);
+            }
+        }
+        fputs(mark + strlen(MARK), out);
+    }
+    return text_of_stream(out, &page, 0);
+}
+
+static char *plot_read_all(FILE *file, size_t *size)
+{
+    char *text = NULL, buffer[16384];
+    FILE *out = open_memstream(&text, size);
+    size_t got;
+
+    rewind(file);
+    while (out && (got = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        fwrite(buffer, 1, got, out);
+    }
+    return text_of_stream(out, &text, 0);
+}
+
+static FILE *open_temporary(void)
+{
+    FILE *file = tmpfile();
+
+    if (file) {
+        fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
+    }
+    return file;
+}
+
+/* 0: it was successful. */
+static int plot_run_program(const char *form, int in, int out, struct apapi_error *err)
+{
+    char path[PATH_MAX], program[] = PROGRAM, argument[8];
+    char *argv[] = {program, argument, NULL};
+    posix_spawn_file_actions_t actions;
+    struct config config;
+    pid_t pid;
+    int result, status = 0;
+
+    snprintf(argument, sizeof argument, "%s", form);
+    config_defaults(&config);
+    config_read(&config, config_path(), &(struct config_sink){0});
+    snprintf(path, sizeof path, "%s/" PROGRAM, config.libexec_dir);
+    config_clear(&config);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    result = posix_spawn(&pid, path, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (result) {
+        return apapi_fail(err, result, "%s: %s%s", path, strerror(result),
+                          result == ENOENT ? "; package apapi-plot has it; .html needs none" : "");
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status == 0 ? 0 : apapi_fail(err, EIO, "%s could not draw", path);
+}
+
+/* The picture drawn by apapi-plot; NULL with `err`. */
+static char *plot_draw(const char *model, const char *form, size_t *size, struct apapi_error *err)
+{
+    FILE *in = open_temporary(), *out = open_temporary();
+    char *picture = NULL;
+
+    if (!in || !out || fputs(model, in) == EOF || fflush(in)) {
+        apapi_fail(err, errno, "a temporary file: %s", strerror(errno));
+    } else {
+        rewind(in);
+        if (plot_run_program(form, fileno(in), fileno(out), err) == 0) {
+            picture = plot_read_all(out, size);
+            if (!picture) {
+                apapi_fail(err, ENOMEM, "no memory");
+            }
+        }
+    }
+    if (in) {
+        fclose(in);
+    }
+    if (out) {
+        fclose(out);
+    }
+    return picture;
+}
+
+/* --- what is drawn --------------------------------------------------------------------------- */
 
 static int fail_job(const char *before, const char *job, const char *behind)
 {
@@ -225,7 +339,7 @@ static int plot_command_deliver(const struct request *request, const char *text,
 
 static int plot_command_draw(const struct request *request)
 {
-    json_t *model = plot_model(&request->plot);
+    char *model = plot_model(&request->plot);
     struct apapi_error err = {.text = "no memory"};
     char *text = NULL;
     size_t size = 0;
@@ -238,7 +352,7 @@ static int plot_command_draw(const struct request *request)
     }
     status = text ? plot_command_deliver(request, text, size) : command_fail(COMMAND, err.text);
     free(text);
-    json_decref(model);
+    free(model);
     return status;
 }
 

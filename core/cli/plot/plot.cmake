@@ -18,7 +18,7 @@ if(NOT WITH_CAIRO STREQUAL "OFF")
 endif()
 if(CAIRO_FOUND AND NOT WITH_CAIRO STREQUAL "OFF")
   add_executable(apapi-plot ${CMAKE_CURRENT_LIST_DIR}/plot_cairo.c)
-  target_link_libraries(apapi-plot PRIVATE PkgConfig::CAIRO apapi_flags PkgConfig::JANSSON m)
+  target_link_libraries(apapi-plot PRIVATE PkgConfig::CAIRO apapi_flags apapi_base apapi m)
   target_include_directories(apapi-plot PRIVATE ${PROJECT_SOURCE_DIR}/core)
   set_target_properties(apapi-plot PROPERTIES INSTALL_RPATH "${apapi_libexec_rpath}")
   # a package of its own: compute nodes need neither X11 nor fonts

@@ -3,12 +3,13 @@
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <cairo.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/json.h"
 
 /* What the parts of a picture have in common, and its regions. */
 
@@ -18,7 +19,9 @@
 
 /* Colours of Okabe and Ito, distinct for colour-blind people, without yellow, too pale on paper. */
 #define PLOT_COLOURS 8
-extern const double plot_colours[PLOT_COLOURS][3];
+static const double plot_colours[PLOT_COLOURS][3] = {
+    {0.20, 0.20, 0.20}, {0.00, 0.45, 0.70}, {0.90, 0.62, 0.00}, {0.00, 0.62, 0.45},
+    {0.80, 0.47, 0.65}, {0.84, 0.37, 0.00}, {0.34, 0.71, 0.91}, {0.55, 0.45, 0.15}};
 
 /* Scale of an axis. */
 struct scale {
@@ -37,15 +40,47 @@ struct text_box {
     double x, y, align, room;
 };
 
+/* --- the model ------------------------------------------------------------------------------ */
+
+/* The element after `element`, the first one after NULL; NULL: none, or `array` is NULL. */
+static const struct tree_node *next_of(const struct tree_node *array,
+                                       const struct tree_node *element)
+{
+    const struct tree_node *next = element                      ? tree_next(element)
+                                   : tree_is(array, TREE_ARRAY) ? tree_first(array)
+                                                                : NULL;
+
+    return next && next < array + array->span ? next : NULL;
+}
+
+static size_t elements_of(const struct tree_node *array)
+{
+    return tree_is(array, TREE_ARRAY) ? array->size : 0;
+}
+
+static double number_of(const struct tree_node *object, const char *key)
+{
+    return tree_number(tree_get(object, key));
+}
+
+/* "": none. */
+static const char *text_of(const struct tree_node *object, const char *key)
+{
+    const struct tree_node *text = tree_get(object, key);
+
+    return tree_is(text, TREE_TEXT) ? text->text : "";
+}
+
+static size_t colour_of(const struct tree_node *object)
+{
+    return (size_t)number_of(object, "colour") % PLOT_COLOURS;
+}
+
 /* --- regions -------------------------------------------------------------------------------- */
 
 #define REGIONS_HEIGHT 16
 #define REGIONS_LEAST 24 /* width of one with a name */
 #define BAND_COLUMNS 1024
-
-const double plot_colours[PLOT_COLOURS][3] = {
-    {0.20, 0.20, 0.20}, {0.00, 0.45, 0.70}, {0.90, 0.62, 0.00}, {0.00, 0.62, 0.45},
-    {0.80, 0.47, 0.65}, {0.84, 0.37, 0.00}, {0.34, 0.71, 0.91}, {0.55, 0.45, 0.15}};
 
 static void plot_draw_text(cairo_t *cr, const struct text_box *box, const char *text)
 {
@@ -79,56 +114,49 @@ static void plot_cairo_draw_colour(cairo_t *cr, const double *rgb)
     cairo_set_source_rgb(cr, (1 + rgb[0]) / 2, (1 + rgb[1]) / 2, (1 + rgb[2]) / 2);
 }
 
-static void plot_draw_bands(cairo_t *cr, const struct panel *panel, const json_t *bands,
+static void plot_draw_bands(cairo_t *cr, const struct panel *panel, const struct tree_node *bands,
                             double length_s)
 {
     double sum_w[BAND_COLUMNS] = {0};
-    const json_t *band;
-    size_t k;
 
-    json_array_foreach(bands, k, band)
-    {
-        const json_t *powers = json_object_get(band, "power_w");
-        size_t count = json_array_size(powers);
-        double column = panel->width * length_s / panel->time.greatest / (double)count;
-        const double *rgb =
-            plot_colours[json_integer_value(json_object_get(band, "colour")) % PLOT_COLOURS];
+    for (const struct tree_node *band = NULL; (band = next_of(bands, band));) {
+        const struct tree_node *powers = tree_get(band, "power_w");
+        const struct tree_node *power = NULL;
+        double column =
+            panel->width * length_s / panel->time.greatest / (double)elements_of(powers);
         double scale = panel->height / panel->power.greatest;
 
-        for (size_t i = 0; i < count && i < BAND_COLUMNS; i++) {
-            double power_w = json_number_value(json_array_get(powers, i));
+        for (size_t i = 0; i < BAND_COLUMNS && (power = next_of(powers, power)); i++) {
+            double power_w = tree_number(power);
 
             sum_w[i] += power_w;
             cairo_rectangle(cr, panel->x + column * (double)i,
                             panel->y + panel->height - sum_w[i] * scale, column, power_w * scale);
         }
-        plot_cairo_draw_colour(cr, rgb);
+        plot_cairo_draw_colour(cr, plot_colours[colour_of(band)]);
         cairo_fill(cr);
     }
 }
 
-static void plot_draw_regions(cairo_t *cr, const struct panel *panel, const json_t *regions)
+static void plot_draw_regions(cairo_t *cr, const struct panel *panel,
+                              const struct tree_node *regions)
 {
     double x = panel->x, y = panel->y + panel->height + BOTTOM - 6;
-    const json_t *region;
-    size_t i;
+    size_t i = 0;
 
     if (regions) {
         plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
         plot_draw_text(cr, &(struct text_box){x - 6, y + 12, 1, LEFT}, "energy");
     }
-    json_array_foreach(regions, i, region)
-    {
-        double width = panel->width * json_number_value(json_object_get(region, "share"));
-        const double *rgb = plot_colours[1 + i % (PLOT_COLOURS - 1)];
+    for (const struct tree_node *region = NULL; (region = next_of(regions, region));) {
+        double width = panel->width * number_of(region, "share");
         char text[1024];
 
-        plot_cairo_draw_colour(cr, rgb);
+        plot_cairo_draw_colour(cr, plot_colours[1 + i++ % (PLOT_COLOURS - 1)]);
         cairo_rectangle(cr, x, y, width, REGIONS_HEIGHT);
         cairo_fill(cr);
-        snprintf(text, sizeof text, "%s %.0f %%",
-                 json_string_value(json_object_get(region, "name")),
-                 100 * json_number_value(json_object_get(region, "share")));
+        snprintf(text, sizeof text, "%s %.0f %%", text_of(region, "name"),
+                 100 * number_of(region, "share"));
         plot_draw_font(cr, 10, CAIRO_FONT_WEIGHT_NORMAL);
         if (width > REGIONS_LEAST) {
             plot_draw_text(cr, &(struct text_box){x + 4, y + 12, 0, width - 6}, text);
@@ -247,55 +275,48 @@ static void put_time_axis(cairo_t *cr, const struct panel *panel)
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-static size_t set_style(cairo_t *cr, const json_t *series)
+static void set_style(cairo_t *cr, const struct tree_node *series)
 {
-    size_t colour = (size_t)json_integer_value(json_object_get(series, "colour")) % PLOT_COLOURS;
-    const double *rgb = plot_colours[colour];
+    const double *rgb = plot_colours[colour_of(series)], *dash = dashes[colour_of(series)];
 
     cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
     cairo_set_line_width(cr, 1.8);
-    cairo_set_dash(cr, dashes[colour], dashes[colour][0] > 0 ? 4 : 0, 0);
-    return colour;
+    cairo_set_dash(cr, dash, dash[0] > 0 ? 4 : 0, 0);
 }
 
 /* Draw a step for each mean; nothing if not known. */
-static void plot_cairo_put_series(cairo_t *cr, const struct panel *panel, const json_t *series,
-                                  double length_s)
+static void plot_cairo_put_series(cairo_t *cr, const struct panel *panel,
+                                  const struct tree_node *series, double length_s)
 {
-    const json_t *powers = json_object_get(series, "power_w");
-    size_t count = json_array_size(powers);
-    double column = panel->width * length_s / panel->time.greatest / (double)count;
+    const struct tree_node *powers = tree_get(series, "power_w");
+    double column = panel->width * length_s / panel->time.greatest / (double)elements_of(powers);
+    double x = panel->x;
     bool open = false;
 
     set_style(cr, series);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *power = json_array_get(powers, i);
-        double x = panel->x + column * (double)i;
-        double y =
-            panel->y + panel->height * (1 - json_number_value(power) / panel->power.greatest);
+    for (const struct tree_node *power = NULL; (power = next_of(powers, power)); x += column) {
+        double y = panel->y + panel->height * (1 - tree_number(power) / panel->power.greatest);
 
-        if (json_is_number(power)) {
+        if (tree_is_number(power)) {
             (open ? cairo_line_to : cairo_move_to)(cr, x, y);
             cairo_line_to(cr, x + column, y);
         }
-        open = json_is_number(power);
+        open = tree_is_number(power);
     }
     cairo_stroke(cr);
     cairo_set_dash(cr, NULL, 0, 0);
 }
 
 /* Mark where steps begin; names and marks without room are omitted. */
-static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel, const json_t *steps)
+static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel,
+                                 const struct tree_node *steps)
 {
     double last_mark = panel->x - MARK_ROOM, last_name = panel->x;
-    const json_t *step;
-    size_t i;
 
-    json_array_foreach(steps, i, step)
-    {
-        double start_s = json_number_value(json_object_get(step, "start_s"));
+    for (const struct tree_node *step = NULL; (step = next_of(steps, step));) {
+        double start_s = number_of(step, "start_s");
         double x = panel->x + panel->width * start_s / panel->time.greatest;
-        const char *name = json_string_value(json_object_get(step, "step"));
+        const char *name = text_of(step, "step");
         cairo_text_extents_t extents;
 
         if (x < last_mark + MARK_ROOM) {
@@ -306,8 +327,8 @@ static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel, const j
         cairo_set_dash(cr, NULL, 0, 0);
         last_mark = x;
         plot_draw_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
-        cairo_text_extents(cr, name ? name : "", &extents);
-        if (name && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
+        cairo_text_extents(cr, name, &extents);
+        if (*name && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
             plot_draw_text(cr, &(struct text_box){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
             last_name = x + extents.x_advance + MARK_ROOM;
         }
@@ -317,18 +338,15 @@ static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel, const j
 /* A mark below the time axis' line for each threshold that was crossed, with its text if it has
  * room. */
 static void plot_cairo_put_crossings(cairo_t *cr, const struct panel *panel,
-                                     const json_t *crossings)
+                                     const struct tree_node *crossings)
 {
     const double *rgb = plot_colours[CROSSING], bottom = panel->y + panel->height;
     double last_name = panel->x;
-    const json_t *crossing;
-    size_t i;
 
-    json_array_foreach(crossings, i, crossing)
-    {
-        double at_s = json_number_value(json_object_get(crossing, "at_s"));
+    for (const struct tree_node *crossing = NULL; (crossing = next_of(crossings, crossing));) {
+        double at_s = number_of(crossing, "at_s");
         double x = panel->x + panel->width * at_s / panel->time.greatest;
-        const char *threshold = json_string_value(json_object_get(crossing, "threshold"));
+        const char *threshold = text_of(crossing, "threshold");
         cairo_text_extents_t extents;
 
         cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
@@ -337,21 +355,19 @@ static void plot_cairo_put_crossings(cairo_t *cr, const struct panel *panel,
         cairo_line_to(cr, x + 4, bottom - 9);
         cairo_fill(cr);
         plot_draw_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
-        cairo_text_extents(cr, threshold ? threshold : "", &extents);
-        if (threshold && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
+        cairo_text_extents(cr, threshold, &extents);
+        if (*threshold && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
             plot_draw_text(cr, &(struct text_box){x + 6, bottom - 3, 0, panel->width}, threshold);
             last_name = x + extents.x_advance + MARK_ROOM + 6;
         }
     }
 }
 
-static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lines)
+static void put_legend(cairo_t *cr, const struct panel *panel, const struct tree_node *lines)
 {
-    size_t in_row = (size_t)fmax(1, floor(panel->width / LEGEND_COLUMN)), i;
-    const json_t *series;
+    size_t in_row = (size_t)fmax(1, floor(panel->width / LEGEND_COLUMN)), i = 0;
 
-    json_array_foreach(lines, i, series)
-    {
+    for (const struct tree_node *series = NULL; (series = next_of(lines, series)); i++) {
         double x = panel->x + (double)(i % in_row) * LEGEND_COLUMN;
         size_t row = i / in_row;
         double y = panel->y + panel->height + BOTTOM + panel->regions + (double)row * LEGEND_ROW;
@@ -363,44 +379,43 @@ static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lin
         cairo_set_dash(cr, NULL, 0, 0);
         plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
         plot_draw_text(cr, &(struct text_box){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
-                       json_string_value(json_object_get(series, "name")));
+                       text_of(series, "name"));
     }
 }
 
-static void plot_cairo_put_title(cairo_t *cr, const struct panel *panel, const json_t *job)
+static void plot_cairo_put_title(cairo_t *cr, const struct panel *panel,
+                                 const struct tree_node *job)
 {
-    const char *id = json_string_value(json_object_get(job, "job"));
-    const char *name = json_string_value(json_object_get(job, "job_name"));
-    const char *start = json_string_value(json_object_get(job, "start"));
+    const char *id = text_of(job, "job");
+    const char *name = text_of(job, "job_name");
+    const char *start = text_of(job, "start");
     char text[1024];
 
-    snprintf(text, sizeof text, "job %s%s%s", id ? id : "-", name ? "  " : "", name ? name : "");
+    snprintf(text, sizeof text, "job %s%s%s", *id ? id : "-", *name ? "  " : "", name);
     plot_draw_font(cr, 14, CAIRO_FONT_WEIGHT_BOLD);
     plot_draw_text(
         cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90}, text);
-    snprintf(text, sizeof text, "%.10s %.8s UTC", start, start + 11);
+    snprintf(text, sizeof text, "%.10s %.8s UTC", start,
+             *start ? start + strlen("2026-11-21T") : "");
     plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
     plot_draw_text(cr, &(struct text_box){panel->x + panel->width, panel->y - 30, 1, 160}, text);
 }
 
-static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
+static void put_panel(cairo_t *cr, const struct panel *panel, const struct tree_node *job)
 {
-    const json_t *lines = json_object_get(job, "series"), *series;
-    size_t i;
+    const struct tree_node *lines = tree_get(job, "series");
+    double length_s = number_of(job, "length_s");
 
     plot_cairo_put_title(cr, panel, job);
-    plot_draw_bands(cr, panel, json_object_get(job, "bands"),
-                    json_number_value(json_object_get(job, "length_s")));
+    plot_draw_bands(cr, panel, tree_get(job, "bands"), length_s);
     put_power_axis(cr, panel);
     put_time_axis(cr, panel);
-    plot_cairo_put_marks(cr, panel, json_object_get(job, "steps"));
-    json_array_foreach(lines, i, series)
-    {
-        plot_cairo_put_series(cr, panel, series,
-                              json_number_value(json_object_get(job, "length_s")));
+    plot_cairo_put_marks(cr, panel, tree_get(job, "steps"));
+    for (const struct tree_node *series = NULL; (series = next_of(lines, series));) {
+        plot_cairo_put_series(cr, panel, series, length_s);
     }
-    plot_cairo_put_crossings(cr, panel, json_object_get(job, "crossings"));
-    plot_draw_regions(cr, panel, json_object_get(job, "regions"));
+    plot_cairo_put_crossings(cr, panel, tree_get(job, "crossings"));
+    plot_draw_regions(cr, panel, tree_get(job, "regions"));
     put_legend(cr, panel, lines);
 }
 
@@ -411,21 +426,19 @@ struct sheet {
     double panel_width, panel_height, area_height, regions;
 };
 
-static struct sheet sheet_of(const json_t *jobs)
+static struct sheet sheet_of(const struct tree_node *jobs)
 {
-    struct sheet sheet = {.count = json_array_size(jobs)};
-    size_t most = 0, in_row, rows, i;
-    const json_t *job;
+    struct sheet sheet = {.count = elements_of(jobs)};
+    size_t most = 0, in_row, rows;
 
     sheet.columns = sheet.count == 4 ? 2 : sheet.count < ROW_JOBS ? sheet.count : ROW_JOBS;
     sheet.rows = (sheet.count + sheet.columns - 1) / sheet.columns;
     sheet.panel_width = sheet.count == 1 ? 900 : 560;
-    json_array_foreach(jobs, i, job)
-    {
-        size_t lines = json_array_size(json_object_get(job, "series"));
+    for (const struct tree_node *job = NULL; (job = next_of(jobs, job));) {
+        size_t lines = elements_of(tree_get(job, "series"));
 
         most = lines > most ? lines : most;
-        if (json_object_get(job, "regions")) {
+        if (tree_get(job, "regions")) {
             sheet.regions = REGIONS_ROOM;
         }
     }
@@ -441,24 +454,21 @@ static cairo_status_t write_bytes(void *file, const unsigned char *bytes, unsign
     return fwrite(bytes, 1, size, file) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-static void paint(cairo_t *cr, const json_t *model, const struct sheet *sheet)
+static void paint(cairo_t *cr, const struct tree_node *jobs, const struct sheet *sheet)
 {
-    const json_t *job;
-    size_t i;
+    size_t i = 0;
 
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
-    json_array_foreach(json_object_get(model, "jobs"), i, job)
-    {
+    for (const struct tree_node *job = NULL; (job = next_of(jobs, job)); i++) {
         size_t row = i / sheet->columns;
-        struct panel panel = {
-            .x = (double)(i % sheet->columns) * sheet->panel_width + LEFT,
-            .y = (double)row * sheet->panel_height + TOP,
-            .width = sheet->panel_width - LEFT - RIGHT,
-            .height = sheet->area_height,
-            .regions = sheet->regions,
-            .time = time_scale(json_number_value(json_object_get(job, "scale_s"))),
-            .power = power_scale(json_number_value(json_object_get(job, "scale_w")))};
+        struct panel panel = {.x = (double)(i % sheet->columns) * sheet->panel_width + LEFT,
+                              .y = (double)row * sheet->panel_height + TOP,
+                              .width = sheet->panel_width - LEFT - RIGHT,
+                              .height = sheet->area_height,
+                              .regions = sheet->regions,
+                              .time = time_scale(number_of(job, "scale_s")),
+                              .power = power_scale(number_of(job, "scale_w"))};
 
         put_panel(cr, &panel, job);
     }
@@ -475,10 +485,10 @@ static cairo_surface_t *create_surface(const char *form, double width, double he
                 : cairo_svg_surface_create_for_stream)(write_bytes, stdout, width, height);
 }
 
-static cairo_status_t plot_cairo_draw(const json_t *model, const char *form)
+static cairo_status_t plot_cairo_draw(const struct tree_node *jobs, const char *form)
 {
     bool png = strcmp(form, "png") == 0;
-    struct sheet sheet = sheet_of(json_object_get(model, "jobs"));
+    struct sheet sheet = sheet_of(jobs);
     double width = sheet.panel_width * (double)sheet.columns;
     double height = sheet.panel_height * (double)sheet.rows;
     cairo_surface_t *surface = create_surface(form, width, height);
@@ -488,7 +498,7 @@ static cairo_status_t plot_cairo_draw(const json_t *model, const char *form)
     if (png) {
         cairo_scale(cr, PNG_SCALE, PNG_SCALE);
     }
-    paint(cr, model, &sheet);
+    paint(cr, jobs, &sheet);
     status = cairo_status(cr);
     if (status == CAIRO_STATUS_SUCCESS && png) {
         status = cairo_surface_write_to_png_stream(surface, write_bytes, stdout);
@@ -509,21 +519,30 @@ static bool is_form(const char *word)
 
 int main(int argc, char **argv)
 {
-    json_error_t error;
-    json_t *model;
+    struct tree_problem problem = {.what = "it has no jobs"};
+    const struct tree_node *jobs = NULL;
+    struct tree model = {0};
     cairo_status_t status;
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t size;
 
     if (argc != 2 || !is_form(argv[1])) {
         fputs("usage: apapi-plot svg|png|pdf <MODEL >PICTURE; 'apapi plot' runs it\n", stderr);
         return 2;
     }
-    model = json_loadf(stdin, 0, &error);
-    if (!model || json_array_size(json_object_get(model, "jobs")) == 0) {
-        fprintf(stderr, "apapi-plot: no model: %s\n", error.text);
+    size = getdelim(&text, &room, '\0', stdin);
+    if (size > 0 && tree_parse(&model, text, (size_t)size, &problem) == 0) {
+        jobs = tree_get(model.nodes, "jobs");
+    }
+    free(text);
+    if (elements_of(jobs) == 0) {
+        fprintf(stderr, "apapi-plot: no model: %s\n", problem.what);
+        tree_free(&model);
         return EXIT_FAILURE;
     }
-    status = plot_cairo_draw(model, argv[1]);
-    json_decref(model);
+    status = plot_cairo_draw(jobs, argv[1]);
+    tree_free(&model);
     if (status != CAIRO_STATUS_SUCCESS || fflush(stdout)) {
         fprintf(stderr, "apapi-plot: %s\n", cairo_status_to_string(status));
         return EXIT_FAILURE;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines and regions of a job's picture, and all of it as JSON. */
+#include "cli/plot/plot_figures.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "cli/job/job.h"
-#include "cli/plot/plot_figures.h"
-#include "record/fields.h"
-#include "record/tree.h"
 #include "render/regions.h"
 #include "sum/members.h"
 
@@ -121,6 +120,16 @@ int plot_work_out(struct plot_job *job, bool by_node)
 
 /* --- power of regions ----------------------------------------------------------------------- */
 
+#define PLOT_BANDS_MAX 6 /* regions with a name */
+
+/* The power of regions over time, as far as records know it. */
+struct plot_bands {
+    size_t count;
+    const char *paths[PLOT_BANDS_MAX];
+    double power_w[PLOT_BANDS_MAX][PLOT_COLUMNS]; /* 0 at the start */
+    bool known;
+};
+
 static bool plot_bands_has(const struct apapi_record *record)
 {
     for (size_t i = 0; i < record->regions.count; i++) {
@@ -175,14 +184,6 @@ static double plot_bands_share(const struct apapi_record *record, const char *pa
     return 0;
 }
 
-static void plot_bands_add(const struct apapi_record *record, double node_w, int64_t unix_ns,
-                           size_t column, struct plot_bands *bands)
-{
-    for (size_t i = 0; i < bands->count; i++) {
-        bands->power_w[i][column] += node_w * plot_bands_share(record, bands->paths[i], unix_ns);
-    }
-}
-
 static int plot_bands_add_node(const struct show *show, const char *node,
                                const struct apapi_record **records, struct plot_bands *bands)
 {
@@ -202,14 +203,15 @@ static int plot_bands_add_node(const struct show *show, const char *node,
         int64_t unix_ns = start_ns + (int64_t)(((double)c + 0.5) * width_ns);
         const struct apapi_record *record = plot_bands_at(records, count, unix_ns);
 
-        if (record && !isnan(node_w[c])) {
-            plot_bands_add(record, node_w[c], unix_ns, c, bands);
+        for (size_t i = 0; record && !isnan(node_w[c]) && i < bands->count; i++) {
+            bands->power_w[i][c] += node_w[c] * plot_bands_share(record, bands->paths[i], unix_ns);
         }
     }
     return 0;
 }
 
-int plot_bands_work_out(const struct show *show, struct plot_bands *bands)
+/* Calculate the power of `paths`. 0; -1 with errno ENOMEM. */
+static int plot_bands_work_out(const struct show *show, struct plot_bands *bands)
 {
     const struct apapi_record **records = calloc(show->count + 1, sizeof(struct apapi_record *));
     int result = records ? 0 : -1;
@@ -223,62 +225,39 @@ int plot_bands_work_out(const struct show *show, struct plot_bands *bands)
 
 /* --- the model ------------------------------------------------------------------------------ */
 
-#define REGIONS_DRAWN PLOT_BANDS_MAX /* with a name */
-#define COLOURS 7                    /* of regions; 0 is of totals */
+#define COLOURS 7 /* of regions; 0 is of totals */
 #define CROSSINGS_DRAWN 256
 
-static int plot_model_put_line(json_t *array, const char *text)
-{
-    return json_array_append_new(array, json_string(text));
-}
-
-static int plot_model_put_power(json_t *object, const char *name, unsigned colour,
-                                const double *power_w)
-{
-    json_t *powers = json_array();
-    int result = field_put_text(object, "name", name) ||
-                 field_put_count(object, "colour", colour) || field_put(object, "power_w", powers);
-
-    for (int i = 0; i < PLOT_COLUMNS && result == 0; i++) {
-        double rounded_w = round(power_w[i] * 1000) / 1000;
-
-        result =
-            json_array_append_new(powers, isnan(rounded_w) ? json_null() : json_real(rounded_w));
-    }
-    return result;
-}
-
-static int plot_model_put_series(json_t *object, const void *job, size_t i)
-{
-    const struct plot_series *series = &((const struct plot_job *)job)->series[i];
-
-    return plot_model_put_power(object, series->name, series->colour, series->power_w);
-}
-
-static void say_line(const char *text, void *array)
-{
-    char clean[1024];
-
-    text_clean(clean, sizeof clean, text);
-    plot_model_put_line(array, clean);
-}
-
-static int plot_model_put_clean(json_t *object, const char *key, const char *text)
+static void put_clean(struct json_writer *json, const char *key, const char *text)
 {
     char clean[APAPI_TEXT_SIZE];
 
     text_clean(clean, sizeof clean, text);
-    return *clean ? field_put_text(object, key, clean) : 0;
+    if (*clean) {
+        json_put_text(json, key, clean);
+    }
 }
 
-static int plot_model_put_table(json_t *object, const struct plot_job *job)
+static void put_line(const char *text, void *json)
 {
-    char *text = NULL;
-    int result =
-        show_table(&job->show, job->id, &text) || field_put(object, "table", json_string(text));
+    char clean[1024];
 
-    free(text);
-    return result;
+    text_clean(clean, sizeof clean, text);
+    json_put_text(json, NULL, clean);
+}
+
+static void put_power(struct json_writer *json, const char *name, unsigned colour,
+                      const double *power_w)
+{
+    json_begin_object(json, NULL);
+    json_put_text(json, "name", name);
+    json_put_count(json, "colour", colour);
+    json_begin_array(json, "power_w");
+    for (int i = 0; i < PLOT_COLUMNS; i++) {
+        json_put_number(json, NULL, round(power_w[i] * 1000) / 1000, JSON_EXACT);
+    }
+    json_end(json);
+    json_end(json);
 }
 
 static int compare_starts(const void *left, const void *right)
@@ -291,56 +270,33 @@ static int compare_starts(const void *left, const void *right)
     return strverscmp(a->step, b->step);
 }
 
-/* A mark on the time axis. A step as long as the job needs none. */
-static int plot_model_put_step(json_t *object, const void *context, size_t i)
+static double since_start_s(const struct show *show, int64_t unix_ns)
 {
-    const struct show *show = context;
-    const struct show_step *step = &show->steps[i];
-    int64_t start_ns = show->total.start_unix_ns;
+    return (double)(unix_ns - show->total.start_unix_ns) / NS_PER_S;
+}
 
-    if (strcmp(step->step, "batch") == 0 || strcmp(step->step, "extern") == 0) {
-        return FIELDS_NONE;
+/* Marks on the time axis. A step as long as the job needs none. */
+static void put_steps(struct json_writer *json, const struct show *show)
+{
+    json_begin_array(json, "steps");
+    for (size_t i = 0; i < show->step_count; i++) {
+        const struct show_step *step = &show->steps[i];
+
+        if (strcmp(step->step, "batch") == 0 || strcmp(step->step, "extern") == 0) {
+            continue;
+        }
+        json_begin_object(json, NULL);
+        put_clean(json, "step", step->step);
+        json_put_number(json, "start_s", since_start_s(show, step->start_ns), JSON_EXACT);
+        json_put_number(json, "end_s", since_start_s(show, step->end_ns), JSON_EXACT);
+        json_end(json);
     }
-    return plot_model_put_clean(object, "step", step->step) ||
-           field_put(object, "start_s",
-                     json_real((double)(step->start_ns - start_ns) / NS_PER_S)) ||
-           field_put(object, "end_s", json_real((double)(step->end_ns - start_ns) / NS_PER_S));
+    json_end(json);
 }
 
 /* --- regions -------------------------------------------------------------------------------- */
 
-static double plot_model_known_j(const struct apapi_regions *regions)
-{
-    double sum_j = 0;
-
-    for (size_t i = 0; i < regions->count; i++) {
-        double energy_j = apapi_region_energy_j(&regions->list[i]);
-
-        sum_j += isnan(energy_j) ? 0 : energy_j;
-    }
-    return sum_j;
-}
-
-struct drawn_regions {
-    struct apapi_regions regions;
-    double total_j;
-};
-
-static int plot_model_put_region(json_t *object, const void *context, size_t i)
-{
-    const struct drawn_regions *drawn = context;
-    const struct apapi_region_result *region = &drawn->regions.list[i];
-    double energy_j = apapi_region_energy_j(region);
-
-    if (!(energy_j > 0)) {
-        return FIELDS_NONE;
-    }
-    return plot_model_put_clean(object, "name", table_region_label(region)) ||
-           field_put_rough(object, "energy_j", energy_j) ||
-           field_put_rough(object, "share", energy_j / drawn->total_j);
-}
-
-static int plot_model_sum_regions(const struct show *show, struct apapi_regions *result)
+static int plot_sum_regions(const struct show *show, struct apapi_regions *result)
 {
     struct region_sums sums = {0};
     int failed = 0;
@@ -348,125 +304,137 @@ static int plot_model_sum_regions(const struct show *show, struct apapi_regions 
     for (size_t i = 0; i < show->count && !failed; i++) {
         failed = region_sums_add(&sums, &show->records[i]);
     }
-    failed = failed || region_sums_result(&sums, REGIONS_DRAWN, result);
+    failed = failed || region_sums_result(&sums, PLOT_BANDS_MAX, result);
     region_sums_free(&sums);
     return failed ? -1 : 0;
 }
 
 /* How the energy divides into regions, as far as that is known. No key without any. */
-static int plot_model_put_regions(json_t *object, const struct show *show)
+static void put_regions(struct json_writer *json, const struct apapi_regions *regions,
+                        double total_j)
 {
-    struct drawn_regions drawn;
-    int result = plot_model_sum_regions(show, &drawn.regions);
+    double known_j = 0;
 
-    if (result == 0) {
-        drawn.total_j = fmax(plot_model_known_j(&drawn.regions), show->total.energy_j);
-        result =
-            fields_put_list(object, "regions", drawn.regions.count, plot_model_put_region, &drawn);
-        fields_drop_empty(object, "regions");
-        apapi_regions_clear(&drawn.regions);
+    for (size_t i = 0; i < regions->count; i++) {
+        double energy_j = apapi_region_energy_j(&regions->list[i]);
+
+        known_j += isnan(energy_j) ? 0 : energy_j;
     }
-    return result;
+    json_begin_array(json, "regions");
+    for (size_t i = 0; i < regions->count; i++) {
+        double energy_j = apapi_region_energy_j(&regions->list[i]);
+
+        if (energy_j > 0) {
+            json_begin_object(json, NULL);
+            put_clean(json, "name", table_region_label(&regions->list[i]));
+            json_put_number(json, "energy_j", energy_j, JSON_ROUGH);
+            json_put_number(json, "share", energy_j / fmax(known_j, total_j), JSON_ROUGH);
+            json_end(json);
+        }
+    }
+    json_end_or_drop(json);
 }
 
-/* Colours are those of the regions in plot_model_put_regions(). */
-static int plot_model_put_band(json_t *object, const void *context, size_t i)
-{
-    const struct plot_bands *bands = context;
-    char clean[APAPI_TEXT_SIZE];
-
-    text_clean(clean, sizeof clean, bands->paths[i]);
-    return plot_model_put_power(object, clean, 1 + (unsigned)i % COLOURS, bands->power_w[i]);
-}
-
-/* Their power over time, below the curve of the total. No key if no record knows it. */
-static int plot_model_put_bands(json_t *object, const struct show *show)
+/* Their power over time, below the curve of the total, in the colours that put_regions() gives
+ * them. No key if no record knows it. */
+static int put_bands(struct json_writer *json, const struct show *show,
+                     const struct apapi_regions *regions)
 {
     struct plot_bands *bands = calloc(1, sizeof *bands);
-    struct apapi_regions regions;
-    int result = bands ? plot_model_sum_regions(show, &regions) : -1;
+    char clean[APAPI_TEXT_SIZE];
+    int result = bands ? 0 : -1;
 
-    if (result == 0) {
-        for (size_t i = 0; i < regions.count && bands->count < PLOT_BANDS_MAX; i++) {
-            if (regions.list[i].kind == APAPI_REGION_NAMED &&
-                apapi_region_energy_j(&regions.list[i]) > 0) {
-                bands->paths[bands->count++] = regions.list[i].path;
+    if (bands) {
+        for (size_t i = 0; i < regions->count && bands->count < PLOT_BANDS_MAX; i++) {
+            if (regions->list[i].kind == APAPI_REGION_NAMED &&
+                apapi_region_energy_j(&regions->list[i]) > 0) {
+                bands->paths[bands->count++] = regions->list[i].path;
             }
         }
-        result = plot_bands_work_out(show, bands) ||
-                 (bands->known && bands->count > 0 &&
-                  fields_put_list(object, "bands", bands->count, plot_model_put_band, bands));
-        apapi_regions_clear(&regions);
+        result = plot_bands_work_out(show, bands);
+        json_begin_array(json, "bands");
+        for (size_t i = 0; i < bands->count && bands->known; i++) {
+            text_clean(clean, sizeof clean, bands->paths[i]);
+            put_power(json, clean, 1 + (unsigned)i % COLOURS, bands->power_w[i]);
+        }
+        json_end_or_drop(json);
     }
     free(bands);
     return result;
 }
 
-/* --- crossings ------------------------------------------------------------------------------ */
-
-static int plot_model_put_crossing(json_t *object, const struct apapi_record *record,
-                                   const struct apapi_crossing *crossing, int64_t start_ns)
-{
-    return plot_model_put_clean(object, "threshold", crossing->threshold) ||
-           plot_model_put_clean(object, "node", record->id.node) ||
-           plot_model_put_clean(object, "step", record->id.step) ||
-           field_put(object, "at_s", json_real((double)(crossing->unix_ns - start_ns) / NS_PER_S));
-}
-
 /* Marks in time: each crossing that the records have. No key without any. */
-static int plot_model_put_crossings(json_t *object, const struct show *show)
+static void put_crossings(struct json_writer *json, const struct show *show)
 {
-    json_t *array = json_array();
-    int result = field_put(object, "crossings", array);
+    size_t count = 0;
 
-    for (size_t i = 0; i < show->count && result == 0; i++) {
+    json_begin_array(json, "crossings");
+    for (size_t i = 0; i < show->count; i++) {
         const struct apapi_record *record = &show->records[i];
 
-        for (size_t k = 0;
-             k < record->crossing_count && result == 0 && json_array_size(array) < CROSSINGS_DRAWN;
-             k++) {
-            json_t *mark = json_object();
+        for (size_t k = 0; k < record->crossing_count && count < CROSSINGS_DRAWN; k++, count++) {
+            const struct apapi_crossing *crossing = &record->crossing[k];
 
-            result = json_array_append_new(array, mark) ||
-                     plot_model_put_crossing(mark, record, &record->crossing[k],
-                                             show->total.start_unix_ns);
+            json_begin_object(json, NULL);
+            put_clean(json, "threshold", crossing->threshold);
+            put_clean(json, "node", record->id.node);
+            put_clean(json, "step", record->id.step);
+            json_put_number(json, "at_s", since_start_s(show, crossing->unix_ns), JSON_EXACT);
+            json_end(json);
         }
     }
-    fields_drop_empty(object, "crossings");
-    return result;
+    json_end_or_drop(json);
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static int plot_model_put_job(json_t *object, struct plot_job *job)
+static void put_identity(struct json_writer *json, const struct plot_job *job)
 {
-    struct show *show = &job->show;
+    const struct show *show = &job->show;
     const struct apapi_identity *id = &show->records[0].id;
-    json_t *unusual = json_array(), *trust = json_array();
+
+    put_clean(json, "job", job->id);
+    put_clean(json, "job_name", id->job_name);
+    put_clean(json, "cluster", id->cluster);
+    put_clean(json, "user", id->user);
+    put_clean(json, "account", id->account);
+    put_clean(json, "partition", id->partition);
+    json_put_moment(json, "start", show->total.start_unix_ns);
+    json_put_moment(json, "end", show->total.end_unix_ns);
+    json_put_number(json, "length_s", since_start_s(show, show->total.end_unix_ns), JSON_EXACT);
+}
+
+static int put_job(struct json_writer *json, struct plot_job *job, bool by_node)
+{
+    const struct show *show = &job->show;
+    struct apapi_regions regions = {0};
+    char *table = NULL;
     int result;
 
     qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
-    result = field_put(object, "odd", unusual) || field_put(object, "trust", trust) ||
-             plot_model_put_clean(object, "job", job->id) ||
-             plot_model_put_clean(object, "job_name", id->job_name) ||
-             plot_model_put_clean(object, "cluster", id->cluster) ||
-             plot_model_put_clean(object, "user", id->user) ||
-             plot_model_put_clean(object, "account", id->account) ||
-             plot_model_put_clean(object, "partition", id->partition) ||
-             field_put_moment(object, "start", show->total.start_unix_ns) ||
-             field_put_moment(object, "end", show->total.end_unix_ns) ||
-             field_put(object, "length_s",
-                       json_real((double)(show->total.end_unix_ns - show->total.start_unix_ns) /
-                                 NS_PER_S)) ||
-             fields_put_list(object, "series", job->series_count, plot_model_put_series, job) ||
-             fields_put_list(object, "steps", show->step_count, plot_model_put_step, show) ||
-             plot_model_put_regions(object, show) || plot_model_put_crossings(object, show) ||
-             plot_model_put_table(object, job);
-
-    if (result == 0) {
-        show_find_unusual(show, say_line, unusual);
-        show_say_trust(show, say_line, trust);
+    if (plot_sum_regions(show, &regions) || show_table(show, job->id, &table)) {
+        apapi_regions_clear(&regions);
+        return -1;
     }
+    json_begin_array(json, "odd");
+    show_find_unusual(show, put_line, json);
+    json_end(json);
+    json_begin_array(json, "trust");
+    show_say_trust(show, put_line, json);
+    json_end(json);
+    put_identity(json, job);
+    json_begin_array(json, "series");
+    for (size_t i = 0; i < job->series_count; i++) {
+        put_power(json, job->series[i].name, job->series[i].colour, job->series[i].power_w);
+    }
+    json_end(json);
+    put_steps(json, show);
+    put_regions(json, &regions, show->total.energy_j);
+    put_crossings(json, show);
+    json_put_text(json, "table", table);
+    result = by_node ? 0 : put_bands(json, show, &regions);
+    free(table);
+    apapi_regions_clear(&regions);
     return result;
 }
 
@@ -475,11 +443,9 @@ struct ends {
     double time_s, power_w;
 };
 
-static struct ends ends_of(const struct plot_job *job)
+static struct ends ends_of(const struct plot_job *job, struct ends ends)
 {
-    const struct apapi_job_total *total = &job->show.total;
-    struct ends ends = {.time_s = (double)(total->end_unix_ns - total->start_unix_ns) / NS_PER_S};
-
+    ends.time_s = fmax(ends.time_s, since_start_s(&job->show, job->show.total.end_unix_ns));
     for (size_t i = 0; i < job->series_count; i++) {
         for (int c = 0; c < PLOT_COLUMNS; c++) {
             ends.power_w = fmax(ends.power_w, job->series[i].power_w[c]);
@@ -488,44 +454,36 @@ static struct ends ends_of(const struct plot_job *job)
     return ends;
 }
 
-static struct ends ends_of_all(const struct plot *plot)
+char *plot_model(const struct plot *plot)
 {
-    struct ends all = {0};
+    struct json_writer json = {0};
+    struct ends ends = {0};
+    int result = 0;
+    char *text;
 
     for (size_t i = 0; i < plot->job_count; i++) {
-        struct ends ends = ends_of(plot->jobs[i]);
-
-        all = (struct ends){fmax(all.time_s, ends.time_s), fmax(all.power_w, ends.power_w)};
+        ends = ends_of(plot->jobs[i], ends);
     }
-    return all;
-}
-
-static int put_scale(json_t *object, const struct ends *ends)
-{
-    return field_put(object, "scale_s", json_real(ends->time_s)) ||
-           field_put(object, "scale_w", json_real(ends->power_w));
-}
-
-json_t *plot_model(const struct plot *plot)
-{
-    const struct ends all = ends_of_all(plot);
-    json_t *model = json_object(), *jobs = json_array();
-    int result = field_put(model, "jobs", jobs) ||
-                 field_put_text(model, "by", plot->by_node ? "node" : "domain") ||
-                 field_put(model, "same_scale", json_boolean(plot->same_scale));
-
+    json_begin_object(&json, NULL);
+    json_put_text(&json, "by", plot->by_node ? "node" : "domain");
+    json_put_flag(&json, "same_scale", plot->same_scale);
+    json_begin_array(&json, "jobs");
     for (size_t i = 0; i < plot->job_count && result == 0; i++) {
-        const struct ends ends = plot->same_scale ? all : ends_of(plot->jobs[i]);
-        json_t *object = json_object();
-
-        result = json_array_append(jobs, object) || plot_model_put_job(object, plot->jobs[i]) ||
-                 (!plot->by_node && plot_model_put_bands(object, &plot->jobs[i]->show)) ||
-                 put_scale(object, &ends);
-        json_decref(object);
+        if (!plot->same_scale) {
+            ends = ends_of(plot->jobs[i], (struct ends){0});
+        }
+        json_begin_object(&json, NULL);
+        result = put_job(&json, plot->jobs[i], plot->by_node);
+        json_put_number(&json, "scale_s", ends.time_s, JSON_EXACT);
+        json_put_number(&json, "scale_w", ends.power_w, JSON_EXACT);
+        json_end(&json);
     }
+    json_end(&json);
+    json_end(&json);
+    text = json_take(&json);
     if (result) {
-        json_decref(model);
+        free(text);
         return NULL;
     }
-    return model;
+    return text;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_PLOT_FIGURES_H
 #define APAPI_PLOT_FIGURES_H
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -42,37 +41,10 @@ struct plot {
  */
 int plot_work_out(struct plot_job *job, bool by_node);
 
-#define PLOT_BANDS_MAX 6
-
-/** The power of regions over time, as far as records know it. */
-struct plot_bands {
-    size_t count;
-    const char *paths[PLOT_BANDS_MAX];
-    double power_w[PLOT_BANDS_MAX][PLOT_COLUMNS]; /* 0 at the start */
-    bool known;
-};
-
-/** Calculate the power of `paths`. @return 0; -1 with errno ENOMEM. */
-int plot_bands_work_out(const struct show *show, struct plot_bands *bands);
-
-/** @return everything that a picture shows; NULL: out of memory. */
-json_t *plot_model(const struct plot *plot);
+/** @return everything that a picture shows, as JSON, for free(); NULL: out of memory. */
+char *plot_model(const struct plot *plot);
 
 /** plot_page.html as a string, made by the build. */
 extern const char plot_page_text[];
-
-/**
- * The page with the model, free it with free(). NULL: out of memory.
- * @param size  result [bytes]
- */
-char *plot_page(const json_t *model, size_t *size);
-
-/**
- * The picture drawn by apapi-plot, free it with free().
- * @param form  "svg", "png", "pdf"
- * @param size  result [bytes]
- * @return NULL with `err`.
- */
-char *plot_draw(const json_t *model, const char *form, size_t *size, struct apapi_error *err);
 
 #endif
