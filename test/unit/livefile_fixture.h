@@ -117,6 +117,6 @@ static inline void need_root(void)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_live, remove_live)
+#define LIVE(name) TEST_WITH(name, make_live, remove_live)
 
 #endif

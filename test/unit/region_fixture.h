@@ -80,7 +80,7 @@ static inline int remove_step(void **state)
     return remove_base(state);
 }
 
-#define IN_STEP(test) cmocka_unit_test_setup_teardown(test, make_step, remove_step)
+#define IN_STEP(name) TEST_WITH(name, make_step, remove_step)
 
 /** A program that has run to its end. */
 struct finished {

@@ -152,9 +152,9 @@ static inline int fixture_destroy(void **state)
 }
 
 /* A test of a report of so many runs. */
-#define RUNS(count, test)                                                                          \
-    cmocka_unit_test_prestate_setup_teardown(test, fixture_make, fixture_destroy,                  \
-                                             &(unsigned){count})
+#define RUNS(name, count)                                                                          \
+    static unsigned runs_of_##name = count;                                                        \
+    TEST_FROM(name, fixture_make, fixture_destroy, &runs_of_##name)
 
 /* The event of the first run's first or second component. */
 static inline struct apapi_event_result *fixture_event(size_t component)

@@ -42,7 +42,7 @@ static inline void renew_tree(void)
     make_tree(NULL);
 }
 
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+#define WITH_TREE(name) TEST_WITH(name, make_tree, remove_tree)
 
 static inline void open_sysfs(const char *component)
 {

@@ -158,13 +158,12 @@ static int status_of(pid_t pid)
     return status;
 }
 
-static void a_task_gets_one_signal(void **state)
+TEST(a_task_gets_one_signal)
 {
     struct actor actor;
     char last[128];
     pid_t pid;
 
-    (void)state;
     start(&actor, "total >= 5J : signal=USR1");
     cross(&actor, 0);
     assert_answer(&actor, 0, "SIGUSR1: there was no process");
@@ -180,12 +179,11 @@ static void a_task_gets_one_signal(void **state)
 }
 
 /* The number may be any process of the machine: only a child of the measuring program is a task. */
-static void only_tasks_get_signals(void **state)
+TEST(only_tasks_get_signals)
 {
     struct actor actor;
     char last[128];
 
-    (void)state;
     start(&actor, "total >= 5J : signal=KILL");
     add_task(&actor, getpid());
     add_task(&actor, getppid());
@@ -197,13 +195,12 @@ static void only_tasks_get_signals(void **state)
     end(&actor, last);
 }
 
-static void descendants_get_signals_of_the_whole_step(void **state)
+TEST(descendants_get_signals_of_the_whole_step)
 {
     struct actor actor;
     char last[128];
     pid_t pid;
 
-    (void)state;
     start(&actor, "total >= 5J : signal=USR1@step");
     pid = start_child(have_a_child);
     add_task(&actor, pid);
@@ -213,13 +210,12 @@ static void descendants_get_signals_of_the_whole_step(void **state)
     end(&actor, last);
 }
 
-static void what_ignores_sigterm_is_killed(void **state)
+TEST(what_ignores_sigterm_is_killed)
 {
     struct actor actor;
     char last[128];
     pid_t pid;
 
-    (void)state;
     start(&actor, "total >= 5J : term");
     pid = start_child(ignore_term);
     add_task(&actor, pid);
@@ -230,12 +226,11 @@ static void what_ignores_sigterm_is_killed(void **state)
     end(&actor, last);
 }
 
-static void commands_know_what_has_happened(void **state)
+TEST(commands_know_what_has_happened)
 {
     struct actor actor;
     char last[128];
 
-    (void)state;
     start(&actor, "total >= 5J : exec="
                   "test \"$APAPI_OVERFLOW_EVENT $APAPI_OVERFLOW_THRESHOLD $APAPI_OVERFLOW_VALUE "
                   "$APAPI_OVERFLOW_UNIT $APAPI_OVERFLOW_COUNT $APAPI_OVERFLOW_TIME "
@@ -246,13 +241,12 @@ static void commands_know_what_has_happened(void **state)
     assert_string_equal(last, "");
 }
 
-static void commands_inherit_no_descriptors(void **state)
+TEST(commands_inherit_no_descriptors)
 {
     struct actor actor;
     char last[128];
     int open_one = dup(STDERR_FILENO);
 
-    (void)state;
     start(&actor, "total >= 5J : exec=for fd in 3 4 5 6 7 8 9; do "
                   "test ! -e /proc/self/fd/$fd || exit 1; done");
     cross(&actor, 8);
@@ -263,13 +257,12 @@ static void commands_inherit_no_descriptors(void **state)
 
 /* A second crossing does not start it again, signals are still sent, and it ends with the program.
  */
-static void a_hanging_command_holds_nothing_up(void **state)
+TEST(a_hanging_command_holds_nothing_up)
 {
     struct actor actor;
     char last[128];
     pid_t pid = start_child(wait_for_usr1);
 
-    (void)state;
     start(&actor, "total >= 5J : signal=USR1, exec=trap '' TERM INT HUP; sleep 1000 & wait");
     add_task(&actor, pid);
     cross(&actor, 1);
@@ -282,12 +275,11 @@ static void a_hanging_command_holds_nothing_up(void **state)
     assert_string_equal(last, "exec: ended with the program");
 }
 
-static void the_list_keeps_both_ends(void **state)
+TEST(the_list_keeps_both_ends)
 {
     static struct crossings crossings;
     struct apapi_record record = {.crossings = 0};
 
-    (void)state;
     assert_int_equal(limit_list_add(&crossings.limits, "total >= 5J", NULL), 0);
     assert_int_equal(crossings_open(&crossings, NULL, NULL), 0);
     for (uint64_t i = 0; i < 1000; i++) {
@@ -311,20 +303,4 @@ static void the_list_keeps_both_ends(void **state)
     crossings_forget(&crossings);
     assert_int_equal(crossings_copy(&crossings, &record), 0);
     assert_int_equal(record.crossing_count, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_gets_one_signal),
-        cmocka_unit_test(only_tasks_get_signals),
-        cmocka_unit_test(descendants_get_signals_of_the_whole_step),
-        cmocka_unit_test(what_ignores_sigterm_is_killed),
-        cmocka_unit_test(commands_know_what_has_happened),
-        cmocka_unit_test(commands_inherit_no_descriptors),
-        cmocka_unit_test(a_hanging_command_holds_nothing_up),
-        cmocka_unit_test(the_list_keeps_both_ends),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

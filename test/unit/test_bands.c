@@ -28,9 +28,8 @@ static double time_of(size_t column)
     return sum_s;
 }
 
-static void time_is_divided_among_the_bins_that_it_touches(void **state)
+TEST(time_is_divided_among_the_bins_that_it_touches)
 {
-    (void)state;
     bands_begin(&bands, ORIGIN);
     add(SOLVE, ORIGIN + 25 * MS, ORIGIN + 125 * MS, 0.4); /* four threads */
     assert_int_equal(bands.bin_ns, 50 * MS);
@@ -42,9 +41,8 @@ static void time_is_divided_among_the_bins_that_it_touches(void **state)
     assert_true(fabs(time_of(SOLVE) - 0.4) < 1e-6);
 }
 
-static void bins_of_a_long_run_are_joined(void **state)
+TEST(bins_of_a_long_run_are_joined)
 {
-    (void)state;
     bands_begin(&bands, ORIGIN);
     for (uint64_t s = 0; s < 100; s++) {
         add(s % 10 < 5 ? SOLVE : OUTPUT, ORIGIN + s * 1000 * MS, ORIGIN + (s + 1) * 1000 * MS, 1);
@@ -57,13 +55,12 @@ static void bins_of_a_long_run_are_joined(void **state)
     assert_true(fabs(time_of(SOLVE) - 51) < 1e-3);
 }
 
-static void a_share_is_of_the_energy_of_the_bin(void **state)
+TEST(a_share_is_of_the_energy_of_the_bin)
 {
     double power_w[FIT_COLUMNS] = {[FIT_OUTSIDE] = 50, [SOLVE] = 100, [OUTPUT] = 20};
     double sum_j[APAPI_REGION_BINS];
     struct apapi_region_result region = {.bins = 9};
 
-    (void)state;
     bands_begin(&bands, ORIGIN);
     add(SOLVE, ORIGIN, ORIGIN + 50 * MS, 0.05);
     add(FIT_OUTSIDE, ORIGIN + 50 * MS, ORIGIN + 100 * MS, 0.05);
@@ -79,14 +76,4 @@ static void a_share_is_of_the_energy_of_the_bin(void **state)
     assert_int_equal(region.share_pct[2], 77); /* 2 J of 2.6 J */
     bands_share(&bands, OUTPUT, 0, sum_j, &region);
     assert_int_equal(region.bins, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_is_divided_among_the_bins_that_it_touches),
-        cmocka_unit_test(bins_of_a_long_run_are_joined),
-        cmocka_unit_test(a_share_is_of_the_energy_of_the_bin)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

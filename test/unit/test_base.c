@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "unit/unit.h"
 
-static void a_positive_number_is_digits_alone(void **state)
+TEST(a_positive_number_is_digits_alone)
 {
     static const struct {
         const char *text;
@@ -28,7 +28,6 @@ static void a_positive_number_is_digits_alone(void **state)
                  {"1.0", 17, 0},
                  {"0x1", 17, 0}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         unsigned long number = positive_number(cases[i].text, cases[i].most);
 
@@ -38,7 +37,7 @@ static void a_positive_number_is_digits_alone(void **state)
     }
 }
 
-static void a_word_is_a_whole_name(void **state)
+TEST(a_word_is_a_whole_name)
 {
     static const struct {
         const char *word;
@@ -50,20 +49,9 @@ static void a_word_is_a_whole_name(void **state)
         {"rap", 3, "rapl", false},      {"rapl_gpu", 8, "rapl", false}, {"Rapl", 4, "rapl", false},
         {"", 0, "rapl", false},         {"rapl", 4, "", false}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (word_is(cases[i].word, cases[i].length, cases[i].name) != cases[i].is) {
             fail_msg("'%s' and '%s'", cases[i].word, cases[i].name);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_positive_number_is_digits_alone),
-        cmocka_unit_test(a_word_is_a_whole_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "unit/unit.h"
 
-static void test_good_texts(void **state)
+TEST(good_texts)
 {
     static const struct {
         const char *text, *kept, *signal, *actions;
@@ -24,7 +24,6 @@ static void test_good_texts(void **state)
         {"0.5Wh,log", "0.5Wh", "", "log", 1800, 0, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         struct limit budget;
         struct apapi_error err = {""};
@@ -45,7 +44,7 @@ static void test_good_texts(void **state)
     }
 }
 
-static void test_bad_texts_show_the_place(void **state)
+TEST(bad_texts_show_the_place)
 {
     static const struct {
         const char *text, *says, *place; /* the caret's line */
@@ -69,7 +68,6 @@ static void test_bad_texts_show_the_place(void **state)
         {"5kJ,scope=user", "expected step or job", "            ^"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct limit budget = {.amount = 7};
         struct apapi_error err = {""};
@@ -102,13 +100,12 @@ static void assert_site(const struct limit_site *site, const struct limit_place 
     assert_float_equal(found.warn, LIMIT_SITE_WARN, 0);
 }
 
-static void test_limits_of_a_site(void **state)
+TEST(limits_of_a_site)
 {
     const struct limit_site site = {.max = "20kWh, debug:1kWh, qos=long: 50kWh,free:none",
                                     .standard = "2kWh,big:100kWh",
                                     .action = "term,debug:signal=USR1,qos=long:log"};
 
-    (void)state;
     assert_site(&site, &unknown, true, "20kWh", "TERM");
     assert_site(&site, &unknown, false, "2kWh", "TERM");
     assert_site(&site, &debug, false, "1kWh", "USR1"); /* the limit is the smaller one */
@@ -121,9 +118,8 @@ static void test_limits_of_a_site(void **state)
     assert_true(isinf(limit_site_most_j(&site)));
 }
 
-static void test_the_most_of_a_site(void **state)
+TEST(the_most_of_a_site)
 {
-    (void)state;
     assert_true(isinf(limit_site_most_j(&(struct limit_site){0})));
     assert_true(isinf(limit_site_most_j(&(struct limit_site){.max = "debug:1kWh"})));
     assert_float_equal(limit_site_most_j(&(struct limit_site){.max = "1kJ"}), 1000, 0);
@@ -134,14 +130,13 @@ static void test_the_most_of_a_site(void **state)
     assert_site(&(struct limit_site){.standard = "3kJ"}, &debug, false, "3kJ", "TERM");
 }
 
-static void test_bad_limits(void **state)
+TEST(bad_limits)
 {
     static const char *const amounts[] = {"",           "many",       "5W",          "5kJ,6kJ",
                                           "5kJ,debug:", "debug:many", "5kJ,,big:6kJ"};
     static const char *const actions[] = {"", "kill", "signal=USR3", "term,log", "term,debug:"};
     struct apapi_error err;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(amounts); i++) {
         assert_int_equal(limit_site_check(amounts[i], false, &err), -1);
         assert_null(strchr(err.text, '\n'));
@@ -151,15 +146,4 @@ static void test_bad_limits(void **state)
     }
     assert_int_equal(limit_site_check("20kWh, debug:1kWh,qos=long:none", false, &err), 0);
     assert_int_equal(limit_site_check("log,debug:signal=USR1", true, &err), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_texts),       cmocka_unit_test(test_bad_texts_show_the_place),
-        cmocka_unit_test(test_limits_of_a_site), cmocka_unit_test(test_the_most_of_a_site),
-        cmocka_unit_test(test_bad_limits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

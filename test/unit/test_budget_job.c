@@ -39,11 +39,10 @@ static double total_at(struct limit_job *job, double now_s)
         }                                                                                          \
     } while (0)
 
-static void test_steps_one_after_the_other(void **state)
+TEST(steps_one_after_the_other)
 {
     struct limit_job job = {.silent_ns = 3 * S};
 
-    (void)state;
     assert_total(&job, 1, 0);
     report(&job, "n1", "1.0", 1, 100, 11);
     end(&job, "n1", "1.0", 2, 200, 12);
@@ -60,11 +59,10 @@ static void test_steps_one_after_the_other(void **state)
     limit_job_clear(&job);
 }
 
-static void test_steps_beside_each_other_count_once(void **state)
+TEST(steps_beside_each_other_count_once)
 {
     struct limit_job job = {.silent_ns = 3 * S};
 
-    (void)state;
     report(&job, "n1", "batch", 10, 1000, 10);
     report(&job, "n1", "1.0", 5, 500, 10); /* it began at 5 */
     report(&job, "n2", "1.0", 5, 900, 10);
@@ -79,11 +77,10 @@ static void test_steps_beside_each_other_count_once(void **state)
     limit_job_clear(&job);
 }
 
-static void test_who_begins_late_leads_from_the_end_of_the_other(void **state)
+TEST(who_begins_late_leads_from_the_end_of_the_other)
 {
     struct limit_job job = {.silent_ns = 3 * S};
 
-    (void)state;
     report(&job, "n1", "1.0", 4, 400, 4);
     end(&job, "n1", "1.0", 5, 500, 5);
     report(&job, "n1", "1.1", 4, 400, 8); /* it began at 4, and is heard for the first time */
@@ -91,11 +88,10 @@ static void test_who_begins_late_leads_from_the_end_of_the_other(void **state)
     limit_job_clear(&job);
 }
 
-static void test_a_silent_leader(void **state)
+TEST(a_silent_leader)
 {
     struct limit_job job = {.silent_ns = 3 * S};
 
-    (void)state;
     report(&job, "n1", "1.0", 1, 100, 1);
     report(&job, "n1", "1.0", 2, 200, 2);
     assert_total(&job, 10, 1000); /* it counts as drawing its latest power */
@@ -107,11 +103,10 @@ static void test_a_silent_leader(void **state)
     limit_job_clear(&job);
 }
 
-static void test_unknown_energy_does_not_lead(void **state)
+TEST(unknown_energy_does_not_lead)
 {
     struct limit_job job = {.silent_ns = 3 * S};
 
-    (void)state;
     report(&job, "n1", "batch", 1, NAN, 1);
     report(&job, "n1", "1.0", 1, 100, 2);
     assert_total(&job, 2, 100);
@@ -124,9 +119,8 @@ static void test_unknown_energy_does_not_lead(void **state)
 #define SECONDS 60
 
 /* Steps of constant power that begin and end at any second, on one node. */
-static void test_random_steps(void **state)
+TEST(random_steps)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 2000; seed++) {
         struct limit_job job = {.silent_ns = 3 * S};
         struct random random = {seed};
@@ -157,18 +151,4 @@ static void test_random_steps(void **state)
         }
         limit_job_clear(&job);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps_one_after_the_other),
-        cmocka_unit_test(test_steps_beside_each_other_count_once),
-        cmocka_unit_test(test_who_begins_late_leads_from_the_end_of_the_other),
-        cmocka_unit_test(test_a_silent_leader),
-        cmocka_unit_test(test_unknown_energy_does_not_lead),
-        cmocka_unit_test(test_random_steps),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,11 +27,10 @@ static double total_at(struct limit_sum *sum, double now_s)
 
 #define assert_total(sum, now_s, joules) assert_true(fabs(total_at(sum, now_s) - (joules)) < 1e-6)
 
-static void test_nodes_are_added_up(void **state)
+TEST(nodes_are_added_up)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};
 
-    (void)state;
     assert_total(&sum, 1, 0);
     report(&sum, "n1", 1, 1, 100, 1);
     report(&sum, "n2", 1, 1, 300, 1.5);
@@ -42,11 +41,10 @@ static void test_nodes_are_added_up(void **state)
     limit_sum_clear(&sum);
 }
 
-static void test_late_and_repeated_reports(void **state)
+TEST(late_and_repeated_reports)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};
 
-    (void)state;
     report(&sum, "n1", 1, 3, 300, 3);
     report(&sum, "n1", 1, 2, 200, 3.1); /* overtaken */
     report(&sum, "n1", 1, 3, 300, 3.2); /* twice */
@@ -56,12 +54,11 @@ static void test_late_and_repeated_reports(void **state)
     limit_sum_clear(&sum);
 }
 
-static void test_a_silent_node_draws_its_latest_power(void **state)
+TEST(a_silent_node_draws_its_latest_power)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};
     const struct limit_node *node;
 
-    (void)state;
     report(&sum, "n1", 1, 1, 50, 1);
     report(&sum, "n1", 1, 2, 250, 2); /* 200 W */
     report(&sum, "n2", 1, 2, 100, 2);
@@ -82,11 +79,10 @@ static void test_a_silent_node_draws_its_latest_power(void **state)
     limit_sum_clear(&sum);
 }
 
-static void test_a_node_whose_step_has_ended_is_not_silent(void **state)
+TEST(a_node_whose_step_has_ended_is_not_silent)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};
 
-    (void)state;
     report(&sum, "n1", 1, 2, 250, 2);
     report(&sum, "n2", 1, 2, 100, 2);
     assert_int_equal(limit_sum_end(&sum, "n1", 270), 0);
@@ -100,11 +96,10 @@ static void test_a_node_whose_step_has_ended_is_not_silent(void **state)
     limit_sum_clear(&sum);
 }
 
-static void test_a_node_that_measures_again(void **state)
+TEST(a_node_that_measures_again)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};
 
-    (void)state;
     report(&sum, "n1", 5, 10, 1000, 10);
     report(&sum, "n1", 6, 1, 150, 12);
     assert_total(&sum, 12, 1150);
@@ -113,11 +108,10 @@ static void test_a_node_that_measures_again(void **state)
     limit_sum_clear(&sum);
 }
 
-static void test_unknown_energy_is_not_zero(void **state)
+TEST(unknown_energy_is_not_zero)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};
 
-    (void)state;
     report(&sum, "n1", 1, 1, NAN, 1);
     report(&sum, "n2", 1, 1, 70, 1);
     assert_int_equal(limit_sum_known(&sum), 1);
@@ -129,9 +123,8 @@ static void test_unknown_energy_is_not_zero(void **state)
     limit_sum_clear(&sum);
 }
 
-static void test_periods_of_many_nodes(void **state)
+TEST(periods_of_many_nodes)
 {
-    (void)state;
     assert_int_equal(limit_period_ns(S, 4), S);
     assert_int_equal(limit_period_ns(S, 500), S);
     assert_int_equal(limit_period_ns(S, 5000), 10 * S);
@@ -157,12 +150,11 @@ static bool is_warning(const struct limit_crossed *crossed)
     return list.limits[crossed->limit].warning;
 }
 
-static void test_crossings_are_reported_once(void **state)
+TEST(crossings_are_reported_once)
 {
     struct limit_crossed crossed[LIMITS_ROOM];
     struct limit_watch watch = {0};
 
-    (void)state;
     watch_one(&watch, "1kJ,warn=50%");
     assert_int_equal(limit_watch_look(&watch, 400, 10 * S, crossed), 0);
     assert_int_equal(limit_watch_look(&watch, 600, 12 * S, crossed), 1);
@@ -177,12 +169,11 @@ static void test_crossings_are_reported_once(void **state)
     assert_int_equal(limit_watch_look(&watch, 9000, 17 * S, crossed), 0);
 }
 
-static void test_a_leap_over_two_budgets(void **state)
+TEST(a_leap_over_two_budgets)
 {
     struct limit_crossed crossed[LIMITS_ROOM];
     struct limit_watch watch = {0};
 
-    (void)state;
     watch_one(&watch, "3kJ,warn=80%");
     watch_one(&watch, "1kJ,warn=80%,log");
     assert_int_equal(limit_watch_look(&watch, 0, 10 * S, crossed), 0);
@@ -195,14 +186,13 @@ static void test_a_leap_over_two_budgets(void **state)
 }
 
 /* What the user's limits do not fill is there for two budgets with their warnings. */
-static void test_a_full_list_has_room_for_budgets(void **state)
+TEST(a_full_list_has_room_for_budgets)
 {
     struct limit_crossed crossed[LIMITS_ROOM];
     struct limit_watch watch = {.limits = &list, .scope = LIMIT_STEP};
     struct apapi_error err;
     char text[32];
 
-    (void)state;
     list.count = 0;
     for (int i = 1; i <= LIMITS_MAX; i++) {
         snprintf(text, sizeof text, "step total >= %d MJ", i);
@@ -257,9 +247,8 @@ static void history_step(struct history *history, struct random *random, int sec
     }
 }
 
-static void test_random_histories(void **state)
+TEST(random_histories)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 1000; seed++) {
         struct history history = {.sum.silent_ns = 3 * S};
         struct random random = {seed};
@@ -274,23 +263,4 @@ static void test_random_histories(void **state)
         assert_int_equal(history.crossed, 2); /* at least 20 kJ are drawn */
         limit_sum_clear(&history.sum);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes_are_added_up),
-        cmocka_unit_test(test_late_and_repeated_reports),
-        cmocka_unit_test(test_a_silent_node_draws_its_latest_power),
-        cmocka_unit_test(test_a_node_whose_step_has_ended_is_not_silent),
-        cmocka_unit_test(test_a_node_that_measures_again),
-        cmocka_unit_test(test_unknown_energy_is_not_zero),
-        cmocka_unit_test(test_periods_of_many_nodes),
-        cmocka_unit_test(test_crossings_are_reported_once),
-        cmocka_unit_test(test_a_leap_over_two_budgets),
-        cmocka_unit_test(test_a_full_list_has_room_for_budgets),
-        cmocka_unit_test(test_random_histories),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "sampler/beside.h"
 #include "unit/unit.h"
 
-static void test_the_part_above_the_job(void **state)
+TEST(the_part_above_the_job)
 {
     static const struct {
         const char *path, *parent;
@@ -22,28 +22,25 @@ static void test_the_part_above_the_job(void **state)
     };
     char parent[64];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(cgroup_above_job(cases[i].path, parent, sizeof parent), 0);
         assert_string_equal(parent, cases[i].parent);
     }
 }
 
-static void test_outside_a_job(void **state)
+TEST(outside_a_job)
 {
     char parent[8];
 
-    (void)state;
     assert_int_equal(cgroup_above_job("/", parent, sizeof parent), -1);
     assert_int_equal(cgroup_above_job("/user.slice/uid_7", parent, sizeof parent), -1);
     assert_int_equal(cgroup_above_job("/too/long/for/it/job_7", parent, sizeof parent), -1);
 }
 
-static void test_groups_that_cannot_be_entered(void **state)
+TEST(groups_that_cannot_be_entered)
 {
     char own[CGROUP_TEXT_SIZE];
 
-    (void)state;
     assert_int_equal(cgroup_read(getpid(), own), 0);
     assert_int_equal(cgroup_join(own), 0);
     assert_int_equal(cgroup_join("7:memory:/\n0::/user.slice/elsewhere\n"), 0); /* no job's */
@@ -97,12 +94,11 @@ static int run_beside(const struct process_task *task, const char *command)
     return WEXITSTATUS(status);
 }
 
-static void test_limits_are_those_of_the_task(void **state)
+TEST(limits_are_those_of_the_task)
 {
     struct processes processes;
     const struct process_task task = start_task(&processes);
 
-    (void)state;
     assert_int_equal(
         run_beside(&task, "[ \"$(ulimit -Sn) $(ulimit -Hn) $(ulimit -Hl)\" = '100 200 64' ]"), 0);
     kill(task.pid, SIGKILL);
@@ -110,13 +106,12 @@ static void test_limits_are_those_of_the_task(void **state)
     processes_clear(&processes);
 }
 
-static void test_nothing_is_executed_beside_a_task_that_has_ended(void **state)
+TEST(nothing_is_executed_beside_a_task_that_has_ended)
 {
     struct processes processes;
     struct process_task task = start_task(&processes), other = task;
     siginfo_t ended;
 
-    (void)state;
     other.started++; /* its number is in use again */
     assert_int_equal(run_beside(&other, "exit 0"), JOB_NOT_DONE);
     kill(task.pid, SIGKILL);
@@ -130,14 +125,5 @@ static void test_nothing_is_executed_beside_a_task_that_has_ended(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_part_above_the_job),
-        cmocka_unit_test(test_outside_a_job),
-        cmocka_unit_test(test_groups_that_cannot_be_entered),
-        cmocka_unit_test(test_limits_are_those_of_the_task),
-        cmocka_unit_test(test_nothing_is_executed_beside_a_task_that_has_ended),
-    };
-
-    return beside_is_asked(argc, argv) ? beside_run(argv)
-                                       : cmocka_run_group_tests(tests, NULL, NULL);
+    return beside_is_asked(argc, argv) ? beside_run(argv) : unit_run();
 }

@@ -32,9 +32,10 @@ static void prefer(enum spank_apapi_option option, const char *text)
     ask(option, argument);
 }
 
-static void test_nothing_said(void **state)
+#define PREPARED(name) TEST_WITH(name, reset, NULL)
+
+PREPARED(nothing_said)
 {
-    (void)state;
     assert_false(choice_asked(&choice));
     assert_null(choice_components(&choice, "rapl"));
     assert_null(choice_given(&choice, SPANK_APAPI_INTERVAL));
@@ -43,9 +44,8 @@ static void test_nothing_said(void **state)
     assert_int_equal(choice_format(&choice), CONFIG_TABLE);
 }
 
-static void test_order_of_components(void **state)
+PREPARED(order_of_components)
 {
-    (void)state;
     ask(SPANK_APAPI_COMPONENTS, NULL);
     assert_string_equal(choice_components(&choice, NULL), "");
     config.components = "rapl";
@@ -57,17 +57,15 @@ static void test_order_of_components(void **state)
     assert_null(choice_components(&choice, "nvml"));
 }
 
-static void test_what_the_site_measures_is_not_changed_by_what_a_shell_happens_to_have(void **state)
+PREPARED(what_the_site_measures_is_not_changed_by_what_a_shell_happens_to_have)
 {
-    (void)state;
     config.components = "rapl";
     assert_string_equal(choice_components(&choice, "nvml"), "rapl");
     assert_false(choice_asked(&choice));
 }
 
-static void test_every_option_asks_and_its_variable_does_not(void **state)
+PREPARED(every_option_asks_and_its_variable_does_not)
 {
-    (void)state;
     for (int i = SPANK_APAPI_COMPONENTS; i < SPANK_APAPI_OPTIONS; i++) {
         bool components = i == SPANK_APAPI_COMPONENTS;
 
@@ -81,9 +79,8 @@ static void test_every_option_asks_and_its_variable_does_not(void **state)
     }
 }
 
-static void test_off_wins_over_the_other_options(void **state)
+PREPARED(off_wins_over_the_other_options)
 {
-    (void)state;
     config.components = "rapl";
     ask(SPANK_APAPI_FORMAT, "json");
     prefer(SPANK_APAPI_COMPONENTS, "off");
@@ -91,9 +88,8 @@ static void test_off_wins_over_the_other_options(void **state)
     assert_null(choice_components(&choice, NULL));
 }
 
-static void test_where_nothing_is_enabled_nothing_that_is_asked_for_counts(void **state)
+PREPARED(where_nothing_is_enabled_nothing_that_is_asked_for_counts)
 {
-    (void)state;
     config.components = "rapl";
     config.enabled = "no";
     ask(SPANK_APAPI_COMPONENTS, "nvml");
@@ -106,9 +102,8 @@ static void test_where_nothing_is_enabled_nothing_that_is_asked_for_counts(void 
     assert_false(policy_extern(&config));
 }
 
-static void test_a_share_is_asked_for_with_and_without_a_word(void **state)
+PREPARED(a_share_is_asked_for_with_and_without_a_word)
 {
-    (void)state;
     assert_null(choice_share(&choice));
     ask(SPANK_APAPI_SHARE, NULL);
     assert_string_equal(choice_share(&choice), "on");
@@ -116,14 +111,13 @@ static void test_a_share_is_asked_for_with_and_without_a_word(void **state)
     assert_string_equal(choice_share(&choice), "off");
 }
 
-static void test_a_silent_site_shows_the_report_to_those_who_ask(void **state)
+PREPARED(a_silent_site_shows_the_report_to_those_who_ask)
 {
     static const struct {
         const char *output;
         enum config_format format;
     } sites[] = {{"none", CONFIG_TABLE}, {"stderr", CONFIG_NONE}, {"none", CONFIG_NONE}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sites); i++) {
         reset(NULL);
         config.components = "rapl";
@@ -143,9 +137,8 @@ static void test_a_silent_site_shows_the_report_to_those_who_ask(void **state)
     }
 }
 
-static void test_format_and_output(void **state)
+PREPARED(format_and_output)
 {
-    (void)state;
     config.components = "rapl";
     config.format = CONFIG_CSV;
     config.output = "site-%j";
@@ -166,7 +159,7 @@ static void test_format_and_output(void **state)
     assert_int_equal(choice_format(&choice), CONFIG_NONE);
 }
 
-static void test_which_tables(void **state)
+PREPARED(which_tables)
 {
     static const struct {
         const char *report;
@@ -174,7 +167,6 @@ static void test_which_tables(void **state)
     } cases[] = {
         {"all", true, true}, {"job", false, true}, {"steps", true, false}, {"none", false, false}};
 
-    (void)state;
     ask(SPANK_APAPI_COMPONENTS, "rapl");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         ask(SPANK_APAPI_REPORT, cases[i].report);
@@ -189,11 +181,10 @@ static void test_which_tables(void **state)
     assert_true(choice_reports_steps(&choice));
 }
 
-static void test_components_of_intervals(void **state)
+PREPARED(components_of_intervals)
 {
     char named[32];
 
-    (void)state;
     assert_int_equal(choice_interval_components("50ms", named, sizeof named), 0);
     assert_int_equal(choice_interval_components("1s:rapl:50ms:foo:2s", named, sizeof named), 2);
     assert_string_equal(named, "rapl:foo");
@@ -216,9 +207,8 @@ static void check(enum spank_apapi_option option, const char *text, bool bounded
     }
 }
 
-static void test_checks(void **state)
+PREPARED(checks)
 {
-    (void)state;
     check(SPANK_APAPI_COMPONENTS, "rapl:nvml", true, 0, NULL);
     check(SPANK_APAPI_COMPONENTS, "all", true, 0, NULL);
     check(SPANK_APAPI_COMPONENTS, "rapl:all", true, EINVAL, "'all' must be alone");
@@ -235,9 +225,8 @@ static void test_checks(void **state)
     check(SPANK_APAPI_REPORT, "jobs", true, EINVAL, "'jobs' is none of all, job, steps and none");
 }
 
-static void test_a_script_has_one_table_if_nobody_says_more(void **state)
+PREPARED(a_script_has_one_table_if_nobody_says_more)
 {
-    (void)state;
     ask(SPANK_APAPI_COMPONENTS, "rapl");
     assert_true(choice_reports_steps(&choice));
     assert_true(choice_prefers_job(&choice));
@@ -251,9 +240,8 @@ static void test_a_script_has_one_table_if_nobody_says_more(void **state)
     assert_false(choice_prefers_job(&choice));
 }
 
-static void test_min_interval_binds_users_but_root(void **state)
+PREPARED(min_interval_binds_users_but_root)
 {
-    (void)state;
     check(SPANK_APAPI_INTERVAL, "10ms", true, 0, NULL);
     check(SPANK_APAPI_INTERVAL, "9.9ms", true, EPERM,
           "9.9ms is faster than this site allows: at "
@@ -267,9 +255,8 @@ static void test_min_interval_binds_users_but_root(void **state)
     check(SPANK_APAPI_INTERVAL, "100ms", true, EPERM, "1000ms");
 }
 
-static void test_who_switches_off_what_the_site_measures_needs_permission(void **state)
+PREPARED(who_switches_off_what_the_site_measures_needs_permission)
 {
-    (void)state;
     assert_false(choice_needs_permission(&choice));
     ask(SPANK_APAPI_COMPONENTS, "off");
     assert_false(choice_needs_permission(&choice)); /* nothing is measured anyway */
@@ -284,11 +271,10 @@ static void test_who_switches_off_what_the_site_measures_needs_permission(void *
     assert_true(choice_needs_permission(&choice));
 }
 
-static void test_too_long(void **state)
+PREPARED(too_long)
 {
     static char text[CONFIG_LIST_SIZE + 1];
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     assert_int_equal(choice_note(&choice, SPANK_APAPI_OUTPUT, text, NULL), -1);
     assert_int_equal(errno, ENAMETOOLONG);
@@ -297,9 +283,8 @@ static void test_too_long(void **state)
     ask(SPANK_APAPI_OUTPUT, text);
 }
 
-static void test_policy(void **state)
+PREPARED(policy)
 {
-    (void)state;
     assert_true(policy_uid(&config, 4711));
     assert_true(policy_user(&config, 4711, NULL));
     config.allow_users = "bob,1234";
@@ -320,19 +305,18 @@ static void test_policy(void **state)
     assert_false(policy_partition(&config, "test"));
 }
 
-static void test_good_lists(void **state)
+TEST(good_lists)
 {
     static const char *const lists[] = {"rapl",    "rapl:nvml",         "off",    "offline:rapl",
                                         "a:b:c:a", "perf_event_uncore", "x=1,y-2"};
     struct apapi_error err;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         assert_int_equal(config_components_check(lists[i], &err), 0);
     }
 }
 
-static void test_bad_lists(void **state)
+TEST(bad_lists)
 {
     static const struct {
         const char *list, *hint;
@@ -349,7 +333,6 @@ static void test_bad_lists(void **state)
     };
     struct apapi_error err;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(config_components_check(cases[i].list, &err), -1);
         assert_int_equal(errno, EINVAL);
@@ -359,23 +342,21 @@ static void test_bad_lists(void **state)
     assert_int_equal(config_components_check("rapl:off", &err), -1);
 }
 
-static void test_no_control_character_comes_back(void **state)
+TEST(no_control_character_comes_back)
 {
     struct apapi_error err;
 
-    (void)state;
     assert_int_equal(config_components_check("a\033b", &err), -1);
     assert_null(strchr(err.text, '\033'));
     assert_int_equal(config_components_check("a\033b::", &err), -1);
     assert_null(strchr(err.text, '\033'));
 }
 
-static void test_lengths(void **state)
+TEST(lengths)
 {
     char list[CONFIG_LIST_SIZE + 1] = "";
     struct apapi_error err;
 
-    (void)state;
     memset(list, 'x', 63);
     assert_int_equal(config_components_check(list, &err), 0);
     list[63] = 'x';
@@ -388,9 +369,8 @@ static void test_lengths(void **state)
     assert_int_equal(config_components_check(list, &err), -1);
 }
 
-static void test_known(void **state)
+TEST(known)
 {
-    (void)state;
     assert_true(components_known("rapl"));
     assert_true(components_known("rapl:powercap:rapl"));
     assert_true(components_known("off"));
@@ -399,11 +379,10 @@ static void test_known(void **state)
     assert_false(components_known("rapl:unheard"));
 }
 
-static void test_nearest(void **state)
+TEST(nearest)
 {
     char text[256];
 
-    (void)state;
     components_nearest("rapl:powercp:rpal", text, sizeof text);
     assert_string_equal(text, ": did you mean 'powercap'?");
     components_nearest("foo", text, sizeof text);
@@ -412,43 +391,7 @@ static void test_nearest(void **state)
     assert_string_equal(text, "");
 }
 
-static void test_names(void **state)
+TEST(names)
 {
-    (void)state;
     assert_int_equal(strncmp(components_names(), "rapl, powercap", 14), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_nothing_said, reset),
-        cmocka_unit_test_setup(test_order_of_components, reset),
-        cmocka_unit_test_setup(
-            test_what_the_site_measures_is_not_changed_by_what_a_shell_happens_to_have, reset),
-        cmocka_unit_test_setup(test_every_option_asks_and_its_variable_does_not, reset),
-        cmocka_unit_test_setup(test_off_wins_over_the_other_options, reset),
-        cmocka_unit_test_setup(test_where_nothing_is_enabled_nothing_that_is_asked_for_counts,
-                               reset),
-        cmocka_unit_test_setup(test_a_share_is_asked_for_with_and_without_a_word, reset),
-        cmocka_unit_test_setup(test_a_silent_site_shows_the_report_to_those_who_ask, reset),
-        cmocka_unit_test_setup(test_format_and_output, reset),
-        cmocka_unit_test_setup(test_which_tables, reset),
-        cmocka_unit_test_setup(test_components_of_intervals, reset),
-        cmocka_unit_test_setup(test_checks, reset),
-        cmocka_unit_test_setup(test_a_script_has_one_table_if_nobody_says_more, reset),
-        cmocka_unit_test_setup(test_min_interval_binds_users_but_root, reset),
-        cmocka_unit_test_setup(test_who_switches_off_what_the_site_measures_needs_permission,
-                               reset),
-        cmocka_unit_test_setup(test_too_long, reset),
-        cmocka_unit_test_setup(test_policy, reset),
-        cmocka_unit_test(test_good_lists),
-        cmocka_unit_test(test_bad_lists),
-        cmocka_unit_test(test_no_control_character_comes_back),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_known),
-        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

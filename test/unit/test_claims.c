@@ -86,7 +86,7 @@ static void assert_energy(double energy_j, double truth_j, size_t number, const 
     }
 }
 
-static void the_first_component_that_has_a_domain_feeds_it(void **state)
+TEST(the_first_component_that_has_a_domain_feeds_it)
 {
     static const struct {
         struct named named[COMPONENTS];
@@ -101,7 +101,6 @@ static void the_first_component_that_has_a_domain_feeds_it(void **state)
         {{RAPL, NVML, CRAY_PM}, 0.1, 0.1, 0.4, 0.1, 0.3, 0.6},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_measurement m = {0};
 
@@ -126,13 +125,12 @@ static void the_first_component_that_has_a_domain_feeds_it(void **state)
 }
 
 /* Power gauges beside energy counters of the same domain show the same joules once more. */
-static void counters_win_over_gauges(void **state)
+TEST(counters_win_over_gauges)
 {
     static const struct named cases[][COMPONENTS] = {{{"nvml", {APAPI_DOMAIN_GPU}, 1, 1}},
                                                      {NVML, {"hwmon", {APAPI_DOMAIN_GPU}, 0, 1}}};
     static const double truths_j[] = {0.1, 0.2};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct apapi_measurement m = {0};
 
@@ -228,7 +226,7 @@ static double run_with(const struct arrivals *arrivals)
 
 #define NEVER (TICKS + 1)
 
-static void who_comes_late_loses_no_energy(void **state)
+TEST(who_comes_late_loses_no_energy)
 {
     static const struct {
         unsigned ticks[2];
@@ -240,7 +238,6 @@ static void who_comes_late_loses_no_energy(void **state)
                  {{TICKS - 1, 0}, 1}};
     static const int errors[] = {0, EIO};
 
-    (void)state;
     for (size_t i = 0; i < 2 * (COUNT_OF(cases)); i++) {
         const unsigned *ticks = cases[i / 2].ticks;
         int feeds = cases[i / 2].feeds;
@@ -252,12 +249,11 @@ static void who_comes_late_loses_no_energy(void **state)
 }
 
 /* On the live page, all of a domain belongs to one component, even when that changes. */
-static void the_live_page_changes_once(void **state)
+TEST(the_live_page_changes_once)
 {
     const struct arrivals arrivals = {.ticks = {7, 0}};
     struct apapi_live_slot slot = {0};
 
-    (void)state;
     live_page_init(&page);
     feed_clear(shown);
     begin(0);
@@ -274,16 +270,4 @@ static void the_live_page_changes_once(void **state)
     }
     component_close(&components[0]);
     component_close(&components[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_component_that_has_a_domain_feeds_it),
-        cmocka_unit_test(counters_win_over_gauges),
-        cmocka_unit_test(who_comes_late_loses_no_energy),
-        cmocka_unit_test(the_live_page_changes_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,12 +49,11 @@ static int be_a_guest(void **state)
     return apapi_source_set("descriptors", "close_on_exec", "");
 }
 
-static void test_new_ones_are_marked(void **state)
+TEST_WITH(new_ones_are_marked, own_all, NULL)
 {
     struct open_files before;
     int old = open_null(), fd;
 
-    (void)state;
     open_files_note(&before);
     fd = open_null();
     open_files_close_new_on_exec(&before);
@@ -64,12 +63,11 @@ static void test_new_ones_are_marked(void **state)
     close(old);
 }
 
-static void test_children_meanwhile(void **state)
+TEST_WITH(children_meanwhile, own_all, NULL)
 {
     struct open_files first, second;
     int old = open_null(), one, two;
 
-    (void)state;
     open_files_note(&first);
     one = open_null();
     open_files_note(&second);
@@ -90,11 +88,10 @@ static void test_children_meanwhile(void **state)
 }
 
 /* More at a time than are looked after in children, and then again as many. */
-static void test_many(void **state)
+TEST_WITH(many, own_all, NULL)
 {
     static struct open_files before[40];
 
-    (void)state;
     for (int i = 0; i < 40; i++) {
         open_files_note(&before[i]);
     }
@@ -104,12 +101,11 @@ static void test_many(void **state)
     test_children_meanwhile(state);
 }
 
-static void test_what_a_programs_other_threads_open_is_left_alone(void **state)
+TEST_WITH(what_a_programs_other_threads_open_is_left_alone, be_a_guest, NULL)
 {
     struct open_files before;
     int ends[2], own, meter;
 
-    (void)state;
     open_files_note(&before);
     own = open_null();
     assert_int_equal(pipe(ends), 0);
@@ -124,16 +120,4 @@ static void test_what_a_programs_other_threads_open_is_left_alone(void **state)
     close(ends[0]);
     close(ends[1]);
     close(meter);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_new_ones_are_marked, own_all),
-        cmocka_unit_test_setup(test_children_meanwhile, own_all),
-        cmocka_unit_test_setup(test_many, own_all),
-        cmocka_unit_test_setup(test_what_a_programs_other_threads_open_is_left_alone, be_a_guest),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static int read_name(char *name, size_t size)
     return config_cluster(in_base("slurm.conf"), name, size);
 }
 
-static void test_forms_of_a_line(void **state)
+TEST(forms_of_a_line)
 {
     static const struct {
         const char *text, *name;
@@ -42,7 +42,6 @@ static void test_forms_of_a_line(void **state)
         {"", ""},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char name[32];
 
@@ -52,11 +51,10 @@ static void test_forms_of_a_line(void **state)
     }
 }
 
-static void test_files_that_are_included(void **state)
+TEST(files_that_are_included)
 {
     char name[32], line[300];
 
-    (void)state;
     put("slurm.conf", "ControlHost=h\ninclude names.conf # here\n");
     snprintf(line, sizeof line, "Include %s\n", in_base("more.conf"));
     put("names.conf", line);
@@ -65,12 +63,11 @@ static void test_files_that_are_included(void **state)
     assert_string_equal(name, "mars");
 }
 
-static void test_what_is_no_file(void **state)
+TEST(what_is_no_file)
 {
     const char *path = in_base("slurm.conf");
     char name[32];
 
-    (void)state;
     unlink(path);
     assert_int_equal(read_name(name, sizeof name), -1);
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -79,13 +76,4 @@ static void test_what_is_no_file(void **state)
     unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms_of_a_line),
-        cmocka_unit_test(test_files_that_are_included),
-        cmocka_unit_test(test_what_is_no_file),
-    };
-
-    return cmocka_run_group_tests_name("cluster", tests, make_base, remove_base);
-}
+ALL_TESTS_IN(make_base, remove_base)

@@ -56,14 +56,15 @@ static uint64_t next_due_ns(uint64_t now_ns)
     return component_due_ns(&component, now_ns);
 }
 
+#define PREPARED(name) TEST_WITH(name, NULL, close_component)
+
 /* One reading in each interval, evenly spread over all of it. */
-static void test_gauges_are_read_anywhere_in_each_interval(void **state)
+PREPARED(gauges_are_read_anywhere_in_each_interval)
 {
     enum { INTERVALS = 4000 };
     unsigned slots[SLOTS] = {0};
     uint64_t now_ns = START_NS;
 
-    (void)state;
     attach_gauge(GRID_NS);
     for (uint64_t i = 0; i < INTERVALS; i++) {
         uint64_t due_ns = next_due_ns(now_ns);
@@ -82,11 +83,10 @@ static void test_gauges_are_read_anywhere_in_each_interval(void **state)
 }
 
 /* Each run has its own moments. */
-static void test_runs_differ(void **state)
+PREPARED(runs_differ)
 {
     uint64_t first_ns;
 
-    (void)state;
     attach_gauge(0);
     first_ns = next_due_ns(START_NS) - START_NS;
     component_restart(&component, START_NS + 1);
@@ -94,11 +94,10 @@ static void test_runs_differ(void **state)
     assert_true(next_due_ns(START_NS + 1) - START_NS - 1 != first_ns);
 }
 
-static void test_missed_intervals_are_counted(void **state)
+PREPARED(missed_intervals_are_counted)
 {
     uint64_t now_ns = START_NS, missed = 0;
 
-    (void)state;
     attach_gauge(GRID_NS);
     for (uint64_t i = 0; i < 200; i++) {
         uint64_t late_ns = i % 50 * GRID_NS, due_ns = next_due_ns(now_ns);
@@ -115,11 +114,10 @@ static void test_missed_intervals_are_counted(void **state)
 }
 
 /* Nothing is lost between two readings of a counter. */
-static void test_counters_are_read_at_each_deadline(void **state)
+PREPARED(counters_are_read_at_each_deadline)
 {
     uint64_t now_ns = START_NS;
 
-    (void)state;
     attach_counter(GRID_NS);
     for (int i = 0; i < 100; i++) {
         assert_int_equal(next_due_ns(now_ns), now_ns + INTERVAL_NS);
@@ -152,39 +150,21 @@ static unsigned probe_for(uint64_t ns)
     return probes;
 }
 
-static void test_probes_keep_to_the_grid(void **state)
+PREPARED(probes_keep_to_the_grid)
 {
-    (void)state;
     attach_counter(GRID_NS);
     assert_in_range(probe_for(1000 * INTERVAL_NS), 20, 1000);
 }
 
-static void test_probes_without_a_grid(void **state)
+PREPARED(probes_without_a_grid)
 {
-    (void)state;
     attach_counter(0);
     assert_in_range(probe_for(1000 * INTERVAL_NS), 20, 1000);
 }
 
-static void test_gauges_have_no_probes(void **state)
+PREPARED(gauges_have_no_probes)
 {
-    (void)state;
     attach_gauge(0);
     component_begin_probes(&component, moment_at(START_NS));
     assert_true(component_probe_due_ns(&component, START_NS) == UINT64_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_gauges_are_read_anywhere_in_each_interval, close_component),
-        cmocka_unit_test_teardown(test_runs_differ, close_component),
-        cmocka_unit_test_teardown(test_missed_intervals_are_counted, close_component),
-        cmocka_unit_test_teardown(test_counters_are_read_at_each_deadline, close_component),
-        cmocka_unit_test_teardown(test_probes_keep_to_the_grid, close_component),
-        cmocka_unit_test_teardown(test_probes_without_a_grid, close_component),
-        cmocka_unit_test_teardown(test_gauges_have_no_probes, close_component),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,11 +7,10 @@
 #include "config/config.h"
 #include "unit/config_fixture.h"
 
-static void test_nothing_gives_the_defaults(void **state)
+TEST(nothing_gives_the_defaults)
 {
     struct config config;
 
-    (void)state;
     complaint_count = 0;
     config_load(&config, 0, NULL, &sink);
     assert_defaults(&config);
@@ -19,11 +18,10 @@ static void test_nothing_gives_the_defaults(void **state)
     config_clear(&config);
 }
 
-static void test_a_missing_file_matters_only_if_it_was_named(void **state)
+TEST(a_missing_file_matters_only_if_it_was_named)
 {
     struct config config;
 
-    (void)state;
     unlink(path);
     config = load(NULL);
     assert_defaults(&config);
@@ -64,11 +62,10 @@ static const char everything[] = "\xef\xbb\xbf# the site\r\n"
                                  "idle_w=60\n"
                                  "core_w = 8";
 
-static void test_each_key_in_the_file(void **state)
+TEST(each_key_in_the_file)
 {
     struct config config = load_file(everything);
 
-    (void)state;
     assert_int_equal(complaint_count, 0);
     assert_string_equal(config.components, "rapl:nvml");
     assert_string_equal(config.interval, "50ms:nvml:1s");
@@ -96,11 +93,10 @@ static void test_each_key_in_the_file(void **state)
     config_clear(&config);
 }
 
-static void test_a_word_wins_over_the_file(void **state)
+TEST(a_word_wins_over_the_file)
 {
     struct config config;
 
-    (void)state;
     write_file("interval=1s\nformat=json\n");
     config = load("interval=2s");
     assert_string_equal(config.interval, "2s");
@@ -112,7 +108,7 @@ static void test_a_word_wins_over_the_file(void **state)
     config_clear(&config);
 }
 
-static void test_bad_lines(void **state)
+TEST(bad_lines)
 {
     static const struct {
         const char *line, *hint;
@@ -136,7 +132,6 @@ static void test_bad_lines(void **state)
         {"format=csv\nformat=json", "format is already set in line 1"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct config config = load_file(cases[i].line);
 
@@ -150,12 +145,11 @@ static void test_bad_lines(void **state)
     }
 }
 
-static void test_the_good_lines_count_among_bad_ones(void **state)
+TEST(the_good_lines_count_among_bad_ones)
 {
     struct config config =
         load_file("interval=x\nformat=json\nspeed\n[ipmi]\nhost=h\nx=y\n[apapi]\nsampler_nice=3\n");
 
-    (void)state;
     assert_int_equal(complaint_count, 3);
     assert_int_equal(config.format, CONFIG_JSON);
     assert_int_equal(config.sampler_nice, 3);
@@ -166,14 +160,13 @@ static void test_the_good_lines_count_among_bad_ones(void **state)
     config_clear(&config);
 }
 
-static void test_all_settings_of_sections_fit(void **state)
+TEST(all_settings_of_sections_fit)
 {
     static char text[8192];
     const char *section, *key, *help;
     struct config config;
     size_t count = 0;
 
-    (void)state;
     text[0] = '\0';
     for (; (section = config_section_key(count, &key, &help)); count++) {
         snprintf(text + strlen(text), sizeof text - strlen(text), "[%s]\n%s=x\n", section, key);
@@ -198,12 +191,11 @@ static void refused(int code, const char *hint)
     assert_defaults(&config);
 }
 
-static void test_what_is_no_text_file(void **state)
+TEST(what_is_no_text_file)
 {
     static char large[CONFIG_FILE_MAX + 1];
     struct config config;
 
-    (void)state;
     write_bytes("format=csv\n\0", 12);
     refused(EINVAL, "byte 0");
     memset(large, '#', sizeof large);
@@ -222,9 +214,8 @@ static void test_what_is_no_text_file(void **state)
     rmdir(path);
 }
 
-static void test_root_reads_only_what_root_alone_can_write(void **state)
+TEST(root_reads_only_what_root_alone_can_write)
 {
-    (void)state;
     if (geteuid() != 0) {
         skip_because("needs root");
     }
@@ -238,19 +229,4 @@ static void test_root_reads_only_what_root_alone_can_write(void **state)
     refused(EPERM, "chown");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_gives_the_defaults),
-        cmocka_unit_test(test_a_missing_file_matters_only_if_it_was_named),
-        cmocka_unit_test(test_each_key_in_the_file),
-        cmocka_unit_test(test_a_word_wins_over_the_file),
-        cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_the_good_lines_count_among_bad_ones),
-        cmocka_unit_test(test_all_settings_of_sections_fit),
-        cmocka_unit_test(test_what_is_no_text_file),
-        cmocka_unit_test(test_root_reads_only_what_root_alone_can_write),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_base);
-}
+ALL_TESTS_IN(make_folder, remove_base)

@@ -7,12 +7,11 @@
 #include "unit/config_fixture.h"
 
 /* The same table serves plugstack.conf. */
-static void test_each_key_as_a_word(void **state)
+TEST(each_key_as_a_word)
 {
     const char *help;
     const char *name;
 
-    (void)state;
     write_file("");
     for (size_t i = 0; (name = config_key(i, &help)); i++) {
         const char *value = strcmp(name, "enabled") == 0            ? "no"
@@ -41,11 +40,10 @@ static void test_each_key_as_a_word(void **state)
     }
 }
 
-static void test_off_is_no_default(void **state)
+TEST(off_is_no_default)
 {
     struct config config;
 
-    (void)state;
     write_file("default=rapl");
     config = load("default=off");
     assert_int_equal(complaint_count, 0);
@@ -53,7 +51,7 @@ static void test_off_is_no_default(void **state)
     config_clear(&config);
 }
 
-static void test_enabled_everywhere_or_in_single_partitions(void **state)
+TEST(enabled_everywhere_or_in_single_partitions)
 {
     static const struct {
         const char *word;
@@ -66,7 +64,6 @@ static void test_enabled_everywhere_or_in_single_partitions(void **state)
         {"enabled=no:gpu:no", false, false, false, false, true},
     };
 
-    (void)state;
     write_file("");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct config config = load(cases[i].word);
@@ -149,19 +146,17 @@ static void assert_refused(const char *word, const char *hint)
     config_clear(&config);
 }
 
-static void test_a_bad_value_is_named_and_has_no_effect(void **state)
+TEST(a_bad_value_is_named_and_has_no_effect)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad_values); i++) {
         assert_refused(bad_values[i].word, bad_values[i].hint);
     }
 }
 
-static void test_a_bad_value_in_the_file_is_reported_with_its_line(void **state)
+TEST(a_bad_value_in_the_file_is_reported_with_its_line)
 {
     char where[96];
 
-    (void)state;
     snprintf(where, sizeof where, "%s:2: '", path);
     for (size_t i = 0; i < COUNT_OF(bad_values); i++) {
         char text[200];
@@ -177,7 +172,7 @@ static void test_a_bad_value_in_the_file_is_reported_with_its_line(void **state)
     }
 }
 
-static void test_an_unknown_word_is_named_with_what_is_valid(void **state)
+TEST(an_unknown_word_is_named_with_what_is_valid)
 {
     static const struct {
         const char *word, *hint;
@@ -187,15 +182,13 @@ static void test_an_unknown_word_is_named_with_what_is_valid(void **state)
                  {"", "libexec_dir"},
                  {"rapl", "min_interval"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_refused(cases[i].word, cases[i].hint);
     }
 }
 
-static void test_names(void **state)
+TEST(names)
 {
-    (void)state;
     assert_true(config_names_have("alice, bob ,1002", "bob"));
     assert_true(config_names_have("alice, bob ,1002", "1002"));
     assert_true(config_names_have("alice", "alice"));
@@ -205,29 +198,14 @@ static void test_names(void **state)
     assert_false(config_names_have("", ""));
 }
 
-static void test_cpus(void **state)
+TEST(cpus)
 {
     cpu_set_t cpus;
 
-    (void)state;
     assert_int_equal(config_cpus("0,4-6,1023", &cpus, NULL), 0);
     assert_int_equal(CPU_COUNT(&cpus), 5);
     assert_true(CPU_ISSET(6, &cpus) && CPU_ISSET(1023, &cpus));
     assert_int_equal(config_cpus("", &cpus, NULL), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_key_as_a_word),
-        cmocka_unit_test(test_off_is_no_default),
-        cmocka_unit_test(test_enabled_everywhere_or_in_single_partitions),
-        cmocka_unit_test(test_a_bad_value_is_named_and_has_no_effect),
-        cmocka_unit_test(test_a_bad_value_in_the_file_is_reported_with_its_line),
-        cmocka_unit_test(test_an_unknown_word_is_named_with_what_is_valid),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_cpus),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_base);
-}
+ALL_TESTS_IN(make_folder, remove_base)

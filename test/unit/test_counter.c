@@ -128,18 +128,16 @@ static void run_sequence(const struct sequence *s)
     }
 }
 
-static void test_sequences(void **state)
+TEST(sequences)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sequences); i++) {
         run_sequence(&sequences[i]);
     }
 }
 
 /* Any increments below the range, read at any times that keep the guard, add up exactly. */
-static void test_random_walks_add_up(void **state)
+TEST(random_walks_add_up)
 {
-    (void)state;
     srand48(20260101);
     for (int walk = 0; walk < 2000; walk++) {
         uint64_t range_max = 1000000 + (uint64_t)lrand48() * 100;
@@ -170,13 +168,12 @@ static void test_random_walks_add_up(void **state)
  * has missed to the end is not known: that time is not covered, nor is the interval in which it ran
  * last, as it may have stopped in the middle of that.
  */
-static void test_standstills(void **state)
+TEST(standstills)
 {
     static const struct {
         uint64_t from_tick, to_tick, total, covered_ticks;
     } cases[] = {{10, 30, 500000000, 50}, {20, 51, 200000000, 19}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         begin(65712999613);
         for (uint64_t tick = 0; tick <= 50; tick++) {
@@ -197,7 +194,7 @@ static void test_standstills(void **state)
  * still, it has missed that, through its end or not. If the latest one found it moved, nobody
  * knows: it may have stopped in the second before.
  */
-static void test_leaps_after_an_outage(void **state)
+TEST(leaps_after_an_outage)
 {
     static const struct {
         uint64_t first, still_ticks, total, resets, wraps, covered_ticks;
@@ -205,7 +202,6 @@ static void test_leaps_after_an_outage(void **state)
                  {0, 1, 1130000000, 0, 0, 14},
                  {65712000000, 1, 1130000000, 0, 1, 14}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const uint64_t uj[] = {1110000000, 1120000000, 1130000000};
         uint64_t raw = cases[i].first, tick = 10;
@@ -228,11 +224,10 @@ static void test_leaps_after_an_outage(void **state)
     }
 }
 
-static void test_full_64_bits_are_exact(void **state)
+TEST(full_64_bits_are_exact)
 {
     const uint64_t start = (UINT64_C(1) << 53) + 1;
 
-    (void)state;
     apapi_counter_init(&counter, &steps, INFINITY);
     add(start, 1);
     add(start + 1, 2);
@@ -241,9 +236,8 @@ static void test_full_64_bits_are_exact(void **state)
     assert_int_equal(counter.total, UINT64_MAX - start);
 }
 
-static void test_decrease_without_range_is_a_reset(void **state)
+TEST(decrease_without_range_is_a_reset)
 {
-    (void)state;
     apapi_counter_init(&counter, &steps, INFINITY);
     add(1000, 1);
     assert_int_equal(add(3, 2), APAPI_COUNT_DOUBTED);
@@ -253,18 +247,17 @@ static void test_decrease_without_range_is_a_reset(void **state)
 }
 
 /* 65.7 kJ at 2 kW last 32.9 s: read at least every 8.2 s. */
-static void test_guard(void **state)
+TEST(guard)
 {
     const struct apapi_event unbounded = {.guard_j = 0, .scale = 1};
 
-    (void)state;
     event = energy_event(65712999613);
     assert_in_range(apapi_event_guard_ns(&event), 8214000000, 8215000000);
     assert_true(apapi_event_guard_ns(&unbounded) == UINT64_MAX);
 }
 
 /* After an outage and reopening of the source, only what is certain is counted. */
-static void test_reopened(void **state)
+TEST(reopened)
 {
     static const struct {
         uint64_t before, after, pause_s;
@@ -280,7 +273,6 @@ static void test_reopened(void **state)
         {65712999000, 1000000, 60, false, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         uint64_t now_ns = 1 + cases[i].pause_s * 1000000000;
 
@@ -317,9 +309,8 @@ static const struct still stills[] = {
     {"never a move: that is said elsewhere", MS, 30, 0, 0, 0, 30},
 };
 
-static void test_standstills_at_the_ends(void **state)
+TEST(standstills_at_the_ends)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(stills); i++) {
         const struct still *still = &stills[i];
         uint64_t moved = still->still + still->moving;
@@ -339,21 +330,4 @@ static void test_standstills_at_the_ends(void **state)
         }
         assert_int_equal(counter.incidents.stalls, 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_random_walks_add_up),
-        cmocka_unit_test(test_standstills),
-        cmocka_unit_test(test_standstills_at_the_ends),
-        cmocka_unit_test(test_leaps_after_an_outage),
-        cmocka_unit_test(test_full_64_bits_are_exact),
-        cmocka_unit_test(test_decrease_without_range_is_a_reset),
-        cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_reopened),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

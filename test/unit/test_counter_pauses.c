@@ -69,9 +69,8 @@ static const struct {
      0},
 };
 
-static void test_lengthy_readings(void **state)
+TEST(lengthy_readings)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(lengthy_cases); i++) {
         uint64_t elapsed_ms, missed_ms;
 
@@ -98,7 +97,7 @@ static void test_lengthy_readings(void **state)
 }
 
 /* A pause that may have hidden a wrap is flagged, also where PAPI hides the wraps themselves. */
-static void test_pauses(void **state)
+TEST(pauses)
 {
     static const struct {
         uint64_t range_max;
@@ -107,7 +106,6 @@ static void test_pauses(void **state)
     } cases[] = {{0, 256, TICK_NS, 10 * TICK_NS},
                  {65712999613, 65712.999613, 20 * UINT64_C(1000000000), 40 * UINT64_C(1000000000)}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         event = energy_event(cases[i].range_max);
         event.guard_j = cases[i].guard_j;
@@ -122,13 +120,12 @@ static void test_pauses(void **state)
 
 /* So is a standstill, however often it was read: whole wraps may have passed before it moves again.
  */
-static void test_a_standstill_may_hide_wraps(void **state)
+TEST(a_standstill_may_hide_wraps)
 {
     static const struct {
         uint64_t still_ticks, gaps;
     } cases[] = {{0, 0}, {200, 0}, {400, 1}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         uint64_t tick = 2;
 
@@ -145,7 +142,7 @@ static void test_a_standstill_may_hide_wraps(void **state)
 }
 
 /* A counter that moves every 50 ms, and a pause of 2 s without readings: one gap, no new period. */
-static void test_a_pause_is_no_update_period(void **state)
+TEST(a_pause_is_no_update_period)
 {
     static const struct {
         uint64_t at_ms, uj;
@@ -153,7 +150,6 @@ static void test_a_pause_is_no_update_period(void **state)
         {1, 0},         {25, 1000000},  {49, 1000000},     {73, 2000000},     {97, 2000000},
         {121, 3000000}, {145, 3000000}, {2145, 203000000}, {2146, 203000000}, {2170, 203000000}};
 
-    (void)state;
     event = energy_event(1000000000); /* 0.5 s at 2 kW */
     event.update_ns = 50 * MS;
     apapi_counter_init(&counter, &event, MAX_W);
@@ -167,11 +163,10 @@ static void test_a_pause_is_no_update_period(void **state)
 
 /* After a standstill in which whole wraps may hide, a value that has passed the end is a restart.
  */
-static void test_a_wrap_after_a_long_standstill_is_a_restart(void **state)
+TEST(a_wrap_after_a_long_standstill_is_a_restart)
 {
     uint64_t tick = 2;
 
-    (void)state;
     begin(1000000000); /* 0.5 s at 2 kW */
     add(700000000, 1);
     add(710000000, 1 + TICK_NS);
@@ -186,29 +181,14 @@ static void test_a_wrap_after_a_long_standstill_is_a_restart(void **state)
 }
 
 /* What is read first may be as old as the beginning of its reading. */
-static void test_a_pause_within_a_reading(void **state)
+TEST(a_pause_within_a_reading)
 {
     struct apapi_increment increment;
 
-    (void)state;
     begin(65712999613); /* 33 s at 2 kW */
     apapi_counter_add(&counter, 0, (struct apapi_moment){1, 40000 * MS}, &increment);
     add(1000000, 40100 * MS);
     assert_int_equal(counter.incidents.gaps, 1);
     add(2000000, 40200 * MS);
     assert_int_equal(counter.incidents.gaps, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengthy_readings),
-        cmocka_unit_test(test_pauses),
-        cmocka_unit_test(test_a_standstill_may_hide_wraps),
-        cmocka_unit_test(test_a_pause_is_no_update_period),
-        cmocka_unit_test(test_a_wrap_after_a_long_standstill_is_a_restart),
-        cmocka_unit_test(test_a_pause_within_a_reading),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

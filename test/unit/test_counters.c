@@ -42,9 +42,8 @@ static void assert_list(const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void test_list_as_in_the_environment(void **state)
+TEST(list_as_in_the_environment)
 {
-    (void)state;
     assert_int_equal(counters_parse(&list, " A , perf::B=instant,,C=delta,"), 0);
     assert_list("A perf::B! C ");
     assert_int_equal(counters_parse(&list, ""), 0);
@@ -52,27 +51,24 @@ static void test_list_as_in_the_environment(void **state)
 }
 
 /* PAPI gives an event without a word the word of the one before it. */
-static void test_instant_is_for_its_event_alone(void **state)
+TEST(instant_is_for_its_event_alone)
 {
-    (void)state;
     counters_parse(&list, "A=instant,B,C=delta,D");
     assert_list("A! B C D ");
 }
 
-static void test_gauges_are_instant(void **state)
+TEST(gauges_are_instant)
 {
-    (void)state;
     counters_parse(&list, "nvml:::x:power,coretemp:::temperature1,x:::power=delta,"
                           "nvml:::total_energy_consumption,hw:mask=2");
     assert_list("nvml:::x:power! coretemp:::temperature1! x:::power "
                 "nvml:::total_energy_consumption hw:mask=2 ");
 }
 
-static void test_too_many_and_too_long(void **state)
+TEST(too_many_and_too_long)
 {
     char text[3 * 40 + COUNTER_NAME_SIZE + 8] = "";
 
-    (void)state;
     for (int i = 0; i < 40; i++) {
         sprintf(text + strlen(text), "%c%c,", 'a' + i / 26, 'a' + i % 26);
     }
@@ -81,9 +77,8 @@ static void test_too_many_and_too_long(void **state)
     assert_int_equal(list.count, COUNTER_EVENTS_MAX);
 }
 
-static void test_events_that_exist(void **state)
+TEST(events_that_exist)
 {
-    (void)state;
     apapi_region_begin("any");
     apapi_region_end("any");
     list = *tally_events();
@@ -103,12 +98,11 @@ static int (*of_fake(const char *name))(const char *)
     return function;
 }
 
-static void test_other_components_are_off(void **state)
+TEST(other_components_are_off)
 {
     static const char *const off[] = {"other", "fak"};
     static const char *const on[] = {"fake", "perf_event", "perf_event_uncore"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(off); i++) {
         assert_int_equal(of_fake("fake_counters_disabled")(off[i]), 1);
     }
@@ -129,9 +123,8 @@ static uint32_t node_of(const char *name)
     return node - 1;
 }
 
-static void test_sums_of_passes(void **state)
+TEST(sums_of_passes)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(apapi_region_begin("outer"), 0);
         apapi_region_begin("inner");
@@ -161,11 +154,10 @@ static void *run_thread(void *context)
 }
 
 /* A thread that follows another one in its slot adds to it. */
-static void test_threads(void **state)
+TEST(threads)
 {
     pthread_t thread;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
         pthread_join(thread, NULL);
@@ -186,20 +178,18 @@ static void *run_threads_sets(void *context)
     return context;
 }
 
-static void test_nothing_is_left_of_a_thread(void **state)
+TEST(nothing_is_left_of_a_thread)
 {
     int before = of_fake("fake_counters_sets")(NULL);
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, run_threads_sets, NULL), 0);
     pthread_join(thread, NULL);
     assert_int_equal(of_fake("fake_counters_sets")(NULL), before);
 }
 
-static void test_more_readings_than_are_kept(void **state)
+TEST(more_readings_than_are_kept)
 {
-    (void)state;
     apapi_region_begin("readings");
     for (int i = 0; i < TALLY_READS + 5; i++) {
         apapi_region_read("readings");
@@ -210,9 +200,8 @@ static void test_more_readings_than_are_kept(void **state)
     assert_int_equal(sums.read_totals[TALLY_READS - 1][TOT_INS], TALLY_READS * READING);
 }
 
-static void test_failing_readings_add_nothing(void **state)
+TEST(failing_readings_add_nothing)
 {
-    (void)state;
     apapi_region_begin("failing");
     setenv("FAKE_COUNTERS_FAIL", "0", 1);
     apapi_region_end("failing");
@@ -224,9 +213,8 @@ static void test_failing_readings_add_nothing(void **state)
     assert_int_equal(sums.totals[TOT_INS], 0);
 }
 
-static void test_overlapping_regions_go_on(void **state)
+TEST(overlapping_regions_go_on)
 {
-    (void)state;
     apapi_region_begin("first");
     apapi_region_begin("second");
     apapi_region_begin("third");
@@ -240,9 +228,8 @@ static void test_overlapping_regions_go_on(void **state)
     assert_int_equal(apapi_hl_region_end("second"), PAPI_EINVAL);
 }
 
-static void test_results_are_those_of_papi(void **state)
+TEST(results_are_those_of_papi)
 {
-    (void)state;
     assert_int_equal(apapi_hl_set_events("EXTRA"), PAPI_EMISC); /* regions count already */
     assert_int_equal(apapi_hl_region_begin("papi"), PAPI_OK);
     assert_int_equal(apapi_hl_region_begin("papi"), PAPI_OK);
@@ -256,12 +243,11 @@ static void test_results_are_those_of_papi(void **state)
 }
 
 /* The counters are the parent's. */
-static void test_child_of_a_fork_counts_nothing(void **state)
+TEST(child_of_a_fork_counts_nothing)
 {
     int status;
     pid_t child;
 
-    (void)state;
     apapi_region_begin("fork");
     child = fork();
     if (child == 0) {
@@ -276,24 +262,4 @@ static void test_child_of_a_fork_counts_nothing(void **state)
     assert_int_equal(sums.totals[TOT_INS], READING);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list_as_in_the_environment),
-        cmocka_unit_test(test_instant_is_for_its_event_alone),
-        cmocka_unit_test(test_gauges_are_instant),
-        cmocka_unit_test(test_too_many_and_too_long),
-        cmocka_unit_test(test_events_that_exist),
-        cmocka_unit_test(test_other_components_are_off),
-        cmocka_unit_test(test_sums_of_passes),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_nothing_is_left_of_a_thread),
-        cmocka_unit_test(test_more_readings_than_are_kept),
-        cmocka_unit_test(test_failing_readings_add_nothing),
-        cmocka_unit_test(test_overlapping_regions_go_on),
-        cmocka_unit_test(test_results_are_those_of_papi),
-        cmocka_unit_test(test_child_of_a_fork_counts_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, count_events, NULL);
-}
+ALL_TESTS_IN(count_events, NULL)

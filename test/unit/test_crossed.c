@@ -3,11 +3,10 @@
 
 #include "unit/unit.h"
 
-static void test_lines_are_added_in_order_of_time(void **state)
+TEST(lines_are_added_in_order_of_time)
 {
     struct apapi_record record = {.crossings = 1, .crossing_count = 1};
 
-    (void)state;
     record.crossing = calloc(1, sizeof *record.crossing);
     assert_non_null(record.crossing);
     record.crossing[0].unix_ns = 2000;
@@ -28,7 +27,7 @@ static void test_lines_are_added_in_order_of_time(void **state)
     apapi_record_clear(&record);
 }
 
-static void test_malformed_lines_are_left_out(void **state)
+TEST(malformed_lines_are_left_out)
 {
     static const char *const bad[] = {
         "",
@@ -45,7 +44,6 @@ static void test_malformed_lines_are_left_out(void **state)
     };
     struct apapi_record record = {0};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         crossings_read(&record, bad[i]);
     }
@@ -53,26 +51,14 @@ static void test_malformed_lines_are_left_out(void **state)
     assert_null(record.crossing);
 }
 
-static void test_no_more_than_a_record_may_have(void **state)
+TEST(no_more_than_a_record_may_have)
 {
     struct apapi_record record = {0};
 
-    (void)state;
     for (int i = 0; i < APAPI_CROSSINGS_MAX + 5; i++) {
         crossings_read(&record, "1000 1\tbudget of 1J\tlog\t\n");
     }
     assert_int_equal(record.crossings, APAPI_CROSSINGS_MAX + 5);
     assert_int_equal(record.crossing_count, APAPI_CROSSINGS_MAX);
     apapi_record_clear(&record);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_are_added_in_order_of_time),
-        cmocka_unit_test(test_malformed_lines_are_left_out),
-        cmocka_unit_test(test_no_more_than_a_record_may_have),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,9 +38,8 @@ static double seconds(uint64_t time_ns)
     return ((double)time_ns - (double)START_NS) / 1e9;
 }
 
-static void test_every_on_a_ramp(void **state)
+TEST(every_on_a_ramp)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_EVERY, 25);
     assert_false(count_at(0, 0));
     assert_false(count_at(1, 10));
@@ -57,9 +56,8 @@ static void test_every_on_a_ramp(void **state)
     assert_false(count_at(14, 130));
 }
 
-static void test_every_begins_with_the_first_total(void **state)
+TEST(every_begins_with_the_first_total)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_EVERY, 100);
     assert_false(count_at(0, 950));
     assert_false(count_at(1, 1049));
@@ -69,11 +67,10 @@ static void test_every_begins_with_the_first_total(void **state)
 }
 
 /* No crossing is lost to rounding, however many there were and however large the counter is. */
-static void test_every_with_64_bits(void **state)
+TEST(every_with_64_bits)
 {
     const uint64_t far = UINT64_C(1) << 63;
 
-    (void)state;
     begin(APAPI_OVERFLOW_EVERY, 3);
     assert_false(count_at(0, 0));
     assert_true(count_at(1, far));
@@ -86,11 +83,10 @@ static void test_every_with_64_bits(void **state)
     assert_int_equal(crossing.count, 1);
 }
 
-static void test_every_of_a_fraction(void **state)
+TEST(every_of_a_fraction)
 {
     uint64_t count = 0;
 
-    (void)state;
     begin(APAPI_OVERFLOW_EVERY, 0.1);
     assert_false(count_at(0, 0));
     for (int i = 1; i <= 100000; i++) {
@@ -100,12 +96,11 @@ static void test_every_of_a_fraction(void **state)
 }
 
 /* Joules of a domain are counts times a scale that is no double; so is the level. */
-static void test_a_level_that_is_reached_but_for_rounding(void **state)
+TEST(a_level_that_is_reached_but_for_rounding)
 {
     const double scale = 1e-6;
     uint64_t count = 0;
 
-    (void)state;
     begin(APAPI_OVERFLOW_EVERY, 6 * (1000 * 1e-6));
     assert_false(count_at(0, 0));
     for (int i = 1; i <= 2000; i++) {
@@ -117,18 +112,16 @@ static void test_a_level_that_is_reached_but_for_rounding(void **state)
     assert_true(count_at(1, 6000.0L * scale));
 }
 
-static void test_units(void **state)
+TEST(units)
 {
-    (void)state;
     assert_true(limit_level(1, 1e-6) == 1000000);
     assert_true(limit_level(5000, 6.103515625e-05) == 81920000);
     assert_true(limit_level(1.5, 1) == 1.5L);
     assert_true(limit_level(-3, 1) == -3);
 }
 
-static void test_a_total_is_reached_once(void **state)
+TEST(a_total_is_reached_once)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_TOTAL, 50);
     assert_false(count_at(0, 0));
     assert_false(count_at(1, 49));
@@ -143,9 +136,8 @@ static void test_a_total_is_reached_once(void **state)
     assert_within(seconds(crossing.time_ns), 5, 1e-9);
 }
 
-static void test_a_total_that_is_reached_already(void **state)
+TEST(a_total_that_is_reached_already)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_TOTAL, 50);
     assert_true(count_at(3, 70));
     assert_within(seconds(crossing.time_ns), 3, 1e-9);
@@ -153,9 +145,8 @@ static void test_a_total_that_is_reached_already(void **state)
 }
 
 /* The sum of several components is read more often than each of them. */
-static void test_a_total_knows_its_own_previous_time(void **state)
+TEST(a_total_knows_its_own_previous_time)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_TOTAL, 50);
     assert_false(count_at(0, 0));
     assert_false(count_at(9.9, 40));
@@ -164,9 +155,8 @@ static void test_a_total_knows_its_own_previous_time(void **state)
     assert_within(seconds(crossing.time_ns), 5, 1e-9);
 }
 
-static void test_no_crossing_is_before_the_one_before(void **state)
+TEST(no_crossing_is_before_the_one_before)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_EVERY, 10);
     assert_false(count_at(0, 0));
     assert_true(count_at(9, 10));
@@ -175,9 +165,8 @@ static void test_no_crossing_is_before_the_one_before(void **state)
     assert_true(seconds(crossing.time_ns) >= 9);
 }
 
-static void test_above(void **state)
+TEST(above)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_ABOVE, 600);
     assert_false(level_at(0, 500));
     assert_false(level_at(1, 600));
@@ -190,9 +179,8 @@ static void test_above(void **state)
     assert_within(seconds(crossing.time_ns), 4.5, 1e-9);
 }
 
-static void test_below(void **state)
+TEST(below)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_BELOW, -5);
     assert_false(level_at(0, 0));
     assert_true(level_at(1, -10));
@@ -203,18 +191,16 @@ static void test_below(void **state)
     assert_true(level_at(5, -6));
 }
 
-static void test_a_level_that_is_passed_from_the_start(void **state)
+TEST(a_level_that_is_passed_from_the_start)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_ABOVE, 600);
     assert_true(level_at(0, 650));
     assert_within(crossing.value, 650, 1e-9);
     assert_false(level_at(1, 650));
 }
 
-static void test_hysteresis(void **state)
+TEST(hysteresis)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_ABOVE, 600);
     threshold.hysteresis = 50;
     assert_true(level_at(0, 610));
@@ -226,9 +212,8 @@ static void test_hysteresis(void **state)
     assert_true(level_at(6, 610));
 }
 
-static void test_hold(void **state)
+TEST(hold)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_ABOVE, 600);
     threshold.hold_ns = 10 * S;
     assert_false(level_at(0, 500));
@@ -240,9 +225,8 @@ static void test_hold(void **state)
     assert_false(level_at(30, 700));
 }
 
-static void test_hold_begins_again(void **state)
+TEST(hold_begins_again)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_ABOVE, 600);
     threshold.hold_ns = 10 * S;
     assert_false(level_at(0, 700));
@@ -254,9 +238,8 @@ static void test_hold_begins_again(void **state)
 }
 
 /* It is held until it goes back, even if no reading was made in between. */
-static void test_hold_ends_between_readings(void **state)
+TEST(hold_ends_between_readings)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_ABOVE, 600);
     threshold.hold_ns = 10 * S;
     assert_false(level_at(0, 700));
@@ -269,9 +252,8 @@ static void test_hold_ends_between_readings(void **state)
     assert_false(level_at(20, 700));
 }
 
-static void test_hold_with_hysteresis(void **state)
+TEST(hold_with_hysteresis)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_BELOW, 100);
     threshold.hold_ns = 2 * S;
     threshold.hysteresis = 10;
@@ -280,9 +262,8 @@ static void test_hold_with_hysteresis(void **state)
     assert_true(level_at(2, 90));
 }
 
-static void test_what_is_not_known_is_not_held(void **state)
+TEST(what_is_not_known_is_not_held)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_ABOVE, 600);
     threshold.hold_ns = 10 * S;
     assert_false(level_at(0, 700));
@@ -298,9 +279,8 @@ static void test_what_is_not_known_is_not_held(void **state)
 }
 
 /* The issue of each reading is a ramp of any slope: time within a reading, value within 0.5 %. */
-static void test_a_ramp_of_power(void **state)
+TEST(a_ramp_of_power)
 {
-    (void)state;
     begin(APAPI_OVERFLOW_ABOVE, 333);
     for (int i = 0; i < 1000; i++) {
         double begin_s = i * 0.7, end_s = begin_s + 0.7;
@@ -311,32 +291,4 @@ static void test_a_ramp_of_power(void **state)
     }
     assert_differs_less(seconds(crossing.time_ns), 333 / 1.9, 0.7);
     assert_within(crossing.value, 333, 0.005);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_on_a_ramp),
-        cmocka_unit_test(test_every_begins_with_the_first_total),
-        cmocka_unit_test(test_every_with_64_bits),
-        cmocka_unit_test(test_every_of_a_fraction),
-        cmocka_unit_test(test_a_level_that_is_reached_but_for_rounding),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_a_total_is_reached_once),
-        cmocka_unit_test(test_a_total_that_is_reached_already),
-        cmocka_unit_test(test_a_total_knows_its_own_previous_time),
-        cmocka_unit_test(test_no_crossing_is_before_the_one_before),
-        cmocka_unit_test(test_above),
-        cmocka_unit_test(test_below),
-        cmocka_unit_test(test_a_level_that_is_passed_from_the_start),
-        cmocka_unit_test(test_hysteresis),
-        cmocka_unit_test(test_hold),
-        cmocka_unit_test(test_hold_begins_again),
-        cmocka_unit_test(test_hold_ends_between_readings),
-        cmocka_unit_test(test_hold_with_hysteresis),
-        cmocka_unit_test(test_what_is_not_known_is_not_held),
-        cmocka_unit_test(test_a_ramp_of_power),
-    };
-
-    return cmocka_run_group_tests_name("crossing", tests, NULL, NULL);
 }

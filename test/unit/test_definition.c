@@ -19,13 +19,12 @@ static struct apapi_eventops *ops_of(const char *name, const char *rest)
     return ops;
 }
 
-static void test_the_users_definition_comes_first(void **state)
+TEST(the_users_definition_comes_first)
 {
     const char *rest = "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1";
     struct apapi_event_rules rules = {0};
     struct apapi_event event = {.name = "a:::b"}, other = {.name = "a:::c"};
 
-    (void)state;
     rules.user_ops = ops_of("a:::*b", rest);
     rules.default_ops = ops_of("a:::[bc]", rest);
     assert_ptr_equal(apapi_event_rules_define(&rules, &event),
@@ -38,7 +37,7 @@ static void test_the_users_definition_comes_first(void **state)
     apapi_event_rules_clear(&rules);
 }
 
-static void test_events_without_a_definition(void **state)
+TEST(events_without_a_definition)
 {
     static const struct {
         enum apapi_kind kind;
@@ -55,7 +54,6 @@ static void test_events_without_a_definition(void **state)
         {(enum apapi_kind)99, false, APAPI_OP1_NOP, 7, 0, "own", "-"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         struct apapi_event event = {
             .unit = "own", .kind = kinds[i].kind, .accumulates = kinds[i].accumulates, .scale = 1};
@@ -77,7 +75,7 @@ static void assert_close(double got, double wanted)
 }
 
 /* 50 W over 100 ms, as three sources and two styles of definition count it. */
-static void test_factors_meet_the_sources_units(void **state)
+TEST(factors_meet_the_sources_units)
 {
     static const char *const automatic =
         "APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_ALL,auto,energy,kJ,1000,power,W,1";
@@ -90,7 +88,6 @@ static void test_factors_meet_the_sources_units(void **state)
     } cases[] = {{automatic, 1e-6}, {automatic, 1e-9}, {automatic, 0x1p-32}, {legacy, 0x1p-31}};
     double joules = 5, ns = 1e8;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_eventops *ops = ops_of("e", cases[i].definition);
         struct apapi_event event = {
@@ -104,7 +101,7 @@ static void test_factors_meet_the_sources_units(void **state)
     }
 }
 
-static void test_time_of_each_operation(void **state)
+TEST(time_of_each_operation)
 {
     static const struct {
         const char *operation;
@@ -117,7 +114,6 @@ static void test_time_of_each_operation(void **state)
         {"APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME", 8e9},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(operations); i++) {
         struct apapi_event event = {.scale = 0.5};
 
@@ -138,7 +134,7 @@ static void test_time_of_each_operation(void **state)
 }
 
 /* What the source leaves open is filled in; what it knows is kept. */
-static void test_events_are_completed(void **state)
+TEST(events_are_completed)
 {
     static const struct {
         const char *definition; /* from the maximum on */
@@ -171,7 +167,6 @@ static void test_events_are_completed(void **state)
          APAPI_DOMAIN_NODE},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_event event = {.kind = cases[i].kind, .scale = 1};
         char line[256];
@@ -192,14 +187,13 @@ static void test_events_are_completed(void **state)
     }
 }
 
-static void test_no_definition_moves_an_estimate_into_a_domain(void **state)
+TEST(no_definition_moves_an_estimate_into_a_domain)
 {
     struct apapi_event event = {
         .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = 1, .estimated = true};
     struct apapi_eventops *ops = ops_of("e", "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,"
                                              "auto,energy,J,1,-,-,1,energy,package");
 
-    (void)state;
     apapi_definition_complete(apapi_eventops_at(ops, 0), &event);
     assert_int_equal(event.domain, APAPI_DOMAIN_NONE);
     event.estimated = false;
@@ -208,7 +202,7 @@ static void test_no_definition_moves_an_estimate_into_a_domain(void **state)
     apapi_eventops_destroy(ops);
 }
 
-static void test_definitions_that_contradict_the_source(void **state)
+TEST(definitions_that_contradict_the_source)
 {
     static const struct {
         const char *definition;
@@ -224,7 +218,6 @@ static void test_definitions_that_contradict_the_source(void **state)
         {"0,power,W,1E6,p,W,1", "e: defined as power in W, the source gives energy"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_event event = {
             .name = "e", .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = 1e-6};
@@ -246,7 +239,7 @@ static void test_definitions_that_contradict_the_source(void **state)
 }
 
 /* 120 W from a source with bare microwatts: the result is W and J, and the event is a power. */
-static void test_default_definition_of_an_amd_gpu(void **state)
+TEST(default_definition_of_an_amd_gpu)
 {
     struct apapi_environment environment = {0};
     struct apapi_event_rules rules;
@@ -254,7 +247,6 @@ static void test_default_definition_of_an_amd_gpu(void **state)
         .name = "rocm_smi:::power_average:device=0:sensor=0", .kind = APAPI_KIND_COUNT, .scale = 1};
     const struct apapi_definition *d;
 
-    (void)state;
     assert_int_equal(
         apapi_event_rules_load(&rules, &environment, source_file("config"), NULL, NULL), 0);
     d = apapi_event_rules_define(&rules, &event);
@@ -266,20 +258,4 @@ static void test_default_definition_of_an_amd_gpu(void **state)
     assert_close(120e6 / apapi_definition_divisor(d, &event, 0), 120);
     assert_close(120e6 * 1e9 / apapi_definition_divisor(d, &event, 1), 120);
     apapi_event_rules_clear(&rules);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_users_definition_comes_first),
-        cmocka_unit_test(test_events_without_a_definition),
-        cmocka_unit_test(test_factors_meet_the_sources_units),
-        cmocka_unit_test(test_time_of_each_operation),
-        cmocka_unit_test(test_events_are_completed),
-        cmocka_unit_test(test_no_definition_moves_an_estimate_into_a_domain),
-        cmocka_unit_test(test_definitions_that_contradict_the_source),
-        cmocka_unit_test(test_default_definition_of_an_amd_gpu),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

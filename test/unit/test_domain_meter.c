@@ -104,9 +104,8 @@ static const struct row {
      NAN},
 };
 
-static void test_rows(void **state)
+TEST(rows)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct row *row = &rows[i];
         struct apapi_domain_result result;
@@ -129,13 +128,12 @@ static void test_rows(void **state)
 }
 
 /* It begins with the measurement, whenever the domain is read first. */
-static void test_domain_has_a_timeline(void **state)
+TEST(domain_has_a_timeline)
 {
     struct pair pair;
     struct apapi_domain_result result;
     uint64_t known_ns;
 
-    (void)state;
     start_pair(&pair);
     tick_pair(&pair, 2, 0, 0);
     tick_pair(&pair, 3, 10000000, 10000000);
@@ -149,14 +147,4 @@ static void test_domain_has_a_timeline(void **state)
     assert_about((double)known_ns, 4.0 * TICK_NS);
     assert_about(power_between(&result, 5, 6), 10);
     assert_true(power_between(&result, 3, 4) > power_between(&result, 2, 3));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_domain_has_a_timeline),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,11 +87,10 @@ static void assert_about(double value, double truth)
     assert_differs_less(value, truth, 1e-5);
 }
 
-static void events_are_marked_and_of_no_domain(void **state)
+TEST(events_are_marked_and_of_no_domain)
 {
     struct apapi_reader *reader = open_estimate();
 
-    (void)state;
     assert_int_equal(reader->count, 2);
     assert_string_equal(reader->events[ENERGY].name, "estimate:::NODE_ENERGY");
     assert_string_equal(reader->events[ENERGY].unit, "J");
@@ -108,7 +107,7 @@ static void events_are_marked_and_of_no_domain(void **state)
 }
 
 /* Guests are in user and nice already; idle, iowait and steal are no work of this machine. */
-static void only_busy_time_counts(void **state)
+TEST(only_busy_time_counts)
 {
     static const struct {
         const char *stat;
@@ -127,7 +126,6 @@ static void only_busy_time_counts(void **state)
         {"cpu  1025 200 300 40000 500 60 70\ncpu0 1\n", 0.25}, /* an older kernel */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_reader *reader;
 
@@ -141,13 +139,12 @@ static void only_busy_time_counts(void **state)
     write_stat(USUAL);
 }
 
-static void time_costs_the_idle_watts(void **state)
+TEST(time_costs_the_idle_watts)
 {
     uint64_t first_ns, opened_ns, last_ns;
     struct apapi_reader *reader;
     double energy_j;
 
-    (void)state;
     set_watts("1000", "100.5");
     first_ns = clock_monotonic_ns();
     reader = open_estimate();
@@ -163,7 +160,7 @@ static void time_costs_the_idle_watts(void **state)
     write_stat(USUAL);
 }
 
-static void what_is_no_cpu_time_is_refused(void **state)
+TEST(what_is_no_cpu_time_is_refused)
 {
     static const struct {
         const char *stat;
@@ -184,7 +181,6 @@ static void what_is_no_cpu_time_is_refused(void **state)
     struct apapi_reader *reader = open_estimate();
     struct apapi_error err;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         write_stat(cases[i].stat);
         assert_int_equal(error_of(reader), cases[i].error);
@@ -198,11 +194,10 @@ static void what_is_no_cpu_time_is_refused(void **state)
     write_stat(USUAL);
 }
 
-static void time_that_goes_back_is_reported_and_not_counted(void **state)
+TEST(time_that_goes_back_is_reported_and_not_counted)
 {
     struct apapi_reader *reader = open_estimate();
 
-    (void)state;
     write_stat("cpu  1100 200 300 40000 500 60 70 80 90 10\n");
     assert_about(value_of(reader, CPU_TIME), 1);
     write_stat("cpu  5 0 0 0 0 0 0 0 0 0\n");
@@ -213,7 +208,7 @@ static void time_that_goes_back_is_reported_and_not_counted(void **state)
     write_stat(USUAL);
 }
 
-static void settings_are_needed_and_checked(void **state)
+TEST(settings_are_needed_and_checked)
 {
     static const struct {
         const char *idle_w, *core_w, *says;
@@ -239,7 +234,6 @@ static void settings_are_needed_and_checked(void **state)
     };
     struct apapi_error err;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         set_watts(cases[i].idle_w, cases[i].core_w);
         assert_null(apapi_source_estimate.open("estimate", &err));
@@ -251,11 +245,10 @@ static void settings_are_needed_and_checked(void **state)
     set_watts("0", "10");
 }
 
-static void the_environment_wins_over_the_site(void **state)
+TEST(the_environment_wins_over_the_site)
 {
     struct apapi_reader *reader;
 
-    (void)state;
     set_watts(NULL, "2.5");
     assert_int_equal(apapi_source_set("estimate", "idle_w", "1e5"), 0);
     assert_int_equal(apapi_source_set("estimate", "core_w", "99"), 0);
@@ -266,12 +259,11 @@ static void the_environment_wins_over_the_site(void **state)
     set_watts("0", "10");
 }
 
-static void a_missing_file(void **state)
+TEST(a_missing_file)
 {
     char path[128], away[160];
     struct apapi_error err;
 
-    (void)state;
     snprintf(path, sizeof path, "%s/proc/stat", tree.root);
     snprintf(away, sizeof away, "%s.away", path);
     assert_int_equal(rename(path, away), 0);
@@ -304,7 +296,7 @@ static void measure(const char *components, const struct apapi_event_rules *rule
     apapi_session_destroy(session);
 }
 
-static void nothing_estimated_is_added_to_what_is_measured(void **state)
+TEST(nothing_estimated_is_added_to_what_is_measured)
 {
     static const char *const lists[] = {"rapl:estimate", "estimate:rapl"};
     static const char text[] =
@@ -313,7 +305,6 @@ static void nothing_estimated_is_added_to_what_is_measured(void **state)
     struct apapi_event_rules rules = {
         .user_ops = apapi_eventops_parse("text", text, strlen(text), NULL, NULL)};
 
-    (void)state;
     assert_non_null(rules.user_ops);
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", 262143328850);
     for (size_t i = 0; i < 2; i++) {
@@ -352,13 +343,12 @@ static void assert_says(const char *text, const char *part, bool wanted)
     }
 }
 
-static void a_table_marks_it_and_has_no_total(void **state)
+TEST(a_table_marks_it_and_has_no_total)
 {
     struct apapi_record records[2] = {{.id = {.node = "n1", .nodes = 2}, .complete = true},
                                       {.id = {.node = "n2", .nodes = 2}, .complete = true}};
     char *text;
 
-    (void)state;
     measure("estimate", NULL, &records[0].measurement);
     measure("estimate", NULL, &records[1].measurement);
     text = table_of(records, 2);
@@ -388,27 +378,9 @@ static void a_table_marks_it_and_has_no_total(void **state)
     apapi_measurement_clear(&records[1].measurement);
 }
 
-static void nobody_gets_it_unasked(void **state)
+TEST(nobody_gets_it_unasked)
 {
-    (void)state;
     assert_null(strstr(apapi_components_default(), "estimate"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_marked_and_of_no_domain),
-        cmocka_unit_test(only_busy_time_counts),
-        cmocka_unit_test(time_costs_the_idle_watts),
-        cmocka_unit_test(what_is_no_cpu_time_is_refused),
-        cmocka_unit_test(time_that_goes_back_is_reported_and_not_counted),
-        cmocka_unit_test(settings_are_needed_and_checked),
-        cmocka_unit_test(the_environment_wins_over_the_site),
-        cmocka_unit_test(a_missing_file),
-        cmocka_unit_test(nothing_estimated_is_added_to_what_is_measured),
-        cmocka_unit_test(a_table_marks_it_and_has_no_total),
-        cmocka_unit_test(nobody_gets_it_unasked),
-    };
-
-    return cmocka_run_group_tests(tests, make_tree, remove_tree);
-}
+ALL_TESTS_IN(make_tree, remove_tree)

@@ -64,9 +64,8 @@ static const struct evaluation_case {
     {&packets, 7, 7, EVENT_FINE, ""}, /* it may be idle */
 };
 
-static void test_all(void **state)
+TEST(all)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct apapi_reading before = {.raw = (uint64_t)cases[i].before};
         const struct apapi_reading after = {.raw = (uint64_t)cases[i].after};
@@ -77,51 +76,36 @@ static void test_all(void **state)
     }
 }
 
-static void test_failed_readings(void **state)
+TEST(failed_readings)
 {
     const struct apapi_reading good = {.raw = 1}, bad = {.error = ENODATA};
     char text[96];
 
-    (void)state;
     assert_int_equal(evaluate(&energy, good, bad, text), EVENT_IMPLAUSIBLE);
     assert_string_equal(text, strerror(ENODATA));
     assert_int_equal(evaluate(&energy, bad, good, text), EVENT_IMPLAUSIBLE);
     assert_string_equal(text, strerror(ENODATA));
 }
 
-static void test_no_number(void **state)
+TEST(no_number)
 {
     const double none = NAN;
     struct apapi_reading reading = {0};
     char text[96];
 
-    (void)state;
     memcpy(&reading.raw, &none, sizeof none);
     assert_int_equal(evaluate(&load, reading, reading, text), EVENT_IMPLAUSIBLE);
     assert_string_equal(text, "implausible: -");
 }
 
 /* A counter without a range never goes back. */
-static void test_backwards(void **state)
+TEST(backwards)
 {
     const struct apapi_reading before = {.raw = 20}, after = {.raw = 10};
     struct apapi_event endless = energy;
     char text[96];
 
-    (void)state;
     endless.range_max = 0;
     assert_int_equal(evaluate(&endless, before, after, text), EVENT_IMPLAUSIBLE);
     assert_string_equal(text, "goes backwards");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_failed_readings),
-        cmocka_unit_test(test_no_number),
-        cmocka_unit_test(test_backwards),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #include "apapi/event.h"
 #include "unit/unit.h"
 
-static void test_domains_know_their_names(void **state)
+TEST(domains_know_their_names)
 {
-    (void)state;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         const char *name = apapi_domain_name((enum apapi_domain)d);
 
@@ -20,9 +19,8 @@ static void test_domains_know_their_names(void **state)
     assert_int_equal(apapi_domain_find(NULL), APAPI_DOMAIN_NONE);
 }
 
-static void test_only_parts_of_a_node_add_up(void **state)
+TEST(only_parts_of_a_node_add_up)
 {
-    (void)state;
     assert_true(apapi_domain_adds_up(APAPI_DOMAIN_PACKAGE));
     assert_true(apapi_domain_adds_up(APAPI_DOMAIN_DRAM));
     assert_true(apapi_domain_adds_up(APAPI_DOMAIN_GPU));
@@ -33,9 +31,8 @@ static void test_only_parts_of_a_node_add_up(void **state)
     assert_false(apapi_domain_adds_up(APAPI_DOMAINS));
 }
 
-static void test_kinds_know_their_names(void **state)
+TEST(kinds_know_their_names)
 {
-    (void)state;
     for (int k = 0; k < APAPI_KINDS; k++) {
         assert_string_not_equal(apapi_kind_name((enum apapi_kind)k), "?");
     }
@@ -43,12 +40,11 @@ static void test_kinds_know_their_names(void **state)
     assert_string_equal(apapi_kind_name(APAPI_KINDS), "?");
 }
 
-static void test_fail_fills_in(void **state)
+TEST(fail_fills_in)
 {
     struct apapi_error err;
     char longer[1000];
 
-    (void)state;
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
     assert_int_equal(apapi_fail(&err, EDOM, "%s %d", "text", 7), -1);
@@ -58,16 +54,4 @@ static void test_fail_fills_in(void **state)
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
     assert_int_equal(apapi_fail(NULL, ERANGE, "nowhere"), -1);
     assert_int_equal(errno, ERANGE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_domains_know_their_names),
-        cmocka_unit_test(test_only_parts_of_a_node_add_up),
-        cmocka_unit_test(test_kinds_know_their_names),
-        cmocka_unit_test(test_fail_fills_in),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

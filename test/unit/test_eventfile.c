@@ -54,9 +54,10 @@ static void refuse(const char *path, int code, const char *says)
     assert_int_equal(before, after); /* no descriptor was left open */
 }
 
-static void test_files_that_are_none(void **state)
+#define IN_FOLDER(name) TEST_WITH(name, make_folder, remove_base)
+
+IN_FOLDER(files_that_are_none)
 {
-    (void)state;
     refuse(in_base("missing"), ENOENT, "missing: No such file");
     refuse(in_base("no/folder"), ENOENT, "no/folder: No such file");
     refuse("", ENOENT, "No such file");
@@ -68,12 +69,11 @@ static void test_files_that_are_none(void **state)
     refuse("/proc/self/environ/x", ENOTDIR, "Not a directory");
 }
 
-static void test_unreadable_file(void **state)
+IN_FOLDER(unreadable_file)
 {
     char path[256];
     uid_t user = geteuid();
 
-    (void)state;
     strcpy(path, write_file("secret", LINE, strlen(LINE)));
     assert_int_equal(chmod(base, 0755), 0);
     assert_int_equal(chmod(path, 0), 0);
@@ -85,12 +85,11 @@ static void test_unreadable_file(void **state)
 }
 
 /* A FIFO without a writer would block open(2); one with a writer would block read(2). */
-static void test_fifos_do_not_block(void **state)
+IN_FOLDER(fifos_do_not_block)
 {
     char path[256];
     int writer;
 
-    (void)state;
     strcpy(path, in_base("fifo"));
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(120);
@@ -101,12 +100,11 @@ static void test_fifos_do_not_block(void **state)
     alarm(0);
 }
 
-static void test_sizes(void **state)
+IN_FOLDER(sizes)
 {
     char path[256], *text = malloc(APAPI_EVENTS_FILE_MAX + 1);
     struct apapi_eventops *ops;
 
-    (void)state;
     memset(text, '#', APAPI_EVENTS_FILE_MAX + 1);
     memcpy(text, LINE, strlen(LINE));
     strcpy(path, write_file("large", text, APAPI_EVENTS_FILE_MAX));
@@ -123,22 +121,20 @@ static void test_sizes(void **state)
 }
 
 /* Its size is 0, so its length is not known in advance. */
-static void test_a_file_of_the_kernel(void **state)
+IN_FOLDER(a_file_of_the_kernel)
 {
     struct apapi_eventlist *list = apapi_eventlist_read("/proc/self/status", &sink, NULL);
 
-    (void)state;
     assert_null(list);
     assert_non_null(strstr(reported.text, "found byte 0x09"));
 }
 
-static void test_rules_are_loaded(void **state)
+IN_FOLDER(rules_are_loaded)
 {
     char list[256], ops[256];
     struct apapi_environment environment = {0};
     struct apapi_event_rules rules;
 
-    (void)state;
     assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, NULL), 0);
     assert_false(rules.user_list || rules.default_list || rules.user_ops || rules.default_ops);
     write_file("default_eventlist.txt", "a:::b\n", 6);
@@ -159,14 +155,13 @@ static void test_rules_are_loaded(void **state)
     assert_int_equal(reported.errors, 0);
 }
 
-static void test_softfail_forgives_default_files_only(void **state)
+IN_FOLDER(softfail_forgives_default_files_only)
 {
     char bad[256];
     struct apapi_environment environment = {0};
     struct apapi_event_rules rules = {.user_list = NULL};
     struct apapi_error err;
 
-    (void)state;
     write_file("default_eventlist.txt", "\x01\n", 2);
     write_file("default_eventops.csv", LINE, strlen(LINE));
     assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
@@ -185,21 +180,4 @@ static void test_softfail_forgives_default_files_only(void **state)
     environment.eventops = bad;
     assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
     assert_int_equal(errno, ENOENT);
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_base)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_files_that_are_none),
-        IN_FOLDER(test_unreadable_file),
-        IN_FOLDER(test_fifos_do_not_block),
-        IN_FOLDER(test_sizes),
-        IN_FOLDER(test_a_file_of_the_kernel),
-        IN_FOLDER(test_rules_are_loaded),
-        IN_FOLDER(test_softfail_forgives_default_files_only),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

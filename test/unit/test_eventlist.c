@@ -34,7 +34,7 @@ static const char *grouped(const struct apapi_eventlist *list, const char *compo
     return names;
 }
 
-static void test_names_comments_and_blanks(void **state)
+TEST(names_comments_and_blanks)
 {
     struct apapi_eventlist *list = parse("# rapl\r\n"
                                          "\r\n"
@@ -44,7 +44,6 @@ static void test_names_comments_and_blanks(void **state)
                                          "rapl:::B\n"
                                          "nvml:::x");
 
-    (void)state;
     assert_int_equal(apapi_eventlist_count(list), 4);
     assert_string_equal(grouped(list, "rapl"), "rapl:::B rapl:::A rapl:::B");
     assert_string_equal(grouped(list, "nvml"), "nvml:::x");
@@ -54,7 +53,7 @@ static void test_names_comments_and_blanks(void **state)
 }
 
 /* The original's own test_elists/list. */
-static void test_list_of_the_original(void **state)
+TEST(list_of_the_original)
 {
     static const char *const quantities[] = {
         "PACKAGE_ENERGY", "DRAM_ENERGY",   "PP0_ENERGY",          "THERMAL_SPEC",
@@ -66,7 +65,6 @@ static void test_list_of_the_original(void **state)
                        "nvml:::Tesla_K20c:power\nnvml:::Tesla_K20c:temperature\n";
     struct apapi_eventlist *list;
 
-    (void)state;
     for (int counts = 0; counts < 2; counts++) {
         for (size_t i = 0; i < COUNT_OF(quantities); i++) {
             for (int package = 0; package < 2; package++) {
@@ -88,7 +86,7 @@ static void test_list_of_the_original(void **state)
     apapi_eventlist_destroy(list);
 }
 
-static void test_whose_an_entry_is(void **state)
+TEST(whose_an_entry_is)
 {
     static const struct {
         const char *name, *component;
@@ -109,7 +107,6 @@ static void test_whose_an_entry_is(void **state)
         {":::X", "", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(entries); i++) {
         struct apapi_listed listed = {.name = entries[i].name};
 
@@ -119,7 +116,7 @@ static void test_whose_an_entry_is(void **state)
     }
 }
 
-static void test_bad_lines_are_reported(void **state)
+TEST(bad_lines_are_reported)
 {
     static char longest[APAPI_EVENTS_LINE_MAX + 2];
     struct apapi_error err;
@@ -130,7 +127,6 @@ static void test_bad_lines_are_reported(void **state)
                        "\x7f"
                        "ELF\x02\x01\n";
 
-    (void)state;
     memset(&reported, 0, sizeof reported);
     assert_null(apapi_eventlist_parse("list", text, strlen(text), &sink, &err));
     assert_int_equal(errno, EINVAL);
@@ -150,11 +146,10 @@ static void test_bad_lines_are_reported(void **state)
     assert_int_equal(reported.errors, 0);
 }
 
-static void test_an_empty_list(void **state)
+TEST(an_empty_list)
 {
     struct apapi_eventlist *list = parse("#\n");
 
-    (void)state;
     assert_non_null(list);
     assert_int_equal(apapi_eventlist_count(list), 0);
     apapi_eventlist_destroy(list);
@@ -163,7 +158,7 @@ static void test_an_empty_list(void **state)
     apapi_eventlist_destroy(NULL);
 }
 
-static void test_environment(void **state)
+TEST(environment)
 {
     static const struct {
         const char *text;
@@ -174,7 +169,6 @@ static void test_environment(void **state)
     };
     struct apapi_environment environment;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         setenv("APAPI_VERBOSE", numbers[i].text, 1);
         setenv("APAPI_SOFTFAIL", numbers[i].text, 1);
@@ -196,18 +190,4 @@ static void test_environment(void **state)
     assert_null(environment.eventops);
     assert_null(environment.components);
     assert_int_equal(environment.verbose, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_comments_and_blanks),
-        cmocka_unit_test(test_list_of_the_original),
-        cmocka_unit_test(test_whose_an_entry_is),
-        cmocka_unit_test(test_bad_lines_are_reported),
-        cmocka_unit_test(test_an_empty_list),
-        cmocka_unit_test(test_environment),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

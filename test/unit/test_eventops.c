@@ -40,14 +40,13 @@ static const char *with_field(int number, const char *value)
     return line;
 }
 
-static void test_a_line_means_what_it_says(void **state)
+TEST(a_line_means_what_it_says)
 {
     struct apapi_eventops *ops = parse("a:::b,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,"
                                        "APAPI_STAT_MIN|APAPI_STAT_AVG,0x7fffffff8000,energy,Ws,"
                                        "2147483648.0,power,W,2.147483648\n");
     const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
-    (void)state;
     assert_int_equal(apapi_eventops_count(ops), 1);
     assert_string_equal(d->name, "a:::b");
     assert_int_equal(d->line, 1);
@@ -68,7 +67,7 @@ static void test_a_line_means_what_it_says(void **state)
     apapi_eventops_destroy(ops);
 }
 
-static void test_maxima(void **state)
+TEST(maxima)
 {
     static const struct {
         const char *text;
@@ -93,7 +92,6 @@ static void test_maxima(void **state)
         {"\t auto ", false, false, 0, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(maxima); i++) {
         struct apapi_eventops *ops = parse(with_field(5, maxima[i].text));
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
@@ -106,7 +104,7 @@ static void test_maxima(void **state)
     }
 }
 
-static void test_statistics(void **state)
+TEST(statistics)
 {
     static const struct {
         const char *text;
@@ -124,7 +122,6 @@ static void test_statistics(void **state)
         "apapi_stat_min",  "APAPI_STAT_MIN APAPI_STAT_MAX",  "APAPI_STAT_", "APAPI_STAT_MINI",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         struct apapi_eventops *ops = parse(with_field(4, good[i].text));
 
@@ -140,7 +137,7 @@ static void test_statistics(void **state)
     }
 }
 
-static void test_factors(void **state)
+TEST(factors)
 {
     static const struct {
         const char *text;
@@ -151,7 +148,6 @@ static void test_factors(void **state)
         {"1.5kg", 1.5, 1}, {"0", NAN, 1}, {"inf", NAN, 1},  {"nan", NAN, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(factors); i++) {
         struct apapi_eventops *ops = parse(with_field(8, factors[i].text));
         double factor;
@@ -168,11 +164,10 @@ static void test_factors(void **state)
     assert_null(parse(with_field(8, "1e-999")));
 }
 
-static void test_numbers_do_not_depend_on_the_locale_or_an_old_errno(void **state)
+TEST(numbers_do_not_depend_on_the_locale_or_an_old_errno)
 {
     struct apapi_eventops *ops;
 
-    (void)state;
     if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE.utf8")) {
         print_message("# no German locale here\n");
     }
@@ -184,7 +179,7 @@ static void test_numbers_do_not_depend_on_the_locale_or_an_old_errno(void **stat
     apapi_eventops_destroy(ops);
 }
 
-static void test_kind_and_domain(void **state)
+TEST(kind_and_domain)
 {
     static const struct {
         const char *text;
@@ -199,7 +194,6 @@ static void test_kind_and_domain(void **state)
         {BASE, false, false, 0, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         struct apapi_eventops *ops = parse(good[i].text);
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
@@ -217,7 +211,7 @@ static void test_kind_and_domain(void **state)
 }
 
 /* The original's own files test_csvs: what each of them must give, and why. */
-static void test_files_of_the_original(void **state)
+TEST(files_of_the_original)
 {
     struct {
         const char *name;
@@ -242,7 +236,6 @@ static void test_files_of_the_original(void **state)
         {"mul1.csv", BASE "\n\n" BASE "\n\n\n", 0, 0, ""},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(files); i++) {
         struct apapi_eventops *ops;
 
@@ -260,7 +253,7 @@ static void test_files_of_the_original(void **state)
     }
 }
 
-static void test_every_bad_line_is_reported_with_its_place(void **state)
+TEST(every_bad_line_is_reported_with_its_place)
 {
     struct apapi_error err = {""};
     const char *text =
@@ -270,7 +263,6 @@ static void test_every_bad_line_is_reported_with_its_place(void **state)
         "x,APAPI_OP1_NOPE,APAPI_STAT_NO,APAPI_STAT_NO,0,\xc2\xb0,\xc2\xb0,one,-,-,1\n";
     struct apapi_problem_sink sink = {log_problem, &reported};
 
-    (void)state;
     memset(&reported, 0, sizeof reported);
     assert_null(apapi_eventops_parse("a/ops.csv", text, strlen(text), &sink, &err));
     assert_int_equal(errno, EINVAL);
@@ -284,11 +276,10 @@ static void test_every_bad_line_is_reported_with_its_place(void **state)
     assert_string_equal(err.text, "a/ops.csv: 2 lines are bad, the first is line 3");
 }
 
-static void test_thousands_of_bad_lines_are_counted(void **state)
+TEST(thousands_of_bad_lines_are_counted)
 {
     char text[10000] = "";
 
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         strcat(text, "bad line\n");
     }
@@ -298,7 +289,7 @@ static void test_thousands_of_bad_lines_are_counted(void **state)
     assert_non_null(strstr(reported.text, "ops.csv: ... and 900 more errors\n"));
 }
 
-static void test_harmless_differences(void **state)
+TEST(harmless_differences)
 {
     static const char *const texts[] = {
         BASE,
@@ -310,7 +301,6 @@ static void test_harmless_differences(void **state)
         "APAPI_STAT_NO, 0,\tspeed, %, 1, NULL, NULL, 1 \n",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct apapi_eventops *ops = parse(texts[i]);
         const struct apapi_definition *d = apapi_eventops_find(ops, "nvml:::Tesla_K20c:power");
@@ -323,11 +313,10 @@ static void test_harmless_differences(void **state)
     }
 }
 
-static void test_comments_alone_are_no_error(void **state)
+TEST(comments_alone_are_no_error)
 {
     struct apapi_eventops *ops = parse("# nothing\n\n");
 
-    (void)state;
     assert_non_null(ops);
     assert_int_equal(apapi_eventops_count(ops), 0);
     assert_null(apapi_eventops_find(ops, "x"));
@@ -339,7 +328,7 @@ static void test_comments_alone_are_no_error(void **state)
     apapi_eventops_destroy(NULL);
 }
 
-static void test_the_first_that_fits_counts(void **state)
+TEST(the_first_that_fits_counts)
 {
     const char *rest = ",APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1\n";
     static const struct {
@@ -349,7 +338,6 @@ static void test_the_first_that_fits_counts(void **state)
     char text[1024];
     struct apapi_eventops *ops;
 
-    (void)state;
     snprintf(text, sizeof text, "a:::x%sa:::*%sa:::y%sb:::[1]%sb:::?%s", rest, rest, rest, rest,
              rest);
     ops = parse(text);
@@ -361,12 +349,11 @@ static void test_the_first_that_fits_counts(void **state)
     apapi_eventops_destroy(ops);
 }
 
-static void test_units_become_printable(void **state)
+TEST(units_become_printable)
 {
     struct apapi_eventops *ops = parse(with_field(7, "\xc2\xb0"
                                                      "C"));
 
-    (void)state;
     assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "\xc2\xb0"
                                                                    "C");
     assert_int_equal(reported.warnings, 0);
@@ -384,11 +371,10 @@ static void test_units_become_printable(void **state)
     apapi_eventops_destroy(ops);
 }
 
-static void test_lines_that_never_end(void **state)
+TEST(lines_that_never_end)
 {
     static char text[2 * APAPI_EVENTS_LINE_MAX];
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     assert_null(parse(text));
     assert_non_null(strstr(reported.text, "expected a definition of at most 4095 bytes"));
@@ -398,7 +384,7 @@ static void test_lines_that_never_end(void **state)
 }
 
 /* Line numbers of the reference's table, and the fields that it shows there. */
-static void test_legacy_definitions(void **state)
+TEST(legacy_definitions)
 {
     static const struct {
         size_t number;
@@ -437,7 +423,6 @@ static void test_legacy_definitions(void **state)
     struct apapi_eventops *ops =
         apapi_eventops_read(source_file("config/legacy/default_eventops.csv"), &sink, NULL);
 
-    (void)state;
     assert_int_equal(apapi_eventops_count(ops), 89);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct apapi_definition *d = apapi_eventops_at(ops, rows[i].number - 1);
@@ -456,27 +441,4 @@ static void test_legacy_definitions(void **state)
         assert_true(d->values[1].factor == rows[i].factor1);
     }
     apapi_eventops_destroy(ops);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_line_means_what_it_says),
-        cmocka_unit_test(test_maxima),
-        cmocka_unit_test(test_statistics),
-        cmocka_unit_test(test_factors),
-        cmocka_unit_test(test_numbers_do_not_depend_on_the_locale_or_an_old_errno),
-        cmocka_unit_test(test_kind_and_domain),
-        cmocka_unit_test(test_files_of_the_original),
-        cmocka_unit_test(test_every_bad_line_is_reported_with_its_place),
-        cmocka_unit_test(test_thousands_of_bad_lines_are_counted),
-        cmocka_unit_test(test_harmless_differences),
-        cmocka_unit_test(test_comments_alone_are_no_error),
-        cmocka_unit_test(test_the_first_that_fits_counts),
-        cmocka_unit_test(test_units_become_printable),
-        cmocka_unit_test(test_lines_that_never_end),
-        cmocka_unit_test(test_legacy_definitions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static const char *chosen_names(const struct apapi_selection *selection,
 
 #define ZONES "rapl:::P:0 rapl:::P:1 rapl:::D:0"
 
-static void test_who_chooses_what(void **state)
+TEST(who_chooses_what)
 {
     static const struct {
         const char *user, *defaults, *component, *events;
@@ -88,7 +88,6 @@ static void test_who_chooses_what(void **state)
          "powercap:::Z1", 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_event_rules rules = rules_of(cases[i].user, cases[i].defaults);
         struct apapi_event events[EVENTS_MAX];
@@ -108,14 +107,13 @@ static void test_who_chooses_what(void **state)
     }
 }
 
-static void test_unmatched_entries_are_named(void **state)
+TEST(unmatched_entries_are_named)
 {
     struct apapi_event_rules rules = rules_of("#\nrapl:::X\nrapl:::P:0\nrapl:::Y*", NULL);
     struct apapi_event events[EVENTS_MAX];
     struct apapi_selection selection;
     size_t count = make_events(ZONES, events);
 
-    (void)state;
     assert_int_equal(apapi_event_rules_select(&rules, "rapl", events, count, &selection), 0);
     assert_int_equal(selection.unmatched_count, 2);
     assert_string_equal(selection.unmatched[0]->name, "rapl:::X");
@@ -125,13 +123,12 @@ static void test_unmatched_entries_are_named(void **state)
     apapi_event_rules_clear(&rules);
 }
 
-static void test_no_rules_and_no_events(void **state)
+TEST(no_rules_and_no_events)
 {
     struct apapi_event events[EVENTS_MAX];
     struct apapi_selection selection;
     size_t count = make_events("a b", events);
 
-    (void)state;
     assert_int_equal(apapi_event_rules_select(NULL, "x", events, count, &selection), 0);
     assert_string_equal(chosen_names(&selection, events), "a b");
     apapi_selection_clear(&selection);
@@ -181,14 +178,13 @@ static const struct {
     {"maxeler:::mgt_1v2_POWER:DEVICE0", true, "W", APAPI_DOMAIN_NONE},
 };
 
-static void test_default_files(void **state)
+TEST(default_files)
 {
     static struct problem_log reported;
     struct apapi_problem_sink sink = {log_problem, &reported};
     struct apapi_environment environment = {0};
     struct apapi_event_rules rules;
 
-    (void)state;
     assert_int_equal(
         apapi_event_rules_load(&rules, &environment, source_file("config"), &sink, NULL), 0);
     assert_string_equal(reported.text, "");
@@ -214,7 +210,7 @@ static void test_default_files(void **state)
 }
 
 /* Every name of the original's list has a definition and a line, and none is in vain. */
-static void test_legacy_list_and_definitions_belong_together(void **state)
+TEST(legacy_list_and_definitions_belong_together)
 {
     static const char *const components[] = {"rapl", "nvml", "maxeler", "micknc", "ipmi"};
     static const size_t counts[] = {41, 12, 11, 22, 3};
@@ -223,7 +219,6 @@ static void test_legacy_list_and_definitions_belong_together(void **state)
     struct apapi_eventops *ops =
         apapi_eventops_read(source_file("config/legacy/default_eventops.csv"), NULL, NULL);
 
-    (void)state;
     assert_int_equal(apapi_eventlist_count(list), 89);
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         size_t count = 0;
@@ -239,17 +234,4 @@ static void test_legacy_list_and_definitions_belong_together(void **state)
     assert_string_equal(apapi_eventlist_at(list, 44)->name, "nvml:::Tesla_K20c:unallocated_memory");
     apapi_eventlist_destroy(list);
     apapi_eventops_destroy(ops);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_chooses_what),
-        cmocka_unit_test(test_unmatched_entries_are_named),
-        cmocka_unit_test(test_no_rules_and_no_events),
-        cmocka_unit_test(test_default_files),
-        cmocka_unit_test(test_legacy_list_and_definitions_belong_together),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

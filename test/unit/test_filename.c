@@ -18,7 +18,7 @@ static const struct filename_values values = {.job = 4711,
                                               .user = "al/ice",
                                               .name = "../x"};
 
-static void test_each_letter(void **state)
+TEST(each_letter)
 {
     static const struct {
         const char *pattern, *name;
@@ -47,25 +47,23 @@ static void test_each_letter(void **state)
     };
     char name[PATH_MAX];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(filename_expand(cases[i].pattern, &values, name, sizeof name, NULL), 0);
         assert_string_equal(name, cases[i].name);
     }
 }
 
-static void test_a_step_with_a_name_is_not_filled_up(void **state)
+TEST(a_step_with_a_name_is_not_filled_up)
 {
     struct filename_values batch = values;
     char name[64];
 
-    (void)state;
     batch.step = "batch";
     assert_int_equal(filename_expand("%8s-%2J", &batch, name, sizeof name, NULL), 0);
     assert_string_equal(name, "batch-4711.batch");
 }
 
-static void test_bad_patterns(void **state)
+TEST(bad_patterns)
 {
     static const struct {
         const char *pattern, *hint;
@@ -75,7 +73,6 @@ static void test_bad_patterns(void **state)
     struct apapi_error err;
     char name[64] = "unchanged";
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(filename_check(cases[i].pattern, &err), -1);
         assert_int_equal(errno, EINVAL);
@@ -86,12 +83,11 @@ static void test_bad_patterns(void **state)
     }
 }
 
-static void test_lengths(void **state)
+TEST(lengths)
 {
     static char pattern[PATH_MAX];
     char name[16];
 
-    (void)state;
     memset(pattern, 'x', sizeof pattern - 1);
     assert_int_equal(filename_check(pattern, NULL), -1);
     assert_int_equal(errno, ENAMETOOLONG);
@@ -102,20 +98,18 @@ static void test_lengths(void **state)
     assert_int_equal(strlen(name), sizeof name - 1);
 }
 
-static void test_has(void **state)
+TEST(has)
 {
-    (void)state;
     assert_true(filename_has("a-%4N", "Nn"));
     assert_false(filename_has("a-%%N", "Nn"));
     assert_false(filename_has("N", "Nn"));
     assert_false(filename_has("100%", "%"));
 }
 
-static void test_absolute(void **state)
+TEST(absolute)
 {
     char path[32];
 
-    (void)state;
     assert_int_equal(filename_absolute("/home/a", "x", path, sizeof path, NULL), 0);
     assert_string_equal(path, "/home/a/x");
     assert_int_equal(filename_absolute("", "/x", path, sizeof path, NULL), 0);
@@ -127,7 +121,7 @@ static void test_absolute(void **state)
     assert_int_equal(errno, ENAMETOOLONG);
 }
 
-static void test_traces_do_not_meet(void **state)
+TEST(traces_do_not_meet)
 {
     static const struct {
         const char *pattern;
@@ -140,7 +134,6 @@ static void test_traces_do_not_meet(void **state)
                  {"t-%s", 2, false, "t-%s.%N"}};
     char unique[32];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(
             filename_trace(cases[i].pattern, cases[i].nodes, cases[i].batch, unique, sizeof unique),
@@ -148,19 +141,4 @@ static void test_traces_do_not_meet(void **state)
         assert_string_equal(unique, cases[i].unique);
     }
     assert_int_equal(filename_trace("1234", 2, true, unique, 12), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_letter),
-        cmocka_unit_test(test_a_step_with_a_name_is_not_filled_up),
-        cmocka_unit_test(test_bad_patterns),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_has),
-        cmocka_unit_test(test_absolute),
-        cmocka_unit_test(test_traces_do_not_meet),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,12 +81,11 @@ static struct course run_phases(uint64_t seed, double length_s, struct fit *fit)
     return course;
 }
 
-static void phases_shorter_than_a_reading_have_their_power(void **state)
+TEST(phases_shorter_than_a_reading_have_their_power)
 {
     unsigned covered[PHASES] = {0};
     double worst = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct fit *fit = new_fit();
         struct fit_part parts[FIT_COLUMNS];
@@ -162,11 +161,10 @@ static void threads_go(struct course *course, struct thread threads[THREADS], do
     course->now_s = until_s;
 }
 
-static void regions_of_any_length_add_up_to_the_energy(void **state)
+TEST(regions_of_any_length_add_up_to_the_energy)
 {
     unsigned covered = 0, known = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct course course = {.random = {seed}, .update_s = UPDATE_S}, before = course;
         struct thread threads[THREADS] = {{0}};
@@ -195,13 +193,12 @@ static void regions_of_any_length_add_up_to_the_energy(void **state)
 }
 
 /* A loop of two phases whose shares of an interval are always the same. */
-static void what_is_always_together_says_so(void **state)
+TEST(what_is_always_together_says_so)
 {
     struct course course = {.update_s = UPDATE_S}, before = course;
     struct fit *fit = new_fit();
     struct fit_part parts[FIT_COLUMNS];
 
-    (void)state;
     for (unsigned i = 1; i <= 20 * 100; i++) {
         course_go(&course, i * 0.005 - 0.003, FIT_PARTS, 50);
         course_go(&course, i * 0.005, FIT_PARTS + 1, 150);
@@ -222,14 +219,13 @@ static void what_is_always_together_says_so(void **state)
 }
 
 /* Another thread waits all the time, at no power: the rows cannot know that. */
-static void a_choice_that_moves_other_powers_is_in_their_uncertainty(void **state)
+TEST(a_choice_that_moves_other_powers_is_in_their_uncertainty)
 {
     const size_t waiting = FIT_PARTS + PHASES;
     struct fit *waits = new_fit();
     struct random random = {8};
     struct fit_part parts[FIT_COLUMNS];
 
-    (void)state;
     for (unsigned row = 0; row < 600; row++) {
         double x[FIT_COLUMNS] = {[FIT_INSIDE] = 0.1}, left_s = 0.1, joules = 0;
 
@@ -255,12 +251,11 @@ static void a_choice_that_moves_other_powers_is_in_their_uncertainty(void **stat
 
 /* On a busy machine threads' times are not all read in the same moment: few intervals have 5 ms too
  * much or little. */
-static void times_that_are_late_are_in_the_uncertainty(void **state)
+TEST(times_that_are_late_are_in_the_uncertainty)
 {
     const size_t waiting = FIT_PARTS + PHASES;
     unsigned far = 0, covered = 0, known = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct fit *waits = new_fit();
         struct random random = {seed};
@@ -296,12 +291,11 @@ static void times_that_are_late_are_in_the_uncertainty(void **state)
     assert_true(covered >= COVERED_LEAST * known / 100 && far == 0);
 }
 
-static void nothing_is_known_of_no_rows(void **state)
+TEST(nothing_is_known_of_no_rows)
 {
     struct fit *fit = new_fit();
     struct fit_part parts[FIT_COLUMNS];
 
-    (void)state;
     assert_int_equal(fit_solve(fit, 0.01, parts), 0);
     for (size_t i = 0; i < FIT_COLUMNS; i++) {
         assert_true(isnan(parts[i].energy_j) && isnan(parts[i].within_j));
@@ -310,14 +304,13 @@ static void nothing_is_known_of_no_rows(void **state)
 }
 
 /* Each column different, all of them in use, more than there is memory for blocks. */
-static void all_columns_are_told_apart(void **state)
+TEST(all_columns_are_told_apart)
 {
     struct random random = {11};
     struct fit *fit = new_fit();
     struct fit_part parts[FIT_COLUMNS];
     double energies_j[FIT_COLUMNS] = {0};
 
-    (void)state;
     for (unsigned i = 0; i < 5000; i++) {
         double x[FIT_COLUMNS] = {0, 0.1}, y = random_between(&random, -0.02, 0.02);
 
@@ -339,13 +332,12 @@ static void all_columns_are_told_apart(void **state)
 }
 
 /* As if it had been one column from the beginning. */
-static void a_joined_column_takes_its_past_along(void **state)
+TEST(a_joined_column_takes_its_past_along)
 {
     struct fit *two = new_fit(), *one = new_fit();
     struct fit_part two_parts[FIT_COLUMNS], one_parts[FIT_COLUMNS];
     struct random random = {5};
 
-    (void)state;
     for (unsigned i = 0; i < 200; i++) {
         double a = 0.03 * random_share(&random), b = 0.03 * random_share(&random);
         const double apart[] = {0, 0.1, 0.1 - a - b, a, b};
@@ -365,20 +357,4 @@ static void a_joined_column_takes_its_past_along(void **state)
     assert_true(isnan(two_parts[FIT_PARTS + 2].energy_j));
     free(two);
     free(one);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases_shorter_than_a_reading_have_their_power),
-        cmocka_unit_test(regions_of_any_length_add_up_to_the_energy),
-        cmocka_unit_test(what_is_always_together_says_so),
-        cmocka_unit_test(a_choice_that_moves_other_powers_is_in_their_uncertainty),
-        cmocka_unit_test(times_that_are_late_are_in_the_uncertainty),
-        cmocka_unit_test(nothing_is_known_of_no_rows),
-        cmocka_unit_test(all_columns_are_told_apart),
-        cmocka_unit_test(a_joined_column_takes_its_past_along),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

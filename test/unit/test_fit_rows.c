@@ -16,12 +16,11 @@ static void add_rows(struct fit *fit, unsigned count, const double row[4])
 #define rows(fit, count, ...) add_rows(fit, count, (const double[4]){__VA_ARGS__})
 
 /* Of a region that has its intervals for itself nothing is estimated, however its power varies. */
-static void what_is_alone_is_measured(void **state)
+TEST(what_is_alone_is_measured)
 {
     struct fit *fit = new_fit();
     struct fit_part parts[FIT_COLUMNS];
 
-    (void)state;
     for (unsigned i = 0; i < 100; i++) {
         rows(fit, 1, 0, 0.1, 0, 5 + 0.1 * i);
     }
@@ -35,12 +34,11 @@ static void what_is_alone_is_measured(void **state)
 }
 
 /* Before the program and after it. */
-static void time_without_threads_is_idle(void **state)
+TEST(time_without_threads_is_idle)
 {
     struct fit *fit = new_fit();
     struct fit_part parts[FIT_COLUMNS];
 
-    (void)state;
     rows(fit, 20, 0.1, 0, 0, 3);
     rows(fit, 1, 0.05, 0.05, 0, 6.5);
     for (unsigned i = 1; i < 60; i++) {
@@ -55,13 +53,12 @@ static void time_without_threads_is_idle(void **state)
 }
 
 /* 50 W whatever happens, and 10 W for each of one to four threads. */
-static void the_number_of_threads_shows_what_does_not_depend_on_it(void **state)
+TEST(the_number_of_threads_shows_what_does_not_depend_on_it)
 {
     struct random random = {7};
     struct fit *fit = new_fit();
     struct fit_part parts[FIT_COLUMNS];
 
-    (void)state;
     for (unsigned i = 0; i < 200; i++) {
         double threads = 1 + i % 4, error_j = random_between(&random, -0.02, 0.02);
 
@@ -77,11 +74,10 @@ static void the_number_of_threads_shows_what_does_not_depend_on_it(void **state)
 }
 
 /* Slow changes: successive rows err alike. */
-static void drifting_powers_are_covered(void **state)
+TEST(drifting_powers_are_covered)
 {
     unsigned covered = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct random random = {seed};
         double drift = 0, energies_j[2] = {0};
@@ -109,13 +105,12 @@ static void drifting_powers_are_covered(void **state)
     assert_true(covered >= COVERED_LEAST * 2 * RUNS / 100);
 }
 
-static void no_power_is_below_0(void **state)
+TEST(no_power_is_below_0)
 {
     struct fit *fit = new_fit();
     struct fit_part parts[FIT_COLUMNS];
     struct random random = {3};
 
-    (void)state;
     for (unsigned i = 0; i < 300; i++) {
         double share = random_share(&random);
 
@@ -130,9 +125,8 @@ static void no_power_is_below_0(void **state)
 }
 
 /* Few intervals tell nothing apart; all the same the energies add up. */
-static void a_few_rows_are_shared_by_time(void **state)
+TEST(a_few_rows_are_shared_by_time)
 {
-    (void)state;
     for (unsigned count = 1; count <= 3; count++) {
         struct fit *fit = new_fit();
         struct fit_part parts[FIT_COLUMNS];
@@ -152,11 +146,10 @@ static void a_few_rows_are_shared_by_time(void **state)
 /* Two parts that are nearly always together have as good as no power beside what does not depend on
  * them.
  */
-static void parts_without_power_are_as_sure_as_what_they_are_told_from(void **state)
+TEST(parts_without_power_are_as_sure_as_what_they_are_told_from)
 {
     unsigned covered = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct random random = {seed};
         struct fit *fit = new_fit();
@@ -181,19 +174,4 @@ static void parts_without_power_are_as_sure_as_what_they_are_told_from(void **st
     }
     print_message("covered %u of %u\n", covered, 2 * RUNS);
     assert_true(covered >= COVERED_LEAST * 2 * RUNS / 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_alone_is_measured),
-        cmocka_unit_test(time_without_threads_is_idle),
-        cmocka_unit_test(the_number_of_threads_shows_what_does_not_depend_on_it),
-        cmocka_unit_test(drifting_powers_are_covered),
-        cmocka_unit_test(no_power_is_below_0),
-        cmocka_unit_test(a_few_rows_are_shared_by_time),
-        cmocka_unit_test(parts_without_power_are_as_sure_as_what_they_are_told_from),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,9 +25,10 @@ static double unseen(double integral, double deviations)
     return integral * 2 / (deviations * deviations);
 }
 
-static void test_constant(void **state)
+#define PREPARED(name) TEST_WITH(name, begin, NULL)
+
+PREPARED(constant)
 {
-    (void)state;
     for (uint64_t i = 0; i <= 1001; i++) {
         apapi_gauge_add(&gauge, 250.1, START_NS + i * STEP_NS);
     }
@@ -35,12 +36,11 @@ static void test_constant(void **state)
 }
 
 /* The line between two neighbours is weighted by their distances. */
-static void test_straight_line_at_unequal_steps(void **state)
+PREPARED(straight_line_at_unequal_steps)
 {
     struct random random = {1};
     uint64_t at_ns = 0;
 
-    (void)state;
     for (uint64_t i = 0; i <= 1001; i++) {
         apapi_gauge_add(&gauge, (double)at_ns / 1e6, START_NS + at_ns);
         at_ns += MS + random_below(&random, STEP_NS);
@@ -53,9 +53,8 @@ static void add(double value, uint64_t step)
     apapi_gauge_add(&gauge, value, START_NS + step * STEP_NS);
 }
 
-static void test_too_few_readings(void **state)
+PREPARED(too_few_readings)
 {
-    (void)state;
     add(100, 0);
     add(200, 1);
     assert_near(apapi_gauge_uncertainty(&gauge), 15);
@@ -66,11 +65,10 @@ static void test_too_few_readings(void **state)
 }
 
 /* Each reading is 200 W off the line between its neighbours. */
-static void test_alternating(void **state)
+PREPARED(alternating)
 {
     const double deviations = 100, each_j = 200 * STEP_S;
 
-    (void)state;
     for (uint64_t i = 0; i <= 101; i++) {
         apapi_gauge_add(&gauge, i % 2 ? 300 : 100, START_NS + i * STEP_NS);
     }
@@ -81,9 +79,8 @@ static void test_alternating(void **state)
 }
 
 /* If the value is always of the beginning of a reading, the whole course comes so much late. */
-static void test_a_long_reading_moves_the_course(void **state)
+PREPARED(a_long_reading_moves_the_course)
 {
-    (void)state;
     for (uint64_t step = 0; step <= 100; step++) {
         gauge.length_ns = step == 50 ? STEP_NS / 4 : STEP_NS / 100;
         add(100 + (double)step, step);
@@ -92,9 +89,8 @@ static void test_a_long_reading_moves_the_course(void **state)
                   1e-6);
 }
 
-static void test_no_line_across_a_failure(void **state)
+PREPARED(no_line_across_a_failure)
 {
-    (void)state;
     for (uint64_t step = 0; step < 3; step++) {
         add(100, step);
     }
@@ -130,25 +126,9 @@ static unsigned runs_outside(double duty, int readings, int runs)
     return outside;
 }
 
-static void test_covers_a_square_wave_at_random_moments(void **state)
+TEST(covers_a_square_wave_at_random_moments)
 {
-    (void)state;
     assert_in_range(runs_outside(0.5, 10, 2000), 0, 100);
     assert_in_range(runs_outside(0.5, 100, 2000), 1, 100);
     assert_in_range(runs_outside(0.3, 1000, 2000), 1, 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_constant, begin),
-        cmocka_unit_test_setup(test_straight_line_at_unequal_steps, begin),
-        cmocka_unit_test_setup(test_too_few_readings, begin),
-        cmocka_unit_test_setup(test_alternating, begin),
-        cmocka_unit_test_setup(test_a_long_reading_moves_the_course, begin),
-        cmocka_unit_test_setup(test_no_line_across_a_failure, begin),
-        cmocka_unit_test(test_covers_a_square_wave_at_random_moments),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

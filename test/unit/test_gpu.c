@@ -38,11 +38,12 @@ static struct moment measure(struct apapi_reader *reader, int energy)
     return moment;
 }
 
-static void test_energy_is_power_times_time(void **state)
+#define CLEANED(name) TEST_WITH(name, make, clean)
+
+CLEANED(energy_is_power_times_time)
 {
     static const double watts[] = {250, 400};
 
-    (void)state;
     write_spec("gpu power_w=250\ngpu power_w=400\n");
     for (size_t v = 0; v < VENDORS; v++) {
         struct apapi_reader *reader = open_vendor(vendors[v]);
@@ -79,7 +80,7 @@ static void assert_event(struct apapi_reader *reader, int index, enum apapi_kind
     }
 }
 
-static void test_names_units_and_values_are_papis(void **state)
+CLEANED(names_units_and_values_are_papis)
 {
     static const struct {
         const char *name;
@@ -99,7 +100,6 @@ static void test_names_units_and_values_are_papis(void **state)
     };
     struct apapi_reader *reader;
 
-    (void)state;
     write_spec("gpu power_w=70.5 name=Tesla+T+X\n");
     reader = open_vendor(&nvidia);
     for (size_t i = 0; i < COUNT_OF(events); i++) {
@@ -109,11 +109,10 @@ static void test_names_units_and_values_are_papis(void **state)
     reader->source->close(reader);
 }
 
-static void test_amds_names_units_and_values_are_papis(void **state)
+CLEANED(amds_names_units_and_values_are_papis)
 {
     struct apapi_reader *reader;
 
-    (void)state;
     write_spec("gpu power_w=300\n");
     reader = open_vendor(&rocm_smi);
     assert_event(reader, find(reader, rocm_smi.power, 0), APAPI_KIND_POWER, "W", 300);
@@ -133,9 +132,8 @@ static void test_amds_names_units_and_values_are_papis(void **state)
     reader->source->close(reader);
 }
 
-static void test_without_a_counter_the_power_is_integrated(void **state)
+CLEANED(without_a_counter_the_power_is_integrated)
 {
-    (void)state;
     write_spec("gpu counter=0\ngpu\n"); /* one without is enough: sums must not mix */
     for (size_t v = 0; v < VENDORS; v++) {
         struct apapi_reader *reader = open_vendor(vendors[v]);
@@ -149,11 +147,10 @@ static void test_without_a_counter_the_power_is_integrated(void **state)
     }
 }
 
-static void test_a_gpu_without_any_meter_is_reported(void **state)
+CLEANED(a_gpu_without_any_meter_is_reported)
 {
     struct apapi_reader *reader;
 
-    (void)state;
     write_spec("gpu counter=0 meter=0\ngpu\n");
     reader = open_vendor(&nvidia);
     assert_true(find(reader, nvidia.energy, 1) >= 0);
@@ -161,11 +158,10 @@ static void test_a_gpu_without_any_meter_is_reported(void **state)
     reader->source->close(reader);
 }
 
-static void test_a_lost_gpu_does_not_stop_the_others(void **state)
+CLEANED(a_lost_gpu_does_not_stop_the_others)
 {
     char file[] = "/tmp/apapi-lost-XXXXXX", spec[64];
 
-    (void)state;
     for (size_t v = 0; v < VENDORS; v++) {
         struct apapi_reading readings[READINGS_MAX];
         struct apapi_reader *reader;
@@ -190,7 +186,7 @@ static void test_a_lost_gpu_does_not_stop_the_others(void **state)
     }
 }
 
-static void test_errors_of_single_calls(void **state)
+CLEANED(errors_of_single_calls)
 {
     static const struct {
         const char *code;
@@ -198,7 +194,6 @@ static void test_errors_of_single_calls(void **state)
     } cases[] = {{"2", EINVAL},  {"3", 0},      {"4", EACCES},  {"10", ETIMEDOUT}, {"13", 0},
                  {"15", ENODEV}, {"19", EBUSY}, {"20", ENOMEM}, {"21", ENODATA},   {"999", EIO}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_reading readings[READINGS_MAX];
         struct apapi_reader *reader;
@@ -218,34 +213,15 @@ static void test_errors_of_single_calls(void **state)
     }
 }
 
-static void test_a_description_is_for_people(void **state)
+CLEANED(a_description_is_for_people)
 {
     struct apapi_reader *reader;
     char text[160];
 
-    (void)state;
     write_spec("gpu\ngpu name=NVIDIA+A100 uuid=GPU-aaaa\n");
     reader = open_vendor(&nvidia);
     reader->source->describe(reader, (size_t)find(reader, "nvml:::NVIDIA_A100:device_#:power", 1),
                              text, sizeof text);
     assert_string_equal(text, "power draw of GPU 1, NVIDIA A100, GPU-aaaa");
     reader->source->close(reader);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
-        TEST(test_energy_is_power_times_time),
-        TEST(test_names_units_and_values_are_papis),
-        TEST(test_amds_names_units_and_values_are_papis),
-        TEST(test_without_a_counter_the_power_is_integrated),
-        TEST(test_a_gpu_without_any_meter_is_reported),
-        TEST(test_a_lost_gpu_does_not_stop_the_others),
-        TEST(test_errors_of_single_calls),
-        TEST(test_a_description_is_for_people),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("gpu", tests, NULL, NULL);
 }

@@ -5,11 +5,12 @@
 #include "sources/sources.h"
 #include "unit/gpu_fixture.h"
 
-static void test_gpus_of_others_are_not_missed(void **state)
+#define CLEANED(name) TEST_WITH(name, make, clean)
+
+CLEANED(gpus_of_others_are_not_missed)
 {
     struct apapi_reader *reader;
 
-    (void)state;
     write_spec("gpu fail=DeviceGetHandleByIndex_v2:4\ngpu\n");
     reader = open_vendor(&nvidia);
     assert_int_equal(find(reader, nvidia.energy, 0), -1);
@@ -18,11 +19,10 @@ static void test_gpus_of_others_are_not_missed(void **state)
     reader->source->close(reader);
 }
 
-static void test_a_gpu_that_is_lost_already(void **state)
+CLEANED(a_gpu_that_is_lost_already)
 {
     struct apapi_reader *reader;
 
-    (void)state;
     write_spec("gpu fail=DeviceGetHandleByIndex_v2:15\ngpu\n");
     reader = open_vendor(&nvidia);
     assert_true(find(reader, nvidia.energy, 1) >= 0);
@@ -34,9 +34,8 @@ static void test_a_gpu_that_is_lost_already(void **state)
     assert_not_opened(&nvidia, EACCES, "GPU 0: Permission denied");
 }
 
-static void test_why_there_is_nothing(void **state)
+CLEANED(why_there_is_nothing)
 {
-    (void)state;
     write_spec("library fail=Init_v2:9\n");
     assert_not_opened(&nvidia, ENODEV, "NVML does not start: Driver Not Loaded");
     write_spec("library fail=init:8\n");
@@ -47,9 +46,8 @@ static void test_why_there_is_nothing(void **state)
     }
 }
 
-static void test_without_the_kernels_driver_amds_libraries_are_left_alone(void **state)
+CLEANED(without_the_kernels_driver_amds_libraries_are_left_alone)
 {
-    (void)state;
     write_spec("gpu\n");
     setenv("APAPI_SYSROOT", "/nonexistent", 1);
     assert_not_opened(&rocm_smi, ENODEV, "there is no /sys/class/kfd");
@@ -57,9 +55,8 @@ static void test_without_the_kernels_driver_amds_libraries_are_left_alone(void *
     setenv("APAPI_SYSROOT", tree.root, 1);
 }
 
-static void test_chosen_gpus_only(void **state)
+CLEANED(chosen_gpus_only)
 {
-    (void)state;
     write_spec("gpu\ngpu\ngpu\n");
     setenv("APAPI_GPUS", "GPU-00000001,2", 1);
     for (size_t v = 0; v < VENDORS; v++) {
@@ -74,12 +71,11 @@ static void test_chosen_gpus_only(void **state)
     assert_not_opened(&nvidia, ENODEV, "APAPI_GPUS: there is no GPU '7' among the 3 here");
 }
 
-static void test_a_mig_part_stands_for_the_whole_gpu(void **state)
+CLEANED(a_mig_part_stands_for_the_whole_gpu)
 {
     static const char *const lists[] = {"MIG-0123", "MIG-GPU-00000001/3/0"};
     static const unsigned slices[] = {3, 0};
 
-    (void)state;
     write_spec("gpu\ngpu mig=MIG-01234567-89ab:3 mig=MIG-89abcdef-0123\n");
     for (size_t i = 0; i < 2; i++) {
         struct apapi_reader *reader;
@@ -95,7 +91,7 @@ static void test_a_mig_part_stands_for_the_whole_gpu(void **state)
     }
 }
 
-static void test_each_start_is_undone(void **state)
+CLEANED(each_start_is_undone)
 {
     struct apapi_reader *first, *second;
     struct apapi_reading readings[READINGS_MAX];
@@ -103,7 +99,6 @@ static void test_each_start_is_undone(void **state)
     int starts = 0, stops = 0;
     FILE *log;
 
-    (void)state;
     snprintf(spec, sizeof spec, "library log=%s\ngpu\n", log_path);
     write_spec(spec);
     first = open_vendor(&nvidia);
@@ -138,9 +133,8 @@ static int count_inherited(void)
     return count;
 }
 
-static void test_no_program_inherits_the_drivers_files(void **state)
+CLEANED(no_program_inherits_the_drivers_files)
 {
-    (void)state;
     /* as in a program whose other threads open nothing */
     assert_int_equal(apapi_source_set("descriptors", "close_on_exec", "all"), 0);
     write_spec("gpu\n");
@@ -154,11 +148,10 @@ static void test_no_program_inherits_the_drivers_files(void **state)
 }
 
 #ifdef WITH_PAPI
-static void test_what_papi_cannot_do_is_not_asked_of_it(void **state)
+CLEANED(what_papi_cannot_do_is_not_asked_of_it)
 {
     struct apapi_error err = {""};
 
-    (void)state;
     write_spec("gpu\n");
     setenv("APAPI_GPUS", "0", 1);
     assert_null(apapi_source_papi_gpu.open("nvml", &err));
@@ -170,12 +163,11 @@ static void test_what_papi_cannot_do_is_not_asked_of_it(void **state)
 }
 #endif
 
-static void test_the_route_ends_at_a_working_source(void **state)
+CLEANED(the_route_ends_at_a_working_source)
 {
     struct apapi_error err = {""};
     struct apapi_reader *reader;
 
-    (void)state;
     write_spec("gpu\n");
     reader = apapi_catalog_open("nvml", NULL, &err);
     assert_non_null(reader);
@@ -185,26 +177,4 @@ static void test_the_route_ends_at_a_working_source(void **state)
     assert_non_null(reader);
     assert_string_equal(reader->detail, amd_smi.detail);
     reader->source->close(reader);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
-        TEST(test_gpus_of_others_are_not_missed),
-        TEST(test_a_gpu_that_is_lost_already),
-        TEST(test_why_there_is_nothing),
-        TEST(test_without_the_kernels_driver_amds_libraries_are_left_alone),
-        TEST(test_chosen_gpus_only),
-        TEST(test_a_mig_part_stands_for_the_whole_gpu),
-        TEST(test_each_start_is_undone),
-        TEST(test_no_program_inherits_the_drivers_files),
-#ifdef WITH_PAPI
-        TEST(test_what_papi_cannot_do_is_not_asked_of_it),
-#endif
-        TEST(test_the_route_ends_at_a_working_source),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("gpu_open", tests, NULL, NULL);
 }

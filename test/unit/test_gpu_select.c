@@ -85,9 +85,10 @@ static void assert_refused(const char *list, int error, const char *says)
     }
 }
 
-static void test_all_where_nobody_chooses(void **state)
+#define PREPARED(name) TEST_WITH(name, NULL, forget)
+
+PREPARED(all_where_nobody_chooses)
 {
-    (void)state;
     assert_choice("", "0123");
     assert_null(gpu_list());
     setenv("APAPI_GPUS", "", 1);
@@ -97,7 +98,7 @@ static void test_all_where_nobody_chooses(void **state)
     assert_null(gpu_list());
 }
 
-static void test_what_lists_mean(void **state)
+PREPARED(what_lists_mean)
 {
     static const struct {
         const char *list, *expected;
@@ -120,14 +121,13 @@ static void test_what_lists_mean(void **state)
         {"MIG-GPU-aaaa2222-0000-0000-0000-000000000000/1/0", ".1.."},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         setenv("APAPI_GPUS", cases[i].list, 1);
         assert_choice(cases[i].list, cases[i].expected);
     }
 }
 
-static void test_what_is_refused(void **state)
+PREPARED(what_is_refused)
 {
     static const struct {
         const char *list;
@@ -155,16 +155,14 @@ static void test_what_is_refused(void **state)
         {"0;1", EINVAL, "'0;1'"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         setenv("APAPI_GPUS", cases[i].list, 1);
         assert_refused(cases[i].list, cases[i].error, cases[i].says);
     }
 }
 
-static void test_the_first_place_counts(void **state)
+PREPARED(the_first_place_counts)
 {
-    (void)state;
     setenv("SLURM_JOB_GPUS", "3", 1);
     assert_choice("job", "...3");
     setenv("SLURM_STEP_GPUS", "2", 1);
@@ -180,9 +178,8 @@ static void test_the_first_place_counts(void **state)
     assert_int_equal(apapi_source_set("slurm", "gpus", ""), 0);
 }
 
-static void test_minor_numbers_where_the_site_says_so(void **state)
+PREPARED(minor_numbers_where_the_site_says_so)
 {
-    (void)state;
     setenv("SLURM_STEP_GPUS", "0,1", 1);
     assert_choice("index", "01..");
     setenv("APAPI_GPUS_ORDER", "minor", 1);
@@ -190,9 +187,8 @@ static void test_minor_numbers_where_the_site_says_so(void **state)
 }
 
 /* In a step with constrained devices, the library numbers visible GPUs from 0. */
-static void test_slurm_shows_only_the_steps_gpus(void **state)
+PREPARED(slurm_shows_only_the_steps_gpus)
 {
-    (void)state;
     setenv("SLURM_STEP_GPUS", "4-6,1", 1);
     assert_choice("hidden", "0123");
     setenv("SLURM_STEP_GPUS", "4,5,1", 1);
@@ -201,11 +197,10 @@ static void test_slurm_shows_only_the_steps_gpus(void **state)
     assert_refused("own", ENODEV, "APAPI_GPUS");
 }
 
-static void test_parts_are_noted(void **state)
+PREPARED(parts_are_noted)
 {
     struct gpu_device gpus[GPUS];
 
-    (void)state;
     make_gpus(gpus);
     setenv("APAPI_GPUS", "0,MIG-1111", 1);
     assert_int_equal(gpu_select(gpus, GPUS, find_part, NULL), 0);
@@ -215,7 +210,7 @@ static void test_parts_are_noted(void **state)
     assert_int_equal(gpu_select(gpus, GPUS, NULL, NULL), -1);
 }
 
-static void test_slices_of_parts_are_added_up(void **state)
+PREPARED(slices_of_parts_are_added_up)
 {
     static const struct {
         const char *list;
@@ -229,7 +224,6 @@ static void test_slices_of_parts_are_added_up(void **state)
                  {"3", 0, 0}};
     struct gpu_device gpus[GPUS];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         make_gpus(gpus);
         setenv("APAPI_GPUS", cases[i].list, 1);
@@ -241,17 +235,6 @@ static void test_slices_of_parts_are_added_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_all_where_nobody_chooses, forget),
-        cmocka_unit_test_teardown(test_what_lists_mean, forget),
-        cmocka_unit_test_teardown(test_what_is_refused, forget),
-        cmocka_unit_test_teardown(test_the_first_place_counts, forget),
-        cmocka_unit_test_teardown(test_minor_numbers_where_the_site_says_so, forget),
-        cmocka_unit_test_teardown(test_slurm_shows_only_the_steps_gpus, forget),
-        cmocka_unit_test_teardown(test_parts_are_noted, forget),
-        cmocka_unit_test_teardown(test_slices_of_parts_are_added_up, forget),
-    };
-
     forget(NULL);
-    return cmocka_run_group_tests_name("gpu_select", tests, NULL, NULL);
+    return unit_run();
 }

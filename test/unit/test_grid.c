@@ -37,18 +37,16 @@ static void assert_table(size_t width, const char *table)
     free(text);
 }
 
-static void test_pipe(void **state)
+TEST(pipe)
 {
-    (void)state;
     assert_table(0, "  name                   value  what it is\n"
                     "  short                      1  energy of the memory\n"
                     "  a name that is long  12.5 kJ\n"
                     "  x?[2J                      -  temperature\n");
 }
 
-static void test_terminal(void **state)
+TEST(terminal)
 {
-    (void)state;
     assert_table(52, "  name                   value  what it is\n"
                      "  short                      1  energy of the memory\n"
                      "  a name that is long  12.5 kJ\n"
@@ -87,9 +85,8 @@ static void assert_narrow(size_t width, const char *table)
 }
 
 /* First the name is cut as far as it may be, then the second to last column goes. */
-static void test_columns_that_yield(void **state)
+TEST(columns_that_yield)
 {
-    (void)state;
     assert_narrow(31, "  name            a     b     c\n  a long name  1000  2000  3000\n");
     assert_narrow(30, "  name           a     b     c\n  a long ...  1000  2000  3000\n");
     assert_narrow(26, "  name       a     b     c\n  a l...  1000  2000  3000\n");
@@ -98,46 +95,29 @@ static void test_columns_that_yield(void **state)
     assert_narrow(1, "  name       c\n  a l...  3000\n");
 }
 
-static void test_no_rows(void **state)
+TEST(no_rows)
 {
     char *text = print(cells, 0, 80);
 
-    (void)state;
     assert_string_equal(text, "");
     free(text);
 }
 
-static void test_paragraph(void **state)
+TEST(paragraph)
 {
     char text[128] = "";
     FILE *out = fmemopen(text, sizeof text, "w");
 
-    (void)state;
     terminal_put(out, "one two  three four", 4, 12);
     fclose(out);
     assert_string_equal(text, "one two\n    three\n    four\n");
 }
 
-static void test_width(void **state)
+TEST(width)
 {
-    (void)state;
     setenv("COLUMNS", "77", 1);
     assert_int_equal(terminal_width(), 77);
     setenv("COLUMNS", "77x", 1);
     assert_int_not_equal(terminal_width(), 77);
     unsetenv("COLUMNS");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_columns_that_yield),
-        cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_paragraph),
-        cmocka_unit_test(test_width),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

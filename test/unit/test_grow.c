@@ -3,11 +3,10 @@
 
 #include "unit/unit.h"
 
-static void an_array_grows_and_keeps_what_it_has(void **state)
+TEST(an_array_grows_and_keeps_what_it_has)
 {
     size_t *numbers = NULL, room = 0, moves = 0;
 
-    (void)state;
     for (size_t count = 0; count < 1000; count++) {
         size_t before = room;
 
@@ -23,11 +22,10 @@ static void an_array_grows_and_keeps_what_it_has(void **state)
     free(numbers);
 }
 
-static void what_cannot_be_had_changes_nothing(void **state)
+TEST(what_cannot_be_had_changes_nothing)
 {
     static const size_t rooms[] = {SIZE_MAX / 2 + 1, SIZE_MAX};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rooms); i++) {
         size_t room = rooms[i], *none = NULL;
 
@@ -37,14 +35,4 @@ static void what_cannot_be_had_changes_nothing(void **state)
         assert_null(none);
         assert_int_equal(room, rooms[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_array_grows_and_keeps_what_it_has),
-        cmocka_unit_test(what_cannot_be_had_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

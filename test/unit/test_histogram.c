@@ -222,24 +222,21 @@ static uint64_t any_time(void)
     return (uint64_t)decades(1e6, 1e10);
 }
 
-static void test_p95_is_right_within_one_percent(void **state)
+TEST(p95_is_right_within_one_percent)
 {
-    (void)state;
     srand48(5);
     check_all(tenth_of_a_second);
 }
 
-static void test_p95_is_right_whatever_the_weights(void **state)
+TEST(p95_is_right_whatever_the_weights)
 {
-    (void)state;
     srand48(6);
     check_all(any_time);
 }
 
 /* A year of readings at 1 kHz, in few steps: the counts of the bins do not overflow. */
-static void test_p95_is_right_after_a_year(void **state)
+TEST(p95_is_right_after_a_year)
 {
-    (void)state;
     apapi_histogram_clear(&histogram);
     for (int day = 0; day < 365; day++) {
         apapi_histogram_add(&histogram, 100, 86400 * UINT64_C(900000000));
@@ -252,9 +249,8 @@ static void test_p95_is_right_after_a_year(void **state)
 }
 
 /* 100 W for 94 s and 400 W for 6 s: p95 is 400 W; for 95 s and 5 s it is 100 W. */
-static void test_p95_is_weighted_by_time(void **state)
+TEST(p95_is_weighted_by_time)
 {
-    (void)state;
     apapi_histogram_clear(&histogram);
     apapi_histogram_add(&histogram, 100, 94);
     apapi_histogram_add(&histogram, 400, 6);
@@ -266,9 +262,8 @@ static void test_p95_is_weighted_by_time(void **state)
 }
 
 /* Exactly 95 % at the lower of two values in one octave, as the counts of the bins are rounded. */
-static void test_p95_of_a_tie_is_the_lower_value(void **state)
+TEST(p95_of_a_tie_is_the_lower_value)
 {
-    (void)state;
     apapi_histogram_clear(&histogram);
     for (int i = 0; i < 20000; i++) {
         apapi_histogram_add(&histogram, i % 20 ? 70 : 120, 100000000);
@@ -276,9 +271,8 @@ static void test_p95_of_a_tie_is_the_lower_value(void **state)
     assert_within(apapi_histogram_p95(&histogram), 70, LIMIT);
 }
 
-static void test_values_out_of_range_keep_their_side(void **state)
+TEST(values_out_of_range_keep_their_side)
 {
-    (void)state;
     apapi_histogram_clear(&histogram);
     assert_true(isnan(apapi_histogram_p95(&histogram)));
     apapi_histogram_add(&histogram, 0, 1);
@@ -289,23 +283,7 @@ static void test_values_out_of_range_keep_their_side(void **state)
     assert_true(apapi_histogram_p95(&histogram) > 2e8);
 }
 
-static void test_a_histogram_fits_a_cache(void **state)
+TEST(a_histogram_fits_a_cache)
 {
-    (void)state;
     assert_true(sizeof(struct apapi_histogram) <= 2048);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_p95_is_right_within_one_percent),
-        cmocka_unit_test(test_p95_is_right_whatever_the_weights),
-        cmocka_unit_test(test_p95_is_right_after_a_year),
-        cmocka_unit_test(test_p95_is_weighted_by_time),
-        cmocka_unit_test(test_p95_of_a_tie_is_the_lower_value),
-        cmocka_unit_test(test_values_out_of_range_keep_their_side),
-        cmocka_unit_test(test_a_histogram_fits_a_cache),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

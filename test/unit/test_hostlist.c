@@ -16,7 +16,7 @@ static int join(void *context, const char *name)
     return 0;
 }
 
-static void lists_are_expanded(void **state)
+TEST(lists_are_expanded)
 {
     static const struct {
         const char *list, *names;
@@ -34,7 +34,6 @@ static void lists_are_expanded(void **state)
         {"n[5]", "n5", 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[256] = "";
 
@@ -50,7 +49,7 @@ static int count_one(void *context, const char *name)
     return 0;
 }
 
-static void what_is_no_list_is_refused(void **state)
+TEST(what_is_no_list_is_refused)
 {
     static const char *const cases[] = {
         ",",
@@ -75,7 +74,6 @@ static void what_is_no_list_is_refused(void **state)
     };
     char name[600];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         size_t count = 0;
 
@@ -99,9 +97,8 @@ static int refuse(void *context, const char *name)
     return -1;
 }
 
-static void a_visit_may_end_it(void **state)
+TEST(a_visit_may_end_it)
 {
-    (void)state;
     errno = 0;
     assert_int_equal(hostlist_each("n[1-3]", refuse, NULL), -1);
     assert_int_equal(errno, ENOMEM);
@@ -125,7 +122,7 @@ static char *compressed(const char *list, size_t columns)
     return text;
 }
 
-static void names_are_compressed(void **state)
+TEST(names_are_compressed)
 {
     static const struct {
         const char *names, *list;
@@ -145,7 +142,6 @@ static void names_are_compressed(void **state)
         {"x1234567890 x1234567891", "x1234567890,x1234567891"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *text = compressed(cases[i].names, 100);
 
@@ -154,14 +150,13 @@ static void names_are_compressed(void **state)
     }
 }
 
-static void what_was_compressed_is_expanded_again(void **state)
+TEST(what_was_compressed_is_expanded_again)
 {
     static const char names[] = "n007 n008 n009 n010 n099 n100 n9 n10 n11 r1n1 r1n2 x";
     char *list = compressed(names, 100);
     char expanded[256] = "";
     char *again;
 
-    (void)state;
     assert_int_equal(hostlist_each(list, join, expanded), 12);
     again = compressed(expanded, 100);
     assert_string_equal(list, again);
@@ -169,28 +164,13 @@ static void what_was_compressed_is_expanded_again(void **state)
     free(again);
 }
 
-static void a_long_list_is_cut(void **state)
+TEST(a_long_list_is_cut)
 {
     char *text = compressed("n1 n3 n5 n7 n9 n11 n13 a b c", 8);
 
-    (void)state;
     assert_string_equal(text, "a,b,c,n[1] and 6 more");
     free(text);
     text = compressed("n1 n3 n5 n7 n9 n11 n13", 8);
     assert_string_equal(text, "n[1,3,5,7] and 3 more");
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_expanded),
-        cmocka_unit_test(what_is_no_list_is_refused),
-        cmocka_unit_test(a_visit_may_end_it),
-        cmocka_unit_test(names_are_compressed),
-        cmocka_unit_test(what_was_compressed_is_expanded_again),
-        cmocka_unit_test(a_long_list_is_cut),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,11 +64,12 @@ static struct apapi_scan_counts hear(const struct apapi_scan_filter *filter, str
     return counts;
 }
 
-static void a_line_is_read_whole(void **state)
+#define PREPARED(name) TEST_WITH(name, make_store, remove_base)
+
+PREPARED(a_line_is_read_whole)
 {
     struct heard heard = {0};
 
-    (void)state;
     make_day();
     write_file("acct/2026-11-21/n1.hours", HOUR("10", FULL));
     assert_int_equal(hear(&(struct apapi_scan_filter){0}, &heard).records, 1);
@@ -89,7 +90,7 @@ static void a_line_is_read_whole(void **state)
     assert_true(heard.last.gaps[0].elapsed_s == 60);
 }
 
-static void a_filter_chooses(void **state)
+PREPARED(a_filter_chooses)
 {
     static const struct {
         struct apapi_scan_filter filter;
@@ -103,7 +104,6 @@ static void a_filter_chooses(void **state)
                  {{.to_unix_ns = NOON_NS + 1}, 3},
                  {{.from_unix_ns = NOON_NS + 12 * 3600 * S}, 0}};
 
-    (void)state;
     make_day();
     write_file("acct/2026-11-21/n1.hours", HOUR("10", "") HOUR("11", "") HOUR("12", ""));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -117,11 +117,10 @@ static void a_filter_chooses(void **state)
 }
 
 /* Its hour may end at midnight, and its line then be written into the next day's file. */
-static void a_line_in_the_next_days_file_is_found(void **state)
+PREPARED(a_line_in_the_next_days_file_is_found)
 {
     struct heard heard = {0};
 
-    (void)state;
     make_day();
     assert_int_equal(mkdir(in_base("acct/2026-11-22"), 0700), 0);
     write_file("acct/2026-11-22/n1.hours", HOUR("23", ""));
@@ -129,7 +128,7 @@ static void a_line_in_the_next_days_file_is_found(void **state)
     assert_int_equal(heard.hours, 1);
 }
 
-static void bad_lines_are_named_and_skipped(void **state)
+PREPARED(bad_lines_are_named_and_skipped)
 {
     static const char *const lines[] = {
         "nonsense\n",
@@ -151,7 +150,6 @@ static void bad_lines_are_named_and_skipped(void **state)
     struct heard heard = {0};
     struct apapi_scan_counts counts;
 
-    (void)state;
     make_day();
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         strcat(text, lines[i]);
@@ -175,12 +173,11 @@ static void bad_lines_are_named_and_skipped(void **state)
     assert_non_null(strstr(heard.reasons, "n1.hours:13: the end of the line is missing"));
 }
 
-static void other_files_are_left_alone(void **state)
+PREPARED(other_files_are_left_alone)
 {
     struct heard heard = {0};
     struct apapi_scan_counts counts;
 
-    (void)state;
     make_day();
     write_file("acct/2026-11-21/n1.hours", HOUR("10", ""));
     write_file("acct/2026-11-21/n1.jsonl", "no hour\n");
@@ -192,42 +189,25 @@ static void other_files_are_left_alone(void **state)
     assert_non_null(strstr(heard.reasons, "n2.hours:0: a symbolic link"));
 }
 
-static void the_sink_stops(void **state)
+PREPARED(the_sink_stops)
 {
     struct heard heard = {.stop_at = 1};
     struct apapi_scan_counts counts;
 
-    (void)state;
     make_day();
     write_file("acct/2026-11-21/n1.hours", HOUR("10", "") HOUR("11", ""));
     assert_int_equal(hear_result(&(struct apapi_scan_filter){0}, &heard, &counts), -1);
     assert_true(errno == EXDEV && heard.hours == 1);
 }
 
-static void a_missing_folder_is_an_error(void **state)
+PREPARED(a_missing_folder_is_an_error)
 {
     struct heard heard = {0};
     struct apapi_scan_counts counts;
 
-    (void)state;
     assert_int_equal(hear_result(&(struct apapi_scan_filter){0}, &heard, &counts), -1);
     assert_int_equal(errno, ENOENT);
     make_day();
     assert_int_equal(hear_result(&(struct apapi_scan_filter){.nodes = "n["}, &heard, &counts), -1);
     assert_int_equal(errno, EINVAL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_store, remove_base)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(a_line_is_read_whole),
-                                       TEST(a_filter_chooses),
-                                       TEST(a_line_in_the_next_days_file_is_found),
-                                       TEST(bad_lines_are_named_and_skipped),
-                                       TEST(other_files_are_left_alone),
-                                       TEST(the_sink_stops),
-                                       TEST(a_missing_folder_is_an_error)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

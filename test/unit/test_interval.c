@@ -5,7 +5,7 @@
 #include "apapi/interval.h"
 #include "unit/unit.h"
 
-static void test_durations(void **state)
+TEST(durations)
 {
     static const struct {
         const char *text;
@@ -24,7 +24,6 @@ static void test_durations(void **state)
         {"18446744072s", 18446744072000000000u},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         uint64_t ns = 42;
         struct apapi_error err = {""};
@@ -35,7 +34,7 @@ static void test_durations(void **state)
     }
 }
 
-static void test_bad_durations_are_named(void **state)
+TEST(bad_durations_are_named)
 {
     static const struct {
         const char *text;
@@ -49,7 +48,6 @@ static void test_bad_durations_are_named(void **state)
         {"5124096h", ERANGE},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         uint64_t ns = 42;
         struct apapi_error err = {""};
@@ -62,11 +60,10 @@ static void test_bad_durations_are_named(void **state)
     assert_int_equal(apapi_duration_parse(NULL, NULL, NULL), -1);
 }
 
-static void test_interval_lists(void **state)
+TEST(interval_lists)
 {
     struct apapi_intervals list;
 
-    (void)state;
     assert_int_equal(apapi_intervals_parse("50ms", &list, NULL), 0);
     assert_int_equal(apapi_intervals_get(&list, "rapl"), 50000000);
 
@@ -81,7 +78,7 @@ static void test_interval_lists(void **state)
     assert_int_equal(apapi_intervals_get(&list, "ipmi"), 3000000000);
 }
 
-static void test_bad_interval_lists_leave_the_result_alone(void **state)
+TEST(bad_interval_lists_leave_the_result_alone)
 {
     static const struct {
         const char *text, *says;
@@ -103,7 +100,6 @@ static void test_bad_interval_lists_leave_the_result_alone(void **state)
         {"100ms:", "ends with"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct apapi_intervals list = {.default_ns = 42};
         struct apapi_error err = {""};
@@ -115,13 +111,12 @@ static void test_bad_interval_lists_leave_the_result_alone(void **state)
     }
 }
 
-static void test_limits_of_a_list(void **state)
+TEST(limits_of_a_list)
 {
     char text[8192] = "";
     struct apapi_intervals list;
     struct apapi_error err;
 
-    (void)state;
     for (int i = 0; i < APAPI_INTERVALS_MAX; i++) {
         strcat(text, i ? ":c:1s" : "c:1s");
     }
@@ -135,17 +130,4 @@ static void test_limits_of_a_list(void **state)
     strcpy(text + 100, ":1s");
     assert_int_equal(apapi_intervals_parse(text, &list, &err), -1);
     assert_non_null(strstr(err.text, "too long"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_durations),
-        cmocka_unit_test(test_bad_durations_are_named),
-        cmocka_unit_test(test_interval_lists),
-        cmocka_unit_test(test_bad_interval_lists_leave_the_result_alone),
-        cmocka_unit_test(test_limits_of_a_list),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,11 +37,10 @@ static int clear_settings(void **state)
     return 0;
 }
 
-static void test_defaults(void **state)
+TEST_WITH(defaults, clear_settings, NULL)
 {
     struct ipmi_settings settings;
 
-    (void)state;
     assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
     assert_string_equal(settings.host, "");
     assert_string_equal(settings.system_power, "");
@@ -53,11 +52,10 @@ static void test_defaults(void **state)
     assert_int_equal(settings.period_ns, 1000000000);
 }
 
-static void test_all_set(void **state)
+TEST_WITH(all_set, clear_settings, clear_settings)
 {
     struct ipmi_settings settings;
 
-    (void)state;
     set_key("HOST", "10.0.0.7:624");
     set_key("USER", "reader");
     set_key("DRIVER", "lan");
@@ -80,7 +78,7 @@ static void test_all_set(void **state)
     assert_int_equal(settings.period_ns, 0);
 }
 
-static void test_wrong_values(void **state)
+TEST_WITH(wrong_values, clear_settings, clear_settings)
 {
     static const struct {
         const char *key, *value, *message;
@@ -136,7 +134,9 @@ static int make_folder(void **state)
     return result;
 }
 
-static void test_password(void **state)
+#define PREPARED(name) TEST_WITH(name, make_folder, remove_base)
+
+PREPARED(password)
 {
     static const struct {
         const char *text, *password;
@@ -151,7 +151,6 @@ static void test_password(void **state)
         {"twenty characters..!", "twenty characters..!"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char password[IPMI_PASSWORD_SIZE];
 
@@ -173,11 +172,10 @@ static void assert_refused(int code, const char *message)
     assert_string_equal(password, "untouched");
 }
 
-static void test_password_refused(void **state)
+PREPARED(password_refused)
 {
     static const mode_t open_to_others[] = {0640, 0604, 0620, 0601};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(open_to_others); i++) {
         write_file(path, "secret\n", open_to_others[i]);
         assert_refused(EACCES, "by others: chmod 600");
@@ -197,11 +195,10 @@ static void test_password_refused(void **state)
 }
 
 /* The password is needed for a host only. */
-static void test_password_file_is_read(void **state)
+PREPARED(password_file_is_read)
 {
     struct ipmi_settings settings;
 
-    (void)state;
     write_file(path, "secret\n", 0600);
     set_key("PASSWORD_FILE", path);
     assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
@@ -217,12 +214,11 @@ static const uint8_t reading[DCMI_RESPONSE_SIZE] = {0x02, 0x00, 0xdc, 0x68, 0x01
                                                     0x0f, 0x27, 0x02, 0x00, 0x44, 0x33, 0x22,
                                                     0x11, 0xe8, 0x03, 0x00, 0x00, 0x40};
 
-static void test_dcmi_reading(void **state)
+TEST(dcmi_reading)
 {
     uint8_t answer[DCMI_RESPONSE_SIZE];
     struct dcmi_power power;
 
-    (void)state;
     assert_int_equal(dcmi_power_parse(reading, sizeof reading, &power), 0);
     assert_true(power.power_w == 360);
     assert_int_equal(power.period_ns, 1000000000);
@@ -238,7 +234,7 @@ static void test_dcmi_reading(void **state)
     assert_false(power.active);
 }
 
-static void test_dcmi_refused(void **state)
+TEST(dcmi_refused)
 {
     static const struct {
         int place;
@@ -253,7 +249,6 @@ static void test_dcmi_refused(void **state)
     uint8_t answer[DCMI_RESPONSE_SIZE];
     struct dcmi_power power = {.power_w = -1};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         memcpy(answer, reading, sizeof answer);
         answer[cases[i].place] = cases[i].byte;
@@ -265,9 +260,8 @@ static void test_dcmi_refused(void **state)
     assert_true(power.power_w == -1);
 }
 
-static void test_units(void **state)
+TEST(units)
 {
-    (void)state;
     assert_true(ipmi_reading_in_si(350, IPMI_SENSOR_UNIT_WATTS) == 350);
     assert_true(ipmi_reading_in_si(-12.5, IPMI_SENSOR_UNIT_DEGREES_C) == -12.5);
     assert_float_equal(ipmi_reading_in_si(212, IPMI_SENSOR_UNIT_DEGREES_F), 100, 1e-6);
@@ -275,7 +269,7 @@ static void test_units(void **state)
 }
 
 /* The text of each begins at byte 48 of the record; 0x.. is its type and length in bytes. */
-static void test_id_strings(void **state)
+TEST(id_strings)
 {
     static const struct {
         uint8_t type_length;
@@ -297,7 +291,6 @@ static void test_id_strings(void **state)
          0, "IPMIIPMIIPMIIPMIIPMIIPMIIPMIIPMI"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         unsigned bytes = cases[i].cut ? cases[i].cut : cases[i].type_length & 0x1f;
         uint8_t record[48 + 31] = {0};
@@ -312,7 +305,7 @@ static void test_id_strings(void **state)
     }
 }
 
-static void test_whole_names(void **state)
+TEST(whole_names)
 {
     static const struct {
         const char *name;
@@ -324,7 +317,6 @@ static void test_whole_names(void **state)
         {"Memory Power", false},   {"Power", false},         {"", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct ipmi_sensor sensor = {.kind = APAPI_KIND_POWER};
 
@@ -374,7 +366,7 @@ static void assert_named(const char *wanted, const char *const events[SENSORS])
     ipmi_sensors_clear(&sensors);
 }
 
-static void test_events_of_sensors(void **state)
+TEST(events_of_sensors)
 {
     static const char *const by_name[SENSORS] = {
         "ipmi:::TEMP:Temp",         "ipmi:::TEMP:Temp_2",    "ipmi:::SYSTEM_TEMP",
@@ -389,18 +381,16 @@ static void test_events_of_sensors(void **state)
         "ipmi:::TEMP:Exhaust_Temp", "ipmi:::POWER:PS1_In_W", "ipmi:::POWER:Pwr_Consumption",
         "ipmi:::BOARD_POWER",       "ipmi:::POWER:Fans",     "ipmi:::TEMP:T_mp_"};
 
-    (void)state;
     assert_named("", by_name);
     assert_named("ps1 in,w", chosen);
     assert_named(NULL, with_dcmi);
 }
 
-static void test_wanted_sensor_is_not_there(void **state)
+TEST(wanted_sensor_is_not_there)
 {
     struct ipmi_sensors sensors = {NULL, 0, 0};
     struct apapi_error err = {""};
 
-    (void)state;
     fill_server(&sensors);
     assert_int_equal(ipmi_sensors_name_events(&sensors, "Inlet Temp", &err), -1);
     assert_int_equal(errno, EINVAL);
@@ -416,36 +406,13 @@ static void test_wanted_sensor_is_not_there(void **state)
     ipmi_sensors_clear(&sensors);
 }
 
-static void test_no_device(void **state)
+PREPARED(no_device)
 {
     struct apapi_error err = {""};
 
-    (void)state;
     setenv("APAPI_SYSROOT", base, 1);
     assert_null(apapi_source_ipmi.open("ipmi", &err));
     assert_int_equal(errno, ENODEV);
     assert_non_null(strstr(err.text, "ipmi_devintf"));
     unsetenv("APAPI_SYSROOT");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_defaults, clear_settings),
-        cmocka_unit_test_setup_teardown(test_all_set, clear_settings, clear_settings),
-        cmocka_unit_test_setup_teardown(test_wrong_values, clear_settings, clear_settings),
-        cmocka_unit_test_setup_teardown(test_password, make_folder, remove_base),
-        cmocka_unit_test_setup_teardown(test_password_refused, make_folder, remove_base),
-        cmocka_unit_test_setup_teardown(test_password_file_is_read, make_folder, remove_base),
-        cmocka_unit_test(test_dcmi_reading),
-        cmocka_unit_test(test_dcmi_refused),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_id_strings),
-        cmocka_unit_test(test_whole_names),
-        cmocka_unit_test(test_events_of_sensors),
-        cmocka_unit_test(test_wanted_sensor_is_not_there),
-        cmocka_unit_test_setup_teardown(test_no_device, make_folder, remove_base),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static struct apapi_job_total total_of(const struct apapi_record *records, size_
     return total;
 }
 
-static void a_batch_step_holds_the_sruns_of_its_node(void **state)
+TEST(a_batch_step_holds_the_sruns_of_its_node)
 {
     const struct apapi_record records[] = {
         step("0", "n1", 1, 4, 120), step("1", "n1", 5, 9, 120), step("batch", "n1", 0, 10, 100),
@@ -78,7 +78,6 @@ static void a_batch_step_holds_the_sruns_of_its_node(void **state)
     };
     const struct apapi_job_total total = total_of(records, 5);
 
-    (void)state;
     assert_about(total.energy_j, 100 * 10 + 90 * 7);
     assert_about((double)total.covered_ns, 17e9);
     assert_int_equal(total.nodes, 2);
@@ -88,36 +87,33 @@ static void a_batch_step_holds_the_sruns_of_its_node(void **state)
     assert_true(total.start_unix_ns == BEGIN && total.end_unix_ns == BEGIN + 10 * S);
 }
 
-static void parallel_steps_count_once(void **state)
+TEST(parallel_steps_count_once)
 {
     const struct apapi_record records[] = {step("0", "n1", 0, 6, 100), step("1", "n1", 2, 4, 100),
                                            step("2", "n1", 4, 10, 100)};
     const struct apapi_job_total total = total_of(records, 3);
 
-    (void)state;
     assert_about(total.energy_j, 1000);
     assert_about((double)total.covered_ns, 10e9);
     assert_about(total.mean_w, 100);
 }
 
-static void a_record_twice_is_one(void **state)
+TEST(a_record_twice_is_one)
 {
     const struct apapi_record records[] = {step("0", "n1", 0, 6, 100), step("0", "n1", 0, 6, 100),
                                            step("0", "n1", 0, 3, 100)};
     const struct apapi_job_total total = total_of(records, 3);
 
-    (void)state;
     assert_int_equal(total.records, 1);
     assert_about(total.energy_j, 600);
 }
 
-static void a_restarted_job_has_used_both_runs(void **state)
+TEST(a_restarted_job_has_used_both_runs)
 {
     struct apapi_record records[] = {step("batch", "n1", 0, 5, 100),
                                      step("batch", "n1", 60, 70, 100)};
     struct apapi_job_total total;
 
-    (void)state;
     records[0].complete = false;
     total = total_of(records, 2);
     assert_about(total.energy_j, 1500);
@@ -129,7 +125,7 @@ static void a_restarted_job_has_used_both_runs(void **state)
 }
 
 /* The sum may be asked for again, and after more records. */
-static void a_clock_that_jumps_counts_nothing_twice(void **state)
+TEST(a_clock_that_jumps_counts_nothing_twice)
 {
     struct apapi_record records[] = {step("batch", "n1", 0, 7200, 240),
                                      step("0", "n1", -1800, 1800, 240),
@@ -137,7 +133,6 @@ static void a_clock_that_jumps_counts_nothing_twice(void **state)
     struct apapi_job *job = apapi_job_create();
     struct apapi_job_total total;
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         strcpy(records[i].measurement.boot, "b");
         records[i].measurement.monotonic_ns = i * 3600 * (uint64_t)S;
@@ -151,14 +146,13 @@ static void a_clock_that_jumps_counts_nothing_twice(void **state)
     apapi_job_destroy(job);
 }
 
-static void the_record_that_knows_more_counts(void **state)
+TEST(the_record_that_knows_more_counts)
 {
     static const double high_w[] = {100, 300, 100, 200}, low_w[] = {300, 100};
     static const int all[] = {1, 1, 1, 1}, broken[] = {1, 0, 0, 1};
     struct apapi_record records[] = {step("batch", "n1", 0, 4, 0), step("0", "n1", 1, 3, 0)};
     struct apapi_job_total total;
 
-    (void)state;
     draw(&records[0], high_w, broken);
     draw(&records[1], low_w, all);
     total = total_of(records, 2);
@@ -166,26 +160,24 @@ static void the_record_that_knows_more_counts(void **state)
     assert_about((double)total.covered_ns, 4e9);
 }
 
-static void power_over_time_decides_what_lies_in_an_overlap(void **state)
+TEST(power_over_time_decides_what_lies_in_an_overlap)
 {
     static const double first_w[] = {100, 100, 500, 500}, second_w[] = {500, 500, 50, 50, 50};
     static const int all[] = {1, 1, 1, 1, 1};
     struct apapi_record records[] = {step("0", "n1", 0, 4, 0), step("1", "n1", 2, 7, 0)};
     struct apapi_job_total total;
 
-    (void)state;
     draw(&records[0], first_w, all);
     draw(&records[1], second_w, all);
     total = total_of(records, 2);
     assert_about(total.energy_j, 200 + 1000 + 150);
 }
 
-static void nothing_known_is_no_zero(void **state)
+TEST(nothing_known_is_no_zero)
 {
     struct apapi_record record = step("0", "n1", 0, 4, 100);
     struct apapi_job_total total;
 
-    (void)state;
     record.measurement.domains[PACKAGE].measured = false;
     total = total_of(&record, 1);
     assert_true(isnan(total.energy_j) && isnan(total.mean_w));
@@ -195,12 +187,11 @@ static void nothing_known_is_no_zero(void **state)
     assert_true(isnan(total.energy_j) && isnan(apapi_job_measured(&total, 0)));
 }
 
-static void domains_that_do_not_add_up_stay_beside(void **state)
+TEST(domains_that_do_not_add_up_stay_beside)
 {
     struct apapi_record record = step("0", "n1", 0, 4, 100);
     struct apapi_job_total total;
 
-    (void)state;
     record.measurement.domains[APAPI_DOMAIN_NODE].measured = true;
     record.measurement.domains[APAPI_DOMAIN_NODE].energy_j = 1000;
     record.measurement.domains[APAPI_DOMAIN_DRAM].measured = true;
@@ -210,12 +201,11 @@ static void domains_that_do_not_add_up_stay_beside(void **state)
     assert_about(total.domains[APAPI_DOMAIN_NODE].energy_j, 1000);
 }
 
-static void a_record_beyond_all_time_does_no_harm(void **state)
+TEST(a_record_beyond_all_time_does_no_harm)
 {
     struct apapi_record record = step("0", "n1", 0, 4, 100);
     struct apapi_job_total total;
 
-    (void)state;
     record.measurement.start_unix_ns = INT64_MAX - 5;
     record.measurement.elapsed_ns = UINT64_MAX / 2;
     total = total_of(&record, 1);
@@ -231,13 +221,12 @@ static void add_domain(struct apapi_record *record, enum apapi_domain domain, do
     result->energy_j = power_w * (double)record->measurement.elapsed_ns / S;
 }
 
-static void nodes_with_different_domains_240_and_540_w_are_780_w(void **state)
+TEST(nodes_with_different_domains_240_and_540_w_are_780_w)
 {
     struct apapi_record records[] = {step("0", "cpu1", 0, 100, 200),
                                      step("0", "gpu1", 0, 100, 200)};
     struct apapi_job_total total;
 
-    (void)state;
     add_domain(&records[0], APAPI_DOMAIN_DRAM, 40);
     add_domain(&records[1], APAPI_DOMAIN_DRAM, 40);
     add_domain(&records[1], APAPI_DOMAIN_GPU, 300);
@@ -247,12 +236,11 @@ static void nodes_with_different_domains_240_and_540_w_are_780_w(void **state)
     assert_about(apapi_job_measured(&total, 0), 1);
 }
 
-static void a_step_without_dram_leaves_220_w(void **state)
+TEST(a_step_without_dram_leaves_220_w)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 100, 200), step("1", "n1", 100, 200, 200)};
     struct apapi_job_total total;
 
-    (void)state;
     add_domain(&records[0], APAPI_DOMAIN_DRAM, 40);
     total = total_of(records, 2);
     assert_about(total.energy_j, 44000);
@@ -261,11 +249,10 @@ static void a_step_without_dram_leaves_220_w(void **state)
 }
 
 /* A node may have no GPU, but not no package. */
-static void what_a_node_has_no_meter_for_is_missing_if_it_is_the_package(void **state)
+TEST(what_a_node_has_no_meter_for_is_missing_if_it_is_the_package)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("0", "n2", 0, 10, 100)};
 
-    (void)state;
     add_domain(&records[0], APAPI_DOMAIN_GPU, 300);
     add_domain(&records[0], APAPI_DOMAIN_DRAM, 10);
     assert_int_equal(total_of(records, 2).missing_domains, 0);
@@ -275,13 +262,12 @@ static void what_a_node_has_no_meter_for_is_missing_if_it_is_the_package(void **
 }
 
 /* A step whose counter of the package never moved; another one knows 5 s of its time. */
-static void an_unknown_domain_is_missing_in_the_total(void **state)
+TEST(an_unknown_domain_is_missing_in_the_total)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 10, NAN), step("1", "n1", 5, 10, 100),
                                      step("0", "n2", 0, 10, 100)};
     struct apapi_job_total total;
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         add_domain(&records[i], APAPI_DOMAIN_DRAM, 10);
     }
@@ -302,35 +288,32 @@ static void an_unknown_domain_is_missing_in_the_total(void **state)
     assert_int_equal(total_of(records, 3).missing_domains, 0);
 }
 
-static void nodes_that_end_after_1_2_3_4_s_draw_energy_by_time(void **state)
+TEST(nodes_that_end_after_1_2_3_4_s_draw_energy_by_time)
 {
     const struct apapi_record records[] = {step("0", "n1", 0, 1, 240), step("0", "n2", 0, 2, 240),
                                            step("0", "n3", 0, 3, 240), step("0", "n4", 0, 4, 240)};
     const struct apapi_job_total total = total_of(records, 4);
 
-    (void)state;
     assert_about(total.energy_j, 2400);
     assert_about(total.mean_w, 600);
     assert_about(apapi_job_measured(&total, 0), 10 / 16.0);
 }
 
-static void a_run_on_other_nodes_does_not_add_its_power(void **state)
+TEST(a_run_on_other_nodes_does_not_add_its_power)
 {
     const struct apapi_record records[] = {step("batch", "n1", 0, 10, 100),
                                            step("batch", "n2", 60, 70, 100)};
 
-    (void)state;
     assert_about(total_of(records, 2).mean_w, 100);
 }
 
-static void a_gap_that_another_record_knows_is_filled(void **state)
+TEST(a_gap_that_another_record_knows_is_filled)
 {
     static const double power_w[] = {100, 200, 300, 400, 500, 600};
     static const int batch[] = {1, 1, 0, 1, 1, 1}, srun[] = {1, 1, 1, 1, 0, 1};
     struct apapi_record records[] = {step("batch", "n1", 0, 6, 0), step("0", "n1", 0, 6, 0)};
     struct apapi_job_total total;
 
-    (void)state;
     draw(&records[0], power_w, batch);
     draw(&records[1], power_w, srun);
     for (int i = 0; i < 2; i++) {
@@ -344,12 +327,11 @@ static void a_gap_that_another_record_knows_is_filled(void **state)
 }
 
 /* What a share in the last digits of two rounded figures decided. */
-static void rounding_does_not_choose_the_record(void **state)
+TEST(rounding_does_not_choose_the_record)
 {
     struct apapi_record records[] = {step("batch", "n1", 0, 100, 200), step("0", "n1", 0, 90, 300)};
     struct apapi_job_total exact, rounded;
 
-    (void)state;
     records[0].measurement.domains[PACKAGE].power_w.mean = 200;
     exact = total_of(records, 2);
     records[0].measurement.domains[PACKAGE].power_w.mean = 200.0001;
@@ -368,14 +350,13 @@ static void set_uncertainty(struct apapi_record *record, double uncertainty_j, d
 }
 
 /* Every step may err to the same side; one that lies within another one is not in the energy. */
-static void uncertainties_of_nodes_and_steps_add_up(void **state)
+TEST(uncertainties_of_nodes_and_steps_add_up)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("1", "n1", 10, 20, 100),
                                      step("0", "n2", 0, 10, 100), step("batch", "n3", 0, 20, 100),
                                      step("0", "n3", 2, 9, 100)};
     struct apapi_job_total total;
 
-    (void)state;
     for (size_t i = 0; i < 5; i++) {
         set_uncertainty(&records[i], (double)(1U << i), 100, 100);
     }
@@ -388,13 +369,12 @@ static void uncertainties_of_nodes_and_steps_add_up(void **state)
 }
 
 /* What a part of a record has used is known to the swing of its power only. */
-static void a_cut_within_a_record_is_uncertain(void **state)
+TEST(a_cut_within_a_record_is_uncertain)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("1", "n1", 4, 12, 100)};
     const double power_w[] = {80, 120, 80, 120, 80, 120, 80, 120};
     const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-    (void)state;
     set_uncertainty(&records[0], 1, 100, 100);
     set_uncertainty(&records[1], 2, 80, 120);
     /* the last 2 of 8 s, in which it may have drawn 20 W more or less */
@@ -403,13 +383,12 @@ static void a_cut_within_a_record_is_uncertain(void **state)
     assert_about(total_of(records, 2).uncertainty_j, 1 + 2);
 }
 
-static void the_shortest_time_that_has_a_power(void **state)
+TEST(the_shortest_time_that_has_a_power)
 {
     struct apapi_component_result component = {.measured = true, .interval_ns = 100000000};
     struct apapi_record record = step("0", "n1", 0, 10, 100);
     struct apapi_job_total total;
 
-    (void)state;
     record.measurement.components = &component;
     record.measurement.component_count = 1;
     total = total_of(&record, 1);
@@ -417,12 +396,11 @@ static void the_shortest_time_that_has_a_power(void **state)
     assert_int_equal(total.busy_ns, 10 * S);
 }
 
-static void a_record_before_all_time_does_no_harm(void **state)
+TEST(a_record_before_all_time_does_no_harm)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 4, 100), step("1", "n1", 0, 4, 100)};
     struct apapi_job_total total;
 
-    (void)state;
     records[0].measurement.start_unix_ns = INT64_MIN + 5;
     records[1].measurement.start_unix_ns = INT64_MAX - 5;
     total = total_of(records, 2);
@@ -432,12 +410,11 @@ static void a_record_before_all_time_does_no_harm(void **state)
 #define MANY 66000
 
 /* Each runs for half of the time, so that a comparison of all with all would take hours. */
-static void sixty_six_thousand_records_of_a_node_are_added_up(void **state)
+TEST(sixty_six_thousand_records_of_a_node_are_added_up)
 {
     struct apapi_job *job = apapi_job_create();
     struct apapi_job_total total;
 
-    (void)state;
     for (int64_t i = 0; i < MANY; i++) {
         struct apapi_record record = step("0", "n1", i, i + MANY, 100);
 
@@ -475,9 +452,8 @@ static struct apapi_job_total add_overlap(struct sum_store *store, size_t first)
     return total.job;
 }
 
-static void sums_are_joined_in_any_order(void **state)
+TEST(sums_are_joined_in_any_order)
 {
-    (void)state;
     for (size_t first = 0; first < 2; first++) {
         struct sum_store store = {.mixed = false};
 
@@ -486,9 +462,8 @@ static void sums_are_joined_in_any_order(void **state)
 }
 
 /* Whichever record has no room: the figures do not depend on the order. */
-static void too_many_curves_are_none(void **state)
+TEST(too_many_curves_are_none)
 {
-    (void)state;
     for (size_t first = 0; first < 2; first++) {
         struct sum_store store = {.curve_max = 16};
         struct apapi_job_total total = add_overlap(&store, first);
@@ -499,14 +474,13 @@ static void too_many_curves_are_none(void **state)
     }
 }
 
-static void a_day_has_what_the_curve_says_of_it(void **state)
+TEST(a_day_has_what_the_curve_says_of_it)
 {
     static const double watts[] = {300, 300, 300, 300, 100, 100, 100, 100};
     static const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
     struct apapi_record record = step("0", "n1", 0, 8, 0);
     const double wanted_j[] = {1300, 300};
 
-    (void)state;
     draw(&record, watts, known);
     for (int part = 0; part < 2; part++) {
         const struct sum_part parts[] = {{BEGIN, 5 * S}, {BEGIN + 5 * S, 3 * S}};
@@ -523,38 +497,4 @@ static void a_day_has_what_the_curve_says_of_it(void **state)
         free(entries.list);
         sum_free(&store);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_step_holds_the_sruns_of_its_node),
-        cmocka_unit_test(parallel_steps_count_once),
-        cmocka_unit_test(a_record_twice_is_one),
-        cmocka_unit_test(a_restarted_job_has_used_both_runs),
-        cmocka_unit_test(a_clock_that_jumps_counts_nothing_twice),
-        cmocka_unit_test(the_record_that_knows_more_counts),
-        cmocka_unit_test(power_over_time_decides_what_lies_in_an_overlap),
-        cmocka_unit_test(nothing_known_is_no_zero),
-        cmocka_unit_test(domains_that_do_not_add_up_stay_beside),
-        cmocka_unit_test(a_record_beyond_all_time_does_no_harm),
-        cmocka_unit_test(nodes_with_different_domains_240_and_540_w_are_780_w),
-        cmocka_unit_test(a_step_without_dram_leaves_220_w),
-        cmocka_unit_test(what_a_node_has_no_meter_for_is_missing_if_it_is_the_package),
-        cmocka_unit_test(an_unknown_domain_is_missing_in_the_total),
-        cmocka_unit_test(nodes_that_end_after_1_2_3_4_s_draw_energy_by_time),
-        cmocka_unit_test(a_run_on_other_nodes_does_not_add_its_power),
-        cmocka_unit_test(a_gap_that_another_record_knows_is_filled),
-        cmocka_unit_test(rounding_does_not_choose_the_record),
-        cmocka_unit_test(uncertainties_of_nodes_and_steps_add_up),
-        cmocka_unit_test(a_cut_within_a_record_is_uncertain),
-        cmocka_unit_test(the_shortest_time_that_has_a_power),
-        cmocka_unit_test(a_record_before_all_time_does_no_harm),
-        cmocka_unit_test(sums_are_joined_in_any_order),
-        cmocka_unit_test(too_many_curves_are_none),
-        cmocka_unit_test(a_day_has_what_the_curve_says_of_it),
-        cmocka_unit_test(sixty_six_thousand_records_of_a_node_are_added_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

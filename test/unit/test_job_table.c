@@ -57,12 +57,11 @@ static void assert_table(struct apapi_job *job, const struct apapi_job_table_hea
     free(text);
 }
 
-static void a_batch_job_with_two_sruns(void **state)
+TEST(a_batch_job_with_two_sruns)
 {
     const struct apapi_job_table_head head = {.job = "17", .nodes = 2, .nodelist = "n[1-2]"};
     struct apapi_job *job = apapi_job_create();
 
-    (void)state;
     ADD(job, "batch", "n1", 0, 10);
     ADD(job, "0", "n1", 1, 4);
     ADD(job, "0", "n2", 1, 4);
@@ -77,14 +76,13 @@ static void a_batch_job_with_two_sruns(void **state)
                  "  measured 85.0 % of 2 nodes x 10.0 s; each moment of a node counts once\n");
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
     const struct apapi_job_table_head head = {
         .job = "17", .nodes = 4, .nodelist = "n[1-4]", .left_out = 3};
     struct apapi_job *job = apapi_job_create();
     char *text;
 
-    (void)state;
     ADD(job, "batch", "n1", 0, 10);
     add(job, "0", "n2", (const int64_t[2]){1, 4}, false);
     for (int64_t i = 0; i < 6; i++) {
@@ -101,13 +99,12 @@ static void what_is_missing_is_named(void **state)
 }
 
 /* A list knows of fewer nodes than there are records of, and of some twice. */
-static void records_of_nodes_that_are_not_listed_hide_no_missing_one(void **state)
+TEST(records_of_nodes_that_are_not_listed_hide_no_missing_one)
 {
     const struct apapi_job_table_head head = {.job = "17", .nodes = 2, .nodelist = "n[1-2],n2"};
     struct apapi_job *job = apapi_job_create();
     char *text;
 
-    (void)state;
     ADD(job, "batch", "n1", 0, 10);
     ADD(job, "0", "n7", 0, 10);
     text = format(job, &head);
@@ -117,11 +114,10 @@ static void records_of_nodes_that_are_not_listed_hide_no_missing_one(void **stat
     free(text);
 }
 
-static void nodes_without_names_are_counted(void **state)
+TEST(nodes_without_names_are_counted)
 {
     static const char *const lists[] = {"n[1", "n1,n2", "", NULL};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         const struct apapi_job_table_head head = {.nodes = 3, .nodelist = lists[i]};
         struct apapi_job *job = apapi_job_create();
@@ -135,14 +131,13 @@ static void nodes_without_names_are_counted(void **state)
     }
 }
 
-static void domains_beside_the_total_are_in_brackets(void **state)
+TEST(domains_beside_the_total_are_in_brackets)
 {
     const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_record record = {.id = {.node = "n2", .step = "0"}, .complete = true};
     struct apapi_job *job = apapi_job_create();
     char *text;
 
-    (void)state;
     ADD(job, "0", "n1", 0, 10);
     record.measurement.start_unix_ns = BEGIN;
     record.measurement.elapsed_ns = 10 * S;
@@ -157,14 +152,13 @@ static void domains_beside_the_total_are_in_brackets(void **state)
     free(text);
 }
 
-static void a_domain_that_a_step_lacks_is_named(void **state)
+TEST(a_domain_that_a_step_lacks_is_named)
 {
     const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_record record = {.id = {.node = "n1", .step = "1"}, .complete = true};
     struct apapi_job *job = apapi_job_create();
     char *text;
 
-    (void)state;
     ADD(job, "0", "n1", 0, 10);
     record.measurement.start_unix_ns = BEGIN + 10 * S;
     record.measurement.elapsed_ns = 10 * S;
@@ -180,13 +174,12 @@ static void a_domain_that_a_step_lacks_is_named(void **state)
 }
 
 /* The first step's counter of the package never moved. */
-static void what_no_step_knows_for_a_time_is_not_in_the_total(void **state)
+TEST(what_no_step_knows_for_a_time_is_not_in_the_total)
 {
     const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_record record = {.id = {.node = "n1", .step = "1"}, .complete = true};
     struct apapi_job *job = apapi_job_create();
 
-    (void)state;
     unmeasure_domains(record.measurement.domains);
     record.measurement.start_unix_ns = BEGIN;
     record.measurement.elapsed_ns = 10 * S;
@@ -205,7 +198,7 @@ static void what_no_step_knows_for_a_time_is_not_in_the_total(void **state)
                  "  measured 50.0 % of 1 node x 20.0 s; each moment of a node counts once\n");
 }
 
-static void what_is_measured_is_said_once(void **state)
+TEST(what_is_measured_is_said_once)
 {
     const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_record record = {.id = {.node = "n1", .step = "0"}, .complete = true};
@@ -213,7 +206,6 @@ static void what_is_measured_is_said_once(void **state)
     struct apapi_timeline_meter meter;
     char *text;
 
-    (void)state;
     unmeasure_domains(record.measurement.domains);
     record.measurement.start_unix_ns = BEGIN;
     record.measurement.elapsed_ns = 10 * S;
@@ -230,13 +222,12 @@ static void what_is_measured_is_said_once(void **state)
     free(text);
 }
 
-static void what_no_step_ever_knows_is_named(void **state)
+TEST(what_no_step_ever_knows_is_named)
 {
     const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_record record = {.id = {.node = "n1", .step = "1"}, .complete = true};
     struct apapi_job *job = apapi_job_create();
 
-    (void)state;
     unmeasure_domains(record.measurement.domains);
     record.measurement.start_unix_ns = BEGIN;
     record.measurement.elapsed_ns = 10 * S;
@@ -254,14 +245,13 @@ static void what_no_step_ever_knows_is_named(void **state)
 }
 
 /* The batch step has the job's cores, a step of srun some of them. */
-static void a_job_that_has_a_part_of_its_node_is_told_so(void **state)
+TEST(a_job_that_has_a_part_of_its_node_is_told_so)
 {
     const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_record record = {.id = {.node = "n1", .node_cores = 8}, .complete = true};
     struct apapi_job *job = apapi_job_create();
     char *text;
 
-    (void)state;
     unmeasure_domains(record.measurement.domains);
     record.measurement.start_unix_ns = BEGIN;
     record.measurement.elapsed_ns = 10 * S;
@@ -277,7 +267,7 @@ static void a_job_that_has_a_part_of_its_node_is_told_so(void **state)
     free(text);
 }
 
-static void as_many_digits_as_are_known(void **state)
+TEST(as_many_digits_as_are_known)
 {
     const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_component_result component = {.measured = true, .interval_ns = 100000000};
@@ -285,7 +275,6 @@ static void as_many_digits_as_are_known(void **state)
     struct apapi_measurement *m = &record.measurement;
     struct apapi_job *job = apapi_job_create();
 
-    (void)state;
     m->start_unix_ns = BEGIN;
     m->elapsed_ns = 100000000;
     m->components = &component;
@@ -314,34 +303,13 @@ static void as_many_digits_as_are_known(void **state)
                  "  measured 100.0 % of 1 node x 0.002 s; each moment of a node counts once\n");
 }
 
-static void nothing_measured_has_no_energy(void **state)
+TEST(nothing_measured_has_no_energy)
 {
     const struct apapi_job_table_head head = {.job = "17\x1b[2J", .nodes = 2};
     struct apapi_job *job = apapi_job_create();
     char *text = format(job, &head);
 
-    (void)state;
     assert_null(strstr(text, "total"));
     assert_null(strchr(text, '\x1b'));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_job_with_two_sruns),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(records_of_nodes_that_are_not_listed_hide_no_missing_one),
-        cmocka_unit_test(nodes_without_names_are_counted),
-        cmocka_unit_test(domains_beside_the_total_are_in_brackets),
-        cmocka_unit_test(a_domain_that_a_step_lacks_is_named),
-        cmocka_unit_test(what_no_step_knows_for_a_time_is_not_in_the_total),
-        cmocka_unit_test(what_is_measured_is_said_once),
-        cmocka_unit_test(what_no_step_ever_knows_is_named),
-        cmocka_unit_test(a_job_that_has_a_part_of_its_node_is_told_so),
-        cmocka_unit_test(as_many_digits_as_are_known),
-        cmocka_unit_test(nothing_measured_has_no_energy),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void assert_agrees(const char *text, size_t size)
     tree_free(&tree);
 }
 
-static void what_is_json_is_taken(void **state)
+TEST(what_is_json_is_taken)
 {
     static const char *const texts[] = {
         "[]",
@@ -37,7 +37,6 @@ static void what_is_json_is_taken(void **state)
         "{\"\\u0061\":1,\"\\u0062\\n\":\"\\u0063\"}",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct tree tree = {0};
         struct tree_problem problem;
@@ -122,9 +121,8 @@ static const struct {
     {"[1]//", 1, 4, "end of file expected"},
 };
 
-static void what_is_not_is_refused_where_it_ends(void **state)
+TEST(what_is_not_is_refused_where_it_ends)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(refused); i++) {
         struct tree tree = {0};
         struct tree_problem problem = {"taken", 0, 0};
@@ -142,11 +140,10 @@ static void what_is_not_is_refused_where_it_ends(void **state)
     }
 }
 
-static void a_nul_is_no_end(void **state)
+TEST(a_nul_is_no_end)
 {
     static const char text[] = "[\"ab\",-1.5e1,true]";
 
-    (void)state;
     for (size_t i = 0; i <= sizeof(text) - 1; i++) {
         char copy[sizeof(text)];
 
@@ -158,13 +155,12 @@ static void a_nul_is_no_end(void **state)
     }
 }
 
-static void depth_is_bounded(void **state)
+TEST(depth_is_bounded)
 {
     char text[2 * (TREE_DEPTH_MAX + 1)];
     struct tree tree = {0};
     struct tree_problem problem;
 
-    (void)state;
     memset(text, '[', TREE_DEPTH_MAX + 1);
     memset(text + TREE_DEPTH_MAX + 1, ']', TREE_DEPTH_MAX + 1);
     assert_int_equal(tree_parse(&tree, text + 1, 2 * TREE_DEPTH_MAX, &problem), 0);
@@ -191,11 +187,10 @@ static char *many_keys(unsigned count, unsigned duplicate)
     return text;
 }
 
-static void a_key_stands_once_among_many(void **state)
+TEST(a_key_stands_once_among_many)
 {
     static const unsigned counts[] = {2, 33, 64, 65, 66, 300, 70000};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         unsigned last = counts[i] - 1;
         const unsigned duplicates[] = {last, 0, last / 2, last - 1};
@@ -232,11 +227,10 @@ static void put_digits(FILE *out, uint64_t *seed, unsigned count)
     }
 }
 
-static void numbers_are_the_nearest_doubles(void **state)
+TEST(numbers_are_the_nearest_doubles)
 {
     uint64_t seed = 1;
 
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         char text[128] = "";
         FILE *out = fmemopen(text, sizeof(text), "w");
@@ -270,13 +264,12 @@ static void choose_german_locale(void)
     assert_string_equal(localeconv()->decimal_point, ",");
 }
 
-static void a_locale_changes_nothing(void **state)
+TEST_WITH(a_locale_changes_nothing, make_base, remove_base)
 {
     static const char text[] = "[0.5,1.25e-30,3.14159265358979323846]";
     struct json_writer json = {0};
     char *written;
 
-    (void)state;
     choose_german_locale();
     assert_agrees(text, strlen(text));
     json_put_number(&json, NULL, 1234.5, JSON_MEASURED);
@@ -287,7 +280,7 @@ static void a_locale_changes_nothing(void **state)
 }
 
 /* A byte is changed, taken away or doubled: everywhere, in a third of the ways, in turn. */
-static void damaged_records_are_read_as_by_jansson(void **state)
+TEST(damaged_records_are_read_as_by_jansson)
 {
     static const char bytes[] = {'0', '9', 'e', '.', '-', '"', '\\', 'u',  ',',    ':',
                                  '{', '}', '[', ']', ' ', 'n', '\0', '\n', '\xC3', '\x80'};
@@ -297,7 +290,6 @@ static void damaged_records_are_read_as_by_jansson(void **state)
     struct tree tree = {0};
     char *copy = malloc(size + 1);
 
-    (void)state;
     assert_non_null(copy);
     assert_agrees(line, size);
     for (size_t at = 0; at < size; at++) {
@@ -319,30 +311,12 @@ static void damaged_records_are_read_as_by_jansson(void **state)
     apapi_record_clear(&record);
 }
 
-static void what_is_too_long_is_refused_unread(void **state)
+TEST(what_is_too_long_is_refused_unread)
 {
     struct tree tree = {0};
     struct tree_problem problem;
 
-    (void)state;
     assert_int_equal(tree_parse(&tree, "[]", TREE_SIZE_MAX + 1, &problem), -1);
     assert_int_equal(errno, EINVAL);
     assert_string_equal(problem.what, "too long");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_json_is_taken),
-        cmocka_unit_test(what_is_not_is_refused_where_it_ends),
-        cmocka_unit_test(a_nul_is_no_end),
-        cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(a_key_stands_once_among_many),
-        cmocka_unit_test(numbers_are_the_nearest_doubles),
-        cmocka_unit_test_setup_teardown(a_locale_changes_nothing, make_base, remove_base),
-        cmocka_unit_test(damaged_records_are_read_as_by_jansson),
-        cmocka_unit_test(what_is_too_long_is_refused_unread),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,13 +35,12 @@ static double any_number(void)
     }
 }
 
-static void each_number_is_as_jansson_writes_it(void **state)
+TEST(each_number_is_as_jansson_writes_it)
 {
     static const double special[] = {0,    -0.0, 1,    1e15,   999999999.5,         1e16, 123456789,
                                      1e-5, 1e-4, 1e22, 5e-324, 1.7976931348623e308, 0.1,  2.5};
     static const int figures[] = {JSON_EXACT, JSON_MEASURED, JSON_ROUGH};
 
-    (void)state;
     for (size_t i = 0; i < 300000; i++) {
         int digits = figures[i % 3];
         double value = i < 3 * COUNT_OF(special) ? special[i / 3] : any_number();
@@ -61,7 +60,7 @@ static void each_number_is_as_jansson_writes_it(void **state)
     }
 }
 
-static void terminal_obeys_nothing(void **state)
+TEST(terminal_obeys_nothing)
 {
     static const struct {
         const char *text, *json;
@@ -73,7 +72,6 @@ static void terminal_obeys_nothing(void **state)
                  {"\xE2\x80\xAE\xF3\xA0\x81\x81", "\"\\u202e\\udb40\\udc41\""},
                  {"\xFFx\xC3", "\"?x?\""}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct json_writer json = {0};
         char *text;
@@ -114,9 +112,8 @@ static void put_each(struct json_writer *json)
     json_end(json);
 }
 
-static void levels_are_as_jansson_writes_them(void **state)
+TEST(levels_are_as_jansson_writes_them)
 {
-    (void)state;
     for (unsigned indent = 0; indent < 4; indent++) {
         struct json_writer json = {.indent = indent};
         size_t flags = indent ? JSON_INDENT(indent) : JSON_COMPACT;
@@ -142,14 +139,13 @@ static void levels_are_as_jansson_writes_them(void **state)
     }
 }
 
-static void streams_get_the_same_text(void **state)
+TEST(streams_get_the_same_text)
 {
     char *text = NULL, *memory;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct json_writer stream = {.out = out}, json = {0};
 
-    (void)state;
     json_begin_array(&stream, NULL);
     json_begin_array(&json, NULL);
     for (int i = 0; i < 5000; i++) {
@@ -167,12 +163,11 @@ static void streams_get_the_same_text(void **state)
     free(memory);
 }
 
-static void failures_are_kept(void **state)
+TEST(failures_are_kept)
 {
     FILE *full = fopen("/dev/full", "w");
     struct json_writer json = {.out = full};
 
-    (void)state;
     setvbuf(full, NULL, _IONBF, 0);
     json_begin_array(&json, NULL);
     json_end(&json);
@@ -184,15 +179,4 @@ static void failures_are_kept(void **state)
         json_begin_array(&json, NULL);
     }
     assert_null(json_take(&json));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_number_is_as_jansson_writes_it),
-                                       cmocka_unit_test(terminal_obeys_nothing),
-                                       cmocka_unit_test(levels_are_as_jansson_writes_them),
-                                       cmocka_unit_test(streams_get_the_same_text),
-                                       cmocka_unit_test(failures_are_kept)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,9 +147,8 @@ static double some_limit_j(double power_w, double seconds)
     return power_w * random_between(&random_numbers, 1, seconds - 2);
 }
 
-static void test_of_a_node(void **state)
+TEST(of_a_node)
 {
-    (void)state;
     for (size_t p = 0; p < COUNT_OF(powers_w); p++) {
         for (uint64_t seed = 1; seed <= RUNS; seed++) {
             double power_w = powers_w[p], limit_j;
@@ -198,13 +197,12 @@ static void look(struct watched *watched, double sum_j, uint64_t now_ns)
 
 #define NODES 2
 
-static void test_of_a_step_on_two_nodes(void **state)
+TEST(of_a_step_on_two_nodes)
 {
     static struct watched watched;
     static struct sent sent[NODES];
     static const char *const names[NODES] = {"n1", "n2"};
 
-    (void)state;
     for (size_t run = 0; run < RUNS * COUNT_OF(powers_w); run++) {
         double power_w = 2 * powers_w[run % COUNT_OF(powers_w)], limit_j;
         struct limit_sum sum = {.silent_ns = 3 * PERIOD_NS};
@@ -241,13 +239,12 @@ static void test_of_a_step_on_two_nodes(void **state)
 #define STEP_SECONDS 3
 #define GAP_NS (S / 2) /* between two steps nothing is measured */
 
-static void test_of_a_job_of_three_steps(void **state)
+TEST(of_a_job_of_three_steps)
 {
     static const char *const names[STEPS] = {"1.0", "1.1", "1.2"};
     static struct watched watched;
     static struct sent sent;
 
-    (void)state;
     for (size_t run = 0; run < RUNS * COUNT_OF(powers_w); run++) {
         double power_w = powers_w[run % COUNT_OF(powers_w)], limit_j, uncertainty_j = 0, true_s;
         struct limit_job job = {.silent_ns = 3 * PERIOD_NS};
@@ -283,11 +280,10 @@ static void test_of_a_job_of_three_steps(void **state)
 }
 
 /* One whose power was known counts with it meanwhile: the limit fires then, and not again. */
-static void test_a_node_that_is_silent(void **state)
+TEST(a_node_that_is_silent)
 {
     static struct watched watched;
 
-    (void)state;
     for (int power_known = 0; power_known < 2; power_known++) {
         struct limit_sum sum = {.silent_ns = 3 * PERIOD_NS};
         uint64_t fired_s = 0;
@@ -314,16 +310,4 @@ static void test_a_node_that_is_silent(void **state)
         assert_int_equal(fired_s, power_known ? 20 : 31);
         limit_sum_clear(&sum);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_of_a_node),
-        cmocka_unit_test(test_of_a_step_on_two_nodes),
-        cmocka_unit_test(test_of_a_job_of_three_steps),
-        cmocka_unit_test(test_a_node_that_is_silent),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

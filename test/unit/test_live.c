@@ -304,9 +304,8 @@ static void assert_near(const char *what, const char *of, double is, double shou
     }
 }
 
-static void test_the_page_says_what_the_result_says(void **state)
+TEST(the_page_says_what_the_result_says)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(scripts); i++) {
         const struct script *script = &scripts[i];
 
@@ -327,11 +326,10 @@ static void test_the_page_says_what_the_result_says(void **state)
 }
 
 /* Each figure is of the moment that stands beside it. */
-static void test_figures_are_those_of_their_time(void **state)
+TEST(figures_are_those_of_their_time)
 {
     uint64_t uj = 0;
 
-    (void)state;
     prepare_events(1, &fake_energy_event);
     open_component();
     read_component();
@@ -351,9 +349,8 @@ static void test_figures_are_those_of_their_time(void **state)
 }
 
 /* One of two meters fails from the fourth reading on, until the eighth. */
-static void test_a_domain_is_of_when_all_its_meters_were_known(void **state)
+TEST(a_domain_is_of_when_all_its_meters_were_known)
 {
-    (void)state;
     prepare_events(2, &fake_energy_event);
     open_component();
     for (uint64_t i = 0; i < 8; i++) {
@@ -375,11 +372,10 @@ static void test_a_domain_is_of_when_all_its_meters_were_known(void **state)
     clean_up();
 }
 
-static void test_estimates_are_marked(void **state)
+TEST(estimates_are_marked)
 {
     struct apapi_event estimate = fake_energy_event;
 
-    (void)state;
     estimate.estimated = true;
     estimate.domain = APAPI_DOMAIN_NONE;
     prepare_events(1, &estimate);
@@ -391,9 +387,8 @@ static void test_estimates_are_marked(void **state)
 }
 
 /* Those that find no room are in their domain all the same. */
-static void test_more_events_than_places(void **state)
+TEST(more_events_than_places)
 {
-    (void)state;
     prepare_events(MANY, &fake_energy_event);
     open_component();
     assert_int_equal(apapi_live_event_count(&page), APAPI_LIVE_EVENTS);
@@ -410,9 +405,8 @@ static void test_more_events_than_places(void **state)
 }
 
 /* Other memory of root's process must not leak. */
-static void test_nothing_else_gets_onto_the_page(void **state)
+TEST(nothing_else_gets_onto_the_page)
 {
-    (void)state;
     memset(events, 'x', MANY * sizeof *events);
     for (size_t i = 0; i < MANY; i++) {
         memcpy(&events[i].kind, &fake_energy_event.kind,
@@ -440,16 +434,4 @@ static int free_events(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_page_says_what_the_result_says),
-        cmocka_unit_test(test_figures_are_those_of_their_time),
-        cmocka_unit_test(test_a_domain_is_of_when_all_its_meters_were_known),
-        cmocka_unit_test(test_estimates_are_marked),
-        cmocka_unit_test(test_more_events_than_places),
-        cmocka_unit_test(test_nothing_else_gets_onto_the_page),
-    };
-
-    return cmocka_run_group_tests_name("live", tests, make_events, free_events);
-}
+ALL_TESTS_IN(make_events, free_events)

@@ -5,7 +5,7 @@
 
 #include "unit/livefile_fixture.h"
 
-static void test_nodes_and_steps_are_in_order(void **state)
+LIVE(nodes_and_steps_are_in_order)
 {
     static const struct {
         const char *node, *step;
@@ -15,7 +15,6 @@ static void test_nodes_and_steps_are_in_order(void **state)
     struct livefile files[COUNT_OF(cases)];
     struct apapi_live_counts counts;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         strcpy(step.id.node, cases[i].node);
         strcpy(step.id.step, cases[i].step);
@@ -37,12 +36,11 @@ static int stop_at_once(const struct apapi_live_page *page, void *calls)
     return 7;
 }
 
-static void test_a_scan_can_be_ended(void **state)
+LIVE(a_scan_can_be_ended)
 {
     struct livefile other;
     int calls = 0;
 
-    (void)state;
     publish(&live);
     step.id.job++;
     publish(&other);
@@ -51,11 +49,10 @@ static void test_a_scan_can_be_ended(void **state)
     livefile_close(&other);
 }
 
-static void test_no_folder_is_no_page(void **state)
+LIVE(no_folder_is_no_page)
 {
     struct apapi_live_counts counts = {1, 1, 1, 1};
 
-    (void)state;
     assert_string_equal(scan(&counts), "");
     assert_int_equal(counts.pages + counts.foreign + counts.dead + counts.broken, 0);
     unsetenv(APAPI_LIVE_ENVIRONMENT);
@@ -63,11 +60,10 @@ static void test_no_folder_is_no_page(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
-static void test_the_environment_names_it(void **state)
+LIVE(the_environment_names_it)
 {
     const struct apapi_live_page *page;
 
-    (void)state;
     publish(&live);
     setenv(APAPI_LIVE_ENVIRONMENT, live.path, 1);
     page = apapi_live_open(NULL, &err);
@@ -177,7 +173,7 @@ static int make_foreign(const char *path)
     return file;
 }
 
-static void test_what_is_no_page_is_not_believed(void **state)
+LIVE(what_is_no_page_is_not_believed)
 {
     static const struct {
         int (*make)(const char *path);
@@ -200,7 +196,6 @@ static void test_what_is_no_page_is_not_believed(void **state)
     struct apapi_live_counts counts;
     char path[256];
 
-    (void)state;
     snprintf(path, sizeof path, "%s", in_base("live/n1/4711.0"));
     assert_int_equal(mkdir(in_base("live"), 0755) | mkdir(in_base("live/n1"), 0755), 0);
     live_page_init(&forged);
@@ -229,27 +224,12 @@ static void test_what_is_no_page_is_not_believed(void **state)
 }
 
 /* A link from node to node, too: nothing below the folder is followed. */
-static void test_a_link_to_a_node_is_not_followed(void **state)
+LIVE(a_link_to_a_node_is_not_followed)
 {
     struct apapi_live_counts counts;
 
-    (void)state;
     publish(&live);
     assert_int_equal(symlink(in_base("live/n1"), in_base("live/n2")), 0);
     assert_string_equal(scan(&counts), "n1/4711.0 ");
     assert_int_equal(counts.pages, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_nodes_and_steps_are_in_order),
-        TEST(test_a_scan_can_be_ended),
-        TEST(test_no_folder_is_no_page),
-        TEST(test_the_environment_names_it),
-        TEST(test_what_is_no_page_is_not_believed),
-        TEST(test_a_link_to_a_node_is_not_followed),
-    };
-
-    return cmocka_run_group_tests_name("live_open", tests, NULL, NULL);
 }

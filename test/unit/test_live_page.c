@@ -73,11 +73,10 @@ _Static_assert(APAPI_KIND_ENERGY == 0 && APAPI_KIND_POWER == 1 && APAPI_KIND_TEM
 
 static struct apapi_live_page page;
 
-static void test_nothing_is_known_at_first(void **state)
+TEST(nothing_is_known_at_first)
 {
     struct apapi_live_slot slot = {0};
 
-    (void)state;
     live_page_init(&page);
     assert_memory_equal(page.head.magic, "APAPILIV", 8);
     assert_int_equal(page.head.version, 1);
@@ -93,24 +92,22 @@ static void test_nothing_is_known_at_first(void **state)
     assert_true(isnan(page.events[APAPI_LIVE_EVENTS - 1].total));
 }
 
-static void test_a_count_beyond_the_page_is_not_believed(void **state)
+TEST(a_count_beyond_the_page_is_not_believed)
 {
-    (void)state;
     page.head.event_count = UINT32_MAX;
     assert_int_equal(apapi_live_event_count(&page), APAPI_LIVE_EVENTS);
     page.head.event_count = 0;
 }
 
-static void test_a_slot_whose_writer_has_died_is_not_read(void **state)
+TEST(a_slot_whose_writer_has_died_is_not_read)
 {
     struct apapi_live_slot slot = {.sequence = 7}, copy = {.readings = 4711};
 
-    (void)state;
     assert_false(apapi_live_read(&slot, &copy));
     assert_int_equal(copy.readings, 4711);
 }
 
-static void test_energy_goes_on_for_two_intervals(void **state)
+TEST(energy_goes_on_for_two_intervals)
 {
     static const struct {
         struct apapi_live_slot slot;
@@ -130,7 +127,6 @@ static void test_energy_goes_on_for_two_intervals(void **state)
         {{.total = NAN, .rate = NAN, .interval_ns = 100}, 50, NAN},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double energy_j = apapi_live_energy_at_j(&cases[i].slot, cases[i].now_ns);
 
@@ -192,12 +188,11 @@ static void *read_all(void *argument)
     return NULL;
 }
 
-static void test_slots_are_read_whole_while_they_are_written(void **state)
+TEST(slots_are_read_whole_while_they_are_written)
 {
     pthread_t readers[READERS];
     struct seen seen[READERS] = {{0}};
 
-    (void)state;
     for (int i = 0; i < READERS; i++) {
         assert_int_equal(pthread_create(&readers[i], NULL, read_all, &seen[i]), 0);
     }
@@ -213,17 +208,4 @@ static void test_slots_are_read_whole_while_they_are_written(void **state)
         assert_int_equal(seen[i].torn, 0);
         assert_int_equal(seen[i].backwards, 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_known_at_first),
-        cmocka_unit_test(test_a_count_beyond_the_page_is_not_believed),
-        cmocka_unit_test(test_a_slot_whose_writer_has_died_is_not_read),
-        cmocka_unit_test(test_energy_goes_on_for_two_intervals),
-        cmocka_unit_test(test_slots_are_read_whole_while_they_are_written),
-    };
-
-    return cmocka_run_group_tests_name("live_page", tests, NULL, NULL);
 }

@@ -47,11 +47,10 @@ static int try_writing(void)
                : 0;
 }
 
-static void test_its_user_reads_it_and_nobody_else(void **state)
+LIVE(its_user_reads_it_and_nobody_else)
 {
     struct apapi_live_counts counts;
 
-    (void)state;
     need_root();
     publish(&live);
     assert_string_equal(scan(&counts), "n1/4711.0 ");
@@ -81,13 +80,12 @@ static int lock_for_reading(void)
     return file >= 0 && fcntl(file, F_OFD_SETLK, &lock) == 0 ? 1 : 0;
 }
 
-static void test_its_user_cannot_make_it_look_dead_or_alive(void **state)
+LIVE(its_user_cannot_make_it_look_dead_or_alive)
 {
     struct apapi_live_counts counts;
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     int file;
 
-    (void)state;
     need_root();
     publish(&live);
     assert_int_equal(as_user(USER, lock_for_reading), 0);
@@ -102,11 +100,10 @@ static void test_its_user_cannot_make_it_look_dead_or_alive(void **state)
     close(file);
 }
 
-static void test_nobody_sees_it_before_it_is_whole(void **state)
+LIVE(nobody_sees_it_before_it_is_whole)
 {
     struct apapi_live_counts counts;
 
-    (void)state;
     assert_int_equal(livefile_create(&live, &step, &err), 0);
     assert_string_equal(scan(&counts), "");
     assert_int_equal(counts.broken + counts.dead, 0);
@@ -116,12 +113,11 @@ static void test_nobody_sees_it_before_it_is_whole(void **state)
 }
 
 /* Who has it open keeps the last figures. */
-static void test_it_goes_with_the_step(void **state)
+LIVE(it_goes_with_the_step)
 {
     const struct apapi_live_page *page;
     struct apapi_live_slot slot;
 
-    (void)state;
     publish(&live);
     page = apapi_live_open(in_pages("4711.0"), &err);
     assert_non_null(page);
@@ -136,12 +132,11 @@ static void test_it_goes_with_the_step(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
-static void test_the_next_one_sweeps_up_what_a_dead_one_has_left(void **state)
+LIVE(the_next_one_sweeps_up_what_a_dead_one_has_left)
 {
     struct livefile dead, alive;
     struct apapi_live_counts counts;
 
-    (void)state;
     publish(&alive);
     step.id.job = 4712;
     publish(&dead);
@@ -159,11 +154,10 @@ static void test_the_next_one_sweeps_up_what_a_dead_one_has_left(void **state)
 }
 
 /* A requeued job has the same steps again. */
-static void test_the_same_step_again(void **state)
+LIVE(the_same_step_again)
 {
     struct livefile first, second;
 
-    (void)state;
     publish(&first);
     assert_int_equal(livefile_create(&second, &step, &err), 0);
     live_page_init(second.page);
@@ -176,11 +170,10 @@ static void test_the_same_step_again(void **state)
 }
 
 /* Another one's page under our name is not ours to take away. */
-static void test_only_its_own_page_is_withdrawn(void **state)
+LIVE(only_its_own_page_is_withdrawn)
 {
     struct livefile again;
 
-    (void)state;
     publish(&live);
     assert_int_equal(unlink(in_pages("4711.0")), 0);
     publish(&again);
@@ -200,9 +193,8 @@ static void assert_refused(int error, const char *part)
     assert_null(live.page);
 }
 
-static void test_folders_that_others_can_change_are_refused(void **state)
+LIVE(folders_that_others_can_change_are_refused)
 {
-    (void)state;
     assert_int_equal(mkdir(in_base("live"), 0755) | chmod(in_base("live"), 0775), 0);
     assert_refused(EPERM, "others than root can change");
     assert_int_equal(chmod(in_base("live"), 01777), 0);
@@ -217,9 +209,8 @@ static void test_folders_that_others_can_change_are_refused(void **state)
     publish(&live);
 }
 
-static void test_folders_of_others_are_refused(void **state)
+LIVE(folders_of_others_are_refused)
 {
-    (void)state;
     need_root();
     assert_int_equal(mkdir(in_base("live"), 0755) | chown(in_base("live"), OTHER, OTHER), 0);
     assert_refused(EPERM, "others than root can change");
@@ -235,9 +226,8 @@ static void test_folders_of_others_are_refused(void **state)
     assert_refused(ELOOP, "a link that ordinary users may have made");
 }
 
-static void test_names_that_lead_elsewhere_are_refused(void **state)
+LIVE(names_that_lead_elsewhere_are_refused)
 {
-    (void)state;
     strcpy(step.id.node, "../n1");
     assert_refused(EINVAL, "../n1");
     strcpy(step.id.node, "n1");
@@ -247,11 +237,10 @@ static void test_names_that_lead_elsewhere_are_refused(void **state)
     assert_int_equal(errno, EINVAL);
 }
 
-static void test_a_disk_is_refused(void **state)
+LIVE(a_disk_is_refused)
 {
     struct statfs status;
 
-    (void)state;
     if (statfs("/var", &status) || status.f_type == TMPFS_MAGIC) {
         skip_because("/var is a tmpfs");
     }
@@ -274,11 +263,10 @@ static int try_full_memory(void)
     return errno == ENOSPC && !live.page ? 0 : 2;
 }
 
-static void test_full_memory_costs_the_page_only(void **state)
+LIVE(full_memory_costs_the_page_only)
 {
     int result;
 
-    (void)state;
     need_root();
     result = as_user(0, try_full_memory);
     if (result == 77) {
@@ -308,11 +296,10 @@ static int try_hoarding(void)
     return status.f_bavail * (uint64_t)status.f_bsize >= SIZE / 10 ? 0 : 2;
 }
 
-static void test_ended_pages_that_stay_mapped_leave_a_tenth_free(void **state)
+LIVE(ended_pages_that_stay_mapped_leave_a_tenth_free)
 {
     int result;
 
-    (void)state;
     need_root();
     result = as_user(0, try_hoarding);
     if (result == 77) {
@@ -321,11 +308,10 @@ static void test_ended_pages_that_stay_mapped_leave_a_tenth_free(void **state)
     assert_int_equal(result, 0);
 }
 
-static void test_folders_are_made_for_all_to_enter(void **state)
+LIVE(folders_are_made_for_all_to_enter)
 {
     struct stat status;
 
-    (void)state;
     umask(077);
     publish(&live);
     assert_int_equal(stat(in_base("live"), &status), 0);
@@ -359,9 +345,8 @@ static int probe(void)
     return stat(in_pages("4711.0"), &status) == 0 ? 0 : errno;
 }
 
-static void test_nobody_sees_which_jobs_of_others_run(void **state)
+LIVE(nobody_sees_which_jobs_of_others_run)
 {
-    (void)state;
     need_root();
     publish(&live);
     assert_int_equal(as_user(USER, list_own), 0);
@@ -369,27 +354,4 @@ static void test_nobody_sees_which_jobs_of_others_run(void **state)
     assert_int_equal(as_user(OTHER, list_own), EACCES);
     assert_int_equal(as_user(OTHER, list_node), EACCES);
     assert_int_equal(as_user(OTHER, probe), EACCES);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_its_user_reads_it_and_nobody_else),
-        TEST(test_its_user_cannot_make_it_look_dead_or_alive),
-        TEST(test_nobody_sees_it_before_it_is_whole),
-        TEST(test_it_goes_with_the_step),
-        TEST(test_the_next_one_sweeps_up_what_a_dead_one_has_left),
-        TEST(test_the_same_step_again),
-        TEST(test_only_its_own_page_is_withdrawn),
-        TEST(test_folders_that_others_can_change_are_refused),
-        TEST(test_folders_of_others_are_refused),
-        TEST(test_names_that_lead_elsewhere_are_refused),
-        TEST(test_a_disk_is_refused),
-        TEST(test_full_memory_costs_the_page_only),
-        TEST(test_ended_pages_that_stay_mapped_leave_a_tenth_free),
-        TEST(test_folders_are_made_for_all_to_enter),
-        TEST(test_nobody_sees_which_jobs_of_others_run),
-    };
-
-    return cmocka_run_group_tests_name("livefile", tests, NULL, NULL);
 }

@@ -32,12 +32,11 @@ static void add_component(struct apapi_record *record, const char *event)
     m->components[0].events[1].incidents = (struct apapi_incidents){30, 10, 20, 30, 40, 50, 60, 1};
 }
 
-static void each_node_comes_once(void **state)
+TEST(each_node_comes_once)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n1", 0);
 
-    (void)state;
     assert_non_null(merge);
     assert_int_equal(apapi_merge_count(merge), 0);
     assert_false(apapi_merge_has(merge, "n1"));
@@ -58,12 +57,11 @@ static void each_node_comes_once(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void a_long_name_is_the_same_when_cut(void **state)
+TEST(a_long_name_is_the_same_when_cut)
 {
     struct apapi_merge *merge = apapi_merge_create();
     char name[2 * APAPI_TEXT_SIZE];
 
-    (void)state;
     assert_non_null(merge);
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
@@ -73,7 +71,7 @@ static void a_long_name_is_the_same_when_cut(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void nodes_come_in_the_order_of_their_index(void **state)
+TEST(nodes_come_in_the_order_of_their_index)
 {
     static const struct {
         const char *name;
@@ -83,7 +81,6 @@ static void nodes_come_in_the_order_of_their_index(void **state)
     struct apapi_merge *merge = apapi_merge_create();
     const struct merge_node **nodes;
 
-    (void)state;
     assert_non_null(merge);
     assert_int_equal(apapi_merge_absent(merge, "x10", "lost"), 0);
     assert_int_equal(apapi_merge_absent(merge, "x9", "lost"), 0);
@@ -101,12 +98,11 @@ static void nodes_come_in_the_order_of_their_index(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void many_nodes_are_found(void **state)
+TEST(many_nodes_are_found)
 {
     struct apapi_merge *merge = apapi_merge_create();
     char name[16];
 
-    (void)state;
     assert_non_null(merge);
     for (unsigned i = 0; i < 1000; i++) {
         struct apapi_record record;
@@ -124,12 +120,11 @@ static void many_nodes_are_found(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void the_merge_has_copies_of_its_own(void **state)
+TEST(the_merge_has_copies_of_its_own)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n1", 0);
 
-    (void)state;
     assert_non_null(merge);
     add_component(&record, "rapl:::A");
     assert_int_equal(apapi_merge_add(merge, &record), 0);
@@ -144,11 +139,10 @@ static void the_merge_has_copies_of_its_own(void **state)
     assert_int_equal(errno, 4711);
 }
 
-static void of_many_records_none_is_kept(void **state)
+TEST(of_many_records_none_is_kept)
 {
     struct apapi_merge *merge = apapi_merge_create();
 
-    (void)state;
     assert_non_null(merge);
     for (unsigned i = 0; i < 3; i++) {
         struct apapi_record record = node_record((const char *[]){"a", "b", "c"}[i], i);
@@ -163,13 +157,12 @@ static void of_many_records_none_is_kept(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void awaited_nodes_come_or_are_given_up(void **state)
+TEST(awaited_nodes_come_or_are_given_up)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n2", 1);
     const struct merge_node **nodes;
 
-    (void)state;
     assert_non_null(merge);
     assert_int_equal(apapi_merge_add(merge, &record), 0);
     assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
@@ -195,9 +188,8 @@ static void awaited_nodes_come_or_are_given_up(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void giving_up_reaches_every_node(void **state)
+TEST(giving_up_reaches_every_node)
 {
-    (void)state;
     for (unsigned count = 1; count < 40; count++) {
         struct apapi_merge *merge = apapi_merge_create();
         char list[32];
@@ -212,7 +204,7 @@ static void giving_up_reaches_every_node(void **state)
     }
 }
 
-static void one_node_is_taken_as_it_is(void **state)
+TEST(one_node_is_taken_as_it_is)
 {
     const struct merge_domain expected = {.nodes = 1,
                                           .energy_j = 1000,
@@ -222,7 +214,6 @@ static void one_node_is_taken_as_it_is(void **state)
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n1", 0);
 
-    (void)state;
     assert_non_null(merge);
     record.measurement.late_ns = S;
     set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){90, 100, 110, 108});
@@ -257,7 +248,7 @@ static struct apapi_merge *uneven_merge(void)
 }
 
 /* A mean below what both had while they were there: a minimum of the whole time is not known. */
-static void mean_power_is_energy_by_time(void **state)
+TEST(mean_power_is_energy_by_time)
 {
     const struct merge_domain expected = {.nodes = 2,
                                           .energy_j = 1900,
@@ -266,12 +257,11 @@ static void mean_power_is_energy_by_time(void **state)
                                           .bin_ns = 0};
     struct apapi_merge *merge = uneven_merge();
 
-    (void)state;
     assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
     apapi_merge_destroy(merge);
 }
 
-static void what_one_node_does_not_know_the_sum_does_not_know(void **state)
+TEST(what_one_node_does_not_know_the_sum_does_not_know)
 {
     const struct merge_domain dram = {.nodes = 2,
                                       .energy_j = NAN,
@@ -285,7 +275,6 @@ static void what_one_node_does_not_know_the_sum_does_not_know(void **state)
                                       .bin_ns = 0};
     struct apapi_merge *merge = uneven_merge();
 
-    (void)state;
     assert_domain(merge, APAPI_DOMAIN_DRAM, &dram);
     assert_domain(merge, APAPI_DOMAIN_PSYS, &none);
     assert_domain(merge, APAPI_DOMAIN_GPU, &none);
@@ -293,11 +282,10 @@ static void what_one_node_does_not_know_the_sum_does_not_know(void **state)
 }
 
 /* Events with names of their own on each node do not fill the memory. */
-static void rows_of_events_are_bounded(void **state)
+TEST(rows_of_events_are_bounded)
 {
     struct apapi_merge *merge = apapi_merge_create();
 
-    (void)state;
     assert_non_null(merge);
     for (unsigned i = 0; i < 1000; i++) {
         char name[32];
@@ -316,12 +304,11 @@ static void rows_of_events_are_bounded(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void totals_add_only_what_adds_up(void **state)
+TEST(totals_add_only_what_adds_up)
 {
     struct apapi_record record = node_record("n1", 0);
     struct apapi_measurement *m = &record.measurement;
 
-    (void)state;
     assert_true(isnan(apapi_measurement_total_j(m)));
     assert_true(isnan(apapi_measurement_total_w(m)));
     assert_true(isnan(apapi_record_uncertainty_j(m)));
@@ -340,13 +327,12 @@ static void totals_add_only_what_adds_up(void **state)
     assert_value(apapi_measurement_total_w(m), 102);
 }
 
-static void incidents_add_up_but_samples_do_not(void **state)
+TEST(incidents_add_up_but_samples_do_not)
 {
     const struct apapi_incidents expected = {31, 11, 22, 33, 44, 55, 66, 2};
     struct apapi_record record = node_record("n1", 0);
     struct apapi_incidents sum = apapi_measurement_incidents(&record.measurement);
 
-    (void)state;
     assert_int_equal(sum.samples, 0);
     add_component(&record, "e");
     sum = apapi_measurement_incidents(&record.measurement);
@@ -354,12 +340,11 @@ static void incidents_add_up_but_samples_do_not(void **state)
     apapi_record_clear(&record);
 }
 
-static void clearing_keeps_errno_and_may_be_repeated(void **state)
+TEST(clearing_keeps_errno_and_may_be_repeated)
 {
     struct apapi_record record = node_record("n1", 0);
     struct apapi_record copy;
 
-    (void)state;
     add_component(&record, "e");
     assert_int_equal(record_copy(&copy, &record), 0);
     errno = 4711;
@@ -371,27 +356,4 @@ static void clearing_keeps_errno_and_may_be_repeated(void **state)
     assert_int_equal(record.measurement.component_count, 0);
     assert_string_equal(copy.measurement.components[0].events[0].event.name, "e");
     apapi_record_clear(&copy);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_node_comes_once),
-        cmocka_unit_test(a_long_name_is_the_same_when_cut),
-        cmocka_unit_test(nodes_come_in_the_order_of_their_index),
-        cmocka_unit_test(many_nodes_are_found),
-        cmocka_unit_test(the_merge_has_copies_of_its_own),
-        cmocka_unit_test(of_many_records_none_is_kept),
-        cmocka_unit_test(awaited_nodes_come_or_are_given_up),
-        cmocka_unit_test(giving_up_reaches_every_node),
-        cmocka_unit_test(one_node_is_taken_as_it_is),
-        cmocka_unit_test(mean_power_is_energy_by_time),
-        cmocka_unit_test(what_one_node_does_not_know_the_sum_does_not_know),
-        cmocka_unit_test(rows_of_events_are_bounded),
-        cmocka_unit_test(totals_add_only_what_adds_up),
-        cmocka_unit_test(incidents_add_up_but_samples_do_not),
-        cmocka_unit_test(clearing_keeps_errno_and_may_be_repeated),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

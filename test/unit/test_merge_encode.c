@@ -2,7 +2,7 @@
 /* The content of the merged record, and what it omits. */
 #include "unit/merge_encode_fixture.h"
 
-static void what_was_crossed_on_all_nodes(void **state)
+TEST(what_was_crossed_on_all_nodes)
 {
     static struct apapi_crossing some[3] = {
         {"total >= 5J", (int64_t)(1003 * S), 5, "J", 1, "log", ""},
@@ -14,7 +14,6 @@ static void what_was_crossed_on_all_nodes(void **state)
     struct apapi_record first = step_record("n1", 0), second = step_record("n2", 1);
     json_t *root;
 
-    (void)state;
     first.crossing = some;
     first.crossings = first.crossing_count = 3;
     second.crossing = &earlier;
@@ -38,7 +37,7 @@ static void what_was_crossed_on_all_nodes(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void what_all_nodes_have_in_common(void **state)
+TEST(what_all_nodes_have_in_common)
 {
     static const char *const absent[] = {"user",        "account", "node",   "node_index",
                                          "verified",    "het_job", "reason", "array_job",
@@ -47,7 +46,6 @@ static void what_all_nodes_have_in_common(void **state)
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     json_t *root;
 
-    (void)state;
     snprintf(n2.id.user, sizeof n2.id.user, "bob"); /* as the nodes' name services may disagree */
     n2.id.verified = false;
     n1.id.restarts = 1;
@@ -74,13 +72,12 @@ static void what_all_nodes_have_in_common(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void the_time_is_from_the_first_start_to_the_last_end(void **state)
+TEST(the_time_is_from_the_first_start_to_the_last_end)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     json_t *root;
 
-    (void)state;
     n1.measurement.elapsed_ns = 12 * S;
     n1.measurement.start_unix_ns += 123456789;
     n2.measurement.late_ns = S / 2;
@@ -96,13 +93,12 @@ static void the_time_is_from_the_first_start_to_the_last_end(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void what_is_missing_has_a_name_and_a_reason(void **state)
+TEST(what_is_missing_has_a_name_and_a_reason)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     json_t *root;
 
-    (void)state;
     n2.complete = false;
     snprintf(n2.reason, sizeof n2.reason, "killed");
     n1.complete = false;
@@ -130,12 +126,11 @@ static void what_is_missing_has_a_name_and_a_reason(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void complete_if_all_are(void **state)
+TEST(complete_if_all_are)
 {
     static const char *const names[] = {"n1", "n2", "n3"};
     struct apapi_merge *merge = apapi_merge_create();
 
-    (void)state;
     for (uint32_t i = 0; i < COUNT_OF(names); i++) {
         struct apapi_record record = step_record(names[i], i);
         json_t *root;
@@ -149,7 +144,7 @@ static void complete_if_all_are(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void sums_of_a_domain_that_one_node_lacks(void **state)
+TEST(sums_of_a_domain_that_one_node_lacks)
 {
     static const char *const absent[] = {"domains.core",        "domains.package.p95_w",
                                          "domains.gpu.bin_s",   "total.min_w",
@@ -158,7 +153,6 @@ static void sums_of_a_domain_that_one_node_lacks(void **state)
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     json_t *root;
 
-    (void)state;
     set_domain(&n1, APAPI_DOMAIN_GPU, 500, power_w);
     set_domain(&n1, APAPI_DOMAIN_NODE, 9000, power_w);
     add(merge, &n1);
@@ -189,7 +183,7 @@ static void sums_of_a_domain_that_one_node_lacks(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void an_energy_that_is_not_known_is_left_out(void **state)
+TEST(an_energy_that_is_not_known_is_left_out)
 {
     static const char *const absent[] = {
         "domains.package.energy_j", "total.energy_j", "trust.uncertainty_j",
@@ -198,7 +192,6 @@ static void an_energy_that_is_not_known_is_left_out(void **state)
     struct apapi_record n1 = step_record("n1", 0);
     json_t *root;
 
-    (void)state;
     set_domain(&n1, APAPI_DOMAIN_PACKAGE, NAN, power_w);
     add(merge, &n1);
     root = encoded(merge, NULL);
@@ -210,7 +203,7 @@ static void an_energy_that_is_not_known_is_left_out(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void what_is_not_covered_is_beside_the_energy(void **state)
+TEST(what_is_not_covered_is_beside_the_energy)
 {
     static const char *const absent[] = {"domains.gpu.covered", "domains.gpu.rest_j",
                                          "total.covered", "total.rest_j"};
@@ -218,7 +211,6 @@ static void what_is_not_covered_is_beside_the_energy(void **state)
     struct apapi_record n1 = step_record("n1", 0);
     json_t *root;
 
-    (void)state;
     n1.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
     n1.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j = 500;
     n1.measurement.unknown_domains = 1U << APAPI_DOMAIN_DRAM;
@@ -275,14 +267,13 @@ static void set_component(struct apapi_record *record, const char *name, bool es
     snprintf(events[1].event.name, sizeof events[1].event.name, "x:::B");
 }
 
-static void components_events_notes_and_trust(void **state)
+TEST(components_events_notes_and_trust)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     struct apapi_record n3 = step_record("n3", 2);
     json_t *root;
 
-    (void)state;
     set_component(&n1, "rapl", false);
     set_component(&n2, "rapl", true);
     n2.measurement.covered = 0.5;
@@ -335,7 +326,7 @@ static void set_timeline(struct apapi_record *record, float bin_j)
     }
 }
 
-static void a_timeline_of_all_nodes_or_none(void **state)
+TEST(a_timeline_of_all_nodes_or_none)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
@@ -343,7 +334,6 @@ static void a_timeline_of_all_nodes_or_none(void **state)
     json_t *root;
     double sum_j = 0;
 
-    (void)state;
     set_timeline(&n1, 100);
     set_timeline(&n2, 200);
     add(merge, &n1);
@@ -369,22 +359,4 @@ static void a_timeline_of_all_nodes_or_none(void **state)
     assert_null(at(root, "total.max_w"));
     json_decref(root);
     apapi_merge_destroy(merge);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_all_nodes_have_in_common),
-        cmocka_unit_test(what_was_crossed_on_all_nodes),
-        cmocka_unit_test(the_time_is_from_the_first_start_to_the_last_end),
-        cmocka_unit_test(what_is_missing_has_a_name_and_a_reason),
-        cmocka_unit_test(complete_if_all_are),
-        cmocka_unit_test(sums_of_a_domain_that_one_node_lacks),
-        cmocka_unit_test(an_energy_that_is_not_known_is_left_out),
-        cmocka_unit_test(what_is_not_covered_is_beside_the_energy),
-        cmocka_unit_test(components_events_notes_and_trust),
-        cmocka_unit_test(a_timeline_of_all_nodes_or_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

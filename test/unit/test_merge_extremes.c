@@ -37,7 +37,7 @@ static struct apapi_merge *alternating_merge(unsigned late_s, size_t down_count)
     return merge;
 }
 
-static void extremes_are_of_all_nodes_together(void **state)
+TEST(extremes_are_of_all_nodes_together)
 {
     const struct merge_domain expected = {.nodes = 2,
                                           .energy_j = 1600,
@@ -46,13 +46,12 @@ static void extremes_are_of_all_nodes_together(void **state)
                                           .bin_ns = S};
     struct apapi_merge *merge = alternating_merge(0, 4);
 
-    (void)state;
     assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
     apapi_merge_destroy(merge);
 }
 
 /* As the mean is of the time in which any node was measured, so are the extremes. */
-static void a_node_alone_counts(void **state)
+TEST(a_node_alone_counts)
 {
     /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
     const struct merge_domain expected = {.nodes = 2,
@@ -62,13 +61,12 @@ static void a_node_alone_counts(void **state)
                                           .bin_ns = S};
     struct apapi_merge *merge = alternating_merge(1, 3);
 
-    (void)state;
     assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
     apapi_merge_destroy(merge);
 }
 
 /* The means are of 8 s and of 4 s: a clock that is wrong by 17 minutes does not make time. */
-static void with_a_wrong_clock_extremes_are_added_up(void **state)
+TEST(with_a_wrong_clock_extremes_are_added_up)
 {
     const struct merge_domain apart = {.nodes = 2,
                                        .energy_j = 1600,
@@ -81,7 +79,6 @@ static void with_a_wrong_clock_extremes_are_added_up(void **state)
                                        .uncertainty_j = 4,
                                        .bin_ns = 0};
 
-    (void)state;
     for (unsigned late_s = 4; late_s < 2000; late_s += 1000) {
         struct apapi_merge *merge = alternating_merge(late_s, 4);
 
@@ -91,12 +88,11 @@ static void with_a_wrong_clock_extremes_are_added_up(void **state)
 }
 
 /* Any times in a record can be added up. */
-static void impossible_times_do_no_harm(void **state)
+TEST(impossible_times_do_no_harm)
 {
     static const int64_t starts_ns[] = {INT64_MIN, -1, 0, INT64_MAX / 2, INT64_MAX};
     static const uint64_t lengths_ns[] = {4 * S, INT64_MAX / 2, UINT64_MAX / 2};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(starts_ns) * COUNT_OF(lengths_ns); i++) {
         struct apapi_merge *merge = alternating_merge(0, 4);
         struct apapi_record n3 = node_record("n3", 2);
@@ -117,7 +113,7 @@ static void impossible_times_do_no_harm(void **state)
     }
 }
 
-static void a_node_without_a_timeline_leaves_only_bounds(void **state)
+TEST(a_node_without_a_timeline_leaves_only_bounds)
 {
     const struct merge_domain expected = {.nodes = 3,
                                           .energy_j = 2400,
@@ -127,7 +123,6 @@ static void a_node_without_a_timeline_leaves_only_bounds(void **state)
     struct apapi_merge *merge = alternating_merge(0, 4);
     struct apapi_record n3 = node_record("n3", 2);
 
-    (void)state;
     set_domain(&n3, APAPI_DOMAIN_PACKAGE, 800, down_summary);
     n3.measurement.start_unix_ns = (int64_t)(1000 * S);
     n3.measurement.elapsed_ns = 4 * S;
@@ -136,13 +131,12 @@ static void a_node_without_a_timeline_leaves_only_bounds(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void what_is_known_in_part_is_no_extreme(void **state)
+TEST(what_is_known_in_part_is_no_extreme)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
     struct merge_domain result;
 
-    (void)state;
     assert_non_null(merge);
     set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
     set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
@@ -157,12 +151,11 @@ static void what_is_known_in_part_is_no_extreme(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void extremes_of_the_total_are_of_all_domains_together(void **state)
+TEST(extremes_of_the_total_are_of_all_domains_together)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_summary power_w = {NAN, NAN, NAN, NAN};
 
-    (void)state;
     assert_non_null(merge);
     assert_int_equal(merge_total_extremes(merge, &power_w), 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -183,7 +176,7 @@ static void extremes_of_the_total_are_of_all_domains_together(void **state)
 }
 
 /* The last bin is known in part only: the mean knows that it has less power than any other. */
-static void a_minimum_that_the_mean_contradicts_is_unknown(void **state)
+TEST(a_minimum_that_the_mean_contradicts_is_unknown)
 {
     static const struct apapi_summary summary = {95, 195, 310, NAN};
     const struct merge_domain expected = {.nodes = 2,
@@ -194,7 +187,6 @@ static void a_minimum_that_the_mean_contradicts_is_unknown(void **state)
     static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
     struct apapi_merge *merge = apapi_merge_create();
 
-    (void)state;
     assert_non_null(merge);
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
@@ -209,7 +201,7 @@ static void a_minimum_that_the_mean_contradicts_is_unknown(void **state)
 }
 
 /* The peak is known in part only. */
-static void a_maximum_that_the_mean_contradicts_is_unknown(void **state)
+TEST(a_maximum_that_the_mean_contradicts_is_unknown)
 {
     static const struct apapi_summary summary = {95, 300, 310, NAN};
     const struct merge_domain expected = {.nodes = 2,
@@ -220,7 +212,6 @@ static void a_maximum_that_the_mean_contradicts_is_unknown(void **state)
     static const double power_w[] = {100, 110, 890, 100};
     struct apapi_merge *merge = apapi_merge_create();
 
-    (void)state;
     assert_non_null(merge);
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
@@ -235,7 +226,7 @@ static void a_maximum_that_the_mean_contradicts_is_unknown(void **state)
 }
 
 /* Four nodes of 100 W run for 1, 2, 3 and 4 s: from 400 W down to 100 W. */
-static void nodes_that_end_one_after_the_other(void **state)
+TEST(nodes_that_end_one_after_the_other)
 {
     static const struct apapi_summary summary = {100, 100, 100, NAN};
     static const double power_w[] = {100, 100, 100, 100};
@@ -247,7 +238,6 @@ static void nodes_that_end_one_after_the_other(void **state)
     static const char *const names[] = {"n1", "n2", "n3", "n4"};
     struct apapi_merge *merge = apapi_merge_create();
 
-    (void)state;
     assert_non_null(merge);
     for (uint32_t i = 0; i < COUNT_OF(names); i++) {
         struct apapi_record record = node_record(names[i], i);
@@ -261,7 +251,7 @@ static void nodes_that_end_one_after_the_other(void **state)
 }
 
 /* Both end 10 ms after their last whole bin: that is no window of its own. */
-static void what_is_left_at_the_end_belongs_to_the_window_before(void **state)
+TEST(what_is_left_at_the_end_belongs_to_the_window_before)
 {
     static const struct apapi_summary summary = {95, 810 / 4.01, 310, NAN};
     const struct merge_domain expected = {.nodes = 2,
@@ -272,7 +262,6 @@ static void what_is_left_at_the_end_belongs_to_the_window_before(void **state)
     static const double n1_w[] = {100, 300, 200, 200, 10}, n2_w[] = {300, 100, 200, 200, 10};
     struct apapi_merge *merge = apapi_merge_create();
 
-    (void)state;
     assert_non_null(merge);
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
@@ -288,11 +277,10 @@ static void what_is_left_at_the_end_belongs_to_the_window_before(void **state)
 }
 
 /* Whatever the nodes do, and when: the three figures are in order, or absent. */
-static void minimum_mean_and_maximum_are_in_order(void **state)
+TEST(minimum_mean_and_maximum_are_in_order)
 {
     uint32_t random = 1;
 
-    (void)state;
     for (unsigned round = 0; round < 2000; round++) {
         struct apapi_merge *merge = apapi_merge_create();
         struct merge_domain result;
@@ -320,24 +308,4 @@ static void minimum_mean_and_maximum_are_in_order(void **state)
         assert_false(result.power_w.max < result.power_w.mean);
         apapi_merge_destroy(merge);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(extremes_are_of_all_nodes_together),
-        cmocka_unit_test(a_node_alone_counts),
-        cmocka_unit_test(with_a_wrong_clock_extremes_are_added_up),
-        cmocka_unit_test(impossible_times_do_no_harm),
-        cmocka_unit_test(a_node_without_a_timeline_leaves_only_bounds),
-        cmocka_unit_test(what_is_known_in_part_is_no_extreme),
-        cmocka_unit_test(a_minimum_that_the_mean_contradicts_is_unknown),
-        cmocka_unit_test(a_maximum_that_the_mean_contradicts_is_unknown),
-        cmocka_unit_test(nodes_that_end_one_after_the_other),
-        cmocka_unit_test(what_is_left_at_the_end_belongs_to_the_window_before),
-        cmocka_unit_test(minimum_mean_and_maximum_are_in_order),
-        cmocka_unit_test(extremes_of_the_total_are_of_all_domains_together),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

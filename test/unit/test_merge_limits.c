@@ -2,7 +2,7 @@
 /* The merged record without any record, with hostile texts, and with numbers at their limits. */
 #include "unit/merge_encode_fixture.h"
 
-static void without_any_record_it_says_which_step(void **state)
+TEST(without_any_record_it_says_which_step)
 {
     static const char *const absent[] = {"start", "end",   "elapsed_s", "late_s",
                                          "total", "trust", "exit_code", "name"};
@@ -10,7 +10,6 @@ static void without_any_record_it_says_which_step(void **state)
     struct apapi_merge *merge = apapi_merge_create();
     json_t *root;
 
-    (void)state;
     assert_int_equal(apapi_merge_absent(merge, "n1", "no answer"), 0);
     root = encoded(merge, "17.batch");
     assert_number(root, "job", 17);
@@ -29,13 +28,12 @@ static void without_any_record_it_says_which_step(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void hostile_texts_stay_texts(void **state)
+TEST(hostile_texts_stay_texts)
 {
     static const char *const texts[] = {"\"}],\"job\":0,", "\xFF\xFEn", "a\x1B[31m\nb\\", "{}"};
     struct apapi_merge *merge = apapi_merge_create();
     json_t *root;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct apapi_record record = step_record(texts[i], (uint32_t)i);
 
@@ -55,13 +53,12 @@ static void hostile_texts_stay_texts(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void numbers_at_their_limits(void **state)
+TEST(numbers_at_their_limits)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     json_t *root;
 
-    (void)state;
     n1.id.tasks = n2.id.tasks = APAPI_UNKNOWN - 1;
     n1.measurement.elapsed_ns = UINT64_MAX;
     n1.measurement.start_unix_ns = INT64_MAX;
@@ -74,15 +71,4 @@ static void numbers_at_their_limits(void **state)
     assert_true(json_is_string(at(root, "start")) && json_is_string(at(root, "end")));
     json_decref(root);
     apapi_merge_destroy(merge);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_any_record_it_says_which_step),
-        cmocka_unit_test(hostile_texts_stay_texts),
-        cmocka_unit_test(numbers_at_their_limits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,10 @@ static int close_ends(void **state)
     return 0;
 }
 
-static void test_texts_and_pairs_arrive(void **state)
+#define WITH_ENDS(name) TEST_WITH(name, connect_ends, close_ends)
+
+WITH_ENDS(texts_and_pairs_arrive)
 {
-    (void)state;
     message_start(&sent, APAPI_WORD_CONFIG);
     message_add_pair(&sent, "name", "my app=\n1");
     message_add_pair(&sent, "unknown", NULL);
@@ -46,28 +47,25 @@ static void test_texts_and_pairs_arrive(void **state)
     assert_null(message_value(&received, "my app=\n1"));
 }
 
-static void test_text_without_key(void **state)
+WITH_ENDS(text_without_key)
 {
-    (void)state;
     message_start(&sent, APAPI_WORD_FAILED);
     assert_string_equal(message_text(&sent), "");
     message_add_text(&sent, "why");
     assert_string_equal(message_text(&sent), "why");
 }
 
-static void test_silence_times_out(void **state)
+WITH_ENDS(silence_times_out)
 {
     uint64_t start_ns = deadline_now();
 
-    (void)state;
     assert_int_equal(message_receive(ends[1], &received, start_ns + 30 * DEADLINE_MS), -1);
     assert_int_equal(errno, ETIMEDOUT);
     assert_true(deadline_now() - start_ns >= 30 * DEADLINE_MS);
 }
 
-static void test_end_of_file_is_reported(void **state)
+WITH_ENDS(end_of_file_is_reported)
 {
-    (void)state;
     shutdown(ends[0], SHUT_RDWR);
     assert_int_equal(message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS),
                      -1);
@@ -89,12 +87,11 @@ static pid_t send_text(const char *word, const char *text)
     return pid;
 }
 
-static void test_a_text_of_any_length(void **state)
+WITH_ENDS(a_text_of_any_length)
 {
     static const size_t sizes[] = {0,      1,      65535,  65536,  65537,     131071,
                                    131072, 131073, 300000, 999999, 16U << 20, (16U << 20) + 1};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         char *text = calloc(1, sizes[i] + 1), *got = NULL;
         int status, result;
@@ -121,11 +118,10 @@ static void test_a_text_of_any_length(void **state)
     }
 }
 
-static void test_parts_that_never_end(void **state)
+WITH_ENDS(parts_that_never_end)
 {
     char *got = NULL;
 
-    (void)state;
     message_start(&sent, APAPI_WORD_PART);
     message_add_text(&sent, "x");
     assert_int_equal(message_send(ends[0], &sent, 0), 0);
@@ -139,20 +135,18 @@ static void test_parts_that_never_end(void **state)
     assert_int_equal(errno, EBADMSG);
 }
 
-static void test_garbage_is_refused(void **state)
+WITH_ENDS(garbage_is_refused)
 {
-    (void)state;
     assert_int_equal(send(ends[0], "no end", 6, 0), 6);
     assert_int_equal(message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS),
                      -1);
     assert_int_equal(errno, EBADMSG);
 }
 
-static void test_full_channel_times_out(void **state)
+WITH_ENDS(full_channel_times_out)
 {
     int sends = 0;
 
-    (void)state;
     message_start(&sent, APAPI_WORD_BEGIN);
     while (message_send(ends[0], &sent, deadline_now() + 10 * DEADLINE_MS) == 0) {
         assert_true(++sends < 1000000);
@@ -160,29 +154,13 @@ static void test_full_channel_times_out(void **state)
     assert_int_equal(errno, ETIMEDOUT);
 }
 
-static void test_overflow_is_not_sent(void **state)
+WITH_ENDS(overflow_is_not_sent)
 {
     static char text[APAPI_MESSAGE_MAX];
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     message_start(&sent, APAPI_WORD_RECORD);
     message_add_text(&sent, text);
     assert_int_equal(message_send(ends[0], &sent, deadline_now()), -1);
     assert_int_equal(errno, EMSGSIZE);
-}
-
-#define WITH_ENDS(test) cmocka_unit_test_setup_teardown(test, connect_ends, close_ends)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_ENDS(test_texts_and_pairs_arrive), WITH_ENDS(test_text_without_key),
-        WITH_ENDS(test_silence_times_out),      WITH_ENDS(test_end_of_file_is_reported),
-        WITH_ENDS(test_garbage_is_refused),     WITH_ENDS(test_full_channel_times_out),
-        WITH_ENDS(test_overflow_is_not_sent),   WITH_ENDS(test_a_text_of_any_length),
-        WITH_ENDS(test_parts_that_never_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,9 +122,8 @@ static void run_row(const struct row *row)
     finish(&meter, at_ns, &result);
 }
 
-static void test_rows(void **state)
+TEST(rows)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct row *row = &rows[i];
 
@@ -159,9 +158,8 @@ static void end(uint64_t ticks)
 }
 
 /* A failed reading costs nothing: the next one brings the energy of both intervals. */
-static void test_failed_reading_is_bridged(void **state)
+TEST(failed_reading_is_bridged)
 {
-    (void)state;
     begin(&fake_energy_event);
     feed(0, 0);
     feed(1, 10000000);
@@ -175,9 +173,8 @@ static void test_failed_reading_is_bridged(void **state)
 }
 
 /* The power of a standstill is known when it is over: no 0 W, no peak. */
-static void test_standstill_makes_no_extremes(void **state)
+TEST(standstill_makes_no_extremes)
 {
-    (void)state;
     begin(&fake_energy_event);
     for (uint64_t tick = 0; tick <= 50; tick++) {
         uint64_t shown = tick > 10 && tick < 30 ? 10 : tick;
@@ -195,9 +192,8 @@ static void test_standstill_makes_no_extremes(void **state)
  * 100 W, read every 1 to 20 ms: extremes are of the power, not of where in an update of the counter
  * the readings lie.
  */
-static void test_constant_power_has_no_extremes(void **state)
+TEST(constant_power_has_no_extremes)
 {
-    (void)state;
     for (uint64_t interval_us = 1000; interval_us <= 20000; interval_us += 1000) {
         apapi_meter_init(&meter, &fake_energy_event, interval_us * 1000, NULL);
         for (uint64_t i = 0; i <= 1000; i++) {
@@ -215,11 +211,10 @@ static void test_constant_power_has_no_extremes(void **state)
  * 15 W for 900 ms, then 43.5 J more in an interval: it may have risen at any moment in it. If that
  * was before its last tenth, one update of 100 has up to a tenth of them.
  */
-static void test_uncertainty_knows_the_power_at_the_ends(void **state)
+TEST(uncertainty_knows_the_power_at_the_ends)
 {
     uint64_t uj = 0;
 
-    (void)state;
     begin(&fake_energy_event);
     for (uint64_t tick = 0; tick <= 10; tick++) {
         uj += tick == 0 ? 0 : (tick < 10 ? 1500000 : 45000000);
@@ -230,9 +225,8 @@ static void test_uncertainty_knows_the_power_at_the_ends(void **state)
     assert_near(result.uncertainty_j, 4.35 + 1e-6);
 }
 
-static void test_counter_that_never_moves_is_stuck(void **state)
+TEST(counter_that_never_moves_is_stuck)
 {
-    (void)state;
     begin(&fake_energy_event);
     for (uint64_t i = 0; i <= 20; i++) {
         feed(i, 7);
@@ -244,11 +238,10 @@ static void test_counter_that_never_moves_is_stuck(void **state)
 }
 
 /* At rest it may be 0 J; its error is not known. */
-static void test_estimate_may_rest(void **state)
+TEST(estimate_may_rest)
 {
     struct apapi_event estimate = fake_energy_event;
 
-    (void)state;
     estimate.estimated = true;
     estimate.domain = APAPI_DOMAIN_NONE;
     begin(&estimate);
@@ -271,9 +264,8 @@ static void test_estimate_may_rest(void **state)
     assert_int_equal(result.covered_ns, 60 * TICK_NS);
 }
 
-static void test_nothing_read_is_unknown_not_zero(void **state)
+TEST(nothing_read_is_unknown_not_zero)
 {
-    (void)state;
     begin(&fake_energy_event);
     feed_at(0, 0, EIO);
     feed(1, 5);
@@ -296,11 +288,10 @@ static uint64_t bits_of(double value)
 }
 
 /* A counter of doubles: increments add up, a decrease is a restart, nonsense is refused. */
-static void test_counters_of_doubles(void **state)
+TEST(counters_of_doubles)
 {
     struct apapi_event event = fake_energy_event;
 
-    (void)state;
     event.type = APAPI_TYPE_FP64;
     event.scale = 1;
     begin(&event);
@@ -322,7 +313,7 @@ static void test_counters_of_doubles(void **state)
  * What an energy counter of doubles shows at once that no power explains: a leap, after which it
  * has restarted; what it has missed while it stood still; nonsense, however often it says the same.
  */
-static void test_leaps_of_counters_of_doubles(void **state)
+TEST(leaps_of_counters_of_doubles)
 {
     static const struct {
         double values[7];
@@ -336,7 +327,6 @@ static void test_leaps_of_counters_of_doubles(void **state)
     };
     struct apapi_event event = fake_energy_event;
 
-    (void)state;
     event.type = APAPI_TYPE_FP64;
     event.scale = 1;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -353,12 +343,11 @@ static void test_leaps_of_counters_of_doubles(void **state)
 }
 
 /* After reopening, it continues or not; here it has restarted, twice. */
-static void test_counter_of_doubles_reopened(void **state)
+TEST(counter_of_doubles_reopened)
 {
     static const double values[] = {1000.5, 1010.5, 1020.5, 3, 13, 9e9, 9e9 + 10};
     struct apapi_event event = fake_energy_event;
 
-    (void)state;
     event.type = APAPI_TYPE_FP64;
     event.scale = 1;
     begin(&event);
@@ -375,37 +364,16 @@ static void test_counter_of_doubles_reopened(void **state)
     assert_int_equal(result.incidents.refused, 0);
 }
 
-static void test_types_of_raw_values(void **state)
+TEST(types_of_raw_values)
 {
     const double volts = 1.25;
     struct apapi_event event = {.scale = 2, .type = APAPI_TYPE_FP64};
     uint64_t bits;
 
-    (void)state;
     memcpy(&bits, &volts, sizeof bits);
     assert_near(apapi_event_value(&event, bits), 2.5);
     event.type = APAPI_TYPE_INT64;
     assert_near(apapi_event_value(&event, UINT64_MAX), -2);
     event.type = APAPI_TYPE_UINT64;
     assert_near(apapi_event_value(&event, UINT64_MAX), 2 * 18446744073709551615.0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_failed_reading_is_bridged),
-        cmocka_unit_test(test_standstill_makes_no_extremes),
-        cmocka_unit_test(test_constant_power_has_no_extremes),
-        cmocka_unit_test(test_uncertainty_knows_the_power_at_the_ends),
-        cmocka_unit_test(test_counter_that_never_moves_is_stuck),
-        cmocka_unit_test(test_estimate_may_rest),
-        cmocka_unit_test(test_nothing_read_is_unknown_not_zero),
-        cmocka_unit_test(test_counters_of_doubles),
-        cmocka_unit_test(test_leaps_of_counters_of_doubles),
-        cmocka_unit_test(test_counter_of_doubles_reopened),
-        cmocka_unit_test(test_types_of_raw_values),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

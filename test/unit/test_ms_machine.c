@@ -44,12 +44,13 @@ static void put_cpu(int number, const char *package, const char *core, const cha
     put(CPU, number, "cpufreq/scaling_cur_freq", khz);
 }
 
-static void test_intel(void **state)
+#define PREPARED(name) TEST_WITH(name, machine_make_tree, machine_remove_tree)
+
+PREPARED(intel)
 {
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct machine *machine;
 
-    (void)state;
     put(CHIP, 0, "name", "nvme\n");
     put(CHIP, 0, "temp1_input", "99000\n");
     put(CHIP, 10, "name", "coretemp\n");
@@ -83,12 +84,11 @@ static void test_intel(void **state)
     machine_close(machine);
 }
 
-static void test_amd(void **state)
+PREPARED(amd)
 {
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct machine *machine;
 
-    (void)state;
     put(CHIP, 1, "name", "k10temp\n");
     put(CHIP, 1, "temp1_input", "60125\n");
     put(CHIP, 2, "name", "k10temp\n");
@@ -101,12 +101,11 @@ static void test_amd(void **state)
     machine_close(machine);
 }
 
-static void test_frequencies(void **state)
+PREPARED(frequencies)
 {
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct machine *machine;
 
-    (void)state;
     put_cpu(0, "0", "0", "1000000");
     put_cpu(1, "0", "4", "2000000");
     put_cpu(2, "0", "0", "3000000"); /* the second thread of a core */
@@ -140,13 +139,12 @@ static void put_stat(const char *line)
     powercap_tree_put(&tree, "proc/stat", text);
 }
 
-static void test_time(void **state)
+PREPARED(time)
 {
     const double ticks = (double)sysconf(_SC_CLK_TCK);
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct machine *machine;
 
-    (void)state;
     put_stat("cpu  100 10 20 1000 50 3 2 77 9 9");
     machine = machine_open();
     for (int run = 0; run < 2; run++) { /* the second one counts from its own start */
@@ -175,14 +173,13 @@ static void test_time(void **state)
     machine_close(machine);
 }
 
-static void test_memory(void **state)
+PREPARED(memory)
 {
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct machine *machine = machine_open();
     unsigned long total_kib = 0;
     FILE *file = fopen("/proc/meminfo", "re");
 
-    (void)state;
     assert_non_null(file);
     assert_int_equal(fscanf(file, "MemTotal: %lu kB", &total_kib), 1);
     fclose(file);
@@ -196,12 +193,11 @@ static void test_memory(void **state)
     machine_close(machine);
 }
 
-static void test_parts_that_events_offer_are_left_alone(void **state)
+PREPARED(parts_that_events_offer_are_left_alone)
 {
     struct ms_cpu cpu = {.measure_memory_used_max = 7, .measure_util_avg = 8};
     struct machine *machine;
 
-    (void)state;
     put_stat("cpu  100 10 20 1000 50 3 2 77 9 9");
     machine = machine_open();
     machine_start(machine);
@@ -209,19 +205,4 @@ static void test_parts_that_events_offer_are_left_alone(void **state)
     assert_int_equal(cpu.measure_memory_used_max, 7);
     assert_true(cpu.measure_util_avg == 8);
     machine_close(machine);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_intel, machine_make_tree, machine_remove_tree),
-        cmocka_unit_test_setup_teardown(test_amd, machine_make_tree, machine_remove_tree),
-        cmocka_unit_test_setup_teardown(test_frequencies, machine_make_tree, machine_remove_tree),
-        cmocka_unit_test_setup_teardown(test_time, machine_make_tree, machine_remove_tree),
-        cmocka_unit_test_setup_teardown(test_memory, machine_make_tree, machine_remove_tree),
-        cmocka_unit_test_setup_teardown(test_parts_that_events_offer_are_left_alone,
-                                        machine_make_tree, machine_remove_tree),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static struct map map_said(enum resource resource, const struct said *said, size
 #define MAP_SAID(resource, said, measurement)                                                      \
     map_said(resource, said, sizeof(said) / sizeof *(said), measurement)
 
-static void test_packages_by_name(void **state)
+TEST(packages_by_name)
 {
     static const struct said said[] = {
         {"rapl:::PACKAGE_ENERGY:PACKAGE1",
@@ -63,7 +63,6 @@ static void test_packages_by_name(void **state)
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
-    (void)state;
     MAP_SAID(RESOURCE_CPU, said, &cpu);
     assert_true(cpu.msr_energy_acc[0][0] == 7000 && cpu.msr_energy_acc[1][0] == 5000);
     assert_true(cpu.msr_power_avg[0][0] == 4000 && cpu.msr_power_cur[0][0] == 6000);
@@ -71,7 +70,7 @@ static void test_packages_by_name(void **state)
     assert_true(cpu.msr_power_cur[1][2] == 250 && cpu.msr_energy_acc[0][1] == 2000);
 }
 
-static void test_more_packages_and_dies_are_added(void **state)
+TEST(more_packages_and_dies_are_added)
 {
     static const struct said said[] = {
         {"rapl:::PACKAGE_ENERGY:PACKAGE0",
@@ -94,13 +93,12 @@ static void test_more_packages_and_dies_are_added(void **state)
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
-    (void)state;
     assert_int_equal(MAP_SAID(RESOURCE_CPU, said, &cpu).resource, RESOURCE_CPU);
     assert_true(cpu.msr_energy_acc[0][0] == 9000 && cpu.msr_energy_acc[1][0] == 6000);
     assert_true(cpu.msr_power_avg[0][0] == 9000 && cpu.msr_power_cur[1][0] == 6000);
 }
 
-static void test_perf_packages_by_order(void **state)
+TEST(perf_packages_by_order)
 {
     static const struct said said[] = {
         {"rapl::RAPL_ENERGY_PKG:cpu=0", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, {1, 1, 9, 0, 1}},
@@ -109,13 +107,12 @@ static void test_perf_packages_by_order(void **state)
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
-    (void)state;
     MAP_SAID(RESOURCE_CPU, said, &cpu);
     assert_true(cpu.msr_energy_acc[0][0] == 1000 && cpu.msr_energy_acc[1][0] == 3000);
     assert_true(cpu.msr_energy_acc[0][2] == 2000 && cpu.msr_energy_acc[1][2] == 0);
 }
 
-static void test_old_names_of_the_cpu(void **state)
+TEST(old_names_of_the_cpu)
 {
     static const struct said said[] = {
         {"rapl:::THERM_STATUS:PACKAGE1",
@@ -144,7 +141,6 @@ static void test_old_names_of_the_cpu(void **state)
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
-    (void)state;
     MAP_SAID(RESOURCE_CPU, said, &cpu);
     assert_int_equal(cpu.msr_temperature_pkg_max[1], 71);
     assert_int_equal(cpu.msr_temperature_pkg_cur[1], 60);
@@ -159,7 +155,7 @@ static void test_old_names_of_the_cpu(void **state)
     assert_int_equal(cpu.measure_memory_cur[4], 2048);
 }
 
-static void test_gpus_counters_before_power(void **state)
+TEST(gpus_counters_before_power)
 {
     static const struct said said[] = {
         {"nvml:::A:device_0:total_energy_consumption",
@@ -193,7 +189,6 @@ static void test_gpus_counters_before_power(void **state)
     };
     struct ms_gpu gpu = {.nvml_time_runtime = 0};
 
-    (void)state;
     MAP_SAID(RESOURCE_GPU, said, &gpu);
     assert_true(gpu.nvml_energy_acc == 30000 && gpu.nvml_power_avg == 300000);
     assert_int_equal(gpu.nvml_power_cur, 290000);
@@ -204,7 +199,7 @@ static void test_gpus_counters_before_power(void **state)
     assert_int_equal(gpu.nvml_memory_free_max, 8);
 }
 
-static void test_gpu_with_power_only_and_old_name(void **state)
+TEST(gpu_with_power_only_and_old_name)
 {
     static const struct said said[] = {
         {"nvml:::Tesla_K20c:power", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, {11, 111, 0, 0, 95}},
@@ -212,14 +207,13 @@ static void test_gpu_with_power_only_and_old_name(void **state)
     };
     struct ms_gpu gpu = {.nvml_time_runtime = 0};
 
-    (void)state;
     MAP_SAID(RESOURCE_GPU, said, &gpu);
     assert_true(gpu.nvml_energy_acc == 11000 && gpu.nvml_power_avg == 111000);
     assert_int_equal(gpu.nvml_active_processes_count_max, 3);
     assert_int_equal(gpu.nvml_active_processes_count_cur, 2);
 }
 
-static void test_numbers_out_of_range(void **state)
+TEST(numbers_out_of_range)
 {
     static const struct said said[] = {
         {"ipmi:::SYSTEM_POWER", APAPI_KIND_POWER, APAPI_DOMAIN_NODE, {5e9, 300, 0, 0, -1}},
@@ -227,20 +221,18 @@ static void test_numbers_out_of_range(void **state)
     };
     struct ms_sys sys = {.ipmi_power_server_cur = 7};
 
-    (void)state;
     MAP_SAID(RESOURCE_SYSTEM, said, &sys);
     assert_int_equal(sys.ipmi_energy_server_acc, UINT32_MAX);
     assert_int_equal(sys.ipmi_power_server_cur, 0);
     assert_true(sys.ipmi_temperature_sysboard_max == 33.5);
 }
 
-static void test_unknown_figures_are_not_stored(void **state)
+TEST(unknown_figures_are_not_stored)
 {
     static const struct said said[] = {
         {"micknc:::TEMP_DIE:DEVICE0", APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE, UNKNOWN}};
     struct ms_mic mic = {.mic_temperature_max = {5}};
 
-    (void)state;
     MAP_SAID(RESOURCE_MIC, said, &mic);
     assert_int_equal(mic.mic_temperature_max[0], 5);
 }
@@ -264,14 +256,13 @@ static void take(struct target *target, uint64_t time_ms, double joule, double p
                                                       events, readings, values});
 }
 
-static void test_totals_grow_with_each_reading(void **state)
+TEST(totals_grow_with_each_reading)
 {
     struct ms_gpu gpu = {.nvml_time_runtime = 0};
     struct ms_cpu cpu = {.msr_time_runtime = 0};
     struct target targets[] = {{.resource = RESOURCE_GPU, .measurement = &gpu},
                                {.resource = RESOURCE_CPU, .measurement = &cpu}};
 
-    (void)state;
     for (int t = 0; t < 2; t++) {
         target_start(&targets[t]);
         take(&targets[t], 0, NAN, 100, 1e9);
@@ -294,11 +285,10 @@ static void test_totals_grow_with_each_reading(void **state)
     }
 }
 
-static void test_lists(void **state)
+TEST(lists)
 {
     struct ms_list *list = NULL;
 
-    (void)state;
     for (int r = RESOURCES - 1; r >= 0; r--) {
         assert_int_equal(list_append(&list, r), 0);
     }
@@ -316,7 +306,7 @@ static void test_lists(void **state)
     assert_null(list_find(NULL, RESOURCE_CPU));
 }
 
-static void test_intervals(void **state)
+TEST(intervals)
 {
     static const struct {
         uint64_t sec, nsec;
@@ -338,7 +328,6 @@ static void test_intervals(void **state)
     struct ms_list *list = NULL;
     struct ms_cpu *cpu;
 
-    (void)state;
     assert_int_equal(list_append(&list, RESOURCE_CPU), 0);
     cpu = list_find(list, RESOURCE_CPU);
     assert_int_equal(target_interval_ns(RESOURCE_CPU, cpu), APAPI_INTERVAL_DEFAULT_NS);
@@ -354,23 +343,4 @@ static void test_intervals(void **state)
     ms_set_timer(list, MS_GPU, 0, 50000000, 1);
     assert_int_equal(cpu->msr_time_wait.tv_nsec, 10000000);
     list_free(list);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packages_by_name),
-        cmocka_unit_test(test_more_packages_and_dies_are_added),
-        cmocka_unit_test(test_perf_packages_by_order),
-        cmocka_unit_test(test_old_names_of_the_cpu),
-        cmocka_unit_test(test_gpus_counters_before_power),
-        cmocka_unit_test(test_gpu_with_power_only_and_old_name),
-        cmocka_unit_test(test_numbers_out_of_range),
-        cmocka_unit_test(test_unknown_figures_are_not_stored),
-        cmocka_unit_test(test_totals_grow_with_each_reading),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_intervals),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,9 +96,10 @@ static void check_energy(double package_j, double dram_j)
     assert_true(cpu_energy_total_pkg(list, 1) == 0);
 }
 
-static void test_one_measurement(void **state)
+#define WITH_TREE(name) TEST_WITH(name, measure_make_tree, measure_remove_tree)
+
+WITH_TREE(one_measurement)
 {
-    (void)state;
     open_all();
     assert_int_equal(system_of_test->config->cpu_enabled, 1);
     assert_int_equal(system_of_test->config->gpu_enabled, 0);
@@ -113,9 +114,8 @@ static void test_one_measurement(void **state)
     close_all();
 }
 
-static void test_each_measurement_begins_with_zeros(void **state)
+WITH_TREE(each_measurement_begins_with_zeros)
 {
-    (void)state;
     open_all();
     for (int i = 1; i <= 5; i++) {
         measure_move((const double[]){100 * i, 50 * i}, (const double[]){100.001 * i, 50.002 * i});
@@ -124,9 +124,8 @@ static void test_each_measurement_begins_with_zeros(void **state)
     close_all();
 }
 
-static void test_stop_right_after_start(void **state)
+WITH_TREE(stop_right_after_start)
 {
-    (void)state;
     open_all();
     for (int i = 0; i < 100; i++) {
         ms_start_measurement(system_of_test);
@@ -149,11 +148,10 @@ static int count_in(const char *folder)
     return count;
 }
 
-static void test_other_intervals_and_systems_leave_nothing(void **state)
+WITH_TREE(other_intervals_and_systems_leave_nothing)
 {
     int descriptors = 0;
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         open_all();
         ms_set_timer(list, MS_CPU, 0, 7000000, 1);
@@ -176,13 +174,12 @@ static double load_power(const struct ms_cpu *cpu)
 }
 
 /* The first power that is seen is of the second reading, and all else is of it, too. */
-static void test_current_values(void **state)
+WITH_TREE(current_values)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     const struct ms_cpu *cpu;
     double moved_j = 0;
 
-    (void)state;
     open_all();
     cpu = getMeasurement(&list, MS_CPU);
     ms_start_measurement(system_of_test);
@@ -198,9 +195,8 @@ static void test_current_values(void **state)
     close_all();
 }
 
-static void test_only_what_is_flagged(void **state)
+WITH_TREE(only_what_is_flagged)
 {
-    (void)state;
     open_all();
     ms_init_measurement(system_of_test, list, MS_GPU);
     ms_start_measurement(system_of_test);
@@ -210,9 +206,8 @@ static void test_only_what_is_flagged(void **state)
     close_all();
 }
 
-static void test_list_that_is_freed_meanwhile(void **state)
+WITH_TREE(list_that_is_freed_meanwhile)
 {
-    (void)state;
     open_all();
     ms_start_measurement(system_of_test);
     ms_free_measurement(list);
@@ -231,11 +226,10 @@ static void *start_and_stop(void *unused)
     return NULL;
 }
 
-static void test_orders_of_two_threads(void **state)
+WITH_TREE(orders_of_two_threads)
 {
     pthread_t other;
 
-    (void)state;
     open_all();
     assert_int_equal(pthread_create(&other, NULL, start_and_stop, NULL), 0);
     start_and_stop(NULL);
@@ -244,7 +238,7 @@ static void test_orders_of_two_threads(void **state)
     close_all();
 }
 
-static void test_lists_of_components(void **state)
+WITH_TREE(lists_of_components)
 {
     static const struct {
         const char *list;
@@ -252,7 +246,6 @@ static void test_lists_of_components(void **state)
     } cases[] = {{"rapl", true},      {"rapl:nvml", true}, {"nvml", false}, {"rapl:foo", false},
                  {"powercap", false}, {"", false},         {"rapl:", false}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct ms_system *system;
 
@@ -263,12 +256,11 @@ static void test_lists_of_components(void **state)
     }
 }
 
-static void test_indexes(void **state)
+WITH_TREE(indexes)
 {
     struct ms_list *other = NULL;
     struct ms_cpu *cpu;
 
-    (void)state;
     appendList(&other, MS_GPU);
     appendList(&other, MS_CPU);
     cpu = getMeasurement(&other, MS_CPU);
@@ -280,25 +272,4 @@ static void test_indexes(void **state)
     assert_null(getMeasurement(&other, MS_CPU | MS_GPU));
     deleteList(&other);
     assert_null(other);
-}
-
-#define WITH_TREE(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, measure_make_tree, measure_remove_tree)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_TREE(test_one_measurement),
-        WITH_TREE(test_each_measurement_begins_with_zeros),
-        WITH_TREE(test_stop_right_after_start),
-        WITH_TREE(test_other_intervals_and_systems_leave_nothing),
-        WITH_TREE(test_current_values),
-        WITH_TREE(test_only_what_is_flagged),
-        WITH_TREE(test_list_that_is_freed_meanwhile),
-        WITH_TREE(test_orders_of_two_threads),
-        WITH_TREE(test_lists_of_components),
-        WITH_TREE(test_indexes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void note(const struct apapi_sample *sample, void *unused)
     first_count = readings++ == 0 ? last_count : first_count;
 }
 
-static void test_ten_thousand_wraps(void **state)
+TEST(ten_thousand_wraps)
 {
     const struct apapi_session_config config = {.components = "c0", .on_sample = note};
     const double energy_j = (double)WRAPS * (RANGE + 1) * UNIT_J;
@@ -55,7 +55,6 @@ static void test_ten_thousand_wraps(void **state)
     struct apapi_session *session;
     struct apapi_error err = {""};
 
-    (void)state;
     make_history();
     sim_clock_init(&sim, 1, 5000 * S);
     sim_source_use(&source, &history, &sim);
@@ -77,11 +76,4 @@ static void test_ten_thousand_wraps(void **state)
     apapi_measurement_clear(&m);
     apapi_session_destroy(session);
     assert_true(sim_clock_finish(&sim));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ten_thousand_wraps)};
-
-    return cmocka_run_group_tests_name("narrow", tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void assert_all(const struct suggestion *cases, size_t case_count, const 
     }
 }
 
-static void test_components(void **state)
+TEST(components)
 {
     static const struct suggestion cases[] = {
         {"rpal", ": did you mean 'rapl'?"},         /* swapped */
@@ -54,22 +54,20 @@ static void test_components(void **state)
         {"perv_ev", ": did you mean 'perf_event'?"} /* a beginning with a mistake */
     };
 
-    (void)state;
     assert_all(cases, COUNT_OF(cases), components, COUNT_OF(components));
 }
 
-static void test_nothing_is_near(void **state)
+TEST(nothing_is_near)
 {
     static const char *const wanted[] = {"foo",       "x",       "",   "gpu",
                                          "power_pac", "rabbits", "ra", "zzzzzz"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(wanted); i++) {
         assert_string_equal(suggest(wanted[i], components, COUNT_OF(components)), "");
     }
 }
 
-static void test_events(void **state)
+TEST(events)
 {
     static const struct suggestion cases[] = {
         {"rapl:::DRAM_ENRGY:PACKAGE0", ": did you mean 'rapl:::DRAM_ENERGY:PACKAGE0'?"},
@@ -79,27 +77,24 @@ static void test_events(void **state)
         {"psys", ": did you mean 'rapl:::PSYS_ENERGY:PACKAGE0'?"},
     };
 
-    (void)state;
     assert_all(cases, COUNT_OF(cases), events, COUNT_OF(events));
 }
 
 /* The nearest first, in any order of offers; three at most. */
-static void test_order_and_number(void **state)
+TEST(order_and_number)
 {
     static const char *const names[] = {"abcdefgh", "abcd", "abcdef", "abcde", "xabcde", "abcdf"};
 
-    (void)state;
     assert_string_equal(suggest("abcde", names, 6), ": did you mean 'abcde', 'abcd' or 'abcdef'?");
     assert_string_equal(suggest("abcde", names, 2), ": did you mean 'abcd' or 'abcdefgh'?");
 }
 
 /* A name that does not fit is left out, not cut. */
-static void test_little_room(void **state)
+TEST(little_room)
 {
     struct nearest nearest;
     char text[28];
 
-    (void)state;
     nearest_begin(&nearest, "abcd");
     nearest_offer("abcde", &nearest);
     nearest_offer("abcdf", &nearest);
@@ -109,12 +104,11 @@ static void test_little_room(void **state)
     assert_string_equal(text, "");
 }
 
-static void test_long_names(void **state)
+TEST(long_names)
 {
     char longest[APAPI_NAME_SIZE], longer[APAPI_NAME_SIZE + 1], text[APAPI_NAME_SIZE];
     struct nearest nearest;
 
-    (void)state;
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     memset(longer, 'a', sizeof longer - 1);
@@ -128,15 +122,4 @@ static void test_long_names(void **state)
     nearest_begin(&nearest, longer);
     nearest_offer(longest, &nearest);
     assert_int_equal(nearest.count, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_components), cmocka_unit_test(test_nothing_is_near),
-        cmocka_unit_test(test_events),     cmocka_unit_test(test_order_and_number),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_little_room),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,22 +96,21 @@ static double unseen_of(uint64_t raw, uint64_t later, uint64_t since_ns, unsigne
     return before_j;
 }
 
-static void test_a_counter_that_went_on_counts(void **state)
+#define NODE_TEST(name) TEST_WITH(name, open_base, close_base)
+
+NODE_TEST(a_counter_that_went_on_counts)
 {
-    (void)state;
     assert_float_equal(unseen_of(5000000, 1005000000, 10 * SECOND, 0), 1000, 1e-6);
     assert_float_equal(unseen_of(5000000, 5000000, 10 * SECOND, 0), 0, 1e-6);
 }
 
-static void test_a_wrap_in_between_counts(void **state)
+NODE_TEST(a_wrap_in_between_counts)
 {
-    (void)state;
     assert_float_equal(unseen_of(RANGE - 400000000, 599999999, 10 * SECOND, 0), 1000, 1e-6);
 }
 
-static void test_what_is_not_certain_is_not_counted(void **state)
+NODE_TEST(what_is_not_certain_is_not_counted)
 {
-    (void)state;
     assert_float_equal(unseen_of(5000000, 4000000, SECOND / 10, 1), 0, 1e-6);    /* began again */
     assert_float_equal(unseen_of(5000000, 6000000, 86400 * SECOND, 1), 0, 1e-6); /* hidden wraps */
     assert_float_equal(unseen_of(5000000, 5000000 + 99999000000, SECOND, 1), 0, 1e-6); /* 100 kW */
@@ -127,14 +126,13 @@ static struct apapi_event meter_of(enum apapi_domain domain)
     return event;
 }
 
-static void test_slurm_is_told_package_dram_and_gpu(void **state)
+NODE_TEST(slurm_is_told_package_dram_and_gpu)
 {
     const struct apapi_event core = meter_of(APAPI_DOMAIN_CORE), gpu = meter_of(APAPI_DOMAIN_GPU);
     const struct apapi_event bmc = meter_of(APAPI_DOMAIN_NODE);
     const struct apapi_live_slot *sum;
     struct node_meters meters;
 
-    (void)state;
     begin(&meters);
     sum = &meters.shown->domains[APAPI_DOMAIN_NONE];
     read_meter(&meters, &package, 0, 1000, 10 * SECOND);
@@ -150,12 +148,11 @@ static void test_slurm_is_told_package_dram_and_gpu(void **state)
     node_meters_close(&meters);
 }
 
-static void test_each_joule_of_a_step_is_told_once(void **state)
+TEST(each_joule_of_a_step_is_told_once)
 {
     struct tally tally = {0};
     uint64_t sum_j = 0;
 
-    (void)state;
     assert_int_equal(tally_add(&tally, 5000.3), 0);
     for (int i = 1; i <= 1000; i++) {
         sum_j += tally_add(&tally, 5000.3 + 0.4 * i);
@@ -165,13 +162,12 @@ static void test_each_joule_of_a_step_is_told_once(void **state)
     assert_int_equal(tally_add(&tally, 5401.3), 1);
 }
 
-static void test_totals_go_on(void **state)
+NODE_TEST(totals_go_on)
 {
     struct node_meters first, second;
     struct node_reading reading;
     struct apapi_error err;
 
-    (void)state;
     begin(&first);
     assert_true(isnan(shown_j(&first, APAPI_DOMAIN_PACKAGE)));
     read_meter(&first, &package, 1000000, 0, 10 * SECOND);
@@ -192,14 +188,13 @@ static void test_totals_go_on(void **state)
 }
 
 /* Killed while it wrote: the figures before are whole. */
-static void test_a_torn_state_is_that_before(void **state)
+NODE_TEST(a_torn_state_is_that_before)
 {
     struct node_meters meters;
     const uint64_t torn = 0;
     struct stat status;
     int file = openat(folder, NODE_STATE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
-    (void)state;
     begin(&meters);
     read_meter(&meters, &package, 0, 1, 10 * SECOND);
     read_meter(&meters, &package, 0, 2, 11 * SECOND);
@@ -210,21 +205,4 @@ static void test_a_torn_state_is_that_before(void **state)
     begin(&meters);
     assert_int_equal(meters.before_ns, 10 * SECOND);
     node_meters_close(&meters);
-}
-
-#define NODE_TEST(test) cmocka_unit_test_setup_teardown(test, open_base, close_base)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NODE_TEST(test_a_counter_that_went_on_counts),
-        NODE_TEST(test_a_wrap_in_between_counts),
-        NODE_TEST(test_what_is_not_certain_is_not_counted),
-        NODE_TEST(test_slurm_is_told_package_dram_and_gpu),
-        cmocka_unit_test(test_each_joule_of_a_step_is_told_once),
-        NODE_TEST(test_totals_go_on),
-        NODE_TEST(test_a_torn_state_is_that_before),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

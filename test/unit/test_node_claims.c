@@ -4,15 +4,16 @@
 
 #include "unit/node_fixture.h"
 
+#define PREPARED(name) TEST_WITH(name, make_root, remove_root)
+
 /* What a record says of the time since the last reading is what the node's own record says. */
-static void the_end_of_a_step_is_claimed(void **state)
+PREPARED(the_end_of_a_step_is_claimed)
 {
     const struct share_key key = {config.live_dir, "n1", 7, "0"};
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
     struct share_end end;
 
-    (void)state;
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
     for (int i = 0; i < 60; i++) {
@@ -39,14 +40,13 @@ static void the_end_of_a_step_is_claimed(void **state)
 }
 
 /* More than the node used until its sampler ended: the sum closes all the same. */
-static void what_is_owed_at_the_end_is_nobodys(void **state)
+PREPARED(what_is_owed_at_the_end_is_nobodys)
 {
     const struct share_key key = {config.live_dir, "n1", 7, "0"};
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
     struct share_end end;
 
-    (void)state;
     put_node_cpu(0);
     put_step("job_7/step_0", 0, "0-3\n");
     add(shares, 1, 100);
@@ -70,14 +70,13 @@ static void what_is_owed_at_the_end_is_nobodys(void **state)
 }
 
 /* The record says less than was given: the rest is nobody's. */
-static void what_a_record_does_not_say_is_given_back(void **state)
+PREPARED(what_a_record_does_not_say_is_given_back)
 {
     const struct share_key key = {config.live_dir, "n1", 7, "0"};
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
     struct share_end end;
 
-    (void)state;
     put_node_cpu(0);
     put_step("job_7/step_0", 0, "0-3\n");
     add(shares, 1, 100);
@@ -96,14 +95,13 @@ static void what_a_record_does_not_say_is_given_back(void **state)
     assert_near(read_hour().total.idle_j + read_hour().total.unattributed_j, 190);
 }
 
-static void a_short_step_is_claimed_too(void **state)
+PREPARED(a_short_step_is_claimed_too)
 {
     const struct share_key key = {config.live_dir, "n1", 8, "0"};
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
     struct share_end end;
 
-    (void)state;
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
     add(shares, 1, 100);
@@ -130,7 +128,7 @@ static void a_short_step_is_claimed_too(void **state)
 }
 
 /* A writer that was killed in a claim delays the others by one interval at most. */
-static void a_torn_claim_is_passed_over(void **state)
+PREPARED(a_torn_claim_is_passed_over)
 {
     const struct share_key key = {config.live_dir, "n1", 9, "0"};
     struct share_found found;
@@ -138,7 +136,6 @@ static void a_torn_claim_is_passed_over(void **state)
     struct node_shares *shares = shares_of(folder);
     struct share_page *page = node_folder_map(folder, NODE_SHARES, sizeof *page, &file, NULL);
 
-    (void)state;
     assert_non_null(page);
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
@@ -159,13 +156,12 @@ static void a_torn_claim_is_passed_over(void **state)
 #define ENDED 400 /* steps */
 
 /* As many as end when a job array of short steps is cancelled on a big node. */
-static void all_steps_that_end_in_an_interval_are_claimed(void **state)
+PREPARED(all_steps_that_end_in_an_interval_are_claimed)
 {
     const struct share_key key = {config.live_dir, "n1", 0, "0"};
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
 
-    (void)state;
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
     add(shares, 1, 100);
@@ -181,20 +177,4 @@ static void all_steps_that_end_in_an_interval_are_claimed(void **state)
     assert_near(read_hour().total.steps_j, 0.5 * ENDED);
     assert_near(read_hour().total.energy_j, 400);
     assert_int_equal(read_hour().steps, ENDED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_end_of_a_step_is_claimed, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(what_is_owed_at_the_end_is_nobodys, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(what_a_record_does_not_say_is_given_back, make_root,
-                                        remove_root),
-        cmocka_unit_test_setup_teardown(a_short_step_is_claimed_too, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(a_torn_claim_is_passed_over, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(all_steps_that_end_in_an_interval_are_claimed, make_root,
-                                        remove_root),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,24 +255,12 @@ static void check_node(uint64_t seed)
     assert_true(worst < 0.05);
 }
 
-static void the_energy_of_one_node_closes(void **state)
+TEST_WITH(the_energy_of_one_node_closes, make_root, remove_root)
 {
-    (void)state;
     check_node(1);
 }
 
-static void the_energy_of_another_node_closes(void **state)
+TEST_WITH(the_energy_of_another_node_closes, make_root, remove_root)
 {
-    (void)state;
     check_node(2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_energy_of_one_node_closes, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(the_energy_of_another_node_closes, make_root, remove_root),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

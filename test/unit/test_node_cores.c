@@ -17,7 +17,7 @@ static void put(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void forms_of_a_line(void **state)
+TEST(forms_of_a_line)
 {
     static const struct {
         const char *text;
@@ -42,28 +42,18 @@ static void forms_of_a_line(void **state)
         {"", 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         put("slurm.conf", cases[i].text);
         assert_int_equal(config_node_cores(in_base("slurm.conf"), "n2"), cases[i].cores);
     }
 }
 
-static void a_file_that_is_included(void **state)
+TEST(a_file_that_is_included)
 {
-    (void)state;
     put("slurm.conf", "ClusterName=mars\nInclude nodes.conf\n");
     put("nodes.conf", "NodeName=n[1-3] CPUs=8");
     assert_int_equal(config_node_cores(in_base("slurm.conf"), "n2"), 8);
     assert_int_equal(config_node_cores(in_base("none.conf"), "n2"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_of_a_line),
-        cmocka_unit_test(a_file_that_is_included),
-    };
-
-    return cmocka_run_group_tests_name("node_cores", tests, make_base, remove_base);
-}
+ALL_TESTS_IN(make_base, remove_base)

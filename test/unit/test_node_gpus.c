@@ -123,7 +123,7 @@ static int open_folder(void)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void a_page_shows_gpus_and_slices(void **state)
+TEST_WITH(a_page_shows_gpus_and_slices, make_root, remove_root)
 {
     static const struct shown shown[] = {{"nvml:::NVIDIA_A100:device_0:energy", 3, 7},
                                          {"nvml:::NVIDIA_A100:device_2:energy", 0, 0},
@@ -134,7 +134,6 @@ static void a_page_shows_gpus_and_slices(void **state)
     struct node_gpus gpus;
     int folder = open_folder();
 
-    (void)state;
     put_page(7, shown);
     node_gpus_of(folder, 7, "0", &gpus);
     assert_int_equal(gpus.bits, 1 | 4 | 1 << 9 | 1 << 10);
@@ -176,7 +175,7 @@ static void assert_given(unsigned job, double energy_j)
 }
 
 /* Of 7 slices, one step has 3 and another one 1; what nobody has is idle. */
-static void energy_goes_by_slices(void **state)
+TEST_WITH(energy_goes_by_slices, make_root, remove_root)
 {
     static const struct shown three[] = {{"nvml:::A100:device_0:energy", 3, 7}, {NULL, 0, 0}};
     static const struct shown one[] = {{"nvml:::A100:device_0:energy", 1, 7}, {NULL, 0, 0}};
@@ -185,7 +184,6 @@ static void energy_goes_by_slices(void **state)
         .config = &config, .node = "n1", .folder = folder, .say = say};
     struct node_shares *shares = node_shares_new(&settings);
 
-    (void)state;
     assert_non_null(shares);
     put_step(7);
     put_step(8);
@@ -202,14 +200,4 @@ static void energy_goes_by_slices(void **state)
     assert_given(8, 11);
     node_shares_free(shares);
     close(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_page_shows_gpus_and_slices, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(energy_goes_by_slices, make_root, remove_root),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

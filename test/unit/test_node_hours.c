@@ -3,14 +3,15 @@
 #include "node/hours.h"
 #include "unit/node_fixture.h"
 
-static void an_hour_closes(void **state)
+#define PREPARED(name) TEST_WITH(name, make_root, remove_root)
+
+PREPARED(an_hour_closes)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
     struct node_reading reading;
     struct hour hour;
 
-    (void)state;
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
     for (int i = 0; i < 60; i++) {
@@ -76,12 +77,11 @@ static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
     }
 }
 
-static void a_boot_is_a_gap(void **state)
+PREPARED(a_boot_is_a_gap)
 {
     struct timespec now;
     int64_t boot_ns, begin_ns;
 
-    (void)state;
     clock_gettime(CLOCK_BOOTTIME, &now);
     boot_ns = clock_unix_ns() - now.tv_sec * NS_PER_S;
     begin_ns = boot_ns + 3600 * NS_PER_S;
@@ -90,7 +90,7 @@ static void a_boot_is_a_gap(void **state)
     assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set */
 }
 
-static void a_day_adds_up_its_hours(void **state)
+PREPARED(a_day_adds_up_its_hours)
 {
     const int64_t hour_ns = INT64_C(3600000000000), last_ns = INT64_C(1795388400000000000);
     int folder = open_folder();
@@ -99,7 +99,6 @@ static void a_day_adds_up_its_hours(void **state)
     char path[256], line[4096] = "", found[4096] = "";
     FILE *file;
 
-    (void)state;
     snprintf(path, sizeof path, "%s/acct/2026-11-22/n1.hours", top);
     put_step("job_0/none", 0, "");
     for (int i = -1; i <= 2; i++) { /* 22 h, 23 h, 0 h, 0 h */
@@ -121,13 +120,12 @@ static void a_day_adds_up_its_hours(void **state)
     assert_non_null(strstr(found, "\"total\":{\"energy_j\":200.0,"));
 }
 
-static void idle_power_survives(void **state)
+PREPARED(idle_power_survives)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
     struct node_idle idle;
 
-    (void)state;
     put_step("job_0/none", 0, "");
     for (int i = 0; i < 60; i++) {
         add(shares, 1, 100);
@@ -144,12 +142,11 @@ static void idle_power_survives(void **state)
 }
 
 /* A meter that moves every ten seconds has the same idle power, whatever is read in between. */
-static void a_slow_meter_has_its_power(void **state)
+PREPARED(a_slow_meter_has_its_power)
 {
     static struct node_idle idle;
     double energy_j[APAPI_DOMAINS] = {0};
 
-    (void)state;
     node_idle_load(&idle, "", "n1");
     node_idle_interrupt(&idle);
     for (int i = 1; i <= 200; i++) {
@@ -157,17 +154,4 @@ static void a_slow_meter_has_its_power(void **state)
         node_idle_add(&idle, energy_j, NAN, 1);
     }
     assert_near(idle.idle_w[APAPI_DOMAIN_NODE], 200);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_hour_closes, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(a_boot_is_a_gap, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(a_day_adds_up_its_hours, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(idle_power_survives, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(a_slow_meter_has_its_power, make_root, remove_root),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,14 @@
 /* The name of a node in the command line of slurmd. */
 #include "node_energy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit/unit.h"
 
 #define FIND(words, node) node_option_find(words, sizeof(words) - 1, node, sizeof(node))
 
-static void test_each_way_to_write_it(void **state)
+TEST(each_way_to_write_it)
 {
     char node[16] = "";
 
-    (void)state;
     assert_true(FIND("slurmd\0-N\0n1\0", node));
     assert_string_equal(node, "n1");
     assert_true(FIND("slurmd\0-Nn2\0", node));
@@ -25,11 +20,10 @@ static void test_each_way_to_write_it(void **state)
     assert_string_equal(node, "a-name-of-20-le");
 }
 
-static void test_other_options_with_that_letter(void **state)
+TEST(other_options_with_that_letter)
 {
     char node[16] = "none";
 
-    (void)state;
     assert_false(FIND("slurmd\0-f/etc/New/slurm.conf\0", node));
     assert_false(FIND("slurmd\0-L\0/var/log/N\0", node));
     assert_false(FIND("slurmd\0-dNew\0", node));
@@ -37,22 +31,12 @@ static void test_other_options_with_that_letter(void **state)
     assert_string_equal(node, "none");
 }
 
-static void test_no_name(void **state)
+TEST(no_name)
 {
     char node[16] = "none";
 
-    (void)state;
     assert_false(FIND("slurmd\0", node));
     assert_false(FIND("slurmd\0-N\0", node));
     assert_false(FIND("slurmd\0-N\0\0", node));
     assert_string_equal(node, "none");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_way_to_write_it),
-                                       cmocka_unit_test(test_other_options_with_that_letter),
-                                       cmocka_unit_test(test_no_name)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,14 @@
 #include "node/steps.h"
 #include "unit/node_fixture.h"
 
+#define PREPARED(name) TEST_WITH(name, make_root, remove_root)
+
 /* Two steps side by side, after a minute without any. */
-static void steps_get_their_part(void **state)
+PREPARED(steps_get_their_part)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
 
-    (void)state;
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
     for (int i = 0; i < 60; i++) {
@@ -33,12 +34,11 @@ static void steps_get_their_part(void **state)
     close(folder);
 }
 
-static void version_2_is_read(void **state)
+PREPARED(version_2_is_read)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
 
-    (void)state;
     put(V2 "/empty", "");
     put("/sys/fs/cgroup/cpu.stat", "usage_usec 0\nuser_usec 0\n");
     add(shares, 1, 100);
@@ -55,11 +55,10 @@ static void version_2_is_read(void **state)
 }
 
 /* Several slurmds on a machine have folders of their own. */
-static void only_the_nodes_own_steps_count(void **state)
+PREPARED(only_the_nodes_own_steps_count)
 {
     struct cgroups groups;
 
-    (void)state;
     put("/sys/fs/cgroup/system.slice/slurmstepd.scope/x", "");
     put("/sys/fs/cgroup/system.slice/n1_slurmstepd.scope/x", "");
     assert_true(cgroups_find(&groups, "n1"));
@@ -69,12 +68,11 @@ static void only_the_nodes_own_steps_count(void **state)
 }
 
 /* proctrack/cgroup alone: who runs is known, and nothing else. */
-static void without_cpu_time_energy_is_unattributed(void **state)
+PREPARED(without_cpu_time_energy_is_unattributed)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
 
-    (void)state;
     put("/sys/fs/cgroup/freezer/slurm_n1/uid_0/job_7/step_0/tasks", "");
     add(shares, 1, 100);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 0);
@@ -85,12 +83,11 @@ static void without_cpu_time_energy_is_unattributed(void **state)
 }
 
 /* What was given before counts on, and what was used in between counts too. */
-static void another_sampler_goes_on(void **state)
+PREPARED(another_sampler_goes_on)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
 
-    (void)state;
     put_step("job_7/step_0", 5, "0\n"); /* has run before anybody looked */
     add(shares, 1, 100);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 0);
@@ -107,12 +104,11 @@ static void another_sampler_goes_on(void **state)
 }
 
 /* A job that was requeued has the same numbers. */
-static void a_step_that_runs_again_has_a_row_of_its_own(void **state)
+PREPARED(a_step_that_runs_again_has_a_row_of_its_own)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
 
-    (void)state;
     put_step("job_1/step_0", 0, "0\n");
     add(shares, 1, 10);
     put_step("job_7/step_0", 1, "0\n");
@@ -131,7 +127,7 @@ static void a_step_that_runs_again_has_a_row_of_its_own(void **state)
 }
 
 /* Live pages show that steps run; without control groups it is not known what they use. */
-static void steps_without_control_groups_are_said(void **state)
+PREPARED(steps_without_control_groups_are_said)
 {
     struct apapi_live_head head = {.magic = "", .writer = (uint32_t)getpid()};
     char path[256];
@@ -139,7 +135,6 @@ static void steps_without_control_groups_are_said(void **state)
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
 
-    (void)state;
     put("/live/n1/1000/7.0", "");
     snprintf(path, sizeof path, "%s/live/n1/1000/7.0", top);
     page = fopen(path, "w");
@@ -155,12 +150,11 @@ static void steps_without_control_groups_are_said(void **state)
 }
 
 /* More steps than the table holds: theirs is unattributed, and nothing breaks. */
-static void more_steps_than_the_table_holds(void **state)
+PREPARED(more_steps_than_the_table_holds)
 {
     int folder = open_folder();
     struct node_shares *shares = shares_of(folder);
 
-    (void)state;
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
     add(shares, 1, 100);
@@ -176,23 +170,4 @@ static void more_steps_than_the_table_holds(void **state)
     close(folder);
     assert_near(read_hour().total.energy_j, 200);
     assert_near(read_hour().total.steps_j, 100.0 * SHARE_PAGE_ROWS / (SHARE_PAGE_ROWS + 4));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(steps_get_their_part, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(version_2_is_read, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(only_the_nodes_own_steps_count, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(without_cpu_time_energy_is_unattributed, make_root,
-                                        remove_root),
-        cmocka_unit_test_setup_teardown(another_sampler_goes_on, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(a_step_that_runs_again_has_a_row_of_its_own, make_root,
-                                        remove_root),
-        cmocka_unit_test_setup_teardown(steps_without_control_groups_are_said, make_root,
-                                        remove_root),
-        cmocka_unit_test_setup_teardown(more_steps_than_the_table_holds, make_root, remove_root),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

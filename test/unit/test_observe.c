@@ -75,11 +75,10 @@ static void refused(int file, int error, const char *text)
     close(file);
 }
 
-static void pages_that_could_end_their_reader_are_refused(void **state)
+TEST(pages_that_could_end_their_reader_are_refused)
 {
     int file = new_page();
 
-    (void)state;
     refused(new_file(sizeof(*owned), F_SEAL_SHRINK | F_SEAL_GROW), EPERM, "its page is not sealed");
     refused(open("/dev/zero", O_RDONLY | O_CLOEXEC), EPERM, "its page is not sealed");
     refused(dup(STDERR_FILENO), EPERM, "its page is not sealed");
@@ -248,7 +247,9 @@ static double go_on(struct page_program *page, struct random *random, uint64_t *
     return (100 * (double)late_ns + 40 * (double)(time_ns - late_ns)) / 1e9;
 }
 
-static void a_late_region_with_more_time_gets_a_power_of_its_own(void **state)
+#define OBSERVED(name) TEST_WITH(name, make_observer, destroy_observer)
+
+OBSERVED(a_late_region_with_more_time_gets_a_power_of_its_own)
 {
     struct page_program *page = new_crowded_page();
     struct observed *program = new_observed(page);
@@ -258,7 +259,6 @@ static void a_late_region_with_more_time_gets_a_power_of_its_own(void **state)
     uint64_t before_ns = clock_monotonic_ns();
     double total_j = 0;
 
-    (void)state;
     assert_int_equal(observe_add(observer, program), 0);
     for (int i = 0; i < ROWS; i++) {
         total_j += go_on(page, &random, &before_ns);
@@ -275,13 +275,12 @@ static void a_late_region_with_more_time_gets_a_power_of_its_own(void **state)
     assert_int_equal(find("r70")->method, APAPI_REGION_SHARED);
 }
 
-static void a_program_has_the_energy_of_its_regions(void **state)
+OBSERVED(a_program_has_the_energy_of_its_regions)
 {
     const struct apapi_measurement m = measured_j(60);
     const struct apapi_region_result *solve;
     struct observed *program = new_program();
 
-    (void)state;
     for (unsigned i = 1; i <= 10; i++) {
         owned->slots[0].own[1] += 1000; /* 1 us: less than passes */
         owned->slots[0].counts[1]++;
@@ -301,12 +300,11 @@ static void a_program_has_the_energy_of_its_regions(void **state)
 }
 
 /* The energy outside of all regions is not that of a region whose time nobody has seen. */
-static void a_region_without_time_has_no_energy(void **state)
+OBSERVED(a_region_without_time_has_no_energy)
 {
     const struct apapi_region_result *solve;
     struct observed *program = new_program();
 
-    (void)state;
     reading(5);
     owned->slots[0].counts[1] = 1;
     reading(10);
@@ -320,12 +318,11 @@ static void a_region_without_time_has_no_energy(void **state)
 }
 
 /* A page of many threads and regions, most of which have no memory. */
-static void what_a_program_has_no_memory_for_is_not_read(void **state)
+OBSERVED(what_a_program_has_no_memory_for_is_not_read)
 {
     struct observed *program = new_program();
     blkcnt_t blocks = blocks_of(owned_file);
 
-    (void)state;
     reading(1);
     owned->slots[0].own[1] = 1000;
     owned->head.node_count = PAGE_REST;
@@ -341,12 +338,11 @@ static void what_a_program_has_no_memory_for_is_not_read(void **state)
 }
 
 /* N programs that end cost N looks, not N times N. */
-static void the_end_of_a_program_reads_its_page_alone(void **state)
+OBSERVED(the_end_of_a_program_reads_its_page_alone)
 {
     struct page_program *pages[2] = {new_crowded_page(), new_crowded_page()};
     struct observed *first = new_observed(pages[0]), *second = new_observed(pages[1]);
 
-    (void)state;
     assert_int_equal(observe_add(observer, first), 0);
     assert_int_equal(observe_add(observer, second), 0);
     reading(1);
@@ -362,12 +358,11 @@ static void the_end_of_a_program_reads_its_page_alone(void **state)
 }
 
 /* Programs that end before the next reading: each is counted in full. */
-static void regions_that_come_at_the_end_are_counted(void **state)
+OBSERVED(regions_that_come_at_the_end_are_counted)
 {
     struct page_program *page = new_crowded_page();
     struct observed *programs[2 * OBSERVED_NEWS_MAX / MANY];
 
-    (void)state;
     reading(1);
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         programs[i] = new_observed(page);
@@ -381,12 +376,11 @@ static void regions_that_come_at_the_end_are_counted(void **state)
     assert_true(fabs((double)find("r70")->time_ns - 1000.0 * COUNT_OF(programs)) < 2);
 }
 
-static void all_programs_together_have_room_for_so_many_threads(void **state)
+OBSERVED(all_programs_together_have_room_for_so_many_threads)
 {
     struct page_program *page = new_crowded_page();
     struct observed *programs[5], *late = new_observed(page);
 
-    (void)state;
     page->head.thread_count = PAGE_THREADS;
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         programs[i] = new_observed(page);
@@ -405,12 +399,11 @@ static void all_programs_together_have_room_for_so_many_threads(void **state)
 }
 
 /* However many programs there are at the end: no more of them is read than while they run. */
-static void room_that_is_left_at_the_end_is_given_to_no_other_program(void **state)
+OBSERVED(room_that_is_left_at_the_end_is_given_to_no_other_program)
 {
     struct page_program *page = new_crowded_page();
     struct observed *programs[5];
 
-    (void)state;
     page->head.thread_count = PAGE_THREADS;
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         programs[i] = new_observed(page);
@@ -427,12 +420,11 @@ static void room_that_is_left_at_the_end_is_given_to_no_other_program(void **sta
 
 #define CROWD (OBSERVED_NODES_MAX / MANY + 4) /* programs; the last ones have no room */
 
-static void all_programs_together_have_room_for_so_many_regions(void **state)
+OBSERVED(all_programs_together_have_room_for_so_many_regions)
 {
     struct page_program *page = new_crowded_page();
     double times_s = 0;
 
-    (void)state;
     for (size_t i = 0; i < CROWD; i++) {
         assert_int_equal(observe_add(observer, new_observed(page)), 0);
     }
@@ -451,11 +443,10 @@ static void all_programs_together_have_room_for_so_many_regions(void **state)
     assert_true(fabs(times_s - 1e-6 * MANY * CROWD) < 1e-6);
 }
 
-static void times_that_cannot_be_are_cut(void **state)
+OBSERVED(times_that_cannot_be_are_cut)
 {
     struct observed *program = new_program();
 
-    (void)state;
     owned->slots[0].own[1] = UINT64_C(1) << 60; /* 36 years, before it was seen */
     reading(1);
     for (unsigned i = 2; i <= 20; i++) {
@@ -469,21 +460,18 @@ static void times_that_cannot_be_are_cut(void **state)
     assert_true(fabs(sum_j() - 20) < 1e-6);
 }
 
-static void without_programs_nothing_is_said(void **state)
+OBSERVED(without_programs_nothing_is_said)
 {
-
-    (void)state;
     reading(5);
     take_result(NULL);
     assert_int_equal(regions.count, 0);
     assert_null(regions.list);
 }
 
-static void the_shell_has_regions_too(void **state)
+OBSERVED(the_shell_has_regions_too)
 {
     double energy_j;
 
-    (void)state;
     assert_int_equal(observe_shell_end(observer, "copy", &energy_j), -1);
     assert_int_equal(errno, ENOENT);
     reading(5);
@@ -499,11 +487,10 @@ static void the_shell_has_regions_too(void **state)
     assert_int_equal(regions.losses.misuses, 2);
 }
 
-static void figures_of_merit_are_added_over_programs(void **state)
+OBSERVED(figures_of_merit_are_added_over_programs)
 {
     struct observe_foms first = {{false}, {0}}, second = first;
 
-    (void)state;
     assert_int_equal(observe_fom(observer, &first, "cells", 5, "cells"), 0);
     assert_int_equal(observe_fom(observer, &first, "cells", 7, "cells"), 0);
     assert_int_equal(observe_fom(observer, &second, "cells", 10, "cells"), 0);
@@ -513,28 +500,4 @@ static void figures_of_merit_are_added_over_programs(void **state)
     assert_int_equal(regions.fom_count, 1);
     assert_true(regions.foms[0].value == 17);
     assert_int_equal(regions.foms[0].programs, 2);
-}
-
-#define OBSERVED(test) cmocka_unit_test_setup_teardown(test, make_observer, destroy_observer)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        OBSERVED(a_late_region_with_more_time_gets_a_power_of_its_own),
-        cmocka_unit_test(pages_that_could_end_their_reader_are_refused),
-        OBSERVED(a_program_has_the_energy_of_its_regions),
-        OBSERVED(a_region_without_time_has_no_energy),
-        OBSERVED(what_a_program_has_no_memory_for_is_not_read),
-        OBSERVED(the_end_of_a_program_reads_its_page_alone),
-        OBSERVED(regions_that_come_at_the_end_are_counted),
-        OBSERVED(all_programs_together_have_room_for_so_many_threads),
-        OBSERVED(room_that_is_left_at_the_end_is_given_to_no_other_program),
-        OBSERVED(all_programs_together_have_room_for_so_many_regions),
-        OBSERVED(times_that_cannot_be_are_cut),
-        OBSERVED(without_programs_nothing_is_said),
-        OBSERVED(the_shell_has_regions_too),
-        OBSERVED(figures_of_merit_are_added_over_programs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,14 +112,24 @@ static struct observed *look_directly(void)
     return observed;
 }
 
-static void threads_are_seen_while_they_work(void **state)
+static int make_page_only(void **state)
+{
+    if (make_base(state)) {
+        return -1;
+    }
+    measured.listener = -1;
+    make_page();
+    setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);
+    return 0;
+}
+
+TEST_WITH(threads_are_seen_while_they_work, make_page_only, remove_step)
 {
     struct serve *serve;
     struct observed *observed;
     double by_socket_j, directly_j;
     pthread_t reader;
 
-    (void)state;
     measured.page->head.start_ns = clock_monotonic_ns();
     measured.page->domains[APAPI_DOMAIN_PACKAGE].flags = APAPI_LIVE_MEASURED;
     observer = observe_create(measured.page);
@@ -141,25 +151,4 @@ static void threads_are_seen_while_they_work(void **state)
     assert_true(by_socket_j > 0 && directly_j > 0);
     observe_destroy(observer);
     observe_destroy(direct);
-}
-
-static int make_page_only(void **state)
-{
-    if (make_base(state)) {
-        return -1;
-    }
-    measured.listener = -1;
-    make_page();
-    setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(threads_are_seen_while_they_work, make_page_only,
-                                        remove_step),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,13 +66,12 @@ static int read_words(struct options *options, const char *const *words)
 
 #define READ(options, ...) read_words(options, (const char *const[]){"sub", __VA_ARGS__, NULL})
 
-static void test_help(void **state)
+TEST(help)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
-    (void)state;
     option_table_help(&table, out);
     fclose(out);
     assert_string_equal(text, "usage\n"
@@ -87,11 +86,10 @@ static void test_help(void **state)
     free(text);
 }
 
-static void test_values(void **state)
+TEST(values)
 {
     struct options options;
 
-    (void)state;
     assert_int_equal(READ(&options, "-f", "a", "word", "--user=me", "--strict", "--json"), -1);
     assert_string_equal(options.file, "a");
     assert_string_equal(options.inner.user, "me");
@@ -106,11 +104,10 @@ static void test_values(void **state)
 }
 
 /* Two names of the same are not ambiguous where they begin alike; two of different things are. */
-static void test_beginnings(void **state)
+TEST(beginnings)
 {
     struct options options;
 
-    (void)state;
     assert_int_equal(READ(&options, "--since=1"), -1);
     assert_string_equal(options.since, "1");
     assert_int_equal(READ(&options, "--sta=2"), -1);
@@ -118,26 +115,13 @@ static void test_beginnings(void **state)
     assert_int_equal(READ(&options, "--st=3"), USAGE_ERROR); /* --strict, --starttime */
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
     struct options options;
 
-    (void)state;
     assert_int_equal(READ(&options, "--fiel=a"), USAGE_ERROR);
     assert_int_equal(READ(&options, "-x"), USAGE_ERROR);
     assert_int_equal(READ(&options, "-f"), USAGE_ERROR);
     assert_int_equal(READ(&options, "--json=1"), USAGE_ERROR);
     assert_int_equal(READ(&options, "--number=x"), USAGE_ERROR);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_beginnings),
-        cmocka_unit_test(test_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,13 +44,12 @@ static char *encode(const struct node *node)
     return line;
 }
 
-static void test_record_keeps_outages(void **state)
+TEST(record_keeps_outages)
 {
     struct apapi_record copy;
     struct node node;
     char *line;
 
-    (void)state;
     make_node(&node, "n1", 2, 12300 * MS + 1, "Input/output error");
     line = encode(&node);
     assert_non_null(strstr(line, "\"outages\":2,\"outage_s\":12.300000001"));
@@ -63,13 +62,12 @@ static void test_record_keeps_outages(void **state)
     free(line);
 }
 
-static void test_record_without_outages_says_nothing(void **state)
+TEST(record_without_outages_says_nothing)
 {
     struct apapi_record copy;
     struct node node;
     char *line;
 
-    (void)state;
     make_node(&node, "n1", 0, 0, "");
     line = encode(&node);
     assert_null(strstr(line, "outage"));
@@ -97,11 +95,10 @@ static void assert_table(const struct node *nodes, size_t count, const char *say
     apapi_merge_destroy(merge);
 }
 
-static void test_table_shows_an_outage(void **state)
+TEST(table_shows_an_outage)
 {
     struct node node;
 
-    (void)state;
     make_node(&node, "n1", 2, 12300 * MS, "");
     node.record.id.nodes = 1;
     assert_table(&node, 1, "\n  rapl: no readings for 12.3 s in 2 outages\n");
@@ -112,37 +109,22 @@ static void test_table_shows_an_outage(void **state)
         "\n  rapl: no readings for 2.000 s in 1 outage (sysfs powercap: Input/output error)\n");
 }
 
-static void test_nodes_are_added_up(void **state)
+TEST(nodes_are_added_up)
 {
     struct node nodes[3];
 
-    (void)state;
     make_node(&nodes[0], "n1", 2, 12300 * MS, "");
     make_node(&nodes[1], "n2", 1, 20000 * MS, "");
     make_node(&nodes[2], "n3", 0, 0, "");
     assert_table(nodes, 3, "\n  rapl on n[1-2]: no readings for 32.3 s in 3 outages\n");
 }
 
-static void test_unmeasured_is_no_outage(void **state)
+TEST(unmeasured_is_no_outage)
 {
     struct node node;
 
-    (void)state;
     make_node(&node, "n1", 1, 2000 * MS, "no energy zone");
     node.record.id.nodes = 1;
     node.component.measured = false;
     assert_table(&node, 1, "\n  rapl: not measured (no energy zone)\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record_keeps_outages),
-        cmocka_unit_test(test_record_without_outages_says_nothing),
-        cmocka_unit_test(test_table_shows_an_outage),
-        cmocka_unit_test(test_nodes_are_added_up),
-        cmocka_unit_test(test_unmeasured_is_no_outage),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,9 +68,10 @@ static int steps(void)
     return atomic_load(&meters[PLAIN].good) - 1;
 }
 
-static void test_every_crossing_is_told(void **state)
+#define PREPARED(name) TEST_WITH(name, begin, clean_up)
+
+PREPARED(every_crossing_is_told)
 {
-    (void)state;
     create("plain");
     assert_int_equal(set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]), 0);
     assert_int_equal(set(EVENT, STEP_J / 4, APAPI_OVERFLOW_EVERY, &told[1]), 1);
@@ -94,9 +95,8 @@ static void test_every_crossing_is_told(void **state)
     assert_true(fabs(told[4].latest.value - 6 * STEP_J) < 1e-9);
 }
 
-static void test_one_handler_for_several_thresholds(void **state)
+PREPARED(one_handler_for_several_thresholds)
 {
-    (void)state;
     create("plain:odd");
     set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
     set("odd:::ENERGY1", 2 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
@@ -107,9 +107,8 @@ static void test_one_handler_for_several_thresholds(void **state)
 }
 
 /* The sum of components that are read one after the other is not crossed by what was before. */
-static void test_total_of_several_components(void **state)
+PREPARED(total_of_several_components)
 {
-    (void)state;
     create_and_start("plain:odd");
     await_more(&meters[ODD], 5);
     int before = steps() + atomic_load(&meters[ODD].good) - 1;
@@ -124,12 +123,11 @@ static void test_total_of_several_components(void **state)
     assert_int_equal(told[2].count, 1);
 }
 
-static void test_power_above_and_below(void **state)
+PREPARED(power_above_and_below)
 {
     const double some_w =
         1.1 * STEP_J / 10; /* far below a step in a reading, unless that takes 9 s */
 
-    (void)state;
     create("plain");
     set(EVENT, some_w, APAPI_OVERFLOW_ABOVE, &told[0]);
     set("package", some_w, APAPI_OVERFLOW_ABOVE, &told[1]);
@@ -148,9 +146,8 @@ static void test_power_above_and_below(void **state)
     assert_int_equal(told[4].count, 1);
 }
 
-static void test_runs_begin_from_zero(void **state)
+PREPARED(runs_begin_from_zero)
 {
-    (void)state;
     create("plain");
     set(EVENT, 3 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[0]);
     set("package", 3 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[1]);
@@ -163,9 +160,8 @@ static void test_runs_begin_from_zero(void **state)
     }
 }
 
-static void test_change_in_a_run(void **state)
+PREPARED(change_in_a_run)
 {
-    (void)state;
     create("plain");
     set(EVENT, 1e6, APAPI_OVERFLOW_EVERY, &told[0]);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
@@ -180,11 +176,10 @@ static void test_change_in_a_run(void **state)
     halt();
 }
 
-static void test_what_is_removed_is_told_no_more(void **state)
+PREPARED(what_is_removed_is_told_no_more)
 {
     int before;
 
-    (void)state;
     create("plain");
     set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
     set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
@@ -201,9 +196,8 @@ static void test_what_is_removed_is_told_no_more(void **state)
     halt();
 }
 
-static void test_a_handler_removes_its_threshold(void **state)
+PREPARED(a_handler_removes_its_threshold)
 {
-    (void)state;
     create_and_start("plain");
     told[0].session = session;
     set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
@@ -215,9 +209,8 @@ static void test_a_handler_removes_its_threshold(void **state)
 }
 
 /* Sampling goes on, and what was crossed meanwhile is counted. */
-static void test_a_handler_that_hangs(void **state)
+PREPARED(a_handler_that_hangs)
 {
-    (void)state;
     create("plain");
     atomic_store(&told[0].hang, true);
     set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
@@ -234,9 +227,8 @@ static void test_a_handler_that_hangs(void **state)
     assert_true(told[0].latest.first_ns <= told[0].latest.time_ns);
 }
 
-static void test_nobody_waits_long_for_a_handler(void **state)
+PREPARED(nobody_waits_long_for_a_handler)
 {
-    (void)state;
     create("plain");
     atomic_store(&told[0].hang, true);
     set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
@@ -256,11 +248,10 @@ static void test_nobody_waits_long_for_a_handler(void **state)
 }
 
 /* The one that is named first is open later, and feeds the domain from then on. */
-static void test_another_component_feeds_the_domain(void **state)
+PREPARED(another_component_feeds_the_domain)
 {
     int before, after, first, between;
 
-    (void)state;
     meters[ODD].slow = true;
     meters[ODD].domain = APAPI_DOMAIN_PACKAGE;
     atomic_store(&meters[ODD].open_hangs, true);
@@ -289,9 +280,8 @@ static void end_thread(const struct apapi_overflow_crossing *crossing, void *use
     pthread_exit(NULL);
 }
 
-static void test_a_handler_that_ends_its_thread(void **state)
+PREPARED(a_handler_that_ends_its_thread)
 {
-    (void)state;
     create_and_start("plain");
     assert_int_equal(
         apapi_overflow_set(session, EVENT, STEP_J, APAPI_OVERFLOW_EVERY, end_thread, &told[0]), 0);
@@ -306,9 +296,8 @@ static void test_a_handler_that_ends_its_thread(void **state)
     assert_int_equal(apapi_overflow_remove(session, 0), 0);
 }
 
-static void test_a_component_that_is_opened_late(void **state)
+PREPARED(a_component_that_is_opened_late)
 {
-    (void)state;
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
     create_and_start("plain:odd");
@@ -335,12 +324,11 @@ static void assert_refused(const struct apapi_overflow *what, int error, const c
     assert_says(err.text, part);
 }
 
-static void test_misuse(void **state)
+PREPARED(misuse)
 {
     const struct apapi_overflow good = {.event = EVENT, .threshold = 1, .handler = tell};
     struct apapi_overflow bad = good;
 
-    (void)state;
     create("plain");
     bad.handler = NULL;
     assert_refused(&bad, EINVAL, "needs an event and a handler");
@@ -386,11 +374,10 @@ static void test_misuse(void **state)
     assert_int_equal(apapi_overflow_remove(session, 64), -1);
 }
 
-static void test_at_most_64(void **state)
+PREPARED(at_most_64)
 {
     const struct apapi_overflow more = {.event = EVENT, .threshold = 1, .handler = tell};
 
-    (void)state;
     create("plain");
     for (int i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         assert_int_equal(set(EVENT, (i + 1) * STEP_J, APAPI_OVERFLOW_EVERY, &told[i]), i);
@@ -406,9 +393,8 @@ static void test_at_most_64(void **state)
 }
 
 /* A thousand crossings a second and more, while all readings are told of at once. */
-static void test_many_crossings(void **state)
+PREPARED(many_crossings)
 {
-    (void)state;
     intervals.default_ns = 1000000;
     create("plain");
     set(EVENT, 1e-6, APAPI_OVERFLOW_EVERY, &told[0]);
@@ -416,28 +402,4 @@ static void test_many_crossings(void **state)
     await_more(&meters[PLAIN], 100);
     halt();
     assert_int_equal(told[0].count, steps() * FAKE_METER_STEP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_crossing_is_told, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_one_handler_for_several_thresholds, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_total_of_several_components, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_power_above_and_below, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_runs_begin_from_zero, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_change_in_a_run, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_what_is_removed_is_told_no_more, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_a_handler_removes_its_threshold, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_a_handler_that_hangs, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_nobody_waits_long_for_a_handler, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_another_component_feeds_the_domain, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_a_handler_that_ends_its_thread, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_a_component_that_is_opened_late, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_misuse, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_at_most_64, begin, clean_up),
-        cmocka_unit_test_setup_teardown(test_many_crossings, begin, clean_up),
-    };
-
-    return cmocka_run_group_tests_name("overflow", tests, NULL, NULL);
 }

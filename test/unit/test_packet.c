@@ -13,11 +13,21 @@
 
 static char packet[PACKET_MAX];
 
-static void test_what_goes_in_comes_out(void **state)
+static int clean(void **state)
+{
+    (void)state;
+    unsetenv("APAPI_EVENTLIST");
+    unsetenv("APAPI_EVENTOPS");
+    unsetenv("APAPI_CMPLIST");
+    unsetenv("APAPI_VERBOSE");
+    unsetenv(PACKET_VARIABLE);
+    return 0;
+}
+
+TEST(what_goes_in_comes_out)
 {
     struct packet_item item;
 
-    (void)state;
     packet[0] = '\0';
     assert_false(packet_find(packet, PACKET_EVENTLIST, &item));
     assert_int_equal(packet_add(packet, PACKET_EVENTLIST, "/my list", "a\nb\n", 4), 0);
@@ -35,7 +45,7 @@ static void test_what_goes_in_comes_out(void **state)
     assert_false(packet_is_verbose(NULL));
 }
 
-static void test_what_is_no_packet(void **state)
+TEST(what_is_no_packet)
 {
     static const char *const texts[] = {"x",
                                         "eventlist",
@@ -52,20 +62,18 @@ static void test_what_is_no_packet(void **state)
                                         "verbose 1 n\n1eventlist 1 n\nx\n"};
     struct packet_item item;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         assert_false(packet_find(texts[i], PACKET_EVENTLIST, &item));
     }
 }
 
-static void test_bounds(void **state)
+TEST(bounds)
 {
     static char bytes[PACKET_MAX];
     struct packet_item item;
     size_t room = PACKET_MAX - 2 - strlen("eventlist 65500 n\n");
     char name[2 * PACKET_NAME_SIZE + 1];
 
-    (void)state;
     memset(bytes, 'x', sizeof bytes);
     packet[0] = '\0';
     assert_int_equal(packet_add(packet, PACKET_EVENTLIST, "n", bytes, room + 1), -1);
@@ -104,13 +112,12 @@ static int pack(void)
     return pack_environment(packet, stderr, &err);
 }
 
-static void test_packing_reads_checks_and_strips(void **state)
+TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
 {
     struct apapi_event_rules rules = {0};
     struct apapi_error err;
     struct packet_item item;
 
-    (void)state;
     write_list("# comment\r\n\n  rapl:::A \nrapl:::B");
     setenv("APAPI_EVENTLIST", path, 1);
     setenv("APAPI_CMPLIST", "rapl", 1);
@@ -127,12 +134,11 @@ static void test_packing_reads_checks_and_strips(void **state)
     apapi_event_rules_clear(&rules);
 }
 
-static void test_what_is_carried_stays(void **state)
+TEST_WITH(what_is_carried_stays, clean, NULL)
 {
     static char carried[PACKET_MAX];
     struct packet_item item;
 
-    (void)state;
     write_list("rapl:::OLD\n");
     setenv("APAPI_EVENTLIST", path, 1);
     setenv("APAPI_CMPLIST", "rapl", 1);
@@ -159,12 +165,11 @@ static void test_what_is_carried_stays(void **state)
     assert_false(packet_find(packet, PACKET_EVENTLIST, &item));
 }
 
-static void test_a_bad_part_leaves_the_good_one(void **state)
+TEST_WITH(a_bad_part_leaves_the_good_one, clean, NULL)
 {
     struct apapi_event_rules rules = {0};
     struct apapi_error err = {""};
 
-    (void)state;
     packet[0] = '\0';
     packet_add(packet, PACKET_EVENTLIST, "l", "rapl:::A\n", 9);
     packet_add(packet, PACKET_EVENTOPS, "o", "nonsense\n", 9);
@@ -174,17 +179,6 @@ static void test_a_bad_part_leaves_the_good_one(void **state)
     assert_ptr_equal(strstr(err.text, "o"), err.text);
     apapi_event_rules_clear(&rules);
     assert_int_equal(pack_open("", &rules, &err), 0);
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    unsetenv("APAPI_EVENTLIST");
-    unsetenv("APAPI_EVENTOPS");
-    unsetenv("APAPI_CMPLIST");
-    unsetenv("APAPI_VERBOSE");
-    unsetenv(PACKET_VARIABLE);
-    return 0;
 }
 
 static int make_file(void **state)
@@ -203,16 +197,4 @@ static int remove_file(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_goes_in_comes_out),
-        cmocka_unit_test(test_what_is_no_packet),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test_setup(test_packing_reads_checks_and_strips, clean),
-        cmocka_unit_test_setup(test_what_is_carried_stays, clean),
-        cmocka_unit_test_setup(test_a_bad_part_leaves_the_good_one, clean),
-    };
-
-    return cmocka_run_group_tests(tests, make_file, remove_file);
-}
+ALL_TESTS_IN(make_file, remove_file)

@@ -30,12 +30,11 @@ static struct apapi_reader *open_named(const char *component)
     return reader;
 }
 
-static void test_a_reading_that_would_end_the_process_fails(void **state)
+TEST(a_reading_that_would_end_the_process_fails)
 {
     struct apapi_reader *reader = open_named("quitter");
     struct apapi_reading reading;
 
-    (void)state;
     for (int i = 0; i < 10; i++) {
         papi->read(reader, &reading);
         assert_int_equal(reading.error, i % 2 ? EIO : 0);
@@ -53,37 +52,34 @@ static void *read_thrice(void *reader)
     return NULL;
 }
 
-static void test_any_thread_may_read(void **state)
+TEST(any_thread_may_read)
 {
     struct apapi_reader *reader = open_named("quitter");
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, read_thrice, reader), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     papi->close(reader);
 }
 
-static void test_a_start_that_would_end_the_process_fails(void **state)
+TEST(a_start_that_would_end_the_process_fails)
 {
     struct apapi_error err;
 
-    (void)state;
     assert_null(papi->open("starter", &err));
     assert_int_equal(errno, EIO);
     assert_string_equal(err.text, "PAPI's starter would have ended the process: exit(126)");
     papi->close(open_named("late")); /* the others are not harmed */
 }
 
-static void test_a_stop_that_would_end_the_process_does_not(void **state)
+TEST(a_stop_that_would_end_the_process_does_not)
 {
-    (void)state;
     papi->close(open_named("stopper"));
     papi->close(open_named("stopper"));
     papi->close(open_named("late"));
 }
 
-static void test_reasons(void **state)
+TEST(reasons)
 {
     static const struct {
         const char *component, *reason;
@@ -95,7 +91,6 @@ static void test_reasons(void **state)
         {"nonsense", "has no component 'nonsense'", ENOENT},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_error err;
 
@@ -105,13 +100,12 @@ static void test_reasons(void **state)
     }
 }
 
-static void test_a_component_that_starts_late(void **state)
+TEST(a_component_that_starts_late)
 {
     struct apapi_reader *reader = open_named("late");
     struct apapi_reading reading;
     char text[80];
 
-    (void)state;
     assert_int_equal(reader->count, 1);
     assert_string_equal(reader->events[0].name, "late:::VALUE");
     papi->read(reader, &reading);
@@ -133,11 +127,10 @@ static int starts_of(const char *component)
 }
 
 /* Components of PAPI's that start late do not start a second time. */
-static void test_a_component_is_opened_again_and_again(void **state)
+TEST(a_component_is_opened_again_and_again)
 {
     int starts;
 
-    (void)state;
     papi->close(open_named("late"));
     starts = starts_of("late");
     papi->close(open_named("late"));
@@ -145,12 +138,11 @@ static void test_a_component_is_opened_again_and_again(void **state)
     assert_int_equal(starts_of("late"), starts);
 }
 
-static void test_only_what_is_wanted_is_started(void **state)
+TEST(only_what_is_wanted_is_started)
 {
     int late = starts_of("late"), talker = starts_of("talker"), opener = starts_of("opener");
     struct apapi_reader *reader;
 
-    (void)state;
     papi->want("late");
     papi->want("opener");
     reader = open_named("late");
@@ -189,15 +181,14 @@ static size_t bytes_printed(const char *component)
     return (size_t)size;
 }
 
-static void test_nothing_is_printed(void **state)
+TEST(nothing_is_printed)
 {
-    (void)state;
     assert_int_equal(bytes_printed("talker"), 0);
     assert_int_equal(bytes_printed("quitter"), 0);
 }
 
 /* A program may use the same library: its own calls are not caught. */
-static void test_others_still_end_and_print(void **state)
+TEST(others_still_end_and_print)
 {
     struct apapi_reader *reader = open_named("late");
     int (*read_talker)(int, long long *), (*create)(int *), (*add)(int, const char *);
@@ -207,7 +198,6 @@ static void test_others_still_end_and_print(void **state)
     pid_t child;
     char text[64] = "";
 
-    (void)state;
     *(void **)&create = dlsym(fake, "PAPI_create_eventset");
     *(void **)&add = dlsym(fake, "PAPI_add_named_event");
     *(void **)&read_talker = dlsym(fake, "PAPI_read");
@@ -247,12 +237,11 @@ static size_t open_on_exec(void)
     return count;
 }
 
-static void test_no_descriptor_reaches_another_program(void **state)
+TEST(no_descriptor_reaches_another_program)
 {
     size_t before = open_on_exec();
     struct apapi_reader *reader;
 
-    (void)state;
     /* as in a program whose other threads open nothing */
     assert_int_equal(apapi_source_set("descriptors", "close_on_exec", "all"), 0);
     reader = open_named("opener");
@@ -262,20 +251,6 @@ static void test_no_descriptor_reaches_another_program(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_reading_that_would_end_the_process_fails),
-        cmocka_unit_test(test_any_thread_may_read),
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_a_component_that_starts_late),
-        cmocka_unit_test(test_a_component_is_opened_again_and_again),
-        cmocka_unit_test(test_only_what_is_wanted_is_started),
-        cmocka_unit_test(test_nothing_is_printed),
-        cmocka_unit_test(test_others_still_end_and_print),
-        cmocka_unit_test(test_no_descriptor_reaches_another_program),
-        cmocka_unit_test(test_a_stop_that_would_end_the_process_does_not),
-        cmocka_unit_test(test_a_start_that_would_end_the_process_fails),
-    };
-
     setenv("APAPI_PAPI_LIBRARY", FAKE_PAPI, 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

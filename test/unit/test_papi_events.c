@@ -81,10 +81,8 @@ static const struct {
     {"site:::anything", "furlong", APAPI_KIND_COUNT, true, APAPI_DOMAIN_NONE, "furlong", 1},
 };
 
-static void test_known_events(void **state)
+TEST(known_events)
 {
-
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(known_events); i++) {
         struct apapi_event event;
 
@@ -100,7 +98,7 @@ static void test_known_events(void **state)
 }
 
 /* Events of rapl that are no energy: only for those who name them. */
-static void test_rapl_events_that_are_no_energy_can_be_had_when_named(void **state)
+TEST(rapl_events_that_are_no_energy_can_be_had_when_named)
 {
     static const struct {
         const char *named, *name, *papi;
@@ -115,7 +113,6 @@ static void test_rapl_events_that_are_no_energy_can_be_had_when_named(void **sta
     };
     struct apapi_event event;
 
-    (void)state;
     wanted_events_add("rapl:::*");
     wanted_events_add("*");
     for (size_t i = 0; i < COUNT_OF(events); i++) {
@@ -134,12 +131,11 @@ static void test_rapl_events_that_are_no_energy_can_be_had_when_named(void **sta
     assert_true(describe("rapl:::THERM_STATUS:PACKAGE0", "", &event));
 }
 
-static void test_a_name_that_is_too_long(void **state)
+TEST(a_name_that_is_too_long)
 {
     char name[APAPI_NAME_SIZE + 1];
     struct apapi_event event;
 
-    (void)state;
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     assert_false(describe(name, "", &event));
@@ -148,25 +144,12 @@ static void test_a_name_that_is_too_long(void **state)
 }
 
 /* A counter whose range is not reported must at least be read often enough. */
-static void test_guards(void **state)
+TEST(guards)
 {
     struct apapi_event event;
 
-    (void)state;
     assert_true(describe("rapl:::PACKAGE_ENERGY:PACKAGE0", "nJ", &event));
     assert_true(event.guard_j > 65535 && event.guard_j < 65537);
     assert_true(describe("nvml:::H200:device_0:total_energy_consumption", "", &event));
     assert_true(event.guard_j <= 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_events),
-        cmocka_unit_test(test_rapl_events_that_are_no_energy_can_be_had_when_named),
-        cmocka_unit_test(test_a_name_that_is_too_long),
-        cmocka_unit_test(test_guards),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

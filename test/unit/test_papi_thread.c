@@ -45,11 +45,10 @@ static void assert_reads(struct apapi_reader *reader)
     assert_int_equal(reading.error, 0);
 }
 
-static void test_each_thread_opens_and_closes(void **state)
+TEST(each_thread_opens_and_closes)
 {
     struct apapi_reader *first, *second;
 
-    (void)state;
     papi->want("late");
     papi->want("opener");
     first = papi->open("late", NULL);
@@ -64,11 +63,10 @@ static void test_each_thread_opens_and_closes(void **state)
 }
 
 /* Started again from another thread, with more components. */
-static void test_after_another_start(void **state)
+TEST(after_another_start)
 {
     struct apapi_reader *reader;
 
-    (void)state;
     papi->close(papi->open("late", NULL));
     papi->want("stopper");
     in_a_thread(close_it, in_a_thread(open_late, NULL));
@@ -78,12 +76,11 @@ static void test_after_another_start(void **state)
 }
 
 #ifndef __SANITIZE_THREAD__ /* it allows no new thread in a child of fork() */
-static void test_a_child_of_fork(void **state)
+TEST(a_child_of_fork)
 {
     int status;
     pid_t child;
 
-    (void)state;
     papi->close(papi->open("late", NULL));
     child = fork();
     assert_true(child >= 0);
@@ -103,12 +100,11 @@ static void test_a_child_of_fork(void **state)
 }
 #endif
 
-static void test_who_ends_the_thread_ends_nothing_else(void **state)
+TEST(who_ends_the_thread_ends_nothing_else)
 {
     struct apapi_reader *reader;
     struct apapi_error err = {""};
 
-    (void)state;
     assert_null(papi->open("leaver", &err));
     assert_int_equal(errno, EIO);
     assert_string_equal(err.text, "PAPI's leaver has ended its thread");
@@ -136,12 +132,11 @@ static void *call_often(void *wrong)
     return NULL;
 }
 
-static void test_each_caller_gets_its_own_answer(void **state)
+TEST(each_caller_gets_its_own_answer)
 {
     pthread_t threads[4];
     void *wrong;
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, call_often, threads), 0);
     }
@@ -153,16 +148,6 @@ static void test_each_caller_gets_its_own_answer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_thread_opens_and_closes),
-        cmocka_unit_test(test_after_another_start),
-#ifndef __SANITIZE_THREAD__
-        cmocka_unit_test(test_a_child_of_fork),
-#endif
-        cmocka_unit_test(test_who_ends_the_thread_ends_nothing_else),
-        cmocka_unit_test(test_each_caller_gets_its_own_answer),
-    };
-
     setenv("APAPI_PAPI_LIBRARY", FAKE_PAPI, 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

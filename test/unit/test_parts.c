@@ -126,11 +126,12 @@ static void assert_table_says(size_t nodes, const char *nodelist, const char *wh
     free(text);
 }
 
-static void records_are_passed_on(void **state)
+#define PREPARED(name) TEST_WITH(name, set_up, tear_down)
+
+PREPARED(records_are_passed_on)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
 
-    (void)state;
     open_forward(TOKEN);
     pass_on_step("0", "n1", 17, 1);
     pass_on_step("0", "n2", 17, 0);
@@ -143,11 +144,10 @@ static void records_are_passed_on(void **state)
     assert_table_says(3, "n[1-3]", "  no record of n3\n");
 }
 
-static void more_than_a_batch_comes_in_several(void **state)
+PREPARED(more_than_a_batch_comes_in_several)
 {
     char node[16];
 
-    (void)state;
     open_forward(TOKEN);
     for (uint32_t i = 0; i < 2000; i++) {
         snprintf(node, sizeof node, "n%u", i);
@@ -159,11 +159,10 @@ static void more_than_a_batch_comes_in_several(void **state)
     assert_int_equal(parts.count, 2000);
 }
 
-static void a_single_record_is_no_table(void **state)
+PREPARED(a_single_record_is_no_table)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
 
-    (void)state;
     assert_null(parts_table(&parts, 0, ""));
     parts_add(&parts, &batch);
     assert_null(parts_table(&parts, 1, "n1"));
@@ -171,9 +170,8 @@ static void a_single_record_is_no_table(void **state)
     assert_table_says(2, "n[1-2]", "measured 50.0 % of 2 nodes");
 }
 
-static void without_the_token_nothing_changes(void **state)
+PREPARED(without_the_token_nothing_changes)
 {
-    (void)state;
     open_forward(OTHER);
     pass_on_step("0", "n1", 17, 0);
     forward_flush(&forward);
@@ -182,9 +180,8 @@ static void without_the_token_nothing_changes(void **state)
     assert_int_equal(parts.receiver.refused.foreign, 1);
 }
 
-static void other_jobs_are_left_out(void **state)
+PREPARED(other_jobs_are_left_out)
 {
-    (void)state;
     open_forward(TOKEN);
     pass_on_step("0", "n1", 18, 0);
     pass_on_step("0", "n1", 17, 0);
@@ -193,11 +190,10 @@ static void other_jobs_are_left_out(void **state)
     assert_int_equal(parts.count, 1);
 }
 
-static void all_components_are_of_the_job(void **state)
+PREPARED(all_components_are_of_the_job)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
 
-    (void)state;
     open_forward(TOKEN);
     pass_on_component("0", "n2", 1);
     pass_on_component("0", "n1", 0);
@@ -212,11 +208,10 @@ static void all_components_are_of_the_job(void **state)
     assert_table_says(1, "n1,n[2-3]", "  no record of n3\n");
 }
 
-static void a_component_without_a_record_is_worth_showing(void **state)
+PREPARED(a_component_without_a_record_is_worth_showing)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
 
-    (void)state;
     parts_add(&parts, &batch);
     assert_null(parts_table(&parts, 1, "n1"));
     assert_null(parts_table(&parts, 1, "n["));
@@ -224,9 +219,8 @@ static void a_component_without_a_record_is_worth_showing(void **state)
 }
 
 /* salloc may hear of any component first. */
-static void the_first_record_names_the_first_component(void **state)
+PREPARED(the_first_record_names_the_first_component)
 {
-    (void)state;
     parts_close(&parts);
     assert_int_equal(parts_open(&parts, listener, TOKEN, APAPI_UNKNOWN), 0);
     open_forward(TOKEN);
@@ -238,9 +232,8 @@ static void the_first_record_names_the_first_component(void **state)
 }
 
 /* salloc does not know its job before. */
-static void the_first_record_names_the_job(void **state)
+PREPARED(the_first_record_names_the_job)
 {
-    (void)state;
     parts_close(&parts);
     assert_int_equal(parts_open(&parts, listener, TOKEN, APAPI_UNKNOWN), 0);
     open_forward(TOKEN);
@@ -253,9 +246,8 @@ static void the_first_record_names_the_job(void **state)
     assert_table_says(0, "", "apapi: job 18  1 node  2 steps");
 }
 
-static void rubbish_is_bounded(void **state)
+PREPARED(rubbish_is_bounded)
 {
-    (void)state;
     open_forward(TOKEN);
     forward_record(&forward, "{", 1);
     forward_record(&forward, "", 0);
@@ -293,11 +285,10 @@ static void send_many(void)
 }
 
 /* The sampler looks for the order to stop in between. */
-static void what_many_send_is_taken_bit_by_bit(void **state)
+PREPARED(what_many_send_is_taken_bit_by_bit)
 {
     size_t taken = 0;
 
-    (void)state;
     parts.receiver.slice_ns = 1;
     send_many();
     for (int i = 0; i < 2 * SENDERS && taken < (size_t)SENDERS * LINES; i++) {
@@ -309,9 +300,8 @@ static void what_many_send_is_taken_bit_by_bit(void **state)
 }
 
 /* It is not the job's. */
-static void memory_for_what_is_sent_is_bounded(void **state)
+PREPARED(memory_for_what_is_sent_is_bounded)
 {
-    (void)state;
     parts.receiver.most_bytes = 32768;
     send_many();
     take_all();
@@ -323,12 +313,11 @@ static void memory_for_what_is_sent_is_bounded(void **state)
     assert_true(parts.count < parts.lines);
 }
 
-static void timelines_are_bounded(void **state)
+PREPARED(timelines_are_bounded)
 {
     struct apapi_record record = step("0", "n1", 17, 0);
     struct apapi_timeline *timeline = &record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
 
-    (void)state;
     timeline->count = 1;
     parts.count = PARTS_TIMELINES;
     parts_add(&parts, &record);
@@ -336,14 +325,13 @@ static void timelines_are_bounded(void **state)
     assert_int_equal(parts.count, PARTS_TIMELINES + 1);
 }
 
-static void nobody_there_is_no_trouble(void **state)
+PREPARED(nobody_there_is_no_trouble)
 {
     static const char *const wrong[] = {NULL,      "",
                                         ":",       "x",
                                         "00000:",  "00000:" TOKEN,
                                         ":" TOKEN, "0000000000000000000000000000000000:" TOKEN};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         forward_open(&forward, wrong[i]);
         pass_on_step("0", "n1", 17, 0);
@@ -355,9 +343,8 @@ static void nobody_there_is_no_trouble(void **state)
     assert_int_equal(parts.lines, 0);
 }
 
-static void a_listener_that_never_reads_does_not_hold_it_up(void **state)
+PREPARED(a_listener_that_never_reads_does_not_hold_it_up)
 {
-    (void)state;
     open_forward(TOKEN);
     for (int i = 0; i < 20000; i++) {
         pass_on_step("0", "n1", 17, i);
@@ -389,12 +376,11 @@ static void listen_as_stranger(int out)
     _exit(peer >= 0 && read(peer, &byte, 1) == 0 ? 0 : 1);
 }
 
-static void strangers_get_nothing(void **state)
+PREPARED(strangers_get_nothing)
 {
     int out[2], status;
     pid_t stranger;
 
-    (void)state;
     if (geteuid() != 0) {
         skip_because("only root can become a stranger");
     }
@@ -435,12 +421,11 @@ static pid_t begin_srun(const char *step_name)
     return srun;
 }
 
-static void a_running_step_is_waited_for(void **state)
+PREPARED(a_running_step_is_waited_for)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
     pid_t srun = begin_srun("17.0");
 
-    (void)state;
     parts_wait(&parts, deadline_now() + 60000 * DEADLINE_MS);
     assert_int_equal(waitpid(srun, NULL, 0), srun);
     assert_int_equal(parts.running_count, 0);
@@ -449,12 +434,11 @@ static void a_running_step_is_waited_for(void **state)
     assert_table_says(2, "n[1-2]", "  package      900.0 J ");
 }
 
-static void a_step_that_runs_on_is_named(void **state)
+PREPARED(a_step_that_runs_on_is_named)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
     uint64_t begun_ns = deadline_now();
 
-    (void)state;
     open_forward(TOKEN);
     forward_begin(&forward, "17.3");
     take_all();
@@ -466,11 +450,10 @@ static void a_step_that_runs_on_is_named(void **state)
     assert_table_says(1, "n1", "  not in this table, still running: step 17.3\n");
 }
 
-static void a_task_of_an_array_is_28_1(void **state)
+PREPARED(a_task_of_an_array_is_28_1)
 {
     struct apapi_record batch = step("batch", "n1", 17, 0);
 
-    (void)state;
     batch.id.array_job = 28;
     batch.id.array_task = 1;
     open_forward(TOKEN);
@@ -482,12 +465,11 @@ static void a_task_of_an_array_is_28_1(void **state)
     assert_table_says(1, "n1", "  not in this table, still running: step 28_1.3\n");
 }
 
-static void running_steps_are_bounded(void **state)
+PREPARED(running_steps_are_bounded)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
     char name[16];
 
-    (void)state;
     open_forward(TOKEN);
     for (int i = 0; i < PARTS_RUNNING + 10; i++) {
         snprintf(name, sizeof name, "17.%d", i);
@@ -504,34 +486,4 @@ static void running_steps_are_bounded(void **state)
     assert_int_equal(parts.running_count, PARTS_RUNNING - 1);
     parts_add(&parts, &batch);
     assert_table_says(1, "n1", "running: steps 17.0, 17.2, 17.3, 17.4, 17.5 and 250");
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(records_are_passed_on),
-        TEST(more_than_a_batch_comes_in_several),
-        TEST(a_single_record_is_no_table),
-        TEST(without_the_token_nothing_changes),
-        TEST(other_jobs_are_left_out),
-        TEST(all_components_are_of_the_job),
-        TEST(a_component_without_a_record_is_worth_showing),
-        TEST(the_first_record_names_the_first_component),
-        TEST(the_first_record_names_the_job),
-        TEST(rubbish_is_bounded),
-        TEST(what_many_send_is_taken_bit_by_bit),
-        TEST(memory_for_what_is_sent_is_bounded),
-        TEST(timelines_are_bounded),
-        TEST(nobody_there_is_no_trouble),
-        TEST(strangers_get_nothing),
-        TEST(a_running_step_is_waited_for),
-        TEST(a_step_that_runs_on_is_named),
-        TEST(a_task_of_an_array_is_28_1),
-        TEST(running_steps_are_bounded),
-        TEST(a_listener_that_never_reads_does_not_hold_it_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "unit/unit.h"
 
-static void test_patterns(void **state)
+TEST(patterns)
 {
     static const struct {
         const char *pattern, *name;
@@ -45,7 +45,6 @@ static void test_patterns(void **state)
         {"\\*", "*", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         if (apapi_pattern_matches(pairs[i].pattern, pairs[i].name) != pairs[i].fits) {
             fail_msg("'%s' and '%s'", pairs[i].pattern, pairs[i].name);
@@ -64,11 +63,10 @@ static void random_text(char *text, size_t most, const char *letters)
 }
 
 /* Stars and question marks match as in fnmatch(3). */
-static void test_random_patterns_agree_with_fnmatch(void **state)
+TEST(random_patterns_agree_with_fnmatch)
 {
     size_t fits = 0;
 
-    (void)state;
     srand(1);
     for (int i = 0; i < 300000; i++) {
         char pattern[16], name[16];
@@ -85,11 +83,10 @@ static void test_random_patterns_agree_with_fnmatch(void **state)
     assert_in_range(fits, 1000, 299000);
 }
 
-static void test_random_sets_agree_with_fnmatch(void **state)
+TEST(random_sets_agree_with_fnmatch)
 {
     size_t fits = 0;
 
-    (void)state;
     srand(2);
     for (int i = 0; i < 300000; i++) {
         char inside[8], pattern[32], name[2] = "";
@@ -111,11 +108,10 @@ static void test_random_sets_agree_with_fnmatch(void **state)
 }
 
 /* fnmatch(3) would take years. */
-static void test_many_stars_take_no_time(void **state)
+TEST(many_stars_take_no_time)
 {
     char pattern[512] = "", name[192];
 
-    (void)state;
     for (int i = 0; i < 100; i++) {
         strcat(pattern, "*a");
     }
@@ -123,16 +119,4 @@ static void test_many_stars_take_no_time(void **state)
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     assert_false(apapi_pattern_matches(pattern, name));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_random_patterns_agree_with_fnmatch),
-        cmocka_unit_test(test_random_sets_agree_with_fnmatch),
-        cmocka_unit_test(test_many_stars_take_no_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

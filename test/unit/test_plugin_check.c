@@ -37,35 +37,31 @@ static int check(const char *components)
     return spank_apapi_check(&question, answer, sizeof answer, &err);
 }
 
-static void test_it_agrees(void **state)
+TEST(it_agrees)
 {
-    (void)state;
     install("[ \"$1\" = --check ] && [ \"$2\" = a:b ] && [ $# = 2 ] && echo fine");
     assert_int_equal(check("a:b"), 0);
     assert_int_equal(check("a:c"), -1);
 }
 
-static void test_it_refuses_with_one_line(void **state)
+TEST(it_refuses_with_one_line)
 {
-    (void)state;
     install("echo \"no component '$2'\"; echo more; echo error >&2; exit 2");
     assert_int_equal(check("x"), -1);
     assert_int_equal(errno, ENOENT);
     assert_string_equal(err.text, "no component 'x'");
 }
 
-static void test_it_refuses_without_a_word(void **state)
+TEST(it_refuses_without_a_word)
 {
-    (void)state;
     install("exit 3");
     assert_int_equal(check("x"), -1);
     assert_int_not_equal(errno, ENOENT);
     assert_non_null(strstr(err.text, "status 3"));
 }
 
-static void test_it_talks_too_much(void **state)
+TEST(it_talks_too_much)
 {
-    (void)state;
     install("i=0; while [ $i -lt 3000 ]; do printf 'words without an end '; i=$((i + 1)); done\n"
             "exit 1");
     assert_int_equal(check("x"), -1);
@@ -73,27 +69,24 @@ static void test_it_talks_too_much(void **state)
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
-static void test_it_is_not_there(void **state)
+TEST(it_is_not_there)
 {
-    (void)state;
     unlink(sampler);
     assert_int_equal(check("x"), -1);
     assert_int_not_equal(errno, ENOENT);
     assert_non_null(strstr(err.text, "No such file"));
 }
 
-static void test_it_cannot_be_executed(void **state)
+TEST(it_cannot_be_executed)
 {
-    (void)state;
     install("exit 0");
     chmod(sampler, 0644);
     assert_int_equal(check("x"), -1);
     assert_non_null(strstr(err.text, "Permission denied"));
 }
 
-static void test_it_crashes(void **state)
+TEST(it_crashes)
 {
-    (void)state;
     install("kill -SEGV $$");
     assert_int_equal(check("x"), -1);
     assert_int_not_equal(errno, ENOENT);
@@ -111,9 +104,8 @@ static void assert_takes_two_seconds(void)
     assert_true(took_ns < 600000 * DEADLINE_MS); /* the program itself takes an hour */
 }
 
-static void test_it_hangs(void **state)
+TEST(it_hangs)
 {
-    (void)state;
     install("exec sleep 3600");
     assert_takes_two_seconds();
     /* also without its output */
@@ -121,12 +113,11 @@ static void test_it_hangs(void **state)
     assert_takes_two_seconds();
 }
 
-static void test_the_whole_answer_and_the_rules_of_the_environment(void **state)
+TEST(the_whole_answer_and_the_rules_of_the_environment)
 {
     const struct spank_apapi_question question = {base, {"--pack"}, true};
     char answer[64];
 
-    (void)state;
     setenv("APAPI_VERBOSE", "1", 1);
     setenv("APAPI_OTHER", "1", 1);
     install("env | grep ^APAPI_; echo $#; exit 1");
@@ -145,19 +136,4 @@ static int make_folder(void **state)
     return result;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_it_agrees),
-        cmocka_unit_test(test_it_refuses_with_one_line),
-        cmocka_unit_test(test_it_refuses_without_a_word),
-        cmocka_unit_test(test_it_talks_too_much),
-        cmocka_unit_test(test_it_is_not_there),
-        cmocka_unit_test(test_it_cannot_be_executed),
-        cmocka_unit_test(test_it_crashes),
-        cmocka_unit_test(test_it_hangs),
-        cmocka_unit_test(test_the_whole_answer_and_the_rules_of_the_environment),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_base);
-}
+ALL_TESTS_IN(make_folder, remove_base)

@@ -189,9 +189,8 @@ static void describe(int listener)
     assert_int_equal(child.pidfd, -1);
 }
 
-static void test_what_a_helper_has(void **state)
+TEST(what_a_helper_has)
 {
-    (void)state;
     describe(-1);
     assert_int_equal(reported("nulls"), 3);
     assert_int_equal(reported("descriptors"), APAPI_CHANNEL_FD + 1);
@@ -203,22 +202,20 @@ static void test_what_a_helper_has(void **state)
     assert_string_equal(message_value(&message, "folder"), "/");
 }
 
-static void test_a_helper_that_listens(void **state)
+TEST(a_helper_that_listens)
 {
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    (void)state;
     describe(listener);
     assert_int_equal(reported("descriptors"), APAPI_LISTEN_FD + 1);
     close(listener);
 }
 
-static void test_the_makers_state_does_not_matter(void **state)
+TEST(the_makers_state_does_not_matter)
 {
     int output = dup(STDOUT_FILENO);
     sigset_t blocked, before;
 
-    (void)state;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGTERM);
     sigprocmask(SIG_BLOCK, &blocked, &before);
@@ -251,9 +248,8 @@ static void fails_to_start(const char *name, int code)
     assert_int_equal(child.pidfd, 6);
 }
 
-static void test_a_program_that_cannot_be_executed(void **state)
+TEST(a_program_that_cannot_be_executed)
 {
-    (void)state;
     fails_to_start("nobody", ENOENT);
     fails_to_start("", EACCES);
 }
@@ -267,11 +263,10 @@ static void note_signal(int number)
 }
 
 /* The host may wait for any child of its own, and count its ends. */
-static void test_the_maker_has_no_child(void **state)
+TEST(the_maker_has_no_child)
 {
     struct spank_apapi_child child;
 
-    (void)state;
     signal(SIGCHLD, note_signal);
     child = start("end", -1);
     assert_true(child_ended(&child, soon()));
@@ -282,25 +277,23 @@ static void test_the_maker_has_no_child(void **state)
     assert_int_equal(errno, ECHILD);
 }
 
-static void test_a_name_that_is_too_long(void **state)
+TEST(a_name_that_is_too_long)
 {
     static char long_dir[5000];
     const struct spank_apapi_program program = {.dir = long_dir, .name = "x", .listener = -1};
     struct spank_apapi_child child = {.channel = 5, .pidfd = 6};
     struct apapi_error err;
 
-    (void)state;
     memset(long_dir, 'x', sizeof long_dir - 1);
     assert_int_equal(spank_apapi_child_start(&child, &program, &err), -1);
     assert_int_equal(errno, ENAMETOOLONG);
     assert_int_equal(child.channel, 5);
 }
 
-static void test_a_helper_that_hangs_is_killed(void **state)
+TEST(a_helper_that_hangs_is_killed)
 {
     struct spank_apapi_child child = start("stop", -1);
 
-    (void)state;
     if (child.pidfd < 0) {
         spank_apapi_child_close(&child);
         skip_because("this kernel has no pidfd_open(2)");
@@ -313,11 +306,10 @@ static void test_a_helper_that_hangs_is_killed(void **state)
     spank_apapi_child_close(&child);
 }
 
-static void test_killing_what_has_ended(void **state)
+TEST(killing_what_has_ended)
 {
     struct spank_apapi_child child = start("end", -1);
 
-    (void)state;
     assert_true(child_ended(&child, soon()));
     spank_apapi_child_kill(&child);
     spank_apapi_child_close(&child);
@@ -326,34 +318,31 @@ static void test_killing_what_has_ended(void **state)
     assert_true(child_ended(&child, 0));
 }
 
-static void test_a_reason_is_one_line(void **state)
+TEST(a_reason_is_one_line)
 {
     struct spank_apapi_child child = start("fail", -1);
     struct apapi_error err;
 
-    (void)state;
     assert_int_equal(message_receive(child.channel, &message, soon()), 0);
     spank_apapi_child_reason(&message, &err);
     assert_string_equal(err.text, "two lines [2J");
     spank_apapi_child_close(&child);
 }
 
-static void test_a_users_name_is_asked_of_a_helper(void **state)
+TEST(a_users_name_is_asked_of_a_helper)
 {
     char name[SPANK_APAPI_USER_SIZE] = "x";
 
-    (void)state;
     assert_int_equal(spank_apapi_user_ask(base, 1234, soon(), &message, name), 0);
     assert_string_equal(name, "alice");
 }
 
-static void test_a_user_database_that_hangs_is_not_waited_for(void **state)
+TEST(a_user_database_that_hangs_is_not_waited_for)
 {
     uint64_t deadline_ns = deadline_now() + 50 * DEADLINE_MS;
     char name[SPANK_APAPI_USER_SIZE] = "x";
     long before = descriptors();
 
-    (void)state;
     assert_int_equal(spank_apapi_user_ask(base, 7, deadline_ns, &message, name), -1);
     assert_string_equal(name, "");
     assert_int_equal(spank_apapi_user_ask("/nowhere", 7, soon(), &message, name), -1);
@@ -361,11 +350,10 @@ static void test_a_user_database_that_hangs_is_not_waited_for(void **state)
     assert_int_equal(descriptors(), before);
 }
 
-static void test_nothing_leaks(void **state)
+TEST(nothing_leaks)
 {
     long before = descriptors();
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         struct spank_apapi_child child = start("end", -1);
 
@@ -391,23 +379,11 @@ static int make_links(void **state)
     return 0;
 }
 
+ALL_TESTS_IN(make_links, remove_base)
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_a_helper_has),
-        cmocka_unit_test(test_a_helper_that_listens),
-        cmocka_unit_test(test_the_makers_state_does_not_matter),
-        cmocka_unit_test(test_a_program_that_cannot_be_executed),
-        cmocka_unit_test(test_the_maker_has_no_child),
-        cmocka_unit_test(test_a_name_that_is_too_long),
-        cmocka_unit_test(test_a_helper_that_hangs_is_killed),
-        cmocka_unit_test(test_killing_what_has_ended),
-        cmocka_unit_test(test_a_reason_is_one_line),
-        cmocka_unit_test(test_a_users_name_is_asked_of_a_helper),
-        cmocka_unit_test(test_a_user_database_that_hangs_is_not_waited_for),
-        cmocka_unit_test(test_nothing_leaks),
-    };
     int helped = argc == 1 ? help(argv[0]) : -1;
 
-    return helped >= 0 ? helped : cmocka_run_group_tests(tests, make_links, remove_base);
+    return helped >= 0 ? helped : unit_run();
 }

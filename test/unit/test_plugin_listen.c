@@ -44,13 +44,12 @@ static bool has_ipv6(void)
     return has;
 }
 
-static void test_any_port(void **state)
+TEST(any_port)
 {
     struct apapi_error err = {""};
     uint16_t port = 0;
     int fd = spank_apapi_listen(0, 0, &port, &err), peer;
 
-    (void)state;
     assert_true(fd > STDERR_FILENO);
     assert_true(port > 0);
     assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -89,13 +88,12 @@ static uint16_t find_range(void)
     return 0;
 }
 
-static void test_a_range_is_used_up(void **state)
+TEST(a_range_is_used_up)
 {
     uint16_t first = find_range(), ports[RANGE + 1];
     struct apapi_error err = {""};
     int fds[RANGE];
 
-    (void)state;
     for (int i = 0; i < RANGE; i++) {
         fds[i] = spank_apapi_listen(first, first + RANGE - 1, &ports[i], &err);
         assert_true(fds[i] >= 0);
@@ -120,12 +118,11 @@ static void test_a_range_is_used_up(void **state)
 }
 
 /* Old connections in TIME_WAIT do not keep a port of a small range from being used again. */
-static void test_a_port_is_free_at_once(void **state)
+TEST(a_port_is_free_at_once)
 {
     uint16_t first = find_range(), port;
     struct apapi_error err = {""};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         int fd = spank_apapi_listen(first, first, &port, &err), peer, ours;
 
@@ -138,15 +135,4 @@ static void test_a_port_is_free_at_once(void **state)
         close(peer);
         close(fd);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_port),
-        cmocka_unit_test(test_a_range_is_used_up),
-        cmocka_unit_test(test_a_port_is_free_at_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

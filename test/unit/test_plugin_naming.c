@@ -28,7 +28,7 @@ static bool look(void *context, const char *variable, char *value, size_t size)
     return false;
 }
 
-static void the_nodes_of_all_components(void **state)
+TEST(the_nodes_of_all_components)
 {
     static struct {
         struct variable variables[7];
@@ -59,7 +59,6 @@ static void the_nodes_of_all_components(void **state)
     };
     char names[64];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int rc = spank_apapi_job_nodes(look, cases[i].variables, names, sizeof names);
 
@@ -68,12 +67,11 @@ static void the_nodes_of_all_components(void **state)
     }
 }
 
-static void all_or_nothing_where_there_is_no_room(void **state)
+TEST(all_or_nothing_where_there_is_no_room)
 {
     struct variable variables[] = {{ID, "9"},           {FIRST, "9"},        {SIZE, "2"},
                                    {GROUP("0"), "n12"}, {GROUP("1"), "n34"}, {NULL, NULL}};
 
-    (void)state;
     for (size_t size = 1; size < sizeof "n12,n34"; size++) {
         char *names = malloc(size);
 
@@ -84,11 +82,10 @@ static void all_or_nothing_where_there_is_no_room(void **state)
     }
 }
 
-static void this_process_has_an_environment(void **state)
+TEST(this_process_has_an_environment)
 {
     char value[4];
 
-    (void)state;
     assert_int_equal(setenv("APAPI_TEST_NODES", "n12", 1), 0);
     assert_true(spank_apapi_look_here(NULL, "APAPI_TEST_NODES", value, sizeof value));
     assert_string_equal(value, "n12");
@@ -96,12 +93,11 @@ static void this_process_has_an_environment(void **state)
     assert_false(spank_apapi_look_here(NULL, "APAPI_TEST_NOTHING", value, sizeof value));
 }
 
-static void file_names_from_the_environment(void **state)
+TEST(file_names_from_the_environment)
 {
     struct spank_apapi_naming naming = {.job = 9, .step = "0", .node = "n1"};
     char name[64];
 
-    (void)state;
     setenv("SLURM_ARRAY_JOB_ID", "7", 1);
     setenv("SLURM_ARRAY_TASK_ID", "3", 1);
     setenv("SLURM_JOB_NAME", "j", 1);
@@ -113,16 +109,4 @@ static void file_names_from_the_environment(void **state)
     naming.uid = 4294967290U;
     assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
     assert_string_equal(name, "9-4294967294--4294967290"); /* as Slurm has it without an array */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_nodes_of_all_components),
-        cmocka_unit_test(all_or_nothing_where_there_is_no_room),
-        cmocka_unit_test(this_process_has_an_environment),
-        cmocka_unit_test(file_names_from_the_environment),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,12 +19,11 @@ static uint64_t in_ms(uint64_t ms)
     return deadline_now() + ms * DEADLINE_MS;
 }
 
-static void test_a_pipe(void **state)
+TEST(a_pipe)
 {
     char text[64] = "";
     int fds[2];
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     spank_apapi_output_write(fds[1], "one\ntwo\n", in_ms(120000));
     assert_int_equal(read(fds[0], text, sizeof text), 8);
@@ -33,12 +32,11 @@ static void test_a_pipe(void **state)
     close(fds[1]);
 }
 
-static void test_a_pipe_that_nobody_reads_any_more(void **state)
+TEST(a_pipe_that_nobody_reads_any_more)
 {
     sigset_t pending, blocked;
     int fds[2];
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     close(fds[0]);
     spank_apapi_output_write(fds[1], "text", in_ms(120000)); /* SIGPIPE would end this test */
@@ -49,12 +47,11 @@ static void test_a_pipe_that_nobody_reads_any_more(void **state)
     assert_false(sigismember(&blocked, SIGPIPE));
 }
 
-static void test_a_pending_sigpipe_stays(void **state)
+TEST(a_pending_sigpipe_stays)
 {
     sigset_t pipe_signal, pending;
     int fds[2], number;
 
-    (void)state;
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     sigprocmask(SIG_BLOCK, &pipe_signal, NULL);
@@ -69,13 +66,12 @@ static void test_a_pending_sigpipe_stays(void **state)
     close(fds[1]);
 }
 
-static void test_a_full_pipe(void **state)
+TEST(a_full_pipe)
 {
     static char text[200001];
     int fds[2];
     uint64_t began_ns = deadline_now();
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     assert_int_equal(pipe(fds), 0);
     spank_apapi_output_write(fds[1], text, in_ms(100));
@@ -100,12 +96,11 @@ int __wrap_deadline_wait(int fd, short events, uint64_t deadline_ns)
     return result;
 }
 
-static void test_others_fill_the_pipe_between_looking_and_writing(void **state)
+TEST(others_fill_the_pipe_between_looking_and_writing)
 {
     char path[32];
     int fds[2];
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fds[1]);
     filler = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -120,12 +115,11 @@ static void test_others_fill_the_pipe_between_looking_and_writing(void **state)
     close(fds[1]);
 }
 
-static void test_a_socket(void **state)
+TEST(a_socket)
 {
     static char text[2000001];
     int fds[2];
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
     assert_int_equal(spank_apapi_output_write(fds[1], "text", in_ms(120000)), 0);
     assert_int_equal(read(fds[0], text, sizeof text), 4);
@@ -136,13 +130,12 @@ static void test_a_socket(void **state)
     close(fds[1]);
 }
 
-static void test_a_file(void **state)
+TEST(a_file)
 {
     static char text[200001], back[sizeof text];
     char path[] = "/tmp/apapi-test-output-XXXXXX";
     int fd = mkstemp(path);
 
-    (void)state;
     assert_true(fd >= 0);
     unlink(path);
     memset(text, 'x', sizeof text - 1);
@@ -152,26 +145,9 @@ static void test_a_file(void **state)
     close(fd);
 }
 
-static void test_what_is_no_descriptor(void **state)
+TEST(what_is_no_descriptor)
 {
-    (void)state;
     spank_apapi_output_write(-1, "text", in_ms(10));
     spank_apapi_output_write(999, "text", in_ms(120000));
     spank_apapi_output_write(STDOUT_FILENO, "", in_ms(120000));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_pipe),
-        cmocka_unit_test(test_a_pipe_that_nobody_reads_any_more),
-        cmocka_unit_test(test_a_pending_sigpipe_stays),
-        cmocka_unit_test(test_a_full_pipe),
-        cmocka_unit_test(test_others_fill_the_pipe_between_looking_and_writing),
-        cmocka_unit_test(test_a_socket),
-        cmocka_unit_test(test_a_file),
-        cmocka_unit_test(test_what_is_no_descriptor),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 static struct overflow overflow;
 static struct apapi_error err;
 
-static void texts_of_a_command_line_follow_each_other(void **state)
+TEST(texts_of_a_command_line_follow_each_other)
 {
-    (void)state;
     overflow = (struct overflow){.lines = "from a variable"};
     assert_int_equal(overflow_add(&overflow, "a > 1 : log", &err), 0);
     assert_string_equal(overflow.lines, "a > 1 : log");
@@ -22,9 +21,8 @@ static void texts_of_a_command_line_follow_each_other(void **state)
 }
 
 /* Slurm tells the last text only; the variable has all, if it is of the same option. */
-static void what_a_job_was_given_is_inherited(void **state)
+TEST(what_a_job_was_given_is_inherited)
 {
-    (void)state;
     overflow = (struct overflow){.asked = false};
     assert_int_equal(overflow_inherit(&overflow, "b > 2", "a > 1\nb > 2", &err), 0);
     assert_string_equal(overflow.lines, "a > 1\nb > 2");
@@ -38,11 +36,10 @@ static void what_a_job_was_given_is_inherited(void **state)
     assert_string_equal(overflow.lines, "c > 3");
 }
 
-static void too_much_is_refused(void **state)
+TEST(too_much_is_refused)
 {
     static char text[1000];
 
-    (void)state;
     overflow = (struct overflow){.asked = false};
     memset(text, 'x', sizeof text - 1);
     for (int i = 0; i < 32; i++) {
@@ -53,25 +50,12 @@ static void too_much_is_refused(void **state)
     assert_int_equal(strlen(overflow.lines), 32 * 1000 - 1);
 }
 
-static void limits_of_a_step_or_a_job_are_found(void **state)
+TEST(limits_of_a_step_or_a_job_are_found)
 {
-    (void)state;
     assert_true(overflow_has_scope("total > 1W\n  step\ttotal >= 5kJ : term", "step"));
     assert_true(overflow_has_scope("job total every 1kJ\nstep total >= 1J", "job"));
     assert_false(overflow_has_scope("total >= 5J : exec=step total\nnode > 600W", "step"));
     assert_false(overflow_has_scope("step >= 5kJ\nstep every 1J\nsteps total >= 1J\nstep", "step"));
     assert_false(overflow_has_scope(NULL, "step"));
     assert_false(overflow_has_scope("", "job"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_of_a_step_or_a_job_are_found),
-        cmocka_unit_test(texts_of_a_command_line_follow_each_other),
-        cmocka_unit_test(what_a_job_was_given_is_inherited),
-        cmocka_unit_test(too_much_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

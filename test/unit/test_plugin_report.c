@@ -17,11 +17,10 @@
 #define PATIENCE_NS (120000 * DEADLINE_MS)
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
-static void test_good_places(void **state)
+TEST(good_places)
 {
     struct report_collector collector = {0};
 
-    (void)state;
     assert_int_equal(report_parse("1024:" TOKEN, &collector), 0);
     assert_int_equal(collector.port, 1024);
     assert_string_equal(collector.token, TOKEN);
@@ -33,7 +32,7 @@ static void test_good_places(void **state)
     assert_int_equal(collector.totals_ms, 2500);
 }
 
-static void test_bad_places(void **state)
+TEST(bad_places)
 {
     static const char *const texts[] = {
         "",
@@ -69,7 +68,6 @@ static void test_bad_places(void **state)
     };
     struct report_collector collector = {.port = 7};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         assert_int_equal(report_parse(texts[i], &collector), -1);
         assert_int_equal(errno, EINVAL);
@@ -127,9 +125,8 @@ static void deliver(const char *nodelist, const char *payload, const char *want)
     close(listener);
 }
 
-static void test_a_report_arrives(void **state)
+TEST(a_report_arrives)
 {
-    (void)state;
     deliver("", "{\"a\":1}", TOKEN " record n1\n{\"a\":1}");
     deliver("", "", TOKEN " record n1\n");
     deliver("n[1-4,7]", "{}", TOKEN " record n1 n[1-4,7]\n{}");
@@ -137,11 +134,10 @@ static void test_a_report_arrives(void **state)
     deliver("n1\nn2", "{}", TOKEN " record n1\n{}");
 }
 
-static void test_a_long_report_arrives(void **state)
+TEST(a_long_report_arrives)
 {
     static char payload[200001], want[sizeof payload + 64];
 
-    (void)state;
     memset(payload, 'x', sizeof payload - 1);
     snprintf(want, sizeof want, "%s record n1\n%s", TOKEN, payload);
     deliver("", payload, want);
@@ -167,7 +163,7 @@ static void *refuse_some(void *context)
     return NULL;
 }
 
-static void test_a_refused_report_is_sent_again(void **state)
+TEST(a_refused_report_is_sent_again)
 {
     const struct report report = {
         .word = APAPI_WORD_RECORD, .node = "n1", .nodelist = "", .payload = "{}"};
@@ -176,7 +172,6 @@ static void test_a_refused_report_is_sent_again(void **state)
     struct apapi_error err = {""};
     pthread_t reader;
 
-    (void)state;
     assert_int_equal(pthread_create(&reader, NULL, refuse_some, &crowd), 0);
     assert_int_equal(
         report_send(&collector, "127.0.0.1", &report, deadline_now() + PATIENCE_NS, &err), 0);
@@ -195,32 +190,30 @@ static int send_to(const struct report_collector *collector, const char *address
     return report_send(collector, address, &report, deadline_now() + patience_ns, err);
 }
 
-static void test_nobody_listens(void **state)
+TEST(nobody_listens)
 {
     struct report_collector collector;
     struct apapi_error err;
 
-    (void)state;
     close(listen_here(5, &collector));
     assert_int_equal(send_to(&collector, "127.0.0.1", "x", PATIENCE_NS, &err), -1);
     assert_int_equal(errno, ECONNREFUSED);
     assert_non_null(strstr(err.text, "127.0.0.1"));
 }
 
-static void test_what_is_no_address(void **state)
+TEST(what_is_no_address)
 {
     static const char *const addresses[] = {"", "localhost", "127.1", "1.2.3.4.5", "::g"};
     struct report_collector collector = {.port = 1, .token = TOKEN};
     struct apapi_error err;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(addresses); i++) {
         assert_int_equal(send_to(&collector, addresses[i], "x", PATIENCE_NS, &err), -1);
         assert_int_equal(errno, EINVAL);
     }
 }
 
-static void test_the_other_side_is_gone(void **state)
+TEST(the_other_side_is_gone)
 {
     static char payload[64000001]; /* more than the buffers of any usual system take */
     struct report_collector collector;
@@ -228,7 +221,6 @@ static void test_the_other_side_is_gone(void **state)
     int listener = listen_here(5, &collector);
     uint64_t began_ns = deadline_now();
 
-    (void)state;
     memset(payload, 'x', sizeof payload - 1);
     /* in the queue, never read */
     setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &(int){4096}, sizeof(int));
@@ -236,20 +228,4 @@ static void test_the_other_side_is_gone(void **state)
     assert_int_equal(errno, ETIMEDOUT);
     assert_true(deadline_now() - began_ns < PATIENCE_NS);
     close(listener);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_places),
-        cmocka_unit_test(test_bad_places),
-        cmocka_unit_test(test_a_report_arrives),
-        cmocka_unit_test(test_a_long_report_arrives),
-        cmocka_unit_test(test_a_refused_report_is_sent_again),
-        cmocka_unit_test(test_nobody_listens),
-        cmocka_unit_test(test_what_is_no_address),
-        cmocka_unit_test(test_the_other_side_is_gone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,9 +34,8 @@ static double energy_j(uint64_t from_ns, uint64_t to_ns)
     return power_energy_j(&power, to_ns) - power_energy_j(&power, from_ns);
 }
 
-static void test_parts_follow_each_other_again_and_again(void **state)
+TEST(parts_follow_each_other_again_and_again)
 {
-    (void)state;
     make();
     assert_int_equal(power.period_ns, 10 * MS);
     assert_near(power_at_w(&power, 0), 15);
@@ -48,11 +47,10 @@ static void test_parts_follow_each_other_again_and_again(void **state)
     assert_near(power.max_w, 450);
 }
 
-static void test_the_energy_is_that_of_the_power(void **state)
+TEST(the_energy_is_that_of_the_power)
 {
     static const uint64_t ends[][2] = {{0, 10}, {0, 1}, {2, 4}, {4, 7}, {7, 33}, {15, 28}};
 
-    (void)state;
     for (int sine = 0; sine < 2; sine++) {
         make();
         if (sine) {
@@ -66,9 +64,8 @@ static void test_the_energy_is_that_of_the_power(void **state)
     }
 }
 
-static void test_a_sine_adds_nothing_in_its_period(void **state)
+TEST(a_sine_adds_nothing_in_its_period)
 {
-    (void)state;
     power_init(&power, parts, 4);
     power_add_part(&power, 4 * MS, 100);
     power_add_sine(&power, 4 * MS, 60);
@@ -80,25 +77,12 @@ static void test_a_sine_adds_nothing_in_its_period(void **state)
     assert_true(energy_j(0, 2 * MS) > 0.2);
 }
 
-static void test_a_part_too_many_is_left_out(void **state)
+TEST(a_part_too_many_is_left_out)
 {
-    (void)state;
     make();
     power_add_part(&power, MS, 5);
     power_add_part(&power, MS, 5000);
     assert_int_equal(power.count, 4);
     assert_int_equal(power.period_ns, 11 * MS);
     assert_near(power.max_w, 450);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_follow_each_other_again_and_again),
-        cmocka_unit_test(test_the_energy_is_that_of_the_power),
-        cmocka_unit_test(test_a_sine_adds_nothing_in_its_period),
-        cmocka_unit_test(test_a_part_too_many_is_left_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

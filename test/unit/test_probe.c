@@ -34,25 +34,24 @@ static void see(double increment, uint64_t after_ns)
     close_at(100 + increment, after_ns);
 }
 
-static void test_one_update_is_seen(void **state)
+#define PREPARED(name) TEST_WITH(name, begin, NULL)
+
+PREPARED(one_update_is_seen)
 {
-    (void)state;
     see(50, UPDATE_NS * 7 / 8);
     assert_near(probe.most, 50);
     assert_false(probe.open);
 }
 
-static void test_of_a_longer_wait_only_one_update(void **state)
+PREPARED(of_a_longer_wait_only_one_update)
 {
-    (void)state;
     see(80, 2 * UPDATE_NS);
     assert_near(probe.most, 40);
 }
 
 /* In less than twice the time there may have been one alone. */
-static void test_of_a_wait_with_one_update_all(void **state)
+PREPARED(of_a_wait_with_one_update_all)
 {
-    (void)state;
     see(80, 2 * UPDATE_NS - 1);
     assert_near(probe.most, 80);
     see(90, 3 * UPDATE_NS - 1);
@@ -62,29 +61,26 @@ static void test_of_a_wait_with_one_update_all(void **state)
 }
 
 /* From the beginning of the first reading to the end of the second one. */
-static void test_a_reading_has_a_length(void **state)
+PREPARED(a_reading_has_a_length)
 {
     const struct apapi_moment first = {START_NS, START_NS + UPDATE_NS};
     const struct apapi_moment second = {START_NS + 2 * UPDATE_NS, START_NS + 4 * UPDATE_NS};
 
-    (void)state;
     apapi_probe_open(&probe, 0, first);
     apapi_probe_close(&probe, 80, second, MOST);
     assert_near(probe.most, 20);
 }
 
-static void test_the_greatest_update_counts(void **state)
+PREPARED(the_greatest_update_counts)
 {
-    (void)state;
     see(50, UPDATE_NS);
     see(90, UPDATE_NS);
     see(10, UPDATE_NS);
     assert_near(probe.most, 90);
 }
 
-static void test_a_second_reading_needs_a_first_one(void **state)
+PREPARED(a_second_reading_needs_a_first_one)
 {
-    (void)state;
     close_at(50, UPDATE_NS);
     assert_near(probe.most, 0);
     see(10, UPDATE_NS);
@@ -94,9 +90,8 @@ static void test_a_second_reading_needs_a_first_one(void **state)
 }
 
 /* What has not moved may be looked at once more, over all of the time. */
-static void test_standing_still_waits_for_a_move(void **state)
+PREPARED(standing_still_waits_for_a_move)
 {
-    (void)state;
     see(0, UPDATE_NS);
     assert_near(probe.most, 0);
     assert_true(probe.open);
@@ -105,9 +100,8 @@ static void test_standing_still_waits_for_a_move(void **state)
     assert_false(probe.open);
 }
 
-static void test_what_is_not_plausible_shows_nothing(void **state)
+PREPARED(what_is_not_plausible_shows_nothing)
 {
-    (void)state;
     see(MOST, UPDATE_NS);
     assert_near(probe.most, MOST);
     see(MOST * 1.01, UPDATE_NS);
@@ -119,9 +113,8 @@ static void test_what_is_not_plausible_shows_nothing(void **state)
     assert_int_equal(probe.moves, 2);
 }
 
-static void test_another_period_forgets(void **state)
+PREPARED(another_period_forgets)
 {
-    (void)state;
     see(50, UPDATE_NS);
     apapi_probe_learn(&probe, UPDATE_NS * 5 / 4);
     apapi_probe_learn(&probe, UPDATE_NS * 3 / 4);
@@ -137,12 +130,11 @@ static void test_another_period_forgets(void **state)
 }
 
 /* Of the usual increments the 1st, 2nd, 4th, 7th, 11th, ... are looked at. */
-static void test_usual_readings_are_looked_at_more_and_more_rarely(void **state)
+PREPARED(usual_readings_are_looked_at_more_and_more_rarely)
 {
     static const bool looked_at[] = {true, true,  false, true,  false, false,
                                      true, false, false, false, true,  false};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(looked_at); i++) {
         double increment = 10.0 * (double)(i + 1);
         double before = probe.most;
@@ -152,9 +144,8 @@ static void test_usual_readings_are_looked_at_more_and_more_rarely(void **state)
     }
 }
 
-static void test_a_usual_reading_without_a_move_gives_way_to_the_next(void **state)
+PREPARED(a_usual_reading_without_a_move_gives_way_to_the_next)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         apapi_probe_note(&probe, 1, UPDATE_NS);
     }
@@ -177,9 +168,8 @@ static void insist(uint64_t period_ns)
     close_at(110, at_ns);
 }
 
-static void test_waits_tell_the_update_period(void **state)
+PREPARED(waits_tell_the_update_period)
 {
-    (void)state;
     assert_int_equal(apapi_probe_update_ns(&probe), 0);
     insist(10 * MS);
     assert_int_equal(apapi_probe_update_ns(&probe), 16 * MS);
@@ -188,9 +178,8 @@ static void test_waits_tell_the_update_period(void **state)
     assert_int_equal(apapi_probe_update_ns(&probe), (16 + 16 + 1) * MS / 3);
 }
 
-static void test_a_wait_of_three_updates_may_be_chance(void **state)
+PREPARED(a_wait_of_three_updates_may_be_chance)
 {
-    (void)state;
     for (uint64_t i = 0; i < 2; i++) {
         open_at(100, 0);
         close_at(100, 2 * UPDATE_NS);
@@ -204,13 +193,12 @@ static void test_a_wait_of_three_updates_may_be_chance(void **state)
 }
 
 /* It may have moved in that time, unseen. */
-static void test_the_time_of_a_reading_is_no_wait(void **state)
+PREPARED(the_time_of_a_reading_is_no_wait)
 {
     static const struct apapi_moment moments[] = {{START_NS, START_NS + 50 * MS},
                                                   {START_NS + 51 * MS, START_NS + 100 * MS},
                                                   {START_NS + 101 * MS, START_NS + 150 * MS}};
 
-    (void)state;
     apapi_probe_open(&probe, 100, moments[0]);
     apapi_probe_close(&probe, 100, moments[1], MOST);
     apapi_probe_close(&probe, 110, moments[2], MOST);
@@ -219,18 +207,16 @@ static void test_the_time_of_a_reading_is_no_wait(void **state)
 }
 
 /* It was late, and the move may have been there for most of that time. */
-static void test_a_late_reading_is_no_wait(void **state)
+PREPARED(a_late_reading_is_no_wait)
 {
-    (void)state;
     for (int i = 0; i < 10; i++) {
         see(50, 100 * UPDATE_NS);
     }
     assert_int_equal(apapi_probe_update_ns(&probe), 0);
 }
 
-static void test_what_does_not_move_at_all_is_no_wait(void **state)
+PREPARED(what_does_not_move_at_all_is_no_wait)
 {
-    (void)state;
     for (int i = 0; i < 10; i++) {
         see(0, 100 * UPDATE_NS);
     }
@@ -238,28 +224,4 @@ static void test_what_does_not_move_at_all_is_no_wait(void **state)
     see(50, UPDATE_NS);
     assert_int_equal(apapi_probe_update_ns(&probe), 0);
     assert_int_equal(probe.waited_ns, 2 * UPDATE_NS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_one_update_is_seen, begin),
-        cmocka_unit_test_setup(test_of_a_longer_wait_only_one_update, begin),
-        cmocka_unit_test_setup(test_of_a_wait_with_one_update_all, begin),
-        cmocka_unit_test_setup(test_a_reading_has_a_length, begin),
-        cmocka_unit_test_setup(test_the_greatest_update_counts, begin),
-        cmocka_unit_test_setup(test_a_second_reading_needs_a_first_one, begin),
-        cmocka_unit_test_setup(test_standing_still_waits_for_a_move, begin),
-        cmocka_unit_test_setup(test_what_is_not_plausible_shows_nothing, begin),
-        cmocka_unit_test_setup(test_another_period_forgets, begin),
-        cmocka_unit_test_setup(test_usual_readings_are_looked_at_more_and_more_rarely, begin),
-        cmocka_unit_test_setup(test_a_usual_reading_without_a_move_gives_way_to_the_next, begin),
-        cmocka_unit_test_setup(test_waits_tell_the_update_period, begin),
-        cmocka_unit_test_setup(test_a_wait_of_three_updates_may_be_chance, begin),
-        cmocka_unit_test_setup(test_the_time_of_a_reading_is_no_wait, begin),
-        cmocka_unit_test_setup(test_a_late_reading_is_no_wait, begin),
-        cmocka_unit_test_setup(test_what_does_not_move_at_all_is_no_wait, begin),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

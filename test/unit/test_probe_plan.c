@@ -36,10 +36,11 @@ static void take(bool moved)
     probe_plan_next(&plan, moment_at(plan.due_ns), moved);
 }
 
+#define PREPARED(name) TEST_WITH(name, begin, NULL)
+
 /* The first usual reading is the first one of a probe. */
-static void test_two_readings_see_one_update(void **state)
+PREPARED(two_readings_see_one_update)
 {
-    (void)state;
     assert_next(PROBE_SECOND, SECOND_NS);
     take(true);
     assert_int_equal(plan.next, PROBE_FIRST);
@@ -54,11 +55,10 @@ static void test_two_readings_see_one_update(void **state)
 }
 
 /* At random moments, by 30 to 100 % of the time that has passed. */
-static void test_distances_grow_with_the_time(void **state)
+TEST(distances_grow_with_the_time)
 {
     double least = 1e9, most = 0;
 
-    (void)state;
     for (uint64_t seed = 0; seed < 500; seed++) {
         probe_plan_restart(&plan, UPDATE_NS, INTERVAL_NS, 1, seed);
         probe_plan_begin(&plan, moment_at(START_NS));
@@ -78,11 +78,10 @@ static void test_distances_grow_with_the_time(void **state)
     assert_true(most > 0.95);
 }
 
-static void test_runs_differ(void **state)
+TEST(runs_differ)
 {
     uint64_t first_ns[2];
 
-    (void)state;
     for (uint64_t seed = 0; seed < 2; seed++) {
         probe_plan_restart(&plan, UPDATE_NS, INTERVAL_NS, 1, seed);
         probe_plan_begin(&plan, moment_at(START_NS));
@@ -93,11 +92,10 @@ static void test_runs_differ(void **state)
 }
 
 /* Twice as late each time: early usual readings at the start, as long as nothing has moved. */
-static void test_it_insists_on_a_move_at_the_start(void **state)
+PREPARED(it_insists_on_a_move_at_the_start)
 {
     static const uint64_t usual_from_ns = 56 * MS; /* more than four updates */
 
-    (void)state;
     for (uint64_t at_ns = SECOND_NS; at_ns < INTERVAL_NS / 2; at_ns *= 2) {
         assert_next(at_ns > usual_from_ns ? PROBE_USUAL : PROBE_SECOND, at_ns);
         take(false);
@@ -107,9 +105,8 @@ static void test_it_insists_on_a_move_at_the_start(void **state)
     assert_int_equal(plan.next, PROBE_FIRST);
 }
 
-static void test_early_usual_readings_end_with_the_first_move(void **state)
+PREPARED(early_usual_readings_end_with_the_first_move)
 {
-    (void)state;
     while (plan.next != PROBE_USUAL) {
         take(false);
     }
@@ -118,11 +115,10 @@ static void test_early_usual_readings_end_with_the_first_move(void **state)
     assert_false(plan.starting);
 }
 
-static void test_later_it_insists_without_usual_readings(void **state)
+PREPARED(later_it_insists_without_usual_readings)
 {
     uint64_t first_ns, readings = 0;
 
-    (void)state;
     take(true);
     first_ns = plan.due_ns - START_NS;
     take(true);
@@ -143,11 +139,10 @@ static bool goes_on_after(uint64_t length_ns)
 }
 
 /* A busy machine delays one now and then. */
-static void test_three_slow_readings_stop_probes(void **state)
+PREPARED(three_slow_readings_stop_probes)
 {
     static const uint64_t most_ns = UPDATE_NS / 2;
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         assert_true(goes_on_after(most_ns));
     }
@@ -161,11 +156,10 @@ static void test_three_slow_readings_stop_probes(void **state)
     assert_false(goes_on_after(most_ns + 1));
 }
 
-static void test_a_slow_first_reading_begins_a_probe_as_well(void **state)
+TEST(a_slow_first_reading_begins_a_probe_as_well)
 {
     const struct apapi_moment when = {START_NS, START_NS + 100 * UPDATE_NS};
 
-    (void)state;
     restart(UPDATE_NS, INTERVAL_NS, 1);
     probe_plan_begin(&plan, when);
     assert_int_equal(plan.next, PROBE_SECOND);
@@ -187,9 +181,8 @@ static const struct need needs[] = {
     {"the grid has fewer", MS, 40 * MS, 11 * MS, false},
 };
 
-static void test_probes_where_usual_readings_do_not_show_enough(void **state)
+TEST(probes_where_usual_readings_do_not_show_enough)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(needs); i++) {
         const struct need *need = &needs[i];
 
@@ -199,21 +192,4 @@ static void test_probes_where_usual_readings_do_not_show_enough(void **state)
             fail_msg("%s: probes %s", need->name, need->probes ? "are missing" : "are taken");
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_two_readings_see_one_update, begin),
-        cmocka_unit_test(test_distances_grow_with_the_time),
-        cmocka_unit_test(test_runs_differ),
-        cmocka_unit_test_setup(test_it_insists_on_a_move_at_the_start, begin),
-        cmocka_unit_test_setup(test_early_usual_readings_end_with_the_first_move, begin),
-        cmocka_unit_test_setup(test_later_it_insists_without_usual_readings, begin),
-        cmocka_unit_test_setup(test_three_slow_readings_stop_probes, begin),
-        cmocka_unit_test(test_a_slow_first_reading_begins_a_probe_as_well),
-        cmocka_unit_test(test_probes_where_usual_readings_do_not_show_enough),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,12 +61,11 @@ static uint64_t wait_ms(const struct process *process)
 }
 
 /* Not before, and at all. */
-static void its_end_is_seen(void **state)
+TEST(its_end_is_seen)
 {
     struct process process;
     pid_t pid = start_child(false);
 
-    (void)state;
     assert_int_equal(process_open(pid, &process, NULL), 0);
     assert_true(wait_ms(&process) >= LIFE_MS);
     assert_int_equal(kill(pid, 0), -1);
@@ -74,22 +73,20 @@ static void its_end_is_seen(void **state)
 }
 
 /* Old kernels have no pidfd. */
-static void its_end_is_seen_by_asking(void **state)
+TEST(its_end_is_seen_by_asking)
 {
     const struct process process = {.pid = start_child(false), .fd = -1};
 
-    (void)state;
     assert_true(wait_ms(&process) >= LIFE_MS);
     assert_int_equal(kill(process.pid, 0), -1);
     process_close(&process);
 }
 
-static void a_signal_ends_the_waiting(void **state)
+TEST(a_signal_ends_the_waiting)
 {
     struct process process;
     pid_t pid = start_child(true);
 
-    (void)state;
     assert_int_equal(process_open(pid, &process, NULL), 0);
     assert_true(wait_ms(&process) >= LIFE_MS);
     process_close(&process);
@@ -99,13 +96,12 @@ static void a_signal_ends_the_waiting(void **state)
     assert_int_equal(kill(pid, SIGKILL), 0);
 }
 
-static void no_process(void **state)
+TEST(no_process)
 {
     struct process process;
     struct apapi_error err = {""};
     pid_t pid = fork();
 
-    (void)state;
     assert_true(pid >= 0);
     if (pid == 0) {
         _exit(0);
@@ -117,11 +113,10 @@ static void no_process(void **state)
     assert_non_null(strstr(err.text, "there is no process "));
 }
 
-static void names(void **state)
+TEST(names)
 {
     char name[64];
 
-    (void)state;
     process_name(getpid(), name, sizeof name);
     assert_string_equal(name, "test_process");
     process_name(getpid(), name, 5);
@@ -132,14 +127,6 @@ static void names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_end_is_seen),
-        cmocka_unit_test(its_end_is_seen_by_asking),
-        cmocka_unit_test(a_signal_ends_the_waiting),
-        cmocka_unit_test(no_process),
-        cmocka_unit_test(names),
-    };
-
     signal(SIGCHLD, SIG_IGN); /* no child remains as a zombie */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

@@ -73,11 +73,12 @@ static void assert_has(size_t count, const char *part)
 #define LABELS "cluster=\"mars\",jobid=\"1747302\",step=\"0\",user=\"alice\",node=\"n0417\""
 #define ABOUT "account=\"physics\",partition=\"batch\",qos=\"normal\",job_name=\"triad-sweep\""
 
-static void test_a_step_has_its_metrics(void **state)
+#define PREPARED(name) TEST_WITH(name, set_up, tear_down)
+
+PREPARED(a_step_has_its_metrics)
 {
     struct apapi_record record = usual_record();
 
-    (void)state;
     add(&record, true);
     assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"package\"} 1788.62469\n");
     assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"dram\"} 1788.62469\n");
@@ -91,11 +92,10 @@ static void test_a_step_has_its_metrics(void **state)
     assert_has(1, "\napapi_steps_left_out 0\n");
 }
 
-static void test_what_is_not_covered_is_beside_the_energy(void **state)
+PREPARED(what_is_not_covered_is_beside_the_energy)
 {
     struct apapi_record record = usual_record();
 
-    (void)state;
     record.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
     record.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j = 596.2;
     record.measurement.domains[APAPI_DOMAIN_DRAM] = APAPI_DOMAIN_UNMEASURED;
@@ -109,12 +109,11 @@ static void test_what_is_not_covered_is_beside_the_energy(void **state)
     assert_has(1, "\napapi_step_domain_unknown{");
 }
 
-static void test_a_text_without_steps_is_whole(void **state)
+PREPARED(a_text_without_steps_is_whole)
 {
     char *text = text_of((struct prometheus_counts){.skipped = 3, .waiting = 5});
     size_t length = strlen(text);
 
-    (void)state;
     assert_int_equal(count_of(text, "{"), 0);
     assert_int_equal(count_of(text, "# TYPE "), 15);
     assert_int_equal(count_of(text, "# HELP "), 15);
@@ -124,11 +123,10 @@ static void test_a_text_without_steps_is_whole(void **state)
     free(text);
 }
 
-static void test_the_unknown_is_absent(void **state)
+PREPARED(the_unknown_is_absent)
 {
     struct apapi_record record = usual_record();
 
-    (void)state;
     record.id.job = APAPI_UNKNOWN;
     *record.id.account = '\0';
     record.measurement.covered = NAN;
@@ -148,11 +146,10 @@ static void test_the_unknown_is_absent(void **state)
         1, "\napapi_step_running{cluster=\"mars\",step=\"0\",user=\"alice\",node=\"n0417\"} 0\n");
 }
 
-static void test_a_step_of_nobody(void **state)
+PREPARED(a_step_of_nobody)
 {
     struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN};
 
-    (void)state;
     unmeasure_domains(record.measurement.domains);
     record.measurement.domains[APAPI_DOMAIN_DRAM].measured = true;
     record.measurement.domains[APAPI_DOMAIN_DRAM].power_w.mean = 1.5;
@@ -162,7 +159,7 @@ static void test_a_step_of_nobody(void **state)
     assert_has(1, "\napapi_step_power_watts{domain=\"dram\"} 1.5\n");
 }
 
-static void test_labels_are_escaped(void **state)
+PREPARED(labels_are_escaped)
 {
     static const struct {
         const char *account, *label;
@@ -176,7 +173,6 @@ static void test_labels_are_escaped(void **state)
         {"a\xff\xc3", "account=\"a??\","},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_record record = usual_record();
 
@@ -189,11 +185,10 @@ static void test_labels_are_escaped(void **state)
     }
 }
 
-static void test_families_are_contiguous(void **state)
+PREPARED(families_are_contiguous)
 {
     char *text, *rest, *line, family[64] = "";
 
-    (void)state;
     for (uint32_t job = 1; job <= 5; job++) {
         add_job(job, 0, 1, job % 2);
     }
@@ -209,9 +204,8 @@ static void test_families_are_contiguous(void **state)
     free(text);
 }
 
-static void test_the_last_run_counts(void **state)
+PREPARED(the_last_run_counts)
 {
-    (void)state;
     add_job(7, 0, 50, false);
     add_job(7, 100, 10, false);
     add_job(7, 100, 5, true); /* the checkpoint before that */
@@ -247,12 +241,11 @@ static void add_usual(bool running)
     add(&record, running);
 }
 
-static void test_a_budget_and_what_of_it_was_used(void **state)
+PREPARED(a_budget_and_what_of_it_was_used)
 {
     struct apapi_record record = usual_record();
     struct prometheus_live live = {.id = &record.id, .start_unix_ns = START_NS, .running = true};
 
-    (void)state;
     live.budget_used_j = 12.5; /* of no budget: not shown */
     assert_int_equal(prometheus_add_live(prometheus, &live), 0);
     assert_has(0, "\napapi_step_budget");
@@ -265,9 +258,8 @@ static void test_a_budget_and_what_of_it_was_used(void **state)
     apapi_record_clear(&record);
 }
 
-static void test_a_page_alone(void **state)
+PREPARED(a_page_alone)
 {
-    (void)state;
     add_page(0, 3.5, true);
     assert_has(1, "\napapi_step_energy_joules_total{");
     assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"package\"} 2000.5\n");
@@ -280,9 +272,8 @@ static void test_a_page_alone(void **state)
 }
 
 /* In any order. */
-static void test_a_page_and_its_checkpoint_are_one_step(void **state)
+PREPARED(a_page_and_its_checkpoint_are_one_step)
 {
-    (void)state;
     for (int order = 0; order < 2; order++) {
         if (order == 0) {
             add_usual(true);
@@ -304,9 +295,8 @@ static void test_a_page_and_its_checkpoint_are_one_step(void **state)
 }
 
 /* Its record has just been written; or the page is that of the step's next run. */
-static void test_a_page_and_a_record(void **state)
+PREPARED(a_page_and_a_record)
 {
-    (void)state;
     add_page(0, 3.5, true);
     add_page(0, 3.5, false);
     add_usual(false);
@@ -319,11 +309,10 @@ static void test_a_page_and_a_record(void **state)
     assert_has(0, "\napapi_step_covered_ratio{");
 }
 
-static void test_the_running_and_the_newest_have_room(void **state)
+PREPARED(the_running_and_the_newest_have_room)
 {
     const uint32_t count = 5 * PROMETHEUS_STEPS_MAX;
 
-    (void)state;
     add_job(0, -1000, 1, true);
     for (uint32_t job = 1; job <= count; job++) {
         add_job(job, job, 1, false);
@@ -334,26 +323,4 @@ static void test_the_running_and_the_newest_have_room(void **state)
     assert_has(8, "jobid=\"5000\"");
     assert_has(8, "jobid=\"4002\"");
     assert_has(0, "jobid=\"4001\"");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_step_has_its_metrics),
-        TEST(test_what_is_not_covered_is_beside_the_energy),
-        TEST(test_a_text_without_steps_is_whole),
-        TEST(test_the_unknown_is_absent),
-        TEST(test_a_step_of_nobody),
-        TEST(test_labels_are_escaped),
-        TEST(test_families_are_contiguous),
-        TEST(test_the_last_run_counts),
-        TEST(test_a_budget_and_what_of_it_was_used),
-        TEST(test_a_page_alone),
-        TEST(test_a_page_and_its_checkpoint_are_one_step),
-        TEST(test_a_page_and_a_record),
-        TEST(test_the_running_and_the_newest_have_room),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

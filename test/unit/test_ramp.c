@@ -122,31 +122,17 @@ static void run_ramp(const char *event)
     assert_int_equal(counts[1], 1);
 }
 
-static void test_of_an_event(void **state)
+TEST(of_an_event)
 {
-    (void)state;
     run_ramp("c0:::E0");
 }
 
-static void test_of_a_domain(void **state)
+TEST(of_a_domain)
 {
-    (void)state;
     run_ramp("package");
 }
 
-static void test_of_the_node(void **state)
+TEST(of_the_node)
 {
-    (void)state;
     run_ramp("total");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_of_an_event),
-        cmocka_unit_test(test_of_a_domain),
-        cmocka_unit_test(test_of_the_node),
-    };
-
-    return cmocka_run_group_tests_name("ramp", tests, NULL, NULL);
 }

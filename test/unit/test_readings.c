@@ -215,11 +215,12 @@ static int await_since(uint64_t since_ns, struct apapi_reading *values)
     return readings_page_await(node.readings.page, &what, values, times_ns);
 }
 
-static void test_any_reading_that_began_later_answers(void **state)
+#define PREPARED(name) TEST_WITH(name, begin, end)
+
+PREPARED(any_reading_that_began_later_answers)
 {
     struct apapi_reading values[FAKE_METER_EVENTS];
 
-    (void)state;
     node_make_page();
     atomic_store(&node.raw, 0);
     assert_int_equal(await_since(1, values), ETIMEDOUT); /* there is none */
@@ -230,11 +231,10 @@ static void test_any_reading_that_began_later_answers(void **state)
     assert_int_equal(await_since(1001, values), ETIMEDOUT);
 }
 
-static void test_a_reading_that_is_half_written_is_none(void **state)
+PREPARED(a_reading_that_is_half_written_is_none)
 {
     struct apapi_reading values[FAKE_METER_EVENTS];
 
-    (void)state;
     node_make_page();
     node_write(1000, 1010);
     node.readings.page->components[0].sequence |= 1; /* its writer was killed */
@@ -243,13 +243,12 @@ static void test_a_reading_that_is_half_written_is_none(void **state)
     assert_int_equal(await_since(1, values), 0);
 }
 
-static void test_another_node_sampler_or_none_is_seen(void **state)
+PREPARED(another_node_sampler_or_none_is_seen)
 {
     struct apapi_reading values[FAKE_METER_EVENTS];
     struct readings_wanted what;
     uint64_t times_ns[2];
 
-    (void)state;
     node_make_page();
     node_write(1000, 1010);
     what = wanted(1);
@@ -265,12 +264,11 @@ static void test_another_node_sampler_or_none_is_seen(void **state)
     assert_false(readings_page_is_valid(node.readings.page));
 }
 
-static void test_nothing_in_the_page_is_relied_on(void **state)
+PREPARED(nothing_in_the_page_is_relied_on)
 {
     struct readings_page *page;
     struct apapi_event event;
 
-    (void)state;
     node_make_page();
     page = node.readings.page;
     assert_true(readings_page_is_valid(page));
@@ -303,9 +301,8 @@ static bool opens(void)
     return reader != NULL;
 }
 
-static void test_a_page_of_others_is_not_used(void **state)
+PREPARED(a_page_of_others_is_not_used)
 {
-    (void)state;
     node_begin();
     assert_true(opens());
     assert_int_equal(chmod(in_base(READINGS_PAGE), 0620), 0);
@@ -325,11 +322,10 @@ static void test_a_page_of_others_is_not_used(void **state)
     assert_false(opens());
 }
 
-static void test_one_that_does_not_answer_is_not_waited_for_twice(void **state)
+PREPARED(one_that_does_not_answer_is_not_waited_for_twice)
 {
     struct apapi_error err;
 
-    (void)state;
     node_begin_as(true);
     assert_null(apapi_source_node.open("plain", &err));
     assert_int_equal(errno, ETIMEDOUT);
@@ -338,14 +334,13 @@ static void test_one_that_does_not_answer_is_not_waited_for_twice(void **state)
     assert_int_equal(errno, ENOSYS);
 }
 
-static void test_a_reading_that_others_asked_for_is_taken_once(void **state)
+PREPARED(a_reading_that_others_asked_for_is_taken_once)
 {
     struct apapi_reading values[FAKE_METER_EVENTS];
     struct apapi_error err;
     struct apapi_reader *reader;
     uint64_t now_ns, times_ns[2];
 
-    (void)state;
     node_begin();
     reader = apapi_source_node.open("plain", &err);
     assert_non_null(reader);
@@ -391,9 +386,8 @@ static void assert_goes_on(uint64_t raw)
     }
 }
 
-static void test_a_step_does_not_open_the_meter(void **state)
+PREPARED(a_step_does_not_open_the_meter)
 {
-    (void)state;
     node_begin();
     start_step();
     await(&node.asked, 3);
@@ -404,9 +398,8 @@ static void test_a_step_does_not_open_the_meter(void **state)
     assert_energy(&m.components[0].events[0], atomic_load(&node.asked) - 2);
 }
 
-static void test_a_step_that_reads_often_opens_the_meter(void **state)
+PREPARED(a_step_that_reads_often_opens_the_meter)
 {
-    (void)state;
     node_begin();
     intervals.default_ns = APAPI_ROUTE_RELAY_NS - 1;
     create_and_start("plain");
@@ -433,16 +426,14 @@ static void go_on_alone(bool hangs)
     assert_goes_on(atomic_load(&meters[PLAIN].value) - FIRST_RAW - UINT64_C(2) * FAKE_METER_STEP);
 }
 
-static void test_a_step_goes_on_where_the_node_sampler_ended(void **state)
+PREPARED(a_step_goes_on_where_the_node_sampler_ended)
 {
-    (void)state;
     node_begin();
     go_on_alone(false);
 }
 
-static void test_a_step_goes_on_where_the_node_sampler_hangs(void **state)
+PREPARED(a_step_goes_on_where_the_node_sampler_hangs)
 {
-    (void)state;
     node_begin();
     go_on_alone(true);
 }
@@ -459,13 +450,12 @@ static uint64_t shares_time_ns(void)
     return __atomic_load_n(&node.shares->head.time_ns, __ATOMIC_ACQUIRE);
 }
 
-static void test_a_page_of_shares_that_is_old_is_refreshed(void **state)
+PREPARED(a_page_of_shares_that_is_old_is_refreshed)
 {
     const struct share_key key = {"/tmp", node_name(), 7, "0"};
     int folder = open_base(), file;
     uint64_t before_ns = clock_monotonic_ns();
 
-    (void)state;
     node.shares = node_folder_map(folder, NODE_SHARES, sizeof *node.shares, &file, NULL);
     assert_non_null(node.shares);
     share_page_init(node.shares);
@@ -488,11 +478,10 @@ static void test_a_page_of_shares_that_is_old_is_refreshed(void **state)
 
 /* The node sampler's own session. */
 
-static void test_requests_of_many_are_one_reading(void **state)
+PREPARED(requests_of_many_are_one_reading)
 {
     int before;
 
-    (void)state;
     intervals.default_ns = FOREVER_NS;
     create_and_start("plain");
     before = atomic_load(&meters[PLAIN].reads);
@@ -522,12 +511,11 @@ static void ask_for(enum ask_kind kind)
     close(fd);
 }
 
-static void test_whoever_asks_is_shown_a_reading(void **state)
+PREPARED(whoever_asks_is_shown_a_reading)
 {
     int folder = open_base(), before;
     struct apapi_error err;
 
-    (void)state;
     intervals.default_ns = FOREVER_NS;
     create("plain");
     assert_int_equal(node_readings_open(&own, folder, &err), 0);
@@ -546,30 +534,4 @@ static void test_whoever_asks_is_shown_a_reading(void **state)
     assert_string_equal(own.known[0].component, "plain");
     node_readings_close(&own);
     close(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_any_reading_that_began_later_answers, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_reading_that_is_half_written_is_none, begin, end),
-        cmocka_unit_test_setup_teardown(test_another_node_sampler_or_none_is_seen, begin, end),
-        cmocka_unit_test_setup_teardown(test_nothing_in_the_page_is_relied_on, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_page_of_others_is_not_used, begin, end),
-        cmocka_unit_test_setup_teardown(test_one_that_does_not_answer_is_not_waited_for_twice,
-                                        begin, end),
-        cmocka_unit_test_setup_teardown(test_a_reading_that_others_asked_for_is_taken_once, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(test_a_step_does_not_open_the_meter, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_step_that_reads_often_opens_the_meter, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_step_goes_on_where_the_node_sampler_ended, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(test_a_step_goes_on_where_the_node_sampler_hangs, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(test_a_page_of_shares_that_is_old_is_refreshed, begin, end),
-        cmocka_unit_test_setup_teardown(test_requests_of_many_are_one_reading, begin, end),
-        cmocka_unit_test_setup_teardown(test_whoever_asks_is_shown_a_reading, begin, end),
-    };
-
-    return cmocka_run_group_tests_name("readings", tests, NULL, NULL);
 }

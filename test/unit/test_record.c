@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/record_fixture.h"
 
-static void a_usual_record_comes_back(void **state)
+TEST(a_usual_record_comes_back)
 {
     struct apapi_record record = usual_record();
     char *line;
 
-    (void)state;
     assert_round_trip(&record);
     strcpy(record.id.name, "\x1B[31m\t\"\xC3\xBC\\\"\n\x7F");
     assert_round_trip(&record);
@@ -31,7 +30,7 @@ static void a_usual_record_comes_back(void **state)
     apapi_record_clear(&record);
 }
 
-static void crossings_come_back(void **state)
+TEST(crossings_come_back)
 {
     static const struct apapi_crossing crossings[APAPI_CROSSINGS_MAX] = {
         {"total >= 5kJ", START_NS + 1, 5000.125, "J", 1, "log, signal=USR1", "to 4 processes"},
@@ -40,7 +39,6 @@ static void crossings_come_back(void **state)
     struct apapi_record record = usual_record();
     char *line = encode(&record);
 
-    (void)state;
     assert_null(strstr(line, "crossings"));
     free(line);
     record.crossing = malloc(sizeof crossings);
@@ -63,7 +61,7 @@ static void crossings_come_back(void **state)
     apapi_record_clear(&record);
 }
 
-static void a_whole_record_is_clear(void **state)
+TEST(a_whole_record_is_clear)
 {
     static const char *const parts[] = {
         "{\"apapi\":1,\"cluster\":\"mars\",\"job\":1747302,\"array_job\":1747300,"
@@ -92,7 +90,6 @@ static void a_whole_record_is_clear(void **state)
     struct apapi_record record = usual_record();
     char *line = encode(&record);
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         if (!strstr(line, parts[i])) {
             fail_msg("no %s in %s", parts[i], line);
@@ -104,12 +101,11 @@ static void a_whole_record_is_clear(void **state)
     apapi_record_clear(&record);
 }
 
-static void what_is_estimated_is_marked(void **state)
+TEST(what_is_estimated_is_marked)
 {
     struct apapi_record record = usual_record();
     char *line;
 
-    (void)state;
     line = encode(&record);
     assert_null(strstr(line, "estimated"));
     free(line);
@@ -122,7 +118,7 @@ static void what_is_estimated_is_marked(void **state)
     apapi_record_clear(&record);
 }
 
-static void what_is_not_known_has_no_key(void **state)
+TEST(what_is_not_known_has_no_key)
 {
     struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN,
                                   .complete = true,
@@ -130,7 +126,6 @@ static void what_is_not_known_has_no_key(void **state)
                                   .measurement = {.covered = NAN}};
     char *line;
 
-    (void)state;
     unmeasure_domains(record.measurement.domains);
     assert_round_trip(&record);
     line = encode(&record);
@@ -143,13 +138,12 @@ static void what_is_not_known_has_no_key(void **state)
     free(line);
 }
 
-static void coverage_of_a_domain_comes_back(void **state)
+TEST(coverage_of_a_domain_comes_back)
 {
     const double shares[] = {0.8311, 3003123456.0 / 3005323457.0};
     struct apapi_record record = usual_record();
     struct apapi_domain_result *package = &record.measurement.domains[APAPI_DOMAIN_PACKAGE];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(shares); i++) {
         char *line;
         struct apapi_record back;
@@ -169,13 +163,12 @@ static void coverage_of_a_domain_comes_back(void **state)
     apapi_record_clear(&record);
 }
 
-static void what_is_not_covered_is_beside_the_energy(void **state)
+TEST(what_is_not_covered_is_beside_the_energy)
 {
     struct apapi_record record = usual_record();
     struct apapi_domain_result *domains = record.measurement.domains;
     char *line;
 
-    (void)state;
     domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
     domains[APAPI_DOMAIN_PACKAGE].rest_j = 596.2;
     domains[APAPI_DOMAIN_DRAM].covered = 0.9;
@@ -189,12 +182,11 @@ static void what_is_not_covered_is_beside_the_energy(void **state)
     apapi_record_clear(&record);
 }
 
-static void a_total_names_the_domains_it_lacks(void **state)
+TEST(a_total_names_the_domains_it_lacks)
 {
     struct apapi_record record = usual_record(), back;
     char *line;
 
-    (void)state;
     record.measurement.domains[APAPI_DOMAIN_PACKAGE] = APAPI_DOMAIN_UNMEASURED;
     record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_NODE;
     line = encode(&record);
@@ -289,7 +281,7 @@ static struct apapi_record extreme_record(void)
     return record;
 }
 
-static void extremes_come_back(void **state)
+TEST(extremes_come_back)
 {
     static const int64_t starts[] = {0, -1, 1, INT64_MIN, INT64_MAX, START_NS};
     static const uint64_t durations_ns[] = {
@@ -297,7 +289,6 @@ static void extremes_come_back(void **state)
         UINT64_MAX};
     struct apapi_event_result events[24];
 
-    (void)state;
     memset(events, 0, sizeof(events));
     for (size_t i = 0; i < COUNT_OF(events); i++) {
         make_extreme_event(&events[i], i);
@@ -316,12 +307,11 @@ static void extremes_come_back(void **state)
 }
 
 /* They are for the program that measures; a record has what they are made of. */
-static void values_are_not_in_the_record(void **state)
+TEST(values_are_not_in_the_record)
 {
     struct apapi_record record = usual_record();
     char *line;
 
-    (void)state;
     record.measurement.components[0].events[0].values[0] = (struct apapi_value_result){
         .shown = APAPI_SHOW_ACC, .type = "energy", .unit = "Ws", .factor = 1, .acc = 4711};
     line = encode(&record);
@@ -330,13 +320,12 @@ static void values_are_not_in_the_record(void **state)
     apapi_record_clear(&record);
 }
 
-static void every_torn_record_is_refused(void **state)
+TEST(every_torn_record_is_refused)
 {
     struct apapi_record record = usual_record();
     char *line = encode(&record);
     size_t length = strlen(line);
 
-    (void)state;
     for (size_t size = 0; size < length; size++) {
         char *torn = malloc(size ? size : 1); /* no longer: ASan sees a read beyond it */
         struct apapi_record back;
@@ -348,23 +337,4 @@ static void every_torn_record_is_refused(void **state)
     }
     free(line);
     apapi_record_clear(&record);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_usual_record_comes_back),
-        cmocka_unit_test(crossings_come_back),
-        cmocka_unit_test(a_whole_record_is_clear),
-        cmocka_unit_test(what_is_estimated_is_marked),
-        cmocka_unit_test(what_is_not_known_has_no_key),
-        cmocka_unit_test(coverage_of_a_domain_comes_back),
-        cmocka_unit_test(what_is_not_covered_is_beside_the_energy),
-        cmocka_unit_test(a_total_names_the_domains_it_lacks),
-        cmocka_unit_test(extremes_come_back),
-        cmocka_unit_test(values_are_not_in_the_record),
-        cmocka_unit_test(every_torn_record_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

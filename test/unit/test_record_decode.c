@@ -22,11 +22,10 @@ static char *replaced(const char *old, const char *new)
     return text;
 }
 
-static void a_minimal_record_is_read(void **state)
+TEST(a_minimal_record_is_read)
 {
     struct apapi_record record = decode(minimal);
 
-    (void)state;
     assert_int_equal(record.id.job, APAPI_UNKNOWN);
     assert_true(record.measurement.start_unix_ns == INT64_C(1795260001000000000));
     assert_true(record.measurement.elapsed_ns == UINT64_C(3000000000));
@@ -43,9 +42,8 @@ static void a_minimal_record_is_read(void **state)
 }
 
 /* What is left of a longer one would name the wrong nodes; other texts are cut. */
-static void a_list_of_nodes_is_read_whole_or_not_at_all(void **state)
+TEST(a_list_of_nodes_is_read_whole_or_not_at_all)
 {
-    (void)state;
     for (size_t length = 255; length <= 256; length++) {
         char names[600], list[257] = "", *line;
         struct apapi_record record;
@@ -62,7 +60,7 @@ static void a_list_of_nodes_is_read_whole_or_not_at_all(void **state)
     }
 }
 
-static void newer_keys_are_ignored(void **state)
+TEST(newer_keys_are_ignored)
 {
     static const struct {
         const char *old;
@@ -77,7 +75,6 @@ static void newer_keys_are_ignored(void **state)
         {"\"trust\":{", " \n\"trust\"\t: {"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *text = replaced(cases[i].old, cases[i].new);
         struct apapi_record record = decode(text);
@@ -106,7 +103,7 @@ static void assert_not_a_record(const char *text, size_t size, int code, const c
     assert_int_equal(apapi_record_decode(text, size, &record, NULL), -1);
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
     static const struct {
         const char *old;
@@ -154,7 +151,6 @@ static void what_is_wrong_is_named(void **state)
         {"\"node\":\"n1\"", "\"node\":\"\xFF\"", EINVAL, "line 1, column"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *text = replaced(cases[i].old, cases[i].new);
 
@@ -163,41 +159,25 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void what_is_no_object_is_refused(void **state)
+TEST(what_is_no_object_is_refused)
 {
     static const char *const texts[] = {"", " ", "1", "\"apapi\"", "[]", "null", "{", "\n"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         assert_not_a_record(texts[i], strlen(texts[i]), EINVAL, "record: ");
     }
     assert_not_a_record("[1]", 3, EINVAL, "not a JSON object");
 }
 
-static void messages_carry_no_escape_sequences(void **state)
+TEST(messages_carry_no_escape_sequences)
 {
     struct apapi_record record;
     struct apapi_error err = {""};
     static const char text[] = "{\"a\x7F\xC2\x9B[31m\": x\x7F\xC2\x9B }";
 
-    (void)state;
     assert_int_equal(apapi_record_decode(text, strlen(text), &record, &err), -1);
     for (const char *byte = err.text; *byte; byte++) {
         assert_true(*byte != '\x1B' && *byte != '\x7F');
     }
     assert_null(strstr(err.text, "\xC2\x9B"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_minimal_record_is_read),
-        cmocka_unit_test(a_list_of_nodes_is_read_whole_or_not_at_all),
-        cmocka_unit_test(newer_keys_are_ignored),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(what_is_no_object_is_refused),
-        cmocka_unit_test(messages_carry_no_escape_sequences),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,12 +43,11 @@ static struct apapi_record record_with_regions(size_t count)
     return record;
 }
 
-static void regions_come_back(void **state)
+TEST(regions_come_back)
 {
     struct apapi_record record = record_with_regions(1), back;
     char *line, *again;
 
-    (void)state;
     record.regions.list[0].method = APAPI_REGION_SHARED;
     strcpy(record.regions.list[0].reason, "not told apart from other");
     record.regions.list[0].bins = 3;
@@ -80,12 +79,11 @@ static void regions_come_back(void **state)
     apapi_record_clear(&record);
 }
 
-static void unknown_energy_has_no_key(void **state)
+TEST(unknown_energy_has_no_key)
 {
     struct apapi_record record = record_with_regions(1);
     char *line;
 
-    (void)state;
     record.regions.list[0].domains[APAPI_DOMAIN_PACKAGE].energy_j = NAN;
     record.regions.list[0].method = APAPI_REGION_UNKNOWN;
     line = encode(&record);
@@ -96,14 +94,13 @@ static void unknown_energy_has_no_key(void **state)
 }
 
 /* What else is in a line is the same with and without them. */
-static void regions_do_not_shorten_the_rest(void **state)
+TEST(regions_do_not_shorten_the_rest)
 {
     struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);
     char *with = encode(&record), *without;
     struct apapi_regions none = {0}, regions = record.regions;
     struct apapi_record back;
 
-    (void)state;
     record.regions = none;
     without = encode(&record);
     assert_memory_equal(with, without, strlen(without) - 1);
@@ -117,12 +114,11 @@ static void regions_do_not_shorten_the_rest(void **state)
     free(without);
 }
 
-static void the_longest_list_fits_into_a_line(void **state)
+TEST(the_longest_list_fits_into_a_line)
 {
     struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);
     char *line;
 
-    (void)state;
     for (size_t i = 0; i < record.regions.count; i++) {
         memset(record.regions.list[i].path, '"', sizeof(record.regions.list[i].path) - 1);
         memset(record.regions.list[i].reason, '\1', sizeof(record.regions.list[i].reason) - 1);
@@ -137,12 +133,11 @@ static void the_longest_list_fits_into_a_line(void **state)
     apapi_record_clear(&record);
 }
 
-static void a_copy_has_its_own_regions(void **state)
+TEST(a_copy_has_its_own_regions)
 {
     struct apapi_record record = record_with_regions(3), copy;
     char *before = encode(&record), *after;
 
-    (void)state;
     assert_int_equal(record_copy(&copy, &record), 0);
     apapi_record_clear(&record);
     after = encode(&copy);
@@ -152,7 +147,7 @@ static void a_copy_has_its_own_regions(void **state)
     free(after);
 }
 
-static void wrong_regions_are_refused(void **state)
+TEST(wrong_regions_are_refused)
 {
     static const struct {
         const char *old, *new, *message;
@@ -178,7 +173,6 @@ static void wrong_regions_are_refused(void **state)
     struct apapi_record record = record_with_regions(1), back;
     char *line = encode(&record);
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_error err = {""};
         const char *place = strstr(line, cases[i].old);
@@ -194,18 +188,4 @@ static void wrong_regions_are_refused(void **state)
     }
     free(line);
     apapi_record_clear(&record);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_come_back),
-        cmocka_unit_test(unknown_energy_has_no_key),
-        cmocka_unit_test(regions_do_not_shorten_the_rest),
-        cmocka_unit_test(the_longest_list_fits_into_a_line),
-        cmocka_unit_test(a_copy_has_its_own_regions),
-        cmocka_unit_test(wrong_regions_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

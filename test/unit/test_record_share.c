@@ -27,12 +27,11 @@ static struct apapi_record record_with_share(void)
     return record;
 }
 
-static void a_share_comes_back(void **state)
+TEST(a_share_comes_back)
 {
     struct apapi_record record = record_with_share(), back;
     char *line = encode(&record), *again;
 
-    (void)state;
     assert_non_null(
         strstr(line, "\"share\":{\"method\":\"cpu-time\",\"idle\":\"cores\",\"interval_s\":1.0,"
                      "\"domains\":{\"package\":{\"energy_j\":120.5,\"uncertainty_j\":1.5,"
@@ -55,12 +54,11 @@ static void a_share_comes_back(void **state)
     apapi_record_clear(&record);
 }
 
-static void a_record_without_a_share_has_no_such_key(void **state)
+TEST(a_record_without_a_share_has_no_such_key)
 {
     struct apapi_record record = usual_record(), back;
     char *line = encode(&record);
 
-    (void)state;
     assert_null(strstr(line, "share"));
     back = decode(line);
     assert_false(apapi_share_known(&back.share));
@@ -70,12 +68,11 @@ static void a_record_without_a_share_has_no_such_key(void **state)
     apapi_record_clear(&record);
 }
 
-static void a_share_that_is_not_known_says_why(void **state)
+TEST(a_share_that_is_not_known_says_why)
 {
     struct apapi_record record = usual_record(), back;
     char *line;
 
-    (void)state;
     record.share = apapi_share_unknown();
     strcpy(record.share.reason, "no node sampler");
     line = encode(&record);
@@ -90,34 +87,31 @@ static void a_share_that_is_not_known_says_why(void **state)
 }
 
 /* A domain without an uncertainty leaves that of the total unknown. */
-static void an_unknown_uncertainty_is_that_of_the_total(void **state)
+TEST(an_unknown_uncertainty_is_that_of_the_total)
 {
     struct apapi_share share = shared();
 
-    (void)state;
     share.domains[APAPI_DOMAIN_DRAM].uncertainty_j = NAN;
     assert_true(apapi_share_energy_j(&share) == 130.5);
     assert_true(isnan(apapi_share_uncertainty_j(&share)));
 }
 
-static void a_copy_has_the_share(void **state)
+TEST(a_copy_has_the_share)
 {
     struct apapi_record record = record_with_share(), copy;
 
-    (void)state;
     assert_int_equal(record_copy(&copy, &record), 0);
     assert_memory_equal(&copy.share, &record.share, sizeof(copy.share));
     apapi_record_clear(&copy);
     apapi_record_clear(&record);
 }
 
-static void the_text_of_a_share_is_read_alone(void **state)
+TEST(the_text_of_a_share_is_read_alone)
 {
     struct apapi_share share = shared(), back;
     json_t *object = share_object(&share);
     char *text = json_dumps(object, JSON_COMPACT);
 
-    (void)state;
     assert_non_null(text);
     assert_int_equal(share_parse(text, strlen(text), &back), 0);
     assert_true(apapi_share_energy_j(&back) == 130.5);
@@ -127,7 +121,7 @@ static void the_text_of_a_share_is_read_alone(void **state)
     free(text);
 }
 
-static void wrong_shares_are_refused(void **state)
+TEST(wrong_shares_are_refused)
 {
     static const struct {
         const char *share, *message;
@@ -146,7 +140,6 @@ static void wrong_shares_are_refused(void **state)
     struct apapi_record record = usual_record(), back;
     char *line = encode(&record);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct apapi_error err = {""};
         char *bad = NULL;
@@ -160,19 +153,4 @@ static void wrong_shares_are_refused(void **state)
     }
     free(line);
     apapi_record_clear(&record);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_share_comes_back),
-        cmocka_unit_test(a_record_without_a_share_has_no_such_key),
-        cmocka_unit_test(a_share_that_is_not_known_says_why),
-        cmocka_unit_test(an_unknown_uncertainty_is_that_of_the_total),
-        cmocka_unit_test(a_copy_has_the_share),
-        cmocka_unit_test(the_text_of_a_share_is_read_alone),
-        cmocka_unit_test(wrong_shares_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,7 +193,7 @@ static void assert_bins(const char *line, const struct apapi_record *record, siz
     apapi_record_clear(&back);
 }
 
-static void a_usual_line_has_at_most_six_kilobytes(void **state)
+TEST(a_usual_line_has_at_most_six_kilobytes)
 {
     static const struct {
         const char *name;
@@ -203,7 +203,6 @@ static void a_usual_line_has_at_most_six_kilobytes(void **state)
                  {"long names, trouble", true, false, 8192},
                  {"all events of the GPUs", false, true, 18432}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(nodes); i++) {
         struct apapi_record record = node_with_gpus();
         char *line;
@@ -226,11 +225,4 @@ static void a_usual_line_has_at_most_six_kilobytes(void **state)
         assert_round_trip(&record);
         apapi_record_clear(&record);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_usual_line_has_at_most_six_kilobytes)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

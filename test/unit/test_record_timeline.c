@@ -54,7 +54,7 @@ static struct apapi_record there_and_back(const struct apapi_record *record)
     return result;
 }
 
-static void the_energy_survives_for_every_shape(void **state)
+TEST(the_energy_survives_for_every_shape)
 {
     double flat[120], peak[120], faint[3] = {0.001, 0.002, 0.0015}, one[1] = {37.123};
     struct {
@@ -62,7 +62,6 @@ static void the_energy_survives_for_every_shape(void **state)
         size_t count;
     } shapes[] = {{flat, 120}, {peak, 120}, {faint, 3}, {one, 1}};
 
-    (void)state;
     for (size_t i = 0; i < 120; i++) {
         flat[i] = 362.4871;
         peak[i] = i == 60 ? 98765.4321 : 1;
@@ -81,7 +80,7 @@ static void the_energy_survives_for_every_shape(void **state)
     }
 }
 
-static void what_is_not_known_is_null_and_comes_back_unknown(void **state)
+TEST(what_is_not_known_is_null_and_comes_back_unknown)
 {
     const double power_w[] = {100, NAN, 300};
     struct apapi_record record = empty_record(35 * MS), read;
@@ -89,7 +88,6 @@ static void what_is_not_known_is_null_and_comes_back_unknown(void **state)
     struct apapi_error err;
     char *line;
 
-    (void)state;
     draw(&record, APAPI_DOMAIN_GPU, power_w, 3);
     assert_int_equal(apapi_record_encode(&record, &line, &err), 0);
     assert_non_null(strstr(line, "\"timeline\":{\"bin_s\":0.01,\"gpu\":{\"unit_j\":0.001,"
@@ -103,13 +101,12 @@ static void what_is_not_known_is_null_and_comes_back_unknown(void **state)
     apapi_record_clear(&read);
 }
 
-static void a_bin_known_in_part_keeps_its_power(void **state)
+TEST(a_bin_known_in_part_keeps_its_power)
 {
     struct apapi_record record = empty_record(20 * MS), read;
     struct apapi_domain_result *domain = &record.measurement.domains[APAPI_DOMAIN_DRAM];
     struct apapi_timeline_meter meter;
 
-    (void)state;
     domain->measured = true;
     domain->energy_j = 1.5;
     apapi_timeline_meter_init(&meter, 0, 10 * MS);
@@ -121,12 +118,11 @@ static void a_bin_known_in_part_keeps_its_power(void **state)
     apapi_record_clear(&read);
 }
 
-static void domains_inside_others_have_none(void **state)
+TEST(domains_inside_others_have_none)
 {
     const double power_w[] = {100, 200};
     struct apapi_record record = empty_record(20 * MS), read;
 
-    (void)state;
     draw(&record, APAPI_DOMAIN_CORE, power_w, 2);
     read = there_and_back(&record);
     assert_int_equal(read.measurement.domains[APAPI_DOMAIN_CORE].timeline.count, 0);
@@ -134,7 +130,7 @@ static void domains_inside_others_have_none(void **state)
     apapi_record_clear(&read);
 }
 
-static void bad_timelines_are_refused(void **state)
+TEST(bad_timelines_are_refused)
 {
     static const struct {
         const char *timeline, *message;
@@ -155,7 +151,6 @@ static void bad_timelines_are_refused(void **state)
         {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":[5]}}", "not an object"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct apapi_record record;
         struct apapi_error err = {""};
@@ -174,17 +169,4 @@ static void bad_timelines_are_refused(void **state)
             fail_msg("'%s' instead of '%s'", err.text, bad[i].message);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_energy_survives_for_every_shape),
-        cmocka_unit_test(what_is_not_known_is_null_and_comes_back_unknown),
-        cmocka_unit_test(a_bin_known_in_part_keeps_its_power),
-        cmocka_unit_test(domains_inside_others_have_none),
-        cmocka_unit_test(bad_timelines_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

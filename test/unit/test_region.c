@@ -40,11 +40,10 @@ static void nested(void)
     CHECK(apapi_region_end("inner") == 0);
 }
 
-static void test_regions_nest_and_add_up(void **state)
+IN_STEP(regions_nest_and_add_up)
 {
     const struct page_program *page = run_quiet_program(nested);
 
-    (void)state;
     assert_int_equal(page_node_count(page), 4);
     assert_int_equal(count_of_region(page, "outer"), 3);
     assert_int_equal(count_of_region(page, "outer/inner"), 6);
@@ -56,14 +55,13 @@ static void test_regions_nest_and_add_up(void **state)
 }
 
 /* What is in no node is lost: a program's times add up to its life. */
-static void test_own_times_add_up_to_the_threads_life(void **state)
+IN_STEP(own_times_add_up_to_the_threads_life)
 {
     uint64_t before_ns = clock_monotonic_ns();
     const struct page_program *page = run_quiet_program(nested);
     uint64_t all_ns = own_ns(page, "") + own_ns(page, "outer") + own_ns(page, "outer/inner") +
                       own_ns(page, "inner");
 
-    (void)state;
     assert_true(all_ns >= 8900000 && all_ns <= clock_monotonic_ns() - before_ns);
     assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
 }
@@ -83,11 +81,10 @@ static void by_handle(void)
     CHECK(apapi_region_enter(200) == 0 && apapi_region_leave(200) == 0);
 }
 
-static void test_a_handle_is_the_name(void **state)
+IN_STEP(a_handle_is_the_name)
 {
     const struct page_program *page = run_quiet_program(by_handle);
 
-    (void)state;
     assert_int_equal(page_node_count(page), 3);
     assert_int_equal(count_of_region(page, "a/b"), 1000);
 }
@@ -102,11 +99,10 @@ static void not_measured(void)
     CHECK(apapi_region_begin(NULL) == 0 && apapi_region_stop() == 0);
 }
 
-static void test_outside_of_a_measured_step_nothing_happens(void **state)
+IN_STEP(outside_of_a_measured_step_nothing_happens)
 {
     struct finished finished = run_program(not_measured);
 
-    (void)state;
     assert_string_equal(finished.said, "");
     assert_int_equal(finished.status, 0);
     assert_null(finished.page);
@@ -146,24 +142,10 @@ static void figures_without_room(void)
     CHECK(cells == 5000 && other);
 }
 
-static void test_the_last_figure_of_merit_comes_when_there_is_room(void **state)
+IN_STEP(the_last_figure_of_merit_comes_when_there_is_room)
 {
     struct finished finished = run_program(figures_without_room);
 
-    (void)state;
     assert_string_equal(finished.said, "");
     assert_int_equal(finished.status, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_STEP(test_regions_nest_and_add_up),
-        IN_STEP(test_own_times_add_up_to_the_threads_life),
-        IN_STEP(test_a_handle_is_the_name),
-        IN_STEP(test_the_last_figure_of_merit_comes_when_there_is_room),
-        IN_STEP(test_outside_of_a_measured_step_nothing_happens),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,9 +97,8 @@ static void run_well(void (*program)(void))
     run_and_say(program, "");
 }
 
-static void test_output_has_the_energy_of_regions(void **state)
+IN_STEP(output_has_the_energy_of_regions)
 {
-    (void)state;
     run_well(write_output);
 }
 
@@ -117,9 +116,8 @@ static void write_output_without_results(void)
     CHECK(!strstr(text, "ENERGY"));
 }
 
-static void test_energy_that_is_not_known_is_absent(void **state)
+IN_STEP(energy_that_is_not_known_is_absent)
 {
-    (void)state;
     run_well(write_output_without_results);
 }
 
@@ -208,28 +206,14 @@ static void get_values_of_open_regions(void)
     check_finished(3);
 }
 
-static void test_likwid_counts_what_has_ended(void **state)
+IN_STEP(likwid_counts_what_has_ended)
 {
-    (void)state;
     run_and_say(get_values_of_open_regions,
                 "apapi: region \"outer\": begun while it is open: ended first (reported once)\n"
                 "apapi: region \"outer\": ended, but it was not begun: ignored (reported once)\n");
 }
 
-static void test_likwid_gets_the_energy_so_far(void **state)
+IN_STEP(likwid_gets_the_energy_so_far)
 {
-    (void)state;
     run_well(get_values);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_STEP(test_output_has_the_energy_of_regions),
-        IN_STEP(test_energy_that_is_not_known_is_absent),
-        IN_STEP(test_likwid_gets_the_energy_so_far),
-        IN_STEP(test_likwid_counts_what_has_ended),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,11 +38,10 @@ static void end_without_begin(void)
     CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
 }
 
-static void test_an_end_without_begin(void **state)
+IN_STEP(an_end_without_begin)
 {
     const struct page_program *page = run_misuse(end_without_begin, "\"a\": ended, but");
 
-    (void)state;
     assert_int_equal(page->head.misuses, 20);
     assert_int_equal(count_of_region(page, "a"), 1);
 }
@@ -64,11 +63,10 @@ static void begin_twice(void)
     CHECK(apapi_region_begin("b") == 0 && apapi_region_end("b") == 0);
 }
 
-static void test_a_region_in_itself_is_one(void **state)
+IN_STEP(a_region_in_itself_is_one)
 {
     const struct page_program *page = run_misuse(begin_twice, "\"a\": begun while");
 
-    (void)state;
     assert_int_equal(page_node_count(page), 3);
     assert_int_equal(count_of_region(page, "a"), 1);
     assert_int_equal(count_of_region(page, "b"), 1);
@@ -81,11 +79,10 @@ static void end_outer_first(void)
     CHECK(apapi_region_begin("c") == 0 && apapi_region_end("c") == 0);
 }
 
-static void test_an_end_ends_what_is_in_it(void **state)
+IN_STEP(an_end_ends_what_is_in_it)
 {
     const struct page_program *page = run_misuse(end_outer_first, "\"a\": ended while \"b\"");
 
-    (void)state;
     node_of(page, "c");
 }
 
@@ -104,9 +101,8 @@ static void end_in_another_thread(void)
     CHECK(apapi_region_end("a") == 0);
 }
 
-static void test_another_thread_ends_nothing(void **state)
+IN_STEP(another_thread_ends_nothing)
 {
-    (void)state;
     run_misuse(end_in_another_thread, "\"a\": ended in another thread");
 }
 
@@ -126,12 +122,11 @@ static void thread_ends_within(void)
     }
 }
 
-static void test_a_region_ends_with_its_thread(void **state)
+IN_STEP(a_region_ends_with_its_thread)
 {
     const struct page_program *page =
         run_misuse(thread_ends_within, "\"a\": open at the end of its");
 
-    (void)state;
     assert_int_equal(count_of_region(page, "a"), 3);
     assert_int_equal(page_thread_count(page), 1); /* the slot was used again */
     assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
@@ -142,11 +137,10 @@ static void exit_within(void)
     CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
 }
 
-static void test_exit_ends_regions(void **state)
+IN_STEP(exit_ends_regions)
 {
     const struct page_program *page = run_misuse(exit_within, "\"b\": open at the end of the prog");
 
-    (void)state;
     assert_int_equal(page->head.ended, 1);
     assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
 }
@@ -159,11 +153,10 @@ static void exec_within(void)
 }
 
 /* The kernel takes the page away; what the sampler has got remains. */
-static void test_exec_within_a_region_is_seen(void **state)
+IN_STEP(exec_within_a_region_is_seen)
 {
     const struct page_program *page = run_quiet_program(exec_within);
 
-    (void)state;
     assert_int_equal(page->head.ended, 0);
     assert_int_equal(page->slots[0].current, node_of(page, "a"));
 }
@@ -184,12 +177,11 @@ static void fork_within(void)
     CHECK(apapi_region_end("a") == 0);
 }
 
-static void test_a_forked_process_has_its_own_page(void **state)
+IN_STEP(a_forked_process_has_its_own_page)
 {
     struct finished finished = run_program(fork_within);
     const struct page_program *child = take_page();
 
-    (void)state;
     assert_int_equal(finished.status, 0);
     assert_int_equal(times_in(finished.said, "\"a\": ended in a process that was forked"), 1);
     assert_int_equal(times_in(finished.said, "\n"), 1);
@@ -214,11 +206,10 @@ static void fork_quietly(void)
     CHECK(apapi_region_end("a") == 0);
 }
 
-static void test_a_forked_process_without_regions_changes_nothing(void **state)
+IN_STEP(a_forked_process_without_regions_changes_nothing)
 {
     const struct page_program *page = run_quiet_program(fork_quietly);
 
-    (void)state;
     assert_int_equal(page->head.misuses, 0);
     assert_null(take_page());
 }
@@ -238,11 +229,10 @@ static void too_deep(void)
     CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
 }
 
-static void test_too_many_regions_in_each_other(void **state)
+IN_STEP(too_many_regions_in_each_other)
 {
     const struct page_program *page = run_misuse(too_deep, "begun in too many others");
 
-    (void)state;
     assert_int_equal(count_of_region(page, "a"), 1);
 }
 
@@ -253,9 +243,8 @@ static void without_name(void)
     CHECK(apapi_region_read(NULL) == -1 && apapi_region_handle(NULL) == 0);
 }
 
-static void test_no_name(void **state)
+IN_STEP(no_name)
 {
-    (void)state;
     run_misuse(without_name, "without a name");
 }
 
@@ -275,9 +264,8 @@ static void close_everything(void)
     }
 }
 
-static void test_a_program_may_close_all_descriptors(void **state)
+IN_STEP(a_program_may_close_all_descriptors)
 {
-    (void)state;
     run_quiet_program(close_everything);
 }
 
@@ -290,32 +278,11 @@ static void files_are_limited(void)
 }
 
 /* A longer file would be SIGXFSZ. The sampler gets no page. */
-static void test_a_limit_of_file_size_is_kept(void **state)
+IN_STEP(a_limit_of_file_size_is_kept)
 {
     struct finished finished = run_program(files_are_limited);
 
-    (void)state;
     assert_int_equal(finished.status, 0);
     assert_string_equal(finished.said, "");
     assert_null(finished.page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_STEP(test_an_end_without_begin),
-        IN_STEP(test_a_region_in_itself_is_one),
-        IN_STEP(test_an_end_ends_what_is_in_it),
-        IN_STEP(test_another_thread_ends_nothing),
-        IN_STEP(test_a_region_ends_with_its_thread),
-        IN_STEP(test_exit_ends_regions),
-        IN_STEP(test_exec_within_a_region_is_seen),
-        IN_STEP(test_a_forked_process_has_its_own_page),
-        IN_STEP(test_a_forked_process_without_regions_changes_nothing),
-        IN_STEP(test_too_many_regions_in_each_other),
-        IN_STEP(test_no_name),
-        IN_STEP(test_a_program_may_close_all_descriptors),
-        IN_STEP(test_a_limit_of_file_size_is_kept)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

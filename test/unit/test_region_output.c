@@ -103,11 +103,12 @@ static void assert_power(const struct tree_node *region)
     assert_true(fabs(number_in(region, ENERGY) / 1e6 - POWER_W * time_s) < 0.02 * POWER_W * time_s);
 }
 
-static void test_long_regions_have_the_meters_energy(void **state)
+#define METERED(name) TEST_WITH(name, make_metered_step, remove_metered_step)
+
+METERED(long_regions_have_the_meters_energy)
 {
     const struct tree_node *outer, *inner;
 
-    (void)state;
     run_quiet_program(long_regions);
     outer = region_of("0");
     inner = tree_get(tree_get(tree_get(tree_get(file.nodes, "threads"), "0"), "regions"), "1");
@@ -137,11 +138,10 @@ static void assert_fom(const struct tree_node *fom, const char *name, double val
     assert_true(unit ? strcmp(tree_get(fom, "unit")->text, unit) == 0 : !tree_get(fom, "unit"));
 }
 
-static void test_the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too(void **state)
+METERED(the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too)
 {
     const struct tree_node *foms;
 
-    (void)state;
     run_quiet_program(figures_of_merit);
     assert_non_null(region_of("0"));
     foms = tree_get(file.nodes, "foms");
@@ -167,9 +167,8 @@ static void child_of_a_fork(void)
     CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-static void test_a_child_has_no_figures_of_its_parent(void **state)
+METERED(a_child_has_no_figures_of_its_parent)
 {
-    (void)state;
     run_quiet_program(child_of_a_fork);
     assert_non_null(region_of("0"));
     assert_true(tree_get(file.nodes, "foms")->size == 1);
@@ -186,11 +185,10 @@ static void short_regions(void)
 }
 
 /* The meters say nothing about a region between two readings: absent, not 0. */
-static void test_short_regions_have_no_energy_without_the_sampler(void **state)
+METERED(short_regions_have_no_energy_without_the_sampler)
 {
     const struct tree_node *region;
 
-    (void)state;
     run_quiet_program(short_regions);
     region = region_of("0");
     assert_true(number_in(region, "region_count") == 101);
@@ -206,9 +204,8 @@ static void no_output(void)
     short_regions();
 }
 
-static void test_nothing_is_written_unasked(void **state)
+METERED(nothing_is_written_unasked)
 {
-    (void)state;
     run_quiet_program(no_output);
     assert_int_not_equal(access(in_base("papi_hl_output"), F_OK), 0);
 }
@@ -222,13 +219,12 @@ static void answered(void)
     CHECK(apapi_region_end("b") == 0 && apapi_region_end("a") == 0);
 }
 
-static void test_the_samplers_results_are_the_energy(void **state)
+METERED(the_samplers_results_are_the_energy)
 {
     struct finished finished = run_program(answered);
     const struct tree_node *a, *b;
     double a_s, b_s;
 
-    (void)state;
     assert_string_equal(finished.said, "");
     a = region_of("0");
     b = tree_get(tree_get(tree_get(tree_get(file.nodes, "threads"), "0"), "regions"), "1");
@@ -238,19 +234,4 @@ static void test_the_samplers_results_are_the_energy(void **state)
     assert_true(fabs(number_in(a, ENERGY) / 1e6 - 40 * b_s - 20 * a_s) < 1e-4 * b_s + 2e-6);
     assert_null(tree_get(a, "apapi:::DRAM_ENERGY_UJ"));
     free_file();
-}
-
-#define METERED(test) cmocka_unit_test_setup_teardown(test, make_metered_step, remove_metered_step)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        METERED(test_long_regions_have_the_meters_energy),
-        METERED(test_short_regions_have_no_energy_without_the_sampler),
-        METERED(test_the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too),
-        METERED(test_a_child_has_no_figures_of_its_parent),
-        METERED(test_nothing_is_written_unasked),
-        METERED(test_the_samplers_results_are_the_energy)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,10 @@ static int make_valid(void **state)
     return 0;
 }
 
-static void test_foreign_bytes_are_refused(void **state)
+#define PREPARED(name) TEST_WITH(name, make_valid, NULL)
+
+PREPARED(foreign_bytes_are_refused)
 {
-    (void)state;
     assert_null(page_problem(&page));
     page.head.clock = PAGE_CLOCKS;
     assert_non_null(page_problem(&page));
@@ -36,9 +37,8 @@ static void test_foreign_bytes_are_refused(void **state)
     assert_non_null(page_problem(&page));
 }
 
-static void test_counts_stay_in_the_page(void **state)
+PREPARED(counts_stay_in_the_page)
 {
-    (void)state;
     page.head.node_count = UINT32_MAX;
     page.head.thread_count = UINT32_MAX;
     assert_int_equal(page_node_count(&page), PAGE_REST);
@@ -47,11 +47,10 @@ static void test_counts_stay_in_the_page(void **state)
     assert_int_equal(page_node_count(&page), 1);
 }
 
-static void test_a_node_is_in_one_before_it(void **state)
+PREPARED(a_node_is_in_one_before_it)
 {
     struct page_node_copy copy;
 
-    (void)state;
     page.nodes[2].parent = 1;
     assert_true(page_node(&page, 2, &copy));
     assert_int_equal(copy.parent, 1);
@@ -61,11 +60,10 @@ static void test_a_node_is_in_one_before_it(void **state)
     assert_false(page_node(&page, 1, &copy));
 }
 
-static void test_names_are_clean_and_end(void **state)
+PREPARED(names_are_clean_and_end)
 {
     struct page_node_copy copy;
 
-    (void)state;
     memset(page.nodes[1].name, 'x', PAGE_NAME_SIZE);
     assert_true(page_node(&page, 1, &copy));
     assert_int_equal(strlen(copy.name), PAGE_NAME_SIZE - 1);
@@ -74,12 +72,11 @@ static void test_names_are_clean_and_end(void **state)
     assert_string_equal(copy.name, "a?b?[1m?");
 }
 
-static void test_the_time_since_the_last_change_counts(void **state)
+PREPARED(the_time_since_the_last_change_counts)
 {
     struct page_slot *slot = &page.slots[0];
     struct page_slot_copy copy;
 
-    (void)state;
     *slot = (struct page_slot){.sequence = 8, .current = 1, .entered = 1000};
     slot->own[1] = 50;
     slot->own[2] = 7;
@@ -97,21 +94,19 @@ static void test_the_time_since_the_last_change_counts(void **state)
     assert_int_equal(copy.own[1], 50);
 }
 
-static void test_a_thread_stopped_while_it_writes_is_not_read(void **state)
+PREPARED(a_thread_stopped_while_it_writes_is_not_read)
 {
     struct page_slot_copy copy;
 
-    (void)state;
     page.slots[0].sequence = 9;
     assert_false(page_slot(&page, 0, 3, 1200, &copy));
 }
 
-static void test_a_row_of_results_is_read_as_it_was_written(void **state)
+PREPARED(a_row_of_results_is_read_as_it_was_written)
 {
     static struct page_results results;
     struct page_result figures = {.method = 2, .power_w = {0, 40.5}}, copy;
 
-    (void)state;
     page_results_init(&results);
     assert_true(page_results_valid(&results));
     assert_false(page_results_valid((const void *)&page));
@@ -122,18 +117,4 @@ static void test_a_row_of_results_is_read_as_it_was_written(void **state)
     assert_true(copy.power_w[1] == 40.5);
     results.nodes[4].sequence++;
     assert_false(page_result_read(&results.nodes[4], &copy));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_foreign_bytes_are_refused, make_valid),
-        cmocka_unit_test_setup(test_counts_stay_in_the_page, make_valid),
-        cmocka_unit_test_setup(test_a_node_is_in_one_before_it, make_valid),
-        cmocka_unit_test_setup(test_names_are_clean_and_end, make_valid),
-        cmocka_unit_test_setup(test_the_time_since_the_last_change_counts, make_valid),
-        cmocka_unit_test_setup(test_a_thread_stopped_while_it_writes_is_not_read, make_valid),
-        cmocka_unit_test_setup(test_a_row_of_results_is_read_as_it_was_written, make_valid)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,11 +36,10 @@ static void many_threads(void)
     }
 }
 
-static void test_the_first_call_comes_from_many_threads_at_once(void **state)
+IN_STEP(the_first_call_comes_from_many_threads_at_once)
 {
     const struct page_program *page = run_quiet_program(many_threads);
 
-    (void)state;
     assert_int_equal(page_node_count(page), 4);
     assert_int_equal(count_of_region(page, "outer"), THREADS * PASSES);
     assert_int_equal(count_of_region(page, "outer/odd"), THREADS * PASSES / 2);
@@ -72,11 +71,10 @@ static void too_many_threads(void)
     }
 }
 
-static void test_threads_beyond_the_page_are_counted(void **state)
+IN_STEP(threads_beyond_the_page_are_counted)
 {
     const struct page_program *page = run_quiet_program(too_many_threads);
 
-    (void)state;
     assert_int_equal(page->head.threads_lost, 5);
     assert_int_equal(count_of_region(page, "a"), PAGE_THREADS);
 }
@@ -91,12 +89,11 @@ static void many_names(void)
     }
 }
 
-static void test_names_are_bounded_and_counted(void **state)
+IN_STEP(names_are_bounded_and_counted)
 {
     const struct page_program *page = run_quiet_program(many_names);
     uint64_t rest = page_slot_count(page, 0, PAGE_REST);
 
-    (void)state;
     assert_int_equal(page_node_count(page), PAGE_REST);
     assert_int_equal(count_of_region(page, "name 0"), 1);
     assert_int_equal(rest, NAMES - (PAGE_REST - 1));
@@ -121,11 +118,10 @@ static void names_of_any_bytes(void)
     CHECK(apapi_region_begin(buffer) == 0 && apapi_region_end(buffer) == 0);
 }
 
-static void test_names_are_escaped_and_shortened(void **state)
+IN_STEP(names_are_escaped_and_shortened)
 {
     const struct page_program *page = run_quiet_program(names_of_any_bytes);
 
-    (void)state;
     assert_int_equal(page_node_count(page), 7);
     assert_string_equal(page->nodes[1].name, "\"\"");
     assert_string_equal(page->nodes[2].name, "a\\x2Fb\\x5C\\x0A\\xFF\xc3\xa4");
@@ -148,22 +144,10 @@ static void many_calls(void)
     }
 }
 
-static void test_ten_million_calls(void **state)
+IN_STEP(ten_million_calls)
 {
     const struct page_program *page = run_quiet_program(many_calls);
 
-    (void)state;
     assert_int_equal(count_of_region(page, "a"), CALLS / 4);
     assert_int_equal(count_of_region(page, "a/b"), CALLS / 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {IN_STEP(test_the_first_call_comes_from_many_threads_at_once),
-                                       IN_STEP(test_threads_beyond_the_page_are_counted),
-                                       IN_STEP(test_names_are_bounded_and_counted),
-                                       IN_STEP(test_names_are_escaped_and_shortened),
-                                       IN_STEP(test_ten_million_calls)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

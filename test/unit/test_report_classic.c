@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report_fixture.h"
 
-static void the_layout_of_the_original(void **state)
+RUNS(the_layout_of_the_original, 1)
 {
-    (void)state;
     fixture_write(report_classic);
     assert_string_equal(
         written, "ATIME: Program: ./a.out -x a\"b \n"
@@ -41,7 +40,7 @@ static void the_layout_of_the_original(void **state)
                  "ATIME: done\n");
 }
 
-static void the_newest_value_stands_as_its_type_wants(void **state)
+RUNS(the_newest_value_stands_as_its_type_wants, 1)
 {
     static const struct {
         enum apapi_type type;
@@ -56,7 +55,6 @@ static void the_newest_value_stands_as_its_type_wants(void **state)
     };
     struct apapi_event_result *result = fixture_event(0);
 
-    (void)state;
     result->values[0].factor = 1;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         result->event.type = cases[i].type;
@@ -66,11 +64,10 @@ static void the_newest_value_stands_as_its_type_wants(void **state)
     }
 }
 
-static void what_no_definition_names_is_shown_all_the_same(void **state)
+RUNS(what_no_definition_names_is_shown_all_the_same, 1)
 {
     struct apapi_event_result *result = fixture_event(0);
 
-    (void)state;
     result->values[0].shown = 0;
     result->values[1].shown = 0;
     fixture_write(report_classic);
@@ -84,33 +81,18 @@ static void what_no_definition_names_is_shown_all_the_same(void **state)
     assert_says(" -\n  count J 1.000000\n    acc:                200.0\n\n");
 }
 
-static void what_is_estimated_is_marked(void **state)
+RUNS(what_is_estimated_is_marked, 1)
 {
-    (void)state;
     fixture_event(0)->event.estimated = true;
     fixture_write(report_classic);
     assert_says("\nrapl:::PACKAGE_ENERGY:PACKAGE0(estimated) 10500000\n  energy Ws ");
     assert_says("\ncoretemp:::hwmon0,temp1 -\n");
 }
 
-static void each_run_is_printed(void **state)
+RUNS(each_run_is_printed, 3)
 {
-    (void)state;
     fixture_write(report_classic);
     assert_says("ATIME: exit status 3\n");
     assert_says("ATIME: killed by signal 9\n");
     assert_says("    acc:                600.0\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RUNS(1, the_layout_of_the_original),
-        RUNS(1, the_newest_value_stands_as_its_type_wants),
-        RUNS(1, what_no_definition_names_is_shown_all_the_same),
-        RUNS(1, what_is_estimated_is_marked),
-        RUNS(3, each_run_is_printed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 
 #define COLUMNS 27
 
-static void one_run(void **state)
+RUNS(one_run, 1)
 {
-    (void)state;
     fixture_write(report_csv);
     assert_string_equal(
         written,
@@ -41,11 +40,10 @@ static size_t count_columns(const char *line)
     return columns;
 }
 
-static void each_line_of_each_run_has_all_columns(void **state)
+RUNS(each_line_of_each_run_has_all_columns, 3)
 {
     struct apapi_event *event = &report.runs[1].record.measurement.components[0].events[0].event;
 
-    (void)state;
     strcpy(event->name, "a\"b,\n");
     event->name[4] = ' ';
     fixture_write(report_csv);
@@ -57,25 +55,23 @@ static void each_line_of_each_run_has_all_columns(void **state)
     }
 }
 
-static void counters_that_are_no_energy_have_a_rate(void **state)
+RUNS(counters_that_are_no_energy_have_a_rate, 1)
 {
     struct apapi_event *event = &fixture_event(1)->event;
 
-    (void)state;
     event->kind = APAPI_KIND_COUNT;
     event->accumulates = true;
     fixture_write(report_csv);
     assert_says(",count,C,,,C/s,-40.5,");
 }
 
-static void what_was_crossed_has_rows(void **state)
+RUNS(what_was_crossed_has_rows, 1)
 {
     static struct apapi_crossing crossings[2] = {
         {"total >= 5J", 0, 5, "J", 1, "log", ""},
         {"total every 1J", 0, 4, "J", 4, "log, stamp", ""}};
     struct apapi_record *record = &report.runs[0].record;
 
-    (void)state;
     crossings[0].unix_ns = record->measurement.start_unix_ns + 1500000000;
     crossings[1].unix_ns = record->measurement.start_unix_ns + 2000000000;
     record->crossing = crossings;
@@ -89,9 +85,8 @@ static void what_was_crossed_has_rows(void **state)
                 "1,crossings,total every 1J,,,,4,,,");
 }
 
-static void what_is_estimated_is_marked(void **state)
+RUNS(what_is_estimated_is_marked, 1)
 {
-    (void)state;
     fixture_event(0)->event.estimated = true;
     fixture_write(report_csv);
     assert_says("2,21,0,1,0,0,0,0,sysfs powercap,1,,,,0\n1,value0,");
@@ -100,20 +95,18 @@ static void what_is_estimated_is_marked(void **state)
     assert_says(",PAPI,0,,,,0\n");
 }
 
-static void a_process_that_ran_already_has_its_elapsed_time_only(void **state)
+RUNS(a_process_that_ran_already_has_its_elapsed_time_only, 1)
 {
-    (void)state;
     report.program = NULL;
     fixture_write(report_csv);
     assert_says("missing_domains,rough\n1,program,elapsed,,,s,2,,,,,,,,,,,,,,,,0,,,,\n"
                 "1,domain,package,");
 }
 
-static void what_is_not_covered_stands_beside_the_energy(void **state)
+RUNS(what_is_not_covered_stands_beside_the_energy, 1)
 {
     struct apapi_measurement *m = &report.runs[0].record.measurement;
 
-    (void)state;
     m->domains[APAPI_DOMAIN_PACKAGE].covered = 0.83;
     m->domains[APAPI_DOMAIN_PACKAGE].rest_j = 40.964;
     m->unknown_domains = 1U << APAPI_DOMAIN_DRAM | 1U << APAPI_DOMAIN_PSYS;
@@ -121,19 +114,4 @@ static void what_is_not_covered_stands_beside_the_energy(void **state)
     assert_says(
         "\n1,domain,package,package,energy,J,200,0.25,W,90,100,118,120,,,,,,,,,,0,0.83,"
         "40.964,,\n1,total,total,,energy,J,200,0.25,W,,100,,,2,,,,,,,,,0,0.83,40.964,dram,\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RUNS(1, one_run),
-        RUNS(3, each_line_of_each_run_has_all_columns),
-        RUNS(1, counters_that_are_no_energy_have_a_rate),
-        RUNS(1, what_is_estimated_is_marked),
-        RUNS(1, what_was_crossed_has_rows),
-        RUNS(1, what_is_not_covered_stands_beside_the_energy),
-        RUNS(1, a_process_that_ran_already_has_its_elapsed_time_only),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,10 @@ static json_t *parse(void)
 }
 
 /* One run is a record that readers of records can read. */
-static void one_run_is_a_record(void **state)
+RUNS(one_run_is_a_record, 1)
 {
     struct apapi_record record;
 
-    (void)state;
     fixture_write(report_json);
     assert_int_equal(apapi_record_decode(written, strlen(written), &record, NULL), 0);
     assert_string_equal(record.id.name, "a.out");
@@ -31,9 +30,8 @@ static void one_run_is_a_record(void **state)
     apapi_record_clear(&record);
 }
 
-static void values_are_there_where_a_definition_wants_them(void **state)
+RUNS(values_are_there_where_a_definition_wants_them, 1)
 {
-    (void)state;
     fixture_write(report_json);
     assert_says("\"samples\":21,\"wraps\":1,\"value0\":{\"type\":\"energy\",\"unit\":\"Ws\","
                 "\"acc\":200.0},\"value1\":{\"type\":\"power\",\"unit\":\"W\",\"min\":90.0,"
@@ -62,11 +60,10 @@ static const json_t *first_event(const json_t *root, size_t component)
     return json_array_get(events, 0);
 }
 
-static void what_is_estimated_is_marked(void **state)
+RUNS(what_is_estimated_is_marked, 1)
 {
     json_t *root;
 
-    (void)state;
     fixture_event(0)->event.estimated = true;
     root = parse();
     assert_true(json_is_true(json_object_get(first_event(root, 0), "estimated")));
@@ -75,14 +72,13 @@ static void what_is_estimated_is_marked(void **state)
     json_decref(root);
 }
 
-static void several_runs_have_statistics(void **state)
+RUNS(several_runs_have_statistics, 3)
 {
     json_t *root = parse();
     const json_t *statistics = json_object_get(root, "statistics");
     const json_t *domains = json_object_get(statistics, "domains");
     const json_t *package = json_object_get(domains, "package");
 
-    (void)state;
     assert_int_equal(json_integer_value(json_object_get(root, "apapi")), 1);
     assert_int_equal(json_array_size(json_object_get(root, "runs")), 3);
     assert_spread(statistics, "elapsed_s", 4, 2);
@@ -94,11 +90,10 @@ static void several_runs_have_statistics(void **state)
     json_decref(root);
 }
 
-static void what_one_run_does_not_know_is_left_out(void **state)
+RUNS(what_one_run_does_not_know_is_left_out, 2)
 {
     json_t *root;
 
-    (void)state;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
     root = parse();
     assert_spread(json_object_get(json_object_get(root, "statistics"), "total"), "energy_j", 200,
@@ -110,45 +105,26 @@ static void what_one_run_does_not_know_is_left_out(void **state)
     json_decref(root);
 }
 
-static void a_signal_is_reported(void **state)
+RUNS(a_signal_is_reported, 3)
 {
-    (void)state;
     fixture_write(report_json);
     assert_says(",\"exit_status\":3}");
     assert_says(",\"signal\":9}");
 }
 
-static void a_process_that_ran_already(void **state)
+RUNS(a_process_that_ran_already, 1)
 {
-    (void)state;
     report.program = NULL;
     report.pid = 4711;
     fixture_write(report_json);
     assert_says("\"program\":{\"pid\":4711,\"elapsed_s\":2.0}}");
 }
 
-static void arguments_that_are_no_text(void **state)
+RUNS(arguments_that_are_no_text, 1)
 {
     char *odd[] = {(char[]){"p"}, (char[]){"\xFF\x01\xC3\xBC"}, NULL};
 
-    (void)state;
     report.program = odd;
     fixture_write(report_json);
     assert_says("[\"p\",\"?\\u0001\xC3\xBC\"]");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RUNS(1, one_run_is_a_record),
-        RUNS(1, values_are_there_where_a_definition_wants_them),
-        RUNS(1, what_is_estimated_is_marked),
-        RUNS(3, several_runs_have_statistics),
-        RUNS(2, what_one_run_does_not_know_is_left_out),
-        RUNS(3, a_signal_is_reported),
-        RUNS(1, a_process_that_ran_already),
-        RUNS(1, arguments_that_are_no_text),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

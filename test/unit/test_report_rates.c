@@ -27,7 +27,7 @@ static struct rates plain_rates(const char *co2, const char *pue)
     return rates;
 }
 
-static void energy_is_weighed_by_the_hours_of_its_time(void **state)
+TEST(energy_is_weighed_by_the_hours_of_its_time)
 {
     static const struct {
         const char *co2, *pue;
@@ -45,7 +45,6 @@ static void energy_is_weighed_by_the_hours_of_its_time(void **state)
         {"0-12:100,12-24:300", "1", 700, 0, 100},  /* no time at all: that moment */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct rates rates = plain_rates(cases[i].co2, cases[i].pue);
         int64_t from_ns = MIDNIGHT + cases[i].from_min * 60 * S;
@@ -58,24 +57,22 @@ static void energy_is_weighed_by_the_hours_of_its_time(void **state)
     }
 }
 
-static void what_is_not_known_stays_unknown(void **state)
+TEST(what_is_not_known_stays_unknown)
 {
     struct rates rates = plain_rates("250", "1");
 
-    (void)state;
     assert_true(isnan(rates_apply(&rates, rates.co2_g_per_kwh, NAN, 0, HOUR)));
     rates.co2_g_per_kwh[0] = NAN;
     assert_true(isnan(rates_apply(&rates, rates.co2_g_per_kwh, KWH_J, MIDNIGHT, MIDNIGHT + HOUR)));
 }
 
-static void bad_tables_are_refused_and_change_nothing(void **state)
+TEST(bad_tables_are_refused_and_change_nothing)
 {
     static const char *const cases[] = {
         "",      "x",       "-1",      "1 2",   "nan",     "inf",     "1e999",
         "0-6:1", "0-25:1",  "6-6:1",   "0-24",  "0-24:",   "0-24:1,", "0-24:-1",
         "-24:1", "0--24:1", "0-24:1x", "a-b:1", "0-24 :1", ":",       "0-12:1,11-24:1"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double hours[RATES_HOURS] = {42};
         struct apapi_error err;
@@ -87,12 +84,11 @@ static void bad_tables_are_refused_and_change_nothing(void **state)
     }
 }
 
-static void pool_gives_each_text_one_number(void **state)
+TEST(pool_gives_each_text_one_number)
 {
     struct pool pool = {0};
     char text[32];
 
-    (void)state;
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < 10000; i++) {
             snprintf(text, sizeof text, "text %u", i);
@@ -107,12 +103,11 @@ static void pool_gives_each_text_one_number(void **state)
 }
 
 /* A new column needs its row of the table alone. */
-static void of_a_row_without_anything_all_columns_are_blank(void **state)
+TEST(of_a_row_without_anything_all_columns_are_blank)
 {
     const struct report_row row = report_row_empty();
     const struct report_field *field;
 
-    (void)state;
     for (size_t i = 0; (field = report_field_at(i)); i++) {
         const char *text = report_field_string(field, &row);
 
@@ -126,14 +121,6 @@ static void of_a_row_without_anything_all_columns_are_blank(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(energy_is_weighed_by_the_hours_of_its_time),
-        cmocka_unit_test(what_is_not_known_stays_unknown),
-        cmocka_unit_test(bad_tables_are_refused_and_change_nothing),
-        cmocka_unit_test(pool_gives_each_text_one_number),
-        cmocka_unit_test(of_a_row_without_anything_all_columns_are_blank),
-    };
-
     setenv("TZ", "UTC", 1); // NOLINT(concurrency-mt-unsafe): the only thread
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

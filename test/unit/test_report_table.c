@@ -2,9 +2,8 @@
 #include "base/text.h"
 #include "report_fixture.h"
 
-static void one_run(void **state)
+RUNS(one_run, 1)
 {
-    (void)state;
     fixture_write(report_table);
     assert_string_equal(
         written,
@@ -20,7 +19,7 @@ static void one_run(void **state)
         "  elapsed 2.000 s   user 1.500 s   system 0.250 s   peak memory 12.3 MiB\n");
 }
 
-static void how_it_ended_is_reported_if_it_failed(void **state)
+RUNS(how_it_ended_is_reported_if_it_failed, 1)
 {
     static const struct {
         int status;
@@ -29,7 +28,6 @@ static void how_it_ended_is_reported_if_it_failed(void **state)
                  {9, "peak memory 12.3 MiB\n  killed by signal 9 (Killed)\n"},
                  {0, "peak memory 12.3 MiB\n"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         report.runs[0].end.status = cases[i].status;
         fixture_write(report_table);
@@ -37,9 +35,8 @@ static void how_it_ended_is_reported_if_it_failed(void **state)
     }
 }
 
-static void more_is_reported_when_asked(void **state)
+RUNS(more_is_reported_when_asked, 1)
 {
-    (void)state;
     report.verbose = true;
     report.runs[0].record.measurement.cpu_ns = 1230000;
     fixture_write(report_table);
@@ -55,9 +52,8 @@ static void more_is_reported_when_asked(void **state)
     assert_says("\n  the sampling thread used 1.23 ms of CPU time (0.061 %)\n");
 }
 
-static void several_runs(void **state)
+RUNS(several_runs, 3)
 {
-    (void)state;
     fixture_write(report_table);
     assert_string_equal(written,
                         "apapi: \"a.out\"  3 runs  rapl (sysfs powercap)  coretemp (PAPI)\n"
@@ -73,9 +69,8 @@ static void several_runs(void **state)
                         "  run 3: killed by signal 9 (Killed)\n");
 }
 
-static void runs_that_were_not_made_and_domains_that_were_not_measured(void **state)
+RUNS(runs_that_were_not_made_and_domains_that_were_not_measured, 3)
 {
-    (void)state;
     report.runs_wanted = 5;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PSYS] = (struct apapi_domain_result){
@@ -93,9 +88,8 @@ static void runs_that_were_not_made_and_domains_that_were_not_measured(void **st
 }
 
 /* The second run's package has not moved: its total is that of the memory alone. */
-static void totals_of_runs_that_lack_a_domain_do_not_count(void **state)
+RUNS(totals_of_runs_that_lack_a_domain_do_not_count, 3)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         report.runs[i].record.measurement.domains[APAPI_DOMAIN_DRAM] = (struct apapi_domain_result){
             .measured = true, .energy_j = 10, .power_w = {NAN, 5, NAN, NAN}, .covered = 0.9};
@@ -109,9 +103,8 @@ static void totals_of_runs_that_lack_a_domain_do_not_count(void **state)
         "  dram: energy of the covered 70.0 % in the worst run\n");
 }
 
-static void runs_say_in_how_many_of_them_a_counter_did_not_move(void **state)
+RUNS(runs_say_in_how_many_of_them_a_counter_did_not_move, 3)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         report.runs[i].record.measurement.components[0].events[0].still = true;
     }
@@ -124,9 +117,8 @@ static void runs_say_in_how_many_of_them_a_counter_did_not_move(void **state)
     assert_says(" did not move in 3 of 3 runs, not\n    counted\n  elapsed ");
 }
 
-static void a_total_of_runs_says_what_none_of_them_knows(void **state)
+RUNS(a_total_of_runs_says_what_none_of_them_knows, 3)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         report.runs[i].record.measurement.unknown_domains = 1U << APAPI_DOMAIN_DRAM;
     }
@@ -138,47 +130,25 @@ static void a_total_of_runs_says_what_none_of_them_knows(void **state)
     assert_null(strstr(written, "covered"));
 }
 
-static void small_deviations_keep_two_digits(void **state)
+RUNS(small_deviations_keep_two_digits, 2)
 {
-    (void)state;
     apapi_record_clear(&report.runs[1].record);
     fixture_fill(&report.runs[1], 1.00001, 0);
     fixture_write(report_table);
     assert_says("200.0010 ± 0.0014 J");
 }
 
-static void one_of_several_runs_is_a_plain_table(void **state)
+RUNS(one_of_several_runs_is_a_plain_table, 1)
 {
-    (void)state;
     report.runs_wanted = 5;
     fixture_write(report_table);
     assert_says("apapi: \"a.out\"  2.000 s  rapl");
 }
 
-static void a_process_that_ran_already_has_no_cpu_time(void **state)
+RUNS(a_process_that_ran_already_has_no_cpu_time, 1)
 {
-    (void)state;
     report.program = NULL;
     fixture_write(report_table);
     assert_says("apapi: \"a.out\"  2.000 s  rapl");
     assert_null(strstr(written, "user"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RUNS(1, one_run),
-        RUNS(1, how_it_ended_is_reported_if_it_failed),
-        RUNS(1, more_is_reported_when_asked),
-        RUNS(3, several_runs),
-        RUNS(3, runs_that_were_not_made_and_domains_that_were_not_measured),
-        RUNS(3, totals_of_runs_that_lack_a_domain_do_not_count),
-        RUNS(3, runs_say_in_how_many_of_them_a_counter_did_not_move),
-        RUNS(3, a_total_of_runs_says_what_none_of_them_knows),
-        RUNS(2, small_deviations_keep_two_digits),
-        RUNS(1, one_of_several_runs_is_a_plain_table),
-        RUNS(1, a_process_that_ran_already_has_no_cpu_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

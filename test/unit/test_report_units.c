@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "report_fixture.h"
 
-static void short_times(void **state)
+TEST(short_times)
 {
     static const struct {
         double seconds;
@@ -21,7 +21,6 @@ static void short_times(void **state)
                  {-1, "-"},
                  {INFINITY, "-"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[UNITS_SIZE];
 
@@ -30,7 +29,7 @@ static void short_times(void **state)
     }
 }
 
-static void memory(void **state)
+TEST(memory)
 {
     static const struct {
         uint64_t bytes;
@@ -44,7 +43,6 @@ static void memory(void **state)
                  {UINT64_C(5) << 40, "5.0 TiB"},
                  {UINT64_MAX, "16.0 EiB"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[UNITS_SIZE];
 
@@ -74,9 +72,8 @@ static void write_table(size_t nodes)
     apapi_merge_destroy(merge);
 }
 
-static void several_nodes_have_no_common_percentile(void **state)
+RUNS(several_nodes_have_no_common_percentile, 2)
 {
-    (void)state;
     write_table(2);
     assert_null(strstr(written, "p95"));
     assert_null(strstr(written, "uncertainty"));
@@ -86,11 +83,10 @@ static void several_nodes_have_no_common_percentile(void **state)
     assert_says("p95\n");
 }
 
-static void nothing_measured_has_no_uncertainty(void **state)
+RUNS(nothing_measured_has_no_uncertainty, 1)
 {
     struct apapi_measurement *m = &report.runs[0].record.measurement;
 
-    (void)state;
     m->domains[APAPI_DOMAIN_PACKAGE].measured = false;
     write_table(1);
     assert_null(strstr(written, "uncertainty"));
@@ -100,16 +96,4 @@ static void nothing_measured_has_no_uncertainty(void **state)
     write_table(1);
     assert_says("\n  uncertainty of the total 0.12 J: the");
     assert_says(" of CPU time\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_times),
-        cmocka_unit_test(memory),
-        RUNS(2, several_nodes_have_no_common_percentile),
-        RUNS(1, nothing_measured_has_no_uncertainty),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static uint64_t fail_for(struct component *component, uint64_t length_ns, uint64
     }
 }
 
-static void test_attempts_are_few_and_not_late(void **state)
+TEST(attempts_are_few_and_not_late)
 {
     static const struct {
         uint64_t interval_ns, length_ns, attempts_max;
@@ -45,7 +45,6 @@ static void test_attempts_are_few_and_not_late(void **state)
         {100 * SECOND, DAY, 865},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct component component = {.interval_ns = cases[i].interval_ns};
         uint64_t attempts;
@@ -64,12 +63,11 @@ static void test_attempts_are_few_and_not_late(void **state)
     }
 }
 
-static void test_pauses_double(void **state)
+TEST(pauses_double)
 {
     static const uint64_t pauses_s[] = {1, 2, 4, 8, 16, 32, 60, 60, 60};
     struct retry retry = {0};
 
-    (void)state;
     retry_good(&retry, BEGIN);
     for (size_t i = 0; i < COUNT_OF(pauses_s); i++) {
         retry_failed(&retry, SECOND, BEGIN);
@@ -79,11 +77,10 @@ static void test_pauses_double(void **state)
     assert_int_equal(retry.pause_ns, 0);
 }
 
-static void test_an_attempt_made_twice_counts_once(void **state)
+TEST(an_attempt_made_twice_counts_once)
 {
     struct retry retry = {0};
 
-    (void)state;
     retry_good(&retry, BEGIN);
     for (uint64_t pause_s = 1; pause_s <= 32; pause_s *= 2) {
         retry_failed(&retry, SECOND, BEGIN);
@@ -96,11 +93,10 @@ static void test_an_attempt_made_twice_counts_once(void **state)
 }
 
 /* One failure is no reason, however long the interval is, nor are many in a short time. */
-static void test_a_source_is_reopened_after_a_second(void **state)
+TEST(a_source_is_reopened_after_a_second)
 {
     struct retry retry = {0};
 
-    (void)state;
     retry_good(&retry, BEGIN);
     retry_failed(&retry, 10 * SECOND, BEGIN + 10 * SECOND);
     assert_false(retry_wants_reopening(&retry));
@@ -115,11 +111,10 @@ static void test_a_source_is_reopened_after_a_second(void **state)
     assert_true(retry_wants_reopening(&retry));
 }
 
-static void test_outages_add_up(void **state)
+TEST(outages_add_up)
 {
     struct retry retry = {0};
 
-    (void)state;
     retry_failed(&retry, SECOND, BEGIN); /* from the first on */
     retry_failed(&retry, SECOND, BEGIN + SECOND);
     assert_int_equal(retry_outage_ns(&retry), SECOND);
@@ -130,17 +125,4 @@ static void test_outages_add_up(void **state)
     retry_failed(&retry, SECOND, BEGIN + 5 * SECOND);
     assert_int_equal(retry.outages, 2);
     assert_int_equal(retry_outage_ns(&retry), 4 * SECOND);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attempts_are_few_and_not_late),
-        cmocka_unit_test(test_pauses_double),
-        cmocka_unit_test(test_an_attempt_made_twice_counts_once),
-        cmocka_unit_test(test_a_source_is_reopened_after_a_second),
-        cmocka_unit_test(test_outages_add_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,26 +49,23 @@ static bool often_read_is_rough(uint64_t readings, double w)
 }
 
 /* No package uses 2 kW: 2 J in the last update are 1 % of what it uses in 2 s. */
-static void test_the_last_update_of_a_short_run(void **state)
+TEST(the_last_update_of_a_short_run)
 {
-    (void)state;
     assert_true(often_read_is_rough(180, 100));
     assert_false(often_read_is_rough(200, 100));
     assert_in_range(result.uncertainty_j * 1e6, UPDATE_J * 1e6, UPDATE_J * 1e6 + 2);
 }
 
 /* No device uses 30 times its mean power: 20 W, 0.6 J in an update, 3 s. */
-static void test_a_device_that_uses_little(void **state)
+TEST(a_device_that_uses_little)
 {
-    (void)state;
     assert_true(often_read_is_rough(280, 20));
     assert_false(often_read_is_rough(300, 20));
 }
 
 /* However long it was. */
-static void test_a_few_readings(void **state)
+TEST(a_few_readings)
 {
-    (void)state;
     for (uint64_t last = 29; last <= 30; last++) {
         apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
         for (uint64_t i = 0; i <= last; i++) {
@@ -79,9 +76,8 @@ static void test_a_few_readings(void **state)
 }
 
 /* The last tick has a tenth of the energy of all others: what it may lack is uncertain. */
-static void test_a_counter_that_may_have_stopped(void **state)
+TEST(a_counter_that_may_have_stopped)
 {
-    (void)state;
     assert_true(counter_is_rough(30, 1));
     assert_true(result.uncertainty_j > 8 && result.uncertainty_j < 10);
     assert_false(counter_is_rough(30, 9.95));
@@ -89,9 +85,8 @@ static void test_a_counter_that_may_have_stopped(void **state)
 }
 
 /* Another one has as little: that is the program. In a short run it is said to be rough. */
-static void test_a_low_power_that_was_there_before(void **state)
+TEST(a_low_power_that_was_there_before)
 {
-    (void)state;
     for (uint64_t ticks = 40; ticks <= 200; ticks += 160) {
         double energy_j = 0;
 
@@ -105,9 +100,8 @@ static void test_a_low_power_that_was_there_before(void **state)
 }
 
 /* What the last tick may lack includes the update that the last reading does not show yet. */
-static void test_a_counter_that_stopped_lacks_its_last_update_too(void **state)
+TEST(a_counter_that_stopped_lacks_its_last_update_too)
 {
-    (void)state;
     for (double last_j = 2.15; last_j < 2.4; last_j += 0.15) {
         double energy_j = 0;
 
@@ -122,9 +116,8 @@ static void test_a_counter_that_stopped_lacks_its_last_update_too(void **state)
 
 /* What was seen before says nothing of a power that has just changed, unless it was seen for long.
  */
-static void test_a_last_move_like_none_before(void **state)
+TEST(a_last_move_like_none_before)
 {
-    (void)state;
     assert_false(counter_is_rough(40, 10.05));
     assert_true(counter_is_rough(40, 10.2));
     assert_true(counter_is_rough(40, 9.8));
@@ -133,9 +126,8 @@ static void test_a_last_move_like_none_before(void **state)
 
 /* It may have risen in the last tenth of the interval, and the last update has 10 J / (100 / 10).
  */
-static void test_power_that_rises_in_the_last_interval(void **state)
+TEST(power_that_rises_in_the_last_interval)
 {
-    (void)state;
     counter_is_rough(120, 20);
     assert_near(result.uncertainty_j, 1 + 1e-6);
     counter_is_rough(120, 10);
@@ -159,27 +151,24 @@ static double after_a_probe_j(double excess_j)
     return result.uncertainty_j;
 }
 
-static void test_power_that_rises_after_the_last_probe(void **state)
+TEST(power_that_rises_after_the_last_probe)
 {
-    (void)state;
     assert_near(after_a_probe_j(0), 0.01);
     assert_near(after_a_probe_j(0.5), 0.25 + 1e-6); /* 20 updates: ten of them have it all */
 }
 
-static void test_time_that_is_not_covered(void **state)
+TEST(time_that_is_not_covered)
 {
     const struct apapi_span late = {.late_ns = 500 * MS, .elapsed_ns = 300 * TICK_NS};
 
-    (void)state;
     assert_false(counter_is_rough(300, 10));
     apapi_meter_finish(&meter, &late, &result);
     assert_int_equal(result.incidents.rough, 1);
 }
 
 /* At 2 kW it wraps every 131 s: 300 s without a reading may hide two wraps. */
-static void test_wraps_that_may_hide(void **state)
+TEST(wraps_that_may_hide)
 {
-    (void)state;
     counter_is_rough(100, 10);
     assert_true(result.uncertainty_j < 2 * UPDATE_J);
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
@@ -207,9 +196,8 @@ static bool gauge_is_rough(uint64_t ticks, double other_w)
     return is_rough_after(ticks);
 }
 
-static void test_a_gauge(void **state)
+TEST(a_gauge)
 {
-    (void)state;
     assert_true(gauge_is_rough(200, 100));
     assert_false(gauge_is_rough(201, 100));
     assert_true(gauge_is_rough(300, 150)); /* it changes too much between readings */
@@ -217,11 +205,10 @@ static void test_a_gauge(void **state)
     assert_false(gauge_is_rough(30000, 150));
 }
 
-static void test_what_has_no_uncertainty(void **state)
+TEST(what_has_no_uncertainty)
 {
     struct apapi_event event = fake_energy_event;
 
-    (void)state;
     event.estimated = true;
     apapi_meter_init(&meter, &event, TICK_NS, NULL);
     feed(0, 0);
@@ -233,25 +220,4 @@ static void test_what_has_no_uncertainty(void **state)
     feed(1, 1);
     assert_false(is_rough_after(1)); /* nothing is known of it */
     assert_true(isnan(result.total));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_last_update_of_a_short_run),
-        cmocka_unit_test(test_a_device_that_uses_little),
-        cmocka_unit_test(test_a_few_readings),
-        cmocka_unit_test(test_a_counter_that_may_have_stopped),
-        cmocka_unit_test(test_a_low_power_that_was_there_before),
-        cmocka_unit_test(test_a_counter_that_stopped_lacks_its_last_update_too),
-        cmocka_unit_test(test_a_last_move_like_none_before),
-        cmocka_unit_test(test_power_that_rises_in_the_last_interval),
-        cmocka_unit_test(test_power_that_rises_after_the_last_probe),
-        cmocka_unit_test(test_time_that_is_not_covered),
-        cmocka_unit_test(test_wraps_that_may_hide),
-        cmocka_unit_test(test_a_gauge),
-        cmocka_unit_test(test_what_has_no_uncertainty),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,12 +36,20 @@ static int read_line(int fd, char text[1024])
     return got > 0;
 }
 
-static void test_a_line(void **state)
+static int forget(void **state)
+{
+    (void)state;
+    log_close();
+    return 0;
+}
+
+#define PREPARED(name) TEST_WITH(name, NULL, forget)
+
+PREPARED(a_line)
 {
     char text[1024], end[64];
     int fd = open_log(SOCK_DGRAM);
 
-    (void)state;
     log_write(LOG_WARNING, "record of job %u", 7U);
     assert_true(read_line(fd, text));
     snprintf(end, sizeof end, "apapi-test[%d]: record of job 7", (int)getpid());
@@ -51,13 +59,12 @@ static void test_a_line(void **state)
     close(fd);
 }
 
-static void test_a_log_that_does_not_read(void **state)
+PREPARED(a_log_that_does_not_read)
 {
     char text[1024], last[1024] = "", reported[64];
     int fd = open_log(SOCK_DGRAM);
     size_t lost;
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         log_write(LOG_NOTICE, "message %d", i); /* would block here forever */
     }
@@ -75,9 +82,8 @@ static void test_a_log_that_does_not_read(void **state)
     close(fd);
 }
 
-static void test_no_log(void **state)
+PREPARED(no_log)
 {
-    (void)state;
     unlink(in_base("log"));
     errno = EXDEV;
     log_write(LOG_ERR, "nobody hears this");
@@ -85,12 +91,11 @@ static void test_no_log(void **state)
     assert_int_equal(log_lost(), 1);
 }
 
-static void test_a_log_that_was_started_again(void **state)
+PREPARED(a_log_that_was_started_again)
 {
     char text[1024];
     int fd = open_log(SOCK_DGRAM);
 
-    (void)state;
     log_write(LOG_ERR, "one");
     close(fd);
     fd = open_log(SOCK_DGRAM);
@@ -100,12 +105,11 @@ static void test_a_log_that_was_started_again(void **state)
     close(fd);
 }
 
-static void test_a_stream(void **state)
+PREPARED(a_stream)
 {
     char text[1024];
     int fd = open_log(SOCK_STREAM), taken;
 
-    (void)state;
     log_write(LOG_ERR, "one");
     taken = accept(fd, NULL, NULL);
     assert_true(taken >= 0);
@@ -131,22 +135,4 @@ static int begin(void **state)
     return 0;
 }
 
-static int forget(void **state)
-{
-    (void)state;
-    log_close();
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_a_line, forget),
-        cmocka_unit_test_teardown(test_a_log_that_does_not_read, forget),
-        cmocka_unit_test_teardown(test_no_log, forget),
-        cmocka_unit_test_teardown(test_a_log_that_was_started_again, forget),
-        cmocka_unit_test_teardown(test_a_stream, forget),
-    };
-
-    return cmocka_run_group_tests_name("sampler_log", tests, begin, remove_base);
-}
+ALL_TESTS_IN(begin, remove_base)

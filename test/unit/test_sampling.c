@@ -59,7 +59,7 @@ static uint64_t run_until(int least)
 }
 
 /* However late a deadline is met, the next one is a whole number of intervals after the first. */
-static void test_deadlines_do_not_drift(void **state)
+TEST(deadlines_do_not_drift)
 {
     static const struct {
         uint64_t now_ms, deadline_ms, missed;
@@ -70,7 +70,6 @@ static void test_deadlines_do_not_drift(void **state)
         {499, 500, 3}, {10050, 10100, 99},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct component component = {.interval_ns = 100 * MS, .deadline_ns = 100 * MS};
 
@@ -81,7 +80,7 @@ static void test_deadlines_do_not_drift(void **state)
 }
 
 /* With a floor, steps read at its multiples at any start, and not late after one. */
-static void test_readings_fall_on_the_grid_of_the_floor(void **state)
+TEST(readings_fall_on_the_grid_of_the_floor)
 {
     static const struct {
         uint64_t deadline_us, now_us, due_us;
@@ -94,7 +93,6 @@ static void test_readings_fall_on_the_grid_of_the_floor(void **state)
         {123000, 235000, 130000},                           /* then at once */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct component component = {.interval_ns = 25 * MS,
                                             .floor_ns = 10 * MS,
@@ -106,13 +104,12 @@ static void test_readings_fall_on_the_grid_of_the_floor(void **state)
 }
 
 /* 25 ms on a grid of 10 ms: 30, 50, 80, 100 ms, none of them missed. */
-static void test_intervals_keep_their_mean_on_the_grid(void **state)
+TEST(intervals_keep_their_mean_on_the_grid)
 {
     static const uint64_t due_ms[] = {30, 50, 80, 100, 130};
     struct component component = {
         .interval_ns = 25 * MS, .floor_ns = 10 * MS, .deadline_ns = 25 * MS};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(due_ms); i++) {
         assert_int_equal(component_due_ns(&component, component.deadline_ns), due_ms[i] * MS);
         component_next_deadline(&component, due_ms[i] * MS + 1);
@@ -124,12 +121,11 @@ static void test_intervals_keep_their_mean_on_the_grid(void **state)
 }
 
 /* A floor that a counter's own range does not allow is no grid either. */
-static void test_the_grid_is_no_wider_than_the_interval(void **state)
+TEST(the_grid_is_no_wider_than_the_interval)
 {
     const struct component component = {
         .interval_ns = 25 * MS, .floor_ns = 100 * MS, .deadline_ns = 26 * MS};
 
-    (void)state;
     assert_int_equal(component_due_ns(&component, 26 * MS), 50 * MS);
 }
 
@@ -139,13 +135,14 @@ static uint64_t deadlines_of(int index)
     return (uint64_t)atomic_load(&fakes[index].reads) - 2 + sampling->components[index].missed;
 }
 
+#define PREPARED(name) TEST_WITH(name, NULL, clean_up)
+
 /* A source that needs 30 ms for a reading every 10 ms: skipped ticks, no burst to catch up. */
-static void test_missed_ticks_are_counted_and_skipped(void **state)
+PREPARED(missed_ticks_are_counted_and_skipped)
 {
     uint64_t took_ns;
     unsigned reads;
 
-    (void)state;
     prepare(1);
     fakes[0].read_takes_ns = 30 * MS;
     attach(0, 10 * MS);
@@ -157,11 +154,10 @@ static void test_missed_ticks_are_counted_and_skipped(void **state)
 }
 
 /* Whatever was late: each deadline of both was used or counted as missed. */
-static void test_each_component_has_its_interval(void **state)
+PREPARED(each_component_has_its_interval)
 {
     uint64_t took_ns, slow;
 
-    (void)state;
     prepare(2);
     attach(0, 5 * MS);
     attach(1, 100 * MS);
@@ -173,9 +169,8 @@ static void test_each_component_has_its_interval(void **state)
     assert_true(atomic_load(&fakes[0].reads) > 2);
 }
 
-static void test_start_and_stop_read_at_once(void **state)
+PREPARED(start_and_stop_read_at_once)
 {
-    (void)state;
     prepare(1);
     attach(0, 3600 * UINT64_C(1000) * MS / 100);
     run_until(1);
@@ -183,9 +178,8 @@ static void test_start_and_stop_read_at_once(void **state)
 }
 
 /* 262 kJ at 2 kW last 131 s: a reading at least every 32.8 s, whatever was asked for. */
-static void test_interval_keeps_the_guard(void **state)
+PREPARED(interval_keeps_the_guard)
 {
-    (void)state;
     prepare(1);
     attach(0, 3600 * UINT64_C(1000) * MS);
     assert_in_range(sampling->components[0].interval_ns, 32767 * MS, 32768 * MS);
@@ -215,11 +209,10 @@ static void take_sample(const struct apapi_sample *sample, void *context)
 }
 
 /* The samples add up to what was measured. */
-static void test_every_sample_is_reported(void **state)
+PREPARED(every_sample_is_reported)
 {
     struct reported reported = {0};
 
-    (void)state;
     prepare(1);
     for (uint64_t i = 0; i < 20; i++) {
         fake_source_row(&fakes[0], 1000 + i * 10000, i == 5 ? EIO : 0);
@@ -233,21 +226,4 @@ static void test_every_sample_is_reported(void **state)
     assert_true(
         fabs(reported.sum - (double)sampling->components[0].meters[0].counter.total * 1e-6) < 1e-9);
     assert_int_equal(sampling->components[0].meters[0].counter.incidents.failed, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_deadlines_do_not_drift),
-        cmocka_unit_test(test_readings_fall_on_the_grid_of_the_floor),
-        cmocka_unit_test(test_intervals_keep_their_mean_on_the_grid),
-        cmocka_unit_test(test_the_grid_is_no_wider_than_the_interval),
-        cmocka_unit_test_teardown(test_missed_ticks_are_counted_and_skipped, clean_up),
-        cmocka_unit_test_teardown(test_each_component_has_its_interval, clean_up),
-        cmocka_unit_test_teardown(test_start_and_stop_read_at_once, clean_up),
-        cmocka_unit_test_teardown(test_interval_keeps_the_guard, clean_up),
-        cmocka_unit_test_teardown(test_every_sample_is_reported, clean_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,9 @@ static void hear_end(const struct apapi_scan_file *file, uint64_t offset, void *
     heard->offset = offset;
 }
 
-static void a_filter_chooses(void **state)
+#define PREPARED(name) TEST_WITH(name, make_base, remove_base)
+
+PREPARED(a_filter_chooses)
 {
     static const uint32_t some_jobs[] = {30, 7};
     static const struct {
@@ -48,7 +50,6 @@ static void a_filter_chooses(void **state)
         {{.from_unix_ns = NOON + 10 * DAY}, "", 0},
     };
 
-    (void)state;
     store("n1", 7, -24);
     store("n2", 7, -24);
     store("n1", 8, 0);
@@ -127,7 +128,7 @@ static const struct {
      false},
 };
 
-static void a_filter_sees_what_the_record_says(void **state)
+PREPARED(a_filter_sees_what_the_record_says)
 {
     static const uint32_t job = 5;
     const struct apapi_scan_filter filter = {.jobs = &job,
@@ -137,7 +138,6 @@ static void a_filter_sees_what_the_record_says(void **state)
                                              .from_unix_ns = NOON,
                                              .to_unix_ns = NOON + DAY};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(filter_cases); i++) {
         struct heard all = {0}, heard = {0};
 
@@ -168,7 +168,7 @@ static const char numbered[] =
     "{\"apapi\":1,\"job\":38,\"step\":\"0\",\"name\":\"m\",\"node\":\"n1\"," TIMES TAIL
     ",\"het_job\":41}\n";
 
-static void a_number_stands_for_more(void **state)
+PREPARED(a_number_stands_for_more)
 {
     static const uint32_t jobs[] = {40, 5};
     static const struct {
@@ -185,7 +185,6 @@ static void a_number_stands_for_more(void **state)
         {{.user = "7", .jobs = jobs, .job_count = 1, .job_parts = true}, "f "},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct heard heard = {0};
 
@@ -196,7 +195,7 @@ static void a_number_stands_for_more(void **state)
     }
 }
 
-static void a_record_without_end_is_none(void **state)
+PREPARED(a_record_without_end_is_none)
 {
     static const char lines[] =
         "{\"apapi\":1,\"name\":\"a\"" REST "{\"apapi\":1,\"name\":\"b\",\"node\":\"n1\","
@@ -205,7 +204,6 @@ static void a_record_without_end_is_none(void **state)
         "\"start\":\"2262-04-11T23:47:15Z\",\"elapsed_s\":1" TAIL "}\n";
     struct heard heard = {0};
 
-    (void)state;
     hear_bytes(lines, sizeof lines - 1, NULL, &heard);
     assert_string_equal(heard.names, "a c ");
     assert_int_equal(heard.problems, 1);
@@ -213,13 +211,12 @@ static void a_record_without_end_is_none(void **state)
     assert_non_null(strstr(heard.reasons, "not within the years 1970 to 2262"));
 }
 
-static void what_cannot_be_read_is_left_out(void **state)
+PREPARED(what_cannot_be_read_is_left_out)
 {
     struct heard heard = {0};
     struct apapi_scan *scan = new_scan(NULL, &heard);
     char target[256];
 
-    (void)state;
     store("n1", 1, 0);
     store("n2", 2, 24);
     snprintf(target, sizeof target, "%s", in_base("2026-11-21/n1.jsonl"));
@@ -240,14 +237,13 @@ static void what_cannot_be_read_is_left_out(void **state)
     apapi_scan_destroy(scan);
 }
 
-static void a_reader_goes_on_where_it_ended(void **state)
+PREPARED(a_reader_goes_on_where_it_ended)
 {
     struct heard heard = {0};
     const struct apapi_scan_sink sink = {hear_record, hear_problem, hear_begin, hear_end, &heard};
     struct apapi_scan *scan = apapi_scan_create(NULL, &sink, NULL);
     FILE *file;
 
-    (void)state;
     assert_non_null(scan);
     store("n1", 1, 0);
     assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
@@ -277,13 +273,12 @@ static void a_reader_goes_on_where_it_ended(void **state)
     apapi_scan_destroy(scan);
 }
 
-static void the_sink_can_stop_it(void **state)
+PREPARED(the_sink_can_stop_it)
 {
     struct heard heard = {.stop_at = 2};
     struct apapi_scan *scan = new_scan(NULL, &heard);
     struct apapi_error err = {"?"};
 
-    (void)state;
     for (uint32_t job = 1; job < 5; job++) {
         store("n1", job, 24 * (int64_t)job);
     }
@@ -294,7 +289,7 @@ static void the_sink_can_stop_it(void **state)
     apapi_scan_destroy(scan);
 }
 
-static void what_was_named_must_be_readable(void **state)
+PREPARED(what_was_named_must_be_readable)
 {
     struct heard heard = {0};
     struct apapi_scan *scan = new_scan(NULL, &heard);
@@ -302,7 +297,6 @@ static void what_was_named_must_be_readable(void **state)
     const struct apapi_scan_filter bad = {.nodes = "n[1-"}, none = {.nodes = ""};
     struct apapi_error err;
 
-    (void)state;
     assert_int_equal(apapi_scan_folder(scan, in_base("nothing"), &err), -1);
     assert_int_equal(errno, ENOENT);
     assert_true(strstr(err.text, "nothing: No such file") != NULL);
@@ -317,21 +311,4 @@ static void what_was_named_must_be_readable(void **state)
     assert_null(apapi_scan_create(&none, &sink, &err));
     assert_int_equal(errno, EINVAL);
     apapi_scan_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
-        TEST(a_filter_chooses),
-        TEST(a_filter_sees_what_the_record_says),
-        TEST(a_number_stands_for_more),
-        TEST(a_record_without_end_is_none),
-        TEST(what_cannot_be_read_is_left_out),
-        TEST(a_reader_goes_on_where_it_ended),
-        TEST(the_sink_can_stop_it),
-        TEST(what_was_named_must_be_readable),
-    };
-
-    return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
 }

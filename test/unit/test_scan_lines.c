@@ -5,7 +5,9 @@
 
 #include "unit/scan_fixture.h"
 
-static void what_is_no_record_is_skipped_and_reported(void **state)
+#define PREPARED(name) TEST_WITH(name, make_base, remove_base)
+
+PREPARED(what_is_no_record_is_skipped_and_reported)
 {
     static const char deep[] = "{\"apapi\":[[[[[[[[";
     static const struct {
@@ -28,7 +30,6 @@ static void what_is_no_record_is_skipped_and_reported(void **state)
         {deep, 0, "record: line 1", 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         size_t size = cases[i].size ? cases[i].size : strlen(cases[i].bytes);
         char *good = line_of("n1", 1, 0), *bytes = malloc(2 * strlen(good) + size + 8);
@@ -55,14 +56,13 @@ static void what_is_no_record_is_skipped_and_reported(void **state)
     }
 }
 
-static void a_cut_file_loses_its_last_record_only(void **state)
+PREPARED(a_cut_file_loses_its_last_record_only)
 {
     char *first = line_of("n1", 1, 0), *second = line_of("n1", 2, 0), *last = line_of("n1", 3, 0);
     size_t size = strlen(first) + strlen(second) + strlen(last) + 3;
     size_t last_at = size - strlen(last) - 1;
     char *bytes = malloc(size + 1);
 
-    (void)state;
     sprintf(bytes, "%s\n%s\n%s\n", first, second, last);
     for (size_t cut = last_at; cut <= size; cut++) {
         bool whole = cut + 1 >= size; /* only the newline is missing, or nothing */
@@ -99,22 +99,20 @@ static void check_long_line(size_t size, size_t records)
     free(bytes);
 }
 
-static void a_line_may_have_a_mebibyte(void **state)
+PREPARED(a_line_may_have_a_mebibyte)
 {
-    (void)state;
     check_long_line(APAPI_SCAN_LINE_MAX, 2);
     check_long_line(APAPI_SCAN_LINE_MAX + 1, 1);
     check_long_line(APAPI_SCAN_LINE_MAX + 262144, 1);
     check_long_line((size_t)5 * APAPI_SCAN_LINE_MAX + 17, 1);
 }
 
-static void behind_a_long_line_places_are_right(void **state)
+PREPARED(behind_a_long_line_places_are_right)
 {
     size_t size = (size_t)3 * APAPI_SCAN_LINE_MAX;
     char *bytes = malloc(size + 8), place[64];
     struct heard heard = {0};
 
-    (void)state;
     memset(bytes, 'x', size);
     strcpy(bytes + size, "\nbad\n");
     hear_bytes(bytes, size + 5, NULL, &heard);
@@ -124,13 +122,12 @@ static void behind_a_long_line_places_are_right(void **state)
     free(bytes);
 }
 
-static void a_line_without_end_is_one_problem(void **state)
+PREPARED(a_line_without_end_is_one_problem)
 {
     size_t size = 3 * (size_t)APAPI_SCAN_LINE_MAX;
     char *bytes = malloc(size);
     struct heard heard = {0};
 
-    (void)state;
     memset(bytes, 'x', size);
     hear_bytes(bytes, size, NULL, &heard);
     assert_int_equal(heard.records, 0);
@@ -139,14 +136,13 @@ static void a_line_without_end_is_one_problem(void **state)
 }
 
 /* Records of many sizes, so that the buffer's end falls everywhere in a line. */
-static void many_lines_all_come(void **state)
+PREPARED(many_lines_all_come)
 {
     FILE *file = fopen(in_base("many"), "w");
     struct heard heard = {.stop_at = 0};
     struct apapi_scan *scan = new_scan(NULL, &heard);
     size_t count = 2000;
 
-    (void)state;
     assert_non_null(file);
     for (size_t i = 0; i < count; i++) {
         char *line = line_of("n1", (uint32_t)i + 1, 0);
@@ -181,14 +177,13 @@ static void *write_slowly(void *fd)
     return NULL;
 }
 
-static void a_pipe_is_read_as_it_comes(void **state)
+PREPARED(a_pipe_is_read_as_it_comes)
 {
     struct heard heard = {0};
     struct apapi_scan *scan = new_scan(NULL, &heard);
     pthread_t writer;
     int ends[2];
 
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(pthread_create(&writer, NULL, write_slowly, &ends[1]), 0);
     assert_int_equal(apapi_scan_stream(scan, ends[0], "standard input", NULL), 0);
@@ -197,20 +192,4 @@ static void a_pipe_is_read_as_it_comes(void **state)
     assert_int_equal(heard.problems, 0);
     apapi_scan_destroy(scan);
     close(ends[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
-        TEST(what_is_no_record_is_skipped_and_reported),
-        TEST(a_cut_file_loses_its_last_record_only),
-        TEST(a_line_may_have_a_mebibyte),
-        TEST(behind_a_long_line_places_are_right),
-        TEST(a_line_without_end_is_one_problem),
-        TEST(many_lines_all_come),
-        TEST(a_pipe_is_read_as_it_comes),
-    };
-
-    return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
 }

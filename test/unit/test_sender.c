@@ -24,7 +24,7 @@ static struct sender_origin origin_of(const char *address)
     return sender_find_origin(-1, &peer);
 }
 
-static void test_origins(void **state)
+TEST(origins)
 {
     static const struct {
         const char *left, *right;
@@ -43,7 +43,6 @@ static void test_origins(void **state)
         {"::1", "::2", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct sender_origin left = origin_of(cases[i].left), right = origin_of(cases[i].right);
 
@@ -52,13 +51,12 @@ static void test_origins(void **state)
     }
 }
 
-static void test_the_user_of_a_socket_of_this_machine(void **state)
+TEST(the_user_of_a_socket_of_this_machine)
 {
     const struct sockaddr_storage peer = {.ss_family = AF_UNIX};
     struct sender_origin origin, nobody = sender_find_origin(-1, &peer);
     int ends[2];
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     origin = sender_find_origin(ends[0], &peer);
     assert_int_equal(origin.bytes[0], AF_UNIX);
@@ -66,14 +64,4 @@ static void test_the_user_of_a_socket_of_this_machine(void **state)
     assert_int_equal(nobody.bytes[0], AF_UNIX);
     close(ends[0]);
     close(ends[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_origins),
-        cmocka_unit_test(test_the_user_of_a_socket_of_this_machine),
-    };
-
-    return cmocka_run_group_tests_name("sender", tests, NULL, NULL);
 }

@@ -49,12 +49,11 @@ static int send_one(int channel, enum region_message_kind kind)
     return region_send(channel, &message, -1);
 }
 
-static void a_flood_gets_a_tenth_of_a_core(void **state)
+TEST_WITH(a_flood_gets_a_tenth_of_a_core, open_serve, close_serve)
 {
     uint64_t first_ns = clock_monotonic_ns(), cpu_ns = 0, batch_ns = 0, allowed_ns;
     int channel = region_connect(live_path);
 
-    (void)state;
     assert_true(channel >= 0);
     while (serve_descriptor(serve) >= 0 && clock_monotonic_ns() - first_ns < PATIENCE_NS) {
         uint64_t begin_ns;
@@ -82,13 +81,12 @@ static void a_flood_gets_a_tenth_of_a_core(void **state)
     close(channel);
 }
 
-static void what_was_sent_before_the_end_is_read(void **state)
+TEST_WITH(what_was_sent_before_the_end_is_read, open_serve, close_serve)
 {
     struct apapi_regions regions;
     uint64_t count = 0;
     int channel;
 
-    (void)state;
     for (int i = 0; i < CONNECTIONS; i++) {
         channel = region_connect(live_path);
         assert_true(channel >= 0);
@@ -112,12 +110,11 @@ static void what_was_sent_before_the_end_is_read(void **state)
     apapi_regions_clear(&regions);
 }
 
-static void a_program_without_a_page_is_refused_and_counted(void **state)
+TEST_WITH(a_program_without_a_page_is_refused_and_counted, open_serve, close_serve)
 {
     struct apapi_regions regions;
     int channel = region_connect(live_path);
 
-    (void)state;
     assert_true(channel >= 0);
     assert_int_equal(send_one(channel, REGION_REGISTER), 0);
     while (serve_work(serve) > 0) {
@@ -125,17 +122,4 @@ static void a_program_without_a_page_is_refused_and_counted(void **state)
     close(channel);
     assert_int_equal(observe_result(observer, NULL, &regions), 0);
     assert_int_equal(regions.losses.refused, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_flood_gets_a_tenth_of_a_core, open_serve, close_serve),
-        cmocka_unit_test_setup_teardown(a_program_without_a_page_is_refused_and_counted, open_serve,
-                                        close_serve),
-        cmocka_unit_test_setup_teardown(what_was_sent_before_the_end_is_read, open_serve,
-                                        close_serve),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

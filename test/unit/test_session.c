@@ -142,14 +142,15 @@ static void assert_result(const struct apapi_measurement *m)
     assert_string_equal(m->components[0].source, "sysfs powercap");
 }
 
-static void test_start_stop_and_again(void **state)
+#define WITH_TREE(name) TEST_WITH(name, make_tree, remove_tree)
+
+WITH_TREE(start_stop_and_again)
 {
     struct apapi_session *session = create("rapl");
     struct apapi_measurement m;
 
     int undisturbed = 0;
 
-    (void)state;
     assert_int_equal(apapi_session_measurement(session, &m, NULL), -1);
     assert_int_equal(errno, ENODATA);
     for (int i = 0; i < 100 && undisturbed < 3; i++) {
@@ -165,12 +166,11 @@ static void test_start_stop_and_again(void **state)
     apapi_session_destroy(session);
 }
 
-static void test_wrong_order_is_reported(void **state)
+WITH_TREE(wrong_order_is_reported)
 {
     struct apapi_session *session = create("rapl");
     struct apapi_measurement m;
 
-    (void)state;
     assert_int_equal(apapi_session_stop(session, NULL), -1);
     assert_int_equal(errno, EALREADY);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
@@ -182,11 +182,10 @@ static void test_wrong_order_is_reported(void **state)
     apapi_session_destroy(NULL);
 }
 
-static void test_immediate_stop(void **state)
+WITH_TREE(immediate_stop)
 {
     struct apapi_session *session = create("rapl");
 
-    (void)state;
     for (int i = 0; i < 200; i++) {
         assert_int_equal(apapi_session_start(session, 0, NULL), 0);
         assert_int_equal(apapi_session_stop(session, NULL), 0);
@@ -203,12 +202,11 @@ static void *start_and_stop(void *session)
     return NULL;
 }
 
-static void test_any_thread_may_start_and_stop(void **state)
+WITH_TREE(any_thread_may_start_and_stop)
 {
     struct apapi_session *session = create("rapl");
     pthread_t threads[4];
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         pthread_create(&threads[i], NULL, start_and_stop, session);
     }
@@ -219,12 +217,11 @@ static void test_any_thread_may_start_and_stop(void **state)
 }
 
 /* The same zones by two components: energy is counted once. */
-static void test_no_domain_counts_twice(void **state)
+WITH_TREE(no_domain_counts_twice)
 {
     struct apapi_session *session = create("rapl:powercap:rapl");
     struct apapi_measurement m;
 
-    (void)state;
     run(session, 0, &m);
     assert_int_equal(m.component_count, 2);
     assert_true(m.components[1].measured);
@@ -233,12 +230,11 @@ static void test_no_domain_counts_twice(void **state)
     apapi_session_destroy(session);
 }
 
-static void test_vanished_files_are_reported(void **state)
+WITH_TREE(vanished_files_are_reported)
 {
     struct apapi_session *session = create("rapl");
     struct apapi_measurement m;
 
-    (void)state;
     powercap_tree_write(&tree, "intel-rapl:0", "");
     powercap_tree_write(&tree, "intel-rapl:0:0", "");
     powercap_tree_write(&tree, "intel-rapl:0:1", "");
@@ -256,14 +252,13 @@ static void test_vanished_files_are_reported(void **state)
     apapi_session_destroy(session);
 }
 
-static void test_late_start_lowers_the_coverage(void **state)
+WITH_TREE(late_start_lowers_the_coverage)
 {
     struct apapi_session *session = create("rapl");
     struct apapi_measurement m;
     struct timespec now;
     uint64_t requested_ns;
 
-    (void)state;
     clock_gettime(CLOCK_MONOTONIC, &now);
     requested_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     pause_ms(50);
@@ -279,12 +274,11 @@ static void test_late_start_lowers_the_coverage(void **state)
 }
 
 /* The counter of the package never moves. */
-static void test_a_still_counter_leaves_its_domain_unknown(void **state)
+WITH_TREE(a_still_counter_leaves_its_domain_unknown)
 {
     struct apapi_session *session = create("rapl");
     struct apapi_measurement m;
 
-    (void)state;
     set_energy(0, 0);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     powercap_tree_energy(&tree, "intel-rapl:0:0", 2);
@@ -323,12 +317,11 @@ static void measure_late(const char *fill, struct apapi_measurement *m)
     unsetenv("APAPI_RECORD_FILL");
 }
 
-static void test_the_rest_is_estimated_if_the_site_asks(void **state)
+WITH_TREE(the_rest_is_estimated_if_the_site_asks)
 {
     static const char *const fills[] = {NULL, "none", "mean"};
     struct apapi_measurement m;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(fills); i++) {
         const struct apapi_domain_result *dram;
 
@@ -346,7 +339,7 @@ static void test_the_rest_is_estimated_if_the_site_asks(void **state)
     }
 }
 
-static void test_unknown_names_are_refused(void **state)
+WITH_TREE(unknown_names_are_refused)
 {
     static const struct {
         const char *components, *sources, *says;
@@ -360,7 +353,6 @@ static void test_unknown_names_are_refused(void **state)
         {"rapl", "foo", "unknown source 'foo'", EINVAL},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         const struct apapi_session_config config = {.components = bad[i].components,
                                                     .sources = bad[i].sources};
@@ -375,7 +367,7 @@ static void test_unknown_names_are_refused(void **state)
 }
 
 /* A site names components for all its nodes: one that this node lacks costs the others nothing. */
-static void test_softfail_measures_what_there_is(void **state)
+WITH_TREE(softfail_measures_what_there_is)
 {
     const struct apapi_session_config config = {.components = "rapl:foo",
                                                 .sources = "sysfs",
@@ -385,7 +377,6 @@ static void test_softfail_measures_what_there_is(void **state)
     struct apapi_session *session = apapi_session_create(&config, NULL);
     struct apapi_measurement m;
 
-    (void)state;
     assert_non_null(session);
     run(session, 0, &m);
     assert_result(&m);
@@ -394,25 +385,4 @@ static void test_softfail_measures_what_there_is(void **state)
     assert_string_not_equal(m.components[1].reason, "");
     apapi_measurement_clear(&m);
     apapi_session_destroy(session);
-}
-
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_TREE(test_start_stop_and_again),
-        WITH_TREE(test_wrong_order_is_reported),
-        WITH_TREE(test_immediate_stop),
-        WITH_TREE(test_any_thread_may_start_and_stop),
-        WITH_TREE(test_no_domain_counts_twice),
-        WITH_TREE(test_vanished_files_are_reported),
-        WITH_TREE(test_late_start_lowers_the_coverage),
-        WITH_TREE(test_a_still_counter_leaves_its_domain_unknown),
-        WITH_TREE(test_the_rest_is_estimated_if_the_site_asks),
-        WITH_TREE(test_unknown_names_are_refused),
-        WITH_TREE(test_softfail_measures_what_there_is),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

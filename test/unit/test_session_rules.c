@@ -123,9 +123,10 @@ static void assert_whole(void)
     assert_true(m.covered > 0);
 }
 
-static void a_list_shows_one_package_of_two_and_the_total_stays_244_j(void **state)
+#define WITH_TREE(name) TEST_WITH(name, make_tree, remove_tree)
+
+WITH_TREE(a_list_shows_one_package_of_two_and_the_total_stays_244_j)
 {
-    (void)state;
     measure("rapl:::PACKAGE_ENERGY:PACKAGE0\n", NULL, false);
     assert_int_equal(m.components[0].event_count, 1);
     assert_j(m.components[0].events[0].total, 102);
@@ -134,18 +135,16 @@ static void a_list_shows_one_package_of_two_and_the_total_stays_244_j(void **sta
     assert_whole();
 }
 
-static void a_list_that_shows_nothing_leaves_the_total_too(void **state)
+WITH_TREE(a_list_that_shows_nothing_leaves_the_total_too)
 {
-    (void)state;
     measure("rapl:::NONE_OF_THEM\n", NULL, true);
     assert_int_equal(m.components[0].event_count, 0);
     assert_true(m.components[0].user_rules);
     assert_whole();
 }
 
-static void definitions_move_no_energy_to_another_domain(void **state)
+WITH_TREE(definitions_move_no_energy_to_another_domain)
 {
-    (void)state;
     measure(NULL,
             "rapl:::DRAM*" EVERYTHING "auto,energy,J,1,power,W,1,energy,package\n"
             "rapl:::PACKAGE*" EVERYTHING "auto,energy,J,1,power,W,1,energy,none\n",
@@ -156,9 +155,8 @@ static void definitions_move_no_energy_to_another_domain(void **state)
 }
 
 /* Another kind than the source's: no energy to who reads the event, and energy all the same. */
-static void definitions_hide_no_energy_as_another_kind(void **state)
+WITH_TREE(definitions_hide_no_energy_as_another_kind)
 {
-    (void)state;
     measure("rapl:::PACKAGE*\n",
             "rapl:::*" EVERYTHING "auto,heat,J,1,power,W,1,temperature,package\n", false);
     assert_int_equal(m.components[0].event_count, 2);
@@ -166,9 +164,8 @@ static void definitions_hide_no_energy_as_another_kind(void **state)
     assert_whole();
 }
 
-static void without_rules_of_the_user_nothing_says_so(void **state)
+WITH_TREE(without_rules_of_the_user_nothing_says_so)
 {
-    (void)state;
     measure(NULL, NULL, false);
     assert_int_equal(m.components[0].event_count, 4);
     assert_false(m.components[0].user_rules);
@@ -216,44 +213,23 @@ static uint64_t keep_interval(uint64_t requested_ns, uint64_t floor_ns, const ch
     return interval_ns;
 }
 
-static void a_definition_without_a_domain_makes_no_reading_every_ms(void **state)
+WITH_TREE(a_definition_without_a_domain_makes_no_reading_every_ms)
 {
     static const char ops[] = "rapl:::*" EVERYTHING "auto,energy,J,1,power,W,1,energy,none\n";
 
-    (void)state;
     assert_int_equal(keep_interval(1000 * MS, 0, ops), 1000 * MS);
     assert_int_equal(keep_interval(1000 * MS, 1000 * MS, ops), 1000 * MS);
 }
 
-static void the_floor_is_under_every_interval(void **state)
+WITH_TREE(the_floor_is_under_every_interval)
 {
-    (void)state;
     assert_int_equal(keep_interval(1 * MS, 50 * MS, NULL), 50 * MS);
     assert_int_equal(keep_interval(50 * MS, 1 * MS, NULL), 50 * MS);
     assert_int_equal(keep_interval(100 * MS, 1000 * MS, NULL), 1000 * MS);
 }
 
 /* 262 kJ at 2 kW last 131 s. */
-static void only_a_counters_own_range_goes_below_the_floor(void **state)
+WITH_TREE(only_a_counters_own_range_goes_below_the_floor)
 {
-    (void)state;
     assert_in_range(keep_interval(100 * MS, 3600000 * MS, NULL), 32767 * MS, 32768 * MS);
-}
-
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_TREE(a_list_shows_one_package_of_two_and_the_total_stays_244_j),
-        WITH_TREE(a_list_that_shows_nothing_leaves_the_total_too),
-        WITH_TREE(definitions_move_no_energy_to_another_domain),
-        WITH_TREE(definitions_hide_no_energy_as_another_kind),
-        WITH_TREE(without_rules_of_the_user_nothing_says_so),
-        WITH_TREE(a_definition_without_a_domain_makes_no_reading_every_ms),
-        WITH_TREE(the_floor_is_under_every_interval),
-        WITH_TREE(only_a_counters_own_range_goes_below_the_floor),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

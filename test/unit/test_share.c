@@ -46,14 +46,13 @@ static void assert_closed(const struct share_totals *totals)
     }
 }
 
-static void dynamic_energy_goes_by_cpu_time(void **state)
+TEST(dynamic_energy_goes_by_cpu_time)
 {
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_APART);
     struct share_interval interval = interval_of(1);
     struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[PACKAGE] = 140;
     interval.idle_w[PACKAGE] = 100;
     interval.energy_j[DRAM] = 20; /* its idle power is not known */
@@ -69,14 +68,13 @@ static void dynamic_energy_goes_by_cpu_time(void **state)
     assert_closed(&totals);
 }
 
-static void idle_power_goes_by_cores_where_the_site_says_so(void **state)
+TEST(idle_power_goes_by_cores_where_the_site_says_so)
 {
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_CORES);
     struct share_interval interval = interval_of(1);
     struct share_step steps[] = {step_of(0, 4), step_of(2, 2)};
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[PACKAGE] = 120;
     interval.idle_w[PACKAGE] = 80;
     share_divide(&rule, &interval, steps, 2, &totals);
@@ -88,14 +86,13 @@ static void idle_power_goes_by_cores_where_the_site_says_so(void **state)
     assert_closed(&totals);
 }
 
-static void equal_cores_does_not_ask_for_cpu_time(void **state)
+TEST(equal_cores_does_not_ask_for_cpu_time)
 {
     struct share_rule rule = rule_of("equal-cores", SHARE_IDLE_APART);
     struct share_interval interval = interval_of(1);
     struct share_step steps[] = {step_of(NAN, 3), step_of(NAN, 2)};
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[PACKAGE] = 100;
     steps[1].seconds = 0.5; /* it began in the middle */
     share_divide(&rule, &interval, steps, 2, &totals);
@@ -105,14 +102,13 @@ static void equal_cores_does_not_ask_for_cpu_time(void **state)
     assert_null(share_method_find("by-magic"));
 }
 
-static void a_step_without_cpu_time_leaves_its_part_unattributed(void **state)
+TEST(a_step_without_cpu_time_leaves_its_part_unattributed)
 {
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_APART);
     struct share_interval interval = interval_of(1);
     struct share_step steps[] = {step_of(1, 4), step_of(NAN, 4)};
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[PACKAGE] = 100;
     interval.cpu_s = 4;
     share_divide(&rule, &interval, steps, 2, &totals);
@@ -125,13 +121,12 @@ static void a_step_without_cpu_time_leaves_its_part_unattributed(void **state)
     assert_closed(&totals);
 }
 
-static void without_a_step_all_is_idle(void **state)
+TEST(without_a_step_all_is_idle)
 {
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_CORES);
     struct share_interval interval = interval_of(1);
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[PACKAGE] = 100;
     interval.energy_j[GPU] = 50;
     interval.energy_j[NODE] = 200;
@@ -143,7 +138,7 @@ static void without_a_step_all_is_idle(void **state)
     assert_closed(&totals);
 }
 
-static void a_gpu_goes_to_the_step_that_has_it(void **state)
+TEST(a_gpu_goes_to_the_step_that_has_it)
 {
     static const uint8_t three[SHARE_GPUS_MAX] = {0, 3, 3}, four[SHARE_GPUS_MAX] = {0, 0, 4};
     static const uint8_t all[SHARE_GPUS_MAX] = {7, 7, 7, 7};
@@ -152,7 +147,6 @@ static void a_gpu_goes_to_the_step_that_has_it(void **state)
     struct share_step steps[] = {step_of(1, 4), step_of(1, 4), step_of(1, 1)};
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[GPU] = 1000;
     interval.gpu_j[0] = 400;
     interval.gpu_j[1] = 350;
@@ -174,14 +168,13 @@ static void a_gpu_goes_to_the_step_that_has_it(void **state)
 }
 
 /* Two steps that both say that they have a GPU get no more than it used. */
-static void a_gpu_of_two_steps_is_counted_once(void **state)
+TEST(a_gpu_of_two_steps_is_counted_once)
 {
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_APART);
     struct share_interval interval = interval_of(1);
     struct share_step steps[] = {step_of(1, 4), step_of(1, 4)};
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[GPU] = 90;
     interval.gpu_j[5] = 100; /* more than the domain has */
     steps[0].gpus = steps[1].gpus = UINT64_C(1) << 5;
@@ -191,14 +184,13 @@ static void a_gpu_of_two_steps_is_counted_once(void **state)
     assert_closed(&totals);
 }
 
-static void the_node_is_divided_as_its_parts(void **state)
+TEST(the_node_is_divided_as_its_parts)
 {
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_APART);
     struct share_interval interval = interval_of(1);
     struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[PACKAGE] = 140;
     interval.idle_w[PACKAGE] = 100;
     interval.energy_j[GPU] = 60;
@@ -213,14 +205,13 @@ static void the_node_is_divided_as_its_parts(void **state)
 }
 
 /* A node whose only meter is the BMC has a method all the same. */
-static void a_node_without_parts_is_divided_by_cpu_time(void **state)
+TEST(a_node_without_parts_is_divided_by_cpu_time)
 {
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_APART);
     struct share_interval interval = interval_of(2);
     struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
     struct share_totals totals = {0};
 
-    (void)state;
     interval.energy_j[NODE] = 300;
     interval.idle_w[NODE] = 110;
     share_divide(&rule, &interval, steps, 2, &totals);
@@ -230,11 +221,10 @@ static void a_node_without_parts_is_divided_by_cpu_time(void **state)
     assert_closed(&totals);
 }
 
-static void idle_power_is_a_low_percentile(void **state)
+TEST(idle_power_is_a_low_percentile)
 {
     static struct idle_power idle;
 
-    (void)state;
     idle_add(&idle, 500, IDLE_ENOUGH_S - 1);
     assert_true(isnan(idle_power_w(&idle)));
     idle_add(&idle, NAN, 100);
@@ -248,11 +238,10 @@ static void idle_power_is_a_low_percentile(void **state)
 }
 
 /* What was long ago counts less and less. */
-static void idle_power_forgets(void **state)
+TEST(idle_power_forgets)
 {
     static struct idle_power idle;
 
-    (void)state;
     idle_add(&idle, 50, IDLE_MEMORY_S);
     for (int i = 0; i < 60; i++) {
         idle_add(&idle, 100, IDLE_MEMORY_S / 10);
@@ -439,9 +428,8 @@ static double worst_error(void)
     return worst;
 }
 
-static void shares_follow_the_true_power(void **state)
+TEST(shares_follow_the_true_power)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         check_history("cpu-time", SHARE_IDLE_APART, seed);
         print_message("# seed %d: at most %.2f %% from the truth\n", (int)seed,
@@ -450,32 +438,10 @@ static void shares_follow_the_true_power(void **state)
     }
 }
 
-static void the_sum_closes_with_every_method(void **state)
+TEST(the_sum_closes_with_every_method)
 {
-    (void)state;
     for (const struct share_method *method = share_methods; method->name; method++) {
         check_history(method->name, SHARE_IDLE_CORES, 4);
     }
     assert_true(worst_error() > 0.05); /* cores say little of power */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dynamic_energy_goes_by_cpu_time),
-        cmocka_unit_test(idle_power_goes_by_cores_where_the_site_says_so),
-        cmocka_unit_test(equal_cores_does_not_ask_for_cpu_time),
-        cmocka_unit_test(a_step_without_cpu_time_leaves_its_part_unattributed),
-        cmocka_unit_test(without_a_step_all_is_idle),
-        cmocka_unit_test(a_gpu_goes_to_the_step_that_has_it),
-        cmocka_unit_test(a_gpu_of_two_steps_is_counted_once),
-        cmocka_unit_test(the_node_is_divided_as_its_parts),
-        cmocka_unit_test(a_node_without_parts_is_divided_by_cpu_time),
-        cmocka_unit_test(idle_power_is_a_low_percentile),
-        cmocka_unit_test(idle_power_forgets),
-        cmocka_unit_test(shares_follow_the_true_power),
-        cmocka_unit_test(the_sum_closes_with_every_method),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

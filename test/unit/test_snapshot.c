@@ -28,19 +28,19 @@ static void assert_steps(size_t component, double least, double most)
     }
 }
 
-static void test_only_of_a_session_that_was_started(void **state)
+#define PREPARED(name) TEST_WITH(name, prepare, clean_up)
+
+PREPARED(only_of_a_session_that_was_started)
 {
-    (void)state;
     create("plain:odd");
     assert_int_equal(apapi_session_snapshot(session, &m, NULL), -1);
     assert_int_equal(errno, ENODATA);
 }
 
-static void test_it_grows_and_disturbs_nothing(void **state)
+PREPARED(it_grows_and_disturbs_nothing)
 {
     uint64_t elapsed_ns = 0;
 
-    (void)state;
     meters[ODD].own_worker = true;
     create_and_start("plain:odd");
     await_more(&meters[ODD], 2);
@@ -77,9 +77,8 @@ static void test_it_grows_and_disturbs_nothing(void **state)
 }
 
 /* Nobody waits for the next reading, however late that is. */
-static void test_between_two_readings_far_apart(void **state)
+PREPARED(between_two_readings_far_apart)
 {
-    (void)state;
     intervals.default_ns = UINT64_C(3600000000000);
     create("plain:odd");
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
@@ -91,9 +90,8 @@ static void test_between_two_readings_far_apart(void **state)
     assert_steps(0, 1, 1);
 }
 
-static void test_a_source_that_is_not_open_yet(void **state)
+PREPARED(a_source_that_is_not_open_yet)
 {
-    (void)state;
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
     create_and_start("plain:odd");
@@ -110,9 +108,8 @@ static void test_a_source_that_is_not_open_yet(void **state)
 }
 
 /* Whichever worker reads it. */
-static void test_what_hangs_keeps_what_it_has(void **state)
+PREPARED(what_hangs_keeps_what_it_has)
 {
-    (void)state;
     for (int own = 0; own < 2; own++) {
         meters[ODD].own_worker = own != 0;
         create_and_start("plain:odd");
@@ -131,12 +128,11 @@ static void test_what_hangs_keeps_what_it_has(void **state)
     }
 }
 
-static void test_after_the_stop_it_is_the_result(void **state)
+PREPARED(after_the_stop_it_is_the_result)
 {
     uint64_t elapsed_ns;
     double steps;
 
-    (void)state;
     create_and_start("plain:odd");
     await_more(&meters[PLAIN], 2);
     halt();
@@ -145,17 +141,4 @@ static void test_after_the_stop_it_is_the_result(void **state)
     look();
     assert_true(m.elapsed_ns == elapsed_ns);
     assert_true(steps_of(0) == steps);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_only_of_a_session_that_was_started), TEST(test_it_grows_and_disturbs_nothing),
-        TEST(test_between_two_readings_far_apart),     TEST(test_a_source_that_is_not_open_yet),
-        TEST(test_what_hangs_keeps_what_it_has),       TEST(test_after_the_stop_it_is_the_result),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

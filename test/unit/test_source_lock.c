@@ -51,13 +51,12 @@ static void *open_it(void *unused)
     return source_open(&slow, "c", NULL);
 }
 
-static void test_a_clock_that_is_set_back_prolongs_no_wait(void **state)
+TEST(a_clock_that_is_set_back_prolongs_no_wait)
 {
     struct apapi_error err;
     pthread_t stuck;
     void *opened;
 
-    (void)state;
     alarm(120);
     reader.source = &slow;
     assert_int_equal(pthread_create(&stuck, NULL, open_it, NULL), 0);
@@ -77,10 +76,7 @@ static void test_a_clock_that_is_set_back_prolongs_no_wait(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_clock_that_is_set_back_prolongs_no_wait)};
-
     sem_init(&entered, 0, 0);
     sem_init(&leave, 0, 0);
-    return cmocka_run_group_tests_name("source_lock", tests, NULL, NULL);
+    return unit_run();
 }

@@ -101,17 +101,17 @@ static void make_folders(void)
     assert_int_equal(mkdir(in_spool("n1"), 0700), 0);
 }
 
-static void test_without_a_spool_there_is_nothing(void **state)
+#define PREPARED(name) TEST_WITH(name, make_spool, remove_base)
+
+PREPARED(without_a_spool_there_is_nothing)
 {
-    (void)state;
     assert_string_equal(found(SPOOL_WRITTEN), "");
 }
 
-static void test_what_its_owner_holds_is_his(void **state)
+PREPARED(what_its_owner_holds_is_his)
 {
     struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
 
-    (void)state;
     save(&spool, "a");
     assert_string_equal(found(SPOOL_WRITTEN), "");
     save(&spool, "b");
@@ -125,11 +125,10 @@ static void test_what_its_owner_holds_is_his(void **state)
     assert_false(is_there("n1/1.0.json"));
 }
 
-static void test_what_is_removed_is_gone(void **state)
+PREPARED(what_is_removed_is_gone)
 {
     struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
 
-    (void)state;
     spool_remove(&spool);
     save(&spool, "a");
     spool_remove(&spool);
@@ -137,11 +136,10 @@ static void test_what_is_removed_is_gone(void **state)
     assert_string_equal(found(SPOOL_WRITTEN), "");
 }
 
-static void test_a_killed_owner_leaves_his_line(void **state)
+PREPARED(a_killed_owner_leaves_his_line)
 {
     struct spool alive = SPOOL_CLOSED(dir, "n1", "2.0");
 
-    (void)state;
     save_and_die("1.0", "a");
     save(&alive, "b");
     assert_string_equal(found(SPOOL_WRITTEN), "a ");
@@ -151,13 +149,12 @@ static void test_a_killed_owner_leaves_his_line(void **state)
 
 /* As a process that dies leaves them: before the new file, with a part of it, before its new name.
  */
-static void test_a_crash_at_each_step(void **state)
+PREPARED(a_crash_at_each_step)
 {
     static const struct {
         const char *old, *new_text;
     } cases[] = {{"a\n", NULL}, {"a\n", ""}, {"a\n", "b"}, {"a\n", "b\n"}, {NULL, "b\n"}};
 
-    (void)state;
     make_folders();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (cases[i].old) {
@@ -174,14 +171,13 @@ static void test_a_crash_at_each_step(void **state)
     }
 }
 
-static void test_what_is_no_line_is_empty(void **state)
+PREPARED(what_is_no_line_is_empty)
 {
     static const struct {
         const char *text;
         size_t size;
     } cases[] = {{"\n", 1}, {"a", 1}, {"a\nb\n", 4}, {"a\0b\n", 4}, {"\0\0\0\n", 4}};
 
-    (void)state;
     make_folders();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         write_file("n1/1.0.json", cases[i].text, cases[i].size);
@@ -193,20 +189,18 @@ static void test_what_is_no_line_is_empty(void **state)
 }
 
 /* What a power failure may leave of a line that was not synced. */
-static void test_an_empty_file_is_removed(void **state)
+PREPARED(an_empty_file_is_removed)
 {
-    (void)state;
     make_folders();
     write_file("n1/1.0.json", "", 0);
     assert_string_equal(found(SPOOL_BAD), "");
     assert_false(is_there("n1/1.0.json") || is_there("n1/1.0.json.bad"));
 }
 
-static void test_only_an_old_new_file_is_removed(void **state)
+PREPARED(only_an_old_new_file_is_removed)
 {
     const struct timespec hour_ago[2] = {{.tv_sec = time(NULL) - 3600}, {time(NULL) - 3600, 0}};
 
-    (void)state;
     make_folders();
     write_file("n1/1.0.json.new", "a", 1);
     write_file("n1/2.0.json.new", "a", 1);
@@ -217,13 +211,12 @@ static void test_only_an_old_new_file_is_removed(void **state)
 }
 
 /* The next line does not fit: the last one stays. */
-static void test_a_full_disk_keeps_what_was_there(void **state)
+PREPARED(a_full_disk_keeps_what_was_there)
 {
     struct rlimit before, small;
     struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
     char longer[4096];
 
-    (void)state;
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
     save(&spool, "a");
@@ -242,11 +235,10 @@ static void test_a_full_disk_keeps_what_was_there(void **state)
     assert_string_equal(found(SPOOL_WRITTEN), "b ");
 }
 
-static void test_a_folder_that_is_removed_is_made_again(void **state)
+PREPARED(a_folder_that_is_removed_is_made_again)
 {
     struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
 
-    (void)state;
     save(&spool, "a");
     assert_int_equal(remove_folder(dir), 0);
     assert_int_equal(spool_save(&spool, "b", true, NULL), -1);
@@ -255,13 +247,12 @@ static void test_a_folder_that_is_removed_is_made_again(void **state)
     assert_string_equal(found(SPOOL_WRITTEN), "c ");
 }
 
-static void test_names_that_lead_elsewhere(void **state)
+PREPARED(names_that_lead_elsewhere)
 {
     struct spool node = SPOOL_CLOSED(dir, "../n1", "1.0"), name = SPOOL_CLOSED(dir, "n1", "../1.0");
     struct spool folder = SPOOL_CLOSED("/nowhere/spool", "n1", "1.0");
     struct spool_walk walk;
 
-    (void)state;
     assert_int_equal(spool_save(&node, "a", true, NULL), -1);
     assert_int_equal(errno, EINVAL);
     assert_int_equal(spool_save(&name, "a", true, NULL), -1);
@@ -273,11 +264,10 @@ static void test_names_that_lead_elsewhere(void **state)
 }
 
 /* `dir` is moved away and replaced by a link. */
-static void test_a_link_above_the_nodes_folder_is_not_followed(void **state)
+PREPARED(a_link_above_the_nodes_folder_is_not_followed)
 {
     char elsewhere[sizeof dir + 16];
 
-    (void)state;
     if (geteuid() != 0) {
         skip_because("needs root, to be another user");
     }
@@ -295,14 +285,13 @@ static void test_a_link_above_the_nodes_folder_is_not_followed(void **state)
 }
 
 /* Eight processes save, die and take what others left: each line comes once. */
-static void test_many_at_once(void **state)
+PREPARED(many_at_once)
 {
     enum { PROCESSES = 8, EACH = 25 };
     char name[32], path[128];
     FILE *file;
     int lines = 0;
 
-    (void)state;
     snprintf(path, sizeof path, "%s/taken", base);
     for (int i = 0; i < PROCESSES; i++) {
         if (fork() == 0) {
@@ -334,12 +323,11 @@ static void test_many_at_once(void **state)
     assert_int_equal(lines, PROCESSES * EACH);
 }
 
-static void test_no_descriptor_is_lost(void **state)
+PREPARED(no_descriptor_is_lost)
 {
     struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
     int first, last;
 
-    (void)state;
     save(&spool, "a");
     first = dup(0);
     for (int i = 0; i < 20; i++) {
@@ -352,28 +340,4 @@ static void test_no_descriptor_is_lost(void **state)
     close(last);
     spool_close(&spool);
     assert_string_equal(found(SPOOL_KEEP), "b ");
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, make_spool, remove_base)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_without_a_spool_there_is_nothing),
-        TEST(test_what_its_owner_holds_is_his),
-        TEST(test_what_is_removed_is_gone),
-        TEST(test_a_killed_owner_leaves_his_line),
-        TEST(test_a_crash_at_each_step),
-        TEST(test_what_is_no_line_is_empty),
-        TEST(test_an_empty_file_is_removed),
-        TEST(test_only_an_old_new_file_is_removed),
-        TEST(test_a_full_disk_keeps_what_was_there),
-        TEST(test_a_folder_that_is_removed_is_made_again),
-        TEST(test_names_that_lead_elsewhere),
-        TEST(test_a_link_above_the_nodes_folder_is_not_followed),
-        TEST(test_many_at_once),
-        TEST(test_no_descriptor_is_lost),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,12 +12,11 @@
 
 static struct apapi_histogram histogram;
 
-static void test_period(void **state)
+TEST(period)
 {
     struct apapi_period_meter meter = {0};
     struct apapi_period period = apapi_period_result(&meter);
 
-    (void)state;
     assert_true(isnan(period.mean_s) && isnan(period.sd_s) && isnan(period.longest_s));
     apapi_period_add(&meter, 1000000000);
     apapi_period_add(&meter, 2000000000);
@@ -42,14 +41,13 @@ static void add_tick(struct apapi_meter *meter, uint64_t *uj, uint64_t tick, uin
     apapi_meter_add(meter, &reading, moment_at(1 + tick * TICK_NS), &energy_j);
 }
 
-static void test_meter_knows_its_95th_percentile(void **state)
+TEST(meter_knows_its_95th_percentile)
 {
     const struct apapi_span span = {.elapsed_ns = 100 * TICK_NS};
     struct apapi_meter meter;
     struct apapi_event_result result;
     uint64_t uj = 0;
 
-    (void)state;
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
     for (uint64_t tick = 0; tick <= 100; tick++) {
         add_tick(&meter, &uj, tick, tick <= 90 ? 100 : 300);
@@ -61,14 +59,13 @@ static void test_meter_knows_its_95th_percentile(void **state)
 }
 
 /* 100 W known to one update of 1 ms, 1 s late: 100.1 J. */
-static void test_uncertainty(void **state)
+TEST(uncertainty)
 {
     const struct apapi_span span = {.late_ns = 10 * TICK_NS, .elapsed_ns = 20 * TICK_NS};
     struct apapi_meter meter;
     struct apapi_event_result result;
     uint64_t uj = 0;
 
-    (void)state;
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
     for (uint64_t tick = 0; tick <= 20; tick++) {
         add_tick(&meter, &uj, tick, 100);
@@ -80,7 +77,7 @@ static void test_uncertainty(void **state)
 }
 
 /* 100 W, and a last reading that is late: it may have been fetched at any time while it lasted. */
-static void test_uncertainty_of_a_late_end(void **state)
+TEST(uncertainty_of_a_late_end)
 {
     static const struct {
         uint64_t begin_ms, end_ms, span_end_ms;
@@ -90,7 +87,6 @@ static void test_uncertainty_of_a_late_end(void **state)
         {2010, 2040, 2000, 4.1}, {1970, 2010, 2000, 3.1}, {1990, 2030, 2000, 3.1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct apapi_span span = {.elapsed_ns = cases[i].span_end_ms * 1000000,
                                         .end_ns = 1 + cases[i].span_end_ms * 1000000};
@@ -133,13 +129,12 @@ static void finish_at(struct apapi_meter *meter, uint64_t end_ms, struct apapi_s
 }
 
 /* 100 W, and a source that is opened again: its first reading ends late, and covers nothing. */
-static void test_a_late_end_that_begins_again_covers_nothing(void **state)
+TEST(a_late_end_that_begins_again_covers_nothing)
 {
     const struct apapi_span span = {.elapsed_ns = 200 * ms_ns, .end_ns = 1 + 200 * ms_ns};
     struct apapi_event_result result;
     struct apapi_meter meter;
 
-    (void)state;
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
     add_slow(&meter, 0, 0, 10000000);
     add_slow(&meter, 100, 100, 20000000);
@@ -151,12 +146,11 @@ static void test_a_late_end_that_begins_again_covers_nothing(void **state)
 }
 
 /* A mean of 100.4 W with a maximum of 100.0 W is wrong. */
-static void test_mean_is_between_the_extremes_however_long_readings_take(void **state)
+TEST(mean_is_between_the_extremes_however_long_readings_take)
 {
     struct apapi_meter meter;
     struct apapi_summary summary;
 
-    (void)state;
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
     for (uint64_t end_ms = 0; end_ms <= 500; end_ms += 100) {
         add_slow(&meter, end_ms ? end_ms - 20 : 0, end_ms, 100000 * end_ms);
@@ -168,12 +162,11 @@ static void test_mean_is_between_the_extremes_however_long_readings_take(void **
 }
 
 /* 200 ms at 100 W, then 10 ms at 500 W: a part of the mean, so a part of the last window. */
-static void test_a_short_end_is_in_the_extremes_as_in_the_mean(void **state)
+TEST(a_short_end_is_in_the_extremes_as_in_the_mean)
 {
     struct apapi_meter meter;
     struct apapi_summary summary;
 
-    (void)state;
     apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
     add_slow(&meter, 0, 0, 0);
     add_slow(&meter, 100, 100, 10000000);
@@ -199,12 +192,11 @@ static void add_random(struct apapi_meter *meter, uint64_t *end_ms)
     }
 }
 
-static void test_mean_is_between_the_extremes_whatever_happens(void **state)
+TEST(mean_is_between_the_extremes_whatever_happens)
 {
     struct apapi_meter meter;
     struct apapi_summary summary;
 
-    (void)state;
     srand48(19);
     for (int history = 0; history < 10000; history++) {
         uint64_t end_ms = 0;
@@ -217,20 +209,4 @@ static void test_mean_is_between_the_extremes_whatever_happens(void **state)
                      summary.max);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_period),
-        cmocka_unit_test(test_meter_knows_its_95th_percentile),
-        cmocka_unit_test(test_a_late_end_that_begins_again_covers_nothing),
-        cmocka_unit_test(test_mean_is_between_the_extremes_however_long_readings_take),
-        cmocka_unit_test(test_a_short_end_is_in_the_extremes_as_in_the_mean),
-        cmocka_unit_test(test_mean_is_between_the_extremes_whatever_happens),
-        cmocka_unit_test(test_uncertainty),
-        cmocka_unit_test(test_uncertainty_of_a_late_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static int parse(const char *const pairs[])
     return result;
 }
 
-static void test_nothing_said(void **state)
+TEST(nothing_said)
 {
-    (void)state;
     assert_int_equal(parse((const char *[]){NULL}), 0);
     assert_int_equal(step.intervals.default_ns, 100 * MS);
     assert_int_equal(step.intervals.count, 0);
@@ -45,9 +44,8 @@ static void test_nothing_said(void **state)
     assert_false(step.slowed);
 }
 
-static void test_everything(void **state)
+TEST(everything)
 {
-    (void)state;
     assert_int_equal(
         parse((const char *[]){"components", "rapl", "format", "csv", "output", "o", "trace", "t",
                                "gid", "7", "groups", "7,8", "umask", "0027", "rules", "r", NULL}),
@@ -62,12 +60,11 @@ static void test_everything(void **state)
     assert_string_equal(step.rules, "r");
 }
 
-static void test_the_words_of_plugstack_above_the_file(void **state)
+TEST(the_words_of_plugstack_above_the_file)
 {
     char path[] = "/tmp/test_step_XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
 
-    (void)state;
     fputs("checkpoint = 2m\nsampler_nice = 7\nlive_dir = off\n[budget]\nmax_budget = 1kWh\n", file);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(parse((const char *[]){"config", path, "words",
@@ -90,9 +87,8 @@ static uint64_t interval(const char *component)
     return apapi_intervals_get(&step.intervals, component);
 }
 
-static void test_the_users_intervals_above_the_sites(void **state)
+TEST(the_users_intervals_above_the_sites)
 {
-    (void)state;
     assert_int_equal(parse((const char *[]){"words", "interval=200ms:nvml:1s:ipmi:3s", "intervals",
                                             "rapl:50ms:nvml:2s", NULL}),
                      0);
@@ -102,9 +98,8 @@ static void test_the_users_intervals_above_the_sites(void **state)
     assert_int_equal(interval("other"), 200 * MS);
 }
 
-static void test_an_interval_for_all_replaces_the_sites(void **state)
+TEST(an_interval_for_all_replaces_the_sites)
 {
-    (void)state;
     assert_int_equal(parse((const char *[]){"words", "interval=200ms:nvml:1s", "intervals",
                                             "50ms:ipmi:3s", NULL}),
                      0);
@@ -112,9 +107,8 @@ static void test_an_interval_for_all_replaces_the_sites(void **state)
     assert_int_equal(interval("ipmi"), 3000 * MS);
 }
 
-static void test_min_interval_slows_users_and_not_the_site(void **state)
+TEST(min_interval_slows_users_and_not_the_site)
 {
-    (void)state;
     assert_int_equal(
         parse((const char *[]){"words", "interval=2ms", "intervals", "rapl:1ms:nvml:50ms", NULL}),
         0);
@@ -132,11 +126,10 @@ static void test_min_interval_slows_users_and_not_the_site(void **state)
     assert_false(step.slowed);
 }
 
-static void test_the_nodes_of_a_step(void **state)
+TEST(the_nodes_of_a_step)
 {
     char list[257];
 
-    (void)state;
     assert_int_equal(parse((const char *[]){"nodes", "4", "nodelist", "n[1-4]", NULL}), 0);
     assert_string_equal(step.id.nodelist, "n[1-4]");
     assert_int_equal(parse((const char *[]){"nodes", "1", "nodelist", "n1", NULL}), 0);
@@ -154,7 +147,7 @@ static void test_the_nodes_of_a_step(void **state)
     assert_string_equal(step.id.nodelist, "");
 }
 
-static void test_bad_words(void **state)
+TEST(bad_words)
 {
     static const char *const pairs[][2] = {
         {"intervals", "x"},
@@ -163,26 +156,9 @@ static void test_bad_words(void **state)
         {"gid", "-1"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         assert_int_equal(parse((const char *[]){pairs[i][0], pairs[i][1], NULL}), -1);
     }
     message_start(&message, APAPI_WORD_CONFIG);
     assert_int_equal(step_parse(&message, &step, NULL), -1); /* no node */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_said),
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_the_words_of_plugstack_above_the_file),
-        cmocka_unit_test(test_the_users_intervals_above_the_sites),
-        cmocka_unit_test(test_an_interval_for_all_replaces_the_sites),
-        cmocka_unit_test(test_min_interval_slows_users_and_not_the_site),
-        cmocka_unit_test(test_the_nodes_of_a_step),
-        cmocka_unit_test(test_bad_words),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,12 +39,28 @@ static char *written(enum config_format format)
     return text;
 }
 
-static void test_json(void **state)
+static int begin(void **state)
+{
+    (void)state;
+    merge = apapi_merge_create();
+    return merge ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    step_report_clear(&step_report);
+    apapi_merge_destroy(merge);
+    return 0;
+}
+
+#define PREPARED(name) TEST_WITH(name, begin, end)
+
+PREPARED(json)
 {
     char *text;
     json_t *array;
 
-    (void)state;
     add_record("n1", 10);
     add_record("n2", 20);
     assert_int_equal(apapi_merge_absent(merge, "n3", "it \"broke\""), 0);
@@ -61,20 +77,18 @@ static void test_json(void **state)
     free(text);
 }
 
-static void test_no_records_at_all(void **state)
+PREPARED(no_records_at_all)
 {
     char *text = written(CONFIG_JSON);
 
-    (void)state;
     assert_string_equal(text, "[\n]\n");
     free(text);
 }
 
-static void test_csv(void **state)
+PREPARED(csv)
 {
     char *text;
 
-    (void)state;
     add_record("n1", 10);
     apapi_merge_absent(merge, "n3", "a, b");
     text = written(CONFIG_CSV);
@@ -102,11 +116,10 @@ static json_t *merged(struct apapi_merge *of)
 }
 
 /* A batch step has no merge, and a merge needs no lines. */
-static void test_merged(void **state)
+PREPARED(merged)
 {
     json_t *of_lines, *of_merge;
 
-    (void)state;
     add_record("n1", 10);
     add_record("n2", 20);
     of_lines = merged(NULL);
@@ -118,31 +131,4 @@ static void test_merged(void **state)
     json_decref(of_merge);
     assert_true(step_report_needs_lines(CONFIG_JSON) && step_report_needs_lines(CONFIG_CSV));
     assert_false(step_report_needs_lines(CONFIG_MERGED) || step_report_needs_lines(CONFIG_TABLE));
-}
-
-static int begin(void **state)
-{
-    (void)state;
-    merge = apapi_merge_create();
-    return merge ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    step_report_clear(&step_report);
-    apapi_merge_destroy(merge);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_json, begin, end),
-        cmocka_unit_test_setup_teardown(test_no_records_at_all, begin, end),
-        cmocka_unit_test_setup_teardown(test_csv, begin, end),
-        cmocka_unit_test_setup_teardown(test_merged, begin, end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

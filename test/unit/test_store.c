@@ -19,12 +19,13 @@ static void assert_mode(const char *path, mode_t mode)
     assert_int_equal(status.st_mode & 07777, mode);
 }
 
-static void folders_and_file_are_private(void **state)
+#define STORE_TEST(name) TEST_WITH(name, make_store, remove_base)
+
+STORE_TEST(folders_and_file_are_private)
 {
     mode_t mask = umask(0);
     struct apapi_error err = {""};
 
-    (void)state;
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":1}", &err), 0);
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":2}", NULL), 0);
     umask(mask);
@@ -34,7 +35,7 @@ static void folders_and_file_are_private(void **state)
     assert_mode("acct/2026-11-21/n1.jsonl", 0600);
 }
 
-static void the_day_is_that_of_utc(void **state)
+STORE_TEST(the_day_is_that_of_utc)
 {
     static const struct {
         int64_t unix_ns;
@@ -48,7 +49,6 @@ static void the_day_is_that_of_utc(void **state)
         {INT64_C(1835481599999999999), "acct/2028-02-29/n.jsonl"},
     };
 
-    (void)state;
     setenv("TZ", "Pacific/Kiritimati", 1);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(apapi_store_append(store, "n", cases[i].unix_ns, "{}", NULL), 0);
@@ -57,9 +57,8 @@ static void the_day_is_that_of_utc(void **state)
     }
 }
 
-static void a_torn_line_swallows_nothing(void **state)
+STORE_TEST(a_torn_line_swallows_nothing)
 {
-    (void)state;
     make_day();
     write_file("acct/2026-11-21/n1.jsonl", "{\"a\":1}\n{\"a\":");
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":2}", NULL), 0);
@@ -68,13 +67,12 @@ static void a_torn_line_swallows_nothing(void **state)
 }
 
 /* After a power failure the file may end at any byte of its last line, or continue with zeros. */
-static void a_line_cut_at_any_byte_swallows_nothing(void **state)
+STORE_TEST(a_line_cut_at_any_byte_swallows_nothing)
 {
     const char *const before = "{\"a\":1}\n", *const last = "{\"a\":22,\"b\":333}\n";
     const char *const after = "{\"a\":4444}";
     char found[64], expected[128];
 
-    (void)state;
     make_day();
     for (size_t cut = 0; cut <= strlen(last); cut++) {
         const char *newline = cut == 0 || cut == strlen(last) ? "" : "\n";
@@ -89,11 +87,10 @@ static void a_line_cut_at_any_byte_swallows_nothing(void **state)
     }
 }
 
-static void what_is_not_there_cannot_be_brought_to_the_disk(void **state)
+STORE_TEST(what_is_not_there_cannot_be_brought_to_the_disk)
 {
     struct apapi_error err = {""};
 
-    (void)state;
     assert_int_equal(apapi_store_sync(store, "n1", NOON_NS, &err), -1);
     assert_int_equal(errno, ENOENT);
     assert_non_null(strstr(err.text, "n1.jsonl"));
@@ -132,14 +129,13 @@ static void wait_for_all(const pid_t *children)
     }
 }
 
-static void concurrent_lines_stay_whole(void **state)
+STORE_TEST(concurrent_lines_stay_whole)
 {
     pid_t children[PROCESSES];
     int next[PROCESSES] = {0};
     char *text;
     char *position;
 
-    (void)state;
     for (int i = 0; i < PROCESSES; i++) {
         children[i] = fork();
         assert_true(children[i] >= 0);
@@ -166,12 +162,11 @@ static void concurrent_lines_stay_whole(void **state)
     free(text);
 }
 
-static void no_descriptor_stays_open(void **state)
+STORE_TEST(no_descriptor_stays_open)
 {
     int before = open("/dev/null", O_RDONLY);
     int after;
 
-    (void)state;
     assert_true(before >= 0);
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", NULL), 0);
     assert_int_equal(mkdir(in_base("acct/2026-11-21/d.jsonl"), 0700), 0);
@@ -182,21 +177,4 @@ static void no_descriptor_stays_open(void **state)
     assert_int_equal(after, before + 1);
     close(after);
     close(before);
-}
-
-#define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, make_store, remove_base)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STORE_TEST(folders_and_file_are_private),
-        STORE_TEST(the_day_is_that_of_utc),
-        STORE_TEST(a_torn_line_swallows_nothing),
-        STORE_TEST(a_line_cut_at_any_byte_swallows_nothing),
-        STORE_TEST(what_is_not_there_cannot_be_brought_to_the_disk),
-        STORE_TEST(concurrent_lines_stay_whole),
-        STORE_TEST(no_descriptor_stays_open),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,9 @@
 
 #include "unit/store_fixture.h"
 
-static void bad_arguments_are_refused(void **state)
+#define STORE_TEST(name) TEST_WITH(name, make_store, remove_base)
+
+STORE_TEST(bad_arguments_are_refused)
 {
     static const struct {
         const char *node;
@@ -17,7 +19,6 @@ static void bad_arguments_are_refused(void **state)
     } cases[] = {{"../x", "{}"}, {"a/b", "{}"},  {"", "{}"},       {".", "{}"},
                  {"..", "{}"},   {"a..b", "{}"}, {"/etc/x", "{}"}, {"n1", "{}\n{}"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_error err = {""};
 
@@ -48,9 +49,8 @@ static void append_by_link(const char *link)
     errno = 0;
 }
 
-static void a_link_of_ours_leads_on(void **state)
+STORE_TEST(a_link_of_ours_leads_on)
 {
-    (void)state;
     assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
     assert_int_equal(symlink("elsewhere", in_base("link")), 0);
     append_by_link("link");
@@ -58,9 +58,8 @@ static void a_link_of_ours_leads_on(void **state)
     assert_file("elsewhere/acct/2026-11-21/n1.jsonl", "{}\n");
 }
 
-static void a_link_that_others_can_replace_is_refused(void **state)
+STORE_TEST(a_link_that_others_can_replace_is_refused)
 {
-    (void)state;
     assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
     assert_int_equal(mkdir(in_base("open"), 0700), 0);
     assert_int_equal(chmod(in_base("open"), 0777), 0);
@@ -72,9 +71,8 @@ static void a_link_that_others_can_replace_is_refused(void **state)
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", NULL), 0);
 }
 
-static void a_link_of_others_is_refused(void **state)
+STORE_TEST(a_link_of_others_is_refused)
 {
-    (void)state;
     if (geteuid() != 0) {
         skip_because("needs root");
     }
@@ -89,9 +87,8 @@ static void a_link_of_others_is_refused(void **state)
     assert_int_equal(rmdir(in_base("elsewhere")), 0);
 }
 
-static void a_linked_day_is_refused(void **state)
+STORE_TEST(a_linked_day_is_refused)
 {
-    (void)state;
     assert_int_equal(mkdir(store, 0700), 0);
     assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
     assert_int_equal(symlink("../elsewhere", in_base("acct/2026-11-21")), 0);
@@ -99,9 +96,8 @@ static void a_linked_day_is_refused(void **state)
     assert_int_equal(access(in_base("elsewhere/n1.jsonl"), F_OK), -1);
 }
 
-static void a_linked_file_is_refused(void **state)
+STORE_TEST(a_linked_file_is_refused)
 {
-    (void)state;
     make_day();
     write_file("precious", "as it was");
     assert_int_equal(symlink("../../precious", in_base("acct/2026-11-21/n1.jsonl")), 0);
@@ -109,9 +105,8 @@ static void a_linked_file_is_refused(void **state)
     assert_file("precious", "as it was");
 }
 
-static void a_pipe_is_refused_without_waiting(void **state)
+STORE_TEST(a_pipe_is_refused_without_waiting)
 {
-    (void)state;
     make_day();
     assert_int_equal(mkfifo(in_base("acct/2026-11-21/n1.jsonl"), 0600), 0);
     alarm(120);
@@ -119,25 +114,22 @@ static void a_pipe_is_refused_without_waiting(void **state)
     alarm(0);
 }
 
-static void a_folder_in_place_of_the_file_is_named(void **state)
+STORE_TEST(a_folder_in_place_of_the_file_is_named)
 {
-    (void)state;
     make_day();
     assert_int_equal(mkdir(in_base("acct/2026-11-21/n1.jsonl"), 0700), 0);
     assert_refused(EISDIR, EISDIR, in_base("acct/2026-11-21/n1.jsonl"));
 }
 
-static void a_missing_parent_is_named(void **state)
+STORE_TEST(a_missing_parent_is_named)
 {
-    (void)state;
     snprintf(store, sizeof(store), "%s/none/acct", base);
     assert_refused(ENOENT, ENOENT, store);
     assert_int_equal(access(in_base("none"), F_OK), -1);
 }
 
-static void a_file_in_place_of_the_folder_is_named(void **state)
+STORE_TEST(a_file_in_place_of_the_folder_is_named)
 {
-    (void)state;
     write_file("acct", "");
     assert_refused(ENOTDIR, ENOTDIR, store);
 }
@@ -175,9 +167,8 @@ static void expect_eacces(void)
     }
 }
 
-static void an_unwritable_folder_is_named(void **state)
+STORE_TEST(an_unwritable_folder_is_named)
 {
-    (void)state;
     assert_int_equal(mkdir(store, 0755), 0);
     assert_int_equal(chmod(store, 0555), 0);
     as_ordinary_user(expect_eacces);
@@ -195,9 +186,8 @@ static void expect_foreign_owner(void)
     }
 }
 
-static void what_belongs_to_others_is_refused(void **state)
+STORE_TEST(what_belongs_to_others_is_refused)
 {
-    (void)state;
     if (geteuid() != 0) {
         skip_because("needs root");
     }
@@ -229,9 +219,8 @@ static void expect_short_write(void)
     }
 }
 
-static void a_short_write_is_an_error(void **state)
+STORE_TEST(a_short_write_is_an_error)
 {
-    (void)state;
     assert_int_equal(chmod(base, 0777), 0);
     snprintf(store, sizeof(store), "%s", in_base("own"));
     assert_int_equal(mkdir(store, 0700), 0);
@@ -239,27 +228,4 @@ static void a_short_write_is_an_error(void **state)
         assert_int_equal(chown(store, 65534, 65534), 0);
     }
     as_ordinary_user(expect_short_write);
-}
-
-#define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, make_store, remove_base)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STORE_TEST(bad_arguments_are_refused),
-        STORE_TEST(a_link_of_ours_leads_on),
-        STORE_TEST(a_link_that_others_can_replace_is_refused),
-        STORE_TEST(a_link_of_others_is_refused),
-        STORE_TEST(a_linked_day_is_refused),
-        STORE_TEST(a_linked_file_is_refused),
-        STORE_TEST(a_pipe_is_refused_without_waiting),
-        STORE_TEST(a_folder_in_place_of_the_file_is_named),
-        STORE_TEST(a_missing_parent_is_named),
-        STORE_TEST(a_file_in_place_of_the_folder_is_named),
-        STORE_TEST(an_unwritable_folder_is_named),
-        STORE_TEST(what_belongs_to_others_is_refused),
-        STORE_TEST(a_short_write_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,79 +11,61 @@ static void assert_near(double value, double expected, double tolerance)
 }
 
 /* Values of published tables of the distribution. */
-static void t_of_95_percent(void **state)
+TEST(t_of_95_percent)
 {
     static const struct {
         double df, t;
     } rows[] = {{1, 12.7062},  {2, 4.30265},  {3, 3.18245},   {5, 2.57058},
                 {10, 2.22814}, {30, 2.04227}, {120, 1.97993}, {1e6, 1.95997}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         assert_near(student_t95(rows[i].df), rows[i].t, 1e-4);
     }
 }
 
-static void probability_of_a_t(void **state)
+TEST(probability_of_a_t)
 {
     static const struct {
         double t, df, p;
     } rows[] = {{0, 5, 1},         {1, 1, 0.5},        {2, 10, 0.073388},
                 {3.169, 10, 0.01}, {2.576, 1e6, 0.01}, {4.144, 10, 0.002}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         assert_near(student_two_sided(rows[i].t, rows[i].df), rows[i].p, 2e-5);
     }
 }
 
-static void half_width_of_a_mean(void **state)
+TEST(half_width_of_a_mean)
 {
     const struct spread four = {4, 10, 2}, one = {1, 10, NAN}, none = {0, NAN, NAN};
 
-    (void)state;
     assert_near(student_half_width(&four), 3.18245, 1e-4);
     assert_true(isnan(student_half_width(&one)));
     assert_true(isnan(student_half_width(&none)));
 }
 
 /* By hand: variances 4/5 and 9/7, 9.98 degrees of freedom. */
-static void difference_of_two_means(void **state)
+TEST(difference_of_two_means)
 {
     const struct spread one = {5, 100, 2}, other = {7, 104, 3};
     const struct difference difference = student_difference(&one, &other);
     double error = sqrt(4.0 / 5 + 9.0 / 7);
     double df = pow(4.0 / 5 + 9.0 / 7, 2) / (pow(4.0 / 5, 2) / 4 + pow(9.0 / 7, 2) / 6);
 
-    (void)state;
     assert_near(difference.mean, 4, 1e-12);
     assert_near(difference.half_width, student_t95(df) * error, 1e-9);
     assert_true(difference.p > 0.019 && difference.p < 0.021);
 }
 
-static void what_is_not_known_gives_no_difference(void **state)
+TEST(what_is_not_known_gives_no_difference)
 {
     const struct spread none = {0, NAN, NAN}, one = {1, 5, NAN}, alike = {3, 5, 0};
     struct difference difference = student_difference(&none, &alike);
 
-    (void)state;
     assert_true(isnan(difference.mean) && isnan(difference.p));
     difference = student_difference(&one, &alike);
     assert_near(difference.mean, 0, 0);
     assert_true(isnan(difference.half_width) && isnan(difference.p));
     difference = student_difference(&alike, &alike);
     assert_true(difference.half_width == 0 && difference.p == 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_of_95_percent),
-        cmocka_unit_test(probability_of_a_t),
-        cmocka_unit_test(half_width_of_a_mean),
-        cmocka_unit_test(difference_of_two_means),
-        cmocka_unit_test(what_is_not_known_gives_no_difference),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static double package_j(const struct apapi_region_result *region)
     return region->domains[APAPI_DOMAIN_PACKAGE].energy_j;
 }
 
-static void nodes_add_up_by_path(void **state)
+TEST(nodes_add_up_by_path)
 {
     struct apapi_region_result first[] = {region_of("a", 10), region_of("b", 20),
                                           other_of(APAPI_REGION_IDLE, 5)};
@@ -67,7 +67,6 @@ static void nodes_add_up_by_path(void **state)
     struct apapi_record records[] = {node_with("n1", first, 3), node_with("n2", second, 3)};
     struct apapi_regions sum;
 
-    (void)state;
     second[1].method = APAPI_REGION_ESTIMATED;
     sum = sum_of(records, 2, 10);
     assert_int_equal(sum.count, 3);
@@ -87,14 +86,13 @@ static void nodes_add_up_by_path(void **state)
 }
 
 /* A domain that a node does not have is no unknown energy. */
-static void what_one_node_does_not_know_is_not_known(void **state)
+TEST(what_one_node_does_not_know_is_not_known)
 {
     struct apapi_region_result first[] = {region_of("a", 10), region_of("b", 20)};
     struct apapi_region_result second[] = {region_of("a", NAN), region_of("b", 1)};
     struct apapi_record records[] = {node_with("n1", first, 2), node_with("n2", second, 2)};
     struct apapi_regions sum;
 
-    (void)state;
     set_domain(&records[1], APAPI_DOMAIN_GPU, 50, (struct apapi_summary){1, 10, 20, 15});
     second[1].domains[APAPI_DOMAIN_GPU] = (struct apapi_region_energy){7, 0.1, NAN};
     second[0].method = APAPI_REGION_UNKNOWN;
@@ -109,7 +107,7 @@ static void what_one_node_does_not_know_is_not_known(void **state)
     apapi_regions_clear(&sum);
 }
 
-static void those_of_the_least_energy_are_in_the_rest(void **state)
+TEST(those_of_the_least_energy_are_in_the_rest)
 {
     struct apapi_region_result list[] = {region_of("a", 10), region_of("b", 20), region_of("c", 30),
                                          other_of(APAPI_REGION_UNMARKED, 7),
@@ -117,7 +115,6 @@ static void those_of_the_least_energy_are_in_the_rest(void **state)
     struct apapi_record record = node_with("n1", list, 5);
     struct apapi_regions sum;
 
-    (void)state;
     record.regions.losses.regions = 4;
     sum = sum_of(&record, 1, 1);
     assert_int_equal(sum.count, 3);
@@ -130,13 +127,12 @@ static void those_of_the_least_energy_are_in_the_rest(void **state)
 }
 
 /* Names by hostile nodes take bounded memory, and no energy is lost. */
-static void too_many_paths_go_into_the_rest(void **state)
+TEST(too_many_paths_go_into_the_rest)
 {
     struct region_sums sums = {0};
     struct apapi_regions sum;
     double total_j = 0;
 
-    (void)state;
     for (int i = 0; i < 2 * REGION_SUMS_MAX; i++) {
         struct apapi_region_result region = region_of("", 1);
         struct apapi_record record = node_with("n", &region, 1);
@@ -154,14 +150,13 @@ static void too_many_paths_go_into_the_rest(void **state)
     region_sums_free(&sums);
 }
 
-static void figures_of_merit_add_up_by_name_and_unit(void **state)
+TEST(figures_of_merit_add_up_by_name_and_unit)
 {
     struct apapi_fom first[] = {{"steps", "steps", 10, 1}, {"work", "GFLOP", 1, 1}};
     struct apapi_fom second[] = {{"steps", "steps", 5, 2}, {"work", "MFLOP", 1, 1}};
     struct apapi_record records[] = {node_with("n1", NULL, 0), node_with("n2", NULL, 0)};
     struct apapi_regions sum;
 
-    (void)state;
     records[0].regions.foms = first;
     records[1].regions.foms = second;
     records[0].regions.fom_count = records[1].regions.fom_count = 2;
@@ -184,7 +179,7 @@ static char *table_of(const struct apapi_regions *regions)
     return text;
 }
 
-static void a_table_has_the_costliest(void **state)
+TEST(a_table_has_the_costliest)
 {
     struct apapi_region_result list[8];
     struct apapi_fom foms[] = {{"iterations", "", 50, 1}, {"work", "cells", 1.25e9, 1}};
@@ -192,7 +187,6 @@ static void a_table_has_the_costliest(void **state)
         .count = 8, .list = list, .fom_count = 2, .foms = foms, .losses = {.regions = 2}};
     char *text;
 
-    (void)state;
     for (int i = 0; i < 7; i++) {
         list[i] = region_of("solve", 60 - i);
     }
@@ -213,26 +207,10 @@ static void a_table_has_the_costliest(void **state)
     free(text);
 }
 
-static void a_table_without_regions_is_empty(void **state)
+TEST(a_table_without_regions_is_empty)
 {
     char *text = table_of(&(struct apapi_regions){0});
 
-    (void)state;
     assert_string_equal(text, "");
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_add_up_by_path),
-        cmocka_unit_test(what_one_node_does_not_know_is_not_known),
-        cmocka_unit_test(those_of_the_least_energy_are_in_the_rest),
-        cmocka_unit_test(too_many_paths_go_into_the_rest),
-        cmocka_unit_test(figures_of_merit_add_up_by_name_and_unit),
-        cmocka_unit_test(a_table_has_the_costliest),
-        cmocka_unit_test(a_table_without_regions_is_empty),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,11 +44,10 @@ static void assert_has(char *text, const char *part)
     free(text);
 }
 
-static void shares_of_nodes_add_up(void **state)
+TEST(shares_of_nodes_add_up)
 {
     struct apapi_merge *merge = apapi_merge_create();
 
-    (void)state;
     add(merge, record_of("n1", 100));
     add(merge, record_of("n2", 20));
     assert_has(merged(merge), "\"share\":{\"method\":\"cpu-time\",\"idle\":\"apart\",\"domains\":{"
@@ -59,12 +58,11 @@ static void shares_of_nodes_add_up(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void methods_that_differ_are_mixed(void **state)
+TEST(methods_that_differ_are_mixed)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record all = record_of("n2", 20);
 
-    (void)state;
     strcpy(all.share.method, "exclusive");
     strcpy(all.share.idle, "");
     add(merge, record_of("n1", 100));
@@ -73,12 +71,11 @@ static void methods_that_differ_are_mixed(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void nodes_without_a_share_are_counted(void **state)
+TEST(nodes_without_a_share_are_counted)
 {
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record none = record_of("n1", 100);
 
-    (void)state;
     none.share = apapi_share_unknown();
     strcpy(none.share.reason, "no node sampler runs");
     add(merge, none);
@@ -90,12 +87,11 @@ static void nodes_without_a_share_are_counted(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void without_shares_nothing_is_said(void **state)
+TEST(without_shares_nothing_is_said)
 {
     struct apapi_merge *merge = apapi_merge_create();
     char *line, *text;
 
-    (void)state;
     add(merge, usual_record());
     line = merged(merge);
     text = table(merge);
@@ -104,16 +100,4 @@ static void without_shares_nothing_is_said(void **state)
     free(line);
     free(text);
     apapi_merge_destroy(merge);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_of_nodes_add_up),
-        cmocka_unit_test(methods_that_differ_are_mixed),
-        cmocka_unit_test(nodes_without_a_share_are_counted),
-        cmocka_unit_test(without_shares_nothing_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

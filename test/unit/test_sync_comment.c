@@ -14,7 +14,7 @@
 #define OWN "\"apapi\":{\"v\":1,\"energy_j\":7}"
 #define OLD "\"apapi\":{\"v\":1,\"energy_j\":1234.5,\"nodes\":2}"
 
-static void what_is_known_is_said(void **state)
+TEST(what_is_known_is_said)
 {
     struct apapi_job_total total = {.nodes = 2,
                                     .energy_j = 1440.1234567,
@@ -26,7 +26,6 @@ static void what_is_known_is_said(void **state)
                                     .runs = 1};
     char own[COMMENT_OWN_SIZE];
 
-    (void)state;
     comment_own(own, &total);
     assert_string_equal(own,
                         "\"apapi\":{\"v\":1,\"energy_j\":1440.12346,\"uncertainty_j\":2.51,"
@@ -44,7 +43,7 @@ static void what_is_known_is_said(void **state)
         own, "\"apapi\":{\"v\":1,\"nodes\":2,\"elapsed_s\":50,\"runs\":2,\"incomplete\":3}");
 }
 
-static void it_is_short_whatever_the_numbers_are(void **state)
+TEST(it_is_short_whatever_the_numbers_are)
 {
     const struct apapi_job_total total = {.nodes = SIZE_MAX,
                                           .incomplete = SIZE_MAX,
@@ -59,7 +58,6 @@ static void it_is_short_whatever_the_numbers_are(void **state)
     char own[COMMENT_OWN_SIZE], text[COMMENT_OWN_SIZE + 2];
     json_t *root;
 
-    (void)state;
     comment_own(own, &total);
     assert_true(strlen(own) < 280);
     snprintf(text, sizeof text, "{%s}", own);
@@ -68,7 +66,7 @@ static void it_is_short_whatever_the_numbers_are(void **state)
     json_decref(root);
 }
 
-static void what_others_wrote_stays(void **state)
+TEST(what_others_wrote_stays)
 {
     static const struct {
         const char *there, *put;
@@ -108,7 +106,6 @@ static void what_others_wrote_stays(void **state)
         {"it's 5 % \\n \xff", "it's 5 % \\n \xff {" OWN "}"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *put, *again;
 
@@ -123,12 +120,11 @@ static void what_others_wrote_stays(void **state)
     }
 }
 
-static void there_must_be_room(void **state)
+TEST(there_must_be_room)
 {
     size_t room = COMMENT_MAX - strlen(" {" OWN "}");
     char *there = malloc(room + 2), *put;
 
-    (void)state;
     memset(there, 'x', room + 1);
     there[room] = '\0';
     assert_int_equal(comment_put(there, OWN, &put), 0);
@@ -139,16 +135,4 @@ static void there_must_be_room(void **state)
     assert_int_equal(comment_put(there, OWN, &put), -1);
     assert_int_equal(errno, EMSGSIZE);
     free(there);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_known_is_said),
-        cmocka_unit_test(it_is_short_whatever_the_numbers_are),
-        cmocka_unit_test(what_others_wrote_stays),
-        cmocka_unit_test(there_must_be_room),
-    };
-
-    return cmocka_run_group_tests_name("sync_comment", tests, NULL, NULL);
 }

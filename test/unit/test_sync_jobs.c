@@ -10,7 +10,7 @@
 
 #define HOUR 3600
 
-static void a_job_is_found_once(void **state)
+TEST(a_job_is_found_once)
 {
     static const struct found_job jobs[] = {{"b", 7, 1, 50}, {"a", 9, 1, 50},  {"a", 9, 1, 50},
                                             {"b", 7, 1, 40}, {"a", 10, 1, 50}, {"", 9, 1, 50},
@@ -19,7 +19,6 @@ static void a_job_is_found_once(void **state)
         {"", 9, 1, 50}, {"a", 9, 3, 50}, {"a", 10, 1, 50}, {"b", 7, 2, 40}};
     struct found found = {0};
 
-    (void)state;
     found_tidy(&found);
     for (size_t i = 0; i < COUNT_OF(jobs); i++) {
         assert_int_equal(found_add(&found, &jobs[i]), 0);
@@ -31,11 +30,10 @@ static void a_job_is_found_once(void **state)
 }
 
 /* The set grows with the jobs, not with their records. */
-static void records_without_end_of_few_jobs_need_little(void **state)
+TEST(records_without_end_of_few_jobs_need_little)
 {
     struct found found = {0};
 
-    (void)state;
     for (uint32_t i = 0; i < 100000; i++) {
         const struct found_job job = {"a", i % 50 + 1, 1, 0};
 
@@ -72,14 +70,13 @@ static struct runs_job find(const struct dbd_run *list, size_t count, uint32_t j
     return runs_find(&runs, job);
 }
 
-static void a_jobs_runs_are_taken_together(void **state)
+TEST(a_jobs_runs_are_taken_together)
 {
     const struct dbd_run list[] = {run(7, 300, 400, 500, "third"), run(8, 1, 2, 3, "another"),
                                    run(7, 100, 110, 200, "first"), run(7, 200, 0, 300, "second"),
                                    run(6, 1, 2, 3, "another")};
     const struct runs_job job = find(list, COUNT_OF(list), 7);
 
-    (void)state;
     assert_string_equal(job.latest->comment, "third");
     assert_true(job.start_s == 110);
     assert_null(find(list, COUNT_OF(list), 5).latest);
@@ -87,13 +84,12 @@ static void a_jobs_runs_are_taken_together(void **state)
     assert_null(find(NULL, 0, 9).latest);
 }
 
-static void a_number_that_came_again_is_another_job(void **state)
+TEST(a_number_that_came_again_is_another_job)
 {
     struct dbd_run list[] = {run(7, 100, 110, 200, "old"),
                              run(7, 200 + 24 * HOUR, 200000, 200100, "new")};
     struct runs_job job = find(list, 2, 7);
 
-    (void)state;
     assert_true(job.start_s == 200000);
     list[1].submit_s--;
     job = find(list, 2, 7);
@@ -102,16 +98,4 @@ static void a_number_that_came_again_is_another_job(void **state)
     job = find(list, 2, 7);
     assert_true(job.start_s == 200000);
     find(NULL, 0, 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_is_found_once),
-        cmocka_unit_test(records_without_end_of_few_jobs_need_little),
-        cmocka_unit_test(a_jobs_runs_are_taken_together),
-        cmocka_unit_test(a_number_that_came_again_is_another_job),
-    };
-
-    return cmocka_run_group_tests_name("sync_jobs", tests, NULL, NULL);
 }

@@ -40,11 +40,12 @@ static int count_files(void)
     return count;
 }
 
-static void it_comes_back_as_it_was(void **state)
+#define PREPARED(name) TEST_WITH(name, make_base, remove_base)
+
+PREPARED(it_comes_back_as_it_was)
 {
     struct state first, second;
 
-    (void)state;
     load(&first);
     assert_false(first.damaged);
     assert_true(first.since_ns == NOW - DAY);
@@ -71,13 +72,12 @@ static void it_comes_back_as_it_was(void **state)
     state_free(&first);
 }
 
-static void it_is_its_owners_alone(void **state)
+PREPARED(it_is_its_owners_alone)
 {
     struct state first;
     struct stat status;
     int lock;
 
-    (void)state;
     umask(0);
     load(&first);
     assert_int_equal(state_save(&first, base, NAME, NOW, NULL), 0);
@@ -91,13 +91,12 @@ static void it_is_its_owners_alone(void **state)
 }
 
 /* What cannot be written whole leaves the old one, and nothing else. */
-static void the_old_one_stays(void **state)
+PREPARED(the_old_one_stays)
 {
     const struct rlimit none = {0, RLIM_INFINITY};
     struct rlimit usual;
     struct state first;
 
-    (void)state;
     load(&first);
     assert_int_equal(state_note(&first, "2026-11-21/n1.jsonl", 17), 0);
     assert_int_equal(state_save(&first, base, NAME, NOW, NULL), 0);
@@ -114,7 +113,7 @@ static void the_old_one_stays(void **state)
     state_free(&first);
 }
 
-static void a_damaged_one_is_created_again(void **state)
+PREPARED(a_damaged_one_is_created_again)
 {
     static const char *const texts[] = {
         "",
@@ -127,7 +126,6 @@ static void a_damaged_one_is_created_again(void **state)
         "{\"apapi_sync\":1,\"since\":1,\"read\":-9223372036854775808,\"files\":{},\"waiting\":[]}",
         "{\"apapi_sync\":1,\"since\":1,\"read\":1,\"files\":{}}"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         FILE *file = fopen(in_base(NAME), "w");
         struct state loaded;
@@ -143,11 +141,10 @@ static void a_damaged_one_is_created_again(void **state)
     }
 }
 
-static void a_link_is_not_followed(void **state)
+PREPARED(a_link_is_not_followed)
 {
     struct state loaded;
 
-    (void)state;
     assert_int_equal(symlink("/etc/passwd", in_base(NAME)), 0);
     assert_int_equal(state_load(&loaded, base, NAME, NOW, NULL), -1);
     assert_int_equal(errno, ELOOP);
@@ -157,26 +154,13 @@ static void a_link_is_not_followed(void **state)
     assert_int_equal(errno, ELOOP);
 }
 
-static void a_folder_is_not_made(void **state)
+PREPARED(a_folder_is_not_made)
 {
     struct state loaded;
 
-    (void)state;
     assert_int_equal(state_lock(in_base("nothing"), NULL), -1);
     assert_int_equal(errno, ENOENT);
     assert_int_equal(state_load(&loaded, in_base("nothing"), NAME, NOW, NULL), -1);
     assert_int_equal(errno, ENOENT);
     state_free(&loaded);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
-        TEST(it_comes_back_as_it_was), TEST(it_is_its_owners_alone),
-        TEST(the_old_one_stays),       TEST(a_damaged_one_is_created_again),
-        TEST(a_link_is_not_followed),  TEST(a_folder_is_not_made),
-    };
-
-    return cmocka_run_group_tests_name("sync_state", tests, NULL, NULL);
 }

@@ -72,9 +72,8 @@ static const struct machine {
       {"powercap:::ENERGY_UJ:ZONE0_SUBZONE1", APAPI_DOMAIN_DRAM}}},
 };
 
-static void test_machines(void **state)
+WITH_TREE(machines)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(machines); i++) {
         const struct machine *machine = &machines[i];
         size_t count = 0;
@@ -95,9 +94,8 @@ static void test_machines(void **state)
     }
 }
 
-static void test_server_with_two_packages(void **state)
+WITH_TREE(server_with_two_packages)
 {
-    (void)state;
     powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1:0", "dram", 65712999613);
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
@@ -120,11 +118,10 @@ static void test_server_with_two_packages(void **state)
 }
 
 /* The kernel numbers zones as it finds them, and lists them in any order. */
-static void test_four_packages_of_two_dies(void **state)
+WITH_TREE(four_packages_of_two_dies)
 {
     static const char *const folders[] = {"5", "2", "7", "0", "3", "6", "1", "4"};
 
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         char folder[32], name[32];
         int zone = folders[i][0] - '0';
@@ -143,9 +140,8 @@ static void test_four_packages_of_two_dies(void **state)
     assert_event(15, "rapl:::DRAM_ENERGY:PACKAGE0_DIE1", APAPI_DOMAIN_DRAM);
 }
 
-static void test_descriptions(void **state)
+WITH_TREE(descriptions)
 {
-    (void)state;
     powercap_tree_zone(&tree, "intel-rapl:0", "psys", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1:0", "dram", RANGE);
@@ -160,11 +156,10 @@ static void test_descriptions(void **state)
     assert_described(4, "energy of the cores of die 3 of CPU package 1");
 }
 
-static void test_no_zone_says_so(void **state)
+WITH_TREE(no_zone_says_so)
 {
     struct apapi_error err;
 
-    (void)state;
     assert_null(apapi_source_sysfs.open("rapl", &err));
     assert_int_equal(errno, ENODEV);
     assert_non_null(strstr(err.text, "no energy zone"));
@@ -190,11 +185,10 @@ static bool open_as_nobody(const char *component, struct apapi_error *err)
     return reader != NULL;
 }
 
-static void test_no_permission_names_the_file(void **state)
+WITH_TREE(no_permission_names_the_file)
 {
     struct apapi_error err;
 
-    (void)state;
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
     powercap_tree_mode(&tree, "intel-rapl:0", 0);
@@ -211,11 +205,10 @@ static void test_no_permission_names_the_file(void **state)
 }
 
 /* What cannot be measured is shown, so that a partial sum does not look complete. */
-static void test_one_unreadable_file_of_several(void **state)
+WITH_TREE(one_unreadable_file_of_several)
 {
     struct apapi_error err;
 
-    (void)state;
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
     powercap_tree_mode(&tree, "intel-rapl:1", 0);
@@ -226,19 +219,4 @@ static void test_one_unreadable_file_of_several(void **state)
     read_sysfs();
     assert_int_equal(readings[0].error, 0);
     assert_int_equal(readings[1].error, EACCES);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_TREE(test_machines),
-        WITH_TREE(test_server_with_two_packages),
-        WITH_TREE(test_four_packages_of_two_dies),
-        WITH_TREE(test_descriptions),
-        WITH_TREE(test_no_zone_says_so),
-        WITH_TREE(test_no_permission_names_the_file),
-        WITH_TREE(test_one_unreadable_file_of_several),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,11 +85,12 @@ static const struct {
      APAPI_KIND_COUNT, 0},
 };
 
-static void test_names_and_domains(void **state)
+#define WITH_NODE(name) TEST_WITH(name, make_node, remove_tree)
+
+WITH_NODE(names_and_domains)
 {
     const size_t count = COUNT_OF(pm_files);
 
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         put(pm_files[i].file, pm_files[i].content);
     }
@@ -118,9 +119,8 @@ static void test_names_and_domains(void **state)
 }
 
 /* Nodes without accelerators have their files all the same. */
-static void test_absent_accelerators(void **state)
+WITH_NODE(absent_accelerators)
 {
-    (void)state;
     put("accel_energy", "0 J");
     put("accel_power", "0 W");
     open_sysfs("cray_pm");
@@ -135,7 +135,7 @@ static void test_absent_accelerators(void **state)
     assert_int_equal(reader->events[2].domain, APAPI_DOMAIN_NONE);
 }
 
-static void test_unit_and_time_are_checked(void **state)
+WITH_NODE(unit_and_time_are_checked)
 {
     static const struct {
         const char *text;
@@ -147,7 +147,6 @@ static void test_unit_and_time_are_checked(void **state)
         {"5 J -12 us", false}, {"5 J us", false},   {"5 J 12 us 3", false}, {"5.5 J", false},
     };
 
-    (void)state;
     open_sysfs("cray_pm");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         put("energy", cases[i].text);
@@ -170,9 +169,8 @@ static void sleep_ms(long ms)
 }
 
 /* 10 scans without a new value: the controller writes no more. */
-static void test_stale_values_are_refused(void **state)
+WITH_NODE(stale_values_are_refused)
 {
-    (void)state;
     put("raw_scan_hz", "1000");
     open_sysfs("cray_pm");
     assert_int_equal(reader->events[0].update_ns, 1000000);
@@ -193,9 +191,8 @@ static void test_stale_values_are_refused(void **state)
     assert_int_equal(readings[0].error, EBADMSG);
 }
 
-static void test_no_freshness_is_no_error(void **state)
+WITH_NODE(no_freshness_is_no_error)
 {
-    (void)state;
     put("raw_scan_hz", "1000");
     remove_file("freshness");
     open_sysfs("cray_pm");
@@ -238,9 +235,8 @@ static void read_while(void (*what)(unsigned number))
     meanwhile = NULL;
 }
 
-static void test_values_are_of_one_scan(void **state)
+WITH_NODE(values_are_of_one_scan)
 {
-    (void)state;
     open_sysfs("cray_pm");
     read_while(scan_behind_the_energy);
     assert_int_equal(readings[0].error, 0);
@@ -266,11 +262,10 @@ static enum apapi_meter_step add(struct apapi_meter *meter, uint64_t at_s)
 }
 
 /* The controller restarted, and its counter shows a plausible increment. */
-static void test_a_restart_of_the_controller_is_a_reset(void **state)
+WITH_NODE(a_restart_of_the_controller_is_a_reset)
 {
     struct apapi_meter meter;
 
-    (void)state;
     open_sysfs("cray_pm");
     apapi_meter_init(&meter, &reader->events[0], 100000000, NULL);
     add(&meter, 1);
@@ -286,21 +281,4 @@ static void test_a_restart_of_the_controller_is_a_reset(void **state)
     assert_int_equal(meter.counter.total, 200);
     assert_int_equal(meter.counter.incidents.resets, 1);
     assert_int_equal(meter.counter.incidents.refused, 0);
-}
-
-#define WITH_NODE(test) cmocka_unit_test_setup_teardown(test, make_node, remove_tree)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_NODE(test_names_and_domains),
-        WITH_NODE(test_absent_accelerators),
-        WITH_NODE(test_unit_and_time_are_checked),
-        WITH_NODE(test_stale_values_are_refused),
-        WITH_NODE(test_no_freshness_is_no_error),
-        WITH_NODE(test_values_are_of_one_scan),
-        WITH_NODE(test_a_restart_of_the_controller_is_a_reset),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

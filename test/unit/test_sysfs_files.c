@@ -22,12 +22,11 @@ static void link_zone(const char *target)
     powercap_tree_link(&tree, "sys/class/powercap/intel-rapl:0/energy_uj", target);
 }
 
-static void test_what_cannot_be_opened_is_reported(void **state)
+WITH_TREE(what_cannot_be_opened_is_reported)
 {
     static const char *const targets[] = {"/proc", "/nowhere"};
     static const int errors[] = {EISDIR, ENOENT};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct apapi_error err;
         char text[256];
@@ -49,22 +48,20 @@ static int first_error(void)
 }
 
 /* The kernel refuses to read address 0 of a process, with EIO. */
-static void test_a_read_error_is_a_failed_reading(void **state)
+WITH_TREE(a_read_error_is_a_failed_reading)
 {
-    (void)state;
     link_zone("/proc/self/mem");
     open_sysfs("rapl");
     assert_int_equal(first_error(), EIO);
 }
 
 /* As a device that has been taken out: the open file belongs to a process that ends. */
-static void test_a_file_that_vanishes(void **state)
+WITH_TREE(a_file_that_vanishes)
 {
     char target[64];
     int status, hold[2];
     pid_t child;
 
-    (void)state;
     assert_int_equal(pipe(hold), 0);
     child = fork();
     if (child == 0) {
@@ -102,7 +99,7 @@ static void make_files(void)
     powercap_tree_put(&tree, "sys/cray/pm_counters/energy", "1 J\n");
 }
 
-static void test_garbage_is_never_a_number(void **state)
+WITH_TREE(garbage_is_never_a_number)
 {
     static const char *const garbage[] = {
         "",       "-5",  "12x",      "x",    " 12", "12 ",
@@ -110,7 +107,6 @@ static void test_garbage_is_never_a_number(void **state)
         "12\n13", "nan", "\xff\xff", "12\r", "١٢",  "18446744073709551616",
     };
 
-    (void)state;
     make_files();
     for (size_t f = 0; f < COUNT_OF(files); f++) {
         powercap_tree_put(&tree, files[f].path, "");
@@ -128,9 +124,8 @@ static void test_garbage_is_never_a_number(void **state)
     }
 }
 
-static void test_a_number_without_newline_is_torn(void **state)
+WITH_TREE(a_number_without_newline_is_torn)
 {
-    (void)state;
     make_files();
     for (size_t f = 0; f < COUNT_OF(files); f++) {
         char text[128];
@@ -147,9 +142,8 @@ static void test_a_number_without_newline_is_torn(void **state)
     }
 }
 
-static void test_greatest_number(void **state)
+WITH_TREE(greatest_number)
 {
-    (void)state;
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_write(&tree, "intel-rapl:0", "18446744073709551615\n\n\n");
     open_sysfs("rapl");
@@ -168,13 +162,12 @@ static void assert_parses(const char *text, size_t size, bool valid, uint64_t nu
 }
 
 /* Digits are read eight at a time: numbers of any length, and one wrong byte at any place. */
-static void test_numbers_of_any_length(void **state)
+TEST(numbers_of_any_length)
 {
     static const char wrong[] = {'/', ':', ' ', '\n', '\0', '\x80', '\xb5', '\xff'};
     static const char digits[] = "1234567890987654321";
     char text[sizeof digits + 1];
 
-    (void)state;
     for (size_t length = 1; length < sizeof digits; length++) {
         memcpy(text, digits, length);
         text[length] = '\n';
@@ -190,11 +183,10 @@ static void test_numbers_of_any_length(void **state)
     }
 }
 
-static void test_routes(void **state)
+WITH_TREE(routes)
 {
     struct apapi_error err;
 
-    (void)state;
     assert_true(apapi_route_known("rapl"));
     assert_false(apapi_route_known("nonsense"));
     assert_int_equal(apapi_catalog_check_order("sysfs:papi", &err), 0);
@@ -208,20 +200,4 @@ static void test_routes(void **state)
         assert_ptr_equal(reader->source, &apapi_source_sysfs);
         close_sysfs();
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_TREE(test_what_cannot_be_opened_is_reported),
-        WITH_TREE(test_a_read_error_is_a_failed_reading),
-        WITH_TREE(test_a_file_that_vanishes),
-        WITH_TREE(test_garbage_is_never_a_number),
-        WITH_TREE(test_a_number_without_newline_is_torn),
-        WITH_TREE(test_greatest_number),
-        cmocka_unit_test(test_numbers_of_any_length),
-        WITH_TREE(test_routes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,9 +195,8 @@ static void assert_event(size_t number, const struct expected *expected)
     assert_described(number, expected->text);
 }
 
-static void test_machines(void **state)
+WITH_TREE(machines)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(machines); i++) {
         const struct machine *machine = &machines[i];
         size_t count = 0;
@@ -220,9 +219,8 @@ static void test_machines(void **state)
     }
 }
 
-static void test_units_and_times(void **state)
+WITH_TREE(units_and_times)
 {
-    (void)state;
     make_chip(0, "power_meter", "ACPI000D:00");
     put(0, "power1_average", "350000000");
     put(0, "power1_average_interval", "1000");
@@ -252,9 +250,8 @@ static void test_units_and_times(void **state)
 }
 
 /* The wrap of the driver's counter of a card, and how often amd_energy's are updated. */
-static void test_ranges(void **state)
+WITH_TREE(ranges)
 {
-    (void)state;
     make_chip(4, "amd_energy", "amd_energy.0");
     put(4, "energy1_input", "1");
     put(4, "energy1_label", "Esocket0");
@@ -266,11 +263,10 @@ static void test_ranges(void **state)
     assert_true(reader->events[1].guard_j == 262144);
 }
 
-static void test_unusual_chips(void **state)
+WITH_TREE(unusual_chips)
 {
     struct apapi_error err;
 
-    (void)state;
     assert_null(apapi_source_sysfs.open("hwmon", &err));
     assert_int_equal(errno, ENODEV);
     assert_string_equal(err.text, "the kernel has no /sys/class/hwmon");
@@ -288,24 +284,13 @@ static void test_unusual_chips(void **state)
     assert_string_equal(reader->events[0].name, "hwmon:::a_b_c_d:energy1");
 }
 
-static void test_no_gpu(void **state)
+WITH_TREE(no_gpu)
 {
     struct apapi_error err;
 
-    (void)state;
     make_chip(0, "amdgpu", "0000:03:00.0");
     put(0, "power1_average", "1");
     assert_null(apapi_source_sysfs.open("intel_gpu", &err));
     assert_int_equal(errno, ENODEV);
     assert_non_null(strstr(err.text, "no Intel GPU"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_TREE(test_units_and_times), WITH_TREE(test_machines), WITH_TREE(test_ranges),
-        WITH_TREE(test_unusual_chips),   WITH_TREE(test_no_gpu),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,11 @@
 static const struct apapi_table_head sleep_command = {
     .name = "sleep", .user_s = 2.981, .system_s = 0.012, .elapsed_s = 3.002};
 
-static void two_nodes(void **state)
+TEST(two_nodes)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n2", 1, 2);
     add(merge, &node);
     init_measured(&node, "n1", 0, 2);
@@ -27,12 +26,11 @@ static void two_nodes(void **state)
                  "covered 99.9 %, 834 samples per node\n");
 }
 
-static void one_command_without_slurm(void **state)
+TEST(one_command_without_slurm)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_node(&node, "laptop", 0, 1);
     set_domain(&node, APAPI_DOMAIN_PACKAGE, 42.1234, (struct apapi_summary){NAN, 14.03, 17.5, NAN});
     set_domain(&node, APAPI_DOMAIN_CORE, 12, (struct apapi_summary){1, 4, 5.25, NAN});
@@ -50,12 +48,11 @@ static void one_command_without_slurm(void **state)
                  "  elapsed 3.002 s   user 2.981 s   system 0.012 s\n");
 }
 
-static void nothing_measured(void **state)
+TEST(nothing_measured)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_node(&node, "vm", 0, 1);
     set_unmeasured(&node, 0, "rapl",
                    "no such folder as /sys/class/powercap/intel-rapl:0 and no MSR device to be "
@@ -68,20 +65,18 @@ static void nothing_measured(void **state)
                  "  elapsed 3.002 s   user 2.981 s   system 0.012 s\n");
 }
 
-static void an_empty_merge(void **state)
+TEST(an_empty_merge)
 {
     const struct apapi_table_head nobody = {.user_s = NAN, .system_s = NAN, .elapsed_s = NAN};
 
-    (void)state;
     assert_table(start(), &nobody, "apapi:\n");
 }
 
-static void nodes_without_a_record(void **state)
+TEST(nodes_without_a_record)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n1", 0, 2);
     add(merge, &node);
     assert_int_equal(apapi_merge_absent(merge, "n2", "connection lost"), 0);
@@ -97,23 +92,21 @@ static void nodes_without_a_record(void **state)
                  "  n2: no record (connection lost)\n");
 }
 
-static void a_node_that_nobody_named(void **state)
+TEST(a_node_that_nobody_named)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n1", 0, 3);
     add(merge, &node);
     assert_says(merge, &stream_step, "  3 nodes, 2 missing  ");
 }
 
-static void the_same_reason_is_reported_once(void **state)
+TEST(the_same_reason_is_reported_once)
 {
     struct apapi_merge *merge = start();
     char *text;
 
-    (void)state;
     for (uint32_t i = 0; i < 8; i++) {
         struct node node;
         char name[8];
@@ -152,12 +145,11 @@ static void set_timeline(struct node *node, enum apapi_domain domain, float firs
                                 .covered_pct = {100, 100}};
 }
 
-static void extremes_of_all_nodes_together(void **state)
+TEST(extremes_of_all_nodes_together)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n1", 0, 2);
     set_domain(&node, APAPI_DOMAIN_PACKAGE, 12400, (struct apapi_summary){92, 130, 181, NAN});
     set_domain(&node, APAPI_DOMAIN_DRAM, 1020, (struct apapi_summary){9.8, 10, 14.1, NAN});
@@ -178,7 +170,7 @@ static void extremes_of_all_nodes_together(void **state)
                 "  min, max of (core): the nodes' own, added up\n");
 }
 
-static void a_step_that_has_a_part_of_its_nodes_is_told_so(void **state)
+TEST(a_step_that_has_a_part_of_its_nodes_is_told_so)
 {
     for (uint32_t cores = 1; cores <= 8; cores += 7) {
         struct apapi_merge *merge = start();
@@ -208,12 +200,11 @@ static void set_uncertainty(struct node *node, enum apapi_domain domain, double 
     node->record.measurement.domains[domain].uncertainty_j = uncertainty_j;
 }
 
-static void digits_that_are_known_and_what_is_not(void **state)
+TEST(digits_that_are_known_and_what_is_not)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_node(&node, "n1", 0, 1);
     node.record.measurement.elapsed_ns = 1125 * MS;
     node.components[0].interval_ns = 100 * MS;
@@ -232,12 +223,11 @@ static void digits_that_are_known_and_what_is_not(void **state)
 }
 
 /* The record knows "± 52 %", so 281.2 W would be four digits of which one is known. */
-static void a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w(void **state)
+TEST(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_node(&node, "n1", 0, 1);
     node.record.measurement.elapsed_ns = 2 * MS;
     node.components[0].interval_ns = 100 * MS;
@@ -254,12 +244,11 @@ static void a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w(void **state)
                 "  covered 99.9 %, 1 sample\n");
 }
 
-static void a_domain_that_some_nodes_lack(void **state)
+TEST(a_domain_that_some_nodes_lack)
 {
     struct apapi_merge *merge = start();
     char *text;
 
-    (void)state;
     for (uint32_t i = 0; i < 4; i++) {
         struct node node;
         char name[8];
@@ -276,9 +265,8 @@ static void a_domain_that_some_nodes_lack(void **state)
 }
 
 /* As sacct: the step of several components by the first of them. */
-static void a_step_of_a_heterogeneous_job_has_its_name(void **state)
+TEST(a_step_of_a_heterogeneous_job_has_its_name)
 {
-    (void)state;
     for (uint32_t offset = 0; offset <= 2; offset++) {
         struct apapi_merge *merge = start();
         char name[32];
@@ -307,13 +295,12 @@ static void cover(struct node *node, enum apapi_domain domain, double covered, d
     node->record.measurement.domains[domain].rest_j = rest_j;
 }
 
-static void energy_of_a_part_of_the_time_says_so(void **state)
+TEST(energy_of_a_part_of_the_time_says_so)
 {
     struct apapi_merge *merge = start();
     struct node node;
     char *text;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     cover(&node, APAPI_DOMAIN_PACKAGE, 0.8399, NAN);
     cover(&node, APAPI_DOMAIN_DRAM, 0.8391, NAN);
@@ -331,13 +318,12 @@ static void energy_of_a_part_of_the_time_says_so(void **state)
     free(text);
 }
 
-static void each_domain_has_its_own_coverage(void **state)
+TEST(each_domain_has_its_own_coverage)
 {
     struct apapi_merge *merge = start();
     struct node node;
     char *text;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     cover(&node, APAPI_DOMAIN_PACKAGE, 0.7, NAN);
     cover(&node, APAPI_DOMAIN_DRAM, 0.994, NAN);
@@ -349,13 +335,12 @@ static void each_domain_has_its_own_coverage(void **state)
     free(text);
 }
 
-static void what_is_nearly_whole_needs_no_remark(void **state)
+TEST(what_is_nearly_whole_needs_no_remark)
 {
     struct apapi_merge *merge = start();
     struct node node;
     char *text;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     cover(&node, APAPI_DOMAIN_PACKAGE, 0.995, 62);
     cover(&node, APAPI_DOMAIN_DRAM, 1, 0);
@@ -367,12 +352,11 @@ static void what_is_nearly_whole_needs_no_remark(void **state)
 }
 
 /* 10 s of 90 %, 30 s of 50 %: 60 % of the time. */
-static void coverage_of_nodes_is_that_of_their_time(void **state)
+TEST(coverage_of_nodes_is_that_of_their_time)
 {
     struct apapi_merge *merge = start();
     char *text;
 
-    (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct node node;
 
@@ -389,13 +373,12 @@ static void coverage_of_nodes_is_that_of_their_time(void **state)
     free(text);
 }
 
-static void an_estimate_of_the_rest_stands_apart(void **state)
+TEST(an_estimate_of_the_rest_stands_apart)
 {
     struct apapi_merge *merge = start();
     struct node node;
     char *text;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     cover(&node, APAPI_DOMAIN_PACKAGE, 0.8, 3100);
     cover(&node, APAPI_DOMAIN_DRAM, 0.8, 255);
@@ -408,13 +391,12 @@ static void an_estimate_of_the_rest_stands_apart(void **state)
     free(text);
 }
 
-static void a_total_says_which_domain_it_lacks(void **state)
+TEST(a_total_says_which_domain_it_lacks)
 {
     struct apapi_merge *merge = start();
     struct node node;
     char *text;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
     node.record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_PSYS;
@@ -426,12 +408,11 @@ static void a_total_says_which_domain_it_lacks(void **state)
     free(text);
 }
 
-static void a_domain_that_no_node_knows(void **state)
+TEST(a_domain_that_no_node_knows)
 {
     struct apapi_merge *merge = start();
     char *text;
 
-    (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct node node;
 
@@ -445,32 +426,4 @@ static void a_domain_that_no_node_knows(void **state)
     assert_non_null(
         strstr(text, "\n  total without package, whose energy is not known on 2 of 3 nodes\n"));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_nodes),
-        cmocka_unit_test(one_command_without_slurm),
-        cmocka_unit_test(nothing_measured),
-        cmocka_unit_test(an_empty_merge),
-        cmocka_unit_test(nodes_without_a_record),
-        cmocka_unit_test(a_node_that_nobody_named),
-        cmocka_unit_test(the_same_reason_is_reported_once),
-        cmocka_unit_test(a_step_that_has_a_part_of_its_nodes_is_told_so),
-        cmocka_unit_test(extremes_of_all_nodes_together),
-        cmocka_unit_test(digits_that_are_known_and_what_is_not),
-        cmocka_unit_test(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w),
-        cmocka_unit_test(a_domain_that_some_nodes_lack),
-        cmocka_unit_test(a_step_of_a_heterogeneous_job_has_its_name),
-        cmocka_unit_test(energy_of_a_part_of_the_time_says_so),
-        cmocka_unit_test(each_domain_has_its_own_coverage),
-        cmocka_unit_test(what_is_nearly_whole_needs_no_remark),
-        cmocka_unit_test(coverage_of_nodes_is_that_of_their_time),
-        cmocka_unit_test(an_estimate_of_the_rest_stands_apart),
-        cmocka_unit_test(a_total_says_which_domain_it_lacks),
-        cmocka_unit_test(a_domain_that_no_node_knows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

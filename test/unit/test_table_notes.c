@@ -2,13 +2,12 @@
 /* What stands below the domains: other events, and what went wrong. */
 #include "unit/table_fixture.h"
 
-static void what_the_collector_adds(void **state)
+TEST(what_the_collector_adds)
 {
     struct apapi_table_head head = stream_step;
     struct apapi_merge *merge = start();
     char *text;
 
-    (void)state;
     head.nodes = 4;
     head.note = "3 foreign connections refused";
     assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
@@ -20,7 +19,7 @@ static void what_the_collector_adds(void **state)
     free(text);
 }
 
-static void incidents_are_reported_in_words(void **state)
+TEST(incidents_are_reported_in_words)
 {
     static const struct {
         struct apapi_incidents incidents;
@@ -37,7 +36,6 @@ static void incidents_are_reported_in_words(void **state)
          "\n  rough: the readings are too few, or too slow, to rule out an error of more"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_merge *merge = start();
         struct node node;
@@ -50,12 +48,11 @@ static void incidents_are_reported_in_words(void **state)
     }
 }
 
-static void a_record_that_could_not_be_written_is_reported(void **state)
+TEST(a_record_that_could_not_be_written_is_reported)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     strcpy(node.record.unwritten, "/acct: No space left on device");
     add(merge, &node);
@@ -63,7 +60,7 @@ static void a_record_that_could_not_be_written_is_reported(void **state)
                 "\n  n1: not in the accounting files (/acct: No space left on device)\n");
 }
 
-static void crossings_are_reported(void **state)
+TEST(crossings_are_reported)
 {
     const int64_t start_ns = INT64_C(1795260001000000000);
     struct apapi_crossing crossings[] = {
@@ -74,7 +71,6 @@ static void crossings_are_reported(void **state)
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     node.record.measurement.start_unix_ns = start_ns;
     node.record.crossing = crossings;
@@ -86,7 +82,7 @@ static void crossings_are_reported(void **state)
                 "    3.000 kJ; log)\n");
 }
 
-static void a_late_start_is_reported(void **state)
+TEST(a_late_start_is_reported)
 {
     static const struct {
         uint64_t late_ns;
@@ -95,7 +91,6 @@ static void a_late_start_is_reported(void **state)
                  {10 * MS, NULL},
                  {12345 * MS, "\n  first 12.3 s not covered\n"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_merge *merge = start();
         struct node node;
@@ -112,12 +107,11 @@ static void a_late_start_is_reported(void **state)
     }
 }
 
-static void a_stuck_counter_is_reported(void **state)
+TEST(a_stuck_counter_is_reported)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     strcpy(node.events[0].event.name, "rapl:::PSYS_ENERGY:PACKAGE0");
     node.events[0].stuck = true;
@@ -126,12 +120,11 @@ static void a_stuck_counter_is_reported(void **state)
                 "\n  rapl:::PSYS_ENERGY:PACKAGE0: counter never moved, not counted\n");
 }
 
-static void spans_between_nodes_are_shown(void **state)
+TEST(spans_between_nodes_are_shown)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n1", 0, 2);
     node.record.measurement.covered = 0.99999;
     add(merge, &node);
@@ -159,12 +152,11 @@ static void set_event(struct node *node, size_t index, const char *name, const c
     }
 }
 
-static void other_events_have_a_line_each(void **state)
+TEST(other_events_have_a_line_each)
 {
     struct apapi_merge *merge = start();
     struct node node;
 
-    (void)state;
     init_measured(&node, "n1", 0, 2);
     set_event(&node, 1, "coretemp:::hwmon0:temp1_input", "C");
     node.events[1].event.kind = APAPI_KIND_TEMPERATURE;
@@ -189,13 +181,12 @@ static void other_events_have_a_line_each(void **state)
         "  ipmi:::FAN ?[1m                            45.25 W       40.00 W       61.00 W\n");
 }
 
-static void not_all_of_many_events_are_shown(void **state)
+TEST(not_all_of_many_events_are_shown)
 {
     struct apapi_merge *merge = start();
     struct node node;
     char *text;
 
-    (void)state;
     init_measured(&node, "n1", 0, 1);
     for (size_t i = 1; i < EVENTS_MAX; i++) {
         char name[32];
@@ -210,7 +201,7 @@ static void not_all_of_many_events_are_shown(void **state)
     free(text);
 }
 
-static void hostile_texts_stay_harmless(void **state)
+TEST(hostile_texts_stay_harmless)
 {
     struct apapi_table_head head = {
         .step = "17.0\x1B[2J", .user_s = 1, .system_s = 2, .elapsed_s = 3};
@@ -219,7 +210,6 @@ static void hostile_texts_stay_harmless(void **state)
     struct node node;
     char *text;
 
-    (void)state;
     memset(name, 'w', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     memcpy(name, "\x1B]0;\xC2\x9B\xFF\n", 8);
@@ -241,22 +231,4 @@ static void hostile_texts_stay_harmless(void **state)
     assert_non_null(strstr(text, "  x?[31m: no record (bad?"
                                  "?)\n"));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_collector_adds),
-        cmocka_unit_test(incidents_are_reported_in_words),
-        cmocka_unit_test(a_record_that_could_not_be_written_is_reported),
-        cmocka_unit_test(crossings_are_reported),
-        cmocka_unit_test(a_late_start_is_reported),
-        cmocka_unit_test(a_stuck_counter_is_reported),
-        cmocka_unit_test(spans_between_nodes_are_shown),
-        cmocka_unit_test(other_events_have_a_line_each),
-        cmocka_unit_test(not_all_of_many_events_are_shown),
-        cmocka_unit_test(hostile_texts_stay_harmless),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,11 +18,10 @@ static void add(double energy_j, double uncertainty_j, unsigned flags)
     assert_int_equal(tally_add(&tally, &result), 0);
 }
 
-static void test_runs_are_counted(void **state)
+TEST(runs_are_counted)
 {
     struct figures figures;
 
-    (void)state;
     add(101, 2, 0);             /* covered */
     add(96, 1, 0);              /* wrong, and nothing says so */
     add(101.5, 1, 0);           /* not covered, but by less than 1 % */
@@ -42,11 +41,10 @@ static void test_runs_are_counted(void **state)
     tally_clear(&tally);
 }
 
-static void test_nothing_is_known_of_no_runs(void **state)
+TEST(nothing_is_known_of_no_runs)
 {
     struct figures figures = tally_figures(&tally, "", "");
 
-    (void)state;
     assert_near(figures.covered_pct, NAN);
     assert_near(figures.worst, NAN);
     assert_near(figures.median, NAN);
@@ -54,12 +52,11 @@ static void test_nothing_is_known_of_no_runs(void **state)
     assert_near(figures.greatest_pct, 100);
 }
 
-static void test_a_sum_has_all_runs(void **state)
+TEST(a_sum_has_all_runs)
 {
     struct tally sum = {0};
     struct figures figures;
 
-    (void)state;
     add(101, 2, 0);
     assert_int_equal(tally_join(&sum, &tally), 0);
     tally_clear(&tally);
@@ -76,11 +73,10 @@ static void test_a_sum_has_all_runs(void **state)
     tally_clear(&tally);
 }
 
-static void test_bounds_of_a_median(void **state)
+TEST(bounds_of_a_median)
 {
     struct figures figures;
 
-    (void)state;
     for (int i = 1; i <= 100; i++) {
         add(101, i, 0);
     }
@@ -97,11 +93,10 @@ static void test_bounds_of_a_median(void **state)
 }
 
 /* Wilson's intervals, as tables have them. */
-static void test_bounds(void **state)
+TEST(bounds)
 {
     struct tally_bounds bounds = tally_bounds(50, 100);
 
-    (void)state;
     assert_differs_less(bounds.least, 0.4038, 1e-4);
     assert_differs_less(bounds.greatest, 0.5962, 1e-4);
     bounds = tally_bounds(0, 10);
@@ -161,9 +156,8 @@ static bool is_as_listed(const char *row, uint64_t covered, double median, uint6
     return rate_table_compare(&rates, &figures, &goal);
 }
 
-static void test_what_is_worse_than_listed(void **state)
+TEST(what_is_worse_than_listed)
 {
-    (void)state;
     assert_true(is_as_listed("walk 95 8 0 50", 945, 8, 0));
     assert_true(is_as_listed("walk 95 8 0 50", 1000, 2, 0));
     assert_false(is_as_listed("walk 95 8 0 50", 900, 8, 0));
@@ -173,9 +167,8 @@ static void test_what_is_worse_than_listed(void **state)
     assert_false(is_as_listed("bursts 95 8 0 50", 960, 8, 0));
 }
 
-static void test_a_flag_that_is_raised_too_often(void **state)
+TEST(a_flag_that_is_raised_too_often)
 {
-    (void)state;
     rough = 520;
     assert_true(is_as_listed("walk 95 8 0 50", 960, 8, 0));
     rough = 540;
@@ -183,9 +176,8 @@ static void test_a_flag_that_is_raised_too_often(void **state)
     rough = 500;
 }
 
-static void test_a_shortfall_that_has_been_mended(void **state)
+TEST(a_shortfall_that_has_been_mended)
 {
-    (void)state;
     assert_true(is_as_listed("walk 80 12 2 50", 810, 9, 15));
     assert_false(is_as_listed("walk 80 12 2 50", 850, 9, 15));
     assert_true(is_as_listed("walk 80 12 2 50", 810, 7.5, 15));
@@ -193,13 +185,12 @@ static void test_a_shortfall_that_has_been_mended(void **state)
     assert_false(is_as_listed("walk 80 12 2 50", 810, 9, 2));
 }
 
-static void test_a_table_of_rates(void **state)
+TEST(a_table_of_rates)
 {
     static const char *const bad[] = {"walk 95 8 0", "walk 95 8 0 0 0", "walk x 8 0 0",
                                       "walk 95 -8 0 0"};
     const struct rate_table good = rates_of("# comment\n\n  a\t95 8 0 50\nb 80.5 9.5 1.5 7.5\n");
 
-    (void)state;
     assert_int_equal(good.count, 2);
     assert_string_equal(good.rows[1].name, "b");
     assert_near(good.rows[1].covered_pct, 80.5);
@@ -218,19 +209,4 @@ static void test_a_table_of_rates(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs_are_counted),
-        cmocka_unit_test(test_nothing_is_known_of_no_runs),
-        cmocka_unit_test(test_a_sum_has_all_runs),
-        cmocka_unit_test(test_bounds_of_a_median),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_what_is_worse_than_listed),
-        cmocka_unit_test(test_a_flag_that_is_raised_too_often),
-        cmocka_unit_test(test_a_shortfall_that_has_been_mended),
-        cmocka_unit_test(test_a_table_of_rates),
-    };
-
-    return cmocka_run_group_tests(tests, make_base, remove_base);
-}
+ALL_TESTS_IN(make_base, remove_base)

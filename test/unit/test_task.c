@@ -30,20 +30,18 @@ static int close_disk(void **state)
     return sem_destroy(&disk);
 }
 
-static void test_what_was_never_started_is_done(void **state)
+TEST_WITH(what_was_never_started_is_done, open_disk, close_disk)
 {
     struct task task = {0};
 
-    (void)state;
     assert_true(task_wait(&task, 0));
     assert_true(task_wait(&task, FOR_EVER));
 }
 
-static void test_work_that_lasts(void **state)
+TEST_WITH(work_that_lasts, open_disk, close_disk)
 {
     struct task task = {0};
 
-    (void)state;
     for (int round = 1; round <= 3; round++) {
         uint64_t now_ns = clock_monotonic_ns();
 
@@ -58,12 +56,11 @@ static void test_work_that_lasts(void **state)
     }
 }
 
-static void test_two_at_a_time(void **state)
+TEST_WITH(two_at_a_time, open_disk, close_disk)
 {
     static struct task first, second;
     static int second_done;
 
-    (void)state;
     task_start(&first, wait_for_disk, &done);
     task_start(&second, wait_for_disk, &second_done);
     sem_post(&disk);
@@ -71,15 +68,4 @@ static void test_two_at_a_time(void **state)
     assert_true(task_wait(&first, FOR_EVER));
     assert_true(task_wait(&second, FOR_EVER));
     assert_int_equal(done + second_done, 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_was_never_started_is_done, open_disk, close_disk),
-        cmocka_unit_test_setup_teardown(test_work_that_lasts, open_disk, close_disk),
-        cmocka_unit_test_setup_teardown(test_two_at_a_time, open_disk, close_disk),
-    };
-
-    return cmocka_run_group_tests_name("task", tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static void assert_parsed(const char *text, struct limit *limit)
     }
 }
 
-static void test_conditions(void **state)
+TEST(conditions)
 {
     static const struct {
         const char *text, *meter, *kept;
@@ -49,7 +49,6 @@ static void test_conditions(void **state)
          LIMIT_PLAIN, 12, 2, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         struct limit got;
 
@@ -65,7 +64,7 @@ static void test_conditions(void **state)
 }
 
 /* A scope is one only where a quantity follows. */
-static void test_scopes(void **state)
+TEST(scopes)
 {
     static const struct {
         const char *text, *meter, *actions;
@@ -83,7 +82,6 @@ static void test_scopes(void **state)
         {"node rapl:::a > 5W", "rapl:::a", "log", LIMIT_NODE, LIMIT_ABOVE},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         struct limit got;
         char actions[64];
@@ -97,11 +95,10 @@ static void test_scopes(void **state)
     }
 }
 
-static void test_actions(void **state)
+TEST(actions)
 {
     struct limit got;
 
-    (void)state;
     assert_parsed("total >= 5kJ", &got);
     assert_int_equal(got.actions, LIMIT_LOG);
     assert_parsed("total >= 5kJ : stamp, signal=USR1", &got);
@@ -169,9 +166,8 @@ static const struct {
     {"node node total >= 5kJ", "total", "a condition is expected", EINVAL},
 };
 
-static void test_errors_mark_the_place(void **state)
+TEST(errors_mark_the_place)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct limit got = {.text = "untouched"};
         struct apapi_error err = {""};
@@ -192,24 +188,22 @@ static void test_errors_mark_the_place(void **state)
 }
 
 /* Characters of several bytes before the place count once. */
-static void test_the_caret_counts_characters(void **state)
+TEST(the_caret_counts_characters)
 {
     struct limit got;
     struct apapi_error err;
 
-    (void)state;
     assert_int_equal(limit_parse("a:::°°° >= 5x", &got, &err), -1);
     assert_non_null(strstr(err.text, "\n              ^"));
     assert_null(strstr(err.text, "\n               ^"));
 }
 
-static void test_long_texts_show_the_place(void **state)
+TEST(long_texts_show_the_place)
 {
     char text[512];
     struct limit got;
     struct apapi_error err;
 
-    (void)state;
     snprintf(text, sizeof text, "a:::%0150d >= 5parsecs", 7);
     assert_int_equal(limit_parse(text, &got, &err), -1);
     assert_non_null(strstr(err.text, "00007 >= 5parsecs\n"));
@@ -246,9 +240,8 @@ static const char *marked_part(const struct apapi_error *err)
     return text + strspn(caret, " ");
 }
 
-static void test_units_and_conditions_of_kinds(void **state)
+TEST(units_and_conditions_of_kinds)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(of_kinds); i++) {
         struct limit got;
         struct apapi_error err = {""};
@@ -265,12 +258,11 @@ static void test_units_and_conditions_of_kinds(void **state)
     }
 }
 
-static void test_lists(void **state)
+TEST(lists)
 {
     static struct limit_list list;
     struct apapi_error err;
 
-    (void)state;
     assert_int_equal(limit_list_parse(&list, "total >= 5kJ : term\n\n  \ngpu > 1kW\n", &err), 0);
     assert_int_equal(list.count, 2);
     assert_string_equal(list.limits[1].text, "gpu > 1kW");
@@ -288,31 +280,13 @@ static void test_lists(void **state)
     assert_non_null(strstr(err.text, "more than 64"));
 }
 
-static void test_names(void **state)
+TEST(names)
 {
     struct limit got;
 
-    (void)state;
     assert_parsed("a:::b > 1%", &got);
     assert_string_equal(limit_unit_name(&got), "%");
     assert_true(limit_is_of_event(&got));
     assert_string_equal(limit_signal_name(SIGUSR2), "USR2");
     assert_string_equal(limit_signal_name(0), "?");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_actions),
-        cmocka_unit_test(test_errors_mark_the_place),
-        cmocka_unit_test(test_the_caret_counts_characters),
-        cmocka_unit_test(test_long_texts_show_the_place),
-        cmocka_unit_test(test_units_and_conditions_of_kinds),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

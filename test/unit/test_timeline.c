@@ -36,7 +36,7 @@ static struct apapi_timeline run(uint64_t length_ns, uint64_t interval_ns, doubl
     return result;
 }
 
-static void energy_equals_the_counters_for_every_length(void **state)
+TEST(energy_equals_the_counters_for_every_length)
 {
     static const struct {
         uint64_t length_ns, interval_ns;
@@ -45,7 +45,6 @@ static void energy_equals_the_counters_for_every_length(void **state)
                 {120 * S + 1, 100 * MS}, {10800 * S, 1 * S},      {10801 * S + 7, 100 * MS},
                 {2592000 * S, 10 * S},   {2592000 * S, 3600 * S}, {7 * S, 30 * S}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(runs); i++) {
         double energy_j;
         struct apapi_timeline timeline = run(runs[i].length_ns, runs[i].interval_ns, &energy_j);
@@ -60,22 +59,20 @@ static void energy_equals_the_counters_for_every_length(void **state)
     }
 }
 
-static void bins_are_as_fine_as_they_can_be(void **state)
+TEST(bins_are_as_fine_as_they_can_be)
 {
     double energy_j;
     struct apapi_timeline timeline = run(120 * S, 10 * MS, &energy_j);
 
-    (void)state;
     assert_true(timeline.count > APAPI_TIMELINE_BINS / 2);
     assert_int_equal(timeline.bin_ns, 1280 * MS);
 }
 
-static void a_step_in_power_stands_in_its_bin(void **state)
+TEST(a_step_in_power_stands_in_its_bin)
 {
     struct apapi_timeline_meter meter;
     struct apapi_timeline timeline;
 
-    (void)state;
     apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
     apapi_timeline_meter_add(&meter, ORIGIN, ORIGIN + 20 * MS, 2);
     apapi_timeline_meter_add(&meter, ORIGIN + 20 * MS, ORIGIN + 30 * MS, 4);
@@ -85,13 +82,12 @@ static void a_step_in_power_stands_in_its_bin(void **state)
     assert_within(apapi_timeline_power_w(&timeline, 2), 400, 1e-6);
 }
 
-static void what_was_not_measured_is_not_covered(void **state)
+TEST(what_was_not_measured_is_not_covered)
 {
     struct apapi_timeline_meter meter;
     struct apapi_timeline timeline;
     uint64_t known_ns;
 
-    (void)state;
     apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
     apapi_timeline_meter_add(&meter, ORIGIN, ORIGIN + 15 * MS, 1.5);
     apapi_timeline_meter_add(&meter, ORIGIN + 30 * MS, ORIGIN + 40 * MS, 1);
@@ -108,12 +104,11 @@ static void what_was_not_measured_is_not_covered(void **state)
     assert_within(apapi_timeline_power_w(&timeline, 0), 100, 1e-6);
 }
 
-static void what_came_before_the_origin_is_left_out(void **state)
+TEST(what_came_before_the_origin_is_left_out)
 {
     struct apapi_timeline_meter meter;
     struct apapi_timeline timeline;
 
-    (void)state;
     apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
     apapi_timeline_meter_add(&meter, ORIGIN - 10 * MS, ORIGIN + 10 * MS, 2);
     apapi_timeline_meter_add(&meter, ORIGIN - 10 * MS, ORIGIN, 7);
@@ -121,12 +116,11 @@ static void what_came_before_the_origin_is_left_out(void **state)
     assert_within(apapi_timeline_energy_j(&timeline), 1, 1e-6);
 }
 
-static void an_empty_run_has_no_bins(void **state)
+TEST(an_empty_run_has_no_bins)
 {
     struct apapi_timeline_meter meter;
     struct apapi_timeline timeline;
 
-    (void)state;
     apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
     apapi_timeline_meter_finish(&meter, 0, &timeline);
     assert_int_equal(timeline.count, 0);
@@ -135,25 +129,23 @@ static void an_empty_run_has_no_bins(void **state)
     assert_true(apapi_timeline_between_j(&timeline, 0, S, NULL) == 0);
 }
 
-static void parts_of_bins_share_their_energy(void **state)
+TEST(parts_of_bins_share_their_energy)
 {
     double energy_j;
     struct apapi_timeline timeline = run(100 * S, 1 * S, &energy_j);
     double first_j = apapi_timeline_between_j(&timeline, 0, 33333 * MS, NULL);
     double second_j = apapi_timeline_between_j(&timeline, 33333 * MS, 500 * S, NULL);
 
-    (void)state;
     assert_within(first_j + second_j, energy_j, 1e-5);
     assert_within(first_j, energy_until(33333 * MS), 2e-3);
 }
 
-static void a_sum_has_all_energy_wherever_its_parts_begin(void **state)
+TEST(a_sum_has_all_energy_wherever_its_parts_begin)
 {
     static const int64_t starts_ns[] = {1000000000, 1003000000, 400000000, 2999000001};
     struct apapi_timeline_sum sum = {0};
     double all_j = 0, energy_j;
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         struct apapi_timeline one = run((7 + 13 * i) * S, 100 * MS, &energy_j);
 
@@ -165,33 +157,15 @@ static void a_sum_has_all_energy_wherever_its_parts_begin(void **state)
     assert_within(apapi_timeline_power_w(&sum.timeline, 5), 800, 0.1);
 }
 
-static void between_parts_of_a_sum_nothing_is_known(void **state)
+TEST(between_parts_of_a_sum_nothing_is_known)
 {
     struct apapi_timeline_sum sum = {0};
     double energy_j;
     struct apapi_timeline one = run(1 * S, 100 * MS, &energy_j);
 
-    (void)state;
     apapi_timeline_sum_add(&sum, 0, &one);
     apapi_timeline_sum_add(&sum, 9000000000, &one);
     assert_within(apapi_timeline_energy_j(&sum.timeline), 2 * energy_j, 1e-5);
     assert_true(isnan(apapi_timeline_power_w(&sum.timeline, sum.timeline.count / 2)));
     assert_within(apapi_timeline_power_w(&sum.timeline, 0), 200, 0.1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(energy_equals_the_counters_for_every_length),
-        cmocka_unit_test(bins_are_as_fine_as_they_can_be),
-        cmocka_unit_test(a_step_in_power_stands_in_its_bin),
-        cmocka_unit_test(what_was_not_measured_is_not_covered),
-        cmocka_unit_test(what_came_before_the_origin_is_left_out),
-        cmocka_unit_test(an_empty_run_has_no_bins),
-        cmocka_unit_test(parts_of_bins_share_their_energy),
-        cmocka_unit_test(a_sum_has_all_energy_wherever_its_parts_begin),
-        cmocka_unit_test(between_parts_of_a_sum_nothing_is_known),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,13 +29,12 @@ static void align(struct timing *timings, size_t count)
     assert_int_equal(timings_align(timings, count), 0);
 }
 
-static void records_of_a_boot_are_as_far_apart_as_by_its_time(void **state)
+TEST(records_of_a_boot_are_as_far_apart_as_by_its_time)
 {
     struct timing timings[] = {timing("n1", "1", 5 * HOUR, "b", 700 * S),
                                timing("n1", "0", 6 * HOUR, "b", 100 * S),
                                timing("n1", "2", 6 * HOUR, "b", 1300 * S)};
 
-    (void)state;
     align(timings, COUNT_OF(timings));
     assert_true(timings[1].start_ns == 6 * HOUR && timings[1].jumped_ns == 0);
     assert_true(timings[0].start_ns == 6 * HOUR + 600 * S);
@@ -43,40 +42,37 @@ static void records_of_a_boot_are_as_far_apart_as_by_its_time(void **state)
     assert_true(timings[2].start_ns == 6 * HOUR + 1200 * S && timings[2].jumped_ns == -1200 * S);
 }
 
-static void boots_of_a_node_do_not_overlap(void **state)
+TEST(boots_of_a_node_do_not_overlap)
 {
     struct timing timings[] = {timing("n1", "0", 2 * HOUR, "late", 0),
                                timing("n1", "1", HOUR + 3500 * S, "early", 0),
                                timing("n1", "2", HOUR, "early", 100 * S)};
 
-    (void)state;
     align(timings, COUNT_OF(timings));
     assert_true(timings[1].start_ns == HOUR + 3500 * S);
     assert_true(timings[2].start_ns == HOUR + 3600 * S);
     assert_true(timings[0].start_ns == HOUR + 4200 * S);
 }
 
-static void a_node_without_boot_in_one_record_has_them_where_its_clock_says(void **state)
+TEST(a_node_without_boot_in_one_record_has_them_where_its_clock_says)
 {
     struct timing timings[] = {timing("n1", "0", 2 * HOUR, "", 0),
                                timing("n1", "1", 2 * HOUR, "b", 0),
                                timing("n2", "0", 7 * HOUR, "", 0)};
 
-    (void)state;
     align(timings, COUNT_OF(timings));
     assert_true(timings[0].start_ns == 2 * HOUR && timings[1].start_ns == 2 * HOUR);
     assert_true(timings[2].start_ns == 7 * HOUR && timings[2].apart_ns == 0);
 }
 
 /* n3 shares no step with n1, but with n2, whose clock is wrong. */
-static void a_step_begins_on_all_nodes(void **state)
+TEST(a_step_begins_on_all_nodes)
 {
     struct timing timings[] = {
         timing("n1", "0", HOUR, "a", 0),         timing("n2", "0", 3 * HOUR, "b", 9 * S),
         timing("n4", "0", HOUR + 9 * S, "d", 0), timing("n2", "1", 4 * HOUR, "b", 9 * S + HOUR),
         timing("n3", "1", 9 * HOUR, "c", 5),     timing("n3", "2", 9 * HOUR + S, "c", S + 5)};
 
-    (void)state;
     timings[0].nodes = timings[1].nodes = timings[2].nodes = 3;
     align(timings, COUNT_OF(timings));
     assert_true(timings[0].start_ns == HOUR && timings[2].start_ns == HOUR + 9 * S);
@@ -87,14 +83,13 @@ static void a_step_begins_on_all_nodes(void **state)
 }
 
 /* A step that ran twice on a node says nothing of clocks, nor do two of one node each. */
-static void runs_are_not_taken_for_clocks(void **state)
+TEST(runs_are_not_taken_for_clocks)
 {
     struct timing twice[] = {timing("n1", "0", HOUR, "a", 0),
                              timing("n1", "0", 3 * HOUR, "a", 2 * HOUR),
                              timing("n2", "0", 3 * HOUR, "b", 0)};
     struct timing alone[] = {timing("n1", "0", HOUR, "a", 0), timing("n2", "0", 3 * HOUR, "b", 0)};
 
-    (void)state;
     align(twice, COUNT_OF(twice));
     assert_true(twice[2].start_ns == 3 * HOUR);
     alone[0].nodes = alone[1].nodes = 1;
@@ -102,12 +97,11 @@ static void runs_are_not_taken_for_clocks(void **state)
     assert_true(alone[1].start_ns == 3 * HOUR);
 }
 
-static void times_out_of_range_stay(void **state)
+TEST(times_out_of_range_stay)
 {
     struct timing timings[] = {timing("n1", "0", INT64_MAX - 700 * S, "b", 0),
                                timing("n1", "1", 0, "b", HOUR), timing("n1", "2", 0, "b", -1)};
 
-    (void)state;
     align(timings, COUNT_OF(timings));
     assert_true(timings[1].start_ns == 0 && timings[2].start_ns == 0);
     timings[1].boot = "c";
@@ -127,7 +121,7 @@ static const struct timing *of_index(const struct timing *timings, size_t count,
     return &timings[count - 1];
 }
 
-static void a_record_is_of_the_run_that_had_begun_when_it_ended(void **state)
+TEST(a_record_is_of_the_run_that_had_begun_when_it_ended)
 {
     struct timing timings[] = {timing("n1", "batch", HOUR, "b", 0),
                                timing("n1", "batch", 3 * HOUR, "b", 0),
@@ -138,7 +132,6 @@ static void a_record_is_of_the_run_that_had_begun_when_it_ended(void **state)
     static const uint32_t runs[] = {0, 1, 1, 0, 1, 0};
     struct job_time time;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(timings); i++) {
         timings[i].index = i;
         timings[i].nodes = 1;
@@ -157,12 +150,11 @@ static void a_record_is_of_the_run_that_had_begun_when_it_ended(void **state)
     assert_true(time.node_ns == 606e9 + 3 * 606e9);
 }
 
-static void what_ended_before_the_first_known_run_is_of_the_run_before(void **state)
+TEST(what_ended_before_the_first_known_run_is_of_the_run_before)
 {
     struct timing timings[] = {timing("n1", "0", HOUR, "b", 0),
                                timing("n1", "batch", 3 * HOUR, "b", 0)};
 
-    (void)state;
     timings[1].restarts = 3;
     timings[1].index = 1;
     timings_find_runs(timings, 2);
@@ -173,30 +165,13 @@ static void what_ended_before_the_first_known_run_is_of_the_run_before(void **st
 }
 
 /* Components run at the same time, each on its nodes. */
-static void nodes_of_components_add_up(void **state)
+TEST(nodes_of_components_add_up)
 {
     struct timing timings[] = {timing("n1", "0", 0, "b", 0), timing("n1", "1", 0, "b", 0),
                                timing("n3", "0", 0, "b", 0)};
 
-    (void)state;
     timings[2].job = 18;
     timings[1].nodes = UNKNOWN;
     timings_find_runs(timings, 3);
     assert_int_equal(timings_sum(timings, 3).nodes, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_of_a_boot_are_as_far_apart_as_by_its_time),
-        cmocka_unit_test(boots_of_a_node_do_not_overlap),
-        cmocka_unit_test(a_node_without_boot_in_one_record_has_them_where_its_clock_says),
-        cmocka_unit_test(a_step_begins_on_all_nodes),
-        cmocka_unit_test(runs_are_not_taken_for_clocks),
-        cmocka_unit_test(times_out_of_range_stay),
-        cmocka_unit_test(a_record_is_of_the_run_that_had_begun_when_it_ended),
-        cmocka_unit_test(what_ended_before_the_first_known_run_is_of_the_run_before),
-        cmocka_unit_test(nodes_of_components_add_up)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

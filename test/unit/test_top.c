@@ -83,11 +83,10 @@ static struct top_figure package_of(const struct top_view *view)
 
 /* --- the model ------------------------------------------------------------------------------ */
 
-static void test_step(void **state)
+TEST(step)
 {
     struct top_view view;
 
-    (void)state;
     page(0, "n1", 17, 200, 0.1);
     pages[0].domains[APAPI_DOMAIN_DRAM] = slot(40, 2400, 0.1);
     pages[0].domains[APAPI_DOMAIN_CORE] = slot(90, 5400, 0.1);
@@ -100,11 +99,10 @@ static void test_step(void **state)
     top_clear(&view);
 }
 
-static void test_what_a_part_lacks_the_sum_lacks(void **state)
+TEST(what_a_part_lacks_the_sum_lacks)
 {
     struct top_view view;
 
-    (void)state;
     page(0, "n1", 17, 200, 0.1);
     pages[0].domains[APAPI_DOMAIN_GPU] = unmeasured;
     pages[0].domains[APAPI_DOMAIN_GPU].flags = APAPI_LIVE_MEASURED | APAPI_LIVE_FAILED;
@@ -115,7 +113,7 @@ static void test_what_a_part_lacks_the_sum_lacks(void **state)
     top_clear(&view);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
     static const struct {
         uint32_t array_job, array_task, het_job, het_offset;
@@ -125,7 +123,6 @@ static void test_names(void **state)
                  {15, 3, APAPI_LIVE_UNKNOWN, APAPI_LIVE_UNKNOWN, "0", "15_3.0"},
                  {APAPI_LIVE_UNKNOWN, APAPI_LIVE_UNKNOWN, 16, 1, "0", "16+1.0"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_live_head *head = &page(0, "n1", 17, 200, 0.1)->head;
         struct top_view view;
@@ -142,7 +139,7 @@ static void test_names(void **state)
 }
 
 /* Three intervals, but at least 10 s. */
-static void test_stale(void **state)
+TEST(stale)
 {
     static const struct {
         double interval_s, age_s;
@@ -152,7 +149,6 @@ static void test_stale(void **state)
                  {60, 170, APAPI_LIVE_RUNNING, false},  {60, 190, APAPI_LIVE_RUNNING, true},
                  {0.1, 30, APAPI_LIVE_ENDED, false},    {0.1, -5, APAPI_LIVE_RUNNING, false}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct top_view view;
 
@@ -167,11 +163,10 @@ static void test_stale(void **state)
     }
 }
 
-static void test_a_slot_that_is_being_written(void **state)
+TEST(a_slot_that_is_being_written)
 {
     struct top_view view;
 
-    (void)state;
     page(0, "n1", 17, 200, 0.1)->domains[APAPI_DOMAIN_PACKAGE].sequence = 3;
     view = view_of(1);
     assert_true(package_of(&view).measured && !package_of(&view).failed);
@@ -179,11 +174,10 @@ static void test_a_slot_that_is_being_written(void **state)
     top_clear(&view);
 }
 
-static void test_before_the_first_reading(void **state)
+TEST(before_the_first_reading)
 {
     struct top_view view;
 
-    (void)state;
     page(0, "n1", 17, 200, 0.1)->head.state = APAPI_LIVE_STARTING;
     pages[0].domains[APAPI_DOMAIN_PACKAGE].time_ns = 0;
     view = view_of(1);
@@ -192,11 +186,10 @@ static void test_before_the_first_reading(void **state)
     top_clear(&view);
 }
 
-static void test_texts_without_end(void **state)
+TEST(texts_without_end)
 {
     struct top_view view;
 
-    (void)state;
     page(0, "n1", 17, 200, 0.1);
     memset(pages[0].head.node, 'n', sizeof pages[0].head.node);
     memset(pages[0].head.user, 'u', sizeof pages[0].head.user);
@@ -217,7 +210,7 @@ static void test_texts_without_end(void **state)
     top_clear(&view);
 }
 
-static void test_units_of_events(void **state)
+TEST(units_of_events)
 {
     static const struct {
         enum apapi_kind kind;
@@ -229,7 +222,6 @@ static void test_units_of_events(void **state)
                  {APAPI_KIND_TEMPERATURE, "C", 0, "C", "C"},
                  {APAPI_KIND_COUNT, "B", 1, "B/s", "B"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct top_view view;
 
@@ -245,11 +237,10 @@ static void test_units_of_events(void **state)
 
 /* --- nodes ---------------------------------------------------------------------------------- */
 
-static void test_a_meter_counts_once(void **state)
+TEST(a_meter_counts_once)
 {
     struct top_view view;
 
-    (void)state;
     page(0, "n1", 17, 200, 0.9);
     page(1, "n1", 18, 210, 0.1);
     page(2, "n1", 19, 999, 0.0)->head.state = APAPI_LIVE_ENDED;
@@ -277,7 +268,7 @@ static void put_gpus(int index, const char *gpus, double watts, double age_s)
     pages[index].domains[APAPI_DOMAIN_GPU] = slot(watts, watts, age_s);
 }
 
-static void test_gpus_of_steps(void **state)
+TEST(gpus_of_steps)
 {
     static const struct {
         const char *gpus[3];
@@ -288,7 +279,6 @@ static void test_gpus_of_steps(void **state)
                  {{"0", "01", "2"}, NAN},
                  {{"01", "1", "2"}, NAN}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double now_w;
         struct top_view view;
@@ -307,7 +297,7 @@ static void test_gpus_of_steps(void **state)
 
 /* --- order and choice ----------------------------------------------------------------------- */
 
-static void test_sort(void **state)
+TEST(sort)
 {
     static const struct {
         enum top_sort sort;
@@ -317,7 +307,6 @@ static void test_sort(void **state)
                  {TOP_BY_ENERGY, {"10.0", "11.0", "9.0", "9.0"}},
                  {TOP_BY_TIME, {"11.0", "9.0", "10.0", "9.0"}}};
 
-    (void)state;
     page(0, "n10", 9, 150, 0.1)->head.start_ns -= S;
     page(1, "n2", 11, 300, 0.1)->head.start_ns -= 2 * S;
     page(2, "n2", 10, 100, 0.1)->domains[APAPI_DOMAIN_PACKAGE].rate = NAN;
@@ -336,7 +325,7 @@ static void test_sort(void **state)
     }
 }
 
-static void test_filter(void **state)
+TEST(filter)
 {
     static const struct {
         const char *jobs, *users, *nodes;
@@ -347,7 +336,6 @@ static void test_filter(void **state)
                  {NULL, "bert", NULL, false},      {NULL, NULL, "n[1-3]", true},
                  {NULL, NULL, "n[2-3],m1", false}, {"17", "anna", "n2", false}};
 
-    (void)state;
     page(0, "n1", 17, 200, 0.1);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct top_filter filter = {.users = cases[i].users, .nodes = cases[i].nodes};
@@ -375,9 +363,8 @@ static void assert_table(int count, const struct top_form *form, const char *tab
     top_clear(&view);
 }
 
-static void test_one_step(void **state)
+TEST(one_step)
 {
-    (void)state;
     snprintf(page(0, "n1", 17, 200, 0.1)->head.job_name, 128, "stream");
     pages[0].domains[APAPI_DOMAIN_NODE] = slot(301.5, 18000, 0.1);
     assert_table(1, &(struct top_form){0},
@@ -390,9 +377,8 @@ static void test_one_step(void **state)
                  "  17.0  anna  00:01:00  200.0 W  200.0 W  3.333 Wh\n");
 }
 
-static void test_marks(void **state)
+TEST(marks)
 {
-    (void)state;
     page(0, "n1", 17, 200, 0.1)->domains[APAPI_DOMAIN_PACKAGE].flags |= APAPI_LIVE_FAILED;
     page(1, "n1", 18, 200, 20);
     page(2, "n1", 19, 200, 0.1)->domains[APAPI_DOMAIN_PACKAGE].flags |= APAPI_LIVE_ESTIMATED;
@@ -412,11 +398,10 @@ static void test_marks(void **state)
                  "  * estimated, by no meter\n");
 }
 
-static void test_narrow(void **state)
+TEST(narrow)
 {
     const struct top_form form = {.width = 53};
 
-    (void)state;
     page(0, "node-with-a-long-name", 17, 200, 0.1);
     page(1, "n2", 18, 200, 0.1);
     snprintf(pages[0].head.user, 64, "somebody\033[2J");
@@ -427,11 +412,10 @@ static void test_narrow(void **state)
                  "  17.0  someb...  nod...  00:01:00  200.0 W  12.00 kJ\n");
 }
 
-static void test_events(void **state)
+TEST(events)
 {
     const struct top_form form = {.events = true, .nodes = true};
 
-    (void)state;
     page(0, "n1", 17, 200, 0.1);
     put_event(&pages[0], "rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE);
     put_event(&pages[0], "coretemp:::t", APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE);
@@ -450,9 +434,8 @@ static void test_events(void **state)
                  "  17.0  n1              50.0 C            coretemp:::t\n");
 }
 
-static void test_no_step(void **state)
+TEST(no_step)
 {
-    (void)state;
     assert_table(0, &(struct top_form){0},
                  "apapi: no step is being measured on this machine  2026-11-20 10:01:00\n");
     assert_table(0, &(struct top_form){.filtered = true},
@@ -461,26 +444,6 @@ static void test_no_step(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step),
-        cmocka_unit_test(test_what_a_part_lacks_the_sum_lacks),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_stale),
-        cmocka_unit_test(test_a_slot_that_is_being_written),
-        cmocka_unit_test(test_before_the_first_reading),
-        cmocka_unit_test(test_texts_without_end),
-        cmocka_unit_test(test_units_of_events),
-        cmocka_unit_test(test_a_meter_counts_once),
-        cmocka_unit_test(test_gpus_of_steps),
-        cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_one_step),
-        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_no_step),
-    };
-
     setenv("TZ", "UTC", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

@@ -66,7 +66,7 @@ static void assert_lines(const struct row *rows, size_t count, const char *expec
     free(text);
 }
 
-static void power_is_the_increment_over_its_time(void **state)
+TEST(power_is_the_increment_over_its_time)
 {
     static const struct row rows[] = {
         {&energy, 0, 1000000, NAN, 1, 0},         {&energy, 100 * MS, 11000000, 10, 1, 0},
@@ -81,7 +81,6 @@ static void power_is_the_increment_over_its_time(void **state)
         {&energy, 1000 * MS, 31000000, 1, 2, 0},
     };
 
-    (void)state;
     assert_lines(rows, COUNT_OF(rows),
                  "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
                  "1,0.100000000,rapl:::A,11000000,10,J,100,,0\n"
@@ -96,27 +95,25 @@ static void power_is_the_increment_over_its_time(void **state)
                  "2,1.000000000,rapl:::A,31000000,1,J,1,,0\n");
 }
 
-static void gauges_and_other_types(void **state)
+TEST(gauges_and_other_types)
 {
     double half = 0.5;
     struct row rows[] = {{&power, 1, (uint64_t)INT64_C(-3), -3, 1, 0},
                          {&ratio, 12345678901, 0, 0.5, 1, 0}};
 
-    (void)state;
     memcpy(&rows[1].raw, &half, sizeof half);
     assert_lines(rows, 2,
                  "1,0.000000001,\"nvml:::B,\"\"C\"\"\",-3,-3,W,-3,,0\n"
                  "1,12.345678901,x:::D,0.5,0.5,,,,0\n");
 }
 
-static void what_is_estimated_is_marked(void **state)
+TEST(what_is_estimated_is_marked)
 {
     struct apapi_event estimate = energy;
     const struct row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0},
                                {&energy, 0, 1000000, NAN, 1, 0},
                                {&estimate, 100 * MS, 0, NAN, 1, EIO}};
 
-    (void)state;
     estimate.estimated = true;
     assert_lines(rows, 3,
                  "1,0.000000000,rapl:::A,1000000,,J,,,1\n"
@@ -165,7 +162,7 @@ static void assert_told(unsigned rows, int result, const struct apapi_error *err
     assert_int_equal(result, rows < MANY ? -1 : 0);
 }
 
-static void samples_are_written_while_others_come(void **state)
+TEST(samples_are_written_while_others_come)
 {
     struct apapi_error err = {""};
     char *text = NULL;
@@ -173,7 +170,6 @@ static void samples_are_written_while_others_come(void **state)
     struct trace *trace = trace_create(open_memstream(&text, &size), "memory", &err);
     int result;
 
-    (void)state;
     assert_non_null(trace);
     sample_many(trace);
     result = trace_finish(trace, &err);
@@ -190,7 +186,7 @@ static void *count_rows_of(void *file)
 }
 
 /* The file takes nothing until all samples are there. */
-static void a_full_ring_drops_and_counts(void **state)
+TEST(a_full_ring_drops_and_counts)
 {
     struct apapi_error err = {""};
     struct pollfd full = {.events = POLLOUT};
@@ -199,7 +195,6 @@ static void a_full_ring_drops_and_counts(void **state)
     void *rows;
     int ends[2], result;
 
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     trace = trace_create(fdopen(ends[1], "w"), "pipe", &err);
     assert_non_null(trace);
@@ -215,7 +210,7 @@ static void a_full_ring_drops_and_counts(void **state)
     assert_true(*(unsigned *)rows < MANY);
 }
 
-static void a_file_holds_all_samples(void **state)
+TEST(a_file_holds_all_samples)
 {
     char path[] = "/tmp/apapi-trace-XXXXXX";
     int fd = mkstemp(path);
@@ -228,7 +223,6 @@ static void a_file_holds_all_samples(void **state)
     char text[256] = "";
     FILE *file;
 
-    (void)state;
     assert_true(fd >= 0);
     events[0] = energy;
     trace = trace_create(fdopen(fd, "w"), path, NULL);
@@ -245,13 +239,12 @@ static void a_file_holds_all_samples(void **state)
     assert_int_equal(trace_finish(NULL, NULL), 0);
 }
 
-static void a_full_disk_is_reported(void **state)
+TEST(a_full_disk_is_reported)
 {
     struct apapi_error err = {""};
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
     struct trace *trace;
 
-    (void)state;
     if (fd < 0) {
         skip_because("no /dev/full here");
     }
@@ -261,19 +254,4 @@ static void a_full_disk_is_reported(void **state)
     assert_int_equal(trace_finish(trace, &err), -1);
     assert_int_equal(errno, ENOSPC);
     assert_string_equal(err.text, "trace /dev/full is not complete: No space left on device");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(power_is_the_increment_over_its_time),
-        cmocka_unit_test(gauges_and_other_types),
-        cmocka_unit_test(what_is_estimated_is_marked),
-        cmocka_unit_test(a_full_ring_drops_and_counts),
-        cmocka_unit_test(samples_are_written_while_others_come),
-        cmocka_unit_test(a_file_holds_all_samples),
-        cmocka_unit_test(a_full_disk_is_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 #include "record/tree.h"
 #include "unit/unit.h"
 
-static void quantities_have_four_digits(void **state)
+TEST(quantities_have_four_digits)
 {
     static const struct {
         double value;
@@ -60,7 +60,6 @@ static void quantities_have_four_digits(void **state)
         {INFINITY, "J", "-"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[UNITS_SIZE];
 
@@ -69,7 +68,7 @@ static void quantities_have_four_digits(void **state)
     }
 }
 
-static void no_more_digits_than_are_known(void **state)
+TEST(no_more_digits_than_are_known)
 {
     static const struct {
         double value, uncertainty;
@@ -84,7 +83,6 @@ static void no_more_digits_than_are_known(void **state)
         {INFINITY, INFINITY, "-"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[UNITS_SIZE];
 
@@ -93,7 +91,7 @@ static void no_more_digits_than_are_known(void **state)
     }
 }
 
-static void totals_count_whole_things(void **state)
+TEST(totals_count_whole_things)
 {
     static const struct {
         double value;
@@ -107,7 +105,6 @@ static void totals_count_whole_things(void **state)
         {NAN, "packets", "-"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[UNITS_SIZE];
 
@@ -116,7 +113,7 @@ static void totals_count_whole_things(void **state)
     }
 }
 
-static void durations_carry_over(void **state)
+TEST(durations_carry_over)
 {
     static const struct {
         double seconds;
@@ -146,7 +143,6 @@ static void durations_carry_over(void **state)
         {INFINITY, "-"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[UNITS_SIZE];
 
@@ -155,30 +151,28 @@ static void durations_carry_over(void **state)
     }
 }
 
-static void a_common_scale_keeps_columns_comparable(void **state)
+TEST(a_common_scale_keeps_columns_comparable)
 {
     const struct units_scale scale = units_scale(24820);
     char text[UNITS_SIZE];
 
-    (void)state;
     assert_string_equal(scale.prefix, "k");
     assert_int_equal(scale.decimals, 2);
     units_number(text, sizeof(text), 2040, &scale);
     assert_string_equal(text, "2.04");
 }
 
-static void nothing_is_written_past_the_end(void **state)
+TEST(nothing_is_written_past_the_end)
 {
     char text[8];
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     units_quantity(text, 7, 1e300, "J");
     assert_int_equal(strlen(text), 6);
     assert_int_equal(text[7], 'x');
 }
 
-static void any_bytes_become_utf8(void **state)
+TEST(any_bytes_become_utf8)
 {
     static const struct {
         const char *text;
@@ -198,7 +192,6 @@ static void any_bytes_become_utf8(void **state)
         {"beyond \xF4\x90\x80\x80 \xFF", "beyond ???? ?", "beyond ???? ?"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[64];
 
@@ -209,7 +202,7 @@ static void any_bytes_become_utf8(void **state)
     }
 }
 
-static void texts_are_cut_between_characters(void **state)
+TEST(texts_are_cut_between_characters)
 {
     static const struct {
         const char *text;
@@ -223,7 +216,6 @@ static void texts_are_cut_between_characters(void **state)
         {"abc", 1, ""},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[16];
 
@@ -232,7 +224,7 @@ static void texts_are_cut_between_characters(void **state)
     }
 }
 
-static void texts_are_shortened_by_columns(void **state)
+TEST(texts_are_shortened_by_columns)
 {
     static const struct {
         const char *text;
@@ -251,7 +243,6 @@ static void texts_are_shortened_by_columns(void **state)
         {"", 5, 0, ""},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[64];
 
@@ -260,7 +251,7 @@ static void texts_are_shortened_by_columns(void **state)
     }
 }
 
-static void times_are_read_strictly(void **state)
+TEST(times_are_read_strictly)
 {
     static const struct {
         const char *text;
@@ -286,7 +277,6 @@ static void times_are_read_strictly(void **state)
         {"", 0, EINVAL},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t unix_ns = 42;
 
@@ -340,7 +330,7 @@ static char *encode_member(enum field_form form, bool mandatory, const union mem
     return text;
 }
 
-static void wrong_values_are_named(void **state)
+TEST(wrong_values_are_named)
 {
     static const struct {
         enum field_form form;
@@ -378,7 +368,6 @@ static void wrong_values_are_named(void **state)
         {FIELD_TYPE, "3", "not a text"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_error err = {""};
         union member member = {.count = 0};
@@ -391,7 +380,7 @@ static void wrong_values_are_named(void **state)
     }
 }
 
-static void unknown_members_have_no_key(void **state)
+TEST(unknown_members_have_no_key)
 {
     static const struct {
         enum field_form form;
@@ -402,7 +391,6 @@ static void unknown_members_have_no_key(void **state)
                  {FIELD_AMOUNT, {.measured = NAN}},   {FIELD_EXACT, {.measured = 0}},
                  {FIELD_FLAG, {.flag = false}},       {FIELD_DOMAIN, {.word = APAPI_DOMAIN_NONE}}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *text = encode_member(cases[i].form, false, &cases[i].member);
 
@@ -411,7 +399,7 @@ static void unknown_members_have_no_key(void **state)
     }
 }
 
-static void numbers_are_as_exact_as_they_should_be(void **state)
+TEST(numbers_are_as_exact_as_they_should_be)
 {
     static const struct {
         enum field_form form;
@@ -436,7 +424,6 @@ static void numbers_are_as_exact_as_they_should_be(void **state)
                  {FIELD_GREATEST, {.measured = 0.1}, "{\"x\":0.1}"},
                  {FIELD_EXACT, {.measured = 0x1p-14}, "{\"x\":6.103515625e-5}"}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *text = encode_member(cases[i].form, true, &cases[i].member);
         char *padded = strstr(text, "e-05"); /* as older versions of jansson write it */
@@ -449,33 +436,10 @@ static void numbers_are_as_exact_as_they_should_be(void **state)
     }
 }
 
-static void long_texts_are_cut(void **state)
+TEST(long_texts_are_cut)
 {
     union member member = {.count = 0};
 
-    (void)state;
     assert_int_equal(decode_member(FIELD_TEXT, "\"12345\xE2\x82\xAC\"", &member, NULL), 0);
     assert_string_equal(member.text, "12345");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantities_have_four_digits),
-        cmocka_unit_test(no_more_digits_than_are_known),
-        cmocka_unit_test(totals_count_whole_things),
-        cmocka_unit_test(durations_carry_over),
-        cmocka_unit_test(a_common_scale_keeps_columns_comparable),
-        cmocka_unit_test(nothing_is_written_past_the_end),
-        cmocka_unit_test(any_bytes_become_utf8),
-        cmocka_unit_test(texts_are_cut_between_characters),
-        cmocka_unit_test(texts_are_shortened_by_columns),
-        cmocka_unit_test(times_are_read_strictly),
-        cmocka_unit_test(wrong_values_are_named),
-        cmocka_unit_test(unknown_members_have_no_key),
-        cmocka_unit_test(numbers_are_as_exact_as_they_should_be),
-        cmocka_unit_test(long_texts_are_cut),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

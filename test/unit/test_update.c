@@ -42,12 +42,11 @@ static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t
 }
 
 /* Each period from 61 us to 1 s at each interval from 1 ms to 1 s, at several phases. */
-static void test_learned_where_readings_show_it(void **state)
+TEST(learned_where_readings_show_it)
 {
     static const uint64_t periods_us[] = {61, 1000, 2000, 10000, 16000, 100000, 333000, 1000000};
     static const uint64_t intervals_ms[] = {1, 5, 10, 50, 100, 250, 1000};
 
-    (void)state;
     for (size_t p = 0; p < sizeof periods_us / sizeof *periods_us; p++) {
         for (size_t i = 0; i < sizeof intervals_ms / sizeof *intervals_ms; i++) {
             for (uint64_t phase = 0; phase < 8; phase++) {
@@ -70,19 +69,17 @@ static void test_learned_where_readings_show_it(void **state)
 }
 
 /* 61 us instead of the stated 1 ms, read every 100 us. */
-static void test_shorter_than_stated(void **state)
+TEST(shorter_than_stated)
 {
     const struct simulated meter = {61 * US, 0, 0, 0};
 
-    (void)state;
     read_for(&meter, MS, 100 * US, 100);
     assert_in_range(counter.update.period_ns, 61 * US, 110 * US);
 }
 
 /* A standstill in the middle of a run is no update period, however short the run is. */
-static void test_a_standstill_is_no_period(void **state)
+TEST(a_standstill_is_no_period)
 {
-    (void)state;
     for (uint64_t readings = 8; readings < 200; readings++) {
         const struct simulated meter = {MS, 0, 350 * MS, 650 * MS};
 
@@ -92,11 +89,10 @@ static void test_a_standstill_is_no_period(void **state)
 }
 
 /* 100 ms where nobody states anything: what looks like a standstill is none any more. */
-static void test_a_learned_period_is_no_standstill(void **state)
+TEST(a_learned_period_is_no_standstill)
 {
     const struct simulated meter = {100 * MS, 0, 0, 0};
 
-    (void)state;
     read_for(&meter, 0, 10 * MS, 1000);
     assert_in_range(counter.update.period_ns, 90 * MS, 110 * MS);
     assert_int_equal(counter.incidents.stalls, 0);
@@ -106,11 +102,10 @@ static void test_a_learned_period_is_no_standstill(void **state)
  * A counter that does not move for 3 s and then shows 6 s at once, 300 J of them from before the
  * first reading: it is measured from there on.
  */
-static void test_frozen_at_the_start(void **state)
+TEST(frozen_at_the_start)
 {
     struct apapi_increment increment;
 
-    (void)state;
     apapi_counter_init(&counter, &fake_energy_event, 2000);
     for (uint64_t tick = 0; tick <= 60; tick++) {
         uint64_t uj = tick < 30 ? 0 : 300000000 + tick * 10000000;
@@ -126,11 +121,10 @@ static void test_frozen_at_the_start(void **state)
 }
 
 /* The same where the jump is too small to be doubted. */
-static void test_frozen_at_the_start_for_a_while(void **state)
+TEST(frozen_at_the_start_for_a_while)
 {
     struct apapi_increment increment;
 
-    (void)state;
     apapi_counter_init(&counter, &fake_energy_event, 2000);
     for (uint64_t tick = 0; tick <= 60; tick++) {
         uint64_t uj = tick < 5 ? 0 : tick * 10000000;
@@ -144,12 +138,11 @@ static void test_frozen_at_the_start_for_a_while(void **state)
 }
 
 /* Two readings within one update, after a late one: the counter does not move less often. */
-static void test_readings_near_to_each_other_show_no_longer_period(void **state)
+TEST(readings_near_to_each_other_show_no_longer_period)
 {
     struct apapi_increment increment;
     uint64_t now_ns = 1;
 
-    (void)state;
     apapi_counter_init(&counter, &fake_energy_event, 2000);
     for (uint64_t tick = 1; tick <= 100; tick++) {
         bool near = tick % 2 == 0;
@@ -162,11 +155,10 @@ static void test_readings_near_to_each_other_show_no_longer_period(void **state)
 }
 
 /* 10 ms instead of the stated 1 ms: at most twice the time in which readings saw no move. */
-static void test_longest_update_that_readings_saw(void **state)
+TEST(longest_update_that_readings_saw)
 {
     const struct simulated meter = {10 * MS, 0, 0, 0};
 
-    (void)state;
     read_for(&meter, MS, 4 * MS, 100);
     assert_in_range(counter.update.longest_ns, 7 * MS, 16 * MS);
     read_for(&meter, 10 * MS, 4 * MS, 100);
@@ -174,12 +166,11 @@ static void test_longest_update_that_readings_saw(void **state)
 }
 
 /* The move may have been there for most of the time until a reading that is late. */
-static void test_a_late_reading_shows_twice_what_was_seen_at_most(void **state)
+TEST(a_late_reading_shows_twice_what_was_seen_at_most)
 {
     static const uint64_t moments_ms[] = {1, 2, 6, 14}, raws[] = {0, 100000, 100000, 200000};
     struct apapi_increment increment;
 
-    (void)state;
     apapi_counter_init(&counter, &fake_energy_event, 2000);
     for (size_t i = 0; i < COUNT_OF(raws); i++) {
         apapi_counter_add(&counter, raws[i], moment_at(moments_ms[i] * MS), &increment);
@@ -187,29 +178,10 @@ static void test_a_late_reading_shows_twice_what_was_seen_at_most(void **state)
     assert_int_equal(counter.update.longest_ns, 8 * MS);
 }
 
-static void test_a_standstill_is_not_the_longest_update(void **state)
+TEST(a_standstill_is_not_the_longest_update)
 {
     const struct simulated meter = {10 * MS, 0, 400 * MS, 900 * MS};
 
-    (void)state;
     read_for(&meter, MS, 4 * MS, 300);
     assert_in_range(counter.update.longest_ns, 7 * MS, 16 * MS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learned_where_readings_show_it),
-        cmocka_unit_test(test_shorter_than_stated),
-        cmocka_unit_test(test_a_standstill_is_no_period),
-        cmocka_unit_test(test_a_learned_period_is_no_standstill),
-        cmocka_unit_test(test_frozen_at_the_start),
-        cmocka_unit_test(test_frozen_at_the_start_for_a_while),
-        cmocka_unit_test(test_readings_near_to_each_other_show_no_longer_period),
-        cmocka_unit_test(test_longest_update_that_readings_saw),
-        cmocka_unit_test(test_a_late_reading_shows_twice_what_was_seen_at_most),
-        cmocka_unit_test(test_a_standstill_is_not_the_longest_update),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,19 +53,19 @@ static bool may(uint32_t uid, const char *path, int mode)
     return status == 0;
 }
 
-static void the_copy_is_that_of_the_line(void **state)
+#define USER_TEST(name) TEST_WITH(name, make_users, remove_base)
+
+USER_TEST(the_copy_is_that_of_the_line)
 {
-    (void)state;
     assert_int_equal(append("{\"a\":1}", NULL), 0);
     assert_int_equal(append("{\"a\":2}", NULL), 0);
     assert_file(FILE_PATH, "{\"a\":1}\n{\"a\":2}\n");
 }
 
-static void only_its_user_can_read_it_and_nobody_can_write(void **state)
+USER_TEST(only_its_user_can_read_it_and_nobody_can_write)
 {
     const char *folder = in_base("users/4711"), *file = in_base(FILE_PATH);
 
-    (void)state;
     if (geteuid() != 0) {
         skip_because("needs root");
     }
@@ -83,9 +83,8 @@ static void only_its_user_can_read_it_and_nobody_can_write(void **state)
     assert_false(may(OTHER, users, R_OK));
 }
 
-static void a_link_is_not_followed(void **state)
+USER_TEST(a_link_is_not_followed)
 {
-    (void)state;
     assert_int_equal(append("{}", NULL), 0);
     write_file("elsewhere", "");
     assert_int_equal(unlink(in_base(FILE_PATH)), 0);
@@ -99,18 +98,16 @@ static void a_link_is_not_followed(void **state)
     assert_int_equal(rmdir(in_base("folder")), 0);
 }
 
-static void a_second_name_is_refused(void **state)
+USER_TEST(a_second_name_is_refused)
 {
-    (void)state;
     assert_int_equal(append("{}", NULL), 0);
     assert_int_equal(link(in_base(FILE_PATH), in_base("kept")), 0);
     assert_refused(EMLINK, FILE_PATH ": has a second name");
     assert_file("kept", "{}\n");
 }
 
-static void folders_and_files_of_others_are_refused(void **state)
+USER_TEST(folders_and_files_of_others_are_refused)
 {
-    (void)state;
     if (geteuid() != 0) {
         skip_because("needs root");
     }
@@ -123,37 +120,18 @@ static void folders_and_files_of_others_are_refused(void **state)
     assert_refused(EPERM, "others than root can change what is in it");
 }
 
-static void a_folder_that_others_can_write_is_refused(void **state)
+USER_TEST(a_folder_that_others_can_write_is_refused)
 {
-    (void)state;
     assert_int_equal(mkdir(users, 0700), 0);
     assert_int_equal(chmod(users, 01777), 0);
     assert_refused(EPERM, "others than root can change what is in it");
 }
 
-static void a_file_does_not_grow_forever(void **state)
+USER_TEST(a_file_does_not_grow_forever)
 {
-    (void)state;
     assert_int_equal(append("{}", NULL), 0);
     assert_int_equal(truncate(in_base(FILE_PATH), USER_STORE_DAY_MAX - 100), 0);
     assert_int_equal(append("{}", NULL), 0);
     assert_int_equal(truncate(in_base(FILE_PATH), USER_STORE_DAY_MAX - 5), 0);
     assert_refused(EFBIG, "has 16 MiB already");
-}
-
-#define USER_TEST(name) cmocka_unit_test_setup_teardown(name, make_users, remove_base)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        USER_TEST(the_copy_is_that_of_the_line),
-        USER_TEST(only_its_user_can_read_it_and_nobody_can_write),
-        USER_TEST(a_link_is_not_followed),
-        USER_TEST(a_second_name_is_refused),
-        USER_TEST(folders_and_files_of_others_are_refused),
-        USER_TEST(a_folder_that_others_can_write_is_refused),
-        USER_TEST(a_file_does_not_grow_forever),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

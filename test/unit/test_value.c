@@ -5,7 +5,7 @@
 #include "unit/near.h"
 
 /* The original's own example: value0 of 7, then 4 after 500 ns. */
-static void test_operations(void **state)
+TEST(operations)
 {
     static const struct {
         enum apapi_operation operation;
@@ -17,7 +17,6 @@ static void test_operations(void **state)
         {APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME, 2750},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_values values;
 
@@ -29,12 +28,11 @@ static void test_operations(void **state)
     }
 }
 
-static void test_no_operation_has_no_value1(void **state)
+TEST(no_operation_has_no_value1)
 {
     struct apapi_values values;
     struct apapi_value_result result = {.factor = 1};
 
-    (void)state;
     apapi_values_restart(&values, APAPI_OP1_NOP);
     apapi_values_add(&values, 7, 500);
     apapi_value_result(&values.stats[1], &result);
@@ -43,11 +41,10 @@ static void test_no_operation_has_no_value1(void **state)
 }
 
 /* A first increment has no predecessor: the difference is unknown, not the absolute value. */
-static void test_difference_needs_a_predecessor(void **state)
+TEST(difference_needs_a_predecessor)
 {
     struct apapi_values values;
 
-    (void)state;
     apapi_values_restart(&values, APAPI_OP1_SAMPLE_DIFF);
     apapi_values_add(&values, 500, 100);
     assert_int_equal(values.stats[1].count, 0);
@@ -59,12 +56,11 @@ static void test_difference_needs_a_predecessor(void **state)
 }
 
 /* 50 W x 1 s and 100 W x 3 s are 87.5 W; maximum of negative values; factors divide. */
-static void test_statistics(void **state)
+TEST(statistics)
 {
     struct apapi_values values;
     struct apapi_value_result result = {.factor = 1000};
 
-    (void)state;
     apapi_values_restart(&values, APAPI_OP1_SAMPLE1_MUL_DIFF_TIME);
     apapi_values_add(&values, 50000, 1000000000);
     apapi_values_add(&values, 100000, 3000000000u);
@@ -87,12 +83,11 @@ static void test_statistics(void **state)
     assert_near(result.min, -5);
 }
 
-static void test_nothing_is_unknown(void **state)
+TEST(nothing_is_unknown)
 {
     struct apapi_values values;
     struct apapi_value_result result = {.factor = 2};
 
-    (void)state;
     apapi_values_restart(&values, APAPI_OP1_DIV_DIFF_TIME);
     apapi_values_first(&values, 7);
     for (int i = 0; i < 2; i++) {
@@ -100,17 +95,4 @@ static void test_nothing_is_unknown(void **state)
         assert_true(isnan(result.last) && isnan(result.min) && isnan(result.max));
         assert_true(isnan(result.avg) && isnan(result.acc));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_no_operation_has_no_value1),
-        cmocka_unit_test(test_difference_needs_a_predecessor),
-        cmocka_unit_test(test_statistics),
-        cmocka_unit_test(test_nothing_is_unknown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

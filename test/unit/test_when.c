@@ -11,7 +11,7 @@
 #define S INT64_C(1000000000)
 #define NOW (1795262400 * S + 123456789) /* 2026-11-21T12:00:00Z */
 
-static void times_are_read(void **state)
+TEST(times_are_read)
 {
     static const struct {
         const char *text;
@@ -61,7 +61,6 @@ static void times_are_read(void **state)
         {"11/30", 1795993200},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t unix_ns = -1;
 
@@ -133,9 +132,8 @@ static const char *const no_times[] = {"",
                                        "2026-11-21 12:00",
                                        "+026-11-21"};
 
-static void what_is_no_time_is_refused(void **state)
+TEST(what_is_no_time_is_refused)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(no_times); i++) {
         int64_t unix_ns = 5;
 
@@ -147,12 +145,7 @@ static void what_is_no_time_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_read),
-        cmocka_unit_test(what_is_no_time_is_refused),
-    };
-
     setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
     tzset();
-    return cmocka_run_group_tests_name("when", tests, NULL, NULL);
+    return unit_run();
 }

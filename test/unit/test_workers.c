@@ -11,11 +11,12 @@
 #include "apapi/live.h"
 #include "unit/workers_fixture.h"
 
-static void test_nobody_waits_for_a_slow_source(void **state)
+#define PREPARED(name) TEST_WITH(name, prepare, clean_up)
+
+PREPARED(nobody_waits_for_a_slow_source)
 {
     const struct apapi_component_result *odd;
 
-    (void)state;
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
     create_and_start("plain:odd");
@@ -35,9 +36,8 @@ static void test_nobody_waits_for_a_slow_source(void **state)
     assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
 }
 
-static void test_patience_with_a_slow_source(void **state)
+PREPARED(patience_with_a_slow_source)
 {
-    (void)state;
     meters[ODD].slow = true;
     patience_ns = UINT64_C(60000000000);
     for (int i = 0; i < 20; i++) {
@@ -50,9 +50,8 @@ static void test_patience_with_a_slow_source(void **state)
     }
 }
 
-static void test_patience_has_an_end(void **state)
+PREPARED(patience_has_an_end)
 {
-    (void)state;
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
     patience_ns = 20000000;
@@ -64,9 +63,8 @@ static void test_patience_has_an_end(void **state)
     atomic_store(&meters[ODD].open_hangs, false);
 }
 
-static void test_a_slow_source_that_is_never_open(void **state)
+PREPARED(a_slow_source_that_is_never_open)
 {
-    (void)state;
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
     create_and_start("plain:odd");
@@ -81,9 +79,8 @@ static void test_a_slow_source_that_is_never_open(void **state)
     assert_int_equal(atomic_load(&meters[ODD].reads), 0);
 }
 
-static void test_what_is_wrong_with_a_slow_source_is_its_reason(void **state)
+PREPARED(what_is_wrong_with_a_slow_source_is_its_reason)
 {
-    (void)state;
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_fails, ENODEV);
     create_and_start("plain:odd");
@@ -95,7 +92,7 @@ static void test_what_is_wrong_with_a_slow_source_is_its_reason(void **state)
     assert_string_equal(m.components[1].reason, "no odd here");
 }
 
-static void test_a_list_that_does_not_fit_a_slow_source(void **state)
+PREPARED(a_list_that_does_not_fit_a_slow_source)
 {
     static const char list[] = "plain:::ENERGY0\nodd:::NONE\n";
     struct apapi_event_rules rules = {
@@ -103,7 +100,6 @@ static void test_a_list_that_does_not_fit_a_slow_source(void **state)
     const struct apapi_session_config config = {
         .components = "plain:odd", .intervals = &intervals, .rules = &rules};
 
-    (void)state;
     meters[ODD].slow = true;
     session = apapi_session_create(&config, NULL);
     assert_non_null(session);
@@ -117,7 +113,7 @@ static void test_a_list_that_does_not_fit_a_slow_source(void **state)
 }
 
 /* Its events are known and have no meters. */
-static void test_a_definition_that_does_not_fit_a_slow_source(void **state)
+PREPARED(a_definition_that_does_not_fit_a_slow_source)
 {
     static const char ops[] = "odd:::*,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,"
                               "0x7fffffff8000,energy,Ws,2147483648,p,W,1\n";
@@ -126,7 +122,6 @@ static void test_a_definition_that_does_not_fit_a_slow_source(void **state)
     const struct apapi_session_config config = {
         .components = "plain:odd", .intervals = &intervals, .rules = &rules};
 
-    (void)state;
     assert_non_null(rules.user_ops);
     meters[ODD].slow = true;
     session = apapi_session_create(&config, NULL);
@@ -185,12 +180,11 @@ static void open_in_order(int first, int second)
     await(&meters[second].good, 3);
 }
 
-static void test_the_first_named_feeds_a_domain_whichever_opens_first(void **state)
+PREPARED(the_first_named_feeds_a_domain_whichever_opens_first)
 {
     static const int orders[][METERS] = {{PLAIN, ODD}, {ODD, PLAIN}};
     static const char *const lists[] = {"plain:odd", "odd:plain"};
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         const int *order = orders[i / 2];
 
@@ -213,9 +207,8 @@ static void test_the_first_named_feeds_a_domain_whichever_opens_first(void **sta
 }
 
 /* Each run decides again: a component that was late in one is there at the start of the next. */
-static void test_who_feeds_a_domain_is_decided_in_each_run(void **state)
+PREPARED(who_feeds_a_domain_is_decided_in_each_run)
 {
-    (void)state;
     share_a_domain();
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
@@ -237,9 +230,8 @@ static void test_who_feeds_a_domain_is_decided_in_each_run(void **state)
 }
 
 /* A component that is there and cannot be read leaves its domain to the next one. */
-static void test_a_domain_is_fed_by_the_first_that_can_measure_it(void **state)
+PREPARED(a_domain_is_fed_by_the_first_that_can_measure_it)
 {
-    (void)state;
     share_a_domain();
     for (int own = 0; own < 2; own++) {
         meters[ODD].own_worker = own != 0;
@@ -260,9 +252,8 @@ static void test_a_domain_is_fed_by_the_first_that_can_measure_it(void **state)
     }
 }
 
-static void test_first_readings_of_own_workers_belong_to_the_start(void **state)
+PREPARED(first_readings_of_own_workers_belong_to_the_start)
 {
-    (void)state;
     meters[ODD].own_worker = true;
     meters[ODD].takes_a_while = true;
     create("odd");
@@ -276,9 +267,8 @@ static void test_first_readings_of_own_workers_belong_to_the_start(void **state)
 }
 
 /* One that is not waited for at the start makes two readings at the stop. */
-static void test_a_run_without_any_time(void **state)
+PREPARED(a_run_without_any_time)
 {
-    (void)state;
     meters[ODD].slow = true;
     meters[ODD].takes_a_while = true;
     create_and_start("odd");
@@ -308,7 +298,7 @@ static void take_sample(const struct apapi_sample *sample, void *context)
     atomic_fetch_sub(&reported->inside, 1);
 }
 
-static void test_samples_are_reported_one_at_a_time(void **state)
+PREPARED(samples_are_reported_one_at_a_time)
 {
     static struct reported reported;
     const struct apapi_intervals fastest = {.default_ns = APAPI_INTERVAL_MIN_NS};
@@ -317,7 +307,6 @@ static void test_samples_are_reported_one_at_a_time(void **state)
                                                 .on_sample = take_sample,
                                                 .context = &reported};
 
-    (void)state;
     meters[ODD].own_worker = true;
     session = apapi_session_create(&config, NULL);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
@@ -329,9 +318,8 @@ static void test_samples_are_reported_one_at_a_time(void **state)
                      atomic_load(&meters[PLAIN].reads) + atomic_load(&meters[ODD].reads));
 }
 
-static void test_many_starts(void **state)
+PREPARED(many_starts)
 {
-    (void)state;
     meters[ODD].own_worker = true;
     create("plain:odd");
     for (int i = 0; i < 100; i++) {
@@ -339,28 +327,4 @@ static void test_many_starts(void **state)
         halt();
         assert_true(m.components[1].measured);
     }
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_nobody_waits_for_a_slow_source),
-        TEST(test_patience_with_a_slow_source),
-        TEST(test_patience_has_an_end),
-        TEST(test_a_slow_source_that_is_never_open),
-        TEST(test_what_is_wrong_with_a_slow_source_is_its_reason),
-        TEST(test_a_list_that_does_not_fit_a_slow_source),
-        TEST(test_a_definition_that_does_not_fit_a_slow_source),
-        TEST(test_the_first_named_feeds_a_domain_whichever_opens_first),
-        TEST(test_who_feeds_a_domain_is_decided_in_each_run),
-        TEST(test_a_domain_is_fed_by_the_first_that_can_measure_it),
-        TEST(test_first_readings_of_own_workers_belong_to_the_start),
-        TEST(test_a_run_without_any_time),
-        TEST(test_samples_are_reported_one_at_a_time),
-        TEST(test_many_starts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

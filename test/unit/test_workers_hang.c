@@ -15,12 +15,13 @@ static void hang(struct fake_meter *meter)
     await(&meter->stuck, 1);
 }
 
-static void test_a_reader_that_hangs(void **state)
+#define PREPARED(name) TEST_WITH(name, prepare, clean_up)
+
+PREPARED(a_reader_that_hangs)
 {
     const struct apapi_component_result *odd;
     int good;
 
-    (void)state;
     meters[ODD].own_worker = true;
     create_and_start("plain:odd");
     await(&meters[ODD].good, 5);
@@ -40,9 +41,8 @@ static void test_a_reader_that_hangs(void **state)
     await(&meters[ODD].closes, 1);
 }
 
-static void test_a_reader_that_hangs_at_the_start(void **state)
+PREPARED(a_reader_that_hangs_at_the_start)
 {
-    (void)state;
     meters[ODD].own_worker = true;
     no_grace();
     atomic_store(&meters[ODD].read_hangs, true);
@@ -63,9 +63,8 @@ static void test_a_reader_that_hangs_at_the_start(void **state)
     assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 2);
 }
 
-static void test_destroyed_while_it_runs_and_hangs(void **state)
+PREPARED(destroyed_while_it_runs_and_hangs)
 {
-    (void)state;
     meters[ODD].own_worker = true;
     create_and_start("odd:plain");
     await(&meters[ODD].good, 2);
@@ -76,9 +75,8 @@ static void test_destroyed_while_it_runs_and_hangs(void **state)
     await(&meters[ODD].closes, 1);
 }
 
-static void test_a_reader_that_ends_its_thread(void **state)
+PREPARED(a_reader_that_ends_its_thread)
 {
-    (void)state;
     meters[ODD].own_worker = true;
     create_and_start("plain:odd");
     await(&meters[ODD].good, 5);
@@ -99,11 +97,10 @@ static void test_a_reader_that_ends_its_thread(void **state)
 }
 
 /* A source of the shared worker that hangs holds up those that it reads, and nobody else. */
-static void test_the_shared_worker_hangs(void **state)
+PREPARED(the_shared_worker_hangs)
 {
     int good;
 
-    (void)state;
     create_and_start("plain:odd");
     await(&meters[PLAIN].good, 5);
     hang(&meters[PLAIN]);
@@ -126,9 +123,8 @@ static void test_the_shared_worker_hangs(void **state)
     assert_energy(&m.components[0].events[0], atomic_load(&meters[PLAIN].good) - good - 2);
 }
 
-static void test_destroyed_while_the_shared_worker_hangs(void **state)
+PREPARED(destroyed_while_the_shared_worker_hangs)
 {
-    (void)state;
     create_and_start("plain:odd");
     hang(&meters[PLAIN]);
     destroy();
@@ -138,9 +134,8 @@ static void test_destroyed_while_the_shared_worker_hangs(void **state)
 }
 
 /* The others that the shared worker reads are read on. */
-static void test_a_reader_that_ends_the_shared_thread(void **state)
+PREPARED(a_reader_that_ends_the_shared_thread)
 {
-    (void)state;
     create_and_start("plain:odd");
     await(&meters[ODD].good, 5);
     atomic_store(&meters[ODD].ends_thread, true);
@@ -159,21 +154,4 @@ static void test_a_reader_that_ends_the_shared_thread(void **state)
     destroy();
     assert_int_equal(atomic_load(&meters[PLAIN].closes), 1);
     assert_int_equal(atomic_load(&meters[ODD].closes), 0);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_reader_that_hangs),
-        TEST(test_a_reader_that_hangs_at_the_start),
-        TEST(test_destroyed_while_it_runs_and_hangs),
-        TEST(test_a_reader_that_ends_its_thread),
-        TEST(test_the_shared_worker_hangs),
-        TEST(test_destroyed_while_the_shared_worker_hangs),
-        TEST(test_a_reader_that_ends_the_shared_thread),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,9 +61,10 @@ static void assert_page_is_result(void)
     }
 }
 
-static void test_the_states_of_a_session(void **state)
+#define PREPARED(name) TEST_WITH(name, prepare_page, clean_up)
+
+PREPARED(the_states_of_a_session)
 {
-    (void)state;
     create("plain");
     assert_memory_equal(page.head.magic, APAPI_LIVE_MAGIC, sizeof page.head.magic);
     assert_int_equal(apapi_live_state(&page), APAPI_LIVE_STARTING);
@@ -80,9 +81,8 @@ static void test_the_states_of_a_session(void **state)
 }
 
 /* What has been counted before does not count again. */
-static void test_a_restarted_session_starts_from_nothing(void **state)
+PREPARED(a_restarted_session_starts_from_nothing)
 {
-    (void)state;
     create_and_start("plain:odd");
     await_more(&meters[PLAIN], 20);
     halt();
@@ -97,9 +97,8 @@ static void test_a_restarted_session_starts_from_nothing(void **state)
     assert_int_equal(apapi_live_event_count(&page), 2 * FAKE_METER_EVENTS);
 }
 
-static void test_a_source_that_opens_late_comes_behind(void **state)
+PREPARED(a_source_that_opens_late_comes_behind)
 {
-    (void)state;
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
     create_and_start("odd:plain");
@@ -117,11 +116,10 @@ static void test_a_source_that_opens_late_comes_behind(void **state)
 }
 
 /* After it has failed for a while, another thread takes over. */
-static void test_a_source_that_fails_and_is_reopened(void **state)
+PREPARED(a_source_that_fails_and_is_reopened)
 {
     int number;
 
-    (void)state;
     create_and_start("plain:odd");
     number = event_number("odd:::ENERGY1");
     await(&meters[ODD].good, 3);
@@ -136,11 +134,10 @@ static void test_a_source_that_fails_and_is_reopened(void **state)
 }
 
 /* It returns when its session is gone, and the page perhaps, too. */
-static void test_a_source_that_hangs_at_the_end(void **state)
+PREPARED(a_source_that_hangs_at_the_end)
 {
     static struct apapi_live_page before;
 
-    (void)state;
     meters[ODD].own_worker = true;
     create_and_start("plain:odd");
     await(&meters[ODD].good, 3);
@@ -154,21 +151,4 @@ static void test_a_source_that_hangs_at_the_end(void **state)
     atomic_store(&meters[ODD].read_hangs, false);
     await(&meters[ODD].closes, 1);
     assert_memory_equal(&before, &page, sizeof page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_states_of_a_session, prepare_page, clean_up),
-        cmocka_unit_test_setup_teardown(test_a_restarted_session_starts_from_nothing, prepare_page,
-                                        clean_up),
-        cmocka_unit_test_setup_teardown(test_a_source_that_opens_late_comes_behind, prepare_page,
-                                        clean_up),
-        cmocka_unit_test_setup_teardown(test_a_source_that_fails_and_is_reopened, prepare_page,
-                                        clean_up),
-        cmocka_unit_test_setup_teardown(test_a_source_that_hangs_at_the_end, prepare_page,
-                                        clean_up),
-    };
-
-    return cmocka_run_group_tests_name("workers_live", tests, NULL, NULL);
 }

@@ -17,11 +17,12 @@ static void pull(void)
     await(&meters[ODD].opens, 2);
 }
 
+#define PREPARED(name) TEST_WITH(name, prepare, clean_up)
+
 /* Not long enough for reopening: the same descriptors, and what was counted meanwhile is not
  * lost. The pauses double: five failures take 10 + 20 + 40 + 80 ms after the first one. */
-static void test_a_short_outage_is_bridged(void **state)
+PREPARED(a_short_outage_is_bridged)
 {
-    (void)state;
     reopen_ns = UINT64_MAX;
     start();
     atomic_store(&meters[ODD].read_fails, EIO);
@@ -46,9 +47,8 @@ static void unplug(void)
 }
 
 /* Open readers stay dead, as after a driver was reloaded. */
-static void test_a_source_is_reopened(void **state)
+PREPARED(a_source_is_reopened)
 {
-    (void)state;
     start();
     unplug();
     halt();
@@ -70,11 +70,10 @@ static void test_a_source_is_reopened(void **state)
 }
 
 /* A counter that restarts adds no energy, and the outage is not covered. */
-static void test_a_counter_that_starts_again(void **state)
+PREPARED(a_counter_that_starts_again)
 {
     const struct apapi_component_result *odd;
 
-    (void)state;
     meters[ODD].relative = true;
     start();
     unplug();
@@ -88,9 +87,8 @@ static void test_a_counter_that_starts_again(void **state)
 }
 
 /* It cannot be opened at first; when it can, that is no reason any more. */
-static void test_a_source_that_comes_back_late(void **state)
+PREPARED(a_source_that_comes_back_late)
 {
-    (void)state;
     start();
     atomic_store(&meters[ODD].open_fails, ENODEV);
     pull();
@@ -102,12 +100,11 @@ static void test_a_source_that_comes_back_late(void **state)
     assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
 }
 
-static void test_events_are_found_again_by_name(void **state)
+PREPARED(events_are_found_again_by_name)
 {
     const struct apapi_component_result *odd;
     int before;
 
-    (void)state;
     start();
     atomic_store(&meters[ODD].first, 1); /* ENERGY1 comes first, ENERGY0 has disappeared */
     atomic_store(&meters[ODD].present, 1);
@@ -125,12 +122,11 @@ static void test_events_are_found_again_by_name(void **state)
     assert_true(odd->events[0].covered_ns < odd->events[1].covered_ns);
 }
 
-static void test_a_source_that_is_gone_for_ever(void **state)
+PREPARED(a_source_that_is_gone_for_ever)
 {
     const struct apapi_component_result *odd;
     int good, opens;
 
-    (void)state;
     reopen_ns = RETRY_REOPEN_NS;
     start();
     opens = atomic_load(&meters[ODD].opens);
@@ -153,9 +149,8 @@ static void test_a_source_that_is_gone_for_ever(void **state)
 }
 
 /* Reopening may hang, too. */
-static void test_reopening_hangs(void **state)
+PREPARED(reopening_hangs)
 {
-    (void)state;
     start();
     no_grace();
     atomic_store(&meters[ODD].open_hangs, true);
@@ -168,21 +163,4 @@ static void test_reopening_hangs(void **state)
     destroy();
     atomic_store(&meters[ODD].open_hangs, false);
     await(&meters[ODD].closes, 2);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_short_outage_is_bridged),
-        TEST(test_a_source_is_reopened),
-        TEST(test_a_counter_that_starts_again),
-        TEST(test_a_source_that_comes_back_late),
-        TEST(test_events_are_found_again_by_name),
-        TEST(test_a_source_that_is_gone_for_ever),
-        TEST(test_reopening_hangs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

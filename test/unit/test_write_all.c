@@ -31,12 +31,11 @@ static void *read_all(void *context)
 }
 
 /* Each byte arrives once and in order, whether the pipe blocks or not. */
-static void test_more_than_a_pipe_holds(void **state)
+TEST(more_than_a_pipe_holds)
 {
     static const int modes[] = {0, O_NONBLOCK};
     char *bytes = malloc(SIZE);
 
-    (void)state;
     assert_non_null(bytes);
     for (size_t i = 0; i < SIZE; i++) {
         bytes[i] = (char)(i % 251);
@@ -62,11 +61,10 @@ static void test_more_than_a_pipe_holds(void **state)
     free(bytes);
 }
 
-static void test_errors_come_back(void **state)
+TEST(errors_come_back)
 {
     int ends[2];
 
-    (void)state;
     assert_int_equal(write_all(-1, "x", 1), -1);
     assert_int_equal(errno, EBADF);
     assert_int_equal(write_all(-1, "x", 0), 0);
@@ -76,14 +74,4 @@ static void test_errors_come_back(void **state)
     assert_int_equal(write_all(ends[1], "x", 1), -1);
     assert_int_equal(errno, EPIPE);
     close(ends[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_more_than_a_pipe_holds),
-        cmocka_unit_test(test_errors_come_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

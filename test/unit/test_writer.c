@@ -40,13 +40,12 @@ static int write_text(const char *name, const char *text, struct apapi_error *er
     return result;
 }
 
-static void test_a_file_is_the_users(void **state)
+TEST(a_file_is_the_users)
 {
     struct stat file;
     char text[16] = "";
     FILE *stream;
 
-    (void)state;
     user.umask = 027;
     assert_int_equal(write_text(path, "hello\n", NULL), 0);
     assert_int_equal(stat(path, &file), 0);
@@ -60,23 +59,21 @@ static void test_a_file_is_the_users(void **state)
     fclose(stream);
 }
 
-static void test_an_existing_file_is_emptied(void **state)
+TEST(an_existing_file_is_emptied)
 {
     struct stat file;
 
-    (void)state;
     assert_int_equal(write_text(path, "a long text", NULL), 0);
     assert_int_equal(write_text(path, "", NULL), 0);
     assert_int_equal(stat(path, &file), 0);
     assert_int_equal(file.st_size, 0);
 }
 
-static void test_much_text(void **state)
+TEST(much_text)
 {
     static char text[3000001];
     struct stat file;
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     assert_int_equal(write_text(path, text, NULL), 0);
     assert_int_equal(stat(path, &file), 0);
@@ -92,11 +89,10 @@ static void refused(const char *name, const char *hint)
     assert_non_null(strstr(err.text, hint));
 }
 
-static void test_errors_come_back(void **state)
+TEST(errors_come_back)
 {
     char name[80];
 
-    (void)state;
     refused(base, "Is a directory");
     refused("/no/such/folder/x", "No such file");
     refused("/dev/full", "No space");
@@ -107,13 +103,12 @@ static void test_errors_come_back(void **state)
     unlink(name);
 }
 
-static void test_root_lends_nothing(void **state)
+TEST(root_lends_nothing)
 {
     char link_name[80], target[80];
     struct stat file;
     int fd;
 
-    (void)state;
     if (geteuid() != 0) {
         skip_because("needs root");
     }
@@ -133,13 +128,12 @@ static void test_root_lends_nothing(void **state)
     unlink(target);
 }
 
-static void test_a_process_that_hangs_is_not_waited_for(void **state)
+TEST(a_process_that_hangs_is_not_waited_for)
 {
     struct apapi_error err = {""};
     struct writer writer;
     static char text[1 << 20];
 
-    (void)state;
     assert_int_equal(writer_start(&writer, &user, NULL), 0);
     assert_int_equal(kill(writer.pid, SIGSTOP), 0);
     assert_int_equal(writer_open(&writer, path, &err), 0);
@@ -165,16 +159,4 @@ static int make_folder(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_file_is_the_users),
-        cmocka_unit_test(test_an_existing_file_is_emptied),
-        cmocka_unit_test(test_much_text),
-        cmocka_unit_test(test_errors_come_back),
-        cmocka_unit_test(test_root_lends_nothing),
-        cmocka_unit_test(test_a_process_that_hangs_is_not_waited_for),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_base);
-}
+ALL_TESTS_IN(make_folder, remove_base)

@@ -24,17 +24,33 @@
         skip();                                                                                    \
     } while (0)
 
-/* UNIT_FILTER=TEXT: only the tests that have it in their names. */
-__attribute__((constructor)) static void choose_tests(void)
-{
-    static char pattern[256];
-    const char *text = getenv("UNIT_FILTER");
+/*
+ * A test of this file: TEST(what_holds) { ... }. They run in the order of the file. `setup`,
+ * `teardown` and what `*state` is before them are cmocka's, or NULL. unit.c has main(), but for
+ * files that have their own.
+ */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, setup, teardown) TEST_FROM(name, setup, teardown, NULL)
+#define TEST_FROM(name, setup, teardown, state_before)                                             \
+    static void test_##name(void **state);                                                         \
+    __attribute__((constructor)) static void add_test_##name(void)                                 \
+    {                                                                                              \
+        unit_add(&(struct CMUnitTest){#name, test_##name, setup, teardown, state_before});         \
+    }                                                                                              \
+    static void test_##name(void **state __attribute__((unused)))
 
-    if (text != NULL && text[0] != '\0') {
-        snprintf(pattern, sizeof pattern, "*%s*", text);
-        cmocka_set_test_filter(pattern);
+/* Before the first and after the last test of this file. */
+#define ALL_TESTS_IN(setup, teardown)                                                              \
+    __attribute__((constructor)) static void frame_tests(void)                                     \
+    {                                                                                              \
+        unit_frame(setup, teardown);                                                               \
     }
-}
+
+void unit_add(const struct CMUnitTest *test);
+void unit_frame(CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/* Run the tests. UNIT_FILTER=TEXT: only those that have it in their names. @return exit status */
+int unit_run(void);
 
 #ifndef UNIT_KEEPS_THE_USER
 /*
