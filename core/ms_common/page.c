@@ -17,7 +17,7 @@ struct page {
     size_t count;
     struct apapi_event events[EVENTS_MAX];
     const struct apapi_live_slot *slots[EVENTS_MAX];
-    double begin_j[EVENTS_MAX];        /* energy at the start */
+    double begin_j[EVENTS_MAX];        /* energy at the start; NaN: not known yet */
     struct course courses[EVENTS_MAX]; /* of gauges */
     struct figure figures[EVENTS_MAX];
     uint64_t start_ns;
@@ -142,32 +142,33 @@ bool page_has(const struct page *page, enum resource resource)
     return has;
 }
 
-static double page_energy_j(const struct apapi_live_slot *slot, uint64_t now_ns)
-{
-    struct apapi_live_slot copy;
-    double energy_j = apapi_live_read(slot, &copy) && copy.readings > 0
-                          ? apapi_live_energy_at_j(&copy, now_ns)
-                          : 0;
-
-    return isnan(energy_j) ? 0 : energy_j;
-}
-
 void page_start(struct page *page, uint64_t now_ns)
 {
     page->start_ns = now_ns;
     for (size_t i = 0; i < page->count; i++) {
-        page->begin_j[i] = page_energy_j(page->slots[i], now_ns);
+        struct apapi_live_slot copy;
+
+        page->begin_j[i] = apapi_live_read(page->slots[i], &copy)
+                               ? apapi_live_energy_at_j(&copy, now_ns)
+                               : (double)NAN;
         page->courses[i] = (struct course){0};
         page->figures[i] = unknown;
     }
 }
 
-static struct figure page_energy(const struct page *page, size_t index,
+/* A start before the first known figure has what its power makes of the time between them. */
+static struct figure page_energy(struct page *page, size_t index,
                                  const struct apapi_live_slot *slot, uint64_t now_ns)
 {
-    double energy_j = apapi_live_energy_at_j(slot, now_ns) - page->begin_j[index];
-    double seconds = (double)(now_ns - page->start_ns) / 1e9;
+    double seconds = (double)(now_ns - page->start_ns) / 1e9, energy_j;
 
+    if (isnan(page->begin_j[index])) {
+        double since_s = ((double)slot->time_ns - (double)page->start_ns) / 1e9;
+
+        energy_j = slot->total - slot->rate * since_s;
+        page->begin_j[index] = energy_j < 0 ? 0 : energy_j;
+    }
+    energy_j = apapi_live_energy_at_j(slot, now_ns) - page->begin_j[index];
     energy_j = energy_j < 0 ? 0 : energy_j;
     return (struct figure){.total = energy_j,
                            .mean = seconds > 0 ? energy_j / seconds : NAN,

@@ -119,10 +119,9 @@ TEST(energy_goes_on_for_two_intervals)
         {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 1200, 205},
         {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 9999, 205},
         {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 1, 5},
-        /* a first reading: nothing since then, for a while */
-        {{.time_ns = 1000, .total = NAN, .rate = NAN, .readings = 1, .interval_ns = 100}, 1200, 0},
+        /* a first reading says nothing yet */
         {{.time_ns = 1000, .total = NAN, .rate = NAN, .readings = 1, .interval_ns = 100},
-         1201,
+         1000,
          NAN},
         {{.total = NAN, .rate = NAN, .interval_ns = 100}, 50, NAN},
     };

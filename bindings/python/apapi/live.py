@@ -2,6 +2,8 @@
 """The live page of a step: what has been measured so far, in shared memory (docs/live-page.md, apapi/live.h).
 
     page = apapi.LivePage()          # of this process's own step
+    while page.domain("package").total is None:
+        time.sleep(0.001)            # until the second reading of the step
     before = page.energy_j("package")
     work()
     print(page.energy_j("package") - before, "J")
@@ -108,13 +110,11 @@ class LivePage:
 
     def energy_j(self, name: str, now_ns: Optional[int] = None) -> Optional[float]:
         """Energy of a domain since the first reading, extrapolated to now with its latest power, for two intervals at
-        most."""
+        most. None: not known, as before the second reading."""
         slot = self.domain(name)
         if not slot:
             return None
         since_ns = max(0, (time.monotonic_ns() if now_ns is None else now_ns) - slot.time_ns)
-        if slot.readings == 1 and since_ns <= 2 * slot.interval_ns:
-            return 0.0
         if slot.total is None or slot.rate is None:
             return None
         return slot.total + slot.rate * min(since_ns, 2 * slot.interval_ns) / 1e9

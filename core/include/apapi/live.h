@@ -164,19 +164,16 @@ static inline uint32_t apapi_live_event_count(const struct apapi_live_page *page
 
 /**
  * The energy of a domain, an energy counter or a power gauge, extrapolated to a moment with the
- * latest rate, for two intervals at most. Between the first and the second reading: 0 J.
+ * latest rate, for two intervals at most.
  * @param slot    a copy
  * @param now_ns  the moment, CLOCK_MONOTONIC [ns]
- * @return [J]; NaN: not known
+ * @return [J]; NaN: not known, as before the second reading
  */
 static inline double apapi_live_energy_at_j(const struct apapi_live_slot *slot, uint64_t now_ns)
 {
     uint64_t since_ns = now_ns > slot->time_ns ? now_ns - slot->time_ns : 0;
     uint64_t longest_ns = 2 * slot->interval_ns;
 
-    if (slot->readings == 1 && since_ns <= longest_ns) {
-        return 0;
-    }
     return slot->total + slot->rate * (double)(since_ns < longest_ns ? since_ns : longest_ns) / 1e9;
 }
 
