@@ -76,6 +76,12 @@ draw_400_j() {
     eventually told sacct "$job" 399 401
 }
 
+# slurmctld may tell slurmdbd of a job's begin seconds after its end. Until then, the job has no user's association and no
+# time at which it became eligible: sreport and sacct -S do not count it.
+has_begun_in_ledger() { # JOB
+    [[ $(cluster run sacct -n -P -X -j "$1" -o Eligible) == 20* ]]
+}
+
 @test "sreport adds them up by user" {
     this_hour() { cluster run date +%FT%H:00:00; }
     local start own all
@@ -84,6 +90,7 @@ draw_400_j() {
         draw_400_j
         end_held_step
         eventually told sacct "$job" 399 401
+        eventually has_begun_in_ledger "$job"
     done
     local end
     end=$(cluster run date -d "${start/T/ } 1 hour" +%FT%H:00:00)
