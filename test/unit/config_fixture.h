@@ -3,10 +3,6 @@
 #define UNIT_CONFIG_FIXTURE_H
 /* A configuration file in its own folder, and the complaints about it. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "config/config.h"
 #include "unit/temporary.h"

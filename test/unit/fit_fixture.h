@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_FIT_FIXTURE_H
 #define UNIT_FIT_FIXTURE_H
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/random.h"
 #include "measure/fit.h"

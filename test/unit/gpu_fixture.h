@@ -2,11 +2,6 @@
 #ifndef UNIT_GPU_FIXTURE_H
 #define UNIT_GPU_FIXTURE_H
 /* The sources for GPUs with stand-ins for the vendors' libraries, for several tests. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fake/powercap_tree.h"
 #include "sources/sources.h"
 #include "unit/unit.h"

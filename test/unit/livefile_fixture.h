@@ -2,15 +2,9 @@
 #ifndef UNIT_LIVEFILE_FIXTURE_H
 #define UNIT_LIVEFILE_FIXTURE_H
 /* Live pages of a step, in a folder on a memory file system. */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "apapi/live.h"
 #include "sampler/livefile.h"

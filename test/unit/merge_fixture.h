@@ -2,13 +2,6 @@
 #ifndef TEST_MERGE_FIXTURE_H
 #define TEST_MERGE_FIXTURE_H
 /* Records of nodes, and their merge. */
-#include <errno.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "measure/domain.h"
 #include "sum/merge.h"
 #include "unit/unit.h"

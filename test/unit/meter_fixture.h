@@ -2,7 +2,6 @@
 #ifndef UNIT_METER_FIXTURE_H
 #define UNIT_METER_FIXTURE_H
 /* Meters that are fed with scripted readings. */
-
 #include "fake/energy_event.h"
 #include "measure/result.h"
 #include "unit/near.h"

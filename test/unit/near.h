@@ -2,8 +2,6 @@
 #ifndef UNIT_NEAR_H
 #define UNIT_NEAR_H
 /* Numbers that are not exact. What is not known is NaN, and only NaN is like it. */
-#include <math.h>
-
 #include "unit/unit.h"
 
 static inline void assert_differs_less(double value, double wanted, double most)

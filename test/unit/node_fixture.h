@@ -2,16 +2,8 @@
 #ifndef UNIT_NODE_FIXTURE_H
 #define UNIT_NODE_FIXTURE_H
 /* A node whose control groups, folders and readings are the test's. */
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "config/config.h"

@@ -2,12 +2,6 @@
 #ifndef UNIT_RECORD_FIXTURE_H
 #define UNIT_RECORD_FIXTURE_H
 /* A typical record, and whether it can be decoded from its line. */
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "apapi/record.h"
 #include "measure/domain.h"
 #include "unit/unit.h"

@@ -3,7 +3,6 @@
 #define UNIT_REGION_FIXTURE_H
 /* A measured step and programs in it: each is a child of the test. */
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

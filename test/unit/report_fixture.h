@@ -2,13 +2,6 @@
 #ifndef TEST_REPORT_FIXTURE_H
 #define TEST_REPORT_FIXTURE_H
 /* Runs of a program as atime has measured them, with different numbers everywhere. */
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "atime/report.h"
 #include "measure/domain.h"
 #include "unit/unit.h"

@@ -2,11 +2,6 @@
 #ifndef UNIT_SCAN_FIXTURE_H
 #define UNIT_SCAN_FIXTURE_H
 /* A folder of records, and what the sink gets from them. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "apapi/scan.h"
 #include "measure/domain.h"
 #include "record/store.h"

@@ -2,11 +2,6 @@
 #ifndef UNIT_STORE_FIXTURE_H
 #define UNIT_STORE_FIXTURE_H
 /* A store in a folder of its own. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-
 #include "apapi/record.h"
 #include "record/store.h"
 #include "unit/temporary.h"

@@ -2,12 +2,6 @@
 #ifndef UNIT_TABLE_FIXTURE_H
 #define UNIT_TABLE_FIXTURE_H
 /* Nodes to merge, and the table of the merge. */
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "apapi/record.h"
 #include "base/text.h"
 #include "measure/domain.h"

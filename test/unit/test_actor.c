@@ -2,7 +2,6 @@
 /* What is done when a threshold is crossed, with real processes. */
 #include "limit/actor.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>

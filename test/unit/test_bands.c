@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When regions had their time, and their share of the energy then. */
-#include <math.h>
-
 #include "regions/observe/observer.h"
 #include "unit/unit.h"
 

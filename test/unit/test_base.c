@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What every folder uses to read words and numbers. */
 #include <limits.h>
-#include <stdint.h>
 
 #include "base/text.h"
 #include "unit/unit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "limit/limit.h"
 
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
 
 #include "unit/unit.h"

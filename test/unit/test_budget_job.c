@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "limit/totals.h"
 
-#include <math.h>
-
 #include "base/random.h"
 
 #include "unit/unit.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "choice.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "unit/unit.h"
 
 static struct config config;

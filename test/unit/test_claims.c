@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which component feeds which domain when several know the same hardware: nothing counts twice. */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-
 #include "fake/source.h"
 #include "session/live.h"
 #include "unit/component_fixture.h"

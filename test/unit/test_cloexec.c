@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Descriptors that foreign libraries open reach no program, whenever it is started. */
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "apapi/source.h"
 #include "sources/sources.h"

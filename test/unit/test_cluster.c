@@ -2,11 +2,6 @@
 /* The cluster's name, as slurm.conf has it. */
 #include "config/slurm_conf.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hardware counters as 64-bit totals: wraps, resets, absurd readings, long pauses. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "unit/counter_fixture.h"
 

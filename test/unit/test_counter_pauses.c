@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hardware counters that are read late, or stand still: what may be missing then. */
-#include <math.h>
-
 #include "unit/counter_fixture.h"
 
 /* A reading of a meter of 100 W: when it began, when its value was taken, its duration [ms]. */

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "apapi/papi_hl_compat.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Thresholds on scripted values: what is crossed, when, how often, and that nothing else is. */
-#include <math.h>
-
 #include "limit/evaluate.h"
 #include "unit/near.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What events mean: definitions against the events of a source. */
-#include <math.h>
-#include <string.h>
-
 #include "config/definitions.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"

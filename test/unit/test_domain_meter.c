@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One domain's results from scripted readings of its events. */
-#include <errno.h>
-
 #include "measure/domain.h"
 #include "unit/meter_fixture.h"
 

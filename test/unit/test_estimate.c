@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Energy that is estimated from CPU time: the source over a file, and what becomes of it. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "apapi/record.h"
 #include "apapi/session.h"
 #include "base/clock.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `apapi doctor` thinks of an event by two readings. */
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
 #include "cli/doctor/examine.h"
 #include "unit/unit.h"
 

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "config/selection.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"

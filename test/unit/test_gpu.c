@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the sources for GPUs read. */
-#include <math.h>
 #include <time.h>
 
 #include "unit/gpu_fixture.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of the program apapi, on terminals of any width and in pipes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "render/table.h"
 #include "unit/unit.h"
 

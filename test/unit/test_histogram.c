@@ -2,10 +2,6 @@
 /* The 95th percentile of a histogram against that of the sorted values. */
 #include "measure/rate.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
 #include "unit/near.h"
 
 #define VALUES 20000

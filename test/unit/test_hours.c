@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which lines of nodes' own records are returned from which files. */
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "record/hour.h"
 #include "unit/store_fixture.h"
 

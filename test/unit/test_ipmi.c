@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is known of a BMC without one: settings, answers of DCMI, names of sensors. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "sources/ipmi/ipmi_bmc.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What our writer writes, beside jansson's text of the same values. */
-#include <errno.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "unit/unit.h"

@@ -2,9 +2,6 @@
 /* Which nodes of a step have no record, and when that is not known. */
 #include "sum/sum.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/unit.h"
 
 static struct namelist split(const char *text)

@@ -4,8 +4,6 @@
  * of a job of three steps. The error of the moment is at most one interval of what is looked at,
  * that of the energy what is drawn in it and the uncertainty that the measurements state.
  */
-#include <math.h>
-
 #include "apapi/overflow.h"
 #include "apapi/session.h"
 #include "limit/evaluate.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The layout of the live page, which programs are compiled for, and slots that are never seen half.
  */
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 

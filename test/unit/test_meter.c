@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One event's results from scripted readings. */
-#include <errno.h>
-#include <string.h>
-
 #include "unit/meter_fixture.h"
 
 static const struct apapi_event watts = {

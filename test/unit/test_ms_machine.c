@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libms_common_apapi: temperatures, frequencies, time and memory of the kernel. */
-#include <math.h>
-
 #include "fake/powercap_tree.h"
 #include "ms_common/machine.h"
 #include "ms_common/map.h"

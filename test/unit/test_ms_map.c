@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libms_common_apapi: which event gets into which field, lists, intervals. */
-#include <math.h>
-
 #include "ms_common/interface.h"
 #include "ms_common/map.h"
 #include "ms_common/target.h"

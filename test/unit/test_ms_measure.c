@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libms_common_apapi: measurements as its programs make them, of counters that the test moves. */
 #include <dirent.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <time.h>
 
 #include "base/clock.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which existing names are suggested for one that does not exist. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/nearest.h"
 #include "unit/unit.h"
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node's totals over restarts of its sampler, and what Slurm is told of them. */
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "node/meters.h"
 #include "node_energy.h"

@@ -2,9 +2,6 @@
 /* How many cores a node has, as slurm.conf has it. */
 #include "config/slurm_conf.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

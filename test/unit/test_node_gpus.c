@@ -3,11 +3,6 @@
  * them. */
 #include <fcntl.h>
 #include <ftw.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "apapi/live.h"
 #include "config/config.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One table: the options of a command line, and the text of --help. */
-#include <errno.h>
 #include <getopt.h>
-#include <stdbool.h>
 
 #include "base/option_table.h"
 #include "unit/unit.h"

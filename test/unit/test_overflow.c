@@ -3,7 +3,6 @@
  * Thresholds of whole sessions: handlers, several at once, changing and removing them in a run, and
  * handlers that hang. Also run under TSan.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 

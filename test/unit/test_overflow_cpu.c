@@ -3,7 +3,6 @@
  * Thresholds that PAPI counts, with the PAPI of this build. Where the CPU has no counters, its
  * events of the kernel's clock do; test/cli/overflow_papi.bats runs this with a PAPI that has them.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>

@@ -2,16 +2,10 @@
 /* The source for PAPI, with a libpapi that misbehaves in known ways. */
 #include <dirent.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <papi.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "fake/papi/fake_papi.h"
 #include "sources/sources.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What PAPI's events are about: units that PAPI gives, leaves out, or gets wrong. */
-#include <math.h>
 #include <papi.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "sources/papi/papi_faults.h"
 #include "sources/sources.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PAPI crashes in threads that it does not know, and in those that it knew before a shutdown. */
-#include <errno.h>
 #include <papi.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "sources/papi/papi_library.h"
 #include "sources/sources.h"

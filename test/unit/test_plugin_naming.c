@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "helpers.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/unit.h"
 
 #define GROUP(number) "SLURM_JOB_NODELIST_HET_GROUP_" number

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "choice.h"
 
-#include <errno.h>
-
 #include "unit/unit.h"
 
 static struct overflow overflow;

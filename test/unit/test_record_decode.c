@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-
 #include "unit/record_fixture.h"
 
 /* A short valid record with one place to break. */

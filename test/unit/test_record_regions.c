@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-
 #include "record/members.h"
 #include "record/record.h"
 #include "unit/record_fixture.h"

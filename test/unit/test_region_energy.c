@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that gets the power of its regions from the step's sampler: its output and LIKWID's
  * values. */
-#include <errno.h>
-#include <math.h>
-
 #include "apapi/event.h"
 #include "apapi/likwid_compat.h"
 #include "base/clock.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that make no sense, and what a process may do within a region. */
-#include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file of a rank: what it has, and the energy of regions from the live page. */
-#include <math.h>
-
 #include "base/files.h"
 #include "base/json.h"
 #include "regions/program.h"

@@ -2,8 +2,6 @@
 /* How often a source that fails is tried again: in simulated time. */
 #include "session/schedule.h"
 
-#include <string.h>
-
 #include "session/component.h"
 #include "unit/unit.h"
 

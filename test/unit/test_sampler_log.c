@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampler/process.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <syslog.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shared worker's schedule: absolute deadlines, missed ticks, intervals of one's own, the
  * guard. */
-#include <errno.h>
-#include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which records are returned from which files. */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "unit/scan_fixture.h"
 
 static bool hear_begin(const struct apapi_scan_file *file, uint64_t *offset, void *context)

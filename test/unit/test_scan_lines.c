@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files whose lines are cut, long, or no records. */
 #include <pthread.h>
-#include <unistd.h>
 
 #include "unit/scan_fixture.h"
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The socket of a step's regions: who sends much, and who has sent something before the end. */
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "regions/message.h"
 #include "regions/observe/observe.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole sessions over files: start, stop, reuse, and their results. Also run under TSan. */
-#include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <string.h>
 #include <time.h>
 
 #include "apapi/session.h"

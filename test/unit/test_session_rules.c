@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What users' lists and definitions can change of a measurement, and what they cannot. */
-#include <errno.h>
-#include <math.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 #include "apapi/live.h"

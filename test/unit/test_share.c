@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/random.h"
 #include "measure/share.h"
 #include "simulation/power.h"

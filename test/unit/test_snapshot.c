@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a session has measured so far, asked for while its threads read on. Run under TSan, too. */
-#include <errno.h>
-
 #include "unit/workers_fixture.h"
 
 static void look(void)

@@ -2,12 +2,9 @@
 /* Waiting for a source that another thread is stuck in, while the system time is changed. */
 #include "sources/sources.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "unit/unit.h"
 

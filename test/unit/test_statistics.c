@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Percentiles, periods and uncertainty against plainly computed truths. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "fake/energy_event.h"
 #include "measure/rate.h"
 #include "measure/result.h"

@@ -2,9 +2,6 @@
 #include "render/step_report.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit/unit.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "unit/store_fixture.h"
 

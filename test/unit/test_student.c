@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
-
 #include "atime/report.h"
 #include "base/array.h"
 #include "unit.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What apapi sync knows of jobs: those found in records, and their runs. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 
 #include "base/array.h"

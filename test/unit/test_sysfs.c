@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel's powercap zones in any order: several packages, dies, foreign ones. */
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "unit/sysfs_fixture.h"
 
 #define RANGE UINT64_C(262143328850)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cray's pm_counters: names, domains, and when their values are refused. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/types.h>
 #include <time.h>
 

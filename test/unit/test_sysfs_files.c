@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kernel's files may hold: numbers, and what must never become one. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/kernel_file.h"
 #include "unit/sysfs_fixture.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chips of hwmon: which files count, what they are called, and which of them are added up. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "unit/sysfs_fixture.h"
 
 /* A file of hwmonN; `file` may lead into its device. */

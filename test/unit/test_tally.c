@@ -2,9 +2,6 @@
 /* What runs against a known truth show, and whether that is as it is listed. */
 #include "verify/tally.h"
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "unit/near.h"
 #include "unit/temporary.h"
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "measure/domain.h"
 #include "unit/near.h"
 

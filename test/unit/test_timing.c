@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "base/array.h"
 #include "sum/timing.h"
 #include "unit.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* value0 and value1 as the original APAPI defines them, its defects put right. */
-
 #include "measure/meter.h"
 #include "unit/near.h"
 

@@ -5,7 +5,6 @@
  * that must not wait for a source is made while the source waits for the test. Run under TSan and
  * ASan, too.
  */
-#include <errno.h>
 #include <time.h>
 
 #include "apapi/live.h"

@@ -3,7 +3,6 @@
  * Sessions with sources that hang or end their thread. Nothing here depends on how fast the machine
  * is. Run under TSan and ASan, too.
  */
-#include <errno.h>
 #include <time.h>
 
 #include "unit/workers_fixture.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The live page of whole sessions, whose components are read by several threads. */
-#include <errno.h>
-
 #include "apapi/live.h"
 #include "unit/workers_fixture.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions with sources that fail for a while or permanently. Also run under TSan and ASan. */
-#include <errno.h>
-
 #include "unit/workers_fixture.h"
 
 static void start(void)

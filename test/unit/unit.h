@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_UNIT_H
 #define UNIT_UNIT_H
-/* cmocka.h needs these before it. */
+/* C's headers that nearly every test needs, and so does cmocka.h, before it. */
+#include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,9 +2,6 @@
 #ifndef UNIT_WORKERS_FIXTURE_H
 #define UNIT_WORKERS_FIXTURE_H
 /* A session with an ordinary source, "plain", and one whose specialities are the test's, "odd". */
-#include <math.h>
-#include <string.h>
-
 #include "apapi/session.h"
 #include "fake/meter.h"
 #include "session/schedule.h"
