@@ -41,3 +41,5 @@ if [[ ${APAPI_TEST_CLEAN:-} != "$BATS_RUN_TMPDIR:$BATS_TEST_FILENAME" ]]; then
 fi
 umask 022
 exec </dev/null
+bats_require_minimum_version 1.5.0
+BATS_PRINT_OUTPUT_ON_FAILURE=yes # $output and $stderr of the last `run`

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi audit: what nodes have used, and what became of it.
 
-bats_require_minimum_version 1.5.0
 load report_common
 
 # One hour of a node: 3600 J, of which steps got 2000, 1500 are idle and 100 nobody's.
@@ -114,7 +113,6 @@ rows() { # EXPRESSION [OPTION...]
     hours n2 2024-03-05 '.total.steps_j = 0'
     hour n2 2024-03-05 10 '.start = "2024-03-05T10:15:00Z" | .measured_s = 2700 | .total.steps_j = 0' # an overlap
     run -0 rows '[.node, .unmeasured_s, .missing[].reason, .missing[].elapsed_s]'
-    echo "$output"
     [ "$output" = $'["n1",70320,"no node sampler yet","hours missing",52320,18000]\n["n2",0]' ]
     run -0 audit
     [[ ${lines[1]} == *"no node sampler before 14:32; hours missing 5 h 00 min 00 s" ]]

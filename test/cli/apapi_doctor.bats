@@ -3,8 +3,6 @@
 # apapi doctor: over simulated hardware, fake trees, without rights, and with libraries that crash.
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
 
-bats_require_minimum_version 1.5.0
-
 load atime_common
 load public
 
@@ -63,7 +61,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
 @test "no meter at all: each way with its reason, and what would help; exit status 1" {
     fake_machine ""
     run --separate-stderr "$apapi" doctor rapl:hwmon cray_pm
-    echo "$output"
     [[ $status -eq 1 && -z $stderr && $output == "no virtual machine"* ]]
     [[ $output == *$'\nrapl: cannot be read\n'*"sysfs rapl "*"the kernel has no /sys/class/powercap"*"papi rapl "*"PAPI"* ]]
     [[ $output == *"to fix it"*"modprobe intel_rapl_msr"* || $output == *"-v /sys/devices/virtual/powercap"* ]]
@@ -76,7 +73,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
     export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
     printf 'acct_dir = %s/no/folder\nspool_dir = %s\ndefault = rpl\n' "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR" >"$APAPI_CONFIG"
     run "$apapi" doctor rapl
-    echo "$output"
     [[ $output == *$'\nwhat apapi.conf says:\n'*"acct_dir "*"no records can be written: $BATS_TEST_TMPDIR/no/folder: the folder above it does not exist"* ]]
     [[ $output == *"default "*"unknown component 'rpl': did you mean 'rapl'"* ]]
     run --separate-stderr "$apapi" doctor --json rapl
@@ -86,7 +82,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
 @test "a virtual machine: no command is offered that could not help" {
     fake_machine " hypervisor"
     run --separate-stderr "$apapi" doctor rapl powercap
-    echo "$output"
     [[ $status -eq 1 && $output == "virtual machine"*"a virtual machine has no RAPL"*"--apapi=estimate"* ]]
     [[ $output != *modprobe* && $output != *setup-papi* ]]
     [[ $(grep -c "a virtual machine has no RAPL" <<<"$output") -eq 1 && $output == *"to fix it  "*"as rapl"* ]]
@@ -119,7 +114,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
 
 @test "this machine: it comes to an end and every component has a verdict" {
     run --separate-stderr "$apapi" doctor
-    echo "$output"
     [[ $status -le 1 && -z $stderr ]]
     for name in $("$apapi" list --json --sources | jq -r '.components[] | select(has("readable") or has("slow")) | .name'); do
         grep -qE "^$name: (can|cannot) be (read|computed)" <<<"$output"
@@ -129,7 +123,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
 @test "meters that work: exit status 0, events and summary" {
     needs_sim
     run --separate-stderr sim_alone -- "$apapi" doctor rapl
-    echo "$output"
     [[ $status -eq 0 && $output == *$'\nrapl: can be read by root\n'* ]]
     [[ $output == *"sysfs rapl "*"works: sysfs powercap, 4 of 4 events"* && $output != *dead* && $output != *implausible* ]]
     [[ $(tr -s ' ' <<<"$output") == *"root, srun --apapi= rapl"* ]]
@@ -142,11 +135,9 @@ mended_by() { # COMPONENT TEXT [CMD...]
 @test "a counter that opens and never moves is dead" {
     needs_sim
     run --separate-stderr sim_alone --psys-w 0 -- "$apapi" doctor rapl
-    echo "$output"
     [[ $status -eq 0 && $output == *"works: sysfs powercap, 4 of 5 events"* ]]
     [[ $(grep -c 'dead' <<<"$output") -eq 1 && $output == *"rapl:::PSYS_ENERGY:PACKAGE0: opens but never moves: dead"* ]]
     run --separate-stderr sim_alone --package-w 0 --dram-w none -- "$apapi" doctor rapl
-    echo "$output"
     [[ $status -eq 1 && $output == *$'\nrapl: cannot be read\n'*"no use: sysfs powercap, 0 of 2 events"* ]]
 }
 
@@ -154,14 +145,12 @@ mended_by() { # COMPONENT TEXT [CMD...]
     needs_sim
     printf 'powercap/intel-rapl/intel-rapl:0/energy_uj update 0.4\n' >"$BATS_TEST_TMPDIR/spec"
     run --separate-stderr sim_alone --packages 1 --dram-w none --spec "$BATS_TEST_TMPDIR/spec" -- "$apapi" doctor rapl
-    echo "$output"
     [[ $status -eq 0 && $output == *"works: sysfs powercap, 1 of 1 events"* ]]
 }
 
 @test "values that cannot be" {
     needs_sim
     run --separate-stderr sim_alone --psys-w 90000 --package-w 7000 -- "$apapi" doctor rapl
-    echo "$output"
     # how much is not said exactly: it looks for some milliseconds only, in which the processor can be lost
     grep -qE 'rapl:::PSYS_ENERGY:PACKAGE0: implausible: [0-9.]+ [kM]W' <<<"$output"
     grep -qE 'rapl:::PACKAGE_ENERGY:PACKAGE0: implausible: [0-9.]+ [kM]W' <<<"$output"
@@ -171,7 +160,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
 @test "no permission: the file, its rights, the rule; root by srun can" {
     needs_nobody
     run --separate-stderr sim_alone -- "${nobody[@]}" "$theirs" doctor rapl
-    echo "$output"
     [[ $status -eq 1 && $output == *"user nobody"*$'\nrapl: cannot be read by you\n'* ]]
     [[ $output == *"no permission to read /sys/class/powercap/intel-rapl:0/energy_uj"* ]]
     [[ $output == *"/sys/class/powercap/intel-rapl:0/energy_uj has mode 0400, owner root, group root"* ]]
@@ -187,7 +175,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
 @test "no permission, and a kernel that has the PMU of a virtual machine: it may be one, what mends it is the same" {
     needs_nobody
     pmu=energy-psys run --separate-stderr sim_alone -- "${nobody[@]}" "$theirs" doctor rapl
-    echo "$output"
     [[ $status -eq 1 && $output == *$'\nrapl: cannot be read by you\n'* ]]
     [[ $output == *"the PMU 'power' has no package counter (a virtual machine?)"* || $output == *"built without PAPI"* ]]
     [[ $output == *"no permission to read /sys/class/powercap/intel-rapl:0/energy_uj"*"/60-apapi-powercap.rules /etc/udev/rules.d/"* ]]
@@ -226,7 +213,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
         printf '%q ' "${nobody[@]}" "$theirs" doctor rapl
     } >"$BATS_TEST_TMPDIR/script"
     run --separate-stderr sim_alone --method files -- bash "$BATS_TEST_TMPDIR/script"
-    echo "$output $stderr"
     [[ $status -eq 1 && $output == *$'\nrapl: can be read by you\n'*$'\nrapl: cannot be read by you\n'* ]]
     [[ $output == *"has mode 0440, owner root, group ${group%:*}"* ]]
 }
@@ -249,7 +235,6 @@ done
 END
     run sim --method files --packages 1 --spec "$BATS_TEST_TMPDIR/spec" -- \
         bash "$BATS_TEST_TMPDIR/script" "$(<"$repository/config/60-apapi-powercap.rules")"
-    echo "$output"
     [[ ${#lines[@]} -eq 4 ]]
     [[ ${lines[0]} == "run: '/bin/chgrp apapi /sys/"*"/intel-rapl:0/energy_uj'" ]]
     [[ ${lines[3]} == "run: '/bin/chmod 0440 /sys/"*"/intel-rapl:0:0/energy_uj'" ]]
@@ -260,7 +245,6 @@ END
         printf '#include <unistd.h>\n__attribute__((constructor)) static void end(void) { write(1, "x", 1); %s; }\n' "$end" |
             cc -shared -fPIC -o "$BATS_TEST_TMPDIR/libnvidia-ml.so.1" -x c -
         LD_LIBRARY_PATH=$BATS_TEST_TMPDIR run --separate-stderr "$apapi" doctor nvml
-        echo "$output"
         [[ $status -eq 1 && $output == *$'\nnvml: cannot be read\n'*"what it loads ends the process"* ]]
         [[ $end != *7* || $output == *"with status 7"* ]]
     done
@@ -270,7 +254,6 @@ END
     fake_machine ""
     echo "cpu  100 0 100 1000 0 0 0 0 0 0" >"$APAPI_SYSROOT/proc/stat"
     APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8 run --separate-stderr "$apapi" doctor
-    echo "$output"
     # a GPU or a BMC is not in the fake tree
     [[ $status -eq 1 || -e /dev/nvidiactl || -e /dev/ipmi0 ]]
     [[ $output == *$'\nestimate: can be computed, without any meter\n'* ]]
@@ -302,7 +285,6 @@ END
     # as an installation from source leaves it
     printf '%s\n' 'SlurmctldHost=ctl1(10.0.0.1)' SlurmctldHost=ctl2 AcctGatherEnergyType=acct_gather_energy/apapi >"$SLURM_CONF"
     run -1 env COLUMNS=1000 "$apapi" doctor --slurm
-    echo "$output"
     [[ $output == *'plugin '*"missing: no folder of PluginDir has acct_gather_energy_apapi.so; slurmctld and slurmd do not start without it. "*"PluginDir=FOLDER OF SLURM'S PLUGINS:$ours"* ]]
     [[ $output == *'needed '*'hosts of slurmctld (ctl1, ctl2) and on every node'* ]]
     mkdir "$BATS_TEST_TMPDIR/plugins"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi export --prometheus: this node's steps as OpenMetrics text.
 
-bats_require_minimum_version 1.5.0
 load report_common
 load public
 load live
@@ -60,7 +59,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     record 8 batch n1 10 20 30 '.domains.dram = {energy_j: 40, mean_w: 2} | .account = "a\"b\\c\nd" | .qos = "\u001b[2J\r" | .trust.covered = 0.5'
     export_all text.prom
     run -0 samples <text.prom
-    echo "$output"
     labels="cluster='c1' domain='package' jobid='7' node='n1' step='0' user='anna'"
     [[ $output == *"apapi_step_energy_joules_total counter joules 5000 $labels"* ]]
     [[ $output == *"apapi_step_power_watts gauge watts 50 $labels"* ]]
@@ -75,7 +73,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 @test "what is not known has no line" {
     record 7 0 n1 0 100 50 'del(.domains.package.energy_j, .account, .trust.covered)'
     run -0 --separate-stderr export_all -
-    echo "$output"
     samples <<<"$output"
     [[ $output != *apapi_step_energy_joules_total* && $output != *account=* && $output != *'apapi_step_covered_ratio{'* ]]
     [[ $output == *'apapi_step_power_watts{'* ]]
@@ -124,7 +121,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     flock 9
     export_all text.prom -S now 9>&-
     run -0 samples <text.prom
-    echo "$output"
     seven="cluster='c1' jobid='7' node='n1' step='0' user='anna'" seven_package=${seven/jobid/"domain='package' jobid"}
     [[ $output == *"apapi_step_energy_joules_total counter joules 4500 $seven_package"* ]]
     [[ $(grep -c "^apapi_step_energy_joules_total .* jobid='7'" <<<"$output") -eq 2 ]]
@@ -169,7 +165,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     spooled spool/n1/12.0-1.json.bad 12 0 n1 0 60 50
     echo text >spool/file
     run -0 --separate-stderr timeout 120 "$apapi" export --acct-dir "$acct" --spool-dir "$spool" -N n1 --prometheus - -v
-    echo "$output" "$stderr"
     samples <<<"$output"
     [[ $output != *'step="'* && $output == *'apapi_records_skipped 2'* && $stderr == *'8.0-1.json:1: '* ]]
 }
@@ -223,7 +218,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     record 7 0 n1 0 100 50
     echo old >a.prom
     run -1 bash -c 'ulimit -f 0; trap "" XFSZ; exec "$@"' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus a.prom
-    echo "$output"
     [[ $output == *'a.prom: File too large' && $(cat a.prom) == old && $(ls) == $'a.prom\nacct\nlive\nspool' ]]
     run -1 bash -c '"$@" >/dev/full' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus -
 }
@@ -245,7 +239,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     publish "$apapi"
     mkdir -m 700 "$public/acct"
     run -1 "${nobody[@]}" "$public/apapi" export --acct-dir "$public/acct" --prometheus -
-    echo "$output"
     [[ $output == *"Permission denied; the site's folders are root's" ]]
 }
 

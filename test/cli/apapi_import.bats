@@ -3,7 +3,6 @@
 # shellcheck disable=SC2030,SC2031 # each test has a url of its own
 # apapi import: records into SQLite, and into a MariaDB and a PostgreSQL of the test's own.
 
-bats_require_minimum_version 1.5.0
 load atime_common
 load mariadb
 load postgres
@@ -398,7 +397,6 @@ check_uncertainty() {
     cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
     run -1 import --db "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" file
-    echo "$output"
     [[ $output == "apapi import: MariaDB: Can't connect to "* ]]
     run -1 import --db "mysql://stranger@/apapi?socket=$server/socket" file
     [[ $output == "apapi import: MariaDB: Access denied for user 'stranger'"* ]]
@@ -411,7 +409,6 @@ check_uncertainty() {
       sql "select concat('kill ', id, ';') from information_schema.processlist where db = 'apapi'" | sql "$(cat)"
       record 9 0 n1 10; } | {
         run -1 import --db "$url" -
-        echo "$output"
         [[ $output == 'apapi import: MariaDB: '* ]]
     }
     [[ $(sql "select count(*) from records" apapi) == 0 ]]
@@ -439,7 +436,6 @@ check_uncertainty() {
     cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
     run -1 import --db "postgresql:///apapi?host=$BATS_TEST_TMPDIR/none" file
-    echo "$output"
     [[ $output == "apapi import: PostgreSQL: connection to server on socket "*"No such file or directory" ]]
     run -1 import --db "postgresql://stranger@/apapi?host=$postgres/data" file
     [[ $output == "apapi import: PostgreSQL: "*'role "stranger" does not exist' ]]
@@ -468,7 +464,6 @@ check_uncertainty() {
       psql_apapi "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'apapi'" >&2
       record 10 0 n1 10; } | {
         run -1 import --db "$url" -
-        echo "$output"
         [[ $output == *'apapi import: PostgreSQL: '* ]]
     }
     [[ $(psql_apapi "select count(*) from records where job > 8") == 0 ]]
@@ -499,7 +494,6 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
         read -ra list <<<"$words"
         later &
         run -0 script -qec "'$apapi' $words a b c" /dev/null
-        echo "$output"
         [[ $output =~ $'\r['#{12}'.'{12}']  50 %, 2 records, '[0-9]+'/s, '[0-9]+' s left'$'\e[K'.*$'\r\e[K' ]]
         later &
         run -0 --separate-stderr "$apapi" "${list[@]}" a b c
@@ -528,7 +522,6 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
         '--db sqlite:f --acct-dir d f' '--nope'; do
         # shellcheck disable=SC2086 # words
         run -2 import $arguments
-        echo "$output"
         [[ $output == 'apapi import: '* && $output != *secret* ]]
     done
     run -0 "$apapi" help import

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi and apapi list.
 
-bats_require_minimum_version 1.5.0
-
 load atime_common
 load public
 
@@ -83,7 +81,6 @@ teardown() {
     zone intel-rapl:0 package-0 12500000
     zone intel-rapl:0:0 dram 250000
     run --separate-stderr "$apapi" list rapl
-    echo "$output"
     [[ $status -eq 0 && -z $stderr && ${lines[0]} == "rapl (sysfs powercap)" ]]
     [[ $(tr -s ' ' <<<"${lines[1]}") == " event value unit kind domain range width guard update description" ]]
     [[ $(tr -s ' ' <<<"${lines[2]}") == " rapl:::PACKAGE_ENERGY:PACKAGE0 12.50 J J energy package 262.1 kJ 38 bits 32.8 s 1.00 ms "*package* ]]
@@ -98,7 +95,6 @@ teardown() {
     run --separate-stderr "$apapi" list 'rapl:::DRAM*'
     [[ $status -eq 0 && $output == *DRAM_ENERGY* && $output != *PACKAGE_ENERGY* ]]
     run --separate-stderr "$apapi" list rapl:::DRAM_ENRGY:PACKAGE0
-    echo "$stderr"
     [[ $status -eq 1 && -z $output ]]
     [[ $stderr == "apapi list: no event 'rapl:::DRAM_ENRGY:PACKAGE0' here: did you mean 'rapl:::DRAM_ENERGY:PACKAGE0'?" ]]
     run --separate-stderr "$apapi" list 'rapl:::XYZ*'
@@ -125,7 +121,6 @@ teardown() {
     fake_machine
     zone intel-rapl:0 package-0 12500000
     run --separate-stderr "$apapi" list
-    echo "$output"
     [[ $status -eq 0 && -z $stderr && $output == *"rapl (sysfs powercap)"* && $output == *"powercap (sysfs powercap)"* ]]
     [[ $(grep -c '^hwmon: not readable: .*hwmon' <<<"$output") -eq 1 ]]
     [[ $(grep -c '^estimate: not readable: idle_w and core_w are not set' <<<"$output") -eq 1 ]]
@@ -138,7 +133,6 @@ teardown() {
 @test "a component that is named and cannot be read: the reason, exit status 1" {
     fake_machine
     run --separate-stderr "$apapi" list rapl
-    echo "$output"
     [[ $status -eq 1 && $output == "rapl: not readable: "*"no energy zone in /sys/class/powercap"* ]]
     zone intel-rapl:0 package-0 1
     run --separate-stderr "$apapi" list rapl:hwmon
@@ -177,7 +171,6 @@ powercap/intel-rapl:0/energy_uj update 0.1
 powercap/intel-rapl:1/energy_uj update 100000
 END
     APAPI_SOURCES=sysfs run --separate-stderr sim --spec "$BATS_TEST_TMPDIR/spec" -- "$apapi" list --updates --json rapl
-    echo "$output $stderr"
     [[ $status -eq 0 && -z $stderr ]]
     jq -e '.components[0].events | map({key: .name, value: .}) | from_entries |
         all(.[]; .update_s == 0.001) and
@@ -185,7 +178,6 @@ END
         (."rapl:::PACKAGE_ENERGY:PACKAGE1" | .update_above_s > 0.2 and (has("measured_update_s") | not)) and
         (."rapl:::DRAM_ENERGY:PACKAGE0" | (.measured_update_s // .update_below_s) > 0.0001 and (has("update_above_s") | not))' <<<"$output"
     APAPI_SOURCES=sysfs run --separate-stderr sim --spec "$BATS_TEST_TMPDIR/spec" -- "$apapi" list --updates rapl
-    echo "$output $stderr"
     [[ ${lines[1]} == *" range "*" update  "*"measured  description" ]]
     [[ ${lines[2]} =~ PACKAGE_ENERGY:PACKAGE0\ .*\ kJ\ .*\ s\ \ 1\.00\ ms\ +[0-9.]+\ ms\ \  ]]
     [[ ${lines[4]} =~ PACKAGE_ENERGY:PACKAGE1\ .*\ kJ\ .*\ s\ \ 1\.00\ ms\ +above\ [0-9.]+\ m?s\ \  ]]
@@ -199,7 +191,6 @@ END
     echo acpi >"$APAPI_SYSROOT/sys/class/hwmon/hwmon0/name"
     echo 5000000 >"$APAPI_SYSROOT/sys/class/hwmon/hwmon0/power1_average"
     run --separate-stderr "$apapi" list --updates --json rapl:hwmon
-    echo "$output $stderr"
     [[ $status -eq 0 ]]
     jq -e '[.components[].events[] | select(.error or .counter == false)] | length == 2 and
         all(has("measured_update_s") or has("update_below_s") or has("update_above_s") | not)' <<<"$output"
@@ -222,7 +213,6 @@ END
     fake_machine
     zone intel-rapl:0 package-0 garbage
     run --separate-stderr "$apapi" list rapl
-    echo "$output"
     [[ $output == *"rapl:::PACKAGE_ENERGY:PACKAGE0  Bad message  J "* ]]
     run --separate-stderr "$apapi" list --json rapl
     jq -e '.components[0].events[0] | .error == "Bad message" and (has("value") | not)' <<<"$output"
@@ -231,7 +221,6 @@ END
 @test "what is estimated says so" {
     export APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8
     run --separate-stderr "$apapi" list estimate
-    echo "$output"
     [[ $status -eq 0 && $(grep -c ' estimated ' <<<"$output") -eq 2 ]]
     run --separate-stderr "$apapi" list --json estimate
     jq -e '.components[0].events | length == 2 and all(.estimated)' <<<"$output"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi plot: pictures and pages from records written by hand, the page in a real browser.
 
-bats_require_minimum_version 1.5.0
 load report_common
 load ../browser/browser
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi report: what jobs have used, from records written by hand.
 
-bats_require_minimum_version 1.5.0
 load report_common
 
 @test "batch and steps on one node: each moment once" {
@@ -79,7 +78,6 @@ load report_common
     "$apapi" merge -f merged "$acct" >merged.json
     cat merged.json
     run -0 "$apapi" report -P -n --by node --format=node,package,gpu,energy,power,uncertainty merged.json
-    echo "$output"
     [[ $output == $'cpu1|20000||20000|200|2\ngpu1|10000|30000|40000|400|5' ]]
     jq -c 'del(.per_node[].domains)' merged.json >older.json
     run -0 "$apapi" report -P -n --format=energy,package,gpu older.json
@@ -95,7 +93,6 @@ load report_common
     for node in 1 2 3 4; do record 9 0 n$node 0 $node 240 ".nodes = 4 | .domains.package.max_w = 240"; done
     cd "$BATS_TEST_TMPDIR"
     run -0 "$apapi" merge "$acct"
-    echo "$output"
     [[ $output == *"4 nodes  4.000 s"* ]]
     [[ $output =~ package\ +2.400\ kJ\ +600.0\ W\ +240.0\ W\ +9[0-9]+.0\ W ]]
     [[ $output =~ total\ +2.400\ kJ\ +600.0\ W ]]
@@ -103,7 +100,6 @@ load report_common
     "$apapi" merge -f merged "$acct" >merged.json
     jq -e '[.domains.package, .total] | all(.mean_w == 600 and .max_w > 900 and .min_w == 240)' merged.json
     run -0 "$apapi" show --acct-dir "$acct" 9
-    echo "$output"
     [[ $output =~ total\ +2.400\ kJ\ +600.0\ W && $output =~ 0\ +4\ .*\ 2.400\ kJ\ +600.0\ W ]]
     [[ $(cells power) == 600 && $(cells power --by step) == 600 && $(cells power --by day) == 600 ]]
 }
@@ -114,7 +110,6 @@ load report_common
     record 31 1 n1 110 10 200 '.domains.package.uncertainty_j = 90'
     record 32 0 n1 200 0.002 281.2 '.domains.package.uncertainty_j = 0.29 | .components = [{name: "rapl", source: "sim", interval_s: 0.1, events: []}]'
     run -0 report -S 2026-01-01 --format=jobid,energy,power
-    echo "$output"
     [[ ${lines[1]} == "30                2.000 kJ     200.0 W" ]]
     [[ ${lines[2]} == "31          4.00 kJ ±4.5 %       200 W" ]]
     [[ ${lines[3]} =~ ^32\ +0.56\ J\ ±52\ %\ *$ ]]
@@ -122,7 +117,6 @@ load report_common
     run -0 report -S 2026-01-01 --json
     jq -e '[.rows[].uncertainty_j] == [1, 180, 0.29]' <<<"$output"
     run -0 "$apapi" show --acct-dir "$acct" 31
-    echo "$output"
     [[ $output =~ total\ +4.00\ kJ\ ±4.5\ %\ +200\ W && $output =~ 1\ +1\ .*2.00\ kJ\ ±4.5\ % ]]
     run -0 "$apapi" show --acct-dir "$acct" --json 31
     jq -e '.uncertainty_j == 180 and .domains.package.uncertainty_j == 180 and .steps[1].uncertainty_j == 90 and .nodes[0].uncertainty_j == 180' <<<"$output"

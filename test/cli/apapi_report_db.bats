@@ -3,7 +3,6 @@
 # shellcheck disable=SC2030,SC2031 # each test has a url of its own
 # apapi report --db: the same answers as from the files that were imported.
 
-bats_require_minimum_version 1.5.0
 load report_common
 load mariadb
 load postgres
@@ -247,7 +246,6 @@ told() { # SOURCE AND OPTIONS
     sqlite3 "$BATS_TEST_TMPDIR/db" "update records set line = 'nothing' where job = 17;
         update records set line = json_set(line, '$.elapsed_s', 9e9) where job = 18"
     run -0 ask "$url" -S 2026-01-01 -v -n -P --format=jobid,energy
-    echo "$output"
     [[ $output == "apapi report: $url: "*"apapi report: $url: "*$'\napapi report: 2 lines skipped\n19|20000' ]]
     run -1 ask "$url" -S 2026-01-01 --strict -n -P --format=jobid
     [[ $output == $'apapi report: 2 lines skipped (-v shows them)\n19' ]]

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi report: which records are read, and from what files.
 
-bats_require_minimum_version 1.5.0
 load report_common
 
 @test "jobs by number, step, array and component" {

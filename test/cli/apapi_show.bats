@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi show: one job in full, from records written by hand.
 
-bats_require_minimum_version 1.5.0
 load report_common
 
 show() { "$apapi" show --acct-dir "$acct" "$@"; }

@@ -3,7 +3,6 @@
 # apapi summary: a job in a few lines, on records whose truth is known, and a sacct that says what the test wants.
 # shellcheck disable=SC2030,SC2031 # each test has its own PATH
 
-bats_require_minimum_version 1.5.0
 load report_common
 
 # A sacct that knows the lines of $BATS_TEST_TMPDIR/slurm: the columns of the real one, separated by blanks; "-": empty.
@@ -50,7 +49,6 @@ others() {
     two_nodes
     others
     run -0 --separate-stderr summary 17
-    echo "$output"
     [[ -z $stderr ]]
     diff - <<<"$output" <(cat <<'END'
 Job ID: 17
@@ -81,7 +79,6 @@ END
     two_nodes
     others
     run -0 summary --json 17
-    echo "$output"
     jq -e '.job == "17" and .user == "anna" and .state == "COMPLETED" and .nodes == 2 and .cores == 8 and .elapsed_s == 100' <<<"$output"
     jq -e '.energy_j == 50000 and .mean_w == 500 and .node_w == 250 and .measured == 1' <<<"$output"
     jq -e '.cpu == {used_s: 600, core_s: 800, efficiency: 0.75, j_per_used_hour: 300000} and (has("gpu") | not)' <<<"$output"
@@ -124,7 +121,6 @@ END
         'audited{"apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.5,"mean_w":240.02,"nodes":1,"measured_pct":99.5}}'; do
         fake_sacct "$job_17$comment"
         run -0 summary --json 17
-        echo "$output"
         jq -e '.energy_j == 1440.12 and .mean_w == 240.02 and .measured == 0.995 and .cpu.efficiency == 0.75 and (has("program") | not)' <<<"$output"
     done
     run -0 summary 17
@@ -157,7 +153,6 @@ END
     record 17 batch n1 0 100 200 "$gpu"
     record 17 0 n1 10 50 200 "${gpu/30, 90/100, 100}"
     run -0 summary --json --no-compare 17
-    echo "$output"
     jq -e '.gpu == {gpus: 2, efficiency: 0.6}' <<<"$output"
     run -0 summary --no-compare 17
     [[ $output == *"GPU efficiency: 60.00 % of 2 GPUs"* ]]
@@ -169,7 +164,6 @@ END
     record 18 batch n1 1000 100 100 '.job_name = "lmp" | .name = "batch"'
     record 19 batch n1 2000 100 400 '.job_name = "other" | .name = "batch"'
     run -0 summary --json 17
-    echo "$output"
     jq -e '.job_name == {name: "lmp", energy_j: 20000, node_w: 200, user_median: {jobs: 1, energy_j: 10000, node_w: 100},
         site_median: {jobs: 1, energy_j: 10000, node_w: 100}}' <<<"$output"
 }
@@ -190,7 +184,6 @@ END
     record 17 0 n1 0 100 200 '.het_job = 17 | .het_offset = 0'
     record 18 0 n2 0 150 300 '.het_job = 17 | .het_offset = 1'
     run -0 summary --json --no-compare 17
-    echo "$output"
     jq -e '.nodes == 3 and .cores == 12 and .elapsed_s == 150 and .energy_j == 65000 and .cpu.used_s == 720 and .cpu.core_s == 1400' <<<"$output"
     fake_sacct '20 19_1 c1 anna physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}' \
         '21 19_2 c1 anna physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}'

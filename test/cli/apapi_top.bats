@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi top: running steps, from live pages written by hand.
 
-bats_require_minimum_version 1.5.0
 load ../environment
 load public
 load live
@@ -224,7 +223,6 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     pages 'page(17; "somebody-with-a-long-name") * {job_name: "a long name of a job"}, page(18; "b") * {domains: {gpu: {now: 1235, total: 3}}}'
     for width in 120 100 90 80 70 60 55; do
         COLUMNS=$width run -0 top -1
-        echo "$output"
         [[ $(sed 1d <<<"$output" | wc -L) -le $width && $output == *"1.475 kW"*"1.203 kJ"* ]]
         [[ $width -lt 80 || $output == *"200.0 W"* ]]
     done

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The words of options, sacct's, in all commands; what rows are, and how wide a table is.
 
-bats_require_minimum_version 1.5.0
 load report_common
 
 @test "--by takes a list, and qos and cluster: user,account is 3 rows of 2 users" {

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # atime as a person uses it, over simulated hardware.
 
-bats_require_minimum_version 1.5.0
-
 load atime_common
 load public
 load ../eventually
@@ -36,7 +34,6 @@ row_fits() { # DOMAIN WATTS
 @test "the table: energy, power, total, coverage, times" {
     needs_sim
     run --separate-stderr sim --package-w 100 --dram-w 20 -- "$atime" sleep 2
-    echo "$stderr"
     [[ $status -eq 0 && -z $output ]]
     row_fits package 200
     row_fits dram 40
@@ -58,14 +55,12 @@ row_fits() { # DOMAIN WATTS
 @test "AMD's zones are read like Intel's" {
     needs_sim
     run --separate-stderr sim --amd -- "$atime" sleep 0.5
-    echo "$stderr"
     [[ $status -eq 0 && $stderr == *package* && $stderr == *'rapl (sysfs powercap)'* ]]
 }
 
 @test "psys around everything is shown and not added" {
     needs_sim
     run --separate-stderr sim --psys-w 300 -- "$atime" sleep 1
-    echo "$stderr"
     row_fits total 240
     [[ $stderr == *psys* ]]
 }
@@ -118,7 +113,6 @@ row_fits() { # DOMAIN WATTS
 @test "no meter: the reason, and elapsed and CPU time all the same" {
     [[ ! -e /sys/class/powercap/intel-rapl:0 ]] || skip "this machine has energy meters"
     run --separate-stderr "$atime" sleep 0.2
-    echo "$stderr"
     [[ $status -eq 0 && $stderr == *'rapl: not measured (the kernel has no'* ]]
     [[ $stderr == *'elapsed '*' s '*'user 0'*'system 0'* && $stderr != *' J'* ]]
 }
@@ -129,7 +123,6 @@ row_fits() { # DOMAIN WATTS
     publish "$atime"
     run --separate-stderr sim -- "${nobody[@]}" "$public/atime" sh -c 'exit 3'
     leave_public
-    echo "$stderr"
     [[ $status -eq 3 && $(tr -s ' \n' ' ' <<<"$stderr") == *'rapl: not measured (no permission to read '*'intel-rapl:0/energy_uj)'* ]]
 }
 

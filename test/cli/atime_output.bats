@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What atime writes, and where: forms, files, traces, several runs, running processes.
 
-bats_require_minimum_version 1.5.0
 load atime_common
 load ../eventually
 load public
@@ -30,7 +29,6 @@ row_fits() { # ROW NAME WATTS
 @test "-f json: one line, a record and the program" {
     needs_sim
     run --separate-stderr sim --package-w 100 --dram-w 20 -- "$atime" -f json sh -c 'echo out; sleep 1; exit 3'
-    echo "$stderr"
     [[ $status -eq 3 && $output == out && $(wc -l <<<"$stderr") -eq 1 ]]
     jq -e '.apapi == 1 and .name == "sh" and .complete and .nodes == 1 and (has("job") | not)' <<<"$stderr"
     jq -e '.program | .command == ["sh", "-c", "echo out; sleep 1; exit 3"] and .exit_status == 3' <<<"$stderr"
@@ -49,7 +47,6 @@ row_fits() { # ROW NAME WATTS
 
 @test "-f json: a signal, and no meter" {
     run --separate-stderr "$atime" -f json sh -c 'kill -15 $$'
-    echo "$stderr"
     [[ $status -eq 143 ]]
     jq -e '.program.signal == 15 and (.program | has("exit_status") | not)' <<<"$stderr"
     jq -e '.components[0].name == "rapl"' <<<"$stderr"
@@ -58,7 +55,6 @@ row_fits() { # ROW NAME WATTS
 @test "-f csv: names and units, as many columns everywhere" {
     needs_sim
     run sim --package-w 100 --dram-w 20 -- env LC_ALL=de_DE.UTF-8 "$atime" -f csv sleep 1
-    echo "$output"
     [[ $status -eq 0 && ${lines[0]} == run,row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,* ]]
     [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 27 ]]
     [[ $(column program elapsed total) =~ ^[1-9][0-9]*\.[0-9]+$ ]]
@@ -73,7 +69,6 @@ row_fits() { # ROW NAME WATTS
 @test "-f classic: as the original printed it" {
     needs_sim
     run sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -f classic -t 50ms sleep 1
-    echo "$output"
     [[ $status -eq 0 && ${lines[0]} == 'ATIME: Program: sleep 1 ' && ${lines[1]} == 'ATIME: Use PAPI component rapl' ]]
     [[ ${lines[2]} == 'ATIME: cmp rapl event_num 2 interval 0.050000000' && ${lines[3]} == 'ATIME: papi_start' ]]
     [[ ${lines[4]} == 'rapl: 2 events' && ${lines[5]} == '------' && ${lines[-1]} == 'ATIME: done' ]]
@@ -117,7 +112,6 @@ row_fits() { # ROW NAME WATTS
 
 @test "a report that cannot be written changes nothing about the exit status" {
     run --separate-stderr "$atime" -o /dev/full sh -c 'exit 5'
-    echo "$stderr"
     [[ $status -eq 5 && $stderr == 'atime: no report: /dev/full: No space left on device' ]]
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     timeout 120 head -c 0 "$BATS_TEST_TMPDIR/fifo" 3>&- &
@@ -149,14 +143,12 @@ row_fits() { # ROW NAME WATTS
 @test "-r: mean and standard deviation, all runs in JSON, status of the first failure" {
     needs_sim
     run --separate-stderr sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -r 3 sleep 0.5
-    echo "$stderr"
     [[ $status -eq 0 && $stderr == 'apapi: "sleep"  3 runs  rapl (sysfs powercap)'* ]]
     [[ $stderr == *'package'*' ± '*' J '*' ± '*' W'*'elapsed '*' ± '*'user '*' ± '*'system '* ]]
     awk '$1 == "package" { energy = $2 } $1 == "elapsed" { exit !(energy > 99 * $2 && energy < 200 * $2) }' <<<"$stderr"
     [[ $(wc -L <<<"$stderr") -le 80 ]]
     counter=$BATS_TEST_TMPDIR/counter
     run --separate-stderr sim --packages 1 -- "$atime" --runs 4 -f json sh -c "echo x >>$counter; sleep 0.1; exit \$((\$(wc -l <$counter) % 3))"
-    echo "$stderr"
     [[ $status -eq 1 && $(wc -l <"$counter") -eq 4 ]]
     jq -e '[.runs[].program.exit_status] == [1, 2, 0, 1]' <<<"$stderr"
     jq -e '.statistics | .elapsed_s.mean > 0.1 and .elapsed_s.sd > 0 and .domains.package.energy_j.mean > 0' <<<"$stderr"
@@ -178,7 +170,6 @@ row_fits() { # ROW NAME WATTS
 @test "--warmup: runs that are not measured come first" {
     counter=$BATS_TEST_TMPDIR/counter
     run --separate-stderr "$atime" --warmup 2 -r 3 -f json sh -c "echo x >>$counter; [ \$(wc -l <$counter) -gt 2 ]"
-    echo "$stderr"
     [[ $status -eq 0 && $(wc -l <"$counter") -eq 5 ]]
     jq -e '.runs | length == 3' <<<"$stderr"
     run -127 --separate-stderr "$atime" --warmup 2 /nonexistent/program
@@ -200,7 +191,6 @@ row_fits() { # ROW NAME WATTS
     needs_sim
     order=$BATS_TEST_TMPDIR/order
     run --separate-stderr sim --packages 1 -- "$atime" -r 4 --compare sh -c "echo a >>$order; sleep 0.1" -- sh -c "echo b >>$order; sleep 0.5"
-    echo "$stderr"
     [[ $status -eq 0 && $(tr -d '\n' <"$order") == abababab ]]
     [[ $stderr == *'"sh"  4 runs'*'"sh"  4 runs'*'difference: second program - first'* ]]
     [[ $stderr =~ energy\ +[0-9.]+\ ±\ [0-9.]+\ J\ \ \(\+[0-9.]+\ %\)\ \ p\ [\<=] && $stderr == *'the first program, "sh", uses less energy'* ]]
@@ -347,7 +337,6 @@ watch_process() { # ATIME-AND-OPTION...
 @test "-v, or APAPI_VERBOSE=1: all events and how far they can be trusted" {
     needs_sim
     run --separate-stderr sim --packages 1 -- "$atime" -v sleep 0.5
-    echo "$stderr"
     [[ $status -eq 0 && $stderr == *p95* && $stderr == *'rapl:::DRAM_ENERGY:PACKAGE0'*'total '* ]]
     [[ $stderr == *'uncertainty of the total '*' J ('*' %)'* ]]
     [[ $(tr -s ' \n' ' ' <<<"$stderr") == *'rapl: sysfs powercap, 2 events, interval 100.0 ms, '*' readings, '*' apart (standard deviation '*', longest '*' ms), '*' missed'* ]]

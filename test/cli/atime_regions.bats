@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Regions of a program under atime, over simulated hardware.
 
-bats_require_minimum_version 1.5.0
-
 load atime_common
 load ../eventually
 
@@ -53,7 +51,6 @@ regions_fit() { # EXPRESSION TRUTH THREADS
 
 @test "regions of several threads: in the table, in JSON and in CSV" {
     run -0 --separate-stderr marked -- "$atime" "$phases" - 1 1 3
-    echo "$stderr"
     [[ $stderr =~ $'\n'\ \ region\ +time\ +energy\ +mean\ +method ]]
     for region in low middle high; do
         [[ $stderr =~ $'\n'\ \ $region\ +[0-9.]+\ m?s\ +[0-9.]+\ k?J ]]
@@ -84,7 +81,6 @@ regions_fit() { # EXPRESSION TRUTH THREADS
         $all[] | select(.name == "high") | ((.time_s.mean - ($times | add) / 3) | fabs) < 1e-6 and
         .energy_j.mean > 0 and .energy_j.sd >= 0 and .mean_w.mean > 0' "$json"
     run -0 --separate-stderr marked -- "$atime" -r 2 "$phases" - 0.3 1 2
-    echo "$stderr"
     [[ $stderr =~ $'\n'\ \ high\ +[0-9.]+\ ±\ [0-9.]+\ m?J || $stderr =~ $'\n'\ \ high\ +[0-9.]+\ ±\ [0-9.]+\ J ]]
     [[ $(wc -L <<<"$stderr") -le 80 ]]
     nothing_is_left

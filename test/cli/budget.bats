@@ -5,7 +5,6 @@
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
 # shellcheck disable=SC2317 # the functions are called in an inner shell
 
-bats_require_minimum_version 1.5.0
 load ../environment
 load ../eventually
 load host

@@ -4,7 +4,6 @@
 # shellcheck disable=SC2016 # quoted scripts are for an inner shell
 # shellcheck disable=SC2317 # the functions are called in an inner shell
 
-bats_require_minimum_version 1.5.0
 load ../environment
 load ../eventually
 load host

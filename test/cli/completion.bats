@@ -3,7 +3,6 @@
 # Completion in bash and zsh: keys are typed into interactive shells.
 # shellcheck disable=SC2030,SC2031 # each test has its own PATH
 
-bats_require_minimum_version 1.5.0
 load ../environment
 
 setup_file() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi config, and what the programs take from apapi.conf.
 
-bats_require_minimum_version 1.5.0
 load atime_common
 
 put() { # TEXT
@@ -39,7 +38,6 @@ put() { # TEXT
     run -0 "$apapi" config --check "$conf"
     put $'[budget]\nmax_budget = 20kWh,debug:5parsecs\ndefault_budget = 600W\nbudget_action = term,kill\ninterval = 5m'
     run -1 "$apapi" config --check "$conf"
-    echo "$output"
     [[ ${lines[0]} == "$conf:2: [budget]: 'max_budget = 20kWh,debug:5parsecs': unknown unit 'parsecs'"*'; max_budget takes: '* ]]
     [[ ${lines[1]} == "$conf:3: [budget]: 'default_budget = 600W': a budget is an energy: "* ]]
     [[ ${lines[2]} == "$conf:4: [budget]: 'budget_action = term,kill': "*'qos=NAME is missing'* ]]
@@ -190,14 +188,12 @@ libexec_dir = $BATS_TEST_TMPDIR/helpers"
     on_nfs() { LD_PRELOAD=$BATS_TEST_TMPDIR/disk.so NETWORK_DISK=$1 APAPI_CONFIG=$conf "${@:2}"; }
     says() { echo "$BATS_TEST_TMPDIR/$1: on NFS: every step waits while its server does not respond"; }
     run -0 --separate-stderr on_nfs "$BATS_TEST_TMPDIR" "$apapi" config --check
-    echo "$output $stderr"
     [[ $output == "$conf: ok" ]]
     [[ $stderr == "apapi config: warning: apapi.conf: $(says apapi.conf)"$'\n'"apapi config: warning: libexec_dir: $(says helpers)" ]]
     run --separate-stderr on_nfs "$BATS_TEST_TMPDIR" "$apapi" doctor --json estimate
     jq -e --arg conf "$(says apapi.conf)" --arg helpers "$(says helpers)" '.site.troubles ==
         [{key: "apapi.conf", reason: $conf}, {key: "libexec_dir", reason: $helpers}]' <<<"$output"
     run on_nfs "$BATS_TEST_TMPDIR" "$apapi" doctor estimate
-    echo "$output"
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"apapi.conf $(says apapi.conf) libexec_dir $(says helpers)"* ]]
     # a folder of records there delays nobody
     run -0 --separate-stderr on_nfs "$BATS_TEST_TMPDIR/acct" "$apapi" config --check
@@ -212,6 +208,5 @@ spool_dir = $BATS_TEST_TMPDIR/spool"
     cc -D_GNU_SOURCE -shared -fPIC -o "$BATS_TEST_TMPDIR/disk.so" "$repository/test/fake/network_disk.c" -ldl
     plugin=$(find "$install" -name spank_apapi.so)
     LD_PRELOAD=$BATS_TEST_TMPDIR/disk.so NETWORK_DISK=$plugin APAPI_CONFIG=$conf run -0 --separate-stderr "$install/bin/apapi" config --check
-    echo "$stderr"
     [[ $stderr == "apapi config: warning: plugin: $plugin: on NFS: "* && ${#stderr_lines[@]} -eq 1 ]]
 }

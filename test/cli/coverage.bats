@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is not known stands where the energy stands: a part of the time, a domain of the total.
 
-bats_require_minimum_version 1.5.0
 load truth.bash
 
 setup() {
@@ -28,7 +27,6 @@ simulate() { # SPEC ATIME-AND-OPTION...
 
 @test "a counter that did not move in a short run says so, and the total that it lacks the domain" {
     run -0 simulate still.spec "$atime" -c powercap -t 10s sleep 0.3
-    echo "$output"
     [[ $output == *$'\n  partial total '* ]]
     [[ $output == *$'\n  total without package, whose energy is not known\n'* ]]
     [[ ${output//$'\n    '/ } == *'powercap:::ENERGY_UJ:ZONE0: counter did not move, not counted (too short a time to tell whether it is stuck)'* ]]
@@ -37,27 +35,22 @@ simulate() { # SPEC ATIME-AND-OPTION...
 
 @test "the same in JSON, as a record and merged, and in CSV" {
     run -0 --separate-stderr simulate still.spec "$atime" -c powercap -t 10s -f json sleep 0.3
-    echo "$stderr"
     jq -e '(.total | .missing_domains == ["package"] and .energy_j == $dram) and
         .trust.unknown_domains == ["package"] and (.domains | keys == ["dram"])' \
         --argjson dram "$(jq .domains.dram.energy_j <<<"$stderr")" <<<"$stderr"
     jq -e '.components[0].events[] | select(.domain == "package") | .still and (has("stuck") or has("total") or (.value0 | has("acc")) or (.value1 | has("max")) | not)' <<<"$stderr"
     echo "$stderr" >record
     run -0 "${atime%/atime/atime}/cli/apapi" merge -f merged record
-    echo "$output"
     jq -e '.total | .partial and .missing_domains == ["package"]' <<<"$output"
     jq -e '.notes[] | .verdict == "counter did not move, not counted" and (.reason | startswith("too short"))' <<<"$output"
     run -0 "${atime%/atime/atime}/cli/apapi" merge record
-    echo "$output"
     [[ $output == *$'\n  total without package, whose energy is not known\n'* ]]
     run -0 simulate still.spec "$atime" -c powercap -t 10s -f csv sleep 0.3
-    echo "$output"
     [[ $(awk -F, 'NR == 1 || $2 == "total" { print $(NF - 1) }' <<<"$output") == $'missing_domains\npackage' ]]
 }
 
 @test "energy of a part of the time says of which part, each domain its own" {
     run -0 simulate part.spec "$atime" -c powercap "${half[@]}"
-    echo "$output"
     [[ $output =~ $'\n  dram: energy of the covered '([0-9.]+)' %'$'\n' ]]
     awk -v covered="${BASH_REMATCH[1]}" 'BEGIN { exit !(covered > 1 && covered < 90) }'
     [[ $output != *'estimate for the rest'* ]]
@@ -67,13 +60,11 @@ simulate() { # SPEC ATIME-AND-OPTION...
     printf '[record]\nfill = mean\n' >apapi.conf
     export APAPI_CONFIG=$PWD/apapi.conf
     run -0 --separate-stderr simulate part.spec "$atime" -c powercap -f json "${half[@]}"
-    echo "$stderr"
     jq -e '.domains.dram | .covered < 0.9 and (.rest_j / (.energy_j * (1 / .covered - 1)) - 1 | fabs) < 1e-4' <<<"$stderr"
     jq -e '.total as $total | ([.domains[].energy_j] | add) / $total.energy_j - 1 | fabs < 1e-6' <<<"$stderr"
     jq -e '.total.rest_j >= .domains.dram.rest_j' <<<"$stderr"
     echo "$stderr" >record
     run -0 "${atime%/atime/atime}/cli/apapi" merge record
-    echo "$output"
     [[ ${output//$'\n    '/ } =~ $'\n  estimate for the rest, not included: '.*'dram '[0-9.]+' J' ]]
     unset APAPI_CONFIG
     run -0 --separate-stderr simulate part.spec "$atime" -c powercap -f json "${half[@]}"

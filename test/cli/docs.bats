@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # test/analyze/docs: do the documents say what is true of the tree and of the programs?
 
-bats_require_minimum_version 1.5.0
 load ../environment
 
 setup() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Energy that is estimated from CPU time: right by its own rule, marked, added to nothing.
 
-bats_require_minimum_version 1.5.0
 load atime_common
 
 # What the program does to the simulated CPU time: 3 s more in the middle of its second and a half.
@@ -27,7 +26,6 @@ event() { # NAME: of the JSON in $output
     simulate_cpu_time
     watts 50 10
     run "$atime" -c estimate -f json sh -c "$program"
-    echo "$output"
     energy=$(event NODE_ENERGY)
     energy_fits "$(jq '.total - 30' <<<"$energy")" 50 "$(jq .covered_s <<<"$energy")" "$(jq .elapsed_s <<<"$output")" 0
     jq -e '(.mean * .covered_s / .total - 1 | fabs) < 1e-6' <<<"$energy"
@@ -41,7 +39,6 @@ event() { # NAME: of the JSON in $output
     simulate_cpu_time
     watts 0 10
     run "$atime" -c estimate -f json sleep 1.5
-    echo "$output"
     event NODE_ENERGY | jq -e '.total == 0 and .max == 0 and (has("stuck") or has("stalls") | not)'
     jq -e '.trust.covered > 0 and .trust.stalls == 0' <<<"$output"
 }
@@ -51,7 +48,6 @@ event() { # NAME: of the JSON in $output
     watts 50 10
     trace=$BATS_TEST_TMPDIR/trace
     run "$atime" -c estimate --trace "$trace" sh -c "$program"
-    echo "$output"
     [[ $output == *'estimate (/proc/stat: 50 W + 10 W per busy core)'* ]]
     [[ $(grep -c '(estimated)' <<<"$output") -eq 2 ]]
     grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total [1-9][0-9.]* k?J$' <<<"$output"
@@ -60,18 +56,15 @@ event() { # NAME: of the JSON in $output
     awk -F, 'NR == 1 { exit !($NF == "estimated" && NF == 9) }' "$trace"
     [[ $(awk -F, 'NR > 1 { print $NF }' "$trace" | sort -u) == 1 ]]
     run "$atime" -c estimate -f csv sh -c "$program"
-    echo "$output"
     [[ $(awk -F, '{ print $2, $(NF - 4) }' <<<"$output" | sort -u | tr '\n' ' ') == \
         'event 1 program 0 row estimated value0 1 value1 1 ' ]]
     run "$atime" -c estimate -f classic sh -c "$program"
-    echo "$output"
     [[ $(grep -cE '^estimate:::[A-Z_]+\(estimated\) [0-9]+$' <<<"$output") -eq 2 ]]
 }
 
 @test "a busy core of this machine costs its watts" {
     watts 10 100
     run "$atime" -c estimate -f json timeout 1.5 sh -c 'while :; do :; done'
-    echo "$output"
     busy_s=$(event CPU_TIME | jq .total)
     energy_fits "$(event NODE_ENERGY | jq --argjson busy_s "$busy_s" '.total - 100 * $busy_s')" 10 \
         "$(event NODE_ENERGY | jq .covered_s)" "$(jq .elapsed_s <<<"$output")" 0
@@ -82,22 +75,18 @@ event() { # NAME: of the JSON in $output
 
 @test "watts that are missing or wrong: the program runs, and the report says what to set" {
     run "$atime" -c estimate sh -c 'exit 5'
-    echo "$output"
     [[ $status -eq 5 && $output == *'estimate: not measured (idle_w and core_w are not set: '* ]]
     [[ $output == *APAPI_ESTIMATE_IDLE_W=*APAPI_ESTIMATE_CORE_W=* && $output != *' J'* ]]
     APAPI_ESTIMATE_IDLE_W=50 run "$atime" -c estimate true
-    echo "$output"
     [[ $status -eq 0 && $output == *'(core_w is not set: '* ]]
     watts 50 '10 W'
     run "$atime" -c estimate true
-    echo "$output"
     [[ $status -eq 0 && $output == *"(core_w is '10 W', expected watts, from 0 to 100000)"* ]]
 }
 
 @test "nobody gets it unasked" {
     watts 50 10
     run "$atime" -f json true
-    echo "$output"
     [[ $status -eq 0 ]]
     jq -e '[.components[].name] | length > 0 and (contains(["estimate"]) | not)' <<<"$output"
     APAPI_SOURCES=papi run "$atime" -c estimate true
@@ -110,13 +99,11 @@ event() { # NAME: of the JSON in $output
     for list in rapl:estimate estimate:rapl; do
         run sim --package-w 100 --dram-w 20 -- "$atime" -c $list -f json sleep 1
         keep_records
-        echo "$output"
         jq -e '[.components[].events[] | select(.estimated)] | length == 2' <<<"$output"
         jq -e '.total.energy_j - .domains.package.energy_j - .domains.dram.energy_j | fabs < 1e-6' <<<"$output"
         domain_fits total 240 "$output"
     done
     run sim --package-w 100 --dram-w 20 -- "$atime" -c rapl:estimate sleep 1
-    echo "$output"
     grep -qE '^  total +[0-9.]+ k?J( ±[0-9.]+ %)? +[2-9][0-9][0-9](\..)? W$' <<<"$output"
     grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total [0-9.]+ J$' <<<"$output"
     [[ $(wc -L <<<"$output") -le 80 ]]

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Event lists and definitions as users give them to atime: APAPI_EVENTLIST, APAPI_EVENTOPS, APAPI_CMPLIST.
 
-bats_require_minimum_version 1.5.0
 load atime_common
 load public
 
@@ -49,7 +48,6 @@ refused() { # VARIABLE FILE SAYS
     echo 'rapl:::*' >"$public/list"
     chmod 600 "$public/list"
     run --separate-stderr "${nobody[@]}" "APAPI_EVENTLIST=$public/list" "$public/atime" true
-    echo "$stderr"
     [[ $status -eq 2 && $stderr == *"Permission denied"* ]]
 }
 
@@ -110,7 +108,6 @@ END
     needs_sim
     printf 'rapl:::PACKAGE_ENERGY:*\n\nasdfasdf:::x\n' >"$list"
     APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl touch "$started"
-    echo "$stderr"
     [[ $status -eq 2 && $stderr == *"list:3: unknown component 'asdfasdf'"* && ! -e $started ]]
     echo 'nvlm:::H200:device_0:power' >"$list"
     APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl true
@@ -128,7 +125,6 @@ END
     needs_sim
     printf 'rapl:::PACKAGE_ENERGY:PACKAGE0\nrapl:::PACKAGE_ENERGY:PACKAGE9\n' >"$list"
     APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" touch "$started"
-    echo "$stderr"
     [[ $status -eq 2 && $stderr == *"$list:2: rapl has no event 'rapl:::PACKAGE_ENERGY:PACKAGE9'"* && ! -e $started ]]
     APAPI_SOFTFAIL=1 APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -f json sleep 0.2
     [[ $status -eq 0 && $(jq '.components[0].events | length' <<<"$stderr") -eq 1 ]]
@@ -152,7 +148,6 @@ END
     needs_sim
     APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv \
         run --separate-stderr sim -- "$atime" -c rapl touch "$started"
-    echo "$stderr"
     [[ $status -eq 2 && $stderr == *'rapl:::PACKAGE_ENERGY:PACKAGE0'*'4.657e-10 J'*'1e-06 J'* && ! -e $started ]]
 }
 
@@ -180,6 +175,5 @@ END
     paths
     run --separate-stderr env "APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt" \
         "APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv" APAPI_SOFTFAIL=1 "$atime" -v sh -c 'exit 3'
-    echo "$stderr"
     [[ $status -eq 3 && $stderr != *expected* ]]
 }

@@ -3,7 +3,6 @@
 # bats file_tags=long
 # 300 questions about 5000 crafted records: the answers of test/golden/questions, and the same from every source.
 
-bats_require_minimum_version 1.5.0
 load ../environment
 load mariadb
 load postgres

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # GPUs through stand-ins for the vendors' libraries, whose truth is known: energy is power x time.
 
-bats_require_minimum_version 1.5.0
 load atime_common
 
 gpus() { # LINES: what the stand-ins have, see test/fake/gpu/gpu_spec.h
@@ -77,7 +76,6 @@ source_is() { # TEXT
 @test "the table says that the power was integrated" {
     gpus 'gpu counter=0\n'
     run --separate-stderr "$atime" -c nvml sleep 0.5
-    echo "$stderr"
     [[ $stderr == *'nvml (NVML 12.535.104.05, power integrated)'* ]]
 }
 
@@ -142,7 +140,6 @@ measured() {
     unset APAPI_NVML_LIBRARY
     ! "$atime" -c nvml sleep 0.3 2>&1 | grep -q NVML || skip 'this machine has an NVIDIA driver'
     LD_DEBUG=libs LD_DEBUG_OUTPUT=$BATS_TEST_TMPDIR/loader run --separate-stderr "$atime" -c nvml:rocm_smi sleep 0.3
-    echo "$stderr"
     [[ $status -eq 0 && $stderr == *'nvml: not measured (no NVIDIA driver: libnvidia-ml.so.1: cannot open shared'* ]]
     [[ $stderr == *'rocm_smi: not measured (no AMD GPU with a driver: there is no /sys/class/kfd)'* ]]
     [[ $(head -n 1 <<<"$stderr") == apapi:* ]]

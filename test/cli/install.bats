@@ -3,7 +3,6 @@
 # cmake --install: everything names the prefix that it was installed to, which need not be the configured one.
 
 # bats file_tags=long
-bats_require_minimum_version 1.5.0
 load atime_common
 load public
 
@@ -124,7 +123,6 @@ teardown() {
     for command in report 'show 1' "plot -o $public/x.svg 1" "merge -j 1.0 $public/tree/var/log/apapi"; do
         # shellcheck disable=SC2086 # words
         run "${nobody[@]}" "$public/tree/bin/apapi" $command
-        echo "$output"
         [[ $status -eq 1 && ${#lines[@]} -eq 1 ]]
         [[ $output == "apapi ${command%% *}: the accounting files in $public/tree/var/log/apapi are root's: name files with records of your own "*'--apapi-format=json'* ]]
     done

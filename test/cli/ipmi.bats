@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Power and temperatures of a BMC: the real protocol, spoken with OpenIPMI's simulator.
 
-bats_require_minimum_version 1.5.0
 load atime_common
 load bmc
 load public
@@ -243,7 +242,6 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
     mkdir "$BATS_TEST_TMPDIR/home"
     HOME=$BATS_TEST_TMPDIR/home TMPDIR=$BATS_TEST_TMPDIR/home run --separate-stderr \
         "$atime" -c ipmi -f json -v sh -c 'sleep 0.5; ls -l /proc/$$/fd; tr "\0" " " </proc/$PPID/cmdline'
-    echo "$output $stderr"
     [[ $status -eq 0 && $output != *socket:* && $output != *memfd:* ]]
     [[ $output$stderr != *secret* ]]
     event SYSTEM_POWER 'mean == 200'
@@ -254,7 +252,6 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
     for _ in {1..40}; do # it is waited for only where it is named
         run --separate-stderr "$atime" sh -c 'ls -l /proc/$$/fd'
         [[ $status -eq 0 && $output != *socket:* && $output != *memfd:* ]] || {
-            echo "$output"
             return 1
         }
     done
@@ -275,7 +272,6 @@ local_bmc() { # CMD...
     touch "$BATS_TEST_TMPDIR/root/dev/ipmi0"
     set_dcmi 0 350 1000 1
     run --separate-stderr local_bmc "$atime" -c ipmi -f json sleep 0.5
-    echo "$stderr"
     [[ $status -eq 0 ]]
     event BOARD_POWER 'mean == 60'
     event SYSTEM_TEMP 'mean == 23'
@@ -304,6 +300,5 @@ local_bmc() { # CMD...
     run env -u APAPI_EVENTLIST -u APAPI_IPMI_USER -u APAPI_IPMI_PASSWORD_FILE "${user[@]}" -c ipmi true
     rm -r "$APAPI_SYSROOT"
     leave_public
-    echo "$output"
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"not measured (no permission to read and write $APAPI_SYSROOT/dev/ipmi0)"* ]]
 }

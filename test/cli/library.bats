@@ -3,7 +3,6 @@
 # libapapi as other programs use it: the examples are compiled against an installed tree, outside of the sources, and run.
 
 # bats file_tags=long
-bats_require_minimum_version 1.5.0
 load atime_common
 
 # Two trees that have been moved since they were installed: $tree by renaming, $staged by DESTDIR.
@@ -67,7 +66,6 @@ word() { # FIRST-WORD COLUMN
 @test "measure_block: the joules of the simulated meters" {
     needs_sim
     run -0 sim "$built/measure_block" rapl
-    echo "$output"
     elapsed=$(word elapsed 2)
     for domain in package:200 dram:40; do
         name=${domain%:*} watts=${domain#*:}
@@ -82,7 +80,6 @@ word() { # FIRST-WORD COLUMN
     export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_PAPI_LIBRARY=/nonexistent/libpapi.so
     mkdir -p "$APAPI_SYSROOT/sys/class/powercap"
     run -0 "$built/measure_block" rapl
-    echo "$output"
     [[ $output == *$'\ntotal nan J\n'* && $output == *'rapl not measured: '?* && $output != *package* ]]
     run -1 "$built/measure_block" rpal
     [[ $output == "unknown component 'rpal': did you mean 'rapl'?"* ]]
@@ -103,7 +100,6 @@ word() { # FIRST-WORD COLUMN
 @test "list_events: each event with its kind, domain and value" {
     needs_sim
     run -0 sim --packages 1 --package-w 0 --dram-w 0 --start-uj 7250000 "$built/list_events" rapl
-    echo "$output"
     [[ $output == 'rapl:::PACKAGE_ENERGY:PACKAGE0 energy package 7.250 J
 rapl:::DRAM_ENERGY:PACKAGE0 energy dram 7.250 J
 rapl is read from sysfs powercap' ]]
@@ -121,7 +117,6 @@ record() { # JOB STEP SECONDS: of 100 W
     cd "$BATS_TEST_TMPDIR"
     { record 7 batch 20; record 8 0 5; record 7 0 10; echo torn; } >n1.jsonl
     run --separate-stderr -0 "$built/read_records" 7 n1.jsonl
-    echo "$output"
     [[ $output == 'step batch on n1: 2000.000 J
 step 0 on n1: 1000.000 J
 job 7: 2 records, 1 nodes, 2000.000 J' ]]
@@ -151,7 +146,6 @@ rapl:::A 1000.500 J' ]]
 # overflow_papi.bats has a PAPI that can count on every machine.
 @test "overflow: PAPI's example prints where the program was, or why PAPI cannot count here" {
     run "$built/overflow" perf::TASK-CLOCK 5000000 3
-    echo "$output"
     if ((status == 77)); then
         [[ $output == 'overflow: '*[a-zA-Z]* && ${#lines[@]} -eq 1 ]]
         skip "${output#overflow: }"
@@ -167,7 +161,6 @@ rapl:::A 1000.500 J' ]]
     PAPI_OUTPUT_DIRECTORY=$PWD SLURM_PROCID=3 run -0 "$built/regions"
     [[ $output =~ ^[0-9.]+$ ]]
     run -0 jq -r '.threads."0".regions[] | "\(.name) \(.parent_region_id) \(.region_count)"' papi_hl_output/rank_000003.json
-    echo "$output"
     [[ $output == 'assemble -1 1
 solve -1 1
 smooth 1 100' ]]

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # test/analyze/links: who may call whom in core/, circles of files, and files that are compiled twice.
 
-bats_require_minimum_version 1.5.0
 load ../environment
 
 setup() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi merge: the nodes' records of a step as one report.
 
-bats_require_minimum_version 1.5.0
 load atime_common
 
 # A record: 100 W in the package for SECONDS.
@@ -25,7 +24,6 @@ total_j() { # OPTIONS AND FILES
     cd "$BATS_TEST_TMPDIR"
     for node in n1 n2 n3; do record 7 0 $node 10 >$node.jsonl; done
     run --separate-stderr -0 merge n1.jsonl n2.jsonl n3.jsonl
-    echo "$output"
     [[ $output == *'step 7.0 "stream"'*'3 nodes'* && $output == *'3.000 kJ'* && -z $stderr ]]
     run -0 total_j n?.jsonl
     [[ $output == 3000 ]]
@@ -90,7 +88,6 @@ total_j() { # OPTIONS AND FILES
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 0 n9 10; } >file
     run -0 merge -n 'n[1-3]' file
-    echo "$output"
     [[ $output == *'n[2-3]: no record (no record in the files)'* && $output != *n9* ]]
 }
 
@@ -195,7 +192,6 @@ merged_holds() { # FILE EXPRESSION...
     for arguments in '' '-j x file' '-j 0 file' '-j 7. file' '-f yaml file' '-f none file' '--nope file'; do
         # shellcheck disable=SC2086 # words
         run -2 merge $arguments
-        echo "$output"
         [[ $output == 'apapi merge: '* ]]
     done
     run -1 merge -n 'n[1-' /dev/null

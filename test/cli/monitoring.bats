@@ -3,7 +3,6 @@
 # Dashboards and alert rules: each query is asked of a real Prometheus, or of a real MariaDB.
 
 # bats file_tags=long
-bats_require_minimum_version 1.5.0
 load report_common
 load live
 load mariadb
@@ -28,7 +27,6 @@ teardown() { let_go; }
 
 @test "the dashboards are what Grafana's model allows" {
     run -0 python3 "$dashboard" check "$monitoring"/grafana-*.json
-    echo "$output"
     jq '.panels[1].gridPos.x = 0 | .panels[2].targets[0].expr = "$nothing" | .panels[3].type = "clock"' \
         "$monitoring/grafana-power-now.json" >broken.json
     run -1 python3 "$dashboard" check broken.json
@@ -113,7 +111,6 @@ END
     python3 "$dashboard" queries "$monitoring/grafana-power-now.json" >asked
     [[ $(wc -l <asked) -ge 10 ]]
     run ask_prometheus
-    echo "$output"
     [[ $status -eq 0 ]]
     cat >truth <<'END'
 Power of all measured steps: 104
@@ -176,7 +173,6 @@ END
     cp "$monitoring/prometheus-alerts.yml" "$BATS_TEST_DIRNAME/alerts.yml" .
     run -0 promtool check rules prometheus-alerts.yml
     run promtool test rules alerts.yml
-    echo "$output"
     [[ $status -eq 0 ]]
     # each rule has a case in which it fires
     while read -r alert; do

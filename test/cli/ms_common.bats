@@ -4,7 +4,6 @@
 # the library preloaded over a stub, and simulated hardware whose truth is known.
 
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-bats_require_minimum_version 1.5.0
 load atime_common
 load bmc
 
@@ -159,7 +158,6 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     start_bmc
     export APAPI_CMPLIST=ipmi
     run --separate-stderr -0 "$linked" figures 3 100
-    echo "$output"
     [[ $output == *$'enabled 00001\nlist 8\n'* ]]
     figures_fit $'system_power_avg 200\nsystem_power_board_avg 60\nsystem_temp_max 23'
     # whole Ws, from the first to the last answer of the BMC, which are a second apart
@@ -188,7 +186,6 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     export APAPI_CMPLIST=rapl:maxeler:micknc:ipmi APAPI_SOURCES=papi
     export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt APAPI_EVENTOPS=$FAKE_PAPI_EVENTS
     run -0 "$linked" figures 0.3 20
-    echo "$output"
     # event N (from 0) of the file: 20 + N W in uW and a little more, else 40 + N % 10 degrees, else N + 1
     power_of_event() { # FIGURE N
         awk -v mw="$(figure "$1")" -v n="$2" 'BEGIN { exit !(mw >= 1000 * (20 + n) && mw < 1000 * (80 + n)) }'
@@ -231,7 +228,6 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     needs_sim
     export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt APAPI_EVENTOPS=$FAKE_PAPI_EVENTS
     run -0 processors "$linked" figures 0.1 20
-    echo "$output"
     [[ $(figure 'cpu_temp_max_pkg[0]') == 15.000000 && $(figure 'cpu_temp_max_core[1][3]') == 14.000000 ]]
     [[ $(figure 'cpu_freq_avg_core[0][0]') == 0.017000 && $(figure 'cpu_freq_eff_core[1][3]') == 0.032000 ]]
     [[ $(figure cpu_memory_total) == 36.000000 && $(figure cpu_swap_free_max) == 41.000000 ]]
@@ -241,7 +237,6 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     setup_paths
     needs_sim
     run -0 sim "$linked" twice 1
-    echo "$output"
     # of the time that was asked for at least, and of no more than all of its own; the counter moves each ms
     for run in 'run0 1' 'run1 0.5'; do
         read -r name least <<<"$run"
@@ -254,7 +249,6 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     setup_paths
     needs_sim
     run -0 processors "$linked" watch 5
-    echo "$output"
     [[ ${#lines[@]} -eq 5 ]]
     memory=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)
     awk -v memory="$memory" '$2 <= 0 || $2 > 1000 || $3 != 45 || $4 != memory { bad++ } END { exit bad > 0 }' <<<"$output"
@@ -269,7 +263,6 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     printf "$zone/%s\n" 'name text package-0' 'enabled text 1' 'max_energy_range_uj text 262143328850' \
         "energy_uj energy-load $load 20 262143328850 0" 'energy_uj mode 400' >"$BATS_TEST_TMPDIR/zone"
     APAPI_SOURCES=sysfs run -0 sim --packages 0 --spec "$BATS_TEST_TMPDIR/zone" "$linked" phases "$load" 0.3
-    echo "$output"
     [[ ${#lines[@]} -eq 4 ]]
     awk '{ truth = $4 + 20000 * $3; bad += !($3 >= 0.3 && $2 > 0.99 * truth && $2 < 1.01 * truth) } END { exit bad > 0 }' <<<"$output"
 }
@@ -343,8 +336,6 @@ nothing_grew() {
     setup_paths
     needs_sim
     run --separate-stderr -0 sim "$linked" misuse
-    echo "$output"
-    echo "$stderr"
     [[ $(grep -v ' 0\.000000$' <<<"$output") == $'of-null 0\nindexes 0\nappended 1 1\nchecks 1\ndeleted 1' ]]
     for text in 'ms_start_measurement: the system is NULL' 'ms_start_measurement: the measurement is running' \
         'ms_init_measurement: a measurement is running' 'ms_join_measurement: there was no ms_stop_measurement()' \
@@ -378,8 +369,6 @@ nothing_grew() {
     export APAPI_LIVE_PAGE=$live/n1/17.0 APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_SOURCES=sysfs:nvml APAPI_NVML_LIBRARY=/nonexistent
     run --separate-stderr -0 "$linked" figures 1 20
     let_go
-    echo "$output"
-    echo "$stderr"
     [[ $output == *$'enabled 11001\nlist 1 2 8\n'* && -z $stderr ]]
     figures_fit $'cpu_energy_total_pkg[0] 200000\ncpu_energy_total_pkg[1] 100000\ncpu_power_avg_pkg[0] 200000
 cpu_energy_total_dram[0] 40000\ngpu_energy_total 500000\ngpu_temp_max 61\nsystem_power_avg 900'

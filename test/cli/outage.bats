@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A component of which nothing can be read for a while, or any more: what it costs, what atime says.
 
-bats_require_minimum_version 1.5.0
 load truth.bash
 
 # A package and its dram, to which the same happens, and a meter of another component to which

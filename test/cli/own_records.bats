@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What ordinary users see of the site's records: their own, where the site has user_records.
 
-bats_require_minimum_version 1.5.0
 load report_common
 load public
 
@@ -53,7 +52,6 @@ of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/
     for words in 'report -j 18' 'show 18' 'plot -o - 18' 'regions 18'; do
         # shellcheck disable=SC2086 # words
         run -1 of_nobody $words
-        echo "$output"
         [[ $output == "apapi ${words%% *}: none of your own records matches; only root reads the records of other users" ]]
     done
     run -1 of_nobody report -u somebody
@@ -104,7 +102,6 @@ slurm_lines=('17 17 c1 nobody physics batch normal run COMPLETED 0:0 1795168800 
     echo "acct_dir = $acct" >"$public/apapi.conf"
     fake_sacct "${slurm_lines[@]/18_1 /18 }"
     run -0 --separate-stderr of_nobody report -P -n --format=jobid,user,state,nodes,elapsed,energy,uncertainty,power,measured,package,records
-    echo "$output"
     [[ ${#lines[@]} -eq 3 && -z $stderr ]]
     [[ ${lines[0]} == '17|nobody|COMPLETED|2|100|1440.5|2.5|14.4|99.5||' ]]
     [[ ${lines[1]} == '18_1|nobody|FAILED|1|100|2000||20|||' ]]
@@ -123,7 +120,6 @@ slurm_lines=('17 17 c1 nobody physics batch normal run COMPLETED 0:0 1795168800 
         '21 21 c1 nobody physics gpu normal run COMPLETED 0:0 1795168700 1795168900 200 1 8 1600 00:00:00 {"apapi":{"v":1,"energy_j":1000,"uncertainty_j":2.5,"mean_w":5,"measured_pct":49.5}}'
     run -0 --separate-stderr of_nobody report -P -n --by=account,partition \
         --format=account,partition,user,jobs,nodes,elapsed,energy,uncertainty,power,measured,state
-    echo "$output"
     [[ ${lines[0]} == 'chemistry|batch|nobody|1||100|2000||20||' ]]
     [[ ${lines[1]} == 'physics|batch|nobody|2||200|4440.5||22.1986461||' ]]
     [[ ${lines[2]} == 'physics|gpu|nobody|1||200|1000|2.5|5|49.5|' && ${#lines[@]} -eq 3 ]]
@@ -134,7 +130,6 @@ slurm_lines=('17 17 c1 nobody physics batch normal run COMPLETED 0:0 1795168800 
     fake_sacct "${slurm_lines[0]}" "${slurm_lines[2]/100 1 8/300 1 8}"
     sed -i 's/3000,"mean_w":30/3000,"mean_w":10,"measured_pct":39.5/' "$public/slurm"
     run -0 of_nobody report -P -n --by=user --format=jobs,energy,power,measured # by time of nodes: 200 s and 300 s
-    echo "$output"
     [[ $output == '2|4440.5|11.1002864|63.5' ]]
     fake_sacct "${slurm_lines[0]/1440.5/-1440.5}" # no energy at all
     run -1 of_nobody report

@@ -4,7 +4,6 @@
 # (test/fake/papi), and what is said where there is no PAPI or not this one.
 
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-bats_require_minimum_version 1.5.0
 load atime_common.bash
 
 setup_stand_in() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python package: records, frames of pandas, live pages, pictures.
 
-bats_require_minimum_version 1.5.0
 load report_common
 load live
 
@@ -183,5 +182,4 @@ picture.save('power.svg')"
 @test "types" {
     command -v mypy >/dev/null # scripts/setup --test installs it
     run -0 mypy --strict --cache-dir="$BATS_TEST_TMPDIR/cache" "$repository/bindings/python/apapi"
-    echo "$output"
 }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi regions: files of PAPI's high-level API, and the regions in records, written by hand.
 
-bats_require_minimum_version 1.5.0
 load report_common
 load ../eventually
 

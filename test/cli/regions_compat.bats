@@ -4,7 +4,6 @@
 # and the events of the processor that they count, with a libpapi whose counters are known (test/fake/counters).
 
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-bats_require_minimum_version 1.5.0
 load atime_common
 load public
 

@@ -4,7 +4,6 @@
 
 # bats file_tags=long
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
-bats_require_minimum_version 1.5.0
 load ../environment
 load kept
 load truth.bash

@@ -4,7 +4,6 @@
 # shellcheck disable=SC2016 # $LIVE is for an inner shell
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
 
-bats_require_minimum_version 1.5.0
 load ../environment
 load host
 

@@ -3,7 +3,6 @@
 # apapi regions and what PAPI itself writes, beside PAPI's own output writer.
 
 # bats file_tags=long
-bats_require_minimum_version 1.5.0
 load ../environment
 load kept
 load truth.bash

@@ -3,8 +3,6 @@
 # Regions much shorter than the time between two readings, in real time, against what a program has drawn in truth:
 # apapi-phases is in regions of 40, 100 and 160 W by turns, each for a random 0.5 to 5 ms.
 
-bats_require_minimum_version 1.5.0
-
 load atime_common
 
 readonly RUNS=6
@@ -59,7 +57,6 @@ setup() {
     for name in one two; do
         adds_up $name
         run -0 errors $name
-        echo "$output"
         # one figure in 20 is farther from the truth than its uncertainty, none in 1000 three times as far. How large that
         # is depends on the machine; the long test bounds it
         [[ $(jq -s 'map(select(.method == "estimated" and .count == .truly and .times <= 3)) | length' <<<"$output") == 3 ]]
@@ -73,7 +70,6 @@ setup() {
     measure waits 6 3 1 wait
     adds_up waits
     run -0 errors waits
-    echo "$output"
     [[ $(jq -s 'map(select(.method != "unknown" and .times <= 3)) | length' <<<"$output") == 3 ]]
 }
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # test/analyze/rooms: who may include whom in core/, and circles of files.
 
-bats_require_minimum_version 1.5.0
 load ../environment
 
 setup() {

@@ -3,7 +3,6 @@
 # scripts/setup-papi, without a network; truth_papi.bats uses what it builds.
 
 # bats file_tags=long
-bats_require_minimum_version 1.5.0
 load ../environment
 
 setup() {

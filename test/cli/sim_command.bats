@@ -5,7 +5,6 @@
 # shellcheck disable=SC2030,SC2031 # each test is a subshell; that is the point
 
 # bats file_tags=long
-bats_require_minimum_version 1.5.0
 load sim_common
 load public
 

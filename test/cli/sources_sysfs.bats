@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # hwmon, Intel GPUs and Cray's pm_counters beside powercap, against meters whose truth is known.
 
-bats_require_minimum_version 1.5.0
 load truth.bash
 load public.bash
 
@@ -206,7 +205,6 @@ TABLE
         -c rapl:hwmon:intel_gpu:cray_pm true
     leave_public
     output=$(tr -s '\n ' '  ' <<<"$output")
-    echo "$output"
     [[ $output == *'no permission to read /sys/class/powercap/intel-rapl:0/energy_uj'* ]]
     [[ $output == *'no permission to read /sys/class/hwmon/hwmon0/energy1_input'* ]]
     [[ $output == *'no permission to read /sys/cray/pm_counters/energy'* ]]

@@ -3,7 +3,6 @@
 # scripts/test: what it takes, and that it counts right what its jobs print.
 # shellcheck disable=SC2030,SC2031 # `run` sets its variables in each test
 
-bats_require_minimum_version 1.5.0
 load ../environment
 load ../eventually
 
@@ -103,7 +102,6 @@ launch() { # KIND
     nap=4711.$RANDOM$RANDOM
     run -0 env -u APAPI_TEST_RUN -u TMPDIR "$repository/test/launch" "$BATS_TEST_TMPDIR/tap" unit/test_x check \
         sh -c "sleep $nap & echo \$TMPDIR >$BATS_TEST_TMPDIR/folder; touch \$TMPDIR/file"
-    echo "$output"
     run -1 pgrep -f "sleep $nap"
     folder=$(<"$BATS_TEST_TMPDIR/folder")
     [[ $folder == /?*/apapi-test.* && ! -e $folder ]]
@@ -133,7 +131,6 @@ count() { # STATUS LINE...
 @test "the command that repeats a failure names this test and no other" {
     name="it's (to 0): 100 % | \"lost\" [x] \$5"
     run -1 count 8 "not ok 1 $name"
-    echo "$output"
     [[ $output == *"scripts/test cli/x.bats -f "* ]]
     eval "words=(${lines[2]})"
     [[ ${#words[@]} -eq 4 && $name =~ ${words[3]} && ! "$name twice" =~ ${words[3]} ]]
@@ -199,7 +196,6 @@ END
     chmod 755 "$public/bin/dpkg-query"
     mkdir -m 777 "$public/build"
     run -1 --separate-stderr "${nobody[@]}" env PATH="$public/bin:$PATH" "$public/scripts/setup" --test
-    echo "$stderr"
     leave_public
     [[ -z $output && $stderr == 'setup: packages are missing; as root: apt-get update && apt-get install '*' gcc '*' bats '* ]]
 }

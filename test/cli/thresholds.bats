@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # atime --overflow, over simulated hardware.
 
-bats_require_minimum_version 1.5.0
-
 load atime_common
 load public
 load ../eventually
@@ -73,7 +71,6 @@ is_gone() { # PID
 @test "term ends the program, and the report is still printed" {
     needs_sim
     run --separate-stderr sim --package-w 100 -- "$atime" --overflow 'total >= 10J : term' sleep 1000
-    echo "$stderr"
     [[ $status -eq 143 && $stderr == *'SIGTERM: to 1 process'* && $stderr == *'killed by signal 15'* ]]
 }
 
@@ -118,7 +115,6 @@ is_gone() { # PID
         --overflow 'rapl:::PACKAGE_ENERGY:PACKAGE0 >= 5 : stamp' \
         --overflow "rapl:::PACKAGE_ENERGY:PACKAGE0 > 20 : exec=touch '$BATS_TEST_TMPDIR/crossed'" \
         sh -c 'for i in $(seq 1000); do [ ! -e "$0" ] || exit 0; sleep 0.1; done' "$BATS_TEST_TMPDIR/crossed"
-    echo "$stderr"
     jq -e '[.crossings[] | {unit, threshold}] | sort_by(.unit) == [{unit: "J", threshold: "rapl:::PACKAGE_ENERGY:PACKAGE0 >= 5"},
         {unit: "W", threshold: "rapl:::PACKAGE_ENERGY:PACKAGE0 > 20"}]' <<<"$stderr"
 }
@@ -126,7 +122,6 @@ is_gone() { # PID
 @test "several runs: crossings of each in JSON and CSV, and together" {
     needs_sim
     run --separate-stderr sim --package-w 100 -- "$atime" -r 3 --overflow 'total >= 5J : stamp' sleep 0.3
-    echo "$stderr"
     [[ $(tr -s ' \n' ' ' <<<"$stderr") =~ 'total >= 5J: crossed in 3 of 3 runs (1 time each, first at '[0-9.]+' ± '[0-9.]+' '.?s\) ]]
     run --separate-stderr sim --package-w 100 -- "$atime" -r 3 -f json --overflow 'total >= 5J : stamp' sleep 0.3
     jq -e '.statistics.crossings as [$one] | $one.threshold == "total >= 5J" and $one.runs == 3 and $one.count.mean == 1 and

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs of jobs, numbers that come again, and clocks that jump or differ: the same figures everywhere.
 
-bats_require_minimum_version 1.5.0
 load report_common
 
 # The record of a boot of its node: ..._since SECONDS of its first record, whatever the clock said.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Against meters whose truth is known: what atime says is the truth, and what went wrong is said.
 
-bats_require_minimum_version 1.5.0
 load truth.bash
 
 setup_file() {

@@ -6,7 +6,6 @@
 
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 # bats file_tags=long
-bats_require_minimum_version 1.5.0
 load truth.bash
 load papi_common.bash
 
@@ -217,7 +216,6 @@ check_reopened() { # ATIME
     registers_spec 14 | grep -v reg >"$BATS_TEST_TMPDIR/spec"
     run -0 --separate-stderr simulate "$NEW_ATIME" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \
         -c rapl:net -f json sleep 0.3
-    echo "$stderr"
     jq -e '.components | (.[0].reason | contains("energy registers cannot be read")) and .[1].source[:4] == "PAPI"' <<<"$stderr"
 }
 
@@ -225,7 +223,6 @@ check_reopened() { # ATIME
     registers_spec 14 | grep -v 0x639 >"$BATS_TEST_TMPDIR/spec"
     run -0 --separate-stderr simulate "$NEW_ATIME" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \
         -c rapl -f json sleep 0.5
-    echo "$stderr"
     jq -e '.domains | .package.energy_j > 149 and has("dram") and (has("core") | not)' <<<"$stderr"
 }
 
@@ -261,7 +258,6 @@ check_named() { # ATIME
             --spec "$BATS_TEST_TMPDIR/spec" -- list "$@"
     }
     run -0 --separate-stderr simulated_list --json rapl
-    echo "$output"
     jq -e 'def says: .description | startswith("measured only if an event list names it: ");
         [.components[0].events[] | select(.name | endswith(":PACKAGE0"))] |
         (map({(.name[7:-9]): .}) | add) as $event |
@@ -269,7 +265,6 @@ check_named() { # ATIME
         ([$event.THERMAL_SPEC, $event.MINIMUM_POWER, $event.MAXIMUM_POWER, $event.PACKAGE_ENERGY_CNT] | all(says)) and
         ([$event.PACKAGE_ENERGY, $event.DRAM_ENERGY, $event.PP0_ENERGY] | any(says) | not)' <<<"$output"
     run -0 --separate-stderr simulated_list rapl
-    echo "$output"
     [[ $(grep -c 'measured only if an event list names it: ' <<<"$output") -ge 4 ]]
     [[ $(grep ' PACKAGE_ENERGY:PACKAGE0\|:::PACKAGE_ENERGY:PACKAGE0' <<<"$output") != *'measured only'* ]]
 }

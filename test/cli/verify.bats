@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi-verify: simulated measurements against a known truth.
 
-bats_require_minimum_version 1.5.0
-
 load ../environment
 
 setup() {

@@ -3,7 +3,6 @@
 # What lasts of a step: who it was, how it ended, and that it survives its sampler and its node.
 # shellcheck disable=SC2016 # $SLURM_PROCID is for the step
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

@@ -3,7 +3,6 @@
 # The ledger of a node whose sampler slurmd has started: shares of steps, idle energy and what is nobody's are what
 # the meters saw.
 
-bats_require_minimum_version 1.5.0
 load common
 load energy_common
 

@@ -3,7 +3,6 @@
 # Energy budgets of steps on four nodes of 240 W each.
 # shellcheck disable=SC2016 # quoted scripts are for an inner shell
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -231,7 +230,6 @@ site() { # LINES OF [budget]
     local last
     last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
     run as_alice srun --apapi-budget=5kJ,wran=80% true
-    echo "$output"
     [[ $status -ne 0 && $output == *'--apapi-budget: expected warn=N%'*$'\n  5kJ,wran=80%\n      ^\n'* ]]
     run as_alice sbatch --apapi-budget=5kJ,scope=step --wrap true
     [[ $status -ne 0 && $output == *'a budget of sbatch is for the job'* ]]

@@ -3,7 +3,6 @@
 # Energy budgets of whole jobs, on four nodes of 240 W each.
 # shellcheck disable=SC2016 # quoted scripts are for an inner shell
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Steps tracked by control groups: the sampler is not in the job's, and survives as long as it should.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

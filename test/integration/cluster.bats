@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # scripts/cluster: commands, and nodes that are cut off and come back.
 
-bats_require_minimum_version 1.5.0
 load cluster_common
 
 # --- commands -----------------------------------------------------------------------------------------

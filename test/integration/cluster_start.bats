@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # scripts/cluster: how it is configured, started and stopped, and what remains of it.
 
-bats_require_minimum_version 1.5.0
 load cluster_common
 
 # --- configuration --------------------------------------------------------------------------------------
@@ -222,7 +221,6 @@ machine_state() {
         sh "$seen/build/install/file"
     cd "$BATS_TEST_TMPDIR"
     "$clone/scripts/cluster" stop
-    echo "$output"
     [ "$status" -eq 0 ]
     [ "$(sort -u <<<"$output")" = "$(printf '%s\n' "$clone/build" /run/cluster/home/alice found | sort)" ]
     [ "${#lines[@]}" -eq 8 ]

@@ -4,7 +4,6 @@
 # shellcheck disable=SC2016 # quoted scripts are for an inner shell
 # shellcheck disable=SC2030,SC2031 # each test is a subshell; that is the point
 
-bats_require_minimum_version 1.5.0
 load survive
 
 setup_file() {
@@ -116,7 +115,6 @@ powers() { # DOMAIN
 @test "-K: a task that fails ends the others, and all nodes tell" {
     run --separate-stderr as_alice srun -N2 -n2 -K --apapi=rapl sh -c '[ "$SLURM_PROCID" = 1 ] || sleep 1000; exit 7'
     echo "status $status, output: $output"
-    echo "$stderr"
     [[ $status -ne 0 && -z $output ]]
     [[ $(grep -c '^apapi: ' <<<"$stderr") -eq 1 ]]
     [[ $stderr == *"  2 nodes  "* && $stderr != *missing* ]]
@@ -126,7 +124,6 @@ powers() { # DOMAIN
     run --separate-stderr as_alice salloc -Q -N2 -n4 sh -c '
         srun -N2 -n2 --exact --apapi=rapl sleep 1 & srun -N2 -n2 --exact --apapi=rapl sleep 1 & wait
         srun -N2 -n4 --apapi=rapl sleep 2 & srun -N2 -n2 --overlap --apapi=rapl sleep 1; wait'
-    echo "$stderr"
     [[ $status -eq 0 && -z $output ]]
     [[ $(grep -c '^apapi: step .*  2 nodes  ' <<<"$stderr") -eq 4 ]]
     [[ $stderr != *missing* ]]
@@ -136,7 +133,6 @@ powers() { # DOMAIN
     make_work
     alice_sh "printf '0 echo zero\n1-2 echo more\n' >multi"
     run --separate-stderr as_alice srun -N3 -n3 --apapi=rapl --multi-prog "$work/multi"
-    echo "$stderr"
     [[ $status -eq 0 && $(sort <<<"$output") == $'more\nmore\nzero' ]]
     one_table 3
 }
@@ -170,7 +166,6 @@ srun --het-group=0,1 --apapi=rapl sleep 1
 END
     sbatch_wait het.sh"
     stderr=$(<"$work/het.out")
-    echo "$stderr"
     [[ $stderr =~ "apapi: step "[0-9]+"+0.0 " ]] # as in reports
     one_table 2
 }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a site says in apapi.conf and in plugstack.conf.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -100,7 +99,6 @@ interval_ms() { # NODE
     for command in 'srun -N1' sbatch salloc; do
         # shellcheck disable=SC2086 # words
         run as_alice $command --apapi=rapl --apapi-interval=rapl:20ms "$script"
-        echo "$output"
         [[ $status -ne 0 && $output == *'--apapi-interval: 20ms for rapl is faster than this site allows: at least 50ms'* ]]
     done
     run as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=1s sleep 0.2
@@ -173,14 +171,12 @@ interval_ms() { # NODE
     for command in 'srun -N1' sbatch salloc; do
         # shellcheck disable=SC2086 # words
         run as_alice $command --apapi=rapl "$script"
-        echo "$output"
         [[ $status -ne 0 && $output == *'lets certain users only ask'* ]]
     done
     # what stands in his shell's files ends nothing
     for command in 'srun -N1' 'sbatch --output=/dev/null' 'salloc -N1'; do
         # shellcheck disable=SC2086 # words
         run as_alice SLURM_APAPI=rapl $command "$script"
-        echo "$output"
         [[ $status -eq 0 && $output == *': apapi: SLURM_APAPI is ignored: '*'certain users'* && $output != *package* ]]
     done
     run as_alice srun -N1 --apapi=off true
@@ -208,7 +204,6 @@ interval_ms() { # NODE
     run as_alice srun -p debug -N1 -w n1 sleep 0.2
     [[ $status -eq 0 && -z $output ]]
     run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
-    echo "$output"
     [[ $status -eq 0 && $output == *'this site measures nothing in partition debug'* ]]
     [[ $(records n1 | wc -l) -eq $before ]]
     run as_alice srun -N1 -w n1 sleep 0.2
@@ -252,12 +247,10 @@ interval_ms() { # NODE
 @test "default with an unknown component: no user is told, the others are measured" {
     configure 'default = rpl:rapl'
     run as_alice srun -N1 -w n1 sleep 0.2
-    echo "$output"
     [[ $status -eq 0 && $output == *package* && $output != *rpl* ]]
     holds "$(last_record n1)" '[.components[].name] == ["rapl"]'
     configure 'default = rpl'
     run as_alice srun -N1 -w n1 sleep 0.2
-    echo "$output"
     [[ $status -eq 0 && -z $output ]]
     run submit 'srun true; echo done' -N1 -w n1
     [[ $output == "done" ]]
@@ -270,10 +263,8 @@ interval_ms() { # NODE
     sed '/^optional/s/$/ start_timeout=1m stop_timeout=1m/' "$tree/etc/apapi/plugstack.conf" \
         >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
     run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
-    echo "$output"
     [[ $status -eq 0 && $output == *package* && $output != *'not written'* ]]
     run -0 "$tree/bin/apapi" report --format=user,nodes
-    echo "$output"
     [[ ${#lines[@]} -eq 2 && ${lines[1]} == *alice*1* ]]
     [[ $(stat -c %U:%a "$tree/var/log/apapi") == root:700 ]]
 }
@@ -302,7 +293,6 @@ interval_ms() { # NODE
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
     run cluster on n1 sh -c 'pid=$(pgrep -x apapi-sampler); taskset -cp $pid; ps -o ni= -p $pid'
-    echo "$output"
     [[ $output == *': 0'$'\n'*7 ]]
     end_held_step
     configure $'sampler_cpu = 1000'
@@ -313,7 +303,6 @@ interval_ms() { # NODE
 @test "sections reach the sources on the nodes" {
     configure $'[estimate]\nidle_w = 60\ncore_w = 8'
     run as_alice srun -N1 -w n1 --apapi=estimate sleep 0.3
-    echo "$output"
     [[ $status -eq 0 && $output == *'60 W + 8 W per busy core'* ]]
     # not from a user's environment
     configure ''
@@ -324,7 +313,6 @@ interval_ms() { # NODE
 @test "all: what can be measured, but nothing estimated" {
     configure $'[estimate]\nidle_w = 60\ncore_w = 8'
     run as_alice srun -N1 -w n1 --apapi=all sleep 0.3
-    echo "$output"
     [[ $status -eq 0 && $output == *package* && $output != *estimate* ]]
     holds "$(last_record n1)" '[.components[].name] | index("rapl") and index("powercap")'
     holds "$(last_record n1)" '[.components[] | select(.source == null)] == []'

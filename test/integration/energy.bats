@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Slurm's own ledger: sacct, sstat, sreport and scontrol show what the node's meters counted.
 
-bats_require_minimum_version 1.5.0
 load common
 load energy_common
 

@@ -3,7 +3,6 @@
 # bats file_tags=long
 # A thousand node samplers are killed: slurmd has no word above info, and no total goes back.
 
-bats_require_minimum_version 1.5.0
 load common
 load energy_common
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Slurm's energy plugin where something is missing or killed: slurmd and the steps do not notice.
 
-bats_require_minimum_version 1.5.0
 load common
 load energy_common
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Energy that is estimated from CPU time, for the steps that ask for it.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -26,7 +25,6 @@ END
 @test "an estimate is marked, for all nodes together and in each record" {
     watts 50 10
     run --separate-stderr as_alice srun -N2 --apapi=estimate sleep 1
-    echo "$stderr"
     [[ $status -eq 0 && $stderr == *'estimate (/proc/stat: 50 W + 10 W per busy core)'* ]]
     [[ $(grep -c '(estimated)' <<<"$stderr") -eq 2 ]]
     joules=$(awk '$1 == "estimate:::NODE_ENERGY" { print $4 * ($5 == "kJ" ? 1000 : 1) }' <<<"$stderr")
@@ -47,7 +45,6 @@ END
 @test "beside a meter it is shown, and the total is the meter's" {
     watts 50 10
     run --separate-stderr as_alice srun -N2 --apapi=rapl:estimate sleep 1
-    echo "$stderr"
     [[ $status -eq 0 && $(grep -c '(estimated)' <<<"$stderr") -eq 2 && $(wc -L <<<"$stderr") -le 80 ]]
     record=$(last_record n1)
     holds "$record" 'total(240)'
@@ -56,6 +53,5 @@ END
 
 @test "without watts the step runs, and the table says what is missing" {
     run --separate-stderr as_alice srun -N2 --apapi=estimate sh -c 'exit 3'
-    echo "$stderr"
     [[ $status -eq 3 && $stderr == *'estimate: not measured (idle_w and core_w are not set'* && $stderr != *' J'* ]]
 }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a user's shell says of events goes with the job to nodes that do not have the files.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -82,7 +81,6 @@ is_whole() {
     chmod 755 "$work/job.sh"
     for command in 'srun -N1' sbatch salloc; do
         run alice_sh "APAPI_EVENTOPS=$list $command --apapi=rapl ./job.sh"
-        echo "$output"
         [[ $status -ne 0 && $output == *"error: apapi: $list:2:1: expected 11 to 13 fields"* ]]
         [[ $output == *"error: apapi: $list:3:1: "* ]]
         run alice_sh "APAPI_EVENTLIST=/no/such/file $command --apapi=rapl ./job.sh"
@@ -99,7 +97,6 @@ is_whole() {
 @test "a file that is too long to travel" {
     cluster run sh -c "seq -f 'rapl:::%060.0f' 2000 >$list"
     run alice_sh "APAPI_EVENTLIST=$list srun -N1 --apapi=rapl true"
-    echo "$output"
     [[ $status -ne 0 && $output == *"$list"*'more than 65536 bytes'* ]]
     # comments do not count
     cluster run sh -c "{ seq -f '# %060.0f' 2000; echo 'rapl:::DRAM_ENERGY:*'; } >$list"
@@ -157,7 +154,6 @@ is_whole() {
         srun -N1 -w n1 --apapi=rapl sh -c "$until_over" 2>/dev/null 3>&- &
     begun_on n1 sh
     run cluster on n1 sh -c "tr '\0' '\n' </proc/\$(pgrep -x apapi-sampler)/environ | sort"
-    echo "$output"
     release
     wait
     [[ $output == $'LANG=C\nPATH=/usr/sbin:/usr/bin:/sbin:/bin' ]]

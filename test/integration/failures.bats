@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Whatever happens to the sampler or the collector, the step runs and ends as it would have done.
 
-bats_require_minimum_version 1.5.0
 load survive
 
 setup_file() {
@@ -89,7 +88,6 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
 @test "the record is in, the job's table is late: the job is told that, not that nothing was measured" {
     sampler_is $'#!/bin/sh\nfor word in ready stopping record; do printf "$word\\0{}\\0" >&3; done\nexec sleep 1020' "stop_timeout=300ms"
     run submit 'exit 3' --apapi=rapl
-    echo "$output"
     [[ $status -eq 3 && $(unwrapped "$output") == *"apapi: the job's table was not ready in time: apapi show has it"* ]]
     [[ $output != *"not measured"* ]]
     cluster on n1 pkill -fx 'sleep 1020' # it has heard that the step has ended, so it is left alone
@@ -192,7 +190,6 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
     own_records() { records n1 | jq -c 'select(.recovered | not)' | wc -l; } # without those of killed samplers
     count=$(own_records)
     run as_alice srun -N1 -w n1 --apapi=rapl sh -c 'exit 3'
-    echo "$output"
     [[ $status -eq 3 && $(grep -c 'apapi: ' <<<"$output") -eq 1 ]]
     [[ $output == *'apapi-collect'*'No such file'* ]]
     [[ $(own_records) -eq $((count + 1)) ]]

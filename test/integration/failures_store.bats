@@ -3,7 +3,6 @@
 # The accounting folder cannot be used, or is not what it seems; the clock jumps. The step is measured and
 # ends as ever; its record comes into the accounting when that works again.
 
-bats_require_minimum_version 1.5.0
 load survive
 
 setup_file() {
@@ -160,7 +159,6 @@ shim_steps() { # VARIABLE WORDS OF PLUGSTACK...
     shim_steps SHIM_HELD
     count=$(records n1 | wc -l)
     run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl sh -c 'sleep 0.2; echo $SLURM_JOB_ID; exit 3'
-    echo "$stderr"
     [[ $status -eq 3 && $stderr == *'  package'* ]]
     in_spool() { jq -e ".job == $output and .complete and .delayed" "$APAPI_SPOOL_DIR"/n1/*.json; }
     eventually in_spool

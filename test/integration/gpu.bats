@@ -3,7 +3,6 @@
 # A step measures its own GPUs. Each node has two, one of 250 W and one of 400 W, by a stand-in for NVIDIA's
 # library; Slurm takes /dev/null and /dev/zero for their device files.
 
-bats_require_minimum_version 1.5.0
 load common
 
 # Let every program on a node find the stand-in.
@@ -66,7 +65,6 @@ source_of() { # RECORD
 
 @test "each node of a step measures its own" {
     run --separate-stderr as_alice srun -N2 --gres=gpu:2 --apapi=nvml sleep 1
-    echo "$stderr"
     holds "$(last_record n1)" 'near_w(.domains.gpu.mean_w; 650)'
     holds "$(last_record n2)" 'near_w(.domains.gpu.mean_w; 650)'
     [[ $stderr == *'2 nodes'*'nvml (NVML 12.535.104.05)'* ]]

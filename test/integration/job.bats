@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Whole jobs: one table at the end, in which each moment of a node counts once.
 
-bats_require_minimum_version 1.5.0
 load job_common
 
 setup_file() {
@@ -11,7 +10,6 @@ setup_file() {
 
 @test "two sruns in sequence on two nodes: nothing counts twice" {
     run submit 'srun sleep 1; srun sleep 1; sleep 1' -N2 --apapi=rapl --apapi-report=all
-    echo "$output"
     [[ $status -eq 0 ]]
     [[ $(grep -c '^apapi: step' <<<"$output") -eq 3 && $(grep -c '^apapi: job' <<<"$output") -eq 1 ]]
     [[ $(tail -n 1 <<<"$output") == *measured* ]]
@@ -26,14 +24,12 @@ setup_file() {
 @test "sruns side by side and one above the other" {
     run submit 'srun -n1 --exact sleep 1.5 & srun -n1 --exact sleep 1 & srun -N2 --overlap sleep 0.5 & wait' \
         -N2 -n4 --apapi=rapl
-    echo "$output"
     [[ $status -eq 0 && $output == *'apapi: job '*'  2 nodes  4 steps  '* ]]
     right_total "$output"
 }
 
 @test "a job on one node: its steps add nothing to the batch step" {
     run submit 'srun sleep 1; srun -n1 sleep 0.5' -N1 --apapi=rapl
-    echo "$output"
     right_total "$output"
     awk -v share="$(share "$output")" 'BEGIN { exit !(share > 98) }'
     batch=$(job_records "$(job_id "$output")" n1 | jq -r 'select(.step == "batch").total.energy_j')
@@ -44,7 +40,6 @@ setup_file() {
 @test "an srun's own option wins, off stops it" {
     run submit 'srun --apapi=rapl --apapi-interval=10ms sleep 0.5; srun --apapi=off sleep 0.5' -N2 \
         --apapi=rapl
-    echo "$output"
     [[ $status -eq 0 && $output == *'apapi: job '*'  2 nodes  2 steps  '* ]]
     job=$(job_id "$output")
     holds "$(job_records "$job" n2)" '.components[0].interval_s == 0.01'
@@ -62,7 +57,6 @@ setup_file() {
     run submit 'sleep 0.3' -N1 --apapi=rapl
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 ]]
     run submit 'sleep 0.3' -N2 --apapi=rapl
-    echo "$output"
     [[ $output == 'apapi: job '*'no record of n2'* ]]
     awk -v share="$(share "$output")" 'BEGIN { exit !(share > 0 && share <= 50) }'
 }
@@ -98,7 +92,6 @@ exit 5
 END
     chmod 755 "$script"
     run submit "$script" -N1 --apapi=rapl
-    echo "$output"
     [[ $status -eq 5 && $output == *'apapi: job '*'incomplete: step 7 on moon'* ]]
     run ! grep -r moon "$APAPI_ACCT_DIR"
     holds "$(last_record n1)" '.step == "batch" and .total.energy_j < 1e6'
@@ -136,7 +129,6 @@ END
 
 @test "the script ends before a background step: the table names the step" {
     run submit 'srun sh -c "touch ~/begun; exec sleep 1000" & until test -f ~/begun; do sleep 0.1; done' -N1 --apapi=rapl
-    echo "$output"
     [[ $status -eq 0 && $output == *'apapi: job '*'  1 node  1 step  '*'not in this table, still running: step '[0-9]*.0* ]]
     rm -f "$APAPI_CLUSTER_DIR/home/alice/begun"
     eventually nodes_idle
@@ -144,7 +136,6 @@ END
 
 @test "one table for three sruns of a script, unless somebody wants another one; --apapi-report=job everywhere" {
     run submit 'srun sleep 0.3; srun sleep 0.3; srun --apapi-interval=50ms true' -N2 --apapi=rapl
-    echo "$output"
     [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 && $output == 'apapi: job '*'  2 nodes  4 steps  '* ]]
     right_total "$output"
     run submit 'srun --apapi-report=all sleep 0.3; export SLURM_APAPI_REPORT=steps; srun sleep 0.3' -N1 --apapi=rapl
@@ -195,7 +186,6 @@ submit_two_components() { # CMD
 
 @test "a heterogeneous job: the records of all components count" {
     run submit_two_components 'srun sleep 1 : sleep 0.5; srun --het-group=1 sleep 0.5'
-    echo "$output"
     [[ $status -eq 0 && $output == *'apapi: job '*'  2 nodes  3 steps  '* && $output != *'no record'* ]]
     right_total "$output"
     job=$(job_id "$output")
@@ -214,14 +204,12 @@ submit_two_components() { # CMD
 
 @test "a heterogeneous job: a component without a record is missed by name" {
     run submit_two_components 'sleep 0.5'
-    echo "$output"
     [[ $output == *'apapi: job '*'  2 nodes  1 step  '*'no record of n2'* ]]
     eventually nodes_idle
 }
 
 @test "salloc: a heterogeneous job has one table" {
     run as_alice salloc --quiet -N1 --apapi=rapl : -N1 sh -c 'srun sleep 0.5 : sleep 0.5; srun sleep 0.5'
-    echo "$output"
     [[ $status -eq 0 && $(job_table "$output") == 'apapi: job '*'  2 nodes  2 steps  '*measured* ]]
     [[ $output != *'no record'* ]]
     right_total "$output"
@@ -230,7 +218,6 @@ submit_two_components() { # CMD
 
 @test "salloc: a table for each step and one for the job" {
     run as_alice salloc --quiet -N2 --apapi=rapl sh -c 'srun sleep 0.5; srun -N1 sleep 0.5; srun --apapi=off true; exit 3'
-    echo "$output"
     [[ $status -eq 3 && $(grep -c '^apapi: step' <<<"$output") -eq 2 ]]
     [[ $(job_table "$output") == 'apapi: job '*'  2 nodes  2 steps  '*measured* ]]
     right_total "$output"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Whole jobs where Slurm has an extern step on each node (PrologFlags=Contain).
 
-bats_require_minimum_version 1.5.0
 load job_common
 
 # An salloc takes three seconds then: only what needs it is here.
@@ -82,7 +81,6 @@ setup() {
 
 @test "two sruns in a job, beside the extern steps: nothing counts twice" {
     run submit 'srun sleep 0.5; srun sleep 0.5' -N2 --apapi=rapl
-    echo "$output"
     [[ $status -eq 0 && $output == 'apapi: job '*'  2 nodes  3 steps  '* ]]
     right_total "$output"
 }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The live page of a step: what it says, who may read it, how long it is there. docs/live-page.md says what is promised.
 
-bats_require_minimum_version 1.5.0
 load survive
 
 pages=/run/apapi
@@ -114,7 +113,6 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
 
 @test "a program reads its own energy around a part of its code" {
     run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl "$APAPI_CLUSTER_DIR/region"
-    echo "$output"
     [[ $status -eq 0 ]]
     # 200 W for 2 s at least; not more than the whole step, which is little longer
     step_j=$(last_record n1 | jq .domains.package.energy_j)
@@ -128,7 +126,6 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     echo "$output$stderr"
     [[ $status -eq 1 && $stderr == *'rapl is not measured: no permission to read '* ]]
     run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl "$APAPI_CLUSTER_DIR/measurer" figures 2 20
-    echo "$output"
     [[ $status -eq 0 && $output == *$'enabled 10000\nlist 1\n'* ]]
     step_j=$(last_record n1 | jq '.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE1").total')
     # 100 W for 2 s at least; not more than the whole step, which is little longer

@@ -5,7 +5,6 @@
 
 # bats file_tags=long
 
-bats_require_minimum_version 1.5.0
 load survive
 
 setup_file() {

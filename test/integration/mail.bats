@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi-mail: Slurm's mails, with the energy of the job that has ended.
 
-bats_require_minimum_version 1.5.0
 load common
 
 # A mailer that keeps each mail: arguments, one a line, then the text. MailProg says where apapi.conf is.

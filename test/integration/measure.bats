@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Measured steps: right numbers, one table, the program unchanged.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -103,7 +102,6 @@ setup_file() {
 
 @test "a batch job without srun: the batch step's table is in the job's output" {
     run submit 'echo begin; sleep 1; echo end' --apapi=rapl
-    echo "$output"
     [[ $status -eq 0 && $output == begin*end*'apapi: step '*'.batch'*package*total* ]]
     record=$(last_record n1)
     holds "$record" '.step == "batch" and .user == "alice"'
@@ -112,7 +110,6 @@ setup_file() {
 
 @test "a batch job with srun: a table for each step and one for the batch step" {
     run submit 'srun sleep 0.3; srun --apapi=off sleep 0.1; srun -N2 sleep 0.3' -N2 --apapi=rapl --apapi-report=all
-    echo "$output"
     [[ $status -eq 0 ]]
     [[ $(grep -c '^apapi: step' <<<"$output") -eq 3 ]]
     grep -qE '^apapi: step [0-9]+\.0 ' <<<"$output"
@@ -123,7 +120,6 @@ setup_file() {
 
 @test "salloc hands the option to its steps" {
     run as_alice salloc --quiet -N1 --apapi=rapl srun sleep 0.2
-    echo "$output"
     [[ $status -eq 0 && $output == *'apapi: step '*'.0 "sleep"'* ]]
 }
 
@@ -169,7 +165,6 @@ setup_file() {
 
 @test "two steps side by side have their own tables and records" {
     run submit 'srun -n1 --exact sleep 1 & srun -n1 --exact sleep 1 & wait' -N1 -n2 --apapi=rapl --apapi-report=all
-    echo "$output"
     [[ $(grep -cE '^apapi: step [0-9]+\.[01] ' <<<"$output") -eq 2 ]]
     records n1 | tail -n 3 | while read -r record; do right_energy "$record"; done
 }
@@ -244,10 +239,8 @@ leave_nothing() { # STEPS
 
 @test "a step that has a part of a node says so, and its job; one that has all of it does not" {
     run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
-    echo "$output"
     [[ $output == *"  1 of 8 cores; the energy is that of the whole node"* ]]
     run as_alice srun -N1 -w n1 -n8 --apapi=rapl sleep 0.3
-    echo "$output"
     [[ $output == *package* && $output != *" cores; "* ]]
     make_work
     alice_sh "sbatch_wait -N1 -w n1 -n2 -o out --apapi=rapl --wrap 'sleep 0.3'"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Nodes without a meter that could be read: the step runs, the table says why there is no number.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -13,7 +12,6 @@ setup_file() {
 
 @test "a component without hardware is told with the reason" {
     run --separate-stderr as_alice srun -N2 --apapi=rapl sh -c 'echo out; exit 3'
-    echo "$stderr"
     [[ $status -eq 3 && $output == $'out\nout' ]]
     [[ $stderr == *'rapl'*'not measured (the kernel has no'* ]]
     [[ $stderr != *' J'* ]]

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What users and sites may write, and what they are told when it is wrong.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -57,7 +56,6 @@ refused() { # OPTION SAYS
 
 @test "srun -Q is quiet, its report in a file is not" {
     run as_alice srun -Q -N1 --apapi=rapl sh -c 'echo out'
-    echo "$output"
     [[ $status -eq 0 && $output == out ]]
     report=$APAPI_CLUSTER_DIR/home/alice/report
     run as_alice srun --quiet -N1 --apapi=rapl --apapi-output="$report" true
@@ -76,14 +74,12 @@ refused() { # OPTION SAYS
 @test "a component of PAPI that has no route of its own is known" {
     # PAPI's own description of the machine: known, and of no use
     run as_alice srun --apapi=sysdetect true
-    echo "$output"
     [[ $status -eq 0 && $output == *'sysdetect: not measured ('* ]]
 }
 
 @test "a site's component that a node does not know costs the others nothing, and no user is told" {
     plugstack default=rapl:foo
     run as_alice srun -N1 sleep 0.2
-    echo "$output"
     [[ $status -eq 0 && $output == *package* && $output != *foo* ]]
 }
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Where the report goes, how it looks, and the trace.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -197,12 +196,10 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
 
 @test "a trace that cannot be written: one line, record and report are there" {
     run --separate-stderr alice_sh "srun -N1 -w n1 --apapi=rapl --apapi-trace=/etc/apapi-test sh -c 'echo out; sleep 0.2; exit 3'"
-    echo "$stderr"
     [[ $status -eq 3 && $output == out && $stderr == *package* ]]
     [[ $(grep -c '/etc/apapi-test: Permission denied' <<<"$stderr") -eq 1 ]]
     [[ ! -e /etc/apapi-test ]]
     run --separate-stderr alice_sh "srun -N1 -w n1 --apapi=rapl --apapi-trace=/dev/full sleep 0.3"
-    echo "$stderr"
     [[ $status -eq 0 && $stderr == *package* && $stderr == *'/dev/full: No space left on device'* ]]
 }
 

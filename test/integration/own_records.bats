@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # user_records: each user's own copies of the records of his steps.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One process reads the meters of a node, for all steps that run there.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Regions of the programs of a step: what its record says of them, whatever happens to program and sampler.
 
-bats_require_minimum_version 1.5.0
 load survive
 
 setup_file() {
@@ -167,6 +166,5 @@ END
         region("staging").time_s >= 1 and region("solve").time_s >= 2 and
         .foms == [{name: "cells", value: 480, unit: "cells", programs: 1}]'
     run -0 "$install/bin/apapi" regions --acct-dir "$APAPI_ACCT_DIR" "$(jq .job <<<"$record")"
-    echo "$output"
     [[ $output =~ solve\ +1\ .*staging\ +1\ .*"480 cells, " ]]
 }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs marked for PAPI as ranks of measured steps: each has its output, and nothing else of them changes.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

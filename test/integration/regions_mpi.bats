@@ -3,7 +3,6 @@
 # bats file_tags=long
 # Regions of the ranks of an MPI program (Open MPI) on two nodes.
 
-bats_require_minimum_version 1.5.0
 load common
 
 # Nodes have folders of their own for PMIx, as machines have.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a hostile user can make of it: nothing. docs/security.md says what is promised.
 
-bats_require_minimum_version 1.5.0
 load survive
 
 setup_file() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Steps side by side on a node: each is given its share of the node's energy.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -114,7 +113,6 @@ each_has_one_record() { # NAMES, a line each
     [[ $(records 'n?' | jq -s 'map(select(.share.reason)) | length') -le 6 ]]
     records 'n?' | jq -se 'map(select(.share.total)) | all(.share.total.energy_j <= 1.001 * .total.energy_j)'
     run -0 "$install/bin/apapi" audit --acct-dir "$APAPI_ACCT_DIR" --json
-    echo "$output"
     jq -e '.total.records >= 36 and ([.rows[], .total] | all((.closure_pct - 100 | fabs) <= 0.1 and .shares_j > 0))' <<<"$output"
 }
 

@@ -3,7 +3,6 @@
 # However a step, srun or slurmstepd ends, and whatever the tasks do: Slurm does what it would have done,
 # and the nodes keep their records.
 
-bats_require_minimum_version 1.5.0
 load survive
 
 # n3 has bob's step, which runs until slurmctld next looks at the time limits: every 30 s.

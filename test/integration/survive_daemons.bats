@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Slurm's daemons and the nodes fail or are restarted while steps are measured.
 
-bats_require_minimum_version 1.5.0
 load survive
 
 setup_file() {
@@ -43,7 +42,6 @@ state_of() { # JOB
     [[ $(records n1 | jq -s "[.[] | select(.job == $job) | .restarts] | index(77)") == null ]]
     [[ $(cluster on n1 cat /proc/sys/kernel/random/boot_id | tr -d -) == "$(records n1 | jq -r "select(.job == $job) | .boot" | sort -u)" ]]
     run -0 "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" -P -n --format=state,restarts,measured,elapsed
-    echo "$output"
     [[ $output == 'COMPLETED|1|'* ]]
     jq -Rne 'input | split("|") | (.[2] | tonumber) > 90 and (.[3] | tonumber) < 60' <<<"$output"
 }
@@ -77,13 +75,11 @@ state_of() { # JOB
     told() { [[ $(log_errors | grep -c 'apapi: ') -eq 2 ]]; }
     eventually told
     run log_errors
-    echo "$output"
     [[ $output == *"apapi: default = rpl: unknown component 'rpl': did you mean 'rapl'"* ]]
     [[ $output == *"apapi: no records can be written to acct_dir: $APAPI_CLUSTER_DIR/no/acct: the folder above it does not exist"* ]]
     clear_logs
     expected_errors='pmix'
     run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
-    echo "$output"
     [[ $status -eq 0 && $(tr -s ' \n' ' ' <<<"$output") == *"n1: not in the accounting files ($APAPI_CLUSTER_DIR/no/acct: the folder above it does not exist; the node tries again)"* ]]
     plugstack
 }

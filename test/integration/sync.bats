@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi sync: what jobs have used, in Slurm's own accounting.
 
-bats_require_minimum_version 1.5.0
 load common
 
 apapi() { cluster run "$install/bin/apapi" "$@"; }
@@ -112,7 +111,6 @@ draws_240_w() { # TEXT JOB
 
 @test "a dry run tells, and changes nothing" {
     run --separate-stderr sync_all --dry-run
-    echo "$output $stderr"
     [[ $status -eq 0 ]]
     [[ $output == *"job $COMPLETED: AdminComment {\"apapi\":{\"v\":1,"*"}} (not set: dry run)"* ]]
     [[ -z $(comment "$COMPLETED") ]]
@@ -123,7 +121,6 @@ draws_240_w() { # TEXT JOB
     status_of_all() { cluster run sacct -D -X -n -P -o jobidraw,state,exitcode,submit,start,end,nnodes; }
     before=$(status_of_all)
     run --separate-stderr sync_all
-    echo "$output $stderr"
     [[ $status -eq 0 && -z $output && -z $stderr ]]
     diff <(echo "$before") <(status_of_all)
     for job in "$COMPLETED" "$FAILED" "$CANCELLED" "$TIMEOUT"; do
@@ -211,7 +208,6 @@ draws_240_w() { # TEXT JOB
     changes() { database 'select count(*) from txn_table'; }
     count=$(changes)
     run --separate-stderr sync_all --since 1h -v
-    echo "$output"
     [[ $status -eq 0 && $output == *", 0 changed, 0 not ended, 0 unknown"* ]]
     [[ $(grep -c 'as it was' <<<"$output") -ge 13 ]]
     run --separate-stderr sync_all -v
@@ -238,7 +234,6 @@ draws_240_w() { # TEXT JOB
     in_slurmdbd() { [[ -n $(field "$job" state) ]]; }
     eventually in_slurmdbd
     run --separate-stderr sync_all -v
-    echo "$output"
     [[ $status -eq 0 && $output == *'1 not ended'* && -z $(comment "$job") ]]
     cluster run scancel "$job"
     eventually ended "$job"
@@ -258,7 +253,6 @@ draws_240_w() { # TEXT JOB
     job=$((job + 1))
     jq -c ".job = $job" <<<"$record" >"$folder/$(date -u +%F)/n1.jsonl"
     run --separate-stderr apapi sync --acct-dir "$folder"
-    echo "$output $stderr"
     [[ $status -eq 0 && -z $output ]]
     [[ $stderr == "apapi sync: slurmdbd does not know 1 job, tried again by the next run: $job" ]]
     plugstack
@@ -281,7 +275,6 @@ forge() { # JOB JQ-EXPRESSION
     eventually ended "$job"
     forge "$job" '.uid += 1'
     run --separate-stderr apapi sync --acct-dir "$folder" -v -j "$job"
-    echo "$output $stderr"
     [[ $status -eq 0 && $output == "1 jobs, 0 changed"* && -z $(comment "$job") ]]
     forge "$job" 'del(.uid)'
     apapi sync --acct-dir "$folder" -j "$job"
@@ -296,7 +289,6 @@ forge() { # JOB JQ-EXPRESSION
     forge "$job" 'if .step == "batch" then del(.cluster) else . end'
     [[ $(wc -l <"$folder"/*/n1.jsonl) -eq 2 ]]
     run --separate-stderr apapi sync --acct-dir "$folder" -v -j "$job"
-    echo "$output $stderr"
     [[ $status -eq 0 && $output == *"1 jobs, 0 changed"* && $(comment "$job") == "$whole" ]]
 }
 
@@ -311,7 +303,6 @@ forge() { # JOB JQ-EXPRESSION
     sync_all -j "$job" --field comment
     [[ $(field "$job" comment) == 'for the thesis {"apapi":'* ]]
     run --separate-stderr sync_all -j "$job" --field extra
-    echo "$stderr"
     if [[ $(cluster run sinfo -V) == *" 22.05"* ]]; then
         [[ $status -eq 2 && $stderr == *"--field extra needs Slurm 23.02 or later" ]]
     else
@@ -327,21 +318,18 @@ forge() { # JOB JQ-EXPRESSION
     torn=$(head -c 100 "$folder"/*/n1.jsonl)
     printf '%s\n{"apapi":2}\n' "$torn" | tee -a "$folder"/*/n1.jsonl
     run --separate-stderr apapi sync --acct-dir "$folder" -v -j "$job"
-    echo "$output $stderr"
     [[ $status -eq 0 && $stderr == *"n1.jsonl:"*": record: version 2, only 1 is known"* ]]
     [[ $(comment "$job") == '{"apapi":'* ]]
 }
 
 @test "an ordinary user is told that it is not for him" {
     run --separate-stderr as_alice "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR"
-    echo "$stderr"
     [[ $status -eq 1 && $stderr == *"Permission denied"*"the accounting files are root's: run it as root"* ]]
     home=$APAPI_CLUSTER_DIR/home/alice
     cp -r "$APAPI_ACCT_DIR" "$home/acct"
     chown -R --reference="$home" "$home/acct"
     cluster run sacctmgr -i modify job where jobid="$FAILED" set admincomment=
     run --separate-stderr as_alice "$install/bin/apapi" sync --acct-dir "$home/acct" --since 1h
-    echo "$stderr"
     [[ $status -eq 1 && $stderr == *"slurmdbd refuses: only root, SlurmUser and Slurm's operators"* ]]
     [[ -z $(comment "$FAILED") ]]
 }
@@ -351,7 +339,6 @@ forge() { # JOB JQ-EXPRESSION
     conf=$APAPI_CLUSTER_DIR/etc/own.conf
     echo "acct_dir = $APAPI_ACCT_DIR" >"$conf"
     run -0 --separate-stderr as_alice env APAPI_CONFIG="$conf" "$install/bin/apapi" report -P -n -j "$TWO_NODES" --format=jobid,nodes,energy,state
-    echo "$output $stderr"
     [[ -z $stderr && $output == "$TWO_NODES|2|"*'|COMPLETED' ]]
     energy=$(cut -d'|' -f3 <<<"$output")
     holds "$(comment "$TWO_NODES")" ".apapi.energy_j / $energy - 1 | fabs < 1e-8"
@@ -416,7 +403,6 @@ forge() { # JOB JQ-EXPRESSION
     eventually has_record
     cp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
     run --separate-stderr sync_all
-    echo "$stderr"
     [[ $status -eq 1 && $stderr == *"apapi sync: slurmdbd: no connection: "* ]]
     cmp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
     cluster run --user slurm env MYSQL_UNIX_PORT=/run/mysqld/mysqld.sock slurmdbd

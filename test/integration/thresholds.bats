@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # srun --apapi-overflow in a real Slurm: who gets signals, and whose rights commands have.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
@@ -178,11 +177,9 @@ eventually_gone() { # PID
     make_work
     run as_alice env -C "$work" srun -N1 -w n1 --apapi --apapi-overflow='total >= 20J : term' \
         sh -c 'trap "exit 0" TERM; while :; do sleep 0.05; done'
-    echo "$output"
     [[ $status -eq 0 && $output == *'SIGTERM: to '* && $output != *'SIGKILL: '* ]]
     run as_alice env -C "$work" srun -N1 -w n1 --apapi --apapi-overflow='total >= 20J : term' \
         sh -c 'trap "" TERM; while :; do sleep 0.05; done'
-    echo "$output"
     [[ $status -eq 137 && $output == *'SIGTERM: to '*'SIGKILL: to '* ]]
 }
 
@@ -206,11 +203,9 @@ END
     make_work
     run as_alice env -C "$work" SLURM_APAPI_OVERFLOW=$'total >= 1J : stamp\ndram >= 1J : stamp' \
         srun -N1 -w n1 --apapi sleep 0.5
-    echo "$output"
     [[ $status -eq 0 ]]
     holds "$(last_record n1)" '[.crossings[].threshold] | sort == ["dram >= 1J", "total >= 1J"]'
     run as_alice env -C "$work" SLURM_APAPI_OVERFLOW='total >= 1parsec' srun -N1 -w n1 --apapi sleep 0.1
-    echo "$output"
     [[ $status -eq 0 && $output == *'SLURM_APAPI_OVERFLOW is ignored'*'unknown unit'* ]]
 }
 
@@ -219,7 +214,6 @@ END
     for command in "srun hostname" "sbatch --wrap=hostname" "salloc hostname"; do
         # shellcheck disable=SC2086 # two words
         run as_alice ${command%% *} --apapi-overflow='total >=5parsecs' ${command#* }
-        echo "$output"
         [[ $status -ne 0 && $output == *"apapi: --apapi-overflow: unknown unit 'parsecs': J, kJ"* ]]
         [[ $output == *$'apapi:   total >=5parsecs\n'*'apapi:            ^'* ]]
     done
@@ -228,7 +222,6 @@ END
     run as_alice srun --apapi-overflow='foo:::X >= 5' true
     [[ $status -ne 0 && $output == *"unknown component 'foo'"* ]]
     run as_alice srun --apapi-overflow='rapl:::PACKAGE_ENERGY:PACKAGE0 > 60C' true
-    echo "$output"
     [[ $status -ne 0 && $output == *"this event is of energy: J, kJ"* && $output == *'> 60C'* ]]
     [[ $(cluster run squeue -h | wc -l) -eq 0 ]]
 }
@@ -236,14 +229,12 @@ END
 @test "an event that a node does not have is reported, and the step is measured" {
     run as_alice srun -N1 -w n1 --apapi --apapi-overflow='rapl:::NO_SUCH_EVENT >= 5J' --apapi-overflow='total >= 1J : stamp' \
         sh -c 'sleep 0.3; exit 4'
-    echo "$output"
     [[ $status -eq 4 && $output == *"apapi: --apapi-overflow on n1: this session measures no such event"*"('rapl:::NO_SUCH_EVENT >= 5J')"* ]]
     holds "$(last_record n1)" '.complete and .crossings[0].threshold == "total >= 1J"'
 }
 
 @test "each node has its own" {
     run as_alice srun -N2 --apapi --apapi-overflow='total >= 20J : stamp' sleep 0.5
-    echo "$output"
     [[ $status -eq 0 ]]
     holds "$(last_record n1)" '.crossings | length == 1'
     holds "$(last_record n2)" '.crossings | length == 1'

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apapi top: running steps of two users on nodes of 240 W each.
 
-bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {

@@ -4,7 +4,6 @@
 # config/recipes/container/Containerfile, as far as it goes without a registry of images: what it copies, runs and starts,
 # in a clean tree of the release that it names.
 
-bats_require_minimum_version 1.5.0
 load ../environment
 
 # What follows a word that stands once in the recipe.
@@ -35,9 +34,7 @@ teardown() { rm -rf --one-file-system "$trees"; }
         tar -C "$repository" --null -T - -c | tar -C "$root/apapi" -x
     read -ra environment <<<"$(instruction ENV)"
     run "$matrix" --dir "$trees" run bookworm env "${environment[@]}" sh -c "cd /apapi && $(instruction RUN)"
-    echo "$output"
     [[ $status -eq 0 ]]
     run "$matrix" --dir "$trees" run bookworm sh -c "cd /apapi && $(instruction CMD | jq -r 'join(" ")')"
-    echo "$output"
     [[ $status -eq 0 && $output == *$'\n  total '* && $output == *$'\ndemo: done; '* ]]
 }

@@ -4,7 +4,6 @@
 # shellcheck disable=SC2030,SC2031 # each test has its own environment
 # The recipes for sites, each read as its tool reads it; and the archive that they build from.
 
-bats_require_minimum_version 1.5.0
 load ../environment
 
 setup() {
