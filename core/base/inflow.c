@@ -12,31 +12,6 @@
 
 #include "base/shared_library.h"
 
-/** The compressed input and the space for the output. Both advance as they are used. */
-struct unpacking {
-    const char *in;
-    size_t in_size;
-    char *out;
-    size_t out_size;
-    bool at_end; /* result: the end of a compressed frame was reached */
-};
-
-/** A compression format. */
-struct unpack_format {
-    const char *suffix,
-        *missing; /* suffix of file names; error message if the library is missing */
-    unsigned char magic[4];
-    size_t magic_size;
-    void *(*create)(void);                                   /* NULL with errno ENOMEM, ENOTSUP */
-    int (*step)(void *decoder, struct unpacking *unpacking); /* 0; -1: damaged data */
-    void (*destroy)(void *decoder);
-};
-
-/** gzip and zstd; ends with a suffix of NULL. */
-extern const struct unpack_format unpack_formats[];
-
-/* --- unpack --------------------------------------------------------------------------------- */
-
 /* --- zlib ----------------------------------------------------------------------------------- */
 
 #define Z_OK 0
@@ -81,149 +56,15 @@ static void load_zlib(void)
     zlib_missing = shared_library_load("libz.so.1", symbols, &zlib, NULL);
 }
 
-static void *gzip_create(void)
-{
-    struct z_stream *stream;
-
-    pthread_once(&zlib_once, load_zlib);
-    if (zlib_missing) {
-        errno = ENOTSUP;
-        return NULL;
-    }
-    stream = calloc(1, sizeof *stream);
-    if (stream && zlib.init(stream, GZIP_ONLY, ZLIB_INTERFACE, (int)sizeof *stream) != Z_OK) {
-        free(stream);
-        stream = NULL;
-    }
-    errno = stream ? errno : ENOMEM;
-    return stream;
-}
-
-static unsigned limited(size_t size)
-{
-    return size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
-}
-
-static int gzip_step(void *decoder, struct unpacking *unpacking)
-{
-    struct z_stream *stream = decoder;
-    unsigned in = limited(unpacking->in_size), out = limited(unpacking->out_size);
-    int result;
-
-    stream->next_in = (const unsigned char *)unpacking->in;
-    stream->avail_in = in;
-    stream->next_out = (unsigned char *)unpacking->out;
-    stream->avail_out = out;
-    result = zlib.inflate(stream, Z_NO_FLUSH);
-    unpacking->in += in - stream->avail_in;
-    unpacking->in_size -= in - stream->avail_in;
-    unpacking->out += out - stream->avail_out;
-    unpacking->out_size -= out - stream->avail_out;
-    unpacking->at_end = result == Z_STREAM_END;
-    if (unpacking->at_end) {
-        return zlib.reset(stream) == Z_OK ? 0 : -1; /* another member may follow */
-    }
-    return result == Z_OK || result == Z_BUF_ERROR ? 0 : -1;
-}
-
-static void gzip_destroy(void *decoder)
-{
-    zlib.end(decoder);
-    free(decoder);
-}
-
-/* --- libzstd -------------------------------------------------------------------------------- */
-
-struct zstd_in {
-    const void *from;
-    size_t size, at;
-};
-
-struct zstd_out {
-    void *to;
-    size_t size, at;
-};
-
-static struct {
-    void *(*create)(void);
-    size_t (*decompress)(void *decoder, struct zstd_out *out, struct zstd_in *in);
-    unsigned (*is_error)(size_t code);
-    size_t (*destroy)(void *decoder);
-} zstd;
-
-static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
-static int zstd_missing;
-
-static void load_zstd(void)
-{
-    static const struct library_symbol symbols[] = {
-        LIBRARY_SYMBOL("ZSTD_createDStream", zstd, create),
-        LIBRARY_SYMBOL("ZSTD_decompressStream", zstd, decompress),
-        LIBRARY_SYMBOL("ZSTD_isError", zstd, is_error),
-        LIBRARY_SYMBOL("ZSTD_freeDStream", zstd, destroy),
-        {NULL, 0}};
-
-    zstd_missing = shared_library_load("libzstd.so.1", symbols, &zstd, NULL);
-}
-
-static void *zstd_create(void)
-{
-    void *decoder;
-
-    pthread_once(&zstd_once, load_zstd);
-    if (zstd_missing) {
-        errno = ENOTSUP;
-        return NULL;
-    }
-    decoder = zstd.create();
-    errno = decoder ? errno : ENOMEM;
-    return decoder;
-}
-
-static int zstd_step(void *decoder, struct unpacking *unpacking)
-{
-    struct zstd_in in = {unpacking->in, unpacking->in_size, 0};
-    struct zstd_out out = {unpacking->out, unpacking->out_size, 0};
-    size_t left = zstd.decompress(decoder, &out, &in);
-
-    unpacking->in += in.at;
-    unpacking->in_size -= in.at;
-    unpacking->out += out.at;
-    unpacking->out_size -= out.at;
-    unpacking->at_end = left == 0;
-    return zstd.is_error(left) ? -1 : 0;
-}
-
-static void zstd_destroy(void *decoder)
-{
-    zstd.destroy(decoder);
-}
-
-const struct unpack_format unpack_formats[] = {
-    {".gz",
-     "it is compressed, and libz.so.1 is not installed",
-     {0x1f, 0x8b},
-     2,
-     gzip_create,
-     gzip_step,
-     gzip_destroy},
-    {".zst",
-     "it is compressed, and libzstd.so.1 is not installed",
-     {0x28, 0xb5, 0x2f, 0xfd},
-     4,
-     zstd_create,
-     zstd_step,
-     zstd_destroy},
-    {NULL, NULL, {0}, 0, NULL, NULL, NULL}};
-
 /* --- inflow --------------------------------------------------------------------------------- */
 
 #define CHUNK_SIZE ((size_t)65536)
+#define GZIP_MAGIC "\x1f\x8b"
+#define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
 
 struct unpacker {
-    const struct unpack_format *format;
-    void *decoder;
-    bool at_end; /* of one compressed frame */
+    struct z_stream stream;
+    bool at_end; /* of a member: another one may follow */
 };
 
 /* @return 0; -1 */
@@ -240,17 +81,6 @@ static int read_chunk(struct inflow *inflow)
     return 0;
 }
 
-static const struct unpack_format *find_format(const struct inflow *inflow)
-{
-    for (const struct unpack_format *format = unpack_formats; format->suffix; format++) {
-        if (inflow->end >= format->magic_size &&
-            memcmp(inflow->chunk, format->magic, format->magic_size) == 0) {
-            return format;
-        }
-    }
-    return NULL;
-}
-
 static int inflow_fail(struct inflow *inflow, int code, const char *problem)
 {
     inflow->problem = problem;
@@ -258,20 +88,20 @@ static int inflow_fail(struct inflow *inflow, int code, const char *problem)
     return -1;
 }
 
-static int start_unpacker(struct inflow *inflow, const struct unpack_format *format)
+static int start_unpacker(struct inflow *inflow)
 {
-    struct unpacker *unpacker = calloc(1, sizeof *unpacker);
+    struct unpacker *unpacker;
 
-    if (!unpacker) {
-        return -1;
+    pthread_once(&zlib_once, load_zlib);
+    if (zlib_missing) {
+        return inflow_fail(inflow, ENOTSUP, "it is compressed, and libz.so.1 is not installed");
     }
-    unpacker->format = format;
-    unpacker->decoder = format->create();
-    if (!unpacker->decoder) {
-        int code = errno;
-
+    unpacker = calloc(1, sizeof *unpacker);
+    if (!unpacker || zlib.init(&unpacker->stream, GZIP_ONLY, ZLIB_INTERFACE,
+                               (int)sizeof unpacker->stream) != Z_OK) {
         free(unpacker);
-        return inflow_fail(inflow, code, format->missing);
+        errno = ENOMEM;
+        return -1;
     }
     inflow->unpacker = unpacker;
     return 0;
@@ -279,8 +109,6 @@ static int start_unpacker(struct inflow *inflow, const struct unpack_format *for
 
 int inflow_begin(struct inflow *inflow, int fd, bool look)
 {
-    const struct unpack_format *format;
-
     inflow_end(inflow);
     inflow->fd = fd;
     if (!look) {
@@ -290,8 +118,11 @@ int inflow_begin(struct inflow *inflow, int fd, bool look)
     if (!inflow->chunk || read_chunk(inflow)) {
         return -1;
     }
-    format = find_format(inflow);
-    return format ? start_unpacker(inflow, format) : 0;
+    if (inflow->end >= 4 && memcmp(inflow->chunk, ZSTD_MAGIC, 4) == 0) {
+        return inflow_fail(inflow, ENOTSUP, "it is compressed with zstd, and only gzip is read");
+    }
+    return inflow->end >= 2 && memcmp(inflow->chunk, GZIP_MAGIC, 2) == 0 ? start_unpacker(inflow)
+                                                                         : 0;
 }
 
 static ssize_t hand_out(struct inflow *inflow, void *buffer, size_t size)
@@ -308,19 +139,27 @@ static ssize_t hand_out(struct inflow *inflow, void *buffer, size_t size)
 static ssize_t unpack_chunk(struct inflow *inflow, void *buffer, size_t size)
 {
     struct unpacker *unpacker = inflow->unpacker;
-    struct unpacking unpacking = {.in = inflow->chunk + inflow->begin,
-                                  .in_size = inflow->end - inflow->begin,
-                                  .out = buffer,
-                                  .out_size = size};
+    struct z_stream *stream = &unpacker->stream;
+    unsigned in = (unsigned)(inflow->end - inflow->begin);
+    unsigned out = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
+    int result;
 
-    if (unpacker->format->step(unpacker->decoder, &unpacking)) {
+    stream->next_in = (const unsigned char *)inflow->chunk + inflow->begin;
+    stream->avail_in = in;
+    stream->next_out = buffer;
+    stream->avail_out = out;
+    result = zlib.inflate(stream, Z_NO_FLUSH);
+    if (result == Z_STREAM_END) {
+        result = zlib.reset(stream);
+        unpacker->at_end = true;
+    } else if (stream->avail_in < in || stream->avail_out < out) {
+        unpacker->at_end = false;
+    }
+    if (result != Z_OK && result != Z_BUF_ERROR) {
         return inflow_fail(inflow, EBADMSG, "it is compressed, and damaged");
     }
-    if (unpacking.in_size < inflow->end - inflow->begin || unpacking.out_size < size) {
-        unpacker->at_end = unpacking.at_end;
-    }
-    inflow->begin = inflow->end - unpacking.in_size;
-    return (ssize_t)(size - unpacking.out_size);
+    inflow->begin = inflow->end - stream->avail_in;
+    return (ssize_t)(out - stream->avail_out);
 }
 
 static ssize_t unpack(struct inflow *inflow, void *buffer, size_t size)
@@ -359,7 +198,7 @@ ssize_t inflow_read(struct inflow *inflow, void *buffer, size_t size)
 void inflow_end(struct inflow *inflow)
 {
     if (inflow->unpacker) {
-        inflow->unpacker->format->destroy(inflow->unpacker->decoder);
+        zlib.end(&inflow->unpacker->stream);
         free(inflow->unpacker);
     }
     free(inflow->chunk);
@@ -370,10 +209,5 @@ bool inflow_is_packed(const char *name)
 {
     const char *dot = strrchr(name, '.');
 
-    for (const struct unpack_format *format = unpack_formats; dot && format->suffix; format++) {
-        if (strcmp(dot, format->suffix) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return dot && strcmp(dot, ".gz") == 0;
 }

@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * Bytes of a file or a pipe. Data compressed with gzip or zstd are decompressed. The libraries for
- * that are loaded when needed.
+ * Bytes of a file or a pipe. Data compressed with gzip are decompressed. zlib is loaded when
+ * needed.
  */
 
 struct unpacker;
@@ -25,7 +25,8 @@ struct inflow {
 /**
  * Begin to read `fd` at its current position.
  * @param look  detect compression: `fd` is at the beginning of the file
- * @return 0; -1 with errno ENOMEM, ENOTSUP (a library is missing), that of read(2).
+ * @return 0; -1 with errno ENOMEM, ENOTSUP (zlib is missing, or another compression), that of
+ * read(2).
  */
 int inflow_begin(struct inflow *inflow, int fd, bool look);
 
@@ -35,7 +36,7 @@ ssize_t inflow_read(struct inflow *inflow, void *buffer, size_t size);
 /** Free what it owns. */
 void inflow_end(struct inflow *inflow);
 
-/** @return whether a file name has the suffix of a compressed file: ".gz", ".zst". */
+/** @return whether a file name has the suffix of a compressed file: ".gz". */
 bool inflow_is_packed(const char *name);
 
 #endif

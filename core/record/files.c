@@ -119,8 +119,7 @@ static void walk_refuse_form(const struct walk *walk, const char *path)
 {
     char reason[80];
 
-    snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz or .zst",
-             walk->suffix);
+    snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz", walk->suffix);
     walk_leave_out(walk, path, reason);
 }
 

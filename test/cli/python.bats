@@ -33,10 +33,10 @@ for r in apapi.records('$acct'): print(r.job, r.node, r.energy_j, r.user, r.star
     [[ $(sort <<<"$output") == "7 n1 5000.0 anna 2026-11-20T10:00:00+00:00 100.0
 7 n2 7000.0 anna 2026-11-20T10:00:00+00:00 100.0
 8 n1 3000.0 ben 2026-11-20T10:03:20+00:00 100.0" ]]
-    zstd -q "$acct"/*/n1.jsonl -o n1.jsonl.zst
+    gzip -c "$acct"/*/n1.jsonl >n1.jsonl.gz
     run -0 python "
 with open('$(echo "$acct"/*/n1.jsonl)') as file:
-    print(sum(1 for _ in apapi.records('n1.jsonl.zst')), sum(1 for _ in apapi.records('$acct/*/n*')),
+    print(sum(1 for _ in apapi.records('n1.jsonl.gz')), sum(1 for _ in apapi.records('$acct/*/n*')),
       sum(1 for _ in apapi.records('$acct', job=7)), sum(1 for _ in apapi.records('$acct', user='ben')),
       sum(1 for _ in apapi.records(file)))
 print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))), sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 21))))"
@@ -50,11 +50,13 @@ print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))),
     echo "acct_dir = $acct" >"$APAPI_CONFIG"
     run -0 python "print([r.job for r in apapi.records()])"
     [[ $output == '[7]' ]]
-    ln -s "$(command -v gzip)" "$acct/n2.jsonl.zst"
-    for call in 'apapi.records()|apapi' 'apapi.plot(7)|apapi' "list(apapi.records('$acct'))|zstd"; do
+    for call in 'apapi.records()|apapi' 'apapi.plot(7)|apapi'; do
         PATH=$BATS_TEST_TMPDIR run -1 python "${call%|*}"
         [[ ${lines[-1]} == "FileNotFoundError: the program '${call#*|}' is not in PATH" ]]
     done
+    touch "$acct/n2.jsonl.zst" # not passed over
+    run -1 python "list(apapi.records('$acct'))"
+    [[ ${lines[-1]} == "OSError: $acct/n2.jsonl.zst: compressed with zstd, and only gzip is read" ]]
 }
 
 @test "what is not known is None, and what is no record is counted" {

@@ -15,7 +15,6 @@ import dataclasses
 import datetime
 import glob
 import gzip
-import io
 import json
 import os
 import subprocess
@@ -250,10 +249,7 @@ def _open(path: str) -> Union[IO[bytes], gzip.GzipFile]:
     if path.endswith(".gz"):
         return gzip.open(path, "rb")
     if path.endswith(".zst"):
-        ran = run_program("zstd", "-dcq", "--", path)  # Python has no module for it
-        if ran.returncode:
-            raise OSError(f"{path}: {ran.stderr.decode(errors='replace').strip()}")
-        return io.BytesIO(ran.stdout)
+        raise OSError(f"{path}: compressed with zstd, and only gzip is read")
     return open(path, "rb")
 
 
@@ -296,7 +292,7 @@ def records(source: Optional[Source] = None, *, job: Optional[int] = None, user:
             since: Optional[datetime.date] = None) -> Records:
     """Read records.
 
-    source: a file (also .gz, .zst), a pattern of files, an accounting folder, or an open file; None: the site's
+    source: a file (also .gz), a pattern of files, an accounting folder, or an open file; None: the site's
     accounting folder, which only root can read.
     job, user: only these. since: of a folder, only records that ended on this day (UTC) or later.
     """

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /*
- * Read records: from an accounting folder, files and pipes, also compressed with gzip or zstd; one
+ * Read records: from an accounting folder, files and pipes, also compressed with gzip; one
  * record in each line, arrays of records, and merged records. Whatever is not a record is skipped,
  * counted and reported, and does not end the reading: a torn last line, other data, a record of a
  * later version. Memory is bounded for any input.
@@ -95,7 +95,7 @@ APAPI_API struct apapi_scan *apapi_scan_create(const struct apapi_scan_filter *f
 APAPI_API void apapi_scan_destroy(struct apapi_scan *scan);
 
 /**
- * Read an accounting folder: <dir>/<YYYY-MM-DD>/<node>.jsonl, also .jsonl.gz and .jsonl.zst, in the
+ * Read an accounting folder: <dir>/<YYYY-MM-DD>/<node>.jsonl, also .jsonl.gz, in the
  * order of days and nodes. Days and nodes that the filter excludes are not opened. Symbolic links
  * below `dir` are not followed. A file that cannot be read is reported, counted and left out.
  * @return 0; -1 with errno of opening `dir`, or of the sink, which leaves `err` empty
