@@ -21,127 +21,6 @@
 #define DAY_NS (NS_PER_S * 24 * 3600)
 #define CLOSE_S 2
 
-#define IDLE_MAGIC "APAPIID1"
-
-struct idle_file {
-    char magic[8];
-    uint64_t size;
-    struct idle_power powers[APAPI_DOMAINS + 1];
-};
-
-static void idle_evaluate(struct node_idle *idle)
-{
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        idle->idle_w[d] = idle_power_w(&idle->powers[d]);
-    }
-    idle->cores = idle_power_w(&idle->powers[APAPI_DOMAINS]);
-    idle->cores = isnan(idle->cores) ? 0 : idle->cores;
-}
-
-static int idle_path(char path[PATH_MAX], const char *spool_dir, const char *node)
-{
-    return folder_check_name(node) || !*spool_dir ||
-                   snprintf(path, PATH_MAX, "%s/%s.idle", spool_dir, node) >= PATH_MAX
-               ? -1
-               : 0;
-}
-
-static bool idle_is_sound(const struct idle_power *power)
-{
-    double sum_s = 0;
-
-    for (int i = 0; i < IDLE_BINS; i++) {
-        if (!(power->bins[i].seconds >= 0) || !(power->bins[i].energy_j >= 0) ||
-            !isfinite(power->bins[i].energy_j)) {
-            return false;
-        }
-        sum_s += power->bins[i].seconds;
-    }
-    return isfinite(power->sum_s) && fabs(sum_s - power->sum_s) <= 1 + 0.01 * sum_s;
-}
-
-void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node)
-{
-    char path[PATH_MAX];
-    struct idle_file *file = malloc(sizeof *file);
-    FILE *stream = file && idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
-
-    memset(idle, 0, sizeof *idle);
-    node_idle_interrupt(idle);
-    if (stream && fread(file, sizeof *file, 1, stream) == 1 &&
-        memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0 && file->size == sizeof *file) {
-        for (int i = 0; i <= APAPI_DOMAINS; i++) {
-            if (idle_is_sound(&file->powers[i])) {
-                idle->powers[i] = file->powers[i];
-            }
-        }
-    }
-    if (stream) {
-        fclose(stream);
-    }
-    free(file);
-    idle_evaluate(idle);
-}
-
-/* 0; -1 with errno. May wait for the disk. */
-static int idle_save(const struct node_idle *idle, const char *spool_dir, const char *node,
-                     struct apapi_error *err)
-{
-    char path[PATH_MAX];
-    struct idle_file *file;
-    int result;
-
-    if (idle_path(path, spool_dir, node)) {
-        return apapi_fail(err, EINVAL, "idle power: no place for it in spool_dir");
-    }
-    file = calloc(1, sizeof *file);
-    if (!file) {
-        return apapi_fail(err, ENOMEM, "idle power: out of memory");
-    }
-    memcpy(file->magic, IDLE_MAGIC, sizeof file->magic);
-    file->size = sizeof *file;
-    memcpy(file->powers, idle->powers, sizeof file->powers);
-    result = replace_file(path, 0600, (const char *)file, sizeof *file, err);
-    free(file);
-    return result;
-}
-
-/* A slow meter moves in some intervals only: its energy is that of all since the last one. */
-void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
-                   double seconds)
-{
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        double *since_s = &idle->since_s[d];
-
-        *since_s += seconds;
-        if (energy_j[d] > 0) {
-            idle_add(&idle->powers[d], energy_j[d] / *since_s, *since_s);
-            *since_s = 0;
-        }
-    }
-    idle_add(&idle->powers[APAPI_DOMAINS], cpu_s / seconds, seconds);
-    idle_evaluate(idle);
-}
-
-void node_idle_interrupt(struct node_idle *idle)
-{
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        idle->since_s[d] = NAN;
-    }
-}
-
-double node_idle_w(const struct node_idle *idle)
-{
-    double sum_w = NAN;
-
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (apapi_domain_adds_up(d) && !isnan(idle->idle_w[d])) {
-            sum_w = (isnan(sum_w) ? 0 : sum_w) + idle->idle_w[d];
-        }
-    }
-    return sum_w;
-}
-
 static void hour_sum_add(struct hour_sum *sum, const struct hour_sum *more)
 {
     if (isnan(sum->energy_j)) {
@@ -291,7 +170,7 @@ static void *hours_write(void *context)
          (job->last && hours_write_day(job, &err)))) {
         job->problem = err;
     }
-    if (idle_save(&job->idle, job->spool_dir, job->node, &err)) {
+    if (node_idle_save(&job->idle, job->spool_dir, job->node, &err)) {
         job->problem = err;
     }
     return NULL;
@@ -356,7 +235,7 @@ void hours_open(struct hours *hours, const struct node_shares_settings *settings
     struct stat status;
 
     *hours = (struct hours){.settings = settings, .method = method};
-    if (idle_path(path, settings->config->spool_dir, settings->node) == 0 &&
+    if (node_idle_path(path, settings->config->spool_dir, settings->node) == 0 &&
         stat(path, &status) == 0) { /* idle power was saved with the last line */
         hours->before_ns = status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec;
     }

@@ -2,7 +2,7 @@
 #ifndef NODE_HOURS_H
 #define NODE_HOURS_H
 #include "config/settings.h"
-#include "measure/share.h"
+#include "node/idle.h"
 #include "node/meters.h"
 #include "record/hour.h"
 
@@ -14,27 +14,6 @@ struct node_shares_settings {
     void (*say)(int priority, const char *format, ...) /* to the system's log */
         __attribute__((format(printf, 2, 3)));
 };
-
-/** Idle power: what a node draws while no step runs. <spool_dir>/<node>.idle keeps it. */
-struct node_idle {
-    struct idle_power powers[APAPI_DOMAINS + 1]; /* the last one: cores at work */
-    double since_s[APAPI_DOMAINS]; /* the meter moved, without a step [s]; NaN: a step has run */
-    double idle_w[APAPI_DOMAINS];  /* NaN: not known */
-    double cores;                  /* at work; 0: not known */
-};
-
-/** Read what was saved; nothing is known if that cannot be read. */
-void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node);
-
-/** An interval in which no step ran. @param cpu_s  of all processes [s]; NaN: not known */
-void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
-                   double seconds);
-
-/** An interval in which steps ran. */
-void node_idle_interrupt(struct node_idle *idle);
-
-/** @return idle power of the domains that add up [W]; NaN: of none it is known. */
-double node_idle_w(const struct node_idle *idle);
 
 /**
  * The node's own record: a line for each hour in <acct_dir>/<day>/<node>.hours. A sampler that

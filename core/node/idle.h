@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NODE_IDLE_H
+#define NODE_IDLE_H
+#include <limits.h>
+
+#include "apapi/error.h"
+#include "measure/share.h"
+
+/** Idle power: what a node draws while no step runs. <spool_dir>/<node>.idle keeps it. */
+struct node_idle {
+    struct idle_power powers[APAPI_DOMAINS + 1]; /* the last one: cores at work */
+    double since_s[APAPI_DOMAINS]; /* the meter moved, without a step [s]; NaN: a step has run */
+    double idle_w[APAPI_DOMAINS];  /* NaN: not known */
+    double cores;                  /* at work; 0: not known */
+};
+
+/** Where it is saved. @return 0; -1: nowhere. */
+int node_idle_path(char path[PATH_MAX], const char *spool_dir, const char *node);
+
+/** Read what was saved; nothing is known if that cannot be read. */
+void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node);
+
+/** May wait for the disk. @return 0; -1 with errno. */
+int node_idle_save(const struct node_idle *idle, const char *spool_dir, const char *node,
+                   struct apapi_error *err);
+
+/** An interval in which no step ran. @param cpu_s  of all processes [s]; NaN: not known */
+void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
+                   double seconds);
+
+/** An interval in which steps ran. */
+void node_idle_interrupt(struct node_idle *idle);
+
+/** @return idle power of the domains that add up [W]; NaN: of none it is known. */
+double node_idle_w(const struct node_idle *idle);
+
+#endif
