@@ -141,13 +141,41 @@ static double share_give(const struct share_work *work, const struct share_divis
     return given_j;
 }
 
+static double share_span_s(const struct share_interval *interval, int domain)
+{
+    return interval->span_s[domain] > 0 ? interval->span_s[domain] : interval->seconds;
+}
+
+/* Idle energy is divided as if it were dynamic, and may have to be taken back. */
+static void share_leave_open(const struct share_work *work, int domain)
+{
+    const struct share_division *dynamic = &work->dynamic, *cores = &work->cores;
+    double span_s = share_span_s(work->interval, domain);
+
+    for (size_t i = 0; i < work->count && dynamic->whole > 0; i++) {
+        struct share_step *step = &work->steps[i];
+        double part = share_weight(dynamic->weight, step) / dynamic->whole;
+
+        if (work->rule->idle == SHARE_IDLE_CORES && cores->whole > 0) {
+            part -= share_weight(cores->weight, step) / cores->whole;
+        }
+        step->open_s[domain] += part * span_s;
+        if (apapi_domain_adds_up(domain)) {
+            step->inner_open_j += part * work->interval->energy_j[domain];
+        }
+    }
+}
+
 static struct share_split share_processors(const struct share_work *work, int domain)
 {
     const struct share_interval *interval = work->interval;
     double energy_j = interval->energy_j[domain], idle_w = interval->idle_w[domain];
-    double idle_j = isnan(idle_w) ? 0 : fmin(energy_j, idle_w * interval->seconds);
+    double idle_j = isnan(idle_w) ? 0 : fmin(energy_j, idle_w * share_span_s(interval, domain));
     double shared_j = 0, given_j;
 
+    if (isnan(idle_w)) {
+        share_leave_open(work, domain);
+    }
     if (work->rule->idle == SHARE_IDLE_CORES) {
         shared_j = share_give(work, &work->cores, domain, idle_j, true);
     }
@@ -222,6 +250,8 @@ static struct share_split share_around(const struct share_work *work, int domain
         struct share_step *step = &work->steps[i];
 
         share_give_step(step, domain, step->inner_j * scale, step->inner_idle_j * scale);
+        step->open_s[domain] +=
+            step->inner_open_j / work->inner_j * share_span_s(work->interval, domain);
         split.steps_j += step->inner_j * scale;
     }
     return split;
@@ -264,7 +294,7 @@ void share_divide(const struct share_rule *rule, const struct share_interval *in
     work.dynamic = share_by_method(&work);
     work.cores = share_by_cores(&work);
     for (size_t i = 0; i < count; i++) {
-        steps[i].inner_j = steps[i].inner_idle_j = 0;
+        steps[i].inner_j = steps[i].inner_idle_j = steps[i].inner_open_j = 0;
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         double energy_j = interval->energy_j[d];

@@ -34,7 +34,10 @@ struct share_step {
                                        GPU, or not known. NULL: whole ones */
     double energy_j[APAPI_DOMAINS]; /* given to it in all intervals [J] */
     double idle_j[APAPI_DOMAINS];   /* of this, idle energy [J] */
+    double open_s[APAPI_DOMAINS];   /* idle power was not known: energy_j has this time too much of
+                                       it [s] */
     double inner_j, inner_idle_j;   /* in this interval, in the domains that add up [J]; results */
+    double inner_open_j; /* in this interval: energy of these domains times the part that is open */
 };
 
 /** The node in an interval. */
@@ -43,6 +46,7 @@ struct share_interval {
     double energy_j[APAPI_DOMAINS]; /* [J]; NaN: not known */
     double gpu_j[SHARE_GPUS_MAX];   /* of each GPU, in energy_j[APAPI_DOMAIN_GPU] [J]; NaN */
     const uint8_t *gpu_slices;      /* that each GPU has; 0: not known. NULL: none has slices */
+    double span_s[APAPI_DOMAINS];   /* in which energy_j was used, by a slow meter; 0: `seconds` */
     double idle_w[APAPI_DOMAINS];   /* while no step runs [W]; NaN: not known, all is dynamic */
     double cpu_s; /* CPU time of all processes, without what they use while no step runs, as that is
                      in the idle power [s]; NaN: not known */

@@ -56,6 +56,9 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
     FILE *stream = file && node_idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
 
     memset(idle, 0, sizeof *idle);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        idle->least_w[d] = NAN;
+    }
     node_idle_interrupt(idle);
     if (stream && fread(file, sizeof *file, 1, stream) == 1 &&
         memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0 && file->size == sizeof *file) {
@@ -109,6 +112,18 @@ void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS],
     }
     idle_add(&idle->powers[APAPI_DOMAINS], cpu_s / seconds, seconds);
     idle_evaluate(idle);
+}
+
+void node_idle_bound(struct node_idle *idle, int domain, double energy_j, double seconds)
+{
+    struct idle_window *window = &idle->windows[domain];
+
+    window->energy_j += energy_j;
+    window->seconds += seconds;
+    if (window->seconds >= LEAST_S) {
+        idle->least_w[domain] = fmin(idle->least_w[domain], window->energy_j / window->seconds);
+        *window = (struct idle_window){0, 0};
+    }
 }
 
 void node_idle_interrupt(struct node_idle *idle)

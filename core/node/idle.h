@@ -6,12 +6,18 @@
 #include "apapi/error.h"
 #include "measure/share.h"
 
+#define LEAST_S 10 /* so long a mean does not depend on when a meter moves */
+
 /** Idle power: what a node draws while no step runs. <spool_dir>/<node>.idle keeps it. */
 struct node_idle {
     struct idle_power powers[APAPI_DOMAINS + 1]; /* the last one: cores at work */
     double since_s[APAPI_DOMAINS]; /* the meter moved, without a step [s]; NaN: a step has run */
     double idle_w[APAPI_DOMAINS];  /* NaN: not known */
     double cores;                  /* at work; 0: not known */
+    double least_w[APAPI_DOMAINS]; /* drawn in LEAST_S, with or without steps; NaN: not known */
+    struct idle_window {
+        double energy_j, seconds;
+    } windows[APAPI_DOMAINS]; /* since then */
 };
 
 /** Where it is saved. @return 0; -1: nowhere. */
@@ -27,6 +33,9 @@ int node_idle_save(const struct node_idle *idle, const char *spool_dir, const ch
 /** An interval in which no step ran. @param cpu_s  of all processes [s]; NaN: not known */
 void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
                    double seconds);
+
+/** The power of any interval: idle power is not above the least of it. */
+void node_idle_bound(struct node_idle *idle, int domain, double energy_j, double seconds);
 
 /** An interval in which steps ran. */
 void node_idle_interrupt(struct node_idle *idle);

@@ -33,6 +33,7 @@ void share_page_init(struct share_page *page)
     page->head.size = sizeof *page;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         page->head.idle_w[d] = page->head.energy_j[d] = page->head.rate[d] = NAN;
+        page->head.least_w[d] = NAN;
     }
 }
 

@@ -15,7 +15,7 @@
  */
 
 #define SHARE_PAGE_MAGIC "APAPISHR"
-#define SHARE_PAGE_VERSION 4
+#define SHARE_PAGE_VERSION 5
 #define SHARE_PAGE_ROWS 256 /* most steps at the same time; others are unattributed */
 #define SHARE_PAGE_STEP 32
 #define SHARE_PAGE_FRESH_NS UINT64_C(100000000) /* it is not divided sooner again */
@@ -44,6 +44,8 @@ struct share_row {
     double energy_j[APAPI_DOMAINS], idle_j[APAPI_DOMAINS]; /* given to it; the latter is part of
                                                               the former */
     double power_w[APAPI_DOMAINS];                         /* given to it in the last interval */
+    double open_s[APAPI_DOMAINS]; /* energy_j has so much time of idle power too much, as that was
+                                     not known [s] */
 };
 
 /** Method, times and rates of the figures. */
@@ -58,6 +60,7 @@ struct share_head {
     uint8_t gpu_slices[NODE_GPUS];  /* that each GPU has; 0: not known */
     double rate[APAPI_DOMAINS];     /* dynamic energy for each unit of the method's weight [J] */
     double idle_w[APAPI_DOMAINS];   /* idle power of the node */
+    double least_w[APAPI_DOMAINS];  /* the least power that it has drawn */
     double energy_j[APAPI_DOMAINS]; /* of domains that this node measures; others NaN */
 };
 

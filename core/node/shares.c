@@ -341,10 +341,13 @@ static void shares_describe(struct node_shares *shares, struct share_interval *i
         node_idle_add(&shares->idle, reading->energy_j, cpu_s, seconds);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        /* A slow meter's energy is that of several intervals, and so is its idle part. */
         shares->since_s[d] += seconds;
-        interval->idle_w[d] = shares->idle.idle_w[d] * (shares->since_s[d] / seconds);
+        interval->span_s[d] = shares->since_s[d];
+        interval->idle_w[d] = shares->idle.idle_w[d];
         if (reading->energy_j[d] > 0) {
+            if (!reading->unseen) {
+                node_idle_bound(&shares->idle, d, reading->energy_j[d], shares->since_s[d]);
+            }
             shares->since_s[d] = 0;
         }
     }
@@ -366,6 +369,7 @@ static void shares_show(struct node_shares *shares, const struct share_interval 
         for (int d = 0; d < APAPI_DOMAINS; d++) {
             row->energy_j[d] += step->energy_j[d];
             row->idle_j[d] += step->idle_j[d];
+            row->open_s[d] += step->open_s[d];
             row->power_w[d] = step->energy_j[d] / interval->seconds;
             if (weight > 0) { /* the same for all steps, so any of them shows it */
                 head->rate[d] = (step->energy_j[d] - step->idle_j[d]) / weight;
@@ -381,6 +385,7 @@ static void shares_show(struct node_shares *shares, const struct share_interval 
     }
     head->interval_ns = reading->end_ns - reading->begin_ns;
     memcpy(head->idle_w, shares->idle.idle_w, sizeof head->idle_w);
+    memcpy(head->least_w, shares->idle.least_w, sizeof head->least_w);
     memcpy(head->energy_j, interval->energy_j, sizeof head->energy_j);
     __atomic_store_n(&head->time_ns, reading->end_ns, __ATOMIC_RELEASE);
 }

@@ -275,6 +275,11 @@ bool apapi_share_known(const struct apapi_share *share)
     return share->method[0] != '\0';
 }
 
+bool share_has_idle(const struct apapi_share *share)
+{
+    return strcmp(share->idle, "included") == 0;
+}
+
 double apapi_share_energy_j(const struct apapi_share *share)
 {
     double sum_j = NAN;

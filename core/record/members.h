@@ -37,6 +37,9 @@ double region_power_w(const struct apapi_region_result *region, enum apapi_domai
 
 /* --- share ------------------------------------------------------------------------------------ */
 
+/** @return whether its energy has idle power in it, as that was not known. */
+bool share_has_idle(const struct apapi_share *share);
+
 /** Write "share", if there is one or a reason for none, into the object that is open. */
 void share_write(struct json_writer *json, const struct apapi_share *share);
 

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "record/members.h"
 #include "record/record.h"
 #include "render/domain_rows.h"
 #include "render/regions.h"
@@ -20,6 +21,9 @@ static const char *table_share_idle(const struct apapi_share *share)
     if (share->idle[0] == '\0') {
         return "";
     }
+    if (share_has_idle(share)) {
+        return ", idle power not known, included";
+    }
     return share->idle[0] == 'c' ? ", idle power by cores" : ", idle power apart";
 }
 
@@ -27,7 +31,7 @@ static void table_put_share(const struct step_table *table)
 {
     const struct share_sum *sum = &table->merge->share;
     const struct apapi_share *share = &sum->share;
-    char energy[UNITS_SIZE];
+    char energy[UNITS_SIZE], uncertainty[UNITS_SHARE_SIZE];
 
     if (sum->nodes == 0) {
         if (share->reason[0]) {
@@ -37,8 +41,10 @@ static void table_put_share(const struct step_table *table)
     }
     units_known_quantity(energy, sizeof(energy), apapi_share_energy_j(share),
                          apapi_share_uncertainty_j(share), "J");
-    fprintf(table->out, "  share of the step: %s (%s%s)\n", energy, share->method,
-            table_share_idle(share));
+    units_share(uncertainty, sizeof uncertainty,
+                apapi_share_uncertainty_j(share) / apapi_share_energy_j(share));
+    fprintf(table->out, "  share of the step: %s%s%s (%s%s)\n", energy, *uncertainty ? " " : "",
+            uncertainty, share->method, table_share_idle(share));
     if (sum->lacking > 0) {
         fprintf(table->out, "  share not known on %zu of %zu nodes\n", sum->lacking,
                 table->expected);

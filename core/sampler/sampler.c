@@ -228,13 +228,23 @@ static void share_take_all(struct apapi_record *record)
     }
 }
 
-/* The meters' part of the uncertainty; what was extrapolated may be wrong as a whole. */
-static double share_uncertainty_j(const struct apapi_domain_result *domain, double energy_j,
-                                  double tail_j)
+/*
+ * The meters' part; what was extrapolated, which may be wrong as a whole; and idle power that was
+ * not known: between none and the least power that the node has drawn.
+ */
+static double share_uncertainty_j(const struct share_end *end, int domain,
+                                  const struct apapi_measurement *m)
 {
-    double part = domain->energy_j > 0 ? fmin(1, energy_j / domain->energy_j) : 1;
+    const struct apapi_domain_result *measured = &m->domains[domain];
+    double energy_j = end->found.row.energy_j[domain], open_s = end->found.row.open_s[domain];
+    double part = measured->energy_j > 0 ? fmin(1, energy_j / measured->energy_j) : 1;
+    double mean_w = measured->energy_j / ((double)m->elapsed_ns / NS_PER_S), open_j = 0;
 
-    return domain->uncertainty_j * part + tail_j;
+    if (open_s != 0) {
+        open_j = fmin(mean_w, end->found.head.least_w[domain]) * fabs(open_s);
+        open_j = open_s > 0 ? fmin(open_j, energy_j) : open_j;
+    }
+    return measured->uncertainty_j * part + end->tail_j[domain] + open_j;
 }
 
 static void share_take_domain(const struct share_end *end, int domain, struct apapi_record *record)
@@ -246,11 +256,26 @@ static void share_take_domain(const struct share_end *end, int domain, struct ap
         return;
     }
     energy->energy_j = end->found.row.energy_j[domain];
-    energy->uncertainty_j = share_uncertainty_j(measured, energy->energy_j, end->tail_j[domain]);
+    energy->uncertainty_j = share_uncertainty_j(end, domain, &record->measurement);
     energy->idle_w = end->found.head.idle_w[domain];
     if (strcmp(end->found.head.idle, "cores") == 0) {
         energy->idle_j = end->found.row.idle_j[domain];
     }
+}
+
+/* @return whether idle power is in the energy of the domains that add up, or of the only ones. */
+static bool share_has_idle(const struct share_end *end, const struct apapi_share *share)
+{
+    bool inner = !isnan(apapi_share_energy_j(share)), has = false;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        bool open = end->found.row.open_s[d] != 0 ||
+                    (end->tail_j[d] > 0 && isnan(end->found.head.idle_w[d]));
+
+        has = has || (open && share->domains[d].energy_j > 0 && d != APAPI_DOMAIN_GPU &&
+                      apapi_domain_adds_up(d) == inner);
+    }
+    return has;
 }
 
 static void share_take(const struct share_end *end, struct apapi_record *record)
@@ -265,6 +290,9 @@ static void share_take(const struct share_end *end, struct apapi_record *record)
     share->tail_ns = end->tail_ns;
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         share_take_domain(end, d, record);
+    }
+    if (share_has_idle(end, share)) {
+        snprintf(share->idle, sizeof share->idle, "included");
     }
 }
 

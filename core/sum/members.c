@@ -384,7 +384,11 @@ static void share_sum_energy(struct apapi_share_energy *sum,
 static void share_sum_join(struct apapi_share *sum, const struct apapi_share *share)
 {
     share_sum_word(sum->method, share->method);
-    share_sum_word(sum->idle, share->idle);
+    if (share_has_idle(share)) {
+        memcpy(sum->idle, share->idle, sizeof sum->idle);
+    } else if (!share_has_idle(sum)) {
+        share_sum_word(sum->idle, share->idle);
+    }
     sum->slices |= share->slices;
     sum->interval_ns =
         share->interval_ns > sum->interval_ns ? share->interval_ns : sum->interval_ns;

@@ -56,6 +56,7 @@ struct sum_piece {
     bool delayed;
     bool exclusive; /* its share is all of the node */
     bool shareless; /* shares are wanted, and it has none */
+    bool has_idle;  /* they are, and its share has idle power in it, as that was not known */
 };
 
 /** What sums have in common. All zero but for the settings at the start. */
@@ -132,6 +133,7 @@ struct sum_total {
     double max_w;              /* the most of a node; NaN: not known */
     size_t delayed;            /* records that were written late */
     size_t shareless;          /* records without a share, if shares are wanted */
+    size_t with_idle;          /* records whose share has idle power in it */
 };
 
 /**

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "record/members.h"
 #include "record/record.h"
 #include "sum/timing.h"
 
@@ -171,6 +172,7 @@ int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record 
         .delayed = record->delayed,
         .exclusive = strcmp(record->share.method, "exclusive") == 0,
         .shareless = store->shares && !apapi_share_known(&record->share),
+        .has_idle = store->shares && share_has_idle(&record->share),
     };
     int failed;
 
@@ -623,6 +625,7 @@ static void sum_note_pieces(const struct sum_entries *entries, struct sum_total 
         total->max_w = fmax(total->max_w, (double)piece->max_w);
         total->delayed += piece->delayed;
         total->shareless += piece->shareless;
+        total->with_idle += piece->has_idle;
     }
     job->records = entries->count;
 }

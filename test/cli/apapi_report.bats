@@ -504,6 +504,16 @@ share() { # JOULES [METHOD]
     [[ $output == $'17.0|5000\n17.batch|1000\n18.0|10000\n18.batch|20000' ]]
 }
 
+@test "a share with unknown idle power in it is named" {
+    record 17 0 n1 0 100 200 "$(share 12000) | .share.idle = \"included\" | .share.domains.package.uncertainty_j = 12000"
+    record 18 0 n1 0 100 200 "$(share 6000)"
+    validate_records "$acct"/*/n1.jsonl
+    run -0 cells jobid,energy,uncertainty,idle_included --energy share
+    [[ $output == $'17|12000|12000|1\n18|6000|1|0' ]]
+    run -0 --separate-stderr report -S 2026-01-01 --energy share
+    [[ $stderr == *"17.0: idle power of n1 not known: energy and cost include it"* && $stderr != *18.0* ]]
+}
+
 @test "a step without a share is named, not counted as 0" {
     record 17 0 n1 0 100 200 "$(share 12000)"
     record 17 1 n1 0 100 200

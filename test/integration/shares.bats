@@ -57,7 +57,8 @@ busy() {
     wait
     one=$(records n1 | jq -c 'select(.name == "sh")' | tail -n 1)
     other=$(records n1 | jq -c 'select(.name == "sleep")' | tail -n 1)
-    holds "$one" '.share.method == "cpu-time" and .share.idle == "apart"'
+    # the node has hardly been idle yet
+    holds "$one" '.share.method == "cpu-time" and .share.idle == "included" and .share.total.uncertainty_j >= 0.9 * .share.total.energy_j'
     holds "$one" '.share.total.energy_j > 0 and .share.total.energy_j <= .total.energy_j'
     jq -c .share <<<"$one$other"
     holds "$other" '.share.total.energy_j < 0.1 * .total.energy_j'

@@ -34,6 +34,32 @@ PREPARED(steps_get_their_part)
     close(folder);
 }
 
+/* A node that is busy from the start: its idle power is between none and its least power. */
+PREPARED(a_busy_node_leaves_shares_open)
+{
+    const struct share_key key = {config.live_dir, "n1", 7, "0"};
+    struct share_found found;
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+
+    put_node_cpu(0);
+    put_step("job_7/step_0", 0, "0-3\n");
+    add(shares, 1, 100);
+    for (int i = 1; i <= 30; i++) {
+        put_step("job_7/step_0", 3 * i, "0-3\n");
+        put_node_cpu(4 * i);
+        add(shares, 1, i > 15 && i < 18 ? 40 : 140);
+    }
+    assert_int_equal(share_page_look(&key, &found), 0);
+    assert_near(found.row.energy_j[PACKAGE], 0.75 * (28 * 140 + 80));
+    assert_near(found.row.open_s[PACKAGE], 0.75 * 30);
+    assert_true(isnan(found.head.idle_w[PACKAGE]));
+    assert_near(found.head.least_w[PACKAGE], (8 * 140 + 80) / 10.0);
+    assert_true(isnan(found.head.least_w[APAPI_DOMAIN_DRAM]));
+    node_shares_free(shares);
+    close(folder);
+}
+
 PREPARED(version_2_is_read)
 {
     int folder = open_folder();

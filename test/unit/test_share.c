@@ -64,6 +64,40 @@ TEST(dynamic_energy_goes_by_cpu_time)
     assert_closed(&totals);
 }
 
+/* What a step is given too much, if idle power turns out to be so many watts. */
+TEST(unknown_idle_power_leaves_a_share_open)
+{
+    struct share_interval interval = interval_of(1), slow = interval_of(1);
+    struct share_step steps[] = {step_of(3, 4), step_of(1, 2)};
+    struct share_totals totals = {0};
+
+    interval.energy_j[PACKAGE] = 140;
+    interval.energy_j[NODE] = 280; /* divided as the package is */
+    interval.cpu_s = 4;
+    share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &interval, steps, 2,
+                 &totals);
+    assert_true(fabs(steps[0].energy_j[PACKAGE] - 105) < ALMOST);
+    assert_true(fabs(steps[0].open_s[PACKAGE] - 0.75) < ALMOST);
+    assert_true(fabs(steps[1].open_s[PACKAGE] - 0.25) < ALMOST);
+    assert_true(fabs(steps[0].open_s[NODE] - 0.75) < ALMOST);
+    assert_true(steps[0].open_s[GPU] == 0);
+    /* It would get back what its cores stand for. */
+    share_divide(&(struct share_rule){share_methods, SHARE_IDLE_CORES}, &interval, steps, 2,
+                 &totals);
+    assert_true(fabs(steps[0].open_s[PACKAGE] - 0.75 - 0.25) < ALMOST);
+    assert_true(fabs(steps[1].open_s[PACKAGE] - 0.25) < ALMOST);
+    slow.energy_j[DRAM] = 50;
+    slow.span_s[DRAM] = 5;
+    slow.cpu_s = 4;
+    share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &slow, steps, 2, &totals);
+    assert_true(fabs(steps[0].open_s[DRAM] - 3.75) < ALMOST);
+    interval.idle_w[PACKAGE] = 100;
+    share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &interval, steps, 2,
+                 &totals);
+    assert_true(fabs(steps[0].open_s[PACKAGE] - 1) < ALMOST); /* no more than before */
+    assert_closed(&totals);
+}
+
 TEST(idle_power_goes_by_cores_where_the_site_says_so)
 {
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_CORES);

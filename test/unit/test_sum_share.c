@@ -54,7 +54,7 @@ TEST(shares_of_nodes_add_up)
                               "\"package\":{\"energy_j\":120.0,\"uncertainty_j\":4.0,"
                               "\"idle_w\":100.0}},\"total\":{\"energy_j\":120.0,"
                               "\"uncertainty_j\":4.0}}");
-    assert_has(table(merge), "\n  share of the step: 120 J (cpu-time, idle power apart)\n");
+    assert_has(table(merge), "\n  share of the step: 120 J ±3.3 % (cpu-time, idle power apart)\n");
     apapi_merge_destroy(merge);
 }
 
@@ -68,6 +68,23 @@ TEST(methods_that_differ_are_mixed)
     add(merge, record_of("n1", 100));
     add(merge, all);
     assert_has(merged(merge), "\"share\":{\"method\":\"mixed\",\"idle\":\"mixed\",");
+    apapi_merge_destroy(merge);
+}
+
+/* One node is enough. */
+TEST(idle_power_that_is_not_known_is_said)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record record = record_of("n2", 20);
+
+    add(merge, record_of("n1", 100));
+    strcpy(record.share.idle, "included");
+    record.share.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j = 22;
+    add(merge, record);
+    add(merge, record_of("n3", 100));
+    assert_has(merged(merge), "\"share\":{\"method\":\"cpu-time\",\"idle\":\"included\",");
+    assert_has(table(merge), "\n  share of the step: 220 J ±12 % "
+                             "(cpu-time, idle power not known, included)\n");
     apapi_merge_destroy(merge);
 }
 

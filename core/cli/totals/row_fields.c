@@ -66,6 +66,7 @@ static const struct report_field fields[] = {
     {"reason", REPORT_TEXT, 20, ROW(reason), "why a record is incomplete"},
     {"delayed", REPORT_COUNT, 7, ROW(delayed), "records that were written late"},
     {"shareless", REPORT_COUNT, 9, ROW(shareless), "records without a share; --energy=share"},
+    {"idle_included", REPORT_COUNT, 13, ROW(with_idle), "records with idle power in the share"},
     {"exit", REPORT_BUFFER, 6, ROW(exit), "greatest exit status:signal"},
     {"state", REPORT_TEXT, 9, ROW(state), "COMPLETED: all tasks with status 0; else FAILED"},
     {"restarts", REPORT_COUNT, 8, ROW(restarts), "times the job was requeued"},

@@ -116,9 +116,9 @@ static int compare_pieces(const void *left, const void *right)
     return order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
 }
 
-static void remark_shareless(struct row_bucket *sum)
+static void remark_shares(struct row_bucket *sum)
 {
-    if (sum->total.shareless == 0) {
+    if (sum->total.shareless + sum->total.with_idle == 0) {
         return;
     }
     qsort(sum->entries.list, sum->entries.count, sizeof *sum->entries.list, compare_pieces);
@@ -128,6 +128,10 @@ static void remark_shareless(struct row_bucket *sum)
         if (entry->piece->shareless) {
             remark(sum->view, "%s%s%s: no share on %s: the energy lacks it", sum->job_id,
                    *sum->job_id ? "." : "step ", entry->step, entry->node);
+        }
+        if (entry->piece->has_idle) {
+            remark(sum->view, "%s%s%s: idle power of %s not known: energy and cost include it",
+                   sum->job_id, *sum->job_id ? "." : "step ", entry->step, entry->node);
         }
     }
 }
@@ -141,7 +145,7 @@ static void remark_all(struct row_bucket *sum)
         remark(sum->view, "%s: %zu of %zu records were written late", sum->job_id,
                sum->total.delayed, sum->total.job.records);
     }
-    remark_shareless(sum);
+    remark_shares(sum);
 }
 
 /* --- nodes ---------------------------------------------------------------------------------- */
@@ -361,6 +365,7 @@ static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
     row->missing += (double)added->missing;
     row->delayed += (double)total->delayed;
     row->shareless += (double)total->shareless;
+    row->with_idle += (double)total->with_idle;
     rows_add_energy(&total->job, row);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
     sum->missing_domains |= total->job.missing_domains;
@@ -413,7 +418,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
     *row = report_row_empty();
     row->jobs = row->steps = row->records = row->incomplete = row->missing = row->delayed = 0;
     row->elapsed_s = 0;
-    row->shareless = ledger->store.shares ? 0 : NAN;
+    row->shareless = row->with_idle = ledger->store.shares ? 0 : NAN;
     for (; next != POOL_NONE; next = ledger->buckets[next].next_of_row) {
         struct row_bucket bucket = {
             .ledger = ledger, .bucket = &ledger->buckets[next], .view = view};

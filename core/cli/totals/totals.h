@@ -136,6 +136,7 @@ struct report_row {
     int64_t start_ns, end_ns;
     double jobs, steps, nodes, records, incomplete, missing, delayed, restarts;
     double shareless; /* records without a share; NaN: shares are not wanted */
+    double with_idle; /* records whose share has idle power in it; NaN: likewise */
     double elapsed_s; /* sum over the jobs */
     double energy_j, domain_j[APAPI_DOMAINS], energy_per_node_j;
     double uncertainty_j; /* of energy_j */

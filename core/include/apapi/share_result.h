@@ -22,8 +22,9 @@ extern "C" {
 /** Share of the energy of one domain. */
 struct apapi_share_energy {
     double energy_j;      /* given to the step [J]; NaN: not known */
-    double uncertainty_j; /* of energy_j, as the meters and the readings have it; the error of the
-                             method is not in it [J]; NaN: not known */
+    double uncertainty_j; /* of energy_j, as the meters and the readings have it, and idle power
+                             that is not known; the error of the method is not in it [J]; NaN: not
+                             known */
     double idle_j; /* idle power by allocated cores, a part of energy_j [J]; NaN: not shared */
     double idle_w; /* idle power of the node that the method used [W]; NaN: not known, all
                       power was taken as dynamic */
@@ -34,7 +35,8 @@ struct apapi_share {
     char method[APAPI_SHARE_WORD_SIZE];   /* "cpu-time"; "exclusive": the step had the whole node;
                                              "": the share is not known */
     char idle[APAPI_SHARE_WORD_SIZE];     /* "apart": no step is given idle power; "cores": each
-                                             gets it by its cores; "": it does not matter */
+                                             gets it by its cores; "included": it was not known, and
+                                             is in the energy; "": it does not matter */
     char reason[APAPI_SHARE_REASON_SIZE]; /* why the share is not known; "": it is, or nobody has
                                              asked for it */
     bool slices;                          /* energy of GPUs by slices (MIG) */
