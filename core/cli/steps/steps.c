@@ -12,7 +12,8 @@
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-struct top_figure top_sum(const struct top_figure *a, const struct top_figure *b)
+/* Add two figures of different meters. What one of them lacks, the sum lacks. */
+static struct top_figure top_sum(const struct top_figure *a, const struct top_figure *b)
 {
     return (struct top_figure){.measured = true,
                                .estimated = a->estimated || b->estimated,
@@ -23,7 +24,8 @@ struct top_figure top_sum(const struct top_figure *a, const struct top_figure *b
                                .age_s = fmax(a->age_s, b->age_s)};
 }
 
-void top_add_up(struct top_figure domains[APAPI_DOMAINS])
+/* The total of the domains that add up. */
+static void top_add_up(struct top_figure domains[APAPI_DOMAINS])
 {
     struct top_figure total = {.now = NAN, .total = NAN, .age_s = NAN};
 
@@ -104,9 +106,11 @@ static bool is_old(const struct apapi_live_slot *slot, uint64_t now_ns)
     return slot->time_ns > 0 && age_ns / 3 > limit_ns;
 }
 
-/* A slot that is being written all the time is left unknown. */
+/* A slot that is being written all the time is left unknown. The figures of a step that has ended
+ * are never stale.
+ */
 static void read_slot(const struct apapi_live_slot *slot, const struct top_view *view,
-                      struct top_figure *figure)
+                      const struct top_step *step, struct top_figure *figure)
 {
     struct apapi_live_slot copy;
 
@@ -125,12 +129,13 @@ static void read_slot(const struct apapi_live_slot *slot, const struct top_view 
         figure->now = copy.rate;
         figure->total = copy.total;
         figure->age_s = seconds_between(copy.time_ns, view->mono_ns);
-        figure->stale = is_old(&copy, view->mono_ns);
+        figure->stale = step->state != APAPI_LIVE_ENDED && is_old(&copy, view->mono_ns);
     }
 }
 
 static void pages_read_event(const struct apapi_live_page *page, uint32_t index,
-                             const struct top_view *view, struct top_event *event)
+                             const struct top_view *view, const struct top_step *step,
+                             struct top_event *event)
 {
     const struct apapi_live_event *name = &page->names[index];
     bool energetic;
@@ -145,7 +150,7 @@ static void pages_read_event(const struct apapi_live_page *page, uint32_t index,
     }
     snprintf(event->now_unit, sizeof event->now_unit, "%s%s", energetic ? "W" : event->unit,
              energetic || !name->accumulates ? "" : "/s");
-    read_slot(&page->events[index], view, &event->figure);
+    read_slot(&page->events[index], view, step, &event->figure);
 }
 
 static int pages_read_events(const struct apapi_live_page *page, const struct top_view *view,
@@ -158,29 +163,10 @@ static int pages_read_events(const struct apapi_live_page *page, const struct to
         return -1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        pages_read_event(page, i, view, &step->events[i]);
+        pages_read_event(page, i, view, step, &step->events[i]);
     }
     step->event_count = count;
     return 0;
-}
-
-static void pages_name_step(struct top_step *step)
-{
-    char job[32];
-
-    job_id_text(&step->id, job, sizeof job);
-    snprintf(step->name, sizeof step->name, "%s.%s", job, step->id.step);
-}
-
-/* The figures of a step that has ended are never stale. */
-static void pages_settle(struct top_step *step)
-{
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        step->domains[d].stale = false;
-    }
-    for (size_t i = 0; i < step->event_count; i++) {
-        step->events[i].figure.stale = false;
-    }
 }
 
 /* The state is read first: it promises the rest. */
@@ -202,6 +188,7 @@ static void pages_read_times(const struct apapi_live_page *page, const struct to
 int top_add(struct top_view *view, const struct apapi_live_page *page)
 {
     struct top_step *step;
+    char job[32];
 
     if (array_add(&view->steps, view->count, &view->room, sizeof *view->steps)) {
         return -1;
@@ -209,16 +196,14 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
     step = &view->steps[view->count];
     *step = (struct top_step){0};
     copy_identity(&page->head, &step->id);
-    pages_name_step(step);
+    job_id_text(&step->id, job, sizeof job);
+    snprintf(step->name, sizeof step->name, "%s.%s", job, step->id.step);
     pages_read_times(page, view, step);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        read_slot(&page->domains[d], view, &step->domains[d]);
+        read_slot(&page->domains[d], view, step, &step->domains[d]);
     }
     if (pages_read_events(page, view, step)) {
         return -1;
-    }
-    if (step->state == APAPI_LIVE_ENDED) {
-        pages_settle(step);
     }
     top_add_up(step->domains);
     view->count++;
@@ -233,79 +218,6 @@ void top_clear(struct top_view *view)
     free(view->steps);
     free(view->nodes);
     *view = (struct top_view){0};
-}
-
-/* --- order ---------------------------------------------------------------------------------- */
-
-/* In the order of the pages: node, job and step, numbers by value. */
-static int pages_compare_names(const struct top_step *a, const struct top_step *b)
-{
-    int result = strverscmp(a->id.node, b->id.node);
-
-    result = result ? result : COMPARE(a->id.job, b->id.job);
-    return result ? result : strverscmp(a->id.step, b->id.step);
-}
-
-static int compare_values(double a, double b)
-{
-    if (isnan(a) || isnan(b)) {
-        return isnan(a) - isnan(b);
-    }
-    return (a < b) - (a > b);
-}
-
-static int compare_by_job(const void *left, const void *right)
-{
-    return pages_compare_names(left, right);
-}
-
-static int compare_by_power(const void *left, const void *right)
-{
-    const struct top_step *a = left, *b = right;
-    int result = compare_values(a->domains[TOP_TOTAL].now, b->domains[TOP_TOTAL].now);
-
-    return result ? result : pages_compare_names(a, b);
-}
-
-static int compare_by_energy(const void *left, const void *right)
-{
-    const struct top_step *a = left, *b = right;
-    int result = compare_values(a->domains[TOP_TOTAL].total, b->domains[TOP_TOTAL].total);
-
-    return result ? result : pages_compare_names(a, b);
-}
-
-static int compare_by_time(const void *left, const void *right)
-{
-    const struct top_step *a = left, *b = right;
-    int result = compare_values(a->elapsed_s, b->elapsed_s);
-
-    return result ? result : pages_compare_names(a, b);
-}
-
-void top_sort(struct top_view *view, enum top_sort sort)
-{
-    static int (*const compare[])(const void *,
-                                  const void *) = {[TOP_BY_JOB] = compare_by_job,
-                                                   [TOP_BY_POWER] = compare_by_power,
-                                                   [TOP_BY_ENERGY] = compare_by_energy,
-                                                   [TOP_BY_TIME] = compare_by_time};
-
-    if (view->count > 1) {
-        qsort(view->steps, view->count, sizeof *view->steps, compare[sort]);
-    }
-}
-
-int top_work_out(struct top_view *view, enum top_sort sort)
-{
-    top_sort(view, TOP_BY_JOB);
-    if (top_sum_nodes(view)) {
-        return -1;
-    }
-    if (sort != TOP_BY_JOB) {
-        top_sort(view, sort);
-    }
-    return 0;
 }
 
 /* --- nodes ---------------------------------------------------------------------------------- */
@@ -362,11 +274,6 @@ static bool is_running(const struct top_step *step, enum apapi_domain domain)
     return step->state == APAPI_LIVE_RUNNING && step->domains[domain].measured;
 }
 
-static bool is_fresher(const struct top_figure *a, const struct top_figure *b)
-{
-    return isnan(b->now) || (!isnan(a->now) && a->age_s < b->age_s);
-}
-
 /* The newest figure of the steps that read the same meters as the first one. */
 static struct top_figure freshest(const struct top_step *steps, size_t count, size_t first,
                                   enum apapi_domain domain)
@@ -376,7 +283,8 @@ static struct top_figure freshest(const struct top_step *steps, size_t count, si
     for (size_t i = first + 1; i < count; i++) {
         const struct top_figure *figure = &steps[i].domains[domain];
 
-        if (is_running(&steps[i], domain) && is_fresher(figure, &best) &&
+        if (is_running(&steps[i], domain) &&
+            (isnan(best.now) || (!isnan(figure->now) && figure->age_s < best.age_s)) &&
             (domain != APAPI_DOMAIN_GPU || relate(&steps[i], &steps[first], domain) == SAME)) {
             best = *figure;
         }
@@ -428,7 +336,8 @@ static void sum_node(struct top_node *node, const struct top_step *steps, size_t
     top_add_up(node->domains);
 }
 
-int top_sum_nodes(struct top_view *view)
+/* From steps sorted by node. 0; -1 with errno ENOMEM. */
+static int top_sum_nodes(struct top_view *view)
 {
     view->nodes = calloc(view->count + 1, sizeof *view->nodes);
     if (!view->nodes) {
@@ -441,6 +350,76 @@ int top_sum_nodes(struct top_view *view)
             next++;
         }
         sum_node(&view->nodes[view->node_count++], &view->steps[i], next - i);
+    }
+    return 0;
+}
+
+/* --- order ---------------------------------------------------------------------------------- */
+
+/* In the order of the pages: node, job and step, numbers by value. */
+static int pages_compare_names(const struct top_step *a, const struct top_step *b)
+{
+    int result = strverscmp(a->id.node, b->id.node);
+
+    result = result ? result : COMPARE(a->id.job, b->id.job);
+    return result ? result : strverscmp(a->id.step, b->id.step);
+}
+
+static int compare_by_job(const void *left, const void *right)
+{
+    return pages_compare_names(left, right);
+}
+
+/* The greater one first, an unknown one last. */
+static int compare_values(double a, double b, const void *left, const void *right)
+{
+    int result = isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a < b) - (a > b);
+
+    return result ? result : pages_compare_names(left, right);
+}
+
+static int compare_by_power(const void *left, const void *right)
+{
+    const struct top_step *a = left, *b = right;
+
+    return compare_values(a->domains[TOP_TOTAL].now, b->domains[TOP_TOTAL].now, left, right);
+}
+
+static int compare_by_energy(const void *left, const void *right)
+{
+    const struct top_step *a = left, *b = right;
+
+    return compare_values(a->domains[TOP_TOTAL].total, b->domains[TOP_TOTAL].total, left, right);
+}
+
+static int compare_by_time(const void *left, const void *right)
+{
+    const struct top_step *a = left, *b = right;
+
+    return compare_values(a->elapsed_s, b->elapsed_s, left, right);
+}
+
+void top_sort(struct top_view *view, enum top_sort sort)
+{
+    static int (*const compare[])(const void *,
+                                  const void *) = {[TOP_BY_JOB] = compare_by_job,
+                                                   [TOP_BY_POWER] = compare_by_power,
+                                                   [TOP_BY_ENERGY] = compare_by_energy,
+                                                   [TOP_BY_TIME] = compare_by_time};
+
+    if (view->count > 1) {
+        qsort(view->steps, view->count, sizeof *view->steps, compare[sort]);
+    }
+}
+
+int top_work_out(struct top_view *view, enum top_sort sort)
+{
+    top_sort(view, TOP_BY_JOB);
+    if (top_sum_nodes(view)) {
+        return -1;
+    }
+    if (sort != TOP_BY_JOB) {
+        top_sort(view, sort);
     }
     return 0;
 }

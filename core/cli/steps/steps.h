@@ -90,25 +90,13 @@ bool top_wants(const struct top_filter *filter, const struct apapi_live_page *pa
 /** Call it after all pages were added: calculates the nodes, and sorts. 0; -1 with errno ENOMEM. */
 int top_work_out(struct top_view *view, enum top_sort sort);
 
-/** Calculate the nodes from steps sorted by node. 0; -1 with errno ENOMEM. */
-int top_sum_nodes(struct top_view *view);
-
 /** Sort the steps. By power, energy and time: the greatest first, unknown ones last. */
 void top_sort(struct top_view *view, enum top_sort sort);
-
-/** Add two figures of different meters. What one of them lacks, the sum lacks. */
-struct top_figure top_sum(const struct top_figure *a, const struct top_figure *b);
-
-/** Calculate the total of the domains that add up. */
-void top_add_up(struct top_figure domains[APAPI_DOMAINS]);
 
 /** Free what it owns, and empty it. */
 void top_clear(struct top_view *view);
 
 /** For people. 0; -1 with errno ENOMEM. */
 int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out);
-
-/** For programs: one line to standard output. 0; -1 with errno ENOMEM. */
-int top_print_json(const struct top_view *view, bool events);
 
 #endif

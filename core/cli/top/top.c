@@ -16,7 +16,6 @@
 #include "cli/top/top_screen.h"
 #include "config/config.h"
 #include "record/fields.h"
-#include "record/tree.h"
 #include "render/table.h"
 
 /* --- for people ----------------------------------------------------------------------------- */
@@ -104,37 +103,25 @@ static void top_text_put_domains(struct grid *grid, const struct top_figure doma
     }
 }
 
-static const char *state_text(enum apapi_live_state state)
-{
-    static const char *const texts[] = {[APAPI_LIVE_STARTING] = "starting",
-                                        [APAPI_LIVE_RUNNING] = "",
-                                        [APAPI_LIVE_ENDED] = "ended"};
-
-    return texts[state];
-}
-
-static void put_who(struct grid *grid, const struct top_step *step, const struct content *content)
-{
-    char uid[CELL_SIZE] = "-";
-
-    if (step->id.uid != APAPI_UNKNOWN) {
-        snprintf(uid, sizeof uid, "%u", step->id.uid);
-    }
-    grid_put(grid, step->name);
-    grid_put(grid, *step->id.user ? step->id.user : uid);
-    grid_put(grid, content->nodes ? step->id.node : "");
-    grid_put(grid, state_text(step->state));
-}
+static const char *const states[] = {[APAPI_LIVE_STARTING] = "starting",
+                                     [APAPI_LIVE_RUNNING] = "running",
+                                     [APAPI_LIVE_ENDED] = "ended"};
 
 static void top_text_put_step(struct grid *grid, const struct top_step *step,
                               const struct top_form *form, const struct content *content)
 {
-    char elapsed[CELL_SIZE] = "-";
+    char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-";
 
+    if (step->id.uid != APAPI_UNKNOWN) {
+        snprintf(uid, sizeof uid, "%u", step->id.uid);
+    }
     if (!isnan(step->elapsed_s)) {
         report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
     }
-    put_who(grid, step, content);
+    grid_put(grid, step->name);
+    grid_put(grid, *step->id.user ? step->id.user : uid);
+    grid_put(grid, content->nodes ? step->id.node : "");
+    grid_put(grid, step->state == APAPI_LIVE_RUNNING ? "" : states[step->state]);
     grid_put(grid, elapsed);
     top_text_put_domains(grid, step->domains, content);
     top_text_put_energy(grid, &step->domains[TOP_TOTAL], form->unit);
@@ -259,22 +246,13 @@ static int top_text_put_events(const struct top_view *view, const struct top_for
 
 /* --- around them ---------------------------------------------------------------------------- */
 
-/* One line, cut at the edge of the terminal. */
-static void top_text_put_line(FILE *out, const struct top_form *form, const char *text)
-{
-    char clean[2 * APAPI_TEXT_SIZE], cut[2 * APAPI_TEXT_SIZE + 4];
-
-    text_clean(clean, sizeof clean, text);
-    text_shorten(cut, sizeof cut, clean, form->width > NAME_LEAST ? form->width : sizeof cut, 0);
-    fprintf(out, "%s\n", cut);
-}
-
+/* It is cut at the edge of the terminal. */
 static void top_text_put_title(const struct top_view *view, const struct top_form *form, FILE *out)
 {
     const char *node = view->node_count == 1 ? view->nodes->name : "";
     const char *hint = form->hint ? form->hint : "";
     time_t seconds = (time_t)(view->unix_ns / NS_PER_S);
-    char time[CELL_SIZE], line[2 * APAPI_TEXT_SIZE];
+    char time[CELL_SIZE], line[2 * APAPI_TEXT_SIZE], clean[sizeof line], cut[sizeof line + 4];
     struct tm date = {0};
 
     localtime_r(&seconds, &date);
@@ -289,7 +267,9 @@ static void top_text_put_title(const struct top_view *view, const struct top_for
         snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s%s", view->count,
                  text_plural(view->count), node, *node ? "  " : "", time, hint);
     }
-    top_text_put_line(out, form, line);
+    text_clean(clean, sizeof clean, line);
+    text_shorten(cut, sizeof cut, clean, form->width > NAME_LEAST ? form->width : sizeof cut, 0);
+    fprintf(out, "%s\n", cut);
 }
 
 static void top_text_put_note(FILE *out, const struct top_form *form, const char *text)
@@ -298,40 +278,41 @@ static void top_text_put_note(FILE *out, const struct top_form *form, const char
     terminal_put(out, text, 2, form->width);
 }
 
-static void top_text_put_marks(const struct content *content, const struct top_form *form,
-                               FILE *out)
-{
-    if (content->failed) {
-        top_text_put_note(out, form, "! the latest reading of it failed");
-    }
-    if (content->stale) {
-        top_text_put_note(out, form, "? not read for 10 s and more");
-    }
-    if (content->estimated) {
-        top_text_put_note(out, form, "* estimated, by no meter");
-    }
-}
-
-static void put_counts(const struct apapi_live_counts *counts, const struct top_form *form,
-                       FILE *out)
+static void put_count(FILE *out, const struct top_form *form, size_t count, const char *one,
+                      const char *many)
 {
     char text[128];
 
-    if (counts->foreign > 0) {
-        snprintf(text, sizeof text, "%zu step%s of other users %s not shown", counts->foreign,
-                 text_plural(counts->foreign), counts->foreign == 1 ? "is" : "are");
+    if (count > 0) {
+        snprintf(text, sizeof text, "%zu %s", count, count == 1 ? one : many);
         top_text_put_note(out, form, text);
     }
-    if (form->verbose && counts->dead > 0) {
-        snprintf(text, sizeof text, "%zu page%s left by a sampler that was killed", counts->dead,
-                 text_plural(counts->dead));
-        top_text_put_note(out, form, text);
+}
+
+static void put_notes(const struct top_view *view, const struct content *content,
+                      const struct top_form *form, FILE *out)
+{
+    const struct {
+        bool applies;
+        const char *text;
+    } notes[] = {
+        {content->shared, "a step's figures are those of its whole node: steps do not add up"},
+        {content->failed, "! the latest reading of it failed"},
+        {content->stale, "? not read for 10 s and more"},
+        {content->estimated, "* estimated, by no meter"}};
+
+    for (size_t i = 0; i < COUNT_OF(notes); i++) {
+        if (notes[i].applies) {
+            top_text_put_note(out, form, notes[i].text);
+        }
     }
-    if (form->verbose && counts->broken > 0) {
-        snprintf(text, sizeof text, "%zu file%s not a live page of this version", counts->broken,
-                 counts->broken == 1 ? " is" : "s are");
-        top_text_put_note(out, form, text);
-    }
+    put_count(out, form, view->counts.foreign, "step of other users is not shown",
+              "steps of other users are not shown");
+    put_count(out, form, form->verbose ? view->counts.dead : 0,
+              "page left by a sampler that was killed", "pages left by a sampler that was killed");
+    put_count(out, form, form->verbose ? view->counts.broken : 0,
+              "file is not a live page of this version",
+              "files are not a live page of this version");
 }
 
 int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out)
@@ -343,12 +324,7 @@ int top_print_text(const struct top_view *view, const struct top_form *form, FIL
         (form->events && top_text_put_events(view, form, &content, out))) {
         return -1;
     }
-    if (content.shared) {
-        top_text_put_note(out, form,
-                          "a step's figures are those of its whole node: steps do not add up");
-    }
-    top_text_put_marks(&content, form, out);
-    put_counts(&view->counts, form, out);
+    put_notes(view, &content, form, out);
     return 0;
 }
 
@@ -396,91 +372,91 @@ static const struct field event_fields[] = {{"name", FIELD_TEXT, true, IN_EVENT(
                                             {"domain", FIELD_DOMAIN, false, IN_EVENT(domain), 0},
                                             {NULL, 0, false, 0, 0}};
 
-static const char *const states[] = {[APAPI_LIVE_STARTING] = "starting",
-                                     [APAPI_LIVE_RUNNING] = "running",
-                                     [APAPI_LIVE_ENDED] = "ended"};
-
-/* --- parts ---------------------------------------------------------------------------------- */
-
-static int put_figure(json_t *object, const struct top_figure *figure)
+static void put_figure(struct json_writer *json, const char *key, const struct top_figure *figure)
 {
-    return fields_encode(object, power_fields, figure) ||
-           fields_encode(object, trust_fields, figure);
+    json_begin_object(json, key);
+    fields_write(json, power_fields, figure);
+    fields_write(json, trust_fields, figure);
+    json_end(json);
 }
 
-static int top_json_put_domain(json_t *object, const void *domains, size_t d)
+static void top_json_put_domains(struct json_writer *json, const struct top_figure *domains)
 {
-    const struct top_figure *figure = &((const struct top_figure *)domains)[d];
-
-    return figure->measured ? put_figure(object, figure) : FIELDS_NONE;
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (domains[d].measured) {
+            put_figure(json, apapi_domain_name(d), &domains[d]);
+        }
+    }
+    json_end(json);
+    if (domains[TOP_TOTAL].measured) {
+        put_figure(json, "total", &domains[TOP_TOTAL]);
+    }
 }
 
-static int top_json_put_domains(json_t *object, const struct top_figure domains[APAPI_DOMAINS])
+static void top_json_put_event(struct json_writer *json, const struct top_event *event)
 {
-    json_t *total = domains[TOP_TOTAL].measured ? json_object() : NULL;
-
-    return fields_put_domains(object, "domains", top_json_put_domain, domains) ||
-           (total && (field_put(object, "total", total) || put_figure(total, &domains[TOP_TOTAL])));
-}
-
-static int top_json_put_event(json_t *object, const void *events, size_t i)
-{
-    const struct top_event *event = &((const struct top_event *)events)[i];
     bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
 
-    if (!event->figure.measured) {
-        return FIELDS_NONE;
+    json_begin_object(json, NULL);
+    fields_write(json, event_fields, event);
+    if (!energetic) {
+        json_put_word(json, "unit", event->unit);
+        json_put_text(json, "now_unit", event->now_unit);
     }
-    return fields_encode(object, event_fields, event) ||
-           (!energetic && *event->unit && field_put_text(object, "unit", event->unit)) ||
-           (!energetic && field_put_text(object, "now_unit", event->now_unit)) ||
-           fields_encode(object, energetic ? power_fields : value_fields, &event->figure) ||
-           fields_encode(object, trust_fields, &event->figure);
+    fields_write(json, energetic ? power_fields : value_fields, &event->figure);
+    fields_write(json, trust_fields, &event->figure);
+    json_end(json);
 }
 
-static int top_json_put_step(json_t *object, const void *steps, size_t i)
+static void top_json_put_step(struct json_writer *json, const struct top_step *step, bool events)
 {
-    const struct top_step *step = &((const struct top_step *)steps)[i];
-
-    return fields_encode(object, step_fields, step) ||
-           field_put_text(object, "state", states[step->state]) ||
-           (step->start_unix_ns > 0 && field_put_moment(object, "start", step->start_unix_ns)) ||
-           top_json_put_domains(object, step->domains);
+    json_begin_object(json, NULL);
+    fields_write(json, step_fields, step);
+    json_put_text(json, "state", states[step->state]);
+    if (step->start_unix_ns > 0) {
+        json_put_moment(json, "start", step->start_unix_ns);
+    }
+    top_json_put_domains(json, step->domains);
+    if (events) {
+        json_begin_array(json, "events");
+        for (size_t i = 0; i < step->event_count; i++) {
+            if (step->events[i].figure.measured) {
+                top_json_put_event(json, &step->events[i]);
+            }
+        }
+        json_end(json);
+    }
+    json_end(json);
 }
 
-static int top_json_put_step_events(json_t *object, const void *steps, size_t i)
+/* One line to standard output. 0; -1 with errno ENOMEM. */
+static int top_print_json(const struct top_view *view, bool events)
 {
-    const struct top_step *step = &((const struct top_step *)steps)[i];
+    struct json_writer json = {.out = stdout};
 
-    return top_json_put_step(object, steps, i) ||
-           fields_put_list(object, "events", step->event_count, top_json_put_event, step->events);
-}
-
-static int top_json_put_node(json_t *object, const void *nodes, size_t i)
-{
-    const struct top_node *node = &((const struct top_node *)nodes)[i];
-
-    return field_put_text(object, "node", node->name) ||
-           field_put_count(object, "steps", node->steps) ||
-           top_json_put_domains(object, node->domains);
-}
-
-/* --- the whole ------------------------------------------------------------------------------ */
-
-int top_print_json(const struct top_view *view, bool events)
-{
-    const struct apapi_live_counts *counts = &view->counts;
-    json_t *object = json_pack("{s:i}", "version", 1);
-
-    return json_print(
-        object,
-        field_put_moment(object, "time", view->unix_ns) ||
-            fields_put_list(object, "steps", view->count,
-                            events ? top_json_put_step_events : top_json_put_step, view->steps) ||
-            fields_put_list(object, "nodes", view->node_count, top_json_put_node, view->nodes) ||
-            field_put_count(object, "foreign", counts->foreign) ||
-            field_put_count(object, "dead", counts->dead) ||
-            field_put_count(object, "broken", counts->broken));
+    json_begin_object(&json, NULL);
+    json_put_count(&json, "version", 1);
+    json_put_moment(&json, "time", view->unix_ns);
+    json_begin_array(&json, "steps");
+    for (size_t i = 0; i < view->count; i++) {
+        top_json_put_step(&json, &view->steps[i], events);
+    }
+    json_end(&json);
+    json_begin_array(&json, "nodes");
+    for (size_t i = 0; i < view->node_count; i++) {
+        json_begin_object(&json, NULL);
+        json_put_text(&json, "node", view->nodes[i].name);
+        json_put_count(&json, "steps", view->nodes[i].steps);
+        top_json_put_domains(&json, view->nodes[i].domains);
+        json_end(&json);
+    }
+    json_end(&json);
+    json_put_count(&json, "foreign", view->counts.foreign);
+    json_put_count(&json, "dead", view->counts.dead);
+    json_put_count(&json, "broken", view->counts.broken);
+    json_end(&json);
+    return json_finish(&json);
 }
 
 /* --- the command ---------------------------------------------------------------------------- */
