@@ -61,10 +61,10 @@ static const struct unit *definition_find_unit(const char *name)
     return NULL;
 }
 
-/* The scale of one raw unit to the base unit, as defined. */
+/* The scale of one raw unit to the base unit, as defined; NaN: the unit is not known. */
 static double defined_scale(const struct apapi_definition *definition, const struct unit *unit)
 {
-    return unit->size / definition->values[0].factor;
+    return unit ? unit->size / definition->values[0].factor : NAN;
 }
 
 static bool source_knows(const struct apapi_event *event)
@@ -75,7 +75,7 @@ static bool source_knows(const struct apapi_event *event)
 static void complete_unit(const struct apapi_definition *definition, struct apapi_event *event)
 {
     const struct unit *unit = definition_find_unit(definition->values[0].unit);
-    double scale = unit ? defined_scale(definition, unit) : NAN;
+    double scale = defined_scale(definition, unit);
 
     event->accumulates = definition->accumulates;
     event->range_max = definition->accumulates ? definition->range_max : 0;
@@ -118,7 +118,7 @@ int apapi_definition_check(const struct apapi_definition *definition,
                            const struct apapi_event *event, struct apapi_error *err)
 {
     const struct unit *unit = definition_find_unit(definition->values[0].unit);
-    double scale = unit ? defined_scale(definition, unit) : NAN;
+    double scale = defined_scale(definition, unit);
 
     if (!definition->raw_units || !source_knows(event) || !unit || isnan(scale)) {
         return 0;
@@ -136,29 +136,27 @@ int apapi_definition_check(const struct apapi_definition *definition,
     return 0;
 }
 
-/* Divisor of an operation that takes its time in seconds instead of nanoseconds. */
-static double time_divisor(enum apapi_operation operation)
-{
-    switch (operation) {
-    case APAPI_OP1_DIV_DIFF_TIME:
-        return 1.0 / NS_PER_S;
-    case APAPI_OP1_SAMPLE1_MUL_DIFF_TIME:
-    case APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME:
-        return NS_PER_S;
-    default:
-        return 1;
-    }
-}
-
 double apapi_definition_divisor(const struct apapi_definition *definition,
                                 const struct apapi_event *event, int value)
 {
-    double factor = definition->values[value].factor;
+    double divisor = definition->values[value].factor;
 
     if (definition->raw_units) {
-        return factor;
+        return divisor;
     }
-    return factor / event->scale * (value == 1 ? time_divisor(definition->operation) : 1);
+    divisor /= event->scale;
+    if (value == 0) {
+        return divisor;
+    }
+    switch (definition->operation) { /* with its time in seconds instead of nanoseconds */
+    case APAPI_OP1_DIV_DIFF_TIME:
+        return divisor * (1.0 / NS_PER_S);
+    case APAPI_OP1_SAMPLE1_MUL_DIFF_TIME:
+    case APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME:
+        return divisor * NS_PER_S;
+    default:
+        return divisor;
+    }
 }
 
 const char *apapi_definition_unit(const struct apapi_definition *definition,
@@ -184,6 +182,7 @@ struct field {
     const struct event_line *line;
     const char *title;
     char *text;
+    int value; /* value0 or value1 */
 };
 
 typedef int (*field_parse_f)(const struct field *field, struct apapi_definition *definition);
@@ -233,7 +232,7 @@ static const struct stat_word *find_stat(const char *word, size_t length)
 }
 
 /* Words separated by '|' and optional blanks; a trailing '|' is allowed. */
-static int parse_stats(const struct field *field, unsigned *stats)
+static int parse_stats(const struct field *field, struct apapi_definition *definition)
 {
     const char *rest = field->text;
     unsigned sum = 0;
@@ -253,18 +252,8 @@ static int parse_stats(const struct field *field, unsigned *stats)
         sum |= word->stats;
         rest += *rest == '|';
     } while (*rest);
-    *stats = sum;
+    definition->values[field->value].stats = sum;
     return 0;
-}
-
-static int parse_stats0(const struct field *field, struct apapi_definition *definition)
-{
-    return parse_stats(field, &definition->values[0].stats);
-}
-
-static int parse_stats1(const struct field *field, struct apapi_definition *definition)
-{
-    return parse_stats(field, &definition->values[1].stats);
 }
 
 /* The original uses the number at the beginning and ignores the rest. So does this, and warns. */
@@ -305,32 +294,21 @@ static const char *events_fields_parse_words(const struct field *field)
     return field->text;
 }
 
-static int parse_type0(const struct field *field, struct apapi_definition *definition)
+static int parse_type(const struct field *field, struct apapi_definition *definition)
 {
-    definition->values[0].type = events_fields_parse_words(field);
+    definition->values[field->value].type = events_fields_parse_words(field);
     return 0;
 }
 
-static int parse_unit0(const struct field *field, struct apapi_definition *definition)
+static int parse_unit(const struct field *field, struct apapi_definition *definition)
 {
-    definition->values[0].unit = events_fields_parse_words(field);
+    definition->values[field->value].unit = events_fields_parse_words(field);
     return 0;
 }
 
-static int parse_type1(const struct field *field, struct apapi_definition *definition)
+static int parse_factor(const struct field *field, struct apapi_definition *definition)
 {
-    definition->values[1].type = events_fields_parse_words(field);
-    return 0;
-}
-
-static int parse_unit1(const struct field *field, struct apapi_definition *definition)
-{
-    definition->values[1].unit = events_fields_parse_words(field);
-    return 0;
-}
-
-static int parse_factor(const struct field *field, struct apapi_value_definition *value)
-{
+    struct apapi_value_definition *value = &definition->values[field->value];
     struct real_number number;
 
     if (real_number_parse(field->text, &number)) {
@@ -344,16 +322,6 @@ static int parse_factor(const struct field *field, struct apapi_value_definition
                       quote(field->text).text);
     }
     return 0;
-}
-
-static int parse_factor0(const struct field *field, struct apapi_definition *definition)
-{
-    return parse_factor(field, &definition->values[0]);
-}
-
-static int parse_factor1(const struct field *field, struct apapi_definition *definition)
-{
-    return parse_factor(field, &definition->values[1]);
 }
 
 static int parse_kind(const struct field *field, struct apapi_definition *definition)
@@ -389,35 +357,27 @@ static int parse_domain(const struct field *field, struct apapi_definition *defi
 static const struct {
     const char *title;
     field_parse_f parse;
+    int value;
 } fields[FIELDS_MOST] = {
-    {"field 1 (event)", parse_event_name},
-    {"field 2 (operation)", parse_operation},
-    {"field 3 (statistics of value0)", parse_stats0},
-    {"field 4 (statistics of value1)", parse_stats1},
-    {"field 5 (maximum)", parse_maximum},
-    {"field 6 (type of value0)", parse_type0},
-    {"field 7 (unit of value0)", parse_unit0},
-    {"field 8 (factor of value0)", parse_factor0},
-    {"field 9 (type of value1)", parse_type1},
-    {"field 10 (unit of value1)", parse_unit1},
-    {"field 11 (factor of value1)", parse_factor1},
-    {"field 12 (kind)", parse_kind},
-    {"field 13 (domain)", parse_domain},
+    {"field 1 (event)", parse_event_name, 0},
+    {"field 2 (operation)", parse_operation, 0},
+    {"field 3 (statistics of value0)", parse_stats, 0},
+    {"field 4 (statistics of value1)", parse_stats, 1},
+    {"field 5 (maximum)", parse_maximum, 0},
+    {"field 6 (type of value0)", parse_type, 0},
+    {"field 7 (unit of value0)", parse_unit, 0},
+    {"field 8 (factor of value0)", parse_factor, 0},
+    {"field 9 (type of value1)", parse_type, 1},
+    {"field 10 (unit of value1)", parse_unit, 1},
+    {"field 11 (factor of value1)", parse_factor, 1},
+    {"field 12 (kind)", parse_kind, 0},
+    {"field 13 (domain)", parse_domain, 0},
 };
-
-static size_t count_fields(const char *text)
-{
-    size_t count = 1;
-
-    for (; *text; text++) {
-        count += *text == ',';
-    }
-    return count;
-}
 
 static int parse_field(struct field *field, size_t index, struct apapi_definition *definition)
 {
     field->title = fields[index].title;
+    field->value = fields[index].value;
     if (*field->text == '\0') {
         problems_error(field->problems, field->line, field->text,
                        "%s: expected a text, found nothing", field->title);
@@ -431,10 +391,13 @@ static int event_fields_parse(struct problems *problems, const struct event_line
                               struct apapi_definition *definition)
 {
     struct apapi_definition parsed = {.line = line->number};
-    size_t count = count_fields(line->text);
     char *rest = line->text;
+    size_t count = 1;
     int result = 0;
 
+    for (const char *c = line->text; *c; c++) {
+        count += *c == ',';
+    }
     if (count < FIELDS_LEAST || count > FIELDS_MOST) {
         problems_error(problems, line, line->text,
                        "expected %d to %d fields separated by commas, found %zu in %s",
@@ -470,18 +433,13 @@ static int parse_line(struct problems *problems, const struct event_line *line, 
     return event_fields_parse(problems, line, definition);
 }
 
-static struct apapi_eventops *eventops_create(char *text, struct problems *problems,
-                                              struct apapi_error *err)
-{
-    return event_entries_create(text, sizeof(struct apapi_definition), parse_line, problems, err);
-}
-
 struct apapi_eventops *apapi_eventops_read(const char *path, const struct apapi_problem_sink *sink,
                                            struct apapi_error *err)
 {
     struct problems problems = {.file = path, .sink = sink};
 
-    return eventops_create(event_text_read(path, err), &problems, err);
+    return event_entries_create(event_text_read(path, err), sizeof(struct apapi_definition),
+                                parse_line, &problems, err);
 }
 
 struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text, size_t size,
@@ -490,7 +448,8 @@ struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text, 
 {
     struct problems problems = {.file = name, .sink = sink};
 
-    return eventops_create(event_text_copy(name, text, size, err), &problems, err);
+    return event_entries_create(event_text_copy(name, text, size, err),
+                                sizeof(struct apapi_definition), parse_line, &problems, err);
 }
 
 size_t apapi_eventops_count(const struct apapi_eventops *eventops)
@@ -578,17 +537,13 @@ static const struct apapi_definition *event_builtin_definition(const struct apap
 static int load_user(struct apapi_event_rules *rules, const struct apapi_environment *environment,
                      const struct apapi_problem_sink *sink, struct apapi_error *err)
 {
-    if (environment->eventlist) {
-        rules->user_list = apapi_eventlist_read(environment->eventlist, sink, err);
-        if (!rules->user_list) {
-            return -1;
-        }
+    if (environment->eventlist &&
+        !(rules->user_list = apapi_eventlist_read(environment->eventlist, sink, err))) {
+        return -1;
     }
-    if (environment->eventops) {
-        rules->user_ops = apapi_eventops_read(environment->eventops, sink, err);
-        if (!rules->user_ops) {
-            return -1;
-        }
+    if (environment->eventops &&
+        !(rules->user_ops = apapi_eventops_read(environment->eventops, sink, err))) {
+        return -1;
     }
     return 0;
 }
@@ -680,13 +635,11 @@ void apapi_event_rules_clear(struct apapi_event_rules *rules)
 const struct apapi_definition *apapi_event_rules_define(const struct apapi_event_rules *rules,
                                                         const struct apapi_event *event)
 {
-    const struct apapi_definition *definition = NULL;
+    const struct apapi_definition *definition =
+        rules ? apapi_eventops_find(rules->user_ops, event->name) : NULL;
 
-    if (rules) {
-        definition = apapi_eventops_find(rules->user_ops, event->name);
-        if (!definition) {
-            definition = apapi_eventops_find(rules->default_ops, event->name);
-        }
+    if (rules && !definition) {
+        definition = apapi_eventops_find(rules->default_ops, event->name);
     }
     return definition ? definition : event_builtin_definition(event);
 }

@@ -17,26 +17,20 @@ struct apapi_eventlist {
     struct event_entries entries; /* struct apapi_listed */
 };
 
-static const char *find_control(const char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == '\x7f') {
-            return text;
-        }
-    }
-    return NULL;
-}
-
 static int parse_listed_name(struct problems *problems, const struct event_line *line, void *entry)
 {
-    const char *control = find_control(line->text);
+    const char *control = line->text;
+
+    while ((unsigned char)*control >= ' ' && *control != '\x7f') {
+        control++;
+    }
 
     if (strlen(line->text) > APAPI_EVENTS_LINE_MAX) {
         problems_error(problems, line, line->text, "expected the name of an event, found %zu bytes",
                        strlen(line->text));
         return -1;
     }
-    if (control) {
+    if (*control) {
         problems_error(problems, line, control,
                        "expected the name of an event, found byte 0x%02x in %s",
                        (unsigned)(unsigned char)*control, quote(line->text).text);
@@ -53,20 +47,14 @@ static int parse_listed_name(struct problems *problems, const struct event_line 
     return 0;
 }
 
-static struct apapi_eventlist *eventlist_create(char *text, struct problems *problems,
-                                                struct apapi_error *err)
-{
-    return event_entries_create(text, sizeof(struct apapi_listed), parse_listed_name, problems,
-                                err);
-}
-
 struct apapi_eventlist *apapi_eventlist_read(const char *path,
                                              const struct apapi_problem_sink *sink,
                                              struct apapi_error *err)
 {
     struct problems problems = {.file = path, .sink = sink};
 
-    return eventlist_create(event_text_read(path, err), &problems, err);
+    return event_entries_create(event_text_read(path, err), sizeof(struct apapi_listed),
+                                parse_listed_name, &problems, err);
 }
 
 struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text, size_t size,
@@ -75,7 +63,8 @@ struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text
 {
     struct problems problems = {.file = name, .sink = sink};
 
-    return eventlist_create(event_text_copy(name, text, size, err), &problems, err);
+    return event_entries_create(event_text_copy(name, text, size, err), sizeof(struct apapi_listed),
+                                parse_listed_name, &problems, err);
 }
 
 size_t apapi_eventlist_count(const struct apapi_eventlist *list)
@@ -145,14 +134,6 @@ static void choosing_clear(struct choosing *choosing)
     apapi_selection_clear(&choosing->selection);
 }
 
-static void select_take(struct choosing *choosing, size_t event)
-{
-    if (!choosing->taken[event]) {
-        choosing->taken[event] = true;
-        choosing->selection.indices[choosing->selection.count++] = event;
-    }
-}
-
 static void choose_entry(struct choosing *choosing, const struct apapi_listed *listed,
                          const char *component)
 {
@@ -161,7 +142,10 @@ static void choose_entry(struct choosing *choosing, const struct apapi_listed *l
 
     for (size_t i = 0; i < choosing->count; i++) {
         if (apapi_pattern_matches(listed->name, choosing->events[i].name)) {
-            select_take(choosing, i);
+            if (!choosing->taken[i]) {
+                choosing->taken[i] = true;
+                selection->indices[selection->count++] = i;
+            }
             matched = true;
         }
     }
@@ -213,14 +197,6 @@ static int select_choose_all(size_t count, struct apapi_selection *selection)
     return 0;
 }
 
-/* The default list is made for many machines: entries without an event are normal. */
-static void forget_unmatched(struct apapi_selection *selection)
-{
-    free(selection->unmatched);
-    selection->unmatched = NULL;
-    selection->unmatched_count = 0;
-}
-
 static int choose_default(const struct apapi_eventlist *list, const char *component,
                           const struct apapi_event *events, size_t count,
                           struct apapi_selection *selection)
@@ -235,7 +211,9 @@ static int choose_default(const struct apapi_eventlist *list, const char *compon
         apapi_selection_clear(&chosen);
         return select_choose_all(count, selection);
     }
-    forget_unmatched(&chosen);
+    free(chosen.unmatched); /* the list is made for many machines: they are normal */
+    chosen.unmatched = NULL;
+    chosen.unmatched_count = 0;
     chosen.choice = APAPI_CHOICE_DEFAULT;
     *selection = chosen;
     return 0;
@@ -291,7 +269,7 @@ static long integer_of(const char *variable)
     return errno == 0 && end != text && *end == '\0' ? number : 0;
 }
 
-static const char *environment_path_of(const char *variable)
+static const char *path_of(const char *variable)
 {
     const char *text = secure_getenv(variable);
 
@@ -303,8 +281,8 @@ void apapi_environment_read(struct apapi_environment *environment)
     int saved = errno;
 
     *environment = (struct apapi_environment){
-        .eventlist = environment_path_of("APAPI_EVENTLIST"),
-        .eventops = environment_path_of("APAPI_EVENTOPS"),
+        .eventlist = path_of("APAPI_EVENTLIST"),
+        .eventops = path_of("APAPI_EVENTOPS"),
         .components = secure_getenv("APAPI_CMPLIST"),
         .verbose = integer_of("APAPI_VERBOSE"),
         .softfail = integer_of("APAPI_SOFTFAIL") != 0,

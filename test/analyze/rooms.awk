@@ -44,9 +44,34 @@ function read_list(line, words, count, i) {
     count = split(line, words)
     for (i = 3; i <= count; i++) listed[words[1], words[i]] = 1
 }
+# "FOLDER takes N lines": it and what lies below it may have so many.
+function read_size(line, words) {
+    split(line, words)
+    most[words[1]] = words[3]
+    sized[++sizes] = words[1]
+}
+function count_line(path) {
+    while (sub(/\/[^\/]*$/, "", path)) used[path]++
+}
+function find_too_long(i) {
+    for (i = 1; i <= sizes; i++) {
+        if (used[sized[i]] + 0 > most[sized[i]]) {
+            print "core/" sized[i] ": has " used[sized[i]] " lines, and core/rooms gives it " most[sized[i]]
+            bad++
+        }
+    }
+}
+function print_lines(i, all) {
+    for (i = 1; i <= sizes; i++) {
+        printf "  %-12s %6d of %6d lines\n", sized[i], used[sized[i]], most[sized[i]]
+        all += used[sized[i]]
+    }
+    printf "  %-12s %6d lines\n", "core", all
+}
 function read_table(line) {
     if (line ~ /^#/ || line !~ /[^ \t]/) return
     if (line ~ /^[^: ]+ lists /) read_list(line)
+    else if (line ~ /^[^: ]+ takes [0-9]+ lines$/) read_size(line)
     else read_row(line)
 }
 function may_use(room, other, shared) {

@@ -77,6 +77,15 @@ breaks() { # LINE
     breaks 'core/: a circle of files: sum/merge -> sum/notes -> sum/table -> sum/merge'
 }
 
+@test "a room with more lines than the table gives it is named, with those below it" {
+    printf '%s takes %d lines\n' cli 9 base 3 >>"$tree/core/rooms"
+    run -0 "$rooms" "$tree"
+    put cli/plot/plot.c 'base/text.h'
+    breaks 'core/cli: has 10 lines, and core/rooms gives it 9'
+    run -0 "$rooms" --lines "$tree"
+    [[ ${lines[0]} =~ cli\ +10\ of\ +9\ lines && ${lines[1]} =~ base\ +3\ of\ +3\ lines && ${#lines[@]} -eq 3 ]]
+}
+
 @test "the project's own files" {
     run -0 "$rooms"
 }
