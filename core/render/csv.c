@@ -96,15 +96,6 @@ static void csv_put_incidents(FILE *out, const struct apapi_incidents *n)
             n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps, n->stalls);
 }
 
-/* The last column: others are older. */
-static void csv_put_rough(FILE *out, const struct apapi_incidents *n)
-{
-    fputc(',', out);
-    if (n) {
-        fprintf(out, "%" PRIu64, n->rough);
-    }
-}
-
 /* Which part of the time it is of, and what it lacks. */
 static void csv_put_coverage(FILE *out, const struct line *line)
 {
@@ -141,7 +132,10 @@ static void csv_put_line(const struct csv *csv, const struct line *line)
     csv_put_text_cell(out, line->source);
     fprintf(out, ",%d", line->estimated);
     csv_put_coverage(out, line);
-    csv_put_rough(out, line->incidents);
+    fputc(',', out);
+    if (line->incidents) {
+        fprintf(out, "%" PRIu64, line->incidents->rough);
+    }
     fputc('\n', out);
 }
 
@@ -222,11 +216,6 @@ static void put_value(const struct csv *csv, const struct line *common, const ch
     csv_put_line(csv, &line);
 }
 
-static bool is_power(const struct apapi_event *event)
-{
-    return event->kind == APAPI_KIND_POWER || event->kind == APAPI_KIND_ENERGY;
-}
-
 static void csv_put_event(const struct csv *csv, const struct line *common,
                           const struct apapi_event_result *result)
 {
@@ -245,7 +234,8 @@ static void csv_put_event(const struct csv *csv, const struct line *common,
     line.unit = event->kind == APAPI_KIND_POWER ? "J" : event->unit;
     line.total = result->total;
     line.uncertainty_j = result->uncertainty_j;
-    line.rate_unit = is_power(event) ? "W" : rate_unit;
+    line.rate_unit =
+        event->kind == APAPI_KIND_POWER || event->kind == APAPI_KIND_ENERGY ? "W" : rate_unit;
     line.summary = result->summary;
     line.covered_s = (double)result->covered_ns / 1e9;
     line.incidents = &result->incidents;
@@ -267,25 +257,19 @@ void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *
     }
 }
 
-/* Its time since the start is in covered_s. */
-static void csv_put_crossing(const struct csv *csv, const struct apapi_record *record,
-                             const struct apapi_crossing *crossing)
-{
-    struct line line = blank;
-
-    line.row = "crossing";
-    line.name = crossing->threshold;
-    line.kind = crossing->action;
-    line.unit = crossing->unit;
-    line.total = crossing->value;
-    line.covered_s = (double)(crossing->unix_ns - record->measurement.start_unix_ns) / 1e9;
-    csv_put_line(csv, &line);
-}
-
 void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
 {
     for (size_t i = 0; i < record->crossing_count; i++) {
-        csv_put_crossing(csv, record, &record->crossing[i]);
+        struct line line = blank;
+
+        line.row = "crossing";
+        line.name = record->crossing[i].threshold;
+        line.kind = record->crossing[i].action;
+        line.unit = record->crossing[i].unit;
+        line.total = record->crossing[i].value;
+        line.covered_s =
+            (double)(record->crossing[i].unix_ns - record->measurement.start_unix_ns) / 1e9;
+        csv_put_line(csv, &line);
         if (crossing_is_last(record, i)) {
             csv_put_number(csv, "crossings", record->crossing[i].threshold, "",
                            (double)record->crossing[i].count);

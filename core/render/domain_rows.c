@@ -71,16 +71,6 @@ static void table_rows_format_column(struct table_rows *rows, size_t column)
     }
 }
 
-static void table_rows_format_shares(struct table_rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        units_share(rows->shares[i], UNITS_SHARE_SIZE, rows->rows[i].uncertainty);
-        if ((int)text_columns(rows->shares[i]) > rows->share_width) {
-            rows->share_width = (int)text_columns(rows->shares[i]);
-        }
-    }
-}
-
 static void table_rows_measure(struct table_rows *rows)
 {
     rows->label_width = (int)strlen("package");
@@ -99,21 +89,16 @@ static void table_rows_measure(struct table_rows *rows)
     }
 }
 
-static void table_rows_put_share(const struct table_rows *rows, const char *share, FILE *out)
-{
-    int gap = rows->share_width - (int)text_columns(share);
-
-    if (rows->share_width > 0) {
-        fprintf(out, " %s%*s", share, gap, "");
-    }
-}
-
 static void table_rows_put_cell(const struct table_rows *rows, size_t column, const char *cell,
                                 const char *share, FILE *out)
 {
     fprintf(out, "   %*s", rows->widths[column], cell);
     if (column == ROW_ENERGY) {
-        table_rows_put_share(rows, share, out);
+        int gap = rows->share_width - (int)text_columns(share);
+
+        if (rows->share_width > 0) {
+            fprintf(out, " %s%*s", share, gap, "");
+        }
     }
 }
 
@@ -138,7 +123,12 @@ void table_rows_put(struct table_rows *rows, FILE *out)
     for (size_t column = 0; column < rows->columns; column++) {
         table_rows_format_column(rows, column);
     }
-    table_rows_format_shares(rows);
+    for (size_t i = 0; i < rows->count; i++) {
+        units_share(rows->shares[i], UNITS_SHARE_SIZE, rows->rows[i].uncertainty);
+        if ((int)text_columns(rows->shares[i]) > rows->share_width) {
+            rows->share_width = (int)text_columns(rows->shares[i]);
+        }
+    }
     table_rows_measure(rows);
     table_rows_put_lines(rows, out);
 }

@@ -58,18 +58,6 @@ static double job_table_elapsed_s(const struct job_table *table)
     return (double)table->total.elapsed_ns / NS_PER_S;
 }
 
-static void job_table_put_headline(const struct job_table *table)
-{
-    char job[64], duration[UNITS_SIZE];
-
-    text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
-    units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
-    fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s", *job ? " " : "", job,
-            table->nodes, text_plural(table->nodes), table->total.steps,
-            text_plural(table->total.steps), duration);
-    fprintf(table->out, table->total.runs > 1 ? "  in %zu runs\n" : "\n", table->total.runs);
-}
-
 static bool job_table_is_brief(const struct job_table *table)
 {
     return window_is_longer(table->total.window_ns, (double)table->total.busy_ns);
@@ -131,16 +119,6 @@ static void job_table_put_partial(const struct job_table *table, enum apapi_doma
     }
 }
 
-static void put_brief(const struct job_table *table)
-{
-    char width[UNITS_SIZE];
-
-    if (job_table_is_brief(table)) {
-        units_short(width, sizeof width, (double)table->total.window_ns / NS_PER_S);
-        fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
-    }
-}
-
 /* Rounded down: 100 % means that nothing is missing. */
 static double job_table_measured_pct(const struct job_table *table)
 {
@@ -153,12 +131,16 @@ static double job_table_measured_pct(const struct job_table *table)
 static void job_table_put_domains(const struct job_table *table)
 {
     struct table_rows rows = {.columns = ROW_MEAN + 1, .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
+    char width[UNITS_SIZE];
 
     job_table_add_domains(table, &rows, true);
     job_table_add_total(table, &rows);
     job_table_add_domains(table, &rows, false);
     table_rows_put(&rows, table->out);
-    put_brief(table);
+    if (job_table_is_brief(table)) {
+        units_short(width, sizeof width, (double)table->total.window_ns / NS_PER_S);
+        fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
+    }
     table_rows_put_coverage(&rows, job_table_measured_pct(table), table->out);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         job_table_put_partial(table, d);
@@ -269,7 +251,14 @@ static int put_running(const struct job_table *table, FILE *line)
 
 static int job_table_put_all(const struct job_table *table)
 {
-    job_table_put_headline(table);
+    char job[64], duration[UNITS_SIZE];
+
+    text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
+    units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
+    fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s", *job ? " " : "", job,
+            table->nodes, text_plural(table->nodes), table->total.steps,
+            text_plural(table->total.steps), duration);
+    fprintf(table->out, table->total.runs > 1 ? "  in %zu runs\n" : "\n", table->total.runs);
     job_table_put_domains(table);
     table_put_shared(table->total.cores, table->total.node_cores, table->total.nodes, table->out);
     put_measured(table);

@@ -97,18 +97,6 @@ struct encoding {
     size_t recorded, present;
 };
 
-/* "17.0" is all that is known of a step without records. */
-static void read_step(struct apapi_identity *id, const char *step)
-{
-    char *end;
-    unsigned long job = strtoul(step, &end, 10);
-
-    if (*step >= '0' && *step <= '9' && *end == '.' && job > 0 && job < APAPI_UNKNOWN) {
-        id->job = (uint32_t)job;
-        snprintf(id->step, sizeof id->step, "%s", end + 1);
-    }
-}
-
 static bool is_complete(const struct encoding *encoding)
 {
     for (size_t i = 0; i < encoding->recorded; i++) {
@@ -148,7 +136,13 @@ static int merge_encode_put_head(const struct encoding *encoding, const char *st
         .measurement = {.start_unix_ns = merge->start_unix_ns, .late_ns = merge->late_ns}};
 
     if (encoding->recorded == 0 && step) {
-        read_step(&head.id, step);
+        char *end;
+        unsigned long job = strtoul(step, &end, 10);
+
+        if (*step >= '0' && *step <= '9' && *end == '.' && job > 0 && job < APAPI_UNKNOWN) {
+            head.id.job = (uint32_t)job;
+            snprintf(head.id.step, sizeof head.id.step, "%s", end + 1);
+        }
     }
     head.id.node_index = APAPI_UNKNOWN;
     head.id.nodes = (uint32_t)merge_expected(merge);

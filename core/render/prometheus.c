@@ -363,18 +363,6 @@ static void put_sample(FILE *out, const struct family *family, const struct step
     fprintf(out, "} %.15g\n", value);
 }
 
-static void put_family(FILE *out, const struct family *family, const struct prometheus *prometheus)
-{
-    int domains = family->by_domain ? APAPI_DOMAINS : 1;
-
-    prometheus_put_head(out, family);
-    for (size_t i = 0; i < prometheus->count; i++) {
-        for (int domain = 0; domain < domains; domain++) {
-            put_sample(out, family, &prometheus->steps[i], domain);
-        }
-    }
-}
-
 static void prometheus_put_count(FILE *out, const char *name, const char *help, size_t count)
 {
     const struct family family = {.name = name, .type = "gauge", .help = help};
@@ -388,7 +376,14 @@ int prometheus_write(struct prometheus *prometheus, const struct prometheus_coun
 {
     prometheus_settle(prometheus);
     for (size_t i = 0; i < COUNT_OF(families); i++) {
-        put_family(out, &families[i], prometheus);
+        int domains = families[i].by_domain ? APAPI_DOMAINS : 1;
+
+        prometheus_put_head(out, &families[i]);
+        for (size_t k = 0; k < prometheus->count; k++) {
+            for (int domain = 0; domain < domains; domain++) {
+                put_sample(out, &families[i], &prometheus->steps[k], domain);
+            }
+        }
     }
     prometheus_put_count(out, "apapi_steps_left_out", "Steps that had no room here.",
                          prometheus->left_out);

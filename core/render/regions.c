@@ -138,14 +138,6 @@ void table_fom_text(char *text, size_t size, const struct apapi_fom *fom, double
              each_j < SMALL_J ? "per J" : "each");
 }
 
-static void table_regions_put_fom(const struct apapi_fom *fom, double energy_j, FILE *out)
-{
-    char text[TABLE_FOM_SIZE];
-
-    table_fom_text(text, sizeof text, fom, energy_j);
-    text_wrap(out, text);
-}
-
 void table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,
                        FILE *out)
 {
@@ -166,6 +158,9 @@ void table_put_regions(const struct apapi_regions *regions, double energy_j, con
         table_regions_put_more(named - shown + regions->losses.regions, step, out);
     }
     for (size_t i = 0; i < regions->fom_count; i++) {
-        table_regions_put_fom(&regions->foms[i], energy_j, out);
+        char text[TABLE_FOM_SIZE];
+
+        table_fom_text(text, sizeof text, &regions->foms[i], energy_j);
+        text_wrap(out, text);
     }
 }

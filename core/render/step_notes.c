@@ -68,38 +68,26 @@ static void table_trust_put_component(FILE *out, const struct apapi_component_re
     text_wrap(out, text);
 }
 
-static void table_trust_put_incidents(FILE *out, const struct apapi_measurement *m)
-{
-    const struct apapi_incidents sum = apapi_measurement_incidents(m);
-
-    fprintf(out,
-            "  wraps %" PRIu64 ", resets %" PRIu64 ", readings failed %" PRIu64 ", refused %" PRIu64
-            ", gaps %" PRIu64 ", standstills %" PRIu64 "\n",
-            sum.wraps, sum.resets, sum.failed, sum.refused, sum.gaps, sum.stalls);
-}
-
-static void put_cpu(FILE *out, const struct apapi_measurement *m)
-{
-    char used[UNITS_SIZE];
-
-    units_short(used, sizeof(used), (double)m->cpu_ns / 1e9);
-    fprintf(out, "  the sampling thread used %s of CPU time", used);
-    if (m->elapsed_ns > 0) {
-        fprintf(out, " (%.2g %%)", (double)m->cpu_ns / (double)m->elapsed_ns * 100);
-    }
-    fputc('\n', out);
-}
-
 void table_put_trust(const struct step_table *table)
 {
     const struct apapi_measurement *m = &table->merge->only.measurement;
+    const struct apapi_incidents sum = apapi_measurement_incidents(m);
+    char used[UNITS_SIZE];
 
     table_trust_put_uncertainty(table->out, m);
     for (size_t i = 0; i < m->component_count; i++) {
         table_trust_put_component(table->out, &m->components[i]);
     }
-    table_trust_put_incidents(table->out, m);
-    put_cpu(table->out, m);
+    fprintf(table->out,
+            "  wraps %" PRIu64 ", resets %" PRIu64 ", readings failed %" PRIu64 ", refused %" PRIu64
+            ", gaps %" PRIu64 ", standstills %" PRIu64 "\n",
+            sum.wraps, sum.resets, sum.failed, sum.refused, sum.gaps, sum.stalls);
+    units_short(used, sizeof(used), (double)m->cpu_ns / 1e9);
+    fprintf(table->out, "  the sampling thread used %s of CPU time", used);
+    if (m->elapsed_ns > 0) {
+        fprintf(table->out, " (%.2g %%)", (double)m->cpu_ns / (double)m->elapsed_ns * 100);
+    }
+    fputc('\n', table->out);
 }
 
 /* --- what was not measured -------------------------------------------------------------------- */
@@ -107,27 +95,6 @@ void table_put_trust(const struct step_table *table)
 #define NAMES_COLUMNS 120
 #define NOTES_LISTED 10
 #define LATE_SHOWN_NS UINT64_C(10000000)
-
-static void table_notes_put_names(FILE *out, const struct merge_note *note)
-{
-    size_t unnamed = note->nodes - note->named;
-
-    hostlist_put(out, note->names, note->named, NAMES_COLUMNS);
-    if (unnamed > 0) {
-        fprintf(out, " and %zu others", unnamed);
-    }
-}
-
-static void put_subject(FILE *out, const struct merge_note *note, const struct step_table *table)
-{
-    bool of_all = table->expected < 2 || note->nodes == table->recorded;
-
-    fputs(note->subject, out);
-    if (*note->subject == '\0' || !of_all) {
-        fputs(*note->subject ? " on " : "", out);
-        table_notes_put_names(out, note);
-    }
-}
 
 static void put_verdict(FILE *out, const struct merge_note *note)
 {
@@ -151,7 +118,18 @@ static int table_notes_put_note(const struct merge_note *note, const struct step
     FILE *out = open_memstream(&text, &size);
 
     if (out) {
-        put_subject(out, note, table);
+        bool of_all = table->expected < 2 || note->nodes == table->recorded;
+
+        fputs(note->subject, out);
+        if (*note->subject == '\0' || !of_all) {
+            size_t unnamed = note->nodes - note->named;
+
+            fputs(*note->subject ? " on " : "", out);
+            hostlist_put(out, note->names, note->named, NAMES_COLUMNS);
+            if (unnamed > 0) {
+                fprintf(out, " and %zu others", unnamed);
+            }
+        }
         put_verdict(out, note);
     }
     if (!text_of_stream(out, &text, 0)) {
@@ -244,16 +222,6 @@ static void table_notes_put_incidents(const struct step_table *table)
     }
 }
 
-/* Nearly every short run is: who sees it for the first time must not think that it is a fault. */
-static void put_rough(const struct step_table *table)
-{
-    if (table->merge->incidents.rough > 0) {
-        text_wrap(table->out, "rough: the readings are too few, or too slow, to rule out an error "
-                              "of more than 1 % and the uncertainty; a longer run or a shorter "
-                              "interval is surer");
-    }
-}
-
 int table_put_notes(const struct step_table *table)
 {
     if (table_notes_put_notes(table) < 0) {
@@ -261,7 +229,12 @@ int table_put_notes(const struct step_table *table)
     }
     put_late(table);
     table_notes_put_incidents(table);
-    put_rough(table);
+    /* Nearly every short run is: who sees it for the first time must not think it a fault. */
+    if (table->merge->incidents.rough > 0) {
+        text_wrap(table->out, "rough: the readings are too few, or too slow, to rule out an error "
+                              "of more than 1 % and the uncertainty; a longer run or a shorter "
+                              "interval is surer");
+    }
     if (table->head->note) {
         text_wrap(table->out, table->head->note);
     }

@@ -97,30 +97,24 @@ static void put_absent_csv(const char *node, const char *reason, void *context)
     csv_put_number(&csv, "absent", reason, "", NAN);
 }
 
-static void put_record_csv(const struct apapi_record *record, const struct writing *writing)
-{
-    const struct csv csv = {.out = writing->out, .leads = {writing->step, record->id.node}};
-
-    csv_put_number(&csv, "step", "elapsed", "s", (double)record->measurement.elapsed_ns / 1e9);
-    csv_put_measurement(&csv, &record->measurement);
-    csv_put_crossings(&csv, record);
-    csv_put_share(&csv, &record->share);
-    csv_put_regions(&csv, &record->regions);
-}
-
 static void put_csv(const struct step_report *report, const struct apapi_merge *merge,
                     struct writing *writing)
 {
     fputs("step,node," CSV_COLUMNS, writing->out);
     for (size_t i = 0; i < report->lines.count; i++) {
         struct apapi_record record;
+        const struct csv csv = {.out = writing->out, .leads = {writing->step, record.id.node}};
 
         if (apapi_record_decode(report->lines.names[i], strlen(report->lines.names[i]), &record,
                                 NULL)) {
             writing->error = errno;
             continue;
         }
-        put_record_csv(&record, writing);
+        csv_put_number(&csv, "step", "elapsed", "s", (double)record.measurement.elapsed_ns / 1e9);
+        csv_put_measurement(&csv, &record.measurement);
+        csv_put_crossings(&csv, &record);
+        csv_put_share(&csv, &record.share);
+        csv_put_regions(&csv, &record.regions);
         apapi_record_clear(&record);
     }
     if (merge) {

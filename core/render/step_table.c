@@ -155,16 +155,6 @@ static void put_unknown(const struct step_table *table)
     }
 }
 
-static void table_domains_put_partial(const struct table_rows *rows, const struct step_table *table)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        if (!rows->rows[i].is_total && rows->rows[i].nodes < table->recorded) {
-            fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
-                    rows->rows[i].nodes, table->expected);
-        }
-    }
-}
-
 static uint64_t table_domains_widest_bin_ns(const struct table_rows *rows)
 {
     uint64_t widest_ns = 0;
@@ -222,7 +212,12 @@ static void put_footnotes(const struct table_rows *rows, const struct step_table
         rows, covered->least == covered->most ? coverage_pct(covered->least / 100) : NAN,
         table->out);
     put_unknown(table);
-    table_domains_put_partial(rows, table);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!rows->rows[i].is_total && rows->rows[i].nodes < table->recorded) {
+            fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
+                    rows->rows[i].nodes, table->expected);
+        }
+    }
     for (size_t i = 0; i < rows->count; i++) {
         brackets |= rows->rows[i].label[0] == '(';
     }
@@ -412,16 +407,12 @@ static void table_put_domains(const struct step_table *table)
 #define NAME_TAIL 20
 #define CELL_WIDTH 12
 
-/* The line of domains says it already. */
-static bool is_in_domains(const struct apapi_event *event)
-{
-    return event->domain != APAPI_DOMAIN_NONE &&
-           (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
-}
-
+/* What the line of domains says already is not. */
 static bool is_shown(const struct step_table *table, const struct merge_event *row)
 {
-    return table->head->verbose || !is_in_domains(&row->event);
+    return table->head->verbose ||
+           !(row->event.domain != APAPI_DOMAIN_NONE &&
+             (row->event.kind == APAPI_KIND_ENERGY || row->event.kind == APAPI_KIND_POWER));
 }
 
 static void table_events_put_name(FILE *out, const struct apapi_event *event)
@@ -461,41 +452,16 @@ static void put_gauge(FILE *out, const struct merge_event *row, const char *unit
     }
 }
 
-static void put_counter(FILE *out, const struct merge_event *row, const char *unit)
-{
-    char total[UNITS_SIZE];
-    char clean[UNITS_SIZE];
-    char cell[UNITS_SIZE + 8];
-
-    units_total(total, sizeof(total), row->total, unit);
-    text_clean(clean, sizeof(clean), total);
-    snprintf(cell, sizeof(cell), "total %s", clean);
-    table_events_put_cell(out, cell, 3 * CELL_WIDTH + 4);
-}
-
-static const char *table_events_unit_of(const struct merge_event *row)
-{
-    return row->event.kind == APAPI_KIND_POWER ? "W" : row->event.unit;
-}
-
-static void table_events_put_row(FILE *out, const struct merge_event *row)
-{
-    table_events_put_name(out, &row->event);
-    if (row->event.accumulates) {
-        put_counter(out, row, table_events_unit_of(row));
-    } else {
-        put_gauge(out, row, table_events_unit_of(row));
-    }
-    fputc('\n', out);
-}
-
 static void table_put_events(const struct step_table *table)
 {
     const struct merge_events *events = &table->merge->events;
     size_t lines = 0;
 
     for (size_t i = 0; i < events->count; i++) {
-        if (!is_shown(table, &events->rows[i])) {
+        const struct merge_event *row = &events->rows[i];
+        const char *unit = row->event.kind == APAPI_KIND_POWER ? "W" : row->event.unit;
+
+        if (!is_shown(table, row)) {
             continue;
         }
         if (lines == 0) {
@@ -503,7 +469,18 @@ static void table_put_events(const struct step_table *table)
                     CELL_WIDTH, "min", CELL_WIDTH, "max");
         }
         if (lines++ < LINES_MAX) {
-            table_events_put_row(table->out, &events->rows[i]);
+            table_events_put_name(table->out, &row->event);
+            if (row->event.accumulates) {
+                char total[UNITS_SIZE], clean[UNITS_SIZE], cell[UNITS_SIZE + 8];
+
+                units_total(total, sizeof(total), row->total, unit);
+                text_clean(clean, sizeof(clean), total);
+                snprintf(cell, sizeof(cell), "total %s", clean);
+                table_events_put_cell(table->out, cell, 3 * CELL_WIDTH + 4);
+            } else {
+                put_gauge(table->out, row, unit);
+            }
+            fputc('\n', table->out);
         }
     }
     if (lines > LINES_MAX || events->full) {
@@ -542,18 +519,6 @@ static void table_put_step(struct text_line *line, const struct step_table *tabl
     snprintf(text, sizeof(text), "step %s", step);
     text_clean(clean, sizeof(clean), text);
     text_item(line, 1, clean);
-}
-
-static void table_put_name(struct text_line *line, const char *name)
-{
-    char clean[APAPI_TEXT_SIZE];
-    char short_name[APAPI_TEXT_SIZE];
-    char quoted[APAPI_TEXT_SIZE + 2];
-
-    text_clean(clean, sizeof(clean), name);
-    text_shorten(short_name, sizeof(short_name), clean, NAME_COLUMNS, 0);
-    snprintf(quoted, sizeof(quoted), "\"%s\"", short_name);
-    text_item(line, 1, quoted);
 }
 
 /* Items after step and name are separated by two spaces. */
@@ -601,19 +566,6 @@ static void put_elapsed(struct text_line *line, const struct step_table *table)
     put_item(line, text);
 }
 
-static void table_put_components(struct text_line *line, const struct step_table *table)
-{
-    for (size_t i = 0; i < table->merge->component_count; i++) {
-        const struct merge_component *component = &table->merge->components[i];
-        char text[sizeof(*component) + 8];
-        char clean[sizeof(text)];
-
-        snprintf(text, sizeof(text), "%s (%s)", component->name, component->source);
-        text_clean(clean, sizeof(clean), text);
-        put_item(line, clean);
-    }
-}
-
 static void table_put_headline(const struct step_table *table)
 {
     const struct apapi_table_head *head = table->head;
@@ -624,11 +576,26 @@ static void table_put_headline(const struct step_table *table)
         table_put_step(&line, table);
     }
     if (head->name && *head->name) {
-        table_put_name(&line, head->name);
+        char clean[APAPI_TEXT_SIZE];
+        char short_name[APAPI_TEXT_SIZE];
+        char quoted[APAPI_TEXT_SIZE + 2];
+
+        text_clean(clean, sizeof(clean), head->name);
+        text_shorten(short_name, sizeof(short_name), clean, NAME_COLUMNS, 0);
+        snprintf(quoted, sizeof(quoted), "\"%s\"", short_name);
+        text_item(&line, 1, quoted);
     }
     table_put_nodes(&line, table);
     put_elapsed(&line, table);
-    table_put_components(&line, table);
+    for (size_t i = 0; i < table->merge->component_count; i++) {
+        const struct merge_component *component = &table->merge->components[i];
+        char text[sizeof(*component) + 8];
+        char clean[sizeof(text)];
+
+        snprintf(text, sizeof(text), "%s (%s)", component->name, component->source);
+        text_clean(clean, sizeof(clean), text);
+        put_item(&line, clean);
+    }
     fputc('\n', table->out);
 }
 
@@ -642,21 +609,11 @@ static void table_put_duration(struct text_line *line, const char *word, double 
     text_item(line, line->column ? 3 : 2, text);
 }
 
-static void put_peak(struct text_line *line, uint64_t peak_bytes)
-{
-    char text[UNITS_SIZE + 16];
-    char size[UNITS_SIZE];
-
-    if (peak_bytes > 0) {
-        units_bytes(size, sizeof(size), peak_bytes);
-        snprintf(text, sizeof(text), "peak memory %s", size);
-        text_item(line, 3, text);
-    }
-}
-
 static void table_put_times(const struct step_table *table)
 {
     struct text_line line = {table->out, 0};
+    char text[UNITS_SIZE + 16];
+    char size[UNITS_SIZE];
 
     if (isnan(table->head->user_s)) {
         return;
@@ -664,7 +621,11 @@ static void table_put_times(const struct step_table *table)
     table_put_duration(&line, "elapsed", table_elapsed_s(table));
     table_put_duration(&line, "user", table->head->user_s);
     table_put_duration(&line, "system", table->head->system_s);
-    put_peak(&line, table->head->peak_bytes);
+    if (table->head->peak_bytes > 0) {
+        units_bytes(size, sizeof(size), table->head->peak_bytes);
+        snprintf(text, sizeof(text), "peak memory %s", size);
+        text_item(&line, 3, text);
+    }
     fputc('\n', table->out);
 }
 

@@ -195,18 +195,6 @@ static void audit_reason_text(const struct audit_reason *reason, char *text, siz
     snprintf(text, size, "%s %s%s", reason->text, amount, times);
 }
 
-static void audit_reasons_text(const struct audit_result *result, char *text, size_t size)
-{
-    *text = '\0';
-    for (size_t i = 0; i < result->reason_count; i++) {
-        size_t used = strlen(text);
-        char one[160];
-
-        audit_reason_text(&result->reasons[i], one, sizeof one);
-        snprintf(text + used, size - used, "%s%s", i ? "; " : "", one);
-    }
-}
-
 /* --- order ---------------------------------------------------------------------------------- */
 
 struct audit_place {
@@ -231,19 +219,6 @@ static int audit_compare_places(const void *left, const void *right)
     return result ? result : strverscmp(a->node, b->node);
 }
 
-static void audit_find_places(const struct audit_ledger *ledger, struct audit_place *places)
-{
-    for (uint32_t i = 0; i < ledger->row_count; i++) {
-        const struct audit_row *row = &ledger->rows[i];
-
-        places[i] = (struct audit_place){.worse = audit_evaluate(ledger, row).worse,
-                                         .day_ns = row->day_ns,
-                                         .cluster = pool_text(&ledger->texts, row->cluster),
-                                         .node = pool_text(&ledger->texts, row->node),
-                                         .number = i};
-    }
-}
-
 static uint32_t *audit_order(const struct audit_ledger *ledger)
 {
     struct audit_place *places = calloc(ledger->row_count + 1, sizeof *places);
@@ -254,7 +229,15 @@ static uint32_t *audit_order(const struct audit_ledger *ledger)
         free(order);
         return NULL;
     }
-    audit_find_places(ledger, places);
+    for (uint32_t i = 0; i < ledger->row_count; i++) {
+        const struct audit_row *row = &ledger->rows[i];
+
+        places[i] = (struct audit_place){.worse = audit_evaluate(ledger, row).worse,
+                                         .day_ns = row->day_ns,
+                                         .cluster = pool_text(&ledger->texts, row->cluster),
+                                         .node = pool_text(&ledger->texts, row->node),
+                                         .number = i};
+    }
     qsort(places, ledger->row_count, sizeof *places, audit_compare_places);
     for (uint32_t i = 0; i < ledger->row_count; i++) {
         order[i] = places[i].number;
@@ -303,7 +286,14 @@ static void audit_put(const struct table *table, const struct audit_ledger *ledg
     const struct audit_result result = audit_evaluate(ledger, row);
     char reasons[REASONS_SIZE];
 
-    audit_reasons_text(&result, reasons, sizeof reasons);
+    *reasons = '\0';
+    for (size_t i = 0; i < result.reason_count; i++) {
+        size_t used = strlen(reasons);
+        char one[160];
+
+        audit_reason_text(&result.reasons[i], one, sizeof one);
+        snprintf(reasons + used, sizeof reasons - used, "%s%s", i ? "; " : "", one);
+    }
     table_put(table,
               (struct table_cell[]){
                   CELL_TEXT(*day ? pool_text(&ledger->texts, row->cluster) : ""),

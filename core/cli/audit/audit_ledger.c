@@ -345,22 +345,10 @@ static void audit_count(struct audit_ledger *ledger, const struct audit_piece *p
     }
 }
 
-/* Of the present hour alone, nothing is said. */
-static void audit_drop_empty(struct audit_ledger *ledger)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < ledger->row_count; i++) {
-        if (ledger->rows[i].records > 0 || ledger->rows[i].first_span != POOL_NONE) {
-            ledger->rows[kept++] = ledger->rows[i];
-        }
-    }
-    ledger->row_count = kept;
-}
-
 void audit_settle(struct audit_ledger *ledger)
 {
     const struct audit_piece *first = ledger->pieces, *last = NULL;
+    size_t kept = 0;
 
     if (ledger->piece_count > 0) {
         qsort(ledger->pieces, ledger->piece_count, sizeof *ledger->pieces, audit_compare);
@@ -375,7 +363,13 @@ void audit_settle(struct audit_ledger *ledger)
             last = piece;
         }
     }
-    audit_drop_empty(ledger);
+    /* Of the present hour alone, nothing is said. */
+    for (size_t i = 0; i < ledger->row_count; i++) {
+        if (ledger->rows[i].records > 0 || ledger->rows[i].first_span != POOL_NONE) {
+            ledger->rows[kept++] = ledger->rows[i];
+        }
+    }
+    ledger->row_count = kept;
 }
 
 void audit_total(const struct audit_row *row, struct audit_row *total)

@@ -242,17 +242,6 @@ static void check_folder(const struct config *config, const char *key, const cha
     }
 }
 
-static void config_check(const struct config *config, const struct config_sink *sink)
-{
-    check_components(config, sink);
-    check_folder(config, "acct_dir", config->acct_dir, sink);
-    check_folder(config, "spool_dir", config->spool_dir, sink);
-    for (size_t i = 0; i < config->setting_count; i++) {
-        check_setting(config, &config->settings[i], sink);
-    }
-    check_pairs(config, sink);
-}
-
 /* --- the command ---------------------------------------------------------------------------- */
 
 struct config_options {
@@ -316,17 +305,6 @@ static void print_settings(const struct config *config)
     }
 }
 
-/* These are no mistakes in the file. */
-static void config_command_warn(const struct config *config)
-{
-    struct apapi_error reason;
-    const char *key;
-
-    for (size_t i = 0; config_network_find(config, &i, &key, &reason);) {
-        fprintf(stderr, "apapi config: warning: %s: %s\n", key, reason.text);
-    }
-}
-
 static int config_command_show(const char *path, bool check, bool verbose)
 {
     size_t problems = 0;
@@ -352,8 +330,20 @@ static int config_command_show(const char *path, bool check, bool verbose)
         print_settings(&config);
     }
     if (check) {
-        config_check(&config, &sink);
-        config_command_warn(&config);
+        struct apapi_error reason;
+        const char *key;
+
+        check_components(&config, &sink);
+        check_folder(&config, "acct_dir", config.acct_dir, &sink);
+        check_folder(&config, "spool_dir", config.spool_dir, &sink);
+        for (size_t i = 0; i < config.setting_count; i++) {
+            check_setting(&config, &config.settings[i], &sink);
+        }
+        check_pairs(&config, &sink);
+        /* These are no mistakes in the file. */
+        for (size_t i = 0; config_network_find(&config, &i, &key, &reason);) {
+            fprintf(stderr, "apapi config: warning: %s: %s\n", key, reason.text);
+        }
     }
     if (check && problems == 0) {
         printf("%s: ok\n", path);

@@ -36,20 +36,11 @@ static void doctor_site_look_at_folder(struct site *site, const char *key, const
     }
 }
 
-static void doctor_site_look_at_disks(struct site *site, const struct config *config)
-{
-    struct apapi_error reason;
-    const char *key;
-
-    for (size_t i = 0; config_network_find(config, &i, &key, &reason);) {
-        add_trouble(site, key, &reason);
-    }
-}
-
 static void site_look(struct site *site)
 {
     struct config config;
     struct apapi_error reason;
+    const char *key;
 
     config_defaults(&config);
     config_read(&config, config_path(), NULL);
@@ -60,7 +51,9 @@ static void site_look(struct site *site)
     if (*config.components && apapi_components_check(config.components, &reason)) {
         add_trouble(site, "default", &reason);
     }
-    doctor_site_look_at_disks(site, &config);
+    for (size_t i = 0; config_network_find(&config, &i, &key, &reason);) {
+        add_trouble(site, key, &reason);
+    }
     config_clear(&config);
 }
 
@@ -89,16 +82,6 @@ struct page {
     } shown[SHOWN_MAX]; /* remedies that were shown already */
     size_t shown_count;
 };
-
-static void doctor_text_put_machine(const struct machine *machine)
-{
-    printf("%s%s; user %s", machine->virtual_machine ? "virtual machine" : "no virtual machine",
-           machine->container ? ", in a container" : "", machine->user);
-    if (machine->perf_event_paranoid != PARANOID_UNKNOWN) {
-        printf("; perf_event_paranoid %d", machine->perf_event_paranoid);
-    }
-    putchar('\n');
-}
 
 static const char *doctor_text_verdict(const struct examined *component,
                                        const struct machine *machine)
@@ -209,16 +192,6 @@ static bool note_remedy(struct page *page, const char *component, const char *re
     return true;
 }
 
-static void doctor_text_put_rights(const struct page *page, const struct finding *finding)
-{
-    char rights[256];
-
-    machine_rights(finding->error == EACCES ? finding->reason.text : "", rights, sizeof rights);
-    if (*rights) {
-        doctor_text_put_line(page, "rights", rights);
-    }
-}
-
 static void doctor_text_put_remedy(struct page *page, const struct examined *component,
                                    const struct examined_way *way, const struct finding *finding)
 {
@@ -233,7 +206,12 @@ static void doctor_text_put_remedy(struct page *page, const struct examined *com
         snprintf(text, sizeof text, "as %s", before);
         doctor_text_put_line(page, "to fix it", text);
     } else {
-        doctor_text_put_rights(page, finding);
+        char rights[256];
+
+        machine_rights(finding->error == EACCES ? finding->reason.text : "", rights, sizeof rights);
+        if (*rights) {
+            doctor_text_put_line(page, "rights", rights);
+        }
         doctor_text_put_line(page, "to fix it", remedy);
     }
 }
@@ -378,7 +356,13 @@ static void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
 {
     struct page page = {.machine = &diagnosis->machine, .width = width};
 
-    doctor_text_put_machine(page.machine);
+    printf("%s%s; user %s",
+           page.machine->virtual_machine ? "virtual machine" : "no virtual machine",
+           page.machine->container ? ", in a container" : "", page.machine->user);
+    if (page.machine->perf_event_paranoid != PARANOID_UNKNOWN) {
+        printf("; perf_event_paranoid %d", page.machine->perf_event_paranoid);
+    }
+    putchar('\n');
     for (size_t i = 0; i < diagnosis->count; i++) {
         doctor_text_put_component(&page, &diagnosis->components[i]);
     }
@@ -387,19 +371,6 @@ static void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
 }
 
 /* --- for programs, described in apapi-doctor(1); unknown values have no key --- */
-
-static void doctor_json_machine(struct json_writer *json, const struct machine *machine)
-{
-    json_begin_object(json, "machine");
-    json_put_flag(json, "virtual_machine", machine->virtual_machine);
-    json_put_flag(json, "container", machine->container);
-    json_put_text(json, "user", machine->user);
-    json_put_integer(json, "uid", machine->uid);
-    if (machine->perf_event_paranoid != PARANOID_UNKNOWN) {
-        json_put_integer(json, "perf_event_paranoid", machine->perf_event_paranoid);
-    }
-    json_end(json);
-}
 
 static void doctor_json_site(struct json_writer *json, const struct site *site)
 {
@@ -417,8 +388,12 @@ static void doctor_json_site(struct json_writer *json, const struct site *site)
     json_end(json);
 }
 
-static void doctor_json_troubles(struct json_writer *json, const struct finding *finding)
+static void doctor_json_open_way(struct json_writer *json, const struct finding *finding)
 {
+    json_put_text(json, "detail", finding->detail);
+    json_put_count(json, "events", finding->events);
+    json_put_count(json, "in_trouble", finding->trouble_count);
+    json_put_flag(json, "estimated", finding->estimated);
     json_begin_array(json, "troubles");
     for (size_t i = 0; i < finding->trouble_count && i < TROUBLES_MAX; i++) {
         json_begin_object(json, NULL);
@@ -428,15 +403,6 @@ static void doctor_json_troubles(struct json_writer *json, const struct finding 
         json_end(json);
     }
     json_end_or_drop(json);
-}
-
-static void doctor_json_open_way(struct json_writer *json, const struct finding *finding)
-{
-    json_put_text(json, "detail", finding->detail);
-    json_put_count(json, "events", finding->events);
-    json_put_count(json, "in_trouble", finding->trouble_count);
-    json_put_flag(json, "estimated", finding->estimated);
-    doctor_json_troubles(json, finding);
 }
 
 /* The remedy for this user or, if not needed, for other users. */
@@ -504,7 +470,15 @@ static int doctor_print_json(const struct diagnosis *diagnosis)
 
     json_begin_object(&json, NULL);
     json_put_count(&json, "version", 1);
-    doctor_json_machine(&json, &diagnosis->machine);
+    json_begin_object(&json, "machine");
+    json_put_flag(&json, "virtual_machine", diagnosis->machine.virtual_machine);
+    json_put_flag(&json, "container", diagnosis->machine.container);
+    json_put_text(&json, "user", diagnosis->machine.user);
+    json_put_integer(&json, "uid", diagnosis->machine.uid);
+    if (diagnosis->machine.perf_event_paranoid != PARANOID_UNKNOWN) {
+        json_put_integer(&json, "perf_event_paranoid", diagnosis->machine.perf_event_paranoid);
+    }
+    json_end(&json);
     doctor_json_site(&json, &diagnosis->site);
     json_begin_array(&json, "components");
     for (size_t i = 0; i < diagnosis->count; i++) {
@@ -539,15 +513,6 @@ static void slurm_set(char *text, size_t size, const char *value)
     snprintf(text, size, "%.*s", slurm_conf_length(value), value);
 }
 
-/* Each SlurmctldHost is one more controller, by name and perhaps "(address)". */
-static void slurm_add_controller(struct slurm *slurm, const char *value)
-{
-    size_t length = strlen(slurm->controllers);
-
-    snprintf(slurm->controllers + length, sizeof slurm->controllers - length, "%s%.*s",
-             length ? ", " : "", (int)strcspn(value, "( \t\r\n"), value);
-}
-
 static void slurm_take(char *line, void *context)
 {
     struct slurm *slurm = context;
@@ -560,7 +525,10 @@ static void slurm_take(char *line, void *context)
         slurm_set(slurm->folders, sizeof slurm->folders, value);
     }
     if ((value = slurm_conf_find(line, "SlurmctldHost"))) {
-        slurm_add_controller(slurm, value);
+        size_t length = strlen(slurm->controllers);
+
+        snprintf(slurm->controllers + length, sizeof slurm->controllers - length, "%s%.*s",
+                 length ? ", " : "", (int)strcspn(value, "( \t\r\n"), value);
     }
 }
 
@@ -709,15 +677,6 @@ static void doctor_command_prepare(struct diagnosis *diagnosis, const struct wan
     }
 }
 
-static void examine_all(struct diagnosis *diagnosis)
-{
-    for (size_t i = 0; i < diagnosis->count; i++) {
-        for (size_t k = 0; k < diagnosis->components[i].way_count; k++) {
-            examine(&diagnosis->components[i].ways[k]);
-        }
-    }
-}
-
 static int status_of(const struct diagnosis *diagnosis, bool named)
 {
     size_t measured = 0;
@@ -743,7 +702,11 @@ static int doctor_command_run(bool json, int count, char *const words[])
     machine_look(&diagnosis.machine);
     site_look(&diagnosis.site);
     doctor_command_prepare(&diagnosis, &wanted);
-    examine_all(&diagnosis);
+    for (size_t i = 0; i < diagnosis.count; i++) {
+        for (size_t k = 0; k < diagnosis.components[i].way_count; k++) {
+            examine(&diagnosis.components[i].ways[k]);
+        }
+    }
     if (!json) {
         doctor_print_text(&diagnosis, terminal_width());
     } else if (doctor_print_json(&diagnosis)) {

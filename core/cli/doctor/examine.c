@@ -403,17 +403,13 @@ static int read_paranoid(void)
     return level;
 }
 
-static bool machine_is_container(void)
-{
-    return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
-}
-
 void machine_look(struct machine *machine)
 {
     const struct passwd *user;
 
     machine->virtual_machine = has_hypervisor_flag();
-    machine->container = machine_is_container();
+    machine->container =
+        access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
     machine->perf_event_paranoid = read_paranoid();
     machine->uid = geteuid();
     user = getpwuid(machine->uid);

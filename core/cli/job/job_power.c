@@ -259,20 +259,6 @@ static size_t count_of(const struct show *show, const char *node, size_t first)
     return end - first;
 }
 
-static void job_power_fill(const struct power *power, const struct apapi_job_total *total,
-                           double *power_w, size_t columns)
-{
-    double length_ns = (double)(total->end_unix_ns - total->start_unix_ns);
-
-    for (size_t i = 0; i < columns; i++) {
-        struct span column = {
-            total->start_unix_ns + (int64_t)(length_ns * (double)i / (double)columns),
-            total->start_unix_ns + (int64_t)(length_ns * (double)(i + 1) / (double)columns)};
-
-        power_w[i] = column_power(power, column);
-    }
-}
-
 int show_power(const struct show *show, const char *node, int domain, double *power_w,
                size_t columns)
 {
@@ -284,10 +270,19 @@ int show_power(const struct show *show, const char *node, int domain, double *po
     int result = power.runs && power.nodes && power.busy ? 0 : -1;
 
     if (result == 0) {
+        double length_ns = (double)(show->total.end_unix_ns - show->total.start_unix_ns);
+
         make_runs(show, first, count, power.runs);
         make_nodes(&power, count, domain == APAPI_DOMAIN_NONE ? ~0U : 1U << domain);
         make_busy(&power);
-        job_power_fill(&power, &show->total, power_w, columns);
+        for (size_t i = 0; i < columns; i++) {
+            struct span column = {show->total.start_unix_ns +
+                                      (int64_t)(length_ns * (double)i / (double)columns),
+                                  show->total.start_unix_ns +
+                                      (int64_t)(length_ns * (double)(i + 1) / (double)columns)};
+
+            power_w[i] = column_power(&power, column);
+        }
     }
     free(power.runs);
     free(power.nodes);

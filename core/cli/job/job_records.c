@@ -171,18 +171,6 @@ static bool is_heterogeneous(const struct show *show)
     return job != APAPI_UNKNOWN;
 }
 
-/* In Slurm's form after the job: step 0 of component 1 is "+1.0". */
-static void name_steps(struct show *show)
-{
-    for (size_t i = 0; i < show->count; i++) {
-        struct apapi_identity *id = &show->records[i].id;
-        char step[20];
-
-        snprintf(step, sizeof step, "%.19s", id->step);
-        snprintf(id->step, sizeof id->step, "+%u.%s", id->het_offset, step);
-    }
-}
-
 bool show_join(struct show *show)
 {
     if (!same_cluster(show)) {
@@ -192,8 +180,14 @@ bool show_join(struct show *show)
         return true;
     }
     show->heterogeneous = is_heterogeneous(show);
-    if (show->heterogeneous) {
-        name_steps(show);
+    if (show->heterogeneous) { /* steps in Slurm's form after the job: "+1.0" */
+        for (size_t i = 0; i < show->count; i++) {
+            struct apapi_identity *id = &show->records[i].id;
+            char step[20];
+
+            snprintf(step, sizeof step, "%.19s", id->step);
+            snprintf(id->step, sizeof id->step, "+%u.%s", id->het_offset, step);
+        }
     }
     return show->heterogeneous;
 }
@@ -303,18 +297,6 @@ static int job_choose_refuse(const struct show *show, const char *command)
     return command_fail(command, err.text);
 }
 
-/* The number of a heterogeneous job, or Slurm's name of the only one. */
-static void job_choose_name(const struct show *show, char *text, size_t size)
-{
-    const struct apapi_identity *id = &show->records[0].id;
-
-    if (show->heterogeneous) {
-        snprintf(text, size, "%u", id->het_job);
-    } else {
-        job_id_text(id, text, size);
-    }
-}
-
 /* Old records name no cluster: they may be of any job with this number. */
 static void drop_nameless(struct show *show, const char *command)
 {
@@ -356,6 +338,10 @@ int show_choose(struct show *show, const char *command, char *job_id, size_t siz
     if (!show_join(show)) {
         return job_choose_refuse(show, command);
     }
-    job_choose_name(show, job_id, size);
+    if (show->heterogeneous) {
+        snprintf(job_id, size, "%u", show->records[0].id.het_job);
+    } else {
+        job_id_text(&show->records[0].id, job_id, size);
+    }
     return 0;
 }

@@ -186,19 +186,6 @@ static void report_still(const struct apapi_record *record,
     }
 }
 
-/* The tables of steps and nodes show totals alone. */
-static void report_unknown(const struct apapi_record *record, struct reporter *reporter)
-{
-    uint32_t unknown = domain_list_adding_up(record->measurement.unknown_domains);
-    char names[DOMAIN_LIST_SIZE];
-
-    if (unknown) {
-        domain_list_text(unknown, ", ", names);
-        job_unusual_report(reporter, "step %s on %s: the energy lacks %s, which is not known",
-                           name_step(record).text, record->id.node, names);
-    }
-}
-
 static void report_components(const struct apapi_record *record, struct reporter *reporter)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -248,6 +235,8 @@ static void report_record(const struct apapi_record *record, struct reporter *re
 {
     const struct step_name name = name_step(record);
     const char *step = name.text, *node = record->id.node;
+    uint32_t unknown = domain_list_adding_up(record->measurement.unknown_domains);
+    char names[DOMAIN_LIST_SIZE];
 
     if (record->measurement.covered < LOW_COVERAGE) {
         job_unusual_report(reporter,
@@ -264,7 +253,11 @@ static void report_record(const struct apapi_record *record, struct reporter *re
     if (record->delayed) {
         job_unusual_report(reporter, "step %s on %s: written late", step, node);
     }
-    report_unknown(record, reporter);
+    if (unknown) { /* the tables of steps and nodes show totals alone */
+        domain_list_text(unknown, ", ", names);
+        job_unusual_report(reporter, "step %s on %s: the energy lacks %s, which is not known", step,
+                           node, names);
+    }
     report_components(record, reporter);
     report_incidents(record, reporter);
 }
@@ -306,16 +299,6 @@ static void report_gap(const struct show_gap *gap, void *context)
                        gap->nodelist);
 }
 
-static void report_missing(const struct show *show, struct reporter *reporter)
-{
-    if (show_find_gaps(show, report_gap, reporter)) {
-        job_unusual_report(reporter, "no memory to find the nodes that have no record");
-    }
-    if (show->left_out > 0) {
-        job_unusual_report(reporter, "%zu records had no room here", show->left_out);
-    }
-}
-
 static void report_clocks(const struct show *show, struct reporter *reporter)
 {
     char duration[UNITS_SIZE];
@@ -344,7 +327,12 @@ size_t show_find_unusual(const struct show *show, show_say_f say, void *context)
 {
     struct reporter reporter = {.say = say, .context = context};
 
-    report_missing(show, &reporter);
+    if (show_find_gaps(show, report_gap, &reporter)) {
+        job_unusual_report(&reporter, "no memory to find the nodes that have no record");
+    }
+    if (show->left_out > 0) {
+        job_unusual_report(&reporter, "%zu records had no room here", show->left_out);
+    }
     report_clocks(show, &reporter);
     report_nodes(show, &reporter);
     report_early(show, &reporter);

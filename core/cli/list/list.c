@@ -90,24 +90,6 @@ static bool look_is_done(const struct look *look)
     return look->failed || look->moves > GAPS;
 }
 
-static void look_moved(struct look *look, uint64_t raw, uint64_t now_ns)
-{
-    if (look->moves > 0) {
-        look->gaps_s[look->moves - 1] = look_seconds(now_ns - look->moved_ns);
-    }
-    look->moves++;
-    look->raw = raw;
-    look->moved_ns = now_ns;
-}
-
-static void look_stood_still(struct look *look, uint64_t now_ns)
-{
-    uint64_t still_ns = now_ns - look->moved_ns;
-
-    look->still++;
-    look->still_ns = still_ns > look->still_ns ? still_ns : look->still_ns;
-}
-
 static void look_take(struct look *look, const struct apapi_reading *reading, uint64_t now_ns)
 {
     if (reading->error) {
@@ -117,9 +99,17 @@ static void look_take(struct look *look, const struct apapi_reading *reading, ui
         look->raw = reading->raw;
         look->moved_ns = now_ns;
     } else if (reading->raw != look->raw) {
-        look_moved(look, reading->raw, now_ns);
+        if (look->moves > 0) {
+            look->gaps_s[look->moves - 1] = look_seconds(now_ns - look->moved_ns);
+        }
+        look->moves++;
+        look->raw = reading->raw;
+        look->moved_ns = now_ns;
     } else {
-        look_stood_still(look, now_ns);
+        uint64_t still_ns = now_ns - look->moved_ns;
+
+        look->still++;
+        look->still_ns = still_ns > look->still_ns ? still_ns : look->still_ns;
     }
 }
 
@@ -224,21 +214,6 @@ static const struct grid_column columns[] = {
     {"domain", false}, {"range", true},    {"width", true}, {"guard", true},
     {"update", true},  {"measured", true}, {"", false},     {"description", false}};
 
-/* "24.82 kJ", or the reason if there is no value. */
-static void value_text(const struct listed_event *listed, char *text, size_t size)
-{
-    if (*listed->error) {
-        snprintf(text, size, "%s", listed->error);
-    } else {
-        units_total(text, size, listed->value, listed->event.unit);
-    }
-}
-
-static const char *domain_text(enum apapi_domain domain)
-{
-    return domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(domain);
-}
-
 /* "1.00 ms", "below 0.10 ms"; "" if it is not known. */
 static void list_text_period(char *text, size_t size, const char *relation, double seconds)
 {
@@ -248,23 +223,6 @@ static void list_text_period(char *text, size_t size, const char *relation, doub
         units_short(period, sizeof period, seconds);
         snprintf(text, size, "%s%s", relation, period);
     }
-}
-
-static void list_text_measured(char *text, size_t size, const struct listed_update *update)
-{
-    list_text_period(text, size, "", update->measured_s);
-    list_text_period(text, size, "below ", update->below_s);
-    list_text_period(text, size, "above ", update->above_s);
-}
-
-static void list_text_put_updates(struct grid *grid, const struct listed_event *listed)
-{
-    char stated[UNITS_SIZE] = "", measured[2 * UNITS_SIZE] = "";
-
-    list_text_period(stated, sizeof stated, "", duration(listed->event.update_ns) / NS_PER_S);
-    list_text_measured(measured, sizeof measured, &listed->update);
-    grid_put(grid, stated);
-    grid_put(grid, measured);
 }
 
 static void list_text_put_range(struct grid *grid, const struct listed_event *listed)
@@ -286,15 +244,25 @@ static void list_text_put_event(struct grid *grid, const struct listed_event *li
 {
     const struct apapi_event *event = &listed->event;
     char value[sizeof listed->error];
+    char stated[UNITS_SIZE] = "", measured[2 * UNITS_SIZE] = "";
 
-    value_text(listed, value, sizeof value);
+    if (*listed->error) {
+        snprintf(value, sizeof value, "%s", listed->error);
+    } else {
+        units_total(value, sizeof value, listed->value, listed->event.unit);
+    }
     grid_put(grid, event->name);
     grid_put(grid, value);
     grid_put(grid, event->unit);
     grid_put(grid, apapi_kind_name(event->kind));
-    grid_put(grid, domain_text(event->domain));
+    grid_put(grid, event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain));
     list_text_put_range(grid, listed);
-    list_text_put_updates(grid, listed);
+    list_text_period(stated, sizeof stated, "", duration(listed->event.update_ns) / NS_PER_S);
+    list_text_period(measured, sizeof measured, "", listed->update.measured_s);
+    list_text_period(measured, sizeof measured, "below ", listed->update.below_s);
+    list_text_period(measured, sizeof measured, "above ", listed->update.above_s);
+    grid_put(grid, stated);
+    grid_put(grid, measured);
     grid_put(grid, event->estimated ? "estimated" : "");
     grid_put(grid, listed->description);
 }
@@ -335,25 +303,6 @@ static int list_text_put_component(const struct listed *listed, const struct lis
     return grid_finish(grid, NULL, stdout, view->width);
 }
 
-static void put_unreadable(const struct listed *listed, const struct list_view *view)
-{
-    printf("%s: not readable: ", listed->wanted->name);
-    list_text_put_clean(listed->reason.text);
-    putchar('\n');
-    if (view->sources) {
-        list_text_put_ways(listed->wanted->name);
-    }
-}
-
-static void put_slow(const struct listed *listed, const struct list_view *view)
-{
-    printf("%s: slow, name it to see its events: apapi list %s\n", listed->wanted->name,
-           listed->wanted->name);
-    if (view->sources) {
-        list_text_put_ways(listed->wanted->name);
-    }
-}
-
 static void list_text_put_names(const struct listed *components, size_t count, size_t width)
 {
     static const char title[] = "also known to PAPI, by name: ";
@@ -372,16 +321,12 @@ static void list_text_put_names(const struct listed *components, size_t count, s
     }
 }
 
-static bool list_text_is_here(const struct listed *listed)
-{
-    return listed->state == LISTED_OPEN || listed->state == LISTED_SLOW;
-}
-
 static int list_print_names(const struct listed *components, size_t count,
                             const struct list_view *view)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!view->events && list_text_is_here(&components[i])) {
+        if (!view->events &&
+            (components[i].state == LISTED_OPEN || components[i].state == LISTED_SLOW)) {
             puts(components[i].wanted->name);
         }
         for (size_t j = 0; view->events && j < components[i].event_count; j++) {
@@ -401,9 +346,18 @@ static int list_print_text(const struct listed *components, size_t count,
     }
     for (size_t i = 0; i < count; i++) {
         if (components[i].state == LISTED_UNREADABLE) {
-            put_unreadable(&components[i], view);
+            printf("%s: not readable: ", components[i].wanted->name);
+            list_text_put_clean(components[i].reason.text);
+            putchar('\n');
+            if (view->sources) {
+                list_text_put_ways(components[i].wanted->name);
+            }
         } else if (components[i].state == LISTED_SLOW) {
-            put_slow(&components[i], view);
+            printf("%s: slow, name it to see its events: apapi list %s\n",
+                   components[i].wanted->name, components[i].wanted->name);
+            if (view->sources) {
+                list_text_put_ways(components[i].wanted->name);
+            }
         }
     }
     list_text_put_names(components, count, view->width);
@@ -551,12 +505,6 @@ static double range_of(const struct apapi_event *event)
     return event->guard_j > 0 ? event->guard_j : NAN;
 }
 
-static double width_of(const struct apapi_event *event)
-{
-    return event->accumulates && event->range_max > 0 ? ceil(log2((double)event->range_max + 1))
-                                                      : NAN;
-}
-
 static double guard_of(const struct apapi_event *event)
 {
     uint64_t guard_ns = event->accumulates ? apapi_event_guard_ns(event) : UINT64_MAX;
@@ -570,7 +518,9 @@ static void fill_event(const struct apapi_reader *reader, size_t index,
     listed->event = reader->events[index];
     listed->slot = index;
     listed->range = range_of(&listed->event);
-    listed->width = width_of(&listed->event);
+    listed->width = listed->event.accumulates && listed->event.range_max > 0
+                        ? ceil(log2((double)listed->event.range_max + 1))
+                        : NAN;
     listed->guard_s = guard_of(&listed->event);
     listed->value = reading->error ? NAN : apapi_event_value(&listed->event, reading->raw);
     if (reading->error) {
@@ -632,15 +582,6 @@ static int list_command_open_component(struct listed *listed, const char *order,
     return listed->wanted->pattern && listed->event_count == 0 ? refuse_pattern(listed, err) : 0;
 }
 
-/* Also the events that are measured only where they are named. */
-static void want_events(const struct wanted_component *wanted)
-{
-    char all[APAPI_NAME_SIZE];
-
-    snprintf(all, sizeof all, "%s:::?*", wanted->name);
-    apapi_catalog_want(wanted->pattern ? wanted->pattern : all);
-}
-
 static int list_command_open_all(struct list *list, const char *order, struct apapi_error *err)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
@@ -649,8 +590,12 @@ static int list_command_open_all(struct list *list, const char *order, struct ap
         listed->wanted = &list->wanted.components[i];
         listed->state = first_state(list, listed->wanted->name, order);
         if (listed->state == LISTED_OPEN) {
+            char all[APAPI_NAME_SIZE];
+
             apapi_catalog_want(listed->wanted->name);
-            want_events(listed->wanted);
+            /* also the events that are measured only where they are named */
+            snprintf(all, sizeof all, "%s:::?*", listed->wanted->name);
+            apapi_catalog_want(listed->wanted->pattern ? listed->wanted->pattern : all);
         }
     }
     for (size_t i = 0; i < list->wanted.count; i++) {
@@ -673,14 +618,6 @@ static int list_command_look_at_all(const struct list *list, struct apapi_error 
         }
     }
     return 0;
-}
-
-static void list_command_close_all(struct list *list)
-{
-    for (size_t i = 0; i < list->wanted.count; i++) {
-        apapi_catalog_close(list->components[i].reader);
-        free(list->components[i].events);
-    }
 }
 
 static int all_named_are_open(const struct list *list)
@@ -724,7 +661,10 @@ static int list_command_run(struct list *list, int count, char *const words[])
         list->view.events = list->wanted.named;
         status = list_command_print(list);
     }
-    list_command_close_all(list);
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        apapi_catalog_close(list->components[i].reader);
+        free(list->components[i].events);
+    }
     return status;
 }
 

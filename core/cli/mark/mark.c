@@ -260,16 +260,6 @@ static int mark_command_check_name(const char *name)
     return command_refuse(COMMAND, err.text);
 }
 
-/* "run NAME -- COMMAND": the -- may be left out. */
-static void mark_command_drop_dashes(struct options *options)
-{
-    if (options->count > 1 && strcmp(options->words[1], "--") == 0) {
-        options->words[1] = options->words[0];
-        options->words++;
-        options->count--;
-    }
-}
-
 int mark_command(int argc, char **argv)
 {
     static struct options options;
@@ -288,7 +278,11 @@ int mark_command(int argc, char **argv)
             continue;
         }
         if (verb->most == 0) {
-            mark_command_drop_dashes(&options);
+            if (options.count > 1 && strcmp(options.words[1], "--") == 0) {
+                options.words[1] = options.words[0];
+                options.words++;
+                options.count--;
+            }
         }
         if (options.count < verb->least || (verb->most > 0 && options.count > verb->most)) {
             return mark_command_refuse(name);

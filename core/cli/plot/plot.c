@@ -497,16 +497,6 @@ static int plot_command_take_words(struct request *request, char **words, size_t
     return 0;
 }
 
-static void free_words(struct request *request)
-{
-    for (size_t i = 0; i < request->word_count; i++) {
-        job_list_free(&request->words[i].jobs);
-    }
-    free(request->words);
-    free(request->parts);
-    free(request->joined);
-}
-
 int plot_command(int argc, char **argv)
 {
     static struct request request = {.input = {.command = COMMAND}, .by = "domain"};
@@ -521,6 +511,11 @@ int plot_command(int argc, char **argv)
     if (status == EXIT_SUCCESS) {
         status = plot_command_run(&request);
     }
-    free_words(&request);
+    for (size_t i = 0; i < request.word_count; i++) {
+        job_list_free(&request.words[i].jobs);
+    }
+    free(request.words);
+    free(request.parts);
+    free(request.joined);
     return status;
 }

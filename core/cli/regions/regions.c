@@ -42,12 +42,6 @@ static const struct {
     {"amd_smi:::energy_consumed:*", APAPI_DOMAIN_GPU, 1e-6},
 };
 
-/* A thread's own counters are of component perf_event; all others count for the whole node. */
-static bool regions_is_shared(const char *component)
-{
-    return strcmp(component, OWN_COMPONENT) != 0 && strcmp(component, "perf_event") != 0;
-}
-
 int regions_event(struct regions *regions, const char *name, const char *component,
                   const char *type)
 {
@@ -68,8 +62,10 @@ int regions_event(struct regions *regions, const char *name, const char *compone
         return (int)number;
     }
     event = &regions->described[number];
-    *event = (struct region_event){.instant = strcmp(type, "delta") != 0,
-                                   .shared = regions_is_shared(component)};
+    /* A thread's own counters are of component perf_event; all others count for the whole node. */
+    *event = (struct region_event){
+        .instant = strcmp(type, "delta") != 0,
+        .shared = (strcmp(component, OWN_COMPONENT) != 0 && strcmp(component, "perf_event") != 0)};
     for (size_t i = 0; i < COUNT_OF(energies) && !event->instant; i++) {
         if (fnmatch(energies[i].pattern, name, 0) == 0) {
             event->domain = energies[i].domain;
@@ -154,21 +150,16 @@ static void regions_join_values(const struct regions *regions, struct region_use
     }
 }
 
-static void regions_join_energy(struct region_use *use, const struct region_use *more, bool first)
-{
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        use->energy_j[d] = (first ? 0 : use->energy_j[d]) + more->energy_j[d];
-        use->uncertainty_j[d] = (first ? 0 : use->uncertainty_j[d]) + more->uncertainty_j[d];
-    }
-}
-
 static void regions_join_use(const struct regions *regions, struct region_use *use,
                              const struct region_use *more, bool first)
 {
     use->time_s += more->time_s;
     use->wall_s = fmax(use->wall_s, more->wall_s);
     regions_join_values(regions, use, more);
-    regions_join_energy(use, more, first);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        use->energy_j[d] = (first ? 0 : use->energy_j[d]) + more->energy_j[d];
+        use->uncertainty_j[d] = (first ? 0 : use->uncertainty_j[d]) + more->uncertainty_j[d];
+    }
 }
 
 /* Of two methods the weaker one, "estimated". */

@@ -160,24 +160,6 @@ static const char *report_slurm_same(const char *one, const char *other)
     return !one || strcmp(one, other) == 0 ? other : "";
 }
 
-static void report_slurm_identify(struct report_row *row, const struct sacct_job *job)
-{
-    row->cluster = report_slurm_same(row->cluster, job->cluster);
-    row->user = report_slurm_same(row->user, job->user);
-    row->account = report_slurm_same(row->account, job->account);
-    row->partition = report_slurm_same(row->partition, job->partition);
-    row->qos = report_slurm_same(row->qos, job->qos);
-    row->job_name = report_slurm_same(row->job_name, job->job_name);
-}
-
-/* What only a row of one job has. Jobs of a group share nodes. */
-static void report_slurm_forget_job(struct report_row *row)
-{
-    row->state = "";
-    *row->job_id = *row->exit = '\0';
-    row->nodes = row->energy_per_node_j = NAN;
-}
-
 /* Sums over a row that it does not show. What is unknown of one job is unknown of all. */
 static void report_slurm_weigh(struct report_slurm_sum *sum, const struct sacct_job *job)
 {
@@ -194,7 +176,12 @@ static void report_slurm_add(struct report_slurm_sum *sum, const struct sacct_jo
     struct report_row more;
 
     report_slurm_row(job, &more);
-    report_slurm_identify(row, job);
+    row->cluster = report_slurm_same(row->cluster, job->cluster);
+    row->user = report_slurm_same(row->user, job->user);
+    row->account = report_slurm_same(row->account, job->account);
+    row->partition = report_slurm_same(row->partition, job->partition);
+    row->qos = report_slurm_same(row->qos, job->qos);
+    row->job_name = report_slurm_same(row->job_name, job->job_name);
     report_slurm_weigh(sum, job);
     row->start_ns = more.start_ns < row->start_ns ? more.start_ns : row->start_ns;
     row->end_ns = more.end_ns > row->end_ns ? more.end_ns : row->end_ns;
@@ -237,7 +224,10 @@ static int report_slurm_sum(struct report_slurm *slurm)
             report_slurm_row(job, &sum->row);
             report_slurm_weigh(sum, job);
             if (slurm->ledger->group_count > 0) {
-                report_slurm_forget_job(&sum->row);
+                /* Jobs of a group share nodes. */
+                sum->row.state = "";
+                *sum->row.job_id = *sum->row.exit = '\0';
+                sum->row.nodes = sum->row.energy_per_node_j = NAN;
             }
         }
     }
@@ -319,11 +309,6 @@ struct report {
 };
 
 /* --- options -------------------------------------------------------------------------------- */
-
-static int report_command_refuse(const struct apapi_error *err)
-{
-    return command_refuse(COMMAND, err->text);
-}
 
 static void list_fields(bool numbers_only)
 {
@@ -428,14 +413,6 @@ static int help_format(void)
 
 /* --- what follows from them ----------------------------------------------------------------- */
 
-/* As in sacct, a job that is named is found whenever it ran. */
-static void set_times(struct report_input *input)
-{
-    if (!input->from_text && !input->to_text && !input->jobs && input->file_count == 0) {
-        input->from_text = "today";
-    }
-}
-
 static bool has_rate(const double hours[RATES_HOURS])
 {
     return !isnan(hours[0]);
@@ -463,22 +440,12 @@ static int report_command_set_format(struct report *report, struct apapi_error *
     return report_format_parse(all, &printer->format, err);
 }
 
-/* Of all records together, curves take no more room; without -j there may be millions of them. */
-static void choose_parts(struct report *report)
-{
-    struct report_ledger *ledger = &report->ledger;
-
-    ledger->store.curve_max = report->input.jobs ? NAMED_CURVES_MAX : CURVES_MAX;
-    ledger->store.curveless = ledger->by == REPORT_BY_REGION;
-    ledger->store.mixed = ledger->by == REPORT_BY_NODE;
-    ledger->store.lists = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
-}
-
 /* Other keys of apapi.conf are not used here; `apapi config --check` checks them. */
 static int report_command_prepare(struct report *report)
 {
     struct apapi_error err;
     int status;
+    struct report_ledger *ledger = &report->ledger;
 
     config_read(&report->config, config_path(), NULL);
     if (rates_read(&report->config, &report->rates, &err)) {
@@ -495,17 +462,25 @@ static int report_command_prepare(struct report *report)
         return command_refuse(COMMAND,
                               "--energy=share: regions have no share; not with --by=region");
     }
-    set_times(&report->input);
+    /* As in sacct, a job that is named is found whenever it ran. */
+    if (!report->input.from_text && !report->input.to_text && !report->input.jobs &&
+        report->input.file_count == 0) {
+        report->input.from_text = "today";
+    }
     if (report_command_set_format(report, &err)) {
         bool unknown = errno != ERANGE;
 
-        report_command_refuse(&err);
+        command_refuse(COMMAND, err.text);
         if (unknown) {
             list_fields(false);
         }
         return USAGE_ERROR;
     }
-    choose_parts(report);
+    /* Of all records together, curves take no more room; without -j there may be millions. */
+    ledger->store.curve_max = report->input.jobs ? NAMED_CURVES_MAX : CURVES_MAX;
+    ledger->store.curveless = ledger->by == REPORT_BY_REGION;
+    ledger->store.mixed = ledger->by == REPORT_BY_NODE;
+    ledger->store.lists = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
     return 0;
 }
 
@@ -517,19 +492,6 @@ static void note_remark(const char *text, void *context)
 
     if (remarks->count++ < REPORT_REMARKS_MAX) {
         namelist_add(&remarks->texts, text);
-    }
-}
-
-static void put_remarks(struct remarks *remarks)
-{
-    fflush(stdout);
-    for (size_t i = 0; i < remarks->texts.count; i++) {
-        command_fail(COMMAND, remarks->texts.names[i]);
-    }
-    namelist_free(&remarks->texts);
-    if (remarks->count > REPORT_REMARKS_MAX) {
-        fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
-                remarks->count - REPORT_REMARKS_MAX);
     }
 }
 
@@ -607,7 +569,15 @@ static int print_report(struct report *report)
             report, order, report->top && report->top < count ? report->top : count);
     }
     free(order);
-    put_remarks(&report->remarks);
+    fflush(stdout);
+    for (size_t i = 0; i < report->remarks.texts.count; i++) {
+        command_fail(COMMAND, report->remarks.texts.names[i]);
+    }
+    namelist_free(&report->remarks.texts);
+    if (report->remarks.count > REPORT_REMARKS_MAX) {
+        fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
+                report->remarks.count - REPORT_REMARKS_MAX);
+    }
     put_shared(report);
     return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }

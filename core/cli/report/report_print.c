@@ -80,13 +80,6 @@ static int report_by_parse_groups(const char *text, struct report_ledger *parsed
     }
 }
 
-static enum report_by report_by_choose(const struct report_ledger *parsed)
-{
-    return has_group(parsed, REPORT_GROUP_REGION) ? REPORT_BY_REGION
-           : has_group(parsed, REPORT_GROUP_DAY)  ? REPORT_BY_DAY
-                                                  : REPORT_BY_GROUP;
-}
-
 int report_by_parse(const char *text, struct report_ledger *ledger, struct apapi_error *err)
 {
     struct report_ledger parsed = {.group_count = 0};
@@ -106,7 +99,9 @@ int report_by_parse(const char *text, struct report_ledger *ledger, struct apapi
                           "--by=%.40s: regions are of whole records, which are not divided by day",
                           text);
     }
-    ledger->by = report_by_choose(&parsed);
+    ledger->by = has_group(&parsed, REPORT_GROUP_REGION) ? REPORT_BY_REGION
+                 : has_group(&parsed, REPORT_GROUP_DAY)  ? REPORT_BY_DAY
+                                                         : REPORT_BY_GROUP;
     ledger->group_count = parsed.group_count;
     memcpy(ledger->groups, parsed.groups, sizeof ledger->groups);
     return 0;
@@ -229,9 +224,10 @@ static struct report_column *widest_text(struct report_format *format)
     return widest;
 }
 
-/* Numbers are never cut: a column of them is as wide as the widest. */
-static void widen_numbers(const struct report_fit *fit, struct report_format *format)
+static void report_fit_columns(const struct report_fit *fit, struct report_format *format)
 {
+    struct report_column *widest;
+
     for (size_t i = 0; i < format->count; i++) {
         struct report_column *column = &format->columns[i];
         int natural = (int)natural_width(fit, format, i);
@@ -240,13 +236,6 @@ static void widen_numbers(const struct report_fit *fit, struct report_format *fo
             column->width = natural;
         }
     }
-}
-
-static void report_fit_columns(const struct report_fit *fit, struct report_format *format)
-{
-    struct report_column *widest;
-
-    widen_numbers(fit, format);
     if (!report_fit_needed(fit, format)) {
         return;
     }
@@ -285,8 +274,11 @@ static void report_print_put_cell(const struct report_printer *printer, size_t i
     printf("%*s", left && !last ? padding : 0, "");
 }
 
-static void put_titles(const struct report_printer *printer)
+static void put_kept_rows(struct report_printer *printer)
 {
+    size_t columns = printer->format.count;
+
+    report_fit_columns(&printer->fit, &printer->format);
     for (size_t i = 0; i < printer->format.count && !printer->no_header; i++) {
         const struct report_field *field = printer->format.columns[i].field;
 
@@ -294,14 +286,6 @@ static void put_titles(const struct report_printer *printer)
                               report_print_is_share(printer, field) ? "share" : field->name);
     }
     fputs(printer->no_header ? "" : "\n", stdout);
-}
-
-static void put_kept_rows(struct report_printer *printer)
-{
-    size_t columns = printer->format.count;
-
-    report_fit_columns(&printer->fit, &printer->format);
-    put_titles(printer);
     for (size_t i = 0; columns > 0 && i < printer->fit.cells.count; i++) {
         report_print_put_cell(printer, i % columns, printer->fit.cells.names[i]);
         fputs((i + 1) % columns == 0 ? "\n" : "", stdout);

@@ -367,19 +367,6 @@ static void brief_json_median(struct json_writer *json, const char *key,
     }
 }
 
-static void brief_json_program(struct json_writer *json, const struct brief_program *program)
-{
-    if (*program->name) {
-        json_begin_object(json, program->of_job ? "job_name" : "program");
-        json_put_text(json, "name", program->name);
-        json_put_number(json, "energy_j", program->energy_j, JSON_MEASURED);
-        json_put_number(json, "node_w", program->node_w, JSON_MEASURED);
-        brief_json_median(json, "user_median", &program->user);
-        brief_json_median(json, "site_median", &program->site);
-        json_end(json);
-    }
-}
-
 static int brief_print_json(const struct brief *brief)
 {
     struct json_writer json = {.out = stdout};
@@ -393,7 +380,15 @@ static int brief_print_json(const struct brief *brief)
     json_put_number(&json, "measured", brief->measured, JSON_MEASURED);
     json_put_number(&json, "recorded_s", brief->recorded_s, JSON_MEASURED);
     brief_json_use(&json, brief);
-    brief_json_program(&json, &brief->program);
+    if (*brief->program.name) {
+        json_begin_object(&json, brief->program.of_job ? "job_name" : "program");
+        json_put_text(&json, "name", brief->program.name);
+        json_put_number(&json, "energy_j", brief->program.energy_j, JSON_MEASURED);
+        json_put_number(&json, "node_w", brief->program.node_w, JSON_MEASURED);
+        brief_json_median(&json, "user_median", &brief->program.user);
+        brief_json_median(&json, "site_median", &brief->program.site);
+        json_end(&json);
+    }
     json_end(&json);
     return json_finish(&json);
 }

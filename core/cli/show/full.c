@@ -293,18 +293,6 @@ static void full_say_unusual(const char *text, void *context)
     }
 }
 
-static void full_put_unusual(const struct show *show)
-{
-    size_t count = 0;
-
-    show_find_unusual(show, full_say_unusual, &count);
-    if (count > UNUSUAL_LISTED) {
-        printf("  and %zu more; --json has all\n", count - UNUSUAL_LISTED);
-    } else if (count == 0) {
-        puts("nothing unusual");
-    }
-}
-
 static int full_put_table(const struct show *show, const char *job_id)
 {
     char *text = NULL;
@@ -319,6 +307,8 @@ static int full_put_table(const struct show *show, const char *job_id)
 
 int show_print_text(const struct show *show, const char *job_id)
 {
+    size_t count = 0;
+
     if (full_put_table(show, job_id)) {
         return -1;
     }
@@ -330,7 +320,12 @@ int show_print_text(const struct show *show, const char *job_id)
     print_curve(show);
     puts("trust");
     show_say_trust(show, put_paragraph, NULL);
-    full_put_unusual(show);
+    show_find_unusual(show, full_say_unusual, &count);
+    if (count > UNUSUAL_LISTED) {
+        printf("  and %zu more; --json has all\n", count - UNUSUAL_LISTED);
+    } else if (count == 0) {
+        puts("nothing unusual");
+    }
     return 0;
 }
 
@@ -400,17 +395,6 @@ static void full_json_step(struct json_writer *json, const struct show_step *ste
     json_end(json);
 }
 
-static void full_json_node(struct json_writer *json, const struct show_node *node)
-{
-    json_begin_object(json, NULL);
-    json_put_text(json, "node", node->name);
-    full_json_energy(json, node->energy_j, node->uncertainty_j);
-    full_json_missing_domains(json, node->missing_domains);
-    json_put_number(json, "mean_w", node->power_w, JSON_MEASURED);
-    json_put_number(json, "measured_s", node->known_s, JSON_MEASURED);
-    json_end(json);
-}
-
 static void full_json_steps(struct json_writer *json, const struct show *show)
 {
     json_begin_array(json, "steps");
@@ -420,7 +404,13 @@ static void full_json_steps(struct json_writer *json, const struct show *show)
     json_end(json);
     json_begin_array(json, "nodes");
     for (size_t i = 0; i < show->node_count; i++) {
-        full_json_node(json, &show->nodes[i]);
+        json_begin_object(json, NULL);
+        json_put_text(json, "node", show->nodes[i].name);
+        full_json_energy(json, show->nodes[i].energy_j, show->nodes[i].uncertainty_j);
+        full_json_missing_domains(json, show->nodes[i].missing_domains);
+        json_put_number(json, "mean_w", show->nodes[i].power_w, JSON_MEASURED);
+        json_put_number(json, "measured_s", show->nodes[i].known_s, JSON_MEASURED);
+        json_end(json);
     }
     json_end(json);
 }
@@ -487,17 +477,6 @@ static void full_json_gap(const struct show_gap *gap, void *context)
     json_end(json);
 }
 
-static void full_json_identity(struct json_writer *json, const struct apapi_identity *id,
-                               const char *job_id)
-{
-    json_put_text(json, "job", job_id);
-    json_put_word(json, "cluster", id->cluster);
-    json_put_word(json, "user", id->user);
-    json_put_word(json, "account", id->account);
-    json_put_word(json, "partition", id->partition);
-    json_put_word(json, "job_name", id->job_name);
-}
-
 static void full_json_total(struct json_writer *json, const struct apapi_job_total *total)
 {
     json_put_moment(json, "start", total->start_unix_ns);
@@ -519,7 +498,12 @@ int show_print_json(const struct show *show, const char *job_id)
 
     json_begin_object(&json, NULL);
     json_put_count(&json, "version", 1);
-    full_json_identity(&json, &show->records[0].id, job_id);
+    json_put_text(&json, "job", job_id);
+    json_put_word(&json, "cluster", show->records[0].id.cluster);
+    json_put_word(&json, "user", show->records[0].id.user);
+    json_put_word(&json, "account", show->records[0].id.account);
+    json_put_word(&json, "partition", show->records[0].id.partition);
+    json_put_word(&json, "job_name", show->records[0].id.job_name);
     full_json_total(&json, &show->total);
     full_json_steps(&json, show);
     json_begin_array(&json, "regions");

@@ -80,22 +80,12 @@ static int step_choose(struct merging *merging, const struct apapi_record *recor
     return -1;
 }
 
-static void note_nodelist(struct merging *merging, const struct apapi_record *record)
-{
-    int64_t start_ns = record->measurement.start_unix_ns;
-
-    if (*record->id.nodelist && (!*merging->nodelist || start_ns > merging->listed_ns)) {
-        memcpy(merging->nodelist, record->id.nodelist, sizeof merging->nodelist);
-        merging->node_count = record->id.nodes;
-        merging->listed_ns = start_ns;
-    }
-}
-
 static int step_take(const struct apapi_record *record, const char *line, size_t size,
                      void *context)
 {
     struct merging *merging = context;
     int chosen = step_choose(merging, record);
+    int64_t start_ns = record->measurement.start_unix_ns;
 
     if (chosen <= 0) {
         return chosen;
@@ -103,7 +93,11 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     if (!*merging->name) {
         snprintf(merging->name, sizeof merging->name, "%s", record->id.name);
     }
-    note_nodelist(merging, record);
+    if (*record->id.nodelist && (!*merging->nodelist || start_ns > merging->listed_ns)) {
+        memcpy(merging->nodelist, record->id.nodelist, sizeof merging->nodelist);
+        merging->node_count = record->id.nodes;
+        merging->listed_ns = start_ns;
+    }
     if (keep(merging, record, line, size)) {
         errno = ENOMEM;
         return -1;

@@ -128,18 +128,6 @@ static void top_text_put_step(struct grid *grid, const struct top_step *step,
     grid_put(grid, step->id.job_name);
 }
 
-static void put_node(struct grid *grid, const struct top_node *node, const struct content *content)
-{
-    const char *const cells[] = {"node", "", content->nodes ? node->name : "", "", ""};
-
-    for (size_t i = 0; i < COUNT_OF(cells); i++) {
-        grid_put(grid, cells[i]);
-    }
-    top_text_put_domains(grid, node->domains, content);
-    grid_put(grid, "");
-    grid_put(grid, "");
-}
-
 /* --- tables --------------------------------------------------------------------------------- */
 
 /* Find which marks must be explained. */
@@ -183,7 +171,15 @@ static int top_text_put_steps(const struct top_view *view, const struct top_form
     }
     for (size_t i = 0; i < view->node_count; i++) {
         if (view->nodes[i].steps > 1) {
-            put_node(grid, &view->nodes[i], content);
+            const char *const cells[] = {"node", "", content->nodes ? view->nodes[i].name : "", "",
+                                         ""};
+
+            for (size_t k = 0; k < COUNT_OF(cells); k++) {
+                grid_put(grid, cells[k]);
+            }
+            top_text_put_domains(grid, view->nodes[i].domains, content);
+            grid_put(grid, "");
+            grid_put(grid, "");
         }
     }
     grid_yield(grid, USER, NAME_LEAST, false);

@@ -217,23 +217,6 @@ void screen_show(const char *text)
 
 /* --- waiting -------------------------------------------------------------------------------- */
 
-/* The shell gets its terminal back while the process is stopped. */
-static void top_screen_stop(void)
-{
-    set_unready();
-    release_signals();
-    raise(SIGTSTP);
-    catch_signals();
-    set_ready();
-}
-
-static void end_by(int number)
-{
-    screen_close();
-    raise(number);
-    exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe): the signal is blocked or ignored
-}
-
 /* Handle pending signals. @return SCREEN_TIME: nothing to do. */
 static enum screen_event top_screen_obey(void)
 {
@@ -241,14 +224,20 @@ static enum screen_event top_screen_obey(void)
 
     for (size_t i = 0; i < COUNT_OF(deadly); i++) {
         if (has_arrived(deadly[i])) {
-            end_by(deadly[i]);
+            screen_close();
+            raise(deadly[i]);
+            exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe): the signal is blocked or ignored
         }
     }
     if (has_arrived(SIGINT)) {
         return SCREEN_QUIT;
     }
     if (has_arrived(SIGTSTP)) {
-        top_screen_stop();
+        set_unready();
+        release_signals();
+        raise(SIGTSTP);
+        catch_signals();
+        set_ready();
         return SCREEN_CHANGED;
     }
     if (has_arrived(

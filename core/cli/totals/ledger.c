@@ -82,16 +82,6 @@ const char *report_state_name(unsigned state)
 
 /* --- keys ----------------------------------------------------------------------------------- */
 
-/* Who ran it: a number may come again, as another user's. */
-static void make_user_key(const struct apapi_identity *id, char *key, size_t size)
-{
-    if (id->uid != APAPI_UNKNOWN) {
-        snprintf(key, size, "%u", id->uid);
-    } else {
-        snprintf(key, size, "%s", id->user);
-    }
-}
-
 /*
  * Outside Slurm each record is a job of its own.
  * @param era  from 0: which of the same user's jobs with this number
@@ -102,7 +92,12 @@ static void make_job_key(const struct apapi_record *record, unsigned era, char k
     char user[sizeof id->user];
 
     if (id->job != APAPI_UNKNOWN) {
-        make_user_key(id, user, sizeof user);
+        /* A number may come again, as another user's. */
+        if (id->uid != APAPI_UNKNOWN) {
+            snprintf(user, sizeof user, "%u", id->uid);
+        } else {
+            snprintf(user, sizeof user, "%s", id->user);
+        }
         snprintf(key, KEY_SIZE, "%s/%u/%s/%u", id->cluster, id->job, user, era);
     } else {
         snprintf(key, KEY_SIZE, "/%s/%lld", id->node, (long long)record->measurement.start_unix_ns);

@@ -311,15 +311,6 @@ static void rows_put_job(const struct row_bucket *sum, struct report_row *row)
     }
 }
 
-static void add_costs(const struct rates *rates, const struct apapi_job_total *job,
-                      struct report_row *row)
-{
-    row->co2_g = report_plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
-                                                     job->start_unix_ns, job->end_unix_ns));
-    row->cost = report_plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
-                                                   job->start_unix_ns, job->end_unix_ns));
-}
-
 static void rows_add_times(const struct sum_total *total, struct row_sum *sum)
 {
     const struct apapi_job_total *job = &total->job;
@@ -342,16 +333,6 @@ static void rows_add_times(const struct sum_total *total, struct row_sum *sum)
     }
 }
 
-/* Uncertainties add up, as all may err to the same side. */
-static void rows_add_energy(const struct apapi_job_total *job, struct report_row *row)
-{
-    if (!isnan(job->energy_j)) {
-        row->uncertainty_j =
-            isnan(row->energy_j) ? job->uncertainty_j : row->uncertainty_j + job->uncertainty_j;
-    }
-    row->energy_j = report_plus(row->energy_j, job->energy_j);
-}
-
 static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
 {
     const struct sum_total *total = &added->total;
@@ -366,14 +347,25 @@ static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
     row->delayed += (double)total->delayed;
     row->shareless += (double)total->shareless;
     row->with_idle += (double)total->with_idle;
-    rows_add_energy(&total->job, row);
+    if (!isnan(total->job.energy_j)) { /* uncertainties add up: all may err to the same side */
+        row->uncertainty_j = isnan(row->energy_j) ? total->job.uncertainty_j
+                                                  : row->uncertainty_j + total->job.uncertainty_j;
+    }
+    row->energy_j = report_plus(row->energy_j, total->job.energy_j);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
     sum->missing_domains |= total->job.missing_domains;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = report_plus(row->domain_j[d], total->job.domains[d].energy_j);
     }
     row->reason = row->reason ? row->reason : added->reason;
-    add_costs(added->view->rates, &total->job, row);
+    row->co2_g =
+        report_plus(row->co2_g, rates_apply(added->view->rates, added->view->rates->co2_g_per_kwh,
+                                            total->job.energy_j, total->job.start_unix_ns,
+                                            total->job.end_unix_ns));
+    row->cost =
+        report_plus(row->cost, rates_apply(added->view->rates, added->view->rates->price_per_kwh,
+                                           total->job.energy_j, total->job.start_unix_ns,
+                                           total->job.end_unix_ns));
 }
 
 static void rows_conclude(const struct report_ledger *ledger, struct row_sum *sum)
