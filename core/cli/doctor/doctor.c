@@ -27,15 +27,6 @@ static void add_trouble(struct site *site, const char *key, const struct apapi_e
     site->troubles[site->trouble_count++] = (struct site_trouble){key, *reason};
 }
 
-static void doctor_site_look_at_folder(struct site *site, const char *key, const char *path)
-{
-    struct apapi_error reason;
-
-    if (config_folder_check(path, &reason)) {
-        add_trouble(site, key, &reason);
-    }
-}
-
 static void site_look(struct site *site)
 {
     struct config config;
@@ -46,8 +37,12 @@ static void site_look(struct site *site)
     config_read(&config, config_path(), NULL);
     snprintf(site->acct_dir, sizeof site->acct_dir, "%s", config.acct_dir);
     snprintf(site->spool_dir, sizeof site->spool_dir, "%s", config.spool_dir);
-    doctor_site_look_at_folder(site, "acct_dir", config.acct_dir);
-    doctor_site_look_at_folder(site, "spool_dir", config.spool_dir);
+    if (config_folder_check(config.acct_dir, &reason)) {
+        add_trouble(site, "acct_dir", &reason);
+    }
+    if (config_folder_check(config.spool_dir, &reason)) {
+        add_trouble(site, "spool_dir", &reason);
+    }
     if (*config.components && apapi_components_check(config.components, &reason)) {
         add_trouble(site, "default", &reason);
     }
@@ -55,16 +50,6 @@ static void site_look(struct site *site)
         add_trouble(site, key, &reason);
     }
     config_clear(&config);
-}
-
-static const char *site_trouble_of(const struct site *site, const char *key)
-{
-    for (size_t i = 0; i < site->trouble_count; i++) {
-        if (strcmp(site->troubles[i].key, key) == 0) {
-            return site->troubles[i].reason.text;
-        }
-    }
-    return NULL;
 }
 
 /* --- for people --- */
@@ -88,7 +73,7 @@ static const char *doctor_text_verdict(const struct examined *component,
 {
     struct readers readers = examined_readers(component, machine);
 
-    if (readers.me && examined_is_estimate(component)) {
+    if (readers.me && readers.estimate) {
         return "can be computed, without any meter";
     }
     if (readers.me && machine->uid == 0) {
@@ -129,18 +114,6 @@ static void doctor_text_put_open_way(const struct page *page, const char *lead,
     }
 }
 
-static void doctor_text_put_way(const struct page *page, const struct examined_way *way)
-{
-    char lead[LEAD_SIZE];
-
-    snprintf(lead, sizeof lead, "%s %s", apapi_source_name(way->way.source), way->way.name);
-    if (way->mine.error) {
-        doctor_text_put_line(page, lead, way->mine.reason.text);
-    } else {
-        doctor_text_put_open_way(page, lead, &way->mine);
-    }
-}
-
 /* All ways fail for the same reason. */
 static bool has_one_reason(const struct examined *component)
 {
@@ -162,45 +135,37 @@ static void doctor_text_put_ways(const struct page *page, const struct examined 
         return;
     }
     for (size_t i = 0; i < component->way_count; i++) {
-        doctor_text_put_way(page, &component->ways[i]);
-    }
-}
+        const struct examined_way *way = &component->ways[i];
+        char lead[LEAD_SIZE];
 
-/* @return for which component a remedy was shown first; NULL: for none yet. */
-static const char *first_shown_for(const struct page *page, const char *remedy)
-{
-    for (size_t i = 0; i < page->shown_count; i++) {
-        if (page->shown[i].remedy == remedy) {
-            return page->shown[i].component;
+        snprintf(lead, sizeof lead, "%s %s", apapi_source_name(way->way.source), way->way.name);
+        if (way->mine.error) {
+            doctor_text_put_line(page, lead, way->mine.reason.text);
+        } else {
+            doctor_text_put_open_way(page, lead, &way->mine);
         }
     }
-    return NULL;
-}
-
-/* @return false if it was shown for this component before. */
-static bool note_remedy(struct page *page, const char *component, const char *remedy)
-{
-    for (size_t i = 0; i < page->shown_count; i++) {
-        if (page->shown[i].remedy == remedy && page->shown[i].component == component) {
-            return false;
-        }
-    }
-    if (page->shown_count < SHOWN_MAX) {
-        page->shown[page->shown_count].remedy = remedy;
-        page->shown[page->shown_count++].component = component;
-    }
-    return true;
 }
 
 static void doctor_text_put_remedy(struct page *page, const struct examined *component,
                                    const struct examined_way *way, const struct finding *finding)
 {
     const char *remedy = remedy_find(component, way, finding, page->machine);
-    const char *before = remedy ? first_shown_for(page, remedy) : NULL;
+    const char *before = NULL; /* the component for which it was shown first */
     char text[APAPI_COMPONENT_SIZE + 8];
 
-    if (!remedy || !note_remedy(page, component->name, remedy)) {
+    for (size_t i = 0; remedy && i < page->shown_count; i++) {
+        if (page->shown[i].remedy == remedy) {
+            before = before ? before : page->shown[i].component;
+            remedy = page->shown[i].component == component->name ? NULL : remedy;
+        }
+    }
+    if (!remedy) {
         return;
+    }
+    if (page->shown_count < SHOWN_MAX) {
+        page->shown[page->shown_count].remedy = remedy;
+        page->shown[page->shown_count++].component = component->name;
     }
     if (before) {
         snprintf(text, sizeof text, "as %s", before);
@@ -248,17 +213,21 @@ static void doctor_text_put_component(struct page *page, const struct examined *
     }
 }
 
-/* One line of the summary: the components for which `is` is true, in the form of --apapi=. */
+/* One line of the summary, in the form of --apapi=: the components that the reader at this offset
+ * of struct readers can measure; for `estimate`, those that can be computed.
+ */
 static void put_list(const struct page *page, const struct diagnosis *diagnosis, const char *lead,
-                     bool (*is)(const struct examined *component, const struct machine *machine))
+                     size_t reader)
 {
     char list[1024] = "";
     size_t used = 0;
 
     for (size_t i = 0; i < diagnosis->count && used < sizeof list; i++) {
         const struct examined *component = &diagnosis->components[i];
+        struct readers readers = examined_readers(component, page->machine);
+        bool measured = *(bool *)((char *)&readers + reader);
 
-        if (is(component, page->machine)) {
+        if (measured && (reader == offsetof(struct readers, estimate) || !readers.estimate)) {
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ":" : "",
                                      component->name);
         }
@@ -266,79 +235,46 @@ static void put_list(const struct page *page, const struct diagnosis *diagnosis,
     doctor_text_put_line(page, lead, used ? list : "nothing");
 }
 
-static bool measured_by_me(const struct examined *component, const struct machine *machine)
-{
-    return !examined_is_estimate(component) && examined_readers(component, machine).me;
-}
-
-static bool measured_by_all(const struct examined *component, const struct machine *machine)
-{
-    return !examined_is_estimate(component) && examined_readers(component, machine).ordinary;
-}
-
-static bool measured_by_root(const struct examined *component, const struct machine *machine)
-{
-    return !examined_is_estimate(component) && examined_readers(component, machine).root;
-}
-
-static bool computed(const struct examined *component, const struct machine *machine)
-{
-    (void)machine;
-    return examined_is_estimate(component);
-}
-
-/* Not known in a user namespace, where this process cannot become another user. */
-static bool ordinary_is_known(const struct diagnosis *diagnosis)
-{
-    for (size_t i = 0; i < diagnosis->count; i++) {
-        if (diagnosis->components[i].ways[0].ordinary.known) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void put_summary(const struct page *page, const struct diagnosis *diagnosis)
 {
-    puts("\nwhat can be measured here:");
-    if (page->machine->uid == 0) {
-        put_list(page, diagnosis, "root, srun --apapi=", measured_by_root);
-        if (ordinary_is_known(diagnosis)) {
-            put_list(page, diagnosis, "ordinary users, atime", measured_by_all);
-        }
-    } else {
-        put_list(page, diagnosis, "you, with atime -c", measured_by_me);
-        put_list(page, diagnosis, "root, srun --apapi=", measured_by_root);
-    }
+    bool known = false, estimate = false;
+
     for (size_t i = 0; i < diagnosis->count; i++) {
-        if (computed(&diagnosis->components[i], page->machine)) {
-            put_list(page, diagnosis, "computed only", computed);
-            return;
-        }
+        known |= diagnosis->components[i].ways[0].ordinary.known;
+        estimate |= examined_readers(&diagnosis->components[i], page->machine).estimate;
+    }
+    puts("\nwhat can be measured here:");
+    if (page->machine->uid != 0) {
+        put_list(page, diagnosis, "you, with atime -c", offsetof(struct readers, me));
+    }
+    put_list(page, diagnosis, "root, srun --apapi=", offsetof(struct readers, root));
+    /* Not known in a user namespace, where this process cannot become another user. */
+    if (page->machine->uid == 0 && known) {
+        put_list(page, diagnosis, "ordinary users, atime", offsetof(struct readers, ordinary));
+    }
+    if (estimate) {
+        put_list(page, diagnosis, "computed only", offsetof(struct readers, estimate));
     }
 }
 
 static void put_folder(const struct page *page, const struct site *site, const char *key,
                        const char *path)
 {
-    const char *trouble = site_trouble_of(site, key);
     char text[sizeof site->troubles[0].reason.text + 64];
 
-    if (trouble) {
-        snprintf(text, sizeof text, "no records can be written: %s", trouble);
+    snprintf(text, sizeof text, "%s", path);
+    for (size_t i = 0; i < site->trouble_count; i++) {
+        if (strcmp(site->troubles[i].key, key) == 0) {
+            snprintf(text, sizeof text, "no records can be written: %s",
+                     site->troubles[i].reason.text);
+        }
     }
-    doctor_text_put_line(page, key, trouble ? text : path);
-}
-
-static bool is_folder_key(const char *key)
-{
-    return strcmp(key, "acct_dir") == 0 || strcmp(key, "spool_dir") == 0;
+    doctor_text_put_line(page, key, text);
 }
 
 /* Only root can know whether a folder can be written to. Others see what they can check. */
 static void doctor_text_put_site(const struct page *page, const struct site *site)
 {
-
     if (site->trouble_count == 0 && page->machine->uid != 0) {
         return;
     }
@@ -346,8 +282,10 @@ static void doctor_text_put_site(const struct page *page, const struct site *sit
     put_folder(page, site, "acct_dir", site->acct_dir);
     put_folder(page, site, "spool_dir", site->spool_dir);
     for (size_t i = 0; i < site->trouble_count; i++) {
-        if (!is_folder_key(site->troubles[i].key)) {
-            doctor_text_put_line(page, site->troubles[i].key, site->troubles[i].reason.text);
+        const char *key = site->troubles[i].key;
+
+        if (strcmp(key, "acct_dir") != 0 && strcmp(key, "spool_dir") != 0) {
+            doctor_text_put_line(page, key, site->troubles[i].reason.text);
         }
     }
 }
@@ -455,7 +393,7 @@ static void doctor_json_component(struct json_writer *json, const struct examine
     if (component->ways[0].ordinary.known) {
         json_put_flag(json, "readable_by_all", readers.ordinary);
     }
-    json_put_flag(json, "estimated", examined_is_estimate(component));
+    json_put_flag(json, "estimated", readers.estimate);
     json_begin_array(json, "ways");
     for (size_t i = 0; i < component->way_count; i++) {
         doctor_json_way(json, component, &component->ways[i], machine);
@@ -682,10 +620,9 @@ static int status_of(const struct diagnosis *diagnosis, bool named)
     size_t measured = 0;
 
     for (size_t i = 0; i < diagnosis->count; i++) {
-        const struct examined *component = &diagnosis->components[i];
-        bool mine = examined_readers(component, &diagnosis->machine).me;
+        struct readers readers = examined_readers(&diagnosis->components[i], &diagnosis->machine);
 
-        measured += mine && (named || !examined_is_estimate(component));
+        measured += readers.me && (named || !readers.estimate);
     }
     return measured > 0 && (!named || measured == diagnosis->count) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

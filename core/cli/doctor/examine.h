@@ -111,11 +111,12 @@ struct diagnosis {
  */
 void examine(struct examined_way *way);
 
-/** Who can read a component. All three may be false. */
+/** Who can read a component. All may be false. */
 struct readers {
     bool me;
     bool ordinary; /* known to be possible; only root can find out */
     bool root;     /* known to be possible, or only permission is missing here */
+    bool estimate; /* it is only estimated */
 };
 struct readers examined_readers(const struct examined *component, const struct machine *machine);
 
@@ -128,9 +129,6 @@ bool finding_matters(const struct examined *component, const struct finding *fin
 
 /** @return whether this user can measure with this way. */
 bool way_works(const struct examined_way *way);
-
-/** @return whether the component is only estimated. */
-bool examined_is_estimate(const struct examined *component);
 
 /**
  * What would make a failing way work.

@@ -53,11 +53,11 @@ struct listed {
     size_t event_count;
 };
 
-/** Options of the output. */
-struct list_view {
-    bool sources; /* show all ways to read a component */
-    size_t width; /* of the terminal; 0: no limit */
-    bool events;  /* list_print_names(): of events */
+struct list {
+    bool json, names, updates; /* options */
+    bool sources;              /* show all ways to read a component */
+    struct wanted wanted;
+    struct listed components[WANTED_MAX];
 };
 
 /* --- how often counters move ---------------------------------------------------------------- */
@@ -80,11 +80,6 @@ struct look {
     double gaps_s[GAPS]; /* between two moves */
 };
 
-static double look_seconds(uint64_t ns)
-{
-    return duration(ns) / NS_PER_S;
-}
-
 static bool look_is_done(const struct look *look)
 {
     return look->failed || look->moves > GAPS;
@@ -100,7 +95,7 @@ static void look_take(struct look *look, const struct apapi_reading *reading, ui
         look->moved_ns = now_ns;
     } else if (reading->raw != look->raw) {
         if (look->moves > 0) {
-            look->gaps_s[look->moves - 1] = look_seconds(now_ns - look->moved_ns);
+            look->gaps_s[look->moves - 1] = duration(now_ns - look->moved_ns) / NS_PER_S;
         }
         look->moves++;
         look->raw = reading->raw;
@@ -130,15 +125,6 @@ static bool look_go_on(const struct listed *listed, struct look *looks,
     return more;
 }
 
-static void look_pause(uint64_t passed_ns)
-{
-    const struct timespec pause = {.tv_nsec = (long)(passed_ns / PAUSE_SHARE)};
-
-    if (pause.tv_nsec >= LEAST_PAUSE_NS) {
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-    }
-}
-
 static void look_at_all(const struct listed *listed, struct look *looks,
                         struct apapi_reading *readings)
 {
@@ -146,10 +132,15 @@ static void look_at_all(const struct listed *listed, struct look *looks,
     bool more = true;
 
     while (more && passed_ns < LOOK_NS) {
+        struct timespec pause = {0};
+
         apapi_catalog_read(listed->reader, readings);
         passed_ns = clock_monotonic_ns() - begin_ns;
         more = look_go_on(listed, looks, readings, begin_ns + passed_ns);
-        look_pause(passed_ns);
+        pause.tv_nsec = (long)(passed_ns / PAUSE_SHARE);
+        if (pause.tv_nsec >= LEAST_PAUSE_NS) {
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        }
     }
 }
 
@@ -176,19 +167,16 @@ static double look_period_s(struct look *look)
 
 static struct listed_update look_result(struct look *look)
 {
-    struct listed_update update = {0};
-
     if (look->failed) {
-        return update;
+        return (struct listed_update){0};
     }
     if (look->moves < 2) {
-        update.above_s = look_seconds(look->still_ns);
-    } else if (look->still < look->moves / STILL_SHARE) {
-        update.below_s = look_period_s(look);
-    } else {
-        update.measured_s = look_period_s(look);
+        return (struct listed_update){.above_s = duration(look->still_ns) / NS_PER_S};
     }
-    return update;
+    if (look->still < look->moves / STILL_SHARE) {
+        return (struct listed_update){.below_s = look_period_s(look)};
+    }
+    return (struct listed_update){.measured_s = look_period_s(look)};
 }
 
 static int list_look_at_updates(const struct listed *listed)
@@ -225,142 +213,122 @@ static void list_text_period(char *text, size_t size, const char *relation, doub
     }
 }
 
-static void list_text_put_range(struct grid *grid, const struct listed_event *listed)
+static void list_text_put_event(struct grid *grid, const struct listed_event *listed)
 {
-    char range[UNITS_SIZE] = "", guard[UNITS_SIZE] = "";
+    const struct apapi_event *event = &listed->event;
+    const struct listed_update *update = &listed->update;
+    char value[sizeof listed->error], range[UNITS_SIZE] = "", guard[UNITS_SIZE] = "";
+    char stated[UNITS_SIZE] = "", measured[2 * UNITS_SIZE] = "";
 
+    units_total(value, sizeof value, listed->value, event->unit);
     if (!isnan(listed->range)) {
-        units_quantity(range, sizeof range, listed->range, listed->event.unit);
+        units_quantity(range, sizeof range, listed->range, event->unit);
     }
     if (!isnan(listed->guard_s)) {
         units_short(guard, sizeof guard, listed->guard_s);
     }
-    grid_put(grid, range);
-    grid_format(grid, isnan(listed->width) ? "" : "%.0f bits", listed->width);
-    grid_put(grid, guard);
-}
-
-static void list_text_put_event(struct grid *grid, const struct listed_event *listed)
-{
-    const struct apapi_event *event = &listed->event;
-    char value[sizeof listed->error];
-    char stated[UNITS_SIZE] = "", measured[2 * UNITS_SIZE] = "";
-
-    if (*listed->error) {
-        snprintf(value, sizeof value, "%s", listed->error);
-    } else {
-        units_total(value, sizeof value, listed->value, listed->event.unit);
-    }
+    list_text_period(stated, sizeof stated, "", duration(event->update_ns) / NS_PER_S);
+    list_text_period(measured, sizeof measured, "", update->measured_s);
+    list_text_period(measured, sizeof measured, "below ", update->below_s);
+    list_text_period(measured, sizeof measured, "above ", update->above_s);
     grid_put(grid, event->name);
-    grid_put(grid, value);
+    grid_put(grid, *listed->error ? listed->error : value);
     grid_put(grid, event->unit);
     grid_put(grid, apapi_kind_name(event->kind));
     grid_put(grid, event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain));
-    list_text_put_range(grid, listed);
-    list_text_period(stated, sizeof stated, "", duration(listed->event.update_ns) / NS_PER_S);
-    list_text_period(measured, sizeof measured, "", listed->update.measured_s);
-    list_text_period(measured, sizeof measured, "below ", listed->update.below_s);
-    list_text_period(measured, sizeof measured, "above ", listed->update.above_s);
+    grid_put(grid, range);
+    grid_format(grid, isnan(listed->width) ? "" : "%.0f bits", listed->width);
+    grid_put(grid, guard);
     grid_put(grid, stated);
     grid_put(grid, measured);
     grid_put(grid, event->estimated ? "estimated" : "");
     grid_put(grid, listed->description);
 }
 
-static void list_text_put_ways(const char *component)
+static void list_text_put_ways(const struct list *list, const char *component)
 {
     struct apapi_way ways[APAPI_WAYS_MAX];
-    size_t count = apapi_catalog_ways(component, ways);
+    size_t count = list->sources ? apapi_catalog_ways(component, ways) : 0;
 
     for (size_t i = 0; i < count; i++) {
         printf("%s%s %s", i ? ", " : "  sources in this order: ", apapi_source_name(ways[i].source),
                ways[i].name);
     }
-    putchar('\n');
+    fputs(list->sources ? "\n" : "", stdout);
 }
 
-static void list_text_put_clean(const char *text)
-{
-    char clean[sizeof((struct apapi_error *)0)->text];
-
-    text_clean(clean, sizeof clean, text);
-    fputs(clean, stdout);
-}
-
-static int list_text_put_component(const struct listed *listed, const struct list_view *view)
+static int list_text_put_component(const struct listed *listed, const struct list *list)
 {
     struct grid *grid = grid_create(columns, COUNT_OF(columns));
+    char clean[sizeof listed->reason.text];
 
-    printf("%s (", listed->wanted->name);
-    list_text_put_clean(listed->reader->detail);
-    puts(")");
-    if (view->sources) {
-        list_text_put_ways(listed->wanted->name);
-    }
+    text_clean(clean, sizeof clean, listed->reader->detail);
+    printf("%s (%s)\n", listed->wanted->name, clean);
+    list_text_put_ways(list, listed->wanted->name);
     for (size_t i = 0; i < listed->event_count; i++) {
         list_text_put_event(grid, &listed->events[i]);
     }
-    return grid_finish(grid, NULL, stdout, view->width);
+    return grid_finish(grid, NULL, stdout, terminal_width());
 }
 
-static void list_text_put_names(const struct listed *components, size_t count, size_t width)
+static void list_text_put_names(const struct list *list)
 {
     static const char title[] = "also known to PAPI, by name: ";
     char names[1024] = "";
     size_t used = 0;
 
-    for (size_t i = 0; i < count && used < sizeof names; i++) {
-        if (components[i].state == LISTED_NAME) {
+    for (size_t i = 0; i < list->wanted.count && used < sizeof names; i++) {
+        if (list->components[i].state == LISTED_NAME) {
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                     components[i].wanted->name);
+                                     list->components[i].wanted->name);
         }
     }
     if (used > 0) {
         fputs(title, stdout);
-        terminal_put(stdout, names, sizeof title - 1, width);
+        terminal_put(stdout, names, sizeof title - 1, terminal_width());
     }
 }
 
-static int list_print_names(const struct listed *components, size_t count,
-                            const struct list_view *view)
+static int list_print_text(const struct list *list)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!view->events &&
-            (components[i].state == LISTED_OPEN || components[i].state == LISTED_SLOW)) {
-            puts(components[i].wanted->name);
-        }
-        for (size_t j = 0; view->events && j < components[i].event_count; j++) {
-            puts(components[i].events[j].event.name);
-        }
-    }
-    return 0;
-}
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        const struct listed *listed = &list->components[i];
 
-static int list_print_text(const struct listed *components, size_t count,
-                           const struct list_view *view)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (components[i].state == LISTED_OPEN && list_text_put_component(&components[i], view)) {
+        if (listed->state == LISTED_OPEN && list_text_put_component(listed, list)) {
             return -1;
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        if (components[i].state == LISTED_UNREADABLE) {
-            printf("%s: not readable: ", components[i].wanted->name);
-            list_text_put_clean(components[i].reason.text);
-            putchar('\n');
-            if (view->sources) {
-                list_text_put_ways(components[i].wanted->name);
-            }
-        } else if (components[i].state == LISTED_SLOW) {
-            printf("%s: slow, name it to see its events: apapi list %s\n",
-                   components[i].wanted->name, components[i].wanted->name);
-            if (view->sources) {
-                list_text_put_ways(components[i].wanted->name);
-            }
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        const struct listed *listed = &list->components[i];
+        const char *name = listed->wanted->name;
+        char clean[sizeof listed->reason.text];
+
+        if (listed->state == LISTED_UNREADABLE) {
+            text_clean(clean, sizeof clean, listed->reason.text);
+            printf("%s: not readable: %s\n", name, clean);
+            list_text_put_ways(list, name);
+        } else if (listed->state == LISTED_SLOW) {
+            printf("%s: slow, name it to see its events: apapi list %s\n", name, name);
+            list_text_put_ways(list, name);
         }
     }
-    list_text_put_names(components, count, view->width);
+    list_text_put_names(list);
+    return 0;
+}
+
+/* Of events if components were named. */
+static int list_print_names(const struct list *list)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        const struct listed *listed = &list->components[i];
+
+        if (!list->wanted.named && (listed->state == LISTED_OPEN || listed->state == LISTED_SLOW)) {
+            puts(listed->wanted->name);
+        }
+        for (size_t j = 0; list->wanted.named && j < listed->event_count; j++) {
+            puts(listed->events[j].event.name);
+        }
+    }
     return 0;
 }
 
@@ -387,11 +355,8 @@ static const struct field fields_of_listed[] = {
     {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
     {NULL, 0, false, 0, 0}};
 
-static void list_json_open(struct json_writer *json, const struct listed *listed)
+static void list_json_events(struct json_writer *json, const struct listed *listed)
 {
-    json_put_flag(json, "readable", true);
-    json_put_text(json, "source", apapi_source_name(listed->reader->source));
-    json_put_text(json, "detail", listed->reader->detail);
     json_begin_array(json, "events");
     for (size_t i = 0; i < listed->event_count; i++) {
         json_begin_object(json, NULL);
@@ -416,35 +381,33 @@ static void list_json_ways(struct json_writer *json, const char *component)
     json_end(json);
 }
 
-static void list_json_component(struct json_writer *json, const struct listed *listed,
-                                const struct list_view *view)
-{
-    json_begin_object(json, NULL);
-    json_put_text(json, "name", listed->wanted->name);
-    if (listed->state == LISTED_OPEN) {
-        list_json_open(json, listed);
-    } else if (listed->state == LISTED_UNREADABLE) {
-        json_put_flag(json, "readable", false);
-        json_put_error(json, listed->error, listed->reason.text);
-    } else if (listed->state == LISTED_SLOW) {
-        json_put_flag(json, "slow", true);
-    }
-    if (view->sources) {
-        list_json_ways(json, listed->wanted->name);
-    }
-    json_end(json);
-}
-
-static int list_print_json(const struct listed *components, size_t count,
-                           const struct list_view *view)
+static int list_print_json(const struct list *list)
 {
     struct json_writer json = {.out = stdout};
 
     json_begin_object(&json, NULL);
     json_put_count(&json, "version", 1);
     json_begin_array(&json, "components");
-    for (size_t i = 0; i < count; i++) {
-        list_json_component(&json, &components[i], view);
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        const struct listed *listed = &list->components[i];
+
+        json_begin_object(&json, NULL);
+        json_put_text(&json, "name", listed->wanted->name);
+        if (listed->state == LISTED_OPEN) {
+            json_put_flag(&json, "readable", true);
+            json_put_text(&json, "source", apapi_source_name(listed->reader->source));
+            json_put_text(&json, "detail", listed->reader->detail);
+            list_json_events(&json, listed);
+        } else if (listed->state == LISTED_UNREADABLE) {
+            json_put_flag(&json, "readable", false);
+            json_put_error(&json, listed->error, listed->reason.text);
+        } else if (listed->state == LISTED_SLOW) {
+            json_put_flag(&json, "slow", true);
+        }
+        if (list->sources) {
+            list_json_ways(&json, listed->wanted->name);
+        }
+        json_end(&json);
     }
     json_end(&json);
     json_end(&json);
@@ -453,19 +416,12 @@ static int list_print_json(const struct listed *components, size_t count,
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-struct list {
-    bool json, names, updates;
-    struct list_view view;
-    struct wanted wanted;
-    struct listed components[WANTED_MAX];
-};
-
 static const struct option_row options[] = {
     {0, "json", NULL, "for programs", TO_FLAG(struct list, json)},
     {0, "names", NULL, "only the names, one in a line: events of COMPONENTs, else components",
      TO_FLAG(struct list, names)},
     {0, "sources", NULL, "also show the sources that are tried for a component, in order",
-     TO_FLAG(struct list, view.sources)},
+     TO_FLAG(struct list, sources)},
     {0, "updates", NULL,
      "also measure how often each counter moves; takes up to a second for each\n"
      "component",
@@ -505,23 +461,19 @@ static double range_of(const struct apapi_event *event)
     return event->guard_j > 0 ? event->guard_j : NAN;
 }
 
-static double guard_of(const struct apapi_event *event)
-{
-    uint64_t guard_ns = event->accumulates ? apapi_event_guard_ns(event) : UINT64_MAX;
-
-    return guard_ns == UINT64_MAX ? NAN : (double)guard_ns / 1e9;
-}
-
 static void fill_event(const struct apapi_reader *reader, size_t index,
                        const struct apapi_reading *reading, struct listed_event *listed)
 {
+    uint64_t guard_ns;
+
     listed->event = reader->events[index];
+    guard_ns = listed->event.accumulates ? apapi_event_guard_ns(&listed->event) : UINT64_MAX;
     listed->slot = index;
     listed->range = range_of(&listed->event);
     listed->width = listed->event.accumulates && listed->event.range_max > 0
                         ? ceil(log2((double)listed->event.range_max + 1))
                         : NAN;
-    listed->guard_s = guard_of(&listed->event);
+    listed->guard_s = guard_ns == UINT64_MAX ? NAN : (double)guard_ns / 1e9;
     listed->value = reading->error ? NAN : apapi_event_value(&listed->event, reading->raw);
     if (reading->error) {
         snprintf(listed->error, sizeof listed->error, "%s", strerror(reading->error));
@@ -605,42 +557,28 @@ static int list_command_open_all(struct list *list, const char *order, struct ap
             return -1;
         }
     }
-    return 0;
-}
-
-static int list_command_look_at_all(const struct list *list, struct apapi_error *err)
-{
-    for (size_t i = 0; i < list->wanted.count; i++) {
-        const struct listed *listed = &list->components[i];
-
-        if (listed->state == LISTED_OPEN && list_look_at_updates(listed)) {
+    for (size_t i = 0; i < list->wanted.count && list->updates; i++) {
+        if (list->components[i].state == LISTED_OPEN &&
+            list_look_at_updates(&list->components[i])) {
             return apapi_fail(err, ENOMEM, "no memory");
         }
     }
     return 0;
 }
 
-static int all_named_are_open(const struct list *list)
-{
-    for (size_t i = 0; i < list->wanted.count; i++) {
-        if (list->wanted.named && list->components[i].state != LISTED_OPEN) {
-            return EXIT_FAILURE;
-        }
-    }
-    return EXIT_SUCCESS;
-}
-
 static int list_command_print(const struct list *list)
 {
-    int (*form)(const struct listed *, size_t, const struct list_view *) =
-        list->json    ? list_print_json
-        : list->names ? list_print_names
-                      : list_print_text;
+    int status = EXIT_SUCCESS;
 
-    if (form(list->components, list->wanted.count, &list->view)) {
+    if ((list->json ? list_print_json : list->names ? list_print_names : list_print_text)(list)) {
         return command_fail("list", "no memory");
     }
-    return command_finish("list", all_named_are_open(list));
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        if (list->wanted.named && list->components[i].state != LISTED_OPEN) {
+            status = EXIT_FAILURE;
+        }
+    }
+    return command_finish("list", status);
 }
 
 static int list_command_run(struct list *list, int count, char *const words[])
@@ -653,14 +591,8 @@ static int list_command_run(struct list *list, int count, char *const words[])
         (order && apapi_catalog_check_order(order, &err))) {
         return command_refuse("list", err.text);
     }
-    if (list_command_open_all(list, order, &err) ||
-        (list->updates && list_command_look_at_all(list, &err))) {
-        status = command_fail("list", err.text);
-    } else {
-        list->view.width = terminal_width();
-        list->view.events = list->wanted.named;
-        status = list_command_print(list);
-    }
+    status = list_command_open_all(list, order, &err) ? command_fail("list", err.text)
+                                                      : list_command_print(list);
     for (size_t i = 0; i < list->wanted.count; i++) {
         apapi_catalog_close(list->components[i].reader);
         free(list->components[i].events);
