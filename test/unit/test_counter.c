@@ -7,107 +7,71 @@
 static const struct apapi_event steps = {
     .kind = APAPI_KIND_COUNT, .type = APAPI_TYPE_UINT64, .accumulates = true, .scale = 1};
 
+#define RAPL_MAX 65712999613
+
 /* A sequence of readings, one tick apart, and the expected result. */
-struct sequence {
+static const struct sequence {
     const char *name;
     uint64_t range_max;
     size_t count;
     uint64_t readings[8];
-    uint64_t total;
-    uint64_t wraps, resets, refused;
-    uint64_t covered_ticks;
-};
-
-static const struct sequence sequences[] = {
-    {"steady", 65712999613, 4, {1000000, 11000000, 21000000, 31000000}, 30000000, 0, 0, 0, 3},
-    {"starts high", 65712999613, 3, {65000000000, 65010000000, 65020000000}, 20000000, 0, 0, 0, 2},
-    {"not moving", 65712999613, 3, {5, 5, 5}, 0, 0, 0, 0, 2},
+    struct {
+        uint64_t total, wraps, resets, refused, covered_ticks;
+    } result;
+} sequences[] = {
+    {"steady", RAPL_MAX, 4, {1000000, 11000000, 21000000, 31000000}, {30000000, 0, 0, 0, 3}},
+    {"starts high", RAPL_MAX, 3, {65000000000, 65010000000, 65020000000}, {20000000, 0, 0, 0, 2}},
+    {"not moving", RAPL_MAX, 3, {5, 5, 5}, {0, 0, 0, 0, 2}},
     /* 0..99 has 100 values: 95 to 5 are 10 steps */
-    {"wrap adds the step over the end", 99, 2, {95, 5}, 10, 1, 0, 0, 1},
-    {"end to zero is one step", 99, 2, {99, 0}, 1, 1, 0, 0, 1},
-    {"three wraps", 99, 4, {60, 20, 90, 10}, 150, 2, 0, 0, 3},
+    {"wrap adds the step over the end", 99, 2, {95, 5}, {10, 1, 0, 0, 1}},
+    {"end to zero is one step", 99, 2, {99, 0}, {1, 1, 0, 0, 1}},
+    {"three wraps", 99, 4, {60, 20, 90, 10}, {150, 2, 0, 0, 3}},
     {"reset to zero",
-     65712999613,
+     RAPL_MAX,
      5,
      {30000000000, 30010000000, 0, 10000000, 20000000},
-     30000000,
-     0,
-     1,
-     0,
-     3},
+     {30000000, 0, 1, 0, 3}},
     {"reset at the last reading",
-     65712999613,
+     RAPL_MAX,
      3,
      {30000000000, 30010000000, 0},
-     10000000,
-     0,
-     0,
-     1,
-     1},
+     {10000000, 0, 0, 1, 1}},
     {"one absurd reading",
-     65712999613,
+     RAPL_MAX,
      4,
      {10000000, 20000000, 60000000000, 40000000},
-     30000000,
-     0,
-     0,
-     1,
-     3},
+     {30000000, 0, 0, 1, 3}},
     {"one reading out of range",
-     65712999613,
+     RAPL_MAX,
      4,
      {10000000, 20000000, 99000000000, 40000000},
-     30000000,
-     0,
-     0,
-     1,
-     3},
+     {30000000, 0, 0, 1, 3}},
     {"first reading absurd",
-     65712999613,
+     RAPL_MAX,
      4,
      {60000000000, 10000000, 20000000, 30000000},
-     20000000,
-     0,
-     1,
-     0,
-     2},
+     {20000000, 0, 1, 0, 2}},
     {"first reading out of range",
-     65712999613,
+     RAPL_MAX,
      4,
      {99000000000, 10000000, 20000000, 30000000},
-     20000000,
-     0,
-     0,
-     1,
-     2},
+     {20000000, 0, 0, 1, 2}},
     {"goes back a little",
-     65712999613,
+     RAPL_MAX,
      4,
      {10000000, 20000000, 15000000, 25000000},
-     15000000,
-     0,
-     0,
-     1,
-     3},
+     {15000000, 0, 0, 1, 3}},
     {"two absurd readings",
-     65712999613,
+     RAPL_MAX,
      5,
      {1000000, 60000000000, 30000000000, 31000000, 41000000},
-     40000000,
-     0,
-     0,
-     2,
-     4},
+     {40000000, 0, 0, 2, 4}},
     /* 100 W, 3 kW, and a mean of 1.7 kW: what came in late was true */
     {"a reading that was early",
-     65712999613,
+     RAPL_MAX,
      5,
      {10000000, 20000000, 320000000, 350000000, 360000000},
-     350000000,
-     0,
-     0,
-     0,
-     4},
+     {350000000, 0, 0, 0, 4}},
 };
 
 static void run_sequence(const struct sequence *s)
@@ -117,9 +81,10 @@ static void run_sequence(const struct sequence *s)
         add(s->readings[i], 1 + i * TICK_NS);
     }
     apapi_counter_finish(&counter);
-    if (counter.total != s->total || counter.incidents.wraps != s->wraps ||
-        counter.incidents.resets != s->resets || counter.incidents.refused != s->refused ||
-        counter.covered_ns != s->covered_ticks * TICK_NS) {
+    if (counter.total != s->result.total || counter.incidents.wraps != s->result.wraps ||
+        counter.incidents.resets != s->result.resets ||
+        counter.incidents.refused != s->result.refused ||
+        counter.covered_ns != s->result.covered_ticks * TICK_NS) {
         fail_msg("%s: total %lu wraps %lu resets %lu refused %lu covered %lu", s->name,
                  counter.total, counter.incidents.wraps, counter.incidents.resets,
                  counter.incidents.refused, counter.covered_ns / TICK_NS);

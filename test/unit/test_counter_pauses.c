@@ -27,44 +27,34 @@ static const struct {
     const char *name;
     uint64_t reset_ms;
     struct lengthy readings[6];
-    uint64_t covered_ms, resets, refused;
+    struct {
+        uint64_t covered_ms, resets, refused;
+    } result;
 } lengthy_cases[] = {
     {"all at once",
      1000,
      {{100, 100, 0}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 600, 0}},
-     500,
-     0,
-     0},
+     {500, 0, 0}},
     {"the last one is delayed behind its value",
      1000,
      {{100, 100, 0}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 600, 62}},
-     500,
-     0,
-     0},
+     {500, 0, 0}},
     {"the first one is delayed behind its value",
      1000,
      {{100, 100, 50}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 600, 0}},
-     450,
-     0,
-     0},
+     {450, 0, 0}},
     {"both are delayed in front of their values",
      1000,
      {{100, 150, 50}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 662, 62}},
-     450,
-     0,
-     0},
+     {450, 0, 0}},
     {"a reset between readings that are delayed",
      301,
      {{100, 100, 0}, {200, 200, 0}, {300, 300, 60}, {400, 440, 40}, {500, 500, 0}, {600, 600, 0}},
-     360,
-     1,
-     0},
+     {360, 1, 0}},
     {"readings in quick succession after a late one",
      1000,
      {{100, 100, 0}, {200, 200, 98}, {299, 299, 0}, {300, 300, 0}, {301, 301, 0}, {400, 400, 0}},
-     300,
-     0,
-     0},
+     {300, 0, 0}},
 };
 
 TEST(lengthy_readings)
@@ -81,16 +71,16 @@ TEST(lengthy_readings)
                      lengthy_cases[i].readings[0].begin_ms;
         for (int finish = 0; finish < 2; finish++) {
             apapi_counter_finish(&counter);
-            if (counter.covered_ns != lengthy_cases[i].covered_ms * MS ||
-                counter.incidents.resets != lengthy_cases[i].resets ||
-                counter.incidents.refused != lengthy_cases[i].refused) {
+            if (counter.covered_ns != lengthy_cases[i].result.covered_ms * MS ||
+                counter.incidents.resets != lengthy_cases[i].result.resets ||
+                counter.incidents.refused != lengthy_cases[i].result.refused) {
                 fail_msg("%s: covered %lu ms resets %lu refused %lu", lengthy_cases[i].name,
                          counter.covered_ns / MS, counter.incidents.resets,
                          counter.incidents.refused);
             }
         }
         missed_ms = elapsed_ms - counter.total / 100000;
-        assert_in_range(missed_ms, 0, elapsed_ms - lengthy_cases[i].covered_ms);
+        assert_in_range(missed_ms, 0, elapsed_ms - lengthy_cases[i].result.covered_ms);
     }
 }
 

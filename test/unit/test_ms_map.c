@@ -10,6 +10,13 @@
         NAN, NAN, NAN, NAN, NAN                                                                    \
     }
 
+#define COUNT_IN(domain) APAPI_KIND_COUNT, APAPI_DOMAIN_##domain
+#define ENERGY_IN(domain) APAPI_KIND_ENERGY, APAPI_DOMAIN_##domain
+#define FREQUENCY_IN(domain) APAPI_KIND_FREQUENCY, APAPI_DOMAIN_##domain
+#define POWER_IN(domain) APAPI_KIND_POWER, APAPI_DOMAIN_##domain
+#define TEMPERATURE_IN(domain) APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_##domain
+#define UTILIZATION_IN(domain) APAPI_KIND_UTILIZATION, APAPI_DOMAIN_##domain
+
 /* An event, and what it says. */
 struct said {
     const char *name;
@@ -47,17 +54,11 @@ static struct map map_said(enum resource resource, const struct said *said, size
 TEST(packages_by_name)
 {
     static const struct said said[] = {
-        {"rapl:::PACKAGE_ENERGY:PACKAGE1",
-         APAPI_KIND_ENERGY,
-         APAPI_DOMAIN_PACKAGE,
-         {5, 2, 9, 0, 3}},
-        {"rapl:::PACKAGE_ENERGY:PACKAGE0",
-         APAPI_KIND_ENERGY,
-         APAPI_DOMAIN_PACKAGE,
-         {7, 4, 9, 0, 6}},
-        {"rapl:::DRAM_ENERGY:PACKAGE1", APAPI_KIND_ENERGY, APAPI_DOMAIN_DRAM, {1, 0.5, 9, 0, 0.25}},
-        {"rapl:::PP0_ENERGY:PACKAGE0", APAPI_KIND_ENERGY, APAPI_DOMAIN_CORE, {2, 1, 9, 0, 0.75}},
-        {"rapl:::PSYS_ENERGY:PSYS", APAPI_KIND_ENERGY, APAPI_DOMAIN_PSYS, {100, 100, 9, 0, 100}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE1", ENERGY_IN(PACKAGE), {5, 2, 9, 0, 3}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE0", ENERGY_IN(PACKAGE), {7, 4, 9, 0, 6}},
+        {"rapl:::DRAM_ENERGY:PACKAGE1", ENERGY_IN(DRAM), {1, 0.5, 9, 0, 0.25}},
+        {"rapl:::PP0_ENERGY:PACKAGE0", ENERGY_IN(CORE), {2, 1, 9, 0, 0.75}},
+        {"rapl:::PSYS_ENERGY:PSYS", ENERGY_IN(PSYS), {100, 100, 9, 0, 100}},
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
@@ -71,23 +72,11 @@ TEST(packages_by_name)
 TEST(more_packages_and_dies_are_added)
 {
     static const struct said said[] = {
-        {"rapl:::PACKAGE_ENERGY:PACKAGE0",
-         APAPI_KIND_ENERGY,
-         APAPI_DOMAIN_PACKAGE,
-         {1, 1, 9, 0, 1}},
-        {"rapl:::PACKAGE_ENERGY:PACKAGE1_DIE0",
-         APAPI_KIND_ENERGY,
-         APAPI_DOMAIN_PACKAGE,
-         {2, 2, 9, 0, 2}},
-        {"rapl:::PACKAGE_ENERGY:PACKAGE1_DIE1",
-         APAPI_KIND_ENERGY,
-         APAPI_DOMAIN_PACKAGE,
-         {4, 4, 9, 0, 4}},
-        {"rapl:::PACKAGE_ENERGY:PACKAGE2",
-         APAPI_KIND_ENERGY,
-         APAPI_DOMAIN_PACKAGE,
-         {8, 8, 9, 0, 8}},
-        {"rapl:::PACKAGE_ENERGY:PACKAGE3", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, UNKNOWN},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE0", ENERGY_IN(PACKAGE), {1, 1, 9, 0, 1}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE1_DIE0", ENERGY_IN(PACKAGE), {2, 2, 9, 0, 2}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE1_DIE1", ENERGY_IN(PACKAGE), {4, 4, 9, 0, 4}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE2", ENERGY_IN(PACKAGE), {8, 8, 9, 0, 8}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE3", ENERGY_IN(PACKAGE), UNKNOWN},
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
@@ -99,9 +88,9 @@ TEST(more_packages_and_dies_are_added)
 TEST(perf_packages_by_order)
 {
     static const struct said said[] = {
-        {"rapl::RAPL_ENERGY_PKG:cpu=0", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, {1, 1, 9, 0, 1}},
-        {"rapl::RAPL_ENERGY_DRAM:cpu=0", APAPI_KIND_ENERGY, APAPI_DOMAIN_DRAM, {2, 1, 9, 0, 1}},
-        {"rapl::RAPL_ENERGY_PKG:cpu=16", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, {3, 1, 9, 0, 1}},
+        {"rapl::RAPL_ENERGY_PKG:cpu=0", ENERGY_IN(PACKAGE), {1, 1, 9, 0, 1}},
+        {"rapl::RAPL_ENERGY_DRAM:cpu=0", ENERGY_IN(DRAM), {2, 1, 9, 0, 1}},
+        {"rapl::RAPL_ENERGY_PKG:cpu=16", ENERGY_IN(PACKAGE), {3, 1, 9, 0, 1}},
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
@@ -113,29 +102,14 @@ TEST(perf_packages_by_order)
 TEST(old_names_of_the_cpu)
 {
     static const struct said said[] = {
-        {"rapl:::THERM_STATUS:PACKAGE1",
-         APAPI_KIND_TEMPERATURE,
-         APAPI_DOMAIN_NONE,
-         {0, 0, 71.9, 0, 60}},
-        {"rapl:::THERM_STATUS:PACKAGE0:CPU3",
-         APAPI_KIND_COUNT,
-         APAPI_DOMAIN_NONE,
-         {0, 0, 65, 0, 50}},
-        {"rapl:::THERM_STATUS:PACKAGE0:CPU4",
-         APAPI_KIND_COUNT,
-         APAPI_DOMAIN_NONE,
-         {0, 0, 99, 0, 99}},
-        {"rapl:::AVG_FREQUENCY:PACKAGE1:CPU0",
-         APAPI_KIND_COUNT,
-         APAPI_DOMAIN_NONE,
-         {0, 2100000, 0, 0, 0}},
-        {"rapl:::EFF_FREQUENCY:PACKAGE1:CPU0",
-         APAPI_KIND_FREQUENCY,
-         APAPI_DOMAIN_NONE,
-         {0, 2.2e9, 0, 0, 2e9}},
-        {"rapl:::TIME_WORK", APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, {0, 0, 1500, 0, 0}},
-        {"rapl:::TIME_UTIL", APAPI_KIND_UTILIZATION, APAPI_DOMAIN_NONE, {0, 40, 0, 0, 55}},
-        {"rapl:::SWAP_FREE", APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, {0, 0, 4096, 0, 2048}},
+        {"rapl:::THERM_STATUS:PACKAGE1", TEMPERATURE_IN(NONE), {0, 0, 71.9, 0, 60}},
+        {"rapl:::THERM_STATUS:PACKAGE0:CPU3", COUNT_IN(NONE), {0, 0, 65, 0, 50}},
+        {"rapl:::THERM_STATUS:PACKAGE0:CPU4", COUNT_IN(NONE), {0, 0, 99, 0, 99}},
+        {"rapl:::AVG_FREQUENCY:PACKAGE1:CPU0", COUNT_IN(NONE), {0, 2100000, 0, 0, 0}},
+        {"rapl:::EFF_FREQUENCY:PACKAGE1:CPU0", FREQUENCY_IN(NONE), {0, 2.2e9, 0, 0, 2e9}},
+        {"rapl:::TIME_WORK", COUNT_IN(NONE), {0, 0, 1500, 0, 0}},
+        {"rapl:::TIME_UTIL", UTILIZATION_IN(NONE), {0, 40, 0, 0, 55}},
+        {"rapl:::SWAP_FREE", COUNT_IN(NONE), {0, 0, 4096, 0, 2048}},
     };
     struct ms_cpu cpu = {.msr_time_runtime = 0};
 
@@ -156,34 +130,16 @@ TEST(old_names_of_the_cpu)
 TEST(gpus_counters_before_power)
 {
     static const struct said said[] = {
-        {"nvml:::A:device_0:total_energy_consumption",
-         APAPI_KIND_ENERGY,
-         APAPI_DOMAIN_GPU,
-         {10, 100, 0, 0, 90}},
-        {"nvml:::A:device_0:power", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, {11, 111, 0, 0, 95}},
-        {"nvml:::A:device_1:total_energy_consumption",
-         APAPI_KIND_ENERGY,
-         APAPI_DOMAIN_GPU,
-         {20, 200, 0, 0, 190}},
-        {"nvml:::A:device_1:power", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, {22, 222, 0, 0, 195}},
-        {"nvml:::A:device_0:temperature",
-         APAPI_KIND_TEMPERATURE,
-         APAPI_DOMAIN_GPU,
-         {0, 0, 60, 0, 50}},
-        {"nvml:::A:device_1:temperature",
-         APAPI_KIND_TEMPERATURE,
-         APAPI_DOMAIN_GPU,
-         {0, 0, 55, 0, 54}},
-        {"nvml:::A:device_0:sm_clock", APAPI_KIND_FREQUENCY, APAPI_DOMAIN_GPU, {0, 1e9, 0, 0, 1e9}},
-        {"nvml:::A:device_1:sm_clock", APAPI_KIND_FREQUENCY, APAPI_DOMAIN_GPU, {0, 2e9, 0, 0, 2e9}},
-        {"nvml:::A:device_1:allocated_memory",
-         APAPI_KIND_COUNT,
-         APAPI_DOMAIN_GPU,
-         {0, 0, 4096, 0, 2048}},
-        {"nvml:::A:device_1:unallocated_memory",
-         APAPI_KIND_COUNT,
-         APAPI_DOMAIN_GPU,
-         {0, 0, 8192, 0, 1024}},
+        {"nvml:::A:device_0:total_energy_consumption", ENERGY_IN(GPU), {10, 100, 0, 0, 90}},
+        {"nvml:::A:device_0:power", POWER_IN(GPU), {11, 111, 0, 0, 95}},
+        {"nvml:::A:device_1:total_energy_consumption", ENERGY_IN(GPU), {20, 200, 0, 0, 190}},
+        {"nvml:::A:device_1:power", POWER_IN(GPU), {22, 222, 0, 0, 195}},
+        {"nvml:::A:device_0:temperature", TEMPERATURE_IN(GPU), {0, 0, 60, 0, 50}},
+        {"nvml:::A:device_1:temperature", TEMPERATURE_IN(GPU), {0, 0, 55, 0, 54}},
+        {"nvml:::A:device_0:sm_clock", FREQUENCY_IN(GPU), {0, 1e9, 0, 0, 1e9}},
+        {"nvml:::A:device_1:sm_clock", FREQUENCY_IN(GPU), {0, 2e9, 0, 0, 2e9}},
+        {"nvml:::A:device_1:allocated_memory", COUNT_IN(GPU), {0, 0, 4096, 0, 2048}},
+        {"nvml:::A:device_1:unallocated_memory", COUNT_IN(GPU), {0, 0, 8192, 0, 1024}},
     };
     struct ms_gpu gpu = {.nvml_time_runtime = 0};
 
@@ -200,8 +156,8 @@ TEST(gpus_counters_before_power)
 TEST(gpu_with_power_only_and_old_name)
 {
     static const struct said said[] = {
-        {"nvml:::Tesla_K20c:power", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, {11, 111, 0, 0, 95}},
-        {"nvml:::Tesla_K20c:processes", APAPI_KIND_COUNT, APAPI_DOMAIN_GPU, {0, 0, 3, 0, 2}},
+        {"nvml:::Tesla_K20c:power", POWER_IN(GPU), {11, 111, 0, 0, 95}},
+        {"nvml:::Tesla_K20c:processes", COUNT_IN(GPU), {0, 0, 3, 0, 2}},
     };
     struct ms_gpu gpu = {.nvml_time_runtime = 0};
 
@@ -214,8 +170,8 @@ TEST(gpu_with_power_only_and_old_name)
 TEST(numbers_out_of_range)
 {
     static const struct said said[] = {
-        {"ipmi:::SYSTEM_POWER", APAPI_KIND_POWER, APAPI_DOMAIN_NODE, {5e9, 300, 0, 0, -1}},
-        {"ipmi:::SYSTEM_TEMP", APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE, {0, 0, 33.5, 0, 30.5}},
+        {"ipmi:::SYSTEM_POWER", POWER_IN(NODE), {5e9, 300, 0, 0, -1}},
+        {"ipmi:::SYSTEM_TEMP", TEMPERATURE_IN(NONE), {0, 0, 33.5, 0, 30.5}},
     };
     struct ms_sys sys = {.ipmi_power_server_cur = 7};
 
@@ -228,7 +184,7 @@ TEST(numbers_out_of_range)
 TEST(unknown_figures_are_not_stored)
 {
     static const struct said said[] = {
-        {"micknc:::TEMP_DIE:DEVICE0", APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE, UNKNOWN}};
+        {"micknc:::TEMP_DIE:DEVICE0", TEMPERATURE_IN(NONE), UNKNOWN}};
     struct ms_mic mic = {.mic_temperature_max = {5}};
 
     MAP_SAID(RESOURCE_MIC, said, &mic);
