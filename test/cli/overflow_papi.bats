@@ -21,7 +21,7 @@ setup() {
 # Some machines let nobody count: then it says so.
 can_count() {
     "$build/test/unit/test_overflow_cpu" >"$BATS_TEST_TMPDIR/out" 2>&1 || { cat "$BATS_TEST_TMPDIR/out" && return 1; }
-    ! grep -q '^skipped: ' "$BATS_TEST_TMPDIR/out" || skip "$(sed -n 's/^skipped: //p; T; q' "$BATS_TEST_TMPDIR/out")"
+    ! grep -q '^# skip: ' "$BATS_TEST_TMPDIR/out" || skip "$(sed -n 's/^# skip: //p; T; q' "$BATS_TEST_TMPDIR/out")"
 }
 
 @test "hardware and forced software, several events, several threads" {

@@ -81,12 +81,10 @@ static inline void assert_defaults(const struct config *config)
     assert_int_equal(config->setting_count, 0);
 }
 
-static inline int make_folder(void **state)
+static inline void make_folder(void)
 {
-    int result = make_base(state);
-
+    make_base();
     snprintf(path, sizeof path, "%s/apapi.conf", base);
-    return result;
 }
 
 #endif

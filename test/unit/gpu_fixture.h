@@ -42,9 +42,8 @@ static inline void write_spec(const char *text)
     powercap_tree_put(&tree, "spec", text);
 }
 
-static inline int make(void **state)
+static inline void make(void)
 {
-    (void)state;
     powercap_tree_create(&tree);
     powercap_tree_put(&tree, "sys/class/kfd/kfd/uevent", "");
     powercap_tree_put(&tree, "sys/class/drm/version", "");
@@ -54,15 +53,12 @@ static inline int make(void **state)
     setenv("APAPI_NVML_LIBRARY", FAKE_NVML, 1);
     setenv("APAPI_ROCM_SMI_LIBRARY", FAKE_ROCM_SMI, 1);
     setenv("APAPI_AMD_SMI_LIBRARY", FAKE_AMD_SMI, 1);
-    return 0;
 }
 
-static inline int clean(void **state)
+static inline void clean(void)
 {
-    (void)state;
     unsetenv("APAPI_GPUS");
     powercap_tree_destroy(&tree);
-    return 0;
 }
 
 static inline struct apapi_reader *open_vendor(const struct vendor *vendor)

@@ -97,11 +97,10 @@ static inline void put_node_cpu(double cpu_s)
     put("/sys/fs/cgroup/cpuacct/cpuacct.usage", text);
 }
 
-static inline int make_root(void **state)
+static inline void make_root(void)
 {
     static char acct[128], spool[128], live[128];
 
-    (void)state;
     strcpy(top, "/dev/shm/apapi-shares-XXXXXX");
     assert_non_null(mkdtemp(top));
     setenv("APAPI_SYSROOT", top, 1);
@@ -118,15 +117,12 @@ static inline int make_root(void **state)
     config.spool_dir = spool;
     config.live_dir = live;
     *said = '\0';
-    return 0;
 }
 
-static inline int remove_root(void **state)
+static inline void remove_root(void)
 {
-    (void)state;
     drop("");
     config_clear(&config);
-    return 0;
 }
 
 static inline int open_folder(void)

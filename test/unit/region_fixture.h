@@ -58,25 +58,22 @@ static inline void listen_for_programs(void)
     assert_int_equal(listen(measured.listener, 8), 0);
 }
 
-static inline int make_step(void **state)
+static inline void make_step(void)
 {
-    if (make_base(state)) {
-        return -1;
-    }
+    make_base();
     measured.listener = -1;
     make_page();
     listen_for_programs();
     setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);
-    return 0;
 }
 
-static inline int remove_step(void **state)
+static inline void remove_step(void)
 {
     munmap(measured.page, sizeof *measured.page);
     close(measured.file);
     close(measured.listener);
     unsetenv(APAPI_LIVE_ENVIRONMENT);
-    return remove_base(state);
+    remove_base();
 }
 
 #define IN_STEP(name) TEST_WITH(name, make_step, remove_step)

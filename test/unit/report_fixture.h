@@ -118,10 +118,9 @@ static struct report report;
 static char *written; /* output of a format */
 
 /* One run of 2 s with 200 J; three: 2, 4 and 6 s with 200, 400 and 600 J. */
-static inline int fixture_make(void **state)
+static inline void fixture_make(unsigned runs)
 {
     static const int ends[FIXTURE_RUNS] = {0, 3 << 8, 9}; /* success, exit status 3, signal 9 */
-    unsigned runs = *(const unsigned *)*state;
 
     report = (struct report){.program = fixture_program, .runs_wanted = runs, .count = runs};
     report.runs = calloc(runs, sizeof *report.runs);
@@ -129,25 +128,25 @@ static inline int fixture_make(void **state)
     for (unsigned i = 0; i < runs; i++) {
         fixture_fill(&report.runs[i], i + 1, ends[i]);
     }
-    return 0;
 }
 
-static inline int fixture_destroy(void **state)
+static inline void fixture_destroy(void)
 {
-    (void)state;
     for (size_t i = 0; i < report.count; i++) {
         apapi_record_clear(&report.runs[i].record);
     }
     free(report.runs);
     free(written);
     written = NULL;
-    return 0;
 }
 
 /* A test of a report of so many runs. */
 #define RUNS(name, count)                                                                          \
-    static unsigned runs_of_##name = count;                                                        \
-    TEST_FROM(name, fixture_make, fixture_destroy, &runs_of_##name)
+    static void make_##name(void)                                                                  \
+    {                                                                                              \
+        fixture_make(count);                                                                       \
+    }                                                                                              \
+    TEST_WITH(name, make_##name, fixture_destroy)
 
 /* The event of the first run's first or second component. */
 static inline struct apapi_event_result *fixture_event(size_t component)

@@ -11,12 +11,10 @@
 
 static char store[256];
 
-static inline int make_store(void **state)
+static inline void make_store(void)
 {
-    int result = make_base(state);
-
+    make_base();
     snprintf(store, sizeof(store), "%s/acct", base);
-    return result;
 }
 
 static inline void write_file(const char *path, const char *text)

@@ -12,11 +12,9 @@ static struct powercap_tree tree;
 static struct apapi_reader *reader; /* latest reader opened */
 static struct apapi_reading readings[READINGS_MAX];
 
-static inline int make_tree(void **state)
+static inline void make_tree(void)
 {
-    (void)state;
     powercap_tree_create(&tree);
-    return 0;
 }
 
 static inline void close_sysfs(void)
@@ -27,19 +25,17 @@ static inline void close_sysfs(void)
     reader = NULL;
 }
 
-static inline int remove_tree(void **state)
+static inline void remove_tree(void)
 {
-    (void)state;
     close_sysfs();
     powercap_tree_destroy(&tree);
-    return 0;
 }
 
 /* For the next row of a table. */
 static inline void renew_tree(void)
 {
-    remove_tree(NULL);
-    make_tree(NULL);
+    remove_tree();
+    make_tree();
 }
 
 #define WITH_TREE(name) TEST_WITH(name, make_tree, remove_tree)

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_TEMPORARY_H
 #define UNIT_TEMPORARY_H
-#include <stdio.h>
-#include <stdlib.h>
+#include "unit/unit.h"
 
 /** The folder of the test that runs. */
 static char base[64];
 
-/** Make it, empty, below another. 0 or -1, as a setup function returns. */
-static inline int make_base_below(const char *parent)
+/** Make it, empty, below another. */
+static inline void make_base_below(const char *parent)
 {
     snprintf(base, sizeof base, "%s/apapi-test-XXXXXX", parent);
-    return mkdtemp(base) ? 0 : -1;
+    assert_non_null(mkdtemp(base));
 }
 
-static inline int make_base(void **state)
+static inline void make_base(void)
 {
-    (void)state;
-    return make_base_below("/tmp");
+    make_base_below("/tmp");
 }
 
 /** Remove a folder with all that is in it. 0 or -1. */
@@ -29,10 +27,9 @@ static inline int remove_folder(const char *path)
     return system(command) == 0 ? 0 : -1;
 }
 
-static inline int remove_base(void **state)
+static inline void remove_base(void)
 {
-    (void)state;
-    return remove_folder(base);
+    assert_int_equal(remove_folder(base), 0);
 }
 
 /** A path in it, which lives until the fourth call from now. */

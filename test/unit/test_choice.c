@@ -6,13 +6,11 @@
 static struct config config;
 static struct spank_apapi_choice choice;
 
-static int reset(void **state)
+static void reset(void)
 {
-    (void)state;
     config_defaults(&config);
     memset(&choice, 0, sizeof choice);
     choice.config = &config;
-    return 0;
 }
 
 static void ask(enum spank_apapi_option option, const char *text)
@@ -65,7 +63,7 @@ PREPARED(every_option_asks_and_its_variable_does_not)
     for (int i = SPANK_APAPI_COMPONENTS; i < SPANK_APAPI_OPTIONS; i++) {
         bool components = i == SPANK_APAPI_COMPONENTS;
 
-        reset(NULL);
+        reset();
         prefer((enum spank_apapi_option)i, "json");
         assert_int_equal(choice_asked(&choice), components);
         ask((enum spank_apapi_option)i, "json");
@@ -115,7 +113,7 @@ PREPARED(a_silent_site_shows_the_report_to_those_who_ask)
     } sites[] = {{"none", CONFIG_TABLE}, {"stderr", CONFIG_NONE}, {"none", CONFIG_NONE}};
 
     for (size_t i = 0; i < COUNT_OF(sites); i++) {
-        reset(NULL);
+        reset();
         config.components = "rapl";
         config.output = sites[i].output;
         config.format = sites[i].format;
@@ -125,7 +123,7 @@ PREPARED(a_silent_site_shows_the_report_to_those_who_ask)
         ask(SPANK_APAPI_COMPONENTS, NULL);
         assert_int_equal(choice_format(&choice), CONFIG_JSON);
         assert_null(choice_output(&choice));
-        reset(NULL);
+        reset();
         config.output = sites[i].output;
         config.format = sites[i].format;
         ask(SPANK_APAPI_COMPONENTS, "rapl");

@@ -42,11 +42,9 @@ static void attach_counter(uint64_t floor_ns)
     attach(floor_ns);
 }
 
-static int close_component(void **state)
+static void close_component(void)
 {
-    (void)state;
     component_close(&component);
-    return 0;
 }
 
 /* @return when the usual reading after that at `now_ns` is due, whoever asks before it is. */

@@ -22,13 +22,11 @@ enum { TOT_INS, EXTRA, TASK_CLOCK, POWER, STEPS, EVENTS };
 static struct tally_sums sums;
 static struct counter_events list;
 
-static int count_events(void **state)
+static void count_events(void)
 {
-    (void)state;
     setenv("APAPI_PAPI_LIBRARY", FAKE_COUNTERS, 1);
     setenv("PAPI_EVENTS", ASKED_FOR, 1);
     setenv("PAPI_OUTPUT_DIRECTORY", "/dev/null/none", 1); /* nothing is left behind */
-    return 0;
 }
 
 static void assert_list(const char *expected)

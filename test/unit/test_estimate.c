@@ -30,21 +30,18 @@ static void set_watts(const char *idle_w, const char *core_w)
     }
 }
 
-static int make_tree(void **state)
+static void make_tree(void)
 {
-    (void)state;
     powercap_tree_create(&tree);
     write_stat(USUAL);
     set_watts("0", "10");
-    return sysconf(_SC_CLK_TCK) == 100 ? 0 : -1;
+    assert_int_equal(sysconf(_SC_CLK_TCK), 100);
 }
 
-static int remove_tree(void **state)
+static void remove_tree(void)
 {
-    (void)state;
     set_watts(NULL, NULL);
     powercap_tree_destroy(&tree);
-    return 0;
 }
 
 static struct apapi_reader *open_estimate(void)

@@ -11,12 +11,10 @@
 
 static struct apapi_gauge gauge;
 
-static int begin(void **state)
+static void begin(void)
 {
-    (void)state;
     memset(&gauge, 0, sizeof gauge);
     apapi_gauge_restart(&gauge);
-    return 0;
 }
 
 /* So much remains however even the readings are: they may all miss what happens between them. */
@@ -115,7 +113,7 @@ static unsigned runs_outside(double duty, int readings, int runs)
     for (int run = 0; run < runs; run++) {
         double truth = duty * 400 * STEP_S * readings;
 
-        begin(NULL);
+        begin();
         for (int i = 0; i <= readings; i++) {
             double value = random_share(&random) < duty ? 400 : 0;
 

@@ -21,13 +21,11 @@ static void set_key(const char *key, const char *value)
     }
 }
 
-static int clear_settings(void **state)
+static void clear_settings(void)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(keys); i++) {
         set_key(keys[i], NULL);
     }
-    return 0;
 }
 
 TEST_WITH(defaults, clear_settings, NULL)
@@ -99,7 +97,7 @@ TEST_WITH(wrong_values, clear_settings, clear_settings)
         struct apapi_error err = {""};
         struct ipmi_settings settings;
 
-        clear_settings(state);
+        clear_settings();
         set_key(cases[i].key, cases[i].value);
         assert_int_equal(ipmi_settings_read(&settings, &err), -1);
         assert_int_equal(errno, EINVAL);
@@ -119,12 +117,10 @@ static void write_file(const char *path, const char *text, mode_t mode)
 
 static char path[128];
 
-static int make_folder(void **state)
+static void make_folder(void)
 {
-    int result = make_base(state);
-
+    make_base();
     snprintf(path, sizeof path, "%s/password", base);
-    return result;
 }
 
 #define PREPARED(name) TEST_WITH(name, make_folder, remove_base)
@@ -199,7 +195,7 @@ PREPARED(password_file_is_read)
     set_key("HOST", "bmc");
     assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
     assert_string_equal(settings.password, "secret");
-    clear_settings(state);
+    clear_settings();
 }
 
 /* 360 W now; least 1 W, most 9999 W, mean 2 W; 1000 ms; active. */

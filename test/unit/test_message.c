@@ -10,18 +10,15 @@
 static struct message sent, received;
 static int ends[2];
 
-static int connect_ends(void **state)
+static void connect_ends(void)
 {
-    (void)state;
-    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 }
 
-static int close_ends(void **state)
+static void close_ends(void)
 {
-    (void)state;
     close(ends[0]);
     close(ends[1]);
-    return 0;
 }
 
 #define WITH_ENDS(name) TEST_WITH(name, connect_ends, close_ends)

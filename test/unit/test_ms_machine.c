@@ -10,18 +10,14 @@
 
 static struct powercap_tree tree;
 
-static int machine_make_tree(void **state)
+static void machine_make_tree(void)
 {
-    (void)state;
     powercap_tree_create(&tree);
-    return 0;
 }
 
-static int machine_remove_tree(void **state)
+static void machine_remove_tree(void)
 {
-    (void)state;
     powercap_tree_destroy(&tree);
-    return 0;
 }
 
 static void put(const char *folder, int number, const char *file, const char *text)

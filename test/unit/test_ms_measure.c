@@ -41,9 +41,8 @@ static void close_all(void)
     system_of_test = NULL;
 }
 
-static int measure_make_tree(void **state)
+static void measure_make_tree(void)
 {
-    (void)state;
     powercap_tree_create(&tree);
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE_UJ);
     powercap_tree_zone(&tree, "intel-rapl:0:0", "dram", RANGE_UJ);
@@ -51,16 +50,13 @@ static int measure_make_tree(void **state)
     powercap_tree_put(&tree, "sys/class/hwmon/hwmon0/temp1_input", "45000\n");
     move_to(0, 0);
     setenv("APAPI_SOURCES", "sysfs", 1);
-    return 0;
 }
 
-static int measure_remove_tree(void **state)
+static void measure_remove_tree(void)
 {
-    (void)state;
     powercap_tree_destroy(&tree);
     unsetenv("APAPI_SOURCES");
     unsetenv("APAPI_CMPLIST");
-    return 0;
 }
 
 static void stop(void)

@@ -30,31 +30,27 @@ static void write_domain(uint64_t time_ns, uint64_t readings, double total_j, do
     shared_record_write(&written->domains[APAPI_DOMAIN_PACKAGE], &slot, sizeof slot);
 }
 
-static int make_page(void **state)
+static void make_page(void)
 {
     char path[128];
 
-    if (make_base(state)) {
-        return -1;
-    }
+    make_base();
     snprintf(path, sizeof path, "%s/page", base);
     file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     written = shared_page_create(file, sizeof *written);
-    if (!written || shared_page_lock(file)) {
-        return -1;
-    }
+    assert_non_null(written);
+    assert_int_equal(shared_page_lock(file), 0);
     live_page_init(written);
     written->head.state = APAPI_LIVE_RUNNING;
     setenv(APAPI_LIVE_ENVIRONMENT, path, 1);
-    return 0;
 }
 
-static int remove_page(void **state)
+static void remove_page(void)
 {
     unsetenv(APAPI_LIVE_ENVIRONMENT);
     shared_page_unmap(written, sizeof *written);
     close(file);
-    return remove_base(state);
+    remove_base();
 }
 
 static double total_j(struct page *page, uint64_t now_ns)
@@ -70,11 +66,10 @@ static void assert_j(double is, double should)
 }
 
 /* 200 W from 1000 ms on, read each 100 ms; counted from 1070 ms on. */
-static void test_a_start_before_the_second_reading(void **state)
+TEST_WITH(a_start_before_the_second_reading, make_page, remove_page)
 {
     struct page *page;
 
-    (void)state;
     write_domain(1000 * MS, 1, NAN, NAN);
     page = page_open();
     assert_non_null(page);
@@ -90,11 +85,10 @@ static void test_a_start_before_the_second_reading(void **state)
 }
 
 /* A power that falls cannot make the energy before the start less than none. */
-static void test_no_less_than_nothing_before_the_start(void **state)
+TEST_WITH(no_less_than_nothing_before_the_start, make_page, remove_page)
 {
     struct page *page;
 
-    (void)state;
     write_domain(0, 0, NAN, NAN);
     page = page_open();
     page_start(page, 1000 * MS);
@@ -102,16 +96,4 @@ static void test_no_less_than_nothing_before_the_start(void **state)
     write_domain(1300 * MS, 4, 30, 200);
     assert_j(total_j(page, 1300 * MS), 30);
     page_close(page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_start_before_the_second_reading, make_page,
-                                        remove_page),
-        cmocka_unit_test_setup_teardown(test_no_less_than_nothing_before_the_start, make_page,
-                                        remove_page),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

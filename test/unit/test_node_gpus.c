@@ -72,11 +72,10 @@ static void put_step(unsigned job)
     write_file(name, "0\n", 2);
 }
 
-static int make_root(void **state)
+static void make_root(void)
 {
     static char spool[96], acct[96], live[96];
 
-    (void)state;
     strcpy(top, "/dev/shm/apapi-gpus-XXXXXX");
     assert_non_null(mkdtemp(top));
     setenv("APAPI_SYSROOT", top, 1);
@@ -91,7 +90,6 @@ static int make_root(void **state)
     config.acct_dir = acct;
     config.spool_dir = spool;
     config.live_dir = live;
-    return 0;
 }
 
 static int erase(const char *path, const struct stat *status, int flag, struct FTW *where)
@@ -102,12 +100,10 @@ static int erase(const char *path, const struct stat *status, int flag, struct F
     return remove(path);
 }
 
-static int remove_root(void **state)
+static void remove_root(void)
 {
-    (void)state;
     nftw(top, erase, 16, FTW_DEPTH | FTW_PHYS);
     config_clear(&config);
-    return 0;
 }
 
 static int open_folder(void)

@@ -115,20 +115,18 @@ static void reading(double total_j)
     observe_reading(&live, observer);
 }
 
-static int make_observer(void **state)
+static void make_observer(void)
 {
-    (void)state;
     live_page_init(&live);
     live.head.start_ns = clock_monotonic_ns();
     live.domains[APAPI_DOMAIN_PACKAGE].flags = APAPI_LIVE_MEASURED;
     observer = observe_create(&live);
     owned = NULL;
-    return observer ? 0 : -1;
+    assert_non_null(observer);
 }
 
-static int destroy_observer(void **state)
+static void destroy_observer(void)
 {
-    (void)state;
     apapi_regions_clear(&regions);
     observe_destroy(observer);
     if (owned) {
@@ -139,7 +137,6 @@ static int destroy_observer(void **state)
         free(crowded[i]);
         crowded[i] = NULL;
     }
-    return 0;
 }
 
 static void take_result(const struct apapi_measurement *m)

@@ -30,21 +30,18 @@ struct told {
 static struct apapi_session *session;
 static struct told told[8];
 
-static int create(void **state)
+static void create(void)
 {
     const struct apapi_session_config config = {.components = "estimate"};
 
-    (void)state;
     memset(told, 0, sizeof told);
     session = apapi_session_create(&config, NULL);
-    return session ? 0 : -1;
+    assert_non_null(session);
 }
 
-static int destroy(void **state)
+static void destroy(void)
 {
-    (void)state;
     apapi_session_destroy(session);
-    return 0;
 }
 
 static void tell(const struct apapi_overflow_crossing *crossing, void *user)
@@ -132,23 +129,22 @@ static void count_one(unsigned kind)
     assert_int_equal(atomic_load(&told[0].calls), before);
 }
 
-static void test_hardware(void **state)
+#define CPU_TEST(name) TEST_WITH(name, create, destroy)
+
+CPU_TEST(counted_hardware)
 {
-    (void)state;
     count_one(APAPI_OVERFLOW_HARDWARE);
 }
 
-static void test_forced_software(void **state)
+CPU_TEST(counted_forced_software)
 {
-    (void)state;
     count_one(APAPI_OVERFLOW_SOFTWARE);
 }
 
-static void test_several_events(void **state)
+CPU_TEST(counted_several_events)
 {
     int task, clock;
 
-    (void)state;
     if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &task)) {
         skip_because("%s", why_not);
     }
@@ -176,12 +172,11 @@ static void *count_thread(void *user)
     return NULL;
 }
 
-static void test_several_threads(void **state)
+CPU_TEST(counted_several_threads)
 {
     pthread_t threads[4];
     int number;
 
-    (void)state;
     if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[7], &number)) {
         skip_because("%s", why_not);
     }
@@ -204,7 +199,7 @@ static void *leave_thread(void *user)
 }
 
 /* It has not removed what it had set. */
-static void test_a_thread_that_ends(void **state)
+CPU_TEST(counted_a_thread_that_ends)
 {
     pthread_t thread;
     int number;
@@ -218,8 +213,8 @@ static void test_a_thread_that_ends(void **state)
         check(&told[i]);
     }
     work_until(&told[7], CALLS);
-    assert_int_equal(destroy(state), 0);
-    assert_int_equal(create(state), 0);
+    destroy();
+    create();
     assert_true(set(TASK, APAPI_OVERFLOW_HARDWARE, &told[3]) >= 0);
     work_until(&told[3], CALLS);
 }
@@ -231,12 +226,11 @@ static void *remove_thread(void *user)
     return NULL;
 }
 
-static void test_whose_it_is(void **state)
+CPU_TEST(counted_whose_it_is)
 {
     pthread_t thread;
     int number;
 
-    (void)state;
     if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &number)) {
         skip_because("%s", why_not);
     }
@@ -249,11 +243,10 @@ static void test_whose_it_is(void **state)
     work_until(&told[0], CALLS);
 }
 
-static void test_no_such_event(void **state)
+CPU_TEST(counted_no_such_event)
 {
     int number;
 
-    (void)state;
     if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &number)) {
         skip_because("%s", why_not);
     }
@@ -268,11 +261,10 @@ static void assert_refused(double threshold, unsigned mode, int error)
     assert_int_equal(errno, error);
 }
 
-static void test_misuse(void **state)
+CPU_TEST(misuse)
 {
     const unsigned both = APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE;
 
-    (void)state;
     assert_refused(EACH, both, EINVAL);
     assert_refused(EACH, APAPI_OVERFLOW_TOTAL | APAPI_OVERFLOW_HARDWARE, EINVAL);
     assert_refused(0, APAPI_OVERFLOW_HARDWARE, EINVAL);
@@ -283,11 +275,10 @@ static void test_misuse(void **state)
 }
 
 /* One test that is skipped for all that need a counter. */
-static void test_events_of_the_kernels_clock(void **state)
+CPU_TEST(events_of_the_kernels_clock)
 {
     int number;
 
-    (void)state;
     if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &number)) {
         skip_because("PAPI cannot count " TASK " here: %s", why_not);
     }
@@ -298,31 +289,16 @@ static bool can_count(void)
     int number;
     bool can;
 
-    create(NULL);
+    create();
     can = set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &number);
-    destroy(NULL);
+    destroy();
     return can;
 }
 
 int main(void)
 {
-    const struct CMUnitTest without_counters[] = {
-        cmocka_unit_test_setup_teardown(test_events_of_the_kernels_clock, create, destroy),
-        cmocka_unit_test_setup_teardown(test_misuse, create, destroy),
-    };
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_hardware, create, destroy),
-        cmocka_unit_test_setup_teardown(test_forced_software, create, destroy),
-        cmocka_unit_test_setup_teardown(test_several_events, create, destroy),
-        cmocka_unit_test_setup_teardown(test_several_threads, create, destroy),
-        cmocka_unit_test_setup_teardown(test_a_thread_that_ends, create, destroy),
-        cmocka_unit_test_setup_teardown(test_whose_it_is, create, destroy),
-        cmocka_unit_test_setup_teardown(test_no_such_event, create, destroy),
-        cmocka_unit_test_setup_teardown(test_misuse, create, destroy),
-    };
-
     if (!can_count()) {
-        return cmocka_run_group_tests_name("overflow_cpu", without_counters, NULL, NULL);
+        cmocka_set_skip_filter("counted_*");
     }
-    return cmocka_run_group_tests_name("overflow_cpu", tests, NULL, NULL);
+    return unit_run();
 }

@@ -7,15 +7,13 @@
 
 static char packet[PACKET_MAX];
 
-static int clean(void **state)
+static void clean(void)
 {
-    (void)state;
     unsetenv("APAPI_EVENTLIST");
     unsetenv("APAPI_EVENTOPS");
     unsetenv("APAPI_CMPLIST");
     unsetenv("APAPI_VERBOSE");
     unsetenv(PACKET_VARIABLE);
-    return 0;
 }
 
 TEST(what_goes_in_comes_out)
@@ -175,20 +173,17 @@ TEST_WITH(a_bad_part_leaves_the_good_one, clean, NULL)
     assert_int_equal(pack_open("", &rules, &err), 0);
 }
 
-static int make_file(void **state)
+static void make_file(void)
 {
     int fd = mkstemp(path);
 
-    (void)state;
     assert_true(fd >= 0);
-    return close(fd);
+    assert_int_equal(close(fd), 0);
 }
 
-static int remove_file(void **state)
+static void remove_file(void)
 {
-    (void)state;
     unlink(path);
-    return 0;
 }
 
 ALL_TESTS_IN(make_file, remove_file)

@@ -48,26 +48,22 @@ static void announce(const char *token, char *where, size_t size)
     snprintf(where, size, "%.*s:%s", name, address.sun_path + 1, token);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
     const struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    (void)state;
     listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(listener >= 0);
     assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof address.sun_family),
                      0);
     assert_int_equal(listen(listener, 16), 0);
     assert_int_equal(parts_open(&parts, listener, TOKEN, 17), 0);
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     parts_close(&parts);
     close(listener);
-    return 0;
 }
 
 static void open_forward(const char *token)

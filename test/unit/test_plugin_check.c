@@ -121,12 +121,10 @@ TEST(the_whole_answer_and_the_rules_of_the_environment)
     assert_string_equal(err.text, "2"); /* no other question sees the user's settings */
 }
 
-static int make_folder(void **state)
+static void make_folder(void)
 {
-    int result = make_base(state);
-
+    make_base();
     snprintf(sampler, sizeof sampler, "%s/apapi-sampler", base);
-    return result;
 }
 
 ALL_TESTS_IN(make_folder, remove_base)

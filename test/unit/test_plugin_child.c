@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The helpers that are started here are this program under the names of the table `helpers`. */
+#define UNIT_KEEPS_THE_USER
 #include "child.h"
 
 #include <dirent.h>
@@ -12,7 +13,6 @@
 #include "channel/deadline.h"
 #include "helpers.h"
 #include "unit/temporary.h"
-#define UNIT_KEEPS_THE_USER
 #include "unit/unit.h"
 
 #define LIMIT_NS (120000 * DEADLINE_MS)
@@ -356,20 +356,16 @@ TEST(nothing_leaks)
     assert_int_equal(descriptors(), before);
 }
 
-static int make_links(void **state)
+static void make_links(void)
 {
     char program[4096] = "", link[128];
 
-    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || make_base(state)) {
-        return -1;
-    }
+    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    make_base();
     for (size_t i = 0; i < COUNT_OF(helpers); i++) {
         snprintf(link, sizeof link, "%s/%s", base, helpers[i].name);
-        if (symlink(program, link)) {
-            return -1;
-        }
+        assert_int_equal(symlink(program, link), 0);
     }
-    return 0;
 }
 
 ALL_TESTS_IN(make_links, remove_base)

@@ -10,11 +10,9 @@
 
 static struct apapi_probe probe;
 
-static int begin(void **state)
+static void begin(void)
 {
-    (void)state;
     apapi_probe_init(&probe, UPDATE_NS);
-    return 0;
 }
 
 static void open_at(double value, uint64_t at_ns)

@@ -16,13 +16,11 @@ static void restart(uint64_t update_ns, uint64_t interval_ns, uint64_t grid_ns)
     probe_plan_restart(&plan, update_ns, interval_ns, grid_ns, 1);
 }
 
-static int begin(void **state)
+static void begin(void)
 {
-    (void)state;
     restart(UPDATE_NS, INTERVAL_NS, 1);
     assert_true(plan.due_ns == UINT64_MAX);
     probe_plan_begin(&plan, moment_at(START_NS));
-    return 0;
 }
 
 static void assert_next(enum probe_reading next, uint64_t after_start_ns)

@@ -5,19 +5,16 @@
 
 static struct prometheus *prometheus;
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     prometheus = prometheus_create();
-    return prometheus ? 0 : -1;
+    assert_non_null(prometheus);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     prometheus_destroy(prometheus);
     prometheus_destroy(NULL);
-    return 0;
 }
 
 static void add(struct apapi_record *record, bool running)
@@ -289,8 +286,8 @@ PREPARED(a_page_and_its_checkpoint_are_one_step)
         assert_has(1, "\napapi_step_elapsed_seconds{" LABELS "} 3.5\n");
         assert_has(1, "\napapi_step_running{");
         assert_has(1, "\napapi_step_info{" LABELS "," ABOUT "} 1\n");
-        tear_down(NULL);
-        set_up(NULL);
+        tear_down();
+        set_up();
     }
 }
 

@@ -177,22 +177,23 @@ static void node_end(void)
     }
 }
 
-static int begin(void **state)
+static void begin(void)
 {
     node.socket = -1;
     node.readings.page = NULL;
-    return make_base(state) || prepare(state);
+    make_base();
+    prepare();
 }
 
-static int end(void **state)
+static void end(void)
 {
-    clean_up(state);
+    clean_up();
     node_source_use(NULL, "");
     node_end();
     if (node.readings.page) {
         node_readings_close(&node.readings);
     }
-    return remove_base(state);
+    remove_base();
 }
 
 /* The page. */

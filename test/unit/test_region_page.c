@@ -6,9 +6,8 @@
 
 static struct page_program page;
 
-static int make_valid(void **state)
+static void make_valid(void)
 {
-    (void)state;
     memset(&page, 0, sizeof page);
     memcpy(page.head.magic, PAGE_MAGIC, 8);
     page.head.version = PAGE_VERSION;
@@ -16,7 +15,6 @@ static int make_valid(void **state)
     page.head.node_count = 3;
     page.head.thread_count = 1;
     strcpy(page.nodes[1].name, "solve");
-    return 0;
 }
 
 #define PREPARED(name) TEST_WITH(name, make_valid, NULL)

@@ -35,11 +35,9 @@ static int read_line(int fd, char text[1024])
     return got > 0;
 }
 
-static int forget(void **state)
+static void forget(void)
 {
-    (void)state;
     log_close();
-    return 0;
 }
 
 #define PREPARED(name) TEST_WITH(name, NULL, forget)
@@ -122,16 +120,13 @@ PREPARED(a_stream)
     close(fd);
 }
 
-static int begin(void **state)
+static void begin(void)
 {
     static char path[64 + sizeof "/log"];
 
-    if (make_base(state)) {
-        return -1;
-    }
+    make_base();
     snprintf(path, sizeof path, "%s", in_base("log"));
     log_open(path, "apapi-test");
-    return 0;
 }
 
 ALL_TESTS_IN(begin, remove_base)

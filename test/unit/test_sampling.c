@@ -31,11 +31,9 @@ static void prepare(size_t count)
     }
 }
 
-static int clean_up(void **state)
+static void clean_up(void)
 {
-    (void)state;
     sampling_end(sampling);
-    return 0;
 }
 
 /* Start, wait for as many readings of the last component, and stop. @return how long it took [ns]

@@ -17,24 +17,22 @@ static struct observer *observer;
 static struct serve *serve;
 static char live_path[128];
 
-static int open_serve(void **state)
+static void open_serve(void)
 {
-    if (make_base(state)) {
-        return -1;
-    }
+    make_base();
     snprintf(live_path, sizeof live_path, "%s/1.0", base);
     live_page_init(&live);
     live.head.start_ns = clock_monotonic_ns();
     observer = observe_create(&live);
     serve = serve_open(live_path, geteuid(), observer, NULL);
-    return observer && serve ? 0 : -1;
+    assert_true(observer && serve);
 }
 
-static int close_serve(void **state)
+static void close_serve(void)
 {
     serve_close(serve);
     observe_destroy(observer);
-    return remove_base(state);
+    remove_base();
 }
 
 static int send_one(int channel, enum region_message_kind kind)

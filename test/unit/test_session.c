@@ -13,21 +13,17 @@
 static struct powercap_tree tree;
 static const struct apapi_intervals fast = {.default_ns = 5000000};
 
-static int make_tree(void **state)
+static void make_tree(void)
 {
-    (void)state;
     powercap_tree_create(&tree);
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:0:0", "dram", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:0:1", "core", RANGE);
-    return 0;
 }
 
-static int remove_tree(void **state)
+static void remove_tree(void)
 {
-    (void)state;
     powercap_tree_destroy(&tree);
-    return 0;
 }
 
 static void pause_ms(long ms)

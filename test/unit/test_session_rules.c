@@ -16,23 +16,19 @@ static struct powercap_tree tree;
 static struct apapi_live_page page;
 static struct apapi_measurement m;
 
-static int make_tree(void **state)
+static void make_tree(void)
 {
-    (void)state;
     powercap_tree_create(&tree);
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:0:0", "dram", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1:0", "dram", RANGE);
-    return 0;
 }
 
-static int remove_tree(void **state)
+static void remove_tree(void)
 {
-    (void)state;
     apapi_measurement_clear(&m);
     powercap_tree_destroy(&tree);
-    return 0;
 }
 
 static void set_energy(uint64_t package_uj, uint64_t dram_uj)

@@ -12,12 +12,10 @@
 
 static char dir[80];
 
-static int make_spool(void **state)
+static void make_spool(void)
 {
-    int result = make_base(state);
-
+    make_base();
     snprintf(dir, sizeof dir, "%s/spool", base);
-    return result;
 }
 
 static const char *in_spool(const char *name)

@@ -36,19 +36,16 @@ static char *written(enum config_format format)
     return text;
 }
 
-static int begin(void **state)
+static void begin(void)
 {
-    (void)state;
     merge = apapi_merge_create();
-    return merge ? 0 : -1;
+    assert_non_null(merge);
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     step_report_clear(&step_report);
     apapi_merge_destroy(merge);
-    return 0;
 }
 
 #define PREPARED(name) TEST_WITH(name, begin, end)

@@ -38,9 +38,9 @@ static void remove_file(const char *file)
 }
 
 /* A node without accelerators, as an XC40 shows it. */
-static int make_node(void **state)
+static void make_node(void)
 {
-    make_tree(state);
+    make_tree();
     put("energy", "1000000 J");
     put("power", "300 W");
     put("power_cap", "0 W");
@@ -49,7 +49,6 @@ static int make_node(void **state)
     put("generation", "7");
     put("startup", "1400000000000000");
     put("version", "2");
-    return 0;
 }
 
 static const struct {

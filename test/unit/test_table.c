@@ -192,7 +192,6 @@ TEST(a_step_that_has_a_part_of_its_nodes_is_told_so)
         }
         free(text);
     }
-    (void)state;
 }
 
 static void set_uncertainty(struct node *node, enum apapi_domain domain, double uncertainty_j)

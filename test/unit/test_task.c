@@ -17,17 +17,15 @@ static void wait_for_disk(void *context)
     (*(int *)context)++;
 }
 
-static int open_disk(void **state)
+static void open_disk(void)
 {
-    (void)state;
     done = 0;
-    return sem_init(&disk, 0, 0);
+    assert_int_equal(sem_init(&disk, 0, 0), 0);
 }
 
-static int close_disk(void **state)
+static void close_disk(void)
 {
-    (void)state;
-    return sem_destroy(&disk);
+    assert_int_equal(sem_destroy(&disk), 0);
 }
 
 TEST_WITH(what_was_never_started_is_done, open_disk, close_disk)

@@ -187,7 +187,7 @@ PREPARED(the_first_named_feeds_a_domain_whichever_opens_first)
     for (int i = 0; i < 4; i++) {
         const int *order = orders[i / 2];
 
-        prepare(NULL);
+        prepare();
         share_a_domain();
         for (int n = 0; n < METERS; n++) {
             meters[n].slow = true;

@@ -5,13 +5,11 @@
 
 static struct apapi_live_page page;
 
-static int prepare_page(void **state)
+static void prepare_page(void)
 {
-    int failed = prepare(state);
-
+    prepare();
     memset(&page, 0, sizeof page);
     live = &page;
-    return failed;
 }
 
 static int event_number(const char *name)

@@ -5,11 +5,11 @@
 
 #define TESTS_MAX 100
 
-static struct CMUnitTest tests[TESTS_MAX];
+static struct unit_test tests[TESTS_MAX];
 static size_t count;
-static CMFixtureFunction group_setup, group_teardown;
+static struct unit_test frame;
 
-void unit_add(const struct CMUnitTest *test)
+void unit_add(const struct unit_test *test)
 {
     if (count == TESTS_MAX) {
         abort();
@@ -17,22 +17,63 @@ void unit_add(const struct CMUnitTest *test)
     tests[count++] = *test;
 }
 
-void unit_frame(CMFixtureFunction setup, CMFixtureFunction teardown)
+void unit_frame(void (*before)(void), void (*after)(void))
 {
-    group_setup = setup;
-    group_teardown = teardown;
+    frame.before = before;
+    frame.after = after;
+}
+
+static int call(void (*function)(void))
+{
+    if (function) {
+        function();
+    }
+    return 0;
+}
+
+/* As cmocka calls them. `*state`: the test. */
+
+static void run(void **state)
+{
+    ((const struct unit_test *)*state)->run();
+}
+
+static int before(void **state)
+{
+    return call(((const struct unit_test *)*state)->before);
+}
+
+static int after(void **state)
+{
+    return call(((const struct unit_test *)*state)->after);
+}
+
+static int before_all(void **state)
+{
+    (void)state;
+    return call(frame.before);
+}
+
+static int after_all(void **state)
+{
+    (void)state;
+    return call(frame.after);
 }
 
 int unit_run(void)
 {
     static char pattern[256];
+    struct CMUnitTest cases[TESTS_MAX];
     const char *text = getenv("UNIT_FILTER");
 
     if (text != NULL && text[0] != '\0') {
         snprintf(pattern, sizeof pattern, "*%s*", text);
         cmocka_set_test_filter(pattern);
     }
-    return _cmocka_run_group_tests("tests", tests, count, group_setup, group_teardown);
+    for (size_t i = 0; i < count; i++) {
+        cases[i] = (struct CMUnitTest){tests[i].name, run, before, after, &tests[i]};
+    }
+    return _cmocka_run_group_tests("tests", cases, count, before_all, after_all);
 }
 
 __attribute__((weak)) int main(void)

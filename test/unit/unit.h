@@ -28,29 +28,33 @@
     } while (0)
 
 /*
- * A test of this file: TEST(what_holds) { ... }. They run in the order of the file. `setup`,
- * `teardown` and what `*state` is before them are cmocka's, or NULL. unit.c has main(), but for
+ * A test of this file: TEST(what_holds) { ... }. They run in the order of the file. `before` and
+ * `after`, or NULL, are called before and after it, and assert, too. unit.c has main(), but for
  * files that have their own.
  */
 #define TEST(name) TEST_WITH(name, NULL, NULL)
-#define TEST_WITH(name, setup, teardown) TEST_FROM(name, setup, teardown, NULL)
-#define TEST_FROM(name, setup, teardown, state_before)                                             \
-    static void test_##name(void **state);                                                         \
+#define TEST_WITH(name, before, after)                                                             \
+    static void test_##name(void);                                                                 \
     __attribute__((constructor)) static void add_test_##name(void)                                 \
     {                                                                                              \
-        unit_add(&(struct CMUnitTest){#name, test_##name, setup, teardown, state_before});         \
+        unit_add(&(struct unit_test){#name, test_##name, before, after});                          \
     }                                                                                              \
-    static void test_##name(void **state __attribute__((unused)))
+    static void test_##name(void)
 
 /* Before the first and after the last test of this file. */
-#define ALL_TESTS_IN(setup, teardown)                                                              \
+#define ALL_TESTS_IN(before, after)                                                                \
     __attribute__((constructor)) static void frame_tests(void)                                     \
     {                                                                                              \
-        unit_frame(setup, teardown);                                                               \
+        unit_frame(before, after);                                                                 \
     }
 
-void unit_add(const struct CMUnitTest *test);
-void unit_frame(CMFixtureFunction setup, CMFixtureFunction teardown);
+struct unit_test {
+    const char *name;
+    void (*run)(void), (*before)(void), (*after)(void);
+};
+
+void unit_add(const struct unit_test *test);
+void unit_frame(void (*before)(void), void (*after)(void));
 
 /* Run the tests. UNIT_FILTER=TEXT: only those that have it in their names. @return exit status */
 int unit_run(void);

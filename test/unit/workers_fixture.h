@@ -57,9 +57,8 @@ static inline void no_grace(void)
     first_grace_ns = last_grace_ns = 0;
 }
 
-static inline int prepare(void **state)
+static inline void prepare(void)
 {
-    (void)state;
     live = NULL;
     first_grace_ns = last_grace_ns = GRACE_NS;
     reopen_ns = 150000000;
@@ -69,18 +68,15 @@ static inline int prepare(void **state)
     meters[PLAIN] = (struct fake_meter){.name = "plain", .domain = APAPI_DOMAIN_PACKAGE};
     meters[ODD] = (struct fake_meter){.name = "odd", .domain = APAPI_DOMAIN_GPU};
     fake_meters_use(meters);
-    return 0;
 }
 
-static inline int clean_up(void **state)
+static inline void clean_up(void)
 {
-    (void)state;
     no_grace();
     apapi_measurement_clear(&m);
     apapi_session_destroy(session);
     session = NULL;
     fake_meter_free_lost(&meters[ODD]);
-    return 0;
 }
 
 static inline void create(const char *components)
