@@ -27,10 +27,10 @@
 #include "node_energy.h"
 
 /*
- * What Slurm looks up in an energy plugin. Its own header of this is not installed; what that
- * declares with types of its own is `void *` here. slurmd and slurmstepd call from one thread at a
- * time, slurmctld calls init() and fini() and the conf functions. No call takes more than 50 us,
- * but for the first one of a process.
+ * Symbols that Slurm looks up in an energy plugin. Its own header of this is not installed; what
+ * that declares with types of its own is `void *` here. slurmd and slurmstepd call from one thread
+ * at a time, slurmctld calls init() and fini() and the conf functions. No call takes more than 50
+ * us, but for the first one of a process.
  */
 
 int init(void);

@@ -35,13 +35,13 @@ void settings_read(struct settings *settings, const struct config_sink *sink);
  */
 bool node_option_find(const char *words, size_t length, char *node, size_t size);
 
-/* What the node sampler says, <live_dir>/<node>/node. No call waits for it, or allocates. */
+/* The node sampler's figures, <live_dir>/<node>/node. No call waits for it, or allocates. */
 struct node_page {
     const struct apapi_live_page *page; /* NULL: there is none (yet) */
     char path[512];
 };
 
-/** What the node has drawn, and draws. */
+/** Energy and power of the node. */
 struct node_energy {
     double energy_j;  /* since the first node sampler of this boot [J] */
     double power_w;   /* now [W]; NaN: nobody reads the meters */
@@ -53,7 +53,7 @@ struct node_energy {
 void node_page_init(struct node_page *page, const char *live_dir, const char *node);
 
 /**
- * What the page says of this moment. It is mapped if it is there by now, and again if nobody
+ * The page's figures at this moment. It is mapped if it is there by now, and again if nobody
  * writes the one that is mapped.
  * @param now_ns  CLOCK_MONOTONIC [ns]
  * @return whether the energy is known

@@ -3,7 +3,7 @@
 #define SPANK_APAPI_HOOKS_H
 #include <slurm/spank.h>
 
-/* What the hooks do in each kind of process. All return ESPANK_SUCCESS. */
+/* The hooks' work in each kind of process. All return ESPANK_SUCCESS. */
 
 /* --- srun, as the user, once each --- */
 

@@ -146,7 +146,7 @@ static bool local_is_quiet(void)
     return slurm_get_log_level && slurm_get_log_level() < LOG_LEVEL_INFO;
 }
 
-/* What the collector needs to act on the step as the user: Slurm's commands are beside srun. */
+/* The collector's means to act on the step as the user: Slurm's commands are beside srun. */
 static void local_describe_budget(void)
 {
     uint32_t totals_ms = choice_totals_ms(choice);

@@ -363,7 +363,7 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
     return options_check(option);
 }
 
-/* What the script's sbatch was given is for the job. Slurm passes it on before srun's own. */
+/* Options of the script's sbatch are for the job. Slurm passes them on before srun's own. */
 static bool options_is_of_job(enum spank_apapi_option option, const char *argument, int remote)
 {
     const char *of_job = getenv(table[option].spank_variable);
@@ -482,7 +482,7 @@ static void daemon_check_folder(const char *key, const char *folder)
     }
 }
 
-/* What users would see at each step and cannot correct. */
+/* Mistakes that users would see at each step and cannot correct. */
 int spank_apapi_daemon_init(int count, char *const words[])
 {
     struct apapi_error err;

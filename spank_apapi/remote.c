@@ -271,7 +271,7 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     }
 }
 
-/* What a user without permission wants is ignored. @return NULL: measure nothing. */
+/* Requests of a user without permission are ignored. @return NULL: measure nothing. */
 static const char *remote_components(spank_t spank, const char *rules)
 {
     struct packet_item listed = {.size = 0};

@@ -35,7 +35,7 @@ bool spank_apapi_look(void *spank, const char *variable, char *value, size_t siz
 /** Note which limits --apapi-overflow has, before anything asks for them. In slurmstepd only. */
 void spank_apapi_step_scopes(spank_t spank);
 
-/** What the user or the site wants to measure. */
+/** The measurement that the user or the site requests. */
 struct spank_apapi_request {
     const char *components; /* "": what is available */
     const char *rules;      /* a packet; NULL: none */

@@ -20,7 +20,7 @@
 
 #define PATIENCE_NS UINT64_C(2000000000) /* with explicit selections: GPUs, a BMC */
 
-/* What atime keeps open while it measures. */
+/* Files and objects that atime keeps open while it measures. */
 struct atime {
     const struct options *options;
     struct process process;

@@ -12,7 +12,7 @@
 
 #define KILL_WAIT_NS UINT64_C(30000000000) /* Slurm's default of KillWait */
 
-/* What is wrong, the text and a caret: the first line says who speaks. */
+/* The mistake, the text and a caret: the first line says who speaks. */
 static int limits_refuse(const char *text)
 {
     char clean[sizeof((struct apapi_error *)0)->text], line[sizeof clean];

@@ -5,7 +5,7 @@
 #include "atime/options.h"
 #include "limit/crossings.h"
 
-/* The limits of --overflow. What is wrong is printed; -1: continue, otherwise the exit status. */
+/* The limits of --overflow. Mistakes are printed; -1: continue, otherwise the exit status. */
 
 /** Parse them and start the actor, if there are any. Call it before there are threads. */
 int limits_open(const struct options *options, struct crossings *limits);

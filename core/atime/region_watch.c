@@ -42,7 +42,7 @@ struct private_page {
 
 #define PRIVATE_PAGE_NONE ((struct private_page){.file = -1})
 
-/* Nobody else can replace what this user makes in it, and readings do not wait for a disk. */
+/* No other user can replace this user's files in it, and readings do not wait for a disk. */
 static bool private_page_is_good(const char *base)
 {
     struct statfs kind;

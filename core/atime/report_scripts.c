@@ -202,7 +202,7 @@ static void classic_component(FILE *out, const struct apapi_component_result *co
     fputs("------\n\n", out);
 }
 
-/* What the original did not report. */
+/* Figures that the original did not report. */
 static void classic_end(FILE *out, const struct report *report, const struct run *run)
 {
     const struct child_end *end = &run->end;

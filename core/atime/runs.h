@@ -25,7 +25,7 @@ void process_name(pid_t pid, char *name, size_t size);
 /** Close what process_open() opened. */
 void process_close(const struct process *process);
 
-/** What to measure, and with what. All borrowed. */
+/** The program and the settings of its measurement. All borrowed. */
 struct measuring {
     struct apapi_session *session;
     struct trace *trace; /* NULL: none */

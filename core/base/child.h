@@ -44,7 +44,7 @@ struct child_end {
     struct rusage usage; /* of the program and all descendants that it waited for */
 };
 
-/** What to do when a program runs. */
+/** The settings of a program's start. */
 struct child_started {
     void (*call)(pid_t pid, void *context);
     void *context;

@@ -152,10 +152,10 @@ void json_end(struct json_writer *json);
 /** The same, or take it back, with its key, if it has no element. */
 void json_end_or_drop(struct json_writer *json);
 
-/** Invalid UTF-8 becomes '?'. What a terminal would obey is written as \u escapes. */
+/** Invalid UTF-8 becomes '?'. Control characters of terminals are written as \u escapes. */
 void json_put_text(struct json_writer *json, const char *key, const char *text);
 
-/** A number of at most `figures` digits. What is not finite: no member; in an array, null. */
+/** A number of at most `figures` digits. If it is not finite: no member; in an array, null. */
 void json_put_number(struct json_writer *json, const char *key, double value, int figures);
 
 void json_put_integer(struct json_writer *json, const char *key, int64_t value);

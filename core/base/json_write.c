@@ -113,7 +113,7 @@ static void put_quoted(struct json_writer *json, const char *text)
 
 /* --- arrays and objects --------------------------------------------------------------------- */
 
-/* What comes before a value. */
+/* Comma, line and key before a value. */
 static void json_lead(struct json_writer *json, const char *key)
 {
     if (json->begun) {

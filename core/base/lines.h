@@ -17,7 +17,7 @@ struct event_lines {
     size_t number;
 };
 
-/** What is blank within a line. */
+/** Whether a character is blank within a line. */
 #define LINES_BLANKS " \t\r\f\v"
 
 /** @return the trimmed text; blanks after it are overwritten. */

@@ -14,7 +14,7 @@ enum { USAGE_ERROR = 2 }; /* exit status */
 
 #define OPTION_LIST "--list-options" /* alone: options for the shell's completion */
 
-/** What an option does: makes a bool true, keeps its argument, sets an enum, or calls `set`. */
+/** The effect of an option: makes a bool true, keeps its argument, sets an enum, calls `set`. */
 enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_VALUE, OPTION_CALL, OPTION_ROWS };
 
 struct option_row {

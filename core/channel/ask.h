@@ -16,7 +16,7 @@ enum ask_kind {
     ASK_COUNT = 2 /* the node page and the shares as well */
 };
 
-/** The datagram. Who receives one of another size or beginning ignores it. */
+/** The datagram. One of another size or beginning is ignored. */
 struct ask {
     char magic[8];
     uint32_t version, kind;

@@ -15,7 +15,7 @@ struct report_collector {
         totals_ms; /* time between two totals that it wants of each node [ms]; 0: it wants none */
 };
 
-/** What a node sends to srun. */
+/** The message of a node to srun. */
 struct report {
     const char *word; /* APAPI_WORD_RECORD, APAPI_WORD_ABSENT or APAPI_WORD_TOTAL */
     const char *node;

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/option_table.h"
 
-/* What the subcommands of `apapi` share. */
+/* Shared by the subcommands of `apapi`. */
 
 /* One for each subcommand. argv[0] is its name. @return exit status: 0, 1 failure, 2 usage. */
 int list_command(int argc, char **argv);

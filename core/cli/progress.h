@@ -12,7 +12,7 @@
  * second after the beginning on. One thread at a time.
  */
 
-/** What is read. */
+/** The input. */
 struct progress_input {
     const struct apapi_scan_filter *filter;
     const char *dir;    /* accounting folder; NULL: none */

@@ -194,7 +194,7 @@ static int left_ms(const struct collector *collector)
     return collector->ending && (patience_ms < 0 || end_ms < patience_ms) ? end_ms : patience_ms;
 }
 
-/* What short steps have drawn is known only now. */
+/* The energy of short steps is known only now. */
 static void collect_end_forward(struct collector *collector)
 {
     collect_limits_pass(&collector->limits);

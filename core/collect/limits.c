@@ -45,7 +45,7 @@ static int speaker_open(void)
     return fd >= 0 ? fd : STDERR_FILENO;
 }
 
-/* Who reads it may wait for its end. */
+/* Its reader may wait for its end. */
 static void speaker_close(struct collect_limits *limits)
 {
     if (limits->speaker > STDERR_FILENO) {
@@ -178,7 +178,8 @@ void collect_limits_pass(const struct collect_limits *limits)
 
 /* --- the actor -------------------------------------------------------------------------------- */
 
-/* Nobody who reads srun's output, and nobody who waits for the collector, waits for the actor. */
+/* Readers of srun's output, and processes that wait for the collector, do not wait for the actor.
+ */
 static void limits_settle(void)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -59,8 +59,8 @@ static int file_refuse(struct apapi_error *err, int code, const char *path, cons
 }
 
 /*
- * Whoever can write the file controls root. The check gives the same answer for commands of users
- * and for root's, since both must behave the same.
+ * A user who can write the file controls root. The check gives the same answer for commands of
+ * users and for root's, since both must behave the same.
  */
 static int file_check(const char *path, const struct stat *file, struct apapi_error *err)
 {
@@ -421,7 +421,7 @@ void config_complain(const struct config_sink *sink, const char *format, ...)
     }
 }
 
-/* What an unknown name may mean: the nearest valid one, or else all. */
+/* Possible meanings of an unknown name: the nearest valid one, or else all. */
 struct meant {
     struct nearest nearest;
     char all[LINE_SIZE / 2];

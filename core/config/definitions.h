@@ -17,7 +17,7 @@ enum apapi_stat {
     APAPI_STAT_ALL = 15
 };
 
-/** What a definition says of value0 or of value1. */
+/** A definition's part for value0 or for value1. */
 struct apapi_value_definition {
     unsigned stats;   /* APAPI_STAT_*; APAPI_STAT_NO: the value is not wanted */
     const char *type; /* "energy"; UTF-8 */

@@ -35,7 +35,7 @@ void problems_warn(struct problems *problems, const struct event_line *line, con
 /** Report how many problems were not reported. @return 0 without errors; -1 with errno EINVAL. */
 int problems_finish(const struct problems *problems, struct apapi_error *err);
 
-/** What the lines of a file say. */
+/** The contents of a file's lines. */
 struct event_entries {
     char *text;       /* the elements point into it */
     const char *file; /* its name */

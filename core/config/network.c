@@ -14,7 +14,7 @@
 
 enum { NETWORK_CONFIG, NETWORK_LIBEXEC, NETWORK_PLUGIN, NETWORK_PATHS };
 
-/* What statfs() says; <linux/magic.h> knows some of them only. */
+/* Types of statfs(); <linux/magic.h> knows some of them only. */
 static const struct {
     uint32_t magic;
     const char *name;

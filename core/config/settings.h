@@ -13,7 +13,7 @@
 
 enum config_format { CONFIG_TABLE, CONFIG_JSON, CONFIG_CSV, CONFIG_MERGED, CONFIG_NONE };
 
-/** What makes the total of a job. */
+/** The origin of the total of a job. */
 enum config_job_total { CONFIG_TOTAL_OFF, CONFIG_TOTAL_BATCH, CONFIG_TOTAL_EXTERN };
 
 /** Where a value comes from. */

@@ -230,7 +230,7 @@ int config_cluster(const char *path, char *name, size_t size)
 #define COUNT_MAX 1000000
 #define LIST_MAX (1 << 20)
 
-/* What a line says of a node; 0: nothing. */
+/* A line's value for a node; 0: none. */
 struct shape {
     uint32_t cpus, boards, sockets, board_sockets, cores, threads;
 };

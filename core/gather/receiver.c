@@ -171,7 +171,7 @@ static void receiver_finish(struct receiver *receiver, struct sender *sender, bo
     release(receiver, sender);
 }
 
-/* What one sender may have, beside the others. */
+/* The limits of one sender, beside the others. */
 static size_t receiver_room(const struct receiver *receiver, const struct sender *sender)
 {
     size_t others = 0;

@@ -237,7 +237,7 @@ static int send_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-/* What one connection sends. */
+/* The data of one connection. */
 struct dispatch {
     const char *word;
     const char *subject; /* the step; "-": none */

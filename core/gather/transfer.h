@@ -32,7 +32,7 @@ enum sender_state {
     SENDER_FOREIGN, /* no valid token */
 };
 
-/** What a node has sent. Texts are borrowed from the sender. */
+/** The message of a node. Texts are borrowed from the sender. */
 struct delivery {
     const char *word; /* APAPI_WORD_RECORD, APAPI_WORD_ABSENT */
     const char *node;
@@ -61,7 +61,7 @@ enum sender_state sender_read(struct sender *sender, const char *token, size_t m
  */
 int sender_parse(struct sender *sender, struct delivery *delivery);
 
-/** Close the connection. What it has sent stays until sender_end(). */
+/** Close the connection. Its messages stay until sender_end(). */
 void sender_close(struct sender *sender);
 
 /** Close and free. */

@@ -9,11 +9,11 @@
 
 #include "apapi/error.h"
 
-/* What a kind of database is: values, its words of SQL, and how it is spoken to. */
+/* A kind of database: values, its words of SQL, and how it is spoken to. */
 
 enum db_type { DB_NULL, DB_INTEGER, DB_REAL, DB_TEXT, DB_BYTES };
 
-/** A value of a row. What is read is never DB_BYTES. */
+/** A value of a row. Reading never gives DB_BYTES. */
 struct db_value {
     enum db_type type;
     int64_t integer;
@@ -56,7 +56,7 @@ struct db_each {
     const char *from, *keys, *document;
 };
 
-/** What differs in SQL. */
+/** Differences in SQL. */
 struct db_dialect {
     const char *id_type, *line_type;
     const char *text_end;  /* of the type of a text: it is compared by its bytes */

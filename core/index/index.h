@@ -32,7 +32,7 @@ void db_close(struct db *db);
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/** What SQL selects by, besides the filter. Lists have commas; NULL: no limit. */
+/** Conditions of SQL besides the filter. Lists have commas; NULL: no limit. */
 struct db_wanted {
     const struct apapi_scan_filter *filter;
     const char *clusters, *users, *accounts, *partitions;
@@ -78,7 +78,7 @@ struct db_load_counts {
  */
 struct db_load *db_load_create(struct db *db, bool anew, struct apapi_error *err);
 
-/** Free. What was not committed is lost when the database is closed. NULL is allowed. */
+/** Free. Uncommitted data are lost when the database is closed. NULL is allowed. */
 void db_load_destroy(struct db_load *load);
 
 /** Records that wait to be written (opaque). Everything is copied. Each is used by one thread at a

@@ -155,7 +155,7 @@ static struct db_statement *make_query(const struct selection *selection, struct
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-/* What no import has written is reported like a line of a file. @return 0; -1: the sink, or no
+/* A line of no import is reported like a bad line of a file. @return 0; -1: the sink, or no
  * memory */
 static int hand_over(const struct selection *selection, struct db_value line)
 {

@@ -267,7 +267,7 @@ static void write_json(FILE *sql, const struct db_dialect *dialect, enum db_json
     fprintf(sql, "%s%s%s%s%s", around[0], document, around[1], path, around[2]);
 }
 
-/* A member as a column. What a record does not write down is what the schema says. */
+/* A member as a column. A value that a record does not have is the schema's default. */
 static void write_member(FILE *sql, const struct db_dialect *dialect, const struct field *field,
                          const char *prefix, const char *document)
 {
@@ -496,7 +496,7 @@ static int refuse_version(int64_t version, struct apapi_error *err)
                                              "names and imports again");
 }
 
-/* What versions before this one have made; their views would be in the way. */
+/* Tables of older versions; their views would be in the way. */
 static const char *const old_views[] = {"apapi_jobs", "apapi_days"};
 static const char *const old_tables[] = {"records",    "timelines",  "regions", "shares",
                                          "domains",    "components", "events",  "jobs",

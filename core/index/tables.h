@@ -10,7 +10,7 @@
 
 #define DB_VERSION 10
 
-/** How a member of a structure is stored. What is not known is NULL, but for DB_FORM_KEY. */
+/** How a member of a structure is stored. Unknown values are NULL, but for DB_FORM_KEY. */
 enum db_form {
     DB_FORM_TEXT,   /* char[size] */
     DB_FORM_WORD,   /* the same, and "" is stored as it is */

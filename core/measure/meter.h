@@ -74,7 +74,7 @@ struct apapi_probe {
 /** Forget what was seen. @param update_ns  update period [ns] */
 void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns);
 
-/** The update period is known better. What was seen with one that is far from it is forgotten. */
+/** The update period is known better. Results with one that is far from it are forgotten. */
 void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns);
 
 /** An increment between two usual readings [raw units, ns]. */

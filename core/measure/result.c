@@ -144,7 +144,7 @@ static double risen_at_last_j(const struct apapi_meter *meter)
 }
 
 /*
- * What the last reading does not show yet and what the first one shows of the time before have
+ * The energy that the last reading does not show yet and that of the time before the first have
  * opposite signs, and each is no more than one update. Uncovered time is missing.
  */
 static double count_uncertainty_j(const struct apapi_meter *meter,

@@ -112,7 +112,7 @@ struct idle_power {
     double sum_s;
 };
 
-/** Add the mean power of an interval in which no step ran. What is not positive does not count. */
+/** Add the mean power of an interval in which no step ran. Only positive values count. */
 void idle_add(struct idle_power *idle, double power_w, double seconds);
 
 /** @return the 10th percentile [W]; NaN: too little is known. */

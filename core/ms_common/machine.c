@@ -401,7 +401,7 @@ static struct times machine_since(const struct times *now, const struct times *t
     return since;
 }
 
-/* What follows softirq is not this machine's, or counted twice. */
+/* Fields behind softirq are not this machine's, or counted twice. */
 static uint64_t times_busy(const struct times *times)
 {
     const uint64_t *states = times->states;

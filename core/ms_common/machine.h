@@ -6,7 +6,7 @@
 #include "ms_common/interface.h"
 
 /*
- * What the kernel says of the processors: temperatures, frequencies, time at work and memory. One
+ * The kernel's figures of the processors: temperatures, frequencies, time at work and memory. One
  * thread at a time.
  */
 

@@ -63,7 +63,7 @@ enum statistic {
     STATISTIC_NOW  /* the latest value; of energy: its power [W] */
 };
 
-/* What is stored if several events get into one field. */
+/* The rule for several events in one field. */
 enum join { JOIN_ADD, JOIN_MAX, JOIN_MEAN };
 
 enum number_type { NUMBER_DOUBLE, NUMBER_U32, NUMBER_U64 };
@@ -334,7 +334,7 @@ struct map_match {
     double factor;
 };
 
-/* What several events say of a field. */
+/* The value of a field by several events. */
 struct cell {
     double sum;
     double max;

@@ -10,7 +10,7 @@
 
 /* Which events of a component get into which fields of a measurement, and getting them there. */
 
-/** What the operating system offers where the events do not. Bits. */
+/** Figures of the operating system where the events lack them. Bits. */
 enum part {
     PART_NONE,
     PART_TEMPERATURE = 1,
@@ -41,7 +41,7 @@ struct course {
 /** A gauge's value. @param now_ns  CLOCK_MONOTONIC, later than that of the value before [ns] */
 void course_add(struct course *course, double value, uint64_t now_ns);
 
-/** What a counter has counted since the call before; NaN: not known. */
+/** A counter's increment since the call before; NaN: not known. */
 void course_count(struct course *course, double amount, uint64_t now_ns);
 
 /** @return all that is known so far; without the sum of raw values. */

@@ -21,7 +21,7 @@
 /* How a resource is measured. */
 enum way { WAY_NONE, WAY_METER, WAY_PAGE };
 
-/* What is measured: one for each resource. */
+/* Measurements: one for each resource. */
 struct choice {
     enum way way;
     const char *component; /* of WAY_METER; static storage */
@@ -40,7 +40,7 @@ struct meters {
 
 #define AMD_GPUS "rocm_smi"
 
-/* What is asked for, and why it cannot be had. */
+/* The requested components, and why one cannot be measured. */
 struct asked {
     bool wanted[RESOURCES];
     const char *order; /* APAPI_SOURCES; NULL: each component's own order */
@@ -304,7 +304,7 @@ static bool ticker_wait(struct ticker *ticker, uint64_t until_ns)
     return !ended;
 }
 
-/* What was missed is left out. */
+/* Missed readings are left out. */
 static void *ticker_run(void *argument)
 {
     struct ticker *ticker = argument;
@@ -414,7 +414,7 @@ bool measure_has(const struct measure *measure, enum resource resource)
     return measure->choices[resource].way != WAY_NONE;
 }
 
-/* What the events do not have. */
+/* Figures that the events do not have. */
 static void measure_read_machine(struct measure *measure)
 {
     struct target *cpu = &measure->targets[RESOURCE_CPU];

@@ -5,7 +5,7 @@
 
 #include "ms_common/measurement.h"
 
-/* Measuring the resources of a list. What is wrong is said on standard error. Any thread. */
+/* Measuring the resources of a list. Problems are reported on standard error. Any thread. */
 
 struct measure;
 

@@ -7,7 +7,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* What was divided by the number of checks: whole microseconds come out as they went in. */
+/* The interval was divided by the number of checks: whole microseconds stay the same. */
 static uint64_t target_asked_ns(const struct timespec *wait, uint32_t checks)
 {
     uint64_t part_ns = (uint64_t)wait->tv_sec * NS_PER_S + (uint64_t)wait->tv_nsec;
@@ -84,7 +84,7 @@ static bool target_map(struct target *target, const struct event_table *events)
     return true;
 }
 
-/* What a counter has counted after a reading that failed is of all the time since the one before.
+/* A counter's increment after a reading that failed is of all the time since the one before.
  */
 static void target_go_on(struct course *course, const struct apapi_sample *sample, size_t i)
 {

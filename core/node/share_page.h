@@ -11,7 +11,7 @@
 /*
  * <live_dir>/<node>/shares: what each step has been given of the node's energy so far. The node
  * sampler writes it after each of its readings, and goes on from it when it is started again. Of
- * root, readable by root alone. Times are CLOCK_MONOTONIC. What is not known is NaN.
+ * root, readable by root alone. Times are CLOCK_MONOTONIC. Unknown values are NaN.
  */
 
 #define SHARE_PAGE_MAGIC "APAPISHR"

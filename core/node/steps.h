@@ -49,7 +49,7 @@ uint64_t cgroups_root_cpu_ns(const struct cgroups *groups);
 /** @return the GPU's number in the name of its event: "device_3", "device=3"; -1: none */
 int node_gpu_index(const char *name);
 
-/** GPUs of a step. What it has of each is in slices (MIG); 0: the whole GPU, or not known. */
+/** GPUs of a step. Its part of each is in slices (MIG); 0: the whole GPU, or not known. */
 struct node_gpus {
     uint64_t bits;                 /* 0: none, or not known */
     uint8_t slices[NODE_GPUS];     /* that the step has */

@@ -39,7 +39,7 @@ static bool shorten_is_meter(const struct apapi_event_result *event, int domain,
            event->event.accumulates == (kind == APAPI_KIND_ENERGY);
 }
 
-/* What the meters of a domain in a component say of it together; NaN: nothing. */
+/* A domain's figure by all its meters in a component; NaN: not known. */
 typedef double (*shorten_f)(const struct apapi_component_result *component,
                             const struct apapi_measurement *m, int domain, enum apapi_kind kind);
 

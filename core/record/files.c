@@ -421,7 +421,7 @@ static bool may_want_text(const struct filter *filter, const struct head_pair *p
     return true;
 }
 
-/* What the numbers at the beginning of a line show about job and user. */
+/* Job and user by the numbers at the beginning of a line. */
 struct numbers {
     bool job_said, job_wanted, uid_wanted, part_said;
 };

@@ -16,7 +16,7 @@
  * nodes. Symbolic links below `dir` are not followed.
  */
 
-/** Who is called. Paths and files are valid only during the call. */
+/** The functions that are called. Paths and files are valid only during the call. */
 struct walk {
     const char *suffix;          /* ".jsonl"; a compressed file has another suffix after it */
     const struct filter *filter; /* days and nodes that it excludes are not opened */

@@ -86,7 +86,7 @@ static int hour_take_count(const struct tree_node *object, const char *key, uint
 
 static const struct hour_sum hour_unknown = {NAN, NAN, NAN, NAN};
 
-/* What is nobody's may be slightly below 0, as it is a difference. */
+/* Unattributed energy may be slightly below 0, as it is a difference. */
 static int hour_take_sum(const struct tree_node *object, const char *name, struct hour_sum *sum,
                          struct apapi_error *err)
 {

@@ -70,8 +70,8 @@ char *hour_encode(const struct hour *hour, const char *type);
 /* --- files ------------------------------------------------------------------------------------ */
 
 /*
- * Nodes' own records of an accounting folder: <dir>/<YYYY-MM-DD>/<node>.hours, also .hours.gz and
- * .hours.zst. Whatever is no line of one is skipped, counted and reported.
+ * Nodes' own records of an accounting folder: <dir>/<YYYY-MM-DD>/<node>.hours, also .hours.gz.
+ * Other lines are skipped, counted and reported.
  */
 
 /** Receives what is read. `problem`, `begin` and `end` may be NULL. */

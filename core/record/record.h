@@ -169,7 +169,7 @@ static inline bool window_is_longer(uint64_t window_ns, double time_ns)
 /** Make a deep copy, to be freed with apapi_record_clear(). 0; -1 with ENOMEM, `copy` unchanged. */
 int record_copy(struct apapi_record *copy, const struct apapi_record *record);
 
-/** What decides between two records of the same cluster, job, step, node and start. */
+/** The choice between two records of the same cluster, job, step, node and start. */
 struct record_twin {
     uint64_t elapsed_ns;
     bool complete;
@@ -198,7 +198,7 @@ static inline int record_twin_compare(const struct record_twin *a, const struct 
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/** What a program adds to a record that it writes. */
+/** Members that a program adds to a record that it writes. */
 struct record_extra {
     /** Write members into the object of an event. */
     void (*event)(struct json_writer *json, const struct apapi_event_result *event);

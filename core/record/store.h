@@ -67,7 +67,7 @@ int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct 
 
 /*
  * Copies of records for the users whose steps they are of: <dir>/<uid>/<YYYY-MM-DD>/<node>.jsonl.
- * Root owns all of it. Nobody can list <dir>; below <dir>/<uid> the user can read, and nobody else
+ * Root owns all of it. <dir> cannot be listed; below <dir>/<uid> the user can read, and nobody else
  * but root can do anything.
  */
 

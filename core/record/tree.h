@@ -14,7 +14,7 @@
 
 struct field;
 
-/** What a function that writes JSON returns. */
+/** The result of a function that writes JSON. */
 enum fields_outcome { FIELDS_WRITTEN = 0, FIELDS_OUT_OF_MEMORY = -1 };
 
 /* Add what is written to `object`. 0; -1: out of memory. */

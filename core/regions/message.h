@@ -67,7 +67,7 @@ void region_message_init(struct region_message *message, enum region_message_kin
 int region_connect(const char *live_page);
 
 /**
- * Seal a memfd: its size stays and, from Linux 5.1 on, so does its memory. Who writes it has it
+ * Seal a memfd: its size stays and, from Linux 5.1 on, so does its memory. Its writer has it
  * mapped already.
  * @return 0; -1 with errno of fcntl(2)
  */

@@ -43,7 +43,7 @@ void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
 /** The domains, the total and the events of a measurement. */
 void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *m);
 
-/** What the step is given of the energy, by domain and in all. Nothing if that is not known. */
+/** The step's share of the energy, by domain and in all. Nothing if that is not known. */
 void csv_put_share(const struct csv *csv, const struct apapi_share *share);
 
 /** The energy of each region, in all and by domain, and the figures of merit. */

@@ -15,7 +15,7 @@ struct step_table {
     size_t expected; /* nodes of the step, with or without a record */
 };
 
-/** What was not measured and why, and what went wrong. 0; -1 with ENOMEM. */
+/** Components that were not measured, with reasons, and problems. 0; -1 with ENOMEM. */
 int table_put_notes(const struct step_table *table);
 
 /** How reliable the numbers of a single node are. */

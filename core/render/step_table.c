@@ -228,7 +228,7 @@ static void put_footnotes(const struct table_rows *rows, const struct step_table
     put_meaning(rows, table);
 }
 
-/* What is shown of single nodes. */
+/* The part about single nodes. */
 struct node_texts {
     double uncertainty; /* of the nodes together, relative; NaN: not known */
     char texts[NODES_LISTED][NODE_SIZE];

@@ -7,7 +7,7 @@
 #include "limit/actor.h"
 
 /*
- * What is done beside a task, as its user: apapi-sampler executes itself, so that no memory of root
+ * Work beside a task, as its user: apapi-sampler executes itself, so that no memory of root
  * is left in the process that looks at what belongs to the user.
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What apapi-sampler is started for: a step, a node, a command of a threshold, or a question. */
+/* apapi-sampler is started for a step, a node, a command of a threshold, or a question. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>

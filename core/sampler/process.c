@@ -262,7 +262,7 @@ static void write_oom_score(const char *score)
     }
 }
 
-/* What cannot be had is taken as far as the hard limit allows. */
+/* A limit is raised as far as the hard limit allows. */
 static void process_raise(int resource, rlim_t value)
 {
     const struct rlimit wanted = {value, value};

@@ -18,7 +18,7 @@
 
 /* --- packed event settings ------------------------------------------------------------------ */
 
-/* What is being packed. */
+/* The answer that is packed. */
 struct packing {
     char *packet;
     const char *carried; /* a packet from the environment; NULL: none */
@@ -72,7 +72,7 @@ static size_t strip(char *text)
     return (size_t)(end - text);
 }
 
-/* What is packed. */
+/* The parts of an answer. */
 struct part {
     const char *kind, *name, *bytes;
     size_t size;

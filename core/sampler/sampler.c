@@ -43,7 +43,7 @@
 #include "sources/node/node_source.h"
 #include "sources/sources.h"
 
-/** What the report of a batch step is made of. Borrowed. */
+/** The parts of a batch step's report. Borrowed. */
 struct step_tables {
     const struct step *step;
     struct parts *parts;    /* of the job; without `job`: no table of the whole job */
@@ -393,7 +393,7 @@ static void sampler_answer(const char *word, const char *text)
     }
 }
 
-/* What the plugin asks before it configures another sampler: a user's name. */
+/* The plugin's question before it configures another sampler: a user's name. */
 static void answer_user(void)
 {
     char name[256] = "";

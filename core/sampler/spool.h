@@ -9,8 +9,8 @@
 /*
  * Records that are not in the accounting file: checkpoints of running steps, and records that could
  * not be written. Each is a file <spool_dir>/<node>/<name>.json with one line in the form of the
- * accounting file. Its owner keeps it locked while it lives. Who gets the lock may write the line
- * and remove the file. The lock ends with its process.
+ * accounting file. Its owner keeps it locked while it lives. The next owner of the lock may write
+ * the line and remove the file. The lock ends with its process.
  */
 
 #define SPOOL_NAME_SIZE 128 /* bytes of a file's name with its NUL */
@@ -38,7 +38,7 @@ int spool_save(struct spool *spool, const char *line, bool sync, struct apapi_er
 /** Remove what was saved, and close. */
 void spool_remove(struct spool *spool);
 
-/** Close. What was saved stays for others. */
+/** Close. A saved record stays for other samplers. */
 void spool_close(struct spool *spool);
 
 /** A walk through a node's spool. */
@@ -64,7 +64,7 @@ struct spooled {
  */
 int spool_walk_next(struct spool_walk *walk, struct spooled *spooled);
 
-/** What to do with a line. */
+/** The sink of a line. */
 enum spool_fate {
     SPOOL_KEEP,    /* keep it for later */
     SPOOL_WRITTEN, /* written: remove its file */

@@ -12,7 +12,7 @@
 #include "channel/channel.h"
 #include "config/config.h"
 
-/** What the plugin has sent about the step. */
+/** The plugin's message about the step. */
 struct step {
     struct apapi_identity id;
     char components[1024]; /* "": the default */

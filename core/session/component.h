@@ -159,7 +159,7 @@ void component_lose(struct component *component, int error);
 
 /**
  * When it is to be read. Where there is a floor, at a multiple of it (CLOCK_MONOTONIC): so all the
- * steps on a node that may read a meter once in that time read it together. Who is woken late waits
+ * steps on a node that may read a meter once in that time read it together. A late reader waits
  * for the next multiple, but not for ever.
  * @return not after `now_ns`: now
  */

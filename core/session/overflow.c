@@ -9,7 +9,7 @@
 #include "base/nearest.h"
 #include "session/overflow_deliver.h"
 
-/* What a threshold is about. */
+/* The meter of a threshold. */
 struct overflow_target {
     enum overflow_subject subject;
     size_t component, index;
@@ -156,7 +156,7 @@ static int overflow_check_words(const struct apapi_overflow *what, struct apapi_
     return 0;
 }
 
-/* What a threshold is in: a gauge of power has energy, a counter of energy has power. */
+/* The unit of a threshold: a gauge of power has energy, a counter of energy has power. */
 static void overflow_unit(const struct apapi_overflow *what, const struct overflow_target *target,
                           char *unit, size_t size)
 {

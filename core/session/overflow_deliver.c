@@ -226,7 +226,7 @@ static void overflow_call(struct overflows *overflows, struct overflow_slot *slo
     overflow_wake(overflows);
 }
 
-/* What readings have crossed, then the oldest interrupt. @return whether there was anything. */
+/* Crossings of readings, then the oldest interrupt. @return whether there was anything. */
 static bool overflow_tell_next(struct overflows *overflows)
 {
     struct overflow_slot *slot = overflow_oldest(overflows);
@@ -370,7 +370,7 @@ void overflow_flush(struct session_common *common, uint64_t patience_ns)
     pthread_mutex_unlock(&overflows->mutex);
 }
 
-/* Nobody is called for it any more. */
+/* Its handler is not called any more. */
 static bool overflow_is_left(const struct overflows *overflows, int number)
 {
     return overflows->telling != number &&

@@ -60,7 +60,7 @@ void overflow_restart(struct overflows *overflows)
 /* --- sums ------------------------------------------------------------------------------------- */
 
 /*
- * What a meter has counted since its first reading [raw units, or of a gauge of power in J].
+ * A meter's count since its first reading [raw units, or of a gauge of power in J].
  * @return false: it has not been read
  */
 static bool overflow_total(const struct apapi_meter *meter, long double *total)
@@ -230,7 +230,7 @@ void overflow_see(struct overflows *overflows, const struct component *component
 
 /* --- thresholds ------------------------------------------------------------------------------- */
 
-/* What a reading has crossed; times `scale` it is in the event's unit. */
+/* The crossing of a reading; times `scale` it is in the event's unit. */
 struct overflow_found {
     struct limit_crossing crossing;
     double seen_value;
@@ -310,7 +310,7 @@ static bool overflow_evaluate_event(struct overflow_slot *slot, const struct apa
                           &found->crossing);
 }
 
-/* What was not told yet stays first in the order of the calls, and is told with this. */
+/* Crossings that wait stay first in the order of the calls, and are reported with this. */
 static void overflow_note(struct overflows *overflows, struct overflow_slot *slot,
                           const struct overflow_found *found, uint64_t seen_ns)
 {

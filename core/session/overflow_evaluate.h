@@ -13,9 +13,9 @@
 #include "session/component.h"
 #include "session/schedule.h"
 
-/* What a reading has crossed. No call allocates, logs, or waits for a handler. */
+/* The crossings of a reading. No call allocates, logs, or waits for a handler. */
 
-/** What a handler has not been told yet of its threshold. `count` 0: nothing. */
+/** Crossings that a threshold's handler does not know yet. `count` 0: none. */
 struct overflow_news {
     uint64_t count;
     uint64_t order; /* of the first crossing, among those of all thresholds */

@@ -70,7 +70,7 @@ struct worker {
 };
 
 /**
- * Prepare a worker. What it is given must outlive it.
+ * Prepare a worker. The arguments must outlive it.
  * @param own  for the shared worker: one for each of the components, prepared; NULL: an own worker
  */
 void worker_init(struct worker *worker, struct session_common *common, struct component *components,
@@ -92,7 +92,7 @@ void worker_lost(void *worker);
 
 /* Orders. Called without the mutex. */
 
-/** Open the component, prepared by component_begin(). What fails is its reason. */
+/** Open the component, prepared by component_begin(). A failure is its reason. */
 void worker_open(struct worker *worker);
 
 /**
@@ -117,7 +117,7 @@ void worker_want(struct worker *worker, struct component *component, bool count)
 void worker_ask_last(struct worker *worker);
 
 /**
- * Wait for them and end the run. What has no last reading gets that as its reason.
+ * Wait for them and end the run. A component without a last reading has that as its reason.
  * @param patience_ns  since the last readings were asked for, which was at `asked_ns`
  * @return when the latest of them was [ns]; 0: there was none in time.
  */

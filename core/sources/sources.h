@@ -97,7 +97,7 @@ struct apapi_source {
 typedef void (*source_overflow_f)(void *const users[], size_t count, void *address,
                                   const void *context);
 
-/** What is to be counted. */
+/** The event to count. */
 struct source_overflow_order {
     const char *event; /* as PAPI names it */
     int threshold;     /* > 0 */
@@ -220,7 +220,7 @@ void source_close(struct apapi_reader *reader);
 bool apapi_route_known(const char *component);
 
 /**
- * What PAPI says of a component that has no row of its own.
+ * A component of PAPI that has no row of its own.
  * @return 0: PAPI knows it; -1 with errno ENOENT, ENOSYS (it cannot be asked), `err` says why.
  */
 int apapi_route_papi_check(const char *component, struct apapi_error *err);

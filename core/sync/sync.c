@@ -24,7 +24,7 @@
 #include "sync/jobs.h"
 #include "sync/state.h"
 
-/** What to do. */
+/** The settings of a run. */
 struct sync_options {
     const char *dir;     /* accounting folder */
     const char *cluster; /* of the records; NULL: every cluster */

@@ -30,7 +30,7 @@ enum spank_apapi_option {
 
 enum spank_apapi_given { SPANK_APAPI_NOT_GIVEN, SPANK_APAPI_PREFERRED, SPANK_APAPI_ASKED };
 
-/** What SPANK_APAPI_REPORT may be: one table, of the job. */
+/** A value of SPANK_APAPI_REPORT: one table, of the job. */
 #define CHOICE_JOB_TABLE "job"
 
 /** All zero at the start, except config. */
@@ -134,7 +134,7 @@ void components_nearest(const char *list, char *text, size_t size);
 /** @return the names in components.def, "rapl, powercap". Static storage. */
 const char *components_names(void);
 
-/* What the site permits. */
+/* The site's limits. */
 
 /** @return whether the uid alone shows that the user may ask, or the name cannot matter. */
 bool policy_uid(const struct config *config, uid_t uid);
@@ -152,7 +152,7 @@ bool policy_partition(const struct config *config, const char *partition);
 bool policy_extern(const struct config *config);
 
 /*
- * What --apapi-overflow was given, one text a line. Slurm passes on only the last value of an
+ * The texts of --apapi-overflow, one a line. Slurm passes on only the last value of an
  * option that is repeated; so all of them travel in the option's own variable.
  */
 
@@ -186,7 +186,7 @@ bool overflow_has_scope(const char *lines, const char *scope);
 int overflow_inherit(struct overflow *overflow, const char *last, const char *variable,
                      struct apapi_error *err);
 
-/** What apapi-sampler is asked before anything is measured: it knows what the plugin does not. */
+/** Questions to apapi-sampler before a measurement: it knows more than the plugin. */
 struct spank_apapi_question {
     const char *libexec_dir; /* absolute path of its folder */
     const char *words[3];    /* its option and the arguments, as its --help shows; NULL: no more */

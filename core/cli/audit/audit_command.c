@@ -21,11 +21,11 @@
 #include "record/hour.h"
 #include "render/table.h"
 
-/* What follows from a row, and how it is printed. */
+/* Values that follow from a row, and how they are printed. */
 
 #define AUDIT_REASONS (AUDIT_GAP_KINDS + 8)
 
-/** What explains that not everything is accounted for. */
+/** A reason why not everything is accounted for. */
 struct audit_reason {
     const char *text; /* "sampler down", "no record" */
     uint64_t count;   /* 0: not known, or it does not matter */
@@ -45,7 +45,7 @@ struct audit_result {
     size_t reason_count;
 };
 
-/** What is printed, and how. */
+/** The columns, and the form of the output. */
 struct audit_page {
     const struct audit_ledger *ledger;
     const uint32_t *order; /* rows */
@@ -378,7 +378,7 @@ static void audit_json_reasons(struct json_writer *json, const struct audit_resu
     json_end(json);
 }
 
-/* What rows and the total have. */
+/* Shared by rows and the total. */
 static void audit_json_figures(struct json_writer *json, const struct audit_ledger *ledger,
                                const struct audit_row *row)
 {

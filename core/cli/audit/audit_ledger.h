@@ -10,7 +10,7 @@
 #include "record/hour.h"
 
 /*
- * What meters of nodes have seen, compared with what became of it. A row is a node on one day in
+ * The energy of nodes by their meters, compared with its use. A row is a node on one day in
  * UTC. Sums of energies are NaN as long as nothing is known.
  */
 

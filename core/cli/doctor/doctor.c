@@ -432,7 +432,7 @@ static int doctor_print_json(const struct diagnosis *diagnosis)
 #define TYPE "acct_gather_energy/apapi"
 #define PLUGIN "acct_gather_energy_apapi.so"
 
-/* What slurm.conf says; "": nothing. */
+/* Values of slurm.conf; "": none. */
 struct slurm {
     char type[256], folders[PATH_MAX], controllers[1024];
     size_t width;

@@ -9,7 +9,7 @@
 #include "apapi/source.h"
 #include "cli/wanted.h"
 
-/** What two readings of an event show. */
+/** The result of two readings of an event. */
 enum evaluation {
     EVENT_FINE,
     EVENT_DEAD,       /* it can be read but its value never changes */
@@ -131,7 +131,7 @@ bool finding_matters(const struct examined *component, const struct finding *fin
 bool way_works(const struct examined_way *way);
 
 /**
- * What would make a failing way work.
+ * The remedy for a failing way.
  * @param finding  of the way, for this user or an ordinary one
  * @return static storage; NULL: not known
  */

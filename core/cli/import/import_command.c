@@ -21,7 +21,7 @@
 #define OPTION_THREADS_MAX 63
 #define THREADS_USUAL 8
 
-/* What to import. */
+/* The records to import. */
 struct import_input {
     const char *dir;        /* accounting folder */
     char *const *files;     /* read instead; "-": standard input; a folder: an accounting folder */

@@ -29,7 +29,7 @@ struct listed_update {
     double above_s; /* it moved once at most */
 };
 
-/** What `apapi list` knows of an event. Unknown texts are "", other unknown numbers NaN. */
+/** An event of `apapi list`. Unknown texts are "", other unknown numbers NaN. */
 struct listed_event {
     struct apapi_event event;
     size_t slot; /* in the reader's events */
@@ -69,7 +69,7 @@ struct list {
 #define STILL_SHARE 4         /* readings without a move, for each so many with one */
 #define LATE 1.5              /* times the median: a gap in which a reading came late */
 
-/* What was seen of one counter. */
+/* The moves of one counter. */
 struct look {
     bool begun, failed;
     uint64_t raw;

@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 
-/* What the parts of a picture have in common, and its regions. */
+/* Shared by the parts of a picture, and its regions. */
 
 #define LEFT 64
 #define BOTTOM 50

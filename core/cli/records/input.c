@@ -150,7 +150,7 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
     fprintf(stderr, " %s\n", problem->reason);
 }
 
-/* What the reader may skip before decoding. */
+/* Lines that the reader may skip before decoding. */
 static const char *single(const char *list)
 {
     return list && !strchr(list, ',') ? list : NULL;

@@ -10,7 +10,7 @@
 #include "apapi/region_result.h"
 #include "base/names.h"
 
-/* What `apapi regions` shows: regions added up over threads, ranks and nodes. */
+/* The output of `apapi regions`: regions added up over threads, ranks and nodes. */
 
 #define REGIONS_EVENTS_MAX 64
 #define REGIONS_ROWS_MAX 65536
@@ -24,7 +24,7 @@ struct region_event {
     bool shared;   /* it counts for the whole node, whatever thread reads it */
 };
 
-/** What a region used, with or without the regions inside it. NaN: not known. */
+/** Time and energy of a region, with or without the regions inside it. NaN: not known. */
 struct region_use {
     double time_s; /* of all threads */
     double wall_s; /* of the thread that took longest; of a record their mean */
@@ -109,7 +109,7 @@ void regions_take_off(const struct regions *regions, struct region_use *use,
  */
 int regions_finish(struct regions *regions);
 
-/** What follows from others. NaN: not known. */
+/** Figures that follow from others. NaN: not known. */
 struct region_figures {
     double energy_j, uncertainty_j; /* of the domains that add up */
     double share;                   /* of the energy of all rows of where[0], 0..1 */
@@ -119,7 +119,7 @@ struct region_figures {
 };
 struct region_figures regions_figures(const struct regions *regions, const struct region_row *row);
 
-/** What `regions->inclusive` selects. */
+/** The figures that `regions->inclusive` selects. */
 const struct region_use *regions_use(const struct regions *regions, const struct region_row *row);
 
 void regions_free(struct regions *regions);

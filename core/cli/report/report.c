@@ -160,7 +160,7 @@ static const char *report_slurm_same(const char *one, const char *other)
     return !one || strcmp(one, other) == 0 ? other : "";
 }
 
-/* Sums over a row that it does not show. What is unknown of one job is unknown of all. */
+/* Sums over a row that it does not show. A value that one job lacks is unknown of all. */
 static void report_slurm_weigh(struct report_slurm_sum *sum, const struct sacct_job *job)
 {
     double node_s = job->nodes * (isfinite(job->recorded_s) ? job->recorded_s : job->elapsed_s);

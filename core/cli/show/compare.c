@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What other jobs have used with the same program. */
+/* Energy of other jobs with the same program. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

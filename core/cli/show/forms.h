@@ -25,7 +25,7 @@ int show_brief(const struct show_options *options);
  * status */
 int show_step(const struct report_input *input, enum config_format format);
 
-/** What jobs have used with one program. NaN: not known. */
+/** Energy of jobs with one program. NaN: not known. */
 struct brief_median {
     size_t jobs;
     double energy_j, node_w; /* medians: energy; mean power of a node */

@@ -5,7 +5,7 @@
 #include "cli/slurm/sacct_line.h"
 
 /*
- * What Slurm's accounting says of jobs, through sacct(1): as the caller, so that Slurm decides what
+ * Jobs by Slurm's accounting, through sacct(1): as the caller, so that Slurm decides what
  * he may see. A program of its own, because apapi does not link Slurm's library.
  */
 

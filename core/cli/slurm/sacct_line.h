@@ -9,7 +9,7 @@
     "JobIDRaw,JobID,Cluster,User,Account,Partition,QOS,JobName,State,ExitCode,Start,End,"          \
     "ElapsedRaw,NNodes,AllocCPUS,CPUTimeRAW,TotalCPU,AdminComment"
 
-/** A job. What is not known is "", 0 or NaN. */
+/** A job. Unknown values are "", 0 or NaN. */
 struct sacct_job {
     uint32_t job;
     char job_id[64]; /* "17", "17_3", "17+1" */

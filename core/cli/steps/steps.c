@@ -12,7 +12,7 @@
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-/* Add two figures of different meters. What one of them lacks, the sum lacks. */
+/* Add two figures of different meters. The sum lacks a value that one of them lacks. */
 static struct top_figure top_sum(const struct top_figure *a, const struct top_figure *b)
 {
     return (struct top_figure){.measured = true,

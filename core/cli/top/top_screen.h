@@ -11,7 +11,7 @@
  * stopped, and before a signal ends it.
  */
 
-/** What has happened. */
+/** An event of the terminal. */
 enum screen_event { SCREEN_TIME, SCREEN_KEY, SCREEN_CHANGED, SCREEN_QUIT };
 
 /** @return whether standard output is a terminal that can be used. */

@@ -91,7 +91,7 @@ static void remark_domains(const struct row_bucket *sum)
     }
 }
 
-/* What overlaps was not told by its clock. */
+/* Overlaps were not found by its clock. */
 static void remark_clocks(const struct row_bucket *sum)
 {
     const struct apapi_job_total *job = &sum->total.job;

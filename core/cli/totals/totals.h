@@ -35,7 +35,7 @@ enum report_by {
     REPORT_BY_REGION /* regions of the same name, in jobs of the same group */
 };
 
-/** What the jobs of a row have in common. */
+/** Members that the jobs of a row have in common. */
 enum report_group {
     REPORT_GROUP_USER,
     REPORT_GROUP_ACCOUNT,
@@ -47,7 +47,7 @@ enum report_group {
     REPORT_GROUPS
 };
 
-/** What records say of their job and step: the first ones are in the order of the groups. */
+/** Members of records about job and step: the first ones are in the order of the groups. */
 enum {
     REPORT_USER,
     REPORT_ACCOUNT,
@@ -123,7 +123,7 @@ struct report_ledger {
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
 };
 
-/** A row. What is unknown, or differs within it, is "", 0 or NaN. Texts belong to the ledger. */
+/** A row. Values that are unknown, or differ within it, are "", 0 or NaN. The ledger owns texts. */
 struct report_row {
     const char *cluster, *user, *account, *partition, *qos, *job_name, *name;
     const char *reason;     /* of the first incomplete record */

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /*
- * What can be measured on this machine: components, the ways to read each of them, and their
+ * Components of this machine, the ways to read each of them, and their
  * events. Nothing is sampled. PAPI allows one thread at a time: call these functions from one
  * thread, and not while another thread creates a session.
  */

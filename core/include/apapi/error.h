@@ -15,7 +15,7 @@ extern "C" {
 /** Marks what libapapi exports. */
 #define APAPI_API __attribute__((visibility("default")))
 
-/** What went wrong, in words for a person. The caller owns it. */
+/** The reason of a failure, in words for a person. The caller owns it. */
 struct apapi_error {
     char text[256]; /* one line, in UTF-8, ends with a NUL */
 };

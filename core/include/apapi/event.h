@@ -18,7 +18,7 @@ extern "C" {
 #define APAPI_NAME_SIZE 192 /* of an event's name, with its NUL [bytes] */
 #define APAPI_UNIT_SIZE 16  /* of a unit, with its NUL [bytes] */
 
-/** What an event measures. */
+/** The quantity that an event measures. */
 enum apapi_kind {
     APAPI_KIND_ENERGY,      /* J */
     APAPI_KIND_POWER,       /* W */

@@ -112,7 +112,7 @@ APAPI_API bool apapi_job_has_node(const struct apapi_job *job, const char *node)
 APAPI_API const char *apapi_job_incomplete(const struct apapi_job *job, size_t number,
                                            const char **node);
 
-/** What the table of a job shows besides its total. */
+/** Parts of the table of a job besides its total. */
 struct apapi_job_table_head {
     const char *job;            /* "17", "17_3"; NULL: not known */
     size_t nodes;               /* of the job; 0: those of `nodelist`, or with a record */

@@ -193,7 +193,7 @@ APAPI_API const struct apapi_live_page *apapi_live_open(const char *path, struct
 /** Unmap a page. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_live_close(const struct apapi_live_page *page);
 
-/** What apapi_live_scan() found. */
+/** The result of apapi_live_scan(). */
 struct apapi_live_counts {
     size_t pages;   /* passed to look() */
     size_t foreign; /* of other users, and not readable */

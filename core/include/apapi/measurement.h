@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /*
- * What was measured between a start and a stop. Plain data. A number that is not known is NaN,
+ * The figures between a start and a stop. Plain data. A number that is not known is NaN,
  * never 0. All functions here may be called from any thread.
  */
 

@@ -31,7 +31,7 @@ enum apapi_overflow_mode {
 #define APAPI_OVERFLOW_HARDWARE 0x100u /* an event of the CPU: PAPI counts and interrupts */
 #define APAPI_OVERFLOW_SOFTWARE 0x200u /* an event of the CPU: PAPI looks at it with a timer */
 
-/** What has been crossed. Valid only during the call of apapi_overflow_f. */
+/** A crossing. Valid only during the call of apapi_overflow_f. */
 struct apapi_overflow_crossing {
     const char *event; /* as it was given: event, domain or "total" */
     int overflow;      /* as apapi_overflow_set() returned it */

@@ -222,7 +222,7 @@ APAPI_API size_t apapi_merge_awaited(const struct apapi_merge *merge);
 APAPI_API int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,
                                  struct apapi_error *err);
 
-/** What a table shows besides the measurement. */
+/** Parts of a table besides the measurement. */
 struct apapi_table_head {
     const char *step;    /* "17.0", "17.batch"; NULL: no Slurm step */
     const char *name;    /* of the program; NULL or "": none */

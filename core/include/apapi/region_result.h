@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /*
- * What the parts of a program took: the regions in a record. Plain data. A number that is not known
- * is NaN, never 0. All functions here may be called from any thread.
+ * The regions in a record: time and energy of the parts of programs. Plain data. A number that is
+ * not known is NaN, never 0. All functions here may be called from any thread.
  */
 
 #define APAPI_REGION_PATH_SIZE 256 /* of "outer/inner", with its NUL [bytes] */
@@ -23,7 +23,7 @@ extern "C" {
 #define APAPI_FOM_UNIT_SIZE 32     /* of its unit, with its NUL [bytes] */
 #define APAPI_FOMS_MAX 64          /* figures of merit in a record */
 
-/** What an entry stands for. */
+/** The kind of an entry. */
 enum apapi_region_kind {
     APAPI_REGION_NAMED,    /* a region that a program has marked, by its path */
     APAPI_REGION_UNMARKED, /* threads of these programs while they are in no region */
@@ -77,7 +77,7 @@ struct apapi_fom {
     uint32_t programs;              /* processes that gave it */
 };
 
-/** What has no entry of its own. */
+/** Counts of regions and programs without an entry of their own. */
 struct apapi_region_losses {
     uint64_t regions;  /* in the entry APAPI_REGION_REST */
     uint64_t names;    /* that programs could not keep */

@@ -14,9 +14,9 @@ extern "C" {
 
 /*
  * Read records: from an accounting folder, files and pipes, also compressed with gzip; one
- * record in each line, arrays of records, and merged records. Whatever is not a record is skipped,
- * counted and reported, and does not end the reading: a torn last line, other data, a record of a
- * later version. Memory is bounded for any input.
+ * record in each line, arrays of records, and merged records. Lines that are no records are
+ * skipped, counted and reported, and does not end the reading: a torn last line, other data, a
+ * record of a later version. Memory is bounded for any input.
  */
 
 #define APAPI_SCAN_LINE_MAX 1048576 /* longest line [bytes]; longer ones are skipped */
@@ -68,7 +68,7 @@ struct apapi_scan_sink {
     void *context; /* for all of them */
 };
 
-/** What has been read so far. */
+/** Counts of the input so far. */
 struct apapi_scan_counts {
     size_t files;      /* opened */
     size_t unreadable; /* files, and folders below the given one, that could not be read */

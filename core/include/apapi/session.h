@@ -60,7 +60,7 @@ typedef void (*apapi_sample_f)(const struct apapi_sample *sample, void *context)
  */
 typedef void (*apapi_live_shown_f)(const struct apapi_live_page *live, void *context);
 
-/** What to measure. apapi_session_create() copies it. Zero and NULL are the defaults. */
+/** The settings of a session. apapi_session_create() copies it. Zero and NULL are the defaults. */
 struct apapi_session_config {
     /* "rapl:nvml"; "all": every component that APAPI has a route for, without estimates; NULL:
      * apapi_components_default(). With "all" and NULL, components that cannot be measured are left
@@ -155,7 +155,7 @@ APAPI_API int apapi_session_start(struct apapi_session *session, uint64_t reques
 APAPI_API int apapi_session_stop(struct apapi_session *session, struct apapi_error *err);
 
 /**
- * What was measured between the last start and stop.
+ * The figures between the last start and stop.
  * @param m  result; empty it with apapi_measurement_clear(). Set on success only
  * @return 0; -1 with errno
  *         EBUSY    it is running
@@ -166,7 +166,7 @@ APAPI_API int apapi_session_measurement(struct apapi_session *session, struct ap
                                         struct apapi_error *err);
 
 /**
- * What has been measured from the start to the latest reading, while the session continues. Waits
+ * The figures from the start to the latest reading, while the session continues. Waits
  * for no source and delays no reading. After a stop: as apapi_session_measurement().
  * @param m  result; empty it with apapi_measurement_clear(). Set on success only
  * @return 0; -1 with errno

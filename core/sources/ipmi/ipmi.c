@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a machine's management controller (BMC) measures: the power of the machine and of parts, and
+ * A machine's management controller (BMC): the power of the machine and of parts, and
  * temperatures. A BMC is slow and has other tasks.
  */
 #include <errno.h>

@@ -256,7 +256,7 @@ int dcmi_power_parse(const uint8_t *response, int size, struct dcmi_power *power
 
 #define RETRANSMISSIONS 4 /* within the timeout */
 
-/* What a user can do about an error of FreeIPMI. */
+/* A user's remedy for an error of FreeIPMI. */
 static const struct failure {
     int error;
     int code;

@@ -20,7 +20,7 @@ static void readings_page_change(struct readings_component *component, uint32_t 
     __atomic_store_n(&component->sequence, sequence, __ATOMIC_RELEASE);
 }
 
-/* Whatever was true of it is no more; a writer that was killed has left the number odd. */
+/* Its old contents are not valid any more; a writer that was killed has left the number odd. */
 static void readings_page_wake(struct readings_component *component)
 {
     readings_page_change(component, (component->sequence | 1) + 1);

@@ -62,10 +62,10 @@ struct readings_page {
 
 /* For the node sampler. One thread at a time. */
 
-/** Begin: nothing is in it. What the node sampler before has left is forgotten. */
+/** Begin: nothing is in it. Readings of the node sampler before are forgotten. */
 void readings_page_begin(struct readings_page *page, uint64_t life);
 
-/** Nobody writes it any more; those who wait are woken. */
+/** It is not written any more; waiting readers are woken. */
 void readings_page_end(struct readings_page *page);
 
 /**
@@ -97,7 +97,7 @@ int readings_page_find(const struct readings_page *page, const char *name);
 bool readings_page_event(const struct readings_page *page, int number, size_t index,
                          struct apapi_event *event);
 
-/** What is waited for. */
+/** The awaited reading. */
 struct readings_wanted {
     int number;           /* the component */
     uint64_t life;        /* the page's, when it was opened */

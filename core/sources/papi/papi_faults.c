@@ -59,7 +59,7 @@ static const struct unit {
 
 #define AS_PAPI NULL /* use PAPI's unit */
 
-/* What PAPI leaves open or gets wrong. The first matching row counts. */
+/* Gaps and errors of PAPI. The first matching row counts. */
 static const struct rule {
     const char *pattern;
     const char *unit;

@@ -8,11 +8,11 @@
 
 #include "apapi/source.h"
 
-/* What PAPI's components leave open, get wrong, or do harm with. No PAPI function is called here.
+/* Gaps, errors and dangers of PAPI's components. No PAPI function is called here.
  */
 
 /**
- * What PAPI's event is about: by the unit that PAPI gives, or where that is known to be missing or
+ * The kind of PAPI's event: by the unit that PAPI gives, or where that is known to be missing or
  * wrong, by a rule of our own. An unknown unit stays as it is, and its event is a count. Events of
  * component rapl that are no energy, and their raw counts, are each a register more to read: only
  * lists bring them in, see wanted_events_name().
