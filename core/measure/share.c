@@ -146,22 +146,24 @@ static double share_span_s(const struct share_interval *interval, int domain)
     return interval->span_s[domain] > 0 ? interval->span_s[domain] : interval->seconds;
 }
 
-/* Idle energy is divided as if it were dynamic, and may have to be taken back. */
-static void share_leave_open(const struct share_work *work, int domain)
+/* The parts that each step has of dynamic and of idle energy. */
+static void share_keep_parts(const struct share_work *work, int domain)
 {
     const struct share_division *dynamic = &work->dynamic, *cores = &work->cores;
     double span_s = share_span_s(work->interval, domain);
 
     for (size_t i = 0; i < work->count && dynamic->whole > 0; i++) {
         struct share_step *step = &work->steps[i];
-        double part = share_weight(dynamic->weight, step) / dynamic->whole;
+        double part = share_weight(dynamic->weight, step) / dynamic->whole, idle_part = 0;
 
         if (work->rule->idle == SHARE_IDLE_CORES && cores->whole > 0) {
-            part -= share_weight(cores->weight, step) / cores->whole;
+            idle_part = share_weight(cores->weight, step) / cores->whole;
         }
-        step->open_s[domain] += part * span_s;
+        step->dynamic_s[domain] += part * span_s;
+        step->cores_s[domain] += idle_part * span_s;
         if (apapi_domain_adds_up(domain)) {
-            step->inner_open_j += part * work->interval->energy_j[domain];
+            step->inner_dynamic_j += part * work->interval->energy_j[domain];
+            step->inner_cores_j += idle_part * work->interval->energy_j[domain];
         }
     }
 }
@@ -173,9 +175,7 @@ static struct share_split share_processors(const struct share_work *work, int do
     double idle_j = isnan(idle_w) ? 0 : fmin(energy_j, idle_w * share_span_s(interval, domain));
     double shared_j = 0, given_j;
 
-    if (isnan(idle_w)) {
-        share_leave_open(work, domain);
-    }
+    share_keep_parts(work, domain);
     if (work->rule->idle == SHARE_IDLE_CORES) {
         shared_j = share_give(work, &work->cores, domain, idle_j, true);
     }
@@ -244,14 +244,15 @@ static struct share_split share_gpus(const struct share_work *work)
 static struct share_split share_around(const struct share_work *work, int domain)
 {
     double scale = work->interval->energy_j[domain] / work->inner_j;
+    double span_s = share_span_s(work->interval, domain);
     struct share_split split = {work->inner_idle_j * scale, 0};
 
     for (size_t i = 0; i < work->count; i++) {
         struct share_step *step = &work->steps[i];
 
         share_give_step(step, domain, step->inner_j * scale, step->inner_idle_j * scale);
-        step->open_s[domain] +=
-            step->inner_open_j / work->inner_j * share_span_s(work->interval, domain);
+        step->dynamic_s[domain] += step->inner_dynamic_j / work->inner_j * span_s;
+        step->cores_s[domain] += step->inner_cores_j / work->inner_j * span_s;
         split.steps_j += step->inner_j * scale;
     }
     return split;
@@ -294,7 +295,8 @@ void share_divide(const struct share_rule *rule, const struct share_interval *in
     work.dynamic = share_by_method(&work);
     work.cores = share_by_cores(&work);
     for (size_t i = 0; i < count; i++) {
-        steps[i].inner_j = steps[i].inner_idle_j = steps[i].inner_open_j = 0;
+        steps[i].inner_j = steps[i].inner_idle_j = 0;
+        steps[i].inner_dynamic_j = steps[i].inner_cores_j = 0;
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         double energy_j = interval->energy_j[d];
@@ -365,4 +367,103 @@ double idle_power_w(const struct idle_power *idle)
         }
     }
     return NAN;
+}
+
+/* Idle power of a busy node. */
+
+#define FIT_BLOCKS_MIN 8
+#define FIT_BLOCK_MAX_S 3600.0
+#define FIT_VARIED 0.08  /* standard deviation of CPU time, of its mean: it varied by a third */
+#define FIT_GOOD 0.1     /* of the dynamic power */
+#define FIT_LINEAR 0.05  /* of it: power for a second of CPU time is hardly ever constant */
+#define FIT_QUANTILE 2.4 /* of Student's t for 7 degrees of freedom, two-sided 95 % */
+
+static void idle_block_add(struct idle_block *sum, const struct idle_block *more, double sign)
+{
+    sum->seconds += sign * more->seconds;
+    sum->cores_s += sign * more->cores_s;
+    sum->cores2_s += sign * more->cores2_s;
+    sum->energy_j += sign * more->energy_j;
+    sum->cores_j += sign * more->cores_j;
+}
+
+/* Join each two blocks; blocks of an hour are not joined, the first one is dropped. */
+static void idle_fit_make_room(struct idle_fit *fit)
+{
+    bool join = fit->block_s < FIT_BLOCK_MAX_S;
+
+    for (unsigned i = 0; i < IDLE_BLOCKS - (join ? 0U : 1U); i++) {
+        if (!join) {
+            fit->blocks[i] = fit->blocks[i + 1];
+        } else if (i % 2 == 0) {
+            fit->blocks[i / 2] = fit->blocks[i];
+        } else {
+            idle_block_add(&fit->blocks[i / 2], &fit->blocks[i], 1);
+        }
+    }
+    fit->count = join ? IDLE_BLOCKS / 2 : IDLE_BLOCKS - 1;
+    fit->block_s *= join ? 2 : 1;
+}
+
+void idle_fit_add(struct idle_fit *fit, double power_w, double cores, double seconds)
+{
+    const struct idle_block more = {seconds, cores * seconds, cores * cores * seconds,
+                                    power_w * seconds, power_w * cores * seconds};
+
+    if (!(power_w > 0) || !(cores >= 0) || !(seconds > 0) || !isfinite(more.cores_j) ||
+        !isfinite(more.cores2_s)) {
+        return;
+    }
+    if (fit->count == 0 || fit->blocks[fit->count - 1].seconds >= fit->block_s) {
+        if (fit->count == IDLE_BLOCKS) {
+            idle_fit_make_room(fit);
+        }
+        fit->block_s = fit->count == 0 ? IDLE_BLOCK_S : fit->block_s;
+        fit->blocks[fit->count++] = (struct idle_block){0};
+    }
+    idle_block_add(&fit->blocks[fit->count - 1], &more, 1);
+}
+
+/* Power without CPU time. @return NaN: it has not varied */
+static double idle_intercept_w(const struct idle_block *sum)
+{
+    double cores = sum->cores_s / sum->seconds, power_w = sum->energy_j / sum->seconds;
+    double variance = sum->cores2_s / sum->seconds - cores * cores;
+    double slope_w = (sum->cores_j / sum->seconds - power_w * cores) / variance;
+
+    return variance > 1e-9 && slope_w > 0 ? power_w - slope_w * cores : NAN;
+}
+
+struct idle_estimate idle_fit_estimate(const struct idle_fit *fit)
+{
+    struct idle_estimate estimate = {NAN, NAN};
+    struct idle_block sum = {0};
+    double count = fit->count, mean_w = 0, square = 0, cores, idle_w, dynamic_w;
+
+    for (unsigned i = 0; i < fit->count; i++) {
+        idle_block_add(&sum, &fit->blocks[i], 1);
+    }
+    cores = sum.cores_s / sum.seconds;
+    idle_w = idle_intercept_w(&sum);
+    dynamic_w = sum.energy_j / sum.seconds - idle_w;
+    if (fit->count < FIT_BLOCKS_MIN || isnan(idle_w) ||
+        sum.cores2_s / sum.seconds - cores * cores < FIT_VARIED * FIT_VARIED * cores * cores) {
+        return estimate;
+    }
+    for (unsigned i = 0; i < fit->count; i++) { /* jackknife: each block is left out */
+        struct idle_block rest = sum;
+        double rest_w;
+
+        idle_block_add(&rest, &fit->blocks[i], -1);
+        rest_w = idle_intercept_w(&rest);
+        mean_w += rest_w / count;
+        square += rest_w * rest_w / count;
+    }
+    estimate.uncertainty_w = FIT_QUANTILE * sqrt(fmax(0, square - mean_w * mean_w) * (count - 1)) +
+                             FIT_LINEAR * dynamic_w;
+    if (estimate.uncertainty_w <= FIT_GOOD * dynamic_w && idle_w >= -estimate.uncertainty_w) {
+        estimate.power_w = fmax(idle_w, 0);
+        return estimate;
+    }
+    return (struct idle_estimate){NAN, NAN};
 }

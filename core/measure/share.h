@@ -34,10 +34,10 @@ struct share_step {
                                        GPU, or not known. NULL: whole ones */
     double energy_j[APAPI_DOMAINS]; /* given to it in all intervals [J] */
     double idle_j[APAPI_DOMAINS];   /* of this, idle energy [J] */
-    double open_s[APAPI_DOMAINS];   /* idle power was not known: energy_j has this time too much of
-                                       it [s] */
-    double inner_j, inner_idle_j;   /* in this interval, in the domains that add up [J]; results */
-    double inner_open_j; /* in this interval: energy of these domains times the part that is open */
+    double dynamic_s[APAPI_DOMAINS]; /* part of dynamic energy times the interval [s] */
+    double cores_s[APAPI_DOMAINS];   /* the same of idle energy */
+    double inner_j, inner_idle_j;    /* in this interval, in the domains that add up [J]; results */
+    double inner_dynamic_j, inner_cores_j; /* in this interval: these domains times the parts */
 };
 
 /** The node in an interval. */
@@ -117,5 +117,35 @@ void idle_add(struct idle_power *idle, double power_w, double seconds);
 
 /** @return the 10th percentile [W]; NaN: too little is known. */
 double idle_power_w(const struct idle_power *idle);
+
+/*
+ * Idle power of a node that is busy: its power follows CPU time, and is extrapolated to none. The
+ * means of blocks of successive intervals are kept; when there is no place, blocks are joined.
+ */
+
+#define IDLE_BLOCKS 16
+#define IDLE_BLOCK_S 4 /* at the start */
+
+struct idle_block {
+    double seconds, cores_s, cores2_s, energy_j, cores_j; /* sums of 1, c, c^2, p and cp [s] */
+};
+
+/** All zero at the start. */
+struct idle_fit {
+    struct idle_block blocks[IDLE_BLOCKS];
+    unsigned count; /* the last one is being filled */
+    double block_s; /* 0: IDLE_BLOCK_S */
+};
+
+/** Idle power and how far it may be wrong, of a constant power for each second of CPU time [W]. */
+struct idle_estimate {
+    double power_w, uncertainty_w; /* NaN: CPU time has not varied enough */
+};
+
+/** Add the mean power of an interval, and the mean number of cores at work in it. */
+void idle_fit_add(struct idle_fit *fit, double power_w, double cores, double seconds);
+
+/** @return an estimate that is good for a tenth of the dynamic power, if there is one. */
+struct idle_estimate idle_fit_estimate(const struct idle_fit *fit);
 
 #endif

@@ -22,6 +22,11 @@ static void idle_evaluate(struct node_idle *idle)
 {
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         idle->idle_w[d] = idle_power_w(&idle->powers[d]);
+        idle->error_w[d] = 0;
+        if (isnan(idle->idle_w[d])) {
+            idle->idle_w[d] = idle->estimates[d].power_w;
+            idle->error_w[d] = idle->estimates[d].uncertainty_w;
+        }
     }
     idle->cores = idle_power_w(&idle->powers[APAPI_DOMAINS]);
     idle->cores = isnan(idle->cores) ? 0 : idle->cores;
@@ -58,6 +63,7 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
     memset(idle, 0, sizeof *idle);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         idle->least_w[d] = NAN;
+        idle->estimates[d] = (struct idle_estimate){NAN, NAN};
     }
     node_idle_interrupt(idle);
     if (stream && fread(file, sizeof *file, 1, stream) == 1 &&
@@ -114,16 +120,35 @@ void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS],
     idle_evaluate(idle);
 }
 
-void node_idle_bound(struct node_idle *idle, int domain, double energy_j, double seconds)
+static void idle_bound_domain(struct node_idle *idle, int domain, double energy_j, double span_s)
 {
     struct idle_window *window = &idle->windows[domain];
+    struct idle_estimate estimate;
 
     window->energy_j += energy_j;
-    window->seconds += seconds;
+    window->seconds += span_s;
     if (window->seconds >= LEAST_S) {
         idle->least_w[domain] = fmin(idle->least_w[domain], window->energy_j / window->seconds);
         *window = (struct idle_window){0, 0};
     }
+    idle_fit_add(&idle->fits[domain], energy_j / span_s, idle->spent_s[domain] / span_s, span_s);
+    estimate = idle_fit_estimate(&idle->fits[domain]);
+    if (estimate.power_w <= idle->least_w[domain]) {
+        idle->estimates[domain] = estimate;
+    }
+}
+
+void node_idle_bound(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
+                     const double span_s[APAPI_DOMAINS])
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        idle->spent_s[d] += cpu_s;
+        if (energy_j[d] > 0) {
+            idle_bound_domain(idle, d, energy_j[d], span_s[d]);
+            idle->spent_s[d] = 0;
+        }
+    }
+    idle_evaluate(idle);
 }
 
 void node_idle_interrupt(struct node_idle *idle)

@@ -13,11 +13,15 @@ struct node_idle {
     struct idle_power powers[APAPI_DOMAINS + 1]; /* the last one: cores at work */
     double since_s[APAPI_DOMAINS]; /* the meter moved, without a step [s]; NaN: a step has run */
     double idle_w[APAPI_DOMAINS];  /* NaN: not known */
+    double error_w[APAPI_DOMAINS]; /* how far that may be wrong */
     double cores;                  /* at work; 0: not known */
+    struct idle_fit fits[APAPI_DOMAINS];
+    struct idle_estimate estimates[APAPI_DOMAINS]; /* by these, or by those of an earlier sampler */
     double least_w[APAPI_DOMAINS]; /* drawn in LEAST_S, with or without steps; NaN: not known */
     struct idle_window {
         double energy_j, seconds;
-    } windows[APAPI_DOMAINS]; /* since then */
+    } windows[APAPI_DOMAINS];      /* since then */
+    double spent_s[APAPI_DOMAINS]; /* CPU time since the meter moved; NaN: not known */
 };
 
 /** Where it is saved. @return 0; -1: nowhere. */
@@ -34,8 +38,13 @@ int node_idle_save(const struct node_idle *idle, const char *spool_dir, const ch
 void node_idle_add(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
                    double seconds);
 
-/** The power of any interval: idle power is not above the least of it. */
-void node_idle_bound(struct node_idle *idle, int domain, double energy_j, double seconds);
+/**
+ * Any interval: idle power is not above the least power, and what power without CPU time would be.
+ * @param cpu_s   of all processes in the interval [s]; NaN: not known
+ * @param span_s  since each meter moved
+ */
+void node_idle_bound(struct node_idle *idle, const double energy_j[APAPI_DOMAINS], double cpu_s,
+                     const double span_s[APAPI_DOMAINS]);
 
 /** An interval in which steps ran. */
 void node_idle_interrupt(struct node_idle *idle);

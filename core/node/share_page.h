@@ -15,7 +15,7 @@
  */
 
 #define SHARE_PAGE_MAGIC "APAPISHR"
-#define SHARE_PAGE_VERSION 5
+#define SHARE_PAGE_VERSION 6
 #define SHARE_PAGE_ROWS 256 /* most steps at the same time; others are unattributed */
 #define SHARE_PAGE_STEP 32
 #define SHARE_PAGE_FRESH_NS UINT64_C(100000000) /* it is not divided sooner again */
@@ -44,8 +44,9 @@ struct share_row {
     double energy_j[APAPI_DOMAINS], idle_j[APAPI_DOMAINS]; /* given to it; the latter is part of
                                                               the former */
     double power_w[APAPI_DOMAINS];                         /* given to it in the last interval */
-    double open_s[APAPI_DOMAINS]; /* energy_j has so much time of idle power too much, as that was
-                                     not known [s] */
+    double open_s[APAPI_DOMAINS], open_cores_s[APAPI_DOMAINS]; /* while idle power was not known:
+                                                                  parts of energies times time */
+    double error_j[APAPI_DOMAINS]; /* of energy_j, by idle power that was estimated */
 };
 
 /** Method, times and rates of the figures. */

@@ -343,15 +343,66 @@ static void shares_describe(struct node_shares *shares, struct share_interval *i
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         shares->since_s[d] += seconds;
         interval->span_s[d] = shares->since_s[d];
-        interval->idle_w[d] = shares->idle.idle_w[d];
-        if (reading->energy_j[d] > 0) {
-            if (!reading->unseen) {
-                node_idle_bound(&shares->idle, d, reading->energy_j[d], shares->since_s[d]);
-            }
-            shares->since_s[d] = 0;
+        shares->since_s[d] = reading->energy_j[d] > 0 ? 0 : shares->since_s[d];
+    }
+    if (!reading->unseen) {
+        node_idle_bound(&shares->idle, reading->energy_j, cpu_s, interval->span_s);
+    }
+    memcpy(interval->idle_w, shares->idle.idle_w, sizeof interval->idle_w);
+    interval->cpu_s = cpu_s - shares->idle.cores * seconds - shares->claims.cpu_s;
+}
+
+/* @return whether idle power of these parts is not known; domains around others have theirs. */
+static bool shares_idle_is_open(const struct share_interval *interval, int domain)
+{
+    bool inner = false, open = false;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (apapi_domain_adds_up(d) && interval->energy_j[d] > 0) {
+            inner = true;
+            open = open || (d != APAPI_DOMAIN_GPU && isnan(interval->idle_w[d]));
         }
     }
-    interval->cpu_s = cpu_s - shares->idle.cores * seconds - shares->claims.cpu_s;
+    return inner && (domain == APAPI_DOMAIN_PSYS || domain == APAPI_DOMAIN_NODE)
+               ? open
+               : isnan(interval->idle_w[domain]);
+}
+
+static void shares_keep_open(const struct share_interval *interval, const struct share_step *step,
+                             const double error_w[APAPI_DOMAINS], struct share_row *row)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        double dynamic_s = step->dynamic_s[d], cores_s = step->cores_s[d];
+
+        if (shares_idle_is_open(interval, d)) {
+            row->open_s[d] += dynamic_s;
+            row->open_cores_s[d] += cores_s;
+        } else if (error_w[d] > 0) {
+            row->error_j[d] += error_w[d] * fabs(dynamic_s - cores_s);
+        }
+    }
+}
+
+/* Idle power has become known: what steps that run have too much of it is idle energy. */
+static void shares_settle_idle(struct node_shares *shares, struct share_totals *totals)
+{
+    for (size_t i = 0; i < shares->count * APAPI_DOMAINS; i++) {
+        struct share_row *row = &shares->rows[shares->of[i / APAPI_DOMAINS]];
+        size_t d = i % APAPI_DOMAINS;
+        double idle_w = shares->idle.idle_w[d], open_s = row->open_s[d];
+        double cores_s = row->open_cores_s[d], back_j;
+
+        if (isnan(idle_w) || (open_s == 0 && cores_s == 0)) {
+            continue;
+        }
+        back_j = fmin(idle_w * (open_s - cores_s), row->energy_j[d]);
+        row->energy_j[d] -= back_j;
+        row->idle_j[d] += idle_w * cores_s;
+        row->error_j[d] += shares->idle.error_w[d] * fabs(open_s - cores_s);
+        row->open_s[d] = row->open_cores_s[d] = 0;
+        totals->steps_j[d] -= back_j;
+        totals->idle_j[d] += back_j;
+    }
 }
 
 /* The rows and the head of the page. */
@@ -365,11 +416,11 @@ static void shares_show(struct node_shares *shares, const struct share_interval 
         struct share_row *row = &shares->rows[shares->of[i]];
         double weight = shares->rule.method->weight(step);
 
+        shares_keep_open(interval, step, shares->idle.error_w, row);
         row->time_ns = reading->end_ns;
         for (int d = 0; d < APAPI_DOMAINS; d++) {
             row->energy_j[d] += step->energy_j[d];
             row->idle_j[d] += step->idle_j[d];
-            row->open_s[d] += step->open_s[d];
             row->power_w[d] = step->energy_j[d] / interval->seconds;
             if (weight > 0) { /* the same for all steps, so any of them shows it */
                 head->rate[d] = (step->energy_j[d] - step->idle_j[d]) / weight;
@@ -430,6 +481,7 @@ void node_shares_add(struct node_shares *shares, const struct node_reading *read
     shares_scan(shares);
     shares_describe(shares, &interval);
     shares_divide(shares, &interval, &totals);
+    shares_settle_idle(shares, &totals);
     shares_show(shares, &interval);
     hours_add(&shares->hours,
               &(struct hours_interval){reading, &totals, shares->count, shares->begun},

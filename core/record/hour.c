@@ -100,8 +100,8 @@ static int hour_take_sum(const struct tree_node *object, const char *name, struc
         return apapi_fail(err, EINVAL, "%s: must be an object", name);
     }
     if (hour_take_number(object, "energy_j", 0, &sum->energy_j, &why) ||
-        hour_take_number(object, "steps_j", 0, &sum->steps_j, &why) ||
-        hour_take_number(object, "idle_j", 0, &sum->idle_j, &why) ||
+        hour_take_number(object, "steps_j", -INFINITY, &sum->steps_j, &why) ||
+        hour_take_number(object, "idle_j", -INFINITY, &sum->idle_j, &why) ||
         hour_take_number(object, "unattributed_j", -INFINITY, &sum->unattributed_j, &why)) {
         return apapi_fail(err, EINVAL, "%.40s.%.160s", name, why.text);
     }

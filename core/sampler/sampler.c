@@ -230,13 +230,14 @@ static void share_take_all(struct apapi_record *record)
 
 /*
  * The meters' part; what was extrapolated, which may be wrong as a whole; and idle power that was
- * not known: between none and the least power that the node has drawn.
+ * estimated, or not known: between none and the least power that the node has drawn.
  */
 static double share_uncertainty_j(const struct share_end *end, int domain,
                                   const struct apapi_measurement *m)
 {
     const struct apapi_domain_result *measured = &m->domains[domain];
-    double energy_j = end->found.row.energy_j[domain], open_s = end->found.row.open_s[domain];
+    double energy_j = end->found.row.energy_j[domain];
+    double open_s = end->found.row.open_s[domain] - end->found.row.open_cores_s[domain];
     double part = measured->energy_j > 0 ? fmin(1, energy_j / measured->energy_j) : 1;
     double mean_w = measured->energy_j / ((double)m->elapsed_ns / NS_PER_S), open_j = 0;
 
@@ -244,7 +245,8 @@ static double share_uncertainty_j(const struct share_end *end, int domain,
         open_j = fmin(mean_w, end->found.head.least_w[domain]) * fabs(open_s);
         open_j = open_s > 0 ? fmin(open_j, energy_j) : open_j;
     }
-    return measured->uncertainty_j * part + end->tail_j[domain] + open_j;
+    return measured->uncertainty_j * part + end->tail_j[domain] + open_j +
+           end->found.row.error_j[domain];
 }
 
 static void share_take_domain(const struct share_end *end, int domain, struct apapi_record *record)

@@ -64,8 +64,8 @@ TEST(dynamic_energy_goes_by_cpu_time)
     assert_closed(&totals);
 }
 
-/* What a step is given too much, if idle power turns out to be so many watts. */
-TEST(unknown_idle_power_leaves_a_share_open)
+/* For idle power that is known later. */
+TEST(the_parts_of_a_step_are_kept)
 {
     struct share_interval interval = interval_of(1), slow = interval_of(1);
     struct share_step steps[] = {step_of(3, 4), step_of(1, 2)};
@@ -77,24 +77,20 @@ TEST(unknown_idle_power_leaves_a_share_open)
     share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &interval, steps, 2,
                  &totals);
     assert_true(fabs(steps[0].energy_j[PACKAGE] - 105) < ALMOST);
-    assert_true(fabs(steps[0].open_s[PACKAGE] - 0.75) < ALMOST);
-    assert_true(fabs(steps[1].open_s[PACKAGE] - 0.25) < ALMOST);
-    assert_true(fabs(steps[0].open_s[NODE] - 0.75) < ALMOST);
-    assert_true(steps[0].open_s[GPU] == 0);
-    /* It would get back what its cores stand for. */
+    assert_true(fabs(steps[0].dynamic_s[PACKAGE] - 0.75) < ALMOST);
+    assert_true(fabs(steps[1].dynamic_s[PACKAGE] - 0.25) < ALMOST);
+    assert_true(fabs(steps[0].dynamic_s[NODE] - 0.75) < ALMOST);
+    assert_true(steps[0].dynamic_s[GPU] == 0 && steps[0].cores_s[PACKAGE] == 0);
     share_divide(&(struct share_rule){share_methods, SHARE_IDLE_CORES}, &interval, steps, 2,
                  &totals);
-    assert_true(fabs(steps[0].open_s[PACKAGE] - 0.75 - 0.25) < ALMOST);
-    assert_true(fabs(steps[1].open_s[PACKAGE] - 0.25) < ALMOST);
+    assert_true(fabs(steps[0].dynamic_s[PACKAGE] - 1.5) < ALMOST);
+    assert_true(fabs(steps[0].cores_s[PACKAGE] - 0.5) < ALMOST);
+    assert_true(fabs(steps[1].cores_s[NODE] - 0.25) < ALMOST);
     slow.energy_j[DRAM] = 50;
     slow.span_s[DRAM] = 5;
     slow.cpu_s = 4;
     share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &slow, steps, 2, &totals);
-    assert_true(fabs(steps[0].open_s[DRAM] - 3.75) < ALMOST);
-    interval.idle_w[PACKAGE] = 100;
-    share_divide(&(struct share_rule){share_methods, SHARE_IDLE_APART}, &interval, steps, 2,
-                 &totals);
-    assert_true(fabs(steps[0].open_s[PACKAGE] - 1) < ALMOST); /* no more than before */
+    assert_true(fabs(steps[0].dynamic_s[DRAM] - 3.75) < ALMOST);
     assert_closed(&totals);
 }
 
@@ -268,6 +264,63 @@ TEST(idle_power_is_a_low_percentile)
 }
 
 /* What was long ago counts less and less. */
+/* A node that is never idle: jobs whose CPU time varies by a third, with meters that err by 1 %. */
+TEST(idle_power_of_a_busy_node_is_extrapolated)
+{
+    unsigned known = 0, covered = 0;
+
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct random random = {seed};
+        struct idle_fit fit = {.count = 0};
+        struct idle_estimate estimate;
+        double cores = 6;
+
+        for (int second = 0; second < 60; second++) {
+            double error = (double)random_below(&random, 2001) / 1e5 - 0.01;
+
+            if (second % 4 == 0) {
+                cores = 4 + (double)random_below(&random, 201) / 100;
+            }
+            idle_fit_add(&fit, (100 + 25 * cores) * (1 + error), cores, 1);
+        }
+        estimate = idle_fit_estimate(&fit);
+        known += !isnan(estimate.power_w);
+        covered += fabs(estimate.power_w - 100) <= estimate.uncertainty_w;
+        assert_false(estimate.uncertainty_w > 0.1 * 25 * 6);
+    }
+    print_message("# known in %u of 200, right in %u\n", known, covered);
+    assert_true(known >= 160);
+    assert_true(covered >= 0.97 * known);
+}
+
+TEST(without_another_load_idle_power_is_not_known)
+{
+    struct idle_fit fit = {.count = 0};
+
+    for (int second = 0; second < 1000; second++) {
+        idle_fit_add(&fit, 200 + second % 3, 4, 1);
+    }
+    assert_true(isnan(idle_fit_estimate(&fit).power_w));
+    for (int second = 0; second < 1000; second++) { /* more power for less CPU time */
+        idle_fit_add(&fit, 300, second % 3, 1);
+    }
+    assert_true(isnan(idle_fit_estimate(&fit).power_w));
+}
+
+/* It forgets, and holds any time. */
+TEST(an_extrapolation_follows_the_last_hours)
+{
+    struct idle_fit fit = {.count = 0};
+
+    for (int minute = 0; minute < 3000; minute++) {
+        double cores = minute % 7;
+
+        idle_fit_add(&fit, (minute < 1000 ? 150 : 90) + 5 * cores, cores, 60);
+    }
+    assert_true(fit.count <= IDLE_BLOCKS && fit.block_s < 2 * 3600);
+    assert_true(fabs(idle_fit_estimate(&fit).power_w - 90) < 0.1);
+}
+
 TEST(idle_power_forgets)
 {
     static struct idle_power idle;
