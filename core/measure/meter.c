@@ -126,7 +126,7 @@ void apapi_gauge_failed(struct apapi_gauge *gauge)
 /* Probes. */
 
 #define LEARN_SHARE 4 /* a smaller change of the update period does not matter */
-#define MUCH_LONGER 3 /* than the known update period: less may be chance */
+#define FEW_WAITS 2   /* the longest one of few is short of the update period */
 
 void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns)
 {
@@ -143,10 +143,19 @@ void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns)
     }
 }
 
+uint64_t apapi_probe_update_ns(const struct apapi_probe *probe)
+{
+    uint64_t waits_ns =
+        probe->moves ? probe->longest_ns + probe->longest_ns * FEW_WAITS / probe->moves : 0;
+
+    return waits_ns > probe->update_ns ? waits_ns : probe->update_ns;
+}
+
 /* @return of an increment between the two readings of a probe what belongs to one update. */
 static double one_update(const struct apapi_probe *probe, double increment, uint64_t since_ns)
 {
-    uint64_t updates = probe->update_ns ? since_ns / probe->update_ns : 0;
+    uint64_t update_ns = apapi_probe_update_ns(probe);
+    uint64_t updates = update_ns ? since_ns / update_ns : 0;
 
     return updates > 1 ? increment / (double)updates : increment;
 }
@@ -188,19 +197,14 @@ static void probe_wait(struct apapi_probe *probe, bool moved, struct apapi_momen
     uint64_t waited_ns = when.begin_ns - probe->latest_ns;
     uint64_t most_ns = probe->still_ns > probe->update_ns ? probe->still_ns : probe->update_ns;
 
+    bool longer = probe->still_ns > probe->update_ns;
+
     probe->latest_ns = when.end_ns;
     probe->still_ns += moved && waited_ns > most_ns ? most_ns : waited_ns;
-    if (moved) {
-        probe->waited_ns += probe->still_ns;
-        probe->moves++;
+    probe->moves += moved;
+    if (moved && longer && probe->still_ns > probe->longest_ns) {
+        probe->longest_ns = probe->still_ns;
     }
-}
-
-uint64_t apapi_probe_update_ns(const struct apapi_probe *probe)
-{
-    uint64_t mean_ns = probe->moves ? probe->waited_ns / probe->moves : 0;
-
-    return mean_ns > MUCH_LONGER * probe->update_ns ? mean_ns : 0;
 }
 
 void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_moment when,

@@ -65,10 +65,10 @@ struct apapi_probe {
     double latest; /* value of the latest reading of a probe */
     double recent; /* energy of one update in the latest probe [raw units] */
     uint64_t first_ns;
-    uint64_t latest_ns; /* end of the latest reading of the probe */
-    uint64_t still_ns;  /* of this probe */
-    uint64_t waited_ns; /* of all probes, for a move */
-    uint64_t moves;     /* that they saw */
+    uint64_t latest_ns;  /* end of the latest reading of the probe */
+    uint64_t still_ns;   /* of this probe */
+    uint64_t longest_ns; /* that a probe waited for a move, if longer than an update */
+    uint64_t moves;      /* that probes saw */
 };
 
 /** Forget what was seen. @param update_ns  update period [ns] */
@@ -80,9 +80,7 @@ void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns);
 /** An increment between two usual readings [raw units, ns]. */
 void apapi_probe_note(struct apapi_probe *probe, double increment, uint64_t since_ns);
 
-/**
- * @return the update period by what the probes saw, how long they waited for a move [ns]; 0: no
- *         other than the known one
+/** @return the update period, no shorter than what the probes' longest wait for a move tells [ns]
  */
 uint64_t apapi_probe_update_ns(const struct apapi_probe *probe);
 

@@ -63,7 +63,7 @@ static double ends_w(const struct apapi_meter *meter, const struct apapi_event_r
 static double uncovered_w(const struct apapi_meter *meter, const struct apapi_event_result *result,
                           uint64_t whole_ns)
 {
-    double update_s = (double)meter->probe.update_ns / 1e9;
+    double update_s = (double)apapi_probe_update_ns(&meter->probe) / 1e9;
     double short_j = meter->probe.most * meter->event->scale;
     double mean_w = result->total / ((double)result->covered_ns / 1e9); /* not that of windows */
     double seen_w = greater(greater(ends_w(meter, result), mean_w), result->summary.max);
@@ -123,7 +123,7 @@ static double risen_since_probe_j(const struct apapi_meter *meter)
     double value = whole ? (double)meter->counter.last.raw : meter->doubles.last.raw;
     uint64_t at_ns = whole ? meter->counter.last.at_ns : meter->doubles.last.at_ns;
     double since_ns = (double)at_ns - (double)probe->latest_ns;
-    double updates = since_ns / (double)probe->update_ns;
+    double updates = since_ns / (double)apapi_probe_update_ns(probe);
     double excess = value - probe->latest - probe->recent * updates;
     double most = meter->counter.max_per_ns * since_ns + meter->counter.slack;
 
@@ -140,7 +140,7 @@ static double risen_at_last_j(const struct apapi_meter *meter)
     const struct last_move last = last_move_of(meter);
 
     return risen_share_j(last.energy_j - meter->rate.most_before * last.length_s,
-                         last.length_s * 1e9 / (double)meter->probe.update_ns);
+                         last.length_s * 1e9 / (double)apapi_probe_update_ns(&meter->probe));
 }
 
 /*
@@ -218,8 +218,8 @@ static double stopped_j(const struct apapi_meter *meter, const struct apapi_even
 {
     const struct last_move last = last_move_of(meter);
     double seen_w = greater(ends_w(meter, result), result->summary.max);
-    double short_w =
-        meter->probe.most * meter->event->scale / ((double)meter->probe.update_ns / 1e9);
+    double update_s = (double)apapi_probe_update_ns(&meter->probe) / 1e9;
+    double short_w = meter->probe.most * meter->event->scale / update_s;
 
     if (meter->rate.windows < FEW_WINDOWS) {
         seen_w = has_changed(meter, last) ? unseen_w(result) : greater(seen_w, short_w);

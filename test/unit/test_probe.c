@@ -166,28 +166,40 @@ static void insist(uint64_t period_ns)
     close_at(110, at_ns);
 }
 
-PREPARED(waits_tell_the_update_period)
+/* The longest wait of one is taken three times, of two twice, of many once. */
+PREPARED(the_longest_wait_tells_the_update_period)
 {
-    assert_int_equal(apapi_probe_update_ns(&probe), 0);
+    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
     insist(10 * MS);
-    assert_int_equal(apapi_probe_update_ns(&probe), 16 * MS);
+    assert_int_equal(apapi_probe_update_ns(&probe), 3 * 16 * MS);
     insist(10 * MS);
-    insist(UPDATE_NS);
-    assert_int_equal(apapi_probe_update_ns(&probe), (16 + 16 + 1) * MS / 3);
+    assert_int_equal(apapi_probe_update_ns(&probe), 2 * 16 * MS);
+    for (int i = 0; i < 1998; i++) {
+        insist(UPDATE_NS);
+    }
+    assert_int_equal(apapi_probe_update_ns(&probe), 16 * MS + 16 * MS / 1000);
+    insist(20 * MS);
+    assert_int_equal(apapi_probe_update_ns(&probe) / MS, 32);
 }
 
-PREPARED(a_wait_of_three_updates_may_be_chance)
+/* A stated period that is too short divides nothing any more. */
+PREPARED(an_update_that_is_longer_than_stated_is_one)
 {
-    for (uint64_t i = 0; i < 2; i++) {
+    insist(10 * MS);
+    assert_near(probe.most, 10);
+    see(50, 16 * MS);
+    assert_near(probe.most, 50);
+    assert_near(probe.recent, 50);
+}
+
+PREPARED(a_wait_of_one_update_shows_no_longer_one)
+{
+    for (int i = 0; i < 10; i++) {
         open_at(100, 0);
-        close_at(100, 2 * UPDATE_NS);
-        close_at(110, 3 * UPDATE_NS + i);
-        assert_int_equal(apapi_probe_update_ns(&probe), 0);
+        close_at(100, UPDATE_NS);
+        close_at(110, 2 * UPDATE_NS);
     }
-    open_at(100, 0);
-    close_at(100, 2 * UPDATE_NS);
-    close_at(110, 3 * UPDATE_NS + 2);
-    assert_int_equal(apapi_probe_update_ns(&probe), 3 * UPDATE_NS + 1);
+    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
 }
 
 /* It may have moved in that time, unseen. */
@@ -200,8 +212,7 @@ PREPARED(the_time_of_a_reading_is_no_wait)
     apapi_probe_open(&probe, 100, moments[0]);
     apapi_probe_close(&probe, 100, moments[1], MOST);
     apapi_probe_close(&probe, 110, moments[2], MOST);
-    assert_int_equal(probe.waited_ns, 2 * MS);
-    assert_int_equal(apapi_probe_update_ns(&probe), 0);
+    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
 }
 
 /* It was late, and the move may have been there for most of that time. */
@@ -210,7 +221,7 @@ PREPARED(a_late_reading_is_no_wait)
     for (int i = 0; i < 10; i++) {
         see(50, 100 * UPDATE_NS);
     }
-    assert_int_equal(apapi_probe_update_ns(&probe), 0);
+    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
 }
 
 PREPARED(what_does_not_move_at_all_is_no_wait)
@@ -220,6 +231,5 @@ PREPARED(what_does_not_move_at_all_is_no_wait)
     }
     see(50, UPDATE_NS);
     see(50, UPDATE_NS);
-    assert_int_equal(apapi_probe_update_ns(&probe), 0);
-    assert_int_equal(probe.waited_ns, 2 * UPDATE_NS);
+    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
 }

@@ -308,6 +308,13 @@ static void ensembles_make_update(struct scene *scene)
     ensembles_make_any(scene);
 }
 
+/* The source says what is true of RAPL, and not of this one. */
+static void ensembles_make_misstated(struct scene *scene)
+{
+    ensembles_make_update(scene);
+    scene_meter(scene)->stated_ns = (uint64_t)MS;
+}
+
 /* --- late readings --------------------------------------------------------------------------- */
 
 static void ensembles_add_fault(struct scene *scene, enum history_fault_kind kind, uint64_t from_ns,
@@ -503,6 +510,10 @@ const struct ensemble ensembles[] = {
     {"update-10ms", "... every 10 ms", false, ensembles_make_update, 1e7},
     {"update-100ms", "... every 100 ms", false, ensembles_make_update, 1e8},
     {"update-1s", "... every 1 s", false, ensembles_make_update, 1e9},
+    {"misstated-10ms", "a counter that moves every 10 ms; its source says 1 ms", false,
+     ensembles_make_misstated, 1e7},
+    {"misstated-20ms", "... every 20 ms", false, ensembles_make_misstated, 2e7},
+    {"misstated-40ms", "... every 40 ms", false, ensembles_make_misstated, 4e7},
     {"late-after", "readings take up to 200 ms after their values were taken", false,
      ensembles_make_late, FAULT_LATE},
     {"late-before", "readings take up to 200 ms before their values are taken", false,
