@@ -222,6 +222,23 @@ static void table_notes_put_incidents(const struct step_table *table)
     }
 }
 
+#define POSSIBLE_SHARE 0.05
+#define SHORT_READINGS 30
+
+/* Of an energy that may be wrong by more than its uncertainty, where that is large already. */
+static void put_possible_error(const struct step_table *table)
+{
+    double readings = table->merge->samples.least + 1;
+    struct merge_total total;
+
+    merge_total(table->merge, &total);
+    if (table->merge->incidents.rough > 0 &&
+        total.sum.uncertainty_j > POSSIBLE_SHARE * total.sum.energy_j) {
+        fprintf(table->out, "  %s%.0f readings: errors above 5 %% are possible\n",
+                readings < SHORT_READINGS ? "short run, " : "", readings);
+    }
+}
+
 int table_put_notes(const struct step_table *table)
 {
     if (table_notes_put_notes(table) < 0) {
@@ -229,12 +246,7 @@ int table_put_notes(const struct step_table *table)
     }
     put_late(table);
     table_notes_put_incidents(table);
-    /* Nearly every short run is: who sees it for the first time must not think it a fault. */
-    if (table->merge->incidents.rough > 0) {
-        text_wrap(table->out, "rough: the readings are too few, or too slow, to rule out an error "
-                              "of more than 1 % and the uncertainty; a longer run or a shorter "
-                              "interval is surer");
-    }
+    put_possible_error(table);
     if (table->head->note) {
         text_wrap(table->out, table->head->note);
     }

@@ -62,7 +62,7 @@ block() { # HEADING
         "$repository/docs/regions.md"
 }
 alike() {
-    sed -E '/^  \([a-z]+\) /d; /^  rough: /,+1d; /^  first .* not covered$/d; / ticks? missed/d; s/^  covered.*/  covered/; s/ ±[0-9.]+ %//g
+    sed -E '/^  \([a-z]+\) /d; / readings: errors above /d; /^  first .* not covered$/d; / ticks? missed/d; s/^  covered.*/  covered/; s/ ±[0-9.]+ %//g
         s/[0-9.]+ (ms|us|s)\>/N s/g; s/[0-9.]+ [kmuM]?([JW])\>/N \1/g; s/[0-9.]+/N/g; s/ +/ /g' | LC_ALL=C sort
 }
 

@@ -31,9 +31,6 @@ TEST(incidents_are_reported_in_words)
          "\n  3 readings failed, 2 refused, 1 reset, 1 gap, 4 ticks missed\n"},
         {{.samples = 1, .failed = 1}, 0, "\n  covered 99.9 %, 1 sample\n  1 reading failed\n"},
         {{.samples = 5, .wraps = 7}, 0, "\n  covered 99.9 %, 5 samples\n"},
-        {{.samples = 5, .rough = 1},
-         0,
-         "\n  rough: the readings are too few, or too slow, to rule out an error of more"},
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -45,6 +42,42 @@ TEST(incidents_are_reported_in_words)
         node.components[0].missed = cases[i].missed;
         add(merge, &node);
         assert_says(merge, &stream_step, cases[i].said);
+    }
+}
+
+/* The total is 13 420 J. */
+TEST(a_possible_error_is_reported_where_the_uncertainty_is_large)
+{
+    static const struct {
+        struct apapi_incidents incidents;
+        double uncertainty_j;
+        const char *said; /* NULL: nothing */
+    } cases[] = {
+        {{.samples = 3, .rough = 1},
+         680,
+         "\n  short run, 4 readings: errors above 5 % are possible\n"},
+        {{.samples = 60, .rough = 2}, 680, "\n  61 readings: errors above 5 % are possible\n"},
+        {{.samples = 3, .rough = 1}, 660, NULL},
+        {{.samples = 3}, 680, NULL},
+        {{.samples = 3, .rough = 1}, NAN, NULL},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct apapi_merge *merge = start();
+        struct node node;
+        char *text;
+
+        init_measured(&node, "n1", 0, 1);
+        node.events[0].incidents = cases[i].incidents;
+        node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j =
+            cases[i].uncertainty_j;
+        node.record.measurement.domains[APAPI_DOMAIN_DRAM].uncertainty_j = 0;
+        add(merge, &node);
+        text = finish(merge, &stream_step);
+        if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "possible")) {
+            fail_msg("case %zu: %s", i, text);
+        }
+        free(text);
     }
 }
 
