@@ -96,7 +96,8 @@ struct apapi_overflow {
  *         ENOENT   (PAPI_ENOEVNT) the session does not measure it; `err` has similar names
  *         EAGAIN   (PAPI_ESYS) its component is still being opened; or no thread for handlers
  *         ENOSPC   (PAPI_ECOUNT) there are 64
- *         ENOTSUP  (PAPI_ENOSUPP) PAPI has no overflow for the event, or there is no PAPI
+ *         ENOTSUP  (PAPI_ENOSUPP, PAPI_ECMP) PAPI has no overflow for the event, or there is no
+ *                  PAPI, or the CPU cannot be counted
  *         EBUSY    (PAPI_EISRUN, PAPI_ECNFLCT) PAPI counts in this thread already, for someone
  *                  else, or for this session with the other bit
  *         ENOMEM   (PAPI_ENOMEM)

@@ -40,9 +40,10 @@ typedef uint32_t apapi_region;
  * Begin a region in this thread.
  * @param name  may be freed after the call
  * @return 0; -1 with errno
- *         EALREADY  this region is the innermost one already. The call counts, as for a function
- * that calls itself: its end ends nothing but this call E2BIG     more than APAPI_REGION_DEPTH are
- * open; its end has to come nevertheless EINVAL    `name` is NULL
+ *         EALREADY  this region is the innermost one already. The call counts, as for a
+ *                   function that calls itself: its end ends nothing but this call
+ *         E2BIG     more than APAPI_REGION_DEPTH are open; its end has to come nevertheless
+ *         EINVAL    `name` is NULL
  */
 APAPI_API int apapi_region_begin(const char *name);
 
