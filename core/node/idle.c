@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ struct idle_file {
     char magic[8];
     uint64_t size;
     struct idle_power powers[APAPI_DOMAINS + 1];
+    struct idle_estimate estimates[APAPI_DOMAINS]; /* files of older versions end before it */
+    double least_w[APAPI_DOMAINS];
 };
 
 static void idle_evaluate(struct node_idle *idle)
@@ -59,6 +62,8 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
     char path[PATH_MAX];
     struct idle_file *file = malloc(sizeof *file);
     FILE *stream = file && node_idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
+    size_t size = stream ? fread(file, 1, sizeof *file, stream) : 0;
+    bool all = size == sizeof *file;
 
     memset(idle, 0, sizeof *idle);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -66,11 +71,22 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
         idle->estimates[d] = (struct idle_estimate){NAN, NAN};
     }
     node_idle_interrupt(idle);
-    if (stream && fread(file, sizeof *file, 1, stream) == 1 &&
-        memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0 && file->size == sizeof *file) {
+    if ((all || size == offsetof(struct idle_file, estimates)) && file->size == size &&
+        memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0) {
         for (int i = 0; i <= APAPI_DOMAINS; i++) {
             if (idle_is_sound(&file->powers[i])) {
                 idle->powers[i] = file->powers[i];
+            }
+        }
+        for (int d = 0; d < APAPI_DOMAINS && all; d++) {
+            const struct idle_estimate *estimate = &file->estimates[d];
+
+            if (estimate->power_w >= 0 && estimate->uncertainty_w >= 0 &&
+                isfinite(estimate->power_w + estimate->uncertainty_w)) {
+                idle->estimates[d] = *estimate;
+            }
+            if (file->least_w[d] > 0 && isfinite(file->least_w[d])) {
+                idle->least_w[d] = file->least_w[d];
             }
         }
     }
@@ -98,6 +114,8 @@ int node_idle_save(const struct node_idle *idle, const char *spool_dir, const ch
     memcpy(file->magic, IDLE_MAGIC, sizeof file->magic);
     file->size = sizeof *file;
     memcpy(file->powers, idle->powers, sizeof file->powers);
+    memcpy(file->estimates, idle->estimates, sizeof file->estimates);
+    memcpy(file->least_w, idle->least_w, sizeof file->least_w);
     result = replace_file(path, 0600, (const char *)file, sizeof *file, err);
     free(file);
     return result;

@@ -141,6 +141,45 @@ PREPARED(idle_power_survives)
     assert_true(isnan(node_idle_w(&idle)));
 }
 
+/* What a busy node has shown of its idle power is the next sampler's, until that knows more. */
+PREPARED(extrapolated_idle_power_survives)
+{
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    struct node_idle idle;
+    char path[256];
+    double cpu_s = 0;
+    FILE *file;
+    long size;
+
+    put_node_cpu(0);
+    put_step("job_7/step_0", 0, "0-3\n");
+    for (int i = 0; i < 60; i++) {
+        cpu_s += i % 8 / 4 + 1;
+        put_step("job_7/step_0", cpu_s, "0-3\n");
+        put_node_cpu(cpu_s);
+        add(shares, 1, 80 + 20 * (i % 8 / 4 + 1));
+    }
+    node_shares_free(shares);
+    close(folder);
+    node_idle_load(&idle, config.spool_dir, "n1");
+    assert_near(idle.idle_w[PACKAGE], 80);
+    assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
+    assert_near(idle.least_w[PACKAGE], 108);
+    assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
+    /* The file of an older version: it has no more than percentiles. */
+    snprintf(path, sizeof path, "%s/spool/n1.idle", top);
+    size = (long)sizeof idle.powers + 16;
+    file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 8, SEEK_SET), 0);
+    assert_int_equal(fwrite(&(uint64_t){(uint64_t)size}, 8, 1, file), 1);
+    fclose(file);
+    assert_int_equal(truncate(path, size), 0);
+    node_idle_load(&idle, config.spool_dir, "n1");
+    assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.least_w[PACKAGE]));
+}
+
 /* A meter that moves every ten seconds has the same idle power, whatever is read in between. */
 PREPARED(a_slow_meter_has_its_power)
 {
