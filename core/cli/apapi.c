@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi: what can be measured and what was measured. Each subcommand has its own folder. */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/nearest.h"
@@ -10,6 +13,7 @@
 #include "config/config.h"
 
 static int help_command(int argc, char **argv);
+static int sync_command(int argc, char **argv);
 
 static const struct command {
     const char *name;
@@ -97,12 +101,29 @@ static int help_command(int argc, char **argv)
     return command->run(2, (char *[]){argv[1], option, NULL});
 }
 
+/* Executes a separate program, as it needs libslurm, and apapi must not. */
+static int sync_command(int argc, char **argv)
+{
+    char path[PATH_MAX], text[PATH_MAX + 160];
+    struct config config;
+
+    (void)argc;
+    config_defaults(&config);
+    config_read(&config, config_path(), &(struct config_sink){0});
+    snprintf(path, sizeof path, "%s/apapi-sync", config.libexec_dir);
+    config_clear(&config);
+    execv(path, argv);
+    snprintf(text, sizeof text, "%s: %s%s", path, strerror(errno),
+             errno == ENOENT ? "; it is built where Slurm's library (libslurm) is" : "");
+    return command_fail(argv[0], text);
+}
+
 static bool is_option(const char *word, const char *letter, const char *name)
 {
     return strcmp(word, letter) == 0 || strcmp(word, name) == 0;
 }
 
-static int apapi_run(int argc, char **argv)
+int main(int argc, char **argv)
 {
     const struct command *command;
 
@@ -127,9 +148,4 @@ static int apapi_run(int argc, char **argv)
     }
     config_use_sources(NULL);
     return command->run(argc - 1, argv + 1);
-}
-
-int main(int argc, char **argv)
-{
-    return apapi_run(argc, argv);
 }

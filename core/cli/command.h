@@ -23,7 +23,6 @@ int plot_command(int argc, char **argv);
 int mark_command(int argc, char **argv);
 int merge_command(int argc, char **argv);
 int summary_command(int argc, char **argv);
-int sync_command(int argc, char **argv);
 int top_command(int argc, char **argv);
 
 /** Print "apapi COMMAND: TEXT" to standard error. @return EXIT_FAILURE. */

@@ -102,6 +102,15 @@ void job_list_free(struct job_list *list)
     *list = (struct job_list){0};
 }
 
+bool job_is_named(const char *word)
+{
+    struct job_list list;
+    bool result = job_list_parse(word, &list, NULL) == 0;
+
+    job_list_free(&list);
+    return result;
+}
+
 static bool jobs_fits(const struct job_request *request, const struct apapi_identity *id)
 {
     bool array = request->kind != '+' && id->array_job == request->job;
@@ -121,11 +130,6 @@ bool job_list_has(const struct job_list *list, const struct apapi_identity *id)
         }
     }
     return list->count == 0;
-}
-
-bool job_is_same(const struct apapi_identity *a, const struct apapi_identity *b)
-{
-    return a->job == b->job && strcmp(a->cluster, b->cluster) == 0;
 }
 
 bool user_list_has(const char *users, const struct apapi_identity *id)

@@ -27,8 +27,8 @@ int job_list_parse(const char *text, struct job_list *list, struct apapi_error *
  */
 bool job_list_has(const struct job_list *list, const struct apapi_identity *id);
 
-/** @return whether they may belong to the same job; extern steps may not know their cluster. */
-bool job_is_same(const struct apapi_identity *a, const struct apapi_identity *b);
+/** @return whether the word is such a list. */
+bool job_is_named(const char *word);
 
 /** Free what it owns. */
 void job_list_free(struct job_list *list);

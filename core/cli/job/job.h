@@ -78,26 +78,11 @@ struct show {
  */
 int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size);
 
-/** Count those that had no room of the users only whose records are still there. */
-void show_forget_strangers(struct show *show);
-
-/**
- * Remove records of other users' jobs that claim to be part of `job`.
- * @return their number.
- */
-size_t show_drop_strangers(struct show *show, uint32_t job);
-
 /**
  * Remove records of earlier jobs with the number `job`: of another user, or long ago. A message of
  * `command` on standard error says so.
  */
 void show_drop_earlier(struct show *show, uint32_t job, const char *command);
-
-/**
- * Check that the records belong to one job. For the components of a heterogeneous job they do, and
- * their steps become "+1.0".
- */
-bool show_join(struct show *show);
 
 /**
  * Keep the records of the one job that was asked for. Messages on standard error say what is left
@@ -158,14 +143,6 @@ int show_compare_nodes(const void *left, const void *right);
 
 /** The table shown at the end of a job; free `text`. 0; -1 with errno ENOMEM. */
 int show_table(const struct show *show, const char *job_id, char **text);
-
-/** As apapi_timeline_between_j(), but scaled to the domain's energy: written bins are rounded. */
-double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns, uint64_t to_ns,
-                      uint64_t *known_ns);
-
-/** Print it. All return 0, or -1 with errno ENOMEM. */
-int show_print_text(const struct show *show, const char *job_id);
-int show_print_json(const struct show *show, const char *job_id);
 
 /*
  * Power over time of one node or of all nodes. A moment of a node counts once, from the record that

@@ -157,6 +157,16 @@ static int64_t next_edge(const struct node *node, const struct span *span)
     return next_ns;
 }
 
+/* As apapi_timeline_between_j(), but scaled to the domain's energy: written bins are rounded. */
+static double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns,
+                             uint64_t to_ns, uint64_t *known_ns)
+{
+    double whole_j = apapi_timeline_energy_j(&domain->timeline);
+    double energy_j = apapi_timeline_between_j(&domain->timeline, from_ns, to_ns, known_ns);
+
+    return whole_j > 0 && domain->energy_j > 0 ? energy_j * (domain->energy_j / whole_j) : energy_j;
+}
+
 /* Add an interval in which no run begins or ends, from the record that knows most of it. */
 static void add_piece(const struct node *node, int domain, const struct span *piece,
                       struct known *sum)
@@ -288,13 +298,4 @@ int show_power(const struct show *show, const char *node, int domain, double *po
     free(power.nodes);
     free(power.busy);
     return result;
-}
-
-double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns, uint64_t to_ns,
-                      uint64_t *known_ns)
-{
-    double whole_j = apapi_timeline_energy_j(&domain->timeline);
-    double energy_j = apapi_timeline_between_j(&domain->timeline, from_ns, to_ns, known_ns);
-
-    return whole_j > 0 && domain->energy_j > 0 ? energy_j * (domain->energy_j / whole_j) : energy_j;
 }

@@ -127,7 +127,8 @@ static bool show_has_share(const struct show *show, const struct show_share *sha
     return false;
 }
 
-void show_forget_strangers(struct show *show)
+/* Count those that had no room of the users only whose records are still there. */
+static void show_forget_strangers(struct show *show)
 {
     show->left_out = 0;
     for (size_t i = 0; i < show->share_count; i++) {
@@ -171,7 +172,11 @@ static bool is_heterogeneous(const struct show *show)
     return job != APAPI_UNKNOWN;
 }
 
-bool show_join(struct show *show)
+/*
+ * Check that the records belong to one job. For the components of a heterogeneous job they do, and
+ * their steps become "+1.0".
+ */
+static bool show_join(struct show *show)
 {
     if (!same_cluster(show)) {
         return false;
@@ -237,7 +242,11 @@ void show_drop_earlier(struct show *show, uint32_t job, const char *command)
     }
 }
 
-size_t show_drop_strangers(struct show *show, uint32_t job)
+/*
+ * Remove records of other users' jobs that claim to be part of `job`.
+ * @return their number.
+ */
+static size_t show_drop_strangers(struct show *show, uint32_t job)
 {
     struct claims claims = {.job = job};
     size_t kept = 0, count = show->count;

@@ -68,7 +68,7 @@ static const struct option_table table = {
     .column = 23,
     .rows = rows};
 
-/* --- records -------------------------------------------------------------------------------- */
+/* --- records ---------------------------------------------------------------------------------- */
 
 static size_t find_word(const struct request *request, const struct apapi_identity *id)
 {
@@ -85,7 +85,9 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
     struct plot *plot = &request->plot;
 
     for (size_t i = 0; i < plot->job_count; i++) {
-        if (job_is_same(&plot->jobs[i]->show.records[0].id, id)) {
+        const struct apapi_identity *known = &plot->jobs[i]->show.records[0].id;
+
+        if (known->job == id->job && strcmp(known->cluster, id->cluster) == 0) {
             return plot->jobs[i];
         }
     }
@@ -172,7 +174,7 @@ static bool is_found(const struct plot *plot, const struct word *word)
     return false;
 }
 
-/* --- a page or a picture --------------------------------------------------------------------- */
+/* --- a page or a picture ---------------------------------------------------------------------- */
 
 #define PROGRAM "apapi-plot"
 #define MARK "@MODEL@"
@@ -278,7 +280,7 @@ static char *plot_draw(const char *model, const char *form, size_t *size, struct
     return picture;
 }
 
-/* --- what is drawn --------------------------------------------------------------------------- */
+/* --- what is drawn ---------------------------------------------------------------------------- */
 
 static int fail_job(const char *before, const char *job, const char *behind)
 {
@@ -375,7 +377,7 @@ static int plot_command_run(struct request *request)
     return status;
 }
 
-/* --- the command line ----------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static const char *find_form(const char *name)
 {

@@ -124,10 +124,6 @@ const struct region_use *regions_use(const struct regions *regions, const struct
 
 void regions_free(struct regions *regions);
 
-/** Print them. 0; -1 with errno ENOMEM. */
-int regions_print_table(const struct regions *regions, bool csv);
-int regions_print_json(const struct regions *regions);
-
 /**
  * Add the files of PAPI's high-level API in a folder, or one file.
  * @param warn     receives why a file is left out

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi regions: what the parts of a program used, see apapi-regions(1). */
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/job/job.h"
 #include "cli/jobs.h"
@@ -13,7 +18,258 @@
 #include "cli/regions/regions.h"
 #include "record/members.h"
 #include "render/regions.h"
+#include "render/table.h"
 #include "sum/members.h"
+
+#define PATH_LEAST 16
+#define FIXED 21 /* columns before those of domains and events */
+#define COLUMNS_MAX (FIXED + APAPI_DOMAINS + REGIONS_EVENTS_MAX)
+
+/* --- a table, and CSV ------------------------------------------------------------------------- */
+
+static size_t regions_columns(const struct regions *regions, struct table_column *columns,
+                              char names[APAPI_DOMAINS][32])
+{
+    const char *const *where = regions->where_titles;
+    const struct table_column fixed[FIXED] = {
+        {.title = where[0], .key = where[0]},
+        {.title = where[1], .key = where[1]},
+        {.title = "region", .key = "region", .least = PATH_LEAST},
+        {.title = "count", .key = "count", .form = TABLE_COUNT},
+        {.title = regions->ranks_title, .form = TABLE_COUNT},
+        {.title = "threads", .form = TABLE_COUNT},
+        {.key = regions->ranks_title, .form = TABLE_COUNT},
+        {.key = "threads", .form = TABLE_COUNT},
+        {.key = "method"},
+        {.title = "time", .key = "time_s", .form = TABLE_SHORT},
+        {.key = "wall_s", .form = TABLE_SHORT},
+        {.title = "energy", .key = "energy_j", .form = TABLE_ENERGY},
+        {.key = "uncertainty_j", .form = TABLE_QUANTITY, .unit = "J"},
+        {.title = "share", .form = TABLE_PERCENT, .decimals = 1},
+        {.key = "share", .form = TABLE_NUMBER},
+        {.title = "mean", .key = "mean_w", .form = TABLE_KNOWN, .unit = "W"},
+        {.key = "edp_js", .form = TABLE_NUMBER},
+        {.title = "IPC", .key = "ipc", .form = TABLE_NUMBER, .decimals = 2},
+        {.title = "MFLOP/s", .key = "mflop_per_s", .form = TABLE_NUMBER, .decimals = 1},
+        {.title = "MFLOP/J", .key = "mflop_per_j", .form = TABLE_NUMBER, .decimals = 2},
+        {.title = "method"}};
+    size_t count = FIXED;
+
+    for (size_t i = 0; i < FIXED; i++) {
+        columns[i] = fixed[i];
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        snprintf(names[d], sizeof names[d], "%s_j", apapi_domain_name(d));
+        columns[count++] = (struct table_column){.key = names[d], .form = TABLE_NUMBER};
+    }
+    for (size_t i = 0; i < regions->events.count; i++) {
+        columns[count++] =
+            (struct table_column){.key = regions_event_name(regions, i), .form = TABLE_NUMBER};
+    }
+    return count;
+}
+
+static const char *regions_where(const struct regions *regions, const struct region_row *row,
+                                 size_t i)
+{
+    return row->where[i] == POOL_NONE ? "" : pool_text(&regions->texts, row->where[i]);
+}
+
+static double regions_count(uint64_t count)
+{
+    return count > 0 ? (double)count : (double)NAN;
+}
+
+static void regions_put_row(const struct table *table, const struct regions *regions,
+                            const struct region_row *row)
+{
+    const struct region_use *use = regions_use(regions, row);
+    const struct region_figures figures = regions_figures(regions, row);
+    const char *method = row->method ? row->method : "";
+    bool threads = !regions->split[1] || row->threads != 1;
+    struct table_cell cells[COLUMNS_MAX] = {
+        CELL_TEXT(regions_where(regions, row, 0)),
+        CELL_TEXT(regions_where(regions, row, 1)),
+        CELL_TEXT(pool_text(&regions->texts, row->path)),
+        CELL_OR_BLANK(regions_count(row->count)),
+        CELL_OR_BLANK(regions->split[1] ? (double)NAN : regions_count(row->ranks)),
+        CELL_OR_BLANK(threads ? regions_count(row->threads) : (double)NAN),
+        CELL((double)row->ranks),
+        CELL((double)row->threads),
+        CELL_TEXT(method),
+        CELL(use->time_s),
+        CELL(use->wall_s),
+        CELL_OR_BLANK(figures.energy_j),
+        CELL(figures.uncertainty_j),
+        CELL_OR_BLANK(100 * figures.share),
+        CELL(figures.share),
+        CELL_OR_BLANK(figures.power_w),
+        CELL(figures.edp_js),
+        CELL_OR_BLANK(figures.ipc),
+        CELL_OR_BLANK(figures.mflops),
+        CELL_OR_BLANK(figures.mflop_per_j),
+        CELL_TEXT(method)};
+    struct table_cell *next = cells + FIXED;
+
+    cells[11].uncertainty = figures.uncertainty_j;
+    cells[15].uncertainty = figures.power_w * figures.uncertainty_j / figures.energy_j;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        *next++ = (struct table_cell)CELL(use->energy_j[d]);
+    }
+    for (size_t i = 0; i < regions->events.count; i++) {
+        *next++ = (struct table_cell)CELL(regions_event_value(regions, row, i));
+    }
+    table_put(table, cells);
+}
+
+static void regions_put_fom(const struct regions *regions, const struct region_fom *fom)
+{
+    char text[TABLE_FOM_SIZE], line[2 * TABLE_FOM_SIZE];
+
+    table_fom_text(text, sizeof text, &fom->fom, regions_total_j(regions, fom->where));
+    if (fom->where == POOL_NONE) {
+        text_wrap(stdout, text);
+        return;
+    }
+    snprintf(line, sizeof line, "%s %s: %s", regions->where_titles[0],
+             pool_text(&regions->texts, fom->where), text);
+    text_wrap(stdout, line);
+}
+
+static void regions_put_notes(const struct regions *regions)
+{
+    for (size_t i = 0; i < regions->fom_count; i++) {
+        regions_put_fom(regions, &regions->foms[i]);
+    }
+    if (regions->shared) {
+        text_wrap(stdout, "PAPI's energy is that of the whole node for each thread: of all threads "
+                          "the one that saw the most counts");
+    }
+    if (regions->dropped > 0) {
+        printf("  %zu more have no room here\n", regions->dropped);
+    }
+}
+
+/* 0; -1 with errno ENOMEM. */
+static int regions_print_table(const struct regions *regions, bool csv)
+{
+    struct table_column columns[COLUMNS_MAX];
+    char names[APAPI_DOMAINS][32];
+    size_t count = regions_columns(regions, columns, names);
+    struct table table = table_begin(columns, count, csv, true, stdout);
+    int result;
+
+    for (size_t i = 0; i < regions->row_count; i++) {
+        regions_put_row(&table, regions, &regions->rows[i]);
+    }
+    result = table_end(&table, NULL);
+    if (result == 0 && !csv) {
+        regions_put_notes(regions);
+    }
+    return result;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void regions_json_domains(struct json_writer *json, const struct region_use *use)
+{
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (!isnan(use->energy_j[d])) {
+            json_begin_object(json, apapi_domain_name(d));
+            json_put_number(json, "energy_j", use->energy_j[d], JSON_MEASURED);
+            json_put_number(json, "uncertainty_j", use->uncertainty_j[d], JSON_ROUGH);
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
+
+static void regions_json_figures(struct json_writer *json, const struct regions *regions,
+                                 const struct region_row *row)
+{
+    const struct region_use *use = regions_use(regions, row);
+    const struct region_figures figures = regions_figures(regions, row);
+
+    json_put_number(json, "time_s", use->time_s, JSON_MEASURED);
+    json_put_number(json, "wall_s", use->wall_s, JSON_MEASURED);
+    json_put_number(json, "energy_j", figures.energy_j, JSON_MEASURED);
+    json_put_number(json, "uncertainty_j", figures.uncertainty_j, JSON_ROUGH);
+    json_put_number(json, "share", figures.share, JSON_MEASURED);
+    json_put_number(json, "mean_w", figures.power_w, JSON_MEASURED);
+    json_put_number(json, "edp_js", figures.edp_js, JSON_MEASURED);
+    json_put_number(json, "ipc", figures.ipc, JSON_MEASURED);
+    json_put_number(json, "mflop_per_s", figures.mflops, JSON_MEASURED);
+    json_put_number(json, "mflop_per_j", figures.mflop_per_j, JSON_MEASURED);
+    regions_json_domains(json, use);
+    if (regions->events.count > 0) {
+        json_begin_object(json, "events");
+        for (size_t i = 0; i < regions->events.count; i++) {
+            json_put_number(json, regions_event_name(regions, i),
+                            regions_event_value(regions, row, i), JSON_MEASURED);
+        }
+        json_end(json);
+    }
+}
+
+static void regions_json_row(struct json_writer *json, const struct regions *regions,
+                             const struct region_row *row)
+{
+    json_begin_object(json, NULL);
+    for (size_t i = 0; i < COUNT_OF(row->where); i++) {
+        json_put_word(json, regions->where_titles[i], regions_where(regions, row, i));
+    }
+    json_put_text(json, "region", pool_text(&regions->texts, row->path));
+    if (row->kind != APAPI_REGION_NAMED) {
+        json_put_text(json, "kind", apapi_region_kind_name(row->kind));
+    }
+    if (row->count > 0) {
+        json_put_count(json, "count", row->count);
+    }
+    json_put_count(json, regions->ranks_title, row->ranks);
+    json_put_count(json, "threads", row->threads);
+    json_put_word(json, "method", row->method ? row->method : "");
+    regions_json_figures(json, regions, row);
+    json_end(json);
+}
+
+static void regions_json_fom(struct json_writer *json, const struct regions *regions,
+                             const struct region_fom *fom)
+{
+    double energy_j = regions_total_j(regions, fom->where);
+
+    json_begin_object(json, NULL);
+    if (fom->where != POOL_NONE) {
+        json_put_text(json, regions->where_titles[0], pool_text(&regions->texts, fom->where));
+    }
+    json_put_text(json, "name", fom->fom.name);
+    json_put_number(json, "value", fom->fom.value, JSON_MEASURED);
+    json_put_word(json, "unit", fom->fom.unit);
+    json_put_number(json, "energy_j_each",
+                    fom->fom.value > 0 ? energy_j / fom->fom.value : (double)NAN, JSON_MEASURED);
+    json_end(json);
+}
+
+/* 0; -1 with errno ENOMEM. */
+static int regions_print_json(const struct regions *regions)
+{
+    struct json_writer json = {.out = stdout};
+
+    json_begin_object(&json, NULL);
+    json_put_count(&json, "version", 1);
+    json_begin_array(&json, "regions");
+    for (size_t i = 0; i < regions->row_count; i++) {
+        regions_json_row(&json, regions, &regions->rows[i]);
+    }
+    json_end(&json);
+    json_begin_array(&json, "foms");
+    for (size_t i = 0; i < regions->fom_count; i++) {
+        regions_json_fom(&json, regions, &regions->foms[i]);
+    }
+    json_end_or_drop(&json);
+    json_end(&json);
+    return json_finish(&json);
+}
 
 /* Regions of a job's records: each step's are added up over its nodes. */
 
@@ -69,17 +325,6 @@ static void regions_job_nest(struct pool *paths, struct region_row *rows, size_t
     }
 }
 
-static int regions_job_take_foms(struct regions *regions, const struct apapi_regions *list,
-                                 uint32_t step)
-{
-    for (size_t i = 0; i < list->fom_count; i++) {
-        if (regions_add_fom(regions, step, &list->foms[i])) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 /* Add a list of regions, all with the same `where`. */
 static int regions_job_take(struct regions *regions, const struct apapi_regions *list,
                             const uint32_t *where)
@@ -117,17 +362,12 @@ static int regions_job_step(const struct show_step *step, const struct apapi_reg
     if (where[0] == POOL_NONE || (!regions->split[1] && regions_job_take(regions, sum, where))) {
         return -1;
     }
-    return regions_job_take_foms(regions, sum, regions->split[0] ? where[0] : POOL_NONE);
-}
-
-static int regions_job_node(struct regions *regions, const struct apapi_record *record)
-{
-    uint32_t where[REGIONS_WHERE] = {pool_put(&regions->texts, record->id.step),
-                                     pool_put(&regions->texts, record->id.node)};
-
-    return where[0] == POOL_NONE || where[1] == POOL_NONE
-               ? -1
-               : regions_job_take(regions, &record->regions, where);
+    for (size_t i = 0; i < sum->fom_count; i++) {
+        if (regions_add_fom(regions, regions->split[0] ? where[0] : POOL_NONE, &sum->foms[i])) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int regions_read_job(struct regions *regions, const struct show *show, bool detail)
@@ -140,15 +380,18 @@ static int regions_read_job(struct regions *regions, const struct show *show, bo
     regions->split[0] = detail || show->step_count > 1;
     regions->split[1] = detail;
     for (size_t i = 0; i < show->count && detail && result == 0; i++) {
-        result = regions_job_node(regions, &show->records[i]);
+        const struct apapi_record *record = &show->records[i];
+        uint32_t where[REGIONS_WHERE] = {pool_put(&regions->texts, record->id.step),
+                                         pool_put(&regions->texts, record->id.node)};
+
+        result = where[0] == POOL_NONE || where[1] == POOL_NONE
+                     ? -1
+                     : regions_job_take(regions, &record->regions, where);
     }
     return result ? -1 : show_each_regions(show, REGION_SUMS_MAX, regions_job_step, regions);
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
-
-/* apapi regions: what the parts of a program used, see apapi-regions(1). */
+/* --- the command ------------------------------------------------------------------------------ */
 
 #define COMMAND "regions"
 
@@ -277,40 +520,24 @@ static int regions_command_print_job(void *target)
                : regions_command_print(options);
 }
 
-static int regions_command_job(struct options *options)
-{
-    int status;
-
-    options->show.job = (uint32_t)strtoul(options->input.jobs, NULL, 10);
-    status = report_input_print(&options->input, regions_command_take, regions_command_print_job,
-                                options);
-    show_free(&options->show);
-    return status;
-}
-
-static bool regions_command_is_job(const char *text)
-{
-    struct job_list list;
-    bool is_job = *text && job_list_parse(text, &list, NULL) == 0;
-
-    if (*text) {
-        job_list_free(&list);
-    }
-    return is_job;
-}
-
 static int regions_command_words(struct options *options, char **words, size_t count)
 {
     struct report_input *input = &options->input;
 
-    if (!input->jobs && count > 0 && regions_command_is_job(words[0])) {
+    if (!input->jobs && count > 0 && job_is_named(words[0])) {
         input->jobs = *words++;
         count--;
     }
     input->files = words;
     input->file_count = count;
     if (input->jobs) {
-        return regions_command_job(options);
+        int status;
+
+        options->show.job = (uint32_t)strtoul(input->jobs, NULL, 10);
+        status =
+            report_input_print(input, regions_command_take, regions_command_print_job, options);
+        show_free(&options->show);
+        return status;
     }
     return count == 1 ? regions_command_folder(options, words[0])
                       : command_refuse(COMMAND, "which JOB or DIR? See 'apapi help regions'");

@@ -1,17 +1,534 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi show, and its old words merge and summary; see apapi-show(1). */
-#include "cli/show/forms.h"
-
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cli/command.h"
+#include "cli/job/job.h"
 #include "cli/jobs.h"
 #include "cli/records/input.h"
+#include "cli/show/forms.h"
 #include "config/values.h"
+#include "record/members.h"
+#include "record/record.h"
+#include "render/regions.h"
+#include "render/table.h"
+
+#define CURVE_ROWS 6
+#define EIGHTHS 8
+#define LABEL_COLUMNS 9
+#define NODES_LISTED 5
+#define UNUSUAL_LISTED 20
+
+/* --- the curve -------------------------------------------------------------------------------- */
+
+static double greatest_power(const struct show *show)
+{
+    double greatest_w = NAN;
+
+    for (int i = 0; i < SHOW_CURVE; i++) {
+        greatest_w = fmax(greatest_w, show->curve_w[i]);
+    }
+    return greatest_w;
+}
+
+/* How much of a row of the curve a power fills, in eighths. */
+static int filled(double power_w, double greatest_w, int row)
+{
+    double eighths = greatest_w > 0 ? power_w / greatest_w * CURVE_ROWS * EIGHTHS : 0;
+
+    return (int)fmin(fmax(round(eighths) - row * EIGHTHS, 0), EIGHTHS);
+}
+
+static const char *full_block(int eighths)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+    if (text_locale_is_utf8()) {
+        return blocks[eighths];
+    }
+    return eighths > EIGHTHS / 2 ? "#" : eighths > 0 ? "." : " ";
+}
+
+static void put_curve_row(const struct show *show, double greatest_w, int row)
+{
+    char label[UNITS_SIZE] = "";
+
+    if (row == CURVE_ROWS - 1) {
+        units_quantity(label, sizeof label, greatest_w, "W");
+    } else if (row == 0) {
+        snprintf(label, sizeof label, "0 W");
+    }
+    printf("  %*s |", LABEL_COLUMNS, label);
+    for (int i = 0; i < SHOW_CURVE; i++) {
+        bool known = !isnan(show->curve_w[i]);
+
+        fputs(known      ? full_block(filled(show->curve_w[i], greatest_w, row))
+              : row == 0 ? "?"
+                         : " ",
+              stdout);
+    }
+    fputs("|\n", stdout);
+}
+
+static void print_curve(const struct show *show)
+{
+    double greatest_w = greatest_power(show);
+    char duration[UNITS_SIZE];
+
+    if (isnan(greatest_w)) {
+        return;
+    }
+    if (show->total.job_nodes > show->node_count) {
+        printf("power of %zu of %zu nodes, each moment once\n", show->node_count,
+               show->total.job_nodes);
+    } else {
+        puts("power of all nodes, each moment once");
+    }
+    for (int row = CURVE_ROWS - 1; row >= 0; row--) {
+        put_curve_row(show, greatest_w, row);
+    }
+    units_duration(duration, sizeof duration,
+                   (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S);
+    printf("  %*s  0 s%*s\n", LABEL_COLUMNS, "", SHOW_CURVE - 3, duration);
+}
+
+/* --- who -------------------------------------------------------------------------------------- */
+
+static void put_named(const char *name, const char *text)
+{
+    char clean[APAPI_TEXT_SIZE];
+
+    if (*text) {
+        text_clean(clean, sizeof clean, text);
+        printf("  %-10s %s\n", name, clean);
+    }
+}
+
+static void full_put_moment(const char *name, int64_t unix_ns)
+{
+    time_t seconds = (time_t)(unix_ns / (int64_t)NS_PER_S);
+    struct tm date = {0};
+    char text[64];
+
+    localtime_r(&seconds, &date);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %Z", &date);
+    put_named(name, text);
+}
+
+/* From the most reliable record: Slurm's values first, then those of the step's environment. */
+static const struct apapi_identity *best_identity(const struct show *show)
+{
+    for (size_t i = 0; i < show->count; i++) {
+        if (show->records[i].id.verified) {
+            return &show->records[i].id;
+        }
+    }
+    return &show->records[0].id;
+}
+
+static void full_put_identity(const struct show *show)
+{
+    const struct apapi_identity *id = best_identity(show);
+
+    put_named("job name", id->job_name);
+    put_named("cluster", id->cluster);
+    put_named("user", id->user);
+    put_named("account", id->account);
+    put_named("partition", id->partition);
+    put_named("qos", id->qos);
+    full_put_moment("start", show->total.start_unix_ns);
+    full_put_moment("end", show->total.end_unix_ns);
+}
+
+/* --- steps and nodes -------------------------------------------------------------------------- */
+
+/* As in sacct: the greatest status and the greatest signal. */
+static void full_ending(char text[32], const struct apapi_ending *ending)
+{
+    snprintf(text, 32, ending->code == APAPI_UNKNOWN ? "-" : "%" PRIu32 ":%" PRIu32, ending->code,
+             ending->signal == APAPI_UNKNOWN ? 0 : ending->signal);
+}
+
+static int full_put_steps(const struct show *show)
+{
+    static const struct table_column columns[] = {
+        {.title = "step"},
+        {.title = "nodes", .form = TABLE_COUNT},
+        {.title = "tasks", .form = TABLE_COUNT},
+        {.title = "begins", .form = TABLE_DURATION},
+        {.title = "elapsed", .form = TABLE_DURATION},
+        {.title = "energy", .form = TABLE_ENERGY},
+        {.title = "mean", .form = TABLE_KNOWN, .unit = "W"},
+        {.title = "exit", .form = TABLE_RIGHT},
+        {.title = "program"}};
+    struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
+
+    for (size_t i = 0; i < show->step_count; i++) {
+        const struct show_step *step = &show->steps[i];
+        double share = step->uncertainty_j / step->energy_j;
+        char ending[32];
+
+        full_ending(ending, &step->ending);
+        table_put(&table, (struct table_cell[]){
+                              CELL_TEXT(step->step),
+                              CELL((double)step->nodes),
+                              CELL(step->tasks == APAPI_UNKNOWN ? (double)NAN : step->tasks),
+                              CELL((double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S),
+                              CELL(step->elapsed_s),
+                              {.value = step->energy_j, .uncertainty = step->uncertainty_j},
+                              {.value = step->brief ? (double)NAN : step->power_w,
+                               .uncertainty = step->power_w * share},
+                              CELL_TEXT(ending),
+                              CELL_TEXT(step->name),
+                          });
+    }
+    return table_end(&table, "steps");
+}
+
+static void full_put_spread(const struct show_node *const *nodes, size_t count)
+{
+    const struct show_node *slowest = nodes[0];
+    double least_w = NAN, greatest_w = NAN;
+    char least[UNITS_SIZE], greatest[UNITS_SIZE];
+    char first[APAPI_TEXT_SIZE], last[APAPI_TEXT_SIZE];
+
+    for (size_t i = 0; i < count; i++) {
+        slowest = nodes[i]->end_ns > slowest->end_ns ? nodes[i] : slowest;
+        least_w = fmin(least_w, nodes[i]->power_w);
+        greatest_w = fmax(greatest_w, nodes[i]->power_w);
+    }
+    text_clean(first, sizeof first, nodes[0]->name);
+    text_clean(last, sizeof last, slowest->name);
+    units_quantity(least, sizeof least, least_w, "W");
+    units_quantity(greatest, sizeof greatest, greatest_w, "W");
+    printf("  %zu nodes, from %s to %s; highest energy %s, last to end %s\n", count, least,
+           greatest, first, last);
+}
+
+static int put_node_rows(const struct show_node *const *nodes, size_t count)
+{
+    static const struct table_column columns[] = {
+        {.title = "node"},
+        {.title = "energy", .form = TABLE_ENERGY},
+        {.title = "mean", .form = TABLE_KNOWN, .unit = "W"},
+        {.title = "measured", .form = TABLE_DURATION}};
+    struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
+    int result;
+
+    for (size_t i = 0; i < count && i < NODES_LISTED; i++) {
+        const struct show_node *node = nodes[i];
+        double share = node->uncertainty_j / node->energy_j;
+
+        table_put(&table, (struct table_cell[]){
+                              CELL_TEXT(node->name),
+                              {.value = node->energy_j, .uncertainty = node->uncertainty_j},
+                              {.value = node->brief ? (double)NAN : node->power_w,
+                               .uncertainty = node->power_w * share},
+                              CELL(node->known_s),
+                          });
+    }
+    result =
+        table_end(&table, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes");
+    if (result == 0 && count > 1) {
+        full_put_spread(nodes, count);
+    }
+    return result;
+}
+
+static int full_put_nodes(const struct show *show)
+{
+    const struct show_node **nodes = calloc(show->node_count + 1, sizeof(struct show_node *));
+    int result;
+
+    if (!nodes) {
+        return -1;
+    }
+    for (size_t i = 0; i < show->node_count; i++) {
+        nodes[i] = &show->nodes[i];
+    }
+    qsort(nodes, show->node_count, sizeof(struct show_node *), show_compare_nodes);
+    result = put_node_rows(nodes, show->node_count);
+    free(nodes);
+    return result;
+}
+
+/* --- regions ---------------------------------------------------------------------------------- */
+
+static int full_put_regions(const struct show_step *step, const struct apapi_regions *regions,
+                            void *context)
+{
+    char clean[sizeof((struct apapi_identity *)0)->step];
+
+    (void)context;
+    text_clean(clean, sizeof clean, step->step);
+    printf("regions of step %s\n", clean);
+    table_put_regions(regions, step->energy_j, NULL, stdout);
+    return 0;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static void put_paragraph(const char *text, void *context)
+{
+    (void)context;
+    fputs("  ", stdout);
+    terminal_put(stdout, text, 4, terminal_width());
+}
+
+static void full_say_unusual(const char *text, void *context)
+{
+    size_t *count = context;
+
+    if (++*count == 1) {
+        puts("unusual");
+    }
+    if (*count <= UNUSUAL_LISTED) {
+        put_paragraph(text, NULL);
+    }
+}
+
+static int full_put_table(const struct show *show, const char *job_id)
+{
+    char *text = NULL;
+
+    if (show_table(show, job_id, &text)) {
+        return -1;
+    }
+    fputs(text, stdout);
+    free(text);
+    return 0;
+}
+
+/* 0; -1 with errno ENOMEM. */
+static int show_print_text(const struct show *show, const char *job_id)
+{
+    size_t count = 0;
+
+    if (full_put_table(show, job_id)) {
+        return -1;
+    }
+    full_put_identity(show);
+    if (full_put_steps(show) || full_put_nodes(show) ||
+        show_each_regions(show, APAPI_REGIONS_MAX, full_put_regions, NULL)) {
+        return -1;
+    }
+    print_curve(show);
+    puts("trust");
+    show_say_trust(show, put_paragraph, NULL);
+    show_find_unusual(show, full_say_unusual, &count);
+    if (count > UNUSUAL_LISTED) {
+        printf("  and %zu more; --json has all\n", count - UNUSUAL_LISTED);
+    } else if (count == 0) {
+        puts("nothing unusual");
+    }
+    return 0;
+}
+
+/* --- JSON, described in apapi-show(1): an unknown value has no key
+ * -------------------------------- */
+
+static void full_json_energy(struct json_writer *json, double energy_j, double uncertainty_j)
+{
+    json_put_number(json, "energy_j", energy_j, JSON_MEASURED);
+    json_put_number(json, "uncertainty_j", uncertainty_j, JSON_ROUGH);
+}
+
+static void full_json_domains(struct json_writer *json, const struct apapi_job_total *total)
+{
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_job_domain *domain = &total->domains[d];
+
+        if (domain->nodes > 0) {
+            json_begin_object(json, apapi_domain_name(d));
+            full_json_energy(json, domain->energy_j, domain->uncertainty_j);
+            json_put_number(json, "covered",
+                            (double)domain->covered_ns / (double)domain->recorded_ns,
+                            JSON_MEASURED);
+            json_put_count(json, "nodes", domain->nodes);
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
+
+static void full_json_missing_domains(struct json_writer *json, uint32_t missing)
+{
+    json_begin_array(json, "missing_domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (missing & domain_bit(d)) {
+            json_put_text(json, NULL, apapi_domain_name(d));
+        }
+    }
+    json_end_or_drop(json);
+}
+
+static void full_json_known(struct json_writer *json, const char *key, uint32_t number)
+{
+    if (number != APAPI_UNKNOWN) {
+        json_put_count(json, key, number);
+    }
+}
+
+static void full_json_step(struct json_writer *json, const struct show_step *step)
+{
+    json_begin_object(json, NULL);
+    json_put_text(json, "step", step->step);
+    json_put_text(json, "name", step->name);
+    json_put_count(json, "nodes", step->nodes);
+    full_json_known(json, "tasks", step->tasks);
+    full_json_known(json, "cores", step->cores);
+    full_json_known(json, "gpus", step->gpus);
+    full_json_known(json, "exit_code", step->ending.code);
+    full_json_known(json, "exit_signal", step->ending.signal);
+    full_json_known(json, "failed_tasks", step->ending.failed);
+    json_put_moment(json, "start", step->start_ns);
+    json_put_moment(json, "end", step->end_ns);
+    full_json_energy(json, step->energy_j, step->uncertainty_j);
+    full_json_missing_domains(json, step->missing_domains);
+    json_put_number(json, "mean_w", step->power_w, JSON_MEASURED);
+    json_end(json);
+}
+
+static void full_json_steps(struct json_writer *json, const struct show *show)
+{
+    json_begin_array(json, "steps");
+    for (size_t i = 0; i < show->step_count; i++) {
+        full_json_step(json, &show->steps[i]);
+    }
+    json_end(json);
+    json_begin_array(json, "nodes");
+    for (size_t i = 0; i < show->node_count; i++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "node", show->nodes[i].name);
+        full_json_energy(json, show->nodes[i].energy_j, show->nodes[i].uncertainty_j);
+        full_json_missing_domains(json, show->nodes[i].missing_domains);
+        json_put_number(json, "mean_w", show->nodes[i].power_w, JSON_MEASURED);
+        json_put_number(json, "measured_s", show->nodes[i].known_s, JSON_MEASURED);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static int full_json_regions(const struct show_step *step, const struct apapi_regions *regions,
+                             void *context)
+{
+    struct json_writer *json = context;
+
+    json_begin_object(json, NULL);
+    json_put_text(json, "step", step->step);
+    regions_write(json, regions);
+    json_end(json);
+    return 0;
+}
+
+/* Only here null stands for unknown: the columns of the curve keep their positions. */
+static void full_json_curve(struct json_writer *json, const struct show *show)
+{
+    double length_s = (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S;
+
+    json_begin_object(json, "power");
+    json_put_number(json, "bin_s", length_s / SHOW_CURVE, JSON_MEASURED);
+    json_begin_array(json, "power_w");
+    for (int i = 0; i < SHOW_CURVE; i++) {
+        json_put_number(json, NULL, show->curve_w[i], JSON_EXACT);
+    }
+    json_end(json);
+    json_end(json);
+}
+
+static void full_json_trust(struct json_writer *json, const struct show *show)
+{
+    const struct show_trust sum = show_trust(show);
+
+    json_begin_object(json, "trust");
+    json_put_count(json, "complete", sum.complete);
+    json_put_count(json, "recovered", sum.recovered);
+    json_put_count(json, "delayed", sum.delayed);
+    json_put_count(json, "verified", sum.verified);
+    json_put_number(json, "covered", sum.covered, JSON_MEASURED);
+    json_put_number(json, "uncertainty", sum.uncertainty, JSON_MEASURED);
+    json_put_number(json, "cpu_s", sum.cpu_s, JSON_MEASURED);
+    json_end(json);
+}
+
+static void full_json_say_unusual(const char *text, void *json)
+{
+    json_put_text(json, NULL, text);
+}
+
+static void full_json_gap(const struct show_gap *gap, void *context)
+{
+    struct json_writer *json = context;
+
+    json_begin_object(json, NULL);
+    json_put_text(json, "step", gap->step);
+    if (gap->restarts > 0) {
+        json_put_count(json, "restarts", gap->restarts);
+    }
+    json_put_count(json, "nodes", gap->nodes);
+    json_put_count(json, "missing", gap->lacking);
+    json_put_word(json, "missing_nodes", gap->nodelist);
+    json_end(json);
+}
+
+static void full_json_total(struct json_writer *json, const struct apapi_job_total *total)
+{
+    json_put_moment(json, "start", total->start_unix_ns);
+    json_put_moment(json, "end", total->end_unix_ns);
+    json_put_count(json, "records", total->records);
+    full_json_energy(json, total->energy_j, total->uncertainty_j);
+    full_json_missing_domains(json, total->missing_domains);
+    json_put_number(json, "mean_w", total->mean_w, JSON_MEASURED);
+    json_put_number(json, "measured", apapi_job_measured(total, 0), JSON_MEASURED);
+    json_put_number(json, "elapsed_s", (double)total->elapsed_ns / NS_PER_S, JSON_MEASURED);
+    json_put_count(json, "runs", total->runs);
+    full_json_domains(json, total);
+}
+
+/* 0; -1 with errno ENOMEM. */
+static int show_print_json(const struct show *show, const char *job_id)
+{
+    struct json_writer json = {.out = stdout};
+    int result;
+
+    json_begin_object(&json, NULL);
+    json_put_count(&json, "version", 1);
+    json_put_text(&json, "job", job_id);
+    json_put_word(&json, "cluster", show->records[0].id.cluster);
+    json_put_word(&json, "user", show->records[0].id.user);
+    json_put_word(&json, "account", show->records[0].id.account);
+    json_put_word(&json, "partition", show->records[0].id.partition);
+    json_put_word(&json, "job_name", show->records[0].id.job_name);
+    full_json_total(&json, &show->total);
+    full_json_steps(&json, show);
+    json_begin_array(&json, "regions");
+    result = show_each_regions(show, APAPI_REGIONS_MAX, full_json_regions, &json);
+    json_end_or_drop(&json);
+    json_begin_array(&json, "missing");
+    result = show_find_gaps(show, full_json_gap, &json) || result;
+    json_end(&json);
+    full_json_curve(&json, show);
+    full_json_trust(&json, show);
+    json_begin_array(&json, "odd");
+    show_find_unusual(show, full_json_say_unusual, &json);
+    json_end(&json);
+    json_end(&json);
+    return json_finish(&json) || result ? -1 : 0;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
 
 #define LIMIT_NS (2 * (uint64_t)NS_PER_S)
 
@@ -112,7 +629,7 @@ static const struct option_table summary_table = {
     .column = 25,
     .rows = summary_rows};
 
-/* --- one job in full ------------------------------------------------------------------------ */
+/* --- one job in full -------------------------------------------------------------------------- */
 
 struct full {
     struct show_options *options;
@@ -153,23 +670,14 @@ static int show_full(struct show_options *options)
     return status;
 }
 
-/* --- which of them -------------------------------------------------------------------------- */
-
-static bool names_job(const char *word)
-{
-    struct job_list list;
-    bool result = job_list_parse(word, &list, NULL) == 0;
-
-    job_list_free(&list);
-    return result;
-}
+/* --- which of them ---------------------------------------------------------------------------- */
 
 /* Use -j, or the first word. Without JOB, words that are files are of one step. */
 static void show_take_words(struct show_options *options, char **words, size_t count)
 {
     struct report_input *input = &options->input;
     bool files = options->format != CONFIG_NONE ||
-                 (count > 0 && !options->brief && !names_job(words[0]) &&
+                 (count > 0 && !options->brief && !job_is_named(words[0]) &&
                   (strcmp(words[0], "-") == 0 || access(words[0], F_OK) == 0));
 
     if (!input->jobs && count > 0 && !files) {

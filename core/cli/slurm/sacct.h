@@ -1,13 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SLURM_SACCT_H
 #define APAPI_SLURM_SACCT_H
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "apapi/error.h"
-#include "cli/slurm/sacct_line.h"
 
 /*
  * Jobs by Slurm's accounting, through sacct(1): as the caller, so that Slurm decides what
  * he may see. A program of its own, because apapi does not link Slurm's library.
  */
+
+#define SACCT_DELIMITER "\x1f"
+#define SACCT_FORMAT                                                                               \
+    "JobIDRaw,JobID,Cluster,User,Account,Partition,QOS,JobName,State,ExitCode,Start,End,"          \
+    "ElapsedRaw,NNodes,AllocCPUS,CPUTimeRAW,TotalCPU,AdminComment"
+
+/** A job. Unknown values are "", 0 or NaN. */
+struct sacct_job {
+    uint32_t job;
+    char job_id[64]; /* "17", "17_3", "17+1" */
+    char cluster[64], user[64], account[64], partition[64], qos[64], job_name[256];
+    char state[32], exit[32]; /* "COMPLETED", "0:0" */
+    int64_t start_s, end_s;   /* [s since 1970] */
+    double elapsed_s, nodes, cores;
+    double core_s; /* cores x elapsed_s [s] */
+    double cpu_s;  /* that its processes have used [s]; only with `steps` */
+    /* what `apapi sync` has written */
+    double energy_j, uncertainty_j, mean_w, measured_pct, recorded_s, incomplete;
+};
+
+/**
+ * Understand a line of sacct in that format, with times in seconds since 1970.
+ * @param line  is cut up
+ * @return whether it is a job: not a step, and nothing else
+ */
+bool sacct_line_parse(char *line, bool steps, struct sacct_job *job);
 
 struct sacct_query {
     const char *jobs, *users, *clusters; /* lists as sacct takes them; NULL: no limit */

@@ -654,15 +654,8 @@ void report_ledger_free(struct report_ledger *ledger)
     free(ledger->buckets);
     free(ledger->rows);
     namelist_free(&ledger->asked);
-    report_regions_free(ledger);
-}
-
-void report_regions_free(struct report_ledger *ledger)
-{
-    struct report_regions *regions = &ledger->regions;
-
-    free(regions->list);
-    free(regions->energies);
-    free(regions->ends);
-    free(regions->rows);
+    free(ledger->regions.list);
+    free(ledger->regions.energies);
+    free(ledger->regions.ends);
+    free(ledger->regions.rows);
 }

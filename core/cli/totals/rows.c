@@ -13,6 +13,7 @@
 #include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
 #include "record/record.h"
+#include "render/regions.h"
 
 #define PCT 100
 #define REMARK_SIZE 700
@@ -44,7 +45,7 @@ struct row_bucket {
     const char *reason; /* of the first incomplete record; NULL */
 };
 
-/* --- remarks -------------------------------------------------------------------------------- */
+/* --- remarks ---------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void remark(const struct report_view *view,
                                                          const char *format, ...)
@@ -148,7 +149,7 @@ static void remark_all(struct row_bucket *sum)
     remark_shares(sum);
 }
 
-/* --- nodes ---------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static int remark_gap(const struct row_bucket *sum, const struct sum_gap *gap)
 {
@@ -227,7 +228,7 @@ static int put_nodelists(struct row_bucket *sum, struct report_row *row)
     return row->nodelist && (row->missing_nodes || sum->missing_nodes.count == 0) ? 0 : -1;
 }
 
-/* --- one bucket ----------------------------------------------------------------------------- */
+/* --- one bucket ------------------------------------------------------------------------------- */
 
 static const char *first_reason(const struct report_ledger *ledger,
                                 const struct sum_entries *entries)
@@ -262,7 +263,7 @@ static int sum_bucket(struct row_bucket *sum, struct report_row *row)
     return result;
 }
 
-/* --- rows ----------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static double number(uint32_t value)
 {
@@ -274,8 +275,9 @@ static const char *rows_same(const char *known, const char *text)
     return !known || strcmp(known, text) == 0 ? text : "";
 }
 
-void report_row_identify(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                         struct report_row *row)
+/* Keep what is the same in all buckets of the row. */
+static void report_row_identify(const struct report_ledger *ledger,
+                                const struct report_bucket *bucket, struct report_row *row)
 {
     const char *words[REPORT_WORDS];
 
@@ -432,7 +434,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
     return 0;
 }
 
-/* --- their order by a number ---------------------------------------------------------------- */
+/* --- their order by a number ------------------------------------------------------------------ */
 
 struct ranked {
     double value;
@@ -476,4 +478,239 @@ int report_sort(const struct report_ledger *ledger, const struct report_field *f
     }
     free(ranked);
     return 0;
+}
+
+/* --- rows by region: the regions of a record
+ * -------------------------------------------------------------------- */
+
+static int region_rows_put_energies(struct report_regions *regions,
+                                    const struct apapi_region_result *from,
+                                    const struct apapi_measurement *m, struct report_region *region)
+{
+    region->energy_at = regions->energy_count;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_region_energy *energy = &from->domains[d];
+
+        if (isnan(energy->energy_j)) {
+            bool metered = m->domains[d].measured || m->unknown_domains & 1U << d;
+
+            region->unknown_mask |= (uint8_t)(metered ? 1U << d : 0);
+            continue;
+        }
+        if (array_add(&regions->energies, regions->energy_count, &regions->energy_room,
+                      sizeof *regions->energies)) {
+            return -1;
+        }
+        regions->energies[regions->energy_count++] =
+            (struct report_region_energy){energy->energy_j, energy->uncertainty_j};
+        region->domain_mask |= (uint8_t)(1U << d);
+    }
+    return 0;
+}
+
+static int region_rows_put(struct report_ledger *ledger, const struct apapi_region_result *from,
+                           const struct apapi_measurement *m)
+{
+    struct report_regions *regions = &ledger->regions;
+    struct report_region region = {.count = from->count,
+                                   .time_s = (double)from->time_ns / NS_PER_S,
+                                   .name = pool_put(&ledger->store.texts, table_region_label(from)),
+                                   .kind = (uint8_t)from->kind};
+
+    if (region.name == POOL_NONE ||
+        array_add(&regions->list, regions->count, &regions->room, sizeof *regions->list) ||
+        region_rows_put_energies(regions, from, m, &region)) {
+        return -1;
+    }
+    regions->list[regions->count++] = region;
+    return 0;
+}
+
+int report_regions_add(struct report_ledger *ledger, const struct apapi_record *record)
+{
+    struct report_regions *regions = &ledger->regions;
+    size_t piece = ledger->store.piece_count - 1;
+
+    if (ledger->by != REPORT_BY_REGION) {
+        return 0;
+    }
+    if (array_add(&regions->ends, piece, &regions->end_room, sizeof *regions->ends)) {
+        return -1;
+    }
+    for (size_t i = 0; i < record->regions.count; i++) {
+        if (region_rows_put(ledger, &record->regions.list[i], &record->measurement)) {
+            return -1;
+        }
+    }
+    regions->ends[piece] = regions->count;
+    return 0;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* Where the sum is: what is counted once in a row. */
+struct position {
+    const struct report_bucket *bucket;
+    const struct sum_piece *piece;
+};
+
+/* Of a row: where something was added last, and the domains that are not known everywhere. */
+struct mark {
+    struct position last;
+    uint8_t unknown;
+};
+struct progress {
+    struct mark *rows; /* by the row's number */
+    size_t room;
+};
+
+/* NULL: no memory. */
+static struct report_row *region_rows_find(struct report_ledger *ledger,
+                                           const struct report_bucket *bucket,
+                                           const struct report_region *region,
+                                           struct progress *progress, uint32_t *number)
+{
+    struct report_regions *regions = &ledger->regions;
+    size_t before = ledger->row_keys.count;
+    char key[REPORT_ROW_KEY_SIZE];
+
+    report_row_key(ledger, bucket, region, key);
+    *number = pool_put(&ledger->row_keys, key);
+    if (*number == POOL_NONE ||
+        array_add(&regions->rows, *number, &regions->row_room, sizeof *regions->rows) ||
+        array_add(&progress->rows, *number, &progress->room, sizeof *progress->rows)) {
+        return NULL;
+    }
+    if (ledger->row_keys.count > before) {
+        struct report_row *row = &regions->rows[*number];
+
+        *row = report_row_empty();
+        row->region = pool_text(&ledger->store.texts, region->name);
+        row->count = row->time_s = 0;
+        row->jobs = row->steps = row->records = row->incomplete = row->delayed = 0;
+        progress->rows[*number] = (struct mark){{NULL, NULL}, 0};
+    }
+    return &regions->rows[*number];
+}
+
+/* The pieces of a bucket come by step. */
+static void region_rows_count(const struct report_ledger *ledger, const struct position *at,
+                              struct position *last, struct report_row *row)
+{
+    bool new_job = last->bucket != at->bucket;
+
+    if (new_job) {
+        row->jobs++;
+        report_row_identify(ledger, at->bucket, row);
+    }
+    row->steps += new_job || last->piece->step != at->piece->step;
+    if (last->piece != at->piece) {
+        const struct sum_piece *piece = at->piece;
+        int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
+
+        row->start_ns =
+            row->records == 0 || piece->start_ns < row->start_ns ? piece->start_ns : row->start_ns;
+        row->end_ns = row->records == 0 || end_ns > row->end_ns ? end_ns : row->end_ns;
+        row->records++;
+        row->incomplete += piece->reason != POOL_NONE;
+        row->delayed += piece->delayed;
+    }
+    *last = *at;
+}
+
+static double region_rows_plus(double sum, double more)
+{
+    return isnan(sum) ? more : sum + more;
+}
+
+static void region_rows_add_energies(const struct report_ledger *ledger,
+                                     const struct report_region *region, struct report_row *row)
+{
+    const struct report_region_energy *energy = ledger->regions.energies + region->energy_at;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (region->domain_mask >> d & 1) {
+            row->domain_j[d] = region_rows_plus(row->domain_j[d], energy->energy_j);
+            if (apapi_domain_adds_up(d)) {
+                row->uncertainty_j = isnan(row->energy_j)
+                                         ? energy->uncertainty_j
+                                         : row->uncertainty_j + energy->uncertainty_j;
+                row->energy_j = region_rows_plus(row->energy_j, energy->energy_j);
+            }
+            energy++;
+        }
+    }
+}
+
+static int region_rows_add(struct report_ledger *ledger, const struct position *at,
+                           const struct report_region *region, struct progress *progress)
+{
+    uint32_t number;
+    struct report_row *row = region_rows_find(ledger, at->bucket, region, progress, &number);
+
+    if (!row) {
+        return -1;
+    }
+    region_rows_count(ledger, at, &progress->rows[number].last, row);
+    row->count += (double)region->count;
+    row->time_s += region->time_s;
+    progress->rows[number].unknown |= region->unknown_mask;
+    region_rows_add_energies(ledger, region, row);
+    return 0;
+}
+
+static int region_rows_add_piece(struct report_ledger *ledger, const struct position *at,
+                                 struct progress *progress)
+{
+    const struct report_regions *regions = &ledger->regions;
+    size_t piece = (size_t)(at->piece - ledger->store.pieces), end = regions->ends[piece];
+    int result = 0;
+
+    for (size_t i = piece > 0 ? regions->ends[piece - 1] : 0; i < end && result == 0; i++) {
+        result = region_rows_add(ledger, at, &regions->list[i], progress);
+    }
+    return result;
+}
+
+static int region_rows_add_bucket(struct report_ledger *ledger, const struct report_bucket *bucket,
+                                  struct progress *progress)
+{
+    struct sum_entries entries;
+    int result = sum_gather(&ledger->store, &bucket->sum, &entries);
+
+    if (result) {
+        return -1;
+    }
+    for (size_t i = 0; i < entries.count && result == 0; i++) {
+        result = region_rows_add_piece(ledger, &(struct position){bucket, entries.list[i].piece},
+                                       progress);
+    }
+    free(entries.list);
+    return result;
+}
+
+int report_regions_chain(struct report_ledger *ledger)
+{
+    struct progress progress = {0};
+    size_t count = 0;
+    uint32_t *order = ledger->by == REPORT_BY_REGION ? report_order_buckets(ledger, &count) : NULL;
+    int result = order || ledger->by != REPORT_BY_REGION ? 0 : -1;
+
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = region_rows_add_bucket(ledger, &ledger->buckets[order[i]], &progress);
+    }
+    for (size_t i = 0; progress.rows && i < ledger->row_keys.count; i++) {
+        struct report_row *row = &ledger->regions.rows[i];
+        uint32_t missing = 0;
+
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+            missing |= apapi_domain_adds_up(d) && progress.rows[i].unknown >> d & 1 ? 1U << d : 0;
+        }
+        domain_list_text(missing, ",", row->missing_domains);
+        row->power_w = row->time_s > 0 ? row->energy_j / row->time_s : NAN;
+        row->complete = row->incomplete == 0;
+    }
+    free(order);
+    free(progress.rows);
+    return result;
 }

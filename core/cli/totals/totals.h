@@ -194,13 +194,6 @@ int report_regions_add(struct report_ledger *ledger, const struct apapi_record *
 /** Sum up the rows by region, after report_ledger_chain(). @return 0; -1 with errno ENOMEM. */
 int report_regions_chain(struct report_ledger *ledger);
 
-/** Free what the rows by region take. */
-void report_regions_free(struct report_ledger *ledger);
-
-/** Keep what is the same in all buckets of the row. */
-void report_row_identify(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                         struct report_row *row);
-
 /**
  * Sum up a row.
  * @param row  result, free it with report_row_free()
