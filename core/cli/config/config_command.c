@@ -26,80 +26,40 @@
 
 #define MAX_W 100000.0
 
-struct value_check {
-    int (*check)(const struct value_check *this, const char *key, const char *value,
-                 struct apapi_error *err);
-    const char *words;
+static const struct section_check {
+    const char *section, *key, *help;
+    enum {
+        WATTS_FORM,
+        TEXT_FORM,
+        WORD_FORM,
+        SECONDS_FORM,
+        LIBRARY_FORM,
+        SECRET_FORM,
+        RATE_FORM,
+        BUDGET_FORM,
+        ACTION_FORM
+    } form;
+    const char *words; /* separated by ", " */
     unsigned min, max;
+} checks[] = {
+#define WATTS WATTS_FORM, NULL, 0, 0
+#define TEXT(size) TEXT_FORM, NULL, 0, (size)
+#define WORD(list) WORD_FORM, (list), 0, 0
+#define SECONDS(from, to) SECONDS_FORM, NULL, (from), (to)
+#define LIBRARY LIBRARY_FORM, NULL, 0, 0
+#define SECRET SECRET_FORM, NULL, 0, 0
+#define RATE RATE_FORM, NULL, 0, 0
+#define BUDGET BUDGET_FORM, NULL, 0, 0
+#define BUDGET_ACTION ACTION_FORM, NULL, 0, 0
+#define CONFIG_SECTION_KEY(section, key, check, help) {#section, #key, help, check},
+#include "config/sections.def"
+#undef CONFIG_SECTION_KEY
 };
 
-static int check_watts(const struct value_check *this, const char *key, const char *value,
-                       struct apapi_error *err)
-{
-    struct real_number number = {-1, ""};
-    bool decimal = *value && value[strspn(value, "0123456789.eE+-")] == '\0';
-
-    (void)this;
-    (void)key;
-    return decimal && real_number_parse(value, &number) == 0 && !*number.rest &&
-                   number.value >= 0 && number.value <= MAX_W
-               ? 0
-               : apapi_fail(err, EINVAL, "expected watts, from 0 to %.0f", MAX_W);
-}
-
-static int config_check_text(const struct value_check *this, const char *key, const char *value,
-                             struct apapi_error *err)
-{
-    (void)key;
-    return strlen(value) <= this->max
-               ? 0
-               : apapi_fail(err, EINVAL, "longer than %u characters", this->max);
-}
-
-/* The words of `this` are separated by ", ". */
-static int check_word(const struct value_check *this, const char *key, const char *value,
-                      struct apapi_error *err)
-{
-    (void)key;
-    return *value && config_names_have(this->words, value)
-               ? 0
-               : apapi_fail(err, EINVAL, "expected one of %s", this->words);
-}
-
-static int check_seconds(const struct value_check *this, const char *key, const char *value,
-                         struct apapi_error *err)
-{
-    uint64_t ns;
-
-    (void)key;
-    if (apapi_duration_parse(value, &ns, err)) {
-        return -1;
-    }
-    return ns >= this->min * NS_PER_S && ns <= this->max * NS_PER_S
-               ? 0
-               : apapi_fail(err, ERANGE, "expected a time from %us to %us", this->min, this->max);
-}
-
-/* A name without a folder is searched like a system library. */
-static int check_library(const struct value_check *this, const char *key, const char *value,
-                         struct apapi_error *err)
+static int check_secret(const char *value, struct apapi_error *err)
 {
     struct stat file;
 
-    (void)this;
-    (void)key;
-    return !strchr(value, '/') || stat(value, &file) == 0
-               ? 0
-               : apapi_fail(err, errno, "%s on this machine", strerror(errno));
-}
-
-static int check_secret(const struct value_check *this, const char *key, const char *value,
-                        struct apapi_error *err)
-{
-    struct stat file;
-
-    (void)this;
-    (void)key;
     if (stat(value, &file)) {
         return errno == EACCES ? 0 : apapi_fail(err, errno, "%s on this machine", strerror(errno));
     }
@@ -111,46 +71,50 @@ static int check_secret(const struct value_check *this, const char *key, const c
                : 0;
 }
 
-static int check_rate(const struct value_check *this, const char *key, const char *value,
-                      struct apapi_error *err)
+static int check_value(const struct section_check *check, const char *value,
+                       struct apapi_error *err)
 {
-    (void)this;
-    return rates_check(key, value, err);
-}
+    struct real_number number = {-1, ""};
+    struct stat file;
+    uint64_t ns;
 
-static int check_budget(const struct value_check *this, const char *key, const char *value,
-                        struct apapi_error *err)
-{
-    (void)this;
-    (void)key;
-    return limit_site_check(value, false, err);
+    switch (check->form) {
+    case WATTS_FORM:
+        return *value && value[strspn(value, "0123456789.eE+-")] == '\0' &&
+                       real_number_parse(value, &number) == 0 && !*number.rest &&
+                       number.value >= 0 && number.value <= MAX_W
+                   ? 0
+                   : apapi_fail(err, EINVAL, "expected watts, from 0 to %.0f", MAX_W);
+    case TEXT_FORM:
+        return strlen(value) <= check->max
+                   ? 0
+                   : apapi_fail(err, EINVAL, "longer than %u characters", check->max);
+    case WORD_FORM:
+        return *value && config_names_have(check->words, value)
+                   ? 0
+                   : apapi_fail(err, EINVAL, "expected one of %s", check->words);
+    case SECONDS_FORM:
+        if (apapi_duration_parse(value, &ns, err)) {
+            return -1;
+        }
+        return ns >= check->min * NS_PER_S && ns <= check->max * NS_PER_S
+                   ? 0
+                   : apapi_fail(err, ERANGE, "expected a time from %us to %us", check->min,
+                                check->max);
+    case LIBRARY_FORM: /* a name without a folder is searched like a system library */
+        return !strchr(value, '/') || stat(value, &file) == 0
+                   ? 0
+                   : apapi_fail(err, errno, "%s on this machine", strerror(errno));
+    case SECRET_FORM:
+        return check_secret(value, err);
+    case RATE_FORM:
+        return rates_check(check->key, value, err);
+    case BUDGET_FORM:
+    case ACTION_FORM:
+        break;
+    }
+    return limit_site_check(value, check->form == ACTION_FORM, err);
 }
-
-static int check_budget_action(const struct value_check *this, const char *key, const char *value,
-                               struct apapi_error *err)
-{
-    (void)this;
-    (void)key;
-    return limit_site_check(value, true, err);
-}
-
-static const struct section_check {
-    const char *section, *key, *help;
-    struct value_check value;
-} checks[] = {
-#define WATTS .check = check_watts
-#define TEXT(size) .check = config_check_text, .max = (size)
-#define WORD(list) .check = check_word, .words = (list)
-#define SECONDS(from, to) .check = check_seconds, .min = (from), .max = (to)
-#define LIBRARY .check = check_library
-#define SECRET .check = check_secret
-#define RATE .check = check_rate
-#define BUDGET .check = check_budget
-#define BUDGET_ACTION .check = check_budget_action
-#define CONFIG_SECTION_KEY(section, key, check, help) {#section, #key, help, {check}},
-#include "config/sections.def"
-#undef CONFIG_SECTION_KEY
-};
 
 static void check_setting(const struct config *config, const struct config_setting *setting,
                           const struct config_sink *sink)
@@ -160,7 +124,7 @@ static void check_setting(const struct config *config, const struct config_setti
     for (size_t i = 0; i < COUNT_OF(checks); i++) {
         if (strcmp(checks[i].section, setting->section) == 0 &&
             strcmp(checks[i].key, setting->key) == 0 &&
-            checks[i].value.check(&checks[i].value, setting->key, setting->value, &err)) {
+            check_value(&checks[i], setting->value, &err)) {
             config_complain(sink, "%.200s:%zu: [%s]: '%s = %.60s': %.200s; %s takes: %s",
                             config->path, setting->line, setting->section, setting->key,
                             setting->value, err.text, setting->key, checks[i].help);
@@ -189,43 +153,34 @@ static void check_pairs(const struct config *config, const struct config_sink *s
     }
 }
 
-/* The position of a value of the plugin's own keys; "": it is the default. */
-static const char *origin_of(const struct config *config, const char *wanted, char *origin,
-                             size_t size)
+/* With the position of a value of the plugin's own keys; none if it is the default. */
+static void complain_of(const struct config *config, const char *wanted, const char *text,
+                        const struct config_sink *sink)
 {
+    char origin[256] = "";
     const char *key, *help;
 
-    *origin = '\0';
     for (size_t i = 0; (key = config_key(i, &help)); i++) {
         if (strcmp(key, wanted) == 0 && config->origins[i].line) {
-            snprintf(origin, size, "%.200s:%zu: ", config->path, config->origins[i].line);
+            snprintf(origin, sizeof origin, "%.200s:%zu: ", config->path, config->origins[i].line);
         }
     }
-    return origin;
-}
-
-static void check_component(const struct config *config, const char *key, const char *list,
-                            const struct config_sink *sink)
-{
-    char origin[256];
-    struct apapi_error err;
-
-    if (apapi_components_check(list, &err)) {
-        config_complain(sink, "%s%s: %.200s", origin_of(config, key, origin, sizeof origin), key,
-                        err.text);
-    }
+    config_complain(sink, "%s%s: %s", origin, wanted, text);
 }
 
 static void check_components(const struct config *config, const struct config_sink *sink)
 {
     struct apapi_intervals intervals;
+    struct apapi_error err;
 
-    if (*config->components) {
-        check_component(config, "default", config->components, sink);
+    if (*config->components && apapi_components_check(config->components, &err)) {
+        complain_of(config, "default", err.text, sink);
     }
     if (apapi_intervals_parse(config->interval, &intervals, NULL) == 0) {
         for (size_t i = 0; i < intervals.count; i++) {
-            check_component(config, "interval", intervals.named[i].component, sink);
+            if (apapi_components_check(intervals.named[i].component, &err)) {
+                complain_of(config, "interval", err.text, sink);
+            }
         }
     }
 }
@@ -233,12 +188,12 @@ static void check_components(const struct config *config, const struct config_si
 static void check_folder(const struct config *config, const char *key, const char *path,
                          const struct config_sink *sink)
 {
-    char origin[256];
+    char text[sizeof((struct apapi_error *)0)->text + 64];
     struct apapi_error err;
 
     if (config_folder_check(path, &err)) {
-        config_complain(sink, "%s%s: no records can be written on this machine: %.200s",
-                        origin_of(config, key, origin, sizeof origin), key, err.text);
+        snprintf(text, sizeof text, "no records can be written on this machine: %s", err.text);
+        complain_of(config, key, text, sink);
     }
 }
 

@@ -116,12 +116,6 @@ static int read_accounting(struct reading *reading, struct apapi_error *err)
     return close_scan(reading, result);
 }
 
-/* The owner of a record locks its file as long as it lives. */
-static bool is_owned(int file)
-{
-    return flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-}
-
 static int read_spooled(struct reading *reading, int folder, const char *name,
                         struct apapi_error *err)
 {
@@ -132,7 +126,8 @@ static int read_spooled(struct reading *reading, int folder, const char *name,
         reading->counts.skipped += errno != ENOENT; /* ENOENT: its step has just ended */
         return 0;
     }
-    reading->running = is_owned(file);
+    /* The owner of a record locks its file as long as it lives. */
+    reading->running = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
     reading->counts.waiting += !reading->running;
     result = apapi_scan_stream(reading->scan, file, name, err);
     folder_close(file);
@@ -141,14 +136,6 @@ static int read_spooled(struct reading *reading, int folder, const char *name,
         return 0;
     }
     return result;
-}
-
-static bool is_spooled(const char *name)
-{
-    size_t length = strlen(name);
-
-    return length > strlen(SPOOL_SUFFIX) &&
-           strcmp(name + length - strlen(SPOOL_SUFFIX), SPOOL_SUFFIX) == 0;
 }
 
 typedef int (*visit_f)(struct reading *reading, int folder, const char *name,
@@ -175,7 +162,11 @@ static int visit_all(struct reading *reading, int fd, visit_f visit, struct apap
 static int visit_file(struct reading *reading, int folder, const char *name,
                       struct apapi_error *err)
 {
-    return is_spooled(name) ? read_spooled(reading, folder, name, err) : 0;
+    const char *end = strrchr(name, '.');
+
+    return end && end > name && strcmp(end, SPOOL_SUFFIX) == 0
+               ? read_spooled(reading, folder, name, err)
+               : 0;
 }
 
 static int visit_node(struct reading *reading, int folder, const char *name,
@@ -265,19 +256,6 @@ static int read_pages(struct reading *reading, struct apapi_error *err)
     return result;
 }
 
-static int export_read(const struct export_input *input, struct prometheus *prometheus,
-                       struct prometheus_counts *counts, struct apapi_error *err)
-{
-    struct reading reading = {.input = input, .prometheus = prometheus};
-    int result =
-        read_accounting(&reading, err) || read_spool(&reading, err) || read_pages(&reading, err)
-            ? -1
-            : 0;
-
-    *counts = reading.counts;
-    return result;
-}
-
 /* --- the command ---------------------------------------------------------------------------- */
 
 #define COMMAND "export"
@@ -332,30 +310,16 @@ static const struct option_table table = {
     .column = 23,
     .rows = rows};
 
-static int write_text(struct prometheus *prometheus, const struct prometheus_counts *counts,
-                      char **text, size_t *size)
-{
-    FILE *out = open_memstream(text, size);
-
-    return text_of_stream(out, text, out ? prometheus_write(prometheus, counts, out) : -1) ? 0 : -1;
-}
-
-static bool is_collected(const char *file)
-{
-    const char *end = strrchr(file, '.');
-
-    return end && strcmp(end, ".prom") == 0;
-}
-
 static int export_command_deliver(const char *file, const char *text, size_t size)
 {
+    const char *end = strrchr(file, '.');
     struct apapi_error err;
 
     if (strcmp(file, "-") == 0) {
         fwrite(text, 1, size, stdout);
         return command_finish(COMMAND, EXIT_SUCCESS);
     }
-    if (!is_collected(file)) {
+    if (!end || strcmp(end, ".prom") != 0) {
         fprintf(stderr,
                 "apapi " COMMAND ": %s: node exporter reads files only whose name ends in .prom\n",
                 file);
@@ -366,19 +330,23 @@ static int export_command_deliver(const char *file, const char *text, size_t siz
 
 static int export(const struct options *options, struct prometheus *prometheus)
 {
+    struct reading reading = {.input = &options->input, .prometheus = prometheus};
     struct apapi_error err = {""};
-    struct prometheus_counts counts;
-    size_t size;
     char *text = NULL;
+    size_t size;
+    FILE *out;
     int status;
 
-    if (export_read(&options->input, prometheus, &counts, &err)) {
+    if (read_accounting(&reading, &err) || read_spool(&reading, &err) ||
+        read_pages(&reading, &err)) {
         return errno == EINVAL ? command_refuse(COMMAND, err.text)
                                : command_fail(COMMAND, err.text);
     }
-    status = write_text(prometheus, &counts, &text, &size)
-                 ? command_fail(COMMAND, "no memory")
-                 : export_command_deliver(options->file, text, size);
+    out = open_memstream(&text, &size);
+    status =
+        text_of_stream(out, &text, out ? prometheus_write(prometheus, &reading.counts, out) : -1)
+            ? export_command_deliver(options->file, text, size)
+            : command_fail(COMMAND, "no memory");
     free(text);
     return status;
 }
@@ -392,17 +360,6 @@ static const char *short_host_name(char *name, size_t size)
     name[size - 1] = '\0';
     name[strcspn(name, ".")] = '\0';
     return name;
-}
-
-static int export_command_complete(struct options *options)
-{
-    struct apapi_error err;
-
-    if (when_parse(options->since ? options->since : SINCE, clock_unix_ns(),
-                   &options->input.from_ns, &err)) {
-        return command_refuse(COMMAND, err.text);
-    }
-    return 0;
 }
 
 static int export_command_configure(struct options *options, const struct config *config)
@@ -430,11 +387,13 @@ static int export_command_configure(struct options *options, const struct config
 static int export_command_run(struct options *options)
 {
     struct prometheus *prometheus;
+    struct apapi_error err;
     struct config config;
-    int status = export_command_complete(options);
+    int status;
 
-    if (status) {
-        return status;
+    if (when_parse(options->since ? options->since : SINCE, clock_unix_ns(),
+                   &options->input.from_ns, &err)) {
+        return command_refuse(COMMAND, err.text);
     }
     if (!options->input.nodes) {
         options->input.nodes = short_host_name(options->host, sizeof options->host);

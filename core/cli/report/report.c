@@ -130,27 +130,21 @@ static void report_slurm_row(const struct sacct_job *job, struct report_row *row
     row->complete = job->incomplete == 0;
 }
 
-static const char *report_slurm_group_of(const struct sacct_job *job, enum report_group group)
-{
-    const char *const texts[REPORT_GROUPS] = {[REPORT_GROUP_USER] = job->user,
-                                              [REPORT_GROUP_ACCOUNT] = job->account,
-                                              [REPORT_GROUP_PARTITION] = job->partition,
-                                              [REPORT_GROUP_QOS] = job->qos,
-                                              [REPORT_GROUP_CLUSTER] = job->cluster,
-                                              [REPORT_GROUP_DAY] = "",
-                                              [REPORT_GROUP_REGION] = ""};
-
-    return texts[group];
-}
-
 static int report_slurm_compare(const struct report_ledger *ledger, const struct sacct_job *one,
                                 const struct sacct_job *other)
 {
+    const char *const texts[REPORT_GROUPS][2] = {
+        [REPORT_GROUP_USER] = {one->user, other->user},
+        [REPORT_GROUP_ACCOUNT] = {one->account, other->account},
+        [REPORT_GROUP_PARTITION] = {one->partition, other->partition},
+        [REPORT_GROUP_QOS] = {one->qos, other->qos},
+        [REPORT_GROUP_CLUSTER] = {one->cluster, other->cluster},
+        [REPORT_GROUP_DAY] = {"", ""},
+        [REPORT_GROUP_REGION] = {"", ""}};
     int order = 0;
 
     for (size_t i = 0; i < ledger->group_count && order == 0; i++) {
-        order = strcmp(report_slurm_group_of(one, ledger->groups[i]),
-                       report_slurm_group_of(other, ledger->groups[i]));
+        order = strcmp(texts[ledger->groups[i]][0], texts[ledger->groups[i]][1]);
     }
     return order;
 }
@@ -195,17 +189,6 @@ static void report_slurm_add(struct report_slurm_sum *sum, const struct sacct_jo
     row->complete = row->incomplete == 0;
 }
 
-static struct report_slurm_sum *report_slurm_find(const struct report_slurm *slurm,
-                                                  const struct sacct_job *job)
-{
-    for (size_t i = 0; i < slurm->row_count && slurm->ledger->group_count > 0; i++) {
-        if (report_slurm_compare(slurm->ledger, slurm->rows[i].first, job) == 0) {
-            return &slurm->rows[i];
-        }
-    }
-    return NULL;
-}
-
 static int report_slurm_sum(struct report_slurm *slurm)
 {
     slurm->rows = calloc(slurm->count + 1, sizeof *slurm->rows);
@@ -214,8 +197,13 @@ static int report_slurm_sum(struct report_slurm *slurm)
     }
     for (size_t i = 0; i < slurm->count; i++) {
         const struct sacct_job *job = &slurm->jobs[i];
-        struct report_slurm_sum *sum = report_slurm_find(slurm, job);
+        struct report_slurm_sum *sum = NULL;
 
+        for (size_t k = 0; k < slurm->row_count && !sum && slurm->ledger->group_count > 0; k++) {
+            if (report_slurm_compare(slurm->ledger, slurm->rows[k].first, job) == 0) {
+                sum = &slurm->rows[k];
+            }
+        }
         if (sum) {
             report_slurm_add(sum, job);
         } else {
@@ -269,16 +257,6 @@ static int report_slurm_rows(struct report_slurm *slurm, const struct report_fie
               sort ? compare_numbers : compare_groups);
     }
     return 0;
-}
-
-static void report_slurm_free(struct report_slurm *slurm)
-{
-    int saved = errno;
-
-    free(slurm->rows);
-    free(slurm->jobs);
-    slurm->jobs = NULL;
-    errno = saved;
 }
 
 /* --- the command ---------------------------------------------------------------------------- */
@@ -511,25 +489,17 @@ static void put_shared(const struct report *report)
     }
 }
 
-static struct report_view make_view(struct report *report)
+static int report_command_print_rows(struct report *report, const uint32_t *order, size_t count)
 {
     struct report_view view = {.rates = &report->rates,
                                .remark = report->printer.form == REPORT_TABLE ? note_remark : NULL,
                                .context = &report->remarks};
-
-    for (size_t i = 0; i < report->printer.format.count; i++) {
-        view.nodelists =
-            view.nodelists || report->printer.format.columns[i].field->kind == REPORT_LIST;
-    }
-    return view;
-}
-
-static int report_command_print_rows(struct report *report, const uint32_t *order, size_t count)
-{
-    const struct report_view view = make_view(report);
     struct report_row row;
     int result = 0;
 
+    for (size_t i = 0; i < report->printer.format.count; i++) {
+        view.nodelists |= report->printer.format.columns[i].field->kind == REPORT_LIST;
+    }
     report->printer.fit.width = terminal_width();
     report_print_begin(&report->printer);
     for (size_t i = 0; i < count && result == 0 && !ferror(stdout); i++) {
@@ -634,7 +604,8 @@ static int report_from_slurm(struct report *report)
     } else if (report->input.verbose && *err.text) {
         command_fail(COMMAND, err.text);
     }
-    report_slurm_free(&slurm);
+    free(slurm.rows);
+    free(slurm.jobs);
     return status;
 }
 
