@@ -7,17 +7,35 @@
 
 static const struct apapi_summary power_w = {90, 100, 110, 109};
 
-static inline json_t *encoded(const struct apapi_merge *merge, const char *step)
+static struct apapi_merge *merge; /* of the test */
+static json_t *root;              /* the latest merged record */
+
+static inline void make_merge(void)
+{
+    merge = apapi_merge_create();
+    assert_non_null(merge);
+}
+
+static inline void free_merge(void)
+{
+    apapi_merge_destroy(merge);
+    json_decref(root);
+    root = NULL;
+}
+
+/* A test with an empty merge. */
+#define MERGED(name) TEST_WITH(name, make_merge, free_merge)
+
+static inline void encode(const char *step)
 {
     char *line = NULL;
-    json_t *root;
 
     assert_int_equal(apapi_merge_encode(merge, step, &line, NULL), 0);
     assert_null(strchr(line, '\n'));
+    json_decref(root);
     root = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
     free(line);
-    return root;
 }
 
 /* "domains.package.energy_j", "missing.0.node"; NULL: not there. */
@@ -33,7 +51,7 @@ static inline json_t *at(json_t *value, const char *path)
     return value;
 }
 
-static inline void assert_number(json_t *root, const char *path, double expected)
+static inline void assert_number(const char *path, double expected)
 {
     if (!json_is_number(at(root, path))) {
         fail_msg("%s is not there", path);
@@ -41,7 +59,7 @@ static inline void assert_number(json_t *root, const char *path, double expected
     assert_value(json_number_value(at(root, path)), expected);
 }
 
-static inline void assert_text(json_t *root, const char *path, const char *expected)
+static inline void assert_text(const char *path, const char *expected)
 {
     if (!json_is_string(at(root, path))) {
         fail_msg("%s is not there", path);
@@ -49,7 +67,7 @@ static inline void assert_text(json_t *root, const char *path, const char *expec
     assert_string_equal(json_string_value(at(root, path)), expected);
 }
 
-static inline void assert_absent(json_t *root, const char *const *paths, size_t count)
+static inline void assert_absent(const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (at(root, paths[i])) {
@@ -83,7 +101,7 @@ static inline struct apapi_record step_record(const char *node, uint32_t index)
     return record;
 }
 
-static inline void add(struct apapi_merge *merge, const struct apapi_record *record)
+static inline void add(const struct apapi_record *record)
 {
     assert_int_equal(apapi_merge_add(merge, record), 0);
 }

@@ -71,27 +71,38 @@ static inline void set_unmeasured(struct node *node, size_t index, const char *n
     node->record.measurement.covered = index == 0 ? NAN : 0.9991;
 }
 
-static inline struct apapi_merge *start(void)
-{
-    struct apapi_merge *merge = apapi_merge_create();
+static struct apapi_merge *merge; /* of the test */
+static char *text;                /* the latest table */
 
+static inline void start(void)
+{
+    merge = apapi_merge_create();
     assert_non_null(merge);
-    return merge;
 }
 
-static inline void add(struct apapi_merge *merge, const struct node *node)
+static inline void drop(void)
+{
+    apapi_merge_destroy(merge);
+    free(text);
+    text = NULL;
+}
+
+/* A test with an empty merge. */
+#define TABLE(name) TEST_WITH(name, start, drop)
+
+static inline void add(const struct node *node)
 {
     assert_int_equal(apapi_merge_add(merge, &node->record), 0);
 }
 
-static inline void assert_narrow(const char *text)
+static inline void assert_narrow(const char *table)
 {
     char line[1024];
 
-    for (const char *end; *text; text = end + 1) {
-        end = strchr(text, '\n');
+    for (const char *end; *table; table = end + 1) {
+        end = strchr(table, '\n');
         assert_non_null(end);
-        snprintf(line, sizeof(line), "%.*s", (int)(end - text), text);
+        snprintf(line, sizeof(line), "%.*s", (int)(end - table), table);
         if (text_columns(line) > TEXT_COLUMNS) {
             fail_msg("too wide: %s", line);
         }
@@ -101,36 +112,35 @@ static inline void assert_narrow(const char *text)
     }
 }
 
-/* Format and give up the merge. */
-static inline char *finish(struct apapi_merge *merge, const struct apapi_table_head *head)
+/* Format the merge into `text`; the next one is empty. */
+static inline void finish(const struct apapi_table_head *head)
 {
-    char *text = NULL;
-
+    free(text);
+    text = NULL;
     assert_int_equal(apapi_table_format(merge, head, &text, NULL), 0);
     assert_non_null(text);
     assert_narrow(text);
     apapi_merge_destroy(merge);
-    return text;
+    start();
 }
 
-static inline void assert_table(struct apapi_merge *merge, const struct apapi_table_head *head,
-                                const char *expected)
+static inline void assert_table(const struct apapi_table_head *head, const char *expected)
 {
-    char *text = finish(merge, head);
-
+    finish(head);
     assert_string_equal(text, expected);
-    free(text);
 }
 
-static inline void assert_says(struct apapi_merge *merge, const struct apapi_table_head *head,
-                               const char *part)
+static inline void assert_text(const char *part)
 {
-    char *text = finish(merge, head);
-
     if (!strstr(text, part)) {
         fail_msg("\"%s\" is not in\n%s", part, text);
     }
-    free(text);
+}
+
+static inline void assert_says(const struct apapi_table_head *head, const char *part)
+{
+    finish(head);
+    assert_text(part);
 }
 
 #endif

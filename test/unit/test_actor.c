@@ -19,7 +19,10 @@ static void launch(const struct job_launch *launch, const void *context)
     shell_become(launch->text, launch->variables);
 }
 
-static void start(struct actor *actor, const char *text)
+static struct actor actor; /* of the test */
+static char last[128];     /* its last answer */
+
+static void start(const char *text)
 {
     const struct actor_config config = {.limits = &limits,
                                         .node = "n1",
@@ -33,17 +36,17 @@ static void start(struct actor *actor, const char *text)
 
     limits.count = 0;
     assert_int_equal(limit_list_parse(&limits, text, &err), 0);
-    assert_int_equal(actor_start(actor, &config, &err), 0);
+    assert_int_equal(actor_start(&actor, &config, &err), 0);
 }
 
-static void add_task(const struct actor *actor, pid_t pid)
+static void add_task(pid_t pid)
 {
     const struct order order = {.kind = ORDER_TASK, .pid = pid};
 
-    assert_int_equal(actor_order(actor, &order), 0);
+    assert_int_equal(actor_order(&actor, &order), 0);
 }
 
-static void cross(const struct actor *actor, uint64_t number)
+static void cross(uint64_t number)
 {
     const struct order order = {.kind = ORDER_CROSSED,
                                 .number = number,
@@ -53,17 +56,17 @@ static void cross(const struct actor *actor, uint64_t number)
                                              .unit = "J",
                                              .count = 3}};
 
-    assert_int_equal(actor_order(actor, &order), 0);
+    assert_int_equal(actor_order(&actor, &order), 0);
 }
 
 /* The next answer. */
-static void assert_answer(const struct actor *actor, uint64_t number, const char *text)
+static void assert_answer(uint64_t number, const char *text)
 {
     struct order_answer answer;
-    struct pollfd heard = {.fd = actor->fd, .events = POLLIN};
+    struct pollfd heard = {.fd = actor.fd, .events = POLLIN};
 
     assert_int_equal(poll(&heard, 1, 60000), 1);
-    assert_true(actor_hear(actor, &answer));
+    assert_true(actor_hear(&actor, &answer));
     assert_int_equal(answer.number, number);
     assert_string_equal(answer.text, text);
 }
@@ -73,11 +76,11 @@ static void hear_last(const struct order_answer *answer, void *context)
     snprintf(context, sizeof answer->text, "%s", answer->text);
 }
 
-static void end(struct actor *actor, char text[128])
+static void end(void)
 {
-    text[0] = '\0';
-    actor_end(actor, hear_last, text);
-    assert_int_equal(actor->fd, -1);
+    last[0] = '\0';
+    actor_end(&actor, hear_last, last);
+    assert_int_equal(actor.fd, -1);
 }
 
 /* A child that says when it is ready, and tells its signals by its exit status. */
@@ -159,98 +162,84 @@ static int status_of(pid_t pid)
 
 TEST(a_task_gets_one_signal)
 {
-    struct actor actor;
-    char last[128];
     pid_t pid;
 
-    start(&actor, "total >= 5J : signal=USR1");
-    cross(&actor, 0);
-    assert_answer(&actor, 0, "SIGUSR1: there was no process");
+    start("total >= 5J : signal=USR1");
+    cross(0);
+    assert_answer(0, "SIGUSR1: there was no process");
     pid = start_child(wait_for_usr1);
-    add_task(&actor, pid);
-    cross(&actor, 1);
-    assert_answer(&actor, 1, "SIGUSR1: to 1 process");
+    add_task(pid);
+    cross(1);
+    assert_answer(1, "SIGUSR1: to 1 process");
     assert_int_equal(WEXITSTATUS(status_of(pid)), 7);
-    cross(&actor, 2);
-    assert_answer(&actor, 2, "SIGUSR1: there was no process");
-    end(&actor, last);
+    cross(2);
+    assert_answer(2, "SIGUSR1: there was no process");
+    end();
     assert_string_equal(last, "");
 }
 
 /* The number may be any process of the machine: only a child of the measuring program is a task. */
 TEST(only_tasks_get_signals)
 {
-    struct actor actor;
-    char last[128];
-
-    start(&actor, "total >= 5J : signal=KILL");
-    add_task(&actor, getpid());
-    add_task(&actor, getppid());
-    add_task(&actor, 1);
-    add_task(&actor, 0);
-    add_task(&actor, -1);
-    cross(&actor, 4);
-    assert_answer(&actor, 4, "SIGKILL: there was no process");
-    end(&actor, last);
+    start("total >= 5J : signal=KILL");
+    add_task(getpid());
+    add_task(getppid());
+    add_task(1);
+    add_task(0);
+    add_task(-1);
+    cross(4);
+    assert_answer(4, "SIGKILL: there was no process");
+    end();
 }
 
 TEST(descendants_get_signals_of_the_whole_step)
 {
-    struct actor actor;
-    char last[128];
     pid_t pid;
 
-    start(&actor, "total >= 5J : signal=USR1@step");
+    start("total >= 5J : signal=USR1@step");
     pid = start_child(have_a_child);
-    add_task(&actor, pid);
-    cross(&actor, 1);
-    assert_answer(&actor, 1, "SIGUSR1: to 2 processes");
+    add_task(pid);
+    cross(1);
+    assert_answer(1, "SIGUSR1: to 2 processes");
     assert_int_equal(WEXITSTATUS(status_of(pid)), SIGUSR1);
-    end(&actor, last);
+    end();
 }
 
 TEST(what_ignores_sigterm_is_killed)
 {
-    struct actor actor;
-    char last[128];
     pid_t pid;
 
-    start(&actor, "total >= 5J : term");
+    start("total >= 5J : term");
     pid = start_child(ignore_term);
-    add_task(&actor, pid);
-    cross(&actor, 1);
-    assert_answer(&actor, 1, "SIGTERM: to 1 process");
-    assert_answer(&actor, 1, "SIGKILL: to 1 process");
+    add_task(pid);
+    cross(1);
+    assert_answer(1, "SIGTERM: to 1 process");
+    assert_answer(1, "SIGKILL: to 1 process");
     assert_int_equal(WTERMSIG(status_of(pid)), SIGKILL);
-    end(&actor, last);
+    end();
 }
 
 TEST(commands_know_what_has_happened)
 {
-    struct actor actor;
-    char last[128];
-
-    start(&actor, "total >= 5J : exec="
-                  "test \"$APAPI_OVERFLOW_EVENT $APAPI_OVERFLOW_THRESHOLD $APAPI_OVERFLOW_VALUE "
-                  "$APAPI_OVERFLOW_UNIT $APAPI_OVERFLOW_COUNT $APAPI_OVERFLOW_TIME "
-                  "$APAPI_OVERFLOW_NODE\" = 'total total >= 5J 2.5 J 3 1.500000000 n1' && exit 5");
-    cross(&actor, 8);
-    assert_answer(&actor, 8, "exec: exit status 5");
-    end(&actor, last);
+    start("total >= 5J : exec="
+          "test \"$APAPI_OVERFLOW_EVENT $APAPI_OVERFLOW_THRESHOLD $APAPI_OVERFLOW_VALUE "
+          "$APAPI_OVERFLOW_UNIT $APAPI_OVERFLOW_COUNT $APAPI_OVERFLOW_TIME "
+          "$APAPI_OVERFLOW_NODE\" = 'total total >= 5J 2.5 J 3 1.500000000 n1' && exit 5");
+    cross(8);
+    assert_answer(8, "exec: exit status 5");
+    end();
     assert_string_equal(last, "");
 }
 
 TEST(commands_inherit_no_descriptors)
 {
-    struct actor actor;
-    char last[128];
     int open_one = dup(STDERR_FILENO);
 
-    start(&actor, "total >= 5J : exec=for fd in 3 4 5 6 7 8 9; do "
-                  "test ! -e /proc/self/fd/$fd || exit 1; done");
-    cross(&actor, 8);
-    assert_answer(&actor, 8, "exec: exit status 0");
-    end(&actor, last);
+    start("total >= 5J : exec=for fd in 3 4 5 6 7 8 9; do "
+          "test ! -e /proc/self/fd/$fd || exit 1; done");
+    cross(8);
+    assert_answer(8, "exec: exit status 0");
+    end();
     close(open_one);
 }
 
@@ -258,19 +247,17 @@ TEST(commands_inherit_no_descriptors)
  */
 TEST(a_hanging_command_holds_nothing_up)
 {
-    struct actor actor;
-    char last[128];
     pid_t pid = start_child(wait_for_usr1);
 
-    start(&actor, "total >= 5J : signal=USR1, exec=trap '' TERM INT HUP; sleep 1000 & wait");
-    add_task(&actor, pid);
-    cross(&actor, 1);
-    assert_answer(&actor, 1, "SIGUSR1: to 1 process");
+    start("total >= 5J : signal=USR1, exec=trap '' TERM INT HUP; sleep 1000 & wait");
+    add_task(pid);
+    cross(1);
+    assert_answer(1, "SIGUSR1: to 1 process");
     assert_int_equal(WEXITSTATUS(status_of(pid)), 7);
-    cross(&actor, 2);
-    assert_answer(&actor, 2, "SIGUSR1: there was no process");
-    assert_answer(&actor, 2, "exec: not again, as it still runs");
-    end(&actor, last);
+    cross(2);
+    assert_answer(2, "SIGUSR1: there was no process");
+    assert_answer(2, "exec: not again, as it still runs");
+    end();
     assert_string_equal(last, "exec: ended with the program");
 }
 

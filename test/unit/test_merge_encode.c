@@ -2,7 +2,7 @@
 /* The content of the merged record, and what it omits. */
 #include "unit/merge_encode_fixture.h"
 
-TEST(what_was_crossed_on_all_nodes)
+MERGED(what_was_crossed_on_all_nodes)
 {
     static struct apapi_crossing some[3] = {
         {"total >= 5J", (int64_t)(1003 * S), 5, "J", 1, "log", ""},
@@ -10,41 +10,35 @@ TEST(what_was_crossed_on_all_nodes)
         {"gpu > 9W", (int64_t)(1006 * S), 9.75, "W", 4, "stamp", ""}};
     static struct apapi_crossing earlier = {"gpu > 9W", (int64_t)(1002 * S), 9.25, "W", 2, "stamp",
                                             ""};
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record first = step_record("n1", 0), second = step_record("n2", 1);
-    json_t *root;
 
     first.crossing = some;
     first.crossings = first.crossing_count = 3;
     second.crossing = &earlier;
     second.crossings = second.crossing_count = 1;
-    add(merge, &first);
-    add(merge, &second);
-    root = encoded(merge, NULL);
+    add(&first);
+    add(&second);
+    encode(NULL);
     assert_int_equal(json_array_size(at(root, "crossings")), 2);
-    assert_text(root, "crossings.0.threshold", "total >= 5J");
-    assert_number(root, "crossings.0.nodes", 1);
-    assert_text(root, "crossings.1.threshold", "gpu > 9W");
-    assert_number(root, "crossings.1.nodes", 2);
-    assert_number(root, "crossings.1.count", 6);
-    assert_text(root, "crossings.1.first", "1970-01-01T00:16:42.000000000Z");
-    assert_text(root, "crossings.1.first_node", "n2");
-    assert_text(root, "crossings.1.last", "1970-01-01T00:16:46.000000000Z");
-    assert_number(root, "crossings.1.value", 9.25);
-    assert_text(root, "crossings.1.unit", "W");
-    assert_text(root, "crossings.1.action", "stamp");
-    json_decref(root);
-    apapi_merge_destroy(merge);
+    assert_text("crossings.0.threshold", "total >= 5J");
+    assert_number("crossings.0.nodes", 1);
+    assert_text("crossings.1.threshold", "gpu > 9W");
+    assert_number("crossings.1.nodes", 2);
+    assert_number("crossings.1.count", 6);
+    assert_text("crossings.1.first", "1970-01-01T00:16:42.000000000Z");
+    assert_text("crossings.1.first_node", "n2");
+    assert_text("crossings.1.last", "1970-01-01T00:16:46.000000000Z");
+    assert_number("crossings.1.value", 9.25);
+    assert_text("crossings.1.unit", "W");
+    assert_text("crossings.1.action", "stamp");
 }
 
-TEST(what_all_nodes_have_in_common)
+MERGED(what_all_nodes_have_in_common)
 {
     static const char *const absent[] = {"user",        "account", "node",   "node_index",
                                          "verified",    "het_job", "reason", "array_job",
                                          "exit_signal", "restarts"};
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-    json_t *root;
 
     snprintf(n2.id.user, sizeof n2.id.user, "bob"); /* as the nodes' name services may disagree */
     n2.id.verified = false;
@@ -54,188 +48,160 @@ TEST(what_all_nodes_have_in_common)
     n2.id.gpus = APAPI_UNKNOWN;
     n2.ending.code = 3;
     n2.ending.failed = 2;
-    add(merge, &n1);
-    add(merge, &n2);
-    root = encoded(merge, NULL);
-    assert_number(root, "merged", 1);
-    assert_text(root, "cluster", "mars");
-    assert_number(root, "job", 17);
-    assert_text(root, "step", "0");
-    assert_number(root, "uid", 1000);
-    assert_number(root, "tasks", 8);
-    assert_number(root, "cores", 24);
+    add(&n1);
+    add(&n2);
+    encode(NULL);
+    assert_number("merged", 1);
+    assert_text("cluster", "mars");
+    assert_number("job", 17);
+    assert_text("step", "0");
+    assert_number("uid", 1000);
+    assert_number("tasks", 8);
+    assert_number("cores", 24);
     assert_null(at(root, "gpus"));
-    assert_number(root, "exit_code", 3);
-    assert_number(root, "failed_tasks", 2);
-    assert_absent(root, absent, COUNT_OF(absent));
-    json_decref(root);
-    apapi_merge_destroy(merge);
+    assert_number("exit_code", 3);
+    assert_number("failed_tasks", 2);
+    assert_absent(absent, COUNT_OF(absent));
 }
 
-TEST(the_time_is_from_the_first_start_to_the_last_end)
+MERGED(the_time_is_from_the_first_start_to_the_last_end)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-    json_t *root;
 
     n1.measurement.elapsed_ns = 12 * S;
     n1.measurement.start_unix_ns += 123456789;
     n2.measurement.late_ns = S / 2;
-    add(merge, &n2);
-    add(merge, &n1);
-    root = encoded(merge, NULL);
-    assert_text(root, "start", "1970-01-01T00:16:40.123456789Z");
-    assert_text(root, "end", "1970-01-01T00:16:52.123456789Z");
-    assert_number(root, "elapsed_s", 12);
-    assert_number(root, "late_s", 0.5);
-    assert_text(root, "late_node", "n2");
-    json_decref(root);
-    apapi_merge_destroy(merge);
+    add(&n2);
+    add(&n1);
+    encode(NULL);
+    assert_text("start", "1970-01-01T00:16:40.123456789Z");
+    assert_text("end", "1970-01-01T00:16:52.123456789Z");
+    assert_number("elapsed_s", 12);
+    assert_number("late_s", 0.5);
+    assert_text("late_node", "n2");
 }
 
-TEST(what_is_missing_has_a_name_and_a_reason)
+MERGED(what_is_missing_has_a_name_and_a_reason)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-    json_t *root;
 
     n2.complete = false;
     snprintf(n2.reason, sizeof n2.reason, "killed");
     n1.complete = false;
-    add(merge, &n1);
-    add(merge, &n2);
-    root = encoded(merge, NULL);
+    add(&n1);
+    add(&n2);
+    encode(NULL);
     assert_true(json_is_false(at(root, "complete"))); /* also because the third one is missing */
-    json_decref(root);
     assert_int_equal(apapi_merge_absent(merge, "n10", "no \"answer\"\n"), 0);
     assert_int_equal(apapi_merge_absent(merge, "n9", NULL), 0);
-    root = encoded(merge, NULL);
-    assert_number(root, "nodes", 4);
-    assert_number(root, "recorded", 2);
+    encode(NULL);
+    assert_number("nodes", 4);
+    assert_number("recorded", 2);
     assert_int_equal(json_array_size(at(root, "missing")), 2);
-    assert_text(root, "missing.0.node", "n9");
+    assert_text("missing.0.node", "n9");
     assert_null(at(root, "missing.0.reason"));
-    assert_text(root, "missing.1.node", "n10");
-    assert_text(root, "missing.1.reason", "no \"answer\"\n");
+    assert_text("missing.1.node", "n10");
+    assert_text("missing.1.reason", "no \"answer\"\n");
     assert_int_equal(json_array_size(at(root, "incomplete")), 2);
-    assert_text(root, "incomplete.0.node", "n1");
+    assert_text("incomplete.0.node", "n1");
     assert_null(at(root, "incomplete.0.reason"));
-    assert_text(root, "incomplete.1.node", "n2");
-    assert_text(root, "incomplete.1.reason", "killed");
-    json_decref(root);
-    apapi_merge_destroy(merge);
+    assert_text("incomplete.1.node", "n2");
+    assert_text("incomplete.1.reason", "killed");
 }
 
-TEST(complete_if_all_are)
+MERGED(complete_if_all_are)
 {
     static const char *const names[] = {"n1", "n2", "n3"};
-    struct apapi_merge *merge = apapi_merge_create();
 
     for (uint32_t i = 0; i < COUNT_OF(names); i++) {
         struct apapi_record record = step_record(names[i], i);
-        json_t *root;
 
-        add(merge, &record);
-        root = encoded(merge, NULL);
+        add(&record);
+        encode(NULL);
         assert_int_equal(json_is_true(at(root, "complete")), i == 2);
         assert_int_equal(json_array_size(at(root, "missing")), 0); /* their names are not known */
-        json_decref(root);
     }
-    apapi_merge_destroy(merge);
 }
 
-TEST(sums_of_a_domain_that_one_node_lacks)
+MERGED(sums_of_a_domain_that_one_node_lacks)
 {
     static const char *const absent[] = {"domains.core",        "domains.package.p95_w",
                                          "domains.gpu.bin_s",   "total.min_w",
                                          "total.uncertainty_j", "timeline"};
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-    json_t *root;
 
     set_domain(&n1, APAPI_DOMAIN_GPU, 500, power_w);
     set_domain(&n1, APAPI_DOMAIN_NODE, 9000, power_w);
-    add(merge, &n1);
-    add(merge, &n2);
-    root = encoded(merge, NULL);
-    assert_number(root, "domains.package.energy_j", 3000);
-    assert_number(root, "domains.package.uncertainty_j", 4);
-    assert_number(root, "domains.package.mean_w", 181.818182); /* of 11 s */
-    assert_number(root, "domains.package.min_w", 180);
-    assert_number(root, "domains.package.max_w", 220);
-    assert_number(root, "domains.package.nodes", 2);
-    assert_number(root, "domains.gpu.energy_j", 500);
-    assert_number(root, "domains.gpu.p95_w", 109);
-    assert_number(root, "domains.gpu.nodes", 1);
-    assert_number(root, "domains.node.energy_j", 9000);
-    assert_number(root, "total.energy_j", 3500);
-    assert_number(root, "total.mean_w", 272.727273);
-    assert_number(root, "total.nodes", 1);
+    add(&n1);
+    add(&n2);
+    encode(NULL);
+    assert_number("domains.package.energy_j", 3000);
+    assert_number("domains.package.uncertainty_j", 4);
+    assert_number("domains.package.mean_w", 181.818182); /* of 11 s */
+    assert_number("domains.package.min_w", 180);
+    assert_number("domains.package.max_w", 220);
+    assert_number("domains.package.nodes", 2);
+    assert_number("domains.gpu.energy_j", 500);
+    assert_number("domains.gpu.p95_w", 109);
+    assert_number("domains.gpu.nodes", 1);
+    assert_number("domains.node.energy_j", 9000);
+    assert_number("total.energy_j", 3500);
+    assert_number("total.mean_w", 272.727273);
+    assert_number("total.nodes", 1);
     assert_true(json_is_true(at(root, "total.partial")));
     assert_string_equal(json_string_value(at(root, "total.missing_domains.0")), "gpu");
     assert_int_equal(json_array_size(at(root, "total.missing_domains")), 1);
-    assert_number(root, "trust.uncertainty_j", 6);
-    assert_number(root, "trust.cpu_s", 0.5);
-    assert_number(root, "per_node.0.energy_j", 1500);
-    assert_number(root, "per_node.1.energy_j", 2000);
-    assert_absent(root, absent, COUNT_OF(absent));
-    json_decref(root);
-    apapi_merge_destroy(merge);
+    assert_number("trust.uncertainty_j", 6);
+    assert_number("trust.cpu_s", 0.5);
+    assert_number("per_node.0.energy_j", 1500);
+    assert_number("per_node.1.energy_j", 2000);
+    assert_absent(absent, COUNT_OF(absent));
 }
 
-TEST(an_energy_that_is_not_known_is_left_out)
+MERGED(an_energy_that_is_not_known_is_left_out)
 {
     static const char *const absent[] = {
         "domains.package.energy_j", "total.energy_j", "trust.uncertainty_j",
         "per_node.0.energy_j",      "trust.covered",  "per_node.0.covered"};
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0);
-    json_t *root;
 
     set_domain(&n1, APAPI_DOMAIN_PACKAGE, NAN, power_w);
-    add(merge, &n1);
-    root = encoded(merge, NULL);
-    assert_number(root, "domains.package.mean_w", 100);
-    assert_number(root, "domains.package.p95_w", 109);
+    add(&n1);
+    encode(NULL);
+    assert_number("domains.package.mean_w", 100);
+    assert_number("domains.package.p95_w", 109);
     assert_true(json_is_true(at(root, "total.partial")));
-    assert_absent(root, absent, COUNT_OF(absent));
-    json_decref(root);
-    apapi_merge_destroy(merge);
+    assert_absent(absent, COUNT_OF(absent));
 }
 
-TEST(what_is_not_covered_is_beside_the_energy)
+MERGED(what_is_not_covered_is_beside_the_energy)
 {
     static const char *const absent[] = {"domains.gpu.covered", "domains.gpu.rest_j",
                                          "total.covered", "total.rest_j"};
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0);
-    json_t *root;
 
     n1.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
     n1.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j = 500;
     n1.measurement.unknown_domains = 1U << APAPI_DOMAIN_DRAM;
-    add(merge, &n1);
-    root = encoded(merge, NULL);
-    assert_number(root, "domains.package.covered", 0.75);
-    assert_number(root, "domains.package.rest_j", 500);
-    assert_number(root, "total.covered", 0.75);
-    assert_number(root, "total.rest_j", 500);
+    add(&n1);
+    encode(NULL);
+    assert_number("domains.package.covered", 0.75);
+    assert_number("domains.package.rest_j", 500);
+    assert_number("total.covered", 0.75);
+    assert_number("total.rest_j", 500);
     assert_true(json_is_true(at(root, "total.partial")));
     assert_string_equal(json_string_value(at(root, "total.missing_domains.0")), "dram");
-    assert_number(root, "per_node.0.domains.package.covered", 0.75);
+    assert_number("per_node.0.domains.package.covered", 0.75);
     assert_string_equal(json_string_value(at(root, "per_node.0.unknown_domains.0")), "dram");
-    json_decref(root);
-    apapi_merge_destroy(merge);
-    merge = apapi_merge_create();
+    free_merge();
+    make_merge();
     n1 = step_record("n1", 0);
     set_domain(&n1, APAPI_DOMAIN_GPU, 500, power_w);
     n1.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
     n1.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j = 500;
-    add(merge, &n1);
-    root = encoded(merge, NULL);
-    assert_absent(root, absent, COUNT_OF(absent));
-    json_decref(root);
-    apapi_merge_destroy(merge);
+    add(&n1);
+    encode(NULL);
+    assert_absent(absent, COUNT_OF(absent));
 }
 
 /* Component `name` with two events: one that moved, one that is stuck. */
@@ -267,47 +233,43 @@ static void set_component(struct apapi_record *record, const char *name, bool es
     snprintf(events[1].event.name, sizeof events[1].event.name, "x:::B");
 }
 
-TEST(components_events_notes_and_trust)
+MERGED(components_events_notes_and_trust)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     struct apapi_record n3 = step_record("n3", 2);
-    json_t *root;
 
     set_component(&n1, "rapl", false);
     set_component(&n2, "rapl", true);
     n2.measurement.covered = 0.5;
     n2.measurement.components[1].reason[0] = 'N';
-    add(merge, &n1);
-    add(merge, &n2);
-    add(merge, &n3);
-    root = encoded(merge, NULL);
+    add(&n1);
+    add(&n2);
+    add(&n3);
+    encode(NULL);
     assert_int_equal(json_array_size(at(root, "components")), 1);
-    assert_text(root, "components.0.source", "sysfs");
-    assert_number(root, "components.0.nodes", 2);
+    assert_text("components.0.source", "sysfs");
+    assert_number("components.0.nodes", 2);
     assert_int_equal(json_array_size(at(root, "events")), 2);
     assert_null(at(root, "events.0.estimated"));
     assert_true(json_is_true(at(root, "events.1.estimated")));
-    assert_number(root, "events.0.total", 1000);
-    assert_number(root, "events.0.mean", 100);
-    assert_number(root, "events.0.nodes", 1);
+    assert_number("events.0.total", 1000);
+    assert_number("events.0.mean", 100);
+    assert_number("events.0.nodes", 1);
     assert_int_equal(json_array_size(at(root, "notes")), 3);
-    assert_text(root, "notes.0.component", "nvml");
-    assert_text(root, "notes.0.verdict", "not measured");
-    assert_text(root, "notes.0.reason", "no driver");
-    assert_text(root, "notes.0.names.0", "n1");
-    assert_text(root, "notes.1.names.0", "n2");
-    assert_text(root, "notes.2.event", "x:::B");
-    assert_number(root, "notes.2.nodes", 2);
-    assert_number(root, "trust.covered", 0.5);
-    assert_number(root, "trust.covered_max", 1);
-    assert_number(root, "trust.samples", 100);
-    assert_number(root, "trust.wraps", 4);
-    assert_number(root, "trust.missed", 6);
-    assert_number(root, "per_node.1.covered", 0.5);
+    assert_text("notes.0.component", "nvml");
+    assert_text("notes.0.verdict", "not measured");
+    assert_text("notes.0.reason", "no driver");
+    assert_text("notes.0.names.0", "n1");
+    assert_text("notes.1.names.0", "n2");
+    assert_text("notes.2.event", "x:::B");
+    assert_number("notes.2.nodes", 2);
+    assert_number("trust.covered", 0.5);
+    assert_number("trust.covered_max", 1);
+    assert_number("trust.samples", 100);
+    assert_number("trust.wraps", 4);
+    assert_number("trust.missed", 6);
+    assert_number("per_node.1.covered", 0.5);
     assert_null(at(root, "per_node.2.covered"));
-    json_decref(root);
-    apapi_merge_destroy(merge);
     apapi_record_clear(&n1);
     apapi_record_clear(&n2);
 }
@@ -326,37 +288,32 @@ static void set_timeline(struct apapi_record *record, float bin_j)
     }
 }
 
-TEST(a_timeline_of_all_nodes_or_none)
+MERGED(a_timeline_of_all_nodes_or_none)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     struct apapi_record n3 = step_record("n3", 2);
-    json_t *root;
     double sum_j = 0;
 
     set_timeline(&n1, 100);
     set_timeline(&n2, 200);
-    add(merge, &n1);
-    add(merge, &n2);
-    root = encoded(merge, NULL);
-    assert_text(root, "timeline.package.start", "1970-01-01T00:16:40.000000000Z");
-    assert_number(root, "timeline.package.bin_s", 1);
+    add(&n1);
+    add(&n2);
+    encode(NULL);
+    assert_text("timeline.package.start", "1970-01-01T00:16:40.000000000Z");
+    assert_number("timeline.package.bin_s", 1);
     assert_int_equal(json_array_size(at(root, "timeline.package.n")), 5); /* n2 begins 1 s later */
     for (size_t i = 0; i < 5; i++) {
         sum_j += json_number_value(json_array_get(at(root, "timeline.package.n"), i)) *
                  json_number_value(at(root, "timeline.package.unit_j"));
     }
     assert_true(fabs(sum_j - 3000) < 10);
-    assert_number(root, "domains.package.bin_s", 1);
-    assert_number(root, "domains.package.min_w", 100); /* n1 alone */
-    assert_number(root, "domains.package.max_w", 1000);
-    assert_number(root, "total.max_w", 1000);
-    json_decref(root);
-    add(merge, &n3);
-    root = encoded(merge, NULL);
+    assert_number("domains.package.bin_s", 1);
+    assert_number("domains.package.min_w", 100); /* n1 alone */
+    assert_number("domains.package.max_w", 1000);
+    assert_number("total.max_w", 1000);
+    add(&n3);
+    encode(NULL);
     assert_null(at(root, "timeline"));
     assert_null(at(root, "domains.package.bin_s"));
     assert_null(at(root, "total.max_w"));
-    json_decref(root);
-    apapi_merge_destroy(merge);
 }

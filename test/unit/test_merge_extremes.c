@@ -22,51 +22,74 @@ static const double up_w[] = {100, 300, 100, 300}, down_w[] = {300, 120, 280, 10
 static const struct apapi_summary up_summary = {95, 200, 310, NAN};
 static const struct apapi_summary down_summary = {98, 200, 305, NAN};
 
-static struct apapi_merge *alternating_merge(unsigned late_s, size_t down_count)
+static struct apapi_merge *merge;
+
+static void make_merge(void)
 {
-    struct apapi_merge *merge = apapi_merge_create();
+    merge = apapi_merge_create();
+    assert_non_null(merge);
+}
+
+static void free_merge(void)
+{
+    apapi_merge_destroy(merge);
+}
+
+#define MERGED(name) TEST_WITH(name, make_merge, free_merge)
+
+static void renew_merge(void)
+{
+    free_merge();
+    make_merge();
+}
+
+static void add(const struct apapi_record *record)
+{
+    assert_int_equal(apapi_merge_add(merge, record), 0);
+}
+
+static void add_alternating(unsigned late_s, size_t down_count)
+{
     struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
 
-    assert_non_null(merge);
     set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
     set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
     set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
     set_powers(&n2, APAPI_DOMAIN_PACKAGE, late_s, down_w, down_count);
     assert_int_equal(apapi_merge_add(merge, &n1), 0);
     assert_int_equal(apapi_merge_add(merge, &n2), 0);
-    return merge;
 }
 
-TEST(extremes_are_of_all_nodes_together)
+/* With an uncertainty of 2 J of each node. */
+static void assert_package(uint32_t nodes, double energy_j, struct apapi_summary power_w,
+                           uint64_t bin_ns)
 {
-    const struct merge_domain expected = {.nodes = 2,
-                                          .energy_j = 1600,
-                                          .power_w = {380, 400, 420, NAN},
-                                          .uncertainty_j = 4,
-                                          .bin_ns = S};
-    struct apapi_merge *merge = alternating_merge(0, 4);
+    const struct merge_domain expected = {.nodes = nodes,
+                                          .energy_j = energy_j,
+                                          .power_w = power_w,
+                                          .uncertainty_j = 2.0 * nodes,
+                                          .bin_ns = bin_ns};
 
     assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+}
+
+MERGED(extremes_are_of_all_nodes_together)
+{
+    add_alternating(0, 4);
+    assert_package(2, 1600, (struct apapi_summary){380, 400, 420, NAN}, S);
 }
 
 /* As the mean is of the time in which any node was measured, so are the extremes. */
-TEST(a_node_alone_counts)
+MERGED(a_node_alone_counts)
 {
     /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
-    const struct merge_domain expected = {.nodes = 2,
-                                          .energy_j = 1600,
-                                          .power_w = {100, 350, 600, NAN},
-                                          .uncertainty_j = 4,
-                                          .bin_ns = S};
-    struct apapi_merge *merge = alternating_merge(1, 3);
 
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+    add_alternating(1, 3);
+    assert_package(2, 1600, (struct apapi_summary){100, 350, 600, NAN}, S);
 }
 
 /* The means are of 8 s and of 4 s: a clock that is wrong by 17 minutes does not make time. */
-TEST(with_a_wrong_clock_extremes_are_added_up)
+MERGED(with_a_wrong_clock_extremes_are_added_up)
 {
     const struct merge_domain apart = {.nodes = 2,
                                        .energy_j = 1600,
@@ -80,24 +103,24 @@ TEST(with_a_wrong_clock_extremes_are_added_up)
                                        .bin_ns = 0};
 
     for (unsigned late_s = 4; late_s < 2000; late_s += 1000) {
-        struct apapi_merge *merge = alternating_merge(late_s, 4);
-
+        renew_merge();
+        add_alternating(late_s, 4);
         assert_domain(merge, APAPI_DOMAIN_PACKAGE, late_s > 600 ? &wrong : &apart);
-        apapi_merge_destroy(merge);
     }
 }
 
 /* Any times in a record can be added up. */
-TEST(impossible_times_do_no_harm)
+MERGED(impossible_times_do_no_harm)
 {
     static const int64_t starts_ns[] = {INT64_MIN, -1, 0, INT64_MAX / 2, INT64_MAX};
     static const uint64_t lengths_ns[] = {4 * S, INT64_MAX / 2, UINT64_MAX / 2};
 
     for (size_t i = 0; i < COUNT_OF(starts_ns) * COUNT_OF(lengths_ns); i++) {
-        struct apapi_merge *merge = alternating_merge(0, 4);
         struct apapi_record n3 = node_record("n3", 2);
         struct merge_domain result;
 
+        renew_merge();
+        add_alternating(0, 4);
         set_domain(&n3, APAPI_DOMAIN_PACKAGE, 800, down_summary);
         set_powers(&n3, APAPI_DOMAIN_PACKAGE, 0, down_w, 4);
         n3.measurement.start_unix_ns = starts_ns[i % COUNT_OF(starts_ns)];
@@ -105,58 +128,46 @@ TEST(impossible_times_do_no_harm)
             lengths_ns[i / COUNT_OF(starts_ns)];
         n3.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.bin_ns =
             lengths_ns[i / COUNT_OF(starts_ns)] / 4;
-        assert_int_equal(apapi_merge_add(merge, &n3), 0);
+        add(&n3);
         merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
         assert_int_equal(result.nodes, 3);
         assert_int_equal(result.bin_ns, 0);
-        apapi_merge_destroy(merge);
     }
 }
 
-TEST(a_node_without_a_timeline_leaves_only_bounds)
+MERGED(a_node_without_a_timeline_leaves_only_bounds)
 {
-    const struct merge_domain expected = {.nodes = 3,
-                                          .energy_j = 2400,
-                                          .power_w = {291, 600, 920, NAN},
-                                          .uncertainty_j = 6,
-                                          .bin_ns = 0};
-    struct apapi_merge *merge = alternating_merge(0, 4);
     struct apapi_record n3 = node_record("n3", 2);
 
+    add_alternating(0, 4);
     set_domain(&n3, APAPI_DOMAIN_PACKAGE, 800, down_summary);
     n3.measurement.start_unix_ns = (int64_t)(1000 * S);
     n3.measurement.elapsed_ns = 4 * S;
-    assert_int_equal(apapi_merge_add(merge, &n3), 0);
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+    add(&n3);
+    assert_package(3, 2400, (struct apapi_summary){291, 600, 920, NAN}, 0);
 }
 
-TEST(what_is_known_in_part_is_no_extreme)
+MERGED(what_is_known_in_part_is_no_extreme)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
     struct merge_domain result;
 
-    assert_non_null(merge);
     set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
     set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
     set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
     set_powers(&n2, APAPI_DOMAIN_PACKAGE, 0, down_w, 4);
     n2.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[1] = 50;
-    assert_int_equal(apapi_merge_add(merge, &n1), 0);
-    assert_int_equal(apapi_merge_add(merge, &n2), 0);
+    add(&n1);
+    add(&n2);
     merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
     assert_value(result.power_w.max, 400);
     assert_value(result.power_w.min, 380);
-    apapi_merge_destroy(merge);
 }
 
-TEST(extremes_of_the_total_are_of_all_domains_together)
+MERGED(extremes_of_the_total_are_of_all_domains_together)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_summary power_w = {NAN, NAN, NAN, NAN};
 
-    assert_non_null(merge);
     assert_int_equal(merge_total_extremes(merge, &power_w), 0);
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
@@ -167,102 +178,70 @@ TEST(extremes_of_the_total_are_of_all_domains_together)
         set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
         set_powers(&record, APAPI_DOMAIN_GPU, 0, down_w, 4);
         set_powers(&record, APAPI_DOMAIN_PSYS, 0, down_w, 4);
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
     }
     assert_int_equal(merge_total_extremes(merge, &power_w), S);
     assert_value(power_w.min, 760);
     assert_value(power_w.max, 840);
-    apapi_merge_destroy(merge);
 }
 
 /* The last bin is known in part only: the mean knows that it has less power than any other. */
-TEST(a_minimum_that_the_mean_contradicts_is_unknown)
+MERGED(a_minimum_that_the_mean_contradicts_is_unknown)
 {
     static const struct apapi_summary summary = {95, 195, 310, NAN};
-    const struct merge_domain expected = {.nodes = 2,
-                                          .energy_j = 1600,
-                                          .power_w = {NAN, 390, 420, NAN},
-                                          .uncertainty_j = 4,
-                                          .bin_ns = S};
     static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
-    struct apapi_merge *merge = apapi_merge_create();
 
-    assert_non_null(merge);
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
 
         set_domain(&record, APAPI_DOMAIN_PACKAGE, 800, summary);
         set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, i ? n2_w : n1_w, 4);
         record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[3] = 50;
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
     }
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+    assert_package(2, 1600, (struct apapi_summary){NAN, 390, 420, NAN}, S);
 }
 
 /* The peak is known in part only. */
-TEST(a_maximum_that_the_mean_contradicts_is_unknown)
+MERGED(a_maximum_that_the_mean_contradicts_is_unknown)
 {
     static const struct apapi_summary summary = {95, 300, 310, NAN};
-    const struct merge_domain expected = {.nodes = 2,
-                                          .energy_j = 1600,
-                                          .power_w = {200, 600, NAN, NAN},
-                                          .uncertainty_j = 4,
-                                          .bin_ns = S};
     static const double power_w[] = {100, 110, 890, 100};
-    struct apapi_merge *merge = apapi_merge_create();
 
-    assert_non_null(merge);
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
 
         set_domain(&record, APAPI_DOMAIN_PACKAGE, 800, summary);
         set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, power_w, 4);
         record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[2] = 50;
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
     }
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+    assert_package(2, 1600, (struct apapi_summary){200, 600, NAN, NAN}, S);
 }
 
 /* Four nodes of 100 W run for 1, 2, 3 and 4 s: from 400 W down to 100 W. */
-TEST(nodes_that_end_one_after_the_other)
+MERGED(nodes_that_end_one_after_the_other)
 {
     static const struct apapi_summary summary = {100, 100, 100, NAN};
     static const double power_w[] = {100, 100, 100, 100};
-    const struct merge_domain expected = {.nodes = 4,
-                                          .energy_j = 1000,
-                                          .power_w = {100, 250, 400, NAN},
-                                          .uncertainty_j = 8,
-                                          .bin_ns = S};
     static const char *const names[] = {"n1", "n2", "n3", "n4"};
-    struct apapi_merge *merge = apapi_merge_create();
 
-    assert_non_null(merge);
     for (uint32_t i = 0; i < COUNT_OF(names); i++) {
         struct apapi_record record = node_record(names[i], i);
 
         set_domain(&record, APAPI_DOMAIN_PACKAGE, 100.0 * (i + 1), summary);
         set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, power_w, i + 1);
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
     }
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+    assert_package(4, 1000, (struct apapi_summary){100, 250, 400, NAN}, S);
 }
 
 /* Both end 10 ms after their last whole bin: that is no window of its own. */
-TEST(what_is_left_at_the_end_belongs_to_the_window_before)
+MERGED(what_is_left_at_the_end_belongs_to_the_window_before)
 {
     static const struct apapi_summary summary = {95, 810 / 4.01, 310, NAN};
-    const struct merge_domain expected = {.nodes = 2,
-                                          .energy_j = 1620,
-                                          .power_w = {400, 2 * 810 / 4.01, 2 * 210 / 1.01, NAN},
-                                          .uncertainty_j = 4,
-                                          .bin_ns = S};
     static const double n1_w[] = {100, 300, 200, 200, 10}, n2_w[] = {300, 100, 200, 200, 10};
-    struct apapi_merge *merge = apapi_merge_create();
 
-    assert_non_null(merge);
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
 
@@ -270,22 +249,20 @@ TEST(what_is_left_at_the_end_belongs_to_the_window_before)
         set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, i ? n2_w : n1_w, 5);
         record.measurement.elapsed_ns = 4 * S + S / 100;
         record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.length_ns = 4 * S + S / 100;
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
     }
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+    assert_package(2, 1620, (struct apapi_summary){400, 2 * 810 / 4.01, 2 * 210 / 1.01, NAN}, S);
 }
 
 /* Whatever the nodes do, and when: the three figures are in order, or absent. */
-TEST(minimum_mean_and_maximum_are_in_order)
+MERGED(minimum_mean_and_maximum_are_in_order)
 {
     uint32_t random = 1;
 
     for (unsigned round = 0; round < 2000; round++) {
-        struct apapi_merge *merge = apapi_merge_create();
         struct merge_domain result;
 
-        assert_non_null(merge);
+        renew_merge();
         for (uint32_t node = 0; node < 3; node++) {
             struct apapi_record record = node_record(node ? node == 1 ? "n2" : "n3" : "n1", node);
             struct apapi_summary summary = {10, 0, 400, NAN};
@@ -301,11 +278,10 @@ TEST(minimum_mean_and_maximum_are_in_order)
             set_powers(&record, APAPI_DOMAIN_PACKAGE, (random >> 12) % 4, power_w, count);
             record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[0] =
                 (random >> 16) % 4 ? 100 : 50;
-            assert_int_equal(apapi_merge_add(merge, &record), 0);
+            add(&record);
         }
         merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
         assert_false(result.power_w.min > result.power_w.mean);
         assert_false(result.power_w.max < result.power_w.mean);
-        apapi_merge_destroy(merge);
     }
 }

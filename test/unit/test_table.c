@@ -5,17 +5,16 @@
 static const struct apapi_table_head sleep_command = {
     .name = "sleep", .user_s = 2.981, .system_s = 0.012, .elapsed_s = 3.002};
 
-TEST(two_nodes)
+TABLE(two_nodes)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n2", 1, 2);
-    add(merge, &node);
+    add(&node);
     init_measured(&node, "n1", 0, 2);
     set_domain(&node, APAPI_DOMAIN_PACKAGE, 12420, (struct apapi_summary){92.2, 149, 181, NAN});
-    add(merge, &node);
-    assert_table(merge, &stream_step,
+    add(&node);
+    assert_table(&stream_step,
                  "apapi: step 17.0 \"stream\"  2 nodes  1 min 23.4 s  rapl (sysfs powercap)\n"
                  "  domain      energy      mean       min       max\n"
                  "  package   24.82 kJ   297.6 W   184.2 W   362.0 W\n"
@@ -26,17 +25,16 @@ TEST(two_nodes)
                  "covered 99.9 %, 834 samples per node\n");
 }
 
-TEST(one_command_without_slurm)
+TABLE(one_command_without_slurm)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_node(&node, "laptop", 0, 1);
     set_domain(&node, APAPI_DOMAIN_PACKAGE, 42.1234, (struct apapi_summary){NAN, 14.03, 17.5, NAN});
     set_domain(&node, APAPI_DOMAIN_CORE, 12, (struct apapi_summary){1, 4, 5.25, NAN});
     set_domain(&node, APAPI_DOMAIN_PSYS, 90, (struct apapi_summary){0.009, 30, 35, NAN});
-    add(merge, &node);
-    assert_table(merge, &sleep_command,
+    add(&node);
+    assert_table(&sleep_command,
                  "apapi: \"sleep\"  3.002 s  rapl (sysfs powercap)\n"
                  "  domain      energy      mean        min       max\n"
                  "  package    42.12 J   14.03 W          -   17.50 W\n"
@@ -48,65 +46,58 @@ TEST(one_command_without_slurm)
                  "  elapsed 3.002 s   user 2.981 s   system 0.012 s\n");
 }
 
-TEST(nothing_measured)
+TABLE(nothing_measured)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_node(&node, "vm", 0, 1);
     set_unmeasured(&node, 0, "rapl",
                    "no such folder as /sys/class/powercap/intel-rapl:0 and no MSR device to be "
                    "read; a virtual machine has no meter");
-    add(merge, &node);
-    assert_table(merge, &sleep_command,
+    add(&node);
+    assert_table(&sleep_command,
                  "apapi: \"sleep\"  3.002 s\n"
                  "  rapl: not measured (no such folder as /sys/class/powercap/intel-rapl:0 and no\n"
                  "    MSR device to be read; a virtual machine has no meter)\n"
                  "  elapsed 3.002 s   user 2.981 s   system 0.012 s\n");
 }
 
-TEST(an_empty_merge)
+TABLE(an_empty_merge)
 {
     const struct apapi_table_head nobody = {.user_s = NAN, .system_s = NAN, .elapsed_s = NAN};
 
-    assert_table(start(), &nobody, "apapi:\n");
+    assert_table(&nobody, "apapi:\n");
 }
 
-TEST(nodes_without_a_record)
+TABLE(nodes_without_a_record)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n1", 0, 2);
-    add(merge, &node);
+    add(&node);
     assert_int_equal(apapi_merge_absent(merge, "n2", "connection lost"), 0);
-    assert_table(merge, &stream_step,
-                 "apapi: step 17.0 \"stream\"  2 nodes, 1 missing  1 min 23.4 s\n"
-                 "    rapl (sysfs powercap)\n"
-                 "  domain              energy      mean       min       max\n"
-                 "  package           12.40 kJ   148.6 W   92.00 W   181.0 W\n"
-                 "  dram               1.02 kJ    12.2 W    9.80 W    14.1 W\n"
-                 "  total of 1 node   13.42 kJ   160.8 W\n"
-                 "  n1 13.42 kJ                                        "
-                 "covered 99.9 %, 834 samples\n"
-                 "  n2: no record (connection lost)\n");
+    assert_table(&stream_step, "apapi: step 17.0 \"stream\"  2 nodes, 1 missing  1 min 23.4 s\n"
+                               "    rapl (sysfs powercap)\n"
+                               "  domain              energy      mean       min       max\n"
+                               "  package           12.40 kJ   148.6 W   92.00 W   181.0 W\n"
+                               "  dram               1.02 kJ    12.2 W    9.80 W    14.1 W\n"
+                               "  total of 1 node   13.42 kJ   160.8 W\n"
+                               "  n1 13.42 kJ                                        "
+                               "covered 99.9 %, 834 samples\n"
+                               "  n2: no record (connection lost)\n");
 }
 
-TEST(a_node_that_nobody_named)
+TABLE(a_node_that_nobody_named)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n1", 0, 3);
-    add(merge, &node);
-    assert_says(merge, &stream_step, "  3 nodes, 2 missing  ");
+    add(&node);
+    assert_says(&stream_step, "  3 nodes, 2 missing  ");
 }
 
-TEST(the_same_reason_is_reported_once)
+TABLE(the_same_reason_is_reported_once)
 {
-    struct apapi_merge *merge = start();
-    char *text;
-
     for (uint32_t i = 0; i < 8; i++) {
         struct node node;
         char name[8];
@@ -120,19 +111,18 @@ TEST(the_same_reason_is_reported_once)
         }
         node.record.complete = i != 6;
         strcpy(node.record.reason, i == 6 ? "the sampler was killed" : "");
-        add(merge, &node);
+        add(&node);
     }
     assert_int_equal(apapi_merge_absent(merge, "n9", "no answer"), 0);
     assert_int_equal(apapi_merge_absent(merge, "n10", "no answer"), 0);
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "\n  nvml: not measured (no driver)\n"
-                                 "  rapl on n4: not measured (permission denied)\n"
-                                 "  n[9-10]: no record (no answer)\n"
-                                 "  n7: incomplete (the sampler was killed)\n"));
-    assert_non_null(strstr(text, "\n  lowest n1 13.02 kJ   highest n8 13.03 kJ   "
-                                 "mean 13.02 kJ, sd 0.019 %\n"));
-    assert_non_null(strstr(text, "\n  total of 8 nodes "));
-    free(text);
+    finish(&stream_step);
+    assert_text("\n  nvml: not measured (no driver)\n"
+                "  rapl on n4: not measured (permission denied)\n"
+                "  n[9-10]: no record (no answer)\n"
+                "  n7: incomplete (the sampler was killed)\n");
+    assert_text("\n  lowest n1 13.02 kJ   highest n8 13.03 kJ   "
+                "mean 13.02 kJ, sd 0.019 %\n");
+    assert_text("\n  total of 8 nodes ");
 }
 
 static void set_timeline(struct node *node, enum apapi_domain domain, float first_j, float last_j)
@@ -145,9 +135,8 @@ static void set_timeline(struct node *node, enum apapi_domain domain, float firs
                                 .covered_pct = {100, 100}};
 }
 
-TEST(extremes_of_all_nodes_together)
+TABLE(extremes_of_all_nodes_together)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n1", 0, 2);
@@ -156,11 +145,11 @@ TEST(extremes_of_all_nodes_together)
     set_domain(&node, APAPI_DOMAIN_CORE, 12000, (struct apapi_summary){80, 90, 120, NAN});
     set_timeline(&node, APAPI_DOMAIN_PACKAGE, 64, 96);
     set_timeline(&node, APAPI_DOMAIN_DRAM, 6.4F, 6.4F);
-    add(merge, &node);
+    add(&node);
     strcpy(node.record.id.node, "n2");
     set_timeline(&node, APAPI_DOMAIN_PACKAGE, 96, 80);
-    add(merge, &node);
-    assert_says(merge, &stream_step,
+    add(&node);
+    assert_says(&stream_step,
                 "  package   24.80 kJ   260.0 W   250.0 W   275.0 W\n"
                 "  dram       2.04 kJ    20.0 W    20.0 W    20.0 W\n"
                 "  total     26.84 kJ   280.0 W   270.0 W   295.0 W\n"
@@ -170,27 +159,23 @@ TEST(extremes_of_all_nodes_together)
                 "  min, max of (core): the nodes' own, added up\n");
 }
 
-TEST(a_step_that_has_a_part_of_its_nodes_is_told_so)
+TABLE(a_step_that_has_a_part_of_its_nodes_is_told_so)
 {
     for (uint32_t cores = 1; cores <= 8; cores += 7) {
-        struct apapi_merge *merge = start();
         struct node node;
-        char *text;
 
         init_measured(&node, "n1", 0, 2);
         node.record.id.cores = cores;
         node.record.id.node_cores = 8;
-        add(merge, &node);
+        add(&node);
         strcpy(node.record.id.node, "n2");
-        add(merge, &node);
-        text = finish(merge, &stream_step);
+        add(&node);
+        finish(&stream_step);
         if (cores < 8) {
-            assert_non_null(
-                strstr(text, "\n  2 of 16 cores; the energy is that of the whole nodes\n"));
+            assert_text("\n  2 of 16 cores; the energy is that of the whole nodes\n");
         } else {
             assert_null(strstr(text, "cores"));
         }
-        free(text);
     }
 }
 
@@ -199,9 +184,8 @@ static void set_uncertainty(struct node *node, enum apapi_domain domain, double 
     node->record.measurement.domains[domain].uncertainty_j = uncertainty_j;
 }
 
-TEST(digits_that_are_known_and_what_is_not)
+TABLE(digits_that_are_known_and_what_is_not)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_node(&node, "n1", 0, 1);
@@ -212,19 +196,17 @@ TEST(digits_that_are_known_and_what_is_not)
     set_domain(&node, APAPI_DOMAIN_DRAM, 44.65, (struct apapi_summary){39.6, 40.2, 40.35, NAN});
     set_uncertainty(&node, APAPI_DOMAIN_PACKAGE, 4.7);
     set_uncertainty(&node, APAPI_DOMAIN_DRAM, 0.4);
-    add(merge, &node);
-    assert_says(merge, &stream_step,
-                "  domain      energy             mean       min       max\n"
-                "  package      223 J ±2.1 %     201 W     197 W     202 W\n"
-                "  dram        44.6 J           40.2 W    39.6 W    40.4 W\n"
-                "  total        268 J ±1.9 %     241 W\n"
-                "  covered 99.9 %, 834 samples\n");
+    add(&node);
+    assert_says(&stream_step, "  domain      energy             mean       min       max\n"
+                              "  package      223 J ±2.1 %     201 W     197 W     202 W\n"
+                              "  dram        44.6 J           40.2 W    39.6 W    40.4 W\n"
+                              "  total        268 J ±1.9 %     241 W\n"
+                              "  covered 99.9 %, 834 samples\n");
 }
 
 /* The record knows "± 52 %", so 281.2 W would be four digits of which one is known. */
-TEST(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w)
+TABLE(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_node(&node, "n1", 0, 1);
@@ -234,20 +216,16 @@ TEST(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w)
     set_domain(&node, APAPI_DOMAIN_PACKAGE, 0.5624,
                (struct apapi_summary){281.2, 281.2, 281.2, NAN});
     set_uncertainty(&node, APAPI_DOMAIN_PACKAGE, 0.2924);
-    add(merge, &node);
-    assert_says(merge, &stream_step,
-                "  domain      energy            mean       min       max\n"
-                "  package     0.56 J ±52 %         -         -         -\n"
-                "  total       0.56 J ±52 %         -\n"
-                "  too short for a power, which is taken over 50.00 ms at least\n"
-                "  covered 99.9 %, 1 sample\n");
+    add(&node);
+    assert_says(&stream_step, "  domain      energy            mean       min       max\n"
+                              "  package     0.56 J ±52 %         -         -         -\n"
+                              "  total       0.56 J ±52 %         -\n"
+                              "  too short for a power, which is taken over 50.00 ms at least\n"
+                              "  covered 99.9 %, 1 sample\n");
 }
 
-TEST(a_domain_that_some_nodes_lack)
+TABLE(a_domain_that_some_nodes_lack)
 {
-    struct apapi_merge *merge = start();
-    char *text;
-
     for (uint32_t i = 0; i < 4; i++) {
         struct node node;
         char name[8];
@@ -255,19 +233,17 @@ TEST(a_domain_that_some_nodes_lack)
         snprintf(name, sizeof(name), "n%u", i);
         init_measured(&node, name, i, 4);
         node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = i != 2;
-        add(merge, &node);
+        add(&node);
     }
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "\n  partial total "));
-    assert_non_null(strstr(text, "\n  package measured on 3 of 4 nodes\n"));
-    free(text);
+    finish(&stream_step);
+    assert_text("\n  partial total ");
+    assert_text("\n  package measured on 3 of 4 nodes\n");
 }
 
 /* As sacct: the step of several components by the first of them. */
-TEST(a_step_of_a_heterogeneous_job_has_its_name)
+TABLE(a_step_of_a_heterogeneous_job_has_its_name)
 {
     for (uint32_t offset = 0; offset <= 2; offset++) {
-        struct apapi_merge *merge = start();
         char name[32];
 
         for (uint32_t i = 0; i < 2; i++) {
@@ -281,10 +257,10 @@ TEST(a_step_of_a_heterogeneous_job_has_its_name)
             node.record.id.het_job = 22;
             node.record.id.het_offset = offset < 2 ? offset : i;
             node.record.id.job = 22 + node.record.id.het_offset;
-            add(merge, &node);
+            add(&node);
         }
         snprintf(name, sizeof name, "apapi: step 22+%u.0 ", offset % 2);
-        assert_says(merge, &stream_step, name);
+        assert_says(&stream_step, name);
     }
 }
 
@@ -294,68 +270,55 @@ static void cover(struct node *node, enum apapi_domain domain, double covered, d
     node->record.measurement.domains[domain].rest_j = rest_j;
 }
 
-TEST(energy_of_a_part_of_the_time_says_so)
+TABLE(energy_of_a_part_of_the_time_says_so)
 {
-    struct apapi_merge *merge = start();
     struct node node;
-    char *text;
 
     init_measured(&node, "n1", 0, 1);
     cover(&node, APAPI_DOMAIN_PACKAGE, 0.8399, NAN);
     cover(&node, APAPI_DOMAIN_DRAM, 0.8391, NAN);
-    add(merge, &node);
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "\n  energy of the covered 83.9 %\n"));
-    free(text);
+    add(&node);
+    finish(&stream_step);
+    assert_text("\n  energy of the covered 83.9 %\n");
 
-    merge = start(); /* once is enough */
+    /* once is enough */
     node.record.measurement.covered = 0.8393;
-    add(merge, &node);
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "covered 83.9 %, "));
+    add(&node);
+    finish(&stream_step);
+    assert_text("covered 83.9 %, ");
     assert_null(strstr(text, "energy of the covered"));
-    free(text);
 }
 
-TEST(each_domain_has_its_own_coverage)
+TABLE(each_domain_has_its_own_coverage)
 {
-    struct apapi_merge *merge = start();
     struct node node;
-    char *text;
 
     init_measured(&node, "n1", 0, 1);
     cover(&node, APAPI_DOMAIN_PACKAGE, 0.7, NAN);
     cover(&node, APAPI_DOMAIN_DRAM, 0.994, NAN);
-    add(merge, &node);
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "\n  package: energy of the covered 70.0 %\n"
-                                 "  dram: energy of the covered 99.4 %\n"));
+    add(&node);
+    finish(&stream_step);
+    assert_text("\n  package: energy of the covered 70.0 %\n"
+                "  dram: energy of the covered 99.4 %\n");
     assert_null(strstr(text, "estimate"));
-    free(text);
 }
 
-TEST(what_is_nearly_whole_needs_no_remark)
+TABLE(what_is_nearly_whole_needs_no_remark)
 {
-    struct apapi_merge *merge = start();
     struct node node;
-    char *text;
 
     init_measured(&node, "n1", 0, 1);
     cover(&node, APAPI_DOMAIN_PACKAGE, 0.995, 62);
     cover(&node, APAPI_DOMAIN_DRAM, 1, 0);
-    add(merge, &node);
-    text = finish(merge, &stream_step);
+    add(&node);
+    finish(&stream_step);
     assert_null(strstr(text, "energy of the covered"));
     assert_null(strstr(text, "estimate"));
-    free(text);
 }
 
 /* 10 s of 90 %, 30 s of 50 %: 60 % of the time. */
-TEST(coverage_of_nodes_is_that_of_their_time)
+TABLE(coverage_of_nodes_is_that_of_their_time)
 {
-    struct apapi_merge *merge = start();
-    char *text;
-
     for (uint32_t i = 0; i < 2; i++) {
         struct node node;
 
@@ -364,65 +327,53 @@ TEST(coverage_of_nodes_is_that_of_their_time)
         node.record.measurement.late_ns = (i ? 0 : 1000) * MS;
         cover(&node, APAPI_DOMAIN_PACKAGE, i ? 0.5 : 0.9, 1000);
         cover(&node, APAPI_DOMAIN_DRAM, 1, 0);
-        add(merge, &node);
+        add(&node);
     }
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "\n  package: energy of the covered 60.0 %\n"
-                                 "  estimate for the rest, not included: package 2.000 kJ\n"));
-    free(text);
+    finish(&stream_step);
+    assert_text("\n  package: energy of the covered 60.0 %\n"
+                "  estimate for the rest, not included: package 2.000 kJ\n");
 }
 
-TEST(an_estimate_of_the_rest_stands_apart)
+TABLE(an_estimate_of_the_rest_stands_apart)
 {
-    struct apapi_merge *merge = start();
     struct node node;
-    char *text;
 
     init_measured(&node, "n1", 0, 1);
     cover(&node, APAPI_DOMAIN_PACKAGE, 0.8, 3100);
     cover(&node, APAPI_DOMAIN_DRAM, 0.8, 255);
-    add(merge, &node);
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "  total     13.42 kJ"));
-    assert_non_null(strstr(text, "\n  energy of the covered 80.0 %\n"
-                                 "  estimate for the rest, not included: package 3.100 kJ, "
-                                 "dram 255.0 J, total\n    3.355 kJ\n"));
-    free(text);
+    add(&node);
+    finish(&stream_step);
+    assert_text("  total     13.42 kJ");
+    assert_text("\n  energy of the covered 80.0 %\n"
+                "  estimate for the rest, not included: package 3.100 kJ, "
+                "dram 255.0 J, total\n    3.355 kJ\n");
 }
 
-TEST(a_total_says_which_domain_it_lacks)
+TABLE(a_total_says_which_domain_it_lacks)
 {
-    struct apapi_merge *merge = start();
     struct node node;
-    char *text;
 
     init_measured(&node, "n1", 0, 1);
     node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
     node.record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_PSYS;
-    add(merge, &node);
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "\n  partial total "));
-    assert_non_null(strstr(text, "\n  total without package, whose energy is not known\n"));
+    add(&node);
+    finish(&stream_step);
+    assert_text("\n  partial total ");
+    assert_text("\n  total without package, whose energy is not known\n");
     assert_null(strstr(text, "psys"));
-    free(text);
 }
 
-TEST(a_domain_that_no_node_knows)
+TABLE(a_domain_that_no_node_knows)
 {
-    struct apapi_merge *merge = start();
-    char *text;
-
     for (uint32_t i = 0; i < 2; i++) {
         struct node node;
 
         init_measured(&node, i ? "n2" : "n1", i, 3);
         node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
         node.record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
-        add(merge, &node);
+        add(&node);
     }
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "\n  partial total "));
-    assert_non_null(
-        strstr(text, "\n  total without package, whose energy is not known on 2 of 3 nodes\n"));
-    free(text);
+    finish(&stream_step);
+    assert_text("\n  partial total ");
+    assert_text("\n  total without package, whose energy is not known on 2 of 3 nodes\n");
 }

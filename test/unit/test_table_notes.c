@@ -2,24 +2,21 @@
 /* What stands below the domains: other events, and what went wrong. */
 #include "unit/table_fixture.h"
 
-TEST(what_the_collector_adds)
+TABLE(what_the_collector_adds)
 {
     struct apapi_table_head head = stream_step;
-    struct apapi_merge *merge = start();
-    char *text;
 
     head.nodes = 4;
     head.note = "3 foreign connections refused";
     assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
     assert_int_equal(apapi_merge_give_up(merge, "it did not answer in time"), 0);
-    text = finish(merge, &head);
+    finish(&head);
     assert_string_equal(text, "apapi: step 17.0 \"stream\"  4 nodes, 4 missing\n"
                               "  n[1-3]: no record (it did not answer in time)\n"
                               "  3 foreign connections refused\n");
-    free(text);
 }
 
-TEST(incidents_are_reported_in_words)
+TABLE(incidents_are_reported_in_words)
 {
     static const struct {
         struct apapi_incidents incidents;
@@ -34,19 +31,18 @@ TEST(incidents_are_reported_in_words)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_merge *merge = start();
         struct node node;
 
         init_measured(&node, "n1", 0, 1);
         node.events[0].incidents = cases[i].incidents;
         node.components[0].missed = cases[i].missed;
-        add(merge, &node);
-        assert_says(merge, &stream_step, cases[i].said);
+        add(&node);
+        assert_says(&stream_step, cases[i].said);
     }
 }
 
 /* The total is 13 420 J. */
-TEST(a_possible_error_is_reported_where_the_uncertainty_is_large)
+TABLE(a_possible_error_is_reported_where_the_uncertainty_is_large)
 {
     static const struct {
         struct apapi_incidents incidents;
@@ -63,37 +59,33 @@ TEST(a_possible_error_is_reported_where_the_uncertainty_is_large)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_merge *merge = start();
         struct node node;
-        char *text;
 
         init_measured(&node, "n1", 0, 1);
         node.events[0].incidents = cases[i].incidents;
         node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j =
             cases[i].uncertainty_j;
         node.record.measurement.domains[APAPI_DOMAIN_DRAM].uncertainty_j = 0;
-        add(merge, &node);
-        text = finish(merge, &stream_step);
+        add(&node);
+        finish(&stream_step);
         if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "possible")) {
             fail_msg("case %zu: %s", i, text);
         }
-        free(text);
     }
 }
 
-TEST(a_record_that_could_not_be_written_is_reported)
+TABLE(a_record_that_could_not_be_written_is_reported)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n1", 0, 1);
     strcpy(node.record.unwritten, "/acct: No space left on device");
-    add(merge, &node);
-    assert_says(merge, &stream_step,
+    add(&node);
+    assert_says(&stream_step,
                 "\n  n1: not in the accounting files (/acct: No space left on device)\n");
 }
 
-TEST(crossings_are_reported)
+TABLE(crossings_are_reported)
 {
     const int64_t start_ns = INT64_C(1795260001000000000);
     struct apapi_crossing crossings[] = {
@@ -101,21 +93,20 @@ TEST(crossings_are_reported)
         {"node > 600W", start_ns + 2000 * (int64_t)MS, 612.5, "W", 1, "signal=USR1",
          "to 2 processes"},
         {"total every 1kJ", start_ns + 3500 * (int64_t)MS, 3000, "J", 3, "log", ""}};
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n1", 0, 1);
     node.record.measurement.start_unix_ns = start_ns;
     node.record.crossing = crossings;
     node.record.crossing_count = node.record.crossings = COUNT_OF(crossings);
-    add(merge, &node);
-    assert_says(merge, &stream_step,
+    add(&node);
+    assert_says(&stream_step,
                 "\n  node > 600W: crossed (at 2.000 s with 612.5 W; to 2 processes)\n"
                 "  total every 1kJ: crossed (3 times, first at 1.203 s, last at 3.500 s with\n"
                 "    3.000 kJ; log)\n");
 }
 
-TEST(a_late_start_is_reported)
+TABLE(a_late_start_is_reported)
 {
     static const struct {
         uint64_t late_ns;
@@ -125,47 +116,42 @@ TEST(a_late_start_is_reported)
                  {12345 * MS, "\n  first 12.3 s not covered\n"}};
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_merge *merge = start();
         struct node node;
-        char *text;
 
         init_measured(&node, "n1", 0, 1);
         node.record.measurement.late_ns = cases[i].late_ns;
-        add(merge, &node);
-        text = finish(merge, &stream_step);
+        add(&node);
+        finish(&stream_step);
         if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "first")) {
             fail_msg("%s", text);
         }
-        free(text);
     }
 }
 
-TEST(a_stuck_counter_is_reported)
+TABLE(a_stuck_counter_is_reported)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n1", 0, 1);
     strcpy(node.events[0].event.name, "rapl:::PSYS_ENERGY:PACKAGE0");
     node.events[0].stuck = true;
-    add(merge, &node);
-    assert_says(merge, &stream_step,
+    add(&node);
+    assert_says(&stream_step,
                 "\n  rapl:::PSYS_ENERGY:PACKAGE0: counter never moved, not counted\n");
 }
 
-TEST(spans_between_nodes_are_shown)
+TABLE(spans_between_nodes_are_shown)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n1", 0, 2);
     node.record.measurement.covered = 0.99999;
-    add(merge, &node);
+    add(&node);
     strcpy(node.record.id.node, "n2");
     node.events[0].incidents.samples = 801;
     node.record.measurement.covered = 0.951;
-    add(merge, &node);
-    assert_says(merge, &stream_step, "\n  covered 95.1 to 99.9 %, 801 to 834 samples per node\n");
+    add(&node);
+    assert_says(&stream_step, "\n  covered 95.1 to 99.9 %, 801 to 834 samples per node\n");
 }
 
 static void set_event(struct node *node, size_t index, const char *name, const char *unit)
@@ -185,9 +171,8 @@ static void set_event(struct node *node, size_t index, const char *name, const c
     }
 }
 
-TEST(other_events_have_a_line_each)
+TABLE(other_events_have_a_line_each)
 {
-    struct apapi_merge *merge = start();
     struct node node;
 
     init_measured(&node, "n1", 0, 2);
@@ -199,26 +184,24 @@ TEST(other_events_have_a_line_each)
     node.events[2].total = 1048576;
     set_event(&node, 3, "ipmi:::FAN \x1B[1m", "W");
     node.events[3].event.kind = APAPI_KIND_POWER;
-    add(merge, &node);
+    add(&node);
     strcpy(node.record.id.node, "n2");
     node.record.id.node_index = 1;
     node.events[1].summary = (struct apapi_summary){38.5, 51.25, 70, NAN};
     node.events[1].covered_ns = 2000 * MS;
     node.events[3].summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
-    add(merge, &node);
+    add(&node);
     assert_says(
-        merge, &stream_step,
+        &stream_step,
         "  event                                         mean           min           max\n"
         "  coretemp:::hwmon0:temp1_input               49.2 C        38.5 C        70.0 C\n"
         "  net:::a_very_...me_indeed:rx:packets                     total 2097152 packets\n"
         "  ipmi:::FAN ?[1m                            45.25 W       40.00 W       61.00 W\n");
 }
 
-TEST(not_all_of_many_events_are_shown)
+TABLE(not_all_of_many_events_are_shown)
 {
-    struct apapi_merge *merge = start();
     struct node node;
-    char *text;
 
     init_measured(&node, "n1", 0, 1);
     for (size_t i = 1; i < EVENTS_MAX; i++) {
@@ -227,21 +210,18 @@ TEST(not_all_of_many_events_are_shown)
         snprintf(name, sizeof(name), "x:::e%zu", i);
         set_event(&node, i, name, "%");
     }
-    add(merge, &node);
-    text = finish(merge, &stream_step);
-    assert_non_null(strstr(text, "  x:::e20 "));
-    assert_non_null(strstr(text, "\n  ... and 19 more (see the record)\n"));
-    free(text);
+    add(&node);
+    finish(&stream_step);
+    assert_text("  x:::e20 ");
+    assert_text("\n  ... and 19 more (see the record)\n");
 }
 
-TEST(hostile_texts_stay_harmless)
+TABLE(hostile_texts_stay_harmless)
 {
     struct apapi_table_head head = {
         .step = "17.0\x1B[2J", .user_s = 1, .system_s = 2, .elapsed_s = 3};
-    struct apapi_merge *merge = start();
     char name[400];
     struct node node;
-    char *text;
 
     memset(name, 'w', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
@@ -257,11 +237,10 @@ TEST(hostile_texts_stay_harmless)
                (struct apapi_summary){-1e300, 1e-300, 1e18, NAN});
     set_event(&node, 1, name, "uuuuuuuuuuuuuuu");
     node.events[1].summary = (struct apapi_summary){-1e300, 1e300, 1e300, NAN};
-    add(merge, &node);
+    add(&node);
     assert_int_equal(apapi_merge_absent(merge, "x\x1B[31m", "bad\x7F\x1B"), 0);
-    text = finish(merge, &head);
-    assert_non_null(strstr(text, "apapi: step 17.0?[2J \"?]0;???wwwwwwwwwwwwwwwwwwwwww...\""));
-    assert_non_null(strstr(text, "  x?[31m: no record (bad?"
-                                 "?)\n"));
-    free(text);
+    finish(&head);
+    assert_text("apapi: step 17.0?[2J \"?]0;???wwwwwwwwwwwwwwwwwwwwww...\"");
+    assert_text("  x?[31m: no record (bad?"
+                "?)\n");
 }
