@@ -66,13 +66,6 @@ source_is() { # TEXT
     close_to "$(jq .domains.gpu.energy_j <<<"$json")" "$(jq "650 * ." <<<"$(number 0 power .covered_s)")" 0.01
 }
 
-@test "a counter in one GPU only: both by their power, so that the sum is whole" {
-    gpus 'gpu power_w=250 counter=0\ngpu power_w=400\n'
-    measure nvml sleep 0.6
-    source_is 'NVML 12.535.104.05, power integrated'
-    close_to "$(jq .domains.gpu.mean_w <<<"$json")" 650 0.01
-}
-
 @test "the table says that the power was integrated" {
     gpus 'gpu counter=0\n'
     run --separate-stderr "$atime" -c nvml sleep 0.5
@@ -86,13 +79,6 @@ source_is() { # TEXT
     true_energy 0 250
     jq -e '[.components[0].events[] | select(.kind == "energy")] |
         (.[0] | has("failed") | not) and .[0].covered_s > 1.2 and .[1].failed > 5 and .[1].covered_s < .[0].covered_s' <<<"$json"
-}
-
-@test "a call that fails costs its own event only" {
-    gpus 'gpu power_w=250 fail=DeviceGetTemperature:10\n'
-    measure nvml sleep 0.6
-    true_energy 0 250
-    jq -e '.components[0].events[] | select(.kind == "temperature").failed > 0' <<<"$json"
 }
 
 # Which GPUs are measured, as in "0 2"?
@@ -113,15 +99,6 @@ measured() {
     [[ $(SLURM_JOB_GPUS=1,2 measured) == '1 2' ]]
     [[ $(CUDA_VISIBLE_DEVICES=1 measured) == '0 1 2 3' ]]
     [[ $(CUDA_VISIBLE_DEVICES='' NVIDIA_VISIBLE_DEVICES=none measured) == '0 1 2 3' ]]
-}
-
-@test "a part of a GPU stands for the whole, and the report says so" {
-    gpus 'gpu\ngpu mig=MIG-1234-5 mig=MIG-1234-6 uuid=GPU-aaaa power_w=300\n'
-    for part in MIG-1234-6 MIG-GPU-aaaa/3/0; do
-        APAPI_GPUS=$part measure nvml sleep 0.5
-        source_is 'NVML 12.535.104.05, whole GPU (MIG)'
-        domain_fits gpu 300 "$json"
-    done
 }
 
 @test "a choice that fits nothing measures nothing and says why" {
@@ -145,12 +122,6 @@ measured() {
     [[ $(head -n 1 <<<"$stderr") == apapi:* ]]
     grep -q libnvidia-ml "$BATS_TEST_TMPDIR"/loader.*
     run ! grep -q 'libpapi\|librocm' "$BATS_TEST_TMPDIR"/loader.*
-}
-
-@test "a driver that does not start: its own reason" {
-    gpus 'library fail=Init_v2:9\n'
-    measure nvml sleep 0.3
-    [[ $(jq -r '.components[0].reason' <<<"$json") == *'NVML does not start: Driver Not Loaded'* ]]
 }
 
 @test "the program inherits none of the driver's files" {

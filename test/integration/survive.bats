@@ -174,29 +174,6 @@ interrupt_twice() {
     cluster on n1 pkill -u alice -x sleep || true
 }
 
-@test "wrong values in #SBATCH lines: refused where they are written, no job" {
-    script=$APAPI_CLUSTER_DIR/home/alice/job.sh
-    last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
-    while read -r line; do
-        printf '#!/bin/sh\n#SBATCH %s\nhostname\n' "$line" >"$script"
-        run --separate-stderr as_alice sbatch "$script"
-        echo "$line: $status $stderr"
-        [[ $status -ne 0 && -z $output && $stderr == *apapi* ]]
-    done <<END
---apapi=foo
---apapi=rapl:foo
---apapi=
---apapi=rapl::nvml
---apapi=../../etc/passwd
---apapi=$(printf 'x%.0s' {1..3000})
---apapi=rapl --apapi-interval=fast
---apapi=rapl --apapi-interval=10us
---apapi=rapl --apapi-interval=-1s
---apapi=rapl --apapi-interval=rapl:
-END
-    [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
-}
-
 @test "the time limit: ended as ever, a table and a record" {
     status=0
     over() { [[ -z $(limited) ]]; }

@@ -7,24 +7,17 @@
 
 static const struct apapi_summary power_w = {90, 100, 110, 109};
 
-static struct apapi_merge *merge; /* of the test */
-static json_t *root;              /* the latest merged record */
+static json_t *root; /* the latest merged record */
 
-static inline void make_merge(void)
+static inline void free_both(void)
 {
-    merge = apapi_merge_create();
-    assert_non_null(merge);
-}
-
-static inline void free_merge(void)
-{
-    apapi_merge_destroy(merge);
+    free_merge();
     json_decref(root);
     root = NULL;
 }
 
 /* A test with an empty merge. */
-#define MERGED(name) TEST_WITH(name, make_merge, free_merge)
+#define ENCODED(name) TEST_WITH(name, make_merge, free_both)
 
 static inline void encode(const char *step)
 {
@@ -99,11 +92,6 @@ static inline struct apapi_record step_record(const char *node, uint32_t index)
     record.measurement.cpu_ns = S / 4;
     set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000 * (index + 1), power_w);
     return record;
-}
-
-static inline void add(const struct apapi_record *record)
-{
-    assert_int_equal(apapi_merge_add(merge, record), 0);
 }
 
 #endif

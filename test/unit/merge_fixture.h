@@ -8,6 +8,33 @@
 
 #define S UINT64_C(1000000000)
 
+static struct apapi_merge *merge; /* of the test */
+
+static inline void make_merge(void)
+{
+    merge = apapi_merge_create();
+    assert_non_null(merge);
+}
+
+static inline void free_merge(void)
+{
+    apapi_merge_destroy(merge);
+}
+
+static inline void renew_merge(void)
+{
+    free_merge();
+    make_merge();
+}
+
+/* A test with an empty merge. */
+#define MERGED(name) TEST_WITH(name, make_merge, free_merge)
+
+static inline void add(const struct apapi_record *record)
+{
+    assert_int_equal(apapi_merge_add(merge, record), 0);
+}
+
 static inline struct apapi_record node_record(const char *node, uint32_t index)
 {
     struct apapi_record record = {.id = {.node_index = index, .nodes = 2}, .complete = true};
@@ -36,20 +63,21 @@ static inline void assert_value(double value, double expected)
     }
 }
 
-static inline void assert_domain(const struct apapi_merge *merge, enum apapi_domain domain,
-                                 const struct merge_domain *expected)
+/* Each node has an uncertainty of 2 J. */
+static inline void assert_domain(enum apapi_domain domain, size_t nodes, double energy_j,
+                                 struct apapi_summary power_w, uint64_t bin_ns)
 {
     struct merge_domain result;
 
     merge_domain(merge, domain, &result);
-    assert_int_equal(result.nodes, expected->nodes);
-    assert_value(result.energy_j, expected->energy_j);
-    assert_value(result.power_w.min, expected->power_w.min);
-    assert_value(result.power_w.mean, expected->power_w.mean);
-    assert_value(result.power_w.max, expected->power_w.max);
-    assert_value(result.power_w.p95, expected->power_w.p95);
-    assert_value(result.uncertainty_j, expected->uncertainty_j);
-    assert_int_equal(result.bin_ns, expected->bin_ns);
+    assert_int_equal(result.nodes, nodes);
+    assert_value(result.energy_j, energy_j);
+    assert_value(result.power_w.min, power_w.min);
+    assert_value(result.power_w.mean, power_w.mean);
+    assert_value(result.power_w.max, power_w.max);
+    assert_value(result.power_w.p95, power_w.p95);
+    assert_value(result.uncertainty_j, nodes > 0 ? 2.0 * (double)nodes : NAN);
+    assert_int_equal(result.bin_ns, bin_ns);
 }
 
 #endif

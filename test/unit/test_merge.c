@@ -19,15 +19,13 @@ static void add_component(struct apapi_record *record, const char *event)
     m->components[0].events[1].incidents = (struct apapi_incidents){30, 10, 20, 30, 40, 50, 60, 1};
 }
 
-TEST(each_node_comes_once)
+MERGED(each_node_comes_once)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n1", 0);
 
-    assert_non_null(merge);
     assert_int_equal(apapi_merge_count(merge), 0);
     assert_false(apapi_merge_has(merge, "n1"));
-    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    add(&record);
     assert_int_equal(apapi_merge_absent(merge, "n2", "no answer"), 0);
     errno = 0;
     assert_int_equal(apapi_merge_add(merge, &record), -1);
@@ -41,40 +39,34 @@ TEST(each_node_comes_once)
     assert_true(apapi_merge_has(merge, "n2"));
     assert_false(apapi_merge_has(merge, "n"));
     assert_false(apapi_merge_has(merge, ""));
-    apapi_merge_destroy(merge);
 }
 
-TEST(a_long_name_is_the_same_when_cut)
+MERGED(a_long_name_is_the_same_when_cut)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     char name[2 * APAPI_TEXT_SIZE];
 
-    assert_non_null(merge);
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     assert_int_equal(apapi_merge_absent(merge, name, NULL), 0);
     assert_true(apapi_merge_has(merge, name));
     assert_int_equal(apapi_merge_absent(merge, name, NULL), -1);
-    apapi_merge_destroy(merge);
 }
 
-TEST(nodes_come_in_the_order_of_their_index)
+MERGED(nodes_come_in_the_order_of_their_index)
 {
     static const struct {
         const char *name;
         uint32_t index;
     } given[] = {{"b", 2}, {"n10", 0}, {"a", APAPI_UNKNOWN}, {"n2", 1}, {"n3", 3}};
     static const char *const expected[] = {"n10", "n2", "b", "n3", "a", "x9", "x10"};
-    struct apapi_merge *merge = apapi_merge_create();
     const struct merge_node **nodes;
 
-    assert_non_null(merge);
     assert_int_equal(apapi_merge_absent(merge, "x10", "lost"), 0);
     assert_int_equal(apapi_merge_absent(merge, "x9", "lost"), 0);
     for (size_t i = 0; i < COUNT_OF(given); i++) {
         struct apapi_record record = node_record(given[i].name, given[i].index);
 
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
     }
     assert_int_equal(merge_nodes(merge, &nodes), COUNT_OF(given));
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
@@ -82,21 +74,18 @@ TEST(nodes_come_in_the_order_of_their_index)
         assert_int_equal(nodes[i]->state, i < COUNT_OF(given) ? MERGE_RECORDED : MERGE_ABSENT);
     }
     free(nodes);
-    apapi_merge_destroy(merge);
 }
 
-TEST(many_nodes_are_found)
+MERGED(many_nodes_are_found)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     char name[16];
 
-    assert_non_null(merge);
     for (unsigned i = 0; i < 1000; i++) {
         struct apapi_record record;
 
         snprintf(name, sizeof(name), "n%u", i * 7919 % 1000);
         record = node_record(name, i);
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
     }
     for (unsigned i = 0; i < 1000; i++) {
         snprintf(name, sizeof(name), "n%u", i);
@@ -104,54 +93,44 @@ TEST(many_nodes_are_found)
     }
     assert_false(apapi_merge_has(merge, "n1000"));
     assert_int_equal(apapi_merge_count(merge), 1000);
-    apapi_merge_destroy(merge);
 }
 
-TEST(the_merge_has_copies_of_its_own)
+MERGED(the_merge_has_copies_of_its_own)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n1", 0);
 
-    assert_non_null(merge);
     add_component(&record, "rapl:::A");
-    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    add(&record);
     assert_int_equal(apapi_merge_add(merge, &record), -1);
     memset(record.measurement.components[0].events, 'x', sizeof(struct apapi_event_result));
     apapi_record_clear(&record);
     assert_string_equal(merge->only.measurement.components[0].events[0].event.name, "rapl:::A");
     assert_string_equal(merge->events.rows[0].event.name, "rapl:::A");
     errno = 4711;
-    apapi_merge_destroy(merge);
     apapi_merge_destroy(NULL);
     assert_int_equal(errno, 4711);
 }
 
-TEST(of_many_records_none_is_kept)
+MERGED(of_many_records_none_is_kept)
 {
-    struct apapi_merge *merge = apapi_merge_create();
-
-    assert_non_null(merge);
     for (unsigned i = 0; i < 3; i++) {
         struct apapi_record record = node_record((const char *[]){"a", "b", "c"}[i], i);
 
         add_component(&record, "rapl:::A");
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
         assert_int_equal(merge->only.measurement.component_count, i == 0);
         apapi_record_clear(&record);
     }
     assert_int_equal(merge->events.count, 2);
     assert_int_equal(merge->incidents.failed, 33);
-    apapi_merge_destroy(merge);
 }
 
-TEST(awaited_nodes_come_or_are_given_up)
+MERGED(awaited_nodes_come_or_are_given_up)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n2", 1);
     const struct merge_node **nodes;
 
-    assert_non_null(merge);
-    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    add(&record);
     assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
     assert_int_equal(apapi_merge_expect(merge, "n[2-4]"), 0);
     assert_int_equal(apapi_merge_awaited(merge), 3);
@@ -160,7 +139,7 @@ TEST(awaited_nodes_come_or_are_given_up)
     assert_true(!apapi_merge_awaits(merge, "n2") && apapi_merge_has(merge, "n2"));
     assert_true(!apapi_merge_awaits(merge, "n5") && !apapi_merge_has(merge, "n5"));
     record = node_record("n3", 2);
-    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    add(&record);
     assert_int_equal(apapi_merge_awaited(merge), 2);
     assert_int_equal(apapi_merge_give_up(merge, "late"), 0);
     assert_int_equal(apapi_merge_awaited(merge), 0);
@@ -172,52 +151,39 @@ TEST(awaited_nodes_come_or_are_given_up)
     errno = 0;
     assert_int_equal(apapi_merge_expect(merge, "n[1-"), -1);
     assert_int_equal(errno, EINVAL);
-    apapi_merge_destroy(merge);
 }
 
-TEST(giving_up_reaches_every_node)
+MERGED(giving_up_reaches_every_node)
 {
     for (unsigned count = 1; count < 40; count++) {
-        struct apapi_merge *merge = apapi_merge_create();
         char list[32];
 
-        assert_non_null(merge);
+        renew_merge();
         snprintf(list, sizeof(list), "n[1-%u]", count);
         assert_int_equal(apapi_merge_expect(merge, list), 0);
         assert_int_equal(apapi_merge_give_up(merge, "late"), 0);
         assert_int_equal(apapi_merge_count(merge), count);
         assert_int_equal(apapi_merge_awaited(merge), 0);
-        apapi_merge_destroy(merge);
     }
 }
 
-TEST(one_node_is_taken_as_it_is)
+MERGED(one_node_is_taken_as_it_is)
 {
-    const struct merge_domain expected = {.nodes = 1,
-                                          .energy_j = 1000,
-                                          .power_w = {90, 100, 110, 108},
-                                          .uncertainty_j = 2,
-                                          .bin_ns = 0};
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n1", 0);
 
-    assert_non_null(merge);
     record.measurement.late_ns = S;
     set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){90, 100, 110, 108});
-    assert_int_equal(apapi_merge_add(merge, &record), 0);
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+    add(&record);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 1, 1000, (struct apapi_summary){90, 100, 110, 108}, 0);
 }
 
 /* n1: 9 s and 1 s late at 100 W; n2: 5 s at 200 W; n3 has no meter, n4 no record. */
-static struct apapi_merge *uneven_merge(void)
+static void add_uneven(void)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record n1 = node_record("n1", 0);
     struct apapi_record n2 = node_record("n2", 1);
     struct apapi_record n3 = node_record("n3", 2);
 
-    assert_non_null(merge);
     n1.measurement.elapsed_ns = 9 * S;
     n1.measurement.late_ns = 1 * S;
     n2.measurement.elapsed_ns = 5 * S;
@@ -227,53 +193,31 @@ static struct apapi_merge *uneven_merge(void)
     set_domain(&n1, APAPI_DOMAIN_DRAM, 90, (struct apapi_summary){NAN, 10, 12, NAN});
     set_domain(&n2, APAPI_DOMAIN_DRAM, NAN, (struct apapi_summary){NAN, 20, 25, NAN});
     set_domain(&n1, APAPI_DOMAIN_PSYS, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN});
-    assert_int_equal(apapi_merge_add(merge, &n2), 0);
-    assert_int_equal(apapi_merge_add(merge, &n3), 0);
-    assert_int_equal(apapi_merge_add(merge, &n1), 0);
+    add(&n2);
+    add(&n3);
+    add(&n1);
     assert_int_equal(apapi_merge_absent(merge, "n4", "lost"), 0);
-    return merge;
 }
 
 /* A mean below what both had while they were there: a minimum of the whole time is not known. */
-TEST(mean_power_is_energy_by_time)
+MERGED(mean_power_is_energy_by_time)
 {
-    const struct merge_domain expected = {.nodes = 2,
-                                          .energy_j = 1900,
-                                          .power_w = {NAN, 1900.0 / 9, 370, NAN},
-                                          .uncertainty_j = 4,
-                                          .bin_ns = 0};
-    struct apapi_merge *merge = uneven_merge();
-
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
+    add_uneven();
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1900, (struct apapi_summary){NAN, 1900.0 / 9, 370, NAN},
+                  0);
 }
 
-TEST(what_one_node_does_not_know_the_sum_does_not_know)
+MERGED(what_one_node_does_not_know_the_sum_does_not_know)
 {
-    const struct merge_domain dram = {.nodes = 2,
-                                      .energy_j = NAN,
-                                      .power_w = {NAN, 190.0 / 9, 37, NAN},
-                                      .uncertainty_j = 4,
-                                      .bin_ns = 0};
-    const struct merge_domain none = {.nodes = 0,
-                                      .energy_j = NAN,
-                                      .power_w = {NAN, NAN, NAN, NAN},
-                                      .uncertainty_j = NAN,
-                                      .bin_ns = 0};
-    struct apapi_merge *merge = uneven_merge();
-
-    assert_domain(merge, APAPI_DOMAIN_DRAM, &dram);
-    assert_domain(merge, APAPI_DOMAIN_PSYS, &none);
-    assert_domain(merge, APAPI_DOMAIN_GPU, &none);
-    apapi_merge_destroy(merge);
+    add_uneven();
+    assert_domain(APAPI_DOMAIN_DRAM, 2, NAN, (struct apapi_summary){NAN, 190.0 / 9, 37, NAN}, 0);
+    assert_domain(APAPI_DOMAIN_PSYS, 0, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN}, 0);
+    assert_domain(APAPI_DOMAIN_GPU, 0, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN}, 0);
 }
 
 /* Events with names of their own on each node do not fill the memory. */
-TEST(rows_of_events_are_bounded)
+MERGED(rows_of_events_are_bounded)
 {
-    struct apapi_merge *merge = apapi_merge_create();
-
-    assert_non_null(merge);
     for (unsigned i = 0; i < 1000; i++) {
         char name[32];
         struct apapi_record record;
@@ -282,16 +226,15 @@ TEST(rows_of_events_are_bounded)
         record = node_record(name, i);
         add_component(&record, name);
         snprintf(record.measurement.components[0].reason, 256, "reason %u", i);
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
+        add(&record);
         apapi_record_clear(&record);
     }
     assert_true(merge->events.full && merge->events.count < 500);
     assert_true(merge->notes.full && merge->notes.count < 500);
     assert_int_equal(apapi_merge_count(merge), 1000);
-    apapi_merge_destroy(merge);
 }
 
-TEST(totals_add_only_what_adds_up)
+MERGED(totals_add_only_what_adds_up)
 {
     struct apapi_record record = node_record("n1", 0);
     struct apapi_measurement *m = &record.measurement;
@@ -314,7 +257,7 @@ TEST(totals_add_only_what_adds_up)
     assert_value(apapi_measurement_total_w(m), 102);
 }
 
-TEST(incidents_add_up_but_samples_do_not)
+MERGED(incidents_add_up_but_samples_do_not)
 {
     const struct apapi_incidents expected = {31, 11, 22, 33, 44, 55, 66, 2};
     struct apapi_record record = node_record("n1", 0);
@@ -327,7 +270,7 @@ TEST(incidents_add_up_but_samples_do_not)
     apapi_record_clear(&record);
 }
 
-TEST(clearing_keeps_errno_and_may_be_repeated)
+MERGED(clearing_keeps_errno_and_may_be_repeated)
 {
     struct apapi_record record = node_record("n1", 0);
     struct apapi_record copy;

@@ -2,7 +2,7 @@
 /* The content of the merged record, and what it omits. */
 #include "unit/merge_encode_fixture.h"
 
-MERGED(what_was_crossed_on_all_nodes)
+ENCODED(what_was_crossed_on_all_nodes)
 {
     static struct apapi_crossing some[3] = {
         {"total >= 5J", (int64_t)(1003 * S), 5, "J", 1, "log", ""},
@@ -33,7 +33,7 @@ MERGED(what_was_crossed_on_all_nodes)
     assert_text("crossings.1.action", "stamp");
 }
 
-MERGED(what_all_nodes_have_in_common)
+ENCODED(what_all_nodes_have_in_common)
 {
     static const char *const absent[] = {"user",        "account", "node",   "node_index",
                                          "verified",    "het_job", "reason", "array_job",
@@ -64,7 +64,7 @@ MERGED(what_all_nodes_have_in_common)
     assert_absent(absent, COUNT_OF(absent));
 }
 
-MERGED(the_time_is_from_the_first_start_to_the_last_end)
+ENCODED(the_time_is_from_the_first_start_to_the_last_end)
 {
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
 
@@ -81,7 +81,7 @@ MERGED(the_time_is_from_the_first_start_to_the_last_end)
     assert_text("late_node", "n2");
 }
 
-MERGED(what_is_missing_has_a_name_and_a_reason)
+ENCODED(what_is_missing_has_a_name_and_a_reason)
 {
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
 
@@ -109,7 +109,7 @@ MERGED(what_is_missing_has_a_name_and_a_reason)
     assert_text("incomplete.1.reason", "killed");
 }
 
-MERGED(complete_if_all_are)
+ENCODED(complete_if_all_are)
 {
     static const char *const names[] = {"n1", "n2", "n3"};
 
@@ -123,7 +123,7 @@ MERGED(complete_if_all_are)
     }
 }
 
-MERGED(sums_of_a_domain_that_one_node_lacks)
+ENCODED(sums_of_a_domain_that_one_node_lacks)
 {
     static const char *const absent[] = {"domains.core",        "domains.package.p95_w",
                                          "domains.gpu.bin_s",   "total.min_w",
@@ -158,7 +158,7 @@ MERGED(sums_of_a_domain_that_one_node_lacks)
     assert_absent(absent, COUNT_OF(absent));
 }
 
-MERGED(an_energy_that_is_not_known_is_left_out)
+ENCODED(an_energy_that_is_not_known_is_left_out)
 {
     static const char *const absent[] = {
         "domains.package.energy_j", "total.energy_j", "trust.uncertainty_j",
@@ -174,7 +174,7 @@ MERGED(an_energy_that_is_not_known_is_left_out)
     assert_absent(absent, COUNT_OF(absent));
 }
 
-MERGED(what_is_not_covered_is_beside_the_energy)
+ENCODED(what_is_not_covered_is_beside_the_energy)
 {
     static const char *const absent[] = {"domains.gpu.covered", "domains.gpu.rest_j",
                                          "total.covered", "total.rest_j"};
@@ -193,8 +193,7 @@ MERGED(what_is_not_covered_is_beside_the_energy)
     assert_string_equal(json_string_value(at(root, "total.missing_domains.0")), "dram");
     assert_number("per_node.0.domains.package.covered", 0.75);
     assert_string_equal(json_string_value(at(root, "per_node.0.unknown_domains.0")), "dram");
-    free_merge();
-    make_merge();
+    renew_merge();
     n1 = step_record("n1", 0);
     set_domain(&n1, APAPI_DOMAIN_GPU, 500, power_w);
     n1.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
@@ -233,7 +232,7 @@ static void set_component(struct apapi_record *record, const char *name, bool es
     snprintf(events[1].event.name, sizeof events[1].event.name, "x:::B");
 }
 
-MERGED(components_events_notes_and_trust)
+ENCODED(components_events_notes_and_trust)
 {
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     struct apapi_record n3 = step_record("n3", 2);
@@ -288,7 +287,7 @@ static void set_timeline(struct apapi_record *record, float bin_j)
     }
 }
 
-MERGED(a_timeline_of_all_nodes_or_none)
+ENCODED(a_timeline_of_all_nodes_or_none)
 {
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     struct apapi_record n3 = step_record("n3", 2);

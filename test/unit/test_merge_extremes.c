@@ -22,32 +22,6 @@ static const double up_w[] = {100, 300, 100, 300}, down_w[] = {300, 120, 280, 10
 static const struct apapi_summary up_summary = {95, 200, 310, NAN};
 static const struct apapi_summary down_summary = {98, 200, 305, NAN};
 
-static struct apapi_merge *merge;
-
-static void make_merge(void)
-{
-    merge = apapi_merge_create();
-    assert_non_null(merge);
-}
-
-static void free_merge(void)
-{
-    apapi_merge_destroy(merge);
-}
-
-#define MERGED(name) TEST_WITH(name, make_merge, free_merge)
-
-static void renew_merge(void)
-{
-    free_merge();
-    make_merge();
-}
-
-static void add(const struct apapi_record *record)
-{
-    assert_int_equal(apapi_merge_add(merge, record), 0);
-}
-
 static void add_alternating(unsigned late_s, size_t down_count)
 {
     struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
@@ -56,27 +30,14 @@ static void add_alternating(unsigned late_s, size_t down_count)
     set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
     set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
     set_powers(&n2, APAPI_DOMAIN_PACKAGE, late_s, down_w, down_count);
-    assert_int_equal(apapi_merge_add(merge, &n1), 0);
-    assert_int_equal(apapi_merge_add(merge, &n2), 0);
-}
-
-/* With an uncertainty of 2 J of each node. */
-static void assert_package(uint32_t nodes, double energy_j, struct apapi_summary power_w,
-                           uint64_t bin_ns)
-{
-    const struct merge_domain expected = {.nodes = nodes,
-                                          .energy_j = energy_j,
-                                          .power_w = power_w,
-                                          .uncertainty_j = 2.0 * nodes,
-                                          .bin_ns = bin_ns};
-
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    add(&n1);
+    add(&n2);
 }
 
 MERGED(extremes_are_of_all_nodes_together)
 {
     add_alternating(0, 4);
-    assert_package(2, 1600, (struct apapi_summary){380, 400, 420, NAN}, S);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){380, 400, 420, NAN}, S);
 }
 
 /* As the mean is of the time in which any node was measured, so are the extremes. */
@@ -85,27 +46,21 @@ MERGED(a_node_alone_counts)
     /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
 
     add_alternating(1, 3);
-    assert_package(2, 1600, (struct apapi_summary){100, 350, 600, NAN}, S);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){100, 350, 600, NAN}, S);
 }
 
 /* The means are of 8 s and of 4 s: a clock that is wrong by 17 minutes does not make time. */
 MERGED(with_a_wrong_clock_extremes_are_added_up)
 {
-    const struct merge_domain apart = {.nodes = 2,
-                                       .energy_j = 1600,
-                                       .power_w = {100, 200, 300, NAN},
-                                       .uncertainty_j = 4,
-                                       .bin_ns = S};
-    const struct merge_domain wrong = {.nodes = 2,
-                                       .energy_j = 1600,
-                                       .power_w = {193, 400, 615, NAN},
-                                       .uncertainty_j = 4,
-                                       .bin_ns = 0};
-
     for (unsigned late_s = 4; late_s < 2000; late_s += 1000) {
+        bool wrong = late_s > 600;
+
         renew_merge();
         add_alternating(late_s, 4);
-        assert_domain(merge, APAPI_DOMAIN_PACKAGE, late_s > 600 ? &wrong : &apart);
+        assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600,
+                      wrong ? (struct apapi_summary){193, 400, 615, NAN}
+                            : (struct apapi_summary){100, 200, 300, NAN},
+                      wrong ? 0 : S);
     }
 }
 
@@ -144,7 +99,7 @@ MERGED(a_node_without_a_timeline_leaves_only_bounds)
     n3.measurement.start_unix_ns = (int64_t)(1000 * S);
     n3.measurement.elapsed_ns = 4 * S;
     add(&n3);
-    assert_package(3, 2400, (struct apapi_summary){291, 600, 920, NAN}, 0);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 3, 2400, (struct apapi_summary){291, 600, 920, NAN}, 0);
 }
 
 MERGED(what_is_known_in_part_is_no_extreme)
@@ -199,7 +154,7 @@ MERGED(a_minimum_that_the_mean_contradicts_is_unknown)
         record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[3] = 50;
         add(&record);
     }
-    assert_package(2, 1600, (struct apapi_summary){NAN, 390, 420, NAN}, S);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){NAN, 390, 420, NAN}, S);
 }
 
 /* The peak is known in part only. */
@@ -216,7 +171,7 @@ MERGED(a_maximum_that_the_mean_contradicts_is_unknown)
         record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[2] = 50;
         add(&record);
     }
-    assert_package(2, 1600, (struct apapi_summary){200, 600, NAN, NAN}, S);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){200, 600, NAN, NAN}, S);
 }
 
 /* Four nodes of 100 W run for 1, 2, 3 and 4 s: from 400 W down to 100 W. */
@@ -233,7 +188,7 @@ MERGED(nodes_that_end_one_after_the_other)
         set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, power_w, i + 1);
         add(&record);
     }
-    assert_package(4, 1000, (struct apapi_summary){100, 250, 400, NAN}, S);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 4, 1000, (struct apapi_summary){100, 250, 400, NAN}, S);
 }
 
 /* Both end 10 ms after their last whole bin: that is no window of its own. */
@@ -251,7 +206,8 @@ MERGED(what_is_left_at_the_end_belongs_to_the_window_before)
         record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.length_ns = 4 * S + S / 100;
         add(&record);
     }
-    assert_package(2, 1620, (struct apapi_summary){400, 2 * 810 / 4.01, 2 * 210 / 1.01, NAN}, S);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1620,
+                  (struct apapi_summary){400, 2 * 810 / 4.01, 2 * 210 / 1.01, NAN}, S);
 }
 
 /* Whatever the nodes do, and when: the three figures are in order, or absent. */

@@ -2,7 +2,7 @@
 /* The merged record without any record, with hostile texts, and with numbers at their limits. */
 #include "unit/merge_encode_fixture.h"
 
-MERGED(without_any_record_it_says_which_step)
+ENCODED(without_any_record_it_says_which_step)
 {
     static const char *const absent[] = {"start", "end",   "elapsed_s", "late_s",
                                          "total", "trust", "exit_code", "name"};
@@ -23,7 +23,7 @@ MERGED(without_any_record_it_says_which_step)
     }
 }
 
-MERGED(hostile_texts_stay_texts)
+ENCODED(hostile_texts_stay_texts)
 {
     static const char *const texts[] = {"\"}],\"job\":0,", "\xFF\xFEn", "a\x1B[31m\nb\\", "{}"};
 
@@ -44,7 +44,7 @@ MERGED(hostile_texts_stay_texts)
     assert_text("incomplete.3.reason", texts[3]);
 }
 
-MERGED(numbers_at_their_limits)
+ENCODED(numbers_at_their_limits)
 {
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
 
