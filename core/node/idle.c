@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/text.h"
 
 #define IDLE_MAGIC "APAPIID1"
 
@@ -21,11 +22,30 @@ struct idle_file {
     double least_w[APAPI_DOMAINS];
 };
 
+/* The site's figure is divided as the lowest power of the domains is, and not above their sum. */
+static double idle_site_part(struct node_idle *idle)
+{
+    double sum_w = 0;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (apapi_domain_adds_up(d) && d != APAPI_DOMAIN_GPU && !isnan(idle->least_w[d])) {
+            sum_w += idle->least_w[d];
+        }
+    }
+    idle->refuse_w = sum_w > 0 && idle->site_w > sum_w ? sum_w : NAN;
+    return sum_w > 0 && idle->site_w <= sum_w ? idle->site_w / sum_w : NAN;
+}
+
 static void idle_evaluate(struct node_idle *idle)
 {
+    double part = idle_site_part(idle);
+
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         idle->idle_w[d] = idle_power_w(&idle->powers[d]);
         idle->error_w[d] = 0;
+        if (isnan(idle->idle_w[d]) && apapi_domain_adds_up(d)) {
+            idle->idle_w[d] = part * idle->least_w[d];
+        }
         if (isnan(idle->idle_w[d])) {
             idle->idle_w[d] = idle->estimates[d].power_w;
             idle->error_w[d] = idle->estimates[d].uncertainty_w;
@@ -57,15 +77,19 @@ static bool idle_is_sound(const struct idle_power *power)
     return isfinite(power->sum_s) && fabs(sum_s - power->sum_s) <= 1 + 0.01 * sum_s;
 }
 
-void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node)
+void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node,
+                    const char *site_w)
 {
     char path[PATH_MAX];
+    struct real_number number;
     struct idle_file *file = malloc(sizeof *file);
     FILE *stream = file && node_idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
     size_t size = stream ? fread(file, 1, sizeof *file, stream) : 0;
     bool all = size == sizeof *file;
 
     memset(idle, 0, sizeof *idle);
+    idle->site_w =
+        site_w && real_number_parse(site_w, &number) == 0 && !*number.rest ? number.value : NAN;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         idle->least_w[d] = NAN;
         idle->estimates[d] = (struct idle_estimate){NAN, NAN};

@@ -14,7 +14,9 @@ struct node_idle {
     double since_s[APAPI_DOMAINS]; /* the meter moved, without a step [s]; NaN: a step has run */
     double idle_w[APAPI_DOMAINS];  /* NaN: not known */
     double error_w[APAPI_DOMAINS]; /* how far that may be wrong */
-    double cores;                  /* at work; 0: not known */
+    double site_w;   /* the site's figure for packages and memory together; NaN: none */
+    double refuse_w; /* the node has drawn so little, less than that; NaN: it has not */
+    double cores;    /* at work; 0: not known */
     struct idle_fit fits[APAPI_DOMAINS];
     struct idle_estimate estimates[APAPI_DOMAINS]; /* by these, or by those of an earlier sampler */
     double least_w[APAPI_DOMAINS]; /* drawn in LEAST_S, with or without steps; NaN: not known */
@@ -27,8 +29,12 @@ struct node_idle {
 /** Where it is saved. @return 0; -1: nowhere. */
 int node_idle_path(char path[PATH_MAX], const char *spool_dir, const char *node);
 
-/** Read what was saved; nothing is known if that cannot be read. */
-void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node);
+/**
+ * Read what was saved; nothing is known if that cannot be read.
+ * @param site_w  the site's figure, a number; NULL: none
+ */
+void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node,
+                    const char *site_w);
 
 /** May wait for the disk. @return 0; -1 with errno. */
 int node_idle_save(const struct node_idle *idle, const char *spool_dir, const char *node,

@@ -34,6 +34,7 @@ struct node_shares {
     struct share_rule rule;
     struct cgroups groups;
     bool found, warned; /* there are control groups; the log says that there are none */
+    bool refused;       /* the log says that the site's idle power is too high */
     bool fresh;         /* nothing was read yet: steps that run have run before */
     bool blind;         /* steps run, and it is not known which */
     struct share_page *page;
@@ -86,7 +87,8 @@ struct node_shares *node_shares_new(const struct node_shares_settings *settings)
     page->head.writer = (uint64_t)getpid();
     snprintf(page->head.method, sizeof page->head.method, "%s", shares->rule.method->name);
     snprintf(page->head.idle, sizeof page->head.idle, "%s", share_idle_name(shares->rule.idle));
-    node_idle_load(&shares->idle, settings->config->spool_dir, settings->node);
+    node_idle_load(&shares->idle, settings->config->spool_dir, settings->node,
+                   config_section_value(settings->config, "shares", "idle_w"));
     hours_open(&shares->hours, &shares->settings, shares->rule.method->name);
     return shares;
 }
@@ -318,6 +320,19 @@ static void shares_scan(struct node_shares *shares)
     shares_mark_slices(shares);
 }
 
+static void shares_refuse_idle(struct node_shares *shares)
+{
+    const struct node_idle *idle = &shares->idle;
+
+    if (!isnan(idle->refuse_w) && !shares->refused) {
+        shares->settings.say(LOG_WARNING,
+                             "node %s: idle_w = %g in [shares] is not used: packages and memory "
+                             "have drawn only %.4g W",
+                             shares->settings.node, idle->site_w, idle->refuse_w);
+        shares->refused = true;
+    }
+}
+
 static void shares_describe(struct node_shares *shares, struct share_interval *interval)
 {
     const struct node_reading *reading = shares->reading;
@@ -347,6 +362,7 @@ static void shares_describe(struct node_shares *shares, struct share_interval *i
     }
     if (!reading->unseen) {
         node_idle_bound(&shares->idle, reading->energy_j, cpu_s, interval->span_s);
+        shares_refuse_idle(shares);
     }
     memcpy(interval->idle_w, shares->idle.idle_w, sizeof interval->idle_w);
     interval->cpu_s = cpu_s - shares->idle.cores * seconds - shares->claims.cpu_s;

@@ -132,12 +132,12 @@ PREPARED(idle_power_survives)
     }
     node_shares_free(shares);
     close(folder);
-    node_idle_load(&idle, config.spool_dir, "n1");
+    node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_near(idle.idle_w[PACKAGE], 100);
     assert_near(node_idle_w(&idle), 100);
     assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
     put("/spool/n1.idle", "rubbish");
-    node_idle_load(&idle, config.spool_dir, "n1");
+    node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_true(isnan(node_idle_w(&idle)));
 }
 
@@ -162,7 +162,7 @@ PREPARED(extrapolated_idle_power_survives)
     }
     node_shares_free(shares);
     close(folder);
-    node_idle_load(&idle, config.spool_dir, "n1");
+    node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_near(idle.idle_w[PACKAGE], 80);
     assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
     assert_near(idle.least_w[PACKAGE], 108);
@@ -176,7 +176,7 @@ PREPARED(extrapolated_idle_power_survives)
     assert_int_equal(fwrite(&(uint64_t){(uint64_t)size}, 8, 1, file), 1);
     fclose(file);
     assert_int_equal(truncate(path, size), 0);
-    node_idle_load(&idle, config.spool_dir, "n1");
+    node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.least_w[PACKAGE]));
 }
 
@@ -186,7 +186,7 @@ PREPARED(a_slow_meter_has_its_power)
     static struct node_idle idle;
     double energy_j[APAPI_DOMAINS] = {0};
 
-    node_idle_load(&idle, "", "n1");
+    node_idle_load(&idle, "", "n1", NULL);
     node_idle_interrupt(&idle);
     for (int i = 1; i <= 200; i++) {
         energy_j[APAPI_DOMAIN_NODE] = i % 10 == 0 ? 2000 : 0;

@@ -117,6 +117,40 @@ TEST(the_first_job_of_a_node_gets_what_it_draws)
     assert_true(good >= 95);
 }
 
+/* The site's figure counts until idle power is measured; one above what the node draws does not. */
+PREPARED(the_sites_idle_power_is_used_if_it_can_be_true)
+{
+    static const char *const figures[] = {"80", "120", "80 W"};
+
+    for (int i = 0; i < 3; i++) {
+        int folder;
+        struct node_shares *shares;
+
+        config.settings[0] = (struct config_setting){"shares", "idle_w", figures[i], 1};
+        config.setting_count = 1;
+        drop("/live/n1/shares");
+        drop("/spool/n1.idle");
+        *said = '\0';
+        folder = open_folder();
+        shares = shares_of(folder);
+        put_node_cpu(0);
+        put_step("job_7/step_0", 0, "0-3\n");
+        for (int second = 0; second <= 20; second++) {
+            put_step("job_7/step_0", second, "0-3\n");
+            put_node_cpu(second);
+            add(shares, 1, 100);
+        }
+        assert_near(row_of(7, "0").energy_j[PACKAGE], 20 * (i == 0 ? 20 : 100));
+        assert_near(row_of(7, "0").error_j[PACKAGE], 0);
+        assert_near(row_of(7, "0").open_s[PACKAGE], i == 0 ? 0 : 20);
+        assert_true(i != 1 ? !*said
+                           : strstr(said, "idle_w = 120 in [shares] is not used: packages and "
+                                          "memory have drawn only 100 W") != NULL);
+        node_shares_free(shares);
+        close(folder);
+    }
+}
+
 PREPARED(version_2_is_read)
 {
     int folder = open_folder();
