@@ -113,50 +113,6 @@ void text_clean(char *copy, size_t size, const char *text)
     text_copy_text(copy, size, text, true);
 }
 
-static void text_put_unit(FILE *out, uint32_t unit)
-{
-    fprintf(out, "\\u%04x", unit);
-}
-
-static void text_put_escaped(FILE *out, const char *json)
-{
-    while (*json) {
-        uint32_t character = 0;
-        size_t length = text_character(json, &character);
-
-        if (character < 0x7F || text_is_printable(character)) {
-            fwrite(json, 1, length ? length : 1, out);
-        } else if (character < 0x10000) {
-            text_put_unit(out, character);
-        } else {
-            text_put_unit(out, 0xD7C0 + (character >> 10));
-            text_put_unit(out, 0xDC00 + (character & 0x3FF));
-        }
-        json += length ? length : 1;
-    }
-}
-
-char *text_escape_json(char *json)
-{
-    const char *byte = json;
-    char *escaped = NULL;
-    size_t size;
-    FILE *out;
-
-    while (byte && *byte > 0 && *byte < 0x7F) {
-        byte++;
-    }
-    if (!byte || *byte == '\0') {
-        return json; /* nearly all */
-    }
-    out = open_memstream(&escaped, &size);
-    if (out) {
-        text_put_escaped(out, json);
-    }
-    free(json);
-    return text_of_stream(out, &escaped, 0);
-}
-
 static size_t step_over(const char *text, size_t *columns)
 {
     uint32_t character = 0;

@@ -25,14 +25,6 @@ void text_utf8(char *copy, size_t size, const char *text);
 /** The same, safe for a terminal: control and direction characters also become '?'. */
 void text_clean(char *copy, size_t size, const char *text);
 
-/**
- * Write the control and direction characters of a JSON text that are not ASCII, and DEL, as \u
- * escapes: a terminal obeys them.
- * @param json  from malloc(); NULL is allowed. Is freed.
- * @return the text, for free(); NULL: out of memory
- */
-char *text_escape_json(char *json);
-
 /** @return what a word ends with that stands for so many: "", "s". */
 static inline const char *text_plural(size_t count)
 {

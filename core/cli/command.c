@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "record/fields.h"
-#include "record/tree.h"
 
 /* --- messages and options ------------------------------------------------------------------- */
 
@@ -97,16 +96,4 @@ void json_put_error(struct json_writer *json, int error, const char *reason)
 
     json_put_text(json, "errno", name ? name : "?");
     json_put_text(json, "reason", reason);
-}
-
-int json_print(json_t *value, int result)
-{
-    char *text = fields_text(value, result);
-
-    if (!text) {
-        return -1;
-    }
-    puts(text);
-    free(text);
-    return 0;
 }

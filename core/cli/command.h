@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_CLI_COMMAND_H
 #define APAPI_CLI_COMMAND_H
-#include <jansson.h>
-
 #include "apapi/scan.h"
 #include "base/json.h"
 #include "base/option_table.h"
@@ -58,8 +56,5 @@ int json_finish(struct json_writer *json);
 
 /** Put "errno": "EACCES" and "reason": the text. */
 void json_put_error(struct json_writer *json, int error, const char *reason);
-
-/** Print one line to standard output if `result` is 0. Steals the reference to `value`. 0; -1 */
-int json_print(json_t *value, int result);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -13,37 +12,416 @@
 
 #include "apapi/record.h"
 #include "apapi/scan.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "record/fields.h"
 #include "record/files.h"
 #include "record/record.h"
-#include "record/tree.h"
 
 /*
  * Besides a record, a line may hold other forms of JSON: a part of an array, as written by `srun
  * --apapi-format=json`, or a merged record.
  */
 
-/** @return 0 to continue; anything else stops the visit. The text is valid during the call only. */
+/* --- arrays ----------------------------------------------------------------------------------- */
+
+/* @return 0 to continue; anything else stops the visit. The text is valid during the call only. */
 typedef int (*parts_f)(const char *text, size_t size, void *context);
 
-/**
+static bool scan_parts_is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+static const char *scan_parts_skip_blanks(const char *at, const char *end)
+{
+    while (at < end && scan_parts_is_blank(*at)) {
+        at++;
+    }
+    return at;
+}
+
+enum { IN_TEXT = 1, OUTSIDE = 2 };
+
+/* Where a byte has a meaning; most have none. */
+static const unsigned char meanings[UCHAR_MAX + 1] = {
+    ['"'] = IN_TEXT | OUTSIDE, ['\\'] = IN_TEXT, ['{'] = OUTSIDE,
+    ['['] = OUTSIDE,           ['}'] = OUTSIDE,  [']'] = OUTSIDE,
+};
+
+static inline unsigned meaning_of(const char *at)
+{
+    return meanings[(unsigned char)*at];
+}
+
+/* Most of a scan's time is spent here: four bytes at a time. */
+static inline const char *skip_meaningless(const char *at, const char *end, unsigned where)
+{
+    while (end - at >= 4 &&
+           !((meaning_of(at) | meaning_of(at + 1) | meaning_of(at + 2) | meaning_of(at + 3)) &
+             where)) {
+        at += 4;
+    }
+    while (at < end && !(meaning_of(at) & where)) {
+        at++;
+    }
+    return at;
+}
+
+/* @return where a text ends, at its second quote; `at` is behind the first. */
+static const char *text_end(const char *at, const char *end)
+{
+    at = skip_meaningless(at, end, IN_TEXT);
+    while (at < end && *at == '\\') {
+        at = end - at > 2 ? skip_meaningless(at + 2, end, IN_TEXT) : end;
+    }
+    return at;
+}
+
+/* @return the end of the object at `at`, or the end of the line if it is torn. */
+static const char *object_end(const char *at, const char *end)
+{
+    size_t depth = 0;
+
+    for (at = skip_meaningless(at, end, OUTSIDE); at < end;
+         at = skip_meaningless(at + 1, end, OUTSIDE)) {
+        if (*at == '"') {
+            at = text_end(at + 1, end);
+            if (at == end) {
+                return end;
+            }
+        } else if (*at == '{' || *at == '[') {
+            depth++;
+        } else if (--depth == 0) {
+            return at + 1;
+        }
+    }
+    return end;
+}
+
+/* Check whether another element or the end of the line follows. */
+static bool ends_here(const char *at, const char *end)
+{
+    at = scan_parts_skip_blanks(at, end);
+    return at == end || *at == ',' || *at == ']';
+}
+
+/*
  * Visit the elements of a line. It may begin with '[', end with ']', and have commas between and
  * after them. Anything else is one element, together with all that follows it.
  * @return 0, or what `take` has returned.
  */
-int parts_each(const char *line, size_t size, parts_f take, void *context);
+static int parts_each(const char *line, size_t size, parts_f take, void *context)
+{
+    const char *end = line + size, *at = scan_parts_skip_blanks(line, end);
+    int result = 0;
 
-/** @return whether the text is an array's element for a node without a record. */
-bool parts_is_absence(const char *text, size_t size);
+    at += at < end && *at == '[';
+    while (result == 0) {
+        const char *behind;
 
-/**
+        at = scan_parts_skip_blanks(at, end);
+        if (at < end && (*at == ',' || *at == ']')) {
+            at++;
+            continue;
+        }
+        if (at == end) {
+            break;
+        }
+        behind = *at == '{' ? object_end(at, end) : end;
+        behind = ends_here(behind, end) ? behind : end;
+        result = take(at, (size_t)(behind - at), context);
+        at = behind;
+    }
+    return result;
+}
+
+/* @return whether the text is an array's element for a node without a record. */
+static bool parts_is_absence(const char *text, size_t size)
+{
+    static const char key[] = "\"reason\"";
+    struct tree_problem problem;
+    struct tree tree = {0};
+    bool result = false;
+
+    if (memmem(text, size, key, sizeof key - 1) && tree_parse(&tree, text, size, &problem) == 0) {
+        result = tree_is(tree_get(tree.nodes, "apapi"), TREE_INTEGER) &&
+                 tree_is(tree_get(tree.nodes, "node"), TREE_TEXT) &&
+                 tree_is(tree_get(tree.nodes, "reason"), TREE_TEXT) &&
+                 tree_is(tree_get(tree.nodes, "complete"), TREE_FALSE) &&
+                 !tree_get(tree.nodes, "start") && !tree_get(tree.nodes, "domains");
+    }
+    tree_free(&tree);
+    return result;
+}
+
+/* --- merged records --------------------------------------------------------------------------- */
+
+struct merged {
+    const struct tree_node *root, *nodes;
+    double total_j;   /* of all nodes; NaN: unknown for one of them */
+    double elapsed_s; /* of the step */
+};
+
+static double number_of(const struct tree_node *object, const char *key)
+{
+    const struct tree_node *value = tree_get(object, key);
+
+    return tree_is_number(value) ? tree_number(value) : (double)NAN;
+}
+
+static const char *text_of(const struct tree_node *object, const char *key)
+{
+    const struct tree_node *value = tree_get(object, key);
+
+    return tree_is(value, TREE_TEXT) ? value->text : NULL;
+}
+
+/* The share of this node in the sums. */
+static double share_of_total(const struct merged *merged, const struct tree_node *node)
+{
+    return merged->total_j > 0 ? number_of(node, "energy_j") / merged->total_j
+                               : 1.0 / (double)merged->nodes->size;
+}
+
+/*
+ * The part of a domain that is this node's. Older merged records say nothing of the domains of a
+ * node: all have the same part of the sums then.
+ * @return NaN: the node has not measured it
+ */
+static double share_of_domain(const struct merged *merged, const struct tree_node *node,
+                              const char *domain)
+{
+    const struct tree_node *own = tree_get(node, "domains");
+    double sum_j = number_of(tree_get(tree_get(merged->root, "domains"), domain), "energy_j");
+
+    if (!own) {
+        return share_of_total(merged, node);
+    }
+    own = tree_get(own, domain);
+    if (!own) {
+        return NAN;
+    }
+    return sum_j > 0 ? number_of(own, "energy_j") / sum_j : share_of_total(merged, node);
+}
+
+static void copy(struct json_writer *json, const struct merged *merged, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        const struct tree_node *value = tree_get(merged->root, *keys);
+
+        if (value) {
+            json_put_tree(json, *keys, value);
+        }
+    }
+}
+
+/* Sums or maxima over several nodes do not apply to a single node. */
+static void put_identity(struct json_writer *json, const struct merged *merged, const char *name)
+{
+    static const char *const common[] = {
+        "cluster", "job",    "array_job", "array_task",  "het_job",  "het_offset",
+        "step",    "name",   "job_name",  "nodes",       "nodelist", "restarts",
+        "uid",     "user",   "account",   "partition",   "qos",      "verified",
+        "start",   "late_s", "exit_code", "exit_signal", NULL};
+    static const char *const own[] = {"tasks", "cores", "gpus", "failed_tasks", NULL};
+
+    copy(json, merged, common);
+    if (merged->nodes->size == 1) {
+        copy(json, merged, own);
+    }
+    json_put_text(json, "node", name);
+}
+
+static void put_ending(struct json_writer *json, const struct merged *merged, const char *name)
+{
+    const struct tree_node *list = tree_get(merged->root, "incomplete"), *reason = NULL;
+    const struct tree_node *one = tree_is(list, TREE_ARRAY) ? tree_first(list) : NULL;
+    bool complete = true;
+
+    for (uint32_t i = 0; one && i < list->size && complete; i++, one = tree_next(one)) {
+        const char *node = text_of(one, "node");
+
+        complete = !node || strcmp(node, name) != 0;
+        reason = complete ? NULL : tree_get(one, "reason");
+    }
+    json_put_flag(json, "complete", complete);
+    if (reason) {
+        json_put_tree(json, "reason", reason);
+    }
+}
+
+/* @param own  what the node says of the domain; NULL: an older record, which does not */
+static void put_domain(struct json_writer *json, const struct tree_node *sum,
+                       const struct tree_node *own, double share)
+{
+    static const char *const keys[] = {"energy_j", "rest_j", "mean_w", "min_w", "max_w"};
+
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        json_put_number(json, keys[i], number_of(sum, keys[i]) * share, JSON_EXACT);
+    }
+    json_put_number(json, "uncertainty_j",
+                    own ? number_of(own, "uncertainty_j") : number_of(sum, "uncertainty_j") * share,
+                    JSON_EXACT);
+    json_put_number(json, "covered", number_of(own ? own : sum, "covered"), JSON_EXACT);
+}
+
+static void put_domains(struct json_writer *json, const struct merged *merged,
+                        const struct tree_node *node)
+{
+    const struct tree_node *domains = tree_get(merged->root, "domains"), *key;
+
+    json_begin_object(json, "domains");
+    key = tree_is(domains, TREE_OBJECT) ? tree_first(domains) : NULL;
+    for (uint32_t i = 0; key && i < domains->size; i++, key = tree_next(key + 1)) {
+        double share = share_of_domain(merged, node, key->text);
+
+        if (!isnan(share)) {
+            json_begin_object(json, key->text);
+            put_domain(json, key + 1, tree_get(tree_get(node, "domains"), key->text), share);
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
+
+static void put_timeline(struct json_writer *json, const struct tree_node *timeline, double share)
+{
+    const struct tree_node *key = tree_first(timeline);
+
+    for (uint32_t i = 0; i < timeline->size; i++, key = tree_next(key + 1)) {
+        if (tree_is_key(key, "unit_j")) {
+            json_put_number(json, "unit_j", tree_number(key + 1) * share, JSON_EXACT);
+        } else if (!tree_is_key(key, "start") && !tree_is_key(key, "bin_s")) {
+            json_put_tree(json, key->text, key + 1);
+        }
+    }
+}
+
+/* Only timelines that start with the step. A domain with other bins than the first is omitted. */
+static void put_timelines(struct json_writer *json, const struct merged *merged,
+                          const struct tree_node *node)
+{
+    const struct tree_node *timelines = tree_get(merged->root, "timeline"), *key;
+    const char *start = text_of(merged->root, "start");
+    double bin_s = NAN;
+
+    json_begin_object(json, "timeline");
+    key = tree_is(timelines, TREE_OBJECT) ? tree_first(timelines) : NULL;
+    for (uint32_t i = 0; key && i < timelines->size; i++, key = tree_next(key + 1)) {
+        double share = share_of_domain(merged, node, key->text);
+        double own_bin_s = number_of(key + 1, "bin_s");
+        const char *own_start = text_of(key + 1, "start");
+
+        if (isnan(share) || isnan(own_bin_s) || !start || !own_start ||
+            strcmp(start, own_start) != 0 || (!isnan(bin_s) && own_bin_s != bin_s)) {
+            continue;
+        }
+        if (isnan(bin_s)) {
+            bin_s = own_bin_s;
+            json_put_tree(json, "bin_s", tree_get(key + 1, "bin_s"));
+        }
+        json_begin_object(json, key->text);
+        put_timeline(json, key + 1, share);
+        json_end(json);
+    }
+    json_end_or_drop(json);
+}
+
+static void put_trust(struct json_writer *json, const struct tree_node *node)
+{
+    const struct tree_node *unknown = tree_get(node, "unknown_domains");
+
+    json_begin_object(json, "trust");
+    if (unknown) {
+        json_put_tree(json, "unknown_domains", unknown);
+    }
+    json_put_number(json, "covered", number_of(node, "covered"), JSON_MEASURED);
+    json_put_number(json, "cpu_s", 0, JSON_EXACT);
+    json_end(json);
+}
+
+/* @return its text, to be freed; NULL: out of memory. */
+static char *record_of(const struct merged *merged, const struct tree_node *node, const char *name)
+{
+    struct json_writer json = {0};
+
+    json_begin_object(&json, NULL);
+    json_put_integer(&json, "apapi", APAPI_RECORD_VERSION);
+    put_identity(&json, merged, name);
+    put_ending(&json, merged, name);
+    json_put_number(&json, "elapsed_s", merged->elapsed_s, JSON_EXACT);
+    put_domains(&json, merged, node);
+    json_begin_array(&json, "components");
+    json_end(&json);
+    put_timelines(&json, merged, node);
+    put_trust(&json, node);
+    json_end(&json);
+    return json_take(&json);
+}
+
+/* From the first reading of any node to the last one. */
+static double elapsed_of(const struct tree_node *root)
+{
+    const char *start = text_of(root, "start"), *end = text_of(root, "end");
+    int64_t start_ns, end_ns;
+
+    if (!start || !end || timestamp_parse(start, &start_ns) || timestamp_parse(end, &end_ns) ||
+        start_ns < 0 || end_ns < start_ns) {
+        return number_of(root, "elapsed_s");
+    }
+    return (double)(end_ns - start_ns) / NS_PER_S;
+}
+
+static int visit(const struct merged *merged, parts_f take, void *context)
+{
+    const struct tree_node *node = tree_first(merged->nodes);
+    int result = 0;
+
+    for (uint32_t i = 0; i < merged->nodes->size && result == 0; i++, node = tree_next(node)) {
+        const char *name = text_of(node, "node");
+        char *text = name ? record_of(merged, node, name) : NULL;
+
+        if (name && !text) {
+            return -1;
+        }
+        result = text ? take(text, strlen(text), context) : 0;
+        free(text);
+    }
+    return result;
+}
+
+/*
  * Visit the nodes of a merged record as records. They get their shares of the sums: by their own
  * energies, or equal shares.
  * @return 0; 1: not a merged record; what `take` has returned; -1 with errno ENOMEM.
  */
-int parts_of_merged(const char *text, size_t size, parts_f take, void *context);
+static int parts_of_merged(const char *text, size_t size, parts_f take, void *context)
+{
+    static const char key[] = "\"merged\"";
+    struct tree_problem problem;
+    struct tree tree = {0};
+    struct merged merged = {NULL, NULL, 0, NAN};
+    int result = 1;
+
+    if (memmem(text, size, key, sizeof key - 1) && tree_parse(&tree, text, size, &problem) == 0) {
+        merged.root = tree.nodes;
+        merged.nodes = tree_get(merged.root, "per_node");
+    }
+    if (tree_is(tree_get(merged.root, "merged"), TREE_INTEGER) &&
+        tree_is(merged.nodes, TREE_ARRAY)) {
+        const struct tree_node *node = tree_first(merged.nodes);
+
+        for (uint32_t i = 0; i < merged.nodes->size; i++, node = tree_next(node)) {
+            merged.total_j += number_of(node, "energy_j");
+        }
+        merged.elapsed_s = elapsed_of(merged.root);
+        result = visit(&merged, take, context);
+    }
+    tree_free(&tree);
+    return result;
+}
 
 /* --- scanning --------------------------------------------------------------------------------- */
 
@@ -320,389 +698,4 @@ int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct apapi_err
 
     scan->stopped = false;
     return walk_folder(&walk, dir, err);
-}
-
-/* --- arrays and merged records ---------------------------------------------------------------- */
-
-static bool scan_parts_is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r';
-}
-
-static const char *scan_parts_skip_blanks(const char *at, const char *end)
-{
-    while (at < end && scan_parts_is_blank(*at)) {
-        at++;
-    }
-    return at;
-}
-
-enum { IN_TEXT = 1, OUTSIDE = 2 };
-
-/* Where a byte has a meaning; most have none. */
-static const unsigned char meanings[UCHAR_MAX + 1] = {
-    ['"'] = IN_TEXT | OUTSIDE, ['\\'] = IN_TEXT, ['{'] = OUTSIDE,
-    ['['] = OUTSIDE,           ['}'] = OUTSIDE,  [']'] = OUTSIDE,
-};
-
-static inline unsigned meaning_of(const char *at)
-{
-    return meanings[(unsigned char)*at];
-}
-
-/* Most of a scan's time is spent here: four bytes at a time. */
-static inline const char *skip_meaningless(const char *at, const char *end, unsigned where)
-{
-    while (end - at >= 4 &&
-           !((meaning_of(at) | meaning_of(at + 1) | meaning_of(at + 2) | meaning_of(at + 3)) &
-             where)) {
-        at += 4;
-    }
-    while (at < end && !(meaning_of(at) & where)) {
-        at++;
-    }
-    return at;
-}
-
-/* @return where a text ends, at its second quote; `at` is behind the first. */
-static const char *text_end(const char *at, const char *end)
-{
-    at = skip_meaningless(at, end, IN_TEXT);
-    while (at < end && *at == '\\') {
-        at = end - at > 2 ? skip_meaningless(at + 2, end, IN_TEXT) : end;
-    }
-    return at;
-}
-
-/* @return the end of the object at `at`, or the end of the line if it is torn. */
-static const char *object_end(const char *at, const char *end)
-{
-    size_t depth = 0;
-
-    for (at = skip_meaningless(at, end, OUTSIDE); at < end;
-         at = skip_meaningless(at + 1, end, OUTSIDE)) {
-        if (*at == '"') {
-            at = text_end(at + 1, end);
-            if (at == end) {
-                return end;
-            }
-        } else if (*at == '{' || *at == '[') {
-            depth++;
-        } else if (--depth == 0) {
-            return at + 1;
-        }
-    }
-    return end;
-}
-
-/* Check whether another element or the end of the line follows. */
-static bool ends_here(const char *at, const char *end)
-{
-    at = scan_parts_skip_blanks(at, end);
-    return at == end || *at == ',' || *at == ']';
-}
-
-int parts_each(const char *line, size_t size, parts_f take, void *context)
-{
-    const char *end = line + size, *at = scan_parts_skip_blanks(line, end);
-    int result = 0;
-
-    at += at < end && *at == '[';
-    while (result == 0) {
-        const char *behind;
-
-        at = scan_parts_skip_blanks(at, end);
-        if (at < end && (*at == ',' || *at == ']')) {
-            at++;
-            continue;
-        }
-        if (at == end) {
-            break;
-        }
-        behind = *at == '{' ? object_end(at, end) : end;
-        behind = ends_here(behind, end) ? behind : end;
-        result = take(at, (size_t)(behind - at), context);
-        at = behind;
-    }
-    return result;
-}
-
-bool parts_is_absence(const char *text, size_t size)
-{
-    static const char key[] = "\"reason\"";
-    struct tree_problem problem;
-    struct tree tree = {0};
-    bool result = false;
-
-    if (memmem(text, size, key, sizeof key - 1) && tree_parse(&tree, text, size, &problem) == 0) {
-        result = tree_is(tree_get(tree.nodes, "apapi"), TREE_INTEGER) &&
-                 tree_is(tree_get(tree.nodes, "node"), TREE_TEXT) &&
-                 tree_is(tree_get(tree.nodes, "reason"), TREE_TEXT) &&
-                 tree_is(tree_get(tree.nodes, "complete"), TREE_FALSE) &&
-                 !tree_get(tree.nodes, "start") && !tree_get(tree.nodes, "domains");
-    }
-    tree_free(&tree);
-    return result;
-}
-
-/* --- merged records --------------------------------------------------------------------------- */
-
-/* Records of the nodes of a merged record. */
-
-struct merged {
-    const json_t *root, *nodes; /* borrowed */
-    double total_j;             /* of all nodes; NaN: unknown for one of them */
-    double elapsed_s;           /* of the step */
-};
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-/* The share of this node in the sums. */
-static double share_of_total(const struct merged *merged, const json_t *node)
-{
-    return merged->total_j > 0 ? number_of(node, "energy_j") / merged->total_j
-                               : 1.0 / (double)json_array_size(merged->nodes);
-}
-
-/*
- * The part of a domain that is this node's. Older merged records say nothing of the domains of a
- * node: all have the same part of the sums then.
- * @return NaN: the node has not measured it
- */
-static double scan_merged_share_of(const struct merged *merged, const json_t *node,
-                                   const char *domain)
-{
-    const json_t *own = json_object_get(node, "domains");
-    const json_t *sum = json_object_get(json_object_get(merged->root, "domains"), domain);
-    double sum_j = number_of(sum, "energy_j");
-
-    if (!own) {
-        return share_of_total(merged, node);
-    }
-    own = json_object_get(own, domain);
-    if (!own) {
-        return NAN;
-    }
-    return sum_j > 0 ? number_of(own, "energy_j") / sum_j : share_of_total(merged, node);
-}
-
-static double scan_merged_uncertainty_of(const json_t *node, const char *domain, double share,
-                                         const json_t *sum)
-{
-    const json_t *own = json_object_get(json_object_get(node, "domains"), domain);
-
-    return own ? number_of(own, "uncertainty_j") : number_of(sum, "uncertainty_j") * share;
-}
-
-/* Each returns 0, or another value without memory. */
-
-static int copy(json_t *record, const struct merged *merged, const char *const *keys)
-{
-    int result = 0;
-
-    for (; *keys && result == 0; keys++) {
-        json_t *value = json_object_get(merged->root, *keys);
-
-        result = value ? json_object_set(record, *keys, value) : 0;
-    }
-    return result;
-}
-
-/* Sums or maxima over several nodes do not apply to a single node. */
-static int scan_merged_put_identity(json_t *record, const struct merged *merged)
-{
-    static const char *const common[] = {
-        "cluster", "job",    "array_job", "array_task",  "het_job",  "het_offset",
-        "step",    "name",   "job_name",  "nodes",       "nodelist", "restarts",
-        "uid",     "user",   "account",   "partition",   "qos",      "verified",
-        "start",   "late_s", "exit_code", "exit_signal", NULL};
-    static const char *const own[] = {"tasks", "cores", "gpus", "failed_tasks", NULL};
-    int result = copy(record, merged, common);
-
-    return result == 0 && json_array_size(merged->nodes) == 1 ? copy(record, merged, own) : result;
-}
-
-static int scan_merged_put_ending(json_t *record, const struct merged *merged, const char *name)
-{
-    const json_t *incomplete = json_object_get(merged->root, "incomplete"), *one;
-    size_t index;
-
-    json_array_foreach(incomplete, index, one)
-    {
-        const char *node = json_string_value(json_object_get(one, "node"));
-        json_t *reason = json_object_get(one, "reason");
-
-        if (node && strcmp(node, name) == 0) {
-            return field_put(record, "complete", json_false()) ||
-                   (reason && json_object_set(record, "reason", reason));
-        }
-    }
-    return field_put(record, "complete", json_true());
-}
-
-static int scan_merged_put_domain(json_t *domain, const json_t *sum, double share)
-{
-    static const char *const keys[] = {"energy_j", "rest_j", "mean_w", "min_w", "max_w", NULL};
-    int result = 0;
-
-    for (size_t i = 0; keys[i] && result == 0; i++) {
-        result = field_put_rounded(domain, keys[i], number_of(sum, keys[i]) * share, FIELD_FIGURES);
-    }
-    return result;
-}
-
-/* Older merged records do not say it. */
-static int scan_merged_put_covered(json_t *domain, const json_t *node, const char *name,
-                                   const json_t *sum)
-{
-    const json_t *own = json_object_get(json_object_get(node, "domains"), name);
-
-    return field_put_rounded(domain, "covered", number_of(own ? own : sum, "covered"),
-                             FIELD_FIGURES);
-}
-
-static int scan_merged_put_domains(json_t *record, const struct merged *merged, const json_t *node)
-{
-    json_t *domains = json_object(), *sum;
-    const char *name;
-    int result = field_put(record, "domains", domains);
-
-    json_object_foreach(json_object_get(merged->root, "domains"), name, sum)
-    {
-        double share = scan_merged_share_of(merged, node, name);
-        json_t *domain = isnan(share) ? NULL : json_object();
-
-        if (domain) {
-            result |= field_put(domains, name, domain) ||
-                      scan_merged_put_domain(domain, sum, share) ||
-                      field_put_rounded(domain, "uncertainty_j",
-                                        scan_merged_uncertainty_of(node, name, share, sum),
-                                        FIELD_FIGURES) ||
-                      scan_merged_put_covered(domain, node, name, sum);
-        }
-    }
-    return result;
-}
-
-/* Only timelines that start with the step. A domain with other bins than the first is omitted. */
-static int scan_merged_put_timelines(json_t *record, const struct merged *merged,
-                                     const json_t *node)
-{
-    const json_t *start = json_object_get(merged->root, "start");
-    json_t *timelines = json_object(), *one;
-    const char *name;
-    int result = field_put(record, "timeline", timelines);
-
-    json_object_foreach(json_object_get(merged->root, "timeline"), name, one)
-    {
-        json_t *width = json_object_get(one, "bin_s"), *domain;
-        double share = scan_merged_share_of(merged, node, name);
-
-        if (isnan(share) || !json_equal(json_object_get(one, "start"), start) || !width ||
-            (json_object_size(timelines) > 0 &&
-             !json_equal(width, json_object_get(timelines, "bin_s")))) {
-            continue;
-        }
-        domain = json_copy(one);
-        result |=
-            json_object_set(timelines, "bin_s", width) |
-            json_object_set_new(domain, "unit_j", json_real(number_of(one, "unit_j") * share)) |
-            json_object_set_new(timelines, name, domain);
-        json_object_del(domain, "start");
-        json_object_del(domain, "bin_s");
-    }
-    fields_drop_empty(record, "timeline");
-    return result;
-}
-
-static int scan_merged_put_trust(json_t *record, const json_t *node)
-{
-    json_t *trust = json_object(), *unknown = json_object_get(node, "unknown_domains");
-
-    return field_put(record, "trust", trust) ||
-           (unknown && json_object_set(trust, "unknown_domains", unknown)) ||
-           field_put_measured(trust, "covered", number_of(node, "covered")) ||
-           field_put(trust, "cpu_s", json_real(0));
-}
-
-/* @return its text, to be freed; NULL: out of memory. */
-static char *record_of(const struct merged *merged, const json_t *node, const char *name)
-{
-    json_t *record = json_object();
-
-    return fields_text(
-        record,
-        field_put(record, "apapi", json_integer(APAPI_RECORD_VERSION)) ||
-            scan_merged_put_identity(record, merged) || field_put_text(record, "node", name) ||
-            scan_merged_put_ending(record, merged, name) ||
-            field_put_rounded(record, "elapsed_s", merged->elapsed_s, FIELD_FIGURES) ||
-            scan_merged_put_domains(record, merged, node) ||
-            field_put(record, "components", json_array()) ||
-            scan_merged_put_timelines(record, merged, node) || scan_merged_put_trust(record, node));
-}
-
-/* From the first reading of any node to the last one. */
-static double elapsed_of(const json_t *root)
-{
-    const char *start = json_string_value(json_object_get(root, "start"));
-    const char *end = json_string_value(json_object_get(root, "end"));
-    int64_t start_ns, end_ns;
-
-    if (!start || !end || timestamp_parse(start, &start_ns) || timestamp_parse(end, &end_ns) ||
-        start_ns < 0 || end_ns < start_ns) {
-        return number_of(root, "elapsed_s");
-    }
-    return (double)(end_ns - start_ns) / NS_PER_S;
-}
-
-static int visit(const struct merged *merged, parts_f take, void *context)
-{
-    const json_t *node;
-    size_t index;
-    int result = 0;
-
-    json_array_foreach(merged->nodes, index, node)
-    {
-        const char *name = json_string_value(json_object_get(node, "node"));
-        char *text = name ? record_of(merged, node, name) : NULL;
-
-        if (name && !text) {
-            errno = ENOMEM;
-            return -1;
-        }
-        result = text ? take(text, strlen(text), context) : 0;
-        free(text);
-        if (result) {
-            break;
-        }
-    }
-    return result;
-}
-
-int parts_of_merged(const char *text, size_t size, parts_f take, void *context)
-{
-    static const char key[] = "\"merged\"";
-    json_t *root = memmem(text, size, key, sizeof key - 1)
-                       ? json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL)
-                       : NULL;
-    struct merged merged = {.root = root, .nodes = json_object_get(root, "per_node")};
-    const json_t *node;
-    size_t index;
-    int result = 1;
-
-    if (json_is_integer(json_object_get(root, "merged")) && json_is_array(merged.nodes)) {
-        json_array_foreach(merged.nodes, index, node)
-        {
-            merged.total_j += number_of(node, "energy_j");
-        }
-        merged.elapsed_s = elapsed_of(root);
-        result = visit(&merged, take, context);
-    }
-    json_decref(root);
-    return result;
 }

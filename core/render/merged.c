@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A step on all its nodes as one JSON object, see docs/merged.schema.json. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,68 +7,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
+#include "base/json.h"
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "record/tree.h"
 #include "sum/merge.h"
-
-/* --- notes ------------------------------------------------------------------------------------ */
-
-/* A note about all nodes with a record needs no names. */
-static int put_names(json_t *object, const struct merge_note *note, size_t recorded)
-{
-    json_t *names;
-    int rc;
-
-    if (note->nodes == recorded) {
-        return 0;
-    }
-    names = json_array();
-    rc = field_put(object, "names", names);
-    for (size_t i = 0; i < note->named && rc == 0; i++) {
-        rc = json_array_append_new(names, field_text(note->names[i]));
-    }
-    return rc;
-}
-
-/* The notes of nodes, sorted, and on how many nodes a record has been made. */
-struct encoded_notes {
-    const struct merge_note **sorted;
-    size_t recorded;
-};
-
-static int put_note(json_t *object, const void *context, size_t i)
-{
-    const struct encoded_notes *notes = context;
-    const struct merge_note *note = notes->sorted[i];
-
-    if (note->kind != MERGE_NOTE_COMPONENT && note->kind != MERGE_NOTE_STUCK) {
-        return FIELDS_NONE;
-    }
-    return field_put_text(object, note->kind == MERGE_NOTE_STUCK ? "event" : "component",
-                          note->subject) ||
-           field_put_text(object, "verdict", note->verdict) ||
-           (*note->reason && field_put_text(object, "reason", note->reason)) ||
-           (note->outages > 0 &&
-            (field_put_count(object, "outages", note->outages) ||
-             field_put(object, "outage_s", json_real((double)note->outage_ns / 1e9)))) ||
-           field_put_count(object, "nodes", note->nodes) ||
-           put_names(object, note, notes->recorded);
-}
-
-static int merge_encode_notes(json_t *root, const struct merge_notes *notes, size_t recorded)
-{
-    const struct encoded_notes encoded = {merge_notes_sorted(notes), recorded};
-    int rc = encoded.sorted ? fields_put_list(root, "notes", notes->count, put_note, &encoded) : -1;
-
-    free(encoded.sorted);
-    return rc == 0 && notes->full ? field_put(root, "more_notes", json_true()) : rc;
-}
-
-/* --- all -------------------------------------------------------------------------------------- */
-
-/* A step on all its nodes as one JSON object, see docs/merged.schema.json. */
 
 #define MERGED_VERSION 1
 #define IN_ROW(member) offsetof(struct merge_event, member)
@@ -90,90 +35,113 @@ static const struct field fields_of_source[] = {
     {"source", FIELD_TEXT, true, IN_COMPONENT(source), 64},
     {NULL, 0, false, 0, 0}};
 
-struct encoding {
-    json_t *root;
-    const struct apapi_merge *merge;
-    const struct merge_node **nodes; /* nodes with a record, then nodes without */
+/* The nodes with a record, then those without. */
+struct merged_nodes {
+    const struct merge_node **list;
     size_t recorded, present;
 };
 
-static bool is_complete(const struct encoding *encoding)
+/* --- the members that a record has, too ------------------------------------------------------- */
+
+/* "17.0" is all that is known of a step without records. */
+static void read_step(struct apapi_identity *id, const char *step)
 {
-    for (size_t i = 0; i < encoding->recorded; i++) {
-        if (encoding->nodes[i]->incomplete) {
+    char *end;
+    unsigned long job = strtoul(step, &end, 10);
+
+    if (*step >= '0' && *step <= '9' && *end == '.' && job > 0 && job < APAPI_UNKNOWN) {
+        id->job = (uint32_t)job;
+        snprintf(id->step, sizeof id->step, "%s", end + 1);
+    }
+}
+
+static bool is_complete(const struct apapi_merge *merge, const struct merged_nodes *nodes)
+{
+    for (size_t i = 0; i < nodes->recorded; i++) {
+        if (nodes->list[i]->incomplete) {
             return false;
         }
     }
-    return encoding->recorded == merge_expected(encoding->merge);
+    return nodes->recorded == merge_expected(merge);
 }
 
-static int put_moments(const struct encoding *encoding)
+/* Without records there are no times. */
+static void put_head_fields(struct json_writer *json, const struct apapi_record *head, bool times)
 {
-    const struct apapi_merge *merge = encoding->merge;
-    json_t *root = encoding->root;
+    static const char *const left_out[] = {"node", "start", "elapsed_s", "late_s"};
+    struct field fields[FIELDS_MAX];
+    size_t count = 0;
 
-    if (encoding->recorded == 0) {
-        json_object_del(root, "start");
-        json_object_del(root, "elapsed_s");
-        json_object_del(root, "late_s");
-        return 0;
-    }
-    if (field_put_rounded(root, "elapsed_s", merge->elapsed_s, FIELD_FIGURES) < 0 ||
-        field_put_moment(root, "end", merge->end_unix_ns) < 0) {
-        return -1;
-    }
-    return merge->late_ns > 0 ? field_put_text(root, "late_node", merge->latest->name) : 0;
-}
+    for (const struct field *field = fields_of_record; field->key; field++) {
+        bool wanted = true;
 
-/* The members that a record has, too. */
-static int merge_encode_put_head(const struct encoding *encoding, const char *step)
-{
-    const struct apapi_merge *merge = encoding->merge;
-    struct apapi_record head = {
-        .id = encoding->recorded > 0 ? merge->id : APAPI_IDENTITY_UNKNOWN,
-        .ending = encoding->recorded > 0 ? merge->ending : APAPI_ENDING_UNKNOWN,
-        .complete = is_complete(encoding),
-        .measurement = {.start_unix_ns = merge->start_unix_ns, .late_ns = merge->late_ns}};
-
-    if (encoding->recorded == 0 && step) {
-        char *end;
-        unsigned long job = strtoul(step, &end, 10);
-
-        if (*step >= '0' && *step <= '9' && *end == '.' && job > 0 && job < APAPI_UNKNOWN) {
-            head.id.job = (uint32_t)job;
-            snprintf(head.id.step, sizeof head.id.step, "%s", end + 1);
+        for (size_t i = 0; i < (times ? 1 : COUNT_OF(left_out)); i++) {
+            wanted = wanted && strcmp(field->key, left_out[i]) != 0;
         }
+        fields[count] = *field;
+        count += wanted;
+    }
+    fields[count] = (struct field){0};
+    fields_write(json, fields, head);
+}
+
+static void put_head(struct json_writer *json, const struct apapi_merge *merge,
+                     const struct merged_nodes *nodes, const char *step)
+{
+    bool any = nodes->recorded > 0;
+    struct apapi_record head = {.id = any ? merge->id : APAPI_IDENTITY_UNKNOWN,
+                                .ending = any ? merge->ending : APAPI_ENDING_UNKNOWN,
+                                .complete = is_complete(merge, nodes),
+                                .measurement = {.start_unix_ns = merge->start_unix_ns,
+                                                .elapsed_ns = merge->elapsed_ns,
+                                                .late_ns = merge->late_ns}};
+
+    if (!any && step) {
+        read_step(&head.id, step);
     }
     head.id.node_index = APAPI_UNKNOWN;
     head.id.nodes = (uint32_t)merge_expected(merge);
-    if (fields_encode(encoding->root, fields_of_record, &head) < 0) {
-        return -1;
+    json_put_integer(json, "merged", MERGED_VERSION);
+    put_head_fields(json, &head, any);
+    json_put_count(json, "recorded", nodes->recorded);
+    if (any) {
+        json_put_moment(json, "end", merge->end_unix_ns);
     }
-    json_object_del(encoding->root, "node");
-    return field_put_count(encoding->root, "recorded", encoding->recorded);
+    if (any && merge->late_ns > 0) {
+        json_put_text(json, "late_node", merge->latest->name);
+    }
 }
 
-static int put_reason(json_t *object, const struct merge_node *node)
+static void put_reason(struct json_writer *json, const struct merge_node *node)
 {
-    return field_put_text(object, "node", node->name) ||
-           (node->reason && *node->reason && field_put_text(object, "reason", node->reason));
+    json_begin_object(json, NULL);
+    json_put_text(json, "node", node->name);
+    if (node->reason && *node->reason) {
+        json_put_text(json, "reason", node->reason);
+    }
+    json_end(json);
 }
 
-static int put_missing(json_t *object, const void *context, size_t i)
+static void put_reasons(struct json_writer *json, const struct merged_nodes *nodes)
 {
-    const struct encoding *encoding = context;
-
-    return put_reason(object, encoding->nodes[encoding->recorded + i]);
+    json_begin_array(json, "missing");
+    for (size_t i = nodes->recorded; i < nodes->present; i++) {
+        put_reason(json, nodes->list[i]);
+    }
+    json_end(json);
+    json_begin_array(json, "incomplete");
+    for (size_t i = 0; i < nodes->recorded; i++) {
+        if (nodes->list[i]->incomplete) {
+            put_reason(json, nodes->list[i]);
+        }
+    }
+    json_end(json);
 }
 
-static int put_incomplete(json_t *object, const void *context, size_t i)
-{
-    const struct merge_node *node = ((const struct encoding *)context)->nodes[i];
+/* --- sums ------------------------------------------------------------------------------------- */
 
-    return node->incomplete ? put_reason(object, node) : FIELDS_NONE;
-}
-
-static int put_sum(json_t *object, const struct merge_domain *sum, double uncertainty_j)
+/* In the object that is open. */
+static void put_sum(struct json_writer *json, const struct merge_domain *sum, double uncertainty_j)
 {
     const struct apapi_domain_result domain = {.measured = true,
                                                .energy_j = sum->energy_j,
@@ -182,218 +150,291 @@ static int put_sum(json_t *object, const struct merge_domain *sum, double uncert
                                                .rest_j = sum->rest_j,
                                                .power_w = sum->power_w};
 
-    return fields_encode(object, fields_of_domain, &domain) ||
-           field_put_count(object, "nodes", sum->nodes) ||
-           (sum->bin_ns > 0 && field_put(object, "bin_s", json_real((double)sum->bin_ns / 1e9)));
-}
-
-static int merge_encode_put_domain(json_t *object, const void *merge, size_t d)
-{
-    struct merge_domain sum;
-
-    merge_domain(merge, (int)d, &sum);
-    return sum.nodes > 0 ? put_sum(object, &sum, sum.uncertainty_j) : FIELDS_NONE;
-}
-
-static int merge_encode_put_total(const struct encoding *encoding, const struct merge_total *total)
-{
-    json_t *object;
-
-    if (total->sum.nodes == 0) {
-        return 0;
+    fields_write(json, fields_of_domain, &domain);
+    json_put_count(json, "nodes", sum->nodes);
+    if (sum->bin_ns > 0) {
+        json_put_number(json, "bin_s", (double)sum->bin_ns / NS_PER_S, JSON_EXACT);
     }
-    object = json_object();
-    return field_put(encoding->root, "total", object) ||
-           put_sum(object, &total->sum, NAN) || /* is in the trust block */
-           (total->missing &&
-            (field_put(object, "partial", json_true()) ||
-             field_put(object, "missing_domains", domain_list_json(total->missing))));
+}
+
+static void put_domains(struct json_writer *json, const struct apapi_merge *merge)
+{
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        struct merge_domain sum;
+
+        merge_domain(merge, d, &sum);
+        if (sum.nodes > 0) {
+            json_begin_object(json, apapi_domain_name(d));
+            put_sum(json, &sum, sum.uncertainty_j);
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
+
+static void put_total(struct json_writer *json, const struct merge_total *total)
+{
+    if (total->sum.nodes == 0) {
+        return;
+    }
+    json_begin_object(json, "total");
+    put_sum(json, &total->sum, NAN); /* is in the trust block */
+    if (total->missing) {
+        json_put_flag(json, "partial", true);
+        domain_list_write(json, "missing_domains", total->missing);
+    }
+    json_end(json);
+}
+
+static void put_components(struct json_writer *json, const struct apapi_merge *merge)
+{
+    json_begin_array(json, "components");
+    for (size_t i = 0; i < merge->component_count; i++) {
+        json_begin_object(json, NULL);
+        fields_write(json, fields_of_source, &merge->components[i]);
+        json_put_count(json, "nodes", merge->components[i].nodes);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void put_events(struct json_writer *json, const struct merge_events *events)
+{
+    json_begin_array(json, "events");
+    for (size_t i = 0; i < events->count; i++) {
+        const struct merge_event *row = &events->rows[i];
+
+        json_begin_object(json, NULL);
+        fields_write(json, fields_of_row, row);
+        json_put_count(json, "nodes", row->nodes);
+        json_put_number(json, "mean", row->covered_s > 0 ? row->weighted / row->covered_s : NAN,
+                        JSON_MEASURED);
+        json_end(json);
+    }
+    json_end(json);
+    if (events->full) {
+        json_put_flag(json, "more_events", true);
+    }
 }
 
 /* A sum over some of the nodes would look as if the others drew nothing. */
-static int merge_encode_put_timeline(json_t *object, const void *merge, size_t d)
+static void put_timelines(struct json_writer *json, const struct apapi_merge *merge)
 {
-    const struct merge_sum *sum = &((const struct apapi_merge *)merge)->sums[d];
+    json_begin_object(json, "timeline");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct merge_sum *sum = &merge->sums[d];
 
-    if (sum->timelines == 0 || sum->timelines != sum->own.nodes) {
-        return FIELDS_NONE;
+        if (sum->timelines > 0 && sum->timelines == sum->own.nodes) {
+            json_begin_object(json, apapi_domain_name(d));
+            timeline_write(json, &sum->timeline.timeline);
+            json_put_moment(json, "start", sum->timeline.start_unix_ns);
+            json_put_number(json, "bin_s", (double)sum->timeline.timeline.bin_ns / NS_PER_S,
+                            JSON_EXACT);
+            json_end(json);
+        }
     }
-    return timeline_encode(object, &sum->timeline.timeline) ||
-           field_put_moment(object, "start", sum->timeline.start_unix_ns) ||
-           field_put(object, "bin_s", json_real((double)sum->timeline.timeline.bin_ns / 1e9));
+    json_end_or_drop(json);
 }
 
-static int merge_encode_put_timelines(const struct encoding *encoding)
+/* --- trust ------------------------------------------------------------------------------------ */
+
+/* A note about all nodes with a record needs no names. */
+static void put_note(struct json_writer *json, const struct merge_note *note, size_t recorded)
 {
-    int rc =
-        fields_put_domains(encoding->root, "timeline", merge_encode_put_timeline, encoding->merge);
-
-    fields_drop_empty(encoding->root, "timeline");
-    return rc;
-}
-
-static int merge_encode_put_component(json_t *object, const void *merge, size_t i)
-{
-    const struct merge_component *component = &((const struct apapi_merge *)merge)->components[i];
-
-    return fields_encode(object, fields_of_source, component) ||
-           field_put_count(object, "nodes", component->nodes);
-}
-
-static int merge_encode_put_event(json_t *object, const void *events, size_t i)
-{
-    const struct merge_event *row = &((const struct merge_events *)events)->rows[i];
-
-    return fields_encode(object, fields_of_row, row) ||
-           field_put_count(object, "nodes", row->nodes) ||
-           field_put_measured(object, "mean",
-                              row->covered_s > 0 ? row->weighted / row->covered_s : NAN);
-}
-
-static int merge_encode_put_events(const struct encoding *encoding)
-{
-    const struct merge_events *events = &encoding->merge->events;
-
-    return fields_put_list(encoding->root, "events", events->count, merge_encode_put_event,
-                           events) ||
-           (events->full && field_put(encoding->root, "more_events", json_true()));
-}
-
-static int put_spans(json_t *trust, const struct apapi_merge *merge)
-{
-    const struct merge_span *covered = &merge->covered_pct, *samples = &merge->samples;
-
-    if (isnan(covered->least)) {
-        return 0;
+    json_begin_object(json, NULL);
+    json_put_text(json, note->kind == MERGE_NOTE_STUCK ? "event" : "component", note->subject);
+    json_put_text(json, "verdict", note->verdict);
+    if (*note->reason) {
+        json_put_text(json, "reason", note->reason);
     }
-    return field_put_measured(trust, "covered", covered->least / 100) |
-           field_put_measured(trust, "covered_max", covered->most / 100) |
-           field_put_count(trust, "samples", (uint64_t)samples->least) |
-           field_put_count(trust, "samples_max", (uint64_t)samples->most);
+    if (note->outages > 0) {
+        json_put_count(json, "outages", note->outages);
+        json_put_number(json, "outage_s", (double)note->outage_ns / NS_PER_S, JSON_EXACT);
+    }
+    json_put_count(json, "nodes", note->nodes);
+    if (note->nodes != recorded) {
+        json_begin_array(json, "names");
+        for (size_t i = 0; i < note->named; i++) {
+            json_put_text(json, NULL, note->names[i]);
+        }
+        json_end(json);
+    }
+    json_end(json);
 }
 
-static int merge_encode_put_trust(const struct encoding *encoding, const struct merge_total *total)
+/* 0; -1 with ENOMEM */
+static int put_notes(struct json_writer *json, const struct merge_notes *notes, size_t recorded)
 {
-    const struct apapi_merge *merge = encoding->merge;
+    const struct merge_note **sorted = merge_notes_sorted(notes);
+
+    json_begin_array(json, "notes");
+    for (size_t i = 0; i < notes->count && sorted; i++) {
+        if (sorted[i]->kind == MERGE_NOTE_COMPONENT || sorted[i]->kind == MERGE_NOTE_STUCK) {
+            put_note(json, sorted[i], recorded);
+        }
+    }
+    json_end(json);
+    if (notes->full) {
+        json_put_flag(json, "more_notes", true);
+    }
+    free(sorted);
+    return sorted ? 0 : -1;
+}
+
+static void put_trust(struct json_writer *json, const struct apapi_merge *merge,
+                      double uncertainty_j)
+{
     const struct apapi_incidents *sum = &merge->incidents;
-    const struct {
-        const char *key;
-        uint64_t count;
-    } counts[] = {{"failed", sum->failed},   {"wraps", sum->wraps}, {"resets", sum->resets},
-                  {"refused", sum->refused}, {"gaps", sum->gaps},   {"stalls", sum->stalls},
-                  {"missed", merge->missed}};
-    json_t *trust = json_object();
-    int rc = field_put(encoding->root, "trust", trust);
 
-    if (rc == 0) {
-        rc = put_spans(trust, merge) |
-             field_put(trust, "cpu_s", json_real((double)merge->cpu_ns / 1e9)) |
-             field_put_rough(trust, "uncertainty_j", total->sum.uncertainty_j);
+    json_begin_object(json, "trust");
+    if (!isnan(merge->covered_pct.least)) {
+        json_put_number(json, "covered", merge->covered_pct.least / 100, JSON_MEASURED);
+        json_put_number(json, "covered_max", merge->covered_pct.most / 100, JSON_MEASURED);
+        json_put_count(json, "samples", (uint64_t)merge->samples.least);
+        json_put_count(json, "samples_max", (uint64_t)merge->samples.most);
     }
-    for (size_t i = 0; i < COUNT_OF(counts) && rc == 0; i++) {
-        rc = field_put_count(trust, counts[i].key, counts[i].count);
+    json_put_number(json, "cpu_s", (double)merge->cpu_ns / NS_PER_S, JSON_EXACT);
+    json_put_number(json, "uncertainty_j", uncertainty_j, JSON_ROUGH);
+    json_put_count(json, "failed", sum->failed);
+    json_put_count(json, "wraps", sum->wraps);
+    json_put_count(json, "resets", sum->resets);
+    json_put_count(json, "refused", sum->refused);
+    json_put_count(json, "gaps", sum->gaps);
+    json_put_count(json, "stalls", sum->stalls);
+    json_put_count(json, "missed", merge->missed);
+    if (sum->rough > 0) {
+        json_put_count(json, "rough", sum->rough);
     }
-    return rc == 0 && sum->rough > 0 ? field_put_count(trust, "rough", sum->rough) : rc;
+    json_end(json);
 }
 
-static int put_node_domain(json_t *object, const void *context, size_t d)
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static void put_node_domains(struct json_writer *json, const struct merge_node *node)
 {
-    const struct merge_node *node = context;
-    const struct merge_node_domain *known = node->domains;
+    json_begin_object(json, "domains");
+    for (size_t i = 0; i < node->domain_count; i++) {
+        const struct merge_node_domain *known = &node->domains[i];
 
-    while (known < node->domains + node->domain_count && (size_t)known->domain != d) {
-        known++;
+        json_begin_object(json, apapi_domain_name(known->domain));
+        json_put_number(json, "energy_j", known->energy_j, JSON_MEASURED);
+        json_put_number(json, "uncertainty_j", (double)known->uncertainty_j, JSON_ROUGH);
+        if (known->covered > 0) {
+            json_put_number(json, "covered", (double)known->covered, JSON_ROUGH);
+        }
+        json_end(json);
     }
-    if (known == node->domains + node->domain_count) {
-        return FIELDS_NONE;
-    }
-    return field_put_measured(object, "energy_j", known->energy_j) ||
-           field_put_rough(object, "uncertainty_j", (double)known->uncertainty_j) ||
-           (known->covered > 0 && field_put_rough(object, "covered", (double)known->covered));
+    json_end_or_drop(json);
 }
 
-static int merge_encode_put_node(json_t *object, const void *nodes, size_t i)
+static void put_nodes(struct json_writer *json, const struct merged_nodes *nodes)
 {
-    const struct merge_node *node = ((const struct merge_node *const *)nodes)[i];
+    json_begin_array(json, "per_node");
+    for (size_t i = 0; i < nodes->recorded; i++) {
+        const struct merge_node *node = nodes->list[i];
 
-    return field_put_text(object, "node", node->name) ||
-           field_put_measured(object, "energy_j", node->total_j) ||
-           field_put_measured(object, "covered", node->covered) ||
-           (node->domain_count > 0 &&
-            fields_put_domains(object, "domains", put_node_domain, node)) ||
-           (node->unknown_domains &&
-            field_put(object, "unknown_domains", domain_list_json(node->unknown_domains)));
+        json_begin_object(json, NULL);
+        json_put_text(json, "node", node->name);
+        json_put_number(json, "energy_j", node->total_j, JSON_MEASURED);
+        json_put_number(json, "covered", node->covered, JSON_MEASURED);
+        put_node_domains(json, node);
+        if (node->unknown_domains) {
+            domain_list_write(json, "unknown_domains", node->unknown_domains);
+        }
+        json_end(json);
+    }
+    json_end(json);
 }
 
-static int merge_encode_put_regions(const struct encoding *encoding)
+static void put_crossings(struct json_writer *json, const struct merge_crossings *crossings)
+{
+    json_begin_array(json, "crossings");
+    for (size_t i = 0; i < crossings->count; i++) {
+        const struct merge_crossing *row = &crossings->rows[i];
+
+        json_begin_object(json, NULL);
+        json_put_text(json, "threshold", row->first.threshold);
+        json_put_count(json, "nodes", row->nodes);
+        json_put_count(json, "count", row->first.count);
+        json_put_moment(json, "first", row->first.unix_ns);
+        json_put_text(json, "first_node", row->first_node->name);
+        json_put_moment(json, "last", row->last_unix_ns);
+        json_put_number(json, "value", row->first.value, JSON_MEASURED);
+        if (*row->first.unit) {
+            json_put_text(json, "unit", row->first.unit);
+        }
+        if (*row->first.action) {
+            json_put_text(json, "action", row->first.action);
+        }
+        json_end(json);
+    }
+    json_end_or_drop(json);
+}
+
+/* Nodes that are asked and do not know theirs are missing. */
+static void put_share(struct json_writer *json, const struct share_sum *sum)
+{
+    if (sum->nodes == 0 || sum->lacking == 0) {
+        share_write(json, &sum->share);
+        return;
+    }
+    json_begin_object(json, "share");
+    share_members_write(json, &sum->share);
+    json_put_count(json, "missing_nodes", sum->lacking);
+    json_end(json);
+}
+
+/* 0; -1 with ENOMEM */
+static int put_regions(struct json_writer *json, const struct region_sums *sums)
 {
     struct apapi_regions regions;
-    int rc = region_sums_result(&encoding->merge->regions, APAPI_REGIONS_MAX, &regions);
 
-    if (rc == 0) {
-        rc = regions_encode(encoding->root, &regions);
-        apapi_regions_clear(&regions);
+    if (region_sums_result(sums, APAPI_REGIONS_MAX, &regions)) {
+        return -1;
     }
-    return rc;
+    regions_write(json, &regions);
+    apapi_regions_clear(&regions);
+    return 0;
 }
 
-static int merge_encode_put_crossing(json_t *object, const void *crossings, size_t i)
-{
-    const struct merge_crossing *row = &((const struct merge_crossings *)crossings)->rows[i];
-
-    return field_put_text(object, "threshold", row->first.threshold) ||
-           field_put_count(object, "nodes", row->nodes) ||
-           field_put_count(object, "count", row->first.count) ||
-           field_put_moment(object, "first", row->first.unix_ns) ||
-           field_put_text(object, "first_node", row->first_node->name) ||
-           field_put_moment(object, "last", row->last_unix_ns) ||
-           field_put_measured(object, "value", row->first.value) ||
-           (*row->first.unit && field_put_text(object, "unit", row->first.unit)) ||
-           (*row->first.action && field_put_text(object, "action", row->first.action));
-}
-
-static int merge_encode_put_merged(const struct encoding *encoding, const char *step)
-{
-    const struct apapi_merge *merge = encoding->merge;
-    json_t *root = encoding->root;
-    struct merge_total total;
-
-    merge_total(merge, &total);
-    return field_put(root, "merged", json_integer(MERGED_VERSION)) ||
-           merge_encode_put_head(encoding, step) || put_moments(encoding) ||
-           fields_put_list(root, "missing", encoding->present - encoding->recorded, put_missing,
-                           encoding) ||
-           fields_put_list(root, "incomplete", encoding->recorded, put_incomplete, encoding) ||
-           fields_put_domains(root, "domains", merge_encode_put_domain, merge) ||
-           merge_encode_put_total(encoding, &total) ||
-           fields_put_list(root, "components", merge->component_count, merge_encode_put_component,
-                           merge) ||
-           merge_encode_put_events(encoding) ||
-           merge_encode_notes(root, &merge->notes, encoding->recorded) ||
-           merge_encode_put_timelines(encoding) ||
-           (encoding->recorded > 0 && merge_encode_put_trust(encoding, &total)) ||
-           fields_put_list(root, "per_node", encoding->recorded, merge_encode_put_node,
-                           encoding->nodes) ||
-           (merge->crossings.count > 0 &&
-            fields_put_list(root, "crossings", merge->crossings.count, merge_encode_put_crossing,
-                            &merge->crossings)) ||
-           share_sum_encode(root, &merge->share) || merge_encode_put_regions(encoding);
-}
+/* --- all -------------------------------------------------------------------------------------- */
 
 int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,
                        struct apapi_error *err)
 {
-    struct encoding encoding = {.merge = merge, .present = apapi_merge_count(merge)};
-    ssize_t recorded = merge->no_memory ? -1 : merge_nodes(merge, &encoding.nodes);
+    struct merged_nodes nodes = {.present = apapi_merge_count(merge)};
+    ssize_t recorded = merge->no_memory ? -1 : merge_nodes(merge, &nodes.list);
+    struct json_writer json = {0};
+    struct merge_total total;
     char *text = NULL;
+    bool failed = recorded < 0;
 
-    if (recorded >= 0) {
-        encoding.recorded = (size_t)recorded;
-        encoding.root = json_object();
-        text = fields_text(encoding.root, merge_encode_put_merged(&encoding, step));
-        free(encoding.nodes);
+    json_begin_object(&json, NULL);
+    if (!failed) {
+        nodes.recorded = (size_t)recorded;
+        merge_total(merge, &total);
+        put_head(&json, merge, &nodes, step);
+        put_reasons(&json, &nodes);
+        put_domains(&json, merge);
+        put_total(&json, &total);
+        put_components(&json, merge);
+        put_events(&json, &merge->events);
+        failed = put_notes(&json, &merge->notes, nodes.recorded);
+        put_timelines(&json, merge);
+        if (recorded > 0) {
+            put_trust(&json, merge, total.sum.uncertainty_j);
+        }
+        put_nodes(&json, &nodes);
+        put_crossings(&json, &merge->crossings);
+        put_share(&json, &merge->share);
+        failed = put_regions(&json, &merge->regions) || failed;
+        free(nodes.list);
     }
-    if (!text) {
+    json_end(&json);
+    text = json_take(&json);
+    if (failed || !text) {
+        free(text);
         return apapi_fail(err, ENOMEM, "merged record: out of memory");
     }
     *line = text;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "record/members.h"
@@ -68,7 +69,7 @@ static void set_values(struct table_row *row, const struct merge_domain *sum, bo
 /* Whether the step is too short for a power. */
 static bool table_domains_is_brief(const struct step_table *table)
 {
-    return window_is_longer(table->merge->window_ns, table->merge->elapsed_s * 1e9);
+    return window_is_longer(table->merge->window_ns, (double)table->merge->elapsed_ns);
 }
 
 static void table_domains_add_domain(struct table_rows *rows, const struct step_table *table,
@@ -535,7 +536,10 @@ static double table_elapsed_s(const struct step_table *table)
     if (!isnan(table->head->elapsed_s)) {
         return table->head->elapsed_s;
     }
-    return isnan(busy_s) ? table->merge->elapsed_s : busy_s;
+    if (isnan(busy_s) && table->recorded > 0) {
+        return (double)table->merge->elapsed_ns / NS_PER_S;
+    }
+    return busy_s;
 }
 
 static void table_put_nodes(struct text_line *line, const struct step_table *table)

@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "record/fields.h"
 #include "record/members.h"
-#include "record/tree.h"
 
 /* --- thresholds that were crossed ------------------------------------------------------------- */
 
@@ -412,18 +411,4 @@ void share_sum_add(struct share_sum *sum, const struct apapi_share *share)
             sum->share = *share;
         }
     }
-}
-
-/* Nodes that are asked and do not know theirs are missing. */
-int share_sum_encode(json_t *root, const struct share_sum *sum)
-{
-    json_t *object;
-
-    if (sum->nodes == 0 || sum->lacking == 0) {
-        return share_encode(root, &sum->share);
-    }
-    object = share_object(&sum->share);
-    return field_put(root, "share", object) < 0
-               ? -1
-               : field_put_count(object, "missing_nodes", sum->lacking);
 }

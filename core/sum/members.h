@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SUM_MEMBERS_H
 #define APAPI_SUM_MEMBERS_H
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -75,8 +74,5 @@ struct share_sum {
 };
 
 void share_sum_add(struct share_sum *sum, const struct apapi_share *share);
-
-/** Add "share" to a merged record, if any was asked for. 0; -1: out of memory. */
-int share_sum_encode(json_t *root, const struct share_sum *sum);
 
 #endif

@@ -176,7 +176,7 @@ struct apapi_merge {
     int64_t start_unix_ns, end_unix_ns; /* first start and last end; 0 without records */
     uint64_t cpu_ns;                    /* of all samplers */
     uint32_t expected;                  /* nodes of the step according to the records */
-    double elapsed_s;                   /* the longest; NaN without records */
+    uint64_t elapsed_ns;                /* the longest; 0 without records */
     uint64_t window_ns;                 /* the shortest time that has a power; 0: not known */
     const struct merge_node *latest;
     uint64_t late_ns; /* of the latest node */

@@ -88,7 +88,6 @@ struct apapi_merge *apapi_merge_create(void)
     struct apapi_merge *merge = calloc(1, sizeof(*merge));
 
     if (merge) {
-        merge->elapsed_s = NAN;
         merge->covered_pct = SPAN_NONE;
         merge->samples = SPAN_NONE;
     }
@@ -278,7 +277,9 @@ static void merge_add_components(struct apapi_merge *merge, const struct apapi_m
 static int add_measurement(struct apapi_merge *merge, const struct apapi_measurement *m,
                            const struct merge_node *node)
 {
-    merge->elapsed_s = fmax(merge->elapsed_s, (double)m->elapsed_ns / 1e9);
+    if (m->elapsed_ns > merge->elapsed_ns) {
+        merge->elapsed_ns = m->elapsed_ns;
+    }
     if (!merge->latest || m->late_ns > merge->late_ns) {
         merge->latest = node;
         merge->late_ns = m->late_ns;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,8 +8,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "record/record.h"
-#include "record/tree.h"
 #include "sync/jobs.h"
 
 /* --- jobs of records ------------------------------------------------------------------------ */
@@ -212,31 +211,54 @@ static char *comment_join(const char *first, size_t size, const char *own, const
     return asprintf(&text, "%.*s%s%s", (int)size, first, own, last) < 0 ? NULL : text;
 }
 
-static json_t *object_of(const char *text)
+/* @return whether the text is an object */
+static bool object_parse(struct tree *tree, const char *text)
 {
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    struct tree_problem problem;
 
-    if (root && !json_is_object(root)) {
-        json_decref(root);
-        return NULL;
-    }
-    return root;
+    return tree_parse(tree, text, strlen(text), &problem) == 0 && tree_is(tree->nodes, TREE_OBJECT);
 }
 
-/* Check that `text` is the object `root`, except for the key, which has the value in `own`. */
-static bool is_put_well(const char *text, json_t *root, const char *own)
+/* The object with the key, which has the value in `own`, written again; NULL: out of memory. */
+static char *rewrite_object(const struct tree_node *root, const char *own)
 {
+    const struct tree_node *key = tree_first(root);
     char *alone = comment_join("{", 1, own, "}");
-    json_t *put = object_of(text), *wanted = json_copy(root);
-    json_t *own_root = alone ? object_of(alone) : NULL;
-    bool same = put && wanted && own_root &&
-                json_object_set(wanted, KEY, json_object_get(own_root, KEY)) == 0 &&
-                json_equal(put, wanted);
+    struct json_writer json = {0};
+    struct tree put = {0};
 
-    json_decref(put);
-    json_decref(wanted);
-    json_decref(own_root);
+    if (!alone || !object_parse(&put, alone)) {
+        free(alone);
+        return NULL;
+    }
+    json_begin_object(&json, NULL);
+    for (uint32_t i = 0; i < root->size; i++, key = tree_next(key + 1)) {
+        json_put_tree(&json, key->text, tree_is_key(key, KEY) ? tree_get(put.nodes, KEY) : key + 1);
+    }
+    if (!tree_get(root, KEY)) {
+        json_put_tree(&json, KEY, tree_get(put.nodes, KEY));
+    }
+    json_end(&json);
+    tree_free(&put);
     free(alone);
+    return json_take(&json);
+}
+
+/* Check that the text is an object that would be written as `wanted`. */
+static bool is_put_well(const char *text, const char *wanted)
+{
+    struct json_writer json = {0};
+    struct tree put = {0};
+    char *again;
+    bool same;
+
+    if (object_parse(&put, text)) {
+        json_put_tree(&json, NULL, put.nodes);
+    }
+    again = json_take(&json);
+    same = again && strcmp(again, wanted) == 0;
+    tree_free(&put);
+    free(again);
     return same;
 }
 
@@ -250,11 +272,10 @@ static char *replace_member(const char *there, const char *own)
 }
 
 /* Insert before the last brace. */
-static char *add_member(const char *there, json_t *root, const char *own)
+static char *add_member(const char *there, const struct tree_node *root, const char *own)
 {
     const char *brace = strrchr(there, '}');
-    char *member =
-        json_object_size(root) > 0 ? comment_join(",", 1, own, "") : comment_join("", 0, own, "");
+    char *member = root->size > 0 ? comment_join(",", 1, own, "") : comment_join("", 0, own, "");
     char *text =
         member && brace ? comment_join(there, (size_t)(brace - there), member, brace) : NULL;
 
@@ -262,46 +283,32 @@ static char *add_member(const char *there, json_t *root, const char *own)
     return text;
 }
 
-/* The key was written by another program in another format: write the whole object again. */
-static char *rewrite_object(json_t *root, const char *own)
+/* If the key was written by another program in another format, write the whole object again. */
+static char *put_into_object(const char *there, const struct tree_node *root, const char *own)
 {
-    char *alone = comment_join("{", 1, own, "}"), *text = NULL;
-    json_t *own_root = alone ? object_of(alone) : NULL, *put = json_copy(root);
+    char *again = rewrite_object(root, own);
+    char *text = tree_get(root, KEY) ? replace_member(there, own) : add_member(there, root, own);
 
-    if (own_root && put && json_object_set(put, KEY, json_object_get(own_root, KEY)) == 0) {
-        text = json_dumps(put, JSON_COMPACT);
-    }
-    json_decref(own_root);
-    json_decref(put);
-    free(alone);
-    return text;
-}
-
-static char *put_into_object(const char *there, json_t *root, const char *own)
-{
-    char *text =
-        json_object_get(root, KEY) ? replace_member(there, own) : add_member(there, root, own);
-
-    if (text && is_put_well(text, root, own)) {
+    if (again && text && is_put_well(text, again)) {
+        free(again);
         return text;
     }
     free(text);
-    return rewrite_object(root, own);
+    return again;
 }
 
 /* Find the start of our object at the end of a text. @return NULL: none */
 static const char *own_tail(const char *there)
 {
     const char *tail = NULL;
-    json_t *root;
+    struct tree tree = {0};
     bool ours;
 
     for (const char *at = there; (at = strstr(at, "{" OWN_BEGIN)); at++) {
         tail = at;
     }
-    root = tail ? object_of(tail) : NULL;
-    ours = root && json_object_size(root) == 1;
-    json_decref(root);
+    ours = tail && object_parse(&tree, tail) && tree.nodes->size == 1;
+    tree_free(&tree);
     return ours ? tail : NULL;
 }
 
@@ -320,10 +327,11 @@ static char *put_behind_text(const char *there, const char *own)
 int comment_put(const char *there, const char *own, char **result)
 {
     const char *text = there ? there : "";
-    json_t *root = object_of(text);
-    char *put = root ? put_into_object(text, root, own) : put_behind_text(text, own);
+    struct tree tree = {0};
+    char *put = object_parse(&tree, text) ? put_into_object(text, tree.nodes, own)
+                                          : put_behind_text(text, own);
 
-    json_decref(root);
+    tree_free(&tree);
     if (!put) {
         errno = ENOMEM;
         return -1;

@@ -14,16 +14,6 @@
 
 #define VERSION 1
 
-static int begin_first_run(struct state *state, int64_t first_ns, struct apapi_error *err)
-{
-    state_free(state);
-    *state = (struct state){.since_ns = first_ns,
-                            .files = json_object(),
-                            .next = json_object(),
-                            .waiting = json_array()};
-    return state->files && state->next && state->waiting ? 0 : apapi_fail(err, ENOMEM, "no memory");
-}
-
 /* Unlike folder_open(), creates nothing. */
 static int state_open_folder(const char *dir, struct apapi_error *err)
 {
@@ -32,13 +22,14 @@ static int state_open_folder(const char *dir, struct apapi_error *err)
     return folder < 0 ? apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno)) : folder;
 }
 
-/* @return 1; 0: no such file; -1 with errno */
-static int state_read_file(const char *dir, const char *name, json_t **root,
-                           struct apapi_error *err)
+/* @param text  result, to be freed; NULL: it is empty. @return 1; 0: no such file; -1 with errno */
+static int state_read_file(const char *dir, const char *name, char **text, struct apapi_error *err)
 {
     int folder = state_open_folder(dir, err), fd;
     char path[PATH_MAX];
     struct stat status;
+    size_t room = 0;
+    FILE *file;
 
     if (folder < 0) {
         return -1;
@@ -49,101 +40,128 @@ static int state_read_file(const char *dir, const char *name, json_t **root,
     if (fd < 0) {
         return errno == ENOENT ? 0 : -1;
     }
-    *root = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
-    folder_close(fd);
+    file = fdopen(fd, "r");
+    if (!file || getdelim(text, &room, '\0', file) < 0) {
+        free(*text);
+        *text = NULL;
+    }
+    if (file) {
+        fclose(file);
+    }
     return 1;
 }
 
-/* Check that a time in seconds since 1970 can be expressed in nanoseconds. */
-static bool is_time(json_int_t time_s)
+/* A time in seconds since 1970 that can be expressed in nanoseconds. */
+static bool is_time(const struct tree_node *time_s)
 {
-    return time_s >= 0 && time_s <= INT64_MAX / NS_PER_S;
+    return tree_is(time_s, TREE_INTEGER) && time_s->integer >= 0 &&
+           time_s->integer <= INT64_MAX / NS_PER_S;
 }
 
-static bool understand(struct state *state, json_t *root)
+static bool understand(struct state *state)
 {
-    json_int_t version, since_s, read_s;
-    json_t *files, *waiting;
+    const struct tree_node *root = state->tree.nodes, *version = tree_get(root, "apapi_sync");
+    const struct tree_node *since_s = tree_get(root, "since"), *read_s = tree_get(root, "read");
     int64_t reach_ns;
 
-    if (json_unpack(root, "{s:I, s:I, s:I, s:o, s:o}", "apapi_sync", &version, "since", &since_s,
-                    "read", &read_s, "files", &files, "waiting", &waiting) ||
-        version != VERSION || !json_is_object(files) || !json_is_array(waiting) ||
-        !is_time(since_s) || !is_time(read_s)) {
+    state->files = tree_get(root, "files");
+    state->waiting = tree_get(root, "waiting");
+    if (!tree_is(version, TREE_INTEGER) || version->integer != VERSION || !is_time(since_s) ||
+        !is_time(read_s) || !tree_is(state->files, TREE_OBJECT) ||
+        !tree_is(state->waiting, TREE_ARRAY)) {
+        state->files = state->waiting = NULL;
         return false;
     }
-    reach_ns = read_s * NS_PER_S - STATE_REACH_NS;
-    state->since_ns = since_s * NS_PER_S > reach_ns ? since_s * NS_PER_S : reach_ns;
-    json_decref(state->files);
-    json_decref(state->waiting);
-    state->files = json_incref(files);
-    state->waiting = json_incref(waiting);
+    reach_ns = read_s->integer * NS_PER_S - STATE_REACH_NS;
+    state->since_ns =
+        since_s->integer * NS_PER_S > reach_ns ? since_s->integer * NS_PER_S : reach_ns;
     return true;
 }
 
 int state_load(struct state *state, const char *dir, const char *name, int64_t first_ns,
                struct apapi_error *err)
 {
-    json_t *root = NULL;
-    int found, result;
+    struct tree_problem problem;
+    char *text = NULL;
+    int found = state_read_file(dir, name, &text, err);
 
-    *state = (struct state){0};
-    result = begin_first_run(state, first_ns, err);
-    found = result ? -1 : state_read_file(dir, name, &root, err);
-    if (found > 0 && !(root && understand(state, root))) {
-        result = begin_first_run(state, first_ns, err);
-        state->damaged = true;
-    }
-    json_decref(root);
-    return found < 0 ? -1 : result;
+    *state = (struct state){.since_ns = first_ns, .json = {.indent = 1}};
+    json_begin_object(&state->json, NULL);
+    json_put_integer(&state->json, "apapi_sync", VERSION);
+    json_begin_object(&state->json, "files");
+    state->damaged =
+        found > 0 &&
+        !(text && tree_parse(&state->tree, text, strlen(text), &problem) == 0 && understand(state));
+    free(text);
+    return found < 0 ? -1 : 0;
 }
 
 void state_free(struct state *state)
 {
-    json_decref(state->files);
-    json_decref(state->next);
-    json_decref(state->waiting);
+    tree_free(&state->tree);
+    free(state->json.text);
     *state = (struct state){0};
 }
 
-uint64_t state_offset(const struct state *state, const char *file)
+/* Files are asked for in the order in which they were noted: the next one is usually found first.
+ */
+uint64_t state_offset(struct state *state, const char *file)
 {
-    json_int_t offset = json_integer_value(json_object_get(state->files, file));
+    const struct tree_node *files = state->files;
+    const struct tree_node *end = files ? files + files->span : NULL, *at = state->next_file;
 
-    return offset > 0 ? (uint64_t)offset : 0;
+    for (uint32_t i = 0; files && i < files->size; i++, at = tree_next(at + 1)) {
+        at = at && at < end ? at : tree_first(files);
+        if (tree_is_key(at, file)) {
+            state->next_file = tree_next(at + 1);
+            return tree_is(at + 1, TREE_INTEGER) && at[1].integer > 0 ? (uint64_t)at[1].integer : 0;
+        }
+    }
+    return 0;
 }
 
-int state_note(struct state *state, const char *file, uint64_t offset)
+void state_note(struct state *state, const char *file, uint64_t offset)
 {
-    return json_object_set_new(state->next, file, json_integer((json_int_t)offset));
+    json_put_integer(&state->json, file, (int64_t)offset);
 }
 
-int state_wait(struct state *state, const char *cluster, uint32_t job, int64_t since_s)
+static void begin_waiting(struct state *state)
 {
-    return json_array_append_new(state->waiting,
-                                 json_pack("{s:s, s:I, s:I}", "cluster", cluster, "job",
-                                           (json_int_t)job, "since", (json_int_t)since_s));
+    if (!state->waits) {
+        json_end(&state->json);
+        json_begin_array(&state->json, "waiting");
+        state->waits = true;
+    }
 }
 
-int state_save(const struct state *state, const char *dir, const char *name, int64_t now_ns,
+void state_wait(struct state *state, const char *cluster, uint32_t job, int64_t since_s)
+{
+    begin_waiting(state);
+    json_begin_object(&state->json, NULL);
+    json_put_text(&state->json, "cluster", cluster);
+    json_put_integer(&state->json, "job", job);
+    json_put_integer(&state->json, "since", since_s);
+    json_end(&state->json);
+}
+
+int state_save(struct state *state, const char *dir, const char *name, int64_t now_ns,
                struct apapi_error *err)
 {
-    json_t *root =
-        json_pack("{s:i, s:I, s:I, s:O, s:O}", "apapi_sync", VERSION, "since",
-                  (json_int_t)(state->since_ns / NS_PER_S), "read", (json_int_t)(now_ns / NS_PER_S),
-                  "files", state->next, "waiting", state->waiting);
-    char *text = json_dumps(root, JSON_INDENT(1)), path[PATH_MAX];
-    int result = -1;
+    char *text, path[PATH_MAX];
+    int result;
 
-    json_decref(root);
+    begin_waiting(state);
+    json_end(&state->json);
+    json_put_integer(&state->json, "since", state->since_ns / NS_PER_S);
+    json_put_integer(&state->json, "read", now_ns / NS_PER_S);
+    json_end(&state->json);
+    text = json_take(&state->json);
     if (!text) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path) {
-        apapi_fail(err, ENAMETOOLONG, "the path of the state is too long");
-    } else {
-        result = replace_file(path, 0600, text, strlen(text), err);
-    }
+    result = snprintf(path, sizeof path, "%s/%s", dir, name) < (int)sizeof path
+                 ? replace_file(path, 0600, text, strlen(text), err)
+                 : apapi_fail(err, ENAMETOOLONG, "the path of the state is too long");
     free(text);
     return result;
 }

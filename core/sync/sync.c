@@ -433,21 +433,20 @@ static void print_missing(const struct sync *sync)
 static int take_waiting(struct sync *sync, struct apapi_error *err)
 {
     int64_t oldest_s = (sync->options->now_ns - STATE_REACH_NS) / NS_PER_S;
-    size_t index;
-    json_t *entry;
+    const struct tree_node *waiting = sync->state.waiting;
+    const struct tree_node *entry = waiting ? tree_first(waiting) : NULL;
 
-    json_array_foreach(sync->state.waiting, index, entry)
-    {
-        const char *cluster = json_string_value(json_object_get(entry, "cluster"));
-        struct found_job job = {.job = (uint32_t)json_integer_value(json_object_get(entry, "job")),
-                                .since_s = json_integer_value(json_object_get(entry, "since"))};
+    for (uint32_t i = 0; entry && i < waiting->size; i++, entry = tree_next(entry)) {
+        const struct tree_node *cluster = tree_get(entry, "cluster");
+        struct found_job job = {.job = (uint32_t)tree_number(tree_get(entry, "job")),
+                                .since_s = (int64_t)tree_number(tree_get(entry, "since"))};
 
-        name_cluster(&job, cluster ? cluster : "");
+        name_cluster(&job, tree_is(cluster, TREE_TEXT) ? cluster->text : "");
         if (job.job > 0 && job.since_s >= oldest_s && found_add(&sync->found, &job)) {
             return apapi_fail(err, ENOMEM, "no memory");
         }
     }
-    return json_array_clear(sync->state.waiting) ? apapi_fail(err, ENOMEM, "no memory") : 0;
+    return 0;
 }
 
 static int sync_load(struct sync *sync, struct apapi_error *err)
@@ -472,9 +471,7 @@ static int save(struct sync *sync, struct apapi_error *err)
     for (size_t i = 0; i < sync->outcome->waiting.count; i++) {
         const struct found_job *job = &sync->outcome->waiting.jobs[i];
 
-        if (state_wait(&sync->state, job->cluster, job->job, job->since_s)) {
-            return apapi_fail(err, ENOMEM, "no memory");
-        }
+        state_wait(&sync->state, job->cluster, job->job, job->since_s);
     }
     return state_save(&sync->state, sync->options->dir, sync->state_name, sync->options->now_ns,
                       err);

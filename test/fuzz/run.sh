@@ -43,7 +43,7 @@ declare -A sources=(
     [regions]="core/regions/observe/observed.c core/regions/message.c core/regions/page.c core/base/error.c core/base/kernel_file.c core/base/text.c -lm"
     [threshold]="core/limit/grammar.c core/limit/place.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c
         core/measure/event.c"
-    [hours]="core/record/*.c core/base/*.c core/measure/*.c -ljansson -lm -pthread"
+    [hours]="core/record/*.c core/base/*.c core/measure/*.c -lm -pthread"
     [sacct]="core/cli/slurm/sacct.c core/base/json_*.c core/base/clock.c core/base/error.c core/base/text.c -lm"
     [record]="core/record/*.c core/base/*.c core/measure/*.c -ljansson -lm -pthread")
 

@@ -34,7 +34,7 @@ recipe() { # KIND FILE [CHECKSUM]
     sed -i 's#bin/atime#bin/btime#' "$BATS_TEST_TMPDIR/"*.eb
     recipe easybuild "$BATS_TEST_TMPDIR/"*.eb
     [[ $status == 1 && $output == *'bin/btime is not installed'* ]]
-    sed -i "s/'Jansson', '2.14.1'/'jansson', '2.14'/" "$BATS_TEST_TMPDIR/"*.eb
+    sed -i "s/'SQLite', '3.45.3'/'sqlite', '3.45'/" "$BATS_TEST_TMPDIR/"*.eb
     recipe easybuild "$BATS_TEST_TMPDIR/"*.eb
     [[ $status == 1 && $output == *'EasyBuild has nothing of that name'* ]]
     sed 's/depends_on("papi@7:"/depends_on("papi@7.3:"/; s/depends_on("ninja"/depends_on("scdoc"/' "$recipes/spack/apapi/package.py" >"$BATS_TEST_TMPDIR/package.py"
