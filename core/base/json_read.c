@@ -175,6 +175,24 @@ static bool take_number(struct parser *parser, struct tree_node *node)
     return take_integer(parser, &number, node);
 }
 
+/* Most numbers of a record are such: the bins of timelines. */
+static bool take_count(struct parser *parser, struct tree_node *node)
+{
+    const char *end = parser->at + INTEGER_DIGITS_MAX;
+    uint64_t digits = 0;
+    char *at = parser->at;
+
+    for (; *at >= '0' && *at <= '9' && at < end; at++) {
+        digits = digits * 10 + (uint64_t)(*at - '0');
+    }
+    if ((*at >= '0' && *at <= '9') || *at == '.' || (*at | 0x20) == 'e') {
+        return take_number(parser, node);
+    }
+    parser->at = at;
+    *node = (struct tree_node){.integer = (int64_t)digits, .type = TREE_INTEGER, .span = 1};
+    return true;
+}
+
 /* --- texts ---------------------------------------------------------------------------------- */
 
 /* Bytes without special meaning: ASCII, no control character, quote or backslash. */
@@ -436,6 +454,7 @@ static bool take_value(struct parser *parser)
         return take_text(parser, node);
     case '-':
     case '0':
+        return take_number(parser, node);
     case '1':
     case '2':
     case '3':
@@ -445,7 +464,7 @@ static bool take_value(struct parser *parser)
     case '7':
     case '8':
     case '9':
-        return take_number(parser, node);
+        return take_count(parser, node);
     default:
         return take_word(parser, node);
     }

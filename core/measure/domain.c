@@ -142,7 +142,7 @@ double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t 
         uint64_t part_ns = overlap_ns(from_ns, to_ns, i * timeline->bin_ns, length_ns);
 
         if (part_ns > 0) {
-            double share = (double)part_ns / (double)length_ns;
+            double share = part_ns == length_ns ? 1 : (double)part_ns / (double)length_ns;
 
             sum_j += share * timeline->energy_j[i];
             sum_ns += share * known_length(timeline, i);

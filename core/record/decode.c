@@ -99,13 +99,13 @@ static bool counts_whole_numbers(const struct apapi_event *event)
     return event->accumulates && event->type != APAPI_TYPE_FP64;
 }
 
-static const struct tree_node *shortened_common(const struct tree_node *component,
+/* @param commons  the component's "common"; NULL: it has none */
+static const struct tree_node *shortened_common(const struct tree_node *commons,
                                                 const struct tree_node *event)
 {
-    const struct tree_node *kind = tree_get(event, "kind");
-    const struct tree_node *common =
-        tree_get(tree_get(component, "common"),
-                 tree_is(kind, TREE_TEXT) ? kind->text : apapi_kind_name(APAPI_KIND_ENERGY));
+    const struct tree_node *kind = commons ? tree_get(event, "kind") : NULL;
+    const struct tree_node *common = tree_get(
+        commons, tree_is(kind, TREE_TEXT) ? kind->text : apapi_kind_name(APAPI_KIND_ENERGY));
 
     return tree_is(common, TREE_OBJECT) ? common : NULL;
 }
@@ -200,10 +200,10 @@ static int decode_domains(const struct tree_node *domains, struct apapi_measurem
 }
 
 /* The event's own keys have precedence over the common keys of its kind. */
-static int decode_event(const struct tree_node *object, void *element, const void *component,
+static int decode_event(const struct tree_node *object, void *element, const void *commons,
                         const struct field_path *path)
 {
-    const struct tree_node *common = shortened_common(component, object);
+    const struct tree_node *common = shortened_common(commons, object);
     struct field_values values = {{NULL}};
     const struct apapi_event_result *event = element;
 
@@ -229,12 +229,12 @@ static int decode_event(const struct tree_node *object, void *element, const voi
 static int decode_events(const struct tree_node *object, struct apapi_component_result *component,
                          const struct field_path *path)
 {
+    const struct tree_node *common = tree_get(object, "common");
     const struct fields_list events = {.key = "events",
                                        .size = sizeof(*component->events),
                                        .count = &component->event_count,
                                        .read = decode_event,
-                                       .context = object};
-    const struct tree_node *common = tree_get(object, "common");
+                                       .context = common};
 
     return common && common->type != TREE_OBJECT
                ? field_fail(path, "common", "not an object")

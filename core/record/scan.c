@@ -577,6 +577,39 @@ static int scan_take_part(const char *text, size_t size, void *context)
     return result ? -1 : 0;
 }
 
+/*
+ * Most lines are one record, and nothing has to be searched for in them but a second one.
+ * @return false: the line must be taken apart, as nothing was done
+ */
+static bool scan_take_whole(struct part *part, int *result)
+{
+    static const char begin[] = "{\"apapi\":", key[] = "\"apapi\"";
+    const char *text = part->line->text;
+    size_t size = part->line->size;
+    struct apapi_record record;
+
+    if (size < sizeof begin || memcmp(text, begin, sizeof begin - 1) != 0) {
+        return false;
+    }
+    if (!filter_may_want(&part->scan->filter, text, size)) {
+        *result = 0;
+        return !memmem(text + sizeof begin, size - sizeof begin, key, sizeof key - 1);
+    }
+    while (text[size - 1] != '}' && size > 1) {
+        if (!scan_parts_is_blank(text[size - 1]) && text[size - 1] != ',' &&
+            text[size - 1] != ']') {
+            return false;
+        }
+        size--;
+    }
+    if (apapi_record_decode(text, size, &record, NULL)) {
+        return false;
+    }
+    *result = scan_take_record(part, text, size, &record) ? -1 : 0;
+    apapi_record_clear(&record);
+    return true;
+}
+
 static int scan_take_line(struct apapi_scan *scan, struct source *source, const struct line *line)
 {
     uint64_t behind = line->offset + line->size + line->whole;
@@ -587,7 +620,9 @@ static int scan_take_line(struct apapi_scan *scan, struct source *source, const 
         skip(scan, source, line, "longer than 1 MiB");
         return 0;
     }
-    result = parts_each(line->text, line->size, scan_take_part, &part);
+    if (!scan_take_whole(&part, &result)) {
+        result = parts_each(line->text, line->size, scan_take_part, &part);
+    }
     if (line->whole || part.records > 0) { /* the rest of a torn line may still be written */
         source->offset = behind;
     }
