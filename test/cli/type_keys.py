@@ -17,7 +17,7 @@ import termios
 import time
 
 shell, start, tabs = sys.argv[1:4]
-WAIT_S = 60
+WAIT_S = 300  # zsh reads its functions for a second, on a busy machine for a minute
 END = b"<END"
 READY = rb"ready\r\n.*PROMPT> "  # a prompt that comes after what was echoed
 
