@@ -7,13 +7,13 @@
 /* The uncertainty, as docs/uncertainty.md derives it. */
 
 #define EXCESS_LEAST 1.1
-#define RISEN_SHARE 10       /* power that rises does so earlier than in the last tenth */
-#define LOWEST_SHARE 1.001   /* of the least power: what is not more is as low as any */
-#define ALLOWED_SHARE 0.01   /* of the energy, beyond its uncertainty, without a word */
-#define GREATEST_TO_MEAN 30  /* no device uses more, times its mean power */
-#define LEAST_SAMPLES 30     /* of fewer, what the last one may lack is too much of the run */
-#define FEW_WINDOWS 100      /* of fewer the greatest says little of those that were not seen */
-#define LEAST_DEVIATIONS 200 /* of a gauge: fewer may all miss what takes 3 % of a run */
+#define RISEN_SHARE 10      /* power that rises does so earlier than in the last tenth */
+#define LOWEST_SHARE 1.001  /* of the least power: what is not more is as low as any */
+#define ALLOWED_SHARE 0.01  /* of the energy, beyond its uncertainty, without a word */
+#define GREATEST_TO_MEAN 30 /* no device uses more, times its mean power */
+#define LEAST_SAMPLES 30    /* of fewer, what the last one may lack is too much of the run */
+#define FEW_WINDOWS 100     /* of fewer the greatest says little of those that were not seen */
+#define UNSEEN_READINGS 14  /* n readings all miss this / n of the time once in a million runs */
 
 /* A counter that was found where it was has a longer period than it seems, learned or not yet. */
 static uint64_t longest_update_ns(const struct apapi_meter *meter)
@@ -250,17 +250,18 @@ static double count_bound_j(const struct apapi_meter *meter,
 }
 
 /*
- * The energy of a long reading is not seen either.
+ * The energy of a long reading is not seen either, nor that of bursts that all readings may miss.
  * @return the same of a gauge's, once in a million runs to be exceeded [J]
  */
 static double gauge_bound_j(const struct apapi_meter *meter,
                             const struct apapi_event_result *result, uint64_t whole_ns)
 {
     uint64_t unseen_ns = meter->gauge.longest_ns + uncovered_ns(result, whole_ns);
+    double missed_ns =
+        (double)meter->gauge.covered_ns * UNSEEN_READINGS / (double)meter->gauge.deviations;
 
-    return meter->gauge.deviations < LEAST_DEVIATIONS
-               ? INFINITY
-               : apapi_gauge_bound(&meter->gauge) + unseen_w(result) * (double)unseen_ns / 1e9;
+    return apapi_gauge_bound(&meter->gauge) +
+           unseen_w(result) * ((double)unseen_ns + missed_ns) / 1e9;
 }
 
 /* @return whether its energy may be wrong by more than its uncertainty and 1 %. */
