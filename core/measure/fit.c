@@ -283,7 +283,7 @@ static void fit_doubts_within(const struct fit_doubts *doubts, const double p_w[
 #define BASE_VAGUE 0.25 /* of the mean power, for the power that is independent of threads */
 #define BASE_LEAST 0.01 /* part of FIT_INSIDE that the number of threads must not explain */
 #define RULES 0.97      /* of the time of columns that have their power in common */
-#define ROWS_FREE 4     /* rows more than unknowns */
+#define ROWS_FREE 5     /* rows more than parts; with fewer none is told from others */
 #define NO_GROUP FIT_COLUMNS
 
 void fit_clear(struct fit *fit)
@@ -341,6 +341,7 @@ struct fit_work {
     const struct fit *fit;
     double noise_j;
     double thread_w; /* mean power of a thread */
+    size_t parts;    /* active columns of threads */
     bool based;      /* FIT_OUTSIDE and FIT_INSIDE are one unknown */
     struct fit_groups groups;
     size_t with[FIT_COLUMNS];    /* by column: as in struct fit_part */
@@ -460,7 +461,7 @@ static size_t fit_work_vague(const struct fit_work *work)
 
 static bool fit_work_lacks_rows(const struct fit_work *work)
 {
-    return work->total.rows < work->groups.count + ROWS_FREE;
+    return work->total.rows < work->parts + ROWS_FREE;
 }
 
 /* @return the group with the least time, for want of rows. */
@@ -692,7 +693,9 @@ static void fit_work_share(const struct fit_work *work, struct fit_part parts[FI
             parts[i].energy_j += fit_work_pure_j(work, i);
             parts[i].pure =
                 work->fit->sums.x[i] > 0 ? fit_work_pure_s(work, i) / work->fit->sums.x[i] : 0;
-            parts[i].with = fit_work_rules(work, i, &groups[group]) ? i : work->with[i];
+            parts[i].with = !fit_work_lacks_rows(work) && fit_work_rules(work, i, &groups[group])
+                                ? i
+                                : work->with[i];
         }
     }
     if (work->based) {
@@ -706,6 +709,7 @@ static void fit_work_run(struct fit_work *work, struct fit_part parts[FIT_COLUMN
 
     for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
         threads_s += work->fit->sums.x[i];
+        work->parts += work->fit->sums.x[i] > 0;
     }
     work->thread_w = threads_s > 0 ? work->fit->sums.y / threads_s : 0;
     fit_sums_total(&work->fit->sums, &work->total);

@@ -143,6 +143,45 @@ TEST(a_few_rows_are_shared_by_time)
     }
 }
 
+/* As docs/regions.md says: with fewer than five rows more than parts, no part has a power alone. */
+TEST(a_part_is_told_from_others_by_five_rows_more_than_parts)
+{
+    for (unsigned count = 6; count <= 8; count++) {
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS];
+        struct random random = {1};
+
+        for (unsigned i = 0; i < count; i++) { /* the two least ones have the same power */
+            double x[] = {0.001, 0.099, 0.1 * random_share(&random), 0.1 * random_share(&random),
+                          random_share(&random)};
+
+            fit_add(fit, x, 5, 50 * x[2] + 50 * x[3] + 20 * x[4]);
+        }
+        assert_int_equal(fit_solve(fit, 0.001, parts), 0);
+        for (size_t i = FIT_PARTS; i < FIT_PARTS + 3; i++) {
+            assert_true(count == 8 || parts[i].with != i);
+        }
+        assert_true(count < 8 || parts[FIT_PARTS + 2].with == FIT_PARTS + 2);
+        free(fit);
+    }
+}
+
+/* Also of a part that has nearly all of the time. */
+TEST(a_part_with_most_of_the_time_needs_as_many_rows)
+{
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    for (unsigned i = 0; i < 3; i++) {
+        rows(fit, 1, 0, 0.098, 0.002, 10);
+    }
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_int_equal(parts[FIT_PARTS].with, FIT_PARTS + 1);
+    assert_true(parts[FIT_PARTS].energy_j + parts[FIT_PARTS].within_j >= 30);
+    assert_true(parts[FIT_PARTS + 1].energy_j + parts[FIT_PARTS + 1].within_j >= 5);
+    free(fit);
+}
+
 /* Two parts that are nearly always together have as good as no power beside what does not depend on
  * them.
  */
