@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_BASE_CLOCK_H
 #define APAPI_BASE_CLOCK_H
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -25,6 +26,15 @@ static inline uint64_t clock_ns(clockid_t clock)
 static inline uint64_t clock_monotonic_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);
+}
+
+/** @return the time until then, rounded up, as poll(2) takes it [ms]; 0: it is over. */
+static inline int clock_left_ms(uint64_t due_ns)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t left_ms = due_ns > now_ns ? (due_ns - now_ns + 999999) / 1000000 : 0;
+
+    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
 /** UTC since 1970 [ns]. */

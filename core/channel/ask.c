@@ -12,8 +12,6 @@
 
 #include "base/clock.h"
 
-#define NS_PER_MS 1000000
-
 int ask_open(const char *live_dir, const char *node)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -47,9 +45,9 @@ static struct ask ask_make(enum ask_kind kind, const char *component)
 static bool ask_await_room(int fd, uint64_t deadline_ns)
 {
     struct pollfd watched = {.fd = fd, .events = POLLOUT};
-    uint64_t now_ns = clock_monotonic_ns();
+    int left_ms = clock_left_ms(deadline_ns);
 
-    return now_ns < deadline_ns && poll(&watched, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1);
+    return left_ms > 0 && poll(&watched, 1, left_ms);
 }
 
 int ask_send(int fd, enum ask_kind kind, const char *component, uint64_t deadline_ns)

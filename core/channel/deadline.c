@@ -2,7 +2,6 @@
 #include "channel/deadline.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 
 #include "base/clock.h"
@@ -10,19 +9,6 @@
 uint64_t deadline_now(void)
 {
     return clock_monotonic_ns();
-}
-
-/* @return the time left until the deadline, rounded up, in the form that poll() takes. */
-static int clock_left_ms(uint64_t deadline_ns)
-{
-    uint64_t now_ns = deadline_now();
-    uint64_t left_ms;
-
-    if (deadline_ns <= now_ns) {
-        return 0;
-    }
-    left_ms = (deadline_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS;
-    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
 int deadline_wait(int fd, short events, uint64_t deadline_ns)

@@ -176,7 +176,6 @@ bool sacct_line_parse(char *line, bool steps, struct sacct_job *job)
 /* --- the program ------------------------------------------------------------------------------ */
 
 #define READ_SIZE 65536
-#define NS_PER_MS 1000000
 #define OUTPUT_MAX (1 << 28) /* bytes */
 
 /* A running sacct, and what it has written. */
@@ -277,11 +276,9 @@ static int run_begin(struct run *run, const struct sacct_query *query, struct ap
 static int run_read(struct run *run, uint64_t deadline_ns)
 {
     struct pollfd out = {.fd = run->out, .events = POLLIN};
-    uint64_t now_ns = clock_monotonic_ns();
-    int left_ms = now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / NS_PER_MS) + 1 : 0;
     ssize_t got;
 
-    if (poll(&out, 1, left_ms) == 0) {
+    if (poll(&out, 1, clock_left_ms(deadline_ns)) == 0) {
         errno = ETIMEDOUT;
         return -1;
     }
