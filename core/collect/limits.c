@@ -201,28 +201,6 @@ static void limits_launch(const struct job_launch *launch, const void *context)
     shell_become(launch->text, launch->variables);
 }
 
-static void limits_start_actor(struct collect_limits *limits, const struct message *message)
-{
-    const char *slurm_bin = message_value(message, "slurm_bin");
-    const char *slurm_conf = message_value(message, "slurm_conf");
-    char bin[PATH_MAX + 32], conf[PATH_MAX + 16];
-    char *const variables[] = {bin, slurm_conf ? conf : NULL, NULL};
-    const struct actor_config config = {.node = "",
-                                        .line_fd = -1,
-                                        .uid = getuid(),
-                                        .captures = true,
-                                        .grace_ns = GRACE_NS,
-                                        .settle = limits_settle,
-                                        .launch = limits_launch,
-                                        .variables = variables};
-
-    snprintf(bin, sizeof bin, "APAPI_SLURM_BIN=%s%s", slurm_bin ? slurm_bin : "",
-             slurm_bin && *slurm_bin ? "/" : "");
-    snprintf(conf, sizeof conf, "SLURM_CONF=%s", slurm_conf ? slurm_conf : "");
-    limits->crossings.watch.scope = LIMIT_STEP;
-    crossings_open(&limits->crossings, &config, NULL);
-}
-
 /* --- beginning -------------------------------------------------------------------------------- */
 
 /* The site's budget, as soon as partition and QOS are known. */
@@ -240,8 +218,8 @@ static void limits_ask_place(struct collect_limits *limits)
     struct order order = {.kind = ORDER_RUN, .number = PLACE_NUMBER};
 
     snprintf(order.command, sizeof order.command,
-             "\"${APAPI_SLURM_BIN}squeue\" --noheader \"--format=%%P %%q\" --job %.*s",
-             (int)strcspn(limits->step, "."), limits->step);
+             "squeue --noheader \"--format=%%P %%q\" --job %.*s", (int)strcspn(limits->step, "."),
+             limits->step);
     actor_order(&limits->crossings.actor, &order);
 }
 
@@ -288,6 +266,15 @@ static void limits_add_user(struct collect_limits *limits, const struct message 
 void collect_limits_begin(struct collect_limits *limits, const struct message *message,
                           struct receiver *receiver)
 {
+    const struct actor_config config = {.node = "",
+                                        .line_fd = -1,
+                                        .uid = getuid(),
+                                        .captures = true,
+                                        .grace_ns = GRACE_NS,
+                                        .settle = limits_settle,
+                                        .launch = limits_launch,
+                                        .slurm_bin = message_value(message, "slurm_bin"),
+                                        .slurm_conf = message_value(message, "slurm_conf")};
     uint64_t totals_ms = message_number(message, "totals_ms");
     const char *step = message_value(message, "step"), *path = message_value(message, "config");
 
@@ -311,7 +298,8 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
     }
     limits->site = limit_site_of(&limits->config);
     limits_add_user(limits, message);
-    limits_start_actor(limits, message);
+    limits->crossings.watch.scope = LIMIT_STEP;
+    crossings_open(&limits->crossings, &config, NULL);
     limits->speaker = speaker_open();
     if (message_value(message, "quiet")) {
         speaker_close(limits);
@@ -388,7 +376,7 @@ static void limits_cross(struct collect_limits *limits, const struct limit_cross
 {
     const struct limit *limit = &limits->crossings.limits.limits[crossed->limit];
     const char *signal = limit_first_signal(limit);
-    bool over = limits->sum.most > 0 && limit_sum_ended(&limits->sum) >= limits->sum.most;
+    bool over = limits->sum.most > 0 && limits->sum.ended >= limits->sum.most;
     bool acts = *signal && !over && !limits->ending;
     char sum[UNITS_SIZE], action[64] = "", steps[LIMIT_COMMAND_SIZE] = "";
     const struct crossings_reach reach = {.steps = steps, .job = limits->jobs[0]};
@@ -495,12 +483,8 @@ void collect_limits_work(struct collect_limits *limits)
 int collect_limits_pause_ms(const struct collect_limits *limits)
 {
     bool kills = limits->kill_ns && limits->kill_ns < limits->next_ns;
-    uint64_t due_ns = kills ? limits->kill_ns : limits->next_ns, now_ns = deadline_now();
 
-    if (!limits->active) {
-        return -1;
-    }
-    return due_ns > now_ns ? (int)((due_ns - now_ns) / DEADLINE_MS) + 1 : 0;
+    return limits->active ? clock_left_ms(kills ? limits->kill_ns : limits->next_ns) : -1;
 }
 
 int collect_limits_fd(const struct collect_limits *limits)

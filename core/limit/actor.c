@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "limit/actor.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/units.h"
@@ -26,6 +29,261 @@
 #define MS_NS UINT64_C(1000000)
 #define GRACE_NS (100 * MS_NS) /* at the end, for commands that have just been started */
 #define JOBS_MAX 128           /* at a time */
+#define EXITING 0x4U           /* PF_EXITING of the kernel */
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+size_t process_stat_text(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    size_t length = 0;
+    ssize_t got = 1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && got > 0 && length + 1 < size) {
+        got = read(fd, text + length, size - 1 - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    folder_close(fd);
+    text[length] = '\0';
+    return length;
+}
+
+/* The name, in parentheses, may have any characters. */
+int process_stat_read(pid_t pid, struct process_stat *stat)
+{
+    char text[1024];
+    const char *behind;
+    unsigned flags;
+    char state;
+
+    *stat = (struct process_stat){.pid = pid};
+    behind = process_stat_text(pid, "stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+    if (!behind ||
+        sscanf(behind,
+               ") %c %d %*d %d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+               "%" SCNu64,
+               &state, &stat->parent, &stat->session, &flags, &stat->started) != 5) {
+        errno = ESRCH;
+        return -1;
+    }
+    stat->ended = state == 'Z' || (flags & EXITING);
+    return 0;
+}
+
+/* A pidfd, close-on-exec; -1 with errno ESRCH, or ENOSYS where the kernel has none. */
+static int process_open(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+/* By pidfd, or by number if `fd` is -1. */
+static int process_signal(int fd, pid_t pid, int signal)
+{
+#ifdef SYS_pidfd_send_signal
+    if (fd >= 0) {
+        return (int)syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0);
+    }
+#endif
+    return kill(pid, signal);
+}
+
+/* Its number is not in use again as long as its pidfd reaches it. */
+bool process_task_lives(const struct process_task *task)
+{
+    struct process_stat stat;
+
+    return process_stat_read(task->pid, &stat) == 0 && stat.started == task->started &&
+           !stat.ended &&
+           !(task->fd >= 0 && process_signal(task->fd, task->pid, 0) && errno == ESRCH);
+}
+
+/* Hold the process before looking at it: what is seen then is of no later one. */
+int processes_add(struct processes *processes, pid_t pid)
+{
+    struct process_task task = {.pid = pid};
+    struct process_stat stat;
+
+    if (array_add(&processes->tasks, processes->count, &processes->capacity,
+                  sizeof *processes->tasks)) {
+        return -1;
+    }
+    task.fd = process_open(pid);
+    if ((task.fd < 0 && errno == ESRCH) || process_stat_read(pid, &stat) ||
+        stat.parent != processes->parent) {
+        folder_close(task.fd);
+        errno = ESRCH;
+        return -1;
+    }
+    task.started = stat.started;
+    processes->tasks[processes->count++] = task;
+    return 0;
+}
+
+const struct process_task *processes_any(const struct processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++) {
+        if (process_task_lives(&processes->tasks[i])) {
+            return &processes->tasks[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether it runs for this real user, whose processes alone get signals. */
+static bool process_is_of(pid_t pid, uid_t uid)
+{
+    char text[4096];
+    const char *line =
+        process_stat_text(pid, "status", text, sizeof text) ? strstr(text, "\nUid:") : NULL;
+
+    return line && strtoul(line + strlen("\nUid:"), NULL, 10) == uid;
+}
+
+static size_t processes_signal_tasks(const struct processes *processes, int signal)
+{
+    size_t reached = 0;
+
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct process_task *task = &processes->tasks[i];
+
+        reached += process_task_lives(task) && process_is_of(task->pid, processes->uid) &&
+                   process_signal(task->fd, task->pid, signal) == 0;
+    }
+    return reached;
+}
+
+/* --- what the tasks have started -------------------------------------------------------------- */
+
+struct found {
+    struct process_stat stat;
+    bool ours;
+};
+
+struct snapshot {
+    struct found *found;
+    size_t count, capacity;
+};
+
+/* The step's own part of "0::/slurm/job_7/step_0/user/task_0": without Slurm's own processes. */
+static void processes_find_group(struct processes *processes)
+{
+    static const char *const leaves[] = {"/user", "/task_"};
+    const struct process_task *task = processes_any(processes);
+    char text[4096];
+    const char *step;
+
+    if (processes->group[0] || !processes->grouped || !task ||
+        !process_stat_text(task->pid, "cgroup", text, sizeof text) || !process_task_lives(task)) {
+        return;
+    }
+    step = strstr(text, "/job_");
+    step = step ? strstr(step, "/step_") : NULL;
+    for (size_t i = 0; step && i < sizeof leaves / sizeof *leaves; i++) {
+        const char *leaf = step + strcspn(step + 1, "/\n") + 1, *from = step;
+
+        if (strncmp(leaf, leaves[i], strlen(leaves[i])) == 0) {
+            while (from > text && *from != ':') {
+                from--;
+            }
+            snprintf(processes->group, sizeof processes->group, "%.*s%s", (int)(leaf - from), from,
+                     leaves[i]);
+        }
+    }
+}
+
+/* A task, or of the step's control group. */
+static bool processes_has(const struct processes *processes, const struct process_stat *stat)
+{
+    char text[4096];
+
+    for (size_t i = 0; i < processes->count; i++) {
+        if (processes->tasks[i].pid == stat->pid && processes->tasks[i].started == stat->started) {
+            return true;
+        }
+    }
+    return processes->group[0] && process_stat_text(stat->pid, "cgroup", text, sizeof text) &&
+           strstr(text, processes->group);
+}
+
+static void processes_look(const struct processes *processes, struct snapshot *snapshot)
+{
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder))) {
+        struct process_stat stat;
+
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            process_stat_read((pid_t)strtol(entry->d_name, NULL, 10), &stat) == 0 &&
+            array_add(&snapshot->found, snapshot->count, &snapshot->capacity,
+                      sizeof *snapshot->found) == 0) {
+            snapshot->found[snapshot->count++] =
+                (struct found){stat, processes_has(processes, &stat)};
+        }
+    }
+    if (folder) {
+        closedir(folder);
+    }
+}
+
+static bool snapshot_has_parent(const struct snapshot *snapshot, const struct found *child)
+{
+    for (size_t i = 0; i < snapshot->count; i++) {
+        if (snapshot->found[i].ours && snapshot->found[i].stat.pid == child->stat.parent) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A child may be listed before its parent. */
+static void snapshot_mark_descendants(struct snapshot *snapshot)
+{
+    bool more = true;
+
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < snapshot->count; i++) {
+            struct found *found = &snapshot->found[i];
+
+            if (!found->ours && snapshot_has_parent(snapshot, found)) {
+                found->ours = more = true;
+            }
+        }
+    }
+}
+
+static bool processes_signal_found(const struct processes *processes,
+                                   const struct process_stat *seen, int signal)
+{
+    struct process_stat now;
+    int fd = process_open(seen->pid);
+    bool reached = process_stat_read(seen->pid, &now) == 0 && now.started == seen->started &&
+                   !now.ended && process_is_of(seen->pid, processes->uid) &&
+                   process_signal(fd, seen->pid, signal) == 0;
+
+    folder_close(fd);
+    return reached;
+}
+
+void processes_clear(struct processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++) {
+        folder_close(processes->tasks[i].fd);
+    }
+    free(processes->tasks);
+    processes->tasks = NULL;
+    processes->count = processes->capacity = 0;
+}
 
 /* --- a crossing in words ---------------------------------------------------------------------- */
 
@@ -93,11 +351,10 @@ enum job_kind { JOB_PRINT, JOB_EXEC, JOB_RUN };
 
 /* A process that an actor has started and waits for. */
 struct job {
-    pid_t pid;       /* 0: free */
-    uint64_t number; /* of the crossing */
-    size_t limit;
+    pid_t pid; /* 0: free */
     enum job_kind kind;
     int output; /* reads what it writes; -1: that is not wanted */
+    struct order_answer answer;
 };
 
 /* In the actor. Large. */
@@ -105,11 +362,13 @@ static struct {
     const struct actor_config *config;
     int socket, children;
     struct processes processes;
+    char path[3 * PATH_MAX], conf[PATH_MAX + 16];
+    char *variables[3]; /* of ORDER_RUN */
     struct job jobs[JOBS_MAX];
-    uint64_t kill_at_ns;  /* SIGKILL follows SIGTERM then; 0: none was sent, or it has followed */
-    uint64_t terminating; /* number of the crossing that has sent SIGTERM to all */
-    bool terminated;      /* once is enough */
-    uint64_t end_at_ns;   /* 0: tasks may still run */
+    uint64_t kill_at_ns; /* SIGKILL follows SIGTERM then; 0: none was sent, or it has followed */
+    struct order_answer terminating; /* of the crossing that has sent SIGTERM to all */
+    bool terminated;                 /* once is enough */
+    uint64_t end_at_ns;              /* 0: tasks may still run */
 } loop;
 
 void shell_plug(int output)
@@ -149,16 +408,36 @@ static bool jobs_run(void)
     return false;
 }
 
-/* Whether a session was begun by one of the processes. This is a processes_spare_f. */
-static bool jobs_own(pid_t session, const void *context)
+/* Whether a session was begun by one of the processes. */
+static bool jobs_own(pid_t session)
 {
-    (void)context;
     for (size_t i = 0; i < JOBS_MAX; i++) {
         if (loop.jobs[i].pid == session && session != 0) {
             return true;
         }
     }
     return false;
+}
+
+/* To the tasks and all that they have started and that can be found, but to no job. */
+static size_t processes_signal_all(struct processes *processes, int signal)
+{
+    struct snapshot snapshot = {NULL, 0, 0};
+    size_t reached = 0;
+
+    processes_find_group(processes);
+    processes_look(processes, &snapshot);
+    snapshot_mark_descendants(&snapshot);
+    for (size_t i = 0; i < snapshot.count; i++) {
+        const struct process_stat *stat = &snapshot.found[i].stat;
+
+        if (snapshot.found[i].ours && stat->pid != processes->parent && stat->pid != getpid() &&
+            !jobs_own(stat->session)) {
+            reached += processes_signal_found(processes, stat, signal);
+        }
+    }
+    free(snapshot.found);
+    return reached;
 }
 
 static _Noreturn void job_become(const struct job_launch *launch)
@@ -188,7 +467,7 @@ static int job_start(const struct job *wanted, struct job_launch *launch)
 
         if (job->pid == 0) {
             slot = job;
-        } else if (job->limit == wanted->limit && job->kind == wanted->kind &&
+        } else if (job->answer.limit == wanted->answer.limit && job->kind == wanted->kind &&
                    job->kind != JOB_RUN) {
             errno = EEXIST;
             return -1;
@@ -203,16 +482,12 @@ static int job_start(const struct job *wanted, struct job_launch *launch)
     if (pid == 0) {
         job_become(launch);
     }
-    if (ends[1] >= 0) {
-        close(ends[1]);
-        fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    }
+    folder_close(ends[1]);
     if (pid < 0) {
-        if (ends[0] >= 0) {
-            close(ends[0]);
-        }
+        folder_close(ends[0]);
         return -1;
     }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
     setpgid(pid, pid); /* it may not have begun its session yet when it has to be killed */
     *slot = *wanted;
     slot->pid = pid;
@@ -223,66 +498,50 @@ static int job_start(const struct job *wanted, struct job_launch *launch)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 /* One that does not fit into the socket is lost: the record lacks it. */
-static void send_answer(const struct order_answer *answer)
-{
-    send(loop.socket, answer, sizeof *answer, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
 static void __attribute__((format(printf, 2, 3)))
-answer_with(uint64_t number, const char *format, ...)
+send_answer(struct order_answer answer, const char *format, ...)
 {
-    struct order_answer answer = {.number = number};
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(answer.text, sizeof answer.text, format, arguments);
     va_end(arguments);
-    send_answer(&answer);
+    send(loop.socket, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void answer_reached(uint64_t number, const char *name, size_t reached)
+static void answer_reached(struct order_answer answer, const char *name, size_t reached)
 {
     if (reached == 0) {
-        answer_with(number, "SIG%s: there was no process", name);
+        send_answer(answer, "SIG%s: there was no process", name);
     } else {
-        answer_with(number, "SIG%s: to %zu process%s", name, reached, reached == 1 ? "" : "es");
+        send_answer(answer, "SIG%s: to %zu process%s", name, reached, reached == 1 ? "" : "es");
     }
 }
 
-/* What a command has written. */
-static void answer_run(const struct job *job, int status)
-{
-    struct order_answer answer = {.number = job->number,
-                                  .limit = job->limit,
-                                  .ran = true,
-                                  .status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                                                : WEXITSTATUS(status)};
-    ssize_t got = job->output >= 0 ? read(job->output, answer.text, sizeof answer.text - 1) : 0;
-
-    answer.text[got > 0 ? got : 0] = '\0';
-    send_answer(&answer);
-}
-
 /* A line that was printed is nothing to report, and what was killed at the end has a reason. */
-static void report_end(const struct job *job, int status, bool killed)
+static void report_end(struct job *job, int status, bool killed)
 {
     const char *name = job->kind == JOB_PRINT ? "log" : "exec";
-    bool prints = job->kind == JOB_PRINT;
+    char text[sizeof job->answer.text];
+    ssize_t got;
 
     if (job->kind == JOB_RUN) {
+        got = job->output >= 0 ? read(job->output, text, sizeof text - 1) : 0;
+        job->answer.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         if (!killed) {
-            answer_run(job, status);
+            send_answer(job->answer, "%.*s", (int)(got > 0 ? got : 0), text);
         }
     } else if (killed) {
-        answer_with(job->number, "%s: ended with the program", name);
+        send_answer(job->answer, "%s: ended with the program", name);
     } else if (WIFSIGNALED(status)) {
-        answer_with(job->number, "%s: ended by signal %d", name, WTERMSIG(status));
-    } else if (prints && WEXITSTATUS(status) == JOB_NOT_DONE) {
-        answer_with(job->number, "log: its task, or its control group, cannot be joined");
-    } else if (prints && WEXITSTATUS(status) != 0) {
-        answer_with(job->number, "log: the standard error of the step does not take it");
-    } else if (!prints) {
-        answer_with(job->number, "exec: exit status %d", WEXITSTATUS(status));
+        send_answer(job->answer, "%s: ended by signal %d", name, WTERMSIG(status));
+    } else if (job->kind == JOB_EXEC) {
+        send_answer(job->answer, "exec: exit status %d", WEXITSTATUS(status));
+    } else if (WEXITSTATUS(status) != 0) {
+        send_answer(job->answer, "log: %s",
+                    WEXITSTATUS(status) == JOB_NOT_DONE
+                        ? "its task, or its control group, cannot be joined"
+                        : "the standard error of the step does not take it");
     }
 }
 
@@ -296,24 +555,28 @@ static void reap(bool killed)
         if (job->pid && waitpid(job->pid, &status, WNOHANG) == job->pid) {
             job->pid = 0;
             report_end(job, status, killed && WIFSIGNALED(status));
-            if (job->output >= 0) {
-                close(job->output);
-            }
+            folder_close(job->output);
         }
     }
 }
 
 /* --- acting ----------------------------------------------------------------------------------- */
 
+static struct order_answer answer_to(const struct order *order)
+{
+    return (struct order_answer){
+        .number = order->number, .limit = order->limit, .ran = order->kind == ORDER_RUN};
+}
+
 static void act_start(const struct order *order, enum job_kind kind, const char *text)
 {
-    const struct job job = {.number = order->number, .limit = order->limit, .kind = kind};
-    const char *name = kind == JOB_PRINT ? "log" : "exec";
+    struct job job = {.kind = kind, .answer = answer_to(order)};
+    const char *name = kind == JOB_PRINT ? "log: " : kind == JOB_EXEC ? "exec: " : "";
     struct crossed_variables variables;
     struct job_launch launch = {.tasks = &loop.processes,
                                 .prints = kind == JOB_PRINT,
                                 .text = text,
-                                .variables = loop.config->variables};
+                                .variables = loop.variables};
 
     if (kind != JOB_RUN) {
         crossed_variables(&loop.config->limits->limits[order->limit], &order->crossing,
@@ -323,46 +586,12 @@ static void act_start(const struct order *order, enum job_kind kind, const char 
     if (job_start(&job, &launch) == 0) {
         return;
     }
+    job.answer.status = 127;
     if (errno == EEXIST) {
-        answer_with(order->number, "%s: not again, as it still runs", name);
-    } else if (kind == JOB_RUN) {
-        struct order_answer answer = {
-            .number = order->number, .limit = order->limit, .ran = true, .status = 127};
-
-        snprintf(answer.text, sizeof answer.text, "no process: %s", strerror(errno));
-        send_answer(&answer);
+        send_answer(job.answer, "%snot again, as it still runs", name);
     } else {
-        answer_with(order->number, "%s: no process: %s", name, strerror(errno));
+        send_answer(job.answer, "%sno process: %s", name, strerror(errno));
     }
-}
-
-static void act_signal(const struct order *order, const struct limit *limit)
-{
-    answer_reached(order->number, limit_signal_name(limit->signal),
-                   limit->whole_step
-                       ? processes_signal_all(&loop.processes, limit->signal, jobs_own, NULL)
-                       : processes_signal_tasks(&loop.processes, limit->signal));
-}
-
-static void act_terminate(const struct order *order)
-{
-    if (!loop.terminated) {
-        loop.terminated = true;
-        loop.kill_at_ns = clock_monotonic_ns() + loop.config->kill_wait_ns;
-        loop.terminating = order->number;
-        answer_reached(order->number, "TERM",
-                       processes_signal_all(&loop.processes, SIGTERM, jobs_own, NULL));
-    }
-}
-
-static void act_kill(void)
-{
-    size_t reached = processes_signal_all(&loop.processes, SIGKILL, jobs_own, NULL);
-
-    if (reached > 0) {
-        answer_reached(loop.terminating, "KILL", reached);
-    }
-    loop.kill_at_ns = 0;
 }
 
 static void act_log(const struct order *order)
@@ -373,7 +602,7 @@ static void act_log(const struct order *order)
     if (loop.config->line_fd < 0) {
         act_start(order, JOB_PRINT, line);
     } else if (write_all(loop.config->line_fd, line, strlen(line))) {
-        answer_with(order->number, "log: %s", strerror(errno));
+        send_answer(answer_to(order), "log: %s", strerror(errno));
     }
 }
 
@@ -381,17 +610,23 @@ static void act_log(const struct order *order)
 static void act(const struct order *order)
 {
     const struct limit *limit = &loop.config->limits->limits[order->limit];
+    unsigned actions = limit->actions;
 
-    if ((limit->actions & LIMIT_SIGNAL) && limit->scope == LIMIT_NODE) {
-        act_signal(order, limit);
+    if ((actions & LIMIT_SIGNAL) && limit->scope == LIMIT_NODE) {
+        answer_reached(answer_to(order), limit_signal_name(limit->signal),
+                       limit->whole_step ? processes_signal_all(&loop.processes, limit->signal)
+                                         : processes_signal_tasks(&loop.processes, limit->signal));
     }
-    if ((limit->actions & LIMIT_TERM) && limit->scope == LIMIT_NODE) {
-        act_terminate(order);
+    if ((actions & LIMIT_TERM) && limit->scope == LIMIT_NODE && !loop.terminated) {
+        loop.terminated = true;
+        loop.kill_at_ns = clock_monotonic_ns() + loop.config->kill_wait_ns;
+        loop.terminating = answer_to(order);
+        answer_reached(loop.terminating, "TERM", processes_signal_all(&loop.processes, SIGTERM));
     }
-    if (limit->actions & LIMIT_EXEC) {
+    if (actions & LIMIT_EXEC) {
         act_start(order, JOB_EXEC, limit->command);
     }
-    if (loop.config->said_by && ((limit->actions & LIMIT_LOG) || limit->budget)) {
+    if (loop.config->said_by && ((actions & LIMIT_LOG) || limit->budget)) {
         act_log(order);
     }
 }
@@ -418,24 +653,14 @@ static void obey(void)
 
 /* --- the actor's process ---------------------------------------------------------------------- */
 
-/* Until the next thing is due [ms]; -1: nothing is. */
-static int patience_ms(void)
-{
-    uint64_t due_ns = loop.end_at_ns ? loop.end_at_ns : loop.kill_at_ns;
-    uint64_t now_ns = clock_monotonic_ns();
-
-    if (due_ns == 0) {
-        return -1;
-    }
-    return due_ns > now_ns ? (int)((due_ns - now_ns) / MS_NS) + 1 : 0;
-}
-
 static void wait_and_work(void)
 {
     struct pollfd watched[] = {{.fd = loop.end_at_ns ? -1 : loop.socket, .events = POLLIN},
                                {.fd = loop.children, .events = POLLIN}};
     struct signalfd_siginfo info;
-    int ready = poll(watched, 2, patience_ms());
+    size_t reached;
+    uint64_t due_ns = loop.end_at_ns ? loop.end_at_ns : loop.kill_at_ns;
+    int ready = poll(watched, 2, due_ns ? clock_left_ms(due_ns) : -1);
 
     if (ready > 0 && watched[0].revents) {
         obey();
@@ -445,7 +670,11 @@ static void wait_and_work(void)
         reap(false);
     }
     if (loop.kill_at_ns && clock_monotonic_ns() >= loop.kill_at_ns) {
-        act_kill();
+        loop.kill_at_ns = 0;
+        reached = processes_signal_all(&loop.processes, SIGKILL);
+        if (reached > 0) {
+            answer_reached(loop.terminating, "KILL", reached);
+        }
     }
 }
 
@@ -470,6 +699,22 @@ static void finish(void)
     processes_clear(&loop.processes);
 }
 
+/* Slurm's commands lie beside its daemons and srun, or in bin beside their sbin. */
+static void find_slurm(const struct actor_config *config)
+{
+    size_t count = 0;
+
+    if (config->slurm_bin && *config->slurm_bin) {
+        snprintf(loop.path, sizeof loop.path, "PATH=%s:%s/../bin:/usr/local/bin:/usr/bin:/bin",
+                 config->slurm_bin, config->slurm_bin);
+        loop.variables[count++] = loop.path;
+    }
+    if (config->slurm_conf && *config->slurm_conf) {
+        snprintf(loop.conf, sizeof loop.conf, "SLURM_CONF=%s", config->slurm_conf);
+        loop.variables[count++] = loop.conf;
+    }
+}
+
 /* No signal ends the actor before its work is done: not that of a terminal either. */
 static _Noreturn void actor_loop(int socket, const struct actor_config *config)
 {
@@ -482,6 +727,7 @@ static _Noreturn void actor_loop(int socket, const struct actor_config *config)
     sigprocmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
+    find_slurm(config);
     loop.config = config;
     loop.socket = socket;
     loop.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -509,12 +755,13 @@ int actor_start(struct actor *actor, const struct actor_config *config, struct a
         close(pair[0]);
         actor_loop(pair[1], config);
     }
-    close(pair[1]);
     if (pid < 0) {
-        int code = errno;
-
-        close(pair[0]);
-        return apapi_fail(err, code, "no process: %s", strerror(code));
+        apapi_fail(err, errno, "no process: %s", strerror(errno));
+    }
+    folder_close(pair[1]);
+    if (pid < 0) {
+        folder_close(pair[0]);
+        return -1;
     }
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     *actor = (struct actor){.fd = pair[0], .pid = pid};
@@ -538,7 +785,8 @@ void actor_end(struct actor *actor, void (*hear)(const struct order_answer *answ
                void *context)
 {
     static const struct order end = {.kind = ORDER_END};
-    uint64_t deadline_ns = clock_monotonic_ns() + END_LIMIT_NS, now_ns;
+    uint64_t deadline_ns = clock_monotonic_ns() + END_LIMIT_NS;
+    int left_ms;
     struct pollfd heard = {.fd = actor->fd, .events = POLLIN};
     struct order_answer answer;
 
@@ -548,8 +796,8 @@ void actor_end(struct actor *actor, void (*hear)(const struct order_answer *answ
     if (actor_order(actor, &end)) {
         shutdown(actor->fd, SHUT_WR);
     }
-    while ((now_ns = clock_monotonic_ns()) < deadline_ns) { /* up to the end of file */
-        if (poll(&heard, 1, (int)((deadline_ns - now_ns) / MS_NS) + 1) <= 0) {
+    while ((left_ms = clock_left_ms(deadline_ns)) > 0) { /* up to the end of file */
+        if (poll(&heard, 1, left_ms) <= 0) {
             continue; /* the deadline, or a signal */
         }
         if (recv(actor->fd, &answer, sizeof answer, MSG_DONTWAIT) != (ssize_t)sizeof answer) {

@@ -13,7 +13,7 @@
 #define HALF (APAPI_CROSSINGS_MAX / 2)
 #define LATE_NS (2 * NS_PER_S) /* for scancel: then the first attempt has failed */
 #define KILL_WAIT_COMMAND      /* prints KillWait of Slurm, "30 sec", or an empty line */          \
-    "; echo \"$(\"${APAPI_SLURM_BIN}scontrol\" show config | sed -n 's/^KillWait *= *//p')\""
+    "; echo \"$(scontrol show config | sed -n 's/^KillWait *= *//p')\""
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
@@ -78,13 +78,29 @@ void crossings_note(const struct order_answer *answer, void *context)
     pthread_mutex_unlock(&crossings->mutex);
 }
 
+/* What it is called where it was crossed: "total >= 5kJ", "budget of 5kWh, warn=80%". */
+static void describe(const struct limit *limit, char text[LIMIT_TEXT_SIZE])
+{
+    char part[32] = "";
+
+    if (limit->warning) {
+        snprintf(part, sizeof part, ", warn=%g%%", limit->warn * 100);
+    }
+    if (limit->budget) {
+        snprintf(text, LIMIT_TEXT_SIZE, "budget of %.128s%s%s", limit->text,
+                 limit->scope == LIMIT_JOB ? " of the job" : "", part);
+    } else {
+        snprintf(text, LIMIT_TEXT_SIZE, "%s", limit->text);
+    }
+}
+
 /* Keep it. The rest is done by this process or needs nothing to be done. */
 uint64_t crossings_cross(struct crossings *crossings, size_t limit, struct apapi_crossing *crossing)
 {
     const struct limit *of = &crossings->limits.limits[limit];
     struct order order = {.kind = ORDER_CROSSED, .limit = limit};
 
-    limit_describe(of, crossing->threshold);
+    describe(of, crossing->threshold);
     if (!*crossing->action) {
         limit_actions_text(of, crossing->action, sizeof crossing->action);
     }
@@ -131,7 +147,7 @@ int crossings_cancel(struct crossings *crossings, const struct order_answer *ans
     int code;
 
     snprintf(order.command, sizeof order.command,
-             "i=0; until out=$(\"${APAPI_SLURM_BIN}scancel\" --quiet%s 2>&1); do i=$((i + 1)); "
+             "i=0; until out=$(scancel --quiet%s 2>&1); do i=$((i + 1)); "
              "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done%s",
              arguments, then);
     if (kept->number == order.number) {

@@ -88,7 +88,7 @@ int crossings_cross_sum(struct crossings *crossings, const struct limit_crossed 
 
 /**
  * Have the actor run scancel as the user. The controller may be away: it is tried ten times, every
- * 2 s. Its variables say where it is: APAPI_SLURM_BIN, a folder with a slash, or "".
+ * 2 s.
  * @param answer     number and limit of the crossing, which the answer has, too
  * @param arguments  " --signal=USR1 17.0"
  * @param then       what follows in the command if it has worked

@@ -169,14 +169,14 @@ bool limit_pass(struct limit_state *state, const struct limit_value *value,
     if (value->broken) {
         limit_break(state);
     }
-    if (limit_state_counts(state) && !state->known) {
+    if (limit_counts(state->mode) && !state->known) {
         state->base = value->value;
         state->earliest_ns = value->time_ns;
     }
     crossed = state->mode == APAPI_OVERFLOW_EVERY   ? count_every(state, value, crossing)
               : state->mode == APAPI_OVERFLOW_TOTAL ? count_total(state, value, crossing)
                                                     : pass_level(state, value, crossing);
-    if (crossed && limit_state_counts(state)) {
+    if (crossed && limit_counts(state->mode)) {
         state->earliest_ns = crossing->time_ns;
     }
     state->known = true;

@@ -47,12 +47,6 @@ struct limit_crossing {
     double value;               /* at `time_ns` */
 };
 
-/** @return whether it is about totals, not about levels. */
-static inline bool limit_state_counts(const struct limit_state *state)
-{
-    return state->mode == APAPI_OVERFLOW_EVERY || state->mode == APAPI_OVERFLOW_TOTAL;
-}
-
 /** A run begins. Settings stay. */
 void limit_restart(struct limit_state *state);
 

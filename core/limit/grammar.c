@@ -1,19 +1,259 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "apapi/interval.h"
 #include "base/array.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "limit/limit.h"
-#include "limit/place.h"
 
 #define RESOLUTION_J 1e-6 /* no counter has a better one */
 #define BUDGET_MIN_J 1e-3
 #define BUDGET_MAX_J 1e15 /* what a machine of 30 MW draws in a year */
+
+/* --- reading a text --------------------------------------------------------------------------- */
+
+#define BLANKS " \t"
+#define BEFORE_MAX 44 /* bytes shown before a place */
+#define AROUND_MAX 60 /* bytes shown in all */
+
+/* A text that is being read. */
+struct place {
+    const char *text; /* from its beginning */
+    const char *at;   /* what is read next */
+    struct apapi_error *err;
+};
+
+static void skip_blanks(struct place *place)
+{
+    place->at += strspn(place->at, BLANKS);
+}
+
+/* Whether a word, up to one of `ends`, comes next. */
+static bool is_next(const struct place *place, const char *word, const char *ends)
+{
+    return word_is(place->at, strcspn(place->at, ends), word);
+}
+
+/* Step over a word, if the text goes on with it. */
+static bool take(struct place *place, const char *word)
+{
+    bool there = strncmp(place->at, word, strlen(word)) == 0;
+
+    place->at += there ? strlen(word) : 0;
+    return there;
+}
+
+/* Not the first byte of a character. */
+static bool is_inside(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Report what is wrong, the text, and a caret below `where`; of a long text what is around it. */
+static int __attribute__((format(printf, 4, 5)))
+place_fail(const struct place *place, const char *where, int code, const char *format, ...)
+{
+    const char *from = where - place->text > BEFORE_MAX ? where - BEFORE_MAX : place->text;
+    char message[140];
+    size_t length;
+    int column = 0;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    while (from < where && is_inside(*from)) {
+        from++;
+    }
+    length = strcspn(from, "\n");
+    if (length > AROUND_MAX) {
+        for (length = AROUND_MAX; length > 0 && is_inside(from[length]); length--) {
+        }
+    }
+    for (const char *at = from; at < where; at++) {
+        column += !is_inside(*at);
+    }
+    return apapi_fail(place->err, code, "%s\n  %.*s\n  %*s^", message, (int)length, from, column,
+                      "");
+}
+
+/* Copy what was read since `begin`, without the blanks around it. */
+static int keep(const struct place *place, const char *begin, char *kept, size_t size,
+                const char *too_long)
+{
+    size_t length;
+
+    begin += strspn(begin, BLANKS);
+    length = place->at > begin ? (size_t)(place->at - begin) : 0;
+    while (length > 0 && strchr(BLANKS, begin[length - 1])) {
+        length--;
+    }
+    if (length >= size) {
+        return place_fail(place, begin, ENAMETOOLONG, "%s", too_long);
+    }
+    memcpy(kept, begin, length);
+    kept[length] = '\0';
+    return 0;
+}
+
+/* The rest of the text: one after the other, with commas between them. */
+static int take_list(struct place *place, struct limit *limit,
+                     int (*take_one)(struct place *place, struct limit *limit, unsigned *given))
+{
+    unsigned given = 0;
+
+    for (;; place->at++) {
+        skip_blanks(place);
+        if (take_one(place, limit, &given)) {
+            return -1;
+        }
+        skip_blanks(place);
+        if (*place->at != ',') {
+            return *place->at
+                       ? place_fail(place, place->at, EINVAL, "',' or the end is expected here")
+                       : 0;
+        }
+    }
+}
+
+/* --- amounts ---------------------------------------------------------------------------------- */
+
+/* A number with its unit. */
+struct amount {
+    double value; /* [J], [W], [C], [%], or plain */
+    enum limit_unit unit;
+    const char *unit_at; /* where the unit is, or would be */
+};
+
+static const struct unit {
+    const char *name;
+    enum limit_unit unit;
+    double factor;
+} units[] = {
+    {"J", LIMIT_ENERGY, 1},       {"mJ", LIMIT_ENERGY, 1e-3},   {"kJ", LIMIT_ENERGY, 1e3},
+    {"MJ", LIMIT_ENERGY, 1e6},    {"GJ", LIMIT_ENERGY, 1e9},    {"Wh", LIMIT_ENERGY, 3600},
+    {"kWh", LIMIT_ENERGY, 3.6e6}, {"MWh", LIMIT_ENERGY, 3.6e9}, {"W", LIMIT_POWER, 1},
+    {"mW", LIMIT_POWER, 1e-3},    {"kW", LIMIT_POWER, 1e3},     {"MW", LIMIT_POWER, 1e6},
+    {"°C", LIMIT_TEMPERATURE, 1}, {"C", LIMIT_TEMPERATURE, 1},  {"%", LIMIT_PERCENT, 1},
+};
+
+static const struct {
+    const char *name, *valid;
+} unit_names[] = {
+    [LIMIT_PLAIN] = {"", "J, kJ, MJ, Wh, kWh, W, kW, °C, C, %"},
+    [LIMIT_ENERGY] = {"J", "J, kJ, MJ, Wh, kWh, MWh"},
+    [LIMIT_POWER] = {"W", "W, kW, MW"},
+    [LIMIT_TEMPERATURE] = {"C", "°C, C"},
+    [LIMIT_PERCENT] = {"%", "%"},
+};
+
+const char *limit_unit_name(const struct limit *limit)
+{
+    return unit_names[limit->unit].name;
+}
+
+/* The unit may follow a blank, but "for", "hysteresis" and an action are no units. */
+static int take_unit(struct place *place, enum limit_unit wanted, struct amount *amount)
+{
+    const char *after = place->at;
+    size_t length;
+
+    skip_blanks(place);
+    amount->unit_at = place->at;
+    length = strcspn(place->at, BLANKS ",:<>=");
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (word_is(place->at, length, units[i].name)) {
+            amount->unit = units[i].unit;
+            amount->value *= units[i].factor;
+            place->at += length;
+            return 0;
+        }
+    }
+    if (length == 0 || word_is(place->at, length, "for") ||
+        word_is(place->at, length, "hysteresis")) {
+        place->at = amount->unit_at = after;
+        return 0;
+    }
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (length == strlen(units[i].name) && strncasecmp(place->at, units[i].name, length) == 0) {
+            return place_fail(place, place->at, EINVAL, "unknown unit '%.*s': did you mean '%s'?",
+                              (int)length, place->at, units[i].name);
+        }
+    }
+    return place_fail(place, place->at, EINVAL, "unknown unit '%.*s': %s", (int)length, place->at,
+                      unit_names[wanted].valid);
+}
+
+/* "5kJ", "600 W", "80°C", "3". @param wanted  what a message names; LIMIT_PLAIN: all units */
+static int take_amount(struct place *place, enum limit_unit wanted, struct amount *amount)
+{
+    struct real_number number;
+    const char *at;
+
+    skip_blanks(place);
+    at = place->at;
+    *amount = (struct amount){.unit_at = at};
+    if (*at == '-') {
+        return place_fail(place, at, ERANGE, "a negative amount: a number above 0");
+    }
+    if (!isdigit((unsigned char)at[0]) && !(at[0] == '.' && isdigit((unsigned char)at[1]))) {
+        return place_fail(place, at, EINVAL, "an amount is missing, such as 5kJ or 600W");
+    }
+    if (at[0] == '0' && tolower((unsigned char)at[1]) == 'x') {
+        return place_fail(place, at, EINVAL, "not a decimal number");
+    }
+    if (real_number_parse(at, &number) || !isfinite(number.value)) {
+        return place_fail(place, at, ERANGE, "this number is out of range");
+    }
+    amount->value = number.value;
+    place->at = number.rest;
+    return take_unit(place, wanted, amount);
+}
+
+/* --- signals ---------------------------------------------------------------------------------- */
+
+static const struct signal_name {
+    const char *name;
+    int number;
+} signals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"TERM", SIGTERM}, {"INT", SIGINT},
+               {"HUP", SIGHUP},   {"QUIT", SIGQUIT}, {"ALRM", SIGALRM}, {"CONT", SIGCONT},
+               {"STOP", SIGSTOP}, {"TSTP", SIGTSTP}, {"URG", SIGURG},   {"WINCH", SIGWINCH},
+               {"KILL", SIGKILL}};
+
+const char *limit_signal_name(int number)
+{
+    for (size_t i = 0; i < COUNT_OF(signals); i++) {
+        if (signals[i].number == number) {
+            return signals[i].name;
+        }
+    }
+    return "?";
+}
+
+/* "USR1" or "SIGUSR1" */
+static int take_signal_name(struct place *place, int *number)
+{
+    size_t length = strcspn(place->at, BLANKS ",@");
+    size_t prefix = length > 3 && strncmp(place->at, "SIG", 3) == 0 ? 3 : 0;
+
+    for (size_t i = 0; i < COUNT_OF(signals); i++) {
+        if (word_is(place->at + prefix, length - prefix, signals[i].name)) {
+            *number = signals[i].number;
+            place->at += length;
+            return 0;
+        }
+    }
+    return place_fail(place, place->at, EINVAL,
+                      "unknown signal: USR1, USR2, TERM, INT, HUP, QUIT, ALRM, CONT, STOP, TSTP, "
+                      "URG, WINCH, KILL");
+}
 
 /* --- actions ---------------------------------------------------------------------------------- */
 
@@ -26,14 +266,14 @@ const char *limit_first_signal(const struct limit *limit)
 
 static int take_signal(struct place *place, struct limit *limit)
 {
-    if (place_take_signal(place, &limit->signal)) {
+    if (take_signal_name(place, &limit->signal)) {
         return -1;
     }
     if (*place->at != '@') {
         return 0;
     }
     place->at++;
-    if (!word_is(place->at, place_word_length(place, ","), "step")) {
+    if (!is_next(place, "step", BLANKS ",")) {
         return place_fail(place, place->at, EINVAL, "only @step can follow a signal");
     }
     if (limit->scope == LIMIT_JOB) {
@@ -45,44 +285,31 @@ static int take_signal(struct place *place, struct limit *limit)
     return 0;
 }
 
-/* The rest of the text, without the blanks around it. */
 static int take_command(struct place *place, struct limit *limit)
 {
-    size_t length;
+    const char *begin = place->at + strspn(place->at, BLANKS);
 
-    place_skip_blanks(place);
-    length = strlen(place->at);
-    while (length > 0 && strchr(" \t", place->at[length - 1])) {
-        length--;
-    }
-    if (length == 0) {
-        return place_fail(place, place->at, EINVAL, "a command is missing after exec=");
-    }
-    if (length >= sizeof limit->command) {
-        return place_fail(place, place->at, ENAMETOOLONG,
-                          "the command is too long: at most %zu bytes", sizeof limit->command - 1);
-    }
-    memcpy(limit->command, place->at, length);
-    limit->command[length] = '\0';
     place->at += strlen(place->at);
-    return 0;
+    return *begin ? keep(place, begin, limit->command, sizeof limit->command,
+                         "the command is too long: at most 1023 bytes")
+                  : place_fail(place, begin, EINVAL, "a command is missing after exec=");
 }
 
 static const struct action_word {
     const char *word;
     enum limit_action action;
-    int (*place_take)(struct place *place, struct limit *limit); /* NULL: nothing follows */
+    int (*take)(struct place *place, struct limit *limit); /* NULL: nothing follows */
 } action_words[] = {{"log", LIMIT_LOG, NULL},
                     {"stamp", LIMIT_STAMP, NULL},
                     {"term", LIMIT_TERM, NULL},
                     {"signal=", LIMIT_SIGNAL, take_signal},
                     {"exec=", LIMIT_EXEC, take_command}};
 
-static int take_action(struct place *place, struct limit *limit)
+static int take_action(struct place *place, struct limit *limit, unsigned *given)
 {
     const char *begin = place->at;
     const struct action_word *found = NULL;
-    size_t length = place_word_length(place, ",=");
+    size_t length = strcspn(place->at, BLANKS ",=");
 
     length += begin[length] == '=';
     for (size_t i = 0; i < COUNT_OF(action_words); i++) {
@@ -92,12 +319,12 @@ static int take_action(struct place *place, struct limit *limit)
         return place_fail(place, begin, EINVAL,
                           "unknown action: log, stamp, signal=NAME[@step], term, exec=COMMAND");
     }
-    if (limit->actions & found->action) {
+    if (*given & found->action) {
         return place_fail(place, begin, EINVAL, "this action is there already");
     }
-    limit->actions |= found->action;
+    limit->actions = *given |= found->action;
     place->at += length;
-    if (found->place_take && found->place_take(place, limit)) {
+    if (found->take && found->take(place, limit)) {
         return -1;
     }
     if ((limit->actions & LIMIT_TERM) && (limit->actions & LIMIT_SIGNAL) &&
@@ -105,25 +332,6 @@ static int take_action(struct place *place, struct limit *limit)
         return place_fail(place, begin, EINVAL, "term sends SIGTERM and SIGKILL itself");
     }
     return 0;
-}
-
-/* Up to the end of the text. */
-static int take_actions(struct place *place, struct limit *limit)
-{
-    for (;;) {
-        place_skip_blanks(place);
-        if (take_action(place, limit)) {
-            return -1;
-        }
-        place_skip_blanks(place);
-        if (*place->at == '\0') {
-            return 0;
-        }
-        if (*place->at != ',') {
-            return place_fail(place, place->at, EINVAL, "',' or the end is expected here");
-        }
-        place->at++;
-    }
 }
 
 void limit_actions_text(const struct limit *limit, char *text, size_t size)
@@ -156,28 +364,23 @@ bool limit_is_of_event(const struct limit *limit)
     return strstr(limit->meter, ":::") != NULL;
 }
 
-bool limit_counts(const struct limit *limit)
-{
-    return limit->condition == LIMIT_TOTAL || limit->condition == LIMIT_EVERY;
-}
-
 static bool is_every(const struct place *place)
 {
-    return word_is(place->at, place_word_length(place, "0123456789"), "every");
+    return is_next(place, "every", BLANKS "0123456789");
 }
 
 /* A scope where a quantity follows: 'node > 600W' is the node's meter. */
 static int take_scope(struct place *place, struct limit *limit)
 {
     const char *begin = place->at;
-    size_t length = place_word_length(place, "<>");
+    size_t length = strcspn(place->at, BLANKS "<>");
 
     for (size_t i = 0; i < COUNT_OF(scope_names); i++) {
         if (!word_is(begin, length, scope_names[i])) {
             continue;
         }
         place->at += length;
-        place_skip_blanks(place);
+        skip_blanks(place);
         if (*place->at && !strchr("<>=:", *place->at) && !is_every(place)) {
             limit->scope = (enum limit_scope)i;
             limit->whole_job = i == LIMIT_JOB;
@@ -229,48 +432,23 @@ static int take_meter(struct place *place, struct limit *limit)
     const char *begin;
     size_t length;
 
-    place_skip_blanks(place);
+    skip_blanks(place);
     if (take_scope(place, limit)) {
         return -1;
     }
     begin = place->at;
-    length = place_word_length(place, "<>");
+    length = strcspn(place->at, BLANKS "<>");
     if (length == 0) {
         return place_fail(place, begin, EINVAL,
                           "an event, a domain or total is missing, as in 'total >= 5kJ'");
     }
-    if (length >= sizeof limit->meter) {
-        return place_fail(place, begin, ENAMETOOLONG, "this name is too long");
-    }
-    memcpy(limit->meter, begin, length);
-    limit->meter[length] = '\0';
     place->at += length;
-    return check_meter(place, limit, begin);
+    return keep(place, begin, limit->meter, sizeof limit->meter, "this name is too long")
+               ? -1
+               : check_meter(place, limit, begin);
 }
 
 /* --- conditions ------------------------------------------------------------------------------- */
-
-/* ">", ">=", "<", "<=" or "every". */
-struct relation {
-    char sign; /* '<', '>', 'e' */
-    bool or_equal;
-};
-
-static int take_relation(struct place *place, struct relation *relation)
-{
-    place_skip_blanks(place);
-    *relation = (struct relation){.sign = *place->at};
-    if (*place->at == '>' || *place->at == '<') {
-        relation->or_equal = place->at[1] == '=';
-        place->at += 1 + relation->or_equal;
-        return 0;
-    }
-    if (is_every(place)) {
-        place->at += strlen("every");
-        return 0;
-    }
-    return place_fail(place, place->at, EINVAL, "a condition is expected here: >=, every, > or <");
-}
 
 static int check_unit(const struct place *place, const struct limit *limit,
                       const struct amount *amount)
@@ -279,57 +457,64 @@ static int check_unit(const struct place *place, const struct limit *limit,
 
     if (limit->condition == LIMIT_EVERY && limit->unit != LIMIT_PLAIN && !energy) {
         return place_fail(place, amount->unit_at, EINVAL, "'every' counts, so it needs %s",
-                          place_units[LIMIT_ENERGY]);
+                          unit_names[LIMIT_ENERGY].valid);
     }
     if (limit->condition == LIMIT_BELOW && energy) {
         return place_fail(place, amount->unit_at, EINVAL,
                           "energy only grows: >= or every with it, or a level in %s",
-                          place_units[LIMIT_POWER]);
+                          unit_names[LIMIT_POWER].valid);
     }
     if (limit->scope != LIMIT_NODE && !energy) {
         return place_fail(place, amount->unit_at, EINVAL,
                           "a %s adds up energy: %s; a power is known on each node",
-                          scope_names[limit->scope], place_units[LIMIT_ENERGY]);
+                          scope_names[limit->scope], unit_names[LIMIT_ENERGY].valid);
     }
     if (!limit_is_of_event(limit) && !energy && limit->unit != LIMIT_POWER) {
         return place_fail(place, amount->unit_at, EINVAL, "'%s' has energy (%s) and power (%s)",
-                          limit->meter, place_units[LIMIT_ENERGY], place_units[LIMIT_POWER]);
+                          limit->meter, unit_names[LIMIT_ENERGY].valid,
+                          unit_names[LIMIT_POWER].valid);
     }
     return 0;
 }
 
 static int take_condition(struct place *place, struct limit *limit)
 {
-    size_t blanks = strspn(place->text, " \t"); /* the text is kept without them */
-    struct relation relation;
+    size_t blanks = strspn(place->text, BLANKS); /* the text is kept without them */
+    bool every, or_equal;
     struct amount amount;
     const char *where;
+    char sign;
 
-    if (take_relation(place, &relation)) {
-        return -1;
+    skip_blanks(place);
+    every = is_every(place);
+    sign = *place->at;
+    if (!every && sign != '>' && sign != '<') {
+        return place_fail(place, place->at, EINVAL,
+                          "a condition is expected here: >=, every, > or <");
     }
-    place_skip_blanks(place);
+    or_equal = place->at[1] == '=';
+    place->at += every ? strlen("every") : 1 + (size_t)or_equal;
+    skip_blanks(place);
     where = place->at;
-    if (place_take_amount(place, relation.sign == 'e' ? LIMIT_ENERGY : LIMIT_PLAIN, &amount)) {
+    if (take_amount(place, every ? LIMIT_ENERGY : LIMIT_PLAIN, &amount)) {
         return -1;
     }
     limit->amount_at = (size_t)(where - place->text) - blanks;
     limit->unit_at = (size_t)(amount.unit_at - place->text) - blanks;
     limit->amount = amount.value;
     limit->unit = amount.unit;
-    limit->condition =
-        relation.sign == 'e'   ? LIMIT_EVERY
-        : relation.sign == '<' ? LIMIT_BELOW
-        : amount.unit == LIMIT_ENERGY || (amount.unit == LIMIT_PLAIN && relation.or_equal)
-            ? LIMIT_TOTAL
-            : LIMIT_ABOVE;
+    limit->condition = every         ? LIMIT_EVERY
+                       : sign == '<' ? LIMIT_BELOW
+                       : amount.unit == LIMIT_ENERGY || (amount.unit == LIMIT_PLAIN && or_equal)
+                           ? LIMIT_TOTAL
+                           : LIMIT_ABOVE;
     if (limit->unit == LIMIT_PLAIN && !limit_is_of_event(limit)) {
-        limit->unit = limit_counts(limit) ? LIMIT_ENERGY : LIMIT_POWER;
+        limit->unit = limit_counts(limit->condition) ? LIMIT_ENERGY : LIMIT_POWER;
     }
     if (check_unit(place, limit, &amount)) {
         return -1;
     }
-    if (limit->amount <= 0 && (limit_counts(limit) || limit->unit == LIMIT_POWER)) {
+    if (limit->amount <= 0 && (limit_counts(limit->condition) || limit->unit == LIMIT_POWER)) {
         return place_fail(place, where, ERANGE, "the amount must be above 0");
     }
     if (limit->unit == LIMIT_ENERGY && limit->amount < RESOLUTION_J) {
@@ -344,8 +529,8 @@ static int take_hold(struct place *place, struct limit *limit)
     char word[32];
     size_t length;
 
-    place_skip_blanks(place);
-    length = place_word_length(place, ",:");
+    skip_blanks(place);
+    length = strcspn(place->at, BLANKS ",:");
     snprintf(word, sizeof word, "%.*s", (int)length, place->at);
     if (length >= sizeof word || word[strspn(word, "0123456789")] == '\0' ||
         apapi_duration_parse(word, &limit->hold_ns, NULL)) {
@@ -361,14 +546,14 @@ static int take_hysteresis(struct place *place, struct limit *limit)
     struct amount amount;
     const char *where;
 
-    place_skip_blanks(place);
+    skip_blanks(place);
     where = place->at;
-    if (place_take_amount(place, limit->unit, &amount)) {
+    if (take_amount(place, limit->unit, &amount)) {
         return -1;
     }
     if (amount.unit != limit->unit && amount.unit != LIMIT_PLAIN) {
         return place_fail(place, amount.unit_at, EINVAL, "the unit of the level is expected: %s",
-                          place_units[limit->unit]);
+                          unit_names[limit->unit].valid);
     }
     if (limit->condition == LIMIT_ABOVE && amount.value >= limit->amount) {
         return place_fail(place, where, ERANGE, "the hysteresis must be below the level");
@@ -386,13 +571,13 @@ static int take_rest(struct place *place, struct limit *limit)
         bool hold;
         size_t length;
 
-        place_skip_blanks(place);
-        length = place_word_length(place, ":,");
+        skip_blanks(place);
+        length = strcspn(place->at, BLANKS ":,");
         hold = word_is(place->at, length, "for");
         if (!hold && !word_is(place->at, length, "hysteresis")) {
             return 0;
         }
-        if (limit_counts(limit) || seen[hold]) {
+        if (limit_counts(limit->condition) || seen[hold]) {
             return place_fail(place, place->at, EINVAL,
                               seen[hold] ? "'%.*s' is there already"
                                          : "'%.*s' needs a level, as in '> 600W'",
@@ -406,29 +591,14 @@ static int take_rest(struct place *place, struct limit *limit)
     }
 }
 
-/* Keep what was read so far, without the blanks around it. */
-static int keep_text(const struct place *place, struct limit *limit)
-{
-    const char *begin = place->text + strspn(place->text, " \t"), *end = place->at;
-
-    while (end > begin && strchr(" \t", end[-1])) {
-        end--;
-    }
-    if ((size_t)(end - begin) >= sizeof limit->text) {
-        return place_fail(place, begin, ENAMETOOLONG, "this threshold is too long");
-    }
-    memcpy(limit->text, begin, (size_t)(end - begin));
-    limit->text[end - begin] = '\0';
-    return 0;
-}
-
 int limit_parse(const char *text, struct limit *limit, struct apapi_error *err)
 {
     struct place place = {text, text, err};
     struct limit parsed = {.hold_ns = 0};
 
     if (take_meter(&place, &parsed) || take_condition(&place, &parsed) ||
-        take_rest(&place, &parsed) || keep_text(&place, &parsed)) {
+        take_rest(&place, &parsed) ||
+        keep(&place, text, parsed.text, sizeof parsed.text, "this threshold is too long")) {
         return -1;
     }
     if (*place.at && *place.at != ':') {
@@ -436,7 +606,7 @@ int limit_parse(const char *text, struct limit *limit, struct apapi_error *err)
                           "':' and actions, or the end, are expected here");
     }
     parsed.actions = *place.at ? 0 : LIMIT_LOG;
-    if (*place.at++ && take_actions(&place, &parsed)) {
+    if (*place.at++ && take_list(&place, &parsed, take_action)) {
         return -1;
     }
     *limit = parsed;
@@ -450,12 +620,12 @@ static int budget_amount(struct place *place, struct limit *budget)
     const char *begin = place->at;
     struct amount amount;
 
-    if (place_take_amount(place, LIMIT_ENERGY, &amount)) {
+    if (take_amount(place, LIMIT_ENERGY, &amount)) {
         return -1;
     }
     if (amount.unit != LIMIT_ENERGY) {
         return place_fail(place, amount.unit_at, EINVAL, "a budget is an energy: %s",
-                          place_units[LIMIT_ENERGY]);
+                          unit_names[LIMIT_ENERGY].valid);
     }
     if (!(amount.value >= BUDGET_MIN_J && amount.value <= BUDGET_MAX_J)) {
         return place_fail(place, begin, ERANGE, "out of bounds: at least 1 mJ, at most %g GJ",
@@ -468,10 +638,12 @@ static int budget_amount(struct place *place, struct limit *budget)
 
 static int budget_warn(struct place *place, struct limit *budget)
 {
-    const char *begin = place->at;
+    const char *begin;
     struct amount amount;
 
-    if (place_take_amount(place, LIMIT_PERCENT, &amount)) {
+    take(place, "warn=");
+    begin = place->at;
+    if (take_amount(place, LIMIT_PERCENT, &amount)) {
         return -1;
     }
     if (amount.unit != LIMIT_PERCENT || !(amount.value > 0 && amount.value < 100)) {
@@ -483,22 +655,23 @@ static int budget_warn(struct place *place, struct limit *budget)
 
 static int budget_scope(struct place *place, struct limit *budget)
 {
-    budget->whole_job = place_take(place, "job");
-    return budget->whole_job || place_take(place, "step")
+    take(place, "scope=");
+    budget->whole_job = take(place, "job");
+    return budget->whole_job || take(place, "step")
                ? 0
                : place_fail(place, place->at, EINVAL, "expected step or job");
 }
 
 static int budget_action(struct place *place, struct limit *budget)
 {
-    bool key = place_take(place, "signal=");
-    size_t length = place_word_length(place, ",");
+    bool key = take(place, "signal=");
+    size_t length = strcspn(place->at, BLANKS ",");
 
     if (word_is(place->at, length, "term")) {
         budget->actions = LIMIT_TERM;
     } else if (key) {
         budget->actions = LIMIT_SIGNAL;
-        return place_take_signal(place, &budget->signal);
+        return take_signal_name(place, &budget->signal);
     } else if (word_is(place->at, length, "log")) {
         budget->actions = LIMIT_LOG;
     } else {
@@ -510,32 +683,31 @@ static int budget_action(struct place *place, struct limit *budget)
 
 static const struct budget_word {
     const char *word;
-    bool stays;    /* it is a part of what is parsed */
     unsigned kind; /* as a bit: one of each */
-    int (*parse)(struct place *place, struct limit *budget);
-} budget_words[] = {{"warn=", false, 1, budget_warn},
-                    {"scope=", false, 2, budget_scope},
-                    {"signal=", true, 4, budget_action},
-                    {"term", true, 4, budget_action},
-                    {"log", true, 4, budget_action}};
+    int (*take)(struct place *place, struct limit *budget);
+} budget_words[] = {{"warn=", 1, budget_warn},
+                    {"scope=", 2, budget_scope},
+                    {"signal=", 4, budget_action},
+                    {"term", 4, budget_action},
+                    {"log", 4, budget_action}};
 
-/* @param given  kinds of words that were there before */
+/* The amount comes first. @param given  kinds of words that were there before */
 static int budget_word(struct place *place, struct limit *budget, unsigned *given)
 {
-    const char *begin = place->at;
-
+    if (budget->amount <= 0) {
+        return budget_amount(place, budget);
+    }
     for (const struct budget_word *one = budget_words; one < budget_words + COUNT_OF(budget_words);
          one++) {
-        if (place_take(place, one->word)) {
-            place->at = one->stays ? begin : place->at;
+        if (strncmp(place->at, one->word, strlen(one->word)) == 0) {
             if (*given & one->kind) {
-                return place_fail(place, begin, EINVAL, "this is there already: one of each");
+                return place_fail(place, place->at, EINVAL, "this is there already: one of each");
             }
             *given |= one->kind;
-            return one->parse(place, budget);
+            return one->take(place, budget);
         }
     }
-    return place_fail(place, begin, EINVAL,
+    return place_fail(place, place->at, EINVAL,
                       "expected warn=N%%, signal=NAME, term, log, scope=step or scope=job");
 }
 
@@ -550,24 +722,29 @@ int limit_parse_budget(const char *text, struct limit *limit, struct apapi_error
 {
     struct place place = {text, text, err};
     struct limit parsed = no_budget;
-    unsigned given = 0;
 
-    place_skip_blanks(&place);
-    if (budget_amount(&place, &parsed)) {
+    if (take_list(&place, &parsed, budget_word)) {
         return -1;
-    }
-    for (place_skip_blanks(&place); *place.at; place_skip_blanks(&place)) {
-        if (*place.at != ',') {
-            return place_fail(&place, place.at, EINVAL, "',' or the end is expected here");
-        }
-        place.at++;
-        place_skip_blanks(&place);
-        if (budget_word(&place, &parsed, &given)) {
-            return -1;
-        }
     }
     *limit = parsed;
     return 0;
+}
+
+int limit_parse_site(const char *value, bool action, struct limit *result, struct apapi_error *err)
+{
+    struct place place = {value, value, err};
+
+    *result = no_budget;
+    result->amount = INFINITY;
+    if (!action && strcmp(value, "none") == 0) {
+        return 0;
+    }
+    skip_blanks(&place);
+    if (action ? budget_action(&place, result) : budget_amount(&place, result)) {
+        return -1;
+    }
+    skip_blanks(&place);
+    return *place.at ? place_fail(&place, place.at, EINVAL, "the end is expected here") : 0;
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -606,18 +783,16 @@ int limit_list_parse(struct limit_list *list, const char *lines, struct apapi_er
     char line[LIMIT_TEXT_SIZE + LIMIT_COMMAND_SIZE + 256];
 
     for (; *lines; lines += *lines == '\n') {
-        size_t length = strcspn(lines, "\n");
-        const struct place place = {lines, lines, err};
+        struct place place = {lines, lines + strcspn(lines, "\n"), err};
 
-        if (length >= sizeof line) {
+        if (place.at - lines >= (ptrdiff_t)sizeof line) {
             return place_fail(&place, lines, ENAMETOOLONG, "this threshold is too long");
         }
-        memcpy(line, lines, length);
-        line[length] = '\0';
-        if (line[strspn(line, " \t")] && limit_list_add(list, line, err)) {
+        snprintf(line, sizeof line, "%.*s", (int)(place.at - lines), lines);
+        if (line[strspn(line, BLANKS)] && limit_list_add(list, line, err)) {
             return -1;
         }
-        lines += length;
+        lines = place.at;
     }
     return 0;
 }
@@ -643,33 +818,7 @@ void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
     }
 }
 
-void limit_describe(const struct limit *limit, char text[LIMIT_TEXT_SIZE])
-{
-    char part[32] = "";
-
-    if (limit->warning) {
-        snprintf(part, sizeof part, ", warn=%g%%", limit->warn * 100);
-    }
-    if (limit->budget) {
-        snprintf(text, LIMIT_TEXT_SIZE, "budget of %.128s%s%s", limit->text,
-                 limit->scope == LIMIT_JOB ? " of the job" : "", part);
-    } else {
-        snprintf(text, LIMIT_TEXT_SIZE, "%s", limit->text);
-    }
-}
-
 /* --- after parsing ---------------------------------------------------------------------------- */
-
-const char *limit_unit_name(const struct limit *limit)
-{
-    static const char *const names[] = {[LIMIT_PLAIN] = "",
-                                        [LIMIT_ENERGY] = "J",
-                                        [LIMIT_POWER] = "W",
-                                        [LIMIT_TEMPERATURE] = "C",
-                                        [LIMIT_PERCENT] = "%"};
-
-    return names[limit->unit];
-}
 
 int limit_refuse(const struct limit *limit, enum limit_part part, int code, const char *what,
                  struct apapi_error *err)
@@ -699,154 +848,13 @@ int limit_check_kind(const struct limit *limit, enum apapi_kind kind, struct apa
     if (limit->unit != LIMIT_PLAIN && limit->unit != level &&
         !(limit->unit == LIMIT_ENERGY && has_energy)) {
         snprintf(text, sizeof text, "this event is of %s: %s%s%s", apapi_kind_name(kind),
-                 has_energy ? place_units[LIMIT_ENERGY] : "", has_energy ? ", or as a level " : "",
-                 level == LIMIT_PLAIN ? "a number without a unit, in Hz" : place_units[level]);
+                 has_energy ? unit_names[LIMIT_ENERGY].valid : "",
+                 has_energy ? ", or as a level " : "",
+                 level == LIMIT_PLAIN ? "a number without a unit, in Hz" : unit_names[level].valid);
         return limit_refuse(limit, LIMIT_UNIT, EINVAL, text, err);
     }
-    return limit_counts(limit) && !has_energy
+    return limit_counts(limit->condition) && !has_energy
                ? limit_refuse(limit, LIMIT_AMOUNT, EINVAL,
                               "this event is a gauge, it has no total: a level (> or <)", err)
                : 0;
-}
-
-/* --- the limits of a site --------------------------------------------------------------------- */
-
-/* A word of a list: [partition:|qos=NAME:]value. */
-struct site_word {
-    char text[128];
-    const char *name; /* within `text`; "": for all */
-    const char *value;
-    bool qos; /* the name is one of a QOS */
-};
-
-/* The next word. `rest` is set to the text after it, NULL at the end. 0; -1: it is too long. */
-static int site_take(const char **rest, struct site_word *word)
-{
-    const char *begin = *rest + strspn(*rest, " ");
-    int length = (int)strcspn(begin, ",");
-    char *colon;
-
-    *rest = begin[length] ? begin + length + 1 : NULL;
-    if (snprintf(word->text, sizeof word->text, "%.*s", length, begin) >= (int)sizeof word->text) {
-        return -1;
-    }
-    colon = strchr(word->text, ':');
-    word->name = colon ? word->text : "";
-    word->value = colon ? colon + 1 + strspn(colon + 1, " ") : word->text;
-    if (colon) {
-        *colon = '\0';
-    }
-    word->qos = strncmp(word->name, "qos=", 4) == 0;
-    word->name += word->qos ? 4 : 0;
-    return 0;
-}
-
-/* A value alone: an action, or an amount; "none", and what is no amount, is INFINITY. */
-static int site_value(const char *value, bool action, struct limit *result, struct apapi_error *err)
-{
-    struct place place = {value, value, err};
-
-    *result = no_budget;
-    result->amount = INFINITY;
-    if (!action && strcmp(value, "none") == 0) {
-        return 0;
-    }
-    place_skip_blanks(&place);
-    if (action ? budget_action(&place, result) : budget_amount(&place, result)) {
-        return -1;
-    }
-    place_skip_blanks(&place);
-    return *place.at ? place_fail(&place, place.at, EINVAL, "the end is expected here") : 0;
-}
-
-int limit_site_check(const char *list, bool actions, struct apapi_error *err)
-{
-    struct site_word word;
-    struct limit value;
-
-    for (size_t count = 0; list; count++) {
-        if (site_take(&list, &word)) {
-            return apapi_fail(err, EINVAL, "a word of more than %zu bytes", sizeof word.text - 1);
-        }
-        if (count > 0 && *word.name == '\0') {
-            return apapi_fail(
-                err, EINVAL, "'%.40s': the name of a partition or qos=NAME is missing", word.value);
-        }
-        if (site_value(word.value, actions, &value, err)) {
-            if (err) { /* the caller names the line */
-                err->text[strcspn(err->text, "\n")] = '\0';
-            }
-            return -1;
-        }
-    }
-    return 0;
-}
-
-bool limit_site_varies(const struct limit_site *site)
-{
-    return (site->max && strchr(site->max, ':')) ||
-           (site->standard && strchr(site->standard, ':')) ||
-           (site->action && strchr(site->action, ':'));
-}
-
-double limit_site_most_j(const struct limit_site *site)
-{
-    const char *rest = site->max;
-    struct site_word word;
-    struct limit value;
-    double most_j = 0;
-    bool all = false;
-
-    while (rest && site_take(&rest, &word) == 0) {
-        site_value(word.value, false, &value, NULL);
-        all |= *word.name == '\0';
-        most_j = fmax(most_j, value.amount);
-    }
-    return all ? most_j : INFINITY;
-}
-
-/*
- * What a list says for the place: of the words that name its partition or QOS the strictest, or
- * that for all. `result` stays if it says nothing.
- */
-static void site_apply(const char *list, const struct limit_place *place, bool actions,
-                       struct limit *result)
-{
-    struct site_word word;
-    struct limit value;
-    bool any = false, named = false;
-
-    while (list && site_take(&list, &word) == 0) {
-        bool names = *word.name != '\0';
-
-        if (names ? strcmp(word.name, word.qos ? place->qos : place->partition) != 0 : named) {
-            continue;
-        }
-        site_value(word.value, actions, &value, NULL);
-        if (!any || names > named ||
-            (actions ? value.actions > result->actions : value.amount < result->amount)) {
-            *result = value;
-        }
-        any = true;
-        named |= names;
-    }
-}
-
-bool limit_site_find(const struct limit_site *site, const struct limit_place *place, bool asked,
-                     struct limit *budget)
-{
-    struct limit found = {.amount = INFINITY}, standard = found, action = no_budget;
-
-    site_apply(site->max, place, false, &found);
-    site_apply(asked ? NULL : site->standard, place, false, &standard);
-    site_apply(site->action, place, true, &action);
-    found = standard.amount < found.amount ? standard : found;
-    if (isinf(found.amount)) {
-        return false;
-    }
-    *budget = found;
-    budget->actions = action.actions;
-    budget->signal = action.signal;
-    budget->warn = LIMIT_SITE_WARN;
-    return true;
 }

@@ -39,6 +39,12 @@ enum limit_condition {
     LIMIT_BELOW = APAPI_OVERFLOW_BELOW
 };
 
+/** @return whether it is about totals, not about levels. @param mode  or enum limit_condition */
+static inline bool limit_counts(unsigned mode)
+{
+    return mode == APAPI_OVERFLOW_TOTAL || mode == APAPI_OVERFLOW_EVERY;
+}
+
 /** What an amount is of. LIMIT_PLAIN: a bare number, in the unit of the quantity. */
 enum limit_unit { LIMIT_PLAIN, LIMIT_ENERGY, LIMIT_POWER, LIMIT_TEMPERATURE, LIMIT_PERCENT };
 
@@ -91,6 +97,12 @@ int limit_parse(const char *text, struct limit *limit, struct apapi_error *err);
 int limit_parse_budget(const char *text, struct limit *limit, struct apapi_error *err);
 
 /**
+ * The same for a value of a site's list: an action alone, or an amount alone. "none", and what is
+ * no amount, is INFINITY.
+ */
+int limit_parse_site(const char *value, bool action, struct limit *result, struct apapi_error *err);
+
+/**
  * Parse one limit and append it.
  * @return 0; -1 with errno as limit_parse(), E2BIG (too many), EEXIST (the same quantity and
  *         condition are in the list). `list` is unchanged then.
@@ -123,9 +135,6 @@ int limit_check_kind(const struct limit *limit, enum apapi_kind kind, struct apa
 /** @return whether the quantity is an event, and not a domain or the total. */
 bool limit_is_of_event(const struct limit *limit);
 
-/** @return whether it is about totals, not about levels. */
-bool limit_counts(const struct limit *limit);
-
 /** @return "USR1"; "?" for an unknown number. Static storage. */
 const char *limit_signal_name(int signal);
 
@@ -134,9 +143,6 @@ const char *limit_first_signal(const struct limit *limit);
 
 /** Write the actions without the command: "log, signal=USR1@step, exec", "term@job". */
 void limit_actions_text(const struct limit *limit, char *text, size_t size);
-
-/** Write what it is called where it was crossed: "total >= 5kJ", "budget of 5kWh, warn=80%". */
-void limit_describe(const struct limit *limit, char text[LIMIT_TEXT_SIZE]);
 
 /* --- the limits of a site --------------------------------------------------------------------- */
 

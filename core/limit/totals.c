@@ -40,7 +40,7 @@ const char *limit_report_read(const char *text, struct limit_report *report)
                isinf(total.value)) {
         return NULL;
     }
-    *report = (struct limit_report){run.value, elapsed.value, total.value};
+    *report = (struct limit_report){run.value, elapsed.value, total.value, false};
     return total.rest;
 }
 
@@ -119,6 +119,7 @@ int limit_sum_end(struct limit_sum *sum, const char *name, double total_j)
     if (!isnan(total_j) && (isnan(node->latest.total_j) || total_j > node->latest.total_j)) {
         node->latest.total_j = total_j;
     }
+    sum->ended += !node->ended;
     node->ended = true;
     return 0;
 }
@@ -172,16 +173,6 @@ size_t limit_sum_known(const struct limit_sum *sum)
         known += node_is_known(&sum->nodes[i]);
     }
     return known;
-}
-
-size_t limit_sum_ended(const struct limit_sum *sum)
-{
-    size_t ended = 0;
-
-    for (size_t i = 0; i < sum->count; i++) {
-        ended += sum->nodes[i].ended;
-    }
-    return ended;
 }
 
 void limit_sum_clear(struct limit_sum *sum)
@@ -275,6 +266,14 @@ static void job_retire(struct limit_job_node *node, uint64_t now_ns)
     node->leader = LIMIT_JOB_NONE;
 }
 
+static void job_retire_step(struct limit_job_node *node, const char *step, uint64_t now_ns)
+{
+    if (node->leader != LIMIT_JOB_NONE && strcmp(node->steps.nodes[node->leader].name, step) == 0) {
+        job_retire(node, now_ns);
+    }
+}
+
+/* A short step may have been reported never before. */
 int limit_job_report(struct limit_job *job, const char *name, const char *step,
                      const struct limit_report *report, uint64_t now_ns)
 {
@@ -284,28 +283,12 @@ int limit_job_report(struct limit_job *job, const char *name, const char *step,
         return -1;
     }
     job_lead(node);
-    return 0;
-}
-
-static void job_retire_step(struct limit_job_node *node, const char *step, uint64_t now_ns)
-{
-    if (node->leader != LIMIT_JOB_NONE && strcmp(node->steps.nodes[node->leader].name, step) == 0) {
-        job_retire(node, now_ns);
-    }
-}
-
-/* A short step may have been reported never before. */
-void limit_job_end(struct limit_job *job, const char *name, const char *step,
-                   const struct limit_report *last, uint64_t now_ns)
-{
-    struct limit_job_node *node;
-
-    if (limit_job_report(job, name, step, last, now_ns) == 0) {
-        node = job_node(job, name);
+    if (report->last) {
         job_retire_step(node, step, now_ns);
-        limit_sum_end(&node->steps, step, last->total_j);
+        limit_sum_end(&node->steps, step, report->total_j);
         job_lead(node);
     }
+    return 0;
 }
 
 /* What has ended needs no memory; the last one takes its place. */

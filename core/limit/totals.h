@@ -15,6 +15,7 @@ struct limit_report {
     uint64_t run;        /* another number: the node's measurement has begun again */
     uint64_t elapsed_ns; /* from the beginning of that run to its latest reading [ns] */
     double total_j;      /* energy of that time [J]; NaN: not known */
+    bool last;           /* of a job's step: it has ended there; may be said again */
 };
 
 /** Write it as in a message, "RUN ELAPSED_NS JOULES", JOULES "-": not known. @return its length */
@@ -46,6 +47,7 @@ struct limit_sum {
     size_t most;        /* nodes; of further ones nothing is added; 0: any number */
     struct limit_node *nodes;
     size_t count, room;
+    size_t ended; /* nodes on which the step has ended */
 };
 
 /**
@@ -73,9 +75,8 @@ const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns);
  */
 double limit_sum_total_j(const struct limit_sum *sum, uint64_t now_ns);
 
-/** @return the nodes whose energy is known; those on which the step has ended. */
+/** @return the nodes whose energy is known. */
 size_t limit_sum_known(const struct limit_sum *sum);
-size_t limit_sum_ended(const struct limit_sum *sum);
 
 void limit_sum_clear(struct limit_sum *sum);
 
@@ -103,13 +104,9 @@ struct limit_job {
     size_t count, room;
 };
 
-/** Add what a step reports of a node. @return 0; -1 as limit_sum_report(). */
+/** Add what a step reports of a node. @return 0; -1 as limit_sum_report() */
 int limit_job_report(struct limit_job *job, const char *node, const char *step,
                      const struct limit_report *report, uint64_t now_ns);
-
-/** A step has ended on a node. May be said again. @param last  its last report there */
-void limit_job_end(struct limit_job *job, const char *node, const char *step,
-                   const struct limit_report *last, uint64_t now_ns);
 
 /** A step has ended on all nodes, and reports nothing any more. */
 void limit_job_end_step(struct limit_job *job, const char *step, uint64_t now_ns);

@@ -86,27 +86,6 @@ static pid_t limits_slurmstepd(void)
     return getsockopt(APAPI_CHANNEL_FD, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
 }
 
-/* Of scancel: beside slurmstepd, or in bin beside its sbin; else by PATH. */
-static void limits_find_slurm(pid_t slurmstepd, char *variable, size_t size)
-{
-    static const char *const places[] = {"", "../bin/"};
-    char link[64], folder[PATH_MAX], path[2 * PATH_MAX];
-    ssize_t length;
-
-    snprintf(variable, size, "APAPI_SLURM_BIN=");
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)slurmstepd);
-    length = slurmstepd ? readlink(link, folder, sizeof folder - 1) : -1;
-    folder[length > 0 ? length : 0] = '\0';
-    for (size_t i = 0; i < 2 && strrchr(folder, '/'); i++) {
-        strrchr(folder, '/')[1] = '\0';
-        snprintf(path, sizeof path, "%s%sscancel", folder, places[i]);
-        if (access(path, X_OK) == 0) {
-            snprintf(variable, size, "APAPI_SLURM_BIN=%s%s", folder, places[i]);
-            return;
-        }
-    }
-}
-
 /* --- the limits of a job ---------------------------------------------------------------------- */
 
 /* The batch step knows partition and QOS. */
@@ -156,7 +135,7 @@ static void limits_look_at_job(struct limits *limits, struct apapi_session *sess
     limits->due_ns = now_ns + limits->period_ns;
     if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
         const struct limit_report own = {1, measurement.elapsed_ns,
-                                         apapi_measurement_total_j(&measurement)};
+                                         apapi_measurement_total_j(&measurement), false};
 
         limit_job_report(&limits->sum, limits->job->id.node, "batch", &own, now_ns);
         apapi_measurement_clear(&measurement);
@@ -183,9 +162,8 @@ static void limits_take_line(struct limits *limits, const char *step, char *line
     }
     *text++ = '\0';
     rest = limit_report_read(text, &report);
-    if (rest && strcmp(rest, " ended") == 0) {
-        limit_job_end(&limits->sum, line, step, &report, deadline_now());
-    } else if (rest && *rest == '\0') {
+    report.last = rest && strcmp(rest, " ended") == 0;
+    if (report.last || (rest && *rest == '\0')) {
         limit_job_report(&limits->sum, line, step, &report, deadline_now());
     }
 }
@@ -221,8 +199,7 @@ void limits_hear(struct limits *limits, struct parts *parts)
 
 static int limits_start(struct limits *limits, const struct step *step, struct apapi_error *err)
 {
-    char slurm_bin[3 * PATH_MAX], slurm_conf[PATH_MAX + 16];
-    char *const variables[] = {slurm_bin, *step->slurm_conf ? slurm_conf : NULL, NULL};
+    char program[64], slurm_bin[PATH_MAX];
     const struct actor_config config = {.node = step->id.node,
                                         .said_by = "apapi",
                                         .line_fd = -1,
@@ -233,10 +210,14 @@ static int limits_start(struct limits *limits, const struct step *step, struct a
                                         .settle = process_settle_actor,
                                         .launch = limits_launch,
                                         .context = &limits->user,
-                                        .variables = variables};
+                                        .slurm_bin = slurm_bin,
+                                        .slurm_conf = step->slurm_conf};
+    ssize_t length;
 
-    limits_find_slurm(config.parent, slurm_bin, sizeof slurm_bin);
-    snprintf(slurm_conf, sizeof slurm_conf, "SLURM_CONF=%s", step->slurm_conf);
+    snprintf(program, sizeof program, "/proc/%d/exe", (int)config.parent);
+    length = readlink(program, slurm_bin, sizeof slurm_bin - 1);
+    slurm_bin[length > 0 ? length : 0] = '\0';
+    *(strrchr(slurm_bin, '/') ? strrchr(slurm_bin, '/') : slurm_bin) = '\0';
     return user_parse(step, &limits->user, err) ||
                    limit_list_parse(&limits->crossings.limits, step->overflow, err) ||
                    limits_add_job(limits, step, err) ||
@@ -267,12 +248,10 @@ void limits_set(struct limits *limits, const struct step *step, struct apapi_ses
 
 int limits_patience_ms(const struct limits *limits)
 {
-    bool waits = crossings_waiting(&limits->crossings);
-    uint64_t now_ns = deadline_now();
-    int job_ms = limits->due_ns > now_ns ? (int)((limits->due_ns - now_ns) / DEADLINE_MS) + 1 : 0;
+    int job_ms = limits->job ? clock_left_ms(limits->due_ns) : -1;
 
-    job_ms = limits->job ? job_ms : -1;
-    return waits && (job_ms < 0 || PAUSE_MS < job_ms) ? PAUSE_MS : job_ms;
+    return crossings_waiting(&limits->crossings) && (job_ms < 0 || PAUSE_MS < job_ms) ? PAUSE_MS
+                                                                                      : job_ms;
 }
 
 void limits_work(struct limits *limits, const struct step *step, struct apapi_session *session)
@@ -329,7 +308,7 @@ void totals_begin(struct totals *totals, const struct step *step, struct apapi_l
 static void totals_write(struct totals *totals, const struct apapi_measurement *measurement)
 {
     const struct limit_report report = {totals->run, measurement->elapsed_ns,
-                                        apapi_measurement_total_j(measurement)};
+                                        apapi_measurement_total_j(measurement), false};
     size_t length = limit_report_write(&report, totals->payload, sizeof totals->payload);
 
     snprintf(totals->payload + length, sizeof totals->payload - length, " %u",
@@ -394,12 +373,7 @@ void totals_work(struct totals *totals, struct apapi_session *session)
 
 int totals_pause_ms(const struct totals *totals)
 {
-    uint64_t now_ns = deadline_now();
-
-    if (totals->period_ns == 0) {
-        return -1;
-    }
-    return totals->due_ns > now_ns ? (int)((totals->due_ns - now_ns) / DEADLINE_MS) + 1 : 0;
+    return totals->period_ns ? clock_left_ms(totals->due_ns) : -1;
 }
 
 /* Of a heterogeneous step, the first component's first node asks. */

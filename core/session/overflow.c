@@ -20,6 +20,7 @@ struct overflow_target {
     double step;       /* of the counters, the coarsest if there are several; 0: not known */
     double interval_s; /* between two readings */
     char unit[APAPI_UNIT_SIZE];
+    struct nearest similar; /* events */
 };
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -36,6 +37,9 @@ static bool overflow_find_in(const struct component *component, const char *name
         double step = event->accumulates && event->type != APAPI_TYPE_FP64 ? event->scale : 0;
         enum apapi_domain domain = component->feeds[i];
 
+        if (of_event) {
+            nearest_offer(event->name, &target->similar);
+        }
         if (of_event && strcmp(event->name, name) == 0) {
             target->index = i;
             target->kind = event->kind;
@@ -62,48 +66,12 @@ static bool overflow_find_in(const struct component *component, const char *name
     return found;
 }
 
-static bool overflow_look_for(struct sampling *sampling, const char *name,
-                              struct overflow_target *target)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < sampling->count; i++) {
-        pthread_mutex_t *mutex = sampling_lock(sampling, i);
-        bool here = overflow_find_in(&sampling->components[i], name, target);
-
-        pthread_mutex_unlock(mutex);
-        if (here && target->subject == OVERFLOW_EVENT) {
-            target->component = i;
-            return true;
-        }
-        found |= here;
-    }
-    return found;
-}
-
-/* Events of the session that are called similarly, as a part of a sentence. */
-static void overflow_resemble(struct sampling *sampling, const char *name, char *text, size_t size)
-{
-    struct nearest nearest;
-
-    nearest_begin(&nearest, name);
-    for (size_t i = 0; i < sampling->count; i++) {
-        const struct component *component = &sampling->components[i];
-        pthread_mutex_t *mutex = sampling_lock(sampling, i);
-
-        for (size_t k = 0; k < component->meter_count; k++) {
-            nearest_offer(component->events[k].name, &nearest);
-        }
-        pthread_mutex_unlock(mutex);
-    }
-    nearest_text(&nearest, text, size);
-}
-
 static int overflow_find(struct sampling *sampling, const char *name,
                          struct overflow_target *target, struct apapi_error *err)
 {
     enum apapi_domain domain = apapi_domain_find(name);
     char similar[112] = "";
+    bool found = false;
 
     *target = (struct overflow_target){.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1};
     strcpy(target->unit, "J");
@@ -113,15 +81,23 @@ static int overflow_find(struct sampling *sampling, const char *name,
         target->subject = OVERFLOW_DOMAIN;
         target->index = domain;
     }
-    if (overflow_look_for(sampling, name, target)) {
+    nearest_begin(&target->similar, name);
+    for (size_t i = 0; i < sampling->count && !(found && target->subject == OVERFLOW_EVENT); i++) {
+        pthread_mutex_t *mutex = sampling_lock(sampling, i);
+
+        if (overflow_find_in(&sampling->components[i], name, target)) {
+            target->component = i;
+            found = true;
+        }
+        pthread_mutex_unlock(mutex);
+    }
+    if (found) {
         return 0;
     }
     if (target->opening) {
         return apapi_fail(err, EAGAIN, "%.100s: a component is still being opened", name);
     }
-    if (target->subject == OVERFLOW_EVENT) {
-        overflow_resemble(sampling, name, similar, sizeof similar);
-    }
+    nearest_text(&target->similar, similar, sizeof similar);
     return apapi_fail(err, ENOENT, "%.80s: this session measures no such event or domain%s", name,
                       target->subject == OVERFLOW_EVENT && *similar == '\0'
                           ? "; 'apapi list' shows all events"
@@ -130,16 +106,8 @@ static int overflow_find(struct sampling *sampling, const char *name,
 
 /* --- checking --------------------------------------------------------------------------------- */
 
-static bool overflow_mode_counts(unsigned mode)
-{
-    return mode == APAPI_OVERFLOW_EVERY || mode == APAPI_OVERFLOW_TOTAL;
-}
-
 static int overflow_check_words(const struct apapi_overflow *what, struct apapi_error *err)
 {
-    if (!what->event || !what->handler) {
-        return apapi_fail(err, EINVAL, "a threshold needs an event and a handler");
-    }
     if (what->mode > APAPI_OVERFLOW_BELOW) {
         return apapi_fail(err, EINVAL, "%.100s: mode 0x%x is not known", what->event, what->mode);
     }
@@ -149,7 +117,7 @@ static int overflow_check_words(const struct apapi_overflow *what, struct apapi_
     if (!isfinite(what->hysteresis) || what->hysteresis < 0) {
         return apapi_fail(err, EINVAL, "%.100s: hysteresis must be a number from 0", what->event);
     }
-    if (overflow_mode_counts(what->mode) && (what->hold_ns > 0 || what->hysteresis > 0)) {
+    if (limit_counts(what->mode) && (what->hold_ns > 0 || what->hysteresis > 0)) {
         return apapi_fail(err, EINVAL, "%.100s: a total has neither a time to hold nor hysteresis",
                           what->event);
     }
@@ -160,7 +128,7 @@ static int overflow_check_words(const struct apapi_overflow *what, struct apapi_
 static void overflow_unit(const struct apapi_overflow *what, const struct overflow_target *target,
                           char *unit, size_t size)
 {
-    bool counts = overflow_mode_counts(what->mode);
+    bool counts = limit_counts(what->mode);
 
     if (target->kind == APAPI_KIND_ENERGY || target->kind == APAPI_KIND_POWER) {
         snprintf(unit, size, "%s",
@@ -173,7 +141,7 @@ static void overflow_unit(const struct apapi_overflow *what, const struct overfl
 static int overflow_check(struct sampling *sampling, const struct apapi_overflow *what,
                           struct overflow_target *target, struct apapi_error *err)
 {
-    bool counts = overflow_mode_counts(what->mode), any_sign;
+    bool counts = limit_counts(what->mode), any_sign;
     char unit[APAPI_UNIT_SIZE + 2];
     double step;
 
@@ -244,7 +212,7 @@ static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflo
     slot->subject = target->subject;
     slot->component = target->component;
     slot->index = target->index;
-    slot->scale = overflow_mode_counts(what->mode) ? target->scale : 1;
+    slot->scale = limit_counts(what->mode) ? target->scale : 1;
     slot->handler = what->handler;
     slot->user = what->user;
     snprintf(slot->event, sizeof slot->event, "%s", what->event);
@@ -316,6 +284,9 @@ int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
     struct overflow_target target;
     int number;
 
+    if (!what->event || !what->handler) {
+        return apapi_fail(err, EINVAL, "a threshold needs an event and a handler");
+    }
     if (overflow_is_cpu(what)) {
         return overflow_add_cpu(sampling, what, err);
     }

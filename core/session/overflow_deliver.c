@@ -37,9 +37,6 @@ int overflow_cpu_check(const struct apapi_overflow *what, struct apapi_error *er
 {
     const unsigned both = APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE;
 
-    if (!what->event || !what->handler) {
-        return apapi_fail(err, EINVAL, "a threshold needs an event and a handler");
-    }
     if ((what->mode & both) == both || (what->mode & ~both) != APAPI_OVERFLOW_EVERY ||
         what->hold_ns > 0 || what->hysteresis != 0) {
         return apapi_fail(err, EINVAL, "%.100s: PAPI only counts every so many, in one way",
@@ -171,7 +168,7 @@ static struct overflow_slot *overflow_oldest(struct overflows *overflows)
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         struct overflow_slot *slot = &overflows->slots[i];
 
-        if (slot->news.count > 0 && (!oldest || slot->news.order < oldest->news.order)) {
+        if (slot->news.count > 0 && (!oldest || slot->order < oldest->order)) {
             oldest = slot;
         }
     }
@@ -234,13 +231,7 @@ static bool overflow_tell_next(struct overflows *overflows)
     struct overflow_interrupt interrupt;
 
     if (slot) {
-        crossing = (struct apapi_overflow_crossing){.count = slot->news.count,
-                                                    .value = slot->news.value,
-                                                    .seen_value = slot->news.seen_value,
-                                                    .time_ns = slot->news.time_ns,
-                                                    .first_ns = slot->news.first_ns,
-                                                    .seen_ns = slot->news.seen_ns,
-                                                    .vector = slot->news.vector};
+        crossing = slot->news;
         slot->news.count = 0;
     } else if ((slot = overflow_oldest_cpu(overflows))) {
         interrupt = *overflow_cpu_next(slot->cpu);

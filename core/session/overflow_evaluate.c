@@ -8,8 +8,6 @@
 #include "base/thread.h"
 #include "session/component.h"
 
-#define READ_TOTALS 16 /* totals of meters that are kept for further thresholds in a reading */
-
 void overflow_init(struct overflows *overflows, struct session_clock *clock)
 {
     atomic_init(&overflows->active, 0);
@@ -230,106 +228,75 @@ void overflow_see(struct overflows *overflows, const struct component *component
 
 /* --- thresholds ------------------------------------------------------------------------------- */
 
-/* The crossing of a reading; times `scale` it is in the event's unit. */
-struct overflow_found {
-    struct limit_crossing crossing;
-    double seen_value;
-};
-
-static bool overflow_evaluate_sum(struct overflow_slot *slot, const struct overflow_sum *sum,
-                                  struct overflow_found *found)
+/* @return whether there is a new value. */
+static bool overflow_of_sum(struct overflow_slot *slot, const struct overflow_sum *sum,
+                            struct limit_value *value)
 {
-    bool counts = limit_state_counts(&slot->limit);
-    struct limit_value value = {sum->total_j, sum->at_ns, sum->before_ns, false};
-
-    if (counts ? !sum->known || (slot->limit.known && sum->at_ns == slot->limit.last_ns &&
-                                 sum->total_j == slot->limit.last)
-               : sum->windows == slot->windows) {
+    if (limit_counts(slot->limit.mode)) {
+        *value = (struct limit_value){sum->total_j, sum->at_ns, sum->before_ns, false};
+        return sum->known && !(slot->limit.known && sum->at_ns == slot->limit.last_ns &&
+                               sum->total_j == slot->limit.last);
+    }
+    if (sum->windows == slot->windows) {
         return false;
     }
-    if (!counts) {
-        slot->windows = sum->windows;
-        value = (struct limit_value){sum->power_w, sum->end_ns - sum->length_ns / 2, 0, sum->gap};
-    }
-    found->seen_value = (double)value.value;
-    return limit_evaluate(&slot->limit, &value, &found->crossing);
+    slot->windows = sum->windows;
+    *value = (struct limit_value){sum->power_w, sum->end_ns - sum->length_ns / 2, 0, sum->gap};
+    return true;
 }
 
-/* The level of a gauge, or a rate: that of the middle of its time. */
-static bool overflow_evaluate_level(struct overflow_slot *slot, const struct apapi_meter *meter,
-                                    uint64_t now_ns, struct overflow_found *found)
+/* The same of a meter: its total, its level, or a rate, which is that of the middle of its time. */
+static bool overflow_of_meter(struct overflow_slot *slot, const struct apapi_meter *meter,
+                              uint64_t now_ns, struct limit_value *value)
 {
     const struct apapi_rate *rate = &meter->rate;
     uint64_t length_ns = rate->closed.length_ns;
-    struct limit_value value = {.time_ns = now_ns};
 
-    if (meter->event->accumulates) {
-        if (rate->windows == slot->windows || length_ns == 0) {
-            return false;
+    *value = (struct limit_value){.time_ns = now_ns};
+    if (limit_counts(slot->limit.mode)) {
+        value->time_ns = apapi_meter_known_ns(meter);
+        return !(slot->limit.known && value->time_ns == slot->limit.last_ns) &&
+               overflow_total(meter, &value->value);
+    }
+    if (!meter->event->accumulates) {
+        value->value = meter->gauge.last;
+        if (meter->gauge.valid && meter->gauge.last_ns == now_ns) {
+            return true;
         }
-        value.broken = slot->windows > 0 && now_ns - length_ns > slot->end_ns;
-        value.time_ns -= length_ns / 2;
-        value.value = found->seen_value = rate->last;
-        slot->windows = rate->windows;
-        slot->end_ns = now_ns;
-    } else if (meter->gauge.valid && meter->gauge.last_ns == now_ns) {
-        value.value = found->seen_value = meter->gauge.last;
-    } else {
         limit_break(&slot->limit);
         return false;
     }
-    return limit_evaluate(&slot->limit, &value, &found->crossing);
-}
-
-/* The total of a meter, which several thresholds may ask for. */
-struct overflow_read {
-    const struct apapi_meter *meter; /* NULL: of none */
-    bool known;
-    long double total;
-    uint64_t known_ns;
-};
-
-static bool overflow_evaluate_event(struct overflow_slot *slot, const struct apapi_meter *meter,
-                                    uint64_t now_ns, struct overflow_read *read,
-                                    struct overflow_found *found)
-{
-    if (!limit_state_counts(&slot->limit)) {
-        return overflow_evaluate_level(slot, meter, now_ns, found);
-    }
-    if (read->meter != meter) {
-        *read = (struct overflow_read){.meter = meter};
-        read->known = overflow_total(meter, &read->total);
-        read->known_ns = apapi_meter_known_ns(meter);
-    }
-    if (!read->known || (slot->limit.known && read->known_ns == slot->limit.last_ns)) {
+    if (rate->windows == slot->windows || length_ns == 0) {
         return false;
     }
-    found->seen_value = (double)read->total;
-    return limit_evaluate(&slot->limit,
-                          &(struct limit_value){read->total, read->known_ns, 0, false},
-                          &found->crossing);
+    value->broken = slot->windows > 0 && now_ns - length_ns > slot->end_ns;
+    value->time_ns -= length_ns / 2;
+    value->value = rate->last;
+    slot->windows = rate->windows;
+    slot->end_ns = now_ns;
+    return true;
 }
 
 /* Crossings that wait stay first in the order of the calls, and are reported with this. */
 static void overflow_note(struct overflows *overflows, struct overflow_slot *slot,
-                          const struct overflow_found *found, uint64_t seen_ns)
+                          const struct limit_crossing *crossing, uint64_t seen_ns)
 {
-    struct overflow_news *news = &slot->news;
+    struct apapi_overflow_crossing *news = &slot->news;
 
     if (news->count == 0) {
-        news->order = overflows->order++;
-        news->first_ns = found->crossing.first_ns;
+        slot->order = overflows->order++;
+        news->first_ns = crossing->first_ns;
         news->vector = 0;
     }
-    news->count += found->crossing.count;
-    news->value = found->crossing.value * slot->scale;
-    news->seen_value = found->seen_value * slot->scale;
-    news->time_ns = found->crossing.time_ns;
+    news->count += crossing->count;
+    news->value = crossing->value * slot->scale;
+    news->seen_value = (double)slot->limit.last * slot->scale;
+    news->time_ns = crossing->time_ns;
     news->seen_ns = seen_ns;
 }
 
 /* In the order of their times. */
-static void overflow_note_all(struct overflows *overflows, const struct overflow_found *found,
+static void overflow_note_all(struct overflows *overflows, const struct limit_crossing *found,
                               uint64_t crossed, uint64_t seen_ns)
 {
     uint64_t left = crossed;
@@ -338,8 +305,8 @@ static void overflow_note_all(struct overflows *overflows, const struct overflow
         size_t next = APAPI_OVERFLOW_MAX;
 
         for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
-            if (left >> i & 1 && (next == APAPI_OVERFLOW_MAX ||
-                                  found[i].crossing.first_ns < found[next].crossing.first_ns)) {
+            if (left >> i & 1 &&
+                (next == APAPI_OVERFLOW_MAX || found[i].first_ns < found[next].first_ns)) {
                 next = i;
             }
         }
@@ -350,41 +317,10 @@ static void overflow_note_all(struct overflows *overflows, const struct overflow
     sem_post(&overflows->semaphore);
 }
 
-static uint64_t overflow_evaluate_all(struct overflows *overflows,
-                                      const struct component *component, size_t index,
-                                      struct overflow_found found[APAPI_OVERFLOW_MAX])
-{
-    struct overflow_read read[READ_TOTALS];
-    uint64_t crossed = 0;
-
-    for (size_t i = 0; i < READ_TOTALS; i++) {
-        read[i].meter = NULL;
-    }
-
-    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
-        struct overflow_slot *slot = &overflows->slots[i];
-        bool now = false;
-
-        if (slot->state != OVERFLOW_SET) {
-            continue;
-        }
-        if (slot->subject == OVERFLOW_EVENT && slot->component == index) {
-            now = overflow_evaluate_event(slot, &component->meters[slot->index], component->read_ns,
-                                          &read[slot->index % READ_TOTALS], &found[i]);
-        } else if (slot->subject == OVERFLOW_DOMAIN) {
-            now = overflow_evaluate_sum(slot, &overflows->domains[slot->index].sum, &found[i]);
-        } else if (slot->subject == OVERFLOW_NODE) {
-            now = overflow_evaluate_sum(slot, &overflows->node, &found[i]);
-        }
-        crossed |= (uint64_t)now << i;
-    }
-    return crossed;
-}
-
 void overflow_evaluate(struct overflows *overflows, const struct component *component, size_t index)
 {
-    struct overflow_found found[APAPI_OVERFLOW_MAX];
-    uint64_t crossed;
+    struct limit_crossing found[APAPI_OVERFLOW_MAX];
+    uint64_t crossed = 0;
 
     if (atomic_load_explicit(&overflows->active, memory_order_relaxed) == 0 ||
         component->meter_count == 0) {
@@ -392,7 +328,26 @@ void overflow_evaluate(struct overflows *overflows, const struct component *comp
     }
     pthread_mutex_lock(&overflows->mutex);
     overflow_see(overflows, component, index);
-    crossed = overflow_evaluate_all(overflows, component, index, found);
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        struct overflow_slot *slot = &overflows->slots[i];
+        struct limit_value value;
+        bool fresh = false;
+
+        if (slot->state != OVERFLOW_SET) {
+            continue;
+        }
+        if (slot->subject == OVERFLOW_EVENT && slot->component == index) {
+            fresh = overflow_of_meter(slot, &component->meters[slot->index], component->read_ns,
+                                      &value);
+        } else if (slot->subject == OVERFLOW_DOMAIN) {
+            fresh = overflow_of_sum(slot, &overflows->domains[slot->index].sum, &value);
+        } else if (slot->subject == OVERFLOW_NODE) {
+            fresh = overflow_of_sum(slot, &overflows->node, &value);
+        }
+        if (fresh && limit_evaluate(&slot->limit, &value, &found[i])) {
+            crossed |= UINT64_C(1) << i;
+        }
+    }
     if (crossed) {
         overflow_note_all(overflows, found, crossed, component->read_ns);
     }

@@ -15,15 +15,6 @@
 
 /* The crossings of a reading. No call allocates, logs, or waits for a handler. */
 
-/** Crossings that a threshold's handler does not know yet. `count` 0: none. */
-struct overflow_news {
-    uint64_t count;
-    uint64_t order; /* of the first crossing, among those of all thresholds */
-    double value, seen_value;
-    uint64_t time_ns, first_ns, seen_ns;
-    uint64_t vector;
-};
-
 struct overflow_cpu;
 
 /** A threshold: first what each reading touches. */
@@ -39,9 +30,10 @@ struct overflow_slot {
     uint64_t windows; /* of its rate, at the latest reading */
     uint64_t end_ns;  /* of the latest one of these windows */
     struct limit_state limit;
-    double scale; /* a value times this is in the event's unit */
-    struct overflow_news news;
-    struct overflow_cpu *cpu; /* OVERFLOW_CPU */
+    double scale;                        /* a value times this is in the event's unit */
+    struct apapi_overflow_crossing news; /* that its handler was not told; `count` 0: none */
+    uint64_t order;                      /* of the first of them, among those of all thresholds */
+    struct overflow_cpu *cpu;            /* OVERFLOW_CPU */
     apapi_overflow_f handler;
     void *user;
     char event[APAPI_NAME_SIZE];

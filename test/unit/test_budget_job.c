@@ -11,7 +11,7 @@
 static void report(struct limit_job *job, const char *node, const char *step, double elapsed_s,
                    double total_j, double now_s)
 {
-    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j};
+    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, false};
 
     assert_int_equal(limit_job_report(job, node, step, &what, (uint64_t)(now_s * S)), 0);
 }
@@ -19,9 +19,9 @@ static void report(struct limit_job *job, const char *node, const char *step, do
 static void end(struct limit_job *job, const char *node, const char *step, double elapsed_s,
                 double total_j, double now_s)
 {
-    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j};
+    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, true};
 
-    limit_job_end(job, node, step, &what, (uint64_t)(now_s * S));
+    limit_job_report(job, node, step, &what, (uint64_t)(now_s * S));
 }
 
 static double total_at(struct limit_job *job, double now_s)

@@ -83,8 +83,8 @@ static void add_report(struct sent *sent, struct apapi_session *session, uint64_
     assert_int_equal(apapi_session_snapshot(session, &measurement, NULL), 0);
     assert_true(sent->count < REPORTS_MAX);
     sent->reports[sent->count].at_ns = at_ns;
-    sent->reports[sent->count++].report =
-        (struct limit_report){1, measurement.elapsed_ns, apapi_measurement_total_j(&measurement)};
+    sent->reports[sent->count++].report = (struct limit_report){
+        1, measurement.elapsed_ns, apapi_measurement_total_j(&measurement), false};
     apapi_measurement_clear(&measurement);
 }
 
@@ -119,8 +119,8 @@ static void measure(struct sent *sent, double power_w, uint64_t length_ns, doubl
     assert_int_equal(apapi_session_snapshot(session, &measurement, NULL), 0);
     sent->end_ns = source.origin_ns + source.components[0].value_ns - start_ns;
     sent->reports[sent->count].at_ns = sent->end_ns;
-    sent->reports[sent->count].report =
-        (struct limit_report){1, measurement.elapsed_ns, apapi_measurement_total_j(&measurement)};
+    sent->reports[sent->count].report = (struct limit_report){
+        1, measurement.elapsed_ns, apapi_measurement_total_j(&measurement), false};
     sent->uncertainty_j = measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j;
     sent->fired_ns -= sent->fired_ns ? start_ns : 0;
     apapi_measurement_clear(&measurement);
@@ -264,7 +264,8 @@ TEST(of_a_job_of_three_steps)
                 look(&watched, limit_job_total_j(&job, now_ns), now_ns);
             }
             now_ns = begun_ns + sent.end_ns + 1;
-            limit_job_end(&job, "n1", names[i], &sent.reports[sent.count].report, now_ns);
+            sent.reports[sent.count].report.last = true;
+            limit_job_report(&job, "n1", names[i], &sent.reports[sent.count].report, now_ns);
             limit_job_end_step(&job, names[i], now_ns);
             look(&watched, limit_job_total_j(&job, now_ns), now_ns);
             uncertainty_j += sent.uncertainty_j;
@@ -288,15 +289,16 @@ TEST(a_node_that_is_silent)
 
         begin(&watched, "step", 1000);
         for (uint64_t s = 1; s <= 40; s++) {
-            const struct limit_report one = {1, s * S, (double)s},
-                                      other = {1, s * S, 50.0 * (double)s};
+            const struct limit_report one = {1, s * S, (double)s, false},
+                                      other = {1, s * S, 50.0 * (double)s, false};
             bool heard = s > 30 || (s <= 4 && power_known) || (s == 1 && !power_known);
 
             limit_sum_report(&sum, "n1", &one, s * S);
             if (heard) { /* its first report says nothing of a power that is not known */
-                limit_sum_report(
-                    &sum, "n2", s == 1 && !power_known ? &(struct limit_report){1, 0, NAN} : &other,
-                    s * S);
+                limit_sum_report(&sum, "n2",
+                                 s == 1 && !power_known ? &(struct limit_report){1, 0, NAN, false}
+                                                        : &other,
+                                 s * S);
             }
             while (limit_sum_look(&sum, s * S)) {
             }

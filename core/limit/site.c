@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lists of a site: section [budget] of apapi.conf. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "limit/limit.h"
+
+/* A word of a list: [partition:|qos=NAME:]value. */
+struct site_word {
+    char text[128];
+    const char *name; /* within `text`; "": for all */
+    const char *value;
+    bool qos; /* the name is one of a QOS */
+};
+
+/* The next word. `rest` is set to the text after it, NULL at the end. 0; -1: it is too long. */
+static int site_take(const char **rest, struct site_word *word)
+{
+    const char *begin = *rest + strspn(*rest, " ");
+    int length = (int)strcspn(begin, ",");
+    char *colon;
+
+    *rest = begin[length] ? begin + length + 1 : NULL;
+    if (snprintf(word->text, sizeof word->text, "%.*s", length, begin) >= (int)sizeof word->text) {
+        return -1;
+    }
+    colon = strchr(word->text, ':');
+    word->name = colon ? word->text : "";
+    word->value = colon ? colon + 1 + strspn(colon + 1, " ") : word->text;
+    if (colon) {
+        *colon = '\0';
+    }
+    word->qos = strncmp(word->name, "qos=", 4) == 0;
+    word->name += word->qos ? 4 : 0;
+    return 0;
+}
+
+int limit_site_check(const char *list, bool actions, struct apapi_error *err)
+{
+    struct site_word word;
+    struct limit value;
+
+    for (size_t count = 0; list; count++) {
+        if (site_take(&list, &word)) {
+            return apapi_fail(err, EINVAL, "a word of more than %zu bytes", sizeof word.text - 1);
+        }
+        if (count > 0 && *word.name == '\0') {
+            return apapi_fail(
+                err, EINVAL, "'%.40s': the name of a partition or qos=NAME is missing", word.value);
+        }
+        if (limit_parse_site(word.value, actions, &value, err)) {
+            if (err) { /* the caller names the line */
+                err->text[strcspn(err->text, "\n")] = '\0';
+            }
+            return -1;
+        }
+    }
+    return 0;
+}
+
+bool limit_site_varies(const struct limit_site *site)
+{
+    return (site->max && strchr(site->max, ':')) ||
+           (site->standard && strchr(site->standard, ':')) ||
+           (site->action && strchr(site->action, ':'));
+}
+
+double limit_site_most_j(const struct limit_site *site)
+{
+    const char *rest = site->max;
+    struct site_word word;
+    struct limit value;
+    double most_j = 0;
+    bool all = false;
+
+    while (rest && site_take(&rest, &word) == 0) {
+        limit_parse_site(word.value, false, &value, NULL);
+        all |= *word.name == '\0';
+        most_j = fmax(most_j, value.amount);
+    }
+    return all ? most_j : INFINITY;
+}
+
+/*
+ * What a list says for the place: of the words that name its partition or QOS the strictest, or
+ * that for all. `result` stays if it says nothing.
+ */
+static void site_apply(const char *list, const struct limit_place *place, bool actions,
+                       struct limit *result)
+{
+    struct site_word word;
+    struct limit value;
+    bool any = false, named = false;
+
+    while (list && site_take(&list, &word) == 0) {
+        bool names = *word.name != '\0';
+
+        if (names ? strcmp(word.name, word.qos ? place->qos : place->partition) != 0 : named) {
+            continue;
+        }
+        limit_parse_site(word.value, actions, &value, NULL);
+        if (!any || names > named ||
+            (actions ? value.actions > result->actions : value.amount < result->amount)) {
+            *result = value;
+        }
+        any = true;
+        named |= names;
+    }
+}
+
+bool limit_site_find(const struct limit_site *site, const struct limit_place *place, bool asked,
+                     struct limit *budget)
+{
+    struct limit found = {.amount = INFINITY}, standard = found, action = {.actions = LIMIT_TERM};
+
+    site_apply(site->max, place, false, &found);
+    site_apply(asked ? NULL : site->standard, place, false, &standard);
+    site_apply(site->action, place, true, &action);
+    found = standard.amount < found.amount ? standard : found;
+    if (isinf(found.amount)) {
+        return false;
+    }
+    *budget = found;
+    budget->actions = action.actions;
+    budget->signal = action.signal;
+    budget->warn = LIMIT_SITE_WARN;
+    return true;
+}
