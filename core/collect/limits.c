@@ -159,10 +159,7 @@ void collect_limits_pass(const struct collect_limits *limits)
                     ? open_memstream(&lines, &size)
                     : NULL;
 
-    if (!out) {
-        return;
-    }
-    for (size_t i = 0; i < limits->sum.count; i++) {
+    for (size_t i = 0; out && i < limits->sum.count; i++) {
         const struct limit_node *node = &limits->sum.nodes[i];
         struct limit_report report = node->latest;
 
@@ -170,7 +167,7 @@ void collect_limits_pass(const struct collect_limits *limits)
         limit_report_write(&report, text, sizeof text);
         fprintf(out, "%s %s%s\n", node->name, text, node->ended ? " ended" : "");
     }
-    if (fclose(out) != EOF) {
+    if (text_of_stream(out, &lines, 0)) {
         forward_totals(limits->forward, lines, size);
     }
     free(lines);
@@ -337,12 +334,13 @@ static void limits_fail(struct collect_limits *limits, size_t limit, const char 
 /* KillWait of Slurm, "30 sec", comes with the answer to SIGTERM. */
 static void limits_hear_cancel(struct collect_limits *limits, const struct order_answer *answer)
 {
+    const struct limit *limit = &limits->crossings.limits.limits[answer->limit];
     unsigned long seconds = strtoul(answer->text, NULL, 10);
 
     crossings_note(answer, &limits->crossings);
     if (answer->status != 0) {
         limits_fail(limits, answer->limit, answer->text);
-    } else if (*answer->text) {
+    } else if ((limit->actions & LIMIT_TERM) && !limit->whole_job && *answer->text) {
         seconds = seconds > 0 && seconds <= KILL_WAIT_MAX_S ? seconds : KILL_WAIT_S;
         limits->kill_ns = deadline_now() + seconds * 1000 * DEADLINE_MS;
         limits->kill = *answer;

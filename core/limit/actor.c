@@ -606,7 +606,7 @@ static void act_log(const struct order *order)
     }
 }
 
-/* What may wait comes last. Whatever happens at a job's budget, there is a line. */
+/* Actions that may wait come last. Whatever happens at a job's budget, there is a line. */
 static void act(const struct order *order)
 {
     const struct limit *limit = &loop.config->limits->limits[order->limit];

@@ -18,7 +18,7 @@
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-/** What /proc says of a process. */
+/** A process as /proc describes it. */
 struct process_stat {
     pid_t pid, parent, session;
     bool ended;       /* or ends just now: /proc does not tell its control groups any more */
@@ -68,7 +68,7 @@ void processes_clear(struct processes *processes);
 /** Exit status of a process that could not do it beside its task. */
 #define JOB_NOT_DONE 126
 
-/** What a new process is to do. */
+/** The task of a new process. */
 struct job_launch {
     const struct processes *tasks; /* beside one of which it runs */
     bool prints; /* `text` is a line for the standard error of the task; else a command */
@@ -120,7 +120,7 @@ struct order_answer {
     char text[256]; /* "SIGUSR1: to 2 processes" */
 };
 
-/** What an actor needs to know. Borrowed until actor_start() returns. */
+/** The settings of an actor. Borrowed until actor_start() returns. */
 struct actor_config {
     const struct limit_list *limits;
     const char *node;      /* for lines and variables */

@@ -78,7 +78,7 @@ void crossings_note(const struct order_answer *answer, void *context)
     pthread_mutex_unlock(&crossings->mutex);
 }
 
-/* What it is called where it was crossed: "total >= 5kJ", "budget of 5kWh, warn=80%". */
+/* The name where it was crossed: "total >= 5kJ", "budget of 5kWh, warn=80%". */
 static void describe(const struct limit *limit, char text[LIMIT_TEXT_SIZE])
 {
     char part[32] = "";

@@ -12,7 +12,7 @@
 #include "limit/evaluate.h"
 #include "limit/limit.h"
 
-/* What was crossed: kept for the record, and told to the actor. */
+/* Crossings: kept for the record, and told to the actor. */
 
 struct crossings;
 
@@ -71,7 +71,7 @@ const struct limit *crossings_waiting(const struct crossings *crossings);
 uint64_t crossings_cross(struct crossings *crossings, size_t limit,
                          struct apapi_crossing *crossing);
 
-/** Who gets the signals of a limit of a sum. */
+/** The receivers of the signals of a limit of a sum. */
 struct crossings_reach {
     const char *steps; /* " 17.0 18.0", the parts of a heterogeneous step */
     uint32_t job;

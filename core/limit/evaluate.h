@@ -40,7 +40,7 @@ struct limit_value {
     bool broken;      /* a level: it was not known for a while before this */
 };
 
-/** What one value has crossed. */
+/** The crossings of one value. */
 struct limit_crossing {
     uint64_t count;
     uint64_t first_ns, time_ns; /* of the first and the latest one, between the two values */

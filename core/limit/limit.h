@@ -45,10 +45,10 @@ static inline bool limit_counts(unsigned mode)
     return mode == APAPI_OVERFLOW_TOTAL || mode == APAPI_OVERFLOW_EVERY;
 }
 
-/** What an amount is of. LIMIT_PLAIN: a bare number, in the unit of the quantity. */
+/** The quantity of an amount. LIMIT_PLAIN: a bare number, in the unit of the quantity. */
 enum limit_unit { LIMIT_PLAIN, LIMIT_ENERGY, LIMIT_POWER, LIMIT_TEMPERATURE, LIMIT_PERCENT };
 
-/** What happens, as bits; of log, signal and term a greater one is stricter. */
+/** Actions, as bits; of log, signal and term a greater one is stricter. */
 enum limit_action {
     LIMIT_LOG = 1,
     LIMIT_STAMP = 2,
@@ -119,7 +119,7 @@ void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
 /** @return "J", "W", "C", "%"; "": that of the quantity. Static storage. */
 const char *limit_unit_name(const struct limit *limit);
 
-/** What is wrong with a limit that was parsed. */
+/** The wrong part of a limit that was parsed. */
 enum limit_part { LIMIT_METER, LIMIT_AMOUNT, LIMIT_UNIT };
 
 /** Report that a part is wrong, as limit_parse() does. @return -1 with errno `code` */
@@ -168,7 +168,7 @@ static inline struct limit_site limit_site_of(const struct config *config)
                                config_section_value(config, "budget", "budget_action")};
 }
 
-/** What a step belongs to. "": not known. */
+/** Partition and QOS of a step. "": not known. */
 struct limit_place {
     const char *partition, *qos;
 };

@@ -207,7 +207,7 @@ static struct limit_job_node *job_node(struct limit_job *job, const char *name)
     return node->name ? node : NULL;
 }
 
-/* What a step had measured at a time: on a straight line between its begin and its latest report.
+/* The energy of a step at a time: on a straight line between its begin and its latest report.
  */
 static double step_at_j(const struct limit_node *step, uint64_t at_ns)
 {
@@ -291,7 +291,7 @@ int limit_job_report(struct limit_job *job, const char *name, const char *step,
     return 0;
 }
 
-/* What has ended needs no memory; the last one takes its place. */
+/* A step that has ended needs no memory; the last one takes its place. */
 static void job_forget(struct limit_job_node *node, const char *step)
 {
     struct limit_sum *steps = &node->steps;

@@ -10,7 +10,7 @@
  * says of itself. No I/O and no clock: the caller says what time it is, on one clock of its own.
  */
 
-/** What a node says of itself. */
+/** The report of a node. */
 struct limit_report {
     uint64_t run;        /* another number: the node's measurement has begun again */
     uint64_t elapsed_ns; /* from the beginning of that run to its latest reading [ns] */

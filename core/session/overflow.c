@@ -303,10 +303,13 @@ int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
     return number;
 }
 
-static bool overflow_is_set(const struct overflows *overflows, int number)
+/* With the mutex. @return NULL: there is no such threshold. */
+static struct overflow_slot *overflow_slot(struct overflows *overflows, int number)
 {
     return number >= 0 && number < APAPI_OVERFLOW_MAX &&
-           overflows->slots[number].state == OVERFLOW_SET;
+                   overflows->slots[number].state == OVERFLOW_SET
+               ? &overflows->slots[number]
+               : NULL;
 }
 
 int overflow_change(struct sampling *sampling, int number, double threshold,
@@ -314,15 +317,12 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
 {
     struct overflows *overflows = &sampling->common.overflows;
     struct overflow_target target;
-    struct overflow_slot slot;
+    struct overflow_slot slot = {.state = OVERFLOW_FREE}, *set;
     struct apapi_overflow what;
-    bool set;
 
     pthread_mutex_lock(&overflows->mutex);
-    set = overflow_is_set(overflows, number);
-    if (set) {
-        slot = overflows->slots[number];
-    }
+    set = overflow_slot(overflows, number);
+    slot = set ? *set : slot;
     pthread_mutex_unlock(&overflows->mutex);
     if (!set) {
         return apapi_fail(err, EINVAL, "there is no threshold %d", number);
@@ -341,40 +341,32 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
         return -1;
     }
     pthread_mutex_lock(&overflows->mutex);
-    if (overflow_is_set(overflows, number)) {
-        overflow_set_level(&overflows->slots[number], &what);
+    set = overflow_slot(overflows, number);
+    if (set) {
+        overflow_set_level(set, &what);
     }
     pthread_mutex_unlock(&overflows->mutex);
-    return 0;
-}
-
-/* PAPI counts no longer; only in the thread that it counts. */
-static int overflow_end_cpu(struct overflow_slot *slot)
-{
-    if (slot->subject != OVERFLOW_CPU) {
-        return 0;
-    }
-    if (!slot->cpu || !overflow_cpu_is_mine(slot->cpu)) {
-        errno = EPERM;
-        return -1;
-    }
-    overflow_cpu_end(slot->cpu);
     return 0;
 }
 
 int overflow_remove(struct sampling *sampling, int number)
 {
     struct overflows *overflows = &sampling->common.overflows;
+    struct overflow_slot *slot;
     int result = -1;
 
     pthread_mutex_lock(&overflows->mutex);
-    if (!overflow_is_set(overflows, number)) {
+    slot = overflow_slot(overflows, number);
+    if (!slot) {
         errno = EINVAL;
-    } else if (overflow_end_cpu(&overflows->slots[number]) == 0) {
-        if (overflows->slots[number].subject != OVERFLOW_CPU) {
+    } else if (slot->subject == OVERFLOW_CPU && !overflow_cpu_is_mine(slot->cpu)) {
+        errno = EPERM;
+    } else {
+        overflow_cpu_end(slot->cpu);
+        if (slot->subject != OVERFLOW_CPU) {
             atomic_fetch_sub(&overflows->active, 1);
         }
-        overflows->slots[number].state = OVERFLOW_LEAVING;
+        slot->state = OVERFLOW_LEAVING;
         sem_post(&overflows->semaphore);
         result = overflow_await_left(&sampling->common, number, APAPI_STOP_WAIT_NS);
     }

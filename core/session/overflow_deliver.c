@@ -132,7 +132,7 @@ struct overflow_cpu *overflow_cpu_begin(struct overflows *overflows, int number,
 
 bool overflow_cpu_is_mine(const struct overflow_cpu *cpu)
 {
-    return cpu->counter && apapi_route_overflow()->is_mine(cpu->counter);
+    return cpu && cpu->counter && apapi_route_overflow()->is_mine(cpu->counter);
 }
 
 void overflow_cpu_end(struct overflow_cpu *cpu)
@@ -155,39 +155,21 @@ static const struct overflow_interrupt *overflow_cpu_next(const struct overflow_
 
 /* --- handlers --------------------------------------------------------------------------------- */
 
-static void overflow_wake(struct overflows *overflows)
-{
-    overflows->clock->wake(overflows->clock, &overflows->changed);
-}
-
-/* @return the threshold with the oldest news; NULL: none has any. */
-static struct overflow_slot *overflow_oldest(struct overflows *overflows)
+/* @return the threshold with the oldest crossing, of readings or by PAPI; NULL: none has any. */
+static struct overflow_slot *overflow_oldest(struct overflows *overflows, bool by_papi)
 {
     struct overflow_slot *oldest = NULL;
+    uint64_t least = UINT64_MAX;
 
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         struct overflow_slot *slot = &overflows->slots[i];
+        const struct overflow_interrupt *next =
+            by_papi && slot->cpu ? overflow_cpu_next(slot->cpu) : NULL;
+        uint64_t order = next ? next->time_ns : slot->order;
 
-        if (slot->news.count > 0 && (!oldest || slot->order < oldest->order)) {
+        if ((by_papi ? next != NULL : slot->news.count > 0) && order < least) {
             oldest = slot;
-        }
-    }
-    return oldest;
-}
-
-/* @return the threshold of PAPI's whose next interrupt is the oldest; NULL: none has any. */
-static struct overflow_slot *overflow_oldest_cpu(struct overflows *overflows)
-{
-    struct overflow_slot *oldest = NULL;
-    uint64_t oldest_ns = UINT64_MAX;
-
-    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
-        struct overflow_slot *slot = &overflows->slots[i];
-        const struct overflow_interrupt *next = slot->cpu ? overflow_cpu_next(slot->cpu) : NULL;
-
-        if (next && next->time_ns < oldest_ns) {
-            oldest = slot;
-            oldest_ns = next->time_ns;
+            least = order;
         }
     }
     return oldest;
@@ -220,20 +202,20 @@ static void overflow_call(struct overflows *overflows, struct overflow_slot *slo
     pthread_mutex_lock(&overflows->mutex);
     overflows->telling = -1;
     overflow_free_if_left(slot);
-    overflow_wake(overflows);
+    overflows->clock->wake(overflows->clock, &overflows->changed);
 }
 
 /* Crossings of readings, then the oldest interrupt. @return whether there was anything. */
 static bool overflow_tell_next(struct overflows *overflows)
 {
-    struct overflow_slot *slot = overflow_oldest(overflows);
+    struct overflow_slot *slot = overflow_oldest(overflows, false);
     struct apapi_overflow_crossing crossing;
     struct overflow_interrupt interrupt;
 
     if (slot) {
         crossing = slot->news;
         slot->news.count = 0;
-    } else if ((slot = overflow_oldest_cpu(overflows))) {
+    } else if ((slot = overflow_oldest(overflows, true))) {
         interrupt = *overflow_cpu_next(slot->cpu);
         atomic_fetch_add_explicit(&slot->cpu->read, 1, memory_order_release);
         slot->cpu->told += interrupt.lost + 1;
@@ -262,7 +244,7 @@ static void overflow_thread_ends(void *argument)
     pthread_mutex_lock(&overflows->mutex);
     overflows->telling = -1;
     overflows->ended = true;
-    overflow_wake(overflows);
+    overflows->clock->wake(overflows->clock, &overflows->changed);
     pthread_mutex_unlock(&overflows->mutex);
     common_release(common);
 }
@@ -329,13 +311,6 @@ static void overflow_tell_all(struct overflows *overflows)
     }
 }
 
-void overflow_tell(struct session_common *common)
-{
-    pthread_mutex_lock(&common->overflows.mutex);
-    overflow_tell_all(&common->overflows);
-    pthread_mutex_unlock(&common->overflows.mutex);
-}
-
 static bool overflow_wait(struct overflows *overflows, uint64_t deadline_ns)
 {
     return overflows->clock->wait(overflows->clock, &overflows->changed, &overflows->mutex,
@@ -353,8 +328,8 @@ void overflow_flush(struct session_common *common, uint64_t patience_ns)
         uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
 
         while (!overflows->ended &&
-               (overflows->telling >= 0 || overflow_oldest(overflows) ||
-                overflow_oldest_cpu(overflows)) &&
+               (overflows->telling >= 0 || overflow_oldest(overflows, false) ||
+                overflow_oldest(overflows, true)) &&
                overflow_wait(overflows, deadline_ns)) {
         }
     }

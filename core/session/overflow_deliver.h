@@ -8,14 +8,11 @@
 
 /*
  * The thread that calls the handlers of thresholds. In simulated time there is none: then
- * overflow_tell(), overflow_flush() and overflow_await_left() call them.
+ * overflow_flush() and overflow_await_left() call them.
  */
 
 /** With the mutex of the overflows: have a thread. @return 0; -1 with errno EAGAIN. */
 int overflow_start(struct session_common *common);
-
-/** Simulated time: call the handlers of all that was crossed. */
-void overflow_tell(struct session_common *common);
 
 /** Wait until all is told, but not in a handler. */
 void overflow_flush(struct session_common *common, uint64_t patience_ns);

@@ -546,7 +546,7 @@ void session_read_now(struct apapi_session *session, const char *component, bool
 
 void session_tell(struct apapi_session *session)
 {
-    overflow_tell(&session->sampling->common);
+    overflow_flush(&session->sampling->common, 0);
 }
 
 int apapi_overflow_add(struct apapi_session *session, const struct apapi_overflow *what,

@@ -150,3 +150,19 @@ TEST(random_steps)
         limit_job_clear(&job);
     }
 }
+
+/* The others go on. */
+TEST(a_node_too_many_does_not_count)
+{
+    const struct limit_report what = {1, S, 50, false};
+    struct limit_job job = {.silent_ns = 3 * S, .most = 2};
+
+    report(&job, "n1", "1.0", 1, 100, 1);
+    report(&job, "n2", "1.0", 1, 100, 1);
+    assert_int_equal(limit_job_report(&job, "n3", "1.0", &what, S), -1);
+    assert_int_equal(errno, ENOSPC);
+    assert_total(&job, 1, 200);
+    report(&job, "n1", "1.0", 2, 150, 2);
+    assert_total(&job, 2, 250);
+    limit_job_clear(&job);
+}
