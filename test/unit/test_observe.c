@@ -479,6 +479,26 @@ OBSERVED(the_shell_has_regions_too)
     assert_int_equal(regions.losses.misuses, 2);
 }
 
+OBSERVED(a_region_that_began_before_any_energy_is_known_has_its_part_of_the_first_figure)
+{
+    double energy_j, first_j;
+
+    live.head.start_ns = clock_monotonic_ns() - NS_PER_S / 10;
+    reading(NAN);
+    assert_int_equal(observe_shell_begin(observer, "early"), 0);
+    assert_int_equal(observe_shell_read(observer, "early", &energy_j), 0);
+    assert_true(isnan(energy_j));
+    usleep(100000);
+    reading(12);
+    assert_int_equal(observe_shell_read(observer, "early", &energy_j), 0);
+    first_j = energy_j;
+    assert_true(first_j > 0 && first_j < 12);
+    reading(14);
+    assert_int_equal(observe_shell_read(observer, "early", &energy_j), 0);
+    assert_true(fabs(energy_j - first_j - 2) < 1e-9);
+    take_result(NULL);
+}
+
 OBSERVED(figures_of_merit_are_added_over_programs)
 {
     struct observe_foms first = {{false}, {0}}, second = first;

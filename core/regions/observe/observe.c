@@ -331,8 +331,25 @@ int observe_shell_begin(struct observer *observer, const char *name)
     one->programs = one->threads = 1;
     observer->depth++;
     pthread_mutex_unlock(&observer->lock);
+    shell->begin_ns = clock_monotonic_ns();
     shell_energies(observer, shell->begin_j);
     return 0;
+}
+
+/* What the step had used when the region began: by the mean power, if no figure was known then. */
+static double shell_begin_j(const struct observer *observer, struct observe_shell *shell,
+                            int domain, double now_j)
+{
+    double *begin_j = &shell->begin_j[domain];
+
+    if (isnan(*begin_j)) {
+        uint64_t start_ns = observer->live->head.start_ns;
+        double part = ((double)shell->begin_ns - (double)start_ns) /
+                      (double)(clock_monotonic_ns() - start_ns);
+
+        *begin_j = now_j * fmin(1, fmax(0, part));
+    }
+    return *begin_j;
 }
 
 /* @return 1 + index of the innermost region of this name; 0: there is none. */
@@ -362,7 +379,8 @@ int observe_shell_read(struct observer *observer, const char *name, double *ener
     shell_energies(observer, now_j);
     *energy_j = NAN;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        double more_j = now_j[d] - observer->shell[depth - 1].begin_j[d];
+        double more_j =
+            now_j[d] - shell_begin_j(observer, &observer->shell[depth - 1], d, now_j[d]);
 
         if (!isnan(more_j)) {
             *energy_j = (isnan(*energy_j) ? 0 : *energy_j) + more_j;

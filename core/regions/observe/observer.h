@@ -145,7 +145,8 @@ struct observe_domain {
 /** A region of the step's shell. */
 struct observe_shell {
     size_t node;
-    double begin_j[APAPI_DOMAINS];
+    uint64_t begin_ns;
+    double begin_j[APAPI_DOMAINS]; /* NaN: not known yet */
 };
 
 /** Room that its programs still have. Each page takes from it as it grows. */
