@@ -266,7 +266,7 @@ static void share_take_domain(const struct share_end *end, int domain, struct ap
 }
 
 /* @return whether idle power is in the energy of the domains that add up, or of the only ones. */
-static bool share_has_idle(const struct share_end *end, const struct apapi_share *share)
+static bool share_keeps_idle(const struct share_end *end, const struct apapi_share *share)
 {
     bool inner = !isnan(apapi_share_energy_j(share)), has = false;
 
@@ -293,7 +293,7 @@ static void share_take(const struct share_end *end, struct apapi_record *record)
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         share_take_domain(end, d, record);
     }
-    if (share_has_idle(end, share)) {
+    if (share_keeps_idle(end, share)) {
         snprintf(share->idle, sizeof share->idle, "included");
     }
 }
