@@ -7,7 +7,6 @@
 #include "bench/meters.h"
 #include "bench/parts.h"
 #include "session/sampling.h"
-#include "sources/sources.h"
 
 #define EVENTS 8
 #define INTERVAL_NS UINT64_C(5000000)
@@ -18,16 +17,16 @@
 
 static struct stamps stamps;
 
-/* The sysfs source, noting when it is called. */
-static void stamp_and_read(struct apapi_reader *reader, struct apapi_reading *readings)
+/* Readings at the interval only: those of probes are at random moments. */
+static void stamp(const struct apapi_sample *sample, void *context)
 {
+    (void)sample;
+    (void)context;
     stamps_add(&stamps);
-    apapi_source_sysfs.read(reader, readings);
 }
 
 struct beating {
     struct bench_meters meters;
-    struct apapi_source stamping;
     struct sampling *sampling;
     struct bare_loop bare;
     struct timespec length;
@@ -43,9 +42,7 @@ static void beating_create(struct beating *beating)
         bench_die("no memory");
     }
     bench_meters_open(&beating->meters, beating->sampling->components, INTERVAL_NS);
-    beating->stamping = apapi_source_sysfs;
-    beating->stamping.read = stamp_and_read;
-    beating->sampling->components->reader->source = &beating->stamping;
+    beating->sampling->common.on_sample = stamp;
     beating->bare = (struct bare_loop){&beating->meters, INTERVAL_NS, &stamps, 0, false};
 }
 
