@@ -85,7 +85,7 @@ _apapi_kind() { # OPTION
     awk -v option="$1" '(option == $2 || option == "-" $1) && $3 != "-" { sub(/^\[?=?/, "", $3); print $3 }' <<<"$options"
 }
 
-# What a word that belongs to no option is, for a command.
+# The meaning of a word that belongs to no option, for a command.
 _apapi_operand() { # COMMAND
     case $1 in
     list | doctor) echo COMPONENT ;;

@@ -8,9 +8,9 @@
 #include "limit/limit.h"
 
 /*
- * What a value means for a limit, whatever its scope: a reading of a node's meter, the sum of the
- * nodes of a step, that of the steps of a job. Pure arithmetic: no clock, no allocation. Totals are
- * long doubles, which hold any 64-bit count.
+ * The evaluation of a value by a limit, whatever its scope: a reading of a node's meter, the sum of
+ * the nodes of a step, that of the steps of a job. Pure arithmetic: no clock, no allocation. Totals
+ * are long doubles, which hold any 64-bit count.
  */
 
 /** One limit that is watched: all 0, but for its settings. What each value touches lies together.

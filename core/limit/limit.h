@@ -29,7 +29,7 @@
 #define LIMIT_COMMAND_SIZE 1024      /* of a command, with the NUL [bytes] */
 #define LIMIT_TOTAL_NAME "total"     /* package + dram + gpu */
 
-/** Whose energy it is, and so who evaluates it: the sampler, srun's collector, the batch step. */
+/** The scope of the energy; its evaluator: the sampler, srun's collector, the batch step. */
 enum limit_scope { LIMIT_NODE, LIMIT_STEP, LIMIT_JOB };
 
 enum limit_condition {

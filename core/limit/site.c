@@ -83,7 +83,7 @@ double limit_site_most_j(const struct limit_site *site)
 }
 
 /*
- * What a list says for the place: of the words that name its partition or QOS the strictest, or
+ * The value of a list for the place: of the words that name its partition or QOS the strictest, or
  * that for all. `result` stays if it says nothing.
  */
 static void site_apply(const char *list, const struct limit_place *place, bool actions,

@@ -210,7 +210,7 @@ static bool has_changed(const struct apapi_meter *meter, struct last_move last)
 }
 
 /*
- * What the counter has used until the last reading is not shown for up to one more update. Where
+ * The counter shows the energy until the last reading up to one update later. Where
  * the power has just changed, what was seen before says nothing of it.
  * @return how much more the last move may have counted, if the counter had not stopped in it [J]
  */

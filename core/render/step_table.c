@@ -408,7 +408,7 @@ static void table_put_domains(const struct step_table *table)
 #define NAME_TAIL 20
 #define CELL_WIDTH 12
 
-/* What the line of domains says already is not. */
+/* The line of domains has said the others already. */
 static bool is_shown(const struct step_table *table, const struct merge_event *row)
 {
     return table->head->verbose ||

@@ -358,7 +358,7 @@ static void share_sum_word(char word[APAPI_SHARE_WORD_SIZE], const char *other)
     }
 }
 
-/* What one node does not have is not lacking. */
+/* A single node lacks nothing. */
 static double share_sum_known(double sum, double value)
 {
     if (isnan(sum) || isnan(value)) {

@@ -25,7 +25,7 @@ bool crossing_is_last(const struct apapi_record *record, size_t index);
 size_t crossing_first(const struct apapi_record *record, size_t index);
 
 /**
- * What a record says of a threshold: "3 times, first at 1.203 s, last at 3.5 s with 3.000 kJ; log".
+ * A threshold's line: "3 times, first at 1.203 s, last at 3.5 s with 3.000 kJ; log".
  * Behind the semicolon is the result, if there is any, else the action.
  * @param index  of its last crossing in the record
  */
@@ -55,7 +55,7 @@ struct region_sums {
 int region_sums_add(struct region_sums *sums, const struct apapi_record *record);
 
 /**
- * What a record of all nodes would have: the regions with the highest energy first, then the other
+ * The regions of a record of all nodes: the regions with the highest energy first, then the other
  * kinds. A domain's energy is not known if one node lacks it.
  * @param max     regions that are named, at least 1; the others are in the rest
  * @param result  empty it with apapi_regions_clear(); set on success only

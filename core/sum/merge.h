@@ -12,7 +12,7 @@
 
 enum merge_state { MERGE_RECORDED, MERGE_ABSENT, MERGE_AWAITED };
 
-/** What a node has drawn in a domain. */
+/** The energy and power of a node in a domain. */
 struct merge_node_domain {
     float uncertainty_j; /* NaN: not known */
     float covered;       /* share of the time, 0..1; 0, NaN: not known */

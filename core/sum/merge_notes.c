@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is told of a step besides its energy: events, crossings of thresholds, problems. */
+/* The notes on a step besides its energy: events, crossings of thresholds, problems. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -124,7 +124,7 @@ struct window {
 
 /*
  * Windows divide the time, as nodes run and as they do not: so the mean lies between the extremes.
- * What is left at the end belongs to the window before it.
+ * The remainder at the end belongs to the window before it.
  * @return whether there is a next window
  */
 static bool window_next(const struct apapi_timeline *timeline, struct window *window)

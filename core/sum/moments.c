@@ -14,7 +14,7 @@
 #define NOT_COUNTED UINT64_MAX
 #define CURVES 8 /* that are unpacked at a time */
 
-/* What a piece knows of an interval. */
+/* A piece's figures of an interval. */
 struct part {
     double energy_j;
     uint64_t known_ns;

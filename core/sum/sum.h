@@ -22,7 +22,7 @@
 #define SUM_NO_CURVE UINT32_MAX
 #define SUM_KNOWN_ALL 1000
 
-/** What a piece knows of a domain. */
+/** A piece's figures of a domain. */
 struct sum_domain {
     double energy_j;
     double uncertainty_j; /* of energy_j; NaN: unknown */
@@ -59,7 +59,7 @@ struct sum_piece {
     bool has_idle;  /* they are, and its share has idle power in it, as that was not known */
 };
 
-/** What sums have in common. All zero but for the settings at the start. */
+/** The common part of sums. All zero but for the settings at the start. */
 struct sum_store {
     bool shares;      /* setting: energies are what steps were given of their nodes' */
     bool mixed;       /* setting: sums have records of many jobs */
@@ -126,7 +126,7 @@ int sum_gather(const struct sum_store *store, const struct sum *sum, struct sum_
 int sum_gather_these(const struct sum_store *store, const uint32_t *numbers, size_t count,
                      struct sum_entries *entries);
 
-/** What a sum is, besides the job's total. */
+/** Parts of a sum besides the job's total. */
 struct sum_total {
     struct apapi_job_total job;
     double covered_s, known_s; /* covered time, and time of the records that know it */
@@ -143,7 +143,7 @@ struct sum_total {
  */
 int sum_total(const struct sum_store *store, struct sum_entries *entries, struct sum_total *total);
 
-/** What a piece says of its time, for timings_align(). */
+/** The time of a piece, for timings_align(). */
 struct timing sum_timing(const struct sum_store *store, const struct sum_piece *piece);
 
 /** A step with missing records, in one run of its job. */
@@ -191,7 +191,7 @@ int sum_nodes(const struct sum_entries *entries, struct namelist *nodes);
 
 /* --- within core/sum ------------------------------------------------------------------------ */
 
-/** What a node has used; each moment counts once. */
+/** The energy of a node; each moment counts once. */
 struct sum_node {
     double energy_j[APAPI_DOMAINS];      /* 0 where nothing is known */
     double uncertainty_j[APAPI_DOMAINS]; /* of that energy; NaN: unknown */

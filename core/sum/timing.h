@@ -30,7 +30,7 @@ struct timing {
     size_t index;        /* the caller's: timings_find_runs() and timings_sum() sort */
 };
 
-/** What a record says. `start_ns` is 0 and `elapsed_ns` less where they would be out of range. */
+/** A record's time. `start_ns` is 0 and `elapsed_ns` less where they would be out of range. */
 struct timing timing_of(const struct apapi_record *record);
 
 /**

@@ -396,7 +396,7 @@ static int sum_align(const struct sum_store *store, struct sum_entries *entries,
 
 /* --- the nodes together --------------------------------------------------------------------- */
 
-/* What the nodes have in common while they are added up. */
+/* The common state of nodes while they are added up. */
 struct sum_progress {
     struct busy busy[2];           /* of domains that do not add up, that do */
     double whole_j[APAPI_DOMAINS]; /* as if no time that has a record were unknown */

@@ -170,7 +170,7 @@ database=/run/mysqld/mysqld.sock # MariaDB listens nowhere else
 
 has_accounting() { [[ -e $state/etc/slurmdbd.conf ]]; }
 
-# What a crash of the machine would lose may be lost.
+# Losing data in a crash of the machine is allowed.
 start_accounting() {
     local as_mysql as_slurm
     read -ra as_mysql <<<"$(as_user mysql)"

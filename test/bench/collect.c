@@ -29,7 +29,7 @@
 
 static struct message message;
 
-/* What the node sends; its length goes to `size`. */
+/* The node's message; its length goes to `size`. */
 static char *make_delivery(unsigned node, unsigned nodes, size_t *size)
 {
     char *line = bench_record_line(&(struct bench_record){4711, 1000, node, nodes});

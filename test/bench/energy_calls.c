@@ -11,7 +11,7 @@
 
 #define CALLS 10000
 
-/* What the plugin takes from Slurm. */
+/* Slurm's functions for the plugin. */
 void slurm_error(const char *format, ...);
 void slurm_verbose(const char *format, ...);
 

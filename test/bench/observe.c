@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the regions of a program add to a reading: 64 of them, in 32 threads. */
+/* The cost of a program's regions in a reading: 64 of them, in 32 threads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What it costs to read whole records: decoding, `apapi report`, `apapi merge`. */
+/* The cost of reading whole records: decoding, `apapi report`, `apapi merge`. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <spawn.h>

@@ -181,7 +181,7 @@ static void compare(struct bench_table *table, bool quick, struct bench_row abou
                   (struct bench_side){ours, NULL}, (struct bench_side){bare, NULL});
 }
 
-/* What two calls add to a loop, in yardsticks. */
+/* The cost of two calls in a loop, in yardsticks. */
 static void compare_added(struct bench_table *table, bool quick, struct bench_row about,
                           double (*ours)(void *), double (*yardstick)(void *))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What it costs to find a job's records among many others, against counting the lines. The
+ * The cost of finding a job's records among many others, against counting the lines. The
  * yardstick looks at the beginning of each line as one would write it first.
  */
 #include <stdio.h>

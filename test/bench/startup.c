@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What starting costs: `atime true`, `apapi list`, a session. */
+/* The cost of starting: `atime true`, `apapi list`, a session. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

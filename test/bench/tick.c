@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one tick costs, and the reading in it, against the system calls that it cannot avoid. */
+/* The cost of one tick, and of the reading in it, against the system calls that it cannot avoid. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static double run_bare_moving(void *context)
     return ns_per_tick(start_ns, ticking);
 }
 
-/* What a reader that trusts its files would do. */
+/* A reader that trusts its files. */
 static double run_strtoull(void *context)
 {
     struct ticking *ticking = context;
@@ -164,7 +164,7 @@ static double run_strtoull(void *context)
     return ns_per_tick(start_ns, ticking);
 }
 
-/* What the plain reader keeps of an event or a domain. */
+/* The plain reader's state of an event or a domain. */
 struct plain {
     uint64_t last;
     double sum_j, min_w, max_w;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What it costs to make a 64-bit total of readings that wrap, against a subtraction and a sum. */
+/* The cost of making a 64-bit total of readings that wrap, against a subtraction and a sum. */
 #include <math.h>
 #include <stdio.h>
 

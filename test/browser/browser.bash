@@ -6,7 +6,7 @@ need_browser() {
     command -v chromium >/dev/null || skip "no chromium"
 }
 
-# What the page wrote on its console stands in the output as "CONSOLE".
+# The page's console stands in the output as "CONSOLE".
 browse() { # PAGE OPTION...
     timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync \

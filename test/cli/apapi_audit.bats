@@ -51,7 +51,7 @@ away_from_the_hour() {
 
 audit() { "$apapi" audit --acct-dir "$acct" -S 2024-03-05T00:00:00Z -E 2024-03-06T00:00:00Z "$@"; }
 
-# What a jq expression gives, with numbers and keys as every jq writes them.
+# The value of a jq expression, with numbers and keys as every jq writes them.
 plain() { jq -c "$1"' | walk(if type == "number" then . + 0 elif type == "object" then to_entries | sort_by(.key) | from_entries else . end)'; }
 
 # FIELDS (a jq expression) of the rows, one line each.

@@ -51,7 +51,7 @@ rapl() { # JQ-FILTER: of the sysfs way, in $output
     jq -e ".components[] | select(.name == \"rapl\") | .ways[] | select(.source == \"sysfs\") | $1" <<<"$output"
 }
 
-# What would fix COMPONENT here, wherever the lines are broken.
+# The remedy for COMPONENT here, wherever the lines are broken.
 mended_by() { # COMPONENT TEXT [CMD...]
     run --separate-stderr "${@:3}" "$apapi" doctor "$1"
     echo "$output"

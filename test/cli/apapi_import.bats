@@ -33,7 +33,7 @@ folder() {
     record 8 0 n2 10 30 '"user":"bob",' >acct/2026-11-22/n2.jsonl
 }
 
-# What is the same for both kinds of database: `ask` SQL prints rows with "|".
+# The same for both kinds of database: `ask` SQL prints rows with "|".
 check_all() {
     cd "$BATS_TEST_TMPDIR" || return
     folder
@@ -91,7 +91,7 @@ check_more() {
     check_broken_off
 }
 
-# What an import has left that was broken off between records and totals.
+# The state after an import that was broken off between records and totals.
 check_broken_off() {
     ask "update jobs set energy_j = 1 where job = 9"
     ask "insert into stale_jobs values ('c1', 9)"
@@ -286,7 +286,7 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
     [[ $(psql_apapi 'select "user" from apapi_records where "user" is not null') == "x'; 😀" ]]
 }
 
-# What version 9 has left. Its rows do not have all that lines have.
+# The tables of version 9. Its rows do not have all that lines have.
 make_old() {
     ask "CREATE TABLE apapi_schema (version BIGINT PRIMARY KEY)"
     ask "INSERT INTO apapi_schema VALUES (8)"

@@ -5,7 +5,7 @@
 load atime_common
 load public
 
-# What is not asked for must not be found on the machine.
+# Other components must not be found on the machine.
 fake_machine() {
     export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_PAPI_LIBRARY=/nonexistent/libpapi.so
     mkdir -p "$APAPI_SYSROOT/sys/class/powercap" "$APAPI_SYSROOT/proc"

@@ -75,7 +75,7 @@ answers() { # SOURCE OPTION...
     done < <(questions)
 }
 
-# What the files say to the questions that are NAMED is found out once for all databases.
+# The files' answers to the questions that are NAMED are found out once for all databases.
 same_answers() { # NAME
     local files=$BATS_FILE_TMPDIR/$1
     if [[ ! -e $files ]]; then
@@ -251,7 +251,7 @@ told() { # SOURCE AND OPTIONS
     [[ $output == $'apapi report: 2 lines skipped (-v shows them)\n19' ]]
 }
 
-# What SQLite means to do for the queries of a report; the questions are those of core/index/select.c.
+# SQLite's plan for the queries of a report; the questions are those of core/index/select.c.
 @test "each question has an index" {
     cd "$BATS_TEST_TMPDIR"
     "$apapi" import --db sqlite:db /dev/null >/dev/null

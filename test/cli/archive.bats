@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What lasts of a step: apapi-sampler is killed, its disk is full, its folder is gone.
+# The record of a step when apapi-sampler is killed, its disk is full, its folder is gone.
 # shellcheck disable=SC2016 # $SAMPLER is for an inner shell
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tests of atime and apapi share; for `load`.
+# Shared by the tests of atime and apapi; for `load`.
 
 load ../environment
 load kept

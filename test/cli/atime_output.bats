@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What atime writes, and where: forms, files, traces, several runs, running processes.
+# The output of atime: forms, files, traces, several runs, running processes.
 
 load atime_common
 load ../eventually

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What is not known stands where the energy stands: a part of the time, a domain of the total.
+# Unknown parts stand where the energy stands: a part of the time, a domain of the total.
 
 load truth.bash
 

@@ -4,7 +4,7 @@
 
 load atime_common
 
-# What the program does to the simulated CPU time: 3 s more in the middle of its second and a half.
+# The program's simulated CPU time: 3 s more in the middle of its second and a half.
 program='sleep 0.5; printf "cpu  1300 200 300 40000 500 60 70 80 90 10\n" 1<>"$STAT"; sleep 1'
 
 simulate_cpu_time() {

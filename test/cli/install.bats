@@ -21,7 +21,7 @@ value_of() { # KEY: as apapi config of the tree has it
     "$tree/bin/apapi" config | sed -n "s/^$1 = \([^ ]*\).*/\1/p"
 }
 
-# What stands in files for people; of manual pages what people read.
+# The text of files for people; of manual pages the text that people read.
 texts() { # TREE
     find "$1"/etc "$1"/share/man "$1"/share/apapi -type f -exec sed 's/\\&//g; s/\\-/-/g' {} +
 }

@@ -28,7 +28,7 @@ teardown() {
 
 needs_dcmi() { [[ -f $dcmi_module ]] || skip "ipmi_sim has no DCMI: package libopenipmi-dev"; }
 
-# What atime says of a run of CMD, as JSON in $stderr.
+# A run of CMD by atime; its JSON is $stderr.
 measure() { # [ATIME OPTION...] CMD...
     run --separate-stderr "$atime" -c ipmi -f json "$@"
     keep_records

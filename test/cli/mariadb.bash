@@ -31,7 +31,7 @@ server_is_gone() { # PID
     ! grep -q '^State:.[^Z]' "/proc/$1/status" 2>/dev/null
 }
 
-# What it writes need not survive the machine.
+# Its files need not survive the machine.
 server_options=(--no-defaults --innodb-flush-method=nosync --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0
     --innodb-log-file-size=8M --innodb-buffer-pool-size=32M --performance-schema=OFF)
 

@@ -54,7 +54,7 @@ setup() {
     cat "$BATS_FILE_TMPDIR"/*.err
 }
 
-# What jq says of the component powercap.
+# An expression of jq about the component powercap.
 powercap() { # NAME EXPRESSION
     jq -ce '.components[] | select(.name == "powercap") | del(.events)' "$run_of/$1.json"
     jq -e ".components[] | select(.name == \"powercap\") | $2" "$run_of/$1.json" >/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What ordinary users see of the site's records: their own, where the site has user_records.
+# Ordinary users' view of the site's records: their own, where the site has user_records.
 
 load report_common
 load public

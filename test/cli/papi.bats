@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What comes through PAPI, with a stand-in whose components and mischief are known
+# Figures through PAPI, with a stand-in whose components and mischief are known
 # (test/fake/papi), and what is said where there is no PAPI or not this one.
 
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
@@ -178,7 +178,7 @@ with_pmu() { # EVENT...
     export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_SOURCES=papi
 }
 
-# Nobody opens an event of the real PMU 'power'.
+# No reader opens an event of the real PMU 'power'.
 assert_pmu_untouched() { # ARGUMENT...
     local type=none
 

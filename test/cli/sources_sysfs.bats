@@ -38,7 +38,7 @@ cray_spec() { # FILE METER UNIT
         sed "s,^,cray/pm_counters/$1 ,"
 }
 
-# What may go wrong, in a chip of its own each.
+# Faults, in a chip of its own each.
 trouble_spec() {
     local number=0 what second
 

@@ -59,7 +59,7 @@ SPEC
     [[ -z $1 ]] || echo "powercap/intel-rapl:0$1 link intel-rapl:0/intel-rapl:0$1"
 }
 
-# What the power does. Parts 0 to 3.
+# The course of the power. Parts 0 to 3.
 shapes_spec() {
     package_spec
     zone_spec :0 dram $RANGE_UJ "energy-ramp 50 40 $RANGE_UJ 3000000000"
@@ -68,7 +68,7 @@ shapes_spec() {
     zone_spec :3 dram $REAL_RANGE_UJ "energy 400 $REAL_RANGE_UJ $((REAL_RANGE_UJ - 500000000 - SHIFT * 400000000))"
 }
 
-# What goes wrong. Parts 0 to 5.
+# The faults. Parts 0 to 5.
 incidents_spec() {
     package_spec
     zone_spec :0 dram $RANGE_UJ "energy 110 $RANGE_UJ 50000000000" "reset $(at 2)"
@@ -188,7 +188,7 @@ event() { # DIR/NAME ZONE EXPRESSION
     jq -r --arg name "$name" ".components[].events[]? | select(.name == \$name) | $3" "$1.json"
 }
 
-# What was used while it was measured [J], the greatest power [W], and what the clocks leave open [s].
+# The energy while it was measured [J], the greatest power [W], and what the clocks leave open [s].
 truth() { # DIR/NAME SHAPE NUMBER...
     local from
 
@@ -290,7 +290,7 @@ wraps_each() { # DIR/NAME ZONE JOULES
     event "$1" "$2" ".raw_total * .scale / $3 | floor | \"wraps=\(.)..\(. + 1)\""
 }
 
-# What must come out for each zone of the two specs above: the interval in which a reset happened is
+# The expected result for each zone of the two specs above: the interval in which a reset happened is
 # not counted; whatever else goes wrong costs nothing once it is over. In a second are 20 ticks; one
 # before it may be late.
 CASES='

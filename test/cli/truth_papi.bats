@@ -164,7 +164,7 @@ check_registers() { # DIR/NAME [INCIDENT]
     check_registers "$old-failing" failed=4-..6
 }
 
-# What was measured before is reported; the status is the program's.
+# Earlier figures are reported; the status is the program's.
 check_lost() { # ATIME
     registers_spec 14 'fail 2.7 inf EIO' >"$BATS_TEST_TMPDIR/spec"
     run -3 --separate-stderr simulate "$1" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What libFuzzer calls with each input. @return 0. */
+/** Called by libFuzzer with each input. @return 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
 /** Something that must hold for every input. */

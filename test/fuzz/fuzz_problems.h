@@ -4,7 +4,7 @@
 #include "apapi/events.h"
 #include "fuzz/fuzz.h"
 
-/** What a parser reported about one input. */
+/** The reports of a parser about one input. */
 struct reported {
     size_t errors;
     size_t warnings;

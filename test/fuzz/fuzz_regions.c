@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program may write into the page that it shares with the sampler, while that reads it. */
+/* Any bytes in the page that a program shares with the sampler, while that reads it. */
 #include <stddef.h>
 
 #include "fuzz/fuzz.h"

@@ -270,7 +270,7 @@ static long double crossings_before(const struct crossings_course *course)
     return course->count ? course->points[course->count - 1].total : 0;
 }
 
-/* What the session says of a reading, which other tests judge: here it is only added up. */
+/* The session's figures of a reading, which other tests judge: here it is only added up. */
 static void crossings_add_value(struct crossings *crossings, size_t component, size_t event,
                                 double value, struct crossings_point point)
 {
@@ -390,7 +390,7 @@ static bool crossings_is_part(const struct crossings_threshold *threshold,
 }
 
 /*
- * What all meters of the domains have counted is the most; the results, which lack what came after
+ * The sum of all meters of the domains is the most; the results, which lack what came after
  * the latest moment at which all were known, are compared where one component measures them.
  */
 static void crossings_judge_sum(struct crossings *crossings,

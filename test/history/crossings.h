@@ -14,7 +14,7 @@
 
 struct play;
 
-/** What was measured of an event, reading by reading, in a run. */
+/** The readings of an event in a run. */
 struct crossings_course {
     size_t count;
     bool overrun; /* there were more */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What levels a course passes, counted once more, from the course as a whole. */
+/* The levels that a course passes, counted once more, from the course as a whole. */
 #include <math.h>
 
 #include "apapi/overflow.h"

@@ -69,8 +69,9 @@ static bool ends_frozen(const struct judged *j)
 }
 
 /*
- * What it does not show yet at the end, or shows of the time before; again after each break, and
- * where the last reading is doubted because the counter moves less often than is known [J].
+ * The energy that it does not show yet at the end, or shows of the time before; again after each
+ * break, and where the last reading is doubted because the counter moves less often than is known
+ * [J].
  */
 static double update_j(const struct judged *j)
 {
@@ -106,7 +107,7 @@ static void judge_cause(const struct judged *j)
     }
 }
 
-/* What is covered is counted: what is missing was used in the time that is not covered. */
+/* Covered energy is counted: the missing part was used in the time that is not covered. */
 static void judge_covered(const struct judged *j)
 {
     const struct seen *seen = j->seen;
@@ -255,7 +256,7 @@ static void judge_events(struct play *play)
 
 /* --- domains --------------------------------------------------------------------------------- */
 
-/* What a component's meters say of a domain: its counters, else its gauges. NAN: not all known. */
+/* A component's energy of a domain: its counters, else its gauges. NAN: not all known. */
 static double component_domain_j(const struct play *play, const struct apapi_measurement *m,
                                  size_t component, int domain)
 {

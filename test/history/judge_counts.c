@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted as it happened: incidents, and every unit of a counter that cannot be mistaken.
+/* Counts of events: incidents, and every unit of a counter that cannot be mistaken.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static bool may_begin_absurd(const struct judged *j)
     return !j->meter->range_max && (seen->absurd_first || (seen->absurd > 0 && begins));
 }
 
-/* What a counter shows that stood still when a segment began may be older than that. */
+/* The first move of a counter that stood still when a segment began may be older than that. */
 static bool may_begin_frozen(const struct judged *j)
 {
     const struct history_component *script = judged_script(j);

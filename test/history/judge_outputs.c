@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is made of a measurement: the record, the live page, the figures of a snapshot. */
+/* The outputs of a measurement: the record, the live page, the figures of a snapshot. */
 #include "history/judge_outputs.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void compare_records(struct play *play, const struct apapi_measurement *a
     }
 }
 
-/* What is read is what was written. */
+/* A record reads as it was written. */
 static void judge_outputs_record(struct play *play, const struct apapi_measurement *m)
 {
     struct apapi_record record = {

@@ -251,7 +251,7 @@ static bool lacked_thread(const struct play *play)
     return ended || play->clock.refusals > 0;
 }
 
-/* What hangs for a while closes its source later than the session ends. */
+/* A source that hangs for a while closes its source later than the session ends. */
 static void finish(struct play *play)
 {
     apapi_session_destroy(play->session);

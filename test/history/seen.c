@@ -29,7 +29,7 @@ static double range_j(const struct seen *seen)
                                   : INFINITY;
 }
 
-/* What the difference of two raw values looks like [J]; NAN: like no increment. */
+/* The difference of two raw values [J]; NAN: no increment. */
 static double apparent_j(const struct seen *seen, uint64_t before, uint64_t now)
 {
     uint64_t range = seen->meter->range_max + 1; /* 0: it never wraps */
@@ -115,7 +115,7 @@ static bool seen_hides(struct seen *seen, uint64_t ns)
     return hides;
 }
 
-/* What the session can see of it: whole wraps are lost. */
+/* The session's view of it: whole wraps are lost. */
 static void seen_count(struct seen *seen, uint64_t increment)
 {
     uint64_t max = seen->meter->range_max;

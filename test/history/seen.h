@@ -10,7 +10,7 @@
 #define SEEN_BASES 4
 
 /*
- * What the session was told of one event in a run, and what was true then. Times as in history.
+ * The readings of one event in a run, and the truth then. Times as in history.
  *
  * A counter breaks if it begins from anywhere between two readings. From before the break to a
  * reading after it may look like an increment: then nobody can tell, and a figure may be wrong by

@@ -53,7 +53,7 @@ static void print_cost(const char *name, double *costs_us)
            costs_us[CALLS - 1]);
 }
 
-/* What a call costs whose second parameter is a place for up to 24 bytes. */
+/* The cost of a call whose second parameter is a place for up to 24 bytes. */
 static void time_call(const char *name, void *device)
 {
     int (*call)(void *device, uint64_t *values);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What lasts of a step: who it was, how it ended, and that it survives its sampler and its node.
+# The record of a step: its user, its end; it survives its sampler and its node.
 # shellcheck disable=SC2016 # $SLURM_PROCID is for the step
 
 load common

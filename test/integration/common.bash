@@ -100,7 +100,7 @@ right_energy() { # RECORD
     holds "$1" '.complete and package(200) and dram(40) and total(240) and near_w(.domains.package.mean_w; 200)'
 }
 
-# What the sampler read, and what it knows it should have read: so many readings or more.
+# Readings of the sampler, and those that it knows it has missed: so many or more.
 read_at_least() { # RECORD NUMBER
     holds "$1" ".trust.samples + (.trust.missed // 0) >= $2"
 }

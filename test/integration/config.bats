@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What a site says in apapi.conf and in plugstack.conf.
+# Settings of a site in apapi.conf and in plugstack.conf.
 
 load common
 

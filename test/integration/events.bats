@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What a user's shell says of events goes with the job to nodes that do not have the files.
+# The event lists of a user's shell go with the job to nodes that do not have the files.
 
 load common
 

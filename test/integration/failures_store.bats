@@ -104,7 +104,7 @@ small_disk() { # OPTIONS
     holds "$(records n1 | jq -c "select(.job == $job)")" '.exit_code == 3'
 }
 
-# What a user has put in the place of the folder, or of parts of it.
+# A user's link or file where the folder or a part of it should be.
 @test "a link or a folder of the user's in the place of the accounting" {
     home=$APAPI_CLUSTER_DIR/home/alice
     precious=$APAPI_CLUSTER_DIR/precious

@@ -35,7 +35,7 @@ has_mail() { # WORDS: in one mail
     grep -lF -- "$*" "$mails"/* 2>/dev/null
 }
 
-# What a timer of the site does.
+# The work of a site's timer.
 sync_all() { cluster run "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR" >/dev/null 2>&1; }
 synced_mail() { sync_all; has_mail "$1"; }
 

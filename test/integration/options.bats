@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What users and sites may write, and what they are told when it is wrong.
+# Options of users and sites, and the messages for wrong ones.
 
 load common
 

@@ -18,7 +18,7 @@ setup() {
     phases=$APAPI_CLUSTER_DIR/phases
 }
 
-# What a record says of regions: they and the other kinds have all of the step's energy, each domain's.
+# The regions of a record: they and the other kinds have all of the step's energy, each domain's.
 adds_up='
     def sum($d): [.regions[].domains[$d].energy_j // 0] | add;
     def adds_up($d): (sum($d) / .domains[$d].energy_j - 1 | fabs) < 0.005;

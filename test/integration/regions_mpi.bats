@@ -36,7 +36,7 @@ right_files() {
     [[ $(jq -c '.foms[0].value' <<<"$output") == 40 ]]
 }
 
-# What the records of all steps of the last job have of the ranks, together.
+# The ranks in the records of all steps of the last job.
 right_records() {
     local file=$BATS_TEST_TMPDIR/records
     { records n1; records n2; } >"$file"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What a hostile user can make of it: nothing. docs/security.md says what is promised.
+# The influence of a hostile user: none. docs/security.md says what is promised.
 
 load survive
 
@@ -196,7 +196,7 @@ capabilities() { # SET
     right_energy "$(last_record n1)"
 }
 
-# What a process has open, without numbers that differ from run to run.
+# The open files of a process, without numbers that differ from run to run.
 open_files() { # NODE PID
     cluster on "$1" sh -c "ls -l /proc/$2/fd" | sed -nE 's/.* ([0-9]+) -> (.*)/\1 \2/p' | sed -E 's/:\[[0-9]+\]/:[]/' | sort -n
 }

@@ -3,7 +3,7 @@
 
 load common
 
-# What could be left: shared memory, files, listening sockets, processes of ours. The folder of live pages stays, and a
+# Possible left-overs: shared memory, files, listening sockets, processes of ours. The folder of live pages stays, and a
 # page of a sampler that was killed until the next one starts: live.bats looks at these. /tmp is the machine's, where
 # others work too; that nothing of ours opens a file there is shown in security.bats.
 traces() {

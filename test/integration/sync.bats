@@ -89,7 +89,7 @@ batch_sum() { # JOB
         {n: length, s: map(.elapsed_s) | add, slack_s: map(slack_s + not_covered_s) | add}"
 }
 
-# What APAPI says of a job fits in with its records, whose batch step lasts as long as the job (on two nodes, its step
+# APAPI's figures of a job fit its records, whose batch step lasts as long as the job (on two nodes, its step
 # nearly so), and with Slurm's own figures: no job is longer for us than for Slurm, to a second.
 right() { # JOB NODES
     local text elapsed batch

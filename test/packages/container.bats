@@ -6,7 +6,7 @@
 
 load ../environment
 
-# What follows a word that stands once in the recipe.
+# The text after a word that stands once in the recipe.
 instruction() { # WORD
     [[ $(grep -c "^$1 " "$recipe") -eq 1 ]]
     sed -n "s/^$1 //p" "$recipe"

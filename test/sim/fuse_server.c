@@ -183,7 +183,7 @@ static void server_handle_destroy(struct server_handle *handle)
     free(handle);
 }
 
-/* What readers left open. */
+/* Files that readers left open. */
 static void server_clear_handles(struct server *server)
 {
     struct server_handle *handle = LIST_FIRST(&server->handles);

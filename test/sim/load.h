@@ -48,7 +48,7 @@ static inline uint64_t sim_load_set(struct sim_load *load, unsigned int number, 
 /* Create the file. NULL with errno. */
 struct sim_load *sim_load_create(const char *path);
 
-/* What all slots have drawn until `time_ns` of the simulation. */
+/* The energy of all slots until `time_ns` of the simulation. */
 uint64_t sim_load_energy_uj(const struct sim_load *load, uint64_t time_ns);
 
 #endif

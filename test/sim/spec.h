@@ -18,7 +18,7 @@ struct spec_line {
     int arg_count;
 };
 
-/* What a line can say of a path. */
+/* The words of a line about a path. */
 struct spec_word {
     const char *name;
     const char *usage; /* arguments, as the help shows them */

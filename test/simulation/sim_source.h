@@ -37,7 +37,7 @@ size_t sim_source_number(const struct apapi_event *event);
 /** The session is gone: free what a thread held that was ended. */
 void sim_source_free_lost(struct sim_source *used);
 
-/** What a counter's device has counted [raw units], if it did not wrap. */
+/** The count of a counter's device [raw units], if it did not wrap. */
 uint64_t sim_source_count(const struct history *history, size_t component, size_t event,
                           uint64_t now_ns);
 

@@ -44,7 +44,7 @@ static inline void remove_live(void)
     remove_base();
 }
 
-/* What a session would do. */
+/* The part of a session. */
 static inline void publish(struct livefile *file)
 {
     if (livefile_create(file, &step, &err)) {

@@ -6,7 +6,7 @@
 
 #include "apapi/events.h"
 
-/** What a parser reported: counts, and all texts one after the other. */
+/** The reports of a parser: counts, and all texts one after the other. */
 struct problem_log {
     size_t errors;
     size_t warnings;

@@ -13,7 +13,7 @@
 #define NOON (1795262400 * S) /* 2026-11-21T12:00:00Z */
 #define DAY (86400 * S)
 
-/* What a sink has heard: the records' names, the problems' places and reasons. */
+/* The calls of a sink: the records' names, the problems' places and reasons. */
 struct heard {
     size_t records, problems, files;
     char names[8192], reasons[8192];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is done when a threshold is crossed, with real processes. */
+/* The actions at a threshold, with real processes. */
 #include "limit/actor.h"
 
 #include <poll.h>

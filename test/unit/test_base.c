@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every folder uses: words, numbers, arrays that grow. */
+/* Helpers of every folder: words, numbers, arrays that grow. */
 #include <limits.h>
 
 #include "base/text.h"

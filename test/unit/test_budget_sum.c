@@ -183,7 +183,7 @@ TEST(a_leap_over_two_budgets)
     assert_int_equal(limit_watch_look(&watch, 9000, 15 * S, crossed), 0);
 }
 
-/* What the user's limits do not fill is there for two budgets with their warnings. */
+/* Places that the user's limits leave are there for two budgets with their warnings. */
 TEST(a_full_list_has_room_for_budgets)
 {
     struct limit_crossed crossed[LIMITS_ROOM];

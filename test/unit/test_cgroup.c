@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose control groups and limits a process beside a task has. */
+/* The control groups and limits of a process beside a task. */
 #include "sampler/cgroup.h"
 
 #include <signal.h>

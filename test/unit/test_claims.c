@@ -10,7 +10,7 @@
 static struct fake_source fakes[COMPONENTS];
 static struct component components[COMPONENTS];
 
-/* What a component has energy counters for. Each counts 0.1 J, 0.2 J or 0.3 J: the amount of the
+/* The domains that a component counts. Each counts 0.1 J, 0.2 J or 0.3 J: the amount of the
  * first, second and third component. */
 struct named {
     const char *name;

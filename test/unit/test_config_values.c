@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each key takes, as a word of plugstack.conf and in the file. */
+/* The values of each key, as a word of plugstack.conf and in the file. */
 #include "config/values.h"
 #include "unit/config_fixture.h"
 

@@ -20,7 +20,7 @@ static enum apapi_count add_lengthy(const struct lengthy *reading, uint64_t rese
 }
 
 /*
- * What the counter misses of a meter of 100 W, whatever the moments of its readings: no more than
+ * The counter misses of a meter of 100 W, whatever the moments of its readings: no more than
  * 100 W for the time that is not covered.
  */
 static const struct {
@@ -168,7 +168,7 @@ TEST(a_wrap_after_a_long_standstill_is_a_restart)
     assert_int_equal(counter.incidents.resets, 1);
 }
 
-/* What is read first may be as old as the beginning of its reading. */
+/* The first value may be as old as the beginning of its reading. */
 TEST(a_pause_within_a_reading)
 {
     struct apapi_increment increment;

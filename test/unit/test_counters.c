@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What regions count of the processor's events, and regions that overlap. */
+/* The processor's events in regions, and regions that overlap. */
 #include "regions/counters.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What events mean: definitions against the events of a source. */
+/* The meaning of events: definitions against the events of a source. */
 #include "config/definitions.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"
@@ -130,7 +130,7 @@ TEST(time_of_each_operation)
     }
 }
 
-/* What the source leaves open is filled in; what it knows is kept. */
+/* Figures that the source leaves open are filled in; those that it knows are kept. */
 TEST(events_are_completed)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `apapi doctor` thinks of an event by two readings. */
+/* The verdict of `apapi doctor` on an event by two readings. */
 #include "cli/doctor/examine.h"
 #include "unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is chosen: lists against the events of a source, and the files that are installed. */
+/* The choice of events: lists against the events of a source, and the files that are installed. */
 #include "base/text.h"
 #include "config/definitions.h"
 #include "config/selection.h"

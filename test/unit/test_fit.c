@@ -36,7 +36,7 @@ static void course_go(struct course *course, double until_s, size_t column, doub
     course->now_s = until_s;
 }
 
-/* What was added since the last reading. */
+/* The increments since the last reading. */
 static void read_meter(const struct course *course, struct course *before, struct fit *fit,
                        size_t columns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the sources for GPUs read. */
+/* The sources for GPUs. */
 #include <time.h>
 
 #include "unit/gpu_fixture.h"

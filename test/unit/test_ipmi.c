@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of a BMC without one: settings, answers of DCMI, names of sensors. */
+/* IPMI without a BMC: settings, answers of DCMI, names of sensors. */
 #include "sources/ipmi/ipmi_bmc.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"

@@ -321,7 +321,7 @@ TEST(a_gap_that_another_record_knows_is_filled)
     assert_about((double)total.covered_ns, 6e9);
 }
 
-/* What a share in the last digits of two rounded figures decided. */
+/* The last digits of two rounded figures decide nothing. */
 TEST(rounding_does_not_choose_the_record)
 {
     struct apapi_record records[] = {step("batch", "n1", 0, 100, 200), step("0", "n1", 0, 90, 300)};
@@ -363,7 +363,7 @@ TEST(uncertainties_of_nodes_and_steps_add_up)
     assert_true(isnan(total.uncertainty_j));
 }
 
-/* What a part of a record has used is known to the swing of its power only. */
+/* The energy of a part of a record is known to the swing of its power only. */
 TEST(a_cut_within_a_record_is_uncertain)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("1", "n1", 4, 12, 100)};

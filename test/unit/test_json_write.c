@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What our writer writes, beside jansson's text of the same values. */
+/* The text of our writer, beside jansson's text of the same values. */
 #include <jansson.h>
 
 #include "base/json.h"

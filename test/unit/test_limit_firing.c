@@ -22,7 +22,7 @@
 
 static const double powers_w[] = {40, 240, 900};
 
-/* What a step measures on a node, as it is sent: all times since the step's begin. */
+/* The totals of a step on a node, as they are sent: all times since the step's begin. */
 struct sent {
     size_t count;
     struct {

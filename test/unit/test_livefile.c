@@ -112,7 +112,7 @@ LIVE(nobody_sees_it_before_it_is_whole)
     assert_string_equal(scan(&counts), "n1/4711.0 ");
 }
 
-/* Who has it open keeps the last figures. */
+/* A reader that has it open keeps the last figures. */
 LIVE(it_goes_with_the_step)
 {
     const struct apapi_live_page *page;
@@ -182,7 +182,7 @@ LIVE(only_its_own_page_is_withdrawn)
     livefile_close(&again);
 }
 
-/* What is in the sampler's way is left alone, and it has no page. */
+/* A file in the sampler's way is left alone, and it has no page. */
 static void assert_refused(int error, const char *part)
 {
     assert_int_equal(livefile_create(&live, &step, &err), -1);

@@ -307,7 +307,7 @@ TEST(counters_of_doubles)
 }
 
 /*
- * What an energy counter of doubles shows at once that no power explains: a leap, after which it
+ * An increment of an energy counter of doubles that no power explains: a leap, after which it
  * has restarted; what it has missed while it stood still; nonsense, however often it says the same.
  */
 TEST(leaps_of_counters_of_doubles)

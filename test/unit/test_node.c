@@ -66,7 +66,7 @@ static double shown_j(const struct node_meters *meters, enum apapi_domain domain
     return meters->shown->domains[domain].total;
 }
 
-/* What the second sampler shows of a counter that stood at `raw`, and `since_ns` later at another.
+/* The second sampler's total of a counter that stood at `raw`, and `since_ns` later at another.
  */
 static double unseen_of(uint64_t raw, uint64_t later, uint64_t since_ns, unsigned resets)
 {

@@ -6,7 +6,7 @@
 
 #define PREPARED(name) TEST_WITH(name, make_root, remove_root)
 
-/* What a record says of the time since the last reading is what the node's own record says. */
+/* A record and the node's own record say the same of the time since the last reading. */
 PREPARED(the_end_of_a_step_is_claimed)
 {
     const struct share_key key = {config.live_dir, "n1", 7, "0"};

@@ -141,7 +141,7 @@ PREPARED(idle_power_survives)
     assert_true(isnan(node_idle_w(&idle)));
 }
 
-/* What a busy node has shown of its idle power is the next sampler's, until that knows more. */
+/* The idle power that a busy node has shown is the next sampler's, until that knows more. */
 PREPARED(extrapolated_idle_power_survives)
 {
     int folder = open_folder();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What steps are given while they run. */
+/* The shares of steps while they run. */
 #include "apapi/live.h"
 #include "base/random.h"
 #include "node/steps.h"
@@ -199,7 +199,7 @@ PREPARED(without_cpu_time_energy_is_unattributed)
     close(folder);
 }
 
-/* What was given before counts on, and what was used in between counts too. */
+/* Earlier shares count on, and energy in between counts too. */
 PREPARED(another_sampler_goes_on)
 {
     int folder = open_folder();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the sampler believes of a program's page, and what it makes of it. */
+/* The sampler's trust in a program's page, and the figures that it makes of it. */
 #include <fcntl.h>
 #include <sys/mman.h>
 

@@ -11,7 +11,7 @@
 
 #define EVENT "plain:::ENERGY0"
 
-/** What a handler has been told; the handler alone writes it. */
+/** The calls of a handler; the handler alone writes it. */
 struct told {
     atomic_int calls, count, returns;
     atomic_bool hang;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What PAPI's events are about: units that PAPI gives, leaves out, or gets wrong. */
+/* The meaning of PAPI's events: units that PAPI gives, leaves out, or gets wrong. */
 #include <papi.h>
 
 #include "sources/papi/papi_faults.h"

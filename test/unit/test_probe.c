@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What two readings near to each other show: the energy of an update, and the update period. */
+/* Two readings near to each other show the energy of an update, and the update period. */
 #include "measure/meter.h"
 #include "unit/near.h"
 
@@ -87,7 +87,7 @@ PREPARED(a_second_reading_needs_a_first_one)
     assert_int_equal(probe.moves, 1);
 }
 
-/* What has not moved may be looked at once more, over all of the time. */
+/* A counter that has not moved may be looked at once more, over all of the time. */
 PREPARED(standing_still_waits_for_a_move)
 {
     see(0, UPDATE_NS);

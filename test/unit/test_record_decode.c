@@ -39,7 +39,7 @@ TEST(a_minimal_record_is_read)
     apapi_record_clear(&record);
 }
 
-/* What is left of a longer one would name the wrong nodes; other texts are cut. */
+/* A longer one, cut, would name the wrong nodes; other texts are cut. */
 TEST(a_list_of_nodes_is_read_whole_or_not_at_all)
 {
     for (size_t length = 255; length <= 256; length++) {

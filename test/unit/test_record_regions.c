@@ -91,7 +91,7 @@ TEST(unknown_energy_has_no_key)
     apapi_record_clear(&record);
 }
 
-/* What else is in a line is the same with and without them. */
+/* The rest of a line is the same with and without them. */
 TEST(regions_do_not_shorten_the_rest)
 {
     struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);

@@ -54,7 +54,7 @@ IN_STEP(regions_nest_and_add_up)
     assert_int_equal(page->head.misuses, 0);
 }
 
-/* What is in no node is lost: a program's times add up to its life. */
+/* Time in no node is lost: a program's times add up to its life. */
 IN_STEP(own_times_add_up_to_the_threads_life)
 {
     uint64_t before_ns = clock_monotonic_ns();

@@ -99,7 +99,7 @@ TEST(a_low_power_that_was_there_before)
     }
 }
 
-/* What the last tick may lack includes the update that the last reading does not show yet. */
+/* The last tick may also lack the update that the last reading does not show yet. */
 TEST(a_counter_that_stopped_lacks_its_last_update_too)
 {
     for (double last_j = 2.15; last_j < 2.4; last_j += 0.15) {
@@ -114,8 +114,7 @@ TEST(a_counter_that_stopped_lacks_its_last_update_too)
     }
 }
 
-/* What was seen before says nothing of a power that has just changed, unless it was seen for long.
- */
+/* Earlier powers say nothing of a power that has just changed, unless it was seen for long. */
 TEST(a_last_move_like_none_before)
 {
     assert_false(counter_is_rough(40, 10.05));

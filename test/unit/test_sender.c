@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who a connection belongs to, for listeners that accept anyone. */
+/* The user of a connection, for listeners that accept anyone. */
 #include "gather/transfer.h"
 
 #include <arpa/inet.h>

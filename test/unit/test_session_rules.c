@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What users' lists and definitions can change of a measurement, and what they cannot. */
+/* The influence of users' lists and definitions on a measurement, and its limits. */
 #include <stdatomic.h>
 #include <time.h>
 

@@ -263,7 +263,7 @@ TEST(idle_power_is_a_low_percentile)
     assert_true(idle_power_w(&idle) >= 98 && idle_power_w(&idle) <= 101);
 }
 
-/* What was long ago counts less and less. */
+/* Older readings count less and less. */
 /* A node that is never idle: jobs whose CPU time varies by a third, with meters that err by 1 %. */
 TEST(idle_power_of_a_busy_node_is_extrapolated)
 {
@@ -404,7 +404,7 @@ static void scene_enter(struct scene *scene, double from_s, double now_s)
     }
 }
 
-/* What the meters show between two readings. */
+/* The meters between two readings. */
 static double scene_meter_j(struct scene *scene, double now_s)
 {
     double energy_j = (now_s - scene->metered_s) * (IDLE_W + DAEMONS * CORE_W);

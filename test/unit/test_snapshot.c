@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a session has measured so far, asked for while its threads read on. Run under TSan, too. */
+/* The figures of a session so far, asked for while its threads read on. Run under TSan, too. */
 #include "unit/workers_fixture.h"
 
 static void look(void)
@@ -74,7 +74,7 @@ PREPARED(it_grows_and_disturbs_nothing)
     assert_true(m.elapsed_ns >= elapsed_ns);
 }
 
-/* Nobody waits for the next reading, however late that is. */
+/* A snapshot does not wait for the next reading, however late that is. */
 PREPARED(between_two_readings_far_apart)
 {
     intervals.default_ns = UINT64_C(3600000000000);

@@ -180,7 +180,7 @@ PREPARED(what_is_no_line_is_empty)
     assert_string_equal(found(SPOOL_BAD), "");
 }
 
-/* What a power failure may leave of a line that was not synced. */
+/* A line that was not synced, after a power failure. */
 PREPARED(an_empty_file_is_removed)
 {
     make_folders();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the store refuses to write to, and its messages. */
+/* Files that the store refuses, and its messages. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What apapi sync knows of jobs: those found in records, and their runs. */
+/* The jobs of apapi sync: those found in records, and their runs. */
 #include "unit.h"
 
 #include "base/array.h"

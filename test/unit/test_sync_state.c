@@ -84,7 +84,7 @@ PREPARED(it_is_its_owners_alone)
     assert_int_equal(count_files(), 2);
 }
 
-/* What cannot be written whole leaves the old one, and nothing else. */
+/* A state that cannot be written whole leaves the old one, and nothing else. */
 PREPARED(the_old_one_stays)
 {
     const struct rlimit none = {0, RLIM_INFINITY};

@@ -198,7 +198,7 @@ WITH_TREE(no_permission_names_the_file)
     powercap_tree_chmod(&tree, "sys/class/powercap", 0755);
 }
 
-/* What cannot be measured is shown, so that a partial sum does not look complete. */
+/* A zone that cannot be measured is shown, so that a partial sum does not look complete. */
 WITH_TREE(one_unreadable_file_of_several)
 {
     struct apapi_error err;

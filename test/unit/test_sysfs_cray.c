@@ -6,7 +6,7 @@
 #include "measure/meter.h"
 #include "unit/sysfs_fixture.h"
 
-/* What the controller does while the library reads: called before each read with its number. */
+/* The controller's work while the library reads: called before each read with its number. */
 static void (*meanwhile)(unsigned number);
 static unsigned reads;
 

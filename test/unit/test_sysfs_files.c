@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel's files may hold: numbers, and what must never become one. */
+/* The kernel's files: numbers, and texts that must never become one. */
 #include <sys/wait.h>
 
 #include "base/kernel_file.h"

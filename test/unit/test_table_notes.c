@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands below the domains: other events, and what went wrong. */
+/* The lines below the domains: other events, and faults. */
 #include "unit/table_fixture.h"
 
 TABLE(what_the_collector_adds)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runs against a known truth show, and whether that is as it is listed. */
+/* The figures of runs against a known truth, and whether that is as it is listed. */
 #include "verify/tally.h"
 
 #include "unit/near.h"

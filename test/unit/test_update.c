@@ -7,7 +7,7 @@
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
-/* What a meter of 100 W shows that moves once in `period_ns`, standing still in between. */
+/* The counts of a meter of 100 W that moves once in `period_ns`, standing still in between. */
 struct simulated {
     uint64_t period_ns, phase_ns;
     uint64_t frozen_from_ns, frozen_to_ns;

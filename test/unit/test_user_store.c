@@ -36,7 +36,7 @@ static void assert_refused(int code, const char *reason)
     }
 }
 
-/* What a process of this user can do; only root can ask. */
+/* The rights of a process of this user; only root can ask. */
 static bool may(uint32_t uid, const char *path, int mode)
 {
     int status;

@@ -76,7 +76,7 @@ PREPARED(the_states_of_a_session)
     assert_page_is_result();
 }
 
-/* What has been counted before does not count again. */
+/* Counts of before do not count again. */
 PREPARED(a_restarted_session_starts_from_nothing)
 {
     create_and_start("plain:odd");

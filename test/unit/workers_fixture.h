@@ -39,7 +39,7 @@ void __wrap_worker_await_first(struct worker *worker, uint64_t deadline_ns)
     __real_worker_await_first(worker, deadline_ns + first_grace_ns);
 }
 
-/* What it says of its patience is the product's. */
+/* Its patience is the product's. */
 uint64_t __wrap_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns)
 {
     return __real_worker_await_last(worker, asked_ns + last_grace_ns, limit_ns);

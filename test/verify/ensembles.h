@@ -28,7 +28,7 @@ struct ensemble {
 
 extern const struct ensemble ensembles[];
 
-/** What is measured in real time: each of the eight courses of power, for 5 ms to 1.3 s. */
+/** The runs in real time: each of the eight courses of power, for 5 ms to 1.3 s. */
 extern const struct ensemble real_ensembles[];
 
 /** @return what its meters truly counted [J]. */

@@ -264,7 +264,7 @@ static double rate_table_pct(uint64_t count, const struct figures *figures)
     return figures->known ? 100 * (double)count / (double)figures->known : 0;
 }
 
-/* What the row would have to be. */
+/* The row as it would have to be. */
 static void rate_table_suggest(const struct rate_table *rates, const struct figures *figures,
                                const struct rate *goal)
 {

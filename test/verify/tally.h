@@ -19,7 +19,7 @@ struct tally {
     size_t room;
 };
 
-/** What they show. Numbers that are not known are NaN. */
+/** Their figures. Numbers that are not known are NaN. */
 struct figures {
     char name[32], what[96];
     uint64_t runs, known;
@@ -53,7 +53,7 @@ void tally_clear(struct tally *tally);
 
 #define RATE_TABLE_MAX 64
 
-/** What an ensemble is known to reach. */
+/** The figures that an ensemble is known to reach. */
 struct rate {
     char name[32];
     double covered_pct;   /* at least */
@@ -69,7 +69,7 @@ struct rate_table {
     size_t count;
 };
 
-/** What every ensemble should reach, and where a better figure need not be listed. */
+/** The goals of every ensemble; a better figure need not be listed. */
 struct rate rate_table_goal(bool gauge);
 
 /** @param path  stays valid. @return 0; -1 with errno; `err` names the line. */

@@ -100,7 +100,7 @@ static void verify_run_describe(const struct apapi_measurement *m, struct run_re
         .flags = verify_run_flags(m)};
 }
 
-/* What is judged is what is written: as in the accounting file. */
+/* The written figures are judged, as in the accounting file. */
 static int verify_run_write(const struct apapi_measurement *m, struct apapi_record *copy,
                             struct apapi_error *err)
 {

@@ -4,7 +4,7 @@
 #include "apapi/error.h"
 #include "verify/ensembles.h"
 
-/** What a result says of itself. */
+/** A result's own figures. */
 enum run_flag {
     RUN_UNKNOWN = 1, /* a domain has no energy, or no uncertainty */
     RUN_REFUSED = 2,

@@ -111,7 +111,7 @@ struct diagnosis {
  */
 void examine(struct examined_way *way);
 
-/** Who can read a component. All may be false. */
+/** Users who can read a component. All may be false. */
 struct readers {
     bool me;
     bool ordinary; /* known to be possible; only root can find out */

@@ -70,8 +70,7 @@ APAPI_API int apapi_likwid_stop_region(const char *tag);
 APAPI_API int apapi_likwid_reset_region(const char *tag);
 
 /**
- * What this thread has spent in a region, with the regions in it. Only passes that have ended
- * count.
+ * The time and energy of this thread in a region, with the regions in it, in passes that ended.
  * @param count   in: length of `values`; out: values that are set, at most APAPI_LIKWID_VALUES
  * @param values  by enum apapi_likwid_value [J]; NaN: not known, or not yet
  * @param time    [s]

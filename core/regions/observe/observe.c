@@ -336,7 +336,7 @@ int observe_shell_begin(struct observer *observer, const char *name)
     return 0;
 }
 
-/* What the step had used when the region began: by the mean power, if no figure was known then. */
+/* The step's energy when the region began: by the mean power, if no figure was known then. */
 static double shell_begin_j(const struct observer *observer, struct observe_shell *shell,
                             int domain, double now_j)
 {

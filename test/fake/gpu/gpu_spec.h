@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What the GPUs of the stand-ins are like: the file named by FAKE_GPUS, else "fake-gpus" beside the
- * library. A line is a word and settings:
+ * The GPUs of the stand-ins are described by the file named by FAKE_GPUS, else "fake-gpus" beside
+ * the library. A line is a word and settings:
  *
  *   library log=FILE init_ms=N fail=FUNCTION:CODE version=TEXT
  *   gpu     power_w=N (of the constant power; 100) step_ms=N (between two updates of the counter;
