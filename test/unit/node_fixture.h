@@ -41,10 +41,9 @@ static inline void make_folders(char *path)
 }
 
 /* Below the test's root. */
-static inline void put(const char *name, const char *text)
+static inline void put_bytes(const char *name, const void *bytes, size_t size)
 {
     char path[512];
-    size_t size = strlen(text);
     int file;
 
     snprintf(path, sizeof path, "%s%s", top, name);
@@ -54,11 +53,16 @@ static inline void put(const char *name, const char *text)
         file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     }
     assert_true(file >= 0);
-    assert_int_equal(write(file, text, size), (int)size);
+    assert_int_equal(write(file, bytes, size), (int)size);
     if (lseek(file, 0, SEEK_END) > (off_t)size) { /* to truncate each time would take longest */
         assert_int_equal(ftruncate(file, (off_t)size), 0);
     }
     close(file);
+}
+
+static inline void put(const char *name, const char *text)
+{
+    put_bytes(name, text, strlen(text));
 }
 
 static inline int erase(const char *path, const struct stat *status, int flag, struct FTW *where)
@@ -133,15 +137,42 @@ static inline int open_folder(void)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static inline struct node_shares *shares_of(int folder)
-{
-    const struct node_shares_settings settings = {
-        .config = &config, .node = "n1", .folder = folder, .say = say};
-    struct node_shares *shares = node_shares_new(&settings);
+static int folder;                 /* the node's */
+static struct node_shares *shares; /* of the running sampler; NULL: it has ended */
 
+static inline void begin_sampler(void)
+{
+    struct node_shares_settings settings = {.config = &config, .node = "n1", .say = say};
+
+    settings.folder = folder = open_folder();
+    shares = node_shares_new(&settings);
     assert_non_null(shares);
-    return shares;
 }
+
+/* It writes its hour. */
+static inline void end_sampler(void)
+{
+    node_shares_free(shares);
+    shares = NULL;
+    close(folder);
+}
+
+static inline void make_node(void)
+{
+    make_root();
+    begin_sampler();
+}
+
+static inline void remove_node(void)
+{
+    if (shares) {
+        end_sampler();
+    }
+    remove_root();
+}
+
+/* A test with a node sampler that runs. */
+#define NODE(name) TEST_WITH(name, make_node, remove_node)
 
 /* An interval of `seconds`, right after the one before. */
 static inline struct node_reading reading_of(double seconds, double package_j)
@@ -162,7 +193,7 @@ static inline struct node_reading reading_of(double seconds, double package_j)
     return reading;
 }
 
-static inline void add(struct node_shares *shares, double seconds, double package_j)
+static inline void add(double seconds, double package_j)
 {
     const struct node_reading reading = reading_of(seconds, package_j);
 

@@ -363,28 +363,6 @@ TEST(lengths)
     assert_int_equal(config_components_check(list, &err), -1);
 }
 
-TEST(known)
-{
-    assert_true(components_known("rapl"));
-    assert_true(components_known("rapl:powercap:rapl"));
-    assert_true(components_known("off"));
-    assert_false(components_known("rap"));
-    assert_false(components_known("rapl2"));
-    assert_false(components_known("rapl:unheard"));
-}
-
-TEST(nearest)
-{
-    char text[256];
-
-    components_nearest("rapl:powercp:rpal", text, sizeof text);
-    assert_string_equal(text, ": did you mean 'powercap'?");
-    components_nearest("foo", text, sizeof text);
-    assert_string_equal(text, "");
-    components_nearest("rapl", text, sizeof text);
-    assert_string_equal(text, "");
-}
-
 TEST(names)
 {
     assert_int_equal(strncmp(components_names(), "rapl, powercap", 14), 0);

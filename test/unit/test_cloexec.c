@@ -83,20 +83,6 @@ TEST_WITH(children_meanwhile, own_all, NULL)
     close(old);
 }
 
-/* More at a time than are looked after in children, and then again as many. */
-TEST_WITH(many, own_all, NULL)
-{
-    static struct open_files before[40];
-
-    for (int i = 0; i < 40; i++) {
-        open_files_note(&before[i]);
-    }
-    for (int i = 0; i < 40; i++) {
-        open_files_close_new_on_exec(&before[i]);
-    }
-    test_children_meanwhile();
-}
-
 TEST_WITH(what_a_programs_other_threads_open_is_left_alone, be_a_guest, NULL)
 {
     struct open_files before;

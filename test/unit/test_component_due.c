@@ -80,18 +80,6 @@ PREPARED(gauges_are_read_anywhere_in_each_interval)
     }
 }
 
-/* Each run has its own moments. */
-PREPARED(runs_differ)
-{
-    uint64_t first_ns;
-
-    attach_gauge(0);
-    first_ns = next_due_ns(START_NS) - START_NS;
-    component_restart(&component, START_NS + 1);
-    component.deadline_ns = START_NS + 1;
-    assert_true(next_due_ns(START_NS + 1) - START_NS - 1 != first_ns);
-}
-
 PREPARED(missed_intervals_are_counted)
 {
     uint64_t now_ns = START_NS, missed = 0;
@@ -158,11 +146,4 @@ PREPARED(probes_without_a_grid)
 {
     attach_counter(0);
     assert_in_range(probe_for(1000 * INTERVAL_NS), 20, 1000);
-}
-
-PREPARED(gauges_have_no_probes)
-{
-    attach_gauge(0);
-    component_begin_probes(&component, moment_at(START_NS));
-    assert_true(component_probe_due_ns(&component, START_NS) == UINT64_MAX);
 }

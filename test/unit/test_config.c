@@ -88,21 +88,6 @@ TEST(each_key_in_the_file)
     config_clear(&config);
 }
 
-TEST(a_word_wins_over_the_file)
-{
-    struct config config;
-
-    write_file("interval=1s\nformat=json\n");
-    config = load("interval=2s");
-    assert_string_equal(config.interval, "2s");
-    assert_int_equal(config.format, CONFIG_JSON);
-    config_clear(&config);
-    config = load("interval=never"); /* has no effect at all */
-    assert_int_equal(complaint_count, 1);
-    assert_string_equal(config.interval, "1s");
-    config_clear(&config);
-}
-
 TEST(bad_lines)
 {
     static const struct {

@@ -184,17 +184,6 @@ TEST(an_unknown_word_is_named_with_what_is_valid)
     }
 }
 
-TEST(names)
-{
-    assert_true(config_names_have("alice, bob ,1002", "bob"));
-    assert_true(config_names_have("alice, bob ,1002", "1002"));
-    assert_true(config_names_have("alice", "alice"));
-    assert_false(config_names_have("alice, bob", "bo"));
-    assert_false(config_names_have("alice, bob", "bobby"));
-    assert_false(config_names_have("alice, bob", ""));
-    assert_false(config_names_have("", ""));
-}
-
 TEST(cpus)
 {
     cpu_set_t cpus;

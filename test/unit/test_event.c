@@ -2,20 +2,6 @@
 #include "apapi/event.h"
 #include "unit/unit.h"
 
-TEST(domains_know_their_names)
-{
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        const char *name = apapi_domain_name((enum apapi_domain)d);
-
-        assert_int_equal(apapi_domain_find(name), d);
-        assert_true(apapi_domain_max_w((enum apapi_domain)d) > 0);
-    }
-    assert_string_equal(apapi_domain_name(APAPI_DOMAIN_PACKAGE), "package");
-    assert_string_equal(apapi_domain_name(APAPI_DOMAINS), "?");
-    assert_int_equal(apapi_domain_find("nonsense"), APAPI_DOMAIN_NONE);
-    assert_int_equal(apapi_domain_find(NULL), APAPI_DOMAIN_NONE);
-}
-
 TEST(only_parts_of_a_node_add_up)
 {
     assert_true(apapi_domain_adds_up(APAPI_DOMAIN_PACKAGE));
@@ -26,15 +12,6 @@ TEST(only_parts_of_a_node_add_up)
     assert_false(apapi_domain_adds_up(APAPI_DOMAIN_PSYS));
     assert_false(apapi_domain_adds_up(APAPI_DOMAIN_NODE));
     assert_false(apapi_domain_adds_up(APAPI_DOMAINS));
-}
-
-TEST(kinds_know_their_names)
-{
-    for (int k = 0; k < APAPI_KINDS; k++) {
-        assert_string_not_equal(apapi_kind_name((enum apapi_kind)k), "?");
-    }
-    assert_string_equal(apapi_kind_name(APAPI_KIND_ENERGY), "energy");
-    assert_string_equal(apapi_kind_name(APAPI_KINDS), "?");
 }
 
 TEST(fail_fills_in)

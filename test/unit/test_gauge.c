@@ -25,14 +25,6 @@ static double unseen(double integral, double deviations)
 
 #define PREPARED(name) TEST_WITH(name, begin, NULL)
 
-PREPARED(constant)
-{
-    for (uint64_t i = 0; i <= 1001; i++) {
-        apapi_gauge_add(&gauge, 250.1, START_NS + i * STEP_NS);
-    }
-    assert_near(apapi_gauge_uncertainty(&gauge), unseen(250.1 * 100.1, 1000));
-}
-
 /* The line between two neighbours is weighted by their distances. */
 PREPARED(straight_line_at_unequal_steps)
 {

@@ -34,21 +34,6 @@ static double constant(void)
     return 137.5;
 }
 
-static double even(void)
-{
-    return uniform(50, 500);
-}
-
-static double narrow(void)
-{
-    return normal(225, 3);
-}
-
-static double log_normal(void)
-{
-    return 100 * exp(normal(0, 0.5));
-}
-
 static double wide_log_normal(void)
 {
     return 100 * exp(normal(0, 4));
@@ -64,29 +49,14 @@ static double seldom_busy(void)
     return drand48() < 0.98 ? normal(0.5, 0.01) : uniform(4000, 5000);
 }
 
-static double twelve_decades(void)
-{
-    return decades(1e-4, 1e8);
-}
-
 static double spikes_over_twelve_decades(void)
 {
     return drand48() < 0.97 ? normal(210, 20) : decades(1e-4, 1e8);
 }
 
-static double busy_over_twelve_decades(void)
-{
-    return drand48() < 0.5 ? normal(210, 20) : decades(1e-4, 1e8);
-}
-
 static double half_zeros(void)
 {
     return drand48() < 0.5 ? 0 : uniform(20, 90);
-}
-
-static double nearly_all_zeros(void)
-{
-    return drand48() < 0.97 ? 0 : uniform(20, 90);
 }
 
 static double eight_levels(void)
@@ -101,17 +71,11 @@ static const struct distribution {
     bool few;
 } distributions[] = {
     {"constant", constant, true},
-    {"even", even, true},
-    {"narrow", narrow, true},
-    {"log-normal", log_normal, true},
     {"wide log-normal", wide_log_normal, false},
     {"idle and busy", idle_and_busy, true},
     {"seldom busy", seldom_busy, true},
-    {"twelve decades", twelve_decades, false},
     {"spikes over twelve decades", spikes_over_twelve_decades, false},
-    {"busy over twelve decades", busy_over_twelve_decades, false},
     {"half of them zeros", half_zeros, true},
-    {"nearly all zeros", nearly_all_zeros, true},
     {"eight levels", eight_levels, false},
 };
 

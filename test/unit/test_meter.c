@@ -169,22 +169,6 @@ TEST(failed_reading_is_bridged)
     assert_int_equal(meter.last_error, EIO);
 }
 
-/* The power of a standstill is known when it is over: no 0 W, no peak. */
-TEST(standstill_makes_no_extremes)
-{
-    begin(&fake_energy_event);
-    for (uint64_t tick = 0; tick <= 50; tick++) {
-        uint64_t shown = tick > 10 && tick < 30 ? 10 : tick;
-
-        feed(tick, shown * 10000000);
-    }
-    end(50);
-    assert_near(result.total, 500);
-    assert_near(result.summary.min, 100);
-    assert_near(result.summary.max, 100);
-    assert_int_equal(result.incidents.stalls, 1);
-}
-
 /*
  * 100 W, read every 1 to 20 ms: extremes are of the power, not of where in an update of the counter
  * the readings lie.
@@ -337,28 +321,6 @@ TEST(leaps_of_counters_of_doubles)
         assert_int_equal(result.incidents.refused, cases[i].refused);
         assert_int_equal(result.covered_ns, cases[i].covered_ticks * TICK_NS);
     }
-}
-
-/* After reopening, it continues or not; here it has restarted, twice. */
-TEST(counter_of_doubles_reopened)
-{
-    static const double values[] = {1000.5, 1010.5, 1020.5, 3, 13, 9e9, 9e9 + 10};
-    struct apapi_event event = fake_energy_event;
-
-    event.type = APAPI_TYPE_FP64;
-    event.scale = 1;
-    begin(&event);
-    for (size_t i = 0; i < COUNT_OF(values); i++) {
-        if (i >= 2) {
-            apapi_meter_reopened(&meter);
-        }
-        feed(i, bits_of(values[i]));
-    }
-    end(6);
-    assert_near(result.total, 40);
-    assert_int_equal(result.covered_ns, 4 * TICK_NS);
-    assert_int_equal(result.incidents.resets, 2);
-    assert_int_equal(result.incidents.refused, 0);
 }
 
 TEST(types_of_raw_values)

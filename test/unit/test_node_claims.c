@@ -4,63 +4,55 @@
 
 #include "unit/node_fixture.h"
 
-#define PREPARED(name) TEST_WITH(name, make_root, remove_root)
+static struct share_end end;
 
 /* A record and the node's own record say the same of the time since the last reading. */
-PREPARED(the_end_of_a_step_is_claimed)
+NODE(the_end_of_a_step_is_claimed)
 {
     const struct share_key key = {config.live_dir, "n1", 7, "0"};
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-    struct share_end end;
 
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
     for (int i = 0; i < 60; i++) {
-        add(shares, 1, 100);
+        add(1, 100);
     }
     put_step("job_7/step_0", 4, "0-3\n");
     put_node_cpu(4);
-    add(shares, 1, 140);
+    add(1, 140);
     put_step("job_7/step_0", 6, "0-3\n"); /* 10 J for each second of CPU time */
     put_node_cpu(6);
     assert_int_equal(share_end_look(&key, &end), 0);
     assert_near(end.found.row.energy_j[PACKAGE], 60);
     assert_near(end.tail_j[PACKAGE], 20);
     share_end_claim(&key, &end);
-    add(shares, 1, 125); /* its control group is still there */
+    add(1, 125); /* its control group is still there */
     drop(V1_CPU "/uid_0/job_7");
-    add(shares, 1, 100);
+    add(1, 100);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 60);
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     assert_near(read_hour().total.steps_j, 60);
     assert_near(read_hour().total.idle_j + read_hour().total.unattributed_j, 6305);
     assert_near(read_hour().total.energy_j, 6365);
 }
 
 /* More than the node used until its sampler ended: the sum closes all the same. */
-PREPARED(what_is_owed_at_the_end_is_nobodys)
+NODE(what_is_owed_at_the_end_is_nobodys)
 {
     const struct share_key key = {config.live_dir, "n1", 7, "0"};
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-    struct share_end end;
 
     put_node_cpu(0);
     put_step("job_7/step_0", 0, "0-3\n");
-    add(shares, 1, 100);
+    add(1, 100);
     put_step("job_7/step_0", 1, "0-3\n");
     put_node_cpu(1);
-    add(shares, 1, 100);
+    add(1, 100);
     put_step("job_7/step_0", 3, "0-3\n");
     assert_int_equal(share_end_look(&key, &end), 0);
     assert_true(end.tail_j[PACKAGE] > 100);
     share_end_claim(&key, &end);
     drop(V1_CPU "/uid_0/job_7");
-    add(shares, 1, 20);
-    node_shares_free(shares);
-    close(folder);
+    add(1, 20);
+    end_sampler();
     assert_near(read_hour().total.steps_j, end.found.row.energy_j[PACKAGE]);
     assert_near(read_hour().total.energy_j, 220);
     assert_true(read_hour().total.unattributed_j < 0);
@@ -70,47 +62,40 @@ PREPARED(what_is_owed_at_the_end_is_nobodys)
 }
 
 /* The record says less than was given: the rest is nobody's. */
-PREPARED(what_a_record_does_not_say_is_given_back)
+NODE(what_a_record_does_not_say_is_given_back)
 {
     const struct share_key key = {config.live_dir, "n1", 7, "0"};
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-    struct share_end end;
 
     put_node_cpu(0);
     put_step("job_7/step_0", 0, "0-3\n");
-    add(shares, 1, 100);
+    add(1, 100);
     put_step("job_7/step_0", 1, "0-3\n");
     put_node_cpu(1);
-    add(shares, 1, 100);
+    add(1, 100);
     assert_int_equal(share_end_look(&key, &end), 0);
     end.found.row.energy_j[PACKAGE] = 30;
     share_end_claim(&key, &end);
     drop(V1_CPU "/uid_0/job_7");
-    add(shares, 1, 20);
+    add(1, 20);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 30);
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     assert_near(read_hour().total.steps_j, 30);
     assert_near(read_hour().total.idle_j + read_hour().total.unattributed_j, 190);
 }
 
-PREPARED(a_short_step_is_claimed_too)
+NODE(a_short_step_is_claimed_too)
 {
     const struct share_key key = {config.live_dir, "n1", 8, "0"};
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-    struct share_end end;
 
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
-    add(shares, 1, 100);
+    add(1, 100);
     put_step("job_8/step_0", 0.5, "0\n");
     assert_int_equal(share_end_look(&key, &end), -1); /* nobody has used anything yet */
     put_step("job_7/step_0", 1, "0-3\n");
     drop(V1_CPU "/uid_0/job_8");
     put_node_cpu(1);
-    add(shares, 1, 40);
+    add(1, 40);
     put_step("job_8/step_0", 0.5, "0\n");
     assert_int_equal(share_end_look(&key, &end), 0);
     assert_near(end.found.row.energy_j[PACKAGE], 20);
@@ -118,62 +103,55 @@ PREPARED(a_short_step_is_claimed_too)
     drop(V1_CPU "/uid_0/job_8");
     put_step("job_7/step_0", 1.5, "0-3\n");
     put_node_cpu(2);
-    add(shares, 1, 50);
+    add(1, 50);
     assert_near(row_of(8, "0").energy_j[PACKAGE], 20);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 40 + 30);
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     assert_near(read_hour().total.unattributed_j, 0);
     assert_int_equal(read_hour().steps, 2);
 }
 
 /* A writer that was killed in a claim delays the others by one interval at most. */
-PREPARED(a_torn_claim_is_passed_over)
+NODE(a_torn_claim_is_passed_over)
 {
     const struct share_key key = {config.live_dir, "n1", 9, "0"};
     struct share_found found;
-    int folder = open_folder(), file;
-    struct node_shares *shares = shares_of(folder);
+    int file;
     struct share_page *page = node_folder_map(folder, NODE_SHARES, sizeof *page, &file, NULL);
 
     assert_non_null(page);
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
-    add(shares, 1, 100);
+    add(1, 100);
     page->claims[2] = (struct share_claim){.number = 2, .inode = 9, .job = 9, .step = "0"};
     page->claims[2].energy_j[PACKAGE] = 5;
     page->head.claims = 2;
-    add(shares, 1, 100);
+    add(1, 100);
     assert_int_equal(share_page_look(&key, &found), -1);
-    add(shares, 1, 100);
+    add(1, 100);
     assert_near(row_of(9, "0").energy_j[PACKAGE], 5);
     munmap(page, sizeof *page);
     close(file);
-    node_shares_free(shares);
-    close(folder);
 }
 
 #define ENDED 400 /* steps */
 
 /* As many as end when a job array of short steps is cancelled on a big node. */
-PREPARED(all_steps_that_end_in_an_interval_are_claimed)
+NODE(all_steps_that_end_in_an_interval_are_claimed)
 {
     const struct share_key key = {config.live_dir, "n1", 0, "0"};
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
 
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
-    add(shares, 1, 100);
+    add(1, 100);
     for (uint32_t job = 1; job <= ENDED; job++) {
         struct share_end end = {.found.row = {.inode = job, .job = job, .step = "0"}};
 
         end.found.row.energy_j[PACKAGE] = 0.5;
         share_end_claim(&key, &end);
     }
-    add(shares, 1, 300);
-    node_shares_free(shares);
-    close(folder);
+    add(1, 300);
+    end_sampler();
     assert_near(read_hour().total.steps_j, 0.5 * ENDED);
     assert_near(read_hour().total.energy_j, 400);
     assert_int_equal(read_hour().steps, ENDED);

@@ -146,7 +146,7 @@ static void go_on(struct play *play, double until_s)
     put_node_cpu(cpu_s_of_all(play, shown_s));
 }
 
-static void read_meters(struct play *play, struct node_shares *shares)
+static void read_meters(struct play *play)
 {
     double meter_j = IDLE_W * now_s + CORE_W * cpu_s_of_all(play, now_s);
     struct node_reading reading = reading_of(1, meter_j - play->true_j);
@@ -172,20 +172,16 @@ static void wait_for_hour(struct play *play)
 
 static void run_play(struct play *play)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-
     now_s = 0;
     put_step("job_0/none", 0, "");
     while (now_s < END_S - 10) {
         go_on(play, now_s + random_between(play, 4.9, 5.1));
-        read_meters(play, shares);
+        read_meters(play);
         wait_for_hour(play);
     }
     go_on(play, END_S - 1);
-    read_meters(play, shares);
-    node_shares_free(shares);
-    close(folder);
+    read_meters(play);
+    end_sampler();
 }
 
 struct found {
@@ -255,12 +251,12 @@ static void check_node(uint64_t seed)
     assert_true(worst < 0.05);
 }
 
-TEST_WITH(the_energy_of_one_node_closes, make_root, remove_root)
+NODE(the_energy_of_one_node_closes)
 {
     check_node(1);
 }
 
-TEST_WITH(the_energy_of_another_node_closes, make_root, remove_root)
+NODE(the_energy_of_another_node_closes)
 {
     check_node(2);
 }

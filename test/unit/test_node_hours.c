@@ -3,12 +3,8 @@
 #include "node/hours.h"
 #include "unit/node_fixture.h"
 
-#define PREPARED(name) TEST_WITH(name, make_root, remove_root)
-
-PREPARED(an_hour_closes)
+NODE(an_hour_closes)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
     struct node_reading reading;
     struct hour hour;
 
@@ -26,8 +22,7 @@ PREPARED(an_hour_closes)
     reading = reading_of(1, 140);
     reading.end_unix_ns = INT64_C(1795350060000000000);
     node_shares_add(shares, &reading);
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     hour = read_hour();
     assert_string_equal(hour.node, "n1");
     assert_string_equal(hour.method, "cpu-time");
@@ -47,10 +42,8 @@ PREPARED(an_hour_closes)
  * not. */
 static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
 {
-    int folder = open_folder();
     const struct timespec times[] = {
         {.tv_nsec = UTIME_OMIT}, {.tv_sec = saved_ns / NS_PER_S, .tv_nsec = saved_ns % NS_PER_S}};
-    struct node_shares *shares;
     struct node_reading reading;
     struct hour hour;
     char path[128];
@@ -60,14 +53,13 @@ static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
     put("/acct/empty", "");
     snprintf(path, sizeof path, "%s/spool/n1.idle", top);
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-    shares = shares_of(folder);
+    begin_sampler();
     for (int i = 1; i <= 2; i++) {
         reading = reading_of(1, 100);
         reading.end_unix_ns = begin_ns + i * NS_PER_S;
         node_shares_add(shares, &reading);
     }
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     hour = read_hour();
     assert_int_equal(hour.gap_total, *reason != '\0');
     assert_string_equal(hour.gap_total ? hour.gaps[0].reason : "", reason);
@@ -77,7 +69,7 @@ static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
     }
 }
 
-PREPARED(a_boot_is_a_gap)
+TEST_WITH(a_boot_is_a_gap, make_root, remove_root)
 {
     struct timespec now;
     int64_t boot_ns, begin_ns;
@@ -90,11 +82,9 @@ PREPARED(a_boot_is_a_gap)
     assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set */
 }
 
-PREPARED(a_day_adds_up_its_hours)
+NODE(a_day_adds_up_its_hours)
 {
     const int64_t hour_ns = INT64_C(3600000000000), last_ns = INT64_C(1795388400000000000);
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
     const unsigned lines[] = {0, 1, 3, 3}; /* another thread writes them */
     char path[256], line[4096] = "", found[4096] = "";
     FILE *file;
@@ -108,8 +98,7 @@ PREPARED(a_day_adds_up_its_hours)
         node_shares_add(shares, &reading);
         wait_for_lines(path, lines[i + 1]);
     }
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     file = fopen(path, "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file)) {
@@ -120,18 +109,15 @@ PREPARED(a_day_adds_up_its_hours)
     assert_non_null(strstr(found, "\"total\":{\"energy_j\":200.0,"));
 }
 
-PREPARED(idle_power_survives)
+NODE(idle_power_survives)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
     struct node_idle idle;
 
     put_step("job_0/none", 0, "");
     for (int i = 0; i < 60; i++) {
-        add(shares, 1, 100);
+        add(1, 100);
     }
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_near(idle.idle_w[PACKAGE], 100);
     assert_near(node_idle_w(&idle), 100);
@@ -142,10 +128,8 @@ PREPARED(idle_power_survives)
 }
 
 /* The idle power that a busy node has shown is the next sampler's, until that knows more. */
-PREPARED(extrapolated_idle_power_survives)
+NODE(extrapolated_idle_power_survives)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
     struct node_idle idle;
     char path[256];
     double cpu_s = 0;
@@ -158,10 +142,9 @@ PREPARED(extrapolated_idle_power_survives)
         cpu_s += i % 8 / 4 + 1;
         put_step("job_7/step_0", cpu_s, "0-3\n");
         put_node_cpu(cpu_s);
-        add(shares, 1, 80 + 20 * (i % 8 / 4 + 1));
+        add(1, 80 + 20 * (i % 8 / 4 + 1));
     }
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_near(idle.idle_w[PACKAGE], 80);
     assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
@@ -181,7 +164,7 @@ PREPARED(extrapolated_idle_power_survives)
 }
 
 /* A meter that moves every ten seconds has the same idle power, whatever is read in between. */
-PREPARED(a_slow_meter_has_its_power)
+TEST_WITH(a_slow_meter_has_its_power, make_root, remove_root)
 {
     static struct node_idle idle;
     double energy_j[APAPI_DOMAINS] = {0};

@@ -5,51 +5,42 @@
 #include "node/steps.h"
 #include "unit/node_fixture.h"
 
-#define PREPARED(name) TEST_WITH(name, make_root, remove_root)
-
 /* Two steps side by side, after a minute without any. */
-PREPARED(steps_get_their_part)
+NODE(steps_get_their_part)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
     for (int i = 0; i < 60; i++) {
-        add(shares, 1, 100);
+        add(1, 100);
     }
     put_step("job_7/step_0", 3, "0-3\n");
     put_step("job_8/step_batch", 1, "4,6\n");
     put_node_cpu(4);
-    add(shares, 1, 140);
+    add(1, 140);
     put_step("job_7/step_0", 4, "0-3\n");
     put_node_cpu(6); /* one second of it is of no step */
-    add(shares, 1, 120);
+    add(1, 120);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 30 + 10);
     assert_near(row_of(8, "batch").energy_j[PACKAGE], 10);
     assert_near(row_of(7, "0").power_w[PACKAGE], 10);
     assert_near(row_of(7, "0").cores, 4);
     assert_near(row_of(8, "batch").cores, 2);
     assert_int_equal(row_of(7, "0").cpu_ns, 4000000000);
-    node_shares_free(shares);
-    close(folder);
 }
 
 /* A node that is busy from the start: its idle power is between none and its least power. */
-PREPARED(a_busy_node_leaves_shares_open)
+NODE(a_busy_node_leaves_shares_open)
 {
     const struct share_key key = {config.live_dir, "n1", 7, "0"};
     struct share_found found;
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
 
     put_node_cpu(0);
     put_step("job_7/step_0", 0, "0-3\n");
-    add(shares, 1, 100);
+    add(1, 100);
     for (int i = 1; i <= 30; i++) {
         put_step("job_7/step_0", 3 * i, "0-3\n");
         put_node_cpu(4 * i);
-        add(shares, 1, i > 15 && i < 18 ? 40 : 140);
+        add(1, i > 15 && i < 18 ? 40 : 140);
     }
     assert_int_equal(share_page_look(&key, &found), 0);
     assert_near(found.row.energy_j[PACKAGE], 0.75 * (28 * 140 + 80));
@@ -57,8 +48,6 @@ PREPARED(a_busy_node_leaves_shares_open)
     assert_true(isnan(found.head.idle_w[PACKAGE]));
     assert_near(found.head.least_w[PACKAGE], (8 * 140 + 80) / 10.0);
     assert_true(isnan(found.head.least_w[APAPI_DOMAIN_DRAM]));
-    node_shares_free(shares);
-    close(folder);
 }
 
 /*
@@ -70,14 +59,13 @@ static bool first_job(uint64_t seed, double *uncertainty)
     const struct share_key key = {config.live_dir, "n1", 7, "0"};
     struct share_found found;
     struct random random = {seed};
-    int folder = open_folder(), seconds = 5 + (int)random_below(&random, 115);
-    struct node_shares *shares = shares_of(folder);
+    int seconds = 5 + (int)random_below(&random, 115);
     double cpu_s = 0, cores = 3, truth_j = 0, u_j, open_s, package_j;
 
     put_node_cpu(0);
     put_step("job_7/step_0", 0, "0-3\n");
     put_step("job_8/step_0", 0, "4\n");
-    add(shares, 1, 100);
+    add(1, 100);
     for (int i = 0; i < seconds; i++) {
         cores = i % 4 == 0 ? 2 + (double)random_below(&random, 101) / 100 : cores;
         cpu_s += cores;
@@ -86,15 +74,14 @@ static bool first_job(uint64_t seed, double *uncertainty)
         put_step("job_8/step_0", 1e-5 * i, "4\n");
         put_node_cpu(cpu_s + 1e-5 * i);
         package_j = 100 + 25 * cores + (double)random_below(&random, 201) / 100 - 1;
-        add(shares, 1, package_j);
+        add(1, package_j);
     }
     assert_int_equal(share_page_look(&key, &found), 0);
     open_s = found.row.open_s[PACKAGE];
     u_j = found.row.error_j[PACKAGE] +
           fmin(found.row.energy_j[PACKAGE], open_s * fmin(found.head.least_w[PACKAGE], 200));
     *uncertainty = seconds > 60 ? u_j / found.row.energy_j[PACKAGE] : 0;
-    node_shares_free(shares);
-    close(folder);
+    end_sampler();
     assert_near(read_hour().total.steps_j + read_hour().total.idle_j +
                     read_hour().total.unattributed_j,
                 read_hour().total.energy_j);
@@ -107,7 +94,7 @@ TEST(the_first_job_of_a_node_gets_what_it_draws)
     double uncertainty;
 
     for (uint64_t seed = 1; seed <= 100; seed++) {
-        make_root();
+        make_node();
         covered += first_job(seed, &uncertainty);
         good += uncertainty <= 0.1;
         remove_root();
@@ -118,27 +105,23 @@ TEST(the_first_job_of_a_node_gets_what_it_draws)
 }
 
 /* The site's figure counts until idle power is measured; one above what the node draws does not. */
-PREPARED(the_sites_idle_power_is_used_if_it_can_be_true)
+TEST_WITH(the_sites_idle_power_is_used_if_it_can_be_true, make_root, remove_root)
 {
     static const char *const figures[] = {"80", "120", "80 W"};
 
     for (int i = 0; i < 3; i++) {
-        int folder;
-        struct node_shares *shares;
-
         config.settings[0] = (struct config_setting){"shares", "idle_w", figures[i], 1};
         config.setting_count = 1;
         drop("/live/n1/shares");
         drop("/spool/n1.idle");
         *said = '\0';
-        folder = open_folder();
-        shares = shares_of(folder);
+        begin_sampler();
         put_node_cpu(0);
         put_step("job_7/step_0", 0, "0-3\n");
         for (int second = 0; second <= 20; second++) {
             put_step("job_7/step_0", second, "0-3\n");
             put_node_cpu(second);
-            add(shares, 1, 100);
+            add(1, 100);
         }
         assert_near(row_of(7, "0").energy_j[PACKAGE], 20 * (i == 0 ? 20 : 100));
         assert_near(row_of(7, "0").error_j[PACKAGE], 0);
@@ -146,33 +129,27 @@ PREPARED(the_sites_idle_power_is_used_if_it_can_be_true)
         assert_true(i != 1 ? !*said
                            : strstr(said, "idle_w = 120 in [shares] is not used: packages and "
                                           "memory have drawn only 100 W") != NULL);
-        node_shares_free(shares);
-        close(folder);
+        end_sampler();
     }
 }
 
-PREPARED(version_2_is_read)
+NODE(version_2_is_read)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-
     put(V2 "/empty", "");
     put("/sys/fs/cgroup/cpu.stat", "usage_usec 0\nuser_usec 0\n");
-    add(shares, 1, 100);
+    add(1, 100);
     put(V2 "/job_12/step_3/cpu.stat", "usage_usec 2000000\nuser_usec 1\n");
     put(V2 "/job_12/step_3/cpuset.cpus.effective", "0-1\n");
     put(V2 "/job_12/step_extern/cpu.stat", "usage_usec 0\n");
     put("/sys/fs/cgroup/cpu.stat", "usage_usec 4000000\n");
-    add(shares, 1, 100);
+    add(1, 100);
     assert_near(row_of(12, "3").energy_j[PACKAGE], 50); /* idle power is not known yet */
     assert_near(row_of(12, "3").cores, 2);
     assert_near(row_of(12, "extern").energy_j[PACKAGE], 0);
-    node_shares_free(shares);
-    close(folder);
 }
 
 /* Several slurmds on a machine have folders of their own. */
-PREPARED(only_the_nodes_own_steps_count)
+TEST_WITH(only_the_nodes_own_steps_count, make_root, remove_root)
 {
     struct cgroups groups;
 
@@ -185,72 +162,55 @@ PREPARED(only_the_nodes_own_steps_count)
 }
 
 /* proctrack/cgroup alone: who runs is known, and nothing else. */
-PREPARED(without_cpu_time_energy_is_unattributed)
+NODE(without_cpu_time_energy_is_unattributed)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-
     put("/sys/fs/cgroup/freezer/slurm_n1/uid_0/job_7/step_0/tasks", "");
-    add(shares, 1, 100);
+    add(1, 100);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 0);
     assert_int_equal(row_of(7, "0").flags & (SHARE_ROW_RUNNING | SHARE_ROW_COUNTED),
                      SHARE_ROW_RUNNING);
-    node_shares_free(shares);
-    close(folder);
 }
 
 /* Earlier shares count on, and energy in between counts too. */
-PREPARED(another_sampler_goes_on)
+NODE(another_sampler_goes_on)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-
     put_step("job_7/step_0", 5, "0\n"); /* has run before anybody looked */
-    add(shares, 1, 100);
+    add(1, 100);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 0);
     put_step("job_7/step_0", 6, "0\n");
-    add(shares, 1, 100);
+    add(1, 100);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 100);
-    node_shares_free(shares);
-    shares = shares_of(folder);
+    end_sampler();
+    begin_sampler();
     put_step("job_7/step_0", 7, "0\n");
-    add(shares, 1, 50);
+    add(1, 50);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 150);
-    node_shares_free(shares);
-    close(folder);
 }
 
 /* A job that was requeued has the same numbers. */
-PREPARED(a_step_that_runs_again_has_a_row_of_its_own)
+NODE(a_step_that_runs_again_has_a_row_of_its_own)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-
     put_step("job_1/step_0", 0, "0\n");
-    add(shares, 1, 10);
+    add(1, 10);
     put_step("job_7/step_0", 1, "0\n");
-    add(shares, 1, 100);
+    add(1, 100);
     put(V1_CPU "/uid_0/held", ""); /* so that the next folder has another number */
     drop(V1_CPU "/uid_0/job_7");
     put_step("job_9/step_0", 0, "0\n");
-    add(shares, 1, 100);
+    add(1, 100);
     assert_int_equal(row_of(7, "0").flags & SHARE_ROW_RUNNING, 0);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 100);
     put_step("job_7/step_0", 1, "0\n");
-    add(shares, 1, 30);
+    add(1, 30);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 30);
-    node_shares_free(shares);
-    close(folder);
 }
 
 /* Live pages show that steps run; without control groups it is not known what they use. */
-PREPARED(steps_without_control_groups_are_said)
+NODE(steps_without_control_groups_are_said)
 {
     struct apapi_live_head head = {.magic = "", .writer = (uint32_t)getpid()};
     char path[256];
     FILE *page;
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
 
     put("/live/n1/1000/7.0", "");
     snprintf(path, sizeof path, "%s/live/n1/1000/7.0", top);
@@ -260,21 +220,16 @@ PREPARED(steps_without_control_groups_are_said)
     head.state = APAPI_LIVE_RUNNING;
     fwrite(&head, sizeof head, 1, page);
     fclose(page);
-    add(shares, 1, 100);
+    add(1, 100);
     assert_non_null(strstr(said, "steps have no control groups"));
-    node_shares_free(shares);
-    close(folder);
 }
 
 /* More steps than the table holds: theirs is unattributed, and nothing breaks. */
-PREPARED(more_steps_than_the_table_holds)
+NODE(more_steps_than_the_table_holds)
 {
-    int folder = open_folder();
-    struct node_shares *shares = shares_of(folder);
-
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
-    add(shares, 1, 100);
+    add(1, 100);
     for (int i = 1; i <= SHARE_PAGE_ROWS + 4; i++) {
         char step[64];
 
@@ -282,9 +237,8 @@ PREPARED(more_steps_than_the_table_holds)
         put_step(step, 1, "0\n");
     }
     put_node_cpu(SHARE_PAGE_ROWS + 4);
-    add(shares, 1, 100);
-    node_shares_free(shares);
-    close(folder);
+    add(1, 100);
+    end_sampler();
     assert_near(read_hour().total.energy_j, 200);
     assert_near(read_hour().total.steps_j, 100.0 * SHARE_PAGE_ROWS / (SHARE_PAGE_ROWS + 4));
 }

@@ -57,22 +57,6 @@ TEST(record_keeps_outages)
     free(line);
 }
 
-TEST(record_without_outages_says_nothing)
-{
-    struct apapi_record copy;
-    struct node node;
-    char *line;
-
-    make_node(&node, "n1", 0, 0, "");
-    line = encode(&node);
-    assert_null(strstr(line, "outage"));
-    assert_int_equal(apapi_record_decode(line, strlen(line), &copy, NULL), 0);
-    assert_int_equal(copy.measurement.components[0].outages, 0);
-    assert_int_equal(copy.measurement.components[0].outage_ns, 0);
-    apapi_record_clear(&copy);
-    free(line);
-}
-
 static void assert_table(const struct node *nodes, size_t count, const char *says)
 {
     const struct apapi_table_head head = {.user_s = NAN, .system_s = NAN, .elapsed_s = NAN};
@@ -112,14 +96,4 @@ TEST(nodes_are_added_up)
     make_node(&nodes[1], "n2", 1, 20000 * MS, "");
     make_node(&nodes[2], "n3", 0, 0, "");
     assert_table(nodes, 3, "\n  rapl on n[1-2]: no readings for 32.3 s in 3 outages\n");
-}
-
-TEST(unmeasured_is_no_outage)
-{
-    struct node node;
-
-    make_node(&node, "n1", 1, 2000 * MS, "no energy zone");
-    node.record.id.nodes = 1;
-    node.component.measured = false;
-    assert_table(&node, 1, "\n  rapl: not measured (no energy zone)\n");
 }

@@ -94,17 +94,6 @@ PREPARED(every_crossing_is_told)
     assert_true(fabs(told[4].latest.value - 6 * STEP_J) < 1e-9);
 }
 
-PREPARED(one_handler_for_several_thresholds)
-{
-    create("plain:odd");
-    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
-    set("odd:::ENERGY1", 2 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    await_more(&meters[ODD], 10);
-    halt();
-    assert_int_equal(told[0].count, steps() + atomic_load(&meters[ODD].good) - 1);
-}
-
 /* The sum of components that are read one after the other is not crossed by what was before. */
 PREPARED(total_of_several_components)
 {

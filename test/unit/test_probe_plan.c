@@ -76,19 +76,6 @@ TEST(distances_grow_with_the_time)
     assert_true(most > 0.95);
 }
 
-TEST(runs_differ)
-{
-    uint64_t first_ns[2];
-
-    for (uint64_t seed = 0; seed < 2; seed++) {
-        probe_plan_restart(&plan, UPDATE_NS, INTERVAL_NS, 1, seed);
-        probe_plan_begin(&plan, moment_at(START_NS));
-        take(true);
-        first_ns[seed] = plan.due_ns;
-    }
-    assert_true(first_ns[0] != first_ns[1]);
-}
-
 /* Twice as late each time: early usual readings at the start, as long as nothing has moved. */
 PREPARED(it_insists_on_a_move_at_the_start)
 {
@@ -101,16 +88,6 @@ PREPARED(it_insists_on_a_move_at_the_start)
     assert_next(PROBE_USUAL, 128 * SECOND_NS);
     take(false); /* the usual readings are as near now */
     assert_int_equal(plan.next, PROBE_FIRST);
-}
-
-PREPARED(early_usual_readings_end_with_the_first_move)
-{
-    while (plan.next != PROBE_USUAL) {
-        take(false);
-    }
-    take(true);
-    assert_int_equal(plan.next, PROBE_FIRST);
-    assert_false(plan.starting);
 }
 
 PREPARED(later_it_insists_without_usual_readings)
@@ -152,17 +129,6 @@ PREPARED(three_slow_readings_stop_probes)
     assert_true(goes_on_after(most_ns + 1));
     assert_true(goes_on_after(most_ns + 1));
     assert_false(goes_on_after(most_ns + 1));
-}
-
-TEST(a_slow_first_reading_begins_a_probe_as_well)
-{
-    const struct apapi_moment when = {START_NS, START_NS + 100 * UPDATE_NS};
-
-    restart(UPDATE_NS, INTERVAL_NS, 1);
-    probe_plan_begin(&plan, when);
-    assert_int_equal(plan.next, PROBE_SECOND);
-    assert_true(goes_on_after(when.end_ns - START_NS));
-    assert_false(goes_on_after(when.end_ns - START_NS));
 }
 
 struct need {

@@ -67,16 +67,6 @@ TEST(its_end_is_seen)
     process_close(&process);
 }
 
-/* Old kernels have no pidfd. */
-TEST(its_end_is_seen_by_asking)
-{
-    const struct process process = {.pid = start_child(false), .fd = -1};
-
-    assert_true(wait_ms(&process) >= LIFE_MS);
-    assert_int_equal(kill(process.pid, 0), -1);
-    process_close(&process);
-}
-
 TEST(a_signal_ends_the_waiting)
 {
     struct process process;

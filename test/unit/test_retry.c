@@ -61,20 +61,6 @@ TEST(attempts_are_few_and_not_late)
     }
 }
 
-TEST(pauses_double)
-{
-    static const uint64_t pauses_s[] = {1, 2, 4, 8, 16, 32, 60, 60, 60};
-    struct retry retry = {0};
-
-    retry_good(&retry, BEGIN);
-    for (size_t i = 0; i < COUNT_OF(pauses_s); i++) {
-        retry_failed(&retry, SECOND, BEGIN);
-        assert_int_equal(retry.pause_ns, pauses_s[i] * SECOND);
-    }
-    retry_good(&retry, BEGIN);
-    assert_int_equal(retry.pause_ns, 0);
-}
-
 TEST(an_attempt_made_twice_counts_once)
 {
     struct retry retry = {0};

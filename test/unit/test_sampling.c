@@ -148,22 +148,6 @@ PREPARED(missed_ticks_are_counted_and_skipped)
     assert_true(deadlines_of(0) <= took_ns / (10 * MS));
 }
 
-/* Whatever was late: each deadline of both was used or counted as missed. */
-PREPARED(each_component_has_its_interval)
-{
-    uint64_t took_ns, slow;
-
-    prepare(2);
-    attach(0, 5 * MS);
-    attach(1, 100 * MS);
-    took_ns = run_until(4);
-    slow = deadlines_of(1);
-    assert_true(slow >= 2 && slow <= took_ns / (100 * MS));
-    assert_true(deadlines_of(0) <= took_ns / (5 * MS));
-    assert_true(deadlines_of(0) + 1 >= 20 * slow);
-    assert_true(atomic_load(&fakes[0].reads) > 2);
-}
-
 PREPARED(start_and_stop_read_at_once)
 {
     prepare(1);
@@ -190,35 +174,3 @@ struct reported {
     double sum;
     uint64_t last_ns;
 };
-
-static void take_sample(const struct apapi_sample *sample, void *context)
-{
-    struct reported *reported = context;
-
-    assert_string_equal(sample->component, "fake");
-    assert_int_equal(sample->event_count, 1);
-    assert_true(sample->time_ns >= reported->last_ns);
-    reported->last_ns = sample->time_ns;
-    reported->count++;
-    reported->sum += isnan(sample->values[0]) ? 0 : sample->values[0];
-}
-
-/* The samples add up to what was measured. */
-PREPARED(every_sample_is_reported)
-{
-    struct reported reported = {0};
-
-    prepare(1);
-    for (uint64_t i = 0; i < 20; i++) {
-        fake_source_row(&fakes[0], 1000 + i * 10000, i == 5 ? EIO : 0);
-    }
-    attach(0, 5 * MS);
-    memcpy(fakes[0].rows[20], fakes[0].rows[19], sizeof fakes[0].rows[20]);
-    sampling->common.on_sample = take_sample;
-    sampling->common.context = &reported;
-    run_until(21);
-    assert_int_equal(reported.count, atomic_load(&fakes[0].reads));
-    assert_true(
-        fabs(reported.sum - (double)sampling->components[0].meters[0].counter.total * 1e-6) < 1e-9);
-    assert_int_equal(sampling->components[0].meters[0].counter.incidents.failed, 1);
-}

@@ -88,23 +88,6 @@ PREPARED(between_two_readings_far_apart)
     assert_steps(0, 1, 1);
 }
 
-PREPARED(a_source_that_is_not_open_yet)
-{
-    meters[ODD].slow = true;
-    atomic_store(&meters[ODD].open_hangs, true);
-    create_and_start("plain:odd");
-    await_more(&meters[PLAIN], 3);
-    look();
-    assert_true(m.components[0].measured);
-    assert_false(m.components[1].measured);
-    assert_int_equal(m.components[1].event_count, 0);
-    atomic_store(&meters[ODD].open_hangs, false);
-    await_more(&meters[ODD], 3);
-    look();
-    assert_true(m.components[1].measured);
-    assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
-}
-
 /* Whichever worker reads it. */
 PREPARED(what_hangs_keeps_what_it_has)
 {
@@ -124,19 +107,4 @@ PREPARED(what_hangs_keeps_what_it_has)
         assert_true(steps_of(1) >= 1);
         destroy();
     }
-}
-
-PREPARED(after_the_stop_it_is_the_result)
-{
-    uint64_t elapsed_ns;
-    double steps;
-
-    create_and_start("plain:odd");
-    await_more(&meters[PLAIN], 2);
-    halt();
-    elapsed_ns = m.elapsed_ns;
-    steps = steps_of(0);
-    look();
-    assert_true(m.elapsed_ns == elapsed_ns);
-    assert_true(steps_of(0) == steps);
 }

@@ -38,23 +38,6 @@ static void add_tick(struct apapi_meter *meter, uint64_t *uj, uint64_t tick, uin
     apapi_meter_add(meter, &reading, moment_at(1 + tick * TICK_NS), &energy_j);
 }
 
-TEST(meter_knows_its_95th_percentile)
-{
-    const struct apapi_span span = {.elapsed_ns = 100 * TICK_NS};
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-    uint64_t uj = 0;
-
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
-    for (uint64_t tick = 0; tick <= 100; tick++) {
-        add_tick(&meter, &uj, tick, tick <= 90 ? 100 : 300);
-    }
-    apapi_meter_finish(&meter, &span, &result);
-    assert_within(result.summary.p95, 300, 0.008);
-    assert_within(result.summary.mean, 120, 1e-9);
-    assert_true(result.summary.p95 <= result.summary.max);
-}
-
 /* 100 W known to one update of 1 ms, 1 s late: 100.1 J. */
 TEST(uncertainty)
 {
@@ -140,39 +123,6 @@ TEST(a_late_end_that_begins_again_covers_nothing)
     apapi_meter_finish(&meter, &span, &result);
     assert_within(result.total, 10, 1e-9);
     assert_int_equal(result.covered_ns, 100 * ms_ns);
-}
-
-/* A mean of 100.4 W with a maximum of 100.0 W is wrong. */
-TEST(mean_is_between_the_extremes_however_long_readings_take)
-{
-    struct apapi_meter meter;
-    struct apapi_summary summary;
-
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
-    for (uint64_t end_ms = 0; end_ms <= 500; end_ms += 100) {
-        add_slow(&meter, end_ms ? end_ms - 20 : 0, end_ms, 100000 * end_ms);
-    }
-    finish_at(&meter, 500, &summary);
-    assert_within(summary.min, 100, 1e-9);
-    assert_within(summary.mean, 100, 1e-9);
-    assert_within(summary.max, 100, 1e-9);
-}
-
-/* 200 ms at 100 W, then 10 ms at 500 W: a part of the mean, so a part of the last window. */
-TEST(a_short_end_is_in_the_extremes_as_in_the_mean)
-{
-    struct apapi_meter meter;
-    struct apapi_summary summary;
-
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
-    add_slow(&meter, 0, 0, 0);
-    add_slow(&meter, 100, 100, 10000000);
-    add_slow(&meter, 200, 200, 20000000);
-    add_slow(&meter, 210, 210, 25000000);
-    finish_at(&meter, 210, &summary);
-    assert_within(summary.min, 100, 1e-9);
-    assert_within(summary.mean, 25 / 0.21, 1e-9);
-    assert_within(summary.max, 15 / 0.11, 1e-9);
 }
 
 /* Any power, readings at any time and of any length, a counter that rests now and then. */

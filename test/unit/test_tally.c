@@ -38,57 +38,6 @@ TEST(runs_are_counted)
     tally_clear(&tally);
 }
 
-TEST(nothing_is_known_of_no_runs)
-{
-    struct figures figures = tally_figures(&tally, "", "");
-
-    assert_near(figures.covered_pct, NAN);
-    assert_near(figures.worst, NAN);
-    assert_near(figures.median, NAN);
-    assert_near(figures.least_pct, 0);
-    assert_near(figures.greatest_pct, 100);
-}
-
-TEST(a_sum_has_all_runs)
-{
-    struct tally sum = {0};
-    struct figures figures;
-
-    add(101, 2, 0);
-    assert_int_equal(tally_join(&sum, &tally), 0);
-    tally_clear(&tally);
-    assert_int_equal(tally_join(&sum, &tally), 0);
-    add(110, 5, 0);
-    add(100, 5, 0);
-    assert_int_equal(tally_join(&sum, &tally), 0);
-    figures = tally_figures(&sum, "", "");
-    assert_int_equal(figures.runs, 3);
-    assert_near(figures.worst, 2);
-    assert_near(figures.median, 2);
-    assert_int_equal(figures.unflagged, 1);
-    tally_clear(&sum);
-    tally_clear(&tally);
-}
-
-TEST(bounds_of_a_median)
-{
-    struct figures figures;
-
-    for (int i = 1; i <= 100; i++) {
-        add(101, i, 0);
-    }
-    figures = tally_figures(&tally, "", "");
-    assert_near(figures.median, 51);
-    assert_near(figures.median_least, 41); /* the ranks 40 to 60 of 100 */
-    assert_near(figures.median_greatest, 60);
-    tally_clear(&tally);
-    add(101, 3, 0);
-    figures = tally_figures(&tally, "", "");
-    assert_near(figures.median_least, 3);
-    assert_near(figures.median_greatest, 3);
-    tally_clear(&tally);
-}
-
 /* Wilson's intervals, as tables have them. */
 TEST(bounds)
 {
@@ -171,39 +120,6 @@ TEST(a_flag_that_is_raised_too_often)
     rough = 540;
     assert_false(is_as_listed("walk 95 8 0 50", 960, 8, 0));
     rough = 500;
-}
-
-TEST(a_shortfall_that_has_been_mended)
-{
-    assert_true(is_as_listed("walk 80 12 2 50", 810, 9, 15));
-    assert_false(is_as_listed("walk 80 12 2 50", 850, 9, 15));
-    assert_true(is_as_listed("walk 80 12 2 50", 810, 7.5, 15));
-    assert_false(is_as_listed("walk 80 12 2 50", 810, 7, 15));
-    assert_false(is_as_listed("walk 80 12 2 50", 810, 9, 2));
-}
-
-TEST(a_table_of_rates)
-{
-    static const char *const bad[] = {"walk 95 8 0", "walk 95 8 0 0 0", "walk x 8 0 0",
-                                      "walk 95 -8 0 0"};
-    const struct rate_table good = rates_of("# comment\n\n  a\t95 8 0 50\nb 80.5 9.5 1.5 7.5\n");
-
-    assert_int_equal(good.count, 2);
-    assert_string_equal(good.rows[1].name, "b");
-    assert_near(good.rows[1].covered_pct, 80.5);
-    assert_near(good.rows[1].median, 9.5);
-    assert_near(good.rows[1].unflagged_pct, 1.5);
-    assert_near(good.rows[1].rough_pct, 7.5);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct rate_table rates;
-        struct apapi_error err = {""};
-        char text[80];
-
-        snprintf(text, sizeof text, "\n%s\n", bad[i]);
-        assert_int_equal(read_rates(text, &rates, &err), -1);
-        assert_int_equal(errno, EINVAL);
-        assert_non_null(strstr(err.text, ":2: expected the name of an ensemble"));
-    }
 }
 
 ALL_TESTS_IN(make_base, remove_base)

@@ -120,23 +120,6 @@ TEST(frozen_at_the_start)
     assert_int_equal(counter.incidents.resets, 0);
 }
 
-/* The same where the jump is too small to be doubted. */
-TEST(frozen_at_the_start_for_a_while)
-{
-    struct apapi_increment increment;
-
-    apapi_counter_init(&counter, &fake_energy_event, 2000);
-    for (uint64_t tick = 0; tick <= 60; tick++) {
-        uint64_t uj = tick < 5 ? 0 : tick * 10000000;
-
-        apapi_counter_add(&counter, uj, moment_at(1 + tick * 100 * MS), &increment);
-    }
-    apapi_counter_finish(&counter);
-    assert_int_equal(counter.total, 550000000);
-    assert_int_equal(counter.covered_ns, 5500 * MS);
-    assert_int_equal(counter.incidents.stalls, 1);
-}
-
 /* Two readings within one update, after a late one: the counter does not move less often. */
 TEST(readings_near_to_each_other_show_no_longer_period)
 {
@@ -176,12 +159,4 @@ TEST(a_late_reading_shows_twice_what_was_seen_at_most)
         apapi_counter_add(&counter, raws[i], moment_at(moments_ms[i] * MS), &increment);
     }
     assert_int_equal(counter.update.longest_ns, 8 * MS);
-}
-
-TEST(a_standstill_is_not_the_longest_update)
-{
-    const struct simulated meter = {10 * MS, 0, 400 * MS, 900 * MS};
-
-    read_for(&meter, MS, 4 * MS, 300);
-    assert_in_range(counter.update.longest_ns, 7 * MS, 16 * MS);
 }

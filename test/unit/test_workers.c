@@ -35,20 +35,6 @@ PREPARED(nobody_waits_for_a_slow_source)
     assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
 }
 
-PREPARED(patience_with_a_slow_source)
-{
-    meters[ODD].slow = true;
-    patience_ns = UINT64_C(60000000000);
-    for (int i = 0; i < 20; i++) {
-        create("plain:odd");
-        assert_int_equal(atomic_load(&meters[ODD].opens), i + 1);
-        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-        halt();
-        assert_true(m.components[1].measured);
-        destroy();
-    }
-}
-
 PREPARED(patience_has_an_end)
 {
     meters[ODD].slow = true;
@@ -205,52 +191,6 @@ PREPARED(the_first_named_feeds_a_domain_whichever_opens_first)
     }
 }
 
-/* Each run decides again: a component that was late in one is there at the start of the next. */
-PREPARED(who_feeds_a_domain_is_decided_in_each_run)
-{
-    share_a_domain();
-    meters[ODD].slow = true;
-    atomic_store(&meters[ODD].open_hangs, true);
-    create_and_start("odd:plain");
-    await(&meters[PLAIN].good, 5);
-    halt();
-    assert_false(m.components[0].measured);
-    assert_true(fabs(m.domains[APAPI_DOMAIN_PACKAGE].energy_j -
-                     (m.components[1].events[0].total + m.components[1].events[1].total)) < 1e-9);
-    atomic_store(&meters[ODD].open_hangs, false);
-    for (int i = 0; i < 3; i++) {
-        int good = atomic_load(&meters[ODD].good);
-
-        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-        await(&meters[ODD].good, good + 4 + i);
-        halt();
-        assert_feeds(0);
-    }
-}
-
-/* A component that is there and cannot be read leaves its domain to the next one. */
-PREPARED(a_domain_is_fed_by_the_first_that_can_measure_it)
-{
-    share_a_domain();
-    for (int own = 0; own < 2; own++) {
-        meters[ODD].own_worker = own != 0;
-        atomic_store(&meters[ODD].read_fails, EIO);
-        create_and_start("odd:plain");
-        await_more(&meters[PLAIN], 5);
-        halt();
-        assert_false(m.components[0].measured);
-        assert_true(m.domains[APAPI_DOMAIN_PACKAGE].measured);
-        atomic_store(&meters[ODD].read_fails, 0);
-        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-        await(&meters[ODD].good, 3);
-        await_more(&meters[PLAIN], 5);
-        atomic_store(&meters[ODD].good, 0);
-        halt();
-        assert_feeds(0);
-        destroy();
-    }
-}
-
 PREPARED(first_readings_of_own_workers_belong_to_the_start)
 {
     meters[ODD].own_worker = true;
@@ -263,22 +203,6 @@ PREPARED(first_readings_of_own_workers_belong_to_the_start)
     assert_energy(&m.components[0].events[0], atomic_load(&meters[ODD].good) - 1);
     assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
     assert_true(m.elapsed_ns >= m.components[0].events[0].covered_ns);
-}
-
-/* One that is not waited for at the start makes two readings at the stop. */
-PREPARED(a_run_without_any_time)
-{
-    meters[ODD].slow = true;
-    meters[ODD].takes_a_while = true;
-    create_and_start("odd");
-    await(&meters[ODD].good, 1);
-    halt();
-    first_grace_ns = 0;
-    for (int i = 0; i < 10; i++) {
-        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-        halt();
-        assert_true(m.components[0].measured);
-    }
 }
 
 struct reported {
@@ -315,15 +239,4 @@ PREPARED(samples_are_reported_one_at_a_time)
     assert_int_equal(atomic_load(&reported.overlaps), 0);
     assert_int_equal(atomic_load(&reported.samples),
                      atomic_load(&meters[PLAIN].reads) + atomic_load(&meters[ODD].reads));
-}
-
-PREPARED(many_starts)
-{
-    meters[ODD].own_worker = true;
-    create("plain:odd");
-    for (int i = 0; i < 100; i++) {
-        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-        halt();
-        assert_true(m.components[1].measured);
-    }
 }

@@ -62,18 +62,6 @@ PREPARED(a_reader_that_hangs_at_the_start)
     assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 2);
 }
 
-PREPARED(destroyed_while_it_runs_and_hangs)
-{
-    meters[ODD].own_worker = true;
-    create_and_start("odd:plain");
-    await(&meters[ODD].good, 2);
-    hang(&meters[ODD]);
-    destroy();
-    assert_int_equal(atomic_load(&meters[PLAIN].closes), 1);
-    atomic_store(&meters[ODD].read_hangs, false);
-    await(&meters[ODD].closes, 1);
-}
-
 PREPARED(a_reader_that_ends_its_thread)
 {
     meters[ODD].own_worker = true;

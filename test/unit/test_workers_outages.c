@@ -84,20 +84,6 @@ PREPARED(a_counter_that_starts_again)
     assert_true(m.covered < 1);
 }
 
-/* It cannot be opened at first; when it can, that is no reason any more. */
-PREPARED(a_source_that_comes_back_late)
-{
-    start();
-    atomic_store(&meters[ODD].open_fails, ENODEV);
-    pull();
-    atomic_store(&meters[ODD].open_fails, 0);
-    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 3);
-    halt();
-    assert_int_equal(m.components[1].outages, 1);
-    assert_string_equal(m.components[1].reason, "");
-    assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
-}
-
 PREPARED(events_are_found_again_by_name)
 {
     const struct apapi_component_result *odd;
