@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/option_table.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,8 +230,31 @@ static int option_table_answer(const struct option_table *table, int letter)
     return EXIT_SUCCESS;
 }
 
+/* The number of a word; "and" and "or" are none. */
+static int row_choose(const struct option_row *row, const char *text, struct apapi_error *err)
+{
+    int number = 0;
+
+    for (const char *word = row->choice; *word;) {
+        size_t size = strcspn(word, ", ");
+
+        if (!word_is(word, size, "and") && !word_is(word, size, "or")) {
+            if (word_is(word, size, text)) {
+                return number;
+            }
+            number++;
+        }
+        word += size + strspn(word + size, ", ");
+    }
+    return strstr(row->choice, " and ")
+               ? apapi_fail(err, EINVAL, "--%s=%.40s: valid are %s", row->name, text, row->choice)
+               : apapi_fail(err, EINVAL, "--%s takes %s", row->name, row->choice);
+}
+
 static int row_set(const struct option_row *row, char *at, struct apapi_error *err)
 {
+    int chosen;
+
     switch (row->kind) {
     case OPTION_FLAG:
         *(bool *)at = true;
@@ -241,6 +265,15 @@ static int row_set(const struct option_row *row, char *at, struct apapi_error *e
     case OPTION_VALUE:
         *(int *)at = row->value;
         return 0;
+    case OPTION_COUNT:
+        *(size_t *)at = positive_number(optarg, UINT32_MAX);
+        return *(size_t *)at ? 0
+                             : apapi_fail(err, EINVAL, "--%s=%.40s: not a number from 1 on",
+                                          row->name, optarg);
+    case OPTION_CHOICE:
+        chosen = row_choose(row, optarg, err);
+        *(int *)at = chosen < 0 ? *(int *)at : chosen;
+        return chosen < 0 ? -1 : 0;
     default:
         return row->set(at, optarg, err);
     }

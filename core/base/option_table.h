@@ -14,8 +14,19 @@ enum { USAGE_ERROR = 2 }; /* exit status */
 
 #define OPTION_LIST "--list-options" /* alone: options for the shell's completion */
 
-/** The effect of an option: makes a bool true, keeps its argument, sets an enum, calls `set`. */
-enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_VALUE, OPTION_CALL, OPTION_ROWS };
+/**
+ * The effect of an option: makes a bool true, keeps its argument, sets an enum, calls `set`; keeps
+ * a number from 1 on as a size_t, or which word of `choice` the argument is, from 0, as an enum.
+ */
+enum option_kind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_VALUE,
+    OPTION_CALL,
+    OPTION_COUNT,
+    OPTION_CHOICE,
+    OPTION_ROWS
+};
 
 struct option_row {
     int letter;           /* 0: none */
@@ -27,6 +38,7 @@ struct option_row {
     size_t offset; /* of what it sets, in the caller's struct */
     int (*set)(void *options, const char *text, struct apapi_error *err); /* 0; -1 and `err` */
     const struct option_row *rows; /* OPTION_ROWS: more rows, for the struct at `offset` */
+    const char *choice;            /* "table, json or csv", "node and share" */
 };
 
 /* The end of a row. */
@@ -35,6 +47,9 @@ struct option_row {
 #define TO_VALUE(type, member, number)                                                             \
     .kind = OPTION_VALUE, .offset = offsetof(type, member), .value = (number)
 #define TO_CALL(function) .kind = OPTION_CALL, .set = (function)
+#define TO_COUNT(type, member) .kind = OPTION_COUNT, .offset = offsetof(type, member)
+#define TO_CHOICE(type, member, words)                                                             \
+    .kind = OPTION_CHOICE, .offset = offsetof(type, member), .choice = (words)
 /* A row of its own. */
 #define OPTION_ROWS_OF(type, member, table)                                                        \
     .name = "", .kind = OPTION_ROWS, .offset = offsetof(type, member), .rows = (table)

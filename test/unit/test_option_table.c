@@ -17,6 +17,8 @@ struct options {
     struct inner inner;
     enum form form;
     int number;
+    enum form choice, pick;
+    size_t count;
 };
 
 static int set_number(void *target, const char *text, struct apapi_error *err)
@@ -40,6 +42,9 @@ static const struct option_row rows[] = {
     {0, "starttime", "=T", "from then on", TO_TEXT(struct options, since)},
     {0, "since", "=T", NULL, TO_TEXT(struct options, since)}, /* old name */
     {'n', "number", "[=N]", "a number", TO_CALL(set_number)},
+    {0, "choice", "=FORM", NULL, TO_CHOICE(struct options, choice, "table, json or csv")},
+    {0, "pick", "=FORM", NULL, TO_CHOICE(struct options, pick, "table, json and csv")},
+    {0, "top", "=N", NULL, TO_COUNT(struct options, count)},
     {0}};
 
 static const struct option_table table = {
@@ -99,6 +104,22 @@ TEST(values)
     assert_int_equal(options.number, 5);
     assert_int_equal(READ(&options, "--number"), -1);
     assert_int_equal(options.number, -1);
+}
+
+TEST(numbers_and_choices)
+{
+    struct options options;
+
+    assert_int_equal(READ(&options, "--choice=csv", "--pick=json", "--top=17"), -1);
+    assert_int_equal(options.choice, FORM_CSV);
+    assert_int_equal(options.pick, FORM_JSON);
+    assert_int_equal(options.count, 17);
+    for (const char **word =
+             (const char *[]){"--choice=or", "--pick=and", "--choice=js", "--choice=jsons",
+                              "--choice=", "--top=0", "--top=-1", "--top=2x", "--top=", NULL};
+         *word; word++) {
+        assert_int_equal(READ(&options, *word), USAGE_ERROR);
+    }
 }
 
 /* Two names of the same are not ambiguous where they begin alike; two of different things are. */

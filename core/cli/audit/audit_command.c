@@ -15,15 +15,29 @@
 #include "cli/command.h"
 #include "cli/records/input.h"
 #include "cli/when.h"
-#include "config/config.h"
-#include "config/values.h"
 #include "index/index.h"
 #include "record/hour.h"
 #include "render/table.h"
 
-/* Values that follow from a row, and how they are printed. */
+#define COMMAND "audit"
+#define AUDIT_JSON_VERSION 1
+#define DAY_NS (86400 * NS_PER_S)
+
+enum audit_form { AUDIT_TABLE, AUDIT_JSON, AUDIT_CSV };
+
+struct audit {
+    struct report_input input;
+    const char *from_text, *to_text;
+    int form;   /* enum audit_form */
+    size_t top; /* 0: all */
+    bool no_header;
+    struct audit_ledger ledger;
+};
+
+/* --- figures that follow from a row ----------------------------------------------------------- */
 
 #define AUDIT_REASONS (AUDIT_GAP_KINDS + 8)
+#define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
 
 /** A reason why not everything is accounted for. */
 struct audit_reason {
@@ -45,20 +59,6 @@ struct audit_result {
     size_t reason_count;
 };
 
-/** The columns, and the form of the output. */
-struct audit_page {
-    const struct audit_ledger *ledger;
-    const uint32_t *order; /* rows */
-    size_t count;          /* of `order`; the total is of all rows */
-    bool no_header;
-};
-
-/* Print to standard output. 0; -1: out of memory. */
-
-/* --- figures -------------------------------------------------------------------------------- */
-
-#define TOLERANCE 0.001 /* of the energy or the time: less needs no explanation */
-
 static double audit_known(double value)
 {
     return isnan(value) ? 0 : value;
@@ -68,25 +68,15 @@ static double audit_closure(const struct audit_sum *sum)
 {
     double energy_j = sum->hours.energy_j;
 
-    if (isnan(energy_j) || energy_j <= 0) {
-        return NAN;
-    }
-    return (audit_known(sum->shares_j) + audit_known(sum->hours.idle_j) +
-            audit_known(sum->hours.unattributed_j)) /
-           energy_j * 100;
+    return energy_j > 0 ? (audit_known(sum->shares_j) + audit_known(sum->hours.idle_j) +
+                           audit_known(sum->hours.unattributed_j)) /
+                              energy_j * 100
+                        : NAN;
 }
-
-/* --- reasons -------------------------------------------------------------------------------- */
 
 static void audit_give(struct audit_result *result, struct audit_reason reason)
 {
     result->reasons[result->reason_count++] = reason;
-}
-
-static void audit_give_time(struct audit_result *result, const char *text, uint64_t count,
-                            double elapsed_s)
-{
-    audit_give(result, (struct audit_reason){text, count, elapsed_s, NAN, 0});
 }
 
 static void audit_explain_time(const struct audit_ledger *ledger, const struct audit_row *row,
@@ -98,7 +88,8 @@ static void audit_explain_time(const struct audit_ledger *ledger, const struct a
         const struct audit_gaps *gaps = &row->gaps[i];
         const char *text = pool_text(&ledger->texts, gaps->reason);
 
-        audit_give_time(result, *text ? text : "no reason given", gaps->count, gaps->elapsed_s);
+        audit_give(result, (struct audit_reason){*text ? text : "no reason given", gaps->count,
+                                                 gaps->elapsed_s, NAN, 0});
         rest_s -= gaps->elapsed_s;
     }
     if (row->late_s > row->expected_s * TOLERANCE) {
@@ -109,11 +100,12 @@ static void audit_explain_time(const struct audit_ledger *ledger, const struct a
         rest_s -= row->late_s;
     }
     if (rest_s > row->expected_s * TOLERANCE) {
-        audit_give_time(result, row->first_span == POOL_NONE ? "no hours" : "hours missing", 0,
-                        rest_s);
+        audit_give(result, (struct audit_reason){row->first_span == POOL_NONE ? "no hours"
+                                                                              : "hours missing",
+                                                 0, rest_s, NAN, 0});
     }
     if (row->resets > 0) {
-        audit_give_time(result, "meter reset", row->resets, NAN);
+        audit_give(result, (struct audit_reason){"meter reset", row->resets, NAN, NAN, 0});
     }
 }
 
@@ -124,34 +116,20 @@ static void audit_explain_energy(const struct audit_row *row, struct audit_resul
     double least_j = audit_known(sum->hours.energy_j) * TOLERANCE;
 
     if (row->shareless > 0) {
-        audit_give_time(result, "records without share", row->shareless, NAN);
+        audit_give(result,
+                   (struct audit_reason){"records without share", row->shareless, NAN, NAN, 0});
     }
-    if (row->first_span == POOL_NONE) {
-        return;
-    }
-    if (lacking_j > least_j) {
-        audit_give(result, (struct audit_reason){row->shareless ? "not in records" : "no record", 0,
-                                                 NAN, lacking_j, 0});
-    } else if (-lacking_j > least_j) {
-        audit_give(result, (struct audit_reason){"records exceed hours", 0, NAN, -lacking_j, 0});
+    if (row->first_span != POOL_NONE && fabs(lacking_j) > least_j) {
+        audit_give(result, (struct audit_reason){lacking_j < 0    ? "records exceed hours"
+                                                 : row->shareless ? "not in records"
+                                                                  : "no record",
+                                                 0, NAN, fabs(lacking_j), 0});
     }
 }
-
-/* --- a row ---------------------------------------------------------------------------------- */
 
 static double audit_percent(double value, double whole)
 {
     return whole > 0 ? audit_known(value) / whole * 100 : 0;
-}
-
-static double audit_worse(const struct audit_row *row, const struct audit_result *result)
-{
-    double unmeasured_pct = audit_percent(result->unmeasured_s, row->expected_s);
-    double nobodys_pct =
-        audit_percent(result->sum.hours.unattributed_j, result->sum.hours.energy_j);
-
-    return unmeasured_pct + fabs(nobodys_pct) +
-           (isnan(result->closure_pct) ? 0 : fabs(100 - result->closure_pct));
 }
 
 static struct audit_result audit_evaluate(const struct audit_ledger *ledger,
@@ -165,13 +143,80 @@ static struct audit_result audit_evaluate(const struct audit_ledger *ledger,
     result.closure_pct = audit_closure(&result.sum);
     result.unmeasured_s = fmax(row->expected_s - row->measured_s, 0);
     result.idle_w = row->idle_s > 0 ? row->idle_sum_j / row->idle_s : NAN;
-    result.worse = audit_worse(row, &result);
+    result.worse = audit_percent(result.unmeasured_s, row->expected_s) +
+                   fabs(audit_percent(result.sum.hours.unattributed_j, result.sum.hours.energy_j)) +
+                   (isnan(result.closure_pct) ? 0 : fabs(100 - result.closure_pct));
     audit_explain_time(ledger, row, &result);
     audit_explain_energy(row, &result);
     return result;
 }
 
-/* --- text ----------------------------------------------------------------------------------- */
+/* --- order ---------------------------------------------------------------------------------- */
+
+struct audit_place {
+    double worse;
+    const char *cluster, *node;
+    const struct audit_row *row;
+};
+
+static int audit_compare_places(const void *left, const void *right)
+{
+    const struct audit_place *a = left, *b = right;
+    int order = COMPARE(b->worse, a->worse);
+
+    order = order ? order : COMPARE(a->row->day_ns, b->row->day_ns);
+    order = order ? order : strcmp(a->cluster, b->cluster);
+    return order ? order : strverscmp(a->node, b->node);
+}
+
+/* The rows, the worst first. @return NULL: out of memory */
+static struct audit_place *audit_order(const struct audit_ledger *ledger)
+{
+    struct audit_place *places = calloc(ledger->row_count + 1, sizeof *places);
+
+    for (size_t i = 0; i < ledger->row_count && places; i++) {
+        const struct audit_row *row = &ledger->rows[i];
+
+        places[i] = (struct audit_place){.worse = audit_evaluate(ledger, row).worse,
+                                         .cluster = pool_text(&ledger->texts, row->cluster),
+                                         .node = pool_text(&ledger->texts, row->node),
+                                         .row = row};
+    }
+    if (places) {
+        qsort(places, ledger->row_count, sizeof *places, audit_compare_places);
+    }
+    return places;
+}
+
+static struct audit_row audit_sum_all(const struct audit_ledger *ledger)
+{
+    struct audit_row total = audit_row_empty();
+
+    for (size_t i = 0; i < ledger->row_count; i++) {
+        audit_total(&ledger->rows[i], &total);
+    }
+    return total;
+}
+
+/* --- a table, and CSV ------------------------------------------------------------------------ */
+
+#define REASONS_SIZE 1024
+
+static const struct table_column audit_columns[] = {
+    {.key = "cluster"},
+    {.title = "node", .key = "node"},
+    {.title = "day", .key = "day"},
+    {.title = "energy", .key = "energy_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "shares", .key = "shares_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "idle", .key = "idle_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "nobody", .key = "unattributed_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.key = "hours_steps_j", .form = TABLE_QUANTITY, .unit = "J"},
+    {.title = "unmeasured", .key = "unmeasured_s", .form = TABLE_DURATION},
+    {.title = "closure", .key = "closure_pct", .form = TABLE_PERCENT, .decimals = 2},
+    {.key = "idle_w", .form = TABLE_QUANTITY, .unit = "W"},
+    {.key = "records", .form = TABLE_COUNT},
+    {.key = "records_without_share", .form = TABLE_COUNT},
+    {.title = "what is missing", .key = "missing"}};
 
 static void audit_reason_text(const struct audit_reason *reason, char *text, size_t size)
 {
@@ -195,102 +240,14 @@ static void audit_reason_text(const struct audit_reason *reason, char *text, siz
     snprintf(text, size, "%s %s%s", reason->text, amount, times);
 }
 
-/* --- order ---------------------------------------------------------------------------------- */
-
-struct audit_place {
-    double worse;
-    int64_t day_ns;
-    const char *cluster, *node;
-    uint32_t number;
-};
-
-static int audit_compare_places(const void *left, const void *right)
-{
-    const struct audit_place *a = left, *b = right;
-    int result;
-
-    if (a->worse != b->worse) {
-        return a->worse > b->worse ? -1 : 1;
-    }
-    if (a->day_ns != b->day_ns) {
-        return a->day_ns < b->day_ns ? -1 : 1;
-    }
-    result = strcmp(a->cluster, b->cluster);
-    return result ? result : strverscmp(a->node, b->node);
-}
-
-static uint32_t *audit_order(const struct audit_ledger *ledger)
-{
-    struct audit_place *places = calloc(ledger->row_count + 1, sizeof *places);
-    uint32_t *order = calloc(ledger->row_count + 1, sizeof *order);
-
-    if (!places || !order) {
-        free(places);
-        free(order);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < ledger->row_count; i++) {
-        const struct audit_row *row = &ledger->rows[i];
-
-        places[i] = (struct audit_place){.worse = audit_evaluate(ledger, row).worse,
-                                         .day_ns = row->day_ns,
-                                         .cluster = pool_text(&ledger->texts, row->cluster),
-                                         .node = pool_text(&ledger->texts, row->node),
-                                         .number = i};
-    }
-    qsort(places, ledger->row_count, sizeof *places, audit_compare_places);
-    for (uint32_t i = 0; i < ledger->row_count; i++) {
-        order[i] = places[i].number;
-    }
-    free(places);
-    return order;
-}
-
-/* --- output --------------------------------------------------------------------------------- */
-
-#define AUDIT_JSON_VERSION 1
-#define REASONS_SIZE 1024
-
-static struct audit_row audit_page_total(const struct audit_page *page)
-{
-    struct audit_row total = audit_row_empty();
-
-    for (size_t i = 0; i < page->ledger->row_count; i++) {
-        audit_total(&page->ledger->rows[i], &total);
-    }
-    return total;
-}
-
-/* --- a table, and CSV ------------------------------------------------------------------------ */
-
-static const struct table_column audit_columns[] = {
-    {.key = "cluster"},
-    {.title = "node", .key = "node"},
-    {.title = "day", .key = "day"},
-    {.title = "energy", .key = "energy_j", .form = TABLE_QUANTITY, .unit = "J"},
-    {.title = "shares", .key = "shares_j", .form = TABLE_QUANTITY, .unit = "J"},
-    {.title = "idle", .key = "idle_j", .form = TABLE_QUANTITY, .unit = "J"},
-    {.title = "nobody", .key = "unattributed_j", .form = TABLE_QUANTITY, .unit = "J"},
-    {.key = "hours_steps_j", .form = TABLE_QUANTITY, .unit = "J"},
-    {.title = "unmeasured", .key = "unmeasured_s", .form = TABLE_DURATION},
-    {.title = "closure", .key = "closure_pct", .form = TABLE_PERCENT, .decimals = 2},
-    {.key = "idle_w", .form = TABLE_QUANTITY, .unit = "W"},
-    {.key = "records", .form = TABLE_COUNT},
-    {.key = "records_without_share", .form = TABLE_COUNT},
-    {.title = "what is missing", .key = "missing"}};
-
-/* @param node  what the row is called */
+/* @param node  the row's name */
 static void audit_put(const struct table *table, const struct audit_ledger *ledger,
                       const struct audit_row *row, const char *node, const char *day)
 {
     const struct audit_result result = audit_evaluate(ledger, row);
-    char reasons[REASONS_SIZE];
+    char reasons[REASONS_SIZE] = "", one[160];
 
-    *reasons = '\0';
-    for (size_t i = 0; i < result.reason_count; i++) {
-        size_t used = strlen(reasons);
-        char one[160];
-
+    for (size_t i = 0, used = 0; i < result.reason_count; i++, used = strlen(reasons)) {
         audit_reason_text(&result.reasons[i], one, sizeof one);
         snprintf(reasons + used, sizeof reasons - used, "%s%s", i ? "; " : "", one);
     }
@@ -313,21 +270,22 @@ static void audit_put(const struct table *table, const struct audit_ledger *ledg
               });
 }
 
-static int audit_print_table(const struct audit_page *page, bool csv)
+static int audit_print_table(const struct audit *audit, const struct audit_place *places,
+                             size_t count)
 {
+    bool csv = audit->form == AUDIT_CSV;
     struct table table =
-        table_begin(audit_columns, COUNT_OF(audit_columns), csv, !page->no_header, stdout);
-    const struct audit_ledger *ledger = page->ledger;
-    const struct audit_row total = audit_page_total(page);
+        table_begin(audit_columns, COUNT_OF(audit_columns), csv, !audit->no_header, stdout);
+    const struct audit_ledger *ledger = &audit->ledger;
+    char day[TIMESTAMP_SIZE];
 
-    for (size_t i = 0; i < page->count; i++) {
-        const struct audit_row *row = &ledger->rows[page->order[i]];
-        char day[TIMESTAMP_SIZE];
-
-        timestamp_day(day, sizeof day, row->day_ns);
-        audit_put(&table, ledger, row, pool_text(&ledger->texts, row->node), day);
+    for (size_t i = 0; i < count; i++) {
+        timestamp_day(day, sizeof day, places[i].row->day_ns);
+        audit_put(&table, ledger, places[i].row, places[i].node, day);
     }
     if (ledger->row_count > 1 && !csv) {
+        const struct audit_row total = audit_sum_all(ledger);
+
         audit_put(&table, ledger, &total, "all", "");
     }
     return table_end(&table, NULL);
@@ -343,39 +301,6 @@ static void audit_json_sum(struct json_writer *json, const struct audit_sum *sum
     json_put_number(json, "unattributed_j", sum->hours.unattributed_j, JSON_MEASURED);
     json_put_number(json, "hours_steps_j", sum->hours.steps_j, JSON_MEASURED);
     json_put_number(json, "closure_pct", audit_closure(sum), JSON_MEASURED);
-}
-
-static void audit_json_domains(struct json_writer *json, const struct audit_row *row)
-{
-    json_begin_object(json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct audit_sum *sum = &row->sums[d];
-
-        if (!isnan(sum->hours.energy_j) || !isnan(sum->shares_j)) {
-            json_begin_object(json, apapi_domain_name(d));
-            audit_json_sum(json, sum);
-            json_end(json);
-        }
-    }
-    json_end(json);
-}
-
-static void audit_json_reasons(struct json_writer *json, const struct audit_result *result)
-{
-    json_begin_array(json, "missing");
-    for (size_t i = 0; i < result->reason_count; i++) {
-        const struct audit_reason *reason = &result->reasons[i];
-
-        json_begin_object(json, NULL);
-        json_put_text(json, "reason", reason->text);
-        if (reason->count > 0) {
-            json_put_count(json, "count", reason->count);
-        }
-        json_put_number(json, "elapsed_s", reason->elapsed_s, JSON_MEASURED);
-        json_put_number(json, "energy_j", reason->energy_j, JSON_MEASURED);
-        json_end(json);
-    }
-    json_end(json);
 }
 
 /* Shared by rows and the total. */
@@ -395,29 +320,46 @@ static void audit_json_figures(struct json_writer *json, const struct audit_ledg
     json_put_count(json, "records_without_share", row->shareless);
     json_put_count(json, "gaps", row->gaps_total);
     json_put_count(json, "resets", row->resets);
-    audit_json_domains(json, row);
-    audit_json_reasons(json, &result);
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (!isnan(row->sums[d].hours.energy_j) || !isnan(row->sums[d].shares_j)) {
+            json_begin_object(json, apapi_domain_name(d));
+            audit_json_sum(json, &row->sums[d]);
+            json_end(json);
+        }
+    }
+    json_end(json);
+    json_begin_array(json, "missing");
+    for (size_t i = 0; i < result.reason_count; i++) {
+        json_begin_object(json, NULL);
+        json_put_text(json, "reason", result.reasons[i].text);
+        if (result.reasons[i].count > 0) {
+            json_put_count(json, "count", result.reasons[i].count);
+        }
+        json_put_number(json, "elapsed_s", result.reasons[i].elapsed_s, JSON_MEASURED);
+        json_put_number(json, "energy_j", result.reasons[i].energy_j, JSON_MEASURED);
+        json_end(json);
+    }
+    json_end(json);
 }
 
-static int audit_print_json(const struct audit_page *page)
+static int audit_print_json(const struct audit_ledger *ledger, const struct audit_place *places,
+                            size_t count)
 {
-    const struct audit_ledger *ledger = page->ledger;
-    const struct audit_row total = audit_page_total(page);
+    const struct audit_row total = audit_sum_all(ledger);
     struct json_writer json = {.out = stdout};
     char day[TIMESTAMP_SIZE];
 
     json_begin_object(&json, NULL);
     json_put_count(&json, "version", AUDIT_JSON_VERSION);
     json_begin_array(&json, "rows");
-    for (size_t i = 0; i < page->count; i++) {
-        const struct audit_row *row = &ledger->rows[page->order[i]];
-
-        timestamp_day(day, sizeof day, row->day_ns);
+    for (size_t i = 0; i < count; i++) {
+        timestamp_day(day, sizeof day, places[i].row->day_ns);
         json_begin_object(&json, NULL);
-        json_put_word(&json, "cluster", pool_text(&ledger->texts, row->cluster));
-        json_put_text(&json, "node", pool_text(&ledger->texts, row->node));
+        json_put_word(&json, "cluster", places[i].cluster);
+        json_put_text(&json, "node", places[i].node);
         json_put_text(&json, "day", day);
-        audit_json_figures(&json, ledger, row);
+        audit_json_figures(&json, ledger, places[i].row);
         json_end(&json);
     }
     json_end(&json);
@@ -428,66 +370,15 @@ static int audit_print_json(const struct audit_page *page)
     return json_finish(&json);
 }
 
-/* --- the command ---------------------------------------------------------------------------- */
-
-#define COMMAND "audit"
-#define DAY_NS (86400 * NS_PER_S)
-
-enum audit_form { AUDIT_TABLE, AUDIT_JSON, AUDIT_CSV };
-
-struct audit {
-    struct report_input input;
-    const char *from_text, *to_text;
-    int form;   /* enum audit_form */
-    size_t top; /* 0: all */
-    bool no_header;
-    struct audit_ledger ledger;
-    struct config config;
-};
-
-static int audit_set_top(void *target, const char *text, struct apapi_error *err)
-{
-    struct audit *audit = target;
-
-    audit->top = positive_number(text, UINT32_MAX);
-    return audit->top ? 0 : apapi_fail(err, EINVAL, "--top=%.40s: not a number from 1 on", text);
-}
-
-static const struct option_row rows[] = {
-    {'S', "starttime", "=TIME", ", ", TO_TEXT(struct audit, from_text)},
-    {'E', "endtime", "=TIME", "days (UTC) from the first to the second time",
-     TO_TEXT(struct audit, to_text)},
-    {'N', "nodelist", "=NODES", "only these nodes", TO_TEXT(struct audit, input.nodes)},
-    {'M', "clusters", "=CLUSTER,...", "only these clusters", TO_TEXT(struct audit, input.clusters)},
-    {0, "top", "=N", "the first N rows", TO_CALL(audit_set_top)},
-    {0, "json", NULL, ", ", TO_VALUE(struct audit, form, AUDIT_JSON)},
-    {0, "csv", NULL, "for programs", TO_VALUE(struct audit, form, AUDIT_CSV)},
-    {'n', "noheader", NULL, "no line of titles (CSV)", TO_FLAG(struct audit, no_header)},
-    {OPTION_ROWS_OF(struct audit, input, input_source_rows)},
-    {0}};
-
-static const struct option_table table = {
-    .program = "apapi " COMMAND,
-    .head = "usage: apapi audit [OPTION]...\n"
-            "Compare, for each node and day, what its meters saw with the shares of its steps,\n"
-            "idle energy and what is nobody's; name what is missing, the worst first. Without\n"
-            "-S: yesterday and today.\n",
-    .foot = "TIME is written " WHEN_FORMS ".\n"
-            "Exit status: 0 done, 1 no node found, or failure, 2 wrong usage.\n",
-    .column = 32,
-    .rows = rows};
-
 /* --- input ---------------------------------------------------------------------------------- */
 
 static int audit_take_hour(const struct hour *hour, void *context)
 {
     struct audit *audit = context;
-    const char *clusters = audit->input.clusters;
 
-    if (clusters && !(*hour->cluster && config_names_have(clusters, hour->cluster))) {
-        return 0;
-    }
-    return audit_add_hour(&audit->ledger, hour);
+    return input_list_has(audit->input.clusters, hour->cluster)
+               ? audit_add_hour(&audit->ledger, hour)
+               : 0;
 }
 
 static int audit_take_record(const struct apapi_record *record, const char *line, size_t size,
@@ -505,57 +396,45 @@ static void audit_note_problem(const struct apapi_scan_problem *problem, void *c
     }
 }
 
-static int audit_fail_hours(const struct audit *audit, int code, const struct apapi_error *err)
+static int audit_read_hours(struct audit *audit)
 {
-    if (code == EACCES && !audit->input.db) {
-        return command_fail_folder(COMMAND, audit->input.dir);
-    }
-    return code == EINVAL ? command_refuse(COMMAND, err->text)
-                          : command_fail(COMMAND, *err->text ? err->text : strerror(code));
-}
-
-/* @param left_out  lines and files that could not be read */
-static int audit_read_hours(struct audit *audit, size_t *left_out)
-{
+    struct report_input *input = &audit->input;
     const struct apapi_scan_filter filter = {.from_unix_ns = audit->ledger.from_ns,
                                              .to_unix_ns = audit->ledger.to_ns,
-                                             .nodes = audit->input.nodes};
+                                             .nodes = input->nodes};
     const struct hours_sink sink = {
         .hour = audit_take_hour, .problem = audit_note_problem, .context = audit};
-    struct apapi_scan_counts counts;
+    struct apapi_scan_counts counts = {0};
     struct apapi_error err = {""};
 
-    if (audit->input.db) {
-        return db_read_hours(audit->input.db, &filter, audit_take_hour, audit, &err)
-                   ? audit_fail_hours(audit, errno, &err)
-                   : EXIT_SUCCESS;
+    if (input->db ? db_read_hours(input->db, &filter, audit_take_hour, audit, &err)
+                  : hours_read(input->dir, &filter, &sink, &counts, &err)) {
+        int code = errno;
+
+        if (code == EACCES && !input->db) {
+            return command_fail_folder(COMMAND, input->dir);
+        }
+        return code == EINVAL ? command_refuse(COMMAND, err.text)
+                              : command_fail(COMMAND, *err.text ? err.text : strerror(code));
     }
-    if (hours_read(audit->input.dir, &filter, &sink, &counts, &err)) {
-        return audit_fail_hours(audit, errno, &err);
-    }
-    *left_out = counts.skipped + counts.unreadable;
-    command_count_skipped(COMMAND, *left_out, audit->input.verbose);
+    input->left_out = counts.skipped + counts.unreadable;
+    command_count_skipped(COMMAND, input->left_out, input->verbose);
     return EXIT_SUCCESS;
 }
 
 /* Records of steps that ran in these days may have ended at any time after them. */
-static int audit_read_records(struct audit *audit, size_t *left_out)
+static int audit_read_records(struct audit *audit)
 {
     char from[TIMESTAMP_SIZE];
-    size_t more = 0;
     int status;
 
     timestamp_format(from, sizeof from, audit->ledger.from_ns);
-    from[strlen("2026-11-21T00:00:00")] = 'Z';
-    from[strlen("2026-11-21T00:00:00Z")] = '\0';
+    strcpy(from + strlen("2026-11-21T00:00:00"), "Z");
     audit->input.from_text = from;
-    status = report_input_read(&audit->input, audit_take_record, audit, &more);
+    status = report_input_read(&audit->input, audit_take_record, audit);
     audit->input.from_text = NULL;
-    *left_out += more;
     return status;
 }
-
-/* --- time ----------------------------------------------------------------------------------- */
 
 static int64_t audit_day_begin(int64_t unix_ns)
 {
@@ -583,54 +462,65 @@ static int audit_set_times(struct audit *audit)
     return EXIT_SUCCESS;
 }
 
-/* --- output --------------------------------------------------------------------------------- */
+/* --- the command ---------------------------------------------------------------------------- */
 
-static int audit_print(struct audit *audit)
+static const struct option_row rows[] = {
+    {'S', "starttime", "=TIME", ", ", TO_TEXT(struct audit, from_text)},
+    {'E', "endtime", "=TIME", "days (UTC) from the first to the second time",
+     TO_TEXT(struct audit, to_text)},
+    {'N', "nodelist", "=NODES", "only these nodes", TO_TEXT(struct audit, input.nodes)},
+    {'M', "clusters", "=CLUSTER,...", "only these clusters", TO_TEXT(struct audit, input.clusters)},
+    {0, "top", "=N", "the first N rows", TO_COUNT(struct audit, top)},
+    {0, "json", NULL, ", ", TO_VALUE(struct audit, form, AUDIT_JSON)},
+    {0, "csv", NULL, "for programs", TO_VALUE(struct audit, form, AUDIT_CSV)},
+    {'n', "noheader", NULL, "no line of titles (CSV)", TO_FLAG(struct audit, no_header)},
+    {OPTION_ROWS_OF(struct audit, input, input_source_rows)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head = "usage: apapi audit [OPTION]...\n"
+            "Compare, for each node and day, what its meters saw with the shares of its steps,\n"
+            "idle energy and what is nobody's; name what is missing, the worst first. Without\n"
+            "-S: yesterday and today.\n",
+    .foot = "TIME is written " WHEN_FORMS ".\n"
+            "Exit status: 0 done, 1 no node found, or failure, 2 wrong usage.\n",
+    .column = 32,
+    .rows = rows};
+
+static int audit_run(void *context)
 {
-    struct audit_page page = {.ledger = &audit->ledger, .no_header = audit->no_header};
-    uint32_t *order = audit_order(&audit->ledger);
-    int result = -1;
+    struct audit *audit = context;
+    struct audit_ledger *ledger = &audit->ledger;
+    struct audit_place *places;
+    int status = audit_set_times(audit), result = -1;
 
-    if (order) {
-        page.order = order;
-        page.count = audit->ledger.row_count;
-        page.count = audit->top && audit->top < page.count ? audit->top : page.count;
-        result = audit->form == AUDIT_JSON ? audit_print_json(&page)
-                                           : audit_print_table(&page, audit->form == AUDIT_CSV);
-    }
-    free(order);
-    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
-}
-
-static int audit_run(struct audit *audit)
-{
-    size_t left_out = 0;
-    int status;
-
-    config_read(&audit->config, config_path(), NULL);
-    if (!audit->input.db && !audit->input.dir) {
-        audit->input.dir = audit->config.acct_dir; /* a user's own records say nothing of nodes */
-    }
-    status = report_input_complete(&audit->input, &audit->config);
-    status = status ? status : audit_set_times(audit);
-    status = status ? status : audit_read_hours(audit, &left_out);
-    status = status ? status : audit_read_records(audit, &left_out);
+    status = status ? status : audit_read_hours(audit);
+    status = status ? status : audit_read_records(audit);
     if (status) {
         return status;
     }
-    audit_settle(&audit->ledger);
-    if (audit->ledger.row_count == 0) {
-        return command_fail(COMMAND, audit->ledger.open
+    audit_settle(ledger);
+    if (ledger->row_count == 0) {
+        return command_fail(COMMAND, ledger->open
                                          ? "nothing to audit yet: the current hour is still open"
                                          : "no node found in this time");
     }
-    status = audit_print(audit);
-    return audit->input.strict && left_out > 0 ? EXIT_FAILURE : status;
+    places = audit_order(ledger);
+    if (places) {
+        size_t count = ledger->row_count;
+
+        count = audit->top && audit->top < count ? audit->top : count;
+        result = audit->form == AUDIT_JSON ? audit_print_json(ledger, places, count)
+                                           : audit_print_table(audit, places, count);
+    }
+    free(places);
+    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 int audit_command(int argc, char **argv)
 {
-    static struct audit audit = {.input.command = COMMAND};
+    static struct audit audit = {.input = {.command = COMMAND, .of_nodes = true}};
     int status = command_options(&table, argc, argv, &audit);
 
     if (status >= 0) {
@@ -639,9 +529,7 @@ int audit_command(int argc, char **argv)
     if (optind < argc) {
         return command_refuse(COMMAND, "takes no arguments: name a folder with --acct-dir");
     }
-    config_defaults(&audit.config);
-    status = audit_run(&audit);
+    status = report_input_run(&audit.input, audit_run, &audit);
     audit_free(&audit.ledger);
-    config_clear(&audit.config);
     return status;
 }

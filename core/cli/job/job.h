@@ -71,12 +71,13 @@ struct show {
 };
 
 /**
- * Add a copy of a record. If there are more than SHOW_RECORDS_MAX, records that only claim to be
- * part of the job are left out, those of the user who has most of them first.
+ * Add a copy of a record; an apapi_scan_f, whose context is a struct show. If there are more than
+ * SHOW_RECORDS_MAX, records that only claim to be part of the job are left out, those of the user
+ * who has most of them first.
  * @param line  its text; NULL: it comes from a database and owns nothing
  * @return 0; -1 with errno ENOMEM.
  */
-int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size);
+int show_add(const struct apapi_record *record, const char *line, size_t size, void *show);
 
 /**
  * Remove records of earlier jobs with the number `job`: of another user, or long ago. A message of

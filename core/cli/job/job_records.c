@@ -90,8 +90,9 @@ static bool show_make_room(struct show *show, struct show_share *share)
     return true;
 }
 
-int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size)
+int show_add(const struct apapi_record *record, const char *line, size_t size, void *context)
 {
+    struct show *show = context;
     struct show_share *share = show_find_share(show, &record->id);
 
     if (!share) {

@@ -113,7 +113,7 @@ static int plot_command_take_record(const struct apapi_record *record, const cha
     if (!job) {
         return request->crowded ? 0 : -1;
     }
-    if (show_add(&job->show, record, line, size)) {
+    if (show_add(record, line, size, &job->show)) {
         return -1;
     }
     return 0;

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/progress.h"
 #include "cli/when.h"
-#include "config/config.h"
 #include "config/values.h"
 #include "index/index.h"
 
@@ -53,42 +53,22 @@ static bool is_readable(const char *folder)
     return fd >= 0;
 }
 
-static bool own_is_needed(const struct config *config)
+bool own_is_all(const struct report_input *input)
 {
-    return geteuid() != 0 && *config->user_records && !is_readable(config->acct_dir);
-}
-
-bool own_is_all(const struct report_input *input, const struct config *config)
-{
-    return input->own || (geteuid() != 0 && input->file_count == 0 &&
-                          input->dir == config->acct_dir && !is_readable(config->acct_dir));
-}
-
-static const char *own_folder(const struct config *config)
-{
-    static char folder[PATH_MAX];
-
-    snprintf(folder, sizeof folder, "%.*s/%u", PATH_MAX - 16, config->user_records,
-             (unsigned)geteuid());
-    return folder;
-}
-
-/* Does the list of users have the caller? */
-static bool is_asked_for(const char *users)
-{
-    const struct passwd *user = getpwuid(geteuid()); // NOLINT(concurrency-mt-unsafe)
-    struct apapi_identity id = APAPI_IDENTITY_UNKNOWN;
-
-    id.uid = geteuid();
-    snprintf(id.user, sizeof id.user, "%s", user ? user->pw_name : "");
-    return user_list_has(users, &id);
+    return input->own ||
+           (geteuid() != 0 && input->file_count == 0 && input->dir == input->config->acct_dir &&
+            !is_readable(input->config->acct_dir));
 }
 
 static int own_fail_none(const struct report_input *input)
 {
+    const struct passwd *caller = getpwuid(geteuid()); // NOLINT(concurrency-mt-unsafe)
+    struct apapi_identity id = APAPI_IDENTITY_UNKNOWN;
     struct apapi_error err;
 
-    if (is_asked_for(input->users)) {
+    id.uid = geteuid();
+    snprintf(id.user, sizeof id.user, "%s", caller ? caller->pw_name : "");
+    if (user_list_has(input->users, &id)) {
         return command_fail(input->command, "none of your own records matches; only root reads the "
                                             "records of other users");
     }
@@ -102,17 +82,17 @@ static int own_fail_none(const struct report_input *input)
 /* --- reading -------------------------------------------------------------------------------- */
 
 struct reading {
-    const struct report_input *input;
+    struct report_input *input;
     struct job_list jobs;
-    int64_t from_ns, to_ns; /* 0: no limit */
-    size_t taken, skipped;  /* skipped: of a database */
+    struct apapi_scan_filter filter; /* lines that the reader may skip before decoding */
+    size_t taken, skipped;           /* skipped: of a database */
     struct progress progress;
     uint64_t left; /* bytes of the present file that were not yet added to it */
     apapi_scan_f take;
     void *context;
 };
 
-static bool is_in(const char *list, const char *name)
+bool input_list_has(const char *list, const char *name)
 {
     return !list || (*name && config_names_have(list, name));
 }
@@ -124,10 +104,10 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
 
     progress_add(&reading->progress, &reading->left, size + 1, 1);
     if (!job_list_has(&reading->jobs, &record->id) || !user_list_has(input->users, &record->id) ||
-        !is_in(input->accounts, record->id.account) ||
-        !is_in(input->partitions, record->id.partition) ||
-        !is_in(input->clusters, record->id.cluster) ||
-        !is_in(input->job_names, record->id.job_name)) {
+        !input_list_has(input->accounts, record->id.account) ||
+        !input_list_has(input->partitions, record->id.partition) ||
+        !input_list_has(input->clusters, record->id.cluster) ||
+        !input_list_has(input->job_names, record->id.job_name)) {
         return 0;
     }
     reading->taken++;
@@ -150,34 +130,10 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
     fprintf(stderr, " %s\n", problem->reason);
 }
 
-/* Lines that the reader may skip before decoding. */
-static const char *single(const char *list)
-{
-    return list && !strchr(list, ',') ? list : NULL;
-}
-
-static struct apapi_scan_filter make_filter(const struct reading *reading)
-{
-    const struct report_input *input = reading->input;
-
-    return (struct apapi_scan_filter){.from_unix_ns = reading->from_ns,
-                                      .to_unix_ns = reading->to_ns,
-                                      .jobs = reading->jobs.jobs,
-                                      .job_count = reading->jobs.count,
-                                      .job_parts = true,
-                                      .cluster = single(input->clusters),
-                                      .user = single(input->users),
-                                      .account = single(input->accounts),
-                                      .partition = single(input->partitions),
-                                      .nodes = input->nodes};
-}
-
 static bool input_begin_file(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
-    struct reading *reading = context;
-
     (void)offset;
-    reading->left = file->size;
+    ((struct reading *)context)->left = file->size;
     return true;
 }
 
@@ -211,109 +167,103 @@ static int scan_files(struct apapi_scan *scan, struct reading *reading, struct a
 }
 
 /* Report what was not read, one line each. */
-static size_t input_conclude(const struct report_input *input,
-                             const struct apapi_scan_counts *counts)
+static void input_conclude(struct report_input *input, const struct apapi_scan_counts *counts)
 {
     const char *hint = input->verbose ? "" : " (-v shows them)";
 
     if (counts->skipped > 0) {
         fprintf(stderr, "apapi %s: %zu line%s skipped%s\n", input->command, counts->skipped,
-                counts->skipped == 1 ? "" : "s", hint);
+                text_plural(counts->skipped), hint);
     }
     if (counts->unreadable > 0) {
         fprintf(stderr, "apapi %s: %zu file%s or folders cannot be read%s\n", input->command,
-                counts->unreadable, counts->unreadable == 1 ? "" : "s", hint);
+                counts->unreadable, text_plural(counts->unreadable), hint);
     }
-    return counts->skipped + counts->unreadable;
+    input->left_out += counts->skipped + counts->unreadable;
 }
 
-static int input_read_files(struct reading *reading, const struct apapi_scan_filter *filter,
-                            const struct apapi_scan_sink *sink, size_t *left_out,
+static int input_read_files(struct reading *reading, const struct apapi_scan_sink *sink,
                             struct apapi_error *err)
 {
-    struct apapi_scan *scan = apapi_scan_create(filter, sink, err);
+    struct apapi_scan *scan = apapi_scan_create(&reading->filter, sink, err);
     int result = scan ? scan_files(scan, reading, err) : -1;
     int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
 
     progress_erase(&reading->progress);
     if (result == 0 && (!reading->input->quiet || (reading->taken && reading->input->quiet == 1))) {
-        *left_out = input_conclude(reading->input, apapi_scan_counts(scan));
+        input_conclude(reading->input, apapi_scan_counts(scan));
     }
     apapi_scan_destroy(scan);
     errno = code;
     return result;
 }
 
-static int input_read_times(struct reading *reading, struct apapi_error *err)
+static const char *single(const char *list)
+{
+    return list && !strchr(list, ',') ? list : NULL;
+}
+
+static int input_make_filter(struct reading *reading, struct apapi_error *err)
 {
     const struct report_input *input = reading->input;
-    int64_t now_ns = clock_unix_ns();
+    int64_t now_ns = clock_unix_ns(), from_ns = 0, to_ns = 0;
 
-    if ((input->from_text && when_parse(input->from_text, now_ns, &reading->from_ns, err)) ||
-        (input->to_text && when_parse(input->to_text, now_ns, &reading->to_ns, err))) {
+    if (job_list_parse(input->jobs, &reading->jobs, err) ||
+        (input->from_text && when_parse(input->from_text, now_ns, &from_ns, err)) ||
+        (input->to_text && when_parse(input->to_text, now_ns, &to_ns, err))) {
         return -1;
     }
-    if (input->from_text && input->to_text && reading->from_ns >= reading->to_ns) {
+    if (input->from_text && input->to_text && from_ns >= to_ns) {
         return apapi_fail(err, EINVAL, "-S is not before -E");
     }
+    reading->filter = (struct apapi_scan_filter){.from_unix_ns = from_ns,
+                                                 .to_unix_ns = to_ns,
+                                                 .jobs = reading->jobs.jobs,
+                                                 .job_count = reading->jobs.count,
+                                                 .job_parts = true,
+                                                 .cluster = single(input->clusters),
+                                                 .user = single(input->users),
+                                                 .account = single(input->accounts),
+                                                 .partition = single(input->partitions),
+                                                 .nodes = input->nodes};
     return 0;
 }
 
-static int input_read_all(struct reading *reading, size_t *left_out, struct apapi_error *err)
+static int input_read_all(struct reading *reading, struct apapi_error *err)
 {
-    const struct report_input *input = reading->input;
+    struct report_input *input = reading->input;
     const struct apapi_scan_sink sink = {.record = sift,
                                          .problem = input_print_problem,
                                          .begin = input_begin_file,
                                          .end = input_end_file,
                                          .context = reading};
-    struct apapi_scan_filter filter;
     int result;
 
-    if (job_list_parse(input->jobs, &reading->jobs, err) || input_read_times(reading, err)) {
+    if (input_make_filter(reading, err)) {
         return -1;
     }
-    filter = make_filter(reading);
-    *left_out = 0;
     reading->progress = progress_begin(
-        &(struct progress_input){&filter, input->dir, input->files, input->file_count});
+        &(struct progress_input){&reading->filter, input->dir, input->files, input->file_count});
     reading->progress.shown &= input->quiet < 2;
     if (!input->db) {
-        return input_read_files(reading, &filter, &sink, left_out, err);
+        return input_read_files(reading, &sink, err);
     }
     result = db_read_records(input->db,
-                             &(struct db_wanted){&filter, input->clusters, input->users,
+                             &(struct db_wanted){&reading->filter, input->clusters, input->users,
                                                  input->accounts, input->partitions},
                              &sink, err);
     progress_erase(&reading->progress);
     if (result == 0 && !input->quiet) {
-        *left_out = input_conclude(input, &(struct apapi_scan_counts){.skipped = reading->skipped});
+        input_conclude(input, &(struct apapi_scan_counts){.skipped = reading->skipped});
     }
     return result;
 }
 
-int report_input_complete(struct report_input *input, const struct config *config)
-{
-    if (input->db && (input->dir || input->file_count > 0)) {
-        return command_refuse(input->command, "--db cannot be combined with files or --acct-dir");
-    }
-    if (input->dir || input->db || input->file_count > 0) {
-        return 0;
-    }
-    input->dir = config->acct_dir;
-    if (own_is_needed(config)) {
-        input->own = true;
-        input->dir = own_folder(config);
-    }
-    return 0;
-}
-
-int report_input_read(const struct report_input *input, apapi_scan_f take, void *context,
-                      size_t *left_out)
+int report_input_read(struct report_input *input, apapi_scan_f take, void *context)
 {
     struct reading reading = {.input = input, .take = take, .context = context};
     struct apapi_error err;
-    int result = input_read_all(&reading, left_out, &err), code = errno;
+    int result = input_read_all(&reading, &err), code = errno;
 
     job_list_free(&reading.jobs);
     if (input->quiet) {
@@ -334,22 +284,61 @@ int report_input_read(const struct report_input *input, apapi_scan_f take, void 
                           : command_fail(input->command, *err.text ? err.text : strerror(code));
 }
 
-int report_input_print(struct report_input *input, apapi_scan_f take, int (*print)(void *context),
-                       void *context)
+/* --- all that a command does --------------------------------------------------------------------
+ */
+
+void report_input_words(struct report_input *input, char **words, size_t count, bool job)
+{
+    if (!input->jobs && count > 0 && job) {
+        input->jobs = *words++;
+        count--;
+    }
+    input->files = words;
+    input->file_count = count;
+}
+
+int report_input_run(struct report_input *input, int (*run)(void *context), void *context)
 {
     struct config config;
-    size_t left_out = 0;
+    char own[PATH_MAX];
     int status;
 
     config_defaults(&config);
-    config_read(&config, config_path(), NULL);
-    status = report_input_complete(input, &config);
-    if (status == EXIT_SUCCESS) {
-        status = report_input_read(input, take, context, &left_out);
-    }
-    if (status == EXIT_SUCCESS) {
-        status = print(context);
+    config_read(&config, config_path(), NULL); /* `apapi config --check` reports what is wrong */
+    input->config = &config;
+    if (input->db && (input->dir || input->file_count > 0)) {
+        status = command_refuse(input->command, "--db cannot be combined with files or --acct-dir");
+    } else {
+        if (!input->dir && !input->db && input->file_count == 0) {
+            input->own = !input->of_nodes && geteuid() != 0 && *config.user_records &&
+                         !is_readable(config.acct_dir);
+            snprintf(own, sizeof own, "%.*s/%u", PATH_MAX - 16, config.user_records,
+                     (unsigned)geteuid());
+            input->dir = input->own ? own : config.acct_dir;
+        }
+        status = run(context);
     }
     config_clear(&config);
-    return status == EXIT_SUCCESS && input->strict && left_out > 0 ? EXIT_FAILURE : status;
+    return status == EXIT_SUCCESS && input->strict && input->left_out > 0 ? EXIT_FAILURE : status;
+}
+
+struct printing {
+    struct report_input *input;
+    apapi_scan_f take;
+    int (*print)(void *context);
+    void *context;
+};
+
+static int input_print(void *context)
+{
+    const struct printing *printing = context;
+    int status = report_input_read(printing->input, printing->take, printing->context);
+
+    return status ? status : printing->print(printing->context);
+}
+
+int report_input_print(struct report_input *input, apapi_scan_f take, int (*print)(void *context),
+                       void *context)
+{
+    return report_input_run(input, input_print, &(struct printing){input, take, print, context});
 }

@@ -26,40 +26,44 @@ struct report_input {
     bool verbose;                    /* report each skipped line */
     unsigned quiet; /* of a caller with other sources: 1: nothing is printed if no record is wanted;
                        2: nothing at all. No record is EXIT_FAILURE then */
-    bool own;       /* the folder is the caller's own in user_records: report_input_complete() */
-    bool strict;    /* used by the caller: a skipped line makes the exit status 1 */
+    bool of_nodes;  /* a user's own records are of no use */
+    bool strict;    /* a skipped line makes the exit status 1 */
+    /* of report_input_run() */
+    const struct config *config; /* apapi.conf */
+    bool own;                    /* the folder is the caller's own in user_records */
+    size_t left_out;             /* lines that are not records, and unreadable files */
 };
 
 /* Options that select records, named as in sacct, of a command's struct report_input. */
 extern const struct option_row input_filter_rows[]; /* which records */
 extern const struct option_row input_source_rows[]; /* from where */
 
-/**
- * If neither files nor a database are given, use the accounting folder of apapi.conf. A user who
- * may not read that gets his own folder in user_records, if the site has them.
- * @param config  must stay valid as long as the input is used
- * @return 0; the exit status after a message: the options exclude each other, or ask for records of
- * other users.
- */
-int report_input_complete(struct report_input *input, const struct config *config);
+/** The words after the options: FILEs. @param job  without -j, the first one is the job instead */
+void report_input_words(struct report_input *input, char **words, size_t count, bool job);
 
 /**
- * Read the records as apapi.conf and `input` say, then print what they are.
- * @param take, print  get `context`; print returns the exit status
- * @return the exit status, also for input->strict
+ * Read apapi.conf and call `run`. If neither files nor a database are given, the records are those
+ * of its accounting folder. A user who may not read that gets his own folder in user_records, if
+ * the site has them.
+ * @return the exit status: that of `run`; of a message, as the options exclude each other; failure
+ * if lines were left out and the input is strict.
  */
+int report_input_run(struct report_input *input, int (*run)(void *context), void *context);
+
+/** The same: read the records, then print what they are. */
 int report_input_print(struct report_input *input, apapi_scan_f take, int (*print)(void *context),
                        void *context);
 
 /**
  * Pass each wanted record to `take`, and report on standard error what was skipped.
- * @param left_out  result: number of lines that are not records, and of unreadable files
  * @return the exit status, after a message unless it is 0; EXIT_FAILURE also if `take` fails.
  */
-int report_input_read(const struct report_input *input, apapi_scan_f take, void *context,
-                      size_t *left_out);
+int report_input_read(struct report_input *input, apapi_scan_f take, void *context);
+
+/** @return whether the list has the name, which is none if it is "". NULL: no list, any name */
+bool input_list_has(const char *list, const char *name);
 
 /** @return whether the caller cannot read the folder of all records, and has named no other. */
-bool own_is_all(const struct report_input *input, const struct config *config);
+bool own_is_all(const struct report_input *input);
 
 #endif

@@ -498,7 +498,7 @@ static int regions_command_take(const struct apapi_record *record, const char *l
     struct options *options = target;
 
     options->records++;
-    return regions_exist(&record->regions) ? show_add(&options->show, record, line, size) : 0;
+    return regions_exist(&record->regions) ? show_add(record, line, size, &options->show) : 0;
 }
 
 static int regions_command_print_job(void *target)

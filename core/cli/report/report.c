@@ -7,284 +7,487 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
-#include "cli/report/report_print.h"
 #include "cli/slurm/sacct.h"
 #include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
 #include "cli/when.h"
 #include "config/values.h"
+#include "render/csv.h"
 #include "render/table.h"
 
-/*
- * Rows of jobs from Slurm's accounting, where `apapi sync` has written their energy: for users who
- * can read no records. Slurm decides whose jobs they see.
- */
-
-/** A row: a job, or all those of a group. */
-struct report_slurm_sum {
-    struct report_row row;         /* its texts are those of jobs */
-    const struct sacct_job *first; /* of its jobs */
-    double busy_s, node_s, measured_s;
-};
-
-struct report_slurm {
-    const struct report_input *input;
-    const struct report_ledger *ledger; /* its groups and states */
-    struct sacct_job *jobs;             /* wanted jobs with an energy */
-    size_t count, room;
-    struct report_slurm_sum *rows;
-    size_t row_count;
-};
-
-/* --- Slurm's accounting --------------------------------------------------------------------- */
-
-#define PATIENCE_NS (30 * (uint64_t)NS_PER_S) /* for slurmdbd */
-
-static bool report_slurm_is_in(const char *list, const char *name)
-{
-    return !list || (*name && config_names_have(list, name));
-}
-
-/* Of its states, records know two. */
-static bool report_slurm_has_state(unsigned states, const struct sacct_job *job)
-{
-    for (unsigned state = 1; state <= REPORT_STATE_FAILED; state <<= 1) {
-        if (states & state && strcmp(job->state, report_state_name(state)) == 0) {
-            return true;
-        }
-    }
-    return states == 0;
-}
-
-static int report_slurm_take(const struct sacct_job *job, void *context)
-{
-    struct report_slurm *slurm = context;
-    const struct report_input *input = slurm->input;
-
-    if (!isfinite(job->energy_j) || !report_slurm_is_in(input->accounts, job->account) ||
-        !report_slurm_is_in(input->partitions, job->partition) ||
-        !report_slurm_is_in(input->job_names, job->job_name) ||
-        !report_slurm_has_state(slurm->ledger->states, job)) {
-        return 0;
-    }
-    if (array_add(&slurm->jobs, slurm->count, &slurm->room, sizeof *slurm->jobs)) {
-        return -1;
-    }
-    slurm->jobs[slurm->count++] = *job;
-    return 0;
-}
-
-/* Without a user and a job, those of the caller, as for sacct. */
-static int report_slurm_read(struct report_slurm *slurm, struct apapi_error *err)
-{
-    const struct report_input *input = slurm->input;
-    struct sacct_query query = {.jobs = input->jobs,
-                                .users = input->users,
-                                .clusters = input->clusters,
-                                .deadline_ns = clock_monotonic_ns() + PATIENCE_NS};
-    int64_t now_ns = clock_unix_ns(), from_ns = 0, to_ns = 0;
-    char own[16];
-
-    if ((input->from_text && when_parse(input->from_text, now_ns, &from_ns, err)) ||
-        (input->to_text && when_parse(input->to_text, now_ns, &to_ns, err))) {
-        return -1;
-    }
-    query.from_s = from_ns / NS_PER_S;
-    query.to_s = to_ns / NS_PER_S;
-    if (!query.users && !query.jobs) {
-        snprintf(own, sizeof own, "%u", (unsigned)geteuid());
-        query.users = own;
-    }
-    return sacct_read(&query, report_slurm_take, slurm, err);
-}
-
-static void report_slurm_row(const struct sacct_job *job, struct report_row *row)
-{
-    *row = report_row_empty();
-    row->cluster = job->cluster;
-    row->user = job->user;
-    row->account = job->account;
-    row->partition = job->partition;
-    row->qos = job->qos;
-    row->job_name = job->job_name;
-    row->state = job->state;
-    snprintf(row->job_id, sizeof row->job_id, "%.*s", (int)sizeof row->job_id - 1, job->job_id);
-    snprintf(row->exit, sizeof row->exit, "%.*s", (int)sizeof row->exit - 1, job->exit);
-    row->start_ns = job->start_s * NS_PER_S;
-    row->end_ns = job->end_s * NS_PER_S;
-    row->jobs = 1;
-    row->nodes = job->nodes;
-    row->elapsed_s = job->elapsed_s;
-    row->energy_j = job->energy_j;
-    row->uncertainty_j = job->uncertainty_j;
-    row->energy_per_node_j = job->nodes > 0 ? job->energy_j / job->nodes : NAN;
-    row->power_w = job->mean_w;
-    row->measured_pct = job->measured_pct;
-    row->incomplete = job->incomplete;
-    row->complete = job->incomplete == 0;
-}
-
-static int report_slurm_compare(const struct report_ledger *ledger, const struct sacct_job *one,
-                                const struct sacct_job *other)
-{
-    const char *const texts[REPORT_GROUPS][2] = {
-        [REPORT_GROUP_USER] = {one->user, other->user},
-        [REPORT_GROUP_ACCOUNT] = {one->account, other->account},
-        [REPORT_GROUP_PARTITION] = {one->partition, other->partition},
-        [REPORT_GROUP_QOS] = {one->qos, other->qos},
-        [REPORT_GROUP_CLUSTER] = {one->cluster, other->cluster},
-        [REPORT_GROUP_DAY] = {"", ""},
-        [REPORT_GROUP_REGION] = {"", ""}};
-    int order = 0;
-
-    for (size_t i = 0; i < ledger->group_count && order == 0; i++) {
-        order = strcmp(texts[ledger->groups[i]][0], texts[ledger->groups[i]][1]);
-    }
-    return order;
-}
-
-static const char *report_slurm_same(const char *one, const char *other)
-{
-    return !one || strcmp(one, other) == 0 ? other : "";
-}
-
-/* Sums over a row that it does not show. A value that one job lacks is unknown of all. */
-static void report_slurm_weigh(struct report_slurm_sum *sum, const struct sacct_job *job)
-{
-    double node_s = job->nodes * (isfinite(job->recorded_s) ? job->recorded_s : job->elapsed_s);
-
-    sum->busy_s += job->mean_w > 0 ? job->energy_j / job->mean_w : 0;
-    sum->node_s += node_s;
-    sum->measured_s += node_s * job->measured_pct;
-}
-
-static void report_slurm_add(struct report_slurm_sum *sum, const struct sacct_job *job)
-{
-    struct report_row *row = &sum->row;
-    struct report_row more;
-
-    report_slurm_row(job, &more);
-    row->cluster = report_slurm_same(row->cluster, job->cluster);
-    row->user = report_slurm_same(row->user, job->user);
-    row->account = report_slurm_same(row->account, job->account);
-    row->partition = report_slurm_same(row->partition, job->partition);
-    row->qos = report_slurm_same(row->qos, job->qos);
-    row->job_name = report_slurm_same(row->job_name, job->job_name);
-    report_slurm_weigh(sum, job);
-    row->start_ns = more.start_ns < row->start_ns ? more.start_ns : row->start_ns;
-    row->end_ns = more.end_ns > row->end_ns ? more.end_ns : row->end_ns;
-    row->jobs++;
-    row->elapsed_s += more.elapsed_s;
-    row->energy_j += more.energy_j;
-    row->uncertainty_j += more.uncertainty_j;
-    row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
-    row->measured_pct = sum->node_s > 0 ? sum->measured_s / sum->node_s : NAN;
-    row->incomplete += more.incomplete;
-    row->complete = row->incomplete == 0;
-}
-
-static int report_slurm_sum(struct report_slurm *slurm)
-{
-    slurm->rows = calloc(slurm->count + 1, sizeof *slurm->rows);
-    if (!slurm->rows) {
-        return -1;
-    }
-    for (size_t i = 0; i < slurm->count; i++) {
-        const struct sacct_job *job = &slurm->jobs[i];
-        struct report_slurm_sum *sum = NULL;
-
-        for (size_t k = 0; k < slurm->row_count && !sum && slurm->ledger->group_count > 0; k++) {
-            if (report_slurm_compare(slurm->ledger, slurm->rows[k].first, job) == 0) {
-                sum = &slurm->rows[k];
-            }
-        }
-        if (sum) {
-            report_slurm_add(sum, job);
-        } else {
-            sum = &slurm->rows[slurm->row_count++];
-            sum->first = job;
-            report_slurm_row(job, &sum->row);
-            report_slurm_weigh(sum, job);
-            if (slurm->ledger->group_count > 0) {
-                /* Jobs of a group share nodes. */
-                sum->row.state = "";
-                *sum->row.job_id = *sum->row.exit = '\0';
-                sum->row.nodes = sum->row.energy_per_node_j = NAN;
-            }
-        }
-    }
-    return 0;
-}
-
-/* qsort() has no context. */
-static const struct report_field *sort_field;
-static const struct report_ledger *sort_ledger;
-
-static int compare_groups(const void *left, const void *right)
-{
-    const struct report_slurm_sum *one = left, *other = right;
-
-    return report_slurm_compare(sort_ledger, one->first, other->first);
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const struct report_slurm_sum *one = left, *other = right;
-    double a = report_field_number(sort_field, &one->row);
-    double b = report_field_number(sort_field, &other->row);
-
-    if (isnan(a) || isnan(b)) {
-        return isnan(a) - isnan(b);
-    }
-    return (a < b) - (a > b);
-}
-
-static int report_slurm_rows(struct report_slurm *slurm, const struct report_field *sort)
-{
-    if (report_slurm_sum(slurm)) {
-        return -1;
-    }
-    sort_field = sort;
-    sort_ledger = slurm->ledger;
-    if (sort || slurm->ledger->group_count > 0) {
-        qsort(slurm->rows, slurm->row_count, sizeof *slurm->rows,
-              sort ? compare_numbers : compare_groups);
-    }
-    return 0;
-}
-
-/* --- the command ---------------------------------------------------------------------------- */
-
 #define COMMAND "report"
+#define BY_SIZE 64 /* for all words of --by */
 #define NAMES_SIZE 1024
 #define CURVES_MAX (32 << 20) /* bytes */
 #define NAMED_CURVES_MAX (64 << 20)
 
-/* Remarks for people, printed after the table. */
-struct remarks {
-    struct namelist texts; /* the first REPORT_REMARKS_MAX */
-    size_t count;
-};
+/* PARSABLE ends each line with '|', as sacct's -p. */
+enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };
 
 struct report {
     struct report_input input;
-    struct report_printer printer;
     struct report_ledger ledger;
     struct rates rates;
-    struct config config;
-    struct remarks remarks;
+    enum report_form form;
+    struct report_format format;
     const char *format_text;         /* NULL: not given */
     const struct report_field *sort; /* NULL: sort by name */
     size_t top;                      /* 0: all */
-    bool help_format;
-    bool unsortable; /* no field of --sort */
+    int shares;                      /* 1: the energy is what jobs were given of their nodes' */
+    bool no_header, help_format;
+    bool unsortable;         /* no field of --sort */
+    char by[BY_SIZE];        /* for JSON */
+    double shared_j;         /* counted more than once because jobs shared nodes; 0: none */
+    size_t printed;          /* rows */
+    bool keeps;              /* rows, until the widths of the columns are known */
+    struct namelist cells;   /* of these rows, in order */
+    struct namelist remarks; /* for people, after the table: the first REPORT_REMARKS_MAX */
+    size_t remark_count;     /* of all */
+    struct sacct_job *slurm; /* wanted jobs with an energy, from Slurm's accounting */
+    size_t slurm_count, slurm_room;
 };
+
+/* --- what makes a row ----------------------------------------------------------------------- */
+
+/* Groups with one bucket per row. */
+static const struct {
+    enum report_by by;
+    const char *name, *format;
+} wholes[] = {
+    {REPORT_BY_JOB, "job", "jobid,user,jobname,nodes,elapsed,energy,power,measured"},
+    {REPORT_BY_STEP, "step", "stepid,name,nodes,elapsed,energy,power,maxpower,measured"},
+    {REPORT_BY_NODE, "node", "node,records,energy,package,dram,gpu,power,measured"},
+};
+
+/* Also the names of the fields. */
+static const char *const groups[] = {
+    [REPORT_GROUP_USER] = "user",           [REPORT_GROUP_ACCOUNT] = "account",
+    [REPORT_GROUP_PARTITION] = "partition", [REPORT_GROUP_QOS] = "qos",
+    [REPORT_GROUP_CLUSTER] = "cluster",     [REPORT_GROUP_DAY] = "day",
+    [REPORT_GROUP_REGION] = "region"};
+
+/* "job", "step", "node", or a list of what the jobs of a row have in common, "user,account". */
+static int set_by(void *target, const char *text, struct apapi_error *err)
+{
+    struct report_ledger *ledger = &((struct report *)target)->ledger;
+    enum report_group found[REPORT_GROUPS];
+    bool has[REPORT_GROUPS + 1] = {false};
+    size_t count = 0;
+
+    text = text ? text : "job";
+    for (size_t i = 0; i < COUNT_OF(wholes); i++) {
+        if (strcmp(wholes[i].name, text) == 0) {
+            ledger->by = wholes[i].by;
+            ledger->group_count = 0;
+            return 0;
+        }
+    }
+    for (const char *word = text; count == 0 || *word++ == ',';) {
+        size_t size = strcspn(word, ",");
+        int group = 0;
+
+        while (group < REPORT_GROUPS && !word_is(word, size, groups[group])) {
+            group++;
+        }
+        if (group == REPORT_GROUPS) {
+            return apapi_fail(err, EINVAL,
+                              "--by=%.40s: valid are job, step, node, or a list of user, account, "
+                              "partition, qos, cluster, day and region",
+                              text);
+        }
+        if (has[group]) {
+            return apapi_fail(err, EINVAL, "--by=%.40s: %s is listed twice", text, groups[group]);
+        }
+        has[group] = true;
+        found[count++] = (enum report_group)group;
+        word += size;
+    }
+    if (has[REPORT_GROUP_DAY] && has[REPORT_GROUP_REGION]) {
+        return apapi_fail(err, EINVAL,
+                          "--by=%.40s: regions are of whole records, which are not divided by day",
+                          text);
+    }
+    ledger->by = has[REPORT_GROUP_REGION] ? REPORT_BY_REGION
+                 : has[REPORT_GROUP_DAY]  ? REPORT_BY_DAY
+                                          : REPORT_BY_GROUP;
+    ledger->group_count = count;
+    memcpy(ledger->groups, found, count * sizeof *found);
+    return 0;
+}
+
+/* --- a table -------------------------------------------------------------------------------- */
+
+#define CELL_SIZE 4200
+#define KEY_SIZE 40
+#define GAP 2
+#define LEAST_TEXT 6  /* minimum width of a text that is cut */
+#define FIT_ROWS 1000 /* rows that decide how wide columns are */
+
+static bool is_left(const struct report_field *field)
+{
+    return field->kind < REPORT_COUNT;
+}
+
+static bool is_too_wide(const struct report_format *format)
+{
+    size_t width = (format->count - 1) * GAP, most = terminal_width();
+
+    for (size_t i = 0; i < format->count; i++) {
+        width += (size_t)format->columns[i].width;
+    }
+    return most > 0 && width > most;
+}
+
+/* The width needed by title and rows. */
+static int natural_width(const struct report *report, size_t column)
+{
+    size_t width = strlen(report->format.columns[column].field->name);
+
+    for (size_t i = column; i < report->cells.count; i += report->format.count) {
+        size_t columns = text_columns(report->cells.names[i]);
+
+        width = columns > width ? columns : width;
+    }
+    return (int)width;
+}
+
+/*
+ * Fit a wide table into the terminal: columns are reduced to what the first rows need, texts even
+ * further. Numbers are never cut.
+ */
+static void fit_columns(struct report *report)
+{
+    struct report_format *format = &report->format;
+
+    for (int pass = 0; pass < 2 && (pass == 0 || is_too_wide(format)); pass++) {
+        for (size_t i = 0; i < format->count; i++) {
+            struct report_column *column = &format->columns[i];
+            int natural = natural_width(report, i);
+
+            if (!column->given && (pass == 0 ? !is_left(column->field) && natural > column->width
+                                             : natural < column->width)) {
+                column->width = natural;
+            }
+        }
+    }
+    while (is_too_wide(format)) {
+        struct report_column *widest = NULL;
+
+        for (size_t i = 0; i < format->count; i++) {
+            struct report_column *column = &format->columns[i];
+
+            if (is_left(column->field) && !column->given && column->width > LEAST_TEXT &&
+                (!widest || column->width > widest->width)) {
+                widest = column;
+            }
+        }
+        if (!widest) {
+            return;
+        }
+        widest->width--;
+    }
+}
+
+/* Long texts are cut, numbers are not. The last column has no trailing blanks. */
+static void put_cell(const struct report *report, size_t index, const char *text)
+{
+    const struct report_column *column = &report->format.columns[index];
+    bool left = is_left(column->field), last = index + 1 == report->format.count;
+    char clean[CELL_SIZE], cut[CELL_SIZE];
+    size_t columns, width = (size_t)column->width;
+    int padding;
+
+    text_clean(clean, sizeof clean, text);
+    text_shorten(cut, sizeof cut, clean, left && width >= 4 ? width : sizeof cut, 0);
+    columns = text_columns(cut);
+    padding = columns < width ? (int)(width - columns) : 0;
+    printf("%s%*s%s%*s%s", index ? "  " : "", left ? 0 : padding, "", cut,
+           left && !last ? padding : 0, "", last ? "\n" : "");
+}
+
+static void put_kept_rows(struct report *report)
+{
+    size_t columns = report->format.count;
+
+    fit_columns(report);
+    for (size_t i = 0; i < columns && !report->no_header; i++) {
+        put_cell(report, i, report->format.columns[i].field->name);
+    }
+    for (size_t i = 0; columns > 0 && i < report->cells.count; i++) {
+        put_cell(report, i % columns, report->cells.names[i]);
+    }
+    namelist_free(&report->cells);
+    report->keeps = false;
+}
+
+static int put_table_row(struct report *report, const struct report_row *row)
+{
+    char text[CELL_SIZE];
+
+    for (size_t i = 0; i < report->format.count; i++) {
+        report_field_text(report->format.columns[i].field, row, &report->format, text, sizeof text);
+        if (!report->keeps) {
+            put_cell(report, i, text);
+        } else if (namelist_add(&report->cells, text)) {
+            return -1;
+        }
+    }
+    if (report->cells.count >= FIT_ROWS * report->format.count) {
+        put_kept_rows(report);
+    }
+    return 0;
+}
+
+/* --- for programs --------------------------------------------------------------------------- */
+
+/* @param row  NULL: a line of titles */
+static void put_plain_row(const struct report *report, const struct report_row *row)
+{
+    bool csv = report->form == REPORT_CSV;
+    char text[CELL_SIZE], clean[CELL_SIZE];
+
+    for (size_t i = 0; i < report->format.count; i++) {
+        const struct report_field *field = report->format.columns[i].field;
+
+        if (row) {
+            report_field_plain(field, row, &report->format, text, sizeof text);
+        } else {
+            report_field_key(field, report->format.unit, text, sizeof text);
+        }
+        fputs(i == 0 ? "" : csv ? "," : "|", stdout);
+        if (csv && is_left(field)) {
+            csv_put_text(stdout, text);
+            continue;
+        }
+        text_clean(clean, sizeof clean, text);
+        for (char *bar = clean; (bar = strchr(bar, '|'));) {
+            *bar = '?'; /* as sacct's -P, there are no quotes */
+        }
+        fputs(clean, stdout);
+    }
+    puts(report->form == REPORT_PARSABLE ? "|" : "");
+}
+
+static int put_json_row(const struct report *report, const struct report_row *row)
+{
+    struct json_writer json = {.out = stdout};
+    char key[KEY_SIZE];
+
+    fputs(report->printed ? ",\n" : "", stdout);
+    json_begin_object(&json, NULL);
+    for (size_t i = 0; i < report->format.count; i++) {
+        const struct report_field *field = report->format.columns[i].field;
+        const void *value = (const char *)row + field->offset;
+        const char *text = report_field_string(field, row);
+
+        report_field_key(field, REPORT_UNIT_J, key, sizeof key);
+        if (text) {
+            json_put_word(&json, key, text);
+        } else if (field->kind == REPORT_MOMENT) {
+            json_put_moment(&json, key, *(const int64_t *)value);
+        } else if (field->kind == REPORT_FLAG) {
+            json_put_flag(&json, key, *(const bool *)value);
+        } else if (field->kind != REPORT_COUNT) {
+            json_put_number(&json, key, *(const double *)value,
+                            report_field_is_rough(field) ? JSON_ROUGH : JSON_MEASURED);
+        } else if (*(const double *)value >= 0) {
+            json_put_count(&json, key, (uint64_t) * (const double *)value);
+        }
+    }
+    json_end(&json);
+    return json_flush(&json) && errno == ENOMEM ? -1 : 0;
+}
+
+static void put_json_head(const struct report *report)
+{
+    struct json_writer json = {.out = stdout};
+
+    printf("{\"version\":1,\"by\":\"%s\",", report->by);
+    if (*report->format.currency) {
+        fputs("\"currency\":", stdout);
+        json_put_text(&json, NULL, report->format.currency);
+        json_flush(&json);
+        putchar(',');
+    }
+    if (report->shares) {
+        printf("\"energy\":\"share\",");
+    }
+    if (report->shared_j > 0) {
+        printf("\"shared_j\":%.9g,", report->shared_j);
+    }
+    puts("\"rows\":[");
+}
+
+/* --- all forms ------------------------------------------------------------------------------- */
+
+static void put_begin(struct report *report)
+{
+    report->keeps = report->form == REPORT_TABLE;
+    if (report->form == REPORT_JSON) {
+        put_json_head(report);
+    } else if (!report->keeps && !report->no_header) {
+        put_plain_row(report, NULL);
+    }
+}
+
+/* @return 0; -1 with errno ENOMEM. */
+static int put_row(struct report *report, const struct report_row *row)
+{
+    int result = 0;
+
+    if (report->form == REPORT_JSON) {
+        result = put_json_row(report, row);
+    } else if (report->form == REPORT_TABLE) {
+        result = put_table_row(report, row);
+    } else {
+        put_plain_row(report, row);
+    }
+    report->printed++;
+    return result;
+}
+
+static void put_end(struct report *report)
+{
+    if (report->form == REPORT_JSON) {
+        puts("]}");
+    } else if (report->keeps) {
+        put_kept_rows(report);
+    }
+    fflush(stdout);
+}
+
+/* --- energy that rows count twice ----------------------------------------------------------- */
+
+/* A piece and its bucket. */
+struct entry {
+    const struct sum_piece *piece;
+    uint32_t number, bucket;
+};
+
+/* Sort by node and time. */
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *one = left, *other = right;
+    int order = COMPARE(one->piece->node, other->piece->node);
+
+    order = order ? order : COMPARE(one->piece->cluster, other->piece->cluster);
+    order = order ? order : COMPARE(one->piece->start_ns, other->piece->start_ns);
+    return order ? order : COMPARE(one->bucket, other->bucket);
+}
+
+static int compare_buckets(const void *left, const void *right)
+{
+    return COMPARE(((const struct entry *)left)->bucket, ((const struct entry *)right)->bucket);
+}
+
+static int64_t entry_end_ns(const struct entry *entry)
+{
+    return entry->piece->start_ns + (int64_t)entry->piece->elapsed_ns;
+}
+
+/* Whether pieces of different buckets overlap. They are sorted by their start. */
+static bool is_shared(const struct entry *list, size_t count)
+{
+    const struct entry *last = list; /* with the latest end */
+
+    for (size_t i = 1; i < count; i++) {
+        if (list[i].bucket != last->bucket && list[i].piece->start_ns < entry_end_ns(last)) {
+            return true;
+        }
+        last = entry_end_ns(&list[i]) > entry_end_ns(last) ? &list[i] : last;
+    }
+    return false;
+}
+
+/* Add the energy of some pieces of a node, each moment once; nothing if it is not known. */
+static int add_energy(const struct sum_store *store, const struct entry *list, size_t count,
+                      double *energy_j)
+{
+    uint32_t *numbers = calloc(count, sizeof *numbers);
+    struct sum_entries chosen = {NULL, 0};
+    struct sum_total total;
+    int result = numbers ? 0 : -1;
+
+    for (size_t i = 0; i < count && numbers; i++) {
+        numbers[i] = list[i].number;
+    }
+    if (result == 0) {
+        result = sum_gather_these(store, numbers, count, &chosen);
+    }
+    if (result == 0) {
+        result = sum_total(store, &chosen, &total);
+    }
+    if (result == 0 && !isnan(total.job.energy_j)) {
+        *energy_j += total.job.energy_j;
+    }
+    free(numbers);
+    free(chosen.list);
+    return result;
+}
+
+/* Add the energy of a node's buckets beyond what the node has used. */
+static int add_shared(const struct sum_store *store, struct entry *list, size_t count,
+                      double *shared_j)
+{
+    double node_j = 0, sum_j = 0;
+    int result = add_energy(store, list, count, &node_j);
+
+    qsort(list, count, sizeof *list, compare_buckets);
+    for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
+        while (end < count && list[end].bucket == list[first].bucket) {
+            end++;
+        }
+        result = add_energy(store, list + first, end - first, &sum_j);
+    }
+    *shared_j += fmax(sum_j - node_j, 0);
+    return result;
+}
+
+/* 0; -1: no memory. */
+static int find_shared(const struct report_ledger *ledger, double *shared_j)
+{
+    const struct sum_piece *pieces = ledger->store.pieces;
+    struct entry *list;
+    size_t count = 0;
+    int result = 0;
+
+    *shared_j = 0;
+    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
+        ledger->by == REPORT_BY_REGION || ledger->store.shares) {
+        return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
+    }
+    list = calloc(ledger->store.piece_count + 1, sizeof *list);
+    for (uint32_t bucket = 0; list && bucket < ledger->bucket_count; bucket++) {
+        bool counts = report_bucket_counts(ledger, bucket);
+
+        for (uint32_t at = ledger->buckets[bucket].sum.first; counts && at != POOL_NONE;
+             at = pieces[at].next) {
+            list[count++] = (struct entry){&pieces[at], at, bucket};
+        }
+    }
+    if (count > 0) {
+        qsort(list, count, sizeof *list, compare_entries);
+    }
+    for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
+        while (end < count && list[end].piece->node == list[first].piece->node &&
+               list[end].piece->cluster == list[first].piece->cluster) {
+            end++;
+        }
+        if (is_shared(list + first, end - first)) {
+            result = add_shared(&ledger->store, list + first, end - first, shared_j);
+        }
+    }
+    free(list);
+    return list ? result : -1;
+}
 
 /* --- options -------------------------------------------------------------------------------- */
 
@@ -296,38 +499,14 @@ static void list_fields(bool numbers_only)
     fprintf(stderr, "valid are: %s\n", names);
 }
 
-static int set_top(void *target, const char *text, struct apapi_error *err)
-{
-    struct report *report = target;
-
-    report->top = positive_number(text, UINT32_MAX);
-    return report->top ? 0 : apapi_fail(err, EINVAL, "--top=%.40s: not a number from 1 on", text);
-}
-
-static int set_by(void *report, const char *text, struct apapi_error *err)
-{
-    return report_by_parse(text ? text : "job", &((struct report *)report)->ledger, err);
-}
-
 static int set_states(void *report, const char *text, struct apapi_error *err)
 {
     return report_states_parse(text, &((struct report *)report)->ledger.states, err);
 }
 
-static int report_command_set_energy(void *target, const char *text, struct apapi_error *err)
-{
-    struct report *report = target;
-
-    if (strcmp(text, "share") != 0 && strcmp(text, "node") != 0) {
-        return apapi_fail(err, EINVAL, "--energy=%.40s: valid are node and share", text);
-    }
-    report->ledger.store.shares = report->printer.shares = strcmp(text, "share") == 0;
-    return 0;
-}
-
 static int report_command_set_units(void *report, const char *text, struct apapi_error *err)
 {
-    return report_unit_parse(text, &((struct report *)report)->printer.format.unit, err);
+    return report_unit_parse(text, &((struct report *)report)->format.unit, err);
 }
 
 static int report_command_set_sort(void *target, const char *text, struct apapi_error *err)
@@ -356,16 +535,17 @@ static const struct option_row rows[] = {
     {0, "energy", "=WHAT",
      "node (default): energy of the jobs' nodes; share: what each job was\n"
      "given of it, where several ran",
-     TO_CALL(report_command_set_energy)},
+     TO_CHOICE(struct report, shares, "node and share")},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
      TO_CALL(report_command_set_units)},
     {0, "sort", "=FIELD", "sort by this field, greatest first", TO_CALL(report_command_set_sort)},
-    {0, "top", "=N", "the first N rows; sorted by energy without --sort", TO_CALL(set_top)},
-    {0, "json", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_JSON)},
-    {0, "csv", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_CSV)},
-    {'P', "parsable2", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_PARSABLE2)},
-    {'p', "parsable", NULL, "for programs", TO_VALUE(struct report, printer.form, REPORT_PARSABLE)},
-    {'n', "noheader", NULL, "no line of titles", TO_FLAG(struct report, printer.no_header)},
+    {0, "top", "=N", "the first N rows; sorted by energy without --sort",
+     TO_COUNT(struct report, top)},
+    {0, "json", NULL, ", ", TO_VALUE(struct report, form, REPORT_JSON)},
+    {0, "csv", NULL, ", ", TO_VALUE(struct report, form, REPORT_CSV)},
+    {'P', "parsable2", NULL, ", ", TO_VALUE(struct report, form, REPORT_PARSABLE2)},
+    {'p', "parsable", NULL, "for programs", TO_VALUE(struct report, form, REPORT_PARSABLE)},
+    {'n', "noheader", NULL, "no line of titles", TO_FLAG(struct report, no_header)},
     {OPTION_ROWS_OF(struct report, input, input_source_rows)},
     {0}};
 
@@ -379,73 +559,81 @@ static const struct option_table table = {
     .column = 32,
     .rows = rows};
 
-static int help_format(void)
-{
-    const struct report_field *field;
-
-    for (size_t i = 0; (field = report_field_at(i)); i++) {
-        printf("%-14s %s\n", field->name, field->help);
-    }
-    return command_finish(COMMAND, EXIT_SUCCESS);
-}
-
 /* --- what follows from them ----------------------------------------------------------------- */
 
-static bool has_rate(const double hours[RATES_HOURS])
+/* A share has another name than the energy of nodes. */
+static void rename_shares(struct report_format *format)
 {
-    return !isnan(hours[0]);
+    static struct report_field share;
+
+    for (size_t i = 0; i < format->count; i++) {
+        if (format->columns[i].field->offset == offsetof(struct report_row, energy_j)) {
+            share = *format->columns[i].field;
+            share.name = "share";
+            format->columns[i].field = &share;
+        }
+    }
 }
 
-static int report_command_set_format(struct report *report, struct apapi_error *err)
+static int set_format(struct report *report, struct apapi_error *err)
 {
-    struct report_printer *printer = &report->printer;
-    bool sums = report->ledger.by != REPORT_BY_REGION;
-    char fields[REPORT_BY_SIZE + 80], all[NAMES_SIZE];
+    const struct report_ledger *ledger = &report->ledger;
+    bool region = ledger->by == REPORT_BY_REGION;
+    const char *fields = "", *list = report->format_text;
+    char all[NAMES_SIZE];
+    size_t length = 0;
 
-    report_by_text(&report->ledger, printer->by, sizeof printer->by);
-    printer->format.currency = report->rates.currency;
-    if (report->format_text) {
-        return report_format_parse(report->format_text, &printer->format, err);
+    for (size_t i = 0; i < COUNT_OF(wholes) && ledger->group_count == 0; i++) {
+        if (wholes[i].by == ledger->by) {
+            snprintf(report->by, sizeof report->by, "%s", wholes[i].name);
+            fields = wholes[i].format;
+        }
     }
-    if (printer->form == REPORT_JSON) {
+    for (size_t i = 0; i < ledger->group_count; i++) {
+        length += (size_t)snprintf(report->by + length, sizeof report->by - length, "%s%s",
+                                   i ? "," : "", groups[ledger->groups[i]]);
+        fields = region ? ",jobs,count,time,energy,power" : ",jobs,elapsed,energy,power,measured";
+    }
+    if (!list && report->form == REPORT_JSON) {
         report_fields_list(false, all, sizeof all);
-    } else {
-        report_by_format(&report->ledger, fields, sizeof fields);
-        snprintf(all, sizeof all, "%s%s%s", fields,
-                 sums && has_rate(report->rates.co2_g_per_kwh) ? ",co2" : "",
-                 sums && has_rate(report->rates.price_per_kwh) ? ",cost" : "");
+        list = all;
+    } else if (!list) {
+        snprintf(all, sizeof all, "%s%s%s%s", length ? report->by : "", fields,
+                 !region && !isnan(report->rates.co2_g_per_kwh[0]) ? ",co2" : "",
+                 !region && !isnan(report->rates.price_per_kwh[0]) ? ",cost" : "");
+        list = all;
     }
-    return report_format_parse(all, &printer->format, err);
+    report->format.currency = report->rates.currency;
+    if (report_format_parse(list, &report->format, err)) {
+        return -1;
+    }
+    if (report->shares) {
+        rename_shares(&report->format);
+    }
+    return 0;
 }
 
-/* Other keys of apapi.conf are not used here; `apapi config --check` checks them. */
 static int report_command_prepare(struct report *report)
 {
-    struct apapi_error err;
-    int status;
+    struct report_input *input = &report->input;
     struct report_ledger *ledger = &report->ledger;
+    struct apapi_error err;
 
-    config_read(&report->config, config_path(), NULL);
-    if (rates_read(&report->config, &report->rates, &err)) {
+    if (rates_read(input->config, &report->rates, &err)) {
         return command_fail(COMMAND, err.text);
     }
-    status = report_input_complete(&report->input, &report->config);
-    if (status) {
-        return status;
-    }
-    if (report->ledger.states && report->ledger.by == REPORT_BY_NODE) {
+    if (ledger->states && ledger->by == REPORT_BY_NODE) {
         return command_refuse(COMMAND, "--state is of jobs: not with --by=node");
     }
-    if (report->ledger.store.shares && report->ledger.by == REPORT_BY_REGION) {
+    if (report->shares && ledger->by == REPORT_BY_REGION) {
         return command_refuse(COMMAND,
                               "--energy=share: regions have no share; not with --by=region");
     }
     /* As in sacct, a job that is named is found whenever it ran. */
-    if (!report->input.from_text && !report->input.to_text && !report->input.jobs &&
-        report->input.file_count == 0) {
-        report->input.from_text = "today";
+    if (!input->from_text && !input->to_text && !input->jobs && input->file_count == 0) {
+        input->from_text = "today";
     }
-    if (report_command_set_format(report, &err)) {
+    if (set_format(report, &err)) {
         bool unknown = errno != ERANGE;
 
         command_refuse(COMMAND, err.text);
@@ -454,33 +642,69 @@ static int report_command_prepare(struct report *report)
         }
         return USAGE_ERROR;
     }
+    if (report->top && !report->sort) {
+        report->sort = report_field_sortable("energy", NULL);
+    }
     /* Of all records together, curves take no more room; without -j there may be millions. */
-    ledger->store.curve_max = report->input.jobs ? NAMED_CURVES_MAX : CURVES_MAX;
+    ledger->store.curve_max = input->jobs ? NAMED_CURVES_MAX : CURVES_MAX;
+    ledger->store.shares = report->shares;
     ledger->store.curveless = ledger->by == REPORT_BY_REGION;
     ledger->store.mixed = ledger->by == REPORT_BY_NODE;
     ledger->store.lists = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
-    return 0;
+    return input->nodes && report_ledger_ask(ledger, input->nodes)
+               ? command_fail(COMMAND, "no memory")
+               : 0;
 }
 
-/* --- rows ----------------------------------------------------------------------------------- */
+/* --- rows from records ------------------------------------------------------------------------ */
 
 static void note_remark(const char *text, void *context)
 {
-    struct remarks *remarks = context;
+    struct report *report = context;
 
-    if (remarks->count++ < REPORT_REMARKS_MAX) {
-        namelist_add(&remarks->texts, text);
+    if (report->remark_count++ < REPORT_REMARKS_MAX) {
+        namelist_add(&report->remarks, text);
     }
 }
 
-/* Energy counted more than once in sums of rows, or in rows of users. */
-static void put_shared(const struct report *report)
+static int print_rows(struct report *report, const uint32_t *order, size_t count)
+{
+    struct report_view view = {.rates = &report->rates,
+                               .remark = report->form == REPORT_TABLE ? note_remark : NULL,
+                               .context = report};
+    struct report_row row;
+    int result = 0;
+
+    for (size_t i = 0; i < report->format.count; i++) {
+        view.nodelists |= report->format.columns[i].field->kind == REPORT_LIST;
+    }
+    count = report->top && report->top < count ? report->top : count;
+    put_begin(report);
+    for (size_t i = 0; i < count && result == 0 && !ferror(stdout); i++) {
+        result = report_ledger_sum(&report->ledger, order[i], &view, &row);
+        if (result == 0) {
+            result = put_row(report, &row);
+            report_row_free(&row);
+        }
+    }
+    put_end(report);
+    return result;
+}
+
+static void print_remarks(struct report *report)
 {
     char energy[UNITS_SIZE];
 
-    if (report->printer.form == REPORT_TABLE && report->printer.shared_j > 0) {
-        report_energy_text(energy, sizeof energy, report->printer.shared_j, NAN,
-                           report->printer.format.unit);
+    for (size_t i = 0; i < report->remarks.count; i++) {
+        command_fail(COMMAND, report->remarks.names[i]);
+    }
+    namelist_free(&report->remarks);
+    if (report->remark_count > REPORT_REMARKS_MAX) {
+        fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
+                report->remark_count - REPORT_REMARKS_MAX);
+    }
+    if (report->form == REPORT_TABLE && report->shared_j > 0) {
+        report_energy_text(energy, sizeof energy, report->shared_j, NAN, report->format.unit);
         fprintf(stderr,
                 "apapi " COMMAND
                 ": nodes shared by jobs: %s counted more than once, as each job has "
@@ -489,166 +713,299 @@ static void put_shared(const struct report *report)
     }
 }
 
-static int report_command_print_rows(struct report *report, const uint32_t *order, size_t count)
-{
-    struct report_view view = {.rates = &report->rates,
-                               .remark = report->printer.form == REPORT_TABLE ? note_remark : NULL,
-                               .context = &report->remarks};
-    struct report_row row;
-    int result = 0;
-
-    for (size_t i = 0; i < report->printer.format.count; i++) {
-        view.nodelists |= report->printer.format.columns[i].field->kind == REPORT_LIST;
-    }
-    report->printer.fit.width = terminal_width();
-    report_print_begin(&report->printer);
-    for (size_t i = 0; i < count && result == 0 && !ferror(stdout); i++) {
-        result = report_ledger_sum(&report->ledger, order[i], &view, &row);
-        if (result == 0) {
-            result = report_print_row(&report->printer, &row);
-            report_row_free(&row);
-        }
-    }
-    report_print_end(&report->printer);
-    return result;
-}
-
 static int print_report(struct report *report)
 {
+    struct report_ledger *ledger = &report->ledger;
     size_t count = 0;
-    uint32_t *order = report_ledger_chain(&report->ledger) || report_regions_chain(&report->ledger)
+    uint32_t *order = report_ledger_chain(ledger) || report_regions_chain(ledger)
                           ? NULL
-                          : report_ledger_order(&report->ledger, &count);
+                          : report_ledger_order(ledger, &count);
     int result = order ? 0 : -1;
 
     if (order && count == 0) {
         free(order);
-        return command_fail(COMMAND, report->ledger.store.piece_count > 0 &&
-                                             report->ledger.by == REPORT_BY_REGION
+        return command_fail(COMMAND, ledger->store.piece_count > 0 && ledger->by == REPORT_BY_REGION
                                          ? "no region in the records of these jobs"
                                          : "no job found");
     }
     if (result == 0 && report->sort) {
-        result = report_sort(&report->ledger, report->sort, &report->rates, order, count);
+        result = report_sort(ledger, report->sort, &report->rates, order, count);
     }
     if (result == 0) {
-        result = report_ledger_shared(&report->ledger, &report->printer.shared_j);
+        result = find_shared(ledger, &report->shared_j);
     }
     if (result == 0) {
-        result = report_command_print_rows(
-            report, order, report->top && report->top < count ? report->top : count);
+        result = print_rows(report, order, count);
     }
     free(order);
-    fflush(stdout);
-    for (size_t i = 0; i < report->remarks.texts.count; i++) {
-        command_fail(COMMAND, report->remarks.texts.names[i]);
-    }
-    namelist_free(&report->remarks.texts);
-    if (report->remarks.count > REPORT_REMARKS_MAX) {
-        fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
-                report->remarks.count - REPORT_REMARKS_MAX);
-    }
-    put_shared(report);
+    print_remarks(report);
     return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-static int report_command_take_record(const struct apapi_record *record, const char *line,
-                                      size_t size, void *ledger)
+/*
+ * Rows of jobs from Slurm's accounting, where `apapi sync` has written their energy: for users who
+ * can read no records. Slurm decides whose jobs they see.
+ */
+
+/* --- rows from Slurm's accounting ------------------------------------------------------------- */
+
+#define PATIENCE_NS (30 * (uint64_t)NS_PER_S) /* for slurmdbd */
+
+/** A row: a job, or all those of a group. */
+struct slurm_row {
+    struct report_row row;         /* its texts are those of jobs */
+    const struct sacct_job *first; /* of its jobs */
+    double busy_s, node_s, measured_s;
+};
+
+/* Texts of a job, and where a row has them; those of the groups come first, in their order. */
+static const struct {
+    size_t job, row;
+} slurm_texts[] = {
+    {offsetof(struct sacct_job, user), offsetof(struct report_row, user)},
+    {offsetof(struct sacct_job, account), offsetof(struct report_row, account)},
+    {offsetof(struct sacct_job, partition), offsetof(struct report_row, partition)},
+    {offsetof(struct sacct_job, qos), offsetof(struct report_row, qos)},
+    {offsetof(struct sacct_job, cluster), offsetof(struct report_row, cluster)},
+    {offsetof(struct sacct_job, job_name), offsetof(struct report_row, job_name)},
+    {offsetof(struct sacct_job, state), offsetof(struct report_row, state)},
+};
+
+static const char *slurm_text(const struct sacct_job *job, size_t index)
+{
+    return (const char *)job + slurm_texts[index].job;
+}
+
+static int slurm_take(const struct sacct_job *job, void *context)
+{
+    struct report *report = context;
+    const struct report_input *input = &report->input;
+    unsigned states = report->ledger.states;
+    bool wanted = states == 0;
+
+    for (unsigned state = 1; state <= REPORT_STATE_FAILED; state <<= 1) {
+        /* of Slurm's states, records know two */
+        wanted |= states & state && strcmp(job->state, report_state_name(state)) == 0;
+    }
+    if (!isfinite(job->energy_j) || !wanted || !input_list_has(input->accounts, job->account) ||
+        !input_list_has(input->partitions, job->partition) ||
+        !input_list_has(input->job_names, job->job_name)) {
+        return 0;
+    }
+    if (array_add(&report->slurm, report->slurm_count, &report->slurm_room,
+                  sizeof *report->slurm)) {
+        return -1;
+    }
+    report->slurm[report->slurm_count++] = *job;
+    return 0;
+}
+
+/* Without a user and a job, those of the caller, as for sacct. */
+static int slurm_read(struct report *report, struct apapi_error *err)
+{
+    const struct report_input *input = &report->input;
+    struct sacct_query query = {.jobs = input->jobs,
+                                .users = input->users,
+                                .clusters = input->clusters,
+                                .deadline_ns = clock_monotonic_ns() + PATIENCE_NS};
+    int64_t now_ns = clock_unix_ns(), from_ns = 0, to_ns = 0;
+    char own[16];
+
+    if ((input->from_text && when_parse(input->from_text, now_ns, &from_ns, err)) ||
+        (input->to_text && when_parse(input->to_text, now_ns, &to_ns, err))) {
+        return -1;
+    }
+    query.from_s = from_ns / NS_PER_S;
+    query.to_s = to_ns / NS_PER_S;
+    if (!query.users && !query.jobs) {
+        snprintf(own, sizeof own, "%u", (unsigned)geteuid());
+        query.users = own;
+    }
+    return sacct_read(&query, slurm_take, report, err);
+}
+
+static struct slurm_row slurm_row(const struct sacct_job *job)
+{
+    double node_s = job->nodes * (isfinite(job->recorded_s) ? job->recorded_s : job->elapsed_s);
+    struct slurm_row sum = {.row = report_row_empty(),
+                            .first = job,
+                            .busy_s = job->mean_w > 0 ? job->energy_j / job->mean_w : 0,
+                            .node_s = node_s,
+                            .measured_s = node_s * job->measured_pct};
+    struct report_row *row = &sum.row;
+
+    for (size_t i = 0; i < COUNT_OF(slurm_texts); i++) {
+        *(const char **)(void *)((char *)row + slurm_texts[i].row) = slurm_text(job, i);
+    }
+    snprintf(row->job_id, sizeof row->job_id, "%.*s", (int)sizeof row->job_id - 1, job->job_id);
+    snprintf(row->exit, sizeof row->exit, "%.*s", (int)sizeof row->exit - 1, job->exit);
+    row->start_ns = job->start_s * NS_PER_S;
+    row->end_ns = job->end_s * NS_PER_S;
+    row->jobs = 1;
+    row->nodes = job->nodes;
+    row->elapsed_s = job->elapsed_s;
+    row->energy_j = job->energy_j;
+    row->uncertainty_j = job->uncertainty_j;
+    row->energy_per_node_j = job->nodes > 0 ? job->energy_j / job->nodes : NAN;
+    row->power_w = job->mean_w;
+    row->measured_pct = job->measured_pct;
+    row->incomplete = job->incomplete;
+    row->complete = job->incomplete == 0;
+    return sum;
+}
+
+/* A value that one job lacks is unknown of all. */
+static void slurm_add(struct slurm_row *sum, const struct slurm_row *more)
+{
+    struct report_row *row = &sum->row;
+
+    for (size_t i = 0; i < COUNT_OF(slurm_texts); i++) {
+        const char **text = (const char **)(void *)((char *)row + slurm_texts[i].row);
+
+        *text = strcmp(*text, slurm_text(more->first, i)) == 0 ? *text : "";
+    }
+    sum->busy_s += more->busy_s;
+    sum->node_s += more->node_s;
+    sum->measured_s += more->measured_s;
+    row->start_ns = more->row.start_ns < row->start_ns ? more->row.start_ns : row->start_ns;
+    row->end_ns = more->row.end_ns > row->end_ns ? more->row.end_ns : row->end_ns;
+    row->jobs++;
+    row->elapsed_s += more->row.elapsed_s;
+    row->energy_j += more->row.energy_j;
+    row->uncertainty_j += more->row.uncertainty_j;
+    row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
+    row->measured_pct = sum->node_s > 0 ? sum->measured_s / sum->node_s : NAN;
+    row->incomplete += more->row.incomplete;
+    row->complete = row->incomplete == 0;
+}
+
+static int slurm_compare_groups(const void *left, const void *right, void *report)
+{
+    const struct report_ledger *ledger = &((const struct report *)report)->ledger;
+    const struct slurm_row *one = left, *other = right;
+    int order = 0;
+
+    for (size_t i = 0; i < ledger->group_count && order == 0; i++) {
+        order = strcmp(slurm_text(one->first, ledger->groups[i]),
+                       slurm_text(other->first, ledger->groups[i]));
+    }
+    return order;
+}
+
+static int slurm_compare_numbers(const void *left, const void *right, void *report)
+{
+    const struct report_field *sort = ((const struct report *)report)->sort;
+    double a = report_field_number(sort, &((const struct slurm_row *)left)->row);
+    double b = report_field_number(sort, &((const struct slurm_row *)right)->row);
+
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : COMPARE(b, a);
+}
+
+/* @param rows  as many as there are jobs; result. @return their number */
+static size_t slurm_sum(struct report *report, struct slurm_row *sums)
+{
+    bool grouped = report->ledger.group_count > 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->slurm_count; i++) {
+        struct slurm_row *sum = sums, *end = sums + count, more = slurm_row(&report->slurm[i]);
+
+        while (sum < end && (!grouped || slurm_compare_groups(sum, &more, report))) {
+            sum++;
+        }
+        if (sum < end) {
+            slurm_add(sum, &more);
+            continue;
+        }
+        if (grouped) {
+            /* Jobs of a group share nodes. */
+            more.row.state = "";
+            *more.row.job_id = *more.row.exit = '\0';
+            more.row.nodes = more.row.energy_per_node_j = NAN;
+        }
+        sums[count++] = more;
+    }
+    if (report->sort || grouped) {
+        qsort_r(sums, count, sizeof *sums,
+                report->sort ? slurm_compare_numbers : slurm_compare_groups, report);
+    }
+    return report->top && report->top < count ? report->top : count;
+}
+
+/* @return the exit status; -1: it knows no energy of the wanted jobs. */
+static int report_from_slurm(struct report *report)
+{
+    struct apapi_error err = {""};
+    struct slurm_row *sums = NULL;
+    int result = -1;
+
+    if (slurm_read(report, &err) || report->slurm_count == 0) {
+        if (report->input.verbose && *err.text) {
+            command_fail(COMMAND, err.text);
+        }
+        free(report->slurm);
+        return -1;
+    }
+    sums = calloc(report->slurm_count, sizeof *sums);
+    if (sums) {
+        size_t count = slurm_sum(report, sums);
+
+        put_begin(report);
+        result = 0;
+        for (size_t i = 0; i < count && result == 0; i++) {
+            result = put_row(report, &sums[i].row);
+        }
+        put_end(report);
+        if (report->form == REPORT_TABLE) {
+            command_fail(COMMAND, "from Slurm's accounting, which has totals of jobs alone");
+        }
+    }
+    free(sums);
+    free(report->slurm);
+    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
+static int take_record(const struct apapi_record *record, const char *line, size_t size,
+                       void *ledger)
 {
     (void)line;
     (void)size;
     return report_ledger_add(ledger, record) || report_regions_add(ledger, record) ? -1 : 0;
 }
 
-/* --- from Slurm's accounting ----------------------------------------------------------------- */
-
-/* It has totals of jobs, and no more. */
-static bool slurm_may_help(const struct report *report)
+static int report_command_run(void *context)
 {
-    const struct report_input *input = &report->input;
-
-    return own_is_all(input, &report->config) && !report->ledger.store.shares && !input->nodes &&
-           (report->ledger.by == REPORT_BY_JOB || report->ledger.by == REPORT_BY_GROUP) &&
-           !(input->jobs && strchr(input->jobs, '.'));
-}
-
-static int print_slurm(struct report *report, const struct report_slurm *slurm)
-{
-    struct report_printer *printer = &report->printer;
-    size_t count = report->top && report->top < slurm->row_count ? report->top : slurm->row_count;
-    int result = 0;
-
-    printer->fit.width = terminal_width();
-    report_print_begin(printer);
-    for (size_t i = 0; i < count && result == 0; i++) {
-        result = report_print_row(printer, &slurm->rows[i].row);
-    }
-    report_print_end(printer);
-    if (printer->form == REPORT_TABLE) {
-        fflush(stdout);
-        command_fail(COMMAND, "from Slurm's accounting, which has totals of jobs alone");
-    }
-    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
-}
-
-/* @return the exit status; -1: it knows no energy of the wanted jobs. */
-static int report_from_slurm(struct report *report)
-{
-    struct report_slurm slurm = {.input = &report->input, .ledger = &report->ledger};
-    struct apapi_error err = {""};
-    int status = -1;
-
-    if (report_slurm_read(&slurm, &err) == 0 && slurm.count > 0) {
-        status = report_slurm_rows(&slurm, report->sort) ? command_fail(COMMAND, "no memory")
-                                                         : print_slurm(report, &slurm);
-    } else if (report->input.verbose && *err.text) {
-        command_fail(COMMAND, err.text);
-    }
-    free(slurm.rows);
-    free(slurm.jobs);
-    return status;
-}
-
-static int report_command_read(struct report *report, size_t *left_out)
-{
-    return report_input_read(&report->input, report_command_take_record, &report->ledger, left_out);
-}
-
-static int report_command_run(struct report *report)
-{
-    size_t left_out = 0;
+    struct report *report = context;
+    struct report_input *input = &report->input;
+    enum report_by by = report->ledger.by;
     int status = report_command_prepare(report);
 
     if (status) {
         return status;
     }
-    if (report->top && !report->sort) {
-        report->sort = report_field_sortable("energy", NULL);
-    }
-    if (report->input.nodes && report_ledger_ask(&report->ledger, report->input.nodes)) {
-        return command_fail(COMMAND, "no memory");
-    }
-    report->input.quiet = slurm_may_help(report);
-    status = report_command_read(report, &left_out);
-    if (status && report->input.quiet) {
+    /* Slurm's accounting has totals of jobs, and no more. */
+    input->quiet = own_is_all(input) && !report->shares && !input->nodes &&
+                   (by == REPORT_BY_JOB || by == REPORT_BY_GROUP) &&
+                   !(input->jobs && strchr(input->jobs, '.'));
+    status = report_input_read(input, take_record, &report->ledger);
+    if (status && input->quiet) {
         int slurm = status == EXIT_FAILURE ? report_from_slurm(report) : -1;
 
         if (slurm >= 0) {
             return slurm;
         }
-        report->input.quiet = 0; /* say why there is nothing */
-        status = report_command_read(report, &left_out);
+        input->quiet = 0; /* say why there is nothing */
+        status = report_input_read(input, take_record, &report->ledger);
     }
-    if (status) {
-        return status;
-    }
-    status = print_report(report);
-    return report->input.strict && left_out > 0 ? EXIT_FAILURE : status;
+    return status ? status : print_report(report);
 }
 
 int report_command(int argc, char **argv)
 {
     static struct report report = {.input.command = COMMAND};
+    const struct report_field *field;
     int status = command_options(&table, argc, argv, &report);
 
     if (report.unsortable) {
@@ -658,13 +1015,13 @@ int report_command(int argc, char **argv)
         return status;
     }
     if (report.help_format) {
-        return help_format();
+        for (size_t i = 0; (field = report_field_at(i)); i++) {
+            printf("%-14s %s\n", field->name, field->help);
+        }
+        return command_finish(COMMAND, EXIT_SUCCESS);
     }
-    report.input.files = argv + optind;
-    report.input.file_count = (size_t)(argc - optind);
-    config_defaults(&report.config);
-    status = report_command_run(&report);
+    report_input_words(&report.input, argv + optind, (size_t)(argc - optind), false);
+    status = report_input_run(&report.input, report_command_run, &report);
     report_ledger_free(&report.ledger);
-    config_clear(&report.config);
     return status;
 }

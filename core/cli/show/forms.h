@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SHOW_FORMS_H
 #define APAPI_SHOW_FORMS_H
+#include "cli/job/job.h"
 #include "cli/records/input.h"
 #include "config/config.h"
 
@@ -8,6 +9,7 @@
 
 struct show_options {
     struct report_input input; /* its command is the word that was given */
+    struct show show;          /* the job's records */
     bool json, brief;
     bool alone; /* brief: not compared with other jobs */
     const char *limit, *wait;
@@ -15,12 +17,12 @@ struct show_options {
     enum config_format format;  /* of a step; CONFIG_NONE: not given */
 };
 
-/** Print a job in a few lines; input.from_text is of the jobs to compare with. @return exit status
- */
-int show_brief(const struct show_options *options);
+/* Each returns the exit status. */
 
-/** Print the step of input->files as srun does; input->nodes are all of its nodes. @return exit
- * status */
+/** Print a job in a few lines; input.from_text is of the jobs to compare with. */
+int show_brief(struct show_options *options);
+
+/** Print the step of input->files as srun does; input->nodes are all of its nodes. */
 int show_step(const struct report_input *input, enum config_format format);
 
 #endif

@@ -14,9 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/job/job.h"
 #include "cli/jobs.h"
-#include "cli/records/input.h"
 #include "cli/show/forms.h"
 #include "config/values.h"
 #include "record/members.h"
@@ -32,36 +30,9 @@
 
 /* --- the curve -------------------------------------------------------------------------------- */
 
-static double greatest_power(const struct show *show)
-{
-    double greatest_w = NAN;
-
-    for (int i = 0; i < SHOW_CURVE; i++) {
-        greatest_w = fmax(greatest_w, show->curve_w[i]);
-    }
-    return greatest_w;
-}
-
-/* How much of a row of the curve a power fills, in eighths. */
-static int filled(double power_w, double greatest_w, int row)
-{
-    double eighths = greatest_w > 0 ? power_w / greatest_w * CURVE_ROWS * EIGHTHS : 0;
-
-    return (int)fmin(fmax(round(eighths) - row * EIGHTHS, 0), EIGHTHS);
-}
-
-static const char *full_block(int eighths)
-{
-    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-
-    if (text_locale_is_utf8()) {
-        return blocks[eighths];
-    }
-    return eighths > EIGHTHS / 2 ? "#" : eighths > 0 ? "." : " ";
-}
-
 static void put_curve_row(const struct show *show, double greatest_w, int row)
 {
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     char label[UNITS_SIZE] = "";
 
     if (row == CURVE_ROWS - 1) {
@@ -71,21 +42,29 @@ static void put_curve_row(const struct show *show, double greatest_w, int row)
     }
     printf("  %*s |", LABEL_COLUMNS, label);
     for (int i = 0; i < SHOW_CURVE; i++) {
-        bool known = !isnan(show->curve_w[i]);
+        double power_w = show->curve_w[i];
+        double all = greatest_w > 0 ? round(power_w / greatest_w * CURVE_ROWS * EIGHTHS) : 0;
+        int eighths = (int)fmin(fmax(all - row * EIGHTHS, 0), EIGHTHS);
 
-        fputs(known      ? full_block(filled(show->curve_w[i], greatest_w, row))
-              : row == 0 ? "?"
-                         : " ",
-              stdout);
+        if (isnan(power_w)) {
+            putchar(row == 0 ? '?' : ' ');
+        } else if (text_locale_is_utf8()) {
+            fputs(blocks[eighths], stdout);
+        } else {
+            putchar(eighths > EIGHTHS / 2 ? '#' : eighths > 0 ? '.' : ' ');
+        }
     }
-    fputs("|\n", stdout);
+    puts("|");
 }
 
 static void print_curve(const struct show *show)
 {
-    double greatest_w = greatest_power(show);
+    double greatest_w = NAN;
     char duration[UNITS_SIZE];
 
+    for (int i = 0; i < SHOW_CURVE; i++) {
+        greatest_w = fmax(greatest_w, show->curve_w[i]);
+    }
     if (isnan(greatest_w)) {
         return;
     }
@@ -103,7 +82,7 @@ static void print_curve(const struct show *show)
     printf("  %*s  0 s%*s\n", LABEL_COLUMNS, "", SHOW_CURVE - 3, duration);
 }
 
-/* --- who -------------------------------------------------------------------------------------- */
+/* --- identity --------------------------------------------------------------------------------- */
 
 static void put_named(const char *name, const char *text)
 {
@@ -127,20 +106,13 @@ static void full_put_moment(const char *name, int64_t unix_ns)
 }
 
 /* From the most reliable record: Slurm's values first, then those of the step's environment. */
-static const struct apapi_identity *best_identity(const struct show *show)
-{
-    for (size_t i = 0; i < show->count; i++) {
-        if (show->records[i].id.verified) {
-            return &show->records[i].id;
-        }
-    }
-    return &show->records[0].id;
-}
-
 static void full_put_identity(const struct show *show)
 {
-    const struct apapi_identity *id = best_identity(show);
+    const struct apapi_identity *id = &show->records[0].id;
 
+    for (size_t i = show->count; i-- > 0;) {
+        id = show->records[i].id.verified ? &show->records[i].id : id;
+    }
     put_named("job name", id->job_name);
     put_named("cluster", id->cluster);
     put_named("user", id->user);
@@ -152,13 +124,6 @@ static void full_put_identity(const struct show *show)
 }
 
 /* --- steps and nodes -------------------------------------------------------------------------- */
-
-/* As in sacct: the greatest status and the greatest signal. */
-static void full_ending(char text[32], const struct apapi_ending *ending)
-{
-    snprintf(text, 32, ending->code == APAPI_UNKNOWN ? "-" : "%" PRIu32 ":%" PRIu32, ending->code,
-             ending->signal == APAPI_UNKNOWN ? 0 : ending->signal);
-}
 
 static int full_put_steps(const struct show *show)
 {
@@ -179,7 +144,10 @@ static int full_put_steps(const struct show *show)
         double share = step->uncertainty_j / step->energy_j;
         char ending[32];
 
-        full_ending(ending, &step->ending);
+        /* as in sacct: the greatest status and the greatest signal */
+        snprintf(ending, sizeof ending,
+                 step->ending.code == APAPI_UNKNOWN ? "-" : "%" PRIu32 ":%" PRIu32,
+                 step->ending.code, step->ending.signal == APAPI_UNKNOWN ? 0 : step->ending.signal);
         table_put(&table, (struct table_cell[]){
                               CELL_TEXT(step->step),
                               CELL((double)step->nodes),
@@ -216,16 +184,26 @@ static void full_put_spread(const struct show_node *const *nodes, size_t count)
            greatest, first, last);
 }
 
-static int put_node_rows(const struct show_node *const *nodes, size_t count)
+static int full_put_nodes(const struct show *show)
 {
     static const struct table_column columns[] = {
         {.title = "node"},
         {.title = "energy", .form = TABLE_ENERGY},
         {.title = "mean", .form = TABLE_KNOWN, .unit = "W"},
         {.title = "measured", .form = TABLE_DURATION}};
-    struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
+    const struct show_node **nodes = calloc(show->node_count + 1, sizeof(struct show_node *));
+    size_t count = show->node_count;
+    struct table table;
     int result;
 
+    if (!nodes) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = &show->nodes[i];
+    }
+    qsort(nodes, count, sizeof(struct show_node *), show_compare_nodes);
+    table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
     for (size_t i = 0; i < count && i < NODES_LISTED; i++) {
         const struct show_node *node = nodes[i];
         double share = node->uncertainty_j / node->energy_j;
@@ -243,22 +221,6 @@ static int put_node_rows(const struct show_node *const *nodes, size_t count)
     if (result == 0 && count > 1) {
         full_put_spread(nodes, count);
     }
-    return result;
-}
-
-static int full_put_nodes(const struct show *show)
-{
-    const struct show_node **nodes = calloc(show->node_count + 1, sizeof(struct show_node *));
-    int result;
-
-    if (!nodes) {
-        return -1;
-    }
-    for (size_t i = 0; i < show->node_count; i++) {
-        nodes[i] = &show->nodes[i];
-    }
-    qsort(nodes, show->node_count, sizeof(struct show_node *), show_compare_nodes);
-    result = put_node_rows(nodes, show->node_count);
     free(nodes);
     return result;
 }
@@ -298,26 +260,17 @@ static void full_say_unusual(const char *text, void *context)
     }
 }
 
-static int full_put_table(const struct show *show, const char *job_id)
+/* 0; -1 with errno ENOMEM. */
+static int show_print_text(const struct show *show, const char *job_id)
 {
     char *text = NULL;
+    size_t count = 0;
 
     if (show_table(show, job_id, &text)) {
         return -1;
     }
     fputs(text, stdout);
     free(text);
-    return 0;
-}
-
-/* 0; -1 with errno ENOMEM. */
-static int show_print_text(const struct show *show, const char *job_id)
-{
-    size_t count = 0;
-
-    if (full_put_table(show, job_id)) {
-        return -1;
-    }
     full_put_identity(show);
     if (full_put_steps(show) || full_put_nodes(show) ||
         show_each_regions(show, APAPI_REGIONS_MAX, full_put_regions, NULL)) {
@@ -342,25 +295,6 @@ static void full_json_energy(struct json_writer *json, double energy_j, double u
 {
     json_put_number(json, "energy_j", energy_j, JSON_MEASURED);
     json_put_number(json, "uncertainty_j", uncertainty_j, JSON_ROUGH);
-}
-
-static void full_json_domains(struct json_writer *json, const struct apapi_job_total *total)
-{
-    json_begin_object(json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct apapi_job_domain *domain = &total->domains[d];
-
-        if (domain->nodes > 0) {
-            json_begin_object(json, apapi_domain_name(d));
-            full_json_energy(json, domain->energy_j, domain->uncertainty_j);
-            json_put_number(json, "covered",
-                            (double)domain->covered_ns / (double)domain->recorded_ns,
-                            JSON_MEASURED);
-            json_put_count(json, "nodes", domain->nodes);
-            json_end(json);
-        }
-    }
-    json_end(json);
 }
 
 static void full_json_missing_domains(struct json_writer *json, uint32_t missing)
@@ -433,36 +367,6 @@ static int full_json_regions(const struct show_step *step, const struct apapi_re
     return 0;
 }
 
-/* Only here null stands for unknown: the columns of the curve keep their positions. */
-static void full_json_curve(struct json_writer *json, const struct show *show)
-{
-    double length_s = (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S;
-
-    json_begin_object(json, "power");
-    json_put_number(json, "bin_s", length_s / SHOW_CURVE, JSON_MEASURED);
-    json_begin_array(json, "power_w");
-    for (int i = 0; i < SHOW_CURVE; i++) {
-        json_put_number(json, NULL, show->curve_w[i], JSON_EXACT);
-    }
-    json_end(json);
-    json_end(json);
-}
-
-static void full_json_trust(struct json_writer *json, const struct show *show)
-{
-    const struct show_trust sum = show_trust(show);
-
-    json_begin_object(json, "trust");
-    json_put_count(json, "complete", sum.complete);
-    json_put_count(json, "recovered", sum.recovered);
-    json_put_count(json, "delayed", sum.delayed);
-    json_put_count(json, "verified", sum.verified);
-    json_put_number(json, "covered", sum.covered, JSON_MEASURED);
-    json_put_number(json, "uncertainty", sum.uncertainty, JSON_MEASURED);
-    json_put_number(json, "cpu_s", sum.cpu_s, JSON_MEASURED);
-    json_end(json);
-}
-
 static void full_json_say_unusual(const char *text, void *json)
 {
     json_put_text(json, NULL, text);
@@ -494,23 +398,65 @@ static void full_json_total(struct json_writer *json, const struct apapi_job_tot
     json_put_number(json, "measured", apapi_job_measured(total, 0), JSON_MEASURED);
     json_put_number(json, "elapsed_s", (double)total->elapsed_ns / NS_PER_S, JSON_MEASURED);
     json_put_count(json, "runs", total->runs);
-    full_json_domains(json, total);
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_job_domain *domain = &total->domains[d];
+
+        if (domain->nodes > 0) {
+            json_begin_object(json, apapi_domain_name(d));
+            full_json_energy(json, domain->energy_j, domain->uncertainty_j);
+            json_put_number(json, "covered",
+                            (double)domain->covered_ns / (double)domain->recorded_ns,
+                            JSON_MEASURED);
+            json_put_count(json, "nodes", domain->nodes);
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
+
+static void full_json_trust(struct json_writer *json, const struct show *show)
+{
+    double length_s = (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S;
+    const struct show_trust sum = show_trust(show);
+
+    json_begin_object(json, "power");
+    json_put_number(json, "bin_s", length_s / SHOW_CURVE, JSON_MEASURED);
+    json_begin_array(json, "power_w");
+    for (int i = 0; i < SHOW_CURVE; i++) { /* null: unknown; the columns keep their positions */
+        json_put_number(json, NULL, show->curve_w[i], JSON_EXACT);
+    }
+    json_end(json);
+    json_end(json);
+    json_begin_object(json, "trust");
+    json_put_count(json, "complete", sum.complete);
+    json_put_count(json, "recovered", sum.recovered);
+    json_put_count(json, "delayed", sum.delayed);
+    json_put_count(json, "verified", sum.verified);
+    json_put_number(json, "covered", sum.covered, JSON_MEASURED);
+    json_put_number(json, "uncertainty", sum.uncertainty, JSON_MEASURED);
+    json_put_number(json, "cpu_s", sum.cpu_s, JSON_MEASURED);
+    json_end(json);
+    json_begin_array(json, "odd");
+    show_find_unusual(show, full_json_say_unusual, json);
+    json_end(json);
 }
 
 /* 0; -1 with errno ENOMEM. */
 static int show_print_json(const struct show *show, const char *job_id)
 {
+    const struct apapi_identity *id = &show->records[0].id;
     struct json_writer json = {.out = stdout};
     int result;
 
     json_begin_object(&json, NULL);
     json_put_count(&json, "version", 1);
     json_put_text(&json, "job", job_id);
-    json_put_word(&json, "cluster", show->records[0].id.cluster);
-    json_put_word(&json, "user", show->records[0].id.user);
-    json_put_word(&json, "account", show->records[0].id.account);
-    json_put_word(&json, "partition", show->records[0].id.partition);
-    json_put_word(&json, "job_name", show->records[0].id.job_name);
+    json_put_word(&json, "cluster", id->cluster);
+    json_put_word(&json, "user", id->user);
+    json_put_word(&json, "account", id->account);
+    json_put_word(&json, "partition", id->partition);
+    json_put_word(&json, "job_name", id->job_name);
     full_json_total(&json, &show->total);
     full_json_steps(&json, show);
     json_begin_array(&json, "regions");
@@ -519,11 +465,7 @@ static int show_print_json(const struct show *show, const char *job_id)
     json_begin_array(&json, "missing");
     result = show_find_gaps(show, full_json_gap, &json) || result;
     json_end(&json);
-    full_json_curve(&json, show);
     full_json_trust(&json, show);
-    json_begin_array(&json, "odd");
-    show_find_unusual(show, full_json_say_unusual, &json);
-    json_end(&json);
     json_end(&json);
     return json_finish(&json) || result ? -1 : 0;
 }
@@ -631,43 +573,26 @@ static const struct option_table summary_table = {
 
 /* --- one job in full -------------------------------------------------------------------------- */
 
-struct full {
-    struct show_options *options;
-    struct show show;
-};
-
-static int show_take(const struct apapi_record *record, const char *line, size_t size, void *full)
+static int show_take(const struct apapi_record *record, const char *line, size_t size,
+                     void *options)
 {
-    return show_add(&((struct full *)full)->show, record, line, size);
+    return show_add(record, line, size, &((struct show_options *)options)->show);
 }
 
 static int show_print(void *context)
 {
-    struct full *full = context;
-    const struct show_options *options = full->options;
+    struct show_options *options = context;
+    struct show *show = &options->show;
     const char *command = options->input.command;
     char job_id[32];
-    int result = show_choose(&full->show, command, job_id, sizeof job_id);
+    int result = show_choose(show, command, job_id, sizeof job_id);
 
     if (result) {
         return result;
     }
-    result = show_work_out(&full->show);
-    if (result == 0) {
-        result = (options->json ? show_print_json : show_print_text)(&full->show, job_id);
-    }
-    return result ? command_fail(command, "no memory") : command_finish(command, EXIT_SUCCESS);
-}
-
-static int show_full(struct show_options *options)
-{
-    struct full full = {.options = options};
-    int status;
-
-    full.show.job = (uint32_t)strtoul(options->input.jobs, NULL, 10);
-    status = report_input_print(&options->input, show_take, show_print, &full);
-    show_free(&full.show);
-    return status;
+    return show_work_out(show) || (options->json ? show_print_json : show_print_text)(show, job_id)
+               ? command_fail(command, "no memory")
+               : command_finish(command, EXIT_SUCCESS);
 }
 
 /* --- which of them ---------------------------------------------------------------------------- */
@@ -675,19 +600,14 @@ static int show_full(struct show_options *options)
 /* Use -j, or the first word. Without JOB, words that are files are of one step. */
 static void show_take_words(struct show_options *options, char **words, size_t count)
 {
-    struct report_input *input = &options->input;
-    bool files = options->format != CONFIG_NONE ||
-                 (count > 0 && !options->brief && !job_is_named(words[0]) &&
-                  (strcmp(words[0], "-") == 0 || access(words[0], F_OK) == 0));
+    bool step = options->format != CONFIG_NONE;
+    bool files = step || (count > 0 && !options->brief && !job_is_named(words[0]) &&
+                          (strcmp(words[0], "-") == 0 || access(words[0], F_OK) == 0));
 
-    if (!input->jobs && count > 0 && !files) {
-        input->jobs = *words++;
-        count--;
-    } else if (!input->jobs && options->format == CONFIG_NONE && files) {
+    if (!options->input.jobs && files && !step) {
         options->format = CONFIG_TABLE;
     }
-    input->files = words;
-    input->file_count = count;
+    report_input_words(&options->input, words, count, !files);
 }
 
 static int show_check(struct show_options *options)
@@ -730,13 +650,17 @@ static int show_run(const struct option_table *words, struct show_options *optio
     }
     show_take_words(options, argv + optind, (size_t)(argc - optind));
     status = show_check(options);
-    if (status) {
-        return status;
-    }
-    if (options->format != CONFIG_NONE) {
+    if (status == 0 && options->format != CONFIG_NONE) {
         return show_step(&options->input, options->format);
     }
-    return options->brief ? show_brief(options) : show_full(options);
+    if (status == 0 && options->brief) {
+        status = show_brief(options);
+    } else if (status == 0) {
+        options->show.job = (uint32_t)strtoul(options->input.jobs, NULL, 10);
+        status = report_input_print(&options->input, show_take, show_print, options);
+    }
+    show_free(&options->show);
+    return status;
 }
 
 /* For people only: what scripts read of standard error stays as it was. */
