@@ -11,8 +11,9 @@
 #define DEVIATION_VARIANCE 1.5 /* of a reading from the line between its neighbours, to its own */
 #define TWO_SIDED 3.0          /* standard deviations of 95 %, and a little more */
 #define MOST 5.0               /* the same of a millionth */
-#define UNSEEN 2.0             /* a few readings may all miss what happens between them */
 #define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
+#define UNSEEN 3.0             /* n readings all miss this / n of the time once in twenty runs */
+#define UNSEEN_MOST 14.0       /* ... once in a million */
 
 void apapi_gauge_restart(struct apapi_gauge *gauge)
 {
@@ -26,6 +27,7 @@ static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t 
     double area = height * ((double)dt_ns / 1e9);
 
     gauge->covered_ns += dt_ns;
+    gauge->squares_s2 += duration(dt_ns) / 1e9 * duration(dt_ns) / 1e9;
     gauge->integral += area;
     gauge->incidents.samples++;
     return area;
@@ -88,8 +90,9 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
  */
 static double gauge_deviation(const struct apapi_gauge *gauge)
 {
-    return (1 + FEW_READINGS / (double)gauge->deviations) *
-           sqrt(gauge->squares / DEVIATION_VARIANCE);
+    return gauge->deviations ? (1 + FEW_READINGS / (double)gauge->deviations) *
+                                   sqrt(gauge->squares / DEVIATION_VARIANCE)
+                             : 0;
 }
 
 /*
@@ -101,20 +104,29 @@ static double shift(const struct apapi_gauge *gauge)
     return (gauge->max - gauge->min) * (double)gauge->longest_ns / 1e9;
 }
 
-double apapi_gauge_uncertainty(const struct apapi_gauge *gauge)
+/*
+ * What all readings may have missed: bursts of the greatest value, or pauses. Where the times
+ * between readings differ, readings count for as many as equal ones would be.
+ * @param unseen  of n readings, n times the share of the time
+ */
+static double missed(const struct apapi_gauge *gauge, double most, double unseen)
 {
-    double count = (double)gauge->deviations;
+    double covered_s = (double)gauge->covered_ns / 1e9;
+    double unseen_s = covered_s * -expm1(-unseen * gauge->squares_s2 / (covered_s * covered_s));
+    double mean = gauge->integral / covered_s;
 
-    if (gauge->deviations == 0) {
-        return fabs(gauge->integral);
-    }
-    return TWO_SIDED * gauge_deviation(gauge) + shift(gauge) +
-           fabs(gauge->integral) * UNSEEN / (count * count);
+    return covered_s > 0 ? fmax(most - mean, mean) * unseen_s : 0;
 }
 
-double apapi_gauge_bound(const struct apapi_gauge *gauge)
+double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most)
 {
-    return gauge->deviations ? MOST * gauge_deviation(gauge) : INFINITY;
+    return hypot(TWO_SIDED * gauge_deviation(gauge), missed(gauge, most, UNSEEN)) + shift(gauge);
+}
+
+double apapi_gauge_bound(const struct apapi_gauge *gauge, double most)
+{
+    return MOST * gauge_deviation(gauge) + missed(gauge, most, UNSEEN_MOST) +
+           most * (double)gauge->longest_ns / 1e9;
 }
 
 void apapi_gauge_failed(struct apapi_gauge *gauge)

@@ -23,8 +23,9 @@ struct apapi_gauge {
     double integral; /* value x seconds over the covered time */
     uint64_t covered_ns;
     uint64_t
-        deviations; /* readings between two others, each compared with the line through these */
-    double squares; /* sum of the squares of what each may have added in error [value x s] */
+        deviations;    /* readings between two others, each compared with the line through these */
+    double squares;    /* sum of the squares of what each may have added in error [value x s] */
+    double squares_s2; /* sum of the squares of the times between two readings [s^2] */
     struct apapi_incidents incidents;
 };
 
@@ -36,14 +37,15 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 
 /**
  * How far the integral may be from the truth if the moments of the readings have nothing to do with
- * the course of the value: from how far each reading lies from the line between its neighbours.
- * With fewer than three readings in a row all of the integral is uncertain.
+ * the course of the value: from how far each reading lies from the line between its neighbours, and
+ * what all of them may have missed.
+ * @param most  the greatest value that is plausible
  * @return [value x s], of all of the covered time; to be exceeded in 5 % of runs
  */
-double apapi_gauge_uncertainty(const struct apapi_gauge *gauge);
+double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most);
 
-/** The same, to be exceeded once in a million runs. @return INFINITY: it may be any */
-double apapi_gauge_bound(const struct apapi_gauge *gauge);
+/** The same, to be exceeded once in a million runs. */
+double apapi_gauge_bound(const struct apapi_gauge *gauge, double most);
 
 /** Note a failed reading: the time until the next good one is not covered. */
 void apapi_gauge_failed(struct apapi_gauge *gauge);

@@ -11,9 +11,9 @@
 #define LOWEST_SHARE 1.001  /* of the least power: what is not more is as low as any */
 #define ALLOWED_SHARE 0.01  /* of the energy, beyond its uncertainty, without a word */
 #define GREATEST_TO_MEAN 30 /* no device uses more, times its mean power */
+#define BEYOND_MOST 1.1     /* of the greatest known power: what is seen above shows it wrong */
 #define LEAST_SAMPLES 30    /* of fewer, what the last one may lack is too much of the run */
 #define FEW_WINDOWS 100     /* of fewer the greatest says little of those that were not seen */
-#define UNSEEN_READINGS 14  /* n readings all miss this / n of the time once in a million runs */
 
 /* A counter that was found where it was has a longer period than it seems, learned or not yet. */
 static uint64_t longest_update_ns(const struct apapi_meter *meter)
@@ -162,13 +162,25 @@ static double count_uncertainty_j(const struct apapi_meter *meter,
            meter->counter.hidden * meter->event->scale;
 }
 
+/* @return the power of a time that no reading shows: any that a device may use [W] */
+static double unseen_w(const struct apapi_event_result *result)
+{
+    double known_w = (double)result->event.most_w;
+
+    if (known_w > 0 && result->summary.max <= known_w * BEYOND_MOST) {
+        return known_w;
+    }
+    return lesser(apapi_domain_max_w(result->event.domain),
+                  GREATEST_TO_MEAN * result->summary.mean);
+}
+
 /* The value is rounded to its unit. */
 static double gauge_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
     double unit_w = meter->event->type == APAPI_TYPE_FP64 ? 0 : meter->event->scale;
 
-    return apapi_gauge_uncertainty(&meter->gauge) +
+    return apapi_gauge_uncertainty(&meter->gauge, unseen_w(result)) +
            unit_w / 2 * (double)meter->gauge.covered_ns / 1e9 +
            result->summary.max * (double)uncovered_ns(result, whole_ns) / 1e9;
 }
@@ -191,13 +203,6 @@ static double meter_uncertainty_j(const struct apapi_meter *meter,
      */
     excess = uncovered_ns(result, whole_ns) > apapi_meter_update_ns(meter) ? 1 : EXCESS_LEAST;
     return own_j > excess * usual_j ? own_j : usual_j;
-}
-
-/* @return the power of a time that no reading shows: any that a device may use [W] */
-static double unseen_w(const struct apapi_event_result *result)
-{
-    return lesser(apapi_domain_max_w(result->event.domain),
-                  GREATEST_TO_MEAN * result->summary.mean);
 }
 
 /* The last move is like none before it, by more than an update: the power has just changed. */
@@ -249,21 +254,6 @@ static double count_bound_j(const struct apapi_meter *meter,
                    greater(stopped_j(meter, result), false_wrap_j(meter, result)));
 }
 
-/*
- * The energy of a long reading is not seen either, nor that of bursts that all readings may miss.
- * @return the same of a gauge's, once in a million runs to be exceeded [J]
- */
-static double gauge_bound_j(const struct apapi_meter *meter,
-                            const struct apapi_event_result *result, uint64_t whole_ns)
-{
-    uint64_t unseen_ns = meter->gauge.longest_ns + uncovered_ns(result, whole_ns);
-    double missed_ns =
-        (double)meter->gauge.covered_ns * UNSEEN_READINGS / (double)meter->gauge.deviations;
-
-    return apapi_gauge_bound(&meter->gauge) +
-           unseen_w(result) * ((double)unseen_ns + missed_ns) / 1e9;
-}
-
 /* @return whether its energy may be wrong by more than its uncertainty and 1 %. */
 static bool is_rough(const struct apapi_meter *meter, const struct apapi_event_result *result,
                      uint64_t whole_ns)
@@ -274,7 +264,9 @@ static bool is_rough(const struct apapi_meter *meter, const struct apapi_event_r
         return false;
     }
     if (meter->event->kind == APAPI_KIND_POWER) {
-        return gauge_bound_j(meter, result, whole_ns) > allowed_j;
+        return apapi_gauge_bound(&meter->gauge, unseen_w(result)) +
+                   unseen_w(result) * (double)uncovered_ns(result, whole_ns) / 1e9 >
+               allowed_j;
     }
     return count_bound_j(meter, result, whole_ns) > allowed_j;
 }

@@ -33,6 +33,7 @@ struct history_meter {
     uint64_t update_ns; /* it moves by itself so often */
     uint64_t phase_ns;
     uint64_t stated_ns; /* what the source says of it; 0: nothing */
+    double most_w;      /* what it says of the greatest power; 0: nothing */
 };
 
 enum history_fault_kind {

@@ -286,6 +286,7 @@ static void describe_event(struct apapi_event *event, size_t component, size_t i
     event->scale = meter->scale;
     event->guard_j = meter->range_max ? (double)meter->range_max * meter->scale : 0;
     event->update_ns = meter->gauge ? 0 : meter->stated_ns;
+    event->most_w = (float)meter->most_w;
 }
 
 /* After it was gone its events are in another order. */

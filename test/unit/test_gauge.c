@@ -17,13 +17,34 @@ static void begin(void)
     apapi_gauge_restart(&gauge);
 }
 
-/* So much remains however even the readings are: they may all miss what happens between them. */
-static double unseen(double integral, double deviations)
+/* n equal steps leave 1 - exp(-3 / n) of the time unseen: bursts of MOST, or pauses. */
+#define MOST 1000.0
+
+static double unseen(double mean, double steps)
 {
-    return integral * 2 / (deviations * deviations);
+    return fmax(MOST - mean, mean) * -expm1(-3 / steps) * steps * STEP_S;
+}
+
+static double uncertainty(void)
+{
+    return apapi_gauge_uncertainty(&gauge, MOST);
 }
 
 #define PREPARED(name) TEST_WITH(name, begin, NULL)
+
+/* Readings close to each other count for less than as many at equal distances. */
+PREPARED(unequal_steps_see_less)
+{
+    double steps = 101 * 101 / (100 + 100 * 0.01 * 0.01);
+
+    for (uint64_t i = 0; i <= 100; i++) {
+        apapi_gauge_add(&gauge, 250.1, START_NS + i * STEP_NS / 100);
+    }
+    for (uint64_t i = 1; i <= 100; i++) {
+        apapi_gauge_add(&gauge, 250.1, START_NS + STEP_NS + i * STEP_NS);
+    }
+    assert_within(uncertainty(), (MOST - 250.1) * -expm1(-3 / steps) * 101 * STEP_S, 1e-9);
+}
 
 /* The line between two neighbours is weighted by their distances. */
 PREPARED(straight_line_at_unequal_steps)
@@ -35,7 +56,7 @@ PREPARED(straight_line_at_unequal_steps)
         apapi_gauge_add(&gauge, (double)at_ns / 1e6, START_NS + at_ns);
         at_ns += MS + random_below(&random, STEP_NS);
     }
-    assert_within(apapi_gauge_uncertainty(&gauge), unseen(gauge.integral, 1000), 1e-6);
+    assert_true(gauge.squares < 1e-6);
 }
 
 static void add(double value, uint64_t step)
@@ -47,25 +68,26 @@ PREPARED(too_few_readings)
 {
     add(100, 0);
     add(200, 1);
-    assert_near(apapi_gauge_uncertainty(&gauge), 15);
+    assert_within(uncertainty(), unseen(150, 1), 1e-9);
     apapi_gauge_failed(&gauge);
     add(300, 3);
     add(300, 4);
-    assert_near(apapi_gauge_uncertainty(&gauge), 45);
+    assert_within(uncertainty(), unseen(225, 2), 1e-9);
 }
 
 /* Each reading is 200 W off the line between its neighbours. */
 PREPARED(alternating)
 {
     const double deviations = 100, each_j = 200 * STEP_S;
+    double deviation_j, missed_j;
 
     for (uint64_t i = 0; i <= 101; i++) {
         apapi_gauge_add(&gauge, i % 2 ? 300 : 100, START_NS + i * STEP_NS);
     }
-    assert_within(apapi_gauge_uncertainty(&gauge),
-                  3 * 1.03 * each_j * sqrt(deviations / 1.5) + unseen(gauge.integral, deviations),
-                  1e-9);
-    assert_within(apapi_gauge_bound(&gauge), 5 * 1.03 * each_j * sqrt(deviations / 1.5), 1e-9);
+    deviation_j = 1.03 * each_j * sqrt(deviations / 1.5);
+    assert_within(uncertainty(), hypot(3 * deviation_j, unseen(200, 101)), 1e-9);
+    missed_j = (MOST - 200) * -expm1(-14 / 101.0) * 101 * STEP_S;
+    assert_within(apapi_gauge_bound(&gauge, MOST), 5 * deviation_j + missed_j, 1e-9);
 }
 
 /* If the value is always of the beginning of a reading, the whole course comes so much late. */
@@ -75,8 +97,7 @@ PREPARED(a_long_reading_moves_the_course)
         gauge.length_ns = step == 50 ? STEP_NS / 4 : STEP_NS / 100;
         add(100 + (double)step, step);
     }
-    assert_within(apapi_gauge_uncertainty(&gauge), 100 * STEP_S / 4 + unseen(gauge.integral, 99),
-                  1e-6);
+    assert_within(uncertainty(), 100 * STEP_S / 4 + unseen(150, 100), 1e-9);
 }
 
 PREPARED(no_line_across_a_failure)
@@ -93,7 +114,7 @@ PREPARED(no_line_across_a_failure)
         add(500, step);
     }
     assert_int_equal(gauge.deviations, 3);
-    assert_near(apapi_gauge_uncertainty(&gauge), unseen(gauge.integral, 3));
+    assert_within(uncertainty(), unseen(300, 6), 1e-9);
 }
 
 /* A square wave that is read at random moments: the share of runs that it is farther off. */
@@ -111,7 +132,7 @@ static unsigned runs_outside(double duty, int readings, int runs)
 
             apapi_gauge_add(&gauge, value, START_NS + (uint64_t)i * STEP_NS);
         }
-        outside += fabs(gauge.integral - truth) > apapi_gauge_uncertainty(&gauge);
+        outside += fabs(gauge.integral - truth) > apapi_gauge_uncertainty(&gauge, 400);
     }
     return outside;
 }
@@ -121,4 +142,12 @@ TEST(covers_a_square_wave_at_random_moments)
     assert_in_range(runs_outside(0.5, 10, 2000), 0, 100);
     assert_in_range(runs_outside(0.5, 100, 2000), 1, 100);
     assert_in_range(runs_outside(0.3, 1000, 2000), 1, 100);
+}
+
+/* Most runs see none of them. */
+TEST(covers_rare_bursts)
+{
+    assert_in_range(runs_outside(0.03, 10, 2000), 0, 100);
+    assert_in_range(runs_outside(0.02, 100, 2000), 0, 100);
+    assert_in_range(runs_outside(0.002, 1000, 2000), 0, 100);
 }

@@ -79,6 +79,21 @@ static void assert_event(struct apapi_reader *reader, int index, enum apapi_kind
     }
 }
 
+/* AMD SMI has no figure that is the same in all of its versions. */
+CLEANED(the_highest_power_limit_is_stated)
+{
+    static const struct vendor *const stating[] = {&nvidia, &rocm_smi};
+
+    write_spec("gpu most_w=300\ngpu power_w=100\n");
+    for (size_t v = 0; v < COUNT_OF(stating); v++) {
+        struct apapi_reader *reader = open_vendor(stating[v]);
+
+        assert_true(reader->events[find(reader, stating[v]->energy, 0)].most_w == 300);
+        assert_true(reader->events[find(reader, stating[v]->energy, 1)].most_w == 0);
+        reader->source->close(reader);
+    }
+}
+
 CLEANED(names_units_and_values_are_papis)
 {
     static const struct {

@@ -264,6 +264,31 @@ PREPARED(another_node_sampler_or_none_is_seen)
     assert_false(readings_page_is_valid(node.readings.page));
 }
 
+/* What its source states is believed until enough has been seen. */
+PREPARED(the_highest_power_is_seen)
+{
+    struct readings_page *page;
+    const struct apapi_event gauge = {
+        .kind = APAPI_KIND_POWER, .type = APAPI_TYPE_UINT64, .scale = 0.5, .most_w = 500};
+    const struct apapi_reader reader = {.source = &fake_way, .events = &gauge, .count = 1};
+    struct apapi_event event;
+    int number;
+
+    node_make_page();
+    page = node.readings.page;
+    number = readings_page_add(page, "gauge", &reader);
+    for (uint64_t i = 1; i <= 10000; i++) {
+        const struct apapi_reading failed = {100000, EIO}, good = {i == 10 ? 600 : 100, 0};
+
+        readings_page_write(page, number, i == 20 ? &failed : &good, i, i);
+        assert_true(readings_page_event(page, number, 0, &event));
+        assert_true(event.most_w == 500);
+    }
+    readings_page_write(page, number, &(struct apapi_reading){100, 0}, 10001, 10001);
+    assert_true(readings_page_event(page, number, 0, &event));
+    assert_true(event.most_w == 300);
+}
+
 PREPARED(nothing_in_the_page_is_relied_on)
 {
     struct readings_page *page;

@@ -180,11 +180,11 @@ TEST(wraps_that_may_hide)
     assert_in_range(result.uncertainty_j, 2 * 262143, 2 * 262144);
 }
 
-static const struct apapi_event watts = {.unit = "W",
-                                         .kind = APAPI_KIND_POWER,
-                                         .domain = APAPI_DOMAIN_GPU,
-                                         .type = APAPI_TYPE_INT64,
-                                         .scale = 1e-3};
+static struct apapi_event watts = {.unit = "W",
+                                   .kind = APAPI_KIND_POWER,
+                                   .domain = APAPI_DOMAIN_GPU,
+                                   .type = APAPI_TYPE_INT64,
+                                   .scale = 1e-3};
 
 static bool gauge_is_rough(uint64_t ticks, double other_w)
 {
@@ -195,15 +195,34 @@ static bool gauge_is_rough(uint64_t ticks, double other_w)
     return is_rough_after(ticks);
 }
 
-/* All of n readings may miss bursts of 14 / n of the time, at any power that a device may use. */
+/*
+ * All of n readings may miss bursts of 14 / n of the time, at any power that a device may use; of
+ * 3 / n they are in the uncertainty.
+ */
 TEST(a_gauge)
 {
-    double least = 14 / 0.01 * fmin(apapi_domain_max_w(watts.domain), 3000) / 100;
+    double least = (14 - 3) / 0.01 * (fmin(apapi_domain_max_w(watts.domain), 3000) - 100) / 100;
 
     assert_true(gauge_is_rough((uint64_t)(0.99 * least), 100));
     assert_false(gauge_is_rough((uint64_t)(1.01 * least), 100));
     assert_false(gauge_is_rough((uint64_t)(3 * least), 150));
     assert_true(gauge_is_rough((uint64_t)least, 2000)); /* it changes too much between readings */
+}
+
+/* A power that the source states is one that a device may use, until more has been seen. */
+TEST(a_gauge_whose_greatest_power_is_known)
+{
+    const uint64_t ticks = 5000;
+    double known_j;
+
+    watts.most_w = 300;
+    assert_false(gauge_is_rough(ticks, 100));
+    known_j = result.uncertainty_j;
+    assert_true(gauge_is_rough(ticks, 331));
+    assert_true(result.uncertainty_j > 4 * known_j);
+    watts.most_w = 0;
+    assert_true(gauge_is_rough(ticks, 100));
+    assert_true(result.uncertainty_j > 9 * known_j);
 }
 
 TEST(what_has_no_uncertainty)

@@ -259,6 +259,23 @@ WITH_TREE(ranges)
     assert_true(reader->events[1].guard_j == 262144);
 }
 
+/* The rated power is the device's; a limit may be that of a user. */
+WITH_TREE(highest_power)
+{
+    make_chip(1, "power_meter", "a");
+    put(1, "power1_average", "1");
+    put(1, "power1_cap_max", "900000000");
+    put(1, "power2_input", "1");
+    put(1, "power2_cap_max", "900000000");
+    put(1, "power2_rated_max", "800000000");
+    put(1, "power3_input", "1");
+    open_sysfs("hwmon");
+    assert_int_equal(reader->count, 3);
+    assert_true(reader->events[0].most_w == 900);
+    assert_true(reader->events[1].most_w == 800);
+    assert_true(reader->events[2].most_w == 0);
+}
+
 WITH_TREE(unusual_chips)
 {
     struct apapi_error err;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define MS 1e6
 #define S 1e9
 #define PROFILE_LEAST_W 15.0
@@ -227,10 +229,17 @@ double scene_energy_j(const struct scene *scene, uint64_t from_ns, uint64_t to_n
     return energy_j;
 }
 
+/* Its source says what it can show at most, or nothing, or half of it. */
 static void scene_make_gauge(struct scene *scene)
 {
-    *scene_meter(scene) = (struct history_meter){
-        .domain = APAPI_DOMAIN_PACKAGE, .gauge = true, .scale = 1e-3, .update_ns = 1};
+    static const double most_w[] = {PROFILE_MOST_W, 0, PROFILE_MOST_W / 2};
+
+    *scene_meter(scene) =
+        (struct history_meter){.domain = APAPI_DOMAIN_PACKAGE,
+                               .gauge = true,
+                               .scale = 1e-3,
+                               .update_ns = 1,
+                               .most_w = most_w[random_below(scene->random, COUNT_OF(most_w))]};
 }
 
 /* The measurement begins at any phase of the power, which is there, and of the meters. */

@@ -121,6 +121,7 @@ struct figures tally_figures(struct tally *tally, const char *name, const char *
         qsort(tally->ratios, tally->known, sizeof *tally->ratios, tally_compare);
     }
     figures.median = tally_quantile(tally, 0.5);
+    figures.slack = tally_quantile(tally, 0.05);
     figures.median_least = tally_quantile(tally, 0.5 - half);
     figures.median_greatest = tally_quantile(tally, 0.5 + half);
     return figures;

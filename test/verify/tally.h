@@ -27,6 +27,7 @@ struct figures {
     double least_pct, greatest_pct;       /* between these lies the true share with 95 % (Wilson) */
     double worst;                         /* error / uncertainty */
     double median;                        /* of uncertainty / error */
+    double slack;                         /* uncertainty / 95 % quantile of the error */
     double median_least, median_greatest; /* between these lies the true median with 95 % */
     uint64_t unflagged, rough;
 };

@@ -201,17 +201,17 @@ static int play_ensemble(const struct options *options, const struct ensemble *e
 
 static void print_head(void)
 {
-    printf("%-15s %8s %8s %9s  %-15s %9s %10s %9s %8s\n", "ensemble", "runs", "known", "covered",
-           "95 % bounds", "worst e/U", "median U/e", "unflagged", "rough");
+    printf("%-15s %8s %8s %9s  %-15s %9s %10s %9s %9s %8s\n", "ensemble", "runs", "known",
+           "covered", "95 % bounds", "worst e/U", "median U/e", "U/q95 e", "unflagged", "rough");
 }
 
 static void print_row(const struct figures *figures)
 {
-    printf("%-15s %8" PRIu64 " %8" PRIu64 " %7.2f %%  %6.2f ..%6.2f %9.3g %10.3g %9" PRIu64
+    printf("%-15s %8" PRIu64 " %8" PRIu64 " %7.2f %%  %6.2f ..%6.2f %9.3g %10.3g %9.3g %9" PRIu64
            " %8" PRIu64 "\n",
            figures->name, figures->runs, figures->known, figures->covered_pct, figures->least_pct,
-           figures->greatest_pct, figures->worst, figures->median, figures->unflagged,
-           figures->rough);
+           figures->greatest_pct, figures->worst, figures->median, figures->slack,
+           figures->unflagged, figures->rough);
 }
 
 static void print_json_number(const char *name, double value)
@@ -236,6 +236,7 @@ static void print_json(const struct verify *verify)
         print_json_number("greatest_pct", figures->greatest_pct);
         print_json_number("worst", figures->worst);
         print_json_number("median", figures->median);
+        print_json_number("slack", figures->slack);
         printf(",\"unflagged\":%" PRIu64 ",\"rough\":%" PRIu64 "}", figures->unflagged,
                figures->rough);
     }

@@ -61,6 +61,8 @@ struct apapi_event {
     uint8_t slices;     /* of the GPU, that the step has (MIG); 0: all of it, or not known. The
                            event is of the whole GPU */
     uint8_t slices_all; /* that the GPU has; 0: not known */
+    float most_w; /* the highest power of the device: rated, or seen in a long time [W]; 0: not
+                     known */
 };
 
 /** @return "energy", "power", ...; "?" for any other number. Static storage. */

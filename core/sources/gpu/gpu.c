@@ -341,7 +341,8 @@ static size_t add_event(struct gpu_reader *reader, const struct gpu_metric *metr
                              .scale = metric->scale,
                              .update_ns = metric->update_ns,
                              .slices = (uint8_t)device->slices,
-                             .slices_all = (uint8_t)device->slices_all};
+                             .slices_all = (uint8_t)device->slices_all,
+                             .most_w = (float)device->most_w};
     snprintf(event->unit, sizeof event->unit, "%s", metric->unit);
     name_event(metric, device, event->name);
     reader->origins[index] = (struct gpu_origin){metric, device};

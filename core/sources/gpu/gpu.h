@@ -25,6 +25,7 @@ struct gpu_device {
     bool chosen;
     bool by_part;                /* chosen by the names of its parts */
     unsigned slices, slices_all; /* of these parts, and of the GPU; 0: not known */
+    double most_w;               /* its highest power limit [W]; 0: not known */
 };
 
 /** Size of a part of a GPU (a MIG device). */

@@ -59,6 +59,8 @@ struct nvml_profile {
 #define NVML_NEWER(FUNCTION)                                                                       \
     FUNCTION(int, DeviceGetMinorNumber, (void *device, unsigned *minor))                           \
     FUNCTION(int, DeviceGetTotalEnergyConsumption, (void *device, unsigned long long *energy_mj))  \
+    FUNCTION(int, DeviceGetPowerManagementLimitConstraints,                                        \
+             (void *device, unsigned *least_mw, unsigned *most_mw))                                \
     FUNCTION(int, DeviceGetMaxMigDeviceCount, (void *device, unsigned *count))                     \
     FUNCTION(int, DeviceGetMigDeviceHandleByIndex, (void *device, unsigned index, void **part))    \
     FUNCTION(int, DeviceGetAttributes_v2, (void *part, struct nvml_attributes *attributes))        \
@@ -168,7 +170,7 @@ static void nvml_stop(void)
 
 static size_t nvml_find(struct gpu_device *devices)
 {
-    unsigned count = 0, minor;
+    unsigned count = 0, minor, least_mw, most_mw;
 
     if (nvml.DeviceGetCount_v2(&count) != NVML_SUCCESS) {
         return 0;
@@ -190,6 +192,10 @@ static size_t nvml_find(struct gpu_device *devices)
         }
         if (nvml.DeviceGetMinorNumber && !nvml.DeviceGetMinorNumber(device->handle, &minor)) {
             device->minor = (int)minor;
+        }
+        if (nvml.DeviceGetPowerManagementLimitConstraints &&
+            !nvml.DeviceGetPowerManagementLimitConstraints(device->handle, &least_mw, &most_mw)) {
+            device->most_w = most_mw / 1e3;
         }
     }
     return count;

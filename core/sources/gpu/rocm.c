@@ -69,6 +69,8 @@ enum { RSMI_MEM_TYPE_VRAM };
     FUNCTION(int, dev_drm_render_minor_get, (uint32_t index, uint32_t * minor))                    \
     FUNCTION(int, dev_energy_count_get,                                                            \
              (uint32_t index, uint64_t * steps, float *step_uj, uint64_t *time_ns))                \
+    FUNCTION(int, dev_power_cap_range_get,                                                         \
+             (uint32_t index, uint32_t sensor, uint64_t * most_uw, uint64_t * least_uw))           \
     FUNCTION(int, dev_current_socket_power_get, (uint32_t index, uint64_t * power_uw))             \
     FUNCTION(int, dev_memory_busy_percent_get, (uint32_t index, uint32_t * percent))
 
@@ -178,7 +180,7 @@ static void rocm_smi_stop(void)
 static size_t rocm_smi_find(struct gpu_device *devices)
 {
     uint32_t count = 0, minor;
-    uint64_t id;
+    uint64_t id, most_uw, least_uw;
 
     if (rsmi.num_monitor_devices(&count) != RSMI_STATUS_SUCCESS) {
         return 0;
@@ -197,6 +199,10 @@ static size_t rocm_smi_find(struct gpu_device *devices)
         if (rsmi.dev_drm_render_minor_get && !rsmi.dev_drm_render_minor_get(i, &minor) &&
             minor >= FIRST_RENDER_MINOR) {
             device->minor = (int)(minor - FIRST_RENDER_MINOR);
+        }
+        if (rsmi.dev_power_cap_range_get &&
+            !rsmi.dev_power_cap_range_get(i, 0, &most_uw, &least_uw)) {
+            device->most_w = (double)most_uw / 1e6;
         }
     }
     return count;

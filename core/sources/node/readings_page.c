@@ -11,6 +11,8 @@
 #include "base/thread.h"
 #include "sources/sources.h"
 
+#define SEEN_LEAST 10000 /* readings: the device is above all of them for 3 / 10000 of the time */
+
 _Static_assert(sizeof(struct readings_value) == 2 * sizeof(uint64_t), "values are copied by words");
 
 /* The node sampler. */
@@ -70,6 +72,7 @@ static void readings_page_describe(struct readings_event *to, const struct apapi
     to->update_ns = from->update_ns;
     to->scale = from->scale;
     to->guard_j = from->guard_j;
+    to->most_w = from->most_w;
 }
 
 int readings_page_add(struct readings_page *page, const char *name,
@@ -112,6 +115,21 @@ void readings_page_withdraw(struct readings_page *page, int number)
     readings_page_wake(component);
 }
 
+static void readings_page_see(struct readings_event *event, const struct apapi_reading *reading)
+{
+    double power_w = (double)(int64_t)reading->raw;
+
+    if (event->type == APAPI_TYPE_FP64) {
+        memcpy(&power_w, &reading->raw, sizeof power_w);
+    }
+    power_w *= event->scale;
+    if (event->kind == APAPI_KIND_POWER && !event->accumulates && reading->error == 0 &&
+        isfinite(power_w)) {
+        event->seen_w = fmaxf(event->seen_w, (float)power_w);
+        __atomic_store_n(&event->seen, event->seen + 1, __ATOMIC_RELEASE);
+    }
+}
+
 void readings_page_write(struct readings_page *page, int number,
                          const struct apapi_reading *readings, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -123,6 +141,7 @@ void readings_page_write(struct readings_page *page, int number,
         const struct readings_value value = {readings[i].raw, (uint64_t)readings[i].error};
 
         shared_words_store(&page->values[component->first + i], &value, 2);
+        readings_page_see(&page->events[component->first + i], &readings[i]);
     }
     shared_words_store(&component->begin_ns, times_ns, 2);
     readings_page_wake(component);
@@ -173,7 +192,8 @@ static bool readings_page_is_event(const struct readings_event *event)
     return memchr(event->name, '\0', sizeof event->name) &&
            memchr(event->unit, '\0', sizeof event->unit) && event->kind < APAPI_KINDS &&
            event->domain < APAPI_DOMAINS && event->type <= APAPI_TYPE_BIT64 &&
-           isfinite(event->scale) && event->scale > 0 && event->guard_j >= 0;
+           isfinite(event->scale) && event->scale > 0 && event->guard_j >= 0 &&
+           event->most_w >= 0 && event->seen_w >= 0;
 }
 
 bool readings_page_event(const struct readings_page *page, int number, size_t index,
@@ -191,7 +211,8 @@ bool readings_page_event(const struct readings_page *page, int number, size_t in
                                   .range_max = from.range_max,
                                   .scale = from.scale,
                                   .guard_j = from.guard_j,
-                                  .update_ns = from.update_ns};
+                                  .update_ns = from.update_ns,
+                                  .most_w = from.seen >= SEEN_LEAST ? from.seen_w : from.most_w};
     memcpy(event->name, from.name, sizeof event->name);
     memcpy(event->unit, from.unit, sizeof event->unit);
     return true;

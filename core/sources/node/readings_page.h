@@ -19,7 +19,7 @@
 
 #define READINGS_PAGE "readings" /* the name of the file */
 #define READINGS_MAGIC "APAPIRDG"
-#define READINGS_VERSION 1
+#define READINGS_VERSION 2
 #define READINGS_COMPONENTS 16 /* at most; others are not in it */
 #define READINGS_EVENTS 512    /* of all components */
 
@@ -30,6 +30,9 @@ struct readings_event {
     uint32_t kind, domain, type, accumulates;
     uint64_t range_max, update_ns;
     double scale, guard_j;
+    float most_w;  /* of the device, as its source says */
+    float seen_w;  /* the highest power read since the page began */
+    uint64_t seen; /* of how many readings; few of them say little */
 };
 
 /** One value, see struct apapi_reading. */

@@ -230,6 +230,24 @@ static uint64_t read_update_ns(const struct sysfs_match *match)
     return ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : 0;
 }
 
+/* @return what the device may draw, if the driver reports it [W]; 0: not known */
+static float read_most_w(const struct sysfs_match *match)
+{
+    static const char *const names[] = {"rated_max", "cap_max"};
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char file[80];
+        uint64_t most_uw;
+
+        snprintf(file, sizeof file, "%.*s_%s", (int)strcspn(match->file, "_"), match->file,
+                 names[i]);
+        if (kernel_file_read_u64_at(match->dir, file, &most_uw) == 0) {
+            return (float)most_uw / 1e6F;
+        }
+    }
+    return 0;
+}
+
 static int sysfs_hwmon_complete(const struct sysfs_match *match, struct apapi_event *event,
                                 struct sysfs_meter *meter)
 {
@@ -248,6 +266,7 @@ static int sysfs_hwmon_complete(const struct sysfs_match *match, struct apapi_ev
     snprintf(meter->text + length, sizeof meter->text - length, "%s%s%s", match->item->name,
              *label ? ": " : "", label);
     event->update_ns = read_update_ns(match);
+    event->most_w = read_most_w(match);
     chip = find_chip(match->item->name, label);
     if (!chip) {
         return 0;

@@ -60,6 +60,8 @@ static bool set_number(struct fake_gpu *gpu, const char *key, const char *value)
 
     if (strcmp(key, "power_w") == 0) {
         gpu->power_w = number;
+    } else if (strcmp(key, "most_w") == 0) {
+        gpu->most_w = number;
     } else if (strcmp(key, "step_ms") == 0) {
         gpu->step_ms = number;
     } else if (strcmp(key, "minor") == 0) {

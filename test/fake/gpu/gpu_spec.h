@@ -10,11 +10,11 @@
  * the library. A line is a word and settings:
  *
  *   library log=FILE init_ms=N fail=FUNCTION:CODE version=TEXT
- *   gpu     power_w=N (of the constant power; 100) step_ms=N (between two updates of the counter;
- * 0) counter=0|1 (is there one; 1) meter=0|1 (and the power; 1) lost_with=FILE (the GPU is lost as
- * soon as the file exists) minor=N name=TEXT uuid=TEXT mig=UUID (of a part, up to 7 times;
- * mig=UUID:SLICES also says how many of the GPU's 7 slices it has)
- * fail=FUNCTION:CODE
+ *   gpu     power_w=N (of the constant power; 100) most_w=N (its highest limit; 0: not said)
+ * step_ms=N (between two updates of the counter; 0) counter=0|1 (is there one; 1) meter=0|1 (and
+ * the power; 1) lost_with=FILE (the GPU is lost as soon as the file exists) minor=N name=TEXT
+ * uuid=TEXT mig=UUID (of a part, up to 7 times; mig=UUID:SLICES also says how many of the GPU's 7
+ * slices it has) fail=FUNCTION:CODE
  *
  * FUNCTION is without the library's prefix, "*" any of a GPU's. The log gets a line for each call.
  */
@@ -28,7 +28,7 @@ struct fake_failure {
 };
 
 struct fake_gpu {
-    double power_w;
+    double power_w, most_w;
     double step_ms;
     bool counter, meter;
     unsigned minor;

@@ -173,6 +173,19 @@ FAKE_EXPORT int nvmlDeviceGetPowerUsage(device_t device, unsigned *power_mw)
     return gpu->meter ? gpu_call(gpu, "DeviceGetPowerUsage") : NVML_ERROR_NOT_SUPPORTED;
 }
 
+FAKE_EXPORT int nvmlDeviceGetPowerManagementLimitConstraints(device_t device, unsigned *least_mw,
+                                                             unsigned *most_mw);
+FAKE_EXPORT int nvmlDeviceGetPowerManagementLimitConstraints(device_t device, unsigned *least_mw,
+                                                             unsigned *most_mw)
+{
+    const struct fake_gpu *gpu = device;
+
+    *least_mw = (unsigned)(gpu->most_w * 1e3) / 4;
+    *most_mw = (unsigned)(gpu->most_w * 1e3);
+    return gpu->most_w > 0 ? gpu_call(gpu, "DeviceGetPowerManagementLimitConstraints")
+                           : NVML_ERROR_NOT_SUPPORTED;
+}
+
 FAKE_EXPORT int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius);
 FAKE_EXPORT int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius)
 {
@@ -315,6 +328,5 @@ LACKING(GetInforomVersion)
 LACKING(GetPciInfo)
 LACKING(GetPerformanceState)
 LACKING(GetPowerManagementLimit)
-LACKING(GetPowerManagementLimitConstraints)
 LACKING(GetTotalEccErrors)
 LACKING(SetPowerManagementLimit)

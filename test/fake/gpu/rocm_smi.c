@@ -100,6 +100,18 @@ FAKE_EXPORT int rsmi_dev_power_ave_get(uint32_t index, uint32_t sensor, uint64_t
     return gpu->meter && sensor == 0 ? call(index, "dev_power_ave_get") : NOT_SUPPORTED;
 }
 
+FAKE_EXPORT int rsmi_dev_power_cap_range_get(uint32_t index, uint32_t sensor, uint64_t *most_uw,
+                                             uint64_t *least_uw);
+FAKE_EXPORT int rsmi_dev_power_cap_range_get(uint32_t index, uint32_t sensor, uint64_t *most_uw,
+                                             uint64_t *least_uw)
+{
+    const struct fake_gpu *gpu = find(index);
+
+    *most_uw = (uint64_t)(gpu->most_w * 1e6);
+    *least_uw = 0;
+    return gpu->most_w > 0 && sensor == 0 ? call(index, "dev_power_cap_range_get") : NOT_SUPPORTED;
+}
+
 FAKE_EXPORT int rsmi_dev_temp_metric_get(uint32_t index, uint32_t sensor, int metric,
                                          int64_t *millicelsius);
 FAKE_EXPORT int rsmi_dev_temp_metric_get(uint32_t index, uint32_t sensor, int metric,
