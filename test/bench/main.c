@@ -17,8 +17,8 @@ static const struct part {
     bench_part_f run;
 } parts[] = {
     {"tick", bench_tick},       {"reading", bench_reading}, {"overflow", bench_overflow},
-    {"limits", bench_limits},   {"wrap", bench_wrap},       {"session", bench_session},
-    {"period", bench_period},   {"grid", bench_grid},       {"startup", bench_startup},
+    {"limits", bench_limits},   {"session", bench_session}, {"period", bench_period},
+    {"grid", bench_grid},       {"startup", bench_startup},
 #if WITH_PAPI
     {"papi", bench_papi},
 #endif
@@ -42,7 +42,7 @@ static void print_usage(FILE *out)
           "  --json   the table as JSON\n"
           "  --check  end with status 1 if a figure is above its limit, and say which\n"
           "  --help   this text\n"
-          "Parts: tick reading overflow limits wrap session period grid startup papi collect\n"
+          "Parts: tick reading overflow limits session period grid startup papi collect\n"
           "scan records live regions observe; without any: all of them.\n",
           out);
 }

@@ -19,7 +19,6 @@ void bench_tick(struct bench_table *table, bool quick);
 void bench_overflow(struct bench_table *table, bool quick);
 void bench_limits(struct bench_table *table, bool quick);
 void bench_reading(struct bench_table *table, bool quick);
-void bench_wrap(struct bench_table *table, bool quick);
 void bench_session(struct bench_table *table, bool quick);
 void bench_period(struct bench_table *table, bool quick);
 void bench_grid(struct bench_table *table, bool quick);

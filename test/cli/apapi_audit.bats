@@ -270,28 +270,3 @@ rows() { # EXPRESSION [OPTION...]
     run -1 "$apapi" audit --acct-dir "$acct/missing"
     [[ $output == *"missing: No such file or directory"* ]]
 }
-
-@test "from a database, as from files" {
-    local url=sqlite:$BATS_TEST_TMPDIR/db option
-    hours n1 2024-03-05 '.gaps = [{start: .start, elapsed_s: 5, reason: "reboot"}] | .gaps_total = 1 | .measured_s = 3595'
-    hours n2 2024-03-05 '.node_meter = .total'
-    step 17 n1 2024-03-05T00:00:00Z 86400 48000
-    step 18 n2 2024-03-05T00:00:00Z 43200 24000
-    step 19 n2 2024-03-05T12:00:00Z 43199 24000 'del(.share)'
-    run -0 "$apapi" import --db "$url" --acct-dir "$acct"
-    [ "$output" = "3 records added, 0 replaced, 0 known; 3 jobs added up; 48 hours of nodes" ]
-    for option in --json --csv '-N n1' '-M c1'; do
-        # shellcheck disable=SC2086 # two words
-        diff <(audit $option) <("$apapi" audit --db "$url" -S 2024-03-05T00:00:00Z -E 2024-03-06T00:00:00Z $option)
-    done
-    diff <(report --energy share -S 2024-03-01 -P -o jobid,energy,shareless 2>&1) \
-        <("$apapi" report --db "$url" --energy share -S 2024-03-01 -P -o jobid,energy,shareless 2>&1)
-    run -0 "$apapi" import --db "$url" --acct-dir "$acct"
-    [ "$output" = "0 records added, 0 replaced, 0 known; 0 jobs added up" ]
-    hour n1 2024-03-06 0
-    run -0 "$apapi" import --db "$url" --acct-dir "$acct"
-    [[ $output == *"; 1 hour of nodes" ]]
-    echo nonsense >>"$acct/2024-03-06/n1.hours"
-    run -1 "$apapi" import --db "$url" --acct-dir "$acct" --strict -v
-    [[ $output == *"n1.hours:2: "* && $output == *"1 line or file skipped"* ]]
-}

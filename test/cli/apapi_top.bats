@@ -61,20 +61,6 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     [[ ${lines[6]} == *"steps do not add up" ]]
 }
 
-@test "sorted, in other units, with nodes and events" {
-    pages "$three_steps, page(20; \"carl\") * {node: \"n2\", events: [{name: \"rapl:::P\", unit: \"J\", domain: 1, counter: true, now: 5, total: 6}]}"
-    for case in "job=8_3.0 17.0 18.batch 20.0" "power=18.batch 17.0 20.0 8_3.0" "time=8_3.0 17.0 18.batch 20.0" \
-        "energy=8_3.0 17.0 20.0 18.batch"; do
-        run -0 top -1 --sort="${case%%=*}"
-        [[ $(column step | head -n 4 | xargs) == "${case#*=}" ]]
-        [[ $(column node | xargs) == *n2* ]]
-    done
-    run -0 top -1 --units kJ -N n2
-    [[ $output == *"  1.200 kJ"* && $output != *17.0* ]]
-    run -0 top -1 -e -N 'n[2-9]' --nodes
-    [[ $output == *"  20.0  n2    package  5.000 W   6.000 J  rapl:::P"* && ${lines[1]} == *"  node  "* ]]
-}
-
 @test "what is not known is '-'; what may be wrong is marked" {
     pages 'page(1; "a") * {state: "starting", domains: null}, page(2; "a") * {state: "ended"},
         page(3; "a") * {domains: {package: {failed: true}}}, page(4; "a") * {domains: {package: {age_s: 11}}},
@@ -116,21 +102,6 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     jq -se '[.[].steps[1].elapsed_s] | .[1] >= .[0] + 0.099 and .[2] >= .[1] + 0.099' "$BATS_TEST_TMPDIR/looks"
 }
 
-@test "texts of pages do nothing on a terminal, and stay JSON" {
-    pages 'page(17; "hex:'"$(printf '75%.0s' {1..64})"'") * {job_name: "\u001b[2J\u001b]0;x\u0007\n\r\u202e\u0085", step: "hex:30ff",
-        file: "17.0", events: [{name: "\u001b[31mred", unit: "\u001b[0m", kind: 2, now: 3}, {name: "hex:ff1b", unit: "hex:fe", kind: 77, domain: 77}]}'
-    for options in "" -e; do
-        # shellcheck disable=SC2086
-        run -0 top -1 $options
-        [[ $(tr -d '\n[:print:]' <<<"$output" | wc -c) == 0 ]]
-        [[ $output == *"  ?[2J?]0;x?"* ]]
-    done
-    top -1 -e --json >"$BATS_TEST_TMPDIR/look"
-    iconv -f UTF-8 -t UTF-8 "$BATS_TEST_TMPDIR/look" >/dev/null
-    [[ $(tr -d '\n' <"$BATS_TEST_TMPDIR/look" | tr -cd '\000-\037' | wc -c) == 0 ]]
-    jq -e '.steps[0] | (.user | length) == 63 and .step == "0?" and (.job_name | startswith("\u001b[2J"))' "$BATS_TEST_TMPDIR/look"
-}
-
 @test "root sees all steps, a user his own; the others are counted" {
     make_public
     publish "$apapi"
@@ -154,20 +125,6 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     chmod 700 "$away"
     run -1 "${nobody[@]}" "$public/apapi" top --dir "$away" -1
     [[ $output == "apapi top: $away: Permission denied" ]]
-}
-
-@test "which steps: jobs, users, nodes" {
-    pages "$three_steps"', page(21; "carl") * {node: "n2", het_job: 20, het_offset: 1, uid: 4711}, page(22; "") * {node: "n3"}'
-    for case in "-j 17=17.0" "-j 18.batch=18.batch" "-j 8_3=8_3.0" "-j 8=8_3.0" "-j 8_*,17=8_3.0 17.0" "-j 20+1=20+1.0" "-u bert=18.batch" \
-        "-u anna,4711=8_3.0 17.0 20+1.0" "-N n[2-3]=20+1.0 22.0" "-N n1 -u bert=18.batch"; do
-        # shellcheck disable=SC2086 # option and value
-        run -0 top -1 --json ${case%%=*}
-        [[ $(jq -r '[.steps[] | if .array_job then "\(.array_job)_\(.array_task)" elif .het_job then "\(.het_job)+\(.het_offset)" else .job end
-            | tostring] as $jobs | [range($jobs | length) as $i | $jobs[$i] + "." + .steps[$i].step] | join(" ")' <<<"$output") == "${case#*=}" ]] ||
-            { echo "$case: $output"; false; }
-    done
-    run -0 top -1
-    [[ $(column user | tail -n 2 | head -n 1) != "" && $output == *"  22.0      1000  "* ]]
 }
 
 @test "a job that is not there: exit status 1; without -j none at all is no error" {
@@ -217,15 +174,6 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     top -d 0.1 | head -n 1
     run -1 bash -c '"$1" top --dir "$2" -1 >/dev/full' - "$apapi" "$live"
     [[ $output == "apapi top: standard output: No space left on device" ]]
-}
-
-@test "a narrow terminal: names are cut and domains left out, numbers are whole" {
-    pages 'page(17; "somebody-with-a-long-name") * {job_name: "a long name of a job"}, page(18; "b") * {domains: {gpu: {now: 1235, total: 3}}}'
-    for width in 120 100 90 80 70 60 55; do
-        COLUMNS=$width run -0 top -1
-        [[ $(sed 1d <<<"$output" | wc -L) -le $width && $output == *"1.475 kW"*"1.203 kJ"* ]]
-        [[ $width -lt 80 || $output == *"200.0 W"* ]]
-    done
 }
 
 @test "at a terminal: keys sort and show events, the picture fits the window" {

@@ -33,29 +33,6 @@ simulate() { # SPEC ATIME-AND-OPTION...
     [[ $output != *$'\n  package '* ]]
 }
 
-@test "the same in JSON, as a record and merged, and in CSV" {
-    run -0 --separate-stderr simulate still.spec "$atime" -c powercap -t 10s -f json sleep 0.3
-    jq -e '(.total | .missing_domains == ["package"] and .energy_j == $dram) and
-        .trust.unknown_domains == ["package"] and (.domains | keys == ["dram"])' \
-        --argjson dram "$(jq .domains.dram.energy_j <<<"$stderr")" <<<"$stderr"
-    jq -e '.components[0].events[] | select(.domain == "package") | .still and (has("stuck") or has("total") or (.value0 | has("acc")) or (.value1 | has("max")) | not)' <<<"$stderr"
-    echo "$stderr" >record
-    run -0 "${atime%/atime/atime}/cli/apapi" merge -f merged record
-    jq -e '.total | .partial and .missing_domains == ["package"]' <<<"$output"
-    jq -e '.notes[] | .verdict == "counter did not move, not counted" and (.reason | startswith("too short"))' <<<"$output"
-    run -0 "${atime%/atime/atime}/cli/apapi" merge record
-    [[ $output == *$'\n  total without package, whose energy is not known\n'* ]]
-    run -0 simulate still.spec "$atime" -c powercap -t 10s -f csv sleep 0.3
-    [[ $(awk -F, 'NR == 1 || $2 == "total" { print $(NF - 1) }' <<<"$output") == $'missing_domains\npackage' ]]
-}
-
-@test "energy of a part of the time says of which part, each domain its own" {
-    run -0 simulate part.spec "$atime" -c powercap "${half[@]}"
-    [[ $output =~ $'\n  dram: energy of the covered '([0-9.]+)' %'$'\n' ]]
-    awk -v covered="${BASH_REMATCH[1]}" 'BEGIN { exit !(covered > 1 && covered < 90) }'
-    [[ $output != *'estimate for the rest'* ]]
-}
-
 @test "the rest is estimated if the site asks, beside the energy" {
     printf '[record]\nfill = mean\n' >apapi.conf
     export APAPI_CONFIG=$PWD/apapi.conf

@@ -43,25 +43,6 @@ event() { # NAME: of the JSON in $output
     jq -e '.trust.covered > 0 and .trust.stalls == 0' <<<"$output"
 }
 
-@test "every form marks it" {
-    simulate_cpu_time
-    watts 50 10
-    trace=$BATS_TEST_TMPDIR/trace
-    run "$atime" -c estimate --trace "$trace" sh -c "$program"
-    [[ $output == *'estimate (/proc/stat: 50 W + 10 W per busy core)'* ]]
-    [[ $(grep -c '(estimated)' <<<"$output") -eq 2 ]]
-    grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total [1-9][0-9.]* k?J$' <<<"$output"
-    grep -qE '^  estimate:::CPU_TIME \(estimated\) .* total 3 s$' <<<"$output"
-    run ! grep -qE '^  (domain|total) ' <<<"$output"
-    awk -F, 'NR == 1 { exit !($NF == "estimated" && NF == 9) }' "$trace"
-    [[ $(awk -F, 'NR > 1 { print $NF }' "$trace" | sort -u) == 1 ]]
-    run "$atime" -c estimate -f csv sh -c "$program"
-    [[ $(awk -F, '{ print $2, $(NF - 4) }' <<<"$output" | sort -u | tr '\n' ' ') == \
-        'event 1 program 0 row estimated value0 1 value1 1 ' ]]
-    run "$atime" -c estimate -f classic sh -c "$program"
-    [[ $(grep -cE '^estimate:::[A-Z_]+\(estimated\) [0-9]+$' <<<"$output") -eq 2 ]]
-}
-
 @test "a busy core of this machine costs its watts" {
     watts 10 100
     run "$atime" -c estimate -f json timeout 1.5 sh -c 'while :; do :; done'
@@ -82,29 +63,4 @@ event() { # NAME: of the JSON in $output
     watts 50 '10 W'
     run "$atime" -c estimate true
     [[ $status -eq 0 && $output == *"(core_w is '10 W', expected watts, from 0 to 100000)"* ]]
-}
-
-@test "nobody gets it unasked" {
-    watts 50 10
-    run "$atime" -f json true
-    [[ $status -eq 0 ]]
-    jq -e '[.components[].name] | length > 0 and (contains(["estimate"]) | not)' <<<"$output"
-    APAPI_SOURCES=papi run "$atime" -c estimate true
-    [[ $output == *'estimate: not measured ('* ]]
-}
-
-@test "beside a meter both are shown, and the total is the meter's" {
-    needs_sim
-    watts 50 10
-    for list in rapl:estimate estimate:rapl; do
-        run sim --package-w 100 --dram-w 20 -- "$atime" -c $list -f json sleep 1
-        keep_records
-        jq -e '[.components[].events[] | select(.estimated)] | length == 2' <<<"$output"
-        jq -e '.total.energy_j - .domains.package.energy_j - .domains.dram.energy_j | fabs < 1e-6' <<<"$output"
-        domain_fits total 240 "$output"
-    done
-    run sim --package-w 100 --dram-w 20 -- "$atime" -c rapl:estimate sleep 1
-    grep -qE '^  total +[0-9.]+ k?J( ±[0-9.]+ %)? +[2-9][0-9][0-9](\..)? W$' <<<"$output"
-    grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total [0-9.]+ J$' <<<"$output"
-    [[ $(wc -L <<<"$output") -le 80 ]]
 }

@@ -24,33 +24,6 @@ refused() { # VARIABLE FILE SAYS
     [[ $status -eq 2 && -z $output && $stderr == *"$2"* && $stderr == *"$3"* && ! -e $started ]]
 }
 
-@test "files that cannot be event files are refused" {
-    paths
-    mkfifo "$BATS_TEST_TMPDIR/fifo"
-    : >"$BATS_TEST_TMPDIR/empty"
-    truncate -s 100M "$BATS_TEST_TMPDIR/large"
-    printf 'rapl:::A\0B\n' >"$BATS_TEST_TMPDIR/binary"
-    for variable in APAPI_EVENTLIST APAPI_EVENTOPS; do
-        refused $variable "$BATS_TEST_TMPDIR/missing" "No such file"
-        refused $variable "$BATS_TEST_TMPDIR/empty" "empty"
-        refused $variable "$BATS_TEST_TMPDIR/large" "bytes"
-        refused $variable "$BATS_TEST_TMPDIR/binary" ""
-        refused $variable "$BATS_TEST_TMPDIR/fifo" "regular file"
-        refused $variable "$BATS_TEST_TMPDIR" "is a folder"
-        refused $variable /dev/zero "regular file"
-    done
-}
-
-@test "an unreadable file is refused" {
-    paths
-    make_public
-    publish "$atime"
-    echo 'rapl:::*' >"$public/list"
-    chmod 600 "$public/list"
-    run --separate-stderr "${nobody[@]}" "APAPI_EVENTLIST=$public/list" "$public/atime" true
-    [[ $status -eq 2 && $stderr == *"Permission denied"* ]]
-}
-
 @test "every bad line is told, with line, column and what was expected" {
     paths
     printf 'too,few\nrapl:::A,APAPI_OP1_NOPE,APAPI_STAT_ALL,APAPI_STAT_NO,0,x,y,1,-,-,1\n' >"$ops"
@@ -67,40 +40,6 @@ refused() { # VARIABLE FILE SAYS
     [[ $(jq -c '[.components[0].events[].name]' <<<"$stderr") == \
         '["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]' ]]
     jq -e '.components[0].user_rules' <<<"$stderr"
-}
-
-# The machine draws 240 W: 2 packages of 100 W, their memories 20 W each.
-is_whole() {
-    echo "$stderr"
-    jq -e '.elapsed_s as $s | def is($w): (.energy_j - $w * $s | fabs) <= .uncertainty_j + 0.001 * $w;
-        (.domains | (keys == ["dram", "package"]) and (.package | is(200)) and (.dram | is(40))) and
-        (.total.energy_j - .domains.package.energy_j - .domains.dram.energy_j | fabs) < 1e-6 and
-        .components[0].user_rules' <<<"$stderr"
-}
-
-@test "a list with one package of two, or with none: the total is that of all 240 W" {
-    paths
-    needs_sim
-    echo 'rapl:::PACKAGE_ENERGY:PACKAGE0' >"$list"
-    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -f json sleep 0.3
-    is_whole
-    [[ $(jq -c '[.components[0].events[].name]' <<<"$stderr") == '["rapl:::PACKAGE_ENERGY:PACKAGE0"]' ]]
-    echo 'rapl:::NONE' >"$list"
-    APAPI_SOFTFAIL=1 APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl -f json sleep 0.3
-    is_whole
-    jq -e '.components[0] | .source == "sysfs powercap" and .events == []' <<<"$stderr"
-}
-
-@test "DRAM defined as package, packages as none: the total is that of all 240 W" {
-    paths
-    needs_sim
-    cat >"$ops" <<'END'
-rapl:::DRAM*,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_AVG,auto,energy,J,1,power,W,1,energy,package
-rapl:::*,APAPI_OP1_NOP,APAPI_STAT_ACC,APAPI_STAT_NO,auto,heat,J,1,-,-,1,temperature,none
-END
-    APAPI_EVENTOPS=$ops run --separate-stderr sim -- "$atime" -c rapl -f json sleep 0.3
-    is_whole
-    [[ $(jq -c '.components[0].interval_s' <<<"$stderr") == 0.1 ]]
 }
 
 @test "a list with a component that nobody knows is refused; with APAPI_SOFTFAIL it is not" {
@@ -128,19 +67,6 @@ END
     [[ $status -eq 2 && $stderr == *"$list:2: rapl has no event 'rapl:::PACKAGE_ENERGY:PACKAGE9'"* && ! -e $started ]]
     APAPI_SOFTFAIL=1 APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -f json sleep 0.2
     [[ $status -eq 0 && $(jq '.components[0].events | length' <<<"$stderr") -eq 1 ]]
-}
-
-@test "the user's definition goes before the installed one, event by event" {
-    paths
-    needs_sim
-    echo 'rapl:::PACKAGE_ENERGY:PACKAGE0,APAPI_OP1_NOP,APAPI_STAT_ACC,APAPI_STAT_NO,auto,energy,kWs,1000,-,-,1' >"$ops"
-    APAPI_EVENTOPS=$ops run --separate-stderr sim -- "$atime" -f json sleep 0.5
-    [[ $status -eq 0 ]]
-    jq -e '[.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE0")][0] |
-        .value0.unit == "kWs" and (.value0.acc * 1000 / .total - 1 | fabs) < 1e-4 and .value1 == null' <<<"$stderr"
-    jq -e '[.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE1")][0] |
-        .value0.unit == "J" and .value1.unit == "W" and (.value1.avg * .covered_s - .total | fabs) <= .uncertainty_j and
-        (.total - 100 * .covered_s | fabs) <= .uncertainty_j + 100 * .update_s' <<<"$stderr"
 }
 
 @test "a definition that contradicts the source's unit is told" {

@@ -72,33 +72,11 @@ source_is() { # TEXT
     [[ $stderr == *'nvml (NVML 12.535.104.05, power integrated)'* ]]
 }
 
-@test "a GPU that is lost is flagged, the other goes on" {
-    gpus "gpu power_w=250\ngpu power_w=400 lost_with=$BATS_TEST_TMPDIR/lost\n"
-    measure nvml -t 50ms sh -c 'sleep 0.75; touch "$0"; sleep 2.25; exit 3' "$BATS_TEST_TMPDIR/lost"
-    [[ $status -eq 3 ]]
-    true_energy 0 250
-    jq -e '[.components[0].events[] | select(.kind == "energy")] |
-        (.[0] | has("failed") | not) and .[0].covered_s > 1.2 and .[1].failed > 5 and .[1].covered_s < .[0].covered_s' <<<"$json"
-}
-
 # Which GPUs are measured, as in "0 2"?
 measured() {
     "$atime" -f json -o "$BATS_TEST_TMPDIR/json" -c "${1:-nvml}" sleep 0.3
     jq -r '[.components[].events[]? | select(.kind == "energy").name |
         capture("device[_=](?<n>[0-9]+)").n] | join(" ")' "$BATS_TEST_TMPDIR/json"
-}
-
-@test "GPUs are chosen by number, range and name" {
-    gpus 'gpu\ngpu uuid=GPU-aaaa-1\ngpu mig=MIG-1234-5 mig=MIG-1234-6\ngpu uuid=GPU-aabb-2\n'
-    [[ $(measured) == '0 1 2 3' ]]
-    [[ $(APAPI_GPUS=1 measured) == 1 ]]
-    [[ $(APAPI_GPUS=1-2,0 measured) == '0 1 2' ]]
-    [[ $(APAPI_GPUS=GPU-aab measured) == 3 ]]
-    [[ $(APAPI_GPUS=all SLURM_STEP_GPUS=1 measured) == '0 1 2 3' ]]
-    [[ $(SLURM_STEP_GPUS=3 SLURM_JOB_GPUS=1,2 measured) == 3 ]]
-    [[ $(SLURM_JOB_GPUS=1,2 measured) == '1 2' ]]
-    [[ $(CUDA_VISIBLE_DEVICES=1 measured) == '0 1 2 3' ]]
-    [[ $(CUDA_VISIBLE_DEVICES='' NVIDIA_VISIBLE_DEVICES=none measured) == '0 1 2 3' ]]
 }
 
 @test "a choice that fits nothing measures nothing and says why" {
@@ -175,13 +153,6 @@ measured() {
     amd 'gpu\ngpu\n'
     [[ $(APAPI_GPUS=1 measured rocm_smi) == 1 ]]
     [[ $(SLURM_STEP_GPUS=0 measured amd_smi) == 0 ]]
-}
-
-@test "where the older AMD library is missing the newer one is asked" {
-    amd 'gpu power_w=300\n'
-    APAPI_ROCM_SMI_LIBRARY=/nonexistent.so measure rocm_smi sleep 0.4
-    source_is 'AMD SMI 26'
-    domain_fits gpu 300 "$json"
 }
 
 @test "APAPI_SOURCES chooses" {

@@ -287,13 +287,6 @@ nothing_grew() {
     nothing_grew
 }
 
-@test "the same of 100 times all from the beginning to the end" {
-    setup_paths
-    needs_sim
-    run -0 processors "$linked" systems 100
-    nothing_grew
-}
-
 @test "around a program, as hettime: its output and status are its own" {
     setup_paths
     needs_sim

@@ -27,27 +27,6 @@ SPEC
     esac
 }
 
-short_spec() { spec "fail $(at 1) $(at 1.6) EIO"; }
-long_spec() { spec "fail $(at 1) $(at 2.8) EIO"; }
-replug_spec() { spec "replug $(at 1) $(at 1.8)"; }
-lost_spec() { spec "replug $(at 1) inf"; }
-
-setup_file() {
-    local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime run
-
-    needs_fuse || return 0
-    export APAPI_SOURCES=sysfs
-    for run in short long replug lost; do
-        measure "$BATS_FILE_TMPDIR" $run ${run}_spec '' "$atime" -c powercap:hwmon &
-    done
-    SHIFT=2 # the simulation may begin slowly
-    lost_spec >"$BATS_FILE_TMPDIR/table.spec"
-    "$repository/scripts/sim" --packages 0 --spec "$BATS_FILE_TMPDIR/table.spec" -- \
-        "$atime" -c powercap:hwmon -t "$INTERVAL" sh -c 'sleep 5; exit 7' \
-        2>"$BATS_FILE_TMPDIR/table" 3>&- || echo $? >"$BATS_FILE_TMPDIR/status" &
-    wait
-}
-
 setup() {
     skip_if_all_are
     run_of=$BATS_FILE_TMPDIR
@@ -65,11 +44,6 @@ nothing_is_lost() { # NAME ZONE WATTS
     true_energy "$run_of/$1" "$2" 0 constant "$3"
 }
 
-# The longest that an outage may take [s], as jq: a tick that was missed is made up for later.
-at_most() { # SECONDS
-    echo ".outage_s < $1 + .interval_s * (.missed // 0)"
-}
-
 others_lost_nothing() { # NAME
     local name
 
@@ -80,38 +54,11 @@ others_lost_nothing() { # NAME
         (.events[0] | has("failed") | not)' "$run_of/$1.json" >/dev/null
 }
 
-@test "0.6 s: tried less and less often, bridged, nothing is lost" {
-    powercap short '.outages == 1 and .outage_s > 0.6 and (has("reason") | not)'
-    powercap short "$(at_most 1.7)"
-    nothing_is_lost short '' 100
-    nothing_is_lost short :0 20
-    incidents "$run_of/short" '' failed=3-..5
-    others_lost_nothing short
-}
-
-@test "1.8 s: reopened, and the counter that goes on is believed" {
-    powercap long '.outages == 1 and .outage_s > 1.8 and (has("reason") | not)'
-    powercap long '.period_longest_s < .outage_s'
-    nothing_is_lost long '' 100
-    nothing_is_lost long :0 20
-    incidents "$run_of/long" '' failed=5-..8
-    others_lost_nothing long
-}
-
 @test "a device that is plugged in again: what was open is dead, and is reopened" {
     powercap replug '.outages == 1 and .outage_s > 0.8 and (has("reason") | not)'
     nothing_is_lost replug '' 100
     nothing_is_lost replug :0 20
     others_lost_nothing replug
-}
-
-@test "a device that is gone for ever: what was measured until then, and why no more" {
-    powercap lost '.outages == 1 and .outage_s > 2 and (.reason | contains("no energy zone"))'
-    jq -e --argjson began "$(began "$run_of/lost")" --argjson until "$((1 + $(<"$run_of/lost.shift")))" '
-        .trust.covered * .elapsed_s <= $until - $began + 0.001 and
-        .domains.package.energy_j <= 100 * ($until - $began + 0.001)' "$run_of/lost.json"
-    incidents "$run_of/lost" '' failed=6-..12
-    others_lost_nothing lost
 }
 
 @test "the table tells the outage in one line, and the status is the program's" {

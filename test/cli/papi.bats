@@ -76,42 +76,6 @@ legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be t
     [[ $stderr != *'quitter: reading'* ]]
 }
 
-@test "a start that calls exit(126) is a reason" {
-    setup_stand_in
-    run_atime 3 -c starter:late sh -c 'exit 3'
-    says "starter: not measured (PAPI's starter would have ended the process: exit(126))"
-    says 'late (PAPI '
-}
-
-@test "a stop that calls exit(125) changes nothing" {
-    setup_stand_in
-    run_atime 3 -c stopper sh -c 'exit 3'
-    says 'stopper (PAPI '
-}
-
-@test "what a component prints is not seen" {
-    setup_stand_in
-    run_atime 0 -c talker -t 20ms -f json sh -c 'echo program; sleep 0.5'
-    [[ $output == program ]]
-    jq -e '.components[0].events[0].samples > 1' <<<"$stderr"
-}
-
-@test "components that find nothing tell why" {
-    setup_stand_in
-    run_atime 0 -c absent:denied:eventless true
-    says "absent: not measured (PAPI's absent is disabled: no such hardware)"
-    says "denied: not measured (PAPI's denied is disabled: Can't open /dev/fake: Permission denied)"
-    says "eventless: not measured (PAPI's eventless offers no usable event)"
-}
-
-@test "a descriptor of a component does not reach the program" {
-    setup_stand_in
-    run_atime 0 -c opener -o /dev/null ls /proc/self/fd
-    opened=$output
-    run_atime 0 -c late -o /dev/null ls /proc/self/fd
-    [[ $opened == "$output" ]]
-}
-
 # rapl of the stand-in has an energy that no zone of the kernel has, and what is no energy at all.
 rapl_of_stand_in() {
     setup_stand_in

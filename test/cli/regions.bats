@@ -209,23 +209,6 @@ END
     [[ $(grep -c " n2 " <<<"$output") == 3 && $output != *" n1 "* ]]
 }
 
-@test "a database keeps regions: the same rows as from files, and those of the longer record" {
-    local db=sqlite:$BATS_TEST_TMPDIR/db
-    record 17 0 n1 0 9 100 "$(with_regions 500)"
-    record 17 0 n2 0 10 100 "$(with_regions 300) | .regions_lost = {names: 3}"
-    record 18 0 n1 100 10 100
-    "$apapi" import --db "$db" --acct-dir "$acct"
-    record 17 0 n1 0 10 100 "$(with_regions 700)"
-    "$apapi" import --db "$db" --acct-dir "$acct"
-    regions --acct-dir "$acct" -f json 17 >"$BATS_TEST_TMPDIR/from_files"
-    run -0 regions --db "$db" -f json 17
-    [[ $(of a/b | jq .energy_j) == 1000 ]]
-    cmp "$BATS_TEST_TMPDIR/from_files" - <<<"$output"
-    run -0 "$apapi" show --db "$db" 17
-    [[ $output == *"regions of step 0"*a/b*"1.000 kJ"* ]]
-    run -1 regions --db "$db" 18
-}
-
 @test "a report by region adds up the regions of a name in all jobs: files and database" {
     local db=sqlite:$BATS_TEST_TMPDIR/db
     record 17 0 n1 0 10 100 "$(with_regions 700)"

@@ -35,18 +35,6 @@ END
     done
 }
 
-@test "no mirror's name is in it" {
-    run -1 grep -nE '[a-z0-9-]+\.(org|net|com|edu|de)\b' "$script"
-}
-
-@test "folders in which it cannot work" {
-    run -2 "$script" "$BATS_TEST_TMPDIR/with blanks"
-    [[ $output == *'with blanks: PAPI cannot be built in a path with blanks or colons'* ]]
-    : >"$BATS_TEST_TMPDIR/file"
-    run -1 "$script" "$BATS_TEST_TMPDIR/file"
-    [[ $output == *'file cannot be created'* ]]
-}
-
 @test "what is there already is left as it is" {
     fake_apt ''
     mkdir -p "$prefix/share/papi"

@@ -52,16 +52,6 @@ simulator_is_gone() { # PID
     [[ $("$sim" -- env | grep -v ^_= | sort) == "$(env | grep -v ^_= | sort)" ]]
 }
 
-@test "the command has no child that it did not start, and keeps its process" {
-    local pid
-    run -0 "$sim" -- bash -c 'ps --ppid $$ -o comm=; true'
-    [[ $output == ps ]]
-    "$sim" -- bash -c 'echo $$' >"$BATS_TEST_TMPDIR/pid" 3>&- &
-    pid=$!
-    wait "$pid"
-    [[ $(<"$BATS_TEST_TMPDIR/pid") -eq $pid ]]
-}
-
 @test "the simulator keeps none of the caller's descriptors" {
     run -0 "$sim" -- bash -c 'readlink "/proc/$(pgrep -f -- "--watch $$\b")/fd/"*' \
         9>"$BATS_TEST_TMPDIR/held"
@@ -84,13 +74,6 @@ simulator_is_gone() { # PID
             [[ -z $(ls -A "$BATS_TEST_TMPDIR/empty") ]]
         done
     done
-}
-
-@test "all of it works in a process namespace, as its first process" {
-    [[ $(id -u) -eq 0 ]] || skip 'needs root'
-    run -0 unshare --pid --fork --mount-proc --kill-child "$sim" -- bash -c \
-        'echo $$; cat /sys/class/powercap/intel-rapl:0/name; wait; echo end'
-    [[ $(xargs <<<"$output") == '1 package-0 end' ]]
 }
 
 @test "a plain user" {
@@ -122,11 +105,6 @@ simulator_is_gone() { # PID
         run -1 "$sim" --method "$method" -- bash -c "$read_as_nobody"
         [[ ${lines[1]} == *'Permission denied' ]]
     done
-}
-
-@test "a simulation in a simulation" {
-    run -0 "$sim" --packages 3 -- "$sim" --packages 1 -- bash -c 'cat /sys/class/powercap/*:*/name'
-    [[ $(xargs <<<"$output") == 'package-0 dram' ]]
 }
 
 @test "a user namespace with FUSE" {

@@ -175,37 +175,3 @@ TABLE
 7 1..1
 TABLE
 }
-
-@test "a counter that starts again is a reset" {
-    true_energy "$PWD/trouble" hwmon:::chip8:energy1 1 constant 100
-    incidents "$PWD/trouble" hwmon:::chip8:energy1 resets=1
-}
-
-@test "values that the controller does not renew are failed readings" {
-    incidents "$PWD/trouble" cray_pm:::PM_ENERGY:NODE failed=2-..24
-    is_true trouble cray_pm:::PM_ENERGY:NODE 500
-}
-
-@test "what is no number never becomes one" {
-    local number
-
-    for number in 1 2 3 4 5 6; do
-        of garbage "hwmon:::sensor:energy$number" '.total == null and .failed >= 2'
-    done
-    is_true garbage hwmon:::sensor:energy9 100
-}
-
-@test "no permission: which file" {
-    make_public
-    publish "$atime"
-    printf '%s\n' 'hwmon/hwmon0/name text xe' "hwmon/hwmon0/energy1_input energy 1 $LARGEST 0" \
-        'hwmon/hwmon0/energy1_input mode 400' "$(cray_spec energy 'energy 500' '1000000 J')" \
-        'cray/pm_counters/energy mode 400' >secret.spec
-    run -0 "$repository/scripts/sim" --spec secret.spec -- "${nobody[@]}" "$public/atime" \
-        -c rapl:hwmon:intel_gpu:cray_pm true
-    leave_public
-    output=$(tr -s '\n ' '  ' <<<"$output")
-    [[ $output == *'no permission to read /sys/class/powercap/intel-rapl:0/energy_uj'* ]]
-    [[ $output == *'no permission to read /sys/class/hwmon/hwmon0/energy1_input'* ]]
-    [[ $output == *'no permission to read /sys/cray/pm_counters/energy'* ]]
-}

@@ -109,24 +109,3 @@ merged() { # JOB [JQ FILTER]
     show_json 10 | jq -e '.measured == 0.6'
     "$apapi" summary --acct-dir "$acct" --json 10 | jq -e '.measured == 0.6'
 }
-
-@test "the same from a database" {
-    url=sqlite:$BATS_TEST_TMPDIR/db
-    record 1 batch n1 7200 7200 240 "$(since_boot 0)"
-    record 1 0 n1 5400 3600 240 "$(since_boot 3600)"
-    record 4 0 n1 0 600 240 "$(since_boot 0 '.nodes = 2')"
-    record 4 0 n2 3600 600 240 "$(since_boot 77 '.nodes = 2')"
-    record 6 batch n1 0 100 240 '.verified = true | .exit_code = 1'
-    record 6 batch n1 5000 100 240 '.verified = true | .restarts = 1 | .exit_code = 0'
-    record 8 batch n1 0 100 240 '.uid = 1001 | .user = "alice"'
-    record 8 batch n1 90000 50 240 '.uid = 1002 | .user = "bob"'
-    "$apapi" import --acct-dir "$acct" --db "$url"
-    [[ $(sqlite3 "$BATS_TEST_TMPDIR/db" 'SELECT user, energy_j, elapsed_s, runs, measured FROM apapi_jobs WHERE job IN (6, 8) ORDER BY job, uid') == \
-        $'anna|48000.0|200.0|2|1.0\nalice|24000.0|100.0|1|1.0\nbob|12000.0|50.0|1|1.0' ]]
-    fields=jobid,user,energy,power,elapsed,measured,state,restarts
-    rows=$(cells $fields)
-    [[ $(wc -l <<<"$rows") -eq 5 && $("$apapi" report --db "$url" -P -n -S 2026-01-01 --format=$fields) == "$rows" ]]
-    for job in 1 4 6 8; do
-        cmp <("$apapi" show --db "$url" --json $job | jq 'del(.trust)') <(show_json $job | jq 'del(.trust)')
-    done
-}

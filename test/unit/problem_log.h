@@ -32,12 +32,15 @@ static inline void log_problem(const struct apapi_problem *problem, void *contex
     snprintf(log->text + used, sizeof log->text - used, "%s\n", problem->text);
 }
 
-/** The name of a file of the source tree, by its path from the root. */
+/** The name of a file of the source tree, by its path from the root, in which tests run. */
 static inline const char *source_file(const char *path)
 {
     static char name[1024];
     const char *here = __FILE__;
 
+    if (*here != '/') { /* as ccache may write it */
+        return path;
+    }
     snprintf(name, sizeof name, "%.*s../../%s", (int)(strrchr(here, '/') + 1 - here), here, path);
     return name;
 }

@@ -28,16 +28,6 @@ static void prefer(enum spank_apapi_option option, const char *text)
 
 #define PREPARED(name) TEST_WITH(name, reset, NULL)
 
-PREPARED(nothing_said)
-{
-    assert_false(choice_asked(&choice));
-    assert_null(choice_components(&choice, "rapl"));
-    assert_null(choice_given(&choice, SPANK_APAPI_INTERVAL));
-    assert_null(choice_output(&choice));
-    assert_null(choice_given(&choice, SPANK_APAPI_TRACE));
-    assert_int_equal(choice_format(&choice), CONFIG_TABLE);
-}
-
 PREPARED(order_of_components)
 {
     ask(SPANK_APAPI_COMPONENTS, NULL);
@@ -265,18 +255,6 @@ PREPARED(who_switches_off_what_the_site_measures_needs_permission)
     assert_true(choice_needs_permission(&choice));
 }
 
-PREPARED(too_long)
-{
-    static char text[CONFIG_LIST_SIZE + 1];
-
-    memset(text, 'x', sizeof text - 1);
-    assert_int_equal(choice_note(&choice, SPANK_APAPI_OUTPUT, text, NULL), -1);
-    assert_int_equal(errno, ENAMETOOLONG);
-    assert_null(choice_output(&choice));
-    text[CONFIG_LIST_SIZE - 1] = '\0';
-    ask(SPANK_APAPI_OUTPUT, text);
-}
-
 PREPARED(policy)
 {
     assert_true(policy_uid(&config, 4711));
@@ -361,9 +339,4 @@ TEST(lengths)
     assert_int_equal(config_components_check(list, &err), 0);
     list[CONFIG_LIST_SIZE - 1] = ':';
     assert_int_equal(config_components_check(list, &err), -1);
-}
-
-TEST(names)
-{
-    assert_int_equal(strncmp(components_names(), "rapl, powercap", 14), 0);
 }

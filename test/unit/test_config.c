@@ -125,21 +125,6 @@ TEST(bad_lines)
     }
 }
 
-TEST(the_good_lines_count_among_bad_ones)
-{
-    struct config config =
-        load_file("interval=x\nformat=json\nspeed\n[ipmi]\nhost=h\nx=y\n[apapi]\nsampler_nice=3\n");
-
-    assert_int_equal(complaint_count, 3);
-    assert_int_equal(config.format, CONFIG_JSON);
-    assert_int_equal(config.sampler_nice, 3);
-    assert_int_equal(config.setting_count, 1);
-    config_clear(&config);
-    config = load("speed=3");
-    assert_int_equal(config.format, CONFIG_JSON);
-    config_clear(&config);
-}
-
 TEST(all_settings_of_sections_fit)
 {
     static char text[8192];

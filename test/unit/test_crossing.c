@@ -163,117 +163,69 @@ TEST(no_crossing_is_before_the_one_before)
     assert_true(seconds(crossing.time_ns) >= 9);
 }
 
-TEST(above)
+/*
+ * Readings of a level: "SECONDS=VALUE", with "!SECONDS" behind it if it is crossed then (at the
+ * first reading: when that is made); "?": it cannot be read.
+ */
+static const struct {
+    const char *what;
+    enum apapi_overflow_mode mode;
+    double level, hysteresis;
+    unsigned hold_s;
+    const char *readings;
+} levels[] = {
+    {"above", APAPI_OVERFLOW_ABOVE, 600, 0, 0, "0=500 1=600 2=700!1 3=800 4=599 5=601!4.5"},
+    {"below", APAPI_OVERFLOW_BELOW, -5, 0, 0, "0=0 1=-10!0.5 2=-7 3=-5 4=-4 5=-6!4.5"},
+    {"passed from the start", APAPI_OVERFLOW_ABOVE, 600, 0, 0, "0=650!0 1=650"},
+    {"back by more than the hysteresis alone", APAPI_OVERFLOW_ABOVE, 600, 50, 0,
+     "0=610!0 1=560 2=610 3=550 4=610 5=549 6=610!5.836"},
+    {"held since 1 s", APAPI_OVERFLOW_ABOVE, 600, 0, 10, "0=500 2=700 10.9=700 11.5=640!11 30=700"},
+    {"held again", APAPI_OVERFLOW_ABOVE, 600, 0, 10,
+     "0=700 9=700 9.5=500 10=700 19=700 20=700!19.75"},
+    {"until it goes back at 10 s, without a reading in between", APAPI_OVERFLOW_ABOVE, 600, 0, 10,
+     "0=700 20=500!10"},
+    {"until 9.5 s", APAPI_OVERFLOW_ABOVE, 600, 0, 10, "0=700 19=500 20=700"},
+    {"back by less than the hysteresis", APAPI_OVERFLOW_BELOW, 100, 10, 2, "0=90 1=105 2=90!2"},
+    {"unknown is not held", APAPI_OVERFLOW_ABOVE, 600, 0, 10,
+     "0=700 ? 12=700 21=700 22=700!22 ? 40=700 41=500 42=700 52=700!51.5"},
+};
+
+TEST(levels_are_crossed)
 {
-    begin(APAPI_OVERFLOW_ABOVE, 600);
-    assert_false(level_at(0, 500));
-    assert_false(level_at(1, 600));
-    assert_true(level_at(2, 700));
-    assert_within(seconds(crossing.time_ns), 1, 1e-9);
-    assert_within(crossing.value, 600, 1e-9);
-    assert_false(level_at(3, 800));
-    assert_false(level_at(4, 599));
-    assert_true(level_at(5, 601));
-    assert_within(seconds(crossing.time_ns), 4.5, 1e-9);
+    for (size_t i = 0; i < COUNT_OF(levels); i++) {
+        const char *text = levels[i].readings;
+
+        begin(levels[i].mode, levels[i].level);
+        threshold.hysteresis = levels[i].hysteresis;
+        threshold.hold_ns = levels[i].hold_s * S;
+        for (double s = 0, value, when_s; *text; text += strcspn(text, " "), text += *text == ' ') {
+            bool wanted;
+
+            if (*text == '?') {
+                limit_break(&threshold);
+                continue;
+            }
+            assert_int_equal(sscanf(text, "%lf=%lf", &s, &value), 2);
+            wanted = sscanf(text, "%*[^! ]!%lf", &when_s) == 1;
+            if (level_at(s, value) != wanted ||
+                (wanted && fabs(seconds(crossing.time_ns) - when_s) > 1e-3)) {
+                fail_msg("%s: at %g s, crossed at %g s", levels[i].what, s,
+                         seconds(crossing.time_ns));
+            }
+        }
+    }
 }
 
-TEST(below)
-{
-    begin(APAPI_OVERFLOW_BELOW, -5);
-    assert_false(level_at(0, 0));
-    assert_true(level_at(1, -10));
-    assert_within(seconds(crossing.time_ns), 0.5, 1e-9);
-    assert_false(level_at(2, -7));
-    assert_false(level_at(3, -5));
-    assert_false(level_at(4, -4));
-    assert_true(level_at(5, -6));
-}
-
-TEST(a_level_that_is_passed_from_the_start)
-{
-    begin(APAPI_OVERFLOW_ABOVE, 600);
-    assert_true(level_at(0, 650));
-    assert_within(crossing.value, 650, 1e-9);
-    assert_false(level_at(1, 650));
-}
-
-TEST(hysteresis)
-{
-    begin(APAPI_OVERFLOW_ABOVE, 600);
-    threshold.hysteresis = 50;
-    assert_true(level_at(0, 610));
-    assert_false(level_at(1, 560));
-    assert_false(level_at(2, 610));
-    assert_false(level_at(3, 550)); /* not by more than that */
-    assert_false(level_at(4, 610));
-    assert_false(level_at(5, 549));
-    assert_true(level_at(6, 610));
-}
-
-TEST(hold)
+/* The value is that of the moment of the crossing. */
+TEST(a_held_level_has_its_value)
 {
     begin(APAPI_OVERFLOW_ABOVE, 600);
     threshold.hold_ns = 10 * S;
     assert_false(level_at(0, 500));
-    assert_false(level_at(2, 700)); /* since 1 s */
+    assert_false(level_at(2, 700));
     assert_false(level_at(10.9, 700));
     assert_true(level_at(11.5, 640));
-    assert_within(seconds(crossing.time_ns), 11, 1e-9);
     assert_within(crossing.value, 690, 1e-9);
-    assert_false(level_at(30, 700));
-}
-
-TEST(hold_begins_again)
-{
-    begin(APAPI_OVERFLOW_ABOVE, 600);
-    threshold.hold_ns = 10 * S;
-    assert_false(level_at(0, 700));
-    assert_false(level_at(9, 700));
-    assert_false(level_at(9.5, 500));
-    assert_false(level_at(10, 700));
-    assert_false(level_at(19, 700));
-    assert_true(level_at(20, 700));
-}
-
-/* It is held until it goes back, even if no reading was made in between. */
-TEST(hold_ends_between_readings)
-{
-    begin(APAPI_OVERFLOW_ABOVE, 600);
-    threshold.hold_ns = 10 * S;
-    assert_false(level_at(0, 700));
-    assert_true(level_at(20, 500)); /* it goes back at 10 s */
-    assert_within(seconds(crossing.time_ns), 10, 1e-9);
-    begin(APAPI_OVERFLOW_ABOVE, 600);
-    threshold.hold_ns = 10 * S;
-    assert_false(level_at(0, 700));
-    assert_false(level_at(19, 500));
-    assert_false(level_at(20, 700));
-}
-
-TEST(hold_with_hysteresis)
-{
-    begin(APAPI_OVERFLOW_BELOW, 100);
-    threshold.hold_ns = 2 * S;
-    threshold.hysteresis = 10;
-    assert_false(level_at(0, 90));
-    assert_false(level_at(1, 105));
-    assert_true(level_at(2, 90));
-}
-
-TEST(what_is_not_known_is_not_held)
-{
-    begin(APAPI_OVERFLOW_ABOVE, 600);
-    threshold.hold_ns = 10 * S;
-    assert_false(level_at(0, 700));
-    limit_break(&threshold);
-    assert_false(level_at(12, 700));
-    assert_false(level_at(21, 700));
-    assert_true(level_at(22, 700));
-    limit_break(&threshold);
-    assert_false(level_at(40, 700)); /* the same crossing */
-    assert_false(level_at(41, 500));
-    assert_false(level_at(42, 700));
-    assert_true(level_at(52, 700));
 }
 
 /* The issue of each reading is a ramp of any slope: time within a reading, value within 0.5 %. */

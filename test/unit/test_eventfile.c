@@ -115,15 +115,6 @@ IN_FOLDER(sizes)
     free(text);
 }
 
-/* Its size is 0, so its length is not known in advance. */
-IN_FOLDER(a_file_of_the_kernel)
-{
-    struct apapi_eventlist *list = apapi_eventlist_read("/proc/self/status", &sink, NULL);
-
-    assert_null(list);
-    assert_non_null(strstr(reported.text, "found byte 0x09"));
-}
-
 IN_FOLDER(rules_are_loaded)
 {
     char list[256], ops[256];

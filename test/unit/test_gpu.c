@@ -161,17 +161,6 @@ CLEANED(without_a_counter_the_power_is_integrated)
     }
 }
 
-CLEANED(a_gpu_without_any_meter_is_reported)
-{
-    struct apapi_reader *reader;
-
-    write_spec("gpu counter=0 meter=0\ngpu\n");
-    reader = open_vendor(&nvidia);
-    assert_true(find(reader, nvidia.energy, 1) >= 0);
-    assert_string_equal(reader->detail, "NVML 12.535.104.05, 1 GPU not measured");
-    reader->source->close(reader);
-}
-
 CLEANED(a_lost_gpu_does_not_stop_the_others)
 {
     char file[] = "/tmp/apapi-lost-XXXXXX", spec[64];

@@ -91,14 +91,6 @@ TEST(columns_that_yield)
     assert_narrow(1, "  name       c\n  a l...  3000\n");
 }
 
-TEST(no_rows)
-{
-    char *text = print(cells, 0, 80);
-
-    assert_string_equal(text, "");
-    free(text);
-}
-
 TEST(paragraph)
 {
     char text[128] = "";

@@ -127,20 +127,6 @@ TEST(names_are_compressed)
     }
 }
 
-TEST(what_was_compressed_is_expanded_again)
-{
-    static const char names[] = "n007 n008 n009 n010 n099 n100 n9 n10 n11 r1n1 r1n2 x";
-    char *list = compressed(names, 100);
-    char expanded[256] = "";
-    char *again;
-
-    assert_int_equal(hostlist_each(list, join, expanded), 12);
-    again = compressed(expanded, 100);
-    assert_string_equal(list, again);
-    free(list);
-    free(again);
-}
-
 TEST(a_long_list_is_cut)
 {
     char *text = compressed("n1 n3 n5 n7 n9 n11 n13 a b c", 8);

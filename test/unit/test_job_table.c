@@ -139,20 +139,6 @@ TABLE(records_of_nodes_that_are_not_listed_hide_no_missing_one)
     assert_text("  no record of n2\n");
 }
 
-TABLE(nodes_without_names_are_counted)
-{
-    static const char *const lists[] = {"n[1", "n1,n2", "", NULL};
-
-    for (size_t i = 0; i < COUNT_OF(lists); i++) {
-        const struct apapi_job_table_head head = {.nodes = 3, .nodelist = lists[i]};
-
-        ADD("0", "n1", 0, 10);
-        format(&head);
-        assert_true(strncmp(text, "apapi: job  3 nodes  1 step  10.0 s\n", 36) == 0);
-        assert_text("\n  no record of 2 of the nodes\n");
-    }
-}
-
 TABLE(domains_beside_the_total_are_in_brackets)
 {
     const struct apapi_job_table_head head = {.job = "17"};
@@ -205,24 +191,6 @@ TABLE(what_no_step_knows_for_a_time_is_not_in_the_total)
                  "  partial total     1.400 kJ      120.0 W\n"
                  "  package: energy of the covered 50.0 %\n"
                  "  measured 50.0 % of 1 node x 20.0 s; each moment of a node counts once\n");
-}
-
-TABLE(what_is_measured_is_said_once)
-{
-    const struct apapi_job_table_head head = {.job = "17"};
-    struct apapi_record record = step_record("0", "n1");
-    struct apapi_timeline_meter meter;
-
-    record.measurement.domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){.measured = true, .energy_j = 500, .covered = 0.5};
-    apapi_timeline_meter_init(&meter, 0, S);
-    apapi_timeline_meter_add(&meter, 0, 5 * S, 500);
-    apapi_timeline_meter_finish(&meter, 10 * S,
-                                &record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline);
-    add_record(&record);
-    format(&head);
-    assert_text("\n  measured 50.0 % of 1 node x 10.0 s");
-    assert_null(strstr(text, "energy of the covered"));
 }
 
 TABLE(what_no_step_ever_knows_is_named)

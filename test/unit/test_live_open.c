@@ -49,17 +49,6 @@ LIVE(a_scan_can_be_ended)
     livefile_close(&other);
 }
 
-LIVE(no_folder_is_no_page)
-{
-    struct apapi_live_counts counts = {1, 1, 1, 1};
-
-    assert_string_equal(scan(&counts), "");
-    assert_int_equal(counts.pages + counts.foreign + counts.dead + counts.broken, 0);
-    unsetenv(APAPI_LIVE_ENVIRONMENT);
-    assert_null(apapi_live_open(NULL, &err));
-    assert_int_equal(errno, ENOENT);
-}
-
 LIVE(the_environment_names_it)
 {
     const struct apapi_live_page *page;

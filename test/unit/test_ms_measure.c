@@ -118,16 +118,6 @@ WITH_TREE(each_measurement_begins_with_zeros)
     close_all();
 }
 
-WITH_TREE(stop_right_after_start)
-{
-    open_all();
-    for (int i = 0; i < 100; i++) {
-        ms_start_measurement(system_of_test);
-        stop();
-    }
-    close_all();
-}
-
 /* @return the entries of a folder */
 static int count_in(const char *folder)
 {

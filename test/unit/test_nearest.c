@@ -54,16 +54,6 @@ TEST(components)
     assert_all(cases, COUNT_OF(cases), components, COUNT_OF(components));
 }
 
-TEST(nothing_is_near)
-{
-    static const char *const wanted[] = {"foo",       "x",       "",   "gpu",
-                                         "power_pac", "rabbits", "ra", "zzzzzz"};
-
-    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
-        assert_string_equal(suggest(wanted[i], components, COUNT_OF(components)), "");
-    }
-}
-
 TEST(events)
 {
     static const struct suggestion cases[] = {

@@ -452,14 +452,6 @@ OBSERVED(times_that_cannot_be_are_cut)
     assert_true(fabs(sum_j() - 20) < 1e-6);
 }
 
-OBSERVED(without_programs_nothing_is_said)
-{
-    reading(5);
-    take_result(NULL);
-    assert_int_equal(regions.count, 0);
-    assert_null(regions.list);
-}
-
 OBSERVED(the_shell_has_regions_too)
 {
     double energy_j;

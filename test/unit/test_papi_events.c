@@ -128,18 +128,6 @@ TEST(rapl_events_that_are_no_energy_can_be_had_when_named)
     assert_true(describe("rapl:::THERM_STATUS:PACKAGE0", "", &event));
 }
 
-TEST(a_name_that_is_too_long)
-{
-    char name[APAPI_NAME_SIZE + 1];
-    struct apapi_event event;
-
-    memset(name, 'x', sizeof name - 1);
-    name[sizeof name - 1] = '\0';
-    assert_false(describe(name, "", &event));
-    name[sizeof name - 2] = '\0';
-    assert_true(describe(name, "", &event));
-}
-
 /* A counter whose range is not reported must at least be read often enough. */
 TEST(guards)
 {

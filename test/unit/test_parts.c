@@ -16,6 +16,7 @@
 #define OTHER "0123456789abcdef0123456789abcdeF"
 
 static struct parts parts;
+static struct apapi_record batch; /* of the batch step */
 static struct forward forward;
 static int listener;
 static char strangers_where[128];
@@ -58,6 +59,7 @@ static void set_up(void)
                      0);
     assert_int_equal(listen(listener, 16), 0);
     assert_int_equal(parts_open(&parts, listener, TOKEN, 17), 0);
+    batch = step("batch", "n1", 17, 0);
 }
 
 static void tear_down(void)
@@ -106,6 +108,12 @@ static void take_all(void)
     }
 }
 
+static void deliver(void)
+{
+    forward_flush(&forward);
+    take_all();
+}
+
 static void assert_table_says(size_t nodes, const char *nodelist, const char *what)
 {
     char *text = parts_table(&parts, nodes, nodelist);
@@ -121,13 +129,10 @@ static void assert_table_says(size_t nodes, const char *nodelist, const char *wh
 
 PREPARED(records_are_passed_on)
 {
-    const struct apapi_record batch = step("batch", "n1", 17, 0);
-
     open_forward(TOKEN);
     pass_on_step("0", "n1", 17, 1);
     pass_on_step("0", "n2", 17, 0);
-    forward_flush(&forward);
-    take_all();
+    deliver();
     assert_int_equal(parts.count, 2);
     parts_add(&parts, &batch);
     assert_table_says(2, "n[1-2]", "apapi: job 17  2 nodes  2 steps  5.000 s\n");
@@ -135,25 +140,8 @@ PREPARED(records_are_passed_on)
     assert_table_says(3, "n[1-3]", "  no record of n3\n");
 }
 
-PREPARED(more_than_a_batch_comes_in_several)
-{
-    char node[16];
-
-    open_forward(TOKEN);
-    for (uint32_t i = 0; i < 2000; i++) {
-        snprintf(node, sizeof node, "n%u", i);
-        pass_on_step("0", node, 17, 0);
-        parts_work(&parts);
-    }
-    forward_flush(&forward);
-    take_all();
-    assert_int_equal(parts.count, 2000);
-}
-
 PREPARED(a_single_record_is_no_table)
 {
-    const struct apapi_record batch = step("batch", "n1", 17, 0);
-
     assert_null(parts_table(&parts, 0, ""));
     parts_add(&parts, &batch);
     assert_null(parts_table(&parts, 1, "n1"));
@@ -165,32 +153,18 @@ PREPARED(without_the_token_nothing_changes)
 {
     open_forward(OTHER);
     pass_on_step("0", "n1", 17, 0);
-    forward_flush(&forward);
-    take_all();
+    deliver();
     assert_int_equal(parts.count + parts.lines, 0);
     assert_int_equal(parts.receiver.refused.foreign, 1);
 }
 
-PREPARED(other_jobs_are_left_out)
-{
-    open_forward(TOKEN);
-    pass_on_step("0", "n1", 18, 0);
-    pass_on_step("0", "n1", 17, 0);
-    forward_flush(&forward);
-    take_all();
-    assert_int_equal(parts.count, 1);
-}
-
 PREPARED(all_components_are_of_the_job)
 {
-    const struct apapi_record batch = step("batch", "n1", 17, 0);
-
     open_forward(TOKEN);
     pass_on_component("0", "n2", 1);
     pass_on_component("0", "n1", 0);
     pass_on_step("0", "n3", 18, 0); /* another job's that has the number, as far as it says */
-    forward_flush(&forward);
-    take_all();
+    deliver();
     parts_add(&parts, &batch);
     assert_int_equal(parts.count, 3);
     assert_table_says(1, "n1", "apapi: job 17  2 nodes  2 steps  4.000 s\n");
@@ -199,40 +173,31 @@ PREPARED(all_components_are_of_the_job)
     assert_table_says(1, "n1,n[2-3]", "  no record of n3\n");
 }
 
-PREPARED(a_component_without_a_record_is_worth_showing)
-{
-    const struct apapi_record batch = step("batch", "n1", 17, 0);
-
-    parts_add(&parts, &batch);
-    assert_null(parts_table(&parts, 1, "n1"));
-    assert_null(parts_table(&parts, 1, "n["));
-    assert_table_says(1, "n1,n2", "  no record of n2\n");
-}
-
-/* salloc may hear of any component first. */
-PREPARED(the_first_record_names_the_first_component)
+/* salloc does not know its job before. */
+static void open_as_salloc(void)
 {
     parts_close(&parts);
     assert_int_equal(parts_open(&parts, listener, TOKEN, APAPI_UNKNOWN), 0);
     open_forward(TOKEN);
+}
+
+/* It may hear of any component first. */
+PREPARED(the_first_record_names_the_first_component)
+{
+    open_as_salloc();
     pass_on_component("0", "n2", 1);
     pass_on_component("1", "n1", 0);
-    forward_flush(&forward);
-    take_all();
+    deliver();
     assert_table_says(0, "n1,n2", "apapi: job 17  2 nodes  2 steps  4.000 s\n");
 }
 
-/* salloc does not know its job before. */
 PREPARED(the_first_record_names_the_job)
 {
-    parts_close(&parts);
-    assert_int_equal(parts_open(&parts, listener, TOKEN, APAPI_UNKNOWN), 0);
-    open_forward(TOKEN);
+    open_as_salloc();
     pass_on_step("0", "n1", 18, 0);
     pass_on_step("1", "n1", 17, 0);
     pass_on_step("1", "n1", 18, 0);
-    forward_flush(&forward);
-    take_all();
+    deliver();
     assert_int_equal(parts.count, 2);
     assert_table_says(0, "", "apapi: job 18  1 node  2 steps");
 }
@@ -249,8 +214,7 @@ PREPARED(rubbish_is_bounded)
         }
     }
     pass_on_step("0", "n1", 17, 0);
-    forward_flush(&forward);
-    take_all();
+    deliver();
     assert_int_equal(parts.count, 0);
     assert_int_equal(parts.left_out, 3);
 }
@@ -414,7 +378,6 @@ static pid_t begin_srun(const char *step_name)
 
 PREPARED(a_running_step_is_waited_for)
 {
-    const struct apapi_record batch = step("batch", "n1", 17, 0);
     pid_t srun = begin_srun("17.0");
 
     parts_wait(&parts, deadline_now() + 60000 * DEADLINE_MS);
@@ -427,7 +390,6 @@ PREPARED(a_running_step_is_waited_for)
 
 PREPARED(a_step_that_runs_on_is_named)
 {
-    const struct apapi_record batch = step("batch", "n1", 17, 0);
     uint64_t begun_ns = deadline_now();
 
     open_forward(TOKEN);
@@ -443,8 +405,6 @@ PREPARED(a_step_that_runs_on_is_named)
 
 PREPARED(a_task_of_an_array_is_28_1)
 {
-    struct apapi_record batch = step("batch", "n1", 17, 0);
-
     batch.id.array_job = 28;
     batch.id.array_task = 1;
     open_forward(TOKEN);
@@ -458,7 +418,6 @@ PREPARED(a_task_of_an_array_is_28_1)
 
 PREPARED(running_steps_are_bounded)
 {
-    const struct apapi_record batch = step("batch", "n1", 17, 0);
     char name[16];
 
     open_forward(TOKEN);

@@ -111,23 +111,3 @@ TEST(a_range_is_used_up)
         close(fds[i]);
     }
 }
-
-/* Old connections in TIME_WAIT do not keep a port of a small range from being used again. */
-TEST(a_port_is_free_at_once)
-{
-    uint16_t first = find_range(), port;
-    struct apapi_error err = {""};
-
-    for (int i = 0; i < 3; i++) {
-        int fd = spank_apapi_listen(first, first, &port, &err), peer, ours;
-
-        assert_true(fd >= 0);
-        peer = connect_to(AF_INET, port);
-        ours = accept(fd, NULL, NULL);
-        assert_true(peer >= 0 && ours >= 0);
-        close(ours); /* this side closes first: it is the one that waits */
-        assert_int_equal(read(peer, &(char){0}, 1), 0);
-        close(peer);
-        close(fd);
-    }
-}

@@ -106,20 +106,6 @@ PREPARED(what_is_not_covered_is_beside_the_energy)
     assert_has(1, "\napapi_step_domain_unknown{");
 }
 
-PREPARED(a_text_without_steps_is_whole)
-{
-    char *text = text_of((struct prometheus_counts){.skipped = 3, .waiting = 5});
-    size_t length = strlen(text);
-
-    assert_int_equal(count_of(text, "{"), 0);
-    assert_int_equal(count_of(text, "# TYPE "), 15);
-    assert_int_equal(count_of(text, "# HELP "), 15);
-    assert_int_equal(count_of(text, "\napapi_records_skipped 3\n"), 1);
-    assert_int_equal(count_of(text, "\napapi_records_waiting 5\n"), 1);
-    assert_string_equal(text + length - 7, "\n# EOF\n");
-    free(text);
-}
-
 PREPARED(the_unknown_is_absent)
 {
     struct apapi_record record = usual_record();

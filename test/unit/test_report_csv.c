@@ -55,16 +55,6 @@ RUNS(each_line_of_each_run_has_all_columns, 3)
     }
 }
 
-RUNS(counters_that_are_no_energy_have_a_rate, 1)
-{
-    struct apapi_event *event = &fixture_event(1)->event;
-
-    event->kind = APAPI_KIND_COUNT;
-    event->accumulates = true;
-    fixture_write(report_csv);
-    assert_says(",count,C,,,C/s,-40.5,");
-}
-
 RUNS(what_was_crossed_has_rows, 1)
 {
     static struct apapi_crossing crossings[2] = {

@@ -138,13 +138,6 @@ RUNS(small_deviations_keep_two_digits, 2)
     assert_says("200.0010 ± 0.0014 J");
 }
 
-RUNS(one_of_several_runs_is_a_plain_table, 1)
-{
-    report.runs_wanted = 5;
-    fixture_write(report_table);
-    assert_says("apapi: \"a.out\"  2.000 s  rapl");
-}
-
 RUNS(a_process_that_ran_already_has_no_cpu_time, 1)
 {
     report.program = NULL;

@@ -95,11 +95,6 @@ static void make_folders(void)
 
 #define PREPARED(name) TEST_WITH(name, make_spool, remove_base)
 
-PREPARED(without_a_spool_there_is_nothing)
-{
-    assert_string_equal(found(SPOOL_WRITTEN), "");
-}
-
 PREPARED(what_its_owner_holds_is_his)
 {
     struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");

@@ -54,15 +54,6 @@ STORE_TEST(the_day_is_that_of_utc)
     }
 }
 
-STORE_TEST(a_torn_line_swallows_nothing)
-{
-    make_day();
-    write_file("acct/2026-11-21/n1.jsonl", "{\"a\":1}\n{\"a\":");
-    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":2}", NULL), 0);
-    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":3}", NULL), 0);
-    assert_file("acct/2026-11-21/n1.jsonl", "{\"a\":1}\n{\"a\":\n{\"a\":2}\n{\"a\":3}\n");
-}
-
 /* After a power failure the file may end at any byte of its last line, or continue with zeros. */
 STORE_TEST(a_line_cut_at_any_byte_swallows_nothing)
 {

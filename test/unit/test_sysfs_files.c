@@ -138,15 +138,6 @@ WITH_TREE(a_number_without_newline_is_torn)
     }
 }
 
-WITH_TREE(greatest_number)
-{
-    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
-    powercap_tree_write(&tree, "intel-rapl:0", "18446744073709551615\n\n\n");
-    open_sysfs("rapl");
-    read_sysfs();
-    assert_true(readings[0].error == 0 && readings[0].raw == UINT64_MAX);
-}
-
 static void assert_parses(const char *text, size_t size, bool valid, uint64_t number)
 {
     uint64_t value = 7;

@@ -62,13 +62,6 @@ TABLE(nothing_measured)
                  "  elapsed 3.002 s   user 2.981 s   system 0.012 s\n");
 }
 
-TABLE(an_empty_merge)
-{
-    const struct apapi_table_head nobody = {.user_s = NAN, .system_s = NAN, .elapsed_s = NAN};
-
-    assert_table(&nobody, "apapi:\n");
-}
-
 TABLE(nodes_without_a_record)
 {
     struct node node;
@@ -85,15 +78,6 @@ TABLE(nodes_without_a_record)
                                "  n1 13.42 kJ                                        "
                                "covered 99.9 %, 834 samples\n"
                                "  n2: no record (connection lost)\n");
-}
-
-TABLE(a_node_that_nobody_named)
-{
-    struct node node;
-
-    init_measured(&node, "n1", 0, 3);
-    add(&node);
-    assert_says(&stream_step, "  3 nodes, 2 missing  ");
 }
 
 TABLE(the_same_reason_is_reported_once)
@@ -289,33 +273,6 @@ TABLE(energy_of_a_part_of_the_time_says_so)
     assert_null(strstr(text, "energy of the covered"));
 }
 
-TABLE(each_domain_has_its_own_coverage)
-{
-    struct node node;
-
-    init_measured(&node, "n1", 0, 1);
-    cover(&node, APAPI_DOMAIN_PACKAGE, 0.7, NAN);
-    cover(&node, APAPI_DOMAIN_DRAM, 0.994, NAN);
-    add(&node);
-    finish(&stream_step);
-    assert_text("\n  package: energy of the covered 70.0 %\n"
-                "  dram: energy of the covered 99.4 %\n");
-    assert_null(strstr(text, "estimate"));
-}
-
-TABLE(what_is_nearly_whole_needs_no_remark)
-{
-    struct node node;
-
-    init_measured(&node, "n1", 0, 1);
-    cover(&node, APAPI_DOMAIN_PACKAGE, 0.995, 62);
-    cover(&node, APAPI_DOMAIN_DRAM, 1, 0);
-    add(&node);
-    finish(&stream_step);
-    assert_null(strstr(text, "energy of the covered"));
-    assert_null(strstr(text, "estimate"));
-}
-
 /* 10 s of 90 %, 30 s of 50 %: 60 % of the time. */
 TABLE(coverage_of_nodes_is_that_of_their_time)
 {
@@ -361,19 +318,4 @@ TABLE(a_total_says_which_domain_it_lacks)
     assert_text("\n  partial total ");
     assert_text("\n  total without package, whose energy is not known\n");
     assert_null(strstr(text, "psys"));
-}
-
-TABLE(a_domain_that_no_node_knows)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        struct node node;
-
-        init_measured(&node, i ? "n2" : "n1", i, 3);
-        node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
-        node.record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
-        add(&node);
-    }
-    finish(&stream_step);
-    assert_text("\n  partial total ");
-    assert_text("\n  total without package, whose energy is not known on 2 of 3 nodes\n");
 }

@@ -56,15 +56,6 @@ TEST(energy_equals_the_counters_for_every_length)
     }
 }
 
-TEST(bins_are_as_fine_as_they_can_be)
-{
-    double energy_j;
-    struct apapi_timeline timeline = run(120 * S, 10 * MS, &energy_j);
-
-    assert_true(timeline.count > APAPI_TIMELINE_BINS / 2);
-    assert_int_equal(timeline.bin_ns, 1280 * MS);
-}
-
 TEST(a_step_in_power_stands_in_its_bin)
 {
     struct apapi_timeline_meter meter;

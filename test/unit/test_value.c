@@ -27,18 +27,6 @@ TEST(operations)
     }
 }
 
-TEST(no_operation_has_no_value1)
-{
-    struct apapi_values values;
-    struct apapi_value_result result = {.factor = 1};
-
-    apapi_values_restart(&values, APAPI_OP1_NOP);
-    apapi_values_add(&values, 7, 500);
-    apapi_value_result(&values.stats[1], &result);
-    assert_true(isnan(result.last) && isnan(result.min) && isnan(result.max));
-    assert_true(isnan(result.avg) && isnan(result.acc));
-}
-
 /* A first increment has no predecessor: the difference is unknown, not the absolute value. */
 TEST(difference_needs_a_predecessor)
 {
