@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apapi/record.h"
-#include "apapi/scan.h"
 #include "base/array.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
@@ -26,11 +24,10 @@ struct part {
 };
 
 struct merging {
+    const struct report_input *input;
     struct job_list wanted;
     uint32_t job; /* of the step found; APAPI_UNKNOWN: none yet */
-    char step[32];
-    const struct report_input *input;
-    enum config_format format;
+    char step[32], name[APAPI_TEXT_SIZE];
     struct part *parts;
     size_t count, room;
     struct apapi_merge *merge;
@@ -38,14 +35,25 @@ struct merging {
     char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has a list */
     uint32_t node_count;            /* of the step, in that record */
     int64_t listed_ns;
-    char name[APAPI_TEXT_SIZE];
 };
 
+/* --- reading -------------------------------------------------------------------------------- */
+
+/* 0; -1: no memory. */
 static int keep(struct merging *merging, const struct apapi_record *record, const char *line,
                 size_t size)
 {
     struct part part = {.timing = timing_of(record), .complete = record->complete};
+    int64_t start_ns = record->measurement.start_unix_ns;
 
+    if (!*merging->name) {
+        snprintf(merging->name, sizeof merging->name, "%s", record->id.name);
+    }
+    if (*record->id.nodelist && (!*merging->nodelist || start_ns > merging->listed_ns)) {
+        memcpy(merging->nodelist, record->id.nodelist, sizeof merging->nodelist);
+        merging->node_count = record->id.nodes;
+        merging->listed_ns = start_ns;
+    }
     if (array_add(&merging->parts, merging->count, &merging->room, sizeof *merging->parts)) {
         return -1;
     }
@@ -56,9 +64,11 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
     return part.node && part.line ? 0 : -1;
 }
 
-/* Whether the record belongs to the wanted step or, if none is named, to the first one's. */
-static int step_choose(struct merging *merging, const struct apapi_record *record)
+/* The record is wanted if it is of the named step or, if none is named, of the first one's. */
+static int step_take(const struct apapi_record *record, const char *line, size_t size,
+                     void *context)
 {
+    struct merging *merging = context;
     const struct apapi_identity *id = &record->id;
     struct apapi_error err;
 
@@ -68,35 +78,12 @@ static int step_choose(struct merging *merging, const struct apapi_record *recor
     if (merging->count == 0) {
         merging->job = id->job;
         snprintf(merging->step, sizeof merging->step, "%s", id->step);
-        return 1;
-    }
-    if (id->job == merging->job && strcmp(id->step, merging->step) == 0) {
-        return 1;
-    }
-    apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %u.%s; select one with -j",
-               merging->job, merging->step, id->job, id->step);
-    command_fail(merging->input->command, err.text);
-    errno = EINVAL;
-    return -1;
-}
-
-static int step_take(const struct apapi_record *record, const char *line, size_t size,
-                     void *context)
-{
-    struct merging *merging = context;
-    int chosen = step_choose(merging, record);
-    int64_t start_ns = record->measurement.start_unix_ns;
-
-    if (chosen <= 0) {
-        return chosen;
-    }
-    if (!*merging->name) {
-        snprintf(merging->name, sizeof merging->name, "%s", record->id.name);
-    }
-    if (*record->id.nodelist && (!*merging->nodelist || start_ns > merging->listed_ns)) {
-        memcpy(merging->nodelist, record->id.nodelist, sizeof merging->nodelist);
-        merging->node_count = record->id.nodes;
-        merging->listed_ns = start_ns;
+    } else if (id->job != merging->job || strcmp(id->step, merging->step) != 0) {
+        apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %u.%s; select one with -j",
+                   merging->job, merging->step, id->job, id->step);
+        command_fail(merging->input->command, err.text);
+        errno = EINVAL;
+        return -1;
     }
     if (keep(merging, record, line, size)) {
         errno = ENOMEM;
@@ -111,14 +98,14 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
 
 static void step_report_problem(const struct apapi_scan_problem *problem, void *context)
 {
-    const struct merging *merging = context;
+    const struct report_input *input = ((const struct merging *)context)->input;
 
-    if (merging->input->verbose) {
-        command_note_skipped(merging->input->command, problem);
+    if (input->verbose) {
+        command_note_skipped(input->command, problem);
     }
 }
 
-static int step_read_file(struct apapi_scan *scan, const struct merging *merging, const char *path)
+static int step_read_file(struct apapi_scan *scan, const char *command, const char *path)
 {
     struct stat status;
     struct apapi_error err = {""};
@@ -129,34 +116,26 @@ static int step_read_file(struct apapi_scan *scan, const struct merging *merging
     } else if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         result = apapi_scan_folder(scan, path, &err);
         if (result && errno == EACCES) {
-            command_fail_folder(merging->input->command, path);
+            command_fail_folder(command, path);
             return result;
         }
     } else {
         result = apapi_scan_file(scan, path, &err);
     }
-    if (result && *err.text) {
-        command_fail(merging->input->command, err.text);
-    } else if (result && errno == ENOMEM) {
-        command_fail(merging->input->command, "no memory");
+    if (result && (*err.text || errno == ENOMEM)) {
+        command_fail(command, *err.text ? err.text : "no memory");
     }
     return result;
 }
 
-static int check_skipped(const struct merging *merging, const struct apapi_scan_counts *counts)
-{
-    size_t skipped = counts->skipped + counts->unreadable;
-
-    command_count_skipped(merging->input->command, skipped, merging->input->verbose);
-    return skipped > 0 && merging->input->strict ? -1 : 0;
-}
-
+/* 0; -1 after a message. */
 static int step_read_files(struct merging *merging)
 {
+    const struct report_input *input = merging->input;
     const struct apapi_scan_filter filter = {.jobs = merging->wanted.jobs,
                                              .job_count = merging->wanted.count,
                                              .job_parts = true,
-                                             .nodes = merging->input->nodes};
+                                             .nodes = input->nodes};
     const struct apapi_scan_sink sink = {
         .record = step_take, .problem = step_report_problem, .context = merging};
     struct apapi_error err;
@@ -164,38 +143,24 @@ static int step_read_files(struct merging *merging)
     int result = 0;
 
     if (!scan) {
-        command_fail(merging->input->command, err.text);
+        command_fail(input->command, err.text);
         return -1;
     }
-    for (size_t i = 0; i < merging->input->file_count && result == 0; i++) {
-        result = step_read_file(scan, merging, merging->input->files[i]);
+    for (size_t i = 0; i < input->file_count && result == 0; i++) {
+        result = step_read_file(scan, input->command, input->files[i]);
     }
     if (result == 0) {
-        result = check_skipped(merging, apapi_scan_counts(scan));
+        const struct apapi_scan_counts *counts = apapi_scan_counts(scan);
+        size_t skipped = counts->skipped + counts->unreadable;
+
+        command_count_skipped(input->command, skipped, input->verbose);
+        result = skipped > 0 && input->strict ? -1 : 0;
     }
     apapi_scan_destroy(scan);
     return result;
 }
 
-/* When they began, whatever the nodes' clocks say. */
-static int align_parts(struct merging *merging)
-{
-    struct timing *timings = calloc(merging->count + 1, sizeof *timings);
-    int result = timings ? 0 : -1;
-
-    for (size_t i = 0; i < merging->count && result == 0; i++) {
-        timings[i] = merging->parts[i].timing;
-        timings[i].node = merging->parts[i].node;
-        timings[i].step = merging->step;
-        timings[i].boot = merging->parts[i].boot;
-    }
-    result = result ? -1 : timings_align(timings, merging->count);
-    for (size_t i = 0; i < merging->count && result == 0; i++) {
-        merging->parts[i].timing.start_ns = timings[i].start_ns;
-    }
-    free(timings);
-    return result;
-}
+/* --- the step ------------------------------------------------------------------------------- */
 
 /* By node, the best record first: of the latest the longest, then the complete one. */
 static int compare_parts(const void *left, const void *right)
@@ -215,27 +180,43 @@ static void part_free(struct part *part)
     free(part->line);
 }
 
-static void step_drop_duplicates(struct merging *merging)
+/* Keep the best record of each node, by when it began, whatever the nodes' clocks say. */
+static int drop_duplicates(struct merging *merging)
 {
+    struct timing *timings = calloc(merging->count + 1, sizeof *timings);
     size_t kept = 0;
+    int result = -1;
 
-    qsort(merging->parts, merging->count, sizeof *merging->parts, compare_parts);
-    for (size_t i = 0; i < merging->count; i++) {
-        if (kept > 0 && strcmp(merging->parts[kept - 1].node, merging->parts[i].node) == 0) {
-            part_free(&merging->parts[i]);
-        } else {
-            merging->parts[kept++] = merging->parts[i];
-        }
+    for (size_t i = 0; i < merging->count && timings; i++) {
+        timings[i] = merging->parts[i].timing;
+        timings[i].node = merging->parts[i].node;
+        timings[i].step = merging->step;
+        timings[i].boot = merging->parts[i].boot;
     }
-    merging->count = kept;
+    if (timings && timings_align(timings, merging->count) == 0) {
+        for (size_t i = 0; i < merging->count; i++) {
+            merging->parts[i].timing.start_ns = timings[i].start_ns;
+        }
+        qsort(merging->parts, merging->count, sizeof *merging->parts, compare_parts);
+        for (size_t i = 0; i < merging->count; i++) {
+            if (kept > 0 && strcmp(merging->parts[kept - 1].node, merging->parts[i].node) == 0) {
+                part_free(&merging->parts[i]);
+            } else {
+                merging->parts[kept++] = merging->parts[i];
+            }
+        }
+        merging->count = kept;
+        result = 0;
+    }
+    free(timings);
+    return result;
 }
 
 static int merge_again(struct merging *merging)
 {
-    if (align_parts(merging)) {
+    if (drop_duplicates(merging)) {
         return -1;
     }
-    step_drop_duplicates(merging);
     apapi_merge_destroy(merging->merge);
     merging->merge = apapi_merge_create();
     for (size_t i = 0; merging->merge && i < merging->count; i++) {
@@ -279,81 +260,70 @@ static int await_listed(struct merging *merging)
     return result;
 }
 
-static int step_complete(struct merging *merging)
-{
-    if (merging->duplicates && merge_again(merging)) {
-        return -1;
-    }
-    if (merging->input->nodes ? apapi_merge_expect(merging->merge, merging->input->nodes)
-                              : await_listed(merging)) {
-        return -1;
-    }
-    return apapi_merge_give_up(merging->merge, "no record in the files");
-}
+/* --- output --------------------------------------------------------------------------------- */
 
-static int write_table(const struct merging *merging, const char *step)
+static int step_write(const struct merging *merging, enum config_format format)
 {
-    const struct apapi_table_head head = {.step = merging->job == APAPI_UNKNOWN ? NULL : step,
-                                          .name = merging->name,
-                                          .user_s = NAN,
-                                          .system_s = NAN,
-                                          .elapsed_s = NAN,
-                                          .verbose = merging->input->verbose};
-    char *text;
-
-    if (apapi_table_format(merging->merge, &head, &text, NULL)) {
-        return -1;
-    }
-    fputs(text, stdout);
-    free(text);
-    return 0;
-}
-
-static int write_form(const struct merging *merging, const char *step)
-{
-    struct step_report step_report = {0};
+    struct step_report report = {0};
+    struct apapi_table_head head = {.name = merging->name,
+                                    .user_s = NAN,
+                                    .system_s = NAN,
+                                    .elapsed_s = NAN,
+                                    .verbose = merging->input->verbose};
+    char step[64], *text;
     int result;
 
-    for (size_t i = 0; step_report_needs_lines(merging->format) && i < merging->count; i++) {
-        step_report_keep(&step_report, merging->parts[i].line, strlen(merging->parts[i].line));
+    snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
+    if (format == CONFIG_TABLE) {
+        head.step = merging->job == APAPI_UNKNOWN ? NULL : step;
+        if (apapi_table_format(merging->merge, &head, &text, NULL)) {
+            return -1;
+        }
+        fputs(text, stdout);
+        free(text);
+        return 0;
     }
-    result = step_report_write(&step_report, merging->format, step, merging->merge, stdout);
-    step_report_clear(&step_report);
+    for (size_t i = 0; step_report_needs_lines(format) && i < merging->count; i++) {
+        step_report_keep(&report, merging->parts[i].line, strlen(merging->parts[i].line));
+    }
+    result = step_report_write(&report, format, step, merging->merge, stdout);
+    step_report_clear(&report);
     return result;
 }
 
-static int step_run(struct merging *merging)
+static int step_run(struct merging *merging, enum config_format format)
 {
-    const char *command = merging->input->command;
-    char step[64];
+    const struct report_input *input = merging->input;
 
     if (step_read_files(merging)) {
         return EXIT_FAILURE;
     }
     if (merging->count == 0) {
-        return command_fail(command, merging->wanted.count > 0
-                                         ? "no record of this job in the files"
-                                         : "no record in the files");
+        return command_fail(input->command, merging->wanted.count > 0
+                                                ? "no record of this job in the files"
+                                                : "no record in the files");
     }
-    snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
-    if (step_complete(merging) ||
-        (merging->format == CONFIG_TABLE ? write_table : write_form)(merging, step)) {
-        return command_fail(command, "no memory");
-    }
-    return command_finish(command, EXIT_SUCCESS);
+    return (merging->duplicates && merge_again(merging)) ||
+                   (input->nodes ? apapi_merge_expect(merging->merge, input->nodes)
+                                 : await_listed(merging)) ||
+                   apapi_merge_give_up(merging->merge, "no record in the files") ||
+                   step_write(merging, format)
+               ? command_fail(input->command, "no memory")
+               : command_finish(input->command, EXIT_SUCCESS);
 }
 
 int show_step(const struct report_input *input, enum config_format format)
 {
-    struct merging merging = {.job = APAPI_UNKNOWN, .format = format, .input = input};
+    struct merging merging = {.job = APAPI_UNKNOWN, .input = input, .merge = apapi_merge_create()};
     struct apapi_error err;
     int status;
 
     if (job_list_parse(input->jobs, &merging.wanted, &err)) {
         status = command_refuse(input->command, err.text);
+    } else if (!merging.merge) {
+        status = command_fail(input->command, "no memory");
     } else {
-        merging.merge = apapi_merge_create();
-        status = merging.merge ? step_run(&merging) : command_fail(input->command, "no memory");
+        status = step_run(&merging, format);
     }
     for (size_t i = 0; i < merging.count; i++) {
         part_free(&merging.parts[i]);

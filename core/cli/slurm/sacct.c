@@ -115,7 +115,7 @@ static void read_comment(const char *comment, struct sacct_job *job)
     tree_free(&tree);
 }
 
-static void read_texts(char *const columns[COLUMNS], struct sacct_job *job)
+bool sacct_line_parse(char *line, bool steps, struct sacct_job *job)
 {
     const struct {
         enum column column;
@@ -130,31 +130,14 @@ static void read_texts(char *const columns[COLUMNS], struct sacct_job *job)
                  {JOB_NAME, job->job_name, sizeof job->job_name},
                  {STATE, job->state, sizeof job->state},
                  {EXIT, job->exit, sizeof job->exit}};
+    char *columns[COLUMNS], *end;
+    unsigned long number;
 
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        snprintf(texts[i].text, texts[i].size, "%s", columns[texts[i].column]);
-    }
-    job->state[strcspn(job->state, " ")] = '\0'; /* "CANCELLED by 4001" */
-}
-
-static bool cut(char *line, char *columns[COLUMNS])
-{
     for (int i = 0; i < COLUMNS; i++) {
         columns[i] = line ? strsep(&line, SACCT_DELIMITER) : NULL;
         if (!columns[i]) {
             return false;
         }
-    }
-    return true;
-}
-
-bool sacct_line_parse(char *line, bool steps, struct sacct_job *job)
-{
-    char *columns[COLUMNS], *end;
-    unsigned long number;
-
-    if (!cut(line, columns)) {
-        return false;
     }
     number = strtoul(columns[JOB], &end, 10);
     if (end == columns[JOB] || *end || number == 0 || number >= APAPI_UNKNOWN) {
@@ -168,7 +151,10 @@ bool sacct_line_parse(char *line, bool steps, struct sacct_job *job)
                               .cores = number_of(columns[CORES]),
                               .core_s = number_of(columns[CORE_TIME]),
                               .cpu_s = steps ? cpu_time_of(columns[CPU_TIME]) : NAN};
-    read_texts(columns, job);
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        snprintf(texts[i].text, texts[i].size, "%s", columns[texts[i].column]);
+    }
+    job->state[strcspn(job->state, " ")] = '\0'; /* "CANCELLED by 4001" */
     read_comment(columns[COMMENT], job);
     return true;
 }
@@ -193,13 +179,14 @@ struct words {
     size_t count;
 };
 
+/* @param value  NULL: the option is not given */
 static void words_add(struct words *words, const char *option, const char *value)
 {
-    char *text = words->texts[words->count];
-
-    snprintf(text, sizeof words->texts[0], "%s%s", option, value);
-    words->list[words->count++] = text;
-    words->list[words->count] = NULL;
+    if (value) {
+        words->list[words->count] = words->texts[words->count];
+        snprintf(words->list[words->count++], sizeof words->texts[0], "%s%s", option, value);
+        words->list[words->count] = NULL;
+    }
 }
 
 static void words_add_time(struct words *words, const char *option, int64_t time_s)
@@ -214,35 +201,22 @@ static void words_add_time(struct words *words, const char *option, int64_t time
     }
 }
 
-static void words_of(struct words *words, const struct sacct_query *query)
-{
-    words->count = 0;
-    words_add(words, "sacct", "");
-    words_add(words, "--noheader", "");
-    words_add(words, "--parsable2", "");
-    words_add(words, "--delimiter=", SACCT_DELIMITER);
-    words_add(words, "--format=", SACCT_FORMAT);
-    if (query->jobs) {
-        words_add(words, "--jobs=", query->jobs);
-    }
-    if (query->users) {
-        words_add(words, "--user=", query->users);
-    }
-    if (query->clusters) {
-        words_add(words, "--clusters=", query->clusters);
-    }
-    words_add_time(words, "--starttime=", query->from_s);
-    words_add_time(words, "--endtime=", query->to_s);
-    if (!query->steps) {
-        words_add(words, "--allocations", "");
-    }
-}
-
 static int start(const struct sacct_query *query, posix_spawn_file_actions_t *actions, pid_t *pid)
 {
     static struct words words;
 
-    words_of(&words, query);
+    words.count = 0;
+    words_add(&words, "sacct", "");
+    words_add(&words, "--noheader", "");
+    words_add(&words, "--parsable2", "");
+    words_add(&words, "--delimiter=", SACCT_DELIMITER);
+    words_add(&words, "--format=", SACCT_FORMAT);
+    words_add(&words, "--jobs=", query->jobs);
+    words_add(&words, "--user=", query->users);
+    words_add(&words, "--clusters=", query->clusters);
+    words_add_time(&words, "--starttime=", query->from_s);
+    words_add_time(&words, "--endtime=", query->to_s);
+    words_add(&words, "--allocations", query->steps ? NULL : "");
     setenv("SLURM_TIME_FORMAT", "%s", 1);
     unsetenv("SACCT_FORMAT");
     return posix_spawnp(pid, "sacct", actions, NULL, words.list, environ);
@@ -282,16 +256,10 @@ static int run_read(struct run *run, uint64_t deadline_ns)
         errno = ETIMEDOUT;
         return -1;
     }
-    if (run->room - run->size < READ_SIZE + 1) {
-        char *more =
-            run->room < OUTPUT_MAX ? realloc(run->text, 2 * run->room + READ_SIZE + 1) : NULL;
-
-        if (!more) {
-            errno = ENOMEM;
-            return -1;
-        }
-        run->text = more;
-        run->room = 2 * run->room + READ_SIZE + 1;
+    if (run->size > OUTPUT_MAX ||
+        array_extend(&run->text, run->size, READ_SIZE + 1, &run->room, 1)) {
+        errno = ENOMEM;
+        return -1;
     }
     got = read(run->out, run->text + run->size, READ_SIZE);
     if (got < 0) {
@@ -323,23 +291,12 @@ static int run_end(struct run *run, int result, struct apapi_error *err)
     return 0;
 }
 
-static int hand_over(char *text, bool steps, sacct_f take, void *context)
-{
-    static struct sacct_job job;
-    char *line;
-
-    while ((line = strsep(&text, "\n"))) {
-        if (sacct_line_parse(line, steps, &job) && take(&job, context)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 int sacct_read(const struct sacct_query *query, sacct_f take, void *context,
                struct apapi_error *err)
 {
+    static struct sacct_job job;
     struct run run = {.out = -1};
+    char *rest, *line;
     int got = 1, result;
 
     if (run_begin(&run, query, err)) {
@@ -349,8 +306,11 @@ int sacct_read(const struct sacct_query *query, sacct_f take, void *context,
         got = run_read(&run, query->deadline_ns);
     }
     result = run_end(&run, got, err);
-    if (result == 0 && run.text && hand_over(run.text, query->steps, take, context)) {
-        result = apapi_fail(err, errno, "%s", strerror(errno));
+    rest = result ? NULL : run.text;
+    while (result == 0 && (line = strsep(&rest, "\n"))) {
+        if (sacct_line_parse(line, query->steps, &job) && take(&job, context)) {
+            result = apapi_fail(err, errno, "%s", strerror(errno));
+        }
     }
     got = errno;
     free(run.text);

@@ -79,18 +79,14 @@ static int pages_has_name(void *node, const char *name)
     return 0;
 }
 
-static bool is_on(const char *nodes, char *node)
-{
-    return !nodes || (hostlist_each(nodes, pages_has_name, node) < 0 && errno == EEXIST);
-}
-
 bool top_wants(const struct top_filter *filter, const struct apapi_live_page *page)
 {
     struct apapi_identity id;
 
     copy_identity(&page->head, &id);
     return job_list_has(&filter->jobs, &id) && user_list_has(filter->users, &id) &&
-           is_on(filter->nodes, id.node);
+           (!filter->nodes ||
+            (hostlist_each(filter->nodes, pages_has_name, id.node) < 0 && errno == EEXIST));
 }
 
 static double seconds_between(uint64_t from_ns, uint64_t to_ns)
@@ -153,40 +149,10 @@ static void pages_read_event(const struct apapi_live_page *page, uint32_t index,
     read_slot(&page->events[index], view, step, &event->figure);
 }
 
-static int pages_read_events(const struct apapi_live_page *page, const struct top_view *view,
-                             struct top_step *step)
-{
-    uint32_t count = apapi_live_event_count(page);
-
-    step->events = calloc(count + 1, sizeof *step->events);
-    if (!step->events) {
-        return -1;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        pages_read_event(page, i, view, step, &step->events[i]);
-    }
-    step->event_count = count;
-    return 0;
-}
-
-/* The state is read first: it promises the rest. */
-static void pages_read_times(const struct apapi_live_page *page, const struct top_view *view,
-                             struct top_step *step)
-{
-    const struct apapi_live_head *head = &page->head;
-    uint32_t state = apapi_live_state(page);
-
-    step->state = state <= APAPI_LIVE_ENDED ? (enum apapi_live_state)state : APAPI_LIVE_STARTING;
-    step->elapsed_s = NAN;
-    if (step->state != APAPI_LIVE_STARTING) {
-        step->start_unix_ns = head->start_unix_ns;
-        step->elapsed_s = seconds_between(
-            head->start_ns, step->state == APAPI_LIVE_ENDED ? head->end_ns : view->mono_ns);
-    }
-}
-
 int top_add(struct top_view *view, const struct apapi_live_page *page)
 {
+    const struct apapi_live_head *head = &page->head;
+    uint32_t state = apapi_live_state(page); /* it is read first: it promises the rest */
     struct top_step *step;
     char job[32];
 
@@ -194,16 +160,27 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
         return -1;
     }
     step = &view->steps[view->count];
-    *step = (struct top_step){0};
-    copy_identity(&page->head, &step->id);
+    *step = (struct top_step){.state = state <= APAPI_LIVE_ENDED ? (enum apapi_live_state)state
+                                                                 : APAPI_LIVE_STARTING,
+                              .elapsed_s = NAN,
+                              .event_count = apapi_live_event_count(page)};
+    copy_identity(head, &step->id);
     job_id_text(&step->id, job, sizeof job);
     snprintf(step->name, sizeof step->name, "%s.%s", job, step->id.step);
-    pages_read_times(page, view, step);
+    if (step->state != APAPI_LIVE_STARTING) {
+        step->start_unix_ns = head->start_unix_ns;
+        step->elapsed_s = seconds_between(
+            head->start_ns, step->state == APAPI_LIVE_ENDED ? head->end_ns : view->mono_ns);
+    }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         read_slot(&page->domains[d], view, step, &step->domains[d]);
     }
-    if (pages_read_events(page, view, step)) {
+    step->events = calloc(step->event_count + 1, sizeof *step->events);
+    if (!step->events) {
         return -1;
+    }
+    for (uint32_t i = 0; i < step->event_count; i++) {
+        pages_read_event(page, i, view, step, &step->events[i]);
     }
     top_add_up(step->domains);
     view->count++;
@@ -231,42 +208,28 @@ static bool nodes_is_meter(const struct top_event *event, enum apapi_domain doma
            (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
 }
 
-static size_t count_meters(const struct top_step *step, enum apapi_domain domain)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < step->event_count; i++) {
-        count += nodes_is_meter(&step->events[i], domain);
-    }
-    return count;
-}
-
-static size_t count_shared(const struct top_step *a, const struct top_step *b,
-                           enum apapi_domain domain)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < a->event_count; i++) {
-        for (size_t j = 0; nodes_is_meter(&a->events[i], domain) && j < b->event_count; j++) {
-            if (b->events[j].domain == domain &&
-                strcmp(a->events[i].name, b->events[j].name) == 0) {
-                count++;
-                break;
-            }
-        }
-    }
-    return count;
-}
-
 static enum relation relate(const struct top_step *a, const struct top_step *b,
                             enum apapi_domain domain)
 {
-    size_t shared = count_shared(a, b, domain);
+    size_t own = 0, others = 0, shared = 0;
 
-    if (shared == count_meters(a, domain) && shared == count_meters(b, domain)) {
-        return SAME;
+    for (size_t i = 0; i < b->event_count; i++) {
+        others += nodes_is_meter(&b->events[i], domain);
     }
-    return shared == 0 ? SEPARATE : MIXED;
+    for (size_t i = 0; i < a->event_count; i++) {
+        bool found = false;
+
+        if (!nodes_is_meter(&a->events[i], domain)) {
+            continue;
+        }
+        for (size_t j = 0; j < b->event_count && !found; j++) {
+            found =
+                b->events[j].domain == domain && strcmp(a->events[i].name, b->events[j].name) == 0;
+        }
+        own++;
+        shared += found;
+    }
+    return shared == own && shared == others ? SAME : shared == 0 ? SEPARATE : MIXED;
 }
 
 static bool is_running(const struct top_step *step, enum apapi_domain domain)
@@ -323,19 +286,6 @@ static void sum_domain(struct top_node *node, const struct top_step *steps, size
     }
 }
 
-static void sum_node(struct top_node *node, const struct top_step *steps, size_t count)
-{
-    *node = (struct top_node){.steps = count};
-    snprintf(node->name, sizeof node->name, "%s", steps->id.node);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        node->domains[d] = (struct top_figure){.now = NAN, .total = NAN, .age_s = NAN};
-        if (d != TOP_TOTAL) {
-            sum_domain(node, steps, count, (enum apapi_domain)d);
-        }
-    }
-    top_add_up(node->domains);
-}
-
 /* From steps sorted by node. 0; -1 with errno ENOMEM. */
 static int top_sum_nodes(struct top_view *view)
 {
@@ -343,72 +293,55 @@ static int top_sum_nodes(struct top_view *view)
     if (!view->nodes) {
         return -1;
     }
-    for (size_t i = 0, next; i < view->count; i = next) {
-        next = i + 1;
-        while (next < view->count &&
-               strcmp(view->steps[next].id.node, view->steps[i].id.node) == 0) {
-            next++;
+    for (size_t i = 0; i < view->count;) {
+        struct top_node *node = &view->nodes[view->node_count++];
+        const struct top_step *steps = &view->steps[i];
+
+        snprintf(node->name, sizeof node->name, "%s", steps->id.node);
+        for (; i < view->count && strcmp(view->steps[i].id.node, steps->id.node) == 0; i++) {
+            node->steps++;
         }
-        sum_node(&view->nodes[view->node_count++], &view->steps[i], next - i);
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            node->domains[d] = (struct top_figure){.now = NAN, .total = NAN, .age_s = NAN};
+            if (d != TOP_TOTAL) {
+                sum_domain(node, steps, node->steps, (enum apapi_domain)d);
+            }
+        }
+        top_add_up(node->domains);
     }
     return 0;
 }
 
 /* --- order ---------------------------------------------------------------------------------- */
 
-/* In the order of the pages: node, job and step, numbers by value. */
-static int pages_compare_names(const struct top_step *a, const struct top_step *b)
+static double sort_value(const struct top_step *step, enum top_sort sort)
 {
-    int result = strverscmp(a->id.node, b->id.node);
+    return sort == TOP_BY_TIME    ? step->elapsed_s
+           : sort == TOP_BY_POWER ? step->domains[TOP_TOTAL].now
+                                  : step->domains[TOP_TOTAL].total;
+}
 
+/* By job in the order of the pages: node, job and step, numbers by value. */
+static int compare_steps(const void *left, const void *right, void *sort)
+{
+    const struct top_step *a = left, *b = right;
+    enum top_sort by = *(const enum top_sort *)sort;
+    int result = 0;
+
+    if (by != TOP_BY_JOB) {
+        double one = sort_value(a, by), other = sort_value(b, by);
+
+        result = isnan(one) || isnan(other) ? isnan(one) - isnan(other) : COMPARE(other, one);
+    }
+    result = result ? result : strverscmp(a->id.node, b->id.node);
     result = result ? result : COMPARE(a->id.job, b->id.job);
     return result ? result : strverscmp(a->id.step, b->id.step);
 }
 
-static int compare_by_job(const void *left, const void *right)
-{
-    return pages_compare_names(left, right);
-}
-
-/* The greater one first, an unknown one last. */
-static int compare_values(double a, double b, const void *left, const void *right)
-{
-    int result = isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a < b) - (a > b);
-
-    return result ? result : pages_compare_names(left, right);
-}
-
-static int compare_by_power(const void *left, const void *right)
-{
-    const struct top_step *a = left, *b = right;
-
-    return compare_values(a->domains[TOP_TOTAL].now, b->domains[TOP_TOTAL].now, left, right);
-}
-
-static int compare_by_energy(const void *left, const void *right)
-{
-    const struct top_step *a = left, *b = right;
-
-    return compare_values(a->domains[TOP_TOTAL].total, b->domains[TOP_TOTAL].total, left, right);
-}
-
-static int compare_by_time(const void *left, const void *right)
-{
-    const struct top_step *a = left, *b = right;
-
-    return compare_values(a->elapsed_s, b->elapsed_s, left, right);
-}
-
 void top_sort(struct top_view *view, enum top_sort sort)
 {
-    static int (*const compare[])(const void *,
-                                  const void *) = {[TOP_BY_JOB] = compare_by_job,
-                                                   [TOP_BY_POWER] = compare_by_power,
-                                                   [TOP_BY_ENERGY] = compare_by_energy,
-                                                   [TOP_BY_TIME] = compare_by_time};
-
     if (view->count > 1) {
-        qsort(view->steps, view->count, sizeof *view->steps, compare[sort]);
+        qsort_r(view->steps, view->count, sizeof *view->steps, compare_steps, &sort);
     }
 }
 
