@@ -70,14 +70,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     [[ $(tail -n 1 text.prom) == '# EOF' ]]
 }
 
-@test "what is not known has no line" {
-    record 7 0 n1 0 100 50 'del(.domains.package.energy_j, .account, .trust.covered)'
-    run -0 --separate-stderr export_all -
-    samples <<<"$output"
-    [[ $output != *apapi_step_energy_joules_total* && $output != *account=* && $output != *'apapi_step_covered_ratio{'* ]]
-    [[ $output == *'apapi_step_power_watts{'* ]]
-}
-
 @test "without any record the text is whole, and a folder that was named must be there" {
     run -0 --separate-stderr export_all -
     samples <<<"$output"
@@ -194,12 +186,6 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     [[ $stderr == *'a.txt: node exporter reads files only whose name ends in .prom' && -s a.txt ]]
     run -1 export_all nowhere/a.prom
     [[ $output == *'nowhere/a.prom: No such file or directory' ]]
-}
-
-@test "the one form is written, whether it is named or not" {
-    record 7 0 n1 0 100 50
-    run -0 "${clocked[@]}" "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --live-dir "$live" -N n1 -S 2026-01-01 -
-    [[ $output == *'jobid="7"'* && $output == "$(export_all -N n1 -)" ]]
 }
 
 @test "what is not a regular file is left alone" {

@@ -167,38 +167,6 @@ for path, width in zip(sys.argv[1:], (1800, 2240)):
 EOF
 }
 
-@test "each moment of a node counts once, nodes add up" {
-    page=$BATS_TEST_TMPDIR/a.html
-    record 17 batch n1 0 100 200
-    record 17 0 n1 50 50 200
-    record 17 0 n2 0 100 300
-    run -0 plot 17 -o "$page"
-    jq -se 'length == 1 and (.[0] | length == 240 and all(.[]; . > 499 and . < 501))' <<<"$(powers "$page" package)"
-    [[ $(model "$page" | jq '.jobs[0].series | length') == 1 ]]
-    run -0 plot 17 --by=node -o "$page"
-    [[ $(model "$page" | jq -c '[.jobs[0].series[].name]') == '["n2","n1"]' ]]
-    jq -se 'length == 1 and (.[0] | all(.[]; . > 199 and . < 201))' <<<"$(powers "$page" n1)"
-}
-
-@test "of two records of a moment, the one that knows more of it; their bins, as large as the domain's energy" {
-    page=$BATS_TEST_TMPDIR/a.html
-    record 17 0 n1 0 100 200
-    record 17 batch n1 0 100 400 '.timeline.package.covered_pct = {"0": 50}'
-    run -0 plot 17 -o "$page"
-    [[ $(powers "$page" package | jq -c '.[10]') == 200 ]]
-    record 18 0 n1 0 100 200 '.domains.package.energy_j = 20100'
-    run -0 plot 18 -o "$page"
-    [[ $(powers "$page" package | jq -c '.[10]') == 201 ]]
-}
-
-@test "many short steps in one column of the picture" {
-    page=$BATS_TEST_TMPDIR/a.html
-    for ((i = 0; i < 20; i++)); do record 17 $i n1 $i 1 200 '.timeline.package.unit_j = 0.1 | .timeline.package.n = [500, 500, 500, 500]'; done
-    record 17 99 n1 20 4780 200
-    run -0 plot 17 -o "$page"
-    jq -se 'length == 1 and (.[0] | all(.[]; . > 199 and . < 201))' <<<"$(powers "$page" package)"
-}
-
 @test "a gap where a node that ran is not known; domains and their total" {
     page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 '.timeline.package.n = [5000, null, 5000, 5000] | .domains.package.energy_j = 15000 |
@@ -211,20 +179,6 @@ EOF
     run -0 plot 17 --by node -o "$page"
     [[ $(powers "$page" n1 | jq -c '[.[30, 90, 150, 210]]') == "[400,null,400,null]" ]]
     [[ $(powers "$page" n2 | jq -c '[.[30, 90, 150, 210]]') == "[300,300,300,300]" ]]
-}
-
-@test "a line does not sink where a step did not measure a domain, or a record ends before its step" {
-    page=$BATS_TEST_TMPDIR/a.html
-    record 17 0 n1 0 100 200 '.domains.gpu = .domains.package | .timeline.gpu = .timeline.package'
-    record 17 1 n1 100 100 200
-    record 17 1 n2 100 50 300 '.complete = false | .reason = "the sampler was killed"'
-    run -0 plot 17 -o "$page"
-    [[ $(powers "$page" gpu | jq -c '[.[30, 150, 210]]') == "[200,null,null]" ]]
-    [[ $(powers "$page" package | jq -c '[.[30, 150, 210]]') == "[200,500,null]" ]]
-    [[ $(powers "$page" total | jq -c '[.[30, 150, 210]]') == "[400,null,null]" ]]
-    run -0 plot 17 --by node -o "$page"
-    [[ $(powers "$page" n1 | jq -c '[.[30, 150, 210]]') == "[400,null,null]" ]]
-    [[ $(powers "$page" n2 | jq -c '[.[30, 150, 210]]') == "[null,300,null]" ]]
 }
 
 @test "more nodes than lines: the highest energies, and the mean of the others" {

@@ -60,17 +60,6 @@ load report_common
     [[ $(cells energy,power,measured --by day -u anna) == '20000|200|50' ]]
 }
 
-@test "a CPU node of 240 W and a GPU node of 540 W: 780 W, measured 100 %" {
-    dram='.domains.dram = {energy_j: 4000, mean_w: 40, min_w: 40, max_w: 40} | .total = {energy_j: 24000, mean_w: 240}'
-    record 7 0 cpu1 0 100 200 "$dram"
-    record 7 0 gpu1 0 100 200 "$dram"' | .domains.gpu = {energy_j: 30000, mean_w: 300, min_w: 300, max_w: 300} | .total = {energy_j: 54000, mean_w: 540}'
-    record 8 0 n1 0 100 200 "$dram" # a step with DRAM, a step without it
-    record 8 1 n1 100 100 200
-    [[ $(cells jobid,energy,power,measured) == $'7|78000|780|100\n8|44000|220|100' ]]
-    [[ $(cells energy,power --by user) == '122000|406.666667' ]]
-    [[ $(cells energy,power,measured -j 7) == '78000|780|100' ]]
-}
-
 @test "a merged record has the domains of each node: only the GPU node has a GPU's energy" {
     record 7 0 cpu1 0 100 200 '.domains.package.uncertainty_j = 2'
     record 7 0 gpu1 0 100 100 '.domains.package.uncertainty_j = 1 | .domains.gpu = {energy_j: 30000, uncertainty_j: 4, mean_w: 300, min_w: 300, max_w: 300} | .total = {energy_j: 40000, mean_w: 400}'
@@ -82,11 +71,6 @@ load report_common
     jq -c 'del(.per_node[].domains)' merged.json >older.json
     run -0 "$apapi" report -P -n --format=energy,package,gpu older.json
     [[ $output == "60000|30000|30000" ]]
-}
-
-@test "nodes that end after 1, 2, 3 and 4 s: the mean is energy by time, 600 W" {
-    for node in 1 2 3 4; do record 9 0 n$node 0 $node 240; done
-    [[ $(cells energy,elapsed,power,measured) == '2400|4|600|62.5' ]]
 }
 
 @test "one mean power everywhere, 600 W: step, merged record, job, report, day, show" {
@@ -131,28 +115,6 @@ load report_common
     cat "$acct"/*/n1.jsonl | tac >"$BATS_TEST_TMPDIR/turned"
     run -0 env TZ=UTC "$apapi" report -P -n --by day --format=day,energy "$BATS_TEST_TMPDIR/turned"
     [[ $output == $'2026-11-20|720000\n2026-11-21|2160000' ]]
-}
-
-@test "show and report -j agree where records overlap whose figures are rounded" {
-    record 12 batch n1 0 100 200 '.domains.package.mean_w = 200.0001 | .total.mean_w = 200.0001'
-    record 12 0 n1 0 90 300 'del(.timeline)'
-    run -0 "$apapi" show --acct-dir "$acct" --json 12
-    jq -e ".energy_j == 20000" <<<"$output"
-    [[ $(cells energy -j 12) == 20000 && $(cells energy) == 20000 ]]
-}
-
-@test "a gap of one record that another one knows is filled" {
-    record 13 batch n1 0 100 200 '.domains.package.energy_j = 15000 | .total.energy_j = 15000 | .trust.covered = 0.75 | .timeline.package.n[1] = null'
-    record 13 0 n1 0 100 200 '.domains.package.energy_j = 15000 | .total.energy_j = 15000 | .trust.covered = 0.75 | .timeline.package.n[3] = null'
-    [[ $(cells energy,power,measured -j 13) == '20000|200|100' ]]
-}
-
-@test "a restart counts, a record that came twice does not" {
-    record 19 0 n1 0 100 200
-    record 19 0 n1 0 50 200
-    record 19 0 n1 1000 100 200 '.restarts = 1'
-    run -0 cells jobid,records,energy,restarts
-    [[ $output == "19|2|40000|1" ]]
 }
 
 @test "nodes shared by jobs: jobs add up by user, moments count once by node" {

@@ -86,17 +86,6 @@ load report_common
     [[ $output == *"no job found" ]]
 }
 
-@test "a record that ends beyond all time is skipped" {
-    record 1 0 n1 0 10 100
-    record 2 0 n1 0 10 100 '.start = "2262-04-11T23:47:16.000000000Z" | .elapsed_s = 9000000000 | del(.timeline)'
-    run -0 --separate-stderr "$apapi" report -P -n --format=jobid "$acct"/*/n1.jsonl
-    [[ $output == 1 && $stderr == *"1 line skipped"* ]]
-    run -0 --separate-stderr "$apapi" report -v -P -n "$acct"/*/n1.jsonl
-    [[ $stderr == *"n1.jsonl:2: record: its time is not within the years 1970 to 2262"* ]]
-    run -1 "$apapi" show 2 "$acct"/*/n1.jsonl
-    [[ $output == *"no record of this job found" ]]
-}
-
 @test "records that name no cluster stay apart" {
     record 1 batch n1 0 10 100
     record 1 0 n2 0 9.81 100

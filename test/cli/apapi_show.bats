@@ -236,12 +236,6 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     [[ $output == *"n6 draws 90.00 W, half or less of the other nodes' usual 200.0 W"* ]]
 }
 
-@test "long idle" {
-    record 21 0 n1 0 100 200 '.timeline.package.n = [9700, 9700, 300, 300]'
-    run -0 odd 21
-    [[ $output == "long idle: in 50 % of the time its power is below 40 % of its greatest" ]]
-}
-
 @test "nodes that have no record" {
     record 37 0 n1 0 100 200 '.nodes = 4 | .nodelist = "n[1-4]"'
     record 37 0 n3 0 100 200 '.nodes = 4'

@@ -98,11 +98,3 @@ END
     run -1 "$docs" "$tree"
     [[ $output == $'docs/man/apapi.conf.5.scd:1: key host is missing\ndocs/man/apapi.conf.5.scd:3: there is no key old' ]]
 }
-
-@test "without programs the rest is still checked" {
-    rm "$tree/build/install/bin/apapi"
-    # shellcheck disable=SC2016 # not a command
-    printf '\n[x](docs/none.md)\n`apapi list --json`\n' >>"$tree/README.md"
-    run -1 "$docs" "$tree"
-    [[ $output == $'README.md:6: dead link: docs/none.md\nbuild/install/bin:1: no programs to compare with'* ]]
-}

@@ -35,14 +35,6 @@ event() { # NAME: of the JSON in $output
     jq -e '.components[0].source == "/proc/stat: 50 W + 10 W per busy core"' <<<"$output"
 }
 
-@test "a node at rest that is taken for 0 W: 0 J, and no counter that is stuck" {
-    simulate_cpu_time
-    watts 0 10
-    run "$atime" -c estimate -f json sleep 1.5
-    event NODE_ENERGY | jq -e '.total == 0 and .max == 0 and (has("stuck") or has("stalls") | not)'
-    jq -e '.trust.covered > 0 and .trust.stalls == 0' <<<"$output"
-}
-
 @test "a busy core of this machine costs its watts" {
     watts 10 100
     run "$atime" -c estimate -f json timeout 1.5 sh -c 'while :; do :; done'

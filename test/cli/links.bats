@@ -85,19 +85,3 @@ breaks() { # LINE
     build base/text.c
     breaks 'core/: a circle of files: base/table -> base/text -> base/table'
 }
-
-@test "a file that is compiled twice is named, but for the plugin" {
-    cd "$tree"
-    build base/text.c
-    compile core/base/text.c spank_apapi/text.c.o
-    run -0 "$links" "$tree/build" "$tree"
-    compile core/base/text.c test/unit/text.c.o
-    breaks 'core/base/text.c: compiled twice, as core/tool.dir/core_base_text.c.o and as test/unit/text.c.o'
-}
-
-@test "a build without objects is none" {
-    : >"$tree/build/build.ninja"
-    cc -shared -o "$tree/build/core/libapapi.so" -x c /dev/null
-    run -1 "$links" "$tree/build" "$tree"
-    [[ $output == *'no objects'* ]]
-}

@@ -77,46 +77,11 @@ total_j() { # OPTIONS AND FILES
     [[ $output == *'3.500 kJ'* ]]
 }
 
-@test "the latest record of a node is so by the time since its boot, not by its clock" {
-    cd "$BATS_TEST_TMPDIR"
-    boot() { jq -c --arg s "$1" '.boot = "0123456789abcdef0123456789abcdef" | .monotonic_s = ($s | tonumber)'; }
-    { record 7 0 n1 10 50 | boot 100; record 7 0 n1 30 | boot 5000; } >file # the clock was set back between them
-    [[ $(total_j file) -eq 3000 ]]
-}
-
 @test "nodes without a record are named" {
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 0 n9 10; } >file
     run -0 merge -n 'n[1-3]' file
     [[ $output == *'n[2-3]: no record (no record in the files)'* && $output != *n9* ]]
-}
-
-listed() { # the nodes of the records' step
-    jq -c --arg list "$1" '.nodelist = $list'
-}
-
-@test "nodes without a record are named by the records themselves" {
-    cd "$BATS_TEST_TMPDIR"
-    { record 7 0 n1 10 | listed 'n[1-3]'; record 7 0 n2 10; } >file
-    run -0 merge file
-    [[ $output == *'n3: no record (no record in the files)'* ]]
-    run -0 merge -f json file
-    jq -e 'map([.node, .complete]) == [["n1", true], ["n2", true], ["n3", false]]' <<<"$output"
-    # who says which nodes there are knows better
-    run -0 merge -n 'n[1-2,9]' file
-    [[ $output == *'n9: no record'* && $output != *n3* ]]
-    # of a step that has run twice, the run that began last; of another number of nodes: nothing
-    { record 7 0 n1 10 | listed 'n[1,8-9]'; record 7 0 n1 10 21 | listed 'n[1-3]'; } >file
-    run -0 merge file
-    [[ $output == *'n[2-3]: no record'* && $output != *n8* ]]
-    for wrong in 'n[1-4]' 'n[2-4]' 'n[1' ''; do
-        record 7 0 n1 10 | listed "$wrong" >file
-        run -0 merge file
-        [[ $output == *'2 missing'* && $output != *'no record'* ]]
-    done
-    for node in n1 n2 n3; do record 7 0 $node 10 | listed 'n[1-3]'; done >file
-    run -0 merge file
-    [[ $output == *'3 nodes'* && $output != *'no record'* && $output != *missing* ]]
 }
 
 @test "lines that are no records are skipped and counted, --strict minds them" {
@@ -163,13 +128,6 @@ merged_holds() { # FILE EXPRESSION...
     [[ $output == *'total of 3 nodes'*'3.000 kJ'*'300.0 W'* ]]
     for node in n1 n2 n10; do record 7 0 $node 10; done | merge -f merged - >out.json
     merged_holds out.json '.complete and .nodes == 3'
-}
-
-@test "merged: of several records of a node one counts" {
-    cd "$BATS_TEST_TMPDIR"
-    { record 7 0 n1 10; record 7 0 n1 30; record 7 0 n2 50; record 7 0 n2 5 21; } >file
-    merge -f merged file >out.json
-    merged_holds out.json '.recorded == 2 and .total.energy_j == 3500 and .elapsed_s == 30'
 }
 
 @test "merged: incomplete, estimated, without a domain, another user, hostile texts" {

@@ -122,24 +122,6 @@ old_papi() {
     run -99 "$stubbed" figures 0 20
 }
 
-@test "four packages: by parity into two, which is said once" {
-    setup_paths
-    needs_sim
-    measured_as $'cpu_energy_total_pkg[0] 200000\ncpu_energy_total_pkg[1] 200000\ncpu_power_avg_dram[1] 40000' \
-        sim --packages 4 "$linked" figures 1 20
-    [[ $stderr == 'libms_common_apapi: 4 processor packages: those with even numbers'* && $(wc -l <<<"$stderr") == 1 ]]
-}
-
-@test "NVIDIA's GPUs: energy, power and memory added up, the highest temperature, the mean of the clocks" {
-    setup_paths
-    gpus 'gpu power_w=250\ngpu power_w=400\n'
-    export APAPI_CMPLIST=nvml
-    measured_as $'gpu_energy_total 650000\ngpu_power_avg 650000\ngpu_temp_max 50\ngpu_freq_avg_graph 1000
-gpu_freq_avg_sm 1100\ngpu_freq_avg_mem 1200\ngpu_util_avg_gpu 90\ngpu_util_avg_mem 40\ngpu_memory_total 167772160
-gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1 20
-    [[ $output == *$'enabled 01000\nlist 2\n'* && $(figure cpu_time_total) == 0.000000 ]]
-}
-
 @test "AMD's GPUs stand for those of component nvml, where there is none of NVIDIA's" {
     setup_paths
     gpus 'gpu power_w=250\n'
@@ -163,21 +145,6 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     # whole Ws, from the first to the last answer of the BMC, which are a second apart
     awk -v ws="$(figure system_energy_total)" -v board="$(figure system_energy_board)" -v s="$(figure system_time_total)" \
         'BEGIN { exit !(ws >= 100 && ws <= 200 * s && board >= 30 && board <= 60 * s) }'
-}
-
-@test "the number of checks does not change how often is read, and without a timer the interval is 100 ms" {
-    setup_paths
-    gpus "library log=$BATS_TEST_TMPDIR/log\ngpu power_w=250\n"
-    export APAPI_CMPLIST=nvml
-    for timer in '100 50' '-1'; do
-        rm -f "$BATS_TEST_TMPDIR/log"
-        # shellcheck disable=SC2086 # words
-        run -0 "$linked" figures 1 $timer
-        readings=$(grep -c PowerUsage "$BATS_TEST_TMPDIR/log")
-        seconds=$(figure gpu_time_total)
-        echo "$readings readings in $seconds s"
-        ((readings > 2)) && awk -v n="$readings" -v s="$seconds" 'BEGIN { exit !(n <= 10 * s + 5) }'
-    done
 }
 
 @test "the original's PAPI: maxeler, micknc and ipmi, and its names of the processors" {
@@ -220,38 +187,6 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     export APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv
     gpus 'gpu power_w=250\n'
     measured_as "$two_packages"$'\ngpu_energy_total 250000\ngpu_temp_max 50' processors "$linked" figures 1 20
-}
-
-@test "the original's names of the processor, where its PAPI has them" {
-    setup_paths
-    old_papi
-    needs_sim
-    export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt APAPI_EVENTOPS=$FAKE_PAPI_EVENTS
-    run -0 processors "$linked" figures 0.1 20
-    [[ $(figure 'cpu_temp_max_pkg[0]') == 15.000000 && $(figure 'cpu_temp_max_core[1][3]') == 14.000000 ]]
-    [[ $(figure 'cpu_freq_avg_core[0][0]') == 0.017000 && $(figure 'cpu_freq_eff_core[1][3]') == 0.032000 ]]
-    [[ $(figure cpu_memory_total) == 36.000000 && $(figure cpu_swap_free_max) == 41.000000 ]]
-}
-
-@test "a second measurement counts for itself" {
-    setup_paths
-    needs_sim
-    run -0 sim "$linked" twice 1
-    # of the time that was asked for at least, and of no more than all of its own; the counter moves each ms
-    for run in 'run0 1' 'run1 0.5'; do
-        read -r name least <<<"$run"
-        awk -v name="$name" -v least="$least" '$1 == name { found = $2 >= least && $3 > least * 99000 && $3 < ($2 + 0.002) * 100000 }
-            END { exit !found }' <<<"$output"
-    done
-}
-
-@test "current values: the power of the latest reading, with the temperature and the memory of the same" {
-    setup_paths
-    needs_sim
-    run -0 processors "$linked" watch 5
-    [[ ${#lines[@]} -eq 5 ]]
-    memory=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)
-    awk -v memory="$memory" '$2 <= 0 || $2 > 1000 || $3 != 45 || $4 != memory { bad++ } END { exit bad > 0 }' <<<"$output"
 }
 
 @test "totals while it runs: differences of two readings are the energy of the phase between them, as taskwrapper takes them" {

@@ -24,21 +24,6 @@ merged() { # JOB [JQ FILTER]
     show_json 1 | jq -e '[.power.power_w[] | select(. != 240)] == []'
 }
 
-@test "the clock is set back between two steps: both count" {
-    record 2 0 n1 600 600 240 "$(since_boot 0)"
-    record 2 1 n1 600 600 240 "$(since_boot 600)"
-    [[ $(cells energy,measured -j 2) == '288000|100' ]]
-    show_json 2 | jq -e '.energy_j == 288000 and (.odd | length == 1)'
-    run -0 --separate-stderr report -j 2 --format=jobid
-    [[ $stderr == *'2: the clock of a node jumped by 10 min 0.0 s'* ]]
-}
-
-@test "a node boots: its boots come one after the other, whatever its clock says" {
-    record 3 0 n1 600 600 240 "$(since_boot 50000)"
-    record 3 1 n1 600 600 240 '.boot = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2" | .monotonic_s = 60'
-    [[ $(cells energy -j 3) == 288000 ]]
-}
-
 @test "the clock of one of two nodes is an hour ahead: 480 W everywhere" {
     record 4 0 n1 0 600 240 "$(since_boot 0 '.nodes = 2')"
     record 4 0 n2 3600 600 240 "$(since_boot 77 '.nodes = 2')"
@@ -48,13 +33,6 @@ merged() { # JOB [JQ FILTER]
     show_json 4 | jq -e '(.steps[0].mean_w == 480) and
         .odd[0] == "n2: its clock is 1 h 00 min 00 s ahead of the other nodes'"'"'; its steps are taken to begin with theirs"'
     merged 4 'select(.step == "0")' | jq -e '.total.mean_w == 480'
-}
-
-@test "records that do not know their boot: as ever" {
-    record 5 batch n1 7200 7200 240
-    record 5 0 n1 5400 3600 240
-    [[ $(cells energy -j 5) == 2160000 ]]
-    show_json 5 | jq -e '.energy_j == 2160000 and .odd == []'
 }
 
 @test "a job waits between two runs: that is no unmeasured time of it, and its last run says how it ended" {
@@ -74,14 +52,6 @@ merged() { # JOB [JQ FILTER]
     [[ $output == *'job 6  2 nodes  2 steps  3 min 20.0 s  in 2 runs'*'measured 100.0 % of 2 nodes x 3 min 20.0 s'* ]]
 }
 
-@test "an earlier run on other nodes: each run has its own" {
-    record 7 batch n1 0 100 240 '.verified = true | .nodes = 1'
-    record 7 batch n2 5000 100 240 '.verified = true | .nodes = 1' # Slurm 22.05 does not say which run
-    record 7 0 n2 5010 10 240
-    [[ $(cells measured,elapsed,restarts -j 7) == '100|200|1' ]]
-    [[ $(cells restarts -j 7 --by step) == $'1\n1' ]]
-}
-
 @test "a number that comes again is another user's: both are there" {
     record 8 batch n1 0 100 240 '.uid = 1001 | .user = "alice" | .exit_code = 1'
     record 8 batch n1 90000 50 240 '.uid = 1002 | .user = "bob" | .exit_code = 0'
@@ -93,12 +63,6 @@ merged() { # JOB [JQ FILTER]
     [[ $stderr == "apapi show: 1 record left out: the number was an earlier job's, too" ]]
     show_json -u alice 8 | jq -e '.user == "alice" and .energy_j == 24000'
     "$apapi" summary --acct-dir "$acct" --json 8 | jq -e '.user == "bob" and .energy_j == 12000'
-}
-
-@test "the same user gets the number again, months later" {
-    record 9 batch n1 0 100 240 '.uid = 1001'
-    record 9 batch n1 8000000 50 240 '.uid = 1001'
-    [[ $(cells energy -j 9) == $'24000\n12000' ]]
 }
 
 @test "measured is the same in report, show and summary" {

@@ -63,20 +63,3 @@ setup() {
     run -1 "$verify" -e walk -n 1 --rates "$rates.no"
     [[ $output == "apapi-verify: "*"$rates.no"*"No such file"* ]]
 }
-
-@test "wrong usage says what would be valid" {
-    run -1 "$verify" -e walrus
-    [[ ${lines[-1]} == "apapi-verify: no ensemble's name begins with 'walrus'; --list shows all" ]]
-    run -2 "$verify" -n -1
-    [[ $output == *"'-1' is not a whole number from 1 to "* ]]
-    run -2 "$verify" -n 0
-    run -2 "$verify" -i 10us
-    [[ $output == *"'10us' is not from 1ms to 1h"* ]]
-    run -2 "$verify" -f csv
-    [[ $output == *"'csv' is no format; table or json"* ]]
-    run -2 "$verify" --load 2
-    [[ $output == *"--load is for --real"* ]]
-    run -2 "$verify" --each -f json
-    run -2 "$verify" --wrong -f json
-    run -2 "$verify" walk
-}

@@ -227,29 +227,6 @@ TEST(the_page_says_what_the_result_says)
     }
 }
 
-/* Each figure is of the moment that stands beside it. */
-TEST(figures_are_those_of_their_time)
-{
-    uint64_t uj = 0;
-
-    prepare_events(1, &fake_energy_event);
-    open_component();
-    read_component();
-    assert_true(apapi_live_read(&page.events[0], &slot));
-    assert_true(isnan(slot.total) && slot.time_ns == TICK_NS && slot.readings == 1);
-    for (int i = 1; i < 100; i++) {
-        uj += i % 3 ? (uint64_t)i * 10000 : 0; /* at each third tick it has not moved */
-        next[0].raw = uj;
-        read_component();
-        assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
-        assert_true(fabs(slot.total - (double)uj / 1e6) < 1e-9);
-        assert_int_equal(slot.time_ns, now_ns - (i % 3 ? 1 : 2) * TICK_NS);
-        assert_int_equal(slot.interval_ns, TICK_NS);
-    }
-    finish();
-    clean_up();
-}
-
 /* One of two meters fails from the fourth reading on, until the eighth. */
 TEST(a_domain_is_of_when_all_its_meters_were_known)
 {

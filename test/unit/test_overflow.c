@@ -94,46 +94,6 @@ PREPARED(every_crossing_is_told)
     assert_true(fabs(told[4].latest.value - 6 * STEP_J) < 1e-9);
 }
 
-/* The sum of components that are read one after the other is not crossed by what was before. */
-PREPARED(total_of_several_components)
-{
-    create_and_start("plain:odd");
-    await_more(&meters[ODD], 5);
-    int before = steps() + atomic_load(&meters[ODD].good) - 1;
-    set("total", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
-    set("total", 1e6 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[1]);
-    set("total", 3 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[2]);
-    await_more(&meters[ODD], 10);
-    halt();
-    assert_true(told[0].count <= steps() + atomic_load(&meters[ODD].good) - 1 - before);
-    assert_true(told[0].count >= steps() + atomic_load(&meters[ODD].good) - 1 - before - 6);
-    assert_int_equal(told[1].count, 0);
-    assert_int_equal(told[2].count, 1);
-}
-
-PREPARED(power_above_and_below)
-{
-    const double some_w =
-        1.1 * STEP_J / 10; /* far below a step in a reading, unless that takes 9 s */
-
-    create("plain");
-    set(EVENT, some_w, APAPI_OVERFLOW_ABOVE, &told[0]);
-    set("package", some_w, APAPI_OVERFLOW_ABOVE, &told[1]);
-    set("total", some_w, APAPI_OVERFLOW_ABOVE, &told[2]);
-    set("total", some_w, APAPI_OVERFLOW_BELOW, &told[3]);
-    set("total", 1e9, APAPI_OVERFLOW_BELOW, &told[4]);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    await(&told[4].calls, 1);
-    await_more(&meters[PLAIN], 10);
-    halt();
-    assert_string_equal(told[0].unit, "W");
-    assert_int_equal(told[0].count, 1);
-    assert_int_equal(told[1].count, 1);
-    assert_int_equal(told[2].count, 1);
-    assert_int_equal(told[3].count, 0);
-    assert_int_equal(told[4].count, 1);
-}
-
 PREPARED(runs_begin_from_zero)
 {
     create("plain");

@@ -20,22 +20,13 @@
 /* clang-format off */
 static const char usage[] =
     "figures SECONDS MS [CHECKS]  one measurement at this interval; -1: no timer is set\n"
-    "twice SECONDS                two measurements, the second one of half the length\n"
     "many N                       N short ones, and what the process has before and after\n"
-    "systems N                    N systems, one after the other, each measured once\n"
-    "watch READINGS               the current values, as often as they change\n"
     "phases LOAD_FILE SECONDS     the totals before and after phases of different power\n"
     "run MS COMMAND...            as hettime: the measurement of a command\n"
     "misuse                       wrong calls\n";
 /* clang-format on */
 
-/* Offsets of members of the CPU's and the GPU's measurement. */
-enum {
-    MSR_CHECKS = 672,
-    MSR_POWER_CUR = 736,
-    MSR_TEMPERATURE_CUR = 880,
-    MEASURE_MEMORY_CUR = 1568,
-};
+#define MSR_CHECKS 672 /* offset in the measurement of the CPU */
 
 static MS_VERSION version = {0, 8, 0};
 
@@ -123,22 +114,6 @@ static void figures(double seconds, long ms, uint32_t checks)
     ms_fini(system);
 }
 
-static void twice(double seconds)
-{
-    MS_SYSTEM *system = open_system();
-
-    for (int i = 0; i < 2; i++) {
-        MS_LIST *list = ms_alloc_measurement(system);
-
-        set_timers(list, 20, 1);
-        ms_init_measurement(system, list, ALL);
-        measure(system, seconds / (i + 1));
-        printf("run%d %.6f %.6f\n", i, cpu_time_total(list), cpu_energy_total_pkg(list, 0));
-        ms_free_measurement(list);
-    }
-    ms_fini(system);
-}
-
 static int count_in(const char *folder)
 {
     DIR *dir = opendir(folder);
@@ -174,12 +149,6 @@ static void print_process(const char *when)
            when, count_in("/proc/self/fd"), when, resident_kib());
 }
 
-/* The first measurements allocate what all of them use: growth is counted after these. */
-static bool is_settled(int done, int all)
-{
-    return done == all / 10;
-}
-
 static void many(int all)
 {
     MS_SYSTEM *system = open_system();
@@ -188,7 +157,7 @@ static void many(int all)
     set_timers(list, 1, 1);
     ms_init_measurement(system, list, ALL);
     for (int i = 0; i < all; i++) {
-        if (is_settled(i, all)) {
+        if (i == all / 10) { /* the first ones allocate for all */
             print_process("before");
         }
         measure(system, i % 2 ? 0 : 0.002);
@@ -197,68 +166,6 @@ static void many(int all)
     ms_free_measurement(list);
     ms_fini(system);
     printf("measured %d\n", all);
-}
-
-static void systems(int all)
-{
-    for (int i = 0; i < all; i++) {
-        MS_SYSTEM *system = open_system();
-        MS_LIST *list = ms_alloc_measurement(system);
-
-        if (is_settled(i, all)) {
-            print_process("before");
-        }
-        set_timers(list, 1, 1);
-        ms_init_measurement(system, list, ALL);
-        measure(system, 0.001);
-        ms_free_measurement(list);
-        ms_fini(system);
-    }
-    print_process("after");
-}
-
-static double current_double(const void *measurement, size_t offset)
-{
-    double value;
-
-    __atomic_load((const double *)(const void *)((const char *)measurement + offset), &value,
-                  __ATOMIC_RELAXED);
-    return value;
-}
-
-static uint32_t current_whole(const void *measurement, size_t offset)
-{
-    return __atomic_load_n((const uint32_t *)(const void *)((const char *)measurement + offset),
-                           __ATOMIC_RELAXED);
-}
-
-/* Each new power of processor 0, with its temperature. */
-static void watch(int readings)
-{
-    MS_SYSTEM *system = open_system();
-    MS_LIST *list = ms_alloc_measurement(system);
-    const void *cpu = getMeasurement(&list, CPU);
-    double last = 0;
-
-    set_timers(list, 50, 1);
-    ms_init_measurement(system, list, ALL);
-    ms_start_measurement(system);
-    while (readings > 0) {
-        double power = current_double(cpu, MSR_POWER_CUR);
-
-        if (power > 0 && power != last) {
-            pass(0.005); /* what belongs to it is there, too */
-            printf("now %.3f %u %u\n", power / 1000, current_whole(cpu, MSR_TEMPERATURE_CUR),
-                   current_whole(cpu, MEASURE_MEMORY_CUR));
-            readings--;
-            last = power;
-        }
-        pass(0.001);
-    }
-    ms_stop_measurement(system);
-    ms_join_measurement(system);
-    ms_free_measurement(list);
-    ms_fini(system);
 }
 
 static uint64_t now_ns(void)
@@ -417,14 +324,8 @@ int main(int argc, char **argv)
     if (strcmp(what, "figures") == 0 && argc > 3) {
         figures(strtod(argv[2], NULL), strtol(argv[3], NULL, 10),
                 argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 1);
-    } else if (strcmp(what, "twice") == 0 && argc > 2) {
-        twice(strtod(argv[2], NULL));
     } else if (strcmp(what, "many") == 0 && argc > 2) {
         many((int)strtol(argv[2], NULL, 10));
-    } else if (strcmp(what, "systems") == 0 && argc > 2) {
-        systems((int)strtol(argv[2], NULL, 10));
-    } else if (strcmp(what, "watch") == 0 && argc > 2) {
-        watch((int)strtol(argv[2], NULL, 10));
     } else if (strcmp(what, "phases") == 0 && argc > 3) {
         phases(argv[2], strtod(argv[3], NULL));
     } else if (strcmp(what, "run") == 0 && argc > 3) {
