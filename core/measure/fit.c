@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/fit_doubt.h"
+
 /* Columns that have one unknown in common. */
 struct fit_groups {
     size_t count;
@@ -143,141 +145,6 @@ static size_t fit_within_make(struct fit_within *within, const struct fit_sums *
     return result;
 }
 
-/*
- * Columns that the rows cannot tell apart get a power in common. If there are more than two, as a
- * thread that waits while another one is in one of several regions, the powers of the others
- * depend on that choice: all of them may be wrong, but only together.
- */
-
-/* A direction in which powers may be wrong. */
-struct fit_doubt {
-    double w[FIT_COLUMNS];      /* of each column, if the first one is wrong by 1 W */
-    double least_w, greatest_w; /* of the first one, by the rows; infinite: they do not say */
-    size_t column;              /* the first one */
-};
-
-struct fit_doubts {
-    size_t count;
-    struct fit_doubt list[FIT_COLUMNS];
-};
-
-#define PART 0.1 /* of the energy that moves, for a column that has to do with it */
-
-/* Columns whose energy has to do with it. */
-static size_t fit_doubt_columns(const struct fit_doubt *doubt, const double time_s[FIT_COLUMNS],
-                                size_t columns[FIT_COLUMNS])
-{
-    size_t count = 0;
-    double most_j = 0;
-
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        most_j = fmax(most_j, i == doubt->column ? 0 : fabs(doubt->w[i]) * time_s[i]);
-    }
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        if (i == doubt->column || fabs(doubt->w[i]) * time_s[i] > PART * most_j) {
-            columns[count++] = i;
-        }
-    }
-    return count;
-}
-
-/* The growth that is possible for the first one. */
-struct fit_range {
-    double least_w, greatest_w;
-};
-
-/* If no power is below 0. */
-static struct fit_range fit_doubt_possible(const struct fit_doubt *doubt,
-                                           const double p_w[FIT_COLUMNS],
-                                           const double time_s[FIT_COLUMNS])
-{
-    struct fit_range range = {-INFINITY, INFINITY};
-    size_t columns[FIT_COLUMNS], count = fit_doubt_columns(doubt, time_s, columns);
-
-    for (size_t k = 0; k < count; k++) {
-        size_t i = columns[k];
-
-        if (doubt->w[i] > 0) {
-            range.least_w = fmax(range.least_w, -p_w[i] / doubt->w[i]);
-        } else if (doubt->w[i] < 0) {
-            range.greatest_w = fmin(range.greatest_w, p_w[i] / -doubt->w[i]);
-        }
-    }
-    return range;
-}
-
-/* And by the rows, unless they say that it is below 0. */
-static struct fit_range fit_doubt_range(const struct fit_doubt *doubt,
-                                        const double p_w[FIT_COLUMNS],
-                                        const double time_s[FIT_COLUMNS])
-{
-    const struct fit_range possible = fit_doubt_possible(doubt, p_w, time_s);
-    struct fit_range range = {
-        fmax(possible.least_w, doubt->least_w - p_w[doubt->column]),
-        fmin(possible.greatest_w, doubt->greatest_w - p_w[doubt->column]),
-    };
-
-    return range.least_w <= range.greatest_w ? range : possible;
-}
-
-/*
- * Find two columns that have the same power near the middle of what is possible.
- * @param p_w     by column, possible powers [W]
- * @param time_s  by column, of all rows
- * @param pair    result: the columns, the first one before the other
- * @return false: there are none
- */
-static bool fit_doubt_pair(const struct fit_doubt *doubt, const double p_w[FIT_COLUMNS],
-                           const double time_s[FIT_COLUMNS], size_t pair[2])
-{
-    const struct fit_range range = fit_doubt_range(doubt, p_w, time_s);
-    double middle_w = (range.least_w + range.greatest_w) / 2, nearest = INFINITY;
-    size_t columns[FIT_COLUMNS], count = fit_doubt_columns(doubt, time_s, columns);
-
-    for (size_t k = 0; k < count * count; k++) {
-        size_t i = columns[k / count], j = columns[k % count];
-        double step_w = (p_w[j] - p_w[i]) / (doubt->w[i] - doubt->w[j]);
-
-        if (i < j && isfinite(step_w) && step_w >= range.least_w && step_w <= range.greatest_w &&
-            fabs(step_w - middle_w) < nearest) {
-            nearest = fabs(step_w - middle_w);
-            pair[0] = i;
-            pair[1] = j;
-        }
-    }
-    return isfinite(nearest);
-}
-
-/* @return how far it goes in that direction, or back; 0: there is no end, so it is no doubt. */
-static double fit_doubt_reach(const struct fit_doubt *doubt, const double p_w[FIT_COLUMNS],
-                              const double time_s[FIT_COLUMNS])
-{
-    const struct fit_range range = fit_doubt_range(doubt, p_w, time_s);
-
-    return isfinite(range.least_w) && isfinite(range.greatest_w)
-               ? fmax(fmax(-range.least_w, range.greatest_w), 0)
-               : 0;
-}
-
-/*
- * The bound of each power's error. No power is below 0.
- * @param p_w       by column [W]
- * @param time_s    by column, of all rows
- * @param within_w  result, by column [W]: the sum over all directions
- */
-static void fit_doubts_within(const struct fit_doubts *doubts, const double p_w[FIT_COLUMNS],
-                              const double time_s[FIT_COLUMNS], double within_w[FIT_COLUMNS])
-{
-    memset(within_w, 0, sizeof(double) * FIT_COLUMNS);
-    for (size_t k = 0; k < doubts->count; k++) {
-        double reach = fit_doubt_reach(&doubts->list[k], p_w, time_s);
-
-        for (size_t i = 0; i < FIT_COLUMNS; i++) {
-            within_w[i] += reach * fabs(doubts->list[k].w[i]);
-        }
-    }
-}
-
 #define PURE 0.999 /* of an interval: its other parts are the readings' own duration */
 #define VAGUE 0.5  /* of the mean power of a thread: a part that is less sure is not told apart */
 #define BASE_VAGUE 0.25 /* of the mean power, for the power that is independent of threads */
@@ -312,26 +179,46 @@ static size_t fit_only(const double x[], size_t columns)
     return columns > FIT_PARTS && x[most] >= PURE * sum_s ? most : FIT_COLUMNS;
 }
 
-void fit_add(struct fit *fit, const double x[], size_t columns, double y)
+#define LENGTH_PASSES 16 /* whose mean length is one of those that are looked at */
+
+static void fit_length_add(struct fit_length *length, double time_s, double passes)
+{
+    length->time_s += time_s;
+    length->passes += passes;
+    if (length->passes >= LENGTH_PASSES) {
+        double mean_s = length->time_s / length->passes;
+
+        length->least_s = length->least_s > 0 ? fmin(length->least_s, mean_s) : mean_s;
+        length->time_s = length->passes = 0;
+    }
+}
+
+void fit_add(struct fit *fit, const double x[], const double passes[], size_t columns, double y)
 {
     size_t only = fit_only(x, columns);
 
+    for (size_t i = FIT_PARTS; passes && i < columns; i++) {
+        fit_length_add(&fit->lengths[i], x[i], passes[i]);
+    }
     if (only < FIT_COLUMNS) {
         fit->pure_x[only] += x[only];
+        fit->pure_passes[only] += passes ? passes[only] : 0;
         fit->pure_y[only] += y;
         fit->pure_runs[only] += only != fit->last_pure;
     }
     fit->last_pure = only;
-    fit_sums_add(&fit->sums, x, columns, y);
+    fit_sums_add(&fit->sums, x, passes, columns, y);
 }
 
 void fit_join(struct fit *fit, size_t from, size_t to)
 {
     fit_sums_join(&fit->sums, from, to);
     fit->pure_x[to] += fit->pure_x[from];
+    fit->pure_passes[to] += fit->pure_passes[from];
     fit->pure_y[to] += fit->pure_y[from];
     fit->pure_runs[to] += fit->pure_runs[from];
-    fit->pure_x[from] = fit->pure_y[from] = 0;
+    fit->pure_x[from] = fit->pure_passes[from] = fit->pure_y[from] = 0;
+    fit->lengths[from] = fit->lengths[to] = (struct fit_length){0};
     fit->pure_runs[from] = 0;
     fit->last_pure = fit->last_pure == from ? to : fit->last_pure;
 }
@@ -353,6 +240,9 @@ struct fit_work {
     struct fit_within within;
     struct fit_doubts doubts;
     double doubt_w[FIT_COLUMNS]; /* by column */
+    double pass_j[FIT_COLUMNS];  /* by column, what a pass has beside its power */
+    double
+        passes_j[FIT_COLUMNS]; /* by column: its energy is within this for what passes may have */
 };
 
 /* Each column that was active is a group of its own. */
@@ -616,9 +506,27 @@ static double fit_work_time_s(const struct fit_work *work, size_t column)
     return fmax(work->fit->sums.x[column] - fit_work_pure_s(work, column), 0);
 }
 
+/* @return passes in the rows of that time. */
+static double fit_work_passes(const struct fit_work *work, size_t column)
+{
+    return fmax(work->fit->sums.passes[column] - (work->based ? 0 : work->fit->pure_passes[column]),
+                0);
+}
+
 static double fit_work_pure_j(const struct fit_work *work, size_t column)
 {
     return work->based ? 0 : work->fit->pure_y[column];
+}
+
+/* Of its time in mixed rows, as the unknowns say. */
+static double fit_work_shown_j(const struct fit_work *work, size_t column)
+{
+    size_t group = work->groups.of[column];
+
+    return group == NO_GROUP ? 0
+                             : fmax(work->p[group] * fit_work_time_s(work, column) +
+                                        work->pass_j[column] * fit_work_passes(work, column),
+                                    0);
 }
 
 static struct fit_mixed fit_work_mixed(const struct fit_work *work)
@@ -626,10 +534,8 @@ static struct fit_mixed fit_work_mixed(const struct fit_work *work)
     struct fit_mixed mixed = {.energy_j = work->fit->sums.y};
 
     for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
-
         mixed.energy_j -= fit_work_pure_j(work, i);
-        mixed.shown_j += group == NO_GROUP ? 0 : work->p[group] * fit_work_time_s(work, i);
+        mixed.shown_j += fit_work_shown_j(work, i);
     }
     mixed.energy_j = fmax(mixed.energy_j, 0);
     return mixed;
@@ -679,7 +585,7 @@ static void fit_work_share(const struct fit_work *work, struct fit_part parts[FI
 
         parts[i] = (struct fit_part){NAN, NAN, 0, i};
         if (group != NO_GROUP) {
-            parts[i].energy_j = factor * work->p[group] * fit_work_time_s(work, i);
+            parts[i].energy_j = factor * fit_work_shown_j(work, i);
             groups[group].energy_j += parts[i].energy_j;
             groups[group].time_s += fit_work_time_s(work, i);
         }
@@ -688,8 +594,9 @@ static void fit_work_share(const struct fit_work *work, struct fit_part parts[FI
         size_t group = work->groups.of[i];
 
         if (group != NO_GROUP) {
-            parts[i].within_j = fmin(fit_work_within_j(work, i, parts[i].energy_j, &groups[group]),
-                                     work->fit->sums.y);
+            parts[i].within_j = hypot(fit_work_within_j(work, i, parts[i].energy_j, &groups[group]),
+                                      work->passes_j[i]);
+            parts[i].within_j = fmin(parts[i].within_j, work->fit->sums.y);
             parts[i].energy_j += fit_work_pure_j(work, i);
             parts[i].pure =
                 work->fit->sums.x[i] > 0 ? fit_work_pure_s(work, i) / work->fit->sums.x[i] : 0;
@@ -701,6 +608,189 @@ static void fit_work_share(const struct fit_work *work, struct fit_part parts[FI
     if (work->based) {
         parts[FIT_INSIDE] = (struct fit_part){NAN, NAN, 0, FIT_OUTSIDE};
     }
+}
+
+/*
+ * A pass of a column has an energy beside that of its power. It is as likely above 0 as below it,
+ * and about as large as that of a short pass by the mean power, unless the blocks say more. How
+ * passes and readings fall on each other says nothing, as the meter shows the energy of some moment
+ * before.
+ */
+struct fit_passes {
+    size_t count;
+    size_t column[FIT_COLUMNS];
+    double likely_j[FIT_COLUMNS];             /* standard deviation before a block is looked at */
+    double moved_w[FIT_COLUMNS][FIT_COLUMNS]; /* by group and pass: how 1 J of it moves a power */
+    double beside[FIT_COLUMNS];               /* passes of a block that powers do not explain */
+    struct fit_system system;                 /* of these energies */
+    double inverse[FIT_COLUMNS][FIT_COLUMNS];
+};
+
+#define PASS_ROWS 0.5 /* of a row at most: the energy of a longer pass is in other rows, too */
+#define PASS_EDGES                                                                                 \
+    0.5 /* variance of a block's passes for want of a common moment with the meter                 \
+         */
+
+static void fit_passes_choose(const struct fit_work *work, struct fit_passes *passes)
+{
+    const struct fit_sums *sums = &work->fit->sums;
+    double row_s = (sums->x[FIT_OUTSIDE] + sums->x[FIT_INSIDE]) / (double)sums->rows;
+
+    for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
+        double least_s = work->fit->lengths[i].least_s;
+
+        if (work->groups.of[i] != NO_GROUP && least_s > 0 &&
+            sums->x[i] < PASS_ROWS * row_s * sums->passes[i]) {
+            passes->column[passes->count] = i;
+            passes->likely_j[passes->count++] = work->thread_w * least_s;
+        }
+    }
+}
+
+/* The powers are those with which the squares of the rows' differences are least. */
+static void fit_passes_move(const struct fit_work *work, struct fit_passes *passes)
+{
+    const struct fit_within *within = &work->within;
+    const double *scale = work->system.scale;
+
+    for (size_t k = 0; k < passes->count; k++) {
+        double products[FIT_COLUMNS] = {0};
+
+        for (size_t i = 0; i < FIT_COLUMNS; i++) {
+            size_t group = work->groups.of[i];
+
+            if (group != NO_GROUP) {
+                products[group] += work->fit->sums.x_passes[i][passes->column[k]] * scale[group];
+            }
+        }
+        for (size_t i = 0; i < work->groups.count; i++) {
+            for (size_t j = 0; j < work->groups.count; j++) {
+                passes->moved_w[i][k] -= within->inverse[i][j] * products[j] * scale[i];
+            }
+        }
+    }
+}
+
+/* @return the energy of a block that the powers do not explain. */
+static double fit_passes_of_block(const struct fit_work *work, const struct fit_block *block,
+                                  struct fit_passes *passes)
+{
+    double left_j = block->y;
+
+    for (size_t k = 0; k < passes->count; k++) {
+        passes->beside[k] = block->passes[passes->column[k]];
+    }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+
+        if (group == NO_GROUP || block->x[i] == 0) {
+            continue;
+        }
+        left_j -= work->p[group] * block->x[i];
+        for (size_t k = 0; k < passes->count; k++) {
+            passes->beside[k] += passes->moved_w[group][k] * block->x[i];
+        }
+    }
+    return left_j;
+}
+
+/* Where readings fall within passes says nothing: less what blocks would tell by that alone. */
+static void fit_passes_doubt_edges(struct fit_system *system, double blocks)
+{
+    for (size_t i = 0; i < system->size; i++) {
+        double square = system->xx[i][i], edges = PASS_EDGES * blocks;
+        double part = square > edges ? sqrt(1 - edges / square) : 0;
+
+        system->xy[i] *= part * part;
+        for (size_t j = 0; j < system->size; j++) {
+            system->xx[i][j] *= part;
+            system->xx[j][i] *= part;
+        }
+    }
+}
+
+/* @param variance  of the energy of a row. @return that of a block */
+static double fit_passes_fill(const struct fit_work *work, struct fit_passes *passes,
+                              double variance)
+{
+    const struct fit_sums *sums = &work->fit->sums;
+    struct fit_system *system = &passes->system;
+    double squares = 0, freedom = (double)sums->used - (double)work->groups.count;
+
+    system->size = passes->count;
+    for (size_t b = 0; b < sums->used; b++) {
+        double left_j = fit_passes_of_block(work, &sums->blocks[b], passes);
+
+        squares += left_j * left_j;
+        for (size_t i = 0; i < passes->count; i++) {
+            system->xy[i] += passes->beside[i] * left_j;
+            for (size_t j = 0; j < passes->count; j++) {
+                system->xx[i][j] += passes->beside[i] * passes->beside[j];
+            }
+        }
+    }
+    variance = fmax(squares / fmax(freedom, 1), variance);
+    fit_passes_doubt_edges(system, (double)sums->used);
+    for (size_t i = 0; i < passes->count; i++) {
+        system->xx[i][i] += variance / (passes->likely_j[i] * passes->likely_j[i]);
+    }
+    fit_system_scale(system);
+    return variance;
+}
+
+/* Use them, and the powers that come with them. */
+static void fit_passes_use(struct fit_work *work, const struct fit_passes *passes, double variance)
+{
+    const struct fit_system *system = &passes->system;
+    double factors[FIT_COLUMNS], energies_j[FIT_COLUMNS] = {0};
+
+    for (size_t k = 0; k < passes->count; k++) {
+        for (size_t j = 0; j < passes->count; j++) {
+            energies_j[k] += passes->inverse[k][j] * system->xy[j] * system->scale[k];
+        }
+        work->pass_j[passes->column[k]] = energies_j[k];
+    }
+    for (size_t i = 0; i < work->groups.count; i++) {
+        for (size_t k = 0; k < passes->count; k++) {
+            work->p[i] += passes->moved_w[i][k] * energies_j[k];
+        }
+    }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+        double square = 0;
+
+        for (size_t k = 0; group != NO_GROUP && k < passes->count; k++) {
+            factors[k] = passes->moved_w[group][k] * fit_work_time_s(work, i);
+            factors[k] += passes->column[k] == i ? fit_work_passes(work, i) : 0;
+            factors[k] *= system->scale[k];
+        }
+        for (size_t k = 0; group != NO_GROUP && k < passes->count; k++) {
+            for (size_t j = 0; j < passes->count; j++) {
+                square += factors[k] * passes->inverse[k][j] * factors[j];
+            }
+        }
+        work->passes_j[i] = NORMAL * sqrt(fmax(square, 0) * variance);
+    }
+}
+
+static void fit_work_count_passes(struct fit_work *work)
+{
+    struct fit_passes *passes = calloc(1, sizeof(*passes));
+    double variance;
+
+    if (!passes || fit_work_lacks_rows(work)) {
+        free(passes);
+        return;
+    }
+    fit_passes_choose(work, passes);
+    fit_passes_move(work, passes);
+    variance = fit_within_variance(&work->within, &work->total, &work->system, work->noise_j);
+    variance = fit_passes_fill(work, passes, variance);
+    if (passes->count > 0 && variance > 0 &&
+        fit_system_invert(&passes->system, passes->inverse) == passes->count) {
+        fit_passes_use(work, passes, variance);
+    }
+    free(passes);
 }
 
 static void fit_work_run(struct fit_work *work, struct fit_part parts[FIT_COLUMNS])
@@ -718,6 +808,7 @@ static void fit_work_run(struct fit_work *work, struct fit_part parts[FIT_COLUMN
     }
     fit_work_powers(work, p_w);
     fit_doubts_within(&work->doubts, p_w, work->fit->sums.x, work->doubt_w);
+    fit_work_count_passes(work);
     fit_work_share(work, parts);
 }
 

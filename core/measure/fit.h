@@ -14,16 +14,28 @@
  * together are the power that does not depend on the threads. Where it does not, that power cannot
  * be told from the threads', and is shared by them.
  *
+ * The power of a part may depend on how long a pass of it is: an exchange that sometimes waits
+ * draws less then. So a pass has, beside that power, an energy of its own, above or below 0. It is
+ * small beside that of a short pass unless the rows say more; as far as they do not, the energies
+ * are that much less sure.
+ *
  * Columns that the rows cannot tell from others have a power in common. The energy of an interval
  * in which only one part was active is that part's, whatever its mean power.
  */
 
 enum { FIT_OUTSIDE, FIT_INSIDE, FIT_PARTS };
 
+/** The length of a column's passes. */
+struct fit_length {
+    double time_s, passes; /* since the latest mean length was taken */
+    double least_s;        /* the least of these means; 0: there is none */
+};
+
 struct fit {
     struct fit_sums sums;
+    struct fit_length lengths[FIT_COLUMNS];
     double pure_y[FIT_COLUMNS]; /* of rows in which only this column was active */
-    double pure_x[FIT_COLUMNS];
+    double pure_x[FIT_COLUMNS], pure_passes[FIT_COLUMNS];
     uint64_t pure_runs[FIT_COLUMNS]; /* of successive rows of this kind */
     size_t last_pure;                /* column of the row before; FIT_COLUMNS: none */
 };
@@ -42,10 +54,11 @@ void fit_clear(struct fit *fit);
 
 /**
  * Add an interval. Does not allocate.
- * @param x  [s] of `columns` columns, at most FIT_COLUMNS
- * @param y  [J]
+ * @param x       [s] of `columns` columns, at most FIT_COLUMNS
+ * @param passes  that began in it, of as many columns; NULL: not known
+ * @param y       [J]
  */
-void fit_add(struct fit *fit, const double x[], size_t columns, double y);
+void fit_add(struct fit *fit, const double x[], const double passes[], size_t columns, double y);
 
 /** @return the same fit with column `from` as a part of `to`, for its past, too. */
 void fit_join(struct fit *fit, size_t from, size_t to);

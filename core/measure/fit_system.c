@@ -16,7 +16,10 @@ static void fit_block_add(struct fit_block *sum, const struct fit_block *block)
 {
     sum->rows += block->rows;
     sum->yy += block->yy;
+    sum->y += block->y;
     for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        sum->x[i] += block->x[i];
+        sum->passes[i] += block->passes[i];
         sum->xy[i] += block->xy[i];
     }
     for (size_t i = 0; i < FIT_PAIRS; i++) {
@@ -49,7 +52,22 @@ static struct fit_block *fit_sums_open(struct fit_sums *sums)
 }
 
 /* Most columns of a row are 0: few regions are active in an interval. */
-void fit_sums_add(struct fit_sums *sums, const double x[], size_t columns, double y)
+static void fit_sums_add_passes(struct fit_sums *sums, const double x[], const double passes[],
+                                size_t columns)
+{
+    struct fit_block *block = &sums->blocks[sums->used - 1];
+
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t i = 0; passes[j] > 0 && i < columns; i++) {
+            sums->x_passes[i][j] += x[i] * passes[j];
+        }
+        sums->passes[j] += passes[j];
+        block->passes[j] += passes[j];
+    }
+}
+
+void fit_sums_add(struct fit_sums *sums, const double x[], const double passes[], size_t columns,
+                  double y)
 {
     struct fit_block *block = fit_sums_open(sums);
     size_t active[FIT_COLUMNS], count = 0;
@@ -58,6 +76,7 @@ void fit_sums_add(struct fit_sums *sums, const double x[], size_t columns, doubl
         if (x[i] != 0) {
             active[count++] = i;
             sums->x[i] += x[i];
+            block->x[i] += x[i];
             block->xy[i] += x[i] * y;
         }
     }
@@ -68,7 +87,11 @@ void fit_sums_add(struct fit_sums *sums, const double x[], size_t columns, doubl
             row[active[j]] += x[active[i]] * x[active[j]];
         }
     }
+    if (passes) {
+        fit_sums_add_passes(sums, x, passes, columns);
+    }
     block->yy += y * y;
+    block->y += y;
     block->rows++;
     sums->rows++;
     sums->y += y;
@@ -87,7 +110,9 @@ static void fit_block_join(struct fit_block *block, size_t from, size_t to)
     /* (to + from)^2, of which `both` has been added once */
     block->xx[fit_pair(to, to)] += both + square;
     block->xy[to] += block->xy[from];
-    block->xy[from] = 0;
+    block->x[to] += block->x[from];
+    block->passes[to] += block->passes[from];
+    block->xy[from] = block->x[from] = block->passes[from] = 0;
 }
 
 void fit_sums_join(struct fit_sums *sums, size_t from, size_t to)
@@ -95,8 +120,17 @@ void fit_sums_join(struct fit_sums *sums, size_t from, size_t to)
     for (size_t i = 0; i < sums->used; i++) {
         fit_block_join(&sums->blocks[i], from, to);
     }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        sums->x_passes[to][i] += sums->x_passes[from][i];
+        sums->x_passes[from][i] = 0;
+    }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        sums->x_passes[i][to] += sums->x_passes[i][from];
+        sums->x_passes[i][from] = 0;
+    }
     sums->x[to] += sums->x[from];
-    sums->x[from] = 0;
+    sums->passes[to] += sums->passes[from];
+    sums->x[from] = sums->passes[from] = 0;
 }
 
 void fit_sums_total(const struct fit_sums *sums, struct fit_block *total)

@@ -15,9 +15,10 @@
 #define FIT_BLOCKS ((size_t)32)
 #define FIT_PAIRS (FIT_COLUMNS * (FIT_COLUMNS + 1) / 2)
 
-/** A sum over rows of x[i] x[j], x[i] y and y y. */
+/** A sum over rows of x[i] x[j], x[i] y and y y, and of x, passes and y as such. */
 struct fit_block {
     uint64_t rows;
+    double y, x[FIT_COLUMNS], passes[FIT_COLUMNS];
     double yy;
     double xy[FIT_COLUMNS];
     double xx[FIT_PAIRS]; /* fit_pair() */
@@ -28,7 +29,8 @@ struct fit_sums {
     uint64_t block_rows; /* of a full block */
     size_t used;         /* blocks */
     double y;
-    double x[FIT_COLUMNS];
+    double x[FIT_COLUMNS], passes[FIT_COLUMNS];
+    double x_passes[FIT_COLUMNS][FIT_COLUMNS]; /* of each x with the passes of each column */
     struct fit_block blocks[FIT_BLOCKS];
 };
 
@@ -40,8 +42,9 @@ static inline size_t fit_pair(size_t i, size_t j)
 
 void fit_sums_clear(struct fit_sums *sums);
 
-/** Add a row: columns from `columns` on are 0. Does not allocate. */
-void fit_sums_add(struct fit_sums *sums, const double x[], size_t columns, double y);
+/** Add a row: columns from `columns` on are 0. Does not allocate. @param passes  NULL: all are 0 */
+void fit_sums_add(struct fit_sums *sums, const double x[], const double passes[], size_t columns,
+                  double y);
 
 /** From now on, and for all rows before, column `from` is a part of column `to`; it becomes 0. */
 void fit_sums_join(struct fit_sums *sums, size_t from, size_t to);

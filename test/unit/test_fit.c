@@ -45,7 +45,7 @@ static void read_meter(const struct course *course, struct course *before, struc
     for (size_t i = 0; i < columns; i++) {
         x[i] = course->times_s[i] - before->times_s[i];
     }
-    fit_add(fit, x, columns, course->shown_j - before->shown_j);
+    fit_add(fit, x, NULL, columns, course->shown_j - before->shown_j);
     *before = *course;
 }
 
@@ -235,7 +235,7 @@ TEST(a_choice_that_moves_other_powers_is_in_their_uncertainty)
             joules += x[FIT_PARTS + i] * phase_w[i];
         }
         x[waiting] = 0.1;
-        fit_add(waits, x, waiting + 1, joules);
+        fit_add(waits, x, NULL, waiting + 1, joules);
     }
     assert_int_equal(fit_solve(waits, 0.01, parts), 0);
     for (size_t i = 0; i < PHASES; i++) {
@@ -274,7 +274,7 @@ TEST(times_that_are_late_are_in_the_uncertainty)
             x[waiting] = 0.1 + late_s;
             late_s = random_share(&random) < 0.05 ? 0.005 * random_share(&random) : 0;
             x[waiting] -= late_s;
-            fit_add(waits, x, waiting + 1, joules + random_between(&random, -0.05, 0.05));
+            fit_add(waits, x, NULL, waiting + 1, joules + random_between(&random, -0.05, 0.05));
         }
         assert_int_equal(fit_solve(waits, 0.01, parts), 0);
         for (size_t i = 0; i < PHASES; i++) {
@@ -321,7 +321,7 @@ TEST(all_columns_are_told_apart)
             y += 0.1 * (double)(1 + column % 9);
             energies_j[column] += 0.1 * (double)(1 + column % 9);
         }
-        fit_add(fit, x, FIT_COLUMNS, y);
+        fit_add(fit, x, NULL, FIT_COLUMNS, y);
     }
     assert_int_equal(fit_solve(fit, 0.01, parts), 0);
     for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
@@ -344,8 +344,8 @@ TEST(a_joined_column_takes_its_past_along)
         const double joined[] = {0, 0.1, 0.1 - a - b, a + b};
         double y = 100 * (0.1 - a - b) + 50 * (a + b) + random_between(&random, -0.1, 0.1);
 
-        fit_add(two, apart, COUNT_OF(apart), y);
-        fit_add(one, joined, COUNT_OF(joined), y);
+        fit_add(two, apart, NULL, COUNT_OF(apart), y);
+        fit_add(one, joined, NULL, COUNT_OF(joined), y);
     }
     fit_join(two, FIT_PARTS + 2, FIT_PARTS + 1);
     assert_int_equal(fit_solve(two, 0.01, two_parts), 0);

@@ -9,7 +9,7 @@ static void add_rows(struct fit *fit, unsigned count, const double row[4])
     for (unsigned i = 0; i < count; i++) {
         const double x[FIT_PARTS + 2] = {row[0], 0.1 - row[0], row[1], row[2]};
 
-        fit_add(fit, x, FIT_PARTS + 2, row[3]);
+        fit_add(fit, x, NULL, FIT_PARTS + 2, row[3]);
     }
 }
 
@@ -155,7 +155,7 @@ TEST(a_part_is_told_from_others_by_five_rows_more_than_parts)
             double x[] = {0.001, 0.099, 0.1 * random_share(&random), 0.1 * random_share(&random),
                           random_share(&random)};
 
-            fit_add(fit, x, 5, 50 * x[2] + 50 * x[3] + 20 * x[4]);
+            fit_add(fit, x, NULL, 5, 50 * x[2] + 50 * x[3] + 20 * x[4]);
         }
         assert_int_equal(fit_solve(fit, 0.001, parts), 0);
         for (size_t i = FIT_PARTS; i < FIT_PARTS + 3; i++) {

@@ -71,6 +71,8 @@ static void observe_add_node_time(struct observer *observer, size_t node, double
     observe_add_time(observer, column, time_s);
     if (column == COLUMN_COMMON) {
         observer->common_s[node] += time_s;
+    } else {
+        observer->passes[column] += observer->news_passes[node];
     }
 }
 
@@ -84,10 +86,10 @@ static void columns_empty(struct observer *observer, size_t column)
             fit_join(domain->fit, column, COLUMN_COMMON);
         }
         domain->times_s[COLUMN_COMMON] += domain->times_s[column];
-        domain->times_s[column] = 0;
+        domain->times_s[column] = domain->passes[column] = 0;
     }
     observer->times_s[COLUMN_COMMON] += observer->times_s[column];
-    observer->times_s[column] = 0;
+    observer->times_s[column] = observer->passes[column] = 0;
     bands_move(&observer->bands, column, COLUMN_COMMON);
 }
 
@@ -157,7 +159,7 @@ static void observe_look(struct observer *observer)
     for (size_t i = 0; threads_s > 0 && i < observer->nodes.count; i++) {
         if (observer->news_s[i] > 0) {
             observe_add_node_time(observer, i, observer->news_s[i]);
-            observer->news_s[i] = 0;
+            observer->news_s[i] = observer->news_passes[i] = 0;
         }
     }
     observe_add_time(observer, threads_s > 0 ? FIT_INSIDE : FIT_OUTSIDE, now.elapsed_s);
@@ -185,18 +187,20 @@ void observe_reading(const struct apapi_live_page *live, void *context)
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_live_slot *slot = &live->domains[d];
         struct observe_domain *domain = &observer->domains[d];
-        double x[FIT_COLUMNS] = {0};
+        double x[FIT_COLUMNS] = {0}, passes[FIT_COLUMNS] = {0};
 
         if (!domain->fit || slot->time_ns == domain->time_ns || isnan(slot->total)) {
             continue;
         }
         for (size_t i = 0; i < observer->column_count; i++) {
             x[i] = observer->times_s[i] - domain->times_s[i];
+            passes[i] = observer->passes[i] - domain->passes[i];
         }
         if (slot->total >= domain->total_j && x[FIT_OUTSIDE] + x[FIT_INSIDE] > 0) {
-            fit_add(domain->fit, x, observer->column_count, slot->total - domain->total_j);
+            fit_add(domain->fit, x, passes, observer->column_count, slot->total - domain->total_j);
         }
         memcpy(domain->times_s, observer->times_s, sizeof(domain->times_s));
+        memcpy(domain->passes, observer->passes, sizeof(domain->passes));
         domain->time_ns = slot->time_ns;
         domain->total_j = slot->total;
     }

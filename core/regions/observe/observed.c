@@ -156,6 +156,7 @@ void bands_share(const struct bands *bands, size_t column, double power_w,
 
 #define SLACK 1.1    /* of the time that can have passed */
 #define SLACK_S 0.01 /* of a thread */
+#define PASS_S 1e-9  /* no pass is shorter */
 
 /*
  * Up to where the file has memory from `offset` on: to read where there is none would take it from
@@ -295,19 +296,23 @@ static void program_grow(struct observer *observer, struct observed *program)
     }
 }
 
-/* Own ticks of all threads. */
-static void program_sum(const struct observed *program, uint64_t now, uint64_t sums[PAGE_NODES])
+/* Own ticks and passes of all threads. */
+static void program_sum(const struct observed *program, uint64_t now, uint64_t sums[PAGE_NODES],
+                        uint64_t passes[PAGE_NODES])
 {
     uint32_t count = program->cut ? page_node_count(program->page) : program->known;
     struct page_slot_copy copy;
 
     memset(sums, 0, sizeof(*sums) * PAGE_NODES);
+    memset(passes, 0, sizeof(*passes) * PAGE_NODES);
     for (uint32_t i = 0; i < program->threads; i++) {
         if (!page_slot(program->page, i, count, now, &copy)) {
             continue;
         }
         for (uint32_t node = 0; node < count; node++) {
             sums[node < program->known ? node : PAGE_REST] += copy.own[node];
+            passes[node < program->known ? node : PAGE_REST] +=
+                page_slot_count(program->page, i, node);
         }
         sums[PAGE_REST] += copy.own[PAGE_REST];
     }
@@ -318,11 +323,11 @@ void observed_look(struct observer *observer, struct observed *program,
 {
     bool by_cpu = program->clock == PAGE_CLOCK_CPU;
     double tick_s = (by_cpu ? now->tick_ns : 1) / NS_PER_S, sum_s = 0, most_s, part = 1;
-    uint64_t sums[PAGE_NODES];
+    uint64_t sums[PAGE_NODES], passes[PAGE_NODES];
     double own_s[PAGE_NODES];
 
     program_grow(observer, program);
-    program_sum(program, by_cpu ? now->ticks : now->ns, sums);
+    program_sum(program, by_cpu ? now->ticks : now->ns, sums, passes);
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
         uint64_t *seen = &program->seen[node];
         bool used = node < program->known || node == PAGE_REST;
@@ -342,6 +347,11 @@ void observed_look(struct observer *observer, struct observed *program,
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
         if (own_s[node] > 0) {
             observer->news_s[program->node[node]] += own_s[node] * part;
+        }
+        if (passes[node] > program->passes[node]) {
+            observer->news_passes[program->node[node]] +=
+                fmin((double)(passes[node] - program->passes[node]), most_s / PASS_S);
+            program->passes[node] = passes[node];
         }
     }
     observer->threads_s += sum_s * part;

@@ -97,7 +97,8 @@ struct observed {
     uint32_t known;               /* nodes that have a place in `nodes` */
     bool cut;                     /* it has more nodes than there is room for: they are the rest */
     uint16_t node[PAGE_NODES];
-    uint64_t seen[PAGE_NODES]; /* own ticks of all threads together */
+    uint64_t seen[PAGE_NODES];   /* own ticks of all threads together */
+    uint64_t passes[PAGE_NODES]; /* that these have begun */
     bool looked;
     double owed_s; /* time that has passed since all of its nodes were counted */
 };
@@ -139,7 +140,7 @@ struct observe_domain {
     struct fit *fit; /* NULL: no program has come while it was measured */
     uint64_t time_ns;
     double total_j;
-    double times_s[FIT_COLUMNS];
+    double times_s[FIT_COLUMNS], passes[FIT_COLUMNS];
 };
 
 /** A region of the step's shell. */
@@ -168,10 +169,12 @@ struct observer {
     uint16_t columns[NODES_MAX]; /* by node */
     size_t column_count;
     double times_s[FIT_COLUMNS]; /* by column, since the beginning */
+    double passes[FIT_COLUMNS];  /* the same, where the column is one region's */
     double common_s[NODES_MAX];  /* by node: time that is in COLUMN_COMMON */
     unsigned held;               /* somebody works with these columns: they stay */
     double news_s[NODES_MAX];    /* by node, of all threads: since the last look */
     double threads_s;            /* the sum of these */
+    double news_passes[NODES_MAX];
     struct bands bands;
     struct observe_domain domains[APAPI_DOMAINS];
     size_t depth;
@@ -183,8 +186,8 @@ struct observer {
 
 /**
  * Add the time that a program's threads have spent in each node since the last look to `news_s` and
- * `threads_s`. Does not allocate or wait. Makes two system calls if there are new threads and
- * nodes, none else.
+ * `threads_s`, and the passes that they began to `news_passes`. Does not allocate or wait. Makes
+ * two system calls if there are new threads and nodes, none else.
  */
 void observed_look(struct observer *observer, struct observed *program,
                    const struct observe_moment *now);

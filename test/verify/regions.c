@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * apapi-verify-regions: how often the uncertainty of a region's energy covers the error, in
+ * simulated programs. The regions of most draw what no single power describes: it depends on the
+ * length of a pass, has bursts, or rises.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/random.h"
+#include "measure/fit.h"
+#include "verify/tally.h"
+
+#define UPDATE_S 0.001
+#define INTERVAL_S 0.1
+#define THREADS_MAX 4
+#define REGIONS_MAX 4
+#define BASE_W 20.0 /* whatever the threads do */
+
+/** A thread in a pass of a region. */
+struct thread {
+    size_t region;
+    double power_w, end_s;
+    bool same; /* this pass goes on with another power */
+    unsigned state;
+};
+
+struct program {
+    struct random random;
+    double length_s, now_s;
+    struct thread threads[THREADS_MAX];
+    double time_s[REGIONS_MAX], energy_j[REGIONS_MAX], joules; /* the truth */
+    double passes[REGIONS_MAX];
+    double shown_j, update_s; /* the meter, and when it moves next */
+    double values[4];         /* of the ensemble */
+};
+
+struct program_kind {
+    const char *name;
+    size_t threads, regions;
+    double least_s, greatest_s; /* of the program */
+    void (*begin)(struct program *program);
+    void (*next)(struct program *program, struct thread *thread);
+};
+
+static void enter(struct thread *thread, size_t region, double length_s, double power_w)
+{
+    thread->region = region;
+    thread->end_s += length_s;
+    thread->power_w = power_w;
+}
+
+/* --- programs -------------------------------------------------------------------------------- */
+
+static void nothing(struct program *program)
+{
+    (void)program;
+}
+
+static void next_phase(struct program *program, struct thread *thread)
+{
+    static const double powers_w[] = {40, 100, 160};
+    size_t region = random_below(&program->random, 3);
+
+    enter(thread, region, random_between(&program->random, 0.0005, 0.005), powers_w[region]);
+}
+
+/* An exchange of 0.2 ms that now and then waits for other nodes, at another power. */
+static void begin_waits(struct program *program)
+{
+    program->values[0] = random_between(&program->random, 0.001, 0.004); /* compute [s] */
+    program->values[1] = random_between(&program->random, 100, 200);     /* its power */
+    program->values[2] = random_between(&program->random, 150, 300);     /* of the exchange */
+    program->values[3] = random_between(&program->random, 20, 60);       /* of waiting */
+}
+
+static void next_waits(struct program *program, struct thread *thread)
+{
+    unsigned state = thread->state++ % 2;
+
+    thread->same = false;
+    if (state == 0) {
+        enter(thread, 0, program->values[0], program->values[1]);
+    } else if (thread->region == 0) {
+        enter(thread, 1, 0.0002, program->values[2]);
+        thread->state -= random_share(&program->random) < 0.1;
+    } else {
+        enter(thread, 1, random_between(&program->random, 0.001, 0.02), program->values[3]);
+        thread->same = true;
+    }
+}
+
+/* The same of a thread that computes for different times, too. */
+static void next_waits_varied(struct program *program, struct thread *thread)
+{
+    next_waits(program, thread);
+    if (thread->region == 0) {
+        thread->end_s += program->values[0] * random_between(&program->random, -0.5, 0.5);
+    }
+}
+
+static void begin_rare(struct program *program)
+{
+    program->values[0] = random_between(&program->random, 0.05, 0.2);
+    program->values[1] = random_between(&program->random, 60, 140);
+}
+
+static void next_rare(struct program *program, struct thread *thread)
+{
+    if (thread->state++ % 2) {
+        enter(thread, 1, 0.0002, 400);
+    } else {
+        enter(thread, 0, program->values[0], program->values[1]);
+    }
+}
+
+static void begin_two(struct program *program)
+{
+    for (int i = 0; i < 4; i++) {
+        program->values[i] = random_between(&program->random, 30, 200);
+    }
+}
+
+static void next_alternate(struct program *program, struct thread *thread)
+{
+    size_t region = thread->state++ % 2;
+
+    enter(thread, region, 0.0002, program->values[region]);
+}
+
+static void next_threads(struct program *program, struct thread *thread)
+{
+    size_t region = random_below(&program->random, 3);
+
+    enter(thread, region, random_between(&program->random, 0.001, 0.01), program->values[region]);
+}
+
+/* Bursts of 5 ms in one of the regions. */
+static void next_bursts(struct program *program, struct thread *thread)
+{
+    thread->same = false;
+    if (thread->region == 0 && thread->power_w < program->values[0] + 1 &&
+        random_share(&program->random) < 0.3) {
+        enter(thread, 0, 0.005, program->values[0] + 200);
+        thread->same = true;
+    } else {
+        size_t region = random_below(&program->random, 3);
+
+        enter(thread, region, random_between(&program->random, 0.001, 0.02),
+              program->values[region]);
+    }
+}
+
+/* Power that rises during the run in one of the regions. */
+static void next_drift(struct program *program, struct thread *thread)
+{
+    next_phase(program, thread);
+    if (thread->region == 1) {
+        thread->power_w += 60 * thread->end_s / program->length_s;
+    }
+}
+
+/* Long passes draw more than short ones. */
+static void next_long(struct program *program, struct thread *thread)
+{
+    size_t region = random_below(&program->random, 2);
+    double length_s = random_between(&program->random, 0.0005, 0.01);
+
+    enter(thread, region, length_s,
+          region == 0        ? program->values[0]
+          : length_s < 0.003 ? program->values[1]
+                             : program->values[2]);
+}
+
+static const struct program_kind programs[] = {
+    {"phases", 1, 3, 20, 60, nothing, next_phase},
+    {"waits", 1, 2, 10, 60, begin_waits, next_waits},
+    {"waits-varied", 1, 2, 10, 60, begin_waits, next_waits_varied},
+    {"long", 1, 2, 10, 60, begin_two, next_long},
+    {"rare", 1, 2, 10, 60, begin_rare, next_rare},
+    {"alternate", 1, 2, 10, 60, begin_two, next_alternate},
+    {"threads", 2, 3, 10, 60, begin_two, next_threads},
+    {"threads-wait", 3, 2, 10, 60, begin_waits, next_waits_varied},
+    {"bursts", 1, 3, 10, 60, begin_two, next_bursts},
+    {"drift", 1, 3, 20, 60, nothing, next_drift},
+    {"short", 1, 3, 0.1, 0.2, begin_two, next_threads},
+    {"two-seconds", 1, 3, 1, 3, begin_two, next_threads},
+};
+
+/* --- a run --------------------------------------------------------------------------------------
+ */
+
+static void advance(struct program *program, const struct program_kind *kind, double until_s)
+{
+    double power_w = BASE_W;
+
+    for (size_t i = 0; i < kind->threads; i++) {
+        power_w += program->threads[i].power_w;
+    }
+    while (program->update_s <= until_s) {
+        program->shown_j = program->joules + power_w * (program->update_s - program->now_s);
+        program->update_s += UPDATE_S;
+    }
+    for (size_t i = 0; i < kind->threads; i++) {
+        const struct thread *thread = &program->threads[i];
+        double time_s = until_s - program->now_s;
+
+        program->time_s[thread->region] += time_s;
+        program->energy_j[thread->region] +=
+            time_s * (thread->power_w + BASE_W / (double)kind->threads);
+    }
+    program->joules += power_w * (until_s - program->now_s);
+    program->now_s = until_s;
+}
+
+static void next(struct program *program, const struct program_kind *kind, struct thread *thread)
+{
+    kind->next(program, thread);
+    program->passes[thread->region] += thread->same ? 0 : 1;
+}
+
+static void read_meter(const struct program *program, struct program *before, struct fit *fit,
+                       size_t regions)
+{
+    double x[FIT_COLUMNS] = {0}, passes[FIT_COLUMNS] = {0};
+
+    x[FIT_INSIDE] = program->now_s - before->now_s;
+    for (size_t i = 0; i < regions; i++) {
+        x[FIT_PARTS + i] = program->time_s[i] - before->time_s[i];
+        passes[FIT_PARTS + i] = program->passes[i] - before->passes[i];
+    }
+    fit_add(fit, x, passes, FIT_PARTS + regions, program->shown_j - before->shown_j);
+    *before = *program;
+}
+
+static void run(struct program *program, const struct program_kind *kind, struct fit *fit)
+{
+    struct program before;
+    double reading_s = INTERVAL_S;
+
+    program->length_s = random_between(&program->random, kind->least_s, kind->greatest_s);
+    program->update_s = UPDATE_S * random_share(&program->random);
+    kind->begin(program);
+    for (size_t i = 0; i < kind->threads; i++) {
+        next(program, kind, &program->threads[i]);
+    }
+    before = *program;
+    while (program->now_s < program->length_s) {
+        struct thread *first = &program->threads[0];
+
+        for (size_t i = 1; i < kind->threads; i++) {
+            first = program->threads[i].end_s < first->end_s ? &program->threads[i] : first;
+        }
+        reading_s = fmin(reading_s, program->length_s);
+        advance(program, kind, fmin(first->end_s, reading_s));
+        if (program->now_s >= reading_s) {
+            read_meter(program, &before, fit, kind->regions);
+            reading_s += INTERVAL_S;
+        }
+        if (program->now_s >= first->end_s) {
+            next(program, kind, first);
+        }
+    }
+}
+
+/* --- all runs of an ensemble --------------------------------------------------------------------
+ */
+
+struct verdict {
+    unsigned known, covered, apart; /* apart: a power of its own */
+    double worst;                   /* error / uncertainty */
+    double *widths;                 /* uncertainty / energy */
+};
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+static void judge(const struct program_kind *kind, uint64_t seed, struct fit *fit,
+                  struct verdict *verdict)
+{
+    struct program program = {.random = {seed}};
+    struct fit_part parts[FIT_COLUMNS];
+
+    fit_clear(fit);
+    run(&program, kind, fit);
+    if (fit_solve(fit, program.joules / program.now_s * UPDATE_S * sqrt(1 / 6.0), parts)) {
+        abort();
+    }
+    for (size_t region = 0; region < kind->regions; region++) {
+        const struct fit_part *part = &parts[FIT_PARTS + region];
+        double error_j = fabs(part->energy_j - program.energy_j[region]);
+
+        if (isnan(part->within_j)) { /* a short program that was never in it */
+            continue;
+        }
+        verdict->worst = fmax(verdict->worst, error_j / part->within_j);
+        verdict->covered += error_j <= part->within_j;
+        verdict->apart += part->with == FIT_PARTS + region;
+        verdict->widths[verdict->known++] = part->within_j / program.energy_j[region];
+    }
+}
+
+/* @return whether the share that is covered may be 95 %. */
+static bool judge_all(const struct program_kind *kind, unsigned runs, uint64_t seed)
+{
+    struct verdict verdict = {.widths = calloc(runs * REGIONS_MAX, sizeof(*verdict.widths))};
+    struct fit *fit = malloc(sizeof(*fit));
+    struct tally_bounds bounds;
+
+    for (unsigned i = 0; i < runs && fit && verdict.widths; i++) {
+        judge(kind, seed + i, fit, &verdict);
+    }
+    free(fit);
+    if (verdict.known == 0) {
+        free(verdict.widths);
+        return false;
+    }
+    qsort(verdict.widths, verdict.known, sizeof(*verdict.widths), compare);
+    bounds = tally_bounds(verdict.covered, verdict.known);
+    printf("%-13s %6u %15.1f (%.1f to %.1f) %18.2f %11.1f %21.1f\n", kind->name, verdict.known,
+           100.0 * verdict.covered / verdict.known, 100 * bounds.least, 100 * bounds.greatest,
+           verdict.worst, 100.0 * verdict.apart / verdict.known,
+           100 * verdict.widths[verdict.known / 2]);
+    free(verdict.widths);
+    return bounds.greatest >= 0.95;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned runs = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 100, failed = 0;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+
+    if (runs == 0 || runs > 100000 || argc > 4) {
+        fputs("usage: apapi-verify-regions [RUNS [SEED [ENSEMBLE]]]\n", stderr);
+        return 2;
+    }
+    printf("%-13s %6s %30s %17s %11s %21s\n", "ensemble", "known", "covered [%] (95 % bounds)",
+           "worst error/U", "apart [%]", "median U/energy [%]");
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        if (argc < 4 || strcmp(argv[3], programs[i].name) == 0) {
+            failed += !judge_all(&programs[i], runs, seed);
+        }
+    }
+    return failed > 0;
+}
