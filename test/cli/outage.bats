@@ -7,8 +7,6 @@ load truth.bash
 # A package and its dram, to which the same happens, and a meter of another component to which
 # nothing does.
 spec() { # INCIDENT
-    local zone
-
     cat <<SPEC
 powercap/clock energy 1 999999999999 0
 powercap/clock update 0
@@ -17,14 +15,24 @@ $(zone_spec :0 dram "$RANGE_UJ" "energy 20 $RANGE_UJ 3000000000")
 hwmon/hwmon0/name text meter
 hwmon/hwmon0/energy1_input energy 30 999999999999 5000000000
 SPEC
-    case $1 in
-    replug*) echo "powercap/intel-rapl:0 $1" ;;
-    *)
-        for zone in '' /intel-rapl:0:0; do
-            echo "powercap/intel-rapl:0$zone/energy_uj $1"
-        done
-        ;;
-    esac
+    echo "powercap/intel-rapl:0 $1"
+}
+
+replug_spec() { spec "replug $(at 1) $(at 1.8)"; }
+lost_spec() { spec "replug $(at 1) inf"; }
+
+setup_file() {
+    local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
+
+    needs_fuse || return 0
+    export APAPI_SOURCES=sysfs
+    measure "$BATS_FILE_TMPDIR" replug replug_spec '' "$atime" -c powercap:hwmon &
+    SHIFT=2 # the simulation may begin slowly
+    lost_spec >"$BATS_FILE_TMPDIR/table.spec"
+    "$repository/scripts/sim" --packages 0 --spec "$BATS_FILE_TMPDIR/table.spec" -- \
+        "$atime" -c powercap:hwmon -t "$INTERVAL" sh -c 'sleep 5; exit 7' \
+        2>"$BATS_FILE_TMPDIR/table" 3>&- || echo $? >"$BATS_FILE_TMPDIR/status" &
+    wait
 }
 
 setup() {

@@ -3,7 +3,6 @@
 # hwmon, Intel GPUs and Cray's pm_counters beside powercap, against meters whose truth is known.
 
 load truth.bash
-load public.bash
 
 readonly LARGEST=18446744073709551615
 
@@ -58,18 +57,6 @@ SPEC
     printf '%s\n' 'cray/pm_counters/raw_scan_hz text 100' "cray/pm_counters/freshness freeze $second"
 }
 
-# Contents that are no numbers, one in each file.
-garbage_spec() {
-    local number=0 content
-
-    echo 'hwmon/hwmon0/name text sensor'
-    for content in '' -5 garbage 12x 999999999999999999999999999999 1e9; do
-        number=$((number + 1))
-        printf 'hwmon/hwmon0/energy%d_input text %s\n' "$number" "$content"
-    done
-    echo "hwmon/hwmon0/energy9_input energy 100 $LARGEST 0"
-}
-
 # Leaves NAME.json and NAME.err.
 measure_kinds() { # NAME COMPONENTS SECONDS SIM-OPTION...
     "$repository/scripts/sim" "${@:4}" --spec "$1.spec" -- "$atime" -c "$2" -t 50ms -f json \
@@ -83,10 +70,8 @@ setup_file() {
     export APAPI_SOURCES=sysfs
     cd "$BATS_FILE_TMPDIR" || return
     kinds_spec >kinds.spec
-    garbage_spec >garbage.spec
     measure_kinds kinds rapl:hwmon:cray_pm:intel_gpu 3 &
     measure "$BATS_FILE_TMPDIR" trouble trouble_spec '' "$atime" -c hwmon:cray_pm &
-    measure_kinds garbage hwmon 0.5 &
     wait
 }
 
