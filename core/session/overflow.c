@@ -9,21 +9,18 @@
 #include "base/nearest.h"
 #include "session/overflow_deliver.h"
 
+/* --- finding ---------------------------------------------------------------------------------- */
+
 /* The meter of a threshold. */
 struct overflow_target {
     enum overflow_subject subject;
     size_t component, index;
-    enum apapi_kind kind;
-    bool accumulates;  /* a counter */
-    bool opening;      /* a component that may have it is not open yet */
-    double scale;      /* what a counter has counted times this is in its unit */
-    double step;       /* of the counters, the coarsest if there are several; 0: not known */
-    double interval_s; /* between two readings */
-    char unit[APAPI_UNIT_SIZE];
-    struct nearest similar; /* events */
+    struct apapi_event event; /* a copy; of a domain one of energy, in J */
+    bool opening;             /* a component that may have it is not open yet */
+    double step;              /* of the counters, the coarsest if there are several; 0: not known */
+    double interval_s;        /* between two readings */
+    struct nearest similar;   /* events */
 };
-
-/* --- finding ---------------------------------------------------------------------------------- */
 
 /* @return whether the component has the event, or meters for the domain or a part of the node. */
 static bool overflow_find_in(const struct component *component, const char *name,
@@ -42,11 +39,8 @@ static bool overflow_find_in(const struct component *component, const char *name
         }
         if (of_event && strcmp(event->name, name) == 0) {
             target->index = i;
-            target->kind = event->kind;
-            target->accumulates = event->accumulates;
-            target->scale = event->accumulates ? event->scale : 1;
+            target->event = *event;
             target->step = step;
-            snprintf(target->unit, sizeof target->unit, "%s", event->unit);
             found = true;
         } else if (!of_event && domain != APAPI_DOMAIN_NONE &&
                    (target->subject == OVERFLOW_NODE ? apapi_domain_adds_up(domain)
@@ -73,8 +67,8 @@ static int overflow_find(struct sampling *sampling, const char *name,
     char similar[112] = "";
     bool found = false;
 
-    *target = (struct overflow_target){.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1};
-    strcpy(target->unit, "J");
+    *target = (struct overflow_target){
+        .event = {.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1, .unit = "J"}};
     if (strcmp(name, LIMIT_TOTAL_NAME) == 0) {
         target->subject = OVERFLOW_NODE;
     } else if (domain != APAPI_DOMAIN_NONE) {
@@ -125,16 +119,17 @@ static int overflow_check_words(const struct apapi_overflow *what, struct apapi_
 }
 
 /* The unit of a threshold: a gauge of power has energy, a counter of energy has power. */
-static void overflow_unit(const struct apapi_overflow *what, const struct overflow_target *target,
+static void overflow_unit(const struct apapi_overflow *what, const struct apapi_event *event,
                           char *unit, size_t size)
 {
-    bool counts = limit_counts(what->mode);
+    bool rate = !limit_counts(what->mode) && event->accumulates;
 
-    if (target->kind == APAPI_KIND_ENERGY || target->kind == APAPI_KIND_POWER) {
-        snprintf(unit, size, "%s",
-                 counts || (!target->accumulates && target->kind == APAPI_KIND_ENERGY) ? "J" : "W");
+    if (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER) {
+        bool power = rate || (!limit_counts(what->mode) && event->kind == APAPI_KIND_POWER);
+
+        snprintf(unit, size, "%s", power ? "W" : "J");
     } else {
-        snprintf(unit, size, "%s%s", target->unit, counts || !target->accumulates ? "" : "/s");
+        snprintf(unit, size, "%s%s", event->unit, rate ? "/s" : "");
     }
 }
 
@@ -148,8 +143,8 @@ static int overflow_check(struct sampling *sampling, const struct apapi_overflow
     if (overflow_check_words(what, err) || overflow_find(sampling, what->event, target, err)) {
         return -1;
     }
-    overflow_unit(what, target, unit, sizeof unit);
-    any_sign = target->kind == APAPI_KIND_TEMPERATURE && !counts;
+    overflow_unit(what, &target->event, unit, sizeof unit);
+    any_sign = target->event.kind == APAPI_KIND_TEMPERATURE && !counts;
     step = counts ? target->step : target->step / target->interval_s;
     if (what->unit && strcmp(what->unit, unit) != 0) {
         return apapi_fail(err, EDOM, "%.100s: a threshold in %s, not in %s", what->event,
@@ -159,14 +154,14 @@ static int overflow_check(struct sampling *sampling, const struct apapi_overflow
         return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
                           what->threshold);
     }
-    if (counts && !target->accumulates && target->kind != APAPI_KIND_POWER) {
+    if (counts && !target->event.accumulates && target->event.kind != APAPI_KIND_POWER) {
         return apapi_fail(err, EINVAL, "%.100s is a gauge: it has no total", what->event);
     }
     if (what->mode == APAPI_OVERFLOW_ABOVE && !any_sign && what->hysteresis >= what->threshold) {
         return apapi_fail(err, EINVAL, "%.100s: hysteresis must be less than the threshold",
                           what->event);
     }
-    if (what->threshold < step && target->accumulates) {
+    if (what->threshold < step && target->event.accumulates) {
         return apapi_fail(err, ERANGE, "%.100s: the threshold %g %s is below its resolution, %g %s",
                           what->event, what->threshold, unit, step, unit);
     }
@@ -212,12 +207,12 @@ static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflo
     slot->subject = target->subject;
     slot->component = target->component;
     slot->index = target->index;
-    slot->scale = limit_counts(what->mode) ? target->scale : 1;
-    slot->handler = what->handler;
-    slot->user = what->user;
-    snprintf(slot->event, sizeof slot->event, "%s", what->event);
+    slot->scale = limit_counts(what->mode) && target->event.accumulates ? target->event.scale : 1;
+    slot->what = *what;
+    slot->what.unit = NULL;
+    slot->what.event = strncpy(slot->event, what->event, sizeof slot->event - 1);
     if (target->subject != OVERFLOW_CPU) {
-        overflow_unit(what, target, slot->unit, sizeof slot->unit);
+        overflow_unit(what, &target->event, slot->unit, sizeof slot->unit);
     }
     overflow_set_level(slot, what);
 }
@@ -250,7 +245,7 @@ static int overflow_reserve(struct sampling *sampling, const struct apapi_overfl
 static int overflow_add_cpu(struct sampling *sampling, const struct apapi_overflow *what,
                             struct apapi_error *err)
 {
-    const struct overflow_target target = {.subject = OVERFLOW_CPU, .scale = 1};
+    const struct overflow_target target = {.subject = OVERFLOW_CPU};
     struct overflows *overflows = &sampling->common.overflows;
     struct overflow_cpu *cpu;
     int number, error;
@@ -317,33 +312,32 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
 {
     struct overflows *overflows = &sampling->common.overflows;
     struct overflow_target target;
-    struct overflow_slot slot = {.state = OVERFLOW_FREE}, *set;
-    struct apapi_overflow what;
+    struct apapi_overflow what = {.event = NULL};
+    struct overflow_slot *slot;
+    char event[APAPI_NAME_SIZE];
 
     pthread_mutex_lock(&overflows->mutex);
-    set = overflow_slot(overflows, number);
-    slot = set ? *set : slot;
+    slot = overflow_slot(overflows, number);
+    if (slot) {
+        what = slot->what;
+        what.threshold = threshold;
+        what.event = memcpy(event, slot->event, sizeof event);
+    }
     pthread_mutex_unlock(&overflows->mutex);
-    if (!set) {
+    if (!slot) {
         return apapi_fail(err, EINVAL, "there is no threshold %d", number);
     }
-    if (slot.subject == OVERFLOW_CPU) {
+    if (overflow_is_cpu(&what)) {
         return apapi_fail(err, ENOTSUP, "%.100s: PAPI counts it: remove it and set it again",
-                          slot.event);
+                          event);
     }
-    what = (struct apapi_overflow){.event = slot.event,
-                                   .threshold = threshold,
-                                   .mode = slot.limit.mode,
-                                   .handler = slot.handler,
-                                   .hold_ns = slot.limit.hold_ns,
-                                   .hysteresis = slot.limit.hysteresis};
     if (overflow_check(sampling, &what, &target, err)) {
         return -1;
     }
     pthread_mutex_lock(&overflows->mutex);
-    set = overflow_slot(overflows, number);
-    if (set) {
-        overflow_set_level(set, &what);
+    slot = overflow_slot(overflows, number);
+    if (slot) {
+        overflow_set_level(slot, &what);
     }
     pthread_mutex_unlock(&overflows->mutex);
     return 0;

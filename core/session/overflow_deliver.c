@@ -187,8 +187,7 @@ static void overflow_free_if_left(struct overflow_slot *slot)
 static void overflow_call(struct overflows *overflows, struct overflow_slot *slot,
                           struct apapi_overflow_crossing *crossing)
 {
-    apapi_overflow_f handler = slot->handler;
-    void *user = slot->user;
+    const struct apapi_overflow what = slot->what;
     char event[APAPI_NAME_SIZE], unit[sizeof slot->unit];
 
     memcpy(event, slot->event, sizeof event);
@@ -198,7 +197,7 @@ static void overflow_call(struct overflows *overflows, struct overflow_slot *slo
     crossing->overflow = (int)(slot - overflows->slots);
     overflows->telling = crossing->overflow;
     pthread_mutex_unlock(&overflows->mutex);
-    handler(crossing, user);
+    what.handler(crossing, what.user);
     pthread_mutex_lock(&overflows->mutex);
     overflows->telling = -1;
     overflow_free_if_left(slot);
@@ -305,14 +304,12 @@ static bool overflow_is_handler(const struct overflows *overflows)
     return overflows->started && pthread_equal(overflows->thread, pthread_self());
 }
 
-static void overflow_tell_all(struct overflows *overflows)
-{
-    while (overflows->telling < 0 && overflow_tell_next(overflows)) {
-    }
-}
-
+/* Until something more has been told; where there is no thread, tell it. @return false: too late */
 static bool overflow_wait(struct overflows *overflows, uint64_t deadline_ns)
 {
+    if (overflow_by_hand(overflows)) {
+        return overflows->telling < 0 && overflow_tell_next(overflows);
+    }
     return overflows->clock->wait(overflows->clock, &overflows->changed, &overflows->mutex,
                                   deadline_ns);
 }
@@ -320,18 +317,13 @@ static bool overflow_wait(struct overflows *overflows, uint64_t deadline_ns)
 void overflow_flush(struct session_common *common, uint64_t patience_ns)
 {
     struct overflows *overflows = &common->overflows;
+    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
 
     pthread_mutex_lock(&overflows->mutex);
-    if (overflow_by_hand(overflows)) {
-        overflow_tell_all(overflows);
-    } else if (overflows->started && !overflow_is_handler(overflows)) {
-        uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
-
-        while (!overflows->ended &&
-               (overflows->telling >= 0 || overflow_oldest(overflows, false) ||
-                overflow_oldest(overflows, true)) &&
-               overflow_wait(overflows, deadline_ns)) {
-        }
+    while (!overflow_is_handler(overflows) && !overflows->ended &&
+           (overflows->telling >= 0 || overflow_oldest(overflows, false) ||
+            overflow_oldest(overflows, true)) &&
+           overflow_wait(overflows, deadline_ns)) {
     }
     pthread_mutex_unlock(&overflows->mutex);
 }
@@ -347,19 +339,18 @@ int overflow_await_left(struct session_common *common, int number, uint64_t pati
 {
     struct overflows *overflows = &common->overflows;
     struct overflow_slot *slot = &overflows->slots[number];
-    uint64_t deadline_ns;
+    uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
 
-    if (overflow_by_hand(overflows)) {
-        overflow_tell_all(overflows);
-    }
     if (overflows->telling != number) {
         overflow_free_if_left(slot);
     }
-    if (overflow_is_handler(overflows) || overflow_by_hand(overflows)) {
+    if (overflow_is_handler(overflows)) {
         return 0;
     }
-    deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
     while (!overflow_is_left(overflows, number) && overflow_wait(overflows, deadline_ns)) {
+    }
+    if (overflow_by_hand(overflows)) {
+        return 0;
     }
     if (!overflow_is_left(overflows, number)) {
         overflow_free_slot(slot);

@@ -34,8 +34,7 @@ struct overflow_slot {
     struct apapi_overflow_crossing news; /* that its handler was not told; `count` 0: none */
     uint64_t order;                      /* of the first of them, among those of all thresholds */
     struct overflow_cpu *cpu;            /* OVERFLOW_CPU */
-    apapi_overflow_f handler;
-    void *user;
+    struct apapi_overflow what;          /* as it was set, without `unit` */
     char event[APAPI_NAME_SIZE];
     char unit[APAPI_UNIT_SIZE + 2]; /* of its values; "": not known */
 };
