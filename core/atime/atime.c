@@ -14,11 +14,14 @@
 #include "atime/region_watch.h"
 #include "atime/runs.h"
 #include "base/files.h"
+#include "base/option_table.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "session/trace.h"
 
-#define PATIENCE_NS UINT64_C(2000000000) /* with explicit selections: GPUs, a BMC */
+#define KILL_WAIT_NS UINT64_C(30000000000) /* Slurm's default of KillWait */
+#define PATIENCE_NS UINT64_C(2000000000)   /* with explicit selections: GPUs, a BMC */
 
 /* Files and objects that atime keeps open while it measures. */
 struct atime {
@@ -149,6 +152,78 @@ static void atime_open_regions(struct atime *atime)
         fprintf(stderr, "atime: no regions: %s\n", err.text);
     }
 }
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+/* The mistake, the text and a caret: the first line says who speaks. */
+static int limits_refuse(const char *text)
+{
+    char clean[sizeof((struct apapi_error *)0)->text], line[sizeof clean];
+
+    fputs("atime: --overflow: ", stderr);
+    while (text_next_line(&text, line, sizeof line)) {
+        text_clean(clean, sizeof clean, line);
+        fprintf(stderr, "%s\n", clean);
+    }
+    return USAGE_ERROR;
+}
+
+static void limits_launch(const struct job_launch *launch, const void *context)
+{
+    (void)context;
+    shell_plug(STDERR_FILENO);
+    shell_become(launch->text, launch->variables);
+}
+
+/* Call it before there are threads. @return -1: continue; otherwise the exit status. */
+static int limits_open(const struct options *options, struct crossings *limits)
+{
+    static char node[APAPI_TEXT_SIZE];
+    struct process_stat process = {.parent = getpid()}; /* of the program, which this one starts */
+    struct actor_config config = {.node = node,
+                                  .said_by = "atime",
+                                  .line_fd = STDERR_FILENO,
+                                  .uid = getuid(),
+                                  .kill_wait_ns = KILL_WAIT_NS,
+                                  .launch = limits_launch};
+    struct limit_list *list = &limits->limits;
+    struct apapi_error err;
+
+    for (size_t i = 0; i < options->overflow_count; i++) {
+        if (limit_list_add(list, options->overflows[i], &err) ||
+            (list->limits[i].scope != LIMIT_NODE &&
+             limit_refuse(&list->limits[i], LIMIT_METER, EINVAL,
+                          "atime measures this node: steps and jobs are Slurm's", &err))) {
+            return limits_refuse(err.text);
+        }
+    }
+    if (options->pid && process_stat_read(options->pid, &process)) {
+        process.parent = getpid();
+    }
+    config.parent = process.parent;
+    gethostname(node, sizeof node - 1);
+    if (list->count > 0 && crossings_open(limits, &config, &err)) {
+        fprintf(stderr, "atime: --overflow: %s\n", err.text);
+        return EXIT_FAILURE;
+    }
+    return -1;
+}
+
+/* Its component may not have opened in the time that atime waits for it. */
+static int limits_set(struct crossings *limits, struct apapi_session *session)
+{
+    const struct limit *waiting;
+    struct apapi_error err;
+
+    if (crossings_set(limits, session, &err) ||
+        ((waiting = crossings_waiting(limits)) &&
+         limit_refuse(waiting, LIMIT_METER, EAGAIN, "its component is not ready", &err))) {
+        return limits_refuse(err.text);
+    }
+    return -1;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
 
 /* @return -1: continue; otherwise the exit status. */
 static int atime_open_all(struct atime *atime)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,16 +20,6 @@
 
 /* --- a process that runs already -------------------------------------------------------------- */
 
-static int open_pidfd(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    errno = ENOSYS;
-    return -1;
-#endif
-}
-
 /* EPERM: the process exists and belongs to another user. */
 static bool process_is_there(pid_t pid)
 {
@@ -39,7 +28,7 @@ static bool process_is_there(pid_t pid)
 
 int process_open(pid_t pid, struct process *process, struct apapi_error *err)
 {
-    int fd = open_pidfd(pid);
+    int fd = process_pidfd(pid);
 
     if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
         return apapi_fail(err, errno, "process %d: %s", (int)pid, strerror(errno));
@@ -164,6 +153,13 @@ static void watch(const struct process *process, const struct signals *signals,
     end->elapsed_ns = clock_monotonic_ns() - start_ns;
 }
 
+static void add_process(pid_t pid, void *limits)
+{
+    if (crossings_add_task(limits, pid)) {
+        fprintf(stderr, "atime: --overflow: no signals: %s\n", strerror(errno));
+    }
+}
+
 /* The program runs even if the measurement fails. */
 static int run_once(const struct measuring *measuring, const struct signals *signals,
                     struct report *report, struct apapi_error *err)
@@ -174,10 +170,10 @@ static int run_once(const struct measuring *measuring, const struct signals *sig
     name_record(report, &run->record);
     runs_start(measuring, &run->record);
     if (measuring->process) {
-        limits_add_process(report->pid, measuring->limits);
+        add_process(report->pid, measuring->limits);
         watch(measuring->process, signals, &run->end);
     } else {
-        const struct child_started started = {limits_add_process, measuring->limits};
+        const struct child_started started = {add_process, measuring->limits};
 
         result = child_run(report->program, signals, &started, &run->end, err);
     }

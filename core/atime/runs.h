@@ -2,9 +2,9 @@
 #ifndef ATIME_RUNS_H
 #define ATIME_RUNS_H
 #include "apapi/session.h"
-#include "atime/limits.h"
 #include "atime/region_watch.h"
 #include "atime/report.h"
+#include "limit/crossings.h"
 #include "session/trace.h"
 
 /** A running process of any user. */

@@ -248,6 +248,16 @@ void text_wrap(FILE *out, const char *text)
     fputc('\n', out);
 }
 
+bool text_next_line(const char **text, char *line, size_t size)
+{
+    int length = (int)strcspn(*text, "\n");
+    bool any = **text != '\0';
+
+    snprintf(line, size, "%.*s", length, *text);
+    *text += length + ((*text)[length] == '\n');
+    return any;
+}
+
 char *text_of_stream(FILE *out, char **text, int result)
 {
     if (!out) {

@@ -46,6 +46,13 @@ size_t text_columns(const char *text);
  */
 void text_shorten(char *copy, size_t size, const char *text, size_t columns, size_t tail);
 
+/**
+ * Copy the next line of a text, cut to `size`.
+ * @param text  moved on to the line after it
+ * @return false: there is none
+ */
+bool text_next_line(const char **text, char *line, size_t size);
+
 /** A line that is continued in a new one, indented by 4, before it exceeds TEXT_COLUMNS. */
 struct text_line {
     FILE *out;

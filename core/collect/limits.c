@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -62,21 +63,17 @@ static void __attribute__((format(printf, 2, 3)))
 speak(const struct collect_limits *limits, const char *format, ...)
 {
     struct pollfd ready = {.fd = limits->speaker, .events = POLLOUT};
-    char line[512];
+    char text[420], line[512];
     va_list arguments;
     size_t length;
-    int written;
 
     if (limits->speaker < 0 || poll(&ready, 1, 0) != 1) {
         return;
     }
-    length = (size_t)snprintf(line, sizeof line, "apapi: step %s: ", limits->step);
     va_start(arguments, format);
-    written = vsnprintf(line + length, sizeof line - 1 - length, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    length +=
-        (size_t)written < sizeof line - 1 - length ? (size_t)written : sizeof line - 2 - length;
-    line[length++] = '\n';
+    length = (size_t)snprintf(line, sizeof line, "apapi: step %s: %s\n", limits->step, text);
     if (send(limits->speaker, line, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == ENOTSOCK) {
         (void)!write(limits->speaker, line, length);
     }
@@ -87,17 +84,11 @@ speak(const struct collect_limits *limits, const char *format, ...)
 /* In ascending order. One that is there already, or has no room, is not added. */
 static void limits_add_job(struct collect_limits *limits, uint32_t job)
 {
-    size_t place = limits->job_count;
-
-    while (place > 0 && limits->jobs[place - 1] > job) {
-        place--;
+    if (limits->job_count < COLLECT_JOBS_MAX &&
+        !bsearch(&job, limits->jobs, limits->job_count, sizeof job, compare_uint32)) {
+        limits->jobs[limits->job_count++] = job;
+        qsort(limits->jobs, limits->job_count, sizeof job, compare_uint32);
     }
-    if (limits->job_count == COLLECT_JOBS_MAX || (place > 0 && limits->jobs[place - 1] == job)) {
-        return;
-    }
-    memmove(&limits->jobs[place + 1], &limits->jobs[place],
-            (limits->job_count++ - place) * sizeof *limits->jobs);
-    limits->jobs[place] = job;
 }
 
 static void limits_answer(const struct collect_limits *limits, int fd)
@@ -109,7 +100,7 @@ static void limits_answer(const struct collect_limits *limits, int fd)
     for (size_t i = 0; i < limits->crossings.limits.count; i++) {
         const struct limit *limit = &limits->crossings.limits.limits[i];
 
-        if (limit->condition == LIMIT_TOTAL && !limit->warning) {
+        if (limit->scope == LIMIT_STEP && limit->condition == LIMIT_TOTAL && !limit->warning) {
             least_j = fmin(least_j, limit->amount);
         }
     }
@@ -200,16 +191,6 @@ static void limits_launch(const struct job_launch *launch, const void *context)
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
-/* The site's budget, as soon as partition and QOS are known. */
-static void limits_add_site(struct collect_limits *limits, const struct limit_place *place)
-{
-    struct limit found;
-
-    if (limit_site_find(&limits->site, place, limits->asked_budget, &found)) {
-        limit_list_add_budget(&limits->crossings.limits, &found, LIMIT_STEP);
-    }
-}
-
 static void limits_ask_place(struct collect_limits *limits)
 {
     struct order order = {.kind = ORDER_RUN, .number = PLACE_NUMBER};
@@ -232,7 +213,7 @@ static void limits_take_place(struct collect_limits *limits, struct order_answer
     } else {
         speak(limits, "partition and QOS are not known: %.200s", answer->text);
     }
-    limits_add_site(limits, &place);
+    limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &limits->site, &place);
 }
 
 /* The step's own limits, as the nodes have theirs; what is wrong was said at the prompt. */
@@ -241,23 +222,15 @@ static void limits_add_user(struct collect_limits *limits, const struct message 
     const char *lines = message_value(message, "overflow");
     const char *text = message_value(message, "budget");
     struct limit_list *list = &limits->crossings.limits;
-    size_t count = 0;
     struct limit budget;
 
     if (lines && limit_list_parse(list, lines, NULL)) {
         list->count = 0;
     }
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->limits[i].scope == LIMIT_STEP) {
-            list->limits[count++] = list->limits[i];
-        }
-    }
-    list->count = count;
-    limits->asked_budget = text && limit_parse_budget(text, &budget, NULL) == 0;
-    if (limits->asked_budget) {
+    if (text && limit_parse_budget(text, &budget, NULL) == 0) {
         limit_list_add_budget(list, &budget, LIMIT_STEP);
     }
-    limits->asked = list->count > 0;
+    limits->asked = limit_list_has(list, LIMIT_STEP);
 }
 
 void collect_limits_begin(struct collect_limits *limits, const struct message *message,
@@ -304,7 +277,8 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
     if (limit_site_varies(&limits->site)) {
         limits_ask_place(limits);
     } else {
-        limits_add_site(limits, &(struct limit_place){"", ""});
+        limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &limits->site,
+                            &(struct limit_place){"", ""});
     }
     receiver->total = limits_take_total;
     receiver->ended = limits_take_end;
@@ -420,7 +394,8 @@ static void limits_look_at_nodes(struct collect_limits *limits, uint64_t now_ns)
     size_t told = 0;
 
     while ((node = limit_sum_look(&limits->sum, now_ns))) {
-        if (!node->ended && (limits->crossings.limits.count > 0 || limits->of_job) &&
+        if (!node->ended &&
+            (limit_list_has(&limits->crossings.limits, LIMIT_STEP) || limits->of_job) &&
             told++ < TOLD_MAX) {
             limits_tell_node(limits, node);
         }

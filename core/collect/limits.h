@@ -30,7 +30,6 @@ struct collect_limits {
     char step[64];                   /* "17.0" */
     size_t job_count;                /* of a heterogeneous job each component has an ID */
     uint32_t jobs[COLLECT_JOBS_MAX]; /* ascending */
-    bool asked_budget;
     struct config config;
     struct limit_site site;
     struct limit_sum sum;

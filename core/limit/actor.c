@@ -73,8 +73,7 @@ int process_stat_read(pid_t pid, struct process_stat *stat)
     return 0;
 }
 
-/* A pidfd, close-on-exec; -1 with errno ESRCH, or ENOSYS where the kernel has none. */
-static int process_open(pid_t pid)
+int process_pidfd(pid_t pid)
 {
 #ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, pid, 0);
@@ -116,7 +115,7 @@ int processes_add(struct processes *processes, pid_t pid)
                   sizeof *processes->tasks)) {
         return -1;
     }
-    task.fd = process_open(pid);
+    task.fd = process_pidfd(pid);
     if ((task.fd < 0 && errno == ESRCH) || process_stat_read(pid, &stat) ||
         stat.parent != processes->parent) {
         folder_close(task.fd);
@@ -235,28 +234,18 @@ static void processes_look(const struct processes *processes, struct snapshot *s
     }
 }
 
-static bool snapshot_has_parent(const struct snapshot *snapshot, const struct found *child)
-{
-    for (size_t i = 0; i < snapshot->count; i++) {
-        if (snapshot->found[i].ours && snapshot->found[i].stat.pid == child->stat.parent) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A child may be listed before its parent. */
-static void snapshot_mark_descendants(struct snapshot *snapshot)
+static void snapshot_mark_descendants(const struct snapshot *snapshot)
 {
-    bool more = true;
-
-    while (more) {
+    for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < snapshot->count; i++) {
-            struct found *found = &snapshot->found[i];
+            struct found *child = &snapshot->found[i];
 
-            if (!found->ours && snapshot_has_parent(snapshot, found)) {
-                found->ours = more = true;
+            for (size_t k = 0; k < snapshot->count && !child->ours; k++) {
+                const struct found *parent = &snapshot->found[k];
+
+                more |= child->ours = parent->ours && parent->stat.pid == child->stat.parent;
             }
         }
     }
@@ -266,7 +255,7 @@ static bool processes_signal_found(const struct processes *processes,
                                    const struct process_stat *seen, int signal)
 {
     struct process_stat now;
-    int fd = process_open(seen->pid);
+    int fd = process_pidfd(seen->pid);
     bool reached = process_stat_read(seen->pid, &now) == 0 && now.started == seen->started &&
                    !now.ended && process_is_of(seen->pid, processes->uid) &&
                    process_signal(fd, seen->pid, signal) == 0;
@@ -322,11 +311,11 @@ struct crossed_variables {
 static void crossed_variables(const struct limit *limit, const struct apapi_crossing *crossing,
                               const char *node, struct crossed_variables *variables)
 {
-    char value[32] = "", time[64];
+    char value[32] = "", time[64], count[24];
     const char *const texts[VARIABLES][2] = {
         {"EVENT", limit->meter}, {"THRESHOLD", crossing->threshold},
         {"VALUE", value},        {"UNIT", crossing->unit},
-        {"COUNT", NULL},         {"TIME", time},
+        {"COUNT", count},        {"TIME", time},
         {"NODE", node}};
 
     if (!isnan(crossing->value)) {
@@ -334,12 +323,10 @@ static void crossed_variables(const struct limit *limit, const struct apapi_cros
     }
     snprintf(time, sizeof time, "%" PRId64 ".%09" PRId64, crossing->unix_ns / NS_PER_S,
              crossing->unix_ns % NS_PER_S);
+    snprintf(count, sizeof count, "%" PRIu64, crossing->count);
     for (size_t i = 0; i < VARIABLES; i++) {
-        char count[24];
-
-        snprintf(count, sizeof count, "%" PRIu64, crossing->count);
         snprintf(variables->texts[i], sizeof variables->texts[i], "APAPI_OVERFLOW_%s=%s",
-                 texts[i][0], texts[i][1] ? texts[i][1] : count);
+                 texts[i][0], texts[i][1]);
         variables->list[i] = variables->texts[i];
     }
     variables->list[VARIABLES] = NULL;
@@ -365,6 +352,7 @@ static struct {
     char path[3 * PATH_MAX], conf[PATH_MAX + 16];
     char *variables[3]; /* of ORDER_RUN */
     struct job jobs[JOBS_MAX];
+    size_t running;      /* of them */
     uint64_t kill_at_ns; /* SIGKILL follows SIGTERM then; 0: none was sent, or it has followed */
     struct order_answer terminating; /* of the crossing that has sent SIGTERM to all */
     bool terminated;                 /* once is enough */
@@ -380,14 +368,7 @@ void shell_plug(int output)
         dup2(nothing, STDIN_FILENO) < 0) {
         _exit(EXIT_FAILURE);
     }
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0U) == 0) {
-        return;
-    }
-#endif
-    for (int fd = STDERR_FILENO + 1; fd < sysconf(_SC_OPEN_MAX); fd++) {
-        close(fd);
-    }
+    files_close_from(STDERR_FILENO + 1);
 }
 
 void shell_become(const char *command, char *const *variables)
@@ -396,16 +377,6 @@ void shell_become(const char *command, char *const *variables)
         putenv(*variables);
     }
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-}
-
-static bool jobs_run(void)
-{
-    for (size_t i = 0; i < JOBS_MAX; i++) {
-        if (loop.jobs[i].pid) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Whether a session was begun by one of the processes. */
@@ -492,6 +463,7 @@ static int job_start(const struct job *wanted, struct job_launch *launch)
     *slot = *wanted;
     slot->pid = pid;
     slot->output = ends[0];
+    loop.running++;
     return 0;
 }
 
@@ -554,6 +526,7 @@ static void reap(bool killed)
 
         if (job->pid && waitpid(job->pid, &status, WNOHANG) == job->pid) {
             job->pid = 0;
+            loop.running--;
             report_end(job, status, killed && WIFSIGNALED(status));
             folder_close(job->output);
         }
@@ -687,12 +660,13 @@ static void finish(void)
             kill(loop.jobs[i].pid, SIGKILL);
         }
     }
-    while (jobs_run()) {
+    while (loop.running > 0) {
         struct pollfd ended = {.fd = loop.children, .events = POLLIN};
         struct signalfd_siginfo info;
 
         reap(true);
-        if (jobs_run() && poll(&ended, 1, 100) > 0 && read(loop.children, &info, sizeof info) < 0) {
+        if (loop.running > 0 && poll(&ended, 1, 100) > 0 &&
+            read(loop.children, &info, sizeof info) < 0) {
             break;
         }
     }
@@ -733,7 +707,7 @@ static _Noreturn void actor_loop(int socket, const struct actor_config *config)
     loop.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     loop.processes = (struct processes){
         .uid = config->uid, .parent = config->parent, .grouped = config->grouped};
-    while (loop.end_at_ns == 0 || (jobs_run() && clock_monotonic_ns() < loop.end_at_ns)) {
+    while (loop.end_at_ns == 0 || (loop.running > 0 && clock_monotonic_ns() < loop.end_at_ns)) {
         wait_and_work();
     }
     finish();

@@ -404,9 +404,7 @@ void crossings_read(struct apapi_record *record, const char *lines)
     struct apapi_crossing crossing;
     char line[1024];
 
-    for (size_t length; *lines; lines += length + (lines[length] != '\0')) {
-        length = strcspn(lines, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, lines);
+    while (text_next_line(&lines, line, sizeof line)) {
         if (crossings_read_line(line, &crossing) == 0) {
             crossings_insert(record, &crossing);
         }

@@ -162,7 +162,7 @@ const char *limit_unit_name(const struct limit *limit)
 /* The unit may follow a blank, but "for", "hysteresis" and an action are no units. */
 static int take_unit(struct place *place, enum limit_unit wanted, struct amount *amount)
 {
-    const char *after = place->at;
+    const char *after = place->at, *similar = NULL;
     size_t length;
 
     skip_blanks(place);
@@ -175,20 +175,18 @@ static int take_unit(struct place *place, enum limit_unit wanted, struct amount 
             place->at += length;
             return 0;
         }
+        if (length == strlen(units[i].name) && strncasecmp(place->at, units[i].name, length) == 0) {
+            similar = units[i].name;
+        }
     }
     if (length == 0 || word_is(place->at, length, "for") ||
         word_is(place->at, length, "hysteresis")) {
         place->at = amount->unit_at = after;
         return 0;
     }
-    for (size_t i = 0; i < COUNT_OF(units); i++) {
-        if (length == strlen(units[i].name) && strncasecmp(place->at, units[i].name, length) == 0) {
-            return place_fail(place, place->at, EINVAL, "unknown unit '%.*s': did you mean '%s'?",
-                              (int)length, place->at, units[i].name);
-        }
-    }
-    return place_fail(place, place->at, EINVAL, "unknown unit '%.*s': %s", (int)length, place->at,
-                      unit_names[wanted].valid);
+    return place_fail(place, place->at, EINVAL, "unknown unit '%.*s': %s%s%s", (int)length,
+                      place->at, similar ? "did you mean '" : "",
+                      similar ? similar : unit_names[wanted].valid, similar ? "'?" : "");
 }
 
 /* "5kJ", "600 W", "80°C", "3". @param wanted  what a message names; LIMIT_PLAIN: all units */

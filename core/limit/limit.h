@@ -116,6 +116,17 @@ int limit_list_parse(struct limit_list *list, const char *lines, struct apapi_er
 void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
                            enum limit_scope scope);
 
+/** @return whether there are limits of this scope. */
+static inline bool limit_list_has(const struct limit_list *list, enum limit_scope scope)
+{
+    size_t i = 0;
+
+    while (i < list->count && list->limits[i].scope != scope) {
+        i++;
+    }
+    return i < list->count;
+}
+
 /** @return "J", "W", "C", "%"; "": that of the quantity. Static storage. */
 const char *limit_unit_name(const struct limit *limit);
 
@@ -190,5 +201,9 @@ double limit_site_most_j(const struct limit_site *site);
  */
 bool limit_site_find(const struct limit_site *site, const struct limit_place *place, bool asked,
                      struct limit *budget);
+
+/** Append it to a list that has the user's, if there is one. */
+void limit_list_add_site(struct limit_list *list, enum limit_scope scope,
+                         const struct limit_site *site, const struct limit_place *place);
 
 #endif

@@ -127,3 +127,17 @@ bool limit_site_find(const struct limit_site *site, const struct limit_place *pl
     budget->warn = LIMIT_SITE_WARN;
     return true;
 }
+
+void limit_list_add_site(struct limit_list *list, enum limit_scope scope,
+                         const struct limit_site *site, const struct limit_place *place)
+{
+    struct limit budget;
+    bool asked = false;
+
+    for (size_t i = 0; i < list->count; i++) {
+        asked |= list->limits[i].budget;
+    }
+    if (limit_site_find(site, place, asked, &budget)) {
+        limit_list_add_budget(list, &budget, scope);
+    }
+}

@@ -53,14 +53,16 @@ uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes)
     return interval_ns > least_ns ? interval_ns : least_ns;
 }
 
+/* @return a node, which may be new; NULL with errno ENOMEM, ENOSPC: one too many. */
 static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
 {
-    struct limit_node *node;
+    struct limit_node *node = sum->nodes;
 
-    for (size_t i = 0; i < sum->count; i++) {
-        if (strcmp(sum->nodes[i].name, name) == 0) {
-            return &sum->nodes[i];
-        }
+    while (node < sum->nodes + sum->count && strcmp(node->name, name) != 0) {
+        node++;
+    }
+    if (node < sum->nodes + sum->count) {
+        return node;
     }
     errno = ENOSPC;
     if ((sum->most && sum->count >= sum->most) ||
@@ -68,7 +70,11 @@ static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
         return NULL;
     }
     node = &sum->nodes[sum->count];
-    *node = (struct limit_node){.name = strdup(name), .power_w = NAN, .latest.total_j = NAN};
+    *node = (struct limit_node){.name = strdup(name),
+                                .power_w = NAN,
+                                .latest.total_j = NAN,
+                                .steps.silent_ns = sum->silent_ns,
+                                .leader = LIMIT_NO_STEP};
     sum->count += node->name != NULL;
     return node->name ? node : NULL;
 }
@@ -179,33 +185,13 @@ void limit_sum_clear(struct limit_sum *sum)
 {
     for (size_t i = 0; i < sum->count; i++) {
         free(sum->nodes[i].name);
+        limit_sum_clear(&sum->nodes[i].steps);
     }
     free(sum->nodes);
     *sum = (struct limit_sum){.silent_ns = sum->silent_ns, .most = sum->most};
 }
 
 /* --- the steps of a job ----------------------------------------------------------------------- */
-
-static struct limit_job_node *job_node(struct limit_job *job, const char *name)
-{
-    struct limit_job_node *node;
-
-    for (size_t i = 0; i < job->count; i++) {
-        if (strcmp(job->nodes[i].name, name) == 0) {
-            return &job->nodes[i];
-        }
-    }
-    errno = ENOSPC;
-    if ((job->most && job->count >= job->most) ||
-        array_add(&job->nodes, job->count, &job->room, sizeof *job->nodes)) {
-        return NULL;
-    }
-    node = &job->nodes[job->count];
-    *node = (struct limit_job_node){
-        .name = strdup(name), .steps.silent_ns = job->silent_ns, .leader = LIMIT_JOB_NONE};
-    job->count += node->name != NULL;
-    return node->name ? node : NULL;
-}
 
 /* The energy of a step at a time: on a straight line between its begin and its latest report.
  */
@@ -226,58 +212,57 @@ static double step_at_j(const struct limit_node *step, uint64_t at_ns)
 }
 
 /* The one that has run for longest, as it is likely to go on. */
-static size_t job_choose(const struct limit_job_node *node)
+static size_t job_choose(const struct limit_node *node)
 {
     const struct limit_node *steps = node->steps.nodes;
-    size_t best = LIMIT_JOB_NONE;
+    size_t best = LIMIT_NO_STEP;
 
     for (size_t i = 0; i < node->steps.count; i++) {
         if (!steps[i].ended && !steps[i].silent && node_is_known(&steps[i]) &&
-            (best == LIMIT_JOB_NONE ||
-             steps[i].latest.elapsed_ns > steps[best].latest.elapsed_ns)) {
+            (best == LIMIT_NO_STEP || steps[i].latest.elapsed_ns > steps[best].latest.elapsed_ns)) {
             best = i;
         }
     }
     return best;
 }
 
-static void job_lead(struct limit_job_node *node)
+static void job_lead(struct limit_node *node)
 {
-    if (node->leader == LIMIT_JOB_NONE) {
+    if (node->leader == LIMIT_NO_STEP) {
         node->leader = job_choose(node);
-        if (node->leader != LIMIT_JOB_NONE) {
+        if (node->leader != LIMIT_NO_STEP) {
             node->base_j = step_at_j(&node->steps.nodes[node->leader], node->done_ns);
         }
     }
 }
 
 /* Never less than nothing: a guess may have been too high. */
-static double job_led_j(const struct limit_job_node *node, uint64_t now_ns)
+static double job_led_j(const struct limit_node *node, uint64_t now_ns)
 {
-    return node->leader == LIMIT_JOB_NONE
+    return node->leader == LIMIT_NO_STEP
                ? 0
                : fmax(0, node_total_j(&node->steps.nodes[node->leader], now_ns) - node->base_j);
 }
 
-static void job_retire(struct limit_job_node *node, uint64_t now_ns)
+static void job_retire(struct limit_node *node, uint64_t now_ns)
 {
     node->done_j += job_led_j(node, now_ns);
     node->done_ns = now_ns;
-    node->leader = LIMIT_JOB_NONE;
+    node->leader = LIMIT_NO_STEP;
 }
 
-static void job_retire_step(struct limit_job_node *node, const char *step, uint64_t now_ns)
+static void job_retire_step(struct limit_node *node, const char *step, uint64_t now_ns)
 {
-    if (node->leader != LIMIT_JOB_NONE && strcmp(node->steps.nodes[node->leader].name, step) == 0) {
+    if (node->leader != LIMIT_NO_STEP && strcmp(node->steps.nodes[node->leader].name, step) == 0) {
         job_retire(node, now_ns);
     }
 }
 
 /* A short step may have been reported never before. */
-int limit_job_report(struct limit_job *job, const char *name, const char *step,
+int limit_job_report(struct limit_sum *job, const char *name, const char *step,
                      const struct limit_report *report, uint64_t now_ns)
 {
-    struct limit_job_node *node = job_node(job, name);
+    struct limit_node *node = sum_node(job, name);
 
     if (!node || limit_sum_report(&node->steps, step, report, now_ns)) {
         return -1;
@@ -292,7 +277,7 @@ int limit_job_report(struct limit_job *job, const char *name, const char *step,
 }
 
 /* A step that has ended needs no memory; the last one takes its place. */
-static void job_forget(struct limit_job_node *node, const char *step)
+static void job_forget(struct limit_node *node, const char *step)
 {
     struct limit_sum *steps = &node->steps;
 
@@ -306,7 +291,7 @@ static void job_forget(struct limit_job_node *node, const char *step)
     }
 }
 
-void limit_job_end_step(struct limit_job *job, const char *step, uint64_t now_ns)
+void limit_job_end_step(struct limit_sum *job, const char *step, uint64_t now_ns)
 {
     for (size_t i = 0; i < job->count; i++) {
         job_retire_step(&job->nodes[i], step, now_ns);
@@ -316,31 +301,21 @@ void limit_job_end_step(struct limit_job *job, const char *step, uint64_t now_ns
 }
 
 /* Steps lead that are heard where the leader is silent. */
-double limit_job_total_j(struct limit_job *job, uint64_t now_ns)
+double limit_job_total_j(struct limit_sum *job, uint64_t now_ns)
 {
     double total_j = 0;
 
     for (size_t i = 0; i < job->count; i++) {
-        struct limit_job_node *node = &job->nodes[i];
+        struct limit_node *node = &job->nodes[i];
 
         while (limit_sum_look(&node->steps, now_ns)) {
         }
-        if (node->leader != LIMIT_JOB_NONE && node->steps.nodes[node->leader].silent &&
-            job_choose(node) != LIMIT_JOB_NONE) {
+        if (node->leader != LIMIT_NO_STEP && node->steps.nodes[node->leader].silent &&
+            job_choose(node) != LIMIT_NO_STEP) {
             job_retire(node, now_ns);
             job_lead(node);
         }
         total_j += node->done_j + job_led_j(node, now_ns);
     }
     return total_j;
-}
-
-void limit_job_clear(struct limit_job *job)
-{
-    for (size_t i = 0; i < job->count; i++) {
-        free(job->nodes[i].name);
-        limit_sum_clear(&job->nodes[i].steps);
-    }
-    free(job->nodes);
-    *job = (struct limit_job){.silent_ns = job->silent_ns, .most = job->most};
 }

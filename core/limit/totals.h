@@ -30,7 +30,25 @@ const char *limit_report_read(const char *text, struct limit_report *report);
  */
 uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes);
 
-/** A node of a step; of a job's node, a step that runs there. */
+/**
+ * The nodes of a step or of a job; of a job's node, the steps that run there. All zero at the start
+ * but for the first two.
+ */
+struct limit_sum {
+    uint64_t silent_ns; /* time after which a node counts as silent [ns] */
+    size_t most;        /* nodes; of further ones nothing is added; 0: any number */
+    struct limit_node *nodes;
+    size_t count, room;
+    size_t ended; /* nodes on which the step has ended */
+};
+
+#define LIMIT_NO_STEP SIZE_MAX
+
+/**
+ * A node of a step or a job. The steps of a job run one after the other and beside each other, and
+ * each measures the whole node. So one leads, the others wait: when it ends, or falls silent while
+ * another one is heard, the next one goes on from there, and no moment of a node counts twice.
+ */
 struct limit_node {
     char *name;
     struct limit_report latest;
@@ -39,15 +57,12 @@ struct limit_node {
     uint64_t heard_ns; /* when the latest report came */
     bool ended;        /* its part of the step is over */
     bool silent;       /* it has sent nothing for `silent_ns` */
-};
-
-/** A step. All zero at the start but for the first two. */
-struct limit_sum {
-    uint64_t silent_ns; /* time after which a node counts as silent [ns] */
-    size_t most;        /* nodes; of further ones nothing is added; 0: any number */
-    struct limit_node *nodes;
-    size_t count, room;
-    size_t ended; /* nodes on which the step has ended */
+    /* of a job: */
+    struct limit_sum steps;
+    size_t leader;    /* of them; LIMIT_NO_STEP: no step has a known energy */
+    double base_j;    /* what the leader had measured when it began to lead [J] */
+    double done_j;    /* energy of those that led before [J] */
+    uint64_t done_ns; /* until when that is */
 };
 
 /**
@@ -80,40 +95,16 @@ size_t limit_sum_known(const struct limit_sum *sum);
 
 void limit_sum_clear(struct limit_sum *sum);
 
-/**
- * A node of a job, whose steps run one after the other and beside each other. Each step measures
- * the whole node. So one leads, the others wait: when it ends, or falls silent while another one
- * is heard, the next one goes on from there, and no moment of a node counts twice.
- */
-struct limit_job_node {
-    char *name;
-    struct limit_sum steps;
-    size_t leader;    /* of them; LIMIT_JOB_NONE: no step has a known energy */
-    double base_j;    /* what the leader had measured when it began to lead [J] */
-    double done_j;    /* energy of those that led before [J] */
-    uint64_t done_ns; /* until when that is */
-};
-
-#define LIMIT_JOB_NONE SIZE_MAX
-
-/** All zero at the start but for the first two, which are as of struct limit_sum. */
-struct limit_job {
-    uint64_t silent_ns;
-    size_t most;
-    struct limit_job_node *nodes;
-    size_t count, room;
-};
+/* --- the steps of a job ----------------------------------------------------------------------- */
 
 /** Add what a step reports of a node. @return 0; -1 as limit_sum_report() */
-int limit_job_report(struct limit_job *job, const char *node, const char *step,
+int limit_job_report(struct limit_sum *job, const char *node, const char *step,
                      const struct limit_report *report, uint64_t now_ns);
 
 /** A step has ended on all nodes, and reports nothing any more. */
-void limit_job_end_step(struct limit_job *job, const char *step, uint64_t now_ns);
+void limit_job_end_step(struct limit_sum *job, const char *step, uint64_t now_ns);
 
 /** @return the energy of the job [J]; a silent node counts as drawing its latest power. */
-double limit_job_total_j(struct limit_job *job, uint64_t now_ns);
-
-void limit_job_clear(struct limit_job *job);
+double limit_job_total_j(struct limit_sum *job, uint64_t now_ns);
 
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "limit/actor.h"
+
 #define MOUNT "/sys/fs/cgroup"
 
 int cgroup_above_job(const char *path, char *parent, size_t size)
@@ -121,21 +123,9 @@ static void cgroup_each(const char *groups, void (*visit)(const struct cgroup_li
 
 int cgroup_read(pid_t pid, char groups[CGROUP_TEXT_SIZE])
 {
-    char path[64];
-    size_t length;
-    bool whole;
-    FILE *file;
+    size_t length = process_stat_text(pid, "cgroup", groups, CGROUP_TEXT_SIZE);
 
-    snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
-    file = fopen(path, "re");
-    if (!file) {
-        return -1;
-    }
-    length = fread(groups, 1, CGROUP_TEXT_SIZE - 1, file);
-    whole = feof(file) && !ferror(file);
-    groups[length] = '\0';
-    fclose(file);
-    return whole ? 0 : -1;
+    return length > 0 && length < CGROUP_TEXT_SIZE - 1 ? 0 : -1;
 }
 
 void cgroup_leave_job(void)

@@ -94,25 +94,19 @@ static int limits_add_job(struct limits *limits, const struct step *step, struct
     const struct limit_place place = {step->id.partition, step->id.qos};
     const struct limit_site site = limit_site_of(&step->config);
     struct limit_list *list = &limits->crossings.limits;
-    bool asks = *step->budget != '\0', any = false;
     struct limit budget;
 
     if (!step_watches_job(step)) {
         return 0;
     }
-    if (asks && limit_parse_budget(step->budget, &budget, err)) {
+    if (*step->budget && limit_parse_budget(step->budget, &budget, err)) {
         return -1;
     }
-    if (asks) {
+    if (*step->budget) {
         limit_list_add_budget(list, &budget, LIMIT_JOB);
     }
-    if (limit_site_find(&site, &place, asks, &budget)) {
-        limit_list_add_budget(list, &budget, LIMIT_JOB);
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        any |= list->limits[i].scope == LIMIT_JOB;
-    }
-    limits->job = any ? step : NULL;
+    limit_list_add_site(list, LIMIT_JOB, &site, &place);
+    limits->job = limit_list_has(list, LIMIT_JOB) ? step : NULL;
     limits->period_ns = (uint64_t)step->totals_ms * DEADLINE_MS;
     limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
     limits->sum.most = step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes + 1;
@@ -177,12 +171,8 @@ static void limits_take(void *context, const char *step, const char *lines)
         limit_job_end_step(&limits->sum, step, deadline_now());
         return;
     }
-    for (size_t length; *lines; lines += length + (lines[length] != '\0')) {
-        length = strcspn(lines, "\n");
-        if (length > 0 && length < sizeof line) {
-            snprintf(line, sizeof line, "%.*s", (int)length, lines);
-            limits_take_line(limits, step, line);
-        }
+    while (text_next_line(&lines, line, sizeof line)) {
+        limits_take_line(limits, step, line);
     }
 }
 
@@ -277,7 +267,7 @@ void limits_record(struct limits *limits, const struct step *step, struct apapi_
 
 void limits_close(struct limits *limits)
 {
-    limit_job_clear(&limits->sum);
+    limit_sum_clear(&limits->sum);
     crossings_end(&limits->crossings);
 }
 

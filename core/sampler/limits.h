@@ -26,7 +26,7 @@ struct limits {
     const struct parts *parts;  /* the same; NULL: no srun is heard */
     uint64_t period_ns;         /* between two looks at the job's energy [ns] */
     uint64_t due_ns;            /* when the next one is due */
-    struct limit_job sum;
+    struct limit_sum sum;
 };
 
 /**

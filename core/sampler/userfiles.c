@@ -15,7 +15,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,18 +81,6 @@ int user_become(const struct user *user)
 #define SOCKET_FD 3            /* in the writer process */
 
 /* --- in the writer process, which becomes the user --- */
-
-static void close_others(void)
-{
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, SOCKET_FD + 1, ~0U, 0U) == 0) {
-        return;
-    }
-#endif
-    for (int fd = SOCKET_FD + 1; fd < 1024; fd++) {
-        close(fd);
-    }
-}
 
 /* The path comes first and ends with a NUL. @return bytes after it in `bytes`; -1: no path. */
 static ssize_t writer_read_path(char path[PATH_MAX], char *bytes, size_t size)
@@ -164,7 +151,7 @@ static _Noreturn void process_run(int fd, const struct user *user)
     if ((fd != SOCKET_FD && dup2(fd, SOCKET_FD) < 0) || chdir("/")) {
         _exit(EXIT_FAILURE);
     }
-    close_others();
+    files_close_from(SOCKET_FD + 1);
     if (user_become(user) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         writer_answer("the user's rights", errno);
         _exit(EXIT_FAILURE);

@@ -8,7 +8,7 @@
 #define S UINT64_C(1000000000)
 
 /* @param elapsed_s, total_j  of the step on the node */
-static void report(struct limit_job *job, const char *node, const char *step, double elapsed_s,
+static void report(struct limit_sum *job, const char *node, const char *step, double elapsed_s,
                    double total_j, double now_s)
 {
     const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, false};
@@ -16,7 +16,7 @@ static void report(struct limit_job *job, const char *node, const char *step, do
     assert_int_equal(limit_job_report(job, node, step, &what, (uint64_t)(now_s * S)), 0);
 }
 
-static void end(struct limit_job *job, const char *node, const char *step, double elapsed_s,
+static void end(struct limit_sum *job, const char *node, const char *step, double elapsed_s,
                 double total_j, double now_s)
 {
     const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, true};
@@ -24,7 +24,7 @@ static void end(struct limit_job *job, const char *node, const char *step, doubl
     limit_job_report(job, node, step, &what, (uint64_t)(now_s * S));
 }
 
-static double total_at(struct limit_job *job, double now_s)
+static double total_at(struct limit_sum *job, double now_s)
 {
     return limit_job_total_j(job, (uint64_t)(now_s * S));
 }
@@ -39,7 +39,7 @@ static double total_at(struct limit_job *job, double now_s)
 
 TEST(steps_one_after_the_other)
 {
-    struct limit_job job = {.silent_ns = 3 * S};
+    struct limit_sum job = {.silent_ns = 3 * S};
 
     assert_total(&job, 1, 0);
     report(&job, "n1", "1.0", 1, 100, 11);
@@ -54,12 +54,12 @@ TEST(steps_one_after_the_other)
     assert_total(&job, 21, 257);
     limit_job_end_step(&job, "1.1", 22 * S); /* n1 has not said that it has ended */
     assert_total(&job, 30, 257);             /* nor what it drew in its last second */
-    limit_job_clear(&job);
+    limit_sum_clear(&job);
 }
 
 TEST(steps_beside_each_other_count_once)
 {
-    struct limit_job job = {.silent_ns = 3 * S};
+    struct limit_sum job = {.silent_ns = 3 * S};
 
     report(&job, "n1", "batch", 10, 1000, 10);
     report(&job, "n1", "1.0", 5, 500, 10); /* it began at 5 */
@@ -72,23 +72,23 @@ TEST(steps_beside_each_other_count_once)
     assert_total(&job, 11, 2000);
     report(&job, "n1", "1.0", 7, 700, 12); /* it goes on from there */
     assert_total(&job, 12, 2100);
-    limit_job_clear(&job);
+    limit_sum_clear(&job);
 }
 
 TEST(who_begins_late_leads_from_the_end_of_the_other)
 {
-    struct limit_job job = {.silent_ns = 3 * S};
+    struct limit_sum job = {.silent_ns = 3 * S};
 
     report(&job, "n1", "1.0", 4, 400, 4);
     end(&job, "n1", "1.0", 5, 500, 5);
     report(&job, "n1", "1.1", 4, 400, 8); /* it began at 4, and is heard for the first time */
     assert_total(&job, 8, 800);
-    limit_job_clear(&job);
+    limit_sum_clear(&job);
 }
 
 TEST(a_silent_leader)
 {
-    struct limit_job job = {.silent_ns = 3 * S};
+    struct limit_sum job = {.silent_ns = 3 * S};
 
     report(&job, "n1", "1.0", 1, 100, 1);
     report(&job, "n1", "1.0", 2, 200, 2);
@@ -98,19 +98,19 @@ TEST(a_silent_leader)
     assert_total(&job, 12, 1200); /* another one is heard and leads */
     report(&job, "n1", "1.1", 4, 600, 14);
     assert_total(&job, 14, 1600);
-    limit_job_clear(&job);
+    limit_sum_clear(&job);
 }
 
 TEST(unknown_energy_does_not_lead)
 {
-    struct limit_job job = {.silent_ns = 3 * S};
+    struct limit_sum job = {.silent_ns = 3 * S};
 
     report(&job, "n1", "batch", 1, NAN, 1);
     report(&job, "n1", "1.0", 1, 100, 2);
     assert_total(&job, 2, 100);
     end(&job, "n1", "batch", 2, NAN, 2);
     assert_total(&job, 2, 100);
-    limit_job_clear(&job);
+    limit_sum_clear(&job);
 }
 
 #define STEPS 6
@@ -120,7 +120,7 @@ TEST(unknown_energy_does_not_lead)
 TEST(random_steps)
 {
     for (uint64_t seed = 1; seed <= 2000; seed++) {
-        struct limit_job job = {.silent_ns = 3 * S};
+        struct limit_sum job = {.silent_ns = 3 * S};
         struct random random = {seed};
         unsigned begin[STEPS], until[STEPS];
         double truth_j = 0, power_w = 50 + (double)random_below(&random, 300);
@@ -147,7 +147,7 @@ TEST(random_steps)
             truth_j += measured ? power_w : 0;
             assert_total(&job, now, truth_j);
         }
-        limit_job_clear(&job);
+        limit_sum_clear(&job);
     }
 }
 
@@ -155,7 +155,7 @@ TEST(random_steps)
 TEST(a_node_too_many_does_not_count)
 {
     const struct limit_report what = {1, S, 50, false};
-    struct limit_job job = {.silent_ns = 3 * S, .most = 2};
+    struct limit_sum job = {.silent_ns = 3 * S, .most = 2};
 
     report(&job, "n1", "1.0", 1, 100, 1);
     report(&job, "n2", "1.0", 1, 100, 1);
@@ -164,5 +164,5 @@ TEST(a_node_too_many_does_not_count)
     assert_total(&job, 1, 200);
     report(&job, "n1", "1.0", 2, 150, 2);
     assert_total(&job, 2, 250);
-    limit_job_clear(&job);
+    limit_sum_clear(&job);
 }

@@ -245,7 +245,7 @@ TEST(of_a_job_of_three_steps)
 
     for (size_t run = 0; run < RUNS * COUNT_OF(powers_w); run++) {
         double power_w = powers_w[run % COUNT_OF(powers_w)], limit_j, uncertainty_j = 0, true_s;
-        struct limit_job job = {.silent_ns = 3 * PERIOD_NS};
+        struct limit_sum job = {.silent_ns = 3 * PERIOD_NS};
         uint64_t begun_ns = 0;
 
         random_numbers = (struct random){run + 1};
@@ -274,7 +274,7 @@ TEST(of_a_job_of_three_steps)
         assert_int_equal(watched.fired, 1);
         assert_fired("job", watched.time_ns, true_s, watched.sum_j, limit_j, power_w,
                      (double)(PERIOD_NS + INTERVAL_NS) / S, uncertainty_j);
-        limit_job_clear(&job);
+        limit_sum_clear(&job);
     }
 }
 
