@@ -333,7 +333,8 @@ static int load_replace(struct db_load *load, struct db_record *record, struct a
         db_text(record->who.cluster), db_text(record->who.node), db_integer(record->start_ns),
         db_text(record->who.step)};
     const struct record_twin twin = {(uint64_t)(record->end_ns - record->start_ns),
-                                     record->complete, record->line.text, record->line.size};
+                                     record->complete,
+                                     record_digest(record->line.text, record->line.size)};
     struct db_statement *find = load->statements[FIND_TWIN];
     struct record_twin known;
     struct db_value id, line;
@@ -344,8 +345,9 @@ static int load_replace(struct db_load *load, struct db_record *record, struct a
     }
     id = db_column(find, 0);
     line = db_column(find, 3);
-    known = (struct record_twin){(uint64_t)(db_column(find, 1).integer - record->start_ns),
-                                 db_column(find, 2).integer != 0, line.text, line.size};
+    known =
+        (struct record_twin){(uint64_t)(db_column(find, 1).integer - record->start_ns),
+                             db_column(find, 2).integer != 0, record_digest(line.text, line.size)};
     order = record_twin_compare(&twin, &known);
     db_end(find);
     if (order <= 0) {

@@ -169,31 +169,41 @@ static inline bool window_is_longer(uint64_t window_ns, double time_ns)
 /** Make a deep copy, to be freed with apapi_record_clear(). 0; -1 with ENOMEM, `copy` unchanged. */
 int record_copy(struct apapi_record *copy, const struct apapi_record *record);
 
+/** A number by which lines differ. */
+static inline uint64_t record_digest(const char *line, size_t size)
+{
+    uint64_t sum = size, word;
+
+    for (; size > 0; size -= size < sizeof word ? size : sizeof word) {
+        word = 0;
+        memcpy(&word, line, size < sizeof word ? size : sizeof word);
+        sum = (sum ^ sum >> 32 ^ word) * UINT64_C(1099511628211);
+        line += sizeof word;
+    }
+    return sum;
+}
+
 /** The choice between two records of the same cluster, job, step, node and start. */
 struct record_twin {
     uint64_t elapsed_ns;
     bool complete;
-    const char *line; /* `size` bytes */
-    size_t size;
+    uint64_t digest; /* of its line; 0: not known */
 };
 
 /**
- * The longer record counts; of two of one length the complete one; of these the one whose line is
- * greater by its bytes.
+ * The longer record counts; of two of one length the complete one; of these that with the greater
+ * digest.
  * @return > 0: `a` counts; < 0: `b`; 0: they are the same
  */
 static inline int record_twin_compare(const struct record_twin *a, const struct record_twin *b)
 {
-    int order;
-
     if (a->elapsed_ns != b->elapsed_ns) {
         return a->elapsed_ns > b->elapsed_ns ? 1 : -1;
     }
     if (a->complete != b->complete) {
         return a->complete ? 1 : -1;
     }
-    order = memcmp(a->line, b->line, a->size < b->size ? a->size : b->size);
-    return order ? order : (a->size > b->size) - (a->size < b->size);
+    return (a->digest > b->digest) - (a->digest < b->digest);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

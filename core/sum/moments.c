@@ -37,6 +37,8 @@ struct sweep {
     const struct sum_entry *last; /* whose energy was counted last, and until when; NULL: none */
     int64_t last_ns;
     struct sum_curve curves[CURVES];
+    struct sum_columns *columns; /* NULL: only the sum is wanted */
+    size_t column;               /* where the time is in them */
 };
 
 /* --- what one piece knows ------------------------------------------------------------------- */
@@ -67,7 +69,7 @@ static struct part moments_part(struct sweep *sweep, const struct sum_entry *ent
     double length_ns = (double)(to_ns - from_ns);
     struct part part;
 
-    if (!domain) {
+    if (!domain || (!curve && sweep->columns && !(domain->drawn && domain->energy_j == 0))) {
         return (struct part){0, 0};
     }
     if (!curve) {
@@ -236,6 +238,29 @@ static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, i
     sweep->last_ns = to_ns;
 }
 
+/* Divide it into the columns. What is used comes in the order of time. */
+static void moments_spread(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns,
+                           int64_t to_ns)
+{
+    const struct sum_columns *columns = sweep->columns;
+    const int64_t *edges = columns->edges;
+
+    while (sweep->column < columns->count && edges[sweep->column + 1] <= from_ns) {
+        sweep->column++;
+    }
+    for (size_t c = sweep->column; c < columns->count && edges[c] < to_ns; c++) {
+        int64_t begin_ns = from_ns > edges[c] ? from_ns : edges[c];
+        int64_t end_ns = to_ns < edges[c + 1] ? to_ns : edges[c + 1];
+
+        if (begin_ns < end_ns) {
+            struct part part = moments_part(sweep, entry, begin_ns, end_ns);
+
+            columns->energy_j[c] += part.energy_j;
+            columns->known_ns[c] += part.known_ns;
+        }
+    }
+}
+
 static struct part use_best(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
                             int64_t to_ns, struct sum_node *total)
 {
@@ -244,6 +269,9 @@ static struct part use_best(struct sweep *sweep, const struct choice *choice, in
 
     if (entry && part.known_ns > 0) {
         use(sweep, entry, from_ns, to_ns, total);
+        if (sweep->columns) {
+            moments_spread(sweep, entry, from_ns, to_ns);
+        }
     }
     return part;
 }
@@ -389,7 +417,6 @@ static struct sum_node moments_add_all(struct sweep *sweep)
 {
     struct sum_node total = {.total_ns = 0};
 
-    moments_divide(sweep);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         sweep->domain = d;
         moments_add_domain(sweep, &total);
@@ -403,28 +430,58 @@ static struct sum_node moments_add_all(struct sweep *sweep)
     return total;
 }
 
+/* 0; -1 with errno ENOMEM. Empty it with sweep_end(). */
+static int sweep_begin(struct sweep *sweep)
+{
+    size_t edges = 2 * sweep->count + 1;
+
+    sweep->edges = calloc(edges, sizeof *sweep->edges);
+    sweep->least_ns = calloc(edges, sizeof *sweep->least_ns);
+    sweep->heap = calloc(sweep->count + 1, sizeof(struct sum_entry *));
+    for (size_t i = 0; i < CURVES; i++) {
+        sweep->curves[i].at = SUM_NO_CURVE;
+    }
+    if (!sweep->edges || !sweep->least_ns || !sweep->heap) {
+        errno = ENOMEM;
+        return -1;
+    }
+    moments_divide(sweep);
+    return 0;
+}
+
+static void sweep_end(struct sweep *sweep)
+{
+    free(sweep->edges);
+    free(sweep->least_ns);
+    free(sweep->heap);
+}
+
+int sum_columns(const struct sum_store *store, const struct sum_entries *node, int domain,
+                struct sum_columns *columns)
+{
+    struct sweep sweep = {.store = store,
+                          .entries = node->list,
+                          .count = node->count,
+                          .domain = domain,
+                          .columns = columns};
+    int result = sweep_begin(&sweep);
+
+    if (result == 0) {
+        moments_add_domain(&sweep, &(struct sum_node){.total_ns = 0});
+    }
+    sweep_end(&sweep);
+    return result;
+}
+
 int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
                 struct sum_node *node)
 {
-    struct sweep sweep = {.store = store,
-                          .entries = entries,
-                          .count = count,
-                          .edges = calloc(2 * count + 1, sizeof *sweep.edges),
-                          .least_ns = calloc(2 * count + 1, sizeof *sweep.least_ns),
-                          .heap = calloc(count + 1, sizeof(struct sum_entry *))};
-    int result = -1;
+    struct sweep sweep = {.store = store, .entries = entries, .count = count};
+    int result = sweep_begin(&sweep);
 
-    for (size_t i = 0; i < CURVES; i++) {
-        sweep.curves[i].at = SUM_NO_CURVE;
-    }
-    if (sweep.edges && sweep.least_ns && sweep.heap) {
+    if (result == 0) {
         *node = moments_add_all(&sweep);
-        result = 0;
-    } else {
-        errno = ENOMEM;
     }
-    free(sweep.edges);
-    free(sweep.least_ns);
-    free(sweep.heap);
+    sweep_end(&sweep);
     return result;
 }

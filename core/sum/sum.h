@@ -30,6 +30,7 @@ struct sum_domain {
     uint32_t curve;       /* where it is in the store; SUM_NO_CURVE */
     uint16_t known;       /* part of the time, 0..SUM_KNOWN_ALL */
     uint8_t domain;
+    bool drawn; /* its record has a curve; without energy, that is not kept */
 };
 
 /** A record, or its part in a time. Numbers of texts are those of store->texts. */
@@ -39,6 +40,8 @@ struct sum_piece {
     uint64_t before_ns; /* of the record before the piece */
     uint64_t whole_ns;  /* of the record; elapsed_ns may be of a part */
     uint64_t monotonic_ns;
+    uint64_t late_ns;   /* its step ran for so long before it */
+    uint64_t digest;    /* the caller's, see record_twin_compare(); 0 */
     uint64_t window_ns; /* the shortest time that has a power; 0: not known */
     uint32_t next;      /* piece of the sum; POOL_NONE: none */
     uint32_t cluster, node, step, boot;
@@ -53,6 +56,7 @@ struct sum_piece {
     float max_w;                            /* of its domains that add up; NaN: unknown */
     uint8_t domain_count;
     uint8_t unknown_domains; /* bit d: it has meters, and is not known */
+    bool counts;             /* the caller's */
     bool delayed;
     bool exclusive; /* its share is all of the node */
     bool shareless; /* shares are wanted, and it has none */
@@ -97,14 +101,13 @@ void sum_join(struct sum_store *store, struct sum *sum, struct sum *other);
 
 void sum_free(struct sum_store *store);
 
-/** @return the part of a record's energy in all domains that add up, 0..1, by its curves. */
-double sum_part_of(const struct apapi_measurement *m, int64_t from_ns, int64_t to_ns);
-
 /** A piece while it is added up. Texts are valid until the store gets another record. */
 struct sum_entry {
     const struct sum_piece *piece;
     const char *cluster, *node, *step;
     int64_t start_ns, end_ns;        /* where it belongs in time, see sum/timing.h */
+    int64_t jumped_ns, apart_ns;     /* how its node's clock was wrong; likewise */
+    int64_t until_ns;                /* see sum_find_ends() */
     uint32_t restarts;               /* its run of the job */
     const struct sum_domain *domain; /* while a domain is added up; NULL: not known */
     bool used;
@@ -142,6 +145,34 @@ struct sum_total {
  * @return 0; -1 with errno ENOMEM.
  */
 int sum_total(const struct sum_store *store, struct sum_entries *entries, struct sum_total *total);
+
+/** The pieces are where the entries are from now on, after sum_total(). */
+void sum_settle(struct sum_store *store, const struct sum_entries *entries);
+
+/** Set until_ns: the end of the step on all nodes, in the same run. 0; -1 with errno ENOMEM. */
+int sum_find_ends(struct sum_entries *entries);
+
+/**
+ * Power over time. A moment of a node counts once, from the record that knows most of it. Between
+ * its steps and after the last one a node adds nothing. While a step runs, everything that is ever
+ * known of the node must be known: its power is unknown if one of its domains is, before a late
+ * record begins, and from the end of an incomplete record to the end of its step on other nodes.
+ */
+struct sum_curve_wish {
+    const char *node; /* NULL: the sum over all */
+    int domain;       /* APAPI_DOMAIN_NONE: all that add up */
+    int64_t start_ns, end_ns;
+    size_t columns; /* equal parts of that time */
+};
+
+/**
+ * @param entries  each node's together and by start, after sum_find_ends()
+ * @param power_w  result: mean power of the columns [W]; NaN: nothing ran, or the power of a node
+ *                 that ran is not known
+ * @return 0; -1 with errno ENOMEM.
+ */
+int sum_power(const struct sum_store *store, const struct sum_entries *entries,
+              const struct sum_curve_wish *wish, double *power_w);
 
 /** The time of a piece, for timings_align(). */
 struct timing sum_timing(const struct sum_store *store, const struct sum_piece *piece);
@@ -208,6 +239,23 @@ struct sum_node {
  */
 int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
                 struct sum_node *node);
+
+/** Equal parts of the time, and what curves know of each. All zero at the start, but for the edges.
+ */
+struct sum_columns {
+    const int64_t *edges; /* one more than `count` */
+    size_t count;
+    double *energy_j;
+    uint64_t *known_ns;
+};
+
+/**
+ * Add the energy of a domain, as far as there are curves.
+ * @param node  entries of one node, sorted by start
+ * @return 0; -1 with errno ENOMEM.
+ */
+int sum_columns(const struct sum_store *store, const struct sum_entries *node, int domain,
+                struct sum_columns *columns);
 
 /** A curve as it is used. */
 struct sum_curve {

@@ -452,24 +452,55 @@ static int busy_compare(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
+static void busy_sort(const struct busy *busy)
+{
+    if (busy->count > 1) {
+        qsort(busy->spans, busy->count, sizeof *busy->spans, busy_compare);
+    }
+}
+
+/* @return what a span has that those before it, which end at `until_ns`, do not have */
+static struct busy_span busy_rest(const struct busy_span *span, int64_t *until_ns)
+{
+    struct busy_span rest = *span;
+
+    rest.start_ns = rest.start_ns > *until_ns ? rest.start_ns : *until_ns;
+    *until_ns = rest.end_ns > *until_ns ? rest.end_ns : *until_ns;
+    return rest;
+}
+
 double busy_length_ns(const struct busy *busy)
 {
     int64_t until_ns = INT64_MIN;
     double length_ns = 0;
 
-    if (busy->count > 1) {
-        qsort(busy->spans, busy->count, sizeof *busy->spans, busy_compare);
-    }
+    busy_sort(busy);
     for (size_t i = 0; i < busy->count; i++) {
-        const struct busy_span *span = &busy->spans[i];
-        int64_t start_ns = span->start_ns > until_ns ? span->start_ns : until_ns;
+        struct busy_span rest = busy_rest(&busy->spans[i], &until_ns);
 
-        if (span->end_ns > start_ns) {
-            length_ns += (double)span->end_ns - (double)start_ns;
-            until_ns = span->end_ns;
+        if (rest.end_ns > rest.start_ns) {
+            length_ns += (double)rest.end_ns - (double)rest.start_ns;
         }
     }
     return length_ns;
+}
+
+void busy_spread(const struct busy *busy, const int64_t *edges, size_t count, int64_t *lengths_ns)
+{
+    int64_t until_ns = INT64_MIN;
+
+    memset(lengths_ns, 0, count * sizeof *lengths_ns);
+    busy_sort(busy);
+    for (size_t i = 0; i < busy->count; i++) {
+        struct busy_span rest = busy_rest(&busy->spans[i], &until_ns);
+
+        for (size_t c = 0; c < count && rest.end_ns > rest.start_ns; c++) {
+            int64_t start_ns = rest.start_ns > edges[c] ? rest.start_ns : edges[c];
+            int64_t end_ns = rest.end_ns < edges[c + 1] ? rest.end_ns : edges[c + 1];
+
+            lengths_ns[c] += end_ns > start_ns ? end_ns - start_ns : 0;
+        }
+    }
 }
 
 void busy_clear(struct busy *busy)

@@ -81,6 +81,10 @@ int busy_add(struct busy *busy, int64_t start_ns, int64_t end_ns);
 /** @return length of the union of all times [ns]; 0: none. Sorts them. */
 double busy_length_ns(const struct busy *busy);
 
+/** How much of that union is in parts of the time. @param edges  of the parts, one more than these
+ */
+void busy_spread(const struct busy *busy, const int64_t *edges, size_t count, int64_t *lengths_ns);
+
 void busy_clear(struct busy *busy);
 
 #endif

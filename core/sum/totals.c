@@ -53,26 +53,6 @@ static double sum_share_of(const struct apapi_domain_result *domain, const struc
                : (double)piece->elapsed_ns / (double)piece->whole_ns;
 }
 
-double sum_part_of(const struct apapi_measurement *m, int64_t from_ns, int64_t to_ns)
-{
-    uint64_t first_ns = (uint64_t)(from_ns - m->start_unix_ns);
-    uint64_t last_ns = (uint64_t)(to_ns - m->start_unix_ns);
-    double sum_j = 0, whole_j = 0;
-
-    if (first_ns == 0 && last_ns == m->elapsed_ns) {
-        return 1;
-    }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct apapi_timeline *timeline = &m->domains[d].timeline;
-
-        if (m->domains[d].measured && apapi_domain_adds_up(d) && timeline->count > 0) {
-            sum_j += apapi_timeline_between_j(timeline, first_ns, last_ns, NULL);
-            whole_j += apapi_timeline_between_j(timeline, 0, m->elapsed_ns, NULL);
-        }
-    }
-    return whole_j > 0 ? sum_j / whole_j : (double)(last_ns - first_ns) / (double)m->elapsed_ns;
-}
-
 static int sum_put_domain(struct sum_store *store, const struct apapi_record *record, int d,
                           struct sum_piece *piece)
 {
@@ -80,8 +60,10 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
     const struct apapi_share_energy *given = &record->share.domains[d];
     double energy_j = domain->measured ? domain->energy_j : NAN, share, cut_j;
     bool failed = false;
-    struct sum_domain known = {
-        .uncertainty_j = domain->uncertainty_j, .curve = SUM_NO_CURVE, .domain = (uint8_t)d};
+    struct sum_domain known = {.uncertainty_j = domain->uncertainty_j,
+                               .curve = SUM_NO_CURVE,
+                               .domain = (uint8_t)d,
+                               .drawn = domain->timeline.count > 0};
 
     if (store->shares) {
         energy_j = piece->shareless ? NAN : given->energy_j;
@@ -181,6 +163,7 @@ int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record 
     piece.elapsed_ns = part->elapsed_ns;
     piece.before_ns = (uint64_t)(part->start_ns - timing.start_ns);
     piece.monotonic_ns = m->monotonic_ns + piece.before_ns;
+    piece.late_ns = piece.before_ns ? 0 : m->late_ns;
     failed = sum_put_texts(store, record, &piece) ||
              array_add(&store->pieces, number, &store->piece_room, sizeof *store->pieces);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && !failed; d++) {
@@ -220,27 +203,22 @@ void sum_free(struct sum_store *store)
 
 /* --- the pieces of a sum, each once --------------------------------------------------------- */
 
-/* Of a record that came twice: the longer one, then the complete one, then any that is defined. */
-static int sum_compare_worth(const struct sum_piece *a, const struct sum_piece *b)
+static struct record_twin sum_twin(const struct sum_piece *piece)
 {
-    int order = COMPARE(b->whole_ns, a->whole_ns);
-
-    order = order ? order : COMPARE(b->reason == POOL_NONE, a->reason == POOL_NONE);
-    order = order ? order : COMPARE(b->max_w, a->max_w);
-    order = order ? order : COMPARE(b->domain_count, a->domain_count);
-    return order ? order : COMPARE(b->covered, a->covered);
+    return (struct record_twin){piece->whole_ns, piece->reason == POOL_NONE, piece->digest};
 }
 
 static int sum_compare_steps(const void *left, const void *right)
 {
     const struct sum_entry *a = left, *b = right;
+    const struct record_twin other = sum_twin(a->piece), twin = sum_twin(b->piece);
     int order = a->piece->step == b->piece->step ? 0 : strverscmp(a->step, b->step);
 
     order = order || a->piece->node == b->piece->node ? order : strverscmp(a->node, b->node);
     order = order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
     order = order ? order : COMPARE(a->piece->job, b->piece->job);
     order = order ? order : strcmp(a->cluster, b->cluster);
-    return order ? order : sum_compare_worth(a->piece, b->piece);
+    return order ? order : record_twin_compare(&twin, &other);
 }
 
 static bool sum_is_same(const struct sum_piece *a, const struct sum_piece *b)
@@ -375,6 +353,8 @@ static int sum_align(const struct sum_store *store, struct sum_entries *entries,
     for (size_t i = 0; i < entries->count && result == 0; i++) {
         entries->list[i].start_ns = timings[i].start_ns;
         entries->list[i].end_ns = timings[i].start_ns + (int64_t)timings[i].elapsed_ns;
+        entries->list[i].jumped_ns = timings[i].jumped_ns;
+        entries->list[i].apart_ns = timings[i].apart_ns;
         total->clock_jump_ns = sum_greater(total->clock_jump_ns, timings[i].jumped_ns);
         total->clock_apart_ns = sum_greater(total->clock_apart_ns, timings[i].apart_ns);
     }
@@ -392,6 +372,48 @@ static int sum_align(const struct sum_store *store, struct sum_entries *entries,
     }
     free(timings);
     return result;
+}
+
+void sum_settle(struct sum_store *store, const struct sum_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        struct sum_piece *piece = &store->pieces[entries->list[i].piece - store->pieces];
+
+        piece->start_ns = entries->list[i].start_ns;
+        piece->restarts = entries->list[i].restarts;
+    }
+}
+
+static int sum_compare_runs(const void *left, const void *right)
+{
+    const struct sum_entry *a = *(struct sum_entry *const *)left,
+                           *b = *(struct sum_entry *const *)right;
+    int order = COMPARE(a->piece->step, b->piece->step);
+
+    order = order ? order : COMPARE(a->restarts, b->restarts);
+    return order ? order : COMPARE(b->end_ns, a->end_ns);
+}
+
+int sum_find_ends(struct sum_entries *entries)
+{
+    struct sum_entry **list = calloc(entries->count + 1, sizeof(struct sum_entry *));
+    const struct sum_entry *last = NULL; /* to end, of the same step and run */
+
+    for (size_t i = 0; i < entries->count && list; i++) {
+        list[i] = &entries->list[i];
+    }
+    if (list) {
+        qsort(list, entries->count, sizeof(struct sum_entry *), sum_compare_runs);
+    }
+    for (size_t i = 0; i < entries->count && list; i++) {
+        last =
+            last && last->piece->step == list[i]->piece->step && last->restarts == list[i]->restarts
+                ? last
+                : list[i];
+        list[i]->until_ns = last->end_ns;
+    }
+    free(list);
+    return list ? 0 : -1;
 }
 
 /* --- the nodes together --------------------------------------------------------------------- */

@@ -65,6 +65,38 @@ static struct apapi_job_total total_of(const struct apapi_record *records, size_
     return total;
 }
 
+TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
+{
+    const double a_w[] = {150, 150, 150, 150}, b_w[] = {100, 100, 100, 100, 100, 100, 100, 100};
+    const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    struct apapi_record records[] = {step("0", "n1", 0, 4, 150), step("1", "n1", 2, 10, 100)};
+    struct sum_store store = {.lists = true};
+    struct sum sum = SUM_EMPTY;
+    struct sum_entries entries;
+    struct sum_total total;
+    double power_w[10], energy_j = 0;
+
+    draw(&records[0], a_w, known);
+    draw(&records[1], b_w, known);
+    assert_int_equal(sum_add(&store, &sum, &records[0], NULL), 0);
+    assert_int_equal(sum_add(&store, &sum, &records[1], NULL), 0);
+    assert_int_equal(sum_gather(&store, &sum, &entries), 0);
+    assert_int_equal(sum_total(&store, &entries, &total), 0);
+    assert_int_equal(sum_find_ends(&entries), 0);
+    assert_int_equal(sum_power(&store, &entries,
+                               &(struct sum_curve_wish){
+                                   .start_ns = BEGIN, .end_ns = BEGIN + 10 * S, .columns = 10},
+                               power_w),
+                     0);
+    for (int s = 0; s < 10; s++) {
+        assert_about(power_w[s], s < 2 ? 150 : 100);
+        energy_j += power_w[s];
+    }
+    assert_about(total.job.energy_j, energy_j);
+    free(entries.list);
+    sum_free(&store);
+}
+
 TEST(a_batch_step_holds_the_sruns_of_its_node)
 {
     const struct apapi_record records[] = {

@@ -17,6 +17,7 @@
 #include "cli/when.h"
 #include "index/index.h"
 #include "record/hour.h"
+#include "record/record.h"
 #include "render/table.h"
 
 #define COMMAND "audit"
@@ -384,9 +385,7 @@ static int audit_take_hour(const struct hour *hour, void *context)
 static int audit_take_record(const struct apapi_record *record, const char *line, size_t size,
                              void *context)
 {
-    (void)line;
-    (void)size;
-    return audit_add_record(&((struct audit *)context)->ledger, record);
+    return audit_add_record(&((struct audit *)context)->ledger, record, record_digest(line, size));
 }
 
 static void audit_note_problem(const struct apapi_scan_problem *problem, void *context)
@@ -500,7 +499,9 @@ static int audit_run(void *context)
     if (status) {
         return status;
     }
-    audit_settle(ledger);
+    if (audit_settle(ledger)) {
+        return command_fail(COMMAND, "no memory");
+    }
     if (ledger->row_count == 0) {
         return command_fail(COMMAND, ledger->open
                                          ? "nothing to audit yet: the current hour is still open"

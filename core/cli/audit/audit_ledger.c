@@ -34,7 +34,7 @@ static void audit_add_sum(struct hour_sum *sum, const struct hour_sum *more)
 
 struct audit_row audit_row_empty(void)
 {
-    struct audit_row row = {.first_span = POOL_NONE};
+    struct audit_row row = {.first_span = POOL_NONE, .sum = SUM_EMPTY};
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row.sums[d] = (struct audit_sum){audit_unknown, NAN};
@@ -207,62 +207,6 @@ int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
 
 /* --- records of steps ----------------------------------------------------------------------- */
 
-static uint64_t audit_hash(uint64_t hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(1099511628211);
-    }
-    return hash;
-}
-
-static uint64_t audit_identify(const struct apapi_record *record)
-{
-    const struct apapi_identity *id = &record->id;
-    uint64_t hash = UINT64_C(14695981039346656037);
-
-    hash = audit_hash(hash, id->cluster, strlen(id->cluster) + 1);
-    hash = audit_hash(hash, id->node, strlen(id->node) + 1);
-    hash = audit_hash(hash, id->step, strlen(id->step) + 1);
-    hash = audit_hash(hash, &id->job, sizeof id->job);
-    return audit_hash(hash, &record->measurement.start_unix_ns,
-                      sizeof record->measurement.start_unix_ns);
-}
-
-static int audit_put_energies(struct audit_ledger *ledger, const struct apapi_share *share,
-                              struct audit_piece *piece)
-{
-    piece->energy_at = (uint32_t)ledger->energy_count;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        double energy_j =
-            d == AUDIT_TOTAL ? apapi_share_energy_j(share) : share->domains[d].energy_j;
-
-        if (isnan(energy_j)) {
-            continue;
-        }
-        if (array_add(&ledger->energies, ledger->energy_count, &ledger->energy_room,
-                      sizeof *ledger->energies)) {
-            return -1;
-        }
-        ledger->energies[ledger->energy_count++] = energy_j;
-        piece->domain_mask |= 1U << d;
-    }
-    return 0;
-}
-
-static int audit_put_piece(struct audit_ledger *ledger, const struct apapi_record *record,
-                           const struct audit_piece *piece)
-{
-    struct audit_piece *added;
-
-    if (array_add(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
-                  sizeof *ledger->pieces)) {
-        return -1;
-    }
-    added = &ledger->pieces[ledger->piece_count++];
-    *added = *piece;
-    return added->known ? audit_put_energies(ledger, &record->share, added) : 0;
-}
-
 static int64_t audit_earlier(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -270,42 +214,45 @@ static int64_t audit_earlier(int64_t a, int64_t b)
 
 /* The part of a record in one day, up to where the node's own record reaches. */
 static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record *record,
-                          int64_t from_ns, int64_t to_ns)
+                          int64_t from_ns, int64_t to_ns, uint64_t digest)
 {
-    const struct apapi_measurement *m = &record->measurement;
     int64_t day_ns = from_ns - from_ns % DAY_NS;
-    struct audit_piece piece = {.step = audit_identify(record),
-                                .elapsed_ns = m->elapsed_ns,
-                                .known = apapi_share_known(&record->share)};
+    uint32_t row;
 
     if (day_ns < ledger->from_ns) {
         return 0;
     }
-    piece.row = audit_find_row(ledger, record->id.cluster, record->id.node, day_ns);
-    if (piece.row == POOL_NONE) {
+    row = audit_find_row(ledger, record->id.cluster, record->id.node, day_ns);
+    if (row == POOL_NONE) {
         return -1;
     }
-    to_ns = audit_earlier(to_ns, ledger->rows[piece.row].end_ns);
+    to_ns = audit_earlier(to_ns, ledger->rows[row].end_ns);
     if (to_ns <= from_ns) {
         ledger->open = true;
         return 0;
     }
-    piece.part = sum_part_of(m, from_ns, to_ns);
-    return audit_put_piece(ledger, record, &piece);
+    if (sum_add(&ledger->store, &ledger->rows[row].sum, record,
+                &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns)})) {
+        return -1;
+    }
+    ledger->store.pieces[ledger->rows[row].sum.last].digest = digest;
+    return 0;
 }
 
-int audit_add_record(struct audit_ledger *ledger, const struct apapi_record *record)
+int audit_add_record(struct audit_ledger *ledger, const struct apapi_record *record,
+                     uint64_t digest)
 {
     const struct apapi_measurement *m = &record->measurement;
     int64_t end_ns = audit_earlier(m->start_unix_ns + (int64_t)m->elapsed_ns, ledger->to_ns);
     int64_t from_ns = m->start_unix_ns, until_ns;
 
+    ledger->store.shares = true;
     if (from_ns < ledger->from_ns) {
         from_ns = ledger->from_ns;
     }
     for (; from_ns < end_ns; from_ns = until_ns) {
         until_ns = audit_earlier(from_ns - from_ns % DAY_NS + DAY_NS, end_ns);
-        if (audit_add_part(ledger, record, from_ns, until_ns)) {
+        if (audit_add_part(ledger, record, from_ns, until_ns, digest)) {
             errno = ENOMEM;
             return -1;
         }
@@ -315,61 +262,45 @@ int audit_add_record(struct audit_ledger *ledger, const struct apapi_record *rec
 
 /* --- the end -------------------------------------------------------------------------------- */
 
-static int audit_compare(const void *left, const void *right)
+static int audit_settle_row(const struct sum_store *store, struct audit_row *row)
 {
-    const struct audit_piece *a = left, *b = right;
+    struct sum_entries entries;
 
-    if (a->step != b->step) {
-        return a->step < b->step ? -1 : 1;
+    if (sum_gather(store, &row->sum, &entries)) {
+        return -1;
     }
-    if (a->elapsed_ns != b->elapsed_ns) {
-        return a->elapsed_ns > b->elapsed_ns ? -1 : 1;
-    }
-    if (a->known != b->known) {
-        return a->known ? -1 : 1;
-    }
-    return a->row < b->row ? -1 : a->row > b->row;
-}
+    row->records = entries.count;
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct sum_piece *piece = entries.list[i].piece;
+        const struct sum_domain *given = store->domains + piece->domain_at;
 
-static void audit_count(struct audit_ledger *ledger, const struct audit_piece *piece)
-{
-    struct audit_row *row = &ledger->rows[piece->row];
-    const double *energy_j = ledger->energies + piece->energy_at;
-
-    row->records++;
-    row->shareless += !piece->known;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (piece->domain_mask & 1U << d) {
-            audit_add(&row->sums[d].shares_j, *energy_j++ * piece->part);
+        row->shareless += piece->shareless;
+        for (size_t k = 0; k < piece->domain_count; k++) {
+            audit_add(&row->sums[given[k].domain].shares_j, given[k].energy_j);
+            if (apapi_domain_adds_up(given[k].domain)) {
+                audit_add(&row->sums[AUDIT_TOTAL].shares_j, given[k].energy_j);
+            }
         }
     }
+    free(entries.list);
+    return 0;
 }
 
-void audit_settle(struct audit_ledger *ledger)
+int audit_settle(struct audit_ledger *ledger)
 {
-    const struct audit_piece *first = ledger->pieces, *last = NULL;
     size_t kept = 0;
 
-    if (ledger->piece_count > 0) {
-        qsort(ledger->pieces, ledger->piece_count, sizeof *ledger->pieces, audit_compare);
-    }
-    for (size_t i = 0; i < ledger->piece_count; i++) {
-        const struct audit_piece *piece = &ledger->pieces[i];
-
-        first = piece->step == first->step ? first : piece;
-        if (piece->elapsed_ns == first->elapsed_ns && piece->known == first->known &&
-            !(last && last->step == piece->step && last->row == piece->row)) {
-            audit_count(ledger, piece);
-            last = piece;
-        }
-    }
-    /* Of the present hour alone, nothing is said. */
     for (size_t i = 0; i < ledger->row_count; i++) {
+        if (audit_settle_row(&ledger->store, &ledger->rows[i])) {
+            return -1;
+        }
+        /* Of the present hour alone, nothing is said. */
         if (ledger->rows[i].records > 0 || ledger->rows[i].first_span != POOL_NONE) {
             ledger->rows[kept++] = ledger->rows[i];
         }
     }
     ledger->row_count = kept;
+    return 0;
 }
 
 void audit_total(const struct audit_row *row, struct audit_row *total)
@@ -400,6 +331,5 @@ void audit_free(struct audit_ledger *ledger)
     pool_free(&ledger->keys);
     free(ledger->rows);
     free(ledger->spans);
-    free(ledger->pieces);
-    free(ledger->energies);
+    sum_free(&ledger->store);
 }

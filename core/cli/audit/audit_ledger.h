@@ -8,6 +8,7 @@
 #include "apapi/record.h"
 #include "base/names.h"
 #include "record/hour.h"
+#include "sum/sum.h"
 
 /*
  * The energy of nodes by their meters, compared with its use. A row is a node on one day in
@@ -35,6 +36,7 @@ struct audit_row {
     uint32_t first_span;    /* of the node's own record; POOL_NONE: it has none for this day */
     int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
     double expected_s;      /* between them [s] */
+    struct sum sum;         /* of the records of steps */
     double measured_s, late_s; /* late_s: before the first line of the node's own record */
     double idle_sum_j, idle_s; /* idle power by its time */
     uint64_t steps, resets, gaps_total;
@@ -50,17 +52,6 @@ struct audit_span {
     uint32_t next; /* POOL_NONE: none */
 };
 
-/** The part of a record within one day. */
-struct audit_piece {
-    uint64_t step; /* hash of what identifies the step, its node and start */
-    uint64_t elapsed_ns;
-    double part; /* of the share */
-    uint32_t row;
-    bool known;         /* it has a share */
-    uint32_t energy_at; /* in `energies`: those of the mask's domains, the lowest first */
-    uint32_t domain_mask;
-};
-
 struct audit_ledger {
     int64_t from_ns, to_ns; /* whole days */
     int64_t now_ns;
@@ -70,20 +61,18 @@ struct audit_ledger {
     size_t row_count, row_room;
     struct audit_span *spans;
     size_t span_count, span_room;
-    struct audit_piece *pieces;
-    size_t piece_count, piece_room;
-    double *energies;
-    size_t energy_count, energy_room;
+    struct sum_store store; /* of the shares in records of steps */
 };
 
 /** Add a line of a node's own record. A line that was added before is ignored. 0; -1 with ENOMEM */
 int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour);
 
-/** Add a step's record. 0; -1 with ENOMEM */
-int audit_add_record(struct audit_ledger *ledger, const struct apapi_record *record);
+/** Add a step's record. @param digest  of its line. 0; -1 with ENOMEM */
+int audit_add_record(struct audit_ledger *ledger, const struct apapi_record *record,
+                     uint64_t digest);
 
-/** Call it once at the end: of records of the same step, the longest counts. */
-void audit_settle(struct audit_ledger *ledger);
+/** Call it once at the end: adds up the records of steps. 0; -1 with ENOMEM */
+int audit_settle(struct audit_ledger *ledger);
 
 void audit_free(struct audit_ledger *ledger);
 

@@ -5,6 +5,7 @@
 
 #include "apapi/job.h"
 #include "apapi/record.h"
+#include "sum/sum.h"
 
 /* One job or step with all its records in memory. */
 
@@ -36,13 +37,6 @@ struct show_step {
     bool brief;                  /* too short for a power */
 };
 
-/** A node whose clock is not to be believed. */
-struct show_clock {
-    char node[APAPI_TEXT_SIZE];
-    int64_t jumped_ns; /* the farthest since its first record; below 0: back */
-    int64_t apart_ns;  /* ahead of the other nodes; 0: less than ten minutes */
-};
-
 /** The records of one user, with the job's own number, or that only say that they are part of it.
  */
 struct show_share {
@@ -59,10 +53,9 @@ struct show {
     struct show_share *shares;
     size_t share_count, share_room;
     bool heterogeneous; /* has records of several components */
-    int64_t *ends_ns; /* for each record, the end of its step on all nodes in that run of the job */
+    struct sum_store store;
+    struct sum_entries entries; /* of the records, in their order */
     struct apapi_job_total total;
-    struct show_clock *clocks;
-    size_t clock_count;
     struct show_node *nodes;
     size_t node_count;
     struct show_step *steps;
@@ -145,21 +138,7 @@ int show_compare_nodes(const void *left, const void *right);
 /** The table shown at the end of a job; free `text`. 0; -1 with errno ENOMEM. */
 int show_table(const struct show *show, const char *job_id, char **text);
 
-/*
- * Power over time of one node or of all nodes. A moment of a node counts once, from the record that
- * knows most of it. Between its steps and after the last one a node adds nothing. While a step
- * runs, everything that is ever known of the node must be known: its power is unknown if one of its
- * domains is, before a late record begins, and from the end of an incomplete record to the end of
- * its step on the other nodes.
- */
-
-/**
- * Divide the job's time into equal columns and calculate their mean power [W]; NaN: nothing ran, or
- * the power of a node that ran is not known.
- * @param node    NULL: the sum over all
- * @param domain  APAPI_DOMAIN_NONE: all that add up
- * @return 0; -1 with errno ENOMEM.
- */
+/** The power of the job, or of a node, over its time. @see sum_power() */
 int show_power(const struct show *show, const char *node, int domain, double *power_w,
                size_t columns);
 

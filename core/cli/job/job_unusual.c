@@ -81,13 +81,13 @@ static void report_nodes(const struct show *show, struct reporter *reporter)
 }
 
 /* Time by which a node ended before the last one of its step; 0: too short to matter. */
-static double early_s(const struct show *show, size_t index)
+static double early_s(const struct sum_entry *entry)
 {
-    const struct apapi_record *record = &show->records[index];
-    double early = (double)(show->ends_ns[index] - record_end_ns(&record->measurement)) / NS_PER_S;
-    double length = (double)(show->ends_ns[index] - record->measurement.start_unix_ns) / NS_PER_S;
+    double early = (double)(entry->until_ns - entry->end_ns) / NS_PER_S;
+    double length = (double)(entry->until_ns - entry->start_ns) / NS_PER_S;
+    bool complete = entry->piece->reason == POOL_NONE;
 
-    return record->complete && early >= EARLY_S && early >= EARLY_SHARE * length ? early : 0;
+    return complete && early >= EARLY_S && early >= EARLY_SHARE * length ? early : 0;
 }
 
 /* Records are sorted by node. A step of a requeued job may name a node twice. */
@@ -98,11 +98,11 @@ static size_t find_early(const struct show *show, const char *step, const char *
 
     *most_s = 0;
     for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_identity *id = &show->records[i].id;
-        double early = strcmp(id->step, step) == 0 ? early_s(show, i) : 0;
+        const struct sum_entry *entry = &show->entries.list[i];
+        double early = strcmp(entry->step, step) == 0 ? early_s(entry) : 0;
 
-        if (early > 0 && (count == 0 || strcmp(names[count - 1], id->node) != 0)) {
-            names[count++] = id->node;
+        if (early > 0 && (count == 0 || strcmp(names[count - 1], entry->node) != 0)) {
+            names[count++] = entry->node;
         }
         *most_s = fmax(*most_s, early);
     }
@@ -299,26 +299,39 @@ static void report_gap(const struct show_gap *gap, void *context)
                        gap->nodelist);
 }
 
-static void report_clocks(const struct show *show, struct reporter *reporter)
+/* Where it does not agree with the time since boot, or with the other nodes. */
+static void report_clock(const char *node, int64_t jumped_ns, int64_t apart_ns,
+                         struct reporter *reporter)
 {
     char duration[UNITS_SIZE];
 
-    for (size_t i = 0; i < show->clock_count; i++) {
-        const struct show_clock *clock = &show->clocks[i];
+    if (llabs(jumped_ns) >= TIMING_JUMP_NS) {
+        units_duration(duration, sizeof duration, (double)llabs(jumped_ns) / NS_PER_S);
+        job_unusual_report(reporter,
+                           "%s: its clock jumped %s by %s; its time since boot says when its "
+                           "steps ran",
+                           node, jumped_ns < 0 ? "back" : "ahead", duration);
+    }
+    if (apart_ns != 0) {
+        units_duration(duration, sizeof duration, (double)llabs(apart_ns) / NS_PER_S);
+        job_unusual_report(reporter,
+                           "%s: its clock is %s %s the other nodes'; its steps are taken to begin "
+                           "with theirs",
+                           node, duration, apart_ns < 0 ? "behind" : "ahead of");
+    }
+}
 
-        if (llabs(clock->jumped_ns) >= TIMING_JUMP_NS) {
-            units_duration(duration, sizeof duration, (double)llabs(clock->jumped_ns) / NS_PER_S);
-            job_unusual_report(reporter,
-                               "%s: its clock jumped %s by %s; its time since boot says when its "
-                               "steps ran",
-                               clock->node, clock->jumped_ns < 0 ? "back" : "ahead", duration);
-        }
-        if (clock->apart_ns != 0) {
-            units_duration(duration, sizeof duration, (double)llabs(clock->apart_ns) / NS_PER_S);
-            job_unusual_report(reporter,
-                               "%s: its clock is %s %s the other nodes'; its steps are taken to "
-                               "begin with theirs",
-                               clock->node, duration, clock->apart_ns < 0 ? "behind" : "ahead of");
+static void report_clocks(const struct show *show, struct reporter *reporter)
+{
+    const struct sum_entry *entries = show->entries.list;
+    int64_t jumped_ns = 0; /* the farthest since the node's first record */
+
+    for (size_t i = 0; i < show->entries.count; i++) {
+        jumped_ns =
+            llabs(entries[i].jumped_ns) > llabs(jumped_ns) ? entries[i].jumped_ns : jumped_ns;
+        if (i + 1 == show->entries.count || entries[i].piece->node != entries[i + 1].piece->node) {
+            report_clock(entries[i].node, jumped_ns, entries[i].apart_ns, reporter);
+            jumped_ns = 0;
         }
     }
 }

@@ -23,9 +23,9 @@ void show_free(struct show *show)
     free(show->records);
     free(show->nodes);
     free(show->steps);
-    free(show->ends_ns);
-    free(show->clocks);
     free(show->shares);
+    free(show->entries.list);
+    sum_free(&show->store);
     *show = (struct show){0};
 }
 
@@ -34,100 +34,85 @@ static int compare_records(const void *left, const void *right)
     const struct apapi_record *a = left, *b = right;
     int order = strverscmp(a->id.node, b->id.node);
 
-    if (order == 0 && a->measurement.start_unix_ns != b->measurement.start_unix_ns) {
-        order = a->measurement.start_unix_ns < b->measurement.start_unix_ns ? -1 : 1;
-    }
-    if (order == 0) {
-        order = strcmp(a->id.step, b->id.step);
-    }
-    order = order ? order : COMPARE(b->measurement.elapsed_ns, a->measurement.elapsed_ns);
-    return order ? order : COMPARE(b->complete, a->complete);
+    order = order ? order : COMPARE(a->measurement.start_unix_ns, b->measurement.start_unix_ns);
+    return order ? order : strcmp(a->id.step, b->id.step);
 }
 
-/* A duplicate; the longer record comes first, then the complete one. */
-static bool is_duplicate(const struct apapi_record *a, const struct apapi_record *b)
+static int compare_entries(const void *left, const void *right)
 {
-    return strcmp(a->id.node, b->id.node) == 0 && strcmp(a->id.step, b->id.step) == 0 &&
-           a->measurement.start_unix_ns == b->measurement.start_unix_ns;
+    const struct sum_entry *a = left, *b = right;
+    int order = strverscmp(a->node, b->node);
+
+    order = order ? order : COMPARE(a->start_ns, b->start_ns);
+    return order ? order : strcmp(a->step, b->step);
 }
 
-static void job_work_tidy(struct show *show)
+/* Keep the records that count, where they belong in time and in their runs. */
+static void job_work_settle(struct show *show)
 {
     size_t kept = 0;
 
-    qsort(show->records, show->count, sizeof *show->records, compare_records);
+    sum_settle(&show->store, &show->entries);
+    for (size_t i = 0; i < show->entries.count; i++) {
+        const struct sum_entry *entry = &show->entries.list[i];
+        struct apapi_record *record = &show->records[entry->piece->mark];
+
+        record->measurement.start_unix_ns = entry->start_ns;
+        record->id.restarts = entry->restarts;
+        show->store.pieces[entry->piece - show->store.pieces].counts = true;
+    }
     for (size_t i = 0; i < show->count; i++) {
-        if (kept > 0 && is_duplicate(&show->records[kept - 1], &show->records[i])) {
-            apapi_record_clear(&show->records[i]);
-        } else {
+        if (show->store.pieces[i].counts) {
             show->records[kept++] = show->records[i];
+        } else {
+            apapi_record_clear(&show->records[i]);
         }
     }
     show->count = kept;
+    if (kept > 0) {
+        qsort(show->records, kept, sizeof *show->records, compare_records);
+        qsort(show->entries.list, kept, sizeof *show->entries.list, compare_entries);
+    }
 }
 
-/* A node's clock, where it does not agree with the time since boot, or with the other nodes. */
-static void note_clock(struct show *show, const struct apapi_record *record,
-                       const struct timing *timing)
+/* Add all of them up. */
+static int job_work_add_up(struct show *show)
 {
-    struct show_clock *last = show->clock_count ? &show->clocks[show->clock_count - 1] : NULL;
+    struct sum_total total;
+    struct sum sum = SUM_EMPTY;
 
-    if (llabs(timing->jumped_ns) < TIMING_JUMP_NS && timing->apart_ns == 0) {
-        return;
+    show->store.lists = true;
+    for (size_t i = 0; i < show->count; i++) {
+        if (sum_add(&show->store, &sum, &show->records[i], NULL)) {
+            return -1;
+        }
+        show->store.pieces[i].mark = (uint32_t)i;
     }
-    if (!last || strcmp(last->node, record->id.node) != 0) { /* records are sorted by node */
-        last = &show->clocks[show->clock_count++];
-        snprintf(last->node, sizeof last->node, "%s", record->id.node);
+    if (sum_gather(&show->store, &sum, &show->entries) ||
+        sum_total(&show->store, &show->entries, &total) || sum_find_ends(&show->entries)) {
+        return -1;
     }
-    if (llabs(timing->jumped_ns) > llabs(last->jumped_ns)) {
-        last->jumped_ns = timing->jumped_ns;
-    }
-    last->apart_ns = timing->apart_ns;
+    show->total = total.job;
+    job_work_settle(show);
+    return 0;
 }
 
-/* Put them where they belong in time, and name the run of each. */
-static int job_work_align(struct show *show)
+/* Add up some of them. */
+static int total_of(const struct show *show, const struct apapi_record *const *records,
+                    size_t count, struct apapi_job_total *total)
 {
-    struct timing *timings = calloc(show->count + 1, sizeof *timings);
-    int result = timings ? 0 : -1;
+    struct sum_entries entries = {calloc(count + 1, sizeof *entries.list), count};
+    struct sum_total sum;
+    int result = -1;
 
-    show->clocks = calloc(show->count + 1, sizeof *show->clocks);
-    for (size_t i = 0; i < show->count && timings; i++) {
-        timings[i] = timing_of(&show->records[i]);
-        timings[i].index = i;
+    for (size_t i = 0; i < count && entries.list; i++) {
+        entries.list[i] = show->entries.list[records[i] - show->records];
     }
-    result = result || !show->clocks || timings_align(timings, show->count) ? -1 : 0;
-    for (size_t i = 0; i < show->count && result == 0; i++) {
-        show->records[i].measurement.start_unix_ns = timings[i].start_ns;
-        note_clock(show, &show->records[i], &timings[i]);
+    if (entries.list && sum_total(&show->store, &entries, &sum) == 0) {
+        *total = sum.job;
+        result = 0;
     }
-    if (result == 0) {
-        timings_find_runs(timings, show->count);
-    }
-    for (size_t i = 0; i < show->count && result == 0; i++) {
-        show->records[timings[i].index].id.restarts = timings[i].restarts;
-    }
-    free(timings);
-    if (show->count > 0) {
-        qsort(show->records, show->count, sizeof *show->records, compare_records);
-    }
-    return result;
-}
-
-/* Add up some records. */
-static int total_of(const struct apapi_record *const *records, size_t count,
-                    struct apapi_job_total *total)
-{
-    struct apapi_job *job = apapi_job_create();
-    int result = job ? 0 : -1;
-
-    for (size_t i = 0; i < count && result == 0; i++) {
-        result = apapi_job_add(job, records[i]);
-    }
-    if (result == 0) {
-        result = apapi_job_total(job, total);
-    }
-    apapi_job_destroy(job);
+    free(entries.list);
     return result;
 }
 
@@ -143,7 +128,7 @@ static int job_work_out_nodes(struct show *show, const struct apapi_record **lis
              count++) {
             list[count] = &show->records[i + count];
         }
-        if (total_of(list, count, &total)) {
+        if (total_of(show, list, count, &total)) {
             return -1;
         }
         node->energy_j = total.energy_j;
@@ -164,29 +149,6 @@ static int job_work_compare_steps(const void *left, const void *right)
     int order = strverscmp(a->id.step, b->id.step);
 
     return order ? order : compare_records(a, b);
-}
-
-/* Note the end of each run: in a requeued job, a step may have several. */
-static void note_ends(struct show *show, const struct apapi_record *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int64_t end_ns = INT64_MIN;
-
-        if (show->ends_ns[list[i] - show->records] != 0) {
-            continue;
-        }
-        for (size_t k = i; k < count; k++) {
-            if (list[k]->id.restarts == list[i]->id.restarts &&
-                record_end_ns(&list[k]->measurement) > end_ns) {
-                end_ns = record_end_ns(&list[k]->measurement);
-            }
-        }
-        for (size_t k = i; k < count; k++) {
-            if (list[k]->id.restarts == list[i]->id.restarts) {
-                show->ends_ns[list[k] - show->records] = end_ns;
-            }
-        }
-    }
 }
 
 /* Tasks before a requeue are not counted. */
@@ -235,10 +197,9 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
              i + count < show->count && strcmp(list[i + count]->id.step, step->step) == 0;
              count++) {
         }
-        if (total_of(list + i, count, &total)) {
+        if (total_of(show, list + i, count, &total)) {
             return -1;
         }
-        note_ends(show, list + i, count);
         add_up_tasks(step, list + i, count);
         step->start_ns = total.start_unix_ns;
         step->end_ns = total.end_unix_ns;
@@ -250,7 +211,16 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
         step->missing_domains = total.missing_domains;
         step->brief = window_is_longer(total.window_ns, (double)total.busy_ns);
     }
-    return total_of(list, show->count, &show->total);
+    return 0;
+}
+
+int show_power(const struct show *show, const char *node, int domain, double *power_w,
+               size_t columns)
+{
+    return sum_power(&show->store, &show->entries,
+                     &(struct sum_curve_wish){node, domain, show->total.start_unix_ns,
+                                              show->total.end_unix_ns, columns},
+                     power_w);
 }
 
 int show_work_out(struct show *show)
@@ -258,16 +228,11 @@ int show_work_out(struct show *show)
     const struct apapi_record **list = calloc(show->count + 1, sizeof(struct apapi_record *));
     int result = -1;
 
-    job_work_tidy(show);
-    if (job_work_align(show)) {
-        free(list);
-        return -1;
-    }
     show->nodes = calloc(show->count + 1, sizeof *show->nodes);
     show->steps = calloc(show->count + 1, sizeof *show->steps);
-    show->ends_ns = calloc(show->count + 1, sizeof *show->ends_ns);
-    if (list && show->nodes && show->steps && show->ends_ns) {
-        result = job_work_out_nodes(show, list) || work_out_steps(show, list) ||
+    if (list && show->nodes && show->steps) {
+        result = job_work_add_up(show) || job_work_out_nodes(show, list) ||
+                         work_out_steps(show, list) ||
                          show_power(show, NULL, APAPI_DOMAIN_NONE, show->curve_w, SHOW_CURVE)
                      ? -1
                      : 0;
@@ -364,22 +329,8 @@ int show_find_gaps(const struct show *show, show_gap_f visit, void *context)
 {
     const struct sum_gap_visitor visitor = {NULL, show->left_out == 0, visit_gap,
                                             &(struct gap_visitor){visit, context}};
-    struct sum_store store = {.lists = true, .curveless = true};
-    struct sum_entries entries = {NULL, 0};
-    struct sum sum = SUM_EMPTY;
-    int result = 0;
 
-    for (size_t i = 0; i < show->count && result == 0; i++) {
-        result = sum_add(&store, &sum, &show->records[i], NULL);
-    }
-    if (result == 0 && sum_gather(&store, &sum, &entries) == 0) {
-        result = sum_each_gap(&store, &entries, &visitor);
-    } else {
-        result = -1;
-    }
-    free(entries.list);
-    sum_free(&store);
-    return result;
+    return sum_each_gap(&show->store, &show->entries, &visitor);
 }
 
 /* --- what `apapi show` and `apapi plot` have in common ---------------------------------------- */

@@ -970,9 +970,10 @@ static int report_from_slurm(struct report *report)
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
                        void *ledger)
 {
-    (void)line;
-    (void)size;
-    return report_ledger_add(ledger, record) || report_regions_add(ledger, record) ? -1 : 0;
+    return report_ledger_add(ledger, record, record_digest(line, size)) ||
+                   report_regions_add(ledger, record)
+               ? -1
+               : 0;
 }
 
 static int report_command_run(void *context)

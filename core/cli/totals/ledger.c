@@ -217,7 +217,7 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
 }
 
 static int put_part(struct report_ledger *ledger, const struct apapi_record *record,
-                    const struct sum_part *part, const char *day)
+                    const struct sum_part *part, const char *day, uint64_t digest)
 {
     struct report_bucket *bucket;
     uint32_t identity;
@@ -232,6 +232,7 @@ static int put_part(struct report_ledger *ledger, const struct apapi_record *rec
         return -1;
     }
     ledger->store.pieces[bucket->sum.last].mark = identity;
+    ledger->store.pieces[bucket->sum.last].digest = digest;
     return 0;
 }
 
@@ -250,7 +251,8 @@ static int64_t day_end_ns(int64_t unix_ns, char day[16])
     return (end > seconds ? end : seconds + 1) * NS_PER_S;
 }
 
-static int add_by_day(struct report_ledger *ledger, const struct apapi_record *record)
+static int add_by_day(struct report_ledger *ledger, const struct apapi_record *record,
+                      uint64_t digest)
 {
     const struct apapi_measurement *m = &record->measurement;
     int64_t now_ns = m->start_unix_ns, end_ns = now_ns + (int64_t)m->elapsed_ns;
@@ -260,8 +262,8 @@ static int add_by_day(struct report_ledger *ledger, const struct apapi_record *r
         int64_t until_ns = day_end_ns(now_ns, day);
 
         until_ns = until_ns > end_ns || days == DAYS_MAX ? end_ns : until_ns;
-        if (put_part(ledger, record, &(struct sum_part){now_ns, (uint64_t)(until_ns - now_ns)},
-                     day)) {
+        if (put_part(ledger, record, &(struct sum_part){now_ns, (uint64_t)(until_ns - now_ns)}, day,
+                     digest)) {
             return -1;
         }
         if (until_ns >= end_ns) {
@@ -271,10 +273,11 @@ static int add_by_day(struct report_ledger *ledger, const struct apapi_record *r
     }
 }
 
-int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record)
+int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record,
+                      uint64_t digest)
 {
-    return ledger->by == REPORT_BY_DAY ? add_by_day(ledger, record)
-                                       : put_part(ledger, record, NULL, "");
+    return ledger->by == REPORT_BY_DAY ? add_by_day(ledger, record, digest)
+                                       : put_part(ledger, record, NULL, "", digest);
 }
 
 /* --- what records say of their job ---------------------------------------------------------- */

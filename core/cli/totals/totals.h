@@ -162,8 +162,13 @@ struct report_view {
     void *context;
 };
 
-/** Add a record. Its end must fit into 64 bits. @return 0; -1 with errno ENOMEM. */
-int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record);
+/**
+ * Add a record. Its end must fit into 64 bits.
+ * @param digest  of its line, by record_digest()
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record,
+                      uint64_t digest);
 
 /** Note that only records of these nodes were read ("n[1-4]"). @return 0; -1 with errno ENOMEM. */
 int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
