@@ -38,20 +38,6 @@ simulator_is_gone() { # PID
     [[ $status -eq 42 ]]
 }
 
-@test "stdin, stdout, stderr, descriptors, arguments and folder are the caller's" {
-    cd "$BATS_TEST_TMPDIR"
-    head -c 300000 /dev/urandom >in
-    "$sim" -- cat <in >out 2>err
-    cmp in out
-    [[ ! -s err ]]
-    run -0 --separate-stderr "$sim" -- bash -c 'printf "<%s>" "$PWD" "$@"; echo oops >&2' sh -- 'a  b' '' --spec
-    [[ $output == "<$BATS_TEST_TMPDIR><--><a  b><><--spec>" ]]
-    # shellcheck disable=SC2154 # set by run
-    [[ $stderr == oops ]]
-    [[ $("$sim" -- ls /proc/self/fd) == "$(ls /proc/self/fd)" ]]
-    [[ $("$sim" -- env | grep -v ^_= | sort) == "$(env | grep -v ^_= | sort)" ]]
-}
-
 @test "the simulator keeps none of the caller's descriptors" {
     run -0 "$sim" -- bash -c 'readlink "/proc/$(pgrep -f -- "--watch $$\b")/fd/"*' \
         9>"$BATS_TEST_TMPDIR/held"
@@ -107,14 +93,6 @@ simulator_is_gone() { # PID
     done
 }
 
-@test "a user namespace with FUSE" {
-    need_fuse
-    unshare -Urm true 2>/dev/null || skip 'user namespaces are off'
-    run -0 unshare -Ur "$sim" --method fuse -- bash -c 'cat /sys/class/powercap/intel-rapl:1/energy_uj; grep " /sys/class/powercap " /proc/mounts'
-    [[ ${lines[0]} =~ ^[0-9]+$ ]]
-    [[ ${lines[1]} == 'apapi-simhw /sys/class/powercap fuse '* ]]
-}
-
 @test "bad options: 125, a message, no command" {
     local options message
 
@@ -143,50 +121,6 @@ TABLE
     [[ $output == *'/no/such (from APAPI_SIMHW) cannot be executed' ]]
     run -0 "$sim" --help
     [[ $output == 'usage: scripts/sim'* ]]
-}
-
-@test "bad spec lines: file, line, what was expected, and nothing was done" {
-    local line message dir="$BATS_TEST_TMPDIR/dir"
-
-    mkdir "$dir"
-    while IFS='|' read -r line message; do
-        printf '# a comment\n\na/b energy 1 10 0\nlost link nowhere\n%s\n' "$line" >"$spec"
-        run -2 "$APAPI_SIMHW" --fuse "$dir" "$spec"
-        [[ $output == "apapi-simhw: $spec:5: $message" ]] || { echo "$line: $output" && return 1; }
-    done <<'TABLE'
-x|nothing is said of x; expected: PATH WORD ARGUMENTS
-x joules 1|unknown word "joules"; expected: PATH WORD ARGUMENTS
-x energy 1 2|2 of the 3 arguments are there; expected: PATH energy WATTS RANGE_UJ START_UJ
-x energy 1 2 3 4|"4" is one argument too many; expected: PATH energy WATTS RANGE_UJ START_UJ
-x energy 1W 2 0|"1W" is not a power from 0 to 1e+06 W; expected: PATH energy WATTS RANGE_UJ START_UJ
-x energy nan 2 0|"nan" is not a power from 0 to 1e+06 W; expected: PATH energy WATTS RANGE_UJ START_UJ
-x energy 1 -2 0|"-2" is not a whole number from 0 to 18446744073709551615; expected: PATH energy WATTS RANGE_UJ START_UJ
-x energy 1 2 3|"3" is not a whole number from 0 to 2; expected: PATH energy WATTS RANGE_UJ START_UJ
-x gauge 1 1 0|"0" is not a period; expected: PATH gauge MEAN AMPLITUDE PERIOD_S
-a/b text again|a/b is defined already; expected: PATH text [STRING]
-a text folder|a is a folder that holds something; expected: PATH text [STRING]
-a/b/c text x|path a/b/c: something on the way is not a folder; expected: PATH text [STRING]
-/x text x|path /x: not a plain relative path; expected: PATH text [STRING]
-x/../y text x|path x/../y: not a plain relative path; expected: PATH text [STRING]
-lost/x text x|path lost/x: a link on the way leads nowhere; expected: PATH text [STRING]
-x mode 444|x is not defined before this line; expected: PATH mode OCTAL
-a/b mode 999|"999" is not an octal mode from 0 to 777; expected: PATH mode OCTAL
-a reset 1|reset cannot be used for what a is; expected: PATH reset AT_S
-a/b fail 1 2 EOOPS|"EOOPS" is not an error number or its name; expected: PATH fail FROM_S TO_S ERRNO
-a/b fail 2 1 EIO|TO_S is not after FROM_S; expected: PATH fail FROM_S TO_S ERRNO
-a/b unit 0 J|"0" is not a whole number from 1; expected: PATH unit DIVISOR [UNIT]
-a/b unit 1 a-very-long-unit|UNIT is longer than 15 bytes; expected: PATH unit DIVISOR [UNIT]
-a/b freeze -1 1|"-1" is not a time from 0 to 1e9 s; expected: PATH freeze FROM_S TO_S
-a/b reg 0x611 const 1|reg cannot be used for what a/b is; expected: PATH reg NUMBER const VALUE | NUMBER energy WATTS UNIT_EXP START
-TABLE
-    [[ -z $(ls -A "$dir") ]]
-    printf 'a energy 1 1 0\na vanish 1 2\n' >"$spec"
-    run -2 "$APAPI_SIMHW" --files "$dir" "$spec"
-    [[ $output == *"$spec:2: vanish is possible with --fuse only; "* ]]
-    [[ -z $(ls -A "$dir") ]]
-    run -125 "$sim" --method files --spec "$spec" -- touch "$dir/ran"
-    [[ $output == *"$spec:2: vanish is possible with --fuse only; "* ]]
-    [[ -z $(ls -A "$dir") ]]
 }
 
 @test "the simulator alone: ready, SIGTERM, death of the parent" {

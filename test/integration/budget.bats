@@ -37,7 +37,6 @@ each_got() { # SIGNALS
     done
 }
 
-
 # The step did not end before the sum of all nodes had reached JOULES, by its own records: power is constant. How long it
 # went on after that depends on the machine: it is shown.
 not_stopped_before() { # JOULES
@@ -63,20 +62,6 @@ not_stopped_before() { # JOULES
     [[ $(unwrapped "$stderr") == *'budget of 2500J'*'signal=USR1'* ]]
 }
 
-@test "without a signal: SIGTERM, once, and a program that handles it ends well" {
-    step --apapi-budget=1500J sh -c "$(counts TERM 'exit 0')"
-    [[ $status -eq 0 ]]
-    each_got TERM
-    not_stopped_before 1500
-}
-
-@test "who ignores SIGTERM is killed after KillWait, as at a time limit" {
-    step --apapi-budget=1500J sh -c "$(counts TERM ':')"
-    [[ $status -eq 137 ]]
-    each_got TERM
-    holds "$(last_record n1)" '.complete and .exit_signal == 9 and .elapsed_s > 1500 / 960 + 2 - slack_s'
-}
-
 @test "a limit of the step, of the nodes and a budget: all nodes count, each acts once" {
     step --apapi-budget=100kJ --apapi-overflow='step total >= 2500J : log, signal=USR1' --apapi-overflow='total >= 100J : stamp' \
         --apapi-overflow='step total every 1kJ : stamp' sh -c "$(counts USR1 'exit 0')"
@@ -92,18 +77,6 @@ not_stopped_before() { # JOULES
     [[ $status -eq 0 && $output == 'srun: apapi: SLURM_APAPI_OVERFLOW is ignored: only sbatch has a step'* ]]
     run as_alice salloc -Q -N1 env SLURM_APAPI_OVERFLOW='job total >= 5kJ' srun --apapi=rapl --apapi-format=none true
     [[ $status -eq 0 && $output == 'srun: apapi: SLURM_APAPI_OVERFLOW is ignored: only sbatch has a step'* ]]
-}
-
-@test "log: nothing happens to the step" {
-    make_work
-    hold
-    begin_step -N4 -n4 -D "$work" --apapi-budget=1kJ,log \
-        sh -c "$(counts TERM :) & counter=\$!; $until_over; kill -KILL \$counter; exit 5"
-    eventually says 'energy budget of 1kJ reached: '
-    end_held_step
-    [[ $status -eq 5 ]]
-    run ! says SIGTERM
-    each_got ''
 }
 
 @test "srun -Q and --apapi-format=none: no lines, and the budget holds" {
@@ -147,15 +120,6 @@ two_steps() { # BUDGET
 
 says() { # TEXT
     grep -qF -- "$1" "$BATS_TEST_TMPDIR/err"
-}
-
-@test "a heterogeneous step: the tasks of all components get the signal, once" {
-    make_work
-    printf '%s\n' '#!/bin/sh' "cd $work" \
-        "srun --het-group=0,1 --apapi-format=none --apapi-budget=1500J,signal=USR1 sh -c '$(counts USR1 'exit 0' | sed "s/'/\"/g")'" >"$BATS_TEST_TMPDIR/job"
-    run -0 sbatch_wait -N2 --output="$work/out" : -N2 <"$BATS_TEST_TMPDIR/job"
-    cat "$work/out"
-    each_got USR1
 }
 
 @test "variables that name another address do not lead the totals there" {
@@ -209,21 +173,6 @@ site() { # LINES OF [budget]
     [[ $status -ne 0 && $stderr == *'--apapi-budget: 3kJ is more than this site permits: max_budget = 2kJ,main:1kJ'* ]]
     run as_alice env SLURM_APAPI_BUDGET=3kJ srun true
     [[ $status -eq 0 && $output == *'SLURM_APAPI_BUDGET is ignored: 3kJ is more than this site permits'* ]]
-}
-
-@test "limits of a partition" {
-    site $'max_budget = 50kJ,main:1kJ,other:1J\nbudget_action = term,main:signal=USR2'
-    step --apapi-budget=50kJ sh -c "$(counts USR2 'exit 0')"
-    [[ $status -eq 0 && $stderr == *'energy budget of 1kJ reached: '*', SIGUSR2 to the step'* ]]
-    each_got USR2
-}
-
-@test "a default is for those who give no budget" {
-    site $'default_budget = 1kJ\nbudget_action = log'
-    step sleep 2
-    [[ $status -eq 0 && $stderr == *'energy budget of 1kJ reached: '* ]]
-    step --apapi-budget=100kJ sleep 2
-    [[ $status -eq 0 && $stderr != *'budget'* ]]
 }
 
 @test "a bad budget is refused before anything is launched, with its place" {

@@ -75,14 +75,6 @@ notes() { # SIGNAL FILE WHAT
     [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
 }
 
-@test "log: nothing happens to the job; a step's own budget is its own" {
-    job 'srun -N4 -n4 --apapi-format=none --apapi-budget=1kJ,signal=USR1 sh -c "while :; do sleep 0.1; done"; echo "step: $?"
-        until grep -q "budget of 500J of the job crossed" out; do sleep 0.2; done; exit 5' \
-        -N4 --apapi-budget=500J,log
-    [[ $status -eq 5 && $written == *'step: 138'* && $written == *'energy budget of 1kJ reached'* ]]
-    holds "$(batch_record)" '.crossings[-1].threshold == "budget of 500J of the job" and .crossings[-1].action == "log"'
-}
-
 @test "a silent node of a step counts as drawing its latest power, and srun says so" {
     hold
     make_work
@@ -98,12 +90,6 @@ notes() { # SIGNAL FILE WHAT
     release
     eventually nodes_idle
     holds "$(batch_record)" '.complete and .crossings[-1].value >= 9000 and .crossings[-1].value <= 1.1 * 960 * (.elapsed_s + slack_s)'
-}
-
-@test "tables as without a budget, and none where none is wanted" {
-    job 'srun -n1 sleep 0.3' -N1 --apapi-budget=5MJ --apapi-report=none
-    [[ $status -eq 0 && $written != *apapi* ]]
-    holds "$(batch_record)" 'has("crossings") | not'
 }
 
 @test "a site's limits hold for jobs; who asks for less has both" {

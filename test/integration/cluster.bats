@@ -12,13 +12,6 @@ load cluster_common
     [ -z "$stderr" ]
 }
 
-@test "status: all is up" {
-    run -0 cluster status
-    for name in munged slurmctld n1 n2; do
-        grep -qE "^$name +up$" <<<"$output"
-    done
-}
-
 @test "an ordinary user: identity, home, working folder, job" {
     run -0 cluster run --user alice id -un
     [ "$output" = alice ]
@@ -31,15 +24,6 @@ load cluster_common
     [ "$output" = $'alice\nalice' ]
 }
 
-@test "a user who is added to the machine takes none away from a cluster" {
-    own_cluster
-    # a machine of its own, whose /etc/passwd is replaced as useradd does
-    run -0 unshare --mount bash -c 'cp -a /etc "$1" && mount --bind "$1" /etc && "$2" start --nodes 1 &&
-        cp -a /etc/passwd /etc/passwd.new && mv /etc/passwd.new /etc/passwd && "$2" run --user alice srun id -un' \
-        - "$BATS_TEST_TMPDIR/etc" "$repository/scripts/cluster"
-    [[ ${lines[-1]} == alice ]]
-}
-
 @test "the working folder is the caller's if the user can enter it, else the home" {
     cd "$repository"
     run -0 cluster run --user alice pwd
@@ -49,24 +33,6 @@ load cluster_common
     cd private
     run -0 cluster run --user alice pwd
     [ "$output" = "$APAPI_CLUSTER_DIR/home/alice" ]
-}
-
-@test "the environment is clean, except for leading NAME=VALUE words" {
-    export FROM_OUTSIDE=1
-    run -0 cluster run ONE='1 2' TWO= env
-    [[ $output != *FROM_OUTSIDE* ]]
-    [[ $'\n'$output$'\n' == *$'\nONE=1 2\nTWO=\n'* ]]
-    [[ $output == *"SLURM_CONF=$APAPI_CLUSTER_DIR/etc/slurm.conf"* ]]
-    run -0 cluster on n1 ONE=1 env
-    [[ $output == *"ONE=1"* && $output != *FROM_OUTSIDE* ]]
-}
-
-@test "input and output pass unchanged" {
-    head -c 300000 /dev/urandom >"$BATS_TEST_TMPDIR/in"
-    cluster run --user alice cat <"$BATS_TEST_TMPDIR/in" >"$BATS_TEST_TMPDIR/out"
-    cmp "$BATS_TEST_TMPDIR/in" "$BATS_TEST_TMPDIR/out"
-    cluster on n1 cat <"$BATS_TEST_TMPDIR/in" >"$BATS_TEST_TMPDIR/out"
-    cmp "$BATS_TEST_TMPDIR/in" "$BATS_TEST_TMPDIR/out"
 }
 
 @test "exit statuses pass: the command's, a job's, a signal's" {
@@ -107,17 +73,6 @@ load cluster_common
     done
 }
 
-# bats test_tags=long
-@test "timeout ends a command and what it has started" {
-    timeout 1000 "$repository/scripts/cluster" run bash -c "${nap[*]}; true" 3>&- &
-    eventually pgrep -x -f "(.*/)?${nap[*]}"
-    kill -ALRM $! # its time is over now
-    local status=0
-    wait $! || status=$?
-    [ "$status" -eq 124 ]
-    run ! pgrep -f "${nap[*]}"
-}
-
 @test "a command does not outlive the script, not even after SIGKILL" {
     "$repository/scripts/cluster" run "${nap[@]}" 3>&- &
     eventually pgrep -x -f "(.*/)?${nap[*]}"
@@ -131,13 +86,6 @@ load cluster_common
         sh -c 'cd && sbatch -W -N2 -o out --wrap "srun -Q hostname | sort" && cat out'
     [[ $output == *$'\nn1\nn2' ]]
     run -5 cluster run --user alice sh -c 'cd && sbatch -W -o out --wrap "exit 5"'
-}
-
-@test "a terminal: the command can use it" {
-    command -v script >/dev/null || skip "no script(1)"
-    local job="srun -Q --pty sh -c 'test -t 0 && echo tty-ok; exit 6'"
-    run -6 script -qec "$repository/scripts/cluster run --user alice $job" /dev/null </dev/null
-    [[ $output == *tty-ok* ]]
 }
 
 # --- nodes ----------------------------------------------------------------------------------------------
@@ -164,58 +112,6 @@ load cluster_common
         "$1" start >&2 && "$1" on n1 hostname && "$1" on n2 hostname
         "$1" stop' bash "$repository/scripts/cluster"
     [[ $output == *$'\nn1\nn2' ]]
-}
-
-@test "a node's power is cut and comes back" {
-    own_cluster
-    cluster start
-    cluster on n2 setsid "${nap[@]}" 3>&- &
-    eventually pgrep -x -f "(.*/)?${nap[*]}"
-    run -0 cluster kill-node n2
-    run ! pgrep -f "${nap[*]}"
-    run -1 cluster status
-    grep -qE '^n1 +up$' <<<"$output"
-    grep -qE '^n2 +down$' <<<"$output"
-    run -125 cluster on n2 true
-    run -0 cluster run srun -w n1 hostname
-    run -0 cluster kill-node n2
-    [[ $output == *already* ]]
-
-    run -0 cluster boot-node n2
-    run -0 cluster status
-    run -0 cluster run srun -N2 hostname
-    [ "$(sort <<<"$output")" = $'n1\nn2' ]
-    run -0 cluster boot-node n2
-    [[ $output == *already* ]]
-    run -1 cluster boot-node n3
-    run -2 cluster kill-node
-}
-
-# bats test_tags=long
-@test "a node that slurmctld had given up comes back idle" {
-    own_cluster
-    cluster start
-    cluster kill-node n1
-    # as slurmctld does after SlurmdTimeout, 300 s; a short one is too short for nodes that are only slow
-    cluster run scontrol update nodename=n1 state=down reason='not responding'
-    cluster boot-node n1
-    run -0 cluster run srun -N2 true
-}
-
-# bats test_tags=long
-@test "status tells when a daemon has died" {
-    own_cluster
-    cluster start
-    cluster on n1 pkill -KILL -x slurmd
-    slurmd_down() { cluster status | grep -qE '^n1 +up, but slurmd is down$'; }
-    eventually slurmd_down
-    run -1 cluster status
-    cluster kill-node n1
-    cluster boot-node n1
-    run -0 cluster status
-    cluster run pkill -KILL -x munged
-    run -1 cluster status
-    grep -qE '^munged +down$' <<<"$output"
 }
 
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
@@ -252,30 +148,4 @@ check_watts() {
     run -0 cluster on n2 cat /sys/class/powercap/intel-rapl:0/name
     [ "$output" = package-0 ]
     [ "$(cluster run sh -c 'ls /sys/class')" = "$(ls /sys/class)" ]
-}
-
-# bats test_tags=long
-@test "control groups: a node's are its own, and nothing remains of them" {
-    [[ -d /sys/fs/cgroup/freezer || -f /sys/fs/cgroup/cgroup.controllers ]] || skip "no control groups here"
-    own_cluster
-    # the machine's own groups, and other clusters', may come and go
-    foreign_groups() { find /sys/fs/cgroup -type d -name '*slurm*' -not -path '*/apapi-*' | sort; }
-    local before pid start
-    before=$(foreign_groups)
-    cluster start --extra 'ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup' \
-        --extra JobAcctGatherType=jobacct_gather/cgroup
-    # of version 1 or of version 2
-    run -0 cluster run --user alice srun -N2 grep -E ':(freezer)?:' /proc/self/cgroup
-    [[ $output == *:/*/step_0* ]]
-    run -0 cluster on n1 find /sys/fs/cgroup -type d -name '*slurm*'
-    [ -n "$output" ]
-    [ "$(foreign_groups)" = "$before" ]
-    read -r _ pid start <"$APAPI_CLUSTER_DIR/run/site"
-    own_groups() { find /sys/fs/cgroup -type d -path "*/apapi-$pid-$start*"; }
-    [ -n "$(own_groups)" ]
-    cluster run --user alice srun -N2 "${nap[@]}" 3>&- &
-    eventually pgrep -x -f "(.*/)?${nap[*]}"
-    cluster stop
-    [ -z "$(own_groups)" ]
-    [ "$(foreign_groups)" = "$before" ]
 }

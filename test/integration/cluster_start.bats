@@ -18,15 +18,6 @@ load cluster_common
 }
 
 # bats test_tags=long
-@test "--plugstack: the file is what the cluster starts with" {
-    own_cluster
-    echo "nonsense" >"$BATS_TEST_TMPDIR/stack"
-    cluster start --nodes 1 --plugstack "$BATS_TEST_TMPDIR/stack"
-    run -0 --separate-stderr cluster run srun true
-    [[ $stderr == *"error: "*/etc/plugstack.conf:1:* ]]
-}
-
-# bats test_tags=long
 @test "--extra: its lines count, instead of the script's own" {
     own_cluster
     cluster start --nodes 3 --extra 'KillWait=17\nInactiveLimit=77' --extra 'PartitionName=second Nodes=n3'
@@ -60,20 +51,6 @@ load cluster_common
     run -1 cluster start
     [[ $output == *"already running"* ]]
     run -0 cluster status
-}
-
-# bats test_tags=long
-@test "two clusters do not know of each other" {
-    local first=$APAPI_CLUSTER_DIR
-    own_cluster
-    cluster start --nodes 3
-    run -0 cluster run srun -N3 hostname
-    [ "$(sort <<<"$output")" = $'n1\nn2\nn3' ]
-    cluster kill-node n1
-    APAPI_CLUSTER_DIR=$first run -0 cluster status
-    APAPI_CLUSTER_DIR=$first run -0 cluster run srun -N2 hostname
-    cluster stop
-    APAPI_CLUSTER_DIR=$first run -0 cluster status
 }
 
 machine_state() {
@@ -118,34 +95,6 @@ machine_state() {
     [ ! -e "$APAPI_CLUSTER_DIR" ]
 }
 
-# bats test_tags=long
-@test "start cleans up after a cluster that was killed" {
-    own_cluster
-    cluster start
-    local pid
-    read -r _ pid _ <"$APAPI_CLUSTER_DIR/run/site"
-    kill -KILL "$pid"
-    no_processes() { [[ -z $(cluster_processes) ]]; }
-    eventually no_processes
-    run -3 cluster status
-    run -0 cluster start
-    run -0 cluster run srun -N2 true
-}
-
-# bats test_tags=long
-@test "a number that another process has got since is not the cluster" {
-    own_cluster
-    cluster start
-    local boot pid start
-    read -r boot pid start <"$APAPI_CLUSTER_DIR/run/site"
-    kill -KILL "$pid"
-    "${nap[@]}" 3>&- &
-    echo "$boot $! $start" >"$APAPI_CLUSTER_DIR/run/site"
-    run -3 cluster status
-    run -0 cluster stop
-    kill $!
-}
-
 @test "a folder that is not a cluster's is not touched" {
     own_cluster
     mkdir "$APAPI_CLUSTER_DIR"
@@ -154,53 +103,6 @@ machine_state() {
     [[ $output == *"something else"* ]]
     run -0 cluster stop
     [ -e "$APAPI_CLUSTER_DIR/precious" ]
-}
-
-# bats test_tags=long
-@test "a start that fails shows the log and leaves nothing" {
-    own_cluster
-    run -1 cluster start --extra NoSuchSetting=1
-    [[ $output == *slurmctld* && $output == *NoSuchSetting* ]]
-    [ ! -e "$APAPI_CLUSTER_DIR" ]
-    [ "$(cluster_processes)" = "" ]
-    echo "required /no/such/plugin.so" >"$BATS_TEST_TMPDIR/stack"
-    run -1 cluster start --plugstack "$BATS_TEST_TMPDIR/stack"
-    [[ $output == *n1* && $output == *"/no/such/plugin.so"* ]]
-    [ ! -e "$APAPI_CLUSTER_DIR" ]
-    [ "$(cluster_processes)" = "" ]
-}
-
-@test "without privileges: 125 and the reason" {
-    own_cluster
-    local copy
-    copy=$(mktemp -d /tmp/cluster.XXXXXX) # where ordinary users can go
-    chmod 755 "$copy"
-    cp -r "$repository"/scripts "$copy"
-    run setpriv --reuid 65534 --clear-groups bash "$copy/scripts/cluster" start
-    rm -r "$copy"
-    [[ $status -eq 125 && $output == *"must be root"* ]]
-    run -125 setpriv --bounding-set=-net_admin --inh-caps=-net_admin "$repository/scripts/cluster" check
-    [[ $output == *"cannot make namespaces"* ]]
-    run -125 setpriv --bounding-set=-net_admin --inh-caps=-net_admin "$repository/scripts/cluster" start
-    [[ $output == *"cannot make namespaces"* ]]
-    [ ! -e "$APAPI_CLUSTER_DIR" ]
-}
-
-@test "without Slurm: the missing program and what to do" {
-    own_cluster
-    local tool
-    mkdir "$BATS_TEST_TMPDIR/bin"
-    for tool in bash readlink dirname realpath; do
-        ln -s "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bin"
-    done
-    # the script adds the sbin folders to PATH itself
-    # shellcheck disable=SC2016  # for sh to expand
-    run -1 unshare --mount sh -c 'mount -t tmpfs tmpfs /usr/sbin
-        PATH=$1 exec bash "$2" start' sh "$BATS_TEST_TMPDIR/bin" "$repository/scripts/cluster"
-    [[ $output == *"slurmctld is missing: run scripts/setup"* ]]
-    run -0 cluster check
-    [ -z "$output" ]
-    [ ! -e "$APAPI_CLUSTER_DIR" ]
 }
 
 # bats test_tags=long

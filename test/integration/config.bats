@@ -116,34 +116,12 @@ interval_ms() { # NODE
     [[ $interval == 50 ]]
 }
 
-@test "min_interval: a definition without a domain does not get below it: 1 s, not 1 ms" {
-    configure $'min_interval = 1s\ninterval = 1s'
-    make_work
-    printf 'rapl:::*,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ALL,APAPI_STAT_ALL,auto,energy,J,1,power,W,1,energy,none\n' >"$work/ops.csv"
-    chmod 644 "$work/ops.csv"
-    as_alice "APAPI_EVENTOPS=$work/ops.csv" srun -N1 -w n1 --apapi=rapl "--apapi-trace=$work/t.csv" sleep 2
-    [[ $(interval_ms n1) == 1000 ]]
-    # the first, the last, and those on the grid of 1 s
-    readings=$(tail -n +2 "$work/t.csv" | cut -d, -f2 | sort -u | wc -l)
-    elapsed_s=$(last_record n1 | jq '.elapsed_s | floor')
-    echo "$readings readings in $elapsed_s s"
-    ((readings >= 2 && readings <= elapsed_s + 3))
-}
-
 @test "min_interval: the site's interval and the default are not below it either" {
     configure 'min_interval = 300ms'
     as_alice srun -N1 -w n1 --apapi=rapl:powercap --apapi-interval=rapl:500ms sleep 0.2
     holds "$(last_record n1)" '[.components[].interval_s] == [0.5, 0.3]'
     cluster run srun -N1 -w n1 --apapi=rapl sleep 0.2
     [[ $(interval_ms n1) == 100 ]]
-}
-
-@test "a user's interval for one component leaves the site's for the others" {
-    configure 'interval = 200ms:powercap:300ms'
-    as_alice srun -N1 -w n1 --apapi=rapl:powercap --apapi-interval=rapl:50ms sleep 0.3
-    holds "$(last_record n1)" '[.components[].interval_s] == [0.05, 0.3]'
-    as_alice srun -N1 -w n1 --apapi=rapl:powercap --apapi-interval=50ms sleep 0.3
-    holds "$(last_record n1)" '[.components[].interval_s] == [0.05, 0.05]'
 }
 
 @test "measured silently; the report for those who ask" {
@@ -308,12 +286,4 @@ interval_ms() { # NODE
     configure ''
     run as_alice APAPI_ESTIMATE_IDLE_W=60 APAPI_ESTIMATE_CORE_W=8 srun -N1 -w n1 --apapi=estimate sleep 0.2
     [[ $status -eq 0 && $output == *'estimate: not measured ('* ]]
-}
-
-@test "all: what can be measured, but nothing estimated" {
-    configure $'[estimate]\nidle_w = 60\ncore_w = 8'
-    run as_alice srun -N1 -w n1 --apapi=all sleep 0.3
-    [[ $status -eq 0 && $output == *package* && $output != *estimate* ]]
-    holds "$(last_record n1)" '[.components[].name] | index("rapl") and index("powercap")'
-    holds "$(last_record n1)" '[.components[] | select(.source == null)] == []'
 }

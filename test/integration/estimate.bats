@@ -42,15 +42,6 @@ END
     done
 }
 
-@test "beside a meter it is shown, and the total is the meter's" {
-    watts 50 10
-    run --separate-stderr as_alice srun -N2 --apapi=rapl:estimate sleep 1
-    [[ $status -eq 0 && $(grep -c '(estimated)' <<<"$stderr") -eq 2 && $(wc -L <<<"$stderr") -le 80 ]]
-    record=$(last_record n1)
-    holds "$record" 'total(240)'
-    holds "$record" '[.components[].events[] | select(.estimated) | .name] == ["estimate:::NODE_ENERGY", "estimate:::CPU_TIME"]'
-}
-
 @test "without watts the step runs, and the table says what is missing" {
     run --separate-stderr as_alice srun -N2 --apapi=estimate sh -c 'exit 3'
     [[ $status -eq 3 && $stderr == *'estimate: not measured (idle_w and core_w are not set'* && $stderr != *' J'* ]]

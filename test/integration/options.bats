@@ -29,29 +29,10 @@ refused() { # OPTION SAYS
     [[ $status -ne 0 && $output == *"'foo'"*"'apapi list' shows"* ]]
 }
 
-@test "an empty list is refused" {
-    refused --apapi= "empty"
-    refused --apapi=rapl: "a name is missing"
-}
-
 @test "a bad interval is refused" {
     refused --apapi-interval=fast "'fast'"
     refused --apapi-interval=10us "'10us' is out of bounds: 1ms to 1h"
     refused --apapi-interval=rapl: "ends with ':'"
-}
-
-@test "an unknown component in --apapi-interval is refused" {
-    refused --apapi-interval=rpal:50ms "--apapi-interval: unknown component 'rpal': did you mean 'rapl'?"
-    run as_alice env SLURM_APAPI_INTERVAL=100ms:foo:1s srun --apapi=rapl true
-    [[ $status -eq 0 && $output == "srun: apapi: SLURM_APAPI_INTERVAL is ignored: unknown component 'foo'"* ]]
-}
-
-@test "commas between components: the colon is suggested" {
-    refused --apapi=rapl,nvml "unknown component 'rapl,nvml': names are separated by colons, did you mean 'rapl:nvml'?"
-}
-
-@test "an unknown word of --apapi-report is refused, with those that there are" {
-    refused --apapi-report=jobs "--apapi-report: 'jobs' is none of all, job, steps and none"
 }
 
 @test "srun -Q is quiet, its report in a file is not" {

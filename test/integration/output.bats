@@ -115,11 +115,6 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     [[ $name == "$wanted" && $(owner "$name") == 'alice 644' ]]
 }
 
-@test "the array's numbers" {
-    alice_sh "sbatch_wait -N1 --array=3 --apapi=rapl --apapi-output=e_%A_%a -o /dev/null --wrap 'sleep 0.2'"
-    [[ $(ls "$work") =~ ^e_[0-9]+_3$ ]]
-}
-
 @test "the user's umask, an existing file, a link of the user's own, a FIFO without a reader" {
     alice_sh 'umask 077 && srun -N1 --apapi=rapl --apapi-output=private sleep 0.2'
     [[ $(owner "$work/private") == 'alice 600' ]]

@@ -114,14 +114,3 @@ directly='. == "sysfs powercap"'
     end_steps
     all_say 2 "$directly"
 }
-
-@test "a node sampler that hangs: the steps go on with the meters" {
-    start_node_sampler
-    start_steps_through_page 2
-    signal_node_sampler STOP
-    eventually has_readers 2 hardware
-    end_steps
-    all_say 2 "$directly"
-    as_alice srun -N1 -w n1 -n1 --apapi=rapl sleep 1 # one that begins now
-    all_say 1 "$directly"
-}

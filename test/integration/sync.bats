@@ -310,18 +310,6 @@ forge() { # JOB JQ-EXPRESSION
     fi
 }
 
-@test "torn and foreign lines are skipped, and told with -v" {
-    job=$(submit -w n1 --wrap 'sleep 0.2')
-    eventually ended "$job"
-    folder=$APAPI_CLUSTER_DIR/torn
-    cp -r "$APAPI_ACCT_DIR" "$folder"
-    torn=$(head -c 100 "$folder"/*/n1.jsonl)
-    printf '%s\n{"apapi":2}\n' "$torn" | tee -a "$folder"/*/n1.jsonl
-    run --separate-stderr apapi sync --acct-dir "$folder" -v -j "$job"
-    [[ $status -eq 0 && $stderr == *"n1.jsonl:"*": record: version 2, only 1 is known"* ]]
-    [[ $(comment "$job") == '{"apapi":'* ]]
-}
-
 @test "an ordinary user is told that it is not for him" {
     run --separate-stderr as_alice "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR"
     [[ $status -eq 1 && $stderr == *"Permission denied"*"the accounting files are root's: run it as root"* ]]

@@ -173,16 +173,6 @@ eventually_gone() { # PID
     eventually cluster on n1 sh -c "! kill -0 $1 2>/dev/null"
 }
 
-@test "term: a program that handles SIGTERM ends as it likes, one that ignores it is killed" {
-    make_work
-    run as_alice env -C "$work" srun -N1 -w n1 --apapi --apapi-overflow='total >= 20J : term' \
-        sh -c 'trap "exit 0" TERM; while :; do sleep 0.05; done'
-    [[ $status -eq 0 && $output == *'SIGTERM: to '* && $output != *'SIGKILL: '* ]]
-    run as_alice env -C "$work" srun -N1 -w n1 --apapi --apapi-overflow='total >= 20J : term' \
-        sh -c 'trap "" TERM; while :; do sleep 0.05; done'
-    [[ $status -eq 137 && $output == *'SIGTERM: to '*'SIGKILL: to '* ]]
-}
-
 @test "all texts of an option reach the nodes, and a script's steps; its own replace them" {
     make_work
     local count

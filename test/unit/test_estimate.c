@@ -130,27 +130,6 @@ TEST(only_busy_time_counts)
     write_stat(USUAL);
 }
 
-TEST(time_costs_the_idle_watts)
-{
-    uint64_t first_ns, opened_ns, last_ns;
-    struct apapi_reader *reader;
-    double energy_j;
-
-    set_watts("1000", "100.5");
-    first_ns = clock_monotonic_ns();
-    reader = open_estimate();
-    opened_ns = clock_monotonic_ns();
-    write_stat("cpu  1200 200 300 40000 500 60 70 80 90 10\n");
-    usleep(20000);
-    last_ns = clock_monotonic_ns();
-    energy_j = value_of(reader, ENERGY) - 201;
-    assert_true(energy_j >= 1000 * (double)(last_ns - opened_ns) / 1e9 - 1e-5);
-    assert_true(energy_j <= 1000 * (double)(clock_monotonic_ns() - first_ns) / 1e9);
-    apapi_source_estimate.close(reader);
-    set_watts("0", "10");
-    write_stat(USUAL);
-}
-
 TEST(what_is_no_cpu_time_is_refused)
 {
     static const struct {

@@ -303,34 +303,6 @@ TEST(nothing_is_known_of_no_rows)
     free(fit);
 }
 
-/* Each column different, all of them in use, more than there is memory for blocks. */
-TEST(all_columns_are_told_apart)
-{
-    struct random random = {11};
-    struct fit *fit = new_fit();
-    struct fit_part parts[FIT_COLUMNS];
-    double energies_j[FIT_COLUMNS] = {0};
-
-    for (unsigned i = 0; i < 5000; i++) {
-        double x[FIT_COLUMNS] = {0, 0.1}, y = random_between(&random, -0.02, 0.02);
-
-        for (unsigned thread = 0; thread < 32; thread++) {
-            size_t column = FIT_PARTS + random_below(&random, FIT_COLUMNS - FIT_PARTS);
-
-            x[column] += 0.1;
-            y += 0.1 * (double)(1 + column % 9);
-            energies_j[column] += 0.1 * (double)(1 + column % 9);
-        }
-        fit_add(fit, x, NULL, FIT_COLUMNS, y);
-    }
-    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
-    for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
-        assert_int_equal(parts[i].with, i);
-        assert_true(fabs(parts[i].energy_j - energies_j[i]) < 0.01 * energies_j[i]);
-    }
-    free(fit);
-}
-
 /* As if it had been one column from the beginning. */
 TEST(a_joined_column_takes_its_past_along)
 {

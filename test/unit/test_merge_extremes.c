@@ -17,6 +17,22 @@ static void set_powers(struct apapi_record *record, enum apapi_domain domain, un
     }
 }
 
+/* Nodes n1 and n2, of whose bin `partial` half is known; -1: all of each is. */
+static void add_pair(double energy_j, struct apapi_summary summary, const double *n1_w,
+                     const double *n2_w, size_t count, int partial)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct apapi_record record = node_record(i ? "n2" : "n1", i);
+
+        set_domain(&record, APAPI_DOMAIN_PACKAGE, energy_j, summary);
+        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, i ? n2_w : n1_w, count);
+        if (partial >= 0) {
+            record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[partial] = 50;
+        }
+        add(&record);
+    }
+}
+
 /* Each has its peak when the other one rests. */
 static const double up_w[] = {100, 300, 100, 300}, down_w[] = {300, 120, 280, 100};
 static const struct apapi_summary up_summary = {95, 200, 310, NAN};
@@ -143,34 +159,18 @@ MERGED(extremes_of_the_total_are_of_all_domains_together)
 /* The last bin is known in part only: the mean knows that it has less power than any other. */
 MERGED(a_minimum_that_the_mean_contradicts_is_unknown)
 {
-    static const struct apapi_summary summary = {95, 195, 310, NAN};
     static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
 
-    for (unsigned i = 0; i < 2; i++) {
-        struct apapi_record record = node_record(i ? "n2" : "n1", i);
-
-        set_domain(&record, APAPI_DOMAIN_PACKAGE, 800, summary);
-        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, i ? n2_w : n1_w, 4);
-        record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[3] = 50;
-        add(&record);
-    }
+    add_pair(800, (struct apapi_summary){95, 195, 310, NAN}, n1_w, n2_w, 4, 3);
     assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){NAN, 390, 420, NAN}, S);
 }
 
 /* The peak is known in part only. */
 MERGED(a_maximum_that_the_mean_contradicts_is_unknown)
 {
-    static const struct apapi_summary summary = {95, 300, 310, NAN};
     static const double power_w[] = {100, 110, 890, 100};
 
-    for (unsigned i = 0; i < 2; i++) {
-        struct apapi_record record = node_record(i ? "n2" : "n1", i);
-
-        set_domain(&record, APAPI_DOMAIN_PACKAGE, 800, summary);
-        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, power_w, 4);
-        record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[2] = 50;
-        add(&record);
-    }
+    add_pair(800, (struct apapi_summary){95, 300, 310, NAN}, power_w, power_w, 4, 2);
     assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){200, 600, NAN, NAN}, S);
 }
 

@@ -83,17 +83,3 @@ TEST_WITH(a_start_before_the_second_reading, make_page, remove_page)
     assert_j(total_j(page, 1250 * MS), 15);
     page_close(page);
 }
-
-/* A power that falls cannot make the energy before the start less than none. */
-TEST_WITH(no_less_than_nothing_before_the_start, make_page, remove_page)
-{
-    struct page *page;
-
-    write_domain(0, 0, NAN, NAN);
-    page = page_open();
-    page_start(page, 1000 * MS);
-    assert_true(isnan(total_j(page, 1050 * MS)));
-    write_domain(1300 * MS, 4, 30, 200);
-    assert_j(total_j(page, 1300 * MS), 30);
-    page_close(page);
-}

@@ -80,30 +80,6 @@ TEST(random_patterns_agree_with_fnmatch)
     assert_in_range(fits, 1000, 299000);
 }
 
-TEST(random_sets_agree_with_fnmatch)
-{
-    size_t fits = 0;
-
-    srand(2);
-    for (int i = 0; i < 300000; i++) {
-        char inside[8], pattern[32], name[2] = "";
-        bool expected;
-
-        random_text(inside, 4, "abc");
-        strcpy(pattern, rand() % 2 ? "[!" : "[");
-        strcat(pattern, rand() % 2 ? "a-b" : "c");
-        strcat(pattern, inside);
-        strcat(pattern, "]");
-        name[0] = "abcd"[rand() % 4];
-        expected = fnmatch(pattern, name, FNM_NOESCAPE) == 0;
-        fits += expected;
-        if (apapi_pattern_matches(pattern, name) != expected) {
-            fail_msg("'%s' and '%s'", pattern, name);
-        }
-    }
-    assert_in_range(fits, 1000, 299000);
-}
-
 /* fnmatch(3) would take years. */
 TEST(many_stars_take_no_time)
 {

@@ -120,15 +120,6 @@ static void deliver(const char *nodelist, const char *payload, const char *want)
     close(listener);
 }
 
-TEST(a_report_arrives)
-{
-    deliver("", "{\"a\":1}", TOKEN " record n1\n{\"a\":1}");
-    deliver("", "", TOKEN " record n1\n");
-    deliver("n[1-4,7]", "{}", TOKEN " record n1 n[1-4,7]\n{}");
-    deliver("n1 n2", "{}", TOKEN " record n1\n{}");
-    deliver("n1\nn2", "{}", TOKEN " record n1\n{}");
-}
-
 TEST(a_long_report_arrives)
 {
     static char payload[200001], want[sizeof payload + 64];

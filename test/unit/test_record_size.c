@@ -131,51 +131,6 @@ static void be_long_winded(struct apapi_record *record)
     record->recovered = record->delayed = true;
 }
 
-/* The nine events of a GPU that the default list has; only one of them is its energy. */
-static void measure_all_of_gpus(struct apapi_component_result *nvml)
-{
-    static const struct {
-        const char *name, *unit;
-        enum apapi_kind kind;
-        double scale, greatest;
-    } gauges[] = {{"power", "W", APAPI_KIND_POWER, 1e-3, 698.125},
-                  {"temperature", "C", APAPI_KIND_TEMPERATURE, 1, 71},
-                  {"gpu_utilization", "%", APAPI_KIND_UTILIZATION, 1, 100},
-                  {"memory_utilization", "%", APAPI_KIND_UTILIZATION, 1, 87},
-                  {"graphics_clock", "Hz", APAPI_KIND_FREQUENCY, 1e6, 1.98e9},
-                  {"sm_clock", "Hz", APAPI_KIND_FREQUENCY, 1e6, 1.98e9},
-                  {"memory_clock", "Hz", APAPI_KIND_FREQUENCY, 1e6, 3.201e9},
-                  {"allocated_memory", "B", APAPI_KIND_COUNT, 1, 140123456789}};
-    struct apapi_event_result events[36];
-    size_t count = nvml->event_count;
-
-    memcpy(events, nvml->events, count * sizeof *events);
-    for (size_t g = 0; g < COUNT_OF(gauges); g++) {
-        for (int i = 0; i < 4; i++) {
-            struct apapi_event_result *result = &events[count++];
-
-            *result = energy_event("", APAPI_DOMAIN_GPU);
-            be_usual(result);
-            snprintf(result->event.name, sizeof result->event.name,
-                     "nvml:::NVIDIA_H200:device_%d:%s", i, gauges[g].name);
-            snprintf(result->event.unit, sizeof result->event.unit, "%s", gauges[g].unit);
-            result->event.kind = gauges[g].kind;
-            result->event.type = APAPI_TYPE_INT64;
-            result->event.accumulates = false;
-            result->event.range_max = result->event.update_ns = result->raw_total = 0;
-            result->event.guard_j = 0;
-            result->event.scale = gauges[g].scale;
-            result->summary = (struct apapi_summary){gauges[g].greatest / 7, gauges[g].greatest / 3,
-                                                     gauges[g].greatest, NAN};
-            if (gauges[g].kind != APAPI_KIND_POWER) {
-                result->total = result->uncertainty_j = NAN;
-            }
-        }
-    }
-    free(nvml->events);
-    set_events(nvml, events, count);
-}
-
 /* Does the line have so many bins, and do they still add up? */
 static void assert_bins(const char *line, const struct apapi_record *record, size_t bins)
 {
@@ -197,11 +152,9 @@ TEST(a_usual_line_has_at_most_six_kilobytes)
 {
     static const struct {
         const char *name;
-        bool long_winded, all_of_gpus;
+        bool long_winded;
         size_t size;
-    } nodes[] = {{"usual", false, false, 6144},
-                 {"long names, trouble", true, false, 8192},
-                 {"all events of the GPUs", false, true, 18432}};
+    } nodes[] = {{"usual", false, 6144}, {"long names, trouble", true, 8192}};
 
     for (size_t i = 0; i < COUNT_OF(nodes); i++) {
         struct apapi_record record = node_with_gpus();
@@ -210,9 +163,6 @@ TEST(a_usual_line_has_at_most_six_kilobytes)
         set_nodelist(&record.id, sizeof "n[1-2]" - 1);
         if (nodes[i].long_winded) {
             be_long_winded(&record);
-        }
-        if (nodes[i].all_of_gpus) {
-            measure_all_of_gpus(&record.measurement.components[1]);
         }
         line = encode(&record);
         print_message("# %s: %zu bytes\n", nodes[i].name, strlen(line) + 1);

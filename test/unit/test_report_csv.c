@@ -85,14 +85,6 @@ RUNS(what_is_estimated_is_marked, 1)
     assert_says(",PAPI,0,,,,0\n");
 }
 
-RUNS(a_process_that_ran_already_has_its_elapsed_time_only, 1)
-{
-    report.program = NULL;
-    fixture_write(report_csv);
-    assert_says("missing_domains,rough\n1,program,elapsed,,,s,2,,,,,,,,,,,,,,,,0,,,,\n"
-                "1,domain,package,");
-}
-
 RUNS(what_is_not_covered_stands_beside_the_energy, 1)
 {
     struct apapi_measurement *m = &report.runs[0].record.measurement;

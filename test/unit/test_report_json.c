@@ -112,14 +112,6 @@ RUNS(a_signal_is_reported, 3)
     assert_says(",\"signal\":9}");
 }
 
-RUNS(a_process_that_ran_already, 1)
-{
-    report.program = NULL;
-    report.pid = 4711;
-    fixture_write(report_json);
-    assert_says("\"program\":{\"pid\":4711,\"elapsed_s\":2.0}}");
-}
-
 RUNS(arguments_that_are_no_text, 1)
 {
     char *odd[] = {(char[]){"p"}, (char[]){"\xFF\x01\xC3\xBC"}, NULL};

@@ -134,28 +134,6 @@ PREPARED(a_line_without_end_is_one_problem)
     free(bytes);
 }
 
-/* Records of many sizes, so that the buffer's end falls everywhere in a line. */
-PREPARED(many_lines_all_come)
-{
-    FILE *file = fopen(in_base("many"), "w");
-    struct heard heard = {.stop_at = 0};
-    struct apapi_scan *scan = new_scan(NULL, &heard);
-    size_t count = 2000;
-
-    assert_non_null(file);
-    for (size_t i = 0; i < count; i++) {
-        char *line = line_of("n1", (uint32_t)i + 1, 0);
-
-        fprintf(file, "%s%*s\n", line, (int)(i * 37 % 2011), "");
-        free(line);
-    }
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(apapi_scan_file(scan, in_base("many"), NULL), 0);
-    assert_int_equal(heard.records, count);
-    assert_int_equal(heard.problems, 0);
-    apapi_scan_destroy(scan);
-}
-
 /* Write to a pipe in pieces of 1, 2, 3 ... bytes. */
 static void *write_slowly(void *fd)
 {

@@ -25,19 +25,6 @@ static int parse(const char *const pairs[])
     return result;
 }
 
-TEST(nothing_said)
-{
-    assert_int_equal(parse((const char *[]){NULL}), 0);
-    assert_int_equal(step.intervals.default_ns, 100 * MS);
-    assert_int_equal(step.intervals.count, 0);
-    assert_int_equal(step.format, CONFIG_NONE);
-    assert_int_equal(step.id.uid, APAPI_UNKNOWN);
-    assert_int_equal(step.gid, APAPI_UNKNOWN);
-    assert_int_equal(step.min_interval_ns, 10 * MS);
-    assert_int_equal(step.config.checkpoint_ns, 30000 * MS);
-    assert_false(step.slowed);
-}
-
 TEST(everything)
 {
     assert_int_equal(

@@ -113,13 +113,4 @@ TEST(what_is_worse_than_listed)
     assert_false(is_as_listed("bursts 95 8 0 50", 960, 8, 0));
 }
 
-TEST(a_flag_that_is_raised_too_often)
-{
-    rough = 520;
-    assert_true(is_as_listed("walk 95 8 0 50", 960, 8, 0));
-    rough = 540;
-    assert_false(is_as_listed("walk 95 8 0 50", 960, 8, 0));
-    rough = 500;
-}
-
 ALL_TESTS_IN(make_base, remove_base)

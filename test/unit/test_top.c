@@ -358,20 +358,6 @@ static void assert_table(int count, const struct top_form *form, const char *tab
     top_clear(&view);
 }
 
-TEST(one_step)
-{
-    snprintf(page(0, "n1", 17, 200, 0.1)->head.job_name, 128, "stream");
-    pages[0].domains[APAPI_DOMAIN_NODE] = slot(301.5, 18000, 0.1);
-    assert_table(1, &(struct top_form){0},
-                 "apapi: 1 step  n1  2026-11-20 10:01:00\n"
-                 "  step  user   elapsed    power  package  nodepower    energy  job name\n"
-                 "  17.0  anna  00:01:00  200.0 W  200.0 W    301.5 W  12.00 kJ  stream\n");
-    assert_table(1, &(struct top_form){.unit = REPORT_UNIT_WH, .width = 60},
-                 "apapi: 1 step  n1  2026-11-20 10:01:00\n"
-                 "  step  user   elapsed    power  package    energy\n"
-                 "  17.0  anna  00:01:00  200.0 W  200.0 W  3.333 Wh\n");
-}
-
 TEST(marks)
 {
     page(0, "n1", 17, 200, 0.1)->domains[APAPI_DOMAIN_PACKAGE].flags |= APAPI_LIVE_FAILED;
@@ -427,14 +413,6 @@ TEST(events)
                  "  17.0  n1    package  200.0 W  12.00 kJ\n"
                  "  17.0  n1    package  50.00 W   500.0 J  rapl:::PACKAGE_ENERGY:PACKAGE0\n"
                  "  17.0  n1              50.0 C            coretemp:::t\n");
-}
-
-TEST(no_step)
-{
-    assert_table(0, &(struct top_form){0},
-                 "apapi: no step is being measured on this machine  2026-11-20 10:01:00\n");
-    assert_table(0, &(struct top_form){.filtered = true},
-                 "apapi: no such step is being measured on this machine  2026-11-20 10:01:00\n");
 }
 
 int main(void)
