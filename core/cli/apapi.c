@@ -50,14 +50,6 @@ static void print_help(FILE *out)
           out);
 }
 
-static int list_commands(void)
-{
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        puts(commands[i].name);
-    }
-    return command_finish(OPTION_LIST, EXIT_SUCCESS);
-}
-
 static const struct command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
@@ -118,11 +110,6 @@ static int sync_command(int argc, char **argv)
     return command_fail(argv[0], text);
 }
 
-static bool is_option(const char *word, const char *letter, const char *name)
-{
-    return strcmp(word, letter) == 0 || strcmp(word, name) == 0;
-}
-
 int main(int argc, char **argv)
 {
     const struct command *command;
@@ -131,16 +118,19 @@ int main(int argc, char **argv)
         print_help(stderr);
         return USAGE_ERROR;
     }
-    if (is_option(argv[1], "-V", "--version")) {
+    if (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0) {
         puts("apapi " APAPI_VERSION);
         return command_finish("--version", EXIT_SUCCESS);
     }
-    if (is_option(argv[1], "-h", "--help")) {
+    if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
         print_help(stdout);
         return command_finish("--help", EXIT_SUCCESS);
     }
     if (strcmp(argv[1], OPTION_LIST) == 0) {
-        return list_commands();
+        for (size_t i = 0; i < COMMAND_COUNT; i++) {
+            puts(commands[i].name);
+        }
+        return command_finish(OPTION_LIST, EXIT_SUCCESS);
     }
     command = find_command(argv[1]);
     if (!command) {

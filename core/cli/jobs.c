@@ -31,25 +31,19 @@ static bool jobs_take_number(const char **text, uint32_t *number)
     return true;
 }
 
-static bool jobs_take_part(const char **text, struct job_request *request)
-{
-    if (**text != '_' && **text != '+') {
-        return true;
-    }
-    request->kind = *(*text)++;
-    if (**text == '*') {
-        ++*text;
-        return true;
-    }
-    return jobs_take_number(text, &request->part);
-}
-
 static bool parse_request(const char *text, struct job_request *request)
 {
     *request = (struct job_request){.part = APAPI_UNKNOWN};
-    if (!jobs_take_number(&text, &request->job) || request->job == 0 ||
-        !jobs_take_part(&text, request)) {
+    if (!jobs_take_number(&text, &request->job) || request->job == 0) {
         return false;
+    }
+    if (*text == '_' || *text == '+') {
+        request->kind = *text++;
+        if (*text == '*') {
+            text++;
+        } else if (!jobs_take_number(&text, &request->part)) {
+            return false;
+        }
     }
     if (*text == '.' && text[1] && strlen(text + 1) < sizeof request->step) {
         snprintf(request->step, sizeof request->step, "%s", text + 1);
@@ -58,26 +52,9 @@ static bool parse_request(const char *text, struct job_request *request)
     return *text == '\0';
 }
 
-static int jobs_parse_words(char *words, struct job_list *list, struct apapi_error *err)
-{
-    const char *word;
-
-    while ((word = strsep(&words, ","))) {
-        struct job_request *request = &list->requests[list->count];
-
-        if (!parse_request(word, request)) {
-            return apapi_fail(
-                err, EINVAL,
-                "'%.60s' is not a job; write it as 17, 17.0, 17.batch, 17_3, 17_* or 17+1", word);
-        }
-        list->jobs[list->count++] = request->job;
-    }
-    return 0;
-}
-
 int job_list_parse(const char *text, struct job_list *list, struct apapi_error *err)
 {
-    char *words = text ? strdup(text) : NULL;
+    char *words = text ? strdup(text) : NULL, *rest = words, *word;
     int result = 0;
 
     *list = (struct job_list){0};
@@ -87,9 +64,19 @@ int job_list_parse(const char *text, struct job_list *list, struct apapi_error *
     list->requests = calloc(strlen(text) + 1, sizeof *list->requests);
     list->jobs = calloc(strlen(text) + 1, sizeof *list->jobs);
     if (!words || !list->requests || !list->jobs) {
-        result = apapi_fail(err, ENOMEM, "no memory");
-    } else {
-        result = jobs_parse_words(words, list, err);
+        free(words);
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    while (result == 0 && (word = strsep(&rest, ","))) {
+        struct job_request *request = &list->requests[list->count];
+
+        if (parse_request(word, request)) {
+            list->jobs[list->count++] = request->job;
+        } else {
+            result = apapi_fail(
+                err, EINVAL,
+                "'%.60s' is not a job; write it as 17, 17.0, 17.batch, 17_3, 17_* or 17+1", word);
+        }
     }
     free(words);
     return result;
@@ -111,21 +98,17 @@ bool job_is_named(const char *word)
     return result;
 }
 
-static bool jobs_fits(const struct job_request *request, const struct apapi_identity *id)
-{
-    bool array = request->kind != '+' && id->array_job == request->job;
-    bool het = request->kind != '_' && id->het_job == request->job;
-    uint32_t part = request->kind == '_' ? id->array_task : id->het_offset;
-
-    return (array || het || (!request->kind && id->job == request->job)) &&
-           (request->part == APAPI_UNKNOWN || request->part == part) &&
-           (!*request->step || strcmp(request->step, id->step) == 0);
-}
-
 bool job_list_has(const struct job_list *list, const struct apapi_identity *id)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (jobs_fits(&list->requests[i], id)) {
+        const struct job_request *request = &list->requests[i];
+        bool array = request->kind != '+' && id->array_job == request->job;
+        bool het = request->kind != '_' && id->het_job == request->job;
+        uint32_t part = request->kind == '_' ? id->array_task : id->het_offset;
+
+        if ((array || het || (!request->kind && id->job == request->job)) &&
+            (request->part == APAPI_UNKNOWN || request->part == part) &&
+            (!*request->step || strcmp(request->step, id->step) == 0)) {
             return true;
         }
     }
@@ -145,43 +128,30 @@ bool user_list_has(const char *users, const struct apapi_identity *id)
 
 enum { CLAIMED = 1, NUMBERED, VERIFIED, OWN };
 
-/* Job numbers, and the array if `verified`, come from Slurm. */
-static int rank_of(const struct claims *claims, const struct apapi_identity *id)
-{
-    if (id->job == claims->job) {
-        return OWN;
-    }
-    if (id->array_job == claims->job && id->verified) {
-        return VERIFIED;
-    }
-    /* Slurm numbers the components consecutively */
-    if (id->het_job == claims->job && id->job - id->het_job == id->het_offset) {
-        return NUMBERED;
-    }
-    return CLAIMED;
-}
-
-static struct claims_owner *claims_find_owner(struct claims *claims, const char *cluster)
-{
-    for (size_t i = 0; i < claims->count; i++) {
-        if (strcmp(claims->owners[i].cluster, cluster) == 0) {
-            return &claims->owners[i];
-        }
-    }
-    return NULL;
-}
-
 void claims_learn(struct claims *claims, const struct apapi_identity *id)
 {
-    struct claims_owner *owner = claims_find_owner(claims, id->cluster);
-    int rank = rank_of(claims, id);
+    struct claims_owner *owner = claims->owners;
+    int rank = CLAIMED;
 
-    if (!owner && claims->count < CLAIMS_OWNERS_MAX) {
-        owner = &claims->owners[claims->count++];
+    if (id->job == claims->job) {
+        rank = OWN;
+    } else if (id->array_job == claims->job && id->verified) { /* Slurm says so */
+        rank = VERIFIED;
+    } else if (id->het_job == claims->job && id->job - id->het_job == id->het_offset) {
+        rank = NUMBERED; /* Slurm numbers the components consecutively */
+    }
+    while (owner < claims->owners + claims->count && strcmp(owner->cluster, id->cluster) != 0) {
+        owner++;
+    }
+    if (owner == claims->owners + CLAIMS_OWNERS_MAX) {
+        return;
+    }
+    if (owner == claims->owners + claims->count) {
+        claims->count++;
         snprintf(owner->cluster, sizeof owner->cluster, "%s", id->cluster);
         owner->rank = 0;
     }
-    if (owner && rank > owner->rank) {
+    if (rank > owner->rank) {
         owner->uid = id->uid;
         owner->rank = rank;
     }

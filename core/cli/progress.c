@@ -52,27 +52,6 @@ uint64_t progress_size(const struct apapi_scan_filter *filter, const char *path)
     return size;
 }
 
-/* Not before there is a line: most readings are shorter. */
-static uint64_t progress_total(const struct progress_input *input)
-{
-    uint64_t total = 0;
-
-    for (size_t i = 0; i < input->file_count; i++) {
-        total += progress_size(input->filter, input->files[i]);
-    }
-    return input->file_count == 0 && input->dir ? progress_size(input->filter, input->dir) : total;
-}
-
-static void put_time_left(double left_s)
-{
-    double unit_s = left_s < 100 ? 1 : left_s < 6000 ? 60 : 3600;
-
-    fprintf(stderr, ", %.0f %s left", ceil(left_s / unit_s),
-            unit_s < 60     ? "s"
-            : unit_s < 3600 ? "min"
-                            : "h");
-}
-
 static void progress_draw(const struct progress *progress, uint64_t now_ns)
 {
     double elapsed_s = duration(now_ns - progress->begin_ns) / NS_PER_S;
@@ -91,13 +70,20 @@ static void progress_draw(const struct progress *progress, uint64_t now_ns)
     fprintf(stderr, "%zu records, %.0f/s", progress->records,
             (double)progress->records / elapsed_s);
     if (progress->total > progress->known && share > 0) {
-        put_time_left(elapsed_s / share - elapsed_s);
+        double left_s = elapsed_s / share - elapsed_s;
+        double unit_s = left_s < 100 ? 1 : left_s < 6000 ? 60 : 3600;
+
+        fprintf(stderr, ", %.0f %s left", ceil(left_s / unit_s),
+                unit_s < 60     ? "s"
+                : unit_s < 3600 ? "min"
+                                : "h");
     }
     fputs("\033[K", stderr);
 }
 
 void progress_add(struct progress *progress, uint64_t *left, uint64_t bytes, size_t records)
 {
+    const struct progress_input *input = &progress->input;
     uint64_t now_ns;
 
     bytes = bytes < *left ? bytes : *left;
@@ -110,7 +96,13 @@ void progress_add(struct progress *progress, uint64_t *left, uint64_t bytes, siz
     now_ns = clock_monotonic_ns();
     if (now_ns >= progress->next_ns) {
         if (progress->total == 0) {
-            progress->total = progress_total(&progress->input);
+            /* Not before there is a line: most readings are shorter. */
+            for (size_t i = 0; i < input->file_count; i++) {
+                progress->total += progress_size(input->filter, input->files[i]);
+            }
+            if (input->file_count == 0 && input->dir) {
+                progress->total = progress_size(input->filter, input->dir);
+            }
         }
         progress->drawn = true;
         progress->next_ns = now_ns + REDRAW_NS;

@@ -27,25 +27,23 @@ static void add_any(const char *name, void *context)
     wanted_add(context, name, strlen(name), NULL);
 }
 
-static int wanted_add_events(struct wanted *wanted, const char *pattern, struct apapi_error *err)
+/* "rapl:::PACKAGE*", or "rapl:nvml". */
+static int wanted_add_word(struct wanted *wanted, const char *word, struct apapi_error *err)
 {
-    size_t length = (size_t)(strstr(pattern, between) - pattern);
-    char name[APAPI_COMPONENT_SIZE];
+    const char *events = strstr(word, between);
+    char names[APAPI_COMPONENT_SIZE];
 
-    snprintf(name, sizeof name, "%.*s", (int)length, pattern);
-    if (apapi_components_check(name, err)) {
+    if (events) {
+        snprintf(names, sizeof names, "%.*s", (int)(events - word), word);
+    }
+    if (apapi_components_check(events ? names : word, err)) {
         return -1;
     }
-    wanted_add(wanted, name, strlen(name), pattern);
-    return 0;
-}
-
-static int wanted_add_components(struct wanted *wanted, const char *list, struct apapi_error *err)
-{
-    if (apapi_components_check(list, err)) {
-        return -1;
+    if (events) {
+        wanted_add(wanted, names, strlen(names), word);
+        return 0;
     }
-    for (const char *name = list; *name; name += *name == ':') {
+    for (const char *name = word; *name; name += *name == ':') {
         size_t length = strcspn(name, ":");
 
         wanted_add(wanted, name, length, NULL);
@@ -56,20 +54,17 @@ static int wanted_add_components(struct wanted *wanted, const char *list, struct
 
 int wanted_parse(int count, char *const words[], struct wanted *wanted, struct apapi_error *err)
 {
+    int result = 0;
+
     wanted->named = count > 0;
     wanted->count = 0;
     if (!wanted->named) {
         apapi_catalog_components(add_any, wanted);
     }
-    for (int i = 0; i < count; i++) {
-        int result = strstr(words[i], between) ? wanted_add_events(wanted, words[i], err)
-                                               : wanted_add_components(wanted, words[i], err);
-
-        if (result) {
-            return -1;
-        }
+    for (int i = 0; i < count && result == 0; i++) {
+        result = wanted_add_word(wanted, words[i], err);
     }
-    return 0;
+    return result;
 }
 
 bool wanted_event(const struct wanted_component *component, const struct apapi_event *event)

@@ -116,27 +116,13 @@ static const char *read_date(const char *text, struct tm *date)
     return NULL;
 }
 
-static const char *read_half_of_day(const char *text, struct tm *date)
-{
-    static const struct word words[] = {{"am", 0}, {"pm", 12}, {NULL, 0}};
-    int later;
-    const char *rest = when_read_word(text, words, &later);
-
-    if (!rest) {
-        return text;
-    }
-    if (date->tm_hour < 1 || date->tm_hour > 12) {
-        return NULL;
-    }
-    date->tm_hour = date->tm_hour % 12 + later;
-    return rest;
-}
-
 static const char *read_clock(const char *text, struct tm *date)
 {
     static const struct word words[] = {{"midnight", 0}, {"elevenses", 11}, {"noon", 12},
                                         {"fika", 15},    {"teatime", 16},   {NULL, 0}};
-    const char *rest = when_read_word(text, words, &date->tm_hour);
+    static const struct word halves[] = {{"am", 0}, {"pm", 12}, {NULL, 0}};
+    const char *rest = when_read_word(text, words, &date->tm_hour), *half;
+    int later;
 
     if (rest) {
         return rest;
@@ -145,13 +131,14 @@ static const char *read_clock(const char *text, struct tm *date)
     if (rest && *rest == ':') {
         rest = read_part(rest, ':', &date->tm_sec);
     }
-    return rest && date->tm_hour <= 23 ? read_half_of_day(rest, date) : NULL;
-}
-
-/* A day or second that does not exist is normalized to another one. */
-static bool when_is_same(const struct tm *a, const struct tm *b)
-{
-    return a->tm_mon == b->tm_mon && a->tm_min == b->tm_min && a->tm_sec == b->tm_sec;
+    if (!rest || date->tm_hour > 23 || !(half = when_read_word(rest, halves, &later))) {
+        return rest && date->tm_hour <= 23 ? rest : NULL;
+    }
+    if (date->tm_hour < 1 || date->tm_hour > 12) {
+        return NULL;
+    }
+    date->tm_hour = date->tm_hour % 12 + later;
+    return half;
 }
 
 /* A date, a time of today, or both. */
@@ -178,40 +165,33 @@ static bool parse_moment(const char *text, int64_t now_s, int64_t *seconds)
     }
     moment = given;
     *seconds = utc ? timegm(&moment) : mktime(&moment);
-    return when_is_same(&moment, &given) && *seconds >= 0 && *seconds < LATEST_S;
-}
-
-/* "m", "minute" and "minutes"; 0: unknown. */
-static int64_t seconds_of_unit(const char *text)
-{
-    static const struct word units[] = {{"second", 1},  {"minute", 60},   {"hour", 3600},
-                                        {"day", 86400}, {"week", 604800}, {NULL, 0}};
-    int number;
-    const char *rest = when_read_word(text, units, &number);
-
-    if (rest) {
-        return !*rest || strcasecmp(rest, "s") == 0 ? number : 0;
-    }
-    for (const struct word *unit = units; unit->text; unit++) {
-        if (*text == *unit->text && !text[1]) {
-            return unit->number;
-        }
-    }
-    return 0;
+    /* a day or second that does not exist is normalized to another one */
+    return moment.tm_mon == given.tm_mon && moment.tm_min == given.tm_min &&
+           moment.tm_sec == given.tm_sec && *seconds >= 0 && *seconds < LATEST_S;
 }
 
 /* @param bare_s  seconds of a number without a unit; 0: a unit is required */
 static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s)
 {
+    static const struct word units[] = {{"second", 1},  {"minute", 60},   {"hour", 3600},
+                                        {"day", 86400}, {"week", 604800}, {NULL, 0}};
     size_t digits = strspn(text, "0123456789");
-    int64_t unit_s = text[digits] ? seconds_of_unit(text + digits) : bare_s;
-    int number;
+    const char *unit = text + digits, *rest;
+    int number, unit_s = 0;
 
+    rest = when_read_word(unit, units, &unit_s);
+    if (rest && *rest && strcasecmp(rest, "s") != 0) { /* "minute", "minutes" */
+        return false;
+    }
+    for (size_t i = 0; !rest && units[i].text && !unit_s; i++) {
+        unit_s = *unit == *units[i].text && !unit[1] ? units[i].number : 0; /* "m" */
+    }
+    unit_s = *unit ? unit_s : (int)bare_s;
     if (digits == 0 || digits > DIGITS_MAX || unit_s == 0) {
         return false;
     }
     when_read_number(text, digits, &number);
-    *distance_s = number * unit_s;
+    *distance_s = (int64_t)number * unit_s;
     return true;
 }
 
@@ -220,10 +200,10 @@ static bool parse_relative(const char *text, int64_t now_s, int64_t *seconds)
 {
     bool has_now = strncasecmp(text, "now", 3) == 0;
     char sign = has_now ? text[3] : '-';
-    const char *distance = has_now ? text + 4 : text;
     int64_t distance_s = 0;
 
-    if (sign && ((sign != '+' && sign != '-') || !parse_distance(distance, has_now, &distance_s))) {
+    if (sign && ((sign != '+' && sign != '-') ||
+                 !parse_distance(has_now ? text + 4 : text, has_now, &distance_s))) {
         return false;
     }
     *seconds = sign == '+' ? now_s + distance_s : now_s - distance_s;

@@ -223,15 +223,6 @@ void report_elapsed_text(char *text, size_t size, double seconds)
     }
 }
 
-static void row_fields_put_moment(char *text, size_t size, int64_t unix_ns)
-{
-    time_t seconds = unix_ns / NS_PER_S;
-    struct tm date = {0};
-
-    localtime_r(&seconds, &date);
-    strftime(text, size, "%Y-%m-%dT%H:%M:%S", &date);
-}
-
 void report_energy_text(char *text, size_t size, double energy_j, double uncertainty_j,
                         enum report_unit unit)
 {
@@ -247,49 +238,27 @@ void report_energy_text(char *text, size_t size, double energy_j, double uncerta
     snprintf(text, size, "%s %s", number, units[unit].name);
 }
 
-/* Of all energies and powers of a row, as that of the total. */
-static double row_fields_share_of(const struct report_field *field, const struct report_row *row)
-{
-    return field->offset == ROW(uncertainty_j) ? 1 : row->uncertainty_j / row->energy_j;
-}
-
-static void row_fields_put_energy(const struct report_field *field, const struct report_row *row,
-                                  const struct report_format *format, char *text, size_t size)
-{
-    double value = report_field_number(field, row), share = row_fields_share_of(field, row);
-    char energy[UNITS_SIZE], beside[UNITS_SHARE_SIZE] = "";
-
-    report_energy_text(energy, sizeof energy, value, value * share, format->unit);
-    if (field->offset == ROW(energy_j)) {
-        units_share(beside, sizeof beside, share);
-    }
-    snprintf(text, size, "%s%s%s", energy, *beside ? " " : "", beside);
-}
-
-static void row_fields_put_power(const struct report_field *field, const struct report_row *row,
-                                 char *text, size_t size)
-{
-    double value = report_field_number(field, row);
-
-    if (row->brief) {
-        *text = '\0';
-    } else {
-        units_known_quantity(text, size, value, value * row_fields_share_of(field, row), "W");
-    }
-}
-
 static void row_fields_put_number(const struct report_field *field, const struct report_row *row,
                                   const struct report_format *format, char *text, size_t size)
 {
     double value = report_field_number(field, row);
+    /* of all energies and powers of a row, as that of the total */
+    double share = field->offset == ROW(uncertainty_j) ? 1 : row->uncertainty_j / row->energy_j;
+    char energy[UNITS_SIZE], beside[UNITS_SHARE_SIZE] = "";
 
     *text = '\0';
     switch (field->kind) {
     case REPORT_ENERGY:
-        row_fields_put_energy(field, row, format, text, size);
+        report_energy_text(energy, sizeof energy, value, value * share, format->unit);
+        if (field->offset == ROW(energy_j)) {
+            units_share(beside, sizeof beside, share);
+        }
+        snprintf(text, size, "%s%s%s", energy, *beside ? " " : "", beside);
         break;
     case REPORT_POWER:
-        row_fields_put_power(field, row, text, size);
+        if (!row->brief) {
+            units_known_quantity(text, size, value, value * share, "W");
+        }
         break;
     case REPORT_SECONDS:
         report_elapsed_text(text, size, value);
@@ -321,11 +290,15 @@ void report_field_text(const struct report_field *field, const struct report_row
                        const struct report_format *format, char *text, size_t size)
 {
     const char *string = report_field_string(field, row);
+    struct tm date = {0};
 
     if (string) {
         snprintf(text, size, "%s", string);
     } else if (field->kind == REPORT_MOMENT) {
-        row_fields_put_moment(text, size, *(const int64_t *)member(field, row));
+        time_t seconds = *(const int64_t *)member(field, row) / NS_PER_S;
+
+        localtime_r(&seconds, &date);
+        strftime(text, size, "%Y-%m-%dT%H:%M:%S", &date);
     } else if (field->kind == REPORT_FLAG) {
         snprintf(text, size, "%s", *(const bool *)member(field, row) ? "yes" : "no");
     } else if (isnan(report_field_number(field, row))) {

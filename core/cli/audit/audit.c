@@ -9,9 +9,9 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/audit/audit_ledger.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
 #include "cli/when.h"
@@ -19,12 +19,69 @@
 #include "record/hour.h"
 #include "record/record.h"
 #include "render/table.h"
+#include "sum/sum.h"
 
 #define COMMAND "audit"
 #define AUDIT_JSON_VERSION 1
+#define HOUR_NS (3600 * NS_PER_S)
 #define DAY_NS (86400 * NS_PER_S)
+#define KEY_SIZE 400
 
 enum audit_form { AUDIT_TABLE, AUDIT_JSON, AUDIT_CSV };
+
+/*
+ * The energy of nodes by their meters, compared with its use. A row is a node on one day in
+ * UTC. Sums of energies are NaN as long as nothing is known.
+ */
+
+#define AUDIT_GAP_KINDS 8
+#define AUDIT_TOTAL APAPI_DOMAIN_NONE /* of struct audit_row, `sums`: the domains that add up */
+
+/** Energy of a meter, and where it went [J]. */
+struct audit_sum {
+    struct hour_sum hours; /* by the node's own record */
+    double shares_j;       /* in the records of steps */
+};
+
+/** Gaps for one reason. */
+struct audit_gaps {
+    uint32_t reason; /* a text of the ledger */
+    uint64_t count;
+    double elapsed_s;
+};
+
+struct audit_row {
+    uint32_t cluster, node; /* texts of the ledger */
+    uint32_t first_span;    /* of the node's own record; POOL_NONE: it has none for this day */
+    int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
+    double expected_s;      /* between them [s] */
+    struct sum sum;         /* of the records of steps */
+    double measured_s, late_s; /* late_s: before the first line of the node's own record */
+    double idle_sum_j, idle_s; /* idle power by its time */
+    uint64_t steps, resets, gaps_total;
+    uint64_t records, shareless; /* of steps; those without a share */
+    struct audit_gaps gaps[AUDIT_GAP_KINDS];
+    size_t gap_count; /* in `gaps` */
+    struct audit_sum sums[APAPI_DOMAINS];
+};
+
+/** A line of a node's own record that was added. */
+struct audit_span {
+    int64_t start_ns, end_ns;
+    uint32_t next; /* POOL_NONE: none */
+};
+
+struct audit_ledger {
+    int64_t from_ns, to_ns; /* whole days */
+    int64_t now_ns;
+    bool open;               /* something of the present hour was left out */
+    struct pool texts, keys; /* keys: of rows, numbered as they are */
+    struct audit_row *rows;
+    size_t row_count, row_room;
+    struct audit_span *spans;
+    size_t span_count, span_room;
+    struct sum_store store; /* of the shares in records of steps */
+};
 
 struct audit {
     struct report_input input;
@@ -34,6 +91,294 @@ struct audit {
     bool no_header;
     struct audit_ledger ledger;
 };
+
+static void audit_add(double *sum, double value)
+{
+    if (!isnan(value)) {
+        *sum = isnan(*sum) ? value : *sum + value;
+    }
+}
+
+static void audit_add_sum(struct hour_sum *sum, const struct hour_sum *more)
+{
+    audit_add(&sum->energy_j, more->energy_j);
+    audit_add(&sum->steps_j, more->steps_j);
+    audit_add(&sum->idle_j, more->idle_j);
+    audit_add(&sum->unattributed_j, more->unattributed_j);
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static struct audit_row audit_row_empty(void)
+{
+    struct audit_row row = {.first_span = POOL_NONE, .sum = SUM_EMPTY};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        row.sums[d] = (struct audit_sum){{NAN, NAN, NAN, NAN}, NAN};
+    }
+    return row;
+}
+
+/* Today ends with the last full hour: the line of the present one may not be written yet. */
+static int64_t audit_day_end(const struct audit_ledger *ledger, int64_t day_ns)
+{
+    bool today = ledger->now_ns >= day_ns && ledger->now_ns < day_ns + DAY_NS;
+
+    return today ? ledger->now_ns - ledger->now_ns % HOUR_NS : day_ns + DAY_NS;
+}
+
+static int64_t audit_day_begin(int64_t unix_ns)
+{
+    return unix_ns - unix_ns % DAY_NS;
+}
+
+static void audit_set_end(struct audit_row *row, int64_t end_ns)
+{
+    row->end_ns = end_ns;
+    row->expected_s = (double)(end_ns - row->day_ns) / NS_PER_S;
+}
+
+/* @return the row; NULL: out of memory */
+static struct audit_row *audit_find_row(struct audit_ledger *ledger, const char *cluster,
+                                        const char *node, int64_t day_ns)
+{
+    struct audit_row row = audit_row_empty();
+    char text[KEY_SIZE];
+    uint32_t number;
+
+    snprintf(text, sizeof text, "%lld/%s/%s", (long long)day_ns, cluster, node);
+    number = pool_put(&ledger->keys, text);
+    if (number == ledger->row_count) {
+        row.cluster = pool_put(&ledger->texts, cluster);
+        row.node = pool_put(&ledger->texts, node);
+        row.day_ns = day_ns;
+        audit_set_end(&row, audit_day_end(ledger, day_ns));
+        if (row.cluster == POOL_NONE || row.node == POOL_NONE ||
+            array_add(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
+            return NULL;
+        }
+        ledger->rows[ledger->row_count++] = row;
+    }
+    return number == POOL_NONE ? NULL : &ledger->rows[number];
+}
+
+/* More kinds than there is room for are of the last one. */
+static void audit_add_gaps(struct audit_row *row, const struct audit_gaps *more)
+{
+    size_t i = 0;
+
+    while (i < row->gap_count && i + 1 < AUDIT_GAP_KINDS && row->gaps[i].reason != more->reason) {
+        i++;
+    }
+    if (i == row->gap_count) {
+        row->gaps[row->gap_count++] = (struct audit_gaps){.reason = more->reason};
+    }
+    row->gaps[i].count += more->count;
+    row->gaps[i].elapsed_s += isnan(more->elapsed_s) ? 0 : more->elapsed_s;
+}
+
+/* Add a row to another one: a total. */
+static void audit_total(const struct audit_row *row, struct audit_row *total)
+{
+    total->expected_s += row->expected_s;
+    total->measured_s += fmin(row->measured_s, row->expected_s); /* more of one is not another's */
+    total->late_s += row->late_s;
+    total->idle_sum_j += row->idle_sum_j;
+    total->idle_s += row->idle_s;
+    total->steps += row->steps;
+    total->resets += row->resets;
+    total->gaps_total += row->gaps_total;
+    total->records += row->records;
+    total->shareless += row->shareless;
+    total->first_span = row->first_span == POOL_NONE ? total->first_span : row->first_span;
+    for (size_t i = 0; i < row->gap_count; i++) {
+        audit_add_gaps(total, &row->gaps[i]);
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        audit_add_sum(&total->sums[d].hours, &row->sums[d].hours);
+        audit_add(&total->sums[d].shares_j, row->sums[d].shares_j);
+    }
+}
+
+/* --- nodes' own records --------------------------------------------------------------------- */
+
+/* @return 1; 0: the row has the line, as it may lie in two files, one of them compressed; -1. */
+static int audit_put_span(struct audit_ledger *ledger, struct audit_row *row,
+                          const struct hour *hour)
+{
+    for (uint32_t i = row->first_span; i != POOL_NONE; i = ledger->spans[i].next) {
+        if (ledger->spans[i].start_ns == hour->start_ns &&
+            ledger->spans[i].end_ns == hour->end_ns) {
+            return 0;
+        }
+    }
+    if (array_add(&ledger->spans, ledger->span_count, &ledger->span_room, sizeof *ledger->spans)) {
+        return -1;
+    }
+    ledger->spans[ledger->span_count] =
+        (struct audit_span){hour->start_ns, hour->end_ns, row->first_span};
+    if (row->first_span == POOL_NONE ||
+        hour->start_ns < row->day_ns + (int64_t)(row->late_s * NS_PER_S)) {
+        row->late_s = (double)(hour->start_ns - row->day_ns) / NS_PER_S;
+    }
+    row->first_span = (uint32_t)ledger->span_count++;
+    return 1;
+}
+
+static void audit_add_figures(struct audit_row *row, const struct hour *hour)
+{
+    row->gaps_total += hour->gap_total;
+    row->measured_s += hour->measured_s;
+    row->steps += hour->steps;
+    row->resets += hour->resets;
+    if (!isnan(hour->idle_w)) {
+        row->idle_sum_j += hour->idle_w * hour->measured_s;
+        row->idle_s += hour->measured_s;
+    }
+    audit_add_sum(&row->sums[AUDIT_TOTAL].hours, &hour->total);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        bool meter = d == APAPI_DOMAIN_NODE && !isnan(hour->node_meter.energy_j);
+
+        audit_add_sum(&row->sums[d].hours, meter ? &hour->node_meter : &hour->domains[d]);
+    }
+}
+
+/* Add a line of a node's own record. A line that was added before is ignored. 0; -1 with ENOMEM */
+static int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
+{
+    int64_t day_ns = audit_day_begin(hour->start_ns);
+    bool present = hour->start_ns >= audit_day_end(ledger, day_ns);
+    struct audit_row *row;
+    int added;
+
+    if (day_ns < ledger->from_ns) {
+        return 0;
+    }
+    if (present && hour->end_ns > ledger->now_ns) {
+        ledger->open = true;
+        return 0;
+    }
+    row = audit_find_row(ledger, hour->cluster, hour->node, day_ns);
+    added = row ? audit_put_span(ledger, row, hour) : -1;
+    if (added <= 0) {
+        return added;
+    }
+    for (size_t i = 0; i < hour->gap_count; i++) {
+        struct audit_gaps gap = {pool_put(&ledger->texts, hour->gaps[i].reason), 1,
+                                 hour->gaps[i].elapsed_s};
+
+        if (gap.reason == POOL_NONE) {
+            return -1;
+        }
+        audit_add_gaps(row, &gap);
+    }
+    audit_add_figures(row, hour);
+    if (present && hour->end_ns > row->end_ns) { /* the sampler has ended in the present hour */
+        audit_set_end(row, hour->end_ns);
+    }
+    return 0;
+}
+
+/* --- records of steps ----------------------------------------------------------------------- */
+
+/* The part of a record in one day, up to where the node's own record reaches. */
+static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record *record,
+                          int64_t from_ns, int64_t to_ns, uint64_t digest)
+{
+    struct audit_row *row;
+
+    if (audit_day_begin(from_ns) < ledger->from_ns) {
+        return 0;
+    }
+    row = audit_find_row(ledger, record->id.cluster, record->id.node, audit_day_begin(from_ns));
+    if (!row) {
+        return -1;
+    }
+    to_ns = to_ns < row->end_ns ? to_ns : row->end_ns;
+    if (to_ns <= from_ns) {
+        ledger->open = true;
+        return 0;
+    }
+    if (sum_add(&ledger->store, &row->sum, record,
+                &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns)})) {
+        return -1;
+    }
+    ledger->store.pieces[row->sum.last].digest = digest;
+    return 0;
+}
+
+static int audit_take_record(const struct apapi_record *record, const char *line, size_t size,
+                             void *context)
+{
+    struct audit_ledger *ledger = &((struct audit *)context)->ledger;
+    const struct apapi_measurement *m = &record->measurement;
+    int64_t from_ns = m->start_unix_ns, end_ns = from_ns + (int64_t)m->elapsed_ns, until_ns;
+    uint64_t digest = record_digest(line, size);
+
+    ledger->store.shares = true;
+    from_ns = from_ns < ledger->from_ns ? ledger->from_ns : from_ns;
+    end_ns = end_ns < ledger->to_ns ? end_ns : ledger->to_ns;
+    for (; from_ns < end_ns; from_ns = until_ns) {
+        until_ns = audit_day_begin(from_ns) + DAY_NS;
+        until_ns = until_ns < end_ns ? until_ns : end_ns;
+        if (audit_add_part(ledger, record, from_ns, until_ns, digest)) {
+            errno = ENOMEM;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int audit_settle_row(const struct sum_store *store, struct audit_row *row)
+{
+    struct sum_entries entries;
+
+    if (sum_gather(store, &row->sum, &entries)) {
+        return -1;
+    }
+    row->records = entries.count;
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct sum_piece *piece = entries.list[i].piece;
+        const struct sum_domain *given = store->domains + piece->domain_at;
+
+        row->shareless += piece->shareless;
+        for (size_t k = 0; k < piece->domain_count; k++) {
+            audit_add(&row->sums[given[k].domain].shares_j, given[k].energy_j);
+            if (apapi_domain_adds_up(given[k].domain)) {
+                audit_add(&row->sums[AUDIT_TOTAL].shares_j, given[k].energy_j);
+            }
+        }
+    }
+    free(entries.list);
+    return 0;
+}
+
+/* Add up the records of steps. 0; -1 with ENOMEM */
+static int audit_settle(struct audit_ledger *ledger)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ledger->row_count; i++) {
+        if (audit_settle_row(&ledger->store, &ledger->rows[i])) {
+            return -1;
+        }
+        /* Of the present hour alone, nothing is said. */
+        if (ledger->rows[i].records > 0 || ledger->rows[i].first_span != POOL_NONE) {
+            ledger->rows[kept++] = ledger->rows[i];
+        }
+    }
+    ledger->row_count = kept;
+    return 0;
+}
+
+static void audit_free(struct audit_ledger *ledger)
+{
+    pool_free(&ledger->texts);
+    pool_free(&ledger->keys);
+    free(ledger->rows);
+    free(ledger->spans);
+    sum_free(&ledger->store);
+}
 
 /* --- figures that follow from a row ----------------------------------------------------------- */
 
@@ -382,12 +727,6 @@ static int audit_take_hour(const struct hour *hour, void *context)
                : 0;
 }
 
-static int audit_take_record(const struct apapi_record *record, const char *line, size_t size,
-                             void *context)
-{
-    return audit_add_record(&((struct audit *)context)->ledger, record, record_digest(line, size));
-}
-
 static void audit_note_problem(const struct apapi_scan_problem *problem, void *context)
 {
     if (((const struct audit *)context)->input.verbose) {
@@ -433,11 +772,6 @@ static int audit_read_records(struct audit *audit)
     status = report_input_read(&audit->input, audit_take_record, audit);
     audit->input.from_text = NULL;
     return status;
-}
-
-static int64_t audit_day_begin(int64_t unix_ns)
-{
-    return unix_ns - unix_ns % DAY_NS;
 }
 
 static int audit_set_times(struct audit *audit)
