@@ -2,7 +2,6 @@
 #include "base/units.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +14,8 @@ static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "
                                            {1e12, "T", 0}, {1e15, "P", 0}};
 enum { STEP_ONE = 2 };
 
-#define SHOWN_PCT 1.0 /* a greater uncertainty is shown */
+#define LEAST_PCT 0.01  /* a smaller uncertainty is shown as this */
+#define SHARE_COLUMNS 7 /* "±0.12 %" */
 #define TWO_DIGITS_UP_TO                                                                           \
     3.55 /* an uncertainty that starts with smaller digits is shown with two digits */
 
@@ -157,11 +157,26 @@ void units_known_quantity(char *text, size_t size, double value, double uncertai
 
 void units_share(char *text, size_t size, double share)
 {
-    double pct = share * 100;
+    double pct = fmax(share * 100, LEAST_PCT);
 
     *text = '\0';
-    if (pct > SHOWN_PCT && isfinite(pct)) { /* not of nothing */
-        snprintf(text, size, "%s%.*f %%", text_plus_minus(), pct < 9.95 ? 1 : 0, fmin(pct, 1e6));
+    if (share > 0 && isfinite(share)) { /* not of nothing */
+        int decimals = pct < 0.995 ? 2 : pct < 9.95 ? 1 : 0;
+
+        snprintf(text, size, "%s%.*f %%", text_plus_minus(), decimals, fmin(pct, 1e6));
+    }
+}
+
+void units_beside(char *text, size_t size, double share, bool column)
+{
+    char beside[UNITS_SHARE_SIZE];
+    size_t used = strlen(text);
+    int gap;
+
+    units_share(beside, sizeof beside, share);
+    gap = column ? SHARE_COLUMNS - (int)text_columns(beside) : 0;
+    if (*beside && used < size) {
+        snprintf(text + used, size - used, " %*s%s", gap > 0 ? gap : 0, "", beside);
     }
 }
 

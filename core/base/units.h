@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_BASE_UNITS_H
 #define APAPI_BASE_UNITS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,11 +40,17 @@ void units_known_quantity(char *text, size_t size, double value, double uncertai
 #define UNITS_SHARE_SIZE 16
 
 /**
- * An uncertainty that is to stand beside its number, one above 1 %: "±2.1 %"; else "". See
- * text_plus_minus().
+ * The uncertainty that stands beside a number, with two digits: "±0.12 %", "±2.1 %"; "" if it is 0.
+ * See text_plus_minus().
  * @param share  of the number; NaN: not known
  */
 void units_share(char *text, size_t size, double share);
+
+/**
+ * Append it to its number: "412.3 J ±2.1 %".
+ * @param column  others stand below it: the numbers before it are aligned, too
+ */
+void units_beside(char *text, size_t size, double share, bool column);
 
 /** A total: as units_quantity(), but whole numbers of other units in full: "1048576 packets". */
 void units_total(char *text, size_t size, double value, const char *unit);

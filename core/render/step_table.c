@@ -32,7 +32,7 @@ static void table_put_share(const struct step_table *table)
 {
     const struct share_sum *sum = &table->merge->share;
     const struct apapi_share *share = &sum->share;
-    char energy[UNITS_SIZE], uncertainty[UNITS_SHARE_SIZE];
+    char energy[UNITS_SIZE + UNITS_SHARE_SIZE];
 
     if (sum->nodes == 0) {
         if (share->reason[0]) {
@@ -42,10 +42,10 @@ static void table_put_share(const struct step_table *table)
     }
     units_known_quantity(energy, sizeof(energy), apapi_share_energy_j(share),
                          apapi_share_uncertainty_j(share), "J");
-    units_share(uncertainty, sizeof uncertainty,
-                apapi_share_uncertainty_j(share) / apapi_share_energy_j(share));
-    fprintf(table->out, "  share of the step: %s%s%s (%s%s)\n", energy, *uncertainty ? " " : "",
-            uncertainty, share->method, table_share_idle(share));
+    units_beside(energy, sizeof energy,
+                 apapi_share_uncertainty_j(share) / apapi_share_energy_j(share), false);
+    fprintf(table->out, "  share of the step: %s (%s%s)\n", energy, share->method,
+            table_share_idle(share));
     if (sum->lacking > 0) {
         fprintf(table->out, "  share not known on %zu of %zu nodes\n", sum->lacking,
                 table->expected);

@@ -343,8 +343,6 @@ static void table_csv_row(const struct table *table, const struct table_cell *ce
 static void table_cell_text(const struct table_column *column, const struct table_cell *cell,
                             char *text, size_t size)
 {
-    char energy[UNITS_SIZE], share[UNITS_SHARE_SIZE];
-
     switch (column->form) {
     case TABLE_TEXT:
     case TABLE_RIGHT:
@@ -362,9 +360,8 @@ static void table_cell_text(const struct table_column *column, const struct tabl
         units_known_quantity(text, size, cell->value, cell->uncertainty, column->unit);
         break;
     case TABLE_ENERGY:
-        units_known_quantity(energy, sizeof energy, cell->value, cell->uncertainty, "J");
-        units_share(share, sizeof share, cell->uncertainty / cell->value);
-        snprintf(text, size, "%s%s%s", energy, *share ? " " : "", share);
+        units_known_quantity(text, size, cell->value, cell->uncertainty, "J");
+        units_beside(text, size, cell->uncertainty / cell->value, true);
         break;
     case TABLE_DURATION:
         units_duration(text, size, cell->value);

@@ -88,20 +88,20 @@ load report_common
     [[ $(cells power) == 600 && $(cells power --by step) == 600 && $(cells power --by day) == 600 ]]
 }
 
-@test "as many digits as are known, with their uncertainty above 1 %, and no power below one window" {
+@test "as many digits as are known, with their uncertainty, and no power below one window" {
     record 30 0 n1 0 10 200 '.domains.package.uncertainty_j = 1'
     record 31 0 n1 100 10 200 '.domains.package.uncertainty_j = 90'
     record 31 1 n1 110 10 200 '.domains.package.uncertainty_j = 90'
     record 32 0 n1 200 0.002 281.2 '.domains.package.uncertainty_j = 0.29 | .components = [{name: "rapl", source: "sim", interval_s: 0.1, events: []}]'
     run -0 report -S 2026-01-01 --format=jobid,energy,power
-    [[ ${lines[1]} == "30                2.000 kJ     200.0 W" ]]
-    [[ ${lines[2]} == "31          4.00 kJ ±4.5 %       200 W" ]]
-    [[ ${lines[3]} =~ ^32\ +0.56\ J\ ±52\ %\ *$ ]]
+    [[ ${lines[1]} == "30          2.000 kJ ±0.05 %     200.0 W" ]]
+    [[ ${lines[2]} == "31           4.00 kJ  ±4.5 %       200 W" ]]
+    [[ ${lines[3]} =~ ^32\ +0.56\ J\ +±52\ %\ *$ ]]
     [[ $(cells jobid,energy,uncertainty) == $'30|2000|1\n31|4000|180\n32|0.5624|0.29' ]]
     run -0 report -S 2026-01-01 --json
     jq -e '[.rows[].uncertainty_j] == [1, 180, 0.29]' <<<"$output"
     run -0 "$apapi" show --acct-dir "$acct" 31
-    [[ $output =~ total\ +4.00\ kJ\ ±4.5\ %\ +200\ W && $output =~ 1\ +1\ .*2.00\ kJ\ ±4.5\ % ]]
+    [[ $output =~ total\ +4.00\ kJ\ ±4.5\ %\ +200\ W && $output =~ 1\ +1\ .*2.00\ kJ\ +±4.5\ % ]]
     run -0 "$apapi" show --acct-dir "$acct" --json 31
     jq -e '.uncertainty_j == 180 and .domains.package.uncertainty_j == 180 and .steps[1].uncertainty_j == 90 and .nodes[0].uncertainty_j == 180' <<<"$output"
     run -0 "$apapi" show --acct-dir "$acct" 32

@@ -181,9 +181,9 @@ END
     record 17 0 n2 0 10 100 "$(with_regions 300)"
     run -0 regions --acct-dir "$acct" 17
     [[ ${lines[0]} =~ ^\ \ region\ +count\ +programs\ +threads\ +time\ +energy\ +share\ +mean\ +method$ ]]
-    [[ ${lines[1]} =~ ^\ \ a/b\ +20\ +4\ +8\ +16.0\ s\ +1.000\ kJ\ +62.5\ %\ +62.50\ W\ +measured$ ]]
-    [[ ${lines[2]} =~ ^\ \ \(idle\)\ +20.0\ s\ +400\ J\ +25.0\ %\ +20.00\ W\ +estimated$ ]]
-    [[ ${lines[3]} =~ ^\ \ a\ +20\ +4\ +8\ +16.0\ s\ +200\ J\ ±20\ %\ +12.5\ %\ +12.5\ W\ +estimated$ ]]
+    [[ ${lines[1]} =~ ^\ \ a/b\ +20\ +4\ +8\ +16.0\ s\ +1.000\ kJ\ ±0.20\ %\ +62.5\ %\ +62.50\ W\ +measured$ ]]
+    [[ ${lines[2]} =~ ^\ \ \(idle\)\ +20.0\ s\ +400\ J\ +±1.0\ %\ +25.0\ %\ +20.00\ W\ +estimated$ ]]
+    [[ ${lines[3]} =~ ^\ \ a\ +20\ +4\ +8\ +16.0\ s\ +200\ J\ +±20\ %\ +12.5\ %\ +12.5\ W\ +estimated$ ]]
     [[ ${lines[4]} == '  100 iterations, 16.00 J each' && ${#lines[@]} == 5 ]]
     run -0 regions --acct-dir "$acct" --inclusive -f json 17.0
     [[ $(of a | jq -c '[.energy_j, .time_s, .wall_s, .uncertainty_j, .domains.package.energy_j, .method]') == '[1200,32,4,42,1200,"estimated"]' ]]
@@ -219,7 +219,7 @@ END
     record 19 0 n1 70 10 100
     run -0 report -S 2026-01-01 --by region
     [[ ${lines[0]} =~ ^region\ +jobs\ +count\ +time\ +energy\ +power$ && ${#lines[@]} == 5 ]]
-    [[ ${lines[1]} =~ ^a\ +2\ +40\ +32.0\ s\ +400\ J\ ±20\ %\ +12.5\ W$ && ${lines[2]} =~ ^a/b\ +2\ +40\ +32.0\ s\ +2.000\ kJ\ +62.5.?\ W$ ]]
+    [[ ${lines[1]} =~ ^a\ +2\ +40\ +32.0\ s\ +400\ J\ +±20\ %\ +12.5\ W$ && ${lines[2]} =~ ^a/b\ +2\ +40\ +32.0\ s\ +2.000\ kJ\ ±0.20\ %\ +62.5.?\ W$ ]]
     [[ ${lines[3]} == "(unmarked) "* && ${lines[4]} == "(idle) "* ]]
     run -0 report -S 2026-01-01 --by region --sort energy --top 1 --csv
     [[ $output == $'region,jobs,count,time_s,energy_j,power_w\na/b,2,40,32,2000,62.5' ]]
@@ -293,7 +293,7 @@ END
     record 17 0 n1 0 10 100 "$(with_regions 700) | $more"
     record 17 0 n2 0 10 100 "$(with_regions 300)"
     run -0 "$apapi" merge "$acct"
-    [[ $output =~ region\ +time\ +energy\ +mean\ +method.*a/b\ +16.0\ s\ +1.000\ kJ\ +62.5.*r6\ +1.000\ s\ +506.0\ J.*"3 more regions: apapi regions 17.0".*"100 iterations, 20.00 J each" ]]
+    [[ $output =~ region\ +time\ +energy\ +mean\ +method.*a/b\ +16.0\ s\ +1.000\ kJ\ +±0.20\ %\ +62.5.*r6\ +1.000\ s\ +506.0\ J.*"3 more regions: apapi regions 17.0".*"100 iterations, 20.00 J each" ]]
     [[ $(wc -L <<<"$output") -le 80 && $output != *idle* ]]
     run -0 "$apapi" merge -f merged "$acct"
     [[ $(jq -c '[.regions[0].name, .regions[0].domains.package.energy_j, (.regions | length), .regions[-1].kind, .foms[0].value]' <<<"$output") == '["a/b",1000,9,"idle",100]' ]]

@@ -8,9 +8,9 @@ RUNS(one_run, 1)
     assert_string_equal(
         written,
         "apapi: \"a.out\"  2.000 s  rapl (sysfs powercap)  coretemp (PAPI)\n"
-        "  domain      energy      mean       min       max\n"
-        "  package    200.0 J   100.0 W   90.00 W   120.0 W\n"
-        "  total      200.0 J   100.0 W\n"
+        "  domain      energy              mean       min       max\n"
+        "  package    200.0 J ±0.12 %   100.0 W   90.00 W   120.0 W\n"
+        "  total      200.0 J ±0.12 %   100.0 W\n"
         "  covered 100.0 %, 21 samples\n"
         "  event                                         mean           min           max\n"
         "  coretemp:::hwmon0,temp1                     45.2 C       -40.5 C        61.0 C\n"
@@ -40,9 +40,9 @@ RUNS(more_is_reported_when_asked, 1)
     report.verbose = true;
     report.runs[0].record.measurement.cpu_ns = 1230000;
     fixture_write(report_table);
-    assert_says("  domain      energy      mean       min       max       p95\n"
-                "  package    200.0 J   100.0 W   90.00 W   120.0 W   118.0 W\n"
-                "  total      200.0 J   100.0 W\n");
+    assert_says("  domain      energy              mean       min       max       p95\n"
+                "  package    200.0 J ±0.12 %   100.0 W   90.00 W   120.0 W   118.0 W\n"
+                "  total      200.0 J ±0.12 %   100.0 W\n");
     assert_says("\n  rapl:::PACKAGE_ENERGY:PACKAGE0   ");
     assert_says("\n  uncertainty of the total 0.25 J (0.12 %): the counters' ");
     assert_says("\n  rapl: sysfs powercap, 1 event, interval 100.0 ms, 21 readings, 100.0 "

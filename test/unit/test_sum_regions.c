@@ -195,15 +195,16 @@ TEST(a_table_has_the_costliest)
     list[2].domains[APAPI_DOMAIN_PACKAGE].energy_j = NAN;
     list[7] = other_of(APAPI_REGION_IDLE, 5);
     text = table_of(&regions);
-    assert_string_equal(text, "  region           time        energy          mean  method\n"
-                              "  solve         2.000 s        60.0 J       30.00 W  measured\n"
-                              "  ?[31m         2.000 s        59.0 J       29.50 W  measured\n"
-                              "  solve         2.000 s             -             -  unknown\n"
-                              "  solve         2.000 s        57.0 J       28.50 W  measured\n"
-                              "  solve         2.000 s        56.0 J       28.00 W  measured\n"
-                              "  4 more regions: apapi regions 17.0\n"
-                              "  iterations 50, 2.000 J each\n"
-                              "  work 1.250 Gcells, 12.50 Mcells per J\n");
+    assert_string_equal(text,
+                        "  region           time        energy                   mean  method\n"
+                        "  solve         2.000 s        60.0 J  ±0.83 %       30.00 W  measured\n"
+                        "  ?[31m         2.000 s        59.0 J  ±0.85 %       29.50 W  measured\n"
+                        "  solve         2.000 s             -                      -  unknown\n"
+                        "  solve         2.000 s        57.0 J  ±0.88 %       28.50 W  measured\n"
+                        "  solve         2.000 s        56.0 J  ±0.89 %       28.00 W  measured\n"
+                        "  4 more regions: apapi regions 17.0\n"
+                        "  iterations 50, 2.000 J each\n"
+                        "  work 1.250 Gcells, 12.50 Mcells per J\n");
     free(text);
 }
 

@@ -427,6 +427,30 @@ TEST(numbers_are_as_exact_as_they_should_be)
     }
 }
 
+TEST(an_uncertainty_has_two_digits)
+{
+    static const struct {
+        double share;
+        const char *beside, *below_others;
+    } cases[] = {{0.00001, "1 J ±0.01 %", "1 J ±0.01 %"},
+                 {0.0012, "1 J ±0.12 %", "1 J ±0.12 %"},
+                 {0.00996, "1 J ±1.0 %", "1 J  ±1.0 %"},
+                 {0.0996, "1 J ±10 %", "1 J   ±10 %"},
+                 {12, "1 J ±1200 %", "1 J ±1200 %"},
+                 {0, "1 J", "1 J"},
+                 {NAN, "1 J", "1 J"},
+                 {INFINITY, "1 J", "1 J"}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[64] = "1 J", column[64] = "1 J";
+
+        units_beside(text, sizeof text, cases[i].share, false);
+        units_beside(column, sizeof column, cases[i].share, true);
+        assert_string_equal(text, cases[i].beside);
+        assert_string_equal(column, cases[i].below_others);
+    }
+}
+
 TEST(long_texts_are_cut)
 {
     union member member = {.count = 0};

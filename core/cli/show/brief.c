@@ -396,12 +396,12 @@ static void brief_put_job(const struct brief *brief)
 
 static void brief_put_energy(const struct brief *brief)
 {
-    char text[UNITS_SIZE], each[UNITS_SIZE], share[UNITS_SHARE_SIZE];
+    char text[UNITS_SIZE + UNITS_SHARE_SIZE], each[UNITS_SIZE];
 
     if (isfinite(brief->energy_j)) {
         units_known_quantity(text, sizeof text, brief->energy_j, brief->uncertainty_j, "J");
-        units_share(share, sizeof share, brief->uncertainty_j / brief->energy_j);
-        printf("Energy: %s%s%s\n", text, *share ? " " : "", share);
+        units_beside(text, sizeof text, brief->uncertainty_j / brief->energy_j, false);
+        printf("Energy: %s\n", text);
     }
     if (isfinite(brief->mean_w)) {
         units_quantity(text, sizeof text, brief->mean_w, "W");

@@ -244,16 +244,14 @@ static void row_fields_put_number(const struct report_field *field, const struct
     double value = report_field_number(field, row);
     /* of all energies and powers of a row, as that of the total */
     double share = field->offset == ROW(uncertainty_j) ? 1 : row->uncertainty_j / row->energy_j;
-    char energy[UNITS_SIZE], beside[UNITS_SHARE_SIZE] = "";
 
     *text = '\0';
     switch (field->kind) {
     case REPORT_ENERGY:
-        report_energy_text(energy, sizeof energy, value, value * share, format->unit);
+        report_energy_text(text, size, value, value * share, format->unit);
         if (field->offset == ROW(energy_j)) {
-            units_share(beside, sizeof beside, share);
+            units_beside(text, size, share, true);
         }
-        snprintf(text, size, "%s%s%s", energy, *beside ? " " : "", beside);
         break;
     case REPORT_POWER:
         if (!row->brief) {
