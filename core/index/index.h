@@ -65,8 +65,8 @@ struct db_load;
 
 struct db_load_counts {
     size_t added;    /* new rows */
-    size_t replaced; /* rows that were replaced by a better record */
-    size_t known;    /* records that existed */
+    size_t replaced; /* rows that do not count any more, as another one of the record has come */
+    size_t known;    /* records that existed, or do not count */
     size_t hours;    /* lines of nodes' own records, new or not */
 };
 

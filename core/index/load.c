@@ -111,7 +111,9 @@ void db_batch_note(struct db_batch *batch, const char *folder, const struct apap
 
 enum load_statement {
     FIND_TWIN,
+    FIND_TWINS,
     IS_THERE,
+    KEEP_TWIN,
     DELETE_RECORD,
     LAST_ID,
     FIND_FILE,
@@ -125,12 +127,16 @@ enum load_statement {
     LOAD_STATEMENTS
 };
 
+#define OF_IDENTITY " WHERE job = ? AND cluster = ? AND node = ? AND start_ns = ? AND step = ?"
+
 static const char *const load_queries[] = {
-    [FIND_TWIN] = ("SELECT id, end_ns, complete, line FROM records"
-                   " WHERE job = ? AND cluster = ? AND node = ? AND start_ns = ? AND step = ?"),
+    [FIND_TWIN] = "SELECT id, end_ns, complete, line FROM records" OF_IDENTITY,
+    [FIND_TWINS] = "SELECT line FROM twins" OF_IDENTITY,
     [IS_THERE] = "SELECT 1 FROM records WHERE id = ?",
+    [KEEP_TWIN] = "INSERT INTO twins SELECT * FROM records WHERE id = ?",
     [DELETE_RECORD] = "DELETE FROM records WHERE id = ?",
-    [LAST_ID] = "SELECT COALESCE(MAX(id), 0) FROM records",
+    [LAST_ID] = ("SELECT COALESCE(MAX(id), 0) FROM (SELECT MAX(id) AS id FROM records"
+                 " UNION ALL SELECT MAX(id) FROM twins) AS ids"),
     [FIND_FILE] = "SELECT bytes FROM files WHERE folder = ? AND \"day\" = ? AND file = ?",
     [FORGET_FILE] = "DELETE FROM files WHERE folder = ? AND \"day\" = ? AND file = ?",
     [NOTE_FILE] = "INSERT INTO files (folder, \"day\", file, bytes) VALUES (?, ?, ?, ?)",
@@ -152,7 +158,7 @@ struct db_load {
     bool begun;
     struct db_statement *statements[LOAD_STATEMENTS], *mark;
     struct db_statement *records[DB_ROWS_MAX + 1]; /* that add so many, prepared when needed */
-    struct db_statement *jobs, *hours;
+    struct db_statement *twins, *jobs, *hours;
     struct db_value values[DB_ROWS_MAX * DB_FIELDS_MAX];
     struct db_load_counts counts;
     int64_t last_id, first_id; /* first_id: the last one before this transaction */
@@ -191,7 +197,8 @@ static int prepare_all(struct db_load *load, struct apapi_error *err)
         "id > ? AND job >= 0%s",
         db_dialect(load->db)->skip);
     load->mark = db_prepare(load->db, mark, err);
-    load->jobs = load->mark ? prepare_insert(load->db, &db_jobs, 1, err) : NULL;
+    load->twins = load->mark ? prepare_insert(load->db, &db_twins, 1, err) : NULL;
+    load->jobs = load->twins ? prepare_insert(load->db, &db_jobs, 1, err) : NULL;
     load->hours = load->jobs ? prepare_insert(load->db, &db_hours, 1, err) : NULL;
     return load->hours ? 0 : -1;
 }
@@ -224,6 +231,7 @@ void db_load_destroy(struct db_load *load)
             db_finalize(load->records[i]);
         }
         db_finalize(load->mark);
+        db_finalize(load->twins);
         db_finalize(load->jobs);
         db_finalize(load->hours);
         free(load);
@@ -325,7 +333,26 @@ static int is_there(struct db_load *load, const struct db_record *record, struct
     return found;
 }
 
-/* A record with the same identity exists: keep the better one. */
+/* @return 1: it is among those that do not count; 0; -1 */
+static int is_twin(struct db_load *load, const struct db_line *line, const struct db_value *key,
+                   size_t count, struct apapi_error *err)
+{
+    struct db_statement *twins = load->statements[FIND_TWINS];
+    int got = db_first(twins, key, count, err);
+
+    for (; got > 0; got = db_step(twins, err)) {
+        struct db_value known = db_column(twins, 0);
+
+        if (known.size == line->size && memcmp(known.text, line->text, line->size) == 0) {
+            break;
+        }
+    }
+    db_end(twins);
+    return got;
+}
+
+/* A record with the same identity exists. The one that does not count is kept as well: it may be
+ * selected where the other one is not. */
 static int load_replace(struct db_load *load, struct db_record *record, struct apapi_error *err)
 {
     const struct db_value key[] = {
@@ -350,14 +377,22 @@ static int load_replace(struct db_load *load, struct db_record *record, struct a
                              db_column(find, 2).integer != 0, record_digest(line.text, line.size)};
     order = record_twin_compare(&twin, &known);
     db_end(find);
-    if (order <= 0) {
-        load->counts.known++;
-        return 0;
+    if (order > 0) {
+        load->counts.replaced++;
+        return load_run(load, KEEP_TWIN, &id, 1, err) ||
+                       load_run(load, DELETE_RECORD, &id, 1, err) ||
+                       insert_records(load, record, 1, err) < 0
+                   ? -1
+                   : 0;
     }
-    load->counts.replaced++;
-    return load_run(load, DELETE_RECORD, &id, 1, err) || insert_records(load, record, 1, err) < 0
-               ? -1
-               : 0;
+    load->counts.known++;
+    found = order == 0 ? 1 : is_twin(load, &record->line, key, COUNT_OF(key), err);
+    if (found == 0) {
+        found = db_run(load->twins, load->values, db_row(&db_twins, record, load->values), err) < 0
+                    ? -1
+                    : 0;
+    }
+    return found < 0 ? -1 : 0;
 }
 
 static int load_records(struct db_load *load, struct db_record *records, size_t count,

@@ -102,12 +102,12 @@ static void add_jobs(struct query *query, const struct filter *filter)
     fputc(')', query->out);
 }
 
-static void write_query(struct query *query, const struct selection *selection)
+static void write_query(struct query *query, const struct selection *selection, const char *table)
 {
     const struct db_wanted *wanted = selection->wanted;
     const struct filter *filter = &selection->filter;
 
-    fputs("SELECT line FROM records WHERE ", query->out);
+    fprintf(query->out, "SELECT line FROM %s WHERE ", table);
     if (filter->job_count > 0) {
         add_jobs(query, filter);
     } else {
@@ -138,8 +138,8 @@ static void write_query(struct query *query, const struct selection *selection)
           query->out);
 }
 
-static struct db_statement *make_query(const struct selection *selection, struct query *query,
-                                       struct apapi_error *err)
+static struct db_statement *make_query(const struct selection *selection, const char *table,
+                                       struct query *query, struct apapi_error *err)
 {
     const struct db_wanted *wanted = selection->wanted;
     size_t words = count_words(wanted->clusters) + count_words(wanted->users) +
@@ -148,7 +148,7 @@ static struct db_statement *make_query(const struct selection *selection, struct
     *query = (struct query){.values = calloc(words, sizeof *query->values)};
     query->out = query->values ? open_memstream(&query->sql, &query->size) : NULL;
     if (query->out) {
-        write_query(query, selection);
+        write_query(query, selection, table);
     }
     return db_prepare_stream(selection->db, query->out, &query->sql, err);
 }
@@ -214,14 +214,17 @@ static int find_day(struct db_statement *days, char *day, size_t size, const cha
 }
 
 /* Day by day, so that an import does not have to wait for a long report. */
-static int read_days(const struct selection *selection, struct db_statement *lines,
-                     struct query *query, struct apapi_error *err)
+static int read_days(const struct selection *selection, const char *table,
+                     struct db_statement *lines, struct query *query, struct apapi_error *err)
 {
-    struct db_statement *days = db_prepare(
-        selection->db, "SELECT MIN(\"day\") FROM records WHERE \"day\" >= ? AND \"day\" <= ?", err);
-    char day[TIMESTAMP_SIZE], last[TIMESTAMP_SIZE];
-    int got = days ? 1 : -1;
+    char sql[96], day[TIMESTAMP_SIZE], last[TIMESTAMP_SIZE];
+    struct db_statement *days;
+    int got;
 
+    snprintf(sql, sizeof sql, "SELECT MIN(\"day\") FROM %s WHERE \"day\" >= ? AND \"day\" <= ?",
+             table);
+    days = db_prepare(selection->db, sql, err);
+    got = days ? 1 : -1;
     timestamp_day(day, sizeof day, selection->filter.from_ns);
     timestamp_day(last, sizeof last, selection->filter.to_ns - 1);
     while (got > 0 && (got = find_day(days, day, sizeof day, last, err)) > 0) {
@@ -233,13 +236,14 @@ static int read_days(const struct selection *selection, struct db_statement *lin
     return got;
 }
 
-static int read_selection(const struct selection *selection, struct apapi_error *err)
+static int read_table(const struct selection *selection, const char *table, struct apapi_error *err)
 {
     struct query query;
-    struct db_statement *lines = make_query(selection, &query, err);
-    int result = !lines                            ? -1
-                 : selection->filter.job_count > 0 ? read_lines(selection, lines, &query, err)
-                                                   : read_days(selection, lines, &query, err);
+    struct db_statement *lines = make_query(selection, table, &query, err);
+    int result = !lines ? -1
+                 : selection->filter.job_count > 0
+                     ? read_lines(selection, lines, &query, err)
+                     : read_days(selection, table, lines, &query, err);
 
     db_finalize(lines);
     free(query.values);
@@ -271,7 +275,10 @@ int db_read_records(const char *url, const struct db_wanted *wanted,
     struct selection selection = {.wanted = wanted, .sink = sink, .url = url};
     int result = open_selection(&selection, wanted->filter, err);
 
-    result = result || read_selection(&selection, err) ? -1 : 0;
+    result =
+        result || read_table(&selection, "records", err) || read_table(&selection, "twins", err)
+            ? -1
+            : 0;
     close_selection(&selection);
     return result;
 }

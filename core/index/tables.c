@@ -112,6 +112,8 @@ static const struct db_field schema_fields[] = {{"version", DB_FORM_MOMENT, 0, 0
 
 const struct db_table db_records = {
     "records", record_fields, ", PRIMARY KEY (id), UNIQUE (job, cluster, node, start_ns, step)"};
+const struct db_table db_twins = {
+    "twins", record_fields, ", PRIMARY KEY (id), UNIQUE (job, cluster, node, start_ns, step, id)"};
 const struct db_table db_jobs = {"jobs", job_fields, ", PRIMARY KEY (cluster, job, uid)"};
 const struct db_table db_hours = {"hours", hour_fields,
                                   ", PRIMARY KEY (start_ns, node, cluster, end_ns)"};
@@ -498,9 +500,9 @@ static int refuse_version(int64_t version, struct apapi_error *err)
 
 /* Tables of older versions; their views would be in the way. */
 static const char *const old_views[] = {"apapi_jobs", "apapi_days"};
-static const char *const old_tables[] = {"records",    "timelines",  "regions", "shares",
-                                         "domains",    "components", "events",  "jobs",
-                                         "stale_jobs", "files",      "hours",   "apapi_schema"};
+static const char *const old_tables[] = {
+    "records", "timelines",  "regions", "shares", "domains",      "components", "events",
+    "jobs",    "stale_jobs", "files",   "hours",  "apapi_schema", "twins"};
 
 static int keep_old(struct db *db, int64_t version, struct apapi_error *err)
 {
@@ -526,8 +528,8 @@ static int keep_old(struct db *db, int64_t version, struct apapi_error *err)
 
 static int create_all(struct db *db, struct apapi_error *err)
 {
-    static const struct db_table *const tables[] = {&db_records, &db_jobs, &db_hours,
-                                                    &stale_jobs, &files,   &schema};
+    static const struct db_table *const tables[] = {&db_records, &db_twins, &db_jobs, &db_hours,
+                                                    &stale_jobs, &files,    &schema};
     char version[64];
 
     for (size_t i = 0; i < COUNT_OF(tables); i++) {

@@ -141,6 +141,11 @@ check_twins() {
         [[ $(ask "select count(*) from ${table%:*}") == $((150 * ${table#*:})) ]]
     done
     [[ $(ask "select records, nodes, energy_j + 0 from apapi_jobs") =~ ^150\|150\|198000(.0)?$ ]]
+    [[ $(ask "select count(*), sum(elapsed_s) + 0 from twins") =~ ^30\|450(.0)?$ ]]
+    run -0 "$apapi" report --db "$url" -P --format=nodes,elapsed,energy -n -S 2026-01-01
+    [[ $output == '150|30|198000' ]]
+    TZ=UTC run -0 "$apapi" report --db "$url" -P --format=nodes,elapsed -n -S 2026-01-01 -E 2026-11-21T11:20:25
+    [[ $output == '150|20' ]]
 }
 
 @test "SQLite: twins among many" {

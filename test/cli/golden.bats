@@ -29,7 +29,7 @@ import() { # URL
     ask
 }
 
-@test "SQLite gives the same answers as the files, but for those in differences" {
+@test "SQLite gives the same answers as the files" {
     import "sqlite:$golden/records.db"
     ask --db="sqlite:$golden/records.db"
 }
