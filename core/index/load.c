@@ -130,8 +130,8 @@ enum load_statement {
 #define OF_IDENTITY " WHERE job = ? AND cluster = ? AND node = ? AND start_ns = ? AND step = ?"
 
 static const char *const load_queries[] = {
-    [FIND_TWIN] = "SELECT id, end_ns, complete, line FROM records" OF_IDENTITY,
-    [FIND_TWINS] = "SELECT line FROM twins" OF_IDENTITY,
+    [FIND_TWIN] = ("SELECT id, end_ns, complete, line FROM records" OF_IDENTITY),
+    [FIND_TWINS] = ("SELECT line FROM twins" OF_IDENTITY),
     [IS_THERE] = "SELECT 1 FROM records WHERE id = ?",
     [KEEP_TWIN] = "INSERT INTO twins SELECT * FROM records WHERE id = ?",
     [DELETE_RECORD] = "DELETE FROM records WHERE id = ?",
