@@ -25,19 +25,6 @@ load report_common
     done
 }
 
-@test "users, accounts, partitions, nodes" {
-    record 50 0 n1 0 10 100
-    record 51 0 n2 0 10 100 '.user = "bert" | .account = "chem" | .partition = "gpu"'
-    record 52 0 n3 0 10 100 '.user = "" | .account = "" | .uid = 1001'
-    for case in "-u bert=51" "-u anna,bert=50 51" "-u 1001=52" "-u bert,1001=51 52" "-A chem=51" "-r gpu=51" "-r batch,gpu=50 51 52" "-N n[1,3]=50 52" "-N n2=51"; do
-        # shellcheck disable=SC2086 # option and value
-        run -0 cells jobid ${case%%=*}
-        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
-    done
-    run -2 report -N 'n[1'
-    [[ $output == *"is not a list of nodes"* ]]
-}
-
 @test "times; without any it is today, with -j or a file it is all" {
     record 60 0 n1 0 10 100
     run -0 report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01

@@ -97,39 +97,6 @@ checkpointed() { # JOB
     [[ $(written .job) == $'1\n2' && $(spooled) -eq 0 ]]
 }
 
-@test "the checkpoint of a sampler that lives is nobody else's" {
-    export -f step
-    run -0 step 1 "checkpointed 1 && step 2 'checkpointed 2' >$BATS_TEST_TMPDIR/inner"
-    jq -e '.job == 1 and .complete' <<<"$output"
-    jq -e '.job == 2 and .complete' "$BATS_TEST_TMPDIR/inner"
-    [[ $(written .job) == $'2\n1' && $(spooled) -eq 0 ]]
-}
-
-@test "what a power cut leaves of a file is no record" {
-    mkdir -p "$spool/n1"
-    printf '{"apapi":1,"job":7,"no' >"$spool/n1/7.0-1.json"
-    printf '\0\0\0\0\0\0\0\0\0\0\n' >"$spool/n1/8.0-1.json"
-    : >"$spool/n1/9.0-1.json"
-    printf '{"apapi":1,"job":6}\n' >"$spool/n1/6.0-1.json"
-    printf '{"apapi":1,"job":5' >"$spool/n1/5.0-1.json.new"
-    printf 'old' >"$spool/n1/4.0-1.json.new"
-    touch -d '1 hour ago' "$spool/n1/4.0-1.json.new"
-    run -0 step 1 'checkpointed 1'
-    jq -e .complete <<<"$output"
-    [[ $(written .job) == 1 ]]
-    [[ $(ls "$spool/n1") == $'5.0-1.json.new\n6.0-1.json.bad\n7.0-1.json.bad\n8.0-1.json.bad' ]]
-}
-
-@test "links and pipes in the spool are not followed" {
-    mkdir -p "$spool/n1"
-    echo secret >"$BATS_TEST_TMPDIR/secret"
-    ln -s "$BATS_TEST_TMPDIR/secret" "$spool/n1/1.0-1.json"
-    mkfifo "$spool/n1/2.0-1.json"
-    run -0 step 3 'checkpointed 3'
-    jq -e .complete <<<"$output"
-    [[ $(<"$BATS_TEST_TMPDIR/secret") == secret && $(written .job) == 3 ]]
-}
-
 @test "the folder above the accounting files is gone: the record waits, and is written when it is back" {
     acct=$BATS_TEST_TMPDIR/mounted/acct
     run -0 step 1 true

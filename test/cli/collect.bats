@@ -91,21 +91,6 @@ whole() { # NODES: all is there, nothing else is told
     fast
 }
 
-@test "nobody is told anything" {
-    collect 1 "" 'for text in "" "GET / HTTP/1.0" "${TOKEN/0/1} record n1"; do
-            exec 5<>"/dev/tcp/127.0.0.1/$PORT"
-            printf "%-64s\n" "$text" >&5
-            timeout 60 cat <&5 >&2 2>/dev/null
-            exec 5>&-
-        done
-        exec 5<>"/dev/tcp/127.0.0.1/$PORT"
-        printf "%s record n1\n" "$TOKEN" >&5
-        record n1 0 1 >&5
-        timeout 0.5 cat <&5 >&2 || true'
-    [[ $output == *"total     1.000 kJ"* ]]
-    [[ $stderr != *[!0-9]* ]] # nothing but the time
-}
-
 @test "a slow connection holds nobody up" {
     collect 2 "" 'for i in {1..64}; do
             exec {fd}<>"/dev/tcp/127.0.0.1/$PORT"

@@ -58,17 +58,4 @@ TEST(files_that_are_included)
     assert_string_equal(name, "mars");
 }
 
-TEST(what_is_no_file)
-{
-    const char *path = in_base("slurm.conf");
-    char name[32];
-
-    unlink(path);
-    assert_int_equal(read_name(name, sizeof name), -1);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(read_name(name, sizeof name), -1);
-    assert_string_equal(name, "");
-    unlink(path);
-}
-
 ALL_TESTS_IN(make_base, remove_base)

@@ -183,26 +183,3 @@ PREPARED(other_files_are_left_alone)
     assert_non_null(strstr(heard.reasons, "its name ends neither with .hours nor with .gz"));
     assert_non_null(strstr(heard.reasons, "n2.hours:0: a symbolic link"));
 }
-
-PREPARED(the_sink_stops)
-{
-    struct heard heard = {.stop_at = 1};
-    struct apapi_scan_counts counts;
-
-    make_day();
-    write_file("acct/2026-11-21/n1.hours", HOUR("10", "") HOUR("11", ""));
-    assert_int_equal(hear_result(&(struct apapi_scan_filter){0}, &heard, &counts), -1);
-    assert_true(errno == EXDEV && heard.hours == 1);
-}
-
-PREPARED(a_missing_folder_is_an_error)
-{
-    struct heard heard = {0};
-    struct apapi_scan_counts counts;
-
-    assert_int_equal(hear_result(&(struct apapi_scan_filter){0}, &heard, &counts), -1);
-    assert_int_equal(errno, ENOENT);
-    make_day();
-    assert_int_equal(hear_result(&(struct apapi_scan_filter){.nodes = "n["}, &heard, &counts), -1);
-    assert_int_equal(errno, EINVAL);
-}

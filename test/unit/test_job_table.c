@@ -259,12 +259,3 @@ TABLE(as_many_digits_as_are_known)
                  "  too short for a power, which is taken over 50.00 ms at least\n"
                  "  measured 100.0 % of 1 node x 0.002 s; each moment of a node counts once\n");
 }
-
-TABLE(nothing_measured_has_no_energy)
-{
-    const struct apapi_job_table_head head = {.job = "17\x1b[2J", .nodes = 2};
-
-    format(&head);
-    assert_null(strstr(text, "total"));
-    assert_null(strchr(text, '\x1b'));
-}

@@ -29,26 +29,6 @@ LIVE(nodes_and_steps_are_in_order)
     }
 }
 
-static int stop_at_once(const struct apapi_live_page *page, void *calls)
-{
-    (void)page;
-    ++*(int *)calls;
-    return 7;
-}
-
-LIVE(a_scan_can_be_ended)
-{
-    struct livefile other;
-    int calls = 0;
-
-    publish(&live);
-    step.id.job++;
-    publish(&other);
-    assert_int_equal(apapi_live_scan(live_dir, stop_at_once, &calls, NULL, &err), 7);
-    assert_int_equal(calls, 1);
-    livefile_close(&other);
-}
-
 LIVE(the_environment_names_it)
 {
     const struct apapi_live_page *page;

@@ -167,16 +167,6 @@ MERGED(giving_up_reaches_every_node)
     }
 }
 
-MERGED(one_node_is_taken_as_it_is)
-{
-    struct apapi_record record = node_record("n1", 0);
-
-    record.measurement.late_ns = S;
-    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){90, 100, 110, 108});
-    add(&record);
-    assert_domain(APAPI_DOMAIN_PACKAGE, 1, 1000, (struct apapi_summary){90, 100, 110, 108}, 0);
-}
-
 /* n1: 9 s and 1 s late at 100 W; n2: 5 s at 200 W; n3 has no meter, n4 no record. */
 static void add_uneven(void)
 {
@@ -268,22 +258,4 @@ MERGED(incidents_add_up_but_samples_do_not)
     sum = apapi_measurement_incidents(&record.measurement);
     assert_memory_equal(&sum, &expected, sizeof(sum));
     apapi_record_clear(&record);
-}
-
-MERGED(clearing_keeps_errno_and_may_be_repeated)
-{
-    struct apapi_record record = node_record("n1", 0);
-    struct apapi_record copy;
-
-    add_component(&record, "e");
-    assert_int_equal(record_copy(&copy, &record), 0);
-    errno = 4711;
-    apapi_record_clear(&record);
-    apapi_record_clear(&record);
-    apapi_record_clear(NULL);
-    apapi_measurement_clear(NULL);
-    assert_int_equal(errno, 4711);
-    assert_int_equal(record.measurement.component_count, 0);
-    assert_string_equal(copy.measurement.components[0].events[0].event.name, "e");
-    apapi_record_clear(&copy);
 }

@@ -306,20 +306,6 @@ TEST(extremes_come_back)
     }
 }
 
-/* They are for the program that measures; a record has what they are made of. */
-TEST(values_are_not_in_the_record)
-{
-    struct apapi_record record = usual_record();
-    char *line;
-
-    record.measurement.components[0].events[0].values[0] = (struct apapi_value_result){
-        .shown = APAPI_SHOW_ACC, .type = "energy", .unit = "Ws", .factor = 1, .acc = 4711};
-    line = encode(&record);
-    assert_null(strstr(line, "4711"));
-    free(line);
-    apapi_record_clear(&record);
-}
-
 TEST(every_torn_record_is_refused)
 {
     struct apapi_record record = usual_record();

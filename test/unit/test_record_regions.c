@@ -77,41 +77,6 @@ TEST(regions_come_back)
     apapi_record_clear(&record);
 }
 
-TEST(unknown_energy_has_no_key)
-{
-    struct apapi_record record = record_with_regions(1);
-    char *line;
-
-    record.regions.list[0].domains[APAPI_DOMAIN_PACKAGE].energy_j = NAN;
-    record.regions.list[0].method = APAPI_REGION_UNKNOWN;
-    line = encode(&record);
-    assert_non_null(strstr(line, "{\"name\":\"solve/iterate\",\"method\":\"unknown\",\"count\":12,"
-                                 "\"programs\":2,\"threads\":8,\"time_s\":2.0}"));
-    free(line);
-    apapi_record_clear(&record);
-}
-
-/* The rest of a line is the same with and without them. */
-TEST(regions_do_not_shorten_the_rest)
-{
-    struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);
-    char *with = encode(&record), *without;
-    struct apapi_regions none = {0}, regions = record.regions;
-    struct apapi_record back;
-
-    record.regions = none;
-    without = encode(&record);
-    assert_memory_equal(with, without, strlen(without) - 1);
-    assert_true(strlen(with) < LINE_BYTES_MAX);
-    back = decode(with);
-    assert_int_equal(back.regions.count, APAPI_REGIONS_MAX + 3);
-    apapi_record_clear(&back);
-    record.regions = regions;
-    apapi_record_clear(&record);
-    free(with);
-    free(without);
-}
-
 TEST(the_longest_list_fits_into_a_line)
 {
     struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);

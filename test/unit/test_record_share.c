@@ -51,20 +51,6 @@ TEST(a_share_comes_back)
     apapi_record_clear(&record);
 }
 
-TEST(a_record_without_a_share_has_no_such_key)
-{
-    struct apapi_record record = usual_record(), back;
-    char *line = encode(&record);
-
-    assert_null(strstr(line, "share"));
-    back = decode(line);
-    assert_false(apapi_share_known(&back.share));
-    assert_true(isnan(apapi_share_energy_j(&back.share)));
-    free(line);
-    apapi_record_clear(&back);
-    apapi_record_clear(&record);
-}
-
 TEST(a_share_that_is_not_known_says_why)
 {
     struct apapi_record record = usual_record(), back;
@@ -81,16 +67,6 @@ TEST(a_share_that_is_not_known_says_why)
     free(line);
     apapi_record_clear(&back);
     apapi_record_clear(&record);
-}
-
-/* A domain without an uncertainty leaves that of the total unknown. */
-TEST(an_unknown_uncertainty_is_that_of_the_total)
-{
-    struct apapi_share share = shared();
-
-    share.domains[APAPI_DOMAIN_DRAM].uncertainty_j = NAN;
-    assert_true(apapi_share_energy_j(&share) == 130.5);
-    assert_true(isnan(apapi_share_uncertainty_j(&share)));
 }
 
 TEST(a_copy_has_the_share)

@@ -4,7 +4,6 @@
 #include "unit/near.h"
 
 #define MS UINT64_C(1000000)
-#define S (1000 * MS)
 
 /* A domain with one bin's worth of power after the other. */
 static void draw(struct apapi_record *record, enum apapi_domain d, const double *power_w, size_t n)
@@ -109,18 +108,6 @@ TEST(a_bin_known_in_part_keeps_its_power)
     read = there_and_back(&record);
     assert_within(apapi_timeline_power_w(&read.measurement.domains[APAPI_DOMAIN_DRAM].timeline, 0),
                   100, 1e-3);
-    apapi_record_clear(&read);
-}
-
-TEST(domains_inside_others_have_none)
-{
-    const double power_w[] = {100, 200};
-    struct apapi_record record = empty_record(20 * MS), read;
-
-    draw(&record, APAPI_DOMAIN_CORE, power_w, 2);
-    read = there_and_back(&record);
-    assert_int_equal(read.measurement.domains[APAPI_DOMAIN_CORE].timeline.count, 0);
-    assert_true(read.measurement.domains[APAPI_DOMAIN_CORE].measured);
     apapi_record_clear(&read);
 }
 

@@ -192,27 +192,6 @@ IN_STEP(a_forked_process_has_its_own_page)
     assert_int_equal(child->head.ended, 1);
 }
 
-static void fork_quietly(void)
-{
-    pid_t child;
-
-    CHECK(apapi_region_begin("a") == 0);
-    child = fork();
-    if (child == 0) {
-        exit(0);
-    }
-    CHECK(waitpid(child, NULL, 0) == child);
-    CHECK(apapi_region_end("a") == 0);
-}
-
-IN_STEP(a_forked_process_without_regions_changes_nothing)
-{
-    const struct page_program *page = run_quiet_program(fork_quietly);
-
-    assert_int_equal(page->head.misuses, 0);
-    assert_null(take_page());
-}
-
 static void too_deep(void)
 {
     char name[8];

@@ -192,19 +192,6 @@ METERED(short_regions_have_no_energy_without_the_sampler)
     free_file();
 }
 
-static void no_output(void)
-{
-    unsetenv("PAPI_OUTPUT_DIRECTORY");
-    CHECK(chdir(base) == 0);
-    short_regions();
-}
-
-METERED(nothing_is_written_unasked)
-{
-    run_quiet_program(no_output);
-    assert_int_not_equal(access(in_base("papi_hl_output"), F_OK), 0);
-}
-
 /* A sampler that says what a thread in each region draws. */
 static void answered(void)
 {

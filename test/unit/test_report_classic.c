@@ -88,11 +88,3 @@ RUNS(what_is_estimated_is_marked, 1)
     assert_says("\nrapl:::PACKAGE_ENERGY:PACKAGE0(estimated) 10500000\n  energy Ws ");
     assert_says("\ncoretemp:::hwmon0,temp1 -\n");
 }
-
-RUNS(each_run_is_printed, 3)
-{
-    fixture_write(report_classic);
-    assert_says("ATIME: exit status 3\n");
-    assert_says("ATIME: killed by signal 9\n");
-    assert_says("    acc:                600.0\n");
-}

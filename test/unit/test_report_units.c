@@ -82,18 +82,3 @@ RUNS(several_nodes_have_no_common_percentile, 2)
     write_table(1);
     assert_says("p95\n");
 }
-
-RUNS(nothing_measured_has_no_uncertainty, 1)
-{
-    struct apapi_measurement *m = &report.runs[0].record.measurement;
-
-    m->domains[APAPI_DOMAIN_PACKAGE].measured = false;
-    write_table(1);
-    assert_null(strstr(written, "uncertainty"));
-    m->domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_domain_result){
-        .measured = true, .energy_j = 0, .uncertainty_j = 0.125, .power_w = {NAN, 0, NAN, NAN}};
-    m->elapsed_ns = 0;
-    write_table(1);
-    assert_says("\n  uncertainty of the total 0.12 J: the");
-    assert_says(" of CPU time\n");
-}

@@ -207,11 +207,3 @@ TEST(a_table_has_the_costliest)
                         "  work 1.250 Gcells, 12.50 Mcells per J\n");
     free(text);
 }
-
-TEST(a_table_without_regions_is_empty)
-{
-    char *text = table_of(&(struct apapi_regions){0});
-
-    assert_string_equal(text, "");
-    free(text);
-}

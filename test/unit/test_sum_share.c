@@ -103,18 +103,3 @@ TEST(nodes_without_a_share_are_counted)
     assert_has(table(merge), "\n  share not known on 1 of 2 nodes\n");
     apapi_merge_destroy(merge);
 }
-
-TEST(without_shares_nothing_is_said)
-{
-    struct apapi_merge *merge = apapi_merge_create();
-    char *line, *text;
-
-    add(merge, usual_record());
-    line = merged(merge);
-    text = table(merge);
-    assert_null(strstr(line, "share"));
-    assert_null(strstr(text, "share"));
-    free(line);
-    free(text);
-    apapi_merge_destroy(merge);
-}

@@ -104,19 +104,6 @@ TEST(what_came_before_the_origin_is_left_out)
     assert_within(apapi_timeline_energy_j(&timeline), 1, 1e-6);
 }
 
-TEST(an_empty_run_has_no_bins)
-{
-    struct apapi_timeline_meter meter;
-    struct apapi_timeline timeline;
-
-    apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
-    apapi_timeline_meter_finish(&meter, 0, &timeline);
-    assert_int_equal(timeline.count, 0);
-    assert_true(isnan(apapi_timeline_energy_j(&timeline)));
-    apapi_timeline_coarsen(&timeline, S);
-    assert_true(apapi_timeline_between_j(&timeline, 0, S, NULL) == 0);
-}
-
 TEST(parts_of_bins_share_their_energy)
 {
     double energy_j;
