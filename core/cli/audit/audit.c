@@ -747,13 +747,7 @@ static int audit_read_hours(struct audit *audit)
 
     if (input->db ? db_read_hours(input->db, &filter, audit_take_hour, audit, &err)
                   : hours_read(input->dir, &filter, &sink, &counts, &err)) {
-        int code = errno;
-
-        if (code == EACCES && !input->db) {
-            return command_fail_folder(COMMAND, input->dir);
-        }
-        return code == EINVAL ? command_refuse(COMMAND, err.text)
-                              : command_fail(COMMAND, *err.text ? err.text : strerror(code));
+        return report_input_fail(input, errno, &err);
     }
     input->left_out = counts.skipped + counts.unreadable;
     command_count_skipped(COMMAND, input->left_out, input->verbose);

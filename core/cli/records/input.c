@@ -259,6 +259,15 @@ static int input_read_all(struct reading *reading, struct apapi_error *err)
     return result;
 }
 
+int report_input_fail(const struct report_input *input, int code, const struct apapi_error *err)
+{
+    if (code == EACCES && !input->db && input->file_count == 0) {
+        return command_fail_folder(input->command, input->dir);
+    }
+    return code == EINVAL ? command_refuse(input->command, err->text)
+                          : command_fail(input->command, *err->text ? err->text : strerror(code));
+}
+
 int report_input_read(struct report_input *input, apapi_scan_f take, void *context)
 {
     struct reading reading = {.input = input, .take = take, .context = context};
@@ -274,14 +283,7 @@ int report_input_read(struct report_input *input, apapi_scan_f take, void *conte
     if (input->own && ((result == 0 && reading.taken == 0) || (result && code == ENOENT))) {
         return own_fail_none(input);
     }
-    if (result == 0) {
-        return EXIT_SUCCESS;
-    }
-    if (code == EACCES && !input->db && input->file_count == 0) {
-        return command_fail_folder(input->command, input->dir);
-    }
-    return code == EINVAL ? command_refuse(input->command, err.text)
-                          : command_fail(input->command, *err.text ? err.text : strerror(code));
+    return result ? report_input_fail(input, code, &err) : EXIT_SUCCESS;
 }
 
 /* --- all that a command does --------------------------------------------------------------------

@@ -60,6 +60,9 @@ int report_input_print(struct report_input *input, apapi_scan_f take, int (*prin
  */
 int report_input_read(struct report_input *input, apapi_scan_f take, void *context);
 
+/** Report why nothing could be read, by errno and its text. @return the exit status */
+int report_input_fail(const struct report_input *input, int code, const struct apapi_error *err);
+
 /** @return whether the list has the name, which is none if it is "". NULL: no list, any name */
 bool input_list_has(const char *list, const char *name);
 

@@ -364,131 +364,6 @@ static void put_end(struct report *report)
     fflush(stdout);
 }
 
-/* --- energy that rows count twice ----------------------------------------------------------- */
-
-/* A piece and its bucket. */
-struct entry {
-    const struct sum_piece *piece;
-    uint32_t number, bucket;
-};
-
-/* Sort by node and time. */
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *one = left, *other = right;
-    int order = COMPARE(one->piece->node, other->piece->node);
-
-    order = order ? order : COMPARE(one->piece->cluster, other->piece->cluster);
-    order = order ? order : COMPARE(one->piece->start_ns, other->piece->start_ns);
-    return order ? order : COMPARE(one->bucket, other->bucket);
-}
-
-static int compare_buckets(const void *left, const void *right)
-{
-    return COMPARE(((const struct entry *)left)->bucket, ((const struct entry *)right)->bucket);
-}
-
-static int64_t entry_end_ns(const struct entry *entry)
-{
-    return entry->piece->start_ns + (int64_t)entry->piece->elapsed_ns;
-}
-
-/* Whether pieces of different buckets overlap. They are sorted by their start. */
-static bool is_shared(const struct entry *list, size_t count)
-{
-    const struct entry *last = list; /* with the latest end */
-
-    for (size_t i = 1; i < count; i++) {
-        if (list[i].bucket != last->bucket && list[i].piece->start_ns < entry_end_ns(last)) {
-            return true;
-        }
-        last = entry_end_ns(&list[i]) > entry_end_ns(last) ? &list[i] : last;
-    }
-    return false;
-}
-
-/* Add the energy of some pieces of a node, each moment once; nothing if it is not known. */
-static int add_energy(const struct sum_store *store, const struct entry *list, size_t count,
-                      double *energy_j)
-{
-    uint32_t *numbers = calloc(count, sizeof *numbers);
-    struct sum_entries chosen = {NULL, 0};
-    struct sum_total total;
-    int result = numbers ? 0 : -1;
-
-    for (size_t i = 0; i < count && numbers; i++) {
-        numbers[i] = list[i].number;
-    }
-    if (result == 0) {
-        result = sum_gather_these(store, numbers, count, &chosen);
-    }
-    if (result == 0) {
-        result = sum_total(store, &chosen, &total);
-    }
-    if (result == 0 && !isnan(total.job.energy_j)) {
-        *energy_j += total.job.energy_j;
-    }
-    free(numbers);
-    free(chosen.list);
-    return result;
-}
-
-/* Add the energy of a node's buckets beyond what the node has used. */
-static int add_shared(const struct sum_store *store, struct entry *list, size_t count,
-                      double *shared_j)
-{
-    double node_j = 0, sum_j = 0;
-    int result = add_energy(store, list, count, &node_j);
-
-    qsort(list, count, sizeof *list, compare_buckets);
-    for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
-        while (end < count && list[end].bucket == list[first].bucket) {
-            end++;
-        }
-        result = add_energy(store, list + first, end - first, &sum_j);
-    }
-    *shared_j += fmax(sum_j - node_j, 0);
-    return result;
-}
-
-/* 0; -1: no memory. */
-static int find_shared(const struct report_ledger *ledger, double *shared_j)
-{
-    const struct sum_piece *pieces = ledger->store.pieces;
-    struct entry *list;
-    size_t count = 0;
-    int result = 0;
-
-    *shared_j = 0;
-    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
-        ledger->by == REPORT_BY_REGION || ledger->store.shares) {
-        return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
-    }
-    list = calloc(ledger->store.piece_count + 1, sizeof *list);
-    for (uint32_t bucket = 0; list && bucket < ledger->bucket_count; bucket++) {
-        bool counts = report_bucket_counts(ledger, bucket);
-
-        for (uint32_t at = ledger->buckets[bucket].sum.first; counts && at != POOL_NONE;
-             at = pieces[at].next) {
-            list[count++] = (struct entry){&pieces[at], at, bucket};
-        }
-    }
-    if (count > 0) {
-        qsort(list, count, sizeof *list, compare_entries);
-    }
-    for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
-        while (end < count && list[end].piece->node == list[first].piece->node &&
-               list[end].piece->cluster == list[first].piece->cluster) {
-            end++;
-        }
-        if (is_shared(list + first, end - first)) {
-            result = add_shared(&ledger->store, list + first, end - first, shared_j);
-        }
-    }
-    free(list);
-    return list ? result : -1;
-}
-
 /* --- options -------------------------------------------------------------------------------- */
 
 static void list_fields(bool numbers_only)
@@ -732,7 +607,7 @@ static int print_report(struct report *report)
         result = report_sort(ledger, report->sort, &report->rates, order, count);
     }
     if (result == 0) {
-        result = find_shared(ledger, &report->shared_j);
+        result = report_ledger_shared(ledger, &report->shared_j);
     }
     if (result == 0) {
         result = print_rows(report, order, count);

@@ -79,32 +79,30 @@ static void remark_incomplete(const struct row_bucket *sum)
     }
 }
 
-/* Its total is less than the energy, and nothing else says so. */
-static void remark_domains(const struct row_bucket *sum)
+static void remark_job(const struct row_bucket *sum)
 {
     const struct apapi_job_total *job = &sum->total.job;
+    char duration[UNITS_SIZE];
 
-    for (int d = 0; *sum->job_id && d < APAPI_DOMAINS; d++) {
+    /* its total is less than the energy, and nothing else says so */
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (job->missing_domains & domain_bit(d) && job->domains[d].unknown > 0) {
             remark(sum->view, "%s: the energy lacks %s, at times not known on %zu of %zu nodes",
                    sum->job_id, apapi_domain_name(d), job->domains[d].unknown, job->nodes);
         }
     }
-}
-
-/* Overlaps were not found by its clock. */
-static void remark_clocks(const struct row_bucket *sum)
-{
-    const struct apapi_job_total *job = &sum->total.job;
-    char duration[UNITS_SIZE];
-
-    if (job->clock_jump_ns >= TIMING_JUMP_NS && *sum->job_id) {
+    /* overlaps were not found by its clock */
+    if (job->clock_jump_ns >= TIMING_JUMP_NS) {
         units_duration(duration, sizeof duration, (double)job->clock_jump_ns / NS_PER_S);
         remark(sum->view, "%s: the clock of a node jumped by %s", sum->job_id, duration);
     }
-    if (job->clock_apart_ns > 0 && *sum->job_id) {
+    if (job->clock_apart_ns > 0) {
         units_duration(duration, sizeof duration, (double)job->clock_apart_ns / NS_PER_S);
         remark(sum->view, "%s: the clocks of its nodes differ by %s", sum->job_id, duration);
+    }
+    if (sum->total.delayed > 0) { /* it explains why a report has changed */
+        remark(sum->view, "%s: %zu of %zu records were written late", sum->job_id,
+               sum->total.delayed, job->records);
     }
 }
 
@@ -135,18 +133,6 @@ static void remark_shares(struct row_bucket *sum)
                    sum->job_id, *sum->job_id ? "." : "step ", entry->step, entry->node);
         }
     }
-}
-
-static void remark_all(struct row_bucket *sum)
-{
-    remark_incomplete(sum);
-    remark_domains(sum);
-    remark_clocks(sum);
-    if (sum->total.delayed > 0 && *sum->job_id) { /* it explains why a report has changed */
-        remark(sum->view, "%s: %zu of %zu records were written late", sum->job_id,
-               sum->total.delayed, sum->total.job.records);
-    }
-    remark_shares(sum);
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -188,19 +174,6 @@ static int note_gap(const struct sum_gap *gap, void *context)
     return sum->view->remark ? remark_gap(sum, gap) : 0;
 }
 
-/* Missing nodes are found for whole steps only. */
-static int find_missing(struct row_bucket *sum)
-{
-    const struct report_ledger *ledger = sum->ledger;
-    const struct sum_gap_visitor visitor = {
-        &ledger->asked, sum->view->remark || sum->view->nodelists, note_gap, sum};
-
-    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY) {
-        return 0;
-    }
-    return sum_each_gap(&ledger->store, &sum->entries, &visitor);
-}
-
 /* @return a text to be freed; NULL: out of memory */
 static char *list_nodes(const struct namelist *nodes)
 {
@@ -230,31 +203,32 @@ static int put_nodelists(struct row_bucket *sum, struct report_row *row)
 
 /* --- one bucket ------------------------------------------------------------------------------- */
 
-static const char *first_reason(const struct report_ledger *ledger,
-                                const struct sum_entries *entries)
-{
-    for (size_t i = 0; i < entries->count; i++) {
-        if (entries->list[i].piece->reason != POOL_NONE) {
-            return pool_text(&ledger->store.texts, entries->list[i].piece->reason);
-        }
-    }
-    return NULL;
-}
-
 static int sum_bucket(struct row_bucket *sum, struct report_row *row)
 {
     const struct report_ledger *ledger = sum->ledger;
+    const struct sum_gap_visitor visitor = {
+        &ledger->asked, sum->view->remark || sum->view->nodelists, note_gap, sum};
+    bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
     int result = -1;
 
     sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
     if (sum_gather(&ledger->store, &sum->bucket->sum, &sum->entries)) {
         return -1;
     }
-    sum->reason = first_reason(ledger, &sum->entries);
-    if (sum_total(&ledger->store, &sum->entries, &sum->total) == 0 && find_missing(sum) == 0 &&
+    for (size_t i = 0; i < sum->entries.count && !sum->reason; i++) {
+        uint32_t reason = sum->entries.list[i].piece->reason;
+
+        sum->reason = reason == POOL_NONE ? NULL : pool_text(&ledger->store.texts, reason);
+    }
+    if (sum_total(&ledger->store, &sum->entries, &sum->total) == 0 &&
+        (!whole || sum_each_gap(&ledger->store, &sum->entries, &visitor) == 0) &&
         (!sum->view->nodelists || put_nodelists(sum, row) == 0)) {
         if (sum->view->remark) {
-            remark_all(sum);
+            remark_incomplete(sum);
+            if (*sum->job_id) {
+                remark_job(sum);
+            }
+            remark_shares(sum);
         }
         result = 0;
     }
@@ -480,6 +454,131 @@ int report_sort(const struct report_ledger *ledger, const struct report_field *f
     return 0;
 }
 
+/* --- energy that rows count twice ----------------------------------------------------------- */
+
+/* A piece and its bucket. */
+struct shared_piece {
+    const struct sum_piece *piece;
+    uint32_t number, bucket;
+};
+
+/* Sort by node and time. */
+static int shared_compare(const void *left, const void *right)
+{
+    const struct shared_piece *one = left, *other = right;
+    int order = COMPARE(one->piece->node, other->piece->node);
+
+    order = order ? order : COMPARE(one->piece->cluster, other->piece->cluster);
+    order = order ? order : COMPARE(one->piece->start_ns, other->piece->start_ns);
+    return order ? order : COMPARE(one->bucket, other->bucket);
+}
+
+static int shared_compare_buckets(const void *left, const void *right)
+{
+    return COMPARE(((const struct shared_piece *)left)->bucket,
+                   ((const struct shared_piece *)right)->bucket);
+}
+
+static int64_t shared_end_ns(const struct shared_piece *piece)
+{
+    return piece->piece->start_ns + (int64_t)piece->piece->elapsed_ns;
+}
+
+/* Whether pieces of different buckets overlap. They are sorted by their start. */
+static bool shared_overlap(const struct shared_piece *list, size_t count)
+{
+    const struct shared_piece *last = list; /* with the latest end */
+
+    for (size_t i = 1; i < count; i++) {
+        if (list[i].bucket != last->bucket && list[i].piece->start_ns < shared_end_ns(last)) {
+            return true;
+        }
+        last = shared_end_ns(&list[i]) > shared_end_ns(last) ? &list[i] : last;
+    }
+    return false;
+}
+
+/* Add the energy of some pieces of a node, each moment once; nothing if it is not known. */
+static int shared_add_energy(const struct sum_store *store, const struct shared_piece *list,
+                             size_t count, double *energy_j)
+{
+    uint32_t *numbers = calloc(count, sizeof *numbers);
+    struct sum_entries chosen = {NULL, 0};
+    struct sum_total total;
+    int result = numbers ? 0 : -1;
+
+    for (size_t i = 0; i < count && numbers; i++) {
+        numbers[i] = list[i].number;
+    }
+    if (result == 0) {
+        result = sum_gather_these(store, numbers, count, &chosen);
+    }
+    if (result == 0) {
+        result = sum_total(store, &chosen, &total);
+    }
+    if (result == 0 && !isnan(total.job.energy_j)) {
+        *energy_j += total.job.energy_j;
+    }
+    free(numbers);
+    free(chosen.list);
+    return result;
+}
+
+/* Add the energy of a node's buckets beyond what the node has used. */
+static int shared_add_node(const struct sum_store *store, struct shared_piece *list, size_t count,
+                           double *shared_j)
+{
+    double node_j = 0, sum_j = 0;
+    int result = shared_add_energy(store, list, count, &node_j);
+
+    qsort(list, count, sizeof *list, shared_compare_buckets);
+    for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
+        while (end < count && list[end].bucket == list[first].bucket) {
+            end++;
+        }
+        result = shared_add_energy(store, list + first, end - first, &sum_j);
+    }
+    *shared_j += fmax(sum_j - node_j, 0);
+    return result;
+}
+
+int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
+{
+    const struct sum_piece *pieces = ledger->store.pieces;
+    struct shared_piece *list;
+    size_t count = 0;
+    int result = 0;
+
+    *shared_j = 0;
+    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
+        ledger->by == REPORT_BY_REGION || ledger->store.shares) {
+        return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
+    }
+    list = calloc(ledger->store.piece_count + 1, sizeof *list);
+    for (uint32_t bucket = 0; list && bucket < ledger->bucket_count; bucket++) {
+        bool counts = report_bucket_counts(ledger, bucket);
+
+        for (uint32_t at = ledger->buckets[bucket].sum.first; counts && at != POOL_NONE;
+             at = pieces[at].next) {
+            list[count++] = (struct shared_piece){&pieces[at], at, bucket};
+        }
+    }
+    if (count > 0) {
+        qsort(list, count, sizeof *list, shared_compare);
+    }
+    for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
+        while (end < count && list[end].piece->node == list[first].piece->node &&
+               list[end].piece->cluster == list[first].piece->cluster) {
+            end++;
+        }
+        if (shared_overlap(list + first, end - first)) {
+            result = shared_add_node(&ledger->store, list + first, end - first, shared_j);
+        }
+    }
+    free(list);
+    return list ? result : -1;
+}
+
 /* --- rows by region: the regions of a record
  * -------------------------------------------------------------------- */
 
@@ -618,11 +717,6 @@ static void region_rows_count(const struct report_ledger *ledger, const struct p
     *last = *at;
 }
 
-static double region_rows_plus(double sum, double more)
-{
-    return isnan(sum) ? more : sum + more;
-}
-
 static void region_rows_add_energies(const struct report_ledger *ledger,
                                      const struct report_region *region, struct report_row *row)
 {
@@ -630,12 +724,12 @@ static void region_rows_add_energies(const struct report_ledger *ledger,
 
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         if (region->domain_mask >> d & 1) {
-            row->domain_j[d] = region_rows_plus(row->domain_j[d], energy->energy_j);
+            row->domain_j[d] = report_plus(row->domain_j[d], energy->energy_j);
             if (apapi_domain_adds_up(d)) {
                 row->uncertainty_j = isnan(row->energy_j)
                                          ? energy->uncertainty_j
                                          : row->uncertainty_j + energy->uncertainty_j;
-                row->energy_j = region_rows_plus(row->energy_j, energy->energy_j);
+                row->energy_j = report_plus(row->energy_j, energy->energy_j);
             }
             energy++;
         }
@@ -659,31 +753,24 @@ static int region_rows_add(struct report_ledger *ledger, const struct position *
     return 0;
 }
 
-static int region_rows_add_piece(struct report_ledger *ledger, const struct position *at,
-                                 struct progress *progress)
-{
-    const struct report_regions *regions = &ledger->regions;
-    size_t piece = (size_t)(at->piece - ledger->store.pieces), end = regions->ends[piece];
-    int result = 0;
-
-    for (size_t i = piece > 0 ? regions->ends[piece - 1] : 0; i < end && result == 0; i++) {
-        result = region_rows_add(ledger, at, &regions->list[i], progress);
-    }
-    return result;
-}
-
 static int region_rows_add_bucket(struct report_ledger *ledger, const struct report_bucket *bucket,
                                   struct progress *progress)
 {
+    const struct report_regions *regions = &ledger->regions;
     struct sum_entries entries;
-    int result = sum_gather(&ledger->store, &bucket->sum, &entries);
+    int result = 0;
 
-    if (result) {
+    if (sum_gather(&ledger->store, &bucket->sum, &entries)) {
         return -1;
     }
-    for (size_t i = 0; i < entries.count && result == 0; i++) {
-        result = region_rows_add_piece(ledger, &(struct position){bucket, entries.list[i].piece},
-                                       progress);
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct position at = {bucket, entries.list[i].piece};
+        size_t piece = (size_t)(at.piece - ledger->store.pieces);
+
+        for (size_t k = piece > 0 ? regions->ends[piece - 1] : 0;
+             k < regions->ends[piece] && result == 0; k++) {
+            result = region_rows_add(ledger, &at, &regions->list[k], progress);
+        }
     }
     free(entries.list);
     return result;

@@ -207,6 +207,13 @@ int report_regions_chain(struct report_ledger *ledger);
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
                       const struct report_view *view, struct report_row *row);
 
+/**
+ * @param shared_j  energy that rows count more than once because jobs shared nodes [J]; 0: none, or
+ * rows by node or step
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_ledger_shared(const struct report_ledger *ledger, double *shared_j);
+
 /** @return the sum of two numbers, of which each may be NaN: not known. */
 static inline double report_plus(double known, double more)
 {
