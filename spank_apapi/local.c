@@ -12,10 +12,7 @@
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "child.h"
-#include "helpers.h"
-#include "hooks.h"
-#include "options.h"
-#include "step.h"
+#include "plugin.h"
 
 #define WAIT_MORE_NS (500 * DEADLINE_MS) /* extra time for srun, and again for apapi-collect */
 
@@ -356,6 +353,92 @@ int spank_apapi_local_exit(void)
             local_print(" has no report");
         }
     }
+    spank_apapi_child_close(&local.collector);
+    return ESPANK_SUCCESS;
+}
+
+/* --- sbatch and salloc ------------------------------------------------------------------------ */
+
+#define ANSWER_LIMIT_NS (1000 * DEADLINE_MS)
+
+static void allocator_start(void)
+{
+    uint64_t deadline_ns = deadline_now() + choice->config->start_timeout_ns;
+    struct spank_apapi_program program = {.dir = choice->config->libexec_dir,
+                                          .name = "apapi-collect"};
+    struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
+
+    if (rendezvous_open(&rendezvous)) {
+        return;
+    }
+    program.listener = rendezvous.listener;
+    message_start(&local_message, APAPI_WORD_CONFIG);
+    message_add_pair(&local_message, "token", rendezvous.token);
+    message_add_pair(&local_message, "whole_job", "1");
+    message_add_pair(&local_message, "job_only", choice_reports_steps(choice) ? NULL : "1");
+    if (spank_apapi_child_start(&local.collector, &program, NULL) == 0) {
+        if (message_send(local.collector.channel, &local_message, deadline_ns) == 0) {
+            local.pid = getpid();
+            setenv(APAPI_JOB_ENV, rendezvous.where, 1);
+        } else { /* it waits for no sruns; there is no table */
+            spank_apapi_child_kill(&local.collector);
+            spank_apapi_child_close(&local.collector);
+        }
+    }
+    rendezvous_close(&rendezvous);
+}
+
+int spank_apapi_allocator_init_post_opt(void)
+{
+    spank_apapi_options_finish();
+    spank_apapi_options_report();
+    unsetenv(APAPI_JOB_ENV); /* belongs to an enclosing job */
+    /* sbatch waits for nothing: the sampler of the batch step makes the job's table */
+    if (strcmp(program_invocation_short_name, "salloc") == 0 && choice_components(choice, NULL) &&
+        choice_reports_job(choice)) {
+        allocator_start();
+    }
+    return ESPANK_SUCCESS;
+}
+
+/* @return the table, free it with free(); NULL: no answer. */
+static char *allocator_ask(void)
+{
+    uint64_t deadline_ns = deadline_now() + ANSWER_LIMIT_NS;
+    static char nodelist[APAPI_MESSAGE_MAX / 2];
+    char *text = NULL;
+
+    message_start(&local_message, APAPI_WORD_END);
+    message_add_pair(&local_message, "nodes", getenv("SLURM_JOB_NUM_NODES"));
+    if (spank_apapi_job_nodes(spank_apapi_look_here, NULL, nodelist, sizeof nodelist) == 0) {
+        message_add_pair(&local_message, "nodelist", nodelist);
+    }
+    if (message_send(local.collector.channel, &local_message, deadline_ns) ||
+        message_receive_text(local.collector.channel, &local_message, &text, deadline_ns)) {
+        return NULL;
+    }
+    if (!message_is(&local_message, APAPI_WORD_TABLE)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+int spank_apapi_allocator_exit(void)
+{
+    char *table;
+
+    if (local.pid == 0 || local.pid != getpid()) {
+        return ESPANK_SUCCESS;
+    }
+    local.pid = 0;
+    table = allocator_ask();
+    if (table) {
+        spank_apapi_output_write(STDERR_FILENO, table, deadline_now() + ANSWER_LIMIT_NS);
+    } else {
+        spank_apapi_child_kill(&local.collector);
+    }
+    free(table);
     spank_apapi_child_close(&local.collector);
     return ESPANK_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
+#include "plugin.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "channel/channel.h"
-#include "choice.h"
-#include "helpers.h"
 
 #define OPTIONAL_ARGUMENT 2
 #define REQUIRED_ARGUMENT 1

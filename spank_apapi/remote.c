@@ -13,10 +13,7 @@
 #include "channel/deadline.h"
 #include "channel/report.h"
 #include "child.h"
-#include "helpers.h"
-#include "hooks.h"
-#include "options.h"
-#include "step.h"
+#include "plugin.h"
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
 #define PRINT_LIMIT_NS (500 * DEADLINE_MS)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <slurm/spank.h>
 
-#include "hooks.h"
-#include "options.h"
+#include "plugin.h"
 
 SPANK_PLUGIN(apapi, 1)
 

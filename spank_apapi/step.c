@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "step.h"
+#include "plugin.h"
 
 #include <limits.h>
 #include <link.h>
@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "choice.h"
-#include "options.h"
 
 #define GPUS_SIZE 4096 /* bytes of a list with its NUL */
 

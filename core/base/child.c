@@ -57,6 +57,11 @@ void signals_catch(struct signals *signals)
     }
 }
 
+static void signals_open(const struct signals *signals)
+{
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+}
+
 void signals_restore(const struct signals *signals)
 {
     for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
@@ -65,19 +70,9 @@ void signals_restore(const struct signals *signals)
     signals_open(signals);
 }
 
-void signals_open(const struct signals *signals)
-{
-    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-}
-
 void signals_close(void)
 {
     signals_block(NULL);
-}
-
-void signals_pass_to(pid_t pid)
-{
-    receiver = (sig_atomic_t)pid;
 }
 
 int signals_last(const struct signals *signals)
@@ -145,14 +140,14 @@ static int wait_for_end(pid_t pid, const struct signals *signals, struct child_e
     siginfo_t info;
     int result;
 
-    signals_pass_to(pid);
+    receiver = (sig_atomic_t)pid;
     signals_open(signals);
     do {
         result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
     } while (result < 0 && errno == EINTR);
     end->elapsed_ns = clock_monotonic_ns();
     signals_close();
-    signals_pass_to(0);
+    receiver = 0;
     return wait4(pid, &end->status, 0, &end->usage) < 0 ? errno : 0;
 }
 

@@ -22,14 +22,8 @@ void signals_catch(struct signals *signals);
 /** Restore the previous state. */
 void signals_restore(const struct signals *signals);
 
-/** Unblock them. */
-void signals_open(const struct signals *signals);
-
 /** Block them. */
 void signals_close(void);
-
-/** Pass on to `pid` the signals sent to this process alone; 0: to no process. */
-void signals_pass_to(pid_t pid);
 
 /** @return the latest signal, even if it is blocked now; 0: none. */
 int signals_last(const struct signals *signals);

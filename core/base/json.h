@@ -170,9 +170,6 @@ void json_put_moment(struct json_writer *json, const char *key, int64_t unix_ns)
 void json_put_flag(struct json_writer *json, const char *key, bool value);
 void json_put_null(struct json_writer *json, const char *key);
 
-/** A value that is already valid JSON. */
-void json_put_raw(struct json_writer *json, const char *key, const char *value);
-
 /** A value that was read. */
 void json_put_tree(struct json_writer *json, const char *key, const struct tree_node *value);
 

@@ -204,7 +204,7 @@ void json_put_text(struct json_writer *json, const char *key, const char *text)
     put_quoted(json, text);
 }
 
-void json_put_raw(struct json_writer *json, const char *key, const char *value)
+static void json_put_word(struct json_writer *json, const char *key, const char *value)
 {
     json_lead(json, key);
     json_put_bytes(json, value, strlen(value));
@@ -299,12 +299,12 @@ void json_put_moment(struct json_writer *json, const char *key, int64_t unix_ns)
 
 void json_put_flag(struct json_writer *json, const char *key, bool value)
 {
-    json_put_raw(json, key, value ? "true" : "false");
+    json_put_word(json, key, value ? "true" : "false");
 }
 
 void json_put_null(struct json_writer *json, const char *key)
 {
-    json_put_raw(json, key, "null");
+    json_put_word(json, key, "null");
 }
 
 static void put_node(struct json_writer *json, const char *key, const struct tree_node *node)

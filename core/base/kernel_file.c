@@ -169,7 +169,7 @@ static size_t skip_time(const char *text, size_t size, size_t at)
     return parse_digits(text, size, &at, &time_us) ? 0 : skip_word(text, size, at, "us");
 }
 
-int kernel_file_parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value)
+static int parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value)
 {
     uint64_t number = 0;
     size_t at = 0;
@@ -200,7 +200,7 @@ static inline int read_value(int fd, const char *suffix, uint64_t *value)
     if (got < 0) {
         return errno;
     }
-    return suffix ? kernel_file_parse_unit(text, (size_t)got, suffix, value)
+    return suffix ? parse_unit(text, (size_t)got, suffix, value)
                   : parse_plain(text, (size_t)got, value);
 }
 

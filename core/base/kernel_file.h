@@ -27,14 +27,10 @@ bool kernel_file_match(const char *pattern, const char *text, unsigned *number);
 int kernel_file_parse_u64(const char *text, size_t size, uint64_t *value);
 
 /**
- * The same with a unit and optionally a time after the number: "250 W", "250 W 1700000000 us".
- * @param suffix  "W"; "": no unit
- */
-int kernel_file_parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value);
-
-/**
- * Read a file from its start. @param suffix  as in kernel_file_parse_unit(), or NULL. @return 0 or
- * the errno.
+ * Read a file from its start.
+ * @param suffix  "W" or "": with that unit and optionally a time after the number, "250 W",
+ *                "250 W 1700000000 us"; NULL: as kernel_file_parse_u64()
+ * @return 0 or the errno
  */
 int kernel_file_read_value(int fd, const char *suffix, uint64_t *value);
 

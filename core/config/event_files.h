@@ -32,9 +32,6 @@ void problems_error(struct problems *problems, const struct event_line *line, co
 void problems_warn(struct problems *problems, const struct event_line *line, const char *position,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** Report how many problems were not reported. @return 0 without errors; -1 with errno EINVAL. */
-int problems_finish(const struct problems *problems, struct apapi_error *err);
-
 /** The contents of a file's lines. */
 struct event_entries {
     char *text;       /* the elements point into it */

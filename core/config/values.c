@@ -13,11 +13,22 @@
 
 /* --- values --------------------------------------------------------------------------------- */
 
+#define SEPARATOR ":"        /* of components, and of partitions in `enabled` */
 #define MS UINT64_C(1000000) /* [ns] */
 #define TIMEOUT_MIN_NS MS
 #define TIMEOUT_MAX_NS (60000 * MS)
 #define CHECKPOINT_MIN_NS (1000 * MS)
 #define CHECKPOINT_MAX_NS (3600000 * MS)
+
+/* The next word of a list. `rest` is set to the text after its separator, NULL at the end. */
+static size_t word_take(const char **rest, const char *separator, const char **word)
+{
+    size_t length = strcspn(*rest, separator);
+
+    *word = *rest;
+    *rest = (*rest)[length] ? *rest + length + 1 : NULL;
+    return length;
+}
 
 static int component_check(const char *list, const char *word, size_t length,
                            struct apapi_error *err)
@@ -50,17 +61,14 @@ int config_components_check(const char *list, struct apapi_error *err)
             return apapi_fail(err, EINVAL, "blank or invalid character in the component list");
         }
     }
-    for (const char *word = list;; word++) {
-        size_t length = strcspn(word, ":");
+    for (const char *rest = list, *word; rest;) {
+        size_t length = word_take(&rest, SEPARATOR, &word);
 
         if (component_check(list, word, length, err)) {
             return -1;
         }
-        word += length;
-        if (*word == '\0') {
-            return 0;
-        }
     }
+    return 0;
 }
 
 int value_components(const char *text, void *field, struct apapi_error *err)
@@ -275,20 +283,15 @@ int value_cpus(const char *text, void *field, struct apapi_error *err)
     return 0;
 }
 
-static size_t blanks(const char *text)
+/* The same of a list with commas, without the blanks around the word. */
+static size_t name_take(const char **rest, const char **name)
 {
-    return strspn(text, " \t");
-}
+    size_t length = word_take(rest, ",", name), blanks = strspn(*name, " \t");
 
-/* The next word of a comma-separated list. `rest` is set to the text after it, NULL at the end. */
-static size_t name_next(const char **rest, const char **name)
-{
-    size_t length;
-
-    *name = *rest + blanks(*rest);
-    length = strcspn(*name, ",");
-    *rest = (*name)[length] ? *name + length + 1 : NULL;
-    while (length > 0 && blanks(*name + length - 1)) {
+    blanks = blanks < length ? blanks : length;
+    *name += blanks;
+    length -= blanks;
+    while (length > 0 && strchr(" \t", (*name)[length - 1])) {
         length--;
     }
     return length;
@@ -299,7 +302,7 @@ bool config_names_have(const char *list, const char *name)
     const char *rest = *list ? list : NULL, *word;
 
     while (rest) {
-        size_t length = name_next(&rest, &word);
+        size_t length = name_take(&rest, &word);
 
         if (word_is(word, length, name)) {
             return true;
@@ -313,7 +316,7 @@ int value_names(const char *text, void *field, struct apapi_error *err)
     const char *rest = *text ? text : NULL, *word;
 
     while (rest) {
-        size_t length = name_next(&rest, &word);
+        size_t length = name_take(&rest, &word);
 
         if (length == 0 || strcspn(word, " \t") < length) {
             return apapi_fail(err, EINVAL, "a name is missing, or a comma, in '%.80s'", text);
@@ -325,22 +328,10 @@ int value_names(const char *text, void *field, struct apapi_error *err)
 
 /* --- enabled -------------------------------------------------------------------------------- */
 
-#define SEPARATOR ":"
-
-/* The next word. `rest` is set to the text after its separator, NULL at the end. */
-static size_t enabled_take(const char **rest, const char **word)
-{
-    size_t length = strcspn(*rest, SEPARATOR);
-
-    *word = *rest;
-    *rest = (*rest)[length] ? *rest + length + 1 : NULL;
-    return length;
-}
-
 static int take_answer(const char **rest, const char *text, bool *yes, struct apapi_error *err)
 {
     const char *word = "";
-    size_t length = *rest ? enabled_take(rest, &word) : 0;
+    size_t length = *rest ? word_take(rest, SEPARATOR, &word) : 0;
 
     *yes = word_is(word, length, "yes");
     if (*yes || word_is(word, length, "no")) {
@@ -359,7 +350,7 @@ int value_enabled(const char *text, void *field, struct apapi_error *err)
         return -1;
     }
     while (rest) {
-        size_t length = enabled_take(&rest, &partition);
+        size_t length = word_take(&rest, SEPARATOR, &partition);
 
         if (length == 0 || strcspn(partition, " \t,") < length) {
             return apapi_fail(err, EINVAL, "the name of a partition is missing in '%.60s'", text);
@@ -379,7 +370,7 @@ bool config_enabled(const struct config *config, const char *partition)
 
     take_answer(&rest, "", &enabled, NULL);
     while (rest) {
-        size_t length = enabled_take(&rest, &name);
+        size_t length = word_take(&rest, SEPARATOR, &name);
 
         take_answer(&rest, "", &yes, NULL);
         if (partition && word_is(name, length, partition)) {
@@ -401,7 +392,7 @@ bool config_enabled_anywhere(const struct config *config)
 
     take_answer(&rest, "", &enabled, NULL);
     while (rest && !enabled) {
-        enabled_take(&rest, &name);
+        word_take(&rest, SEPARATOR, &name);
         take_answer(&rest, "", &enabled, NULL);
     }
     return enabled;

@@ -104,7 +104,6 @@ static void put_each(struct json_writer *json)
     json_put_moment(json, "t", 1700000000000000001);
     json_put_flag(json, "f", false);
     json_put_null(json, "n");
-    json_put_raw(json, "r", "[1]");
     json_end(json);
     json_end(json);
 }
