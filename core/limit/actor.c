@@ -147,15 +147,19 @@ static bool process_is_of(pid_t pid, uid_t uid)
     return line && strtoul(line + strlen("\nUid:"), NULL, 10) == uid;
 }
 
+static bool processes_signal_one(const struct processes *processes, const struct process_task *one,
+                                 int signal)
+{
+    return process_task_lives(one) && process_is_of(one->pid, processes->uid) &&
+           process_signal(one->fd, one->pid, signal) == 0;
+}
+
 static size_t processes_signal_tasks(const struct processes *processes, int signal)
 {
     size_t reached = 0;
 
     for (size_t i = 0; i < processes->count; i++) {
-        const struct process_task *task = &processes->tasks[i];
-
-        reached += process_task_lives(task) && process_is_of(task->pid, processes->uid) &&
-                   process_signal(task->fd, task->pid, signal) == 0;
+        reached += processes_signal_one(processes, &processes->tasks[i], signal);
     }
     return reached;
 }
@@ -186,7 +190,7 @@ static void processes_find_group(struct processes *processes)
     }
     step = strstr(text, "/job_");
     step = step ? strstr(step, "/step_") : NULL;
-    for (size_t i = 0; step && i < sizeof leaves / sizeof *leaves; i++) {
+    for (size_t i = 0; step && i < COUNT_OF(leaves); i++) {
         const char *leaf = step + strcspn(step + 1, "/\n") + 1, *from = step;
 
         if (strncmp(leaf, leaves[i], strlen(leaves[i])) == 0) {
@@ -249,19 +253,6 @@ static void snapshot_mark_descendants(const struct snapshot *snapshot)
             }
         }
     }
-}
-
-static bool processes_signal_found(const struct processes *processes,
-                                   const struct process_stat *seen, int signal)
-{
-    struct process_stat now;
-    int fd = process_pidfd(seen->pid);
-    bool reached = process_stat_read(seen->pid, &now) == 0 && now.started == seen->started &&
-                   !now.ended && process_is_of(seen->pid, processes->uid) &&
-                   process_signal(fd, seen->pid, signal) == 0;
-
-    folder_close(fd);
-    return reached;
 }
 
 void processes_clear(struct processes *processes)
@@ -401,10 +392,13 @@ static size_t processes_signal_all(struct processes *processes, int signal)
     snapshot_mark_descendants(&snapshot);
     for (size_t i = 0; i < snapshot.count; i++) {
         const struct process_stat *stat = &snapshot.found[i].stat;
+        struct process_task one = {stat->pid, -1, stat->started};
 
-        if (snapshot.found[i].ours && stat->pid != processes->parent && stat->pid != getpid() &&
+        if (snapshot.found[i].ours && one.pid != processes->parent && one.pid != getpid() &&
             !jobs_own(stat->session)) {
-            reached += processes_signal_found(processes, stat, signal);
+            one.fd = process_pidfd(one.pid);
+            reached += processes_signal_one(processes, &one, signal);
+            folder_close(one.fd);
         }
     }
     free(snapshot.found);
@@ -729,13 +723,10 @@ int actor_start(struct actor *actor, const struct actor_config *config, struct a
         close(pair[0]);
         actor_loop(pair[1], config);
     }
-    if (pid < 0) {
-        apapi_fail(err, errno, "no process: %s", strerror(errno));
-    }
     folder_close(pair[1]);
     if (pid < 0) {
         folder_close(pair[0]);
-        return -1;
+        return apapi_fail(err, errno, "no process: %s", strerror(errno));
     }
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     *actor = (struct actor){.fd = pair[0], .pid = pid};
