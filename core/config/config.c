@@ -99,46 +99,27 @@ static int file_take(int fd, const char *path, char *text, struct apapi_error *e
                                   : file_refuse(err, EINVAL, path, "not a text: it has a byte 0");
 }
 
-static char *file_text(int fd, const char *path, struct apapi_error *err)
+/* Never blocks on a FIFO or a device. @return for free(); NULL with errno as config_read(). */
+static char *file_read(const char *path, struct apapi_error *err)
 {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), code;
+    char *text = fd < 0 ? NULL : malloc(CONFIG_FILE_MAX + 2);
+    bool good = false;
     struct stat file;
-    char *text;
 
-    if (fstat(fd, &file)) {
+    if (!text || fstat(fd, &file)) {
         file_refuse(err, errno, path, strerror(errno));
-        return NULL;
+    } else {
+        good = file_check(path, &file, err) == 0 && file_take(fd, path, text, err) == 0;
     }
-    if (file_check(path, &file, err)) {
-        return NULL;
-    }
-    text = malloc(CONFIG_FILE_MAX + 2);
-    if (!text) {
-        file_refuse(err, ENOMEM, path, "no memory");
-        return NULL;
-    }
-    if (file_take(fd, path, text, err)) {
-        int code = errno;
-
-        free(text);
-        errno = code;
-        return NULL;
-    }
-    return text;
-}
-
-char *config_file_read(const char *path, struct apapi_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    char *text;
-    int code;
-
-    if (fd < 0) {
-        file_refuse(err, errno, path, strerror(errno));
-        return NULL;
-    }
-    text = file_text(fd, path, err);
     code = errno;
-    close(fd);
+    if (!good) {
+        free(text);
+        text = NULL;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
     errno = code;
     return text;
 }
@@ -436,50 +417,32 @@ static void meant_offer(struct meant *meant, const char *name)
              length ? "," : "; valid are", name);
 }
 
-static void meant_offer_top(struct meant *meant)
-{
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        meant_offer(meant, keys[i].name);
-    }
-}
-
-static void meant_offer_sections(struct meant *meant)
-{
-    meant_offer(meant, TOP_SECTION);
-    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
-        if (i == 0 || strcmp(section_keys[i].section, section_keys[i - 1].section) != 0) {
-            meant_offer(meant, section_keys[i].section);
-        }
-    }
-}
-
-static void meant_offer_keys(struct meant *meant, const char *section, const char *name)
-{
-    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
-        if (strcmp(section_keys[i].section, section) == 0) {
-            meant_offer(meant, section_keys[i].name);
-        }
-    }
-    if (key_find(name, strlen(name))) {
-        snprintf(meant->all, sizeof meant->all, "; it belongs before the first section, or in [%s]",
-                 TOP_SECTION);
-    }
-}
-
 /* @param section  its keys are the valid names; "": those of the top one; NULL: sections are */
 static void complain_unknown(const struct config_sink *sink, const char *where, const char *name,
                              const char *section)
 {
     struct meant meant = {.all = ""};
+    const char *before = "";
     char nearest[128];
 
     nearest_begin(&meant.nearest, name);
+    for (size_t i = 0; section && !*section && i < KEY_COUNT; i++) {
+        meant_offer(&meant, keys[i].name);
+    }
     if (!section) {
-        meant_offer_sections(&meant);
-    } else if (*section) {
-        meant_offer_keys(&meant, section, name);
-    } else {
-        meant_offer_top(&meant);
+        meant_offer(&meant, TOP_SECTION);
+    }
+    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
+        const struct section_key *one = &section_keys[i];
+
+        if (section ? strcmp(one->section, section) == 0 : strcmp(one->section, before) != 0) {
+            meant_offer(&meant, section ? one->name : one->section);
+        }
+        before = one->section;
+    }
+    if (section && *section && key_find(name, strlen(name))) {
+        snprintf(meant.all, sizeof meant.all, "; it belongs before the first section, or in [%s]",
+                 TOP_SECTION);
     }
     nearest_text(&meant.nearest, nearest, sizeof nearest);
     config_complain(sink, "%s '%.60s'%s", where, meant.nearest.wanted,
@@ -582,7 +545,7 @@ void config_parse(struct config *config, const char *path, char *text,
 int config_read(struct config *config, const char *path, const struct config_sink *sink)
 {
     struct apapi_error err;
-    char *text = config_file_read(path, &err);
+    char *text = file_read(path, &err);
 
     if (!text) {
         if (errno != ENOENT) {

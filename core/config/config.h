@@ -10,12 +10,6 @@
 
 #define CONFIG_FILE_MAX 65536 /* bytes */
 
-/**
- * Read a site's file. Never blocks on a FIFO or a device.
- * @return its text, free it with free(); NULL with errno as config_read(), `err` names the file.
- */
-char *config_file_read(const char *path, struct apapi_error *err);
-
 /*
  * The configuration of a site: apapi.conf, and the words after the plugin in plugstack.conf, which
  * have precedence. These files are also compiled into the plugin, so they need libc only. Users
