@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "child.h"
@@ -51,10 +52,9 @@ static const char *nodelist_allocation(void)
 static uint32_t nodelist_count(uint32_t counted)
 {
     const char *text = getenv("SLURM_HET_SIZE") ? getenv("SLURM_NNODES") : NULL;
-    char *end = NULL;
-    unsigned long all = text ? strtoul(text, &end, 10) : 0;
+    unsigned long all = text ? positive_number(text, UINT32_MAX) : 0;
 
-    return end && *end == '\0' && all > counted && all <= UINT32_MAX ? (uint32_t)all : counted;
+    return all > counted ? (uint32_t)all : counted;
 }
 
 /*

@@ -295,11 +295,12 @@ static size_t crossings_count(const struct crossings *crossings)
 }
 
 /* The one at a place in the order of time: the slots of the latest are used in turn. */
-static uint64_t crossings_number(const struct crossings *crossings, size_t index)
+static const struct crossings_kept *crossings_at(const struct crossings *crossings, size_t index)
 {
-    return index >= HALF && crossings->total > APAPI_CROSSINGS_MAX
-               ? crossings->total - APAPI_CROSSINGS_MAX + index
-               : index;
+    bool late = index >= HALF && crossings->total > APAPI_CROSSINGS_MAX;
+
+    return &crossings->kept[crossings_slot(late ? crossings->total - APAPI_CROSSINGS_MAX + index
+                                                : index)];
 }
 
 int crossings_copy(struct crossings *crossings, struct apapi_record *record)
@@ -318,8 +319,7 @@ int crossings_copy(struct crossings *crossings, struct apapi_record *record)
     record->crossing = count > 0 ? calloc(count, sizeof *record->crossing) : NULL;
     record->crossing_count = record->crossing ? count : 0;
     for (size_t i = 0; i < record->crossing_count; i++) {
-        record->crossing[i] =
-            crossings->kept[crossings_slot(crossings_number(crossings, i))].crossing;
+        record->crossing[i] = crossings_at(crossings, i)->crossing;
     }
     record->crossings = crossings->total;
     pthread_mutex_unlock(&crossings->mutex);
@@ -333,8 +333,7 @@ size_t crossings_write(const struct crossings *crossings, char *text, size_t siz
     char count[24];
 
     for (size_t i = 0; i < crossings_count(crossings); i++) {
-        const struct crossings_kept *kept =
-            &crossings->kept[crossings_slot(crossings_number(crossings, i))];
+        const struct crossings_kept *kept = crossings_at(crossings, i);
         const struct apapi_crossing *one = &kept->crossing;
         bool late = kept->asked_ns && now_ns > kept->asked_ns + LATE_NS;
         const char *result = *one->result || !late ? one->result : "not sent yet";
