@@ -310,16 +310,6 @@ static int decode_trust(const struct tree_node *trust, struct apapi_measurement 
     return 0;
 }
 
-static int decode_crossing(const struct tree_node *object, void *element, const void *context,
-                           const struct field_path *path)
-{
-    struct apapi_crossing *crossing = element;
-
-    (void)context;
-    crossing->value = NAN;
-    return fields_decode(object, fields_of_crossing, crossing, path);
-}
-
 /* A record has them only if a threshold was crossed. */
 static int decode_crossings(const struct tree_node *root, struct apapi_record *record,
                             const struct field_path *path)
@@ -327,7 +317,7 @@ static int decode_crossings(const struct tree_node *root, struct apapi_record *r
     const struct fields_list crossings = {.key = "crossings",
                                           .size = sizeof(*record->crossing),
                                           .count = &record->crossing_count,
-                                          .read = decode_crossing};
+                                          .fields = fields_of_crossing};
     const struct tree_node *list = tree_get(root, "crossings");
     const struct tree_node *total = tree_get(root, "crossings_total");
 

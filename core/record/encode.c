@@ -118,12 +118,8 @@ static void encode_trust(struct json_writer *json, const struct apapi_measuremen
 static void encode_crossings(struct json_writer *json, const struct apapi_record *record)
 {
     json_begin_array(json, "crossings");
-    for (size_t i = 0; i < record->crossing_count; i++) {
-        json_begin_object(json, NULL);
-        fields_write(json, fields_of_crossing, &record->crossing[i]);
-        json_end(json);
-    }
-    json_end_or_drop(json);
+    fields_write_list(json, fields_of_crossing, record->crossing, record->crossing_count,
+                      sizeof record->crossing[0]);
     if (record->crossing_count > 0 && record->crossings > record->crossing_count) {
         json_put_count(json, "crossings_total", record->crossings);
     }

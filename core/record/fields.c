@@ -16,181 +16,163 @@
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-#define SIZE_IN(type, member) sizeof(((struct type *)NULL)->member)
-#define IN_RECORD(member) offsetof(struct apapi_record, member)
-#define IN_MEASUREMENT(member) offsetof(struct apapi_measurement, member)
-#define IN_DOMAIN(member) offsetof(struct apapi_domain_result, member)
-#define IN_COMPONENT(member) offsetof(struct apapi_component_result, member)
-#define IN_EVENT(member) offsetof(struct apapi_event_result, member)
-#define IN_REGION(member) offsetof(struct apapi_region_result, member)
-#define IN_ENERGY(member) offsetof(struct apapi_region_energy, member)
-#define IN_FOM(member) offsetof(struct apapi_fom, member)
-#define IN_LOSSES(member) offsetof(struct apapi_region_losses, member)
-#define IN_SHARE(member) offsetof(struct apapi_share, member)
-#define IN_SHARED(member) offsetof(struct apapi_share_energy, member)
-#define IN_CROSSING(member) offsetof(struct apapi_crossing, member)
-
 const struct field fields_of_record[] = {
-    {"cluster", FIELD_TEXT, false, IN_RECORD(id.cluster), SIZE_IN(apapi_record, id.cluster)},
-    {"job", FIELD_NUMBER, false, IN_RECORD(id.job), 0},
-    {"array_job", FIELD_NUMBER, false, IN_RECORD(id.array_job), 0},
-    {"array_task", FIELD_NUMBER, false, IN_RECORD(id.array_task), 0},
-    {"het_job", FIELD_NUMBER, false, IN_RECORD(id.het_job), 0},
-    {"het_offset", FIELD_NUMBER, false, IN_RECORD(id.het_offset), 0},
-    {"step", FIELD_TEXT, false, IN_RECORD(id.step), SIZE_IN(apapi_record, id.step)},
-    {"name", FIELD_TEXT, false, IN_RECORD(id.name), SIZE_IN(apapi_record, id.name)},
-    {"job_name", FIELD_TEXT, false, IN_RECORD(id.job_name), SIZE_IN(apapi_record, id.job_name)},
-    {"node", FIELD_TEXT, true, IN_RECORD(id.node), SIZE_IN(apapi_record, id.node)},
-    {"node_index", FIELD_NUMBER, false, IN_RECORD(id.node_index), 0},
-    {"nodes", FIELD_NUMBER, false, IN_RECORD(id.nodes), 0},
-    {"nodelist", FIELD_TEXT, false, IN_RECORD(id.nodelist), SIZE_IN(apapi_record, id.nodelist)},
-    {"tasks", FIELD_NUMBER, false, IN_RECORD(id.tasks), 0},
-    {"cores", FIELD_NUMBER, false, IN_RECORD(id.cores), 0},
-    {"node_cores", FIELD_NUMBER, false, IN_RECORD(id.node_cores), 0},
-    {"gpus", FIELD_NUMBER, false, IN_RECORD(id.gpus), 0},
-    {"restarts", FIELD_NUMBER, false, IN_RECORD(id.restarts), 0},
-    {"uid", FIELD_NUMBER, false, IN_RECORD(id.uid), 0},
-    {"user", FIELD_TEXT, false, IN_RECORD(id.user), SIZE_IN(apapi_record, id.user)},
-    {"account", FIELD_TEXT, false, IN_RECORD(id.account), SIZE_IN(apapi_record, id.account)},
-    {"partition", FIELD_TEXT, false, IN_RECORD(id.partition), SIZE_IN(apapi_record, id.partition)},
-    {"qos", FIELD_TEXT, false, IN_RECORD(id.qos), SIZE_IN(apapi_record, id.qos)},
-    {"verified", FIELD_FLAG, false, IN_RECORD(id.verified), 0},
-    {"start", FIELD_MOMENT, true, IN_RECORD(measurement.start_unix_ns), 0},
-    {"boot", FIELD_TEXT, false, IN_RECORD(measurement.boot),
-     SIZE_IN(apapi_record, measurement.boot)},
-    {"monotonic_s", FIELD_DURATION, false, IN_RECORD(measurement.monotonic_ns), 0},
-    {"elapsed_s", FIELD_DURATION, true, IN_RECORD(measurement.elapsed_ns), 0},
-    {"late_s", FIELD_DURATION, true, IN_RECORD(measurement.late_ns), 0},
-    {"exit_code", FIELD_NUMBER, false, IN_RECORD(ending.code), 0},
-    {"exit_signal", FIELD_NUMBER, false, IN_RECORD(ending.signal), 0},
-    {"failed_tasks", FIELD_NUMBER, false, IN_RECORD(ending.failed), 0},
-    {"complete", FIELD_FLAG, true, IN_RECORD(complete), 0},
-    {"reason", FIELD_TEXT, false, IN_RECORD(reason), SIZE_IN(apapi_record, reason)},
-    {"recovered", FIELD_FLAG, false, IN_RECORD(recovered), 0},
-    {"delayed", FIELD_FLAG, false, IN_RECORD(delayed), 0},
-    {"unwritten", FIELD_TEXT, false, IN_RECORD(unwritten), SIZE_IN(apapi_record, unwritten)},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(apapi_record, "cluster", false, id.cluster),
+    FIELD_OF(apapi_record, "job", NUMBER, false, id.job),
+    FIELD_OF(apapi_record, "array_job", NUMBER, false, id.array_job),
+    FIELD_OF(apapi_record, "array_task", NUMBER, false, id.array_task),
+    FIELD_OF(apapi_record, "het_job", NUMBER, false, id.het_job),
+    FIELD_OF(apapi_record, "het_offset", NUMBER, false, id.het_offset),
+    FIELD_TEXT_OF(apapi_record, "step", false, id.step),
+    FIELD_TEXT_OF(apapi_record, "name", false, id.name),
+    FIELD_TEXT_OF(apapi_record, "job_name", false, id.job_name),
+    FIELD_TEXT_OF(apapi_record, "node", true, id.node),
+    FIELD_OF(apapi_record, "node_index", NUMBER, false, id.node_index),
+    FIELD_OF(apapi_record, "nodes", NUMBER, false, id.nodes),
+    FIELD_TEXT_OF(apapi_record, "nodelist", false, id.nodelist),
+    FIELD_OF(apapi_record, "tasks", NUMBER, false, id.tasks),
+    FIELD_OF(apapi_record, "cores", NUMBER, false, id.cores),
+    FIELD_OF(apapi_record, "node_cores", NUMBER, false, id.node_cores),
+    FIELD_OF(apapi_record, "gpus", NUMBER, false, id.gpus),
+    FIELD_OF(apapi_record, "restarts", NUMBER, false, id.restarts),
+    FIELD_OF(apapi_record, "uid", NUMBER, false, id.uid),
+    FIELD_TEXT_OF(apapi_record, "user", false, id.user),
+    FIELD_TEXT_OF(apapi_record, "account", false, id.account),
+    FIELD_TEXT_OF(apapi_record, "partition", false, id.partition),
+    FIELD_TEXT_OF(apapi_record, "qos", false, id.qos),
+    FIELD_OF(apapi_record, "verified", FLAG, false, id.verified),
+    FIELD_OF(apapi_record, "start", MOMENT, true, measurement.start_unix_ns),
+    FIELD_TEXT_OF(apapi_record, "boot", false, measurement.boot),
+    FIELD_OF(apapi_record, "monotonic_s", DURATION, false, measurement.monotonic_ns),
+    FIELD_OF(apapi_record, "elapsed_s", DURATION, true, measurement.elapsed_ns),
+    FIELD_OF(apapi_record, "late_s", DURATION, true, measurement.late_ns),
+    FIELD_OF(apapi_record, "exit_code", NUMBER, false, ending.code),
+    FIELD_OF(apapi_record, "exit_signal", NUMBER, false, ending.signal),
+    FIELD_OF(apapi_record, "failed_tasks", NUMBER, false, ending.failed),
+    FIELD_OF(apapi_record, "complete", FLAG, true, complete),
+    FIELD_TEXT_OF(apapi_record, "reason", false, reason),
+    FIELD_OF(apapi_record, "recovered", FLAG, false, recovered),
+    FIELD_OF(apapi_record, "delayed", FLAG, false, delayed),
+    FIELD_TEXT_OF(apapi_record, "unwritten", false, unwritten),
+    FIELD_END};
 
 const struct field fields_of_trust[] = {
-    {"covered", FIELD_AMOUNT, false, IN_MEASUREMENT(covered), 0},
-    {"cpu_s", FIELD_DURATION, true, IN_MEASUREMENT(cpu_ns), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_OF(apapi_measurement, "covered", AMOUNT, false, covered),
+    FIELD_OF(apapi_measurement, "cpu_s", DURATION, true, cpu_ns), FIELD_END};
 
 const struct field fields_of_domain[] = {
-    {"energy_j", FIELD_AMOUNT, false, IN_DOMAIN(energy_j), 0},
-    {"uncertainty_j", FIELD_ROUGH, false, IN_DOMAIN(uncertainty_j), 0},
-    {"covered", FIELD_PART, false, IN_DOMAIN(covered), 0},
-    {"rest_j", FIELD_PART, false, IN_DOMAIN(rest_j), 0},
-    {"mean_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.mean), 0},
-    {"min_w", FIELD_LEAST, false, IN_DOMAIN(power_w.min), 0},
-    {"max_w", FIELD_GREATEST, false, IN_DOMAIN(power_w.max), 0},
-    {"p95_w", FIELD_ROUGH, false, IN_DOMAIN(power_w.p95), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_OF(apapi_domain_result, "energy_j", AMOUNT, false, energy_j),
+    FIELD_OF(apapi_domain_result, "uncertainty_j", ROUGH, false, uncertainty_j),
+    FIELD_OF(apapi_domain_result, "covered", PART, false, covered),
+    FIELD_OF(apapi_domain_result, "rest_j", PART, false, rest_j),
+    FIELD_OF(apapi_domain_result, "mean_w", MEASURED, false, power_w.mean),
+    FIELD_OF(apapi_domain_result, "min_w", LEAST, false, power_w.min),
+    FIELD_OF(apapi_domain_result, "max_w", GREATEST, false, power_w.max),
+    FIELD_OF(apapi_domain_result, "p95_w", ROUGH, false, power_w.p95),
+    FIELD_END};
 
 const struct field fields_of_component[] = {
-    {"name", FIELD_TEXT, true, IN_COMPONENT(name), SIZE_IN(apapi_component_result, name)},
-    {"source", FIELD_TEXT, false, IN_COMPONENT(source), SIZE_IN(apapi_component_result, source)},
-    {"reason", FIELD_TEXT, false, IN_COMPONENT(reason), SIZE_IN(apapi_component_result, reason)},
-    {"interval_s", FIELD_DURATION, false, IN_COMPONENT(interval_ns), 0},
-    {"missed", FIELD_COUNT, false, IN_COMPONENT(missed), 0},
-    {"user_rules", FIELD_FLAG, false, IN_COMPONENT(user_rules), 0},
-    {"outages", FIELD_COUNT, false, IN_COMPONENT(outages), 0},
-    {"outage_s", FIELD_DURATION, false, IN_COMPONENT(outage_ns), 0},
-    {"periods", FIELD_COUNT, false, IN_COMPONENT(period.count), 0},
-    {"period_mean_s", FIELD_ROUGH, false, IN_COMPONENT(period.mean_s), 0},
-    {"period_sd_s", FIELD_ROUGH, false, IN_COMPONENT(period.sd_s), 0},
-    {"period_longest_s", FIELD_ROUGH, false, IN_COMPONENT(period.longest_s), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(apapi_component_result, "name", true, name),
+    FIELD_TEXT_OF(apapi_component_result, "source", false, source),
+    FIELD_TEXT_OF(apapi_component_result, "reason", false, reason),
+    FIELD_OF(apapi_component_result, "interval_s", DURATION, false, interval_ns),
+    FIELD_OF(apapi_component_result, "missed", COUNT, false, missed),
+    FIELD_OF(apapi_component_result, "user_rules", FLAG, false, user_rules),
+    FIELD_OF(apapi_component_result, "outages", COUNT, false, outages),
+    FIELD_OF(apapi_component_result, "outage_s", DURATION, false, outage_ns),
+    FIELD_OF(apapi_component_result, "periods", COUNT, false, period.count),
+    FIELD_OF(apapi_component_result, "period_mean_s", ROUGH, false, period.mean_s),
+    FIELD_OF(apapi_component_result, "period_sd_s", ROUGH, false, period.sd_s),
+    FIELD_OF(apapi_component_result, "period_longest_s", ROUGH, false, period.longest_s),
+    FIELD_END};
 
 const struct field fields_of_event[] = {
-    {"name", FIELD_TEXT, true, IN_EVENT(event.name), SIZE_IN(apapi_event_result, event.name)},
-    {"kind", FIELD_KIND, false, IN_EVENT(event.kind), 0},
-    {"domain", FIELD_DOMAIN, false, IN_EVENT(event.domain), 0},
-    {"unit", FIELD_TEXT, true, IN_EVENT(event.unit), SIZE_IN(apapi_event_result, event.unit)},
-    {"total", FIELD_MEASURED, false, IN_EVENT(total), 0},
-    {"raw_total", FIELD_COUNT, false, IN_EVENT(raw_total), 0},
-    {"scale", FIELD_EXACT, true, IN_EVENT(event.scale), 0},
-    {"type", FIELD_TYPE, false, IN_EVENT(event.type), 0},
-    {"counter", FIELD_FLAG, false, IN_EVENT(event.accumulates), 0},
-    {"estimated", FIELD_FLAG, false, IN_EVENT(event.estimated), 0},
-    {"range_max", FIELD_COUNT, false, IN_EVENT(event.range_max), 0},
-    {"guard_j", FIELD_EXACT, false, IN_EVENT(event.guard_j), 0},
-    {"update_s", FIELD_DURATION, false, IN_EVENT(event.update_ns), 0},
-    {"min", FIELD_LEAST, false, IN_EVENT(summary.min), 0},
-    {"mean", FIELD_MEASURED, false, IN_EVENT(summary.mean), 0},
-    {"max", FIELD_GREATEST, false, IN_EVENT(summary.max), 0},
-    {"p95", FIELD_ROUGH, false, IN_EVENT(summary.p95), 0},
-    {"uncertainty_j", FIELD_ROUGH, false, IN_EVENT(uncertainty_j), 0},
-    {"covered_s", FIELD_DURATION, true, IN_EVENT(covered_ns), 0},
-    {"samples", FIELD_COUNT, true, IN_EVENT(incidents.samples), 0},
-    {"failed", FIELD_COUNT, false, IN_EVENT(incidents.failed), 0},
-    {"wraps", FIELD_COUNT, false, IN_EVENT(incidents.wraps), 0},
-    {"resets", FIELD_COUNT, false, IN_EVENT(incidents.resets), 0},
-    {"refused", FIELD_COUNT, false, IN_EVENT(incidents.refused), 0},
-    {"gaps", FIELD_COUNT, false, IN_EVENT(incidents.gaps), 0},
-    {"stalls", FIELD_COUNT, false, IN_EVENT(incidents.stalls), 0},
-    {"rough", FIELD_COUNT, false, IN_EVENT(incidents.rough), 0},
-    {"stuck", FIELD_FLAG, false, IN_EVENT(stuck), 0},
-    {"still", FIELD_FLAG, false, IN_EVENT(still), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(apapi_event_result, "name", true, event.name),
+    FIELD_OF(apapi_event_result, "kind", KIND, false, event.kind),
+    FIELD_OF(apapi_event_result, "domain", DOMAIN, false, event.domain),
+    FIELD_TEXT_OF(apapi_event_result, "unit", true, event.unit),
+    FIELD_OF(apapi_event_result, "total", MEASURED, false, total),
+    FIELD_OF(apapi_event_result, "raw_total", COUNT, false, raw_total),
+    FIELD_OF(apapi_event_result, "scale", EXACT, true, event.scale),
+    FIELD_OF(apapi_event_result, "type", TYPE, false, event.type),
+    FIELD_OF(apapi_event_result, "counter", FLAG, false, event.accumulates),
+    FIELD_OF(apapi_event_result, "estimated", FLAG, false, event.estimated),
+    FIELD_OF(apapi_event_result, "range_max", COUNT, false, event.range_max),
+    FIELD_OF(apapi_event_result, "guard_j", EXACT, false, event.guard_j),
+    FIELD_OF(apapi_event_result, "update_s", DURATION, false, event.update_ns),
+    FIELD_OF(apapi_event_result, "min", LEAST, false, summary.min),
+    FIELD_OF(apapi_event_result, "mean", MEASURED, false, summary.mean),
+    FIELD_OF(apapi_event_result, "max", GREATEST, false, summary.max),
+    FIELD_OF(apapi_event_result, "p95", ROUGH, false, summary.p95),
+    FIELD_OF(apapi_event_result, "uncertainty_j", ROUGH, false, uncertainty_j),
+    FIELD_OF(apapi_event_result, "covered_s", DURATION, true, covered_ns),
+    FIELD_OF(apapi_event_result, "samples", COUNT, true, incidents.samples),
+    FIELD_OF(apapi_event_result, "failed", COUNT, false, incidents.failed),
+    FIELD_OF(apapi_event_result, "wraps", COUNT, false, incidents.wraps),
+    FIELD_OF(apapi_event_result, "resets", COUNT, false, incidents.resets),
+    FIELD_OF(apapi_event_result, "refused", COUNT, false, incidents.refused),
+    FIELD_OF(apapi_event_result, "gaps", COUNT, false, incidents.gaps),
+    FIELD_OF(apapi_event_result, "stalls", COUNT, false, incidents.stalls),
+    FIELD_OF(apapi_event_result, "rough", COUNT, false, incidents.rough),
+    FIELD_OF(apapi_event_result, "stuck", FLAG, false, stuck),
+    FIELD_OF(apapi_event_result, "still", FLAG, false, still),
+    FIELD_END};
 
 const struct field fields_of_region[] = {
-    {"name", FIELD_TEXT, false, IN_REGION(path), SIZE_IN(apapi_region_result, path)},
-    {"kind", FIELD_REGION, false, IN_REGION(kind), 0},
-    {"method", FIELD_METHOD, true, IN_REGION(method), 0},
-    {"reason", FIELD_TEXT, false, IN_REGION(reason), SIZE_IN(apapi_region_result, reason)},
-    {"count", FIELD_COUNT, false, IN_REGION(count), 0},
-    {"programs", FIELD_NUMBER, false, IN_REGION(programs), 0},
-    {"threads", FIELD_NUMBER, false, IN_REGION(threads), 0},
-    {"time_s", FIELD_DURATION, true, IN_REGION(time_ns), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(apapi_region_result, "name", false, path),
+    FIELD_OF(apapi_region_result, "kind", REGION, false, kind),
+    FIELD_OF(apapi_region_result, "method", METHOD, true, method),
+    FIELD_TEXT_OF(apapi_region_result, "reason", false, reason),
+    FIELD_OF(apapi_region_result, "count", COUNT, false, count),
+    FIELD_OF(apapi_region_result, "programs", NUMBER, false, programs),
+    FIELD_OF(apapi_region_result, "threads", NUMBER, false, threads),
+    FIELD_OF(apapi_region_result, "time_s", DURATION, true, time_ns),
+    FIELD_END};
 
 const struct field fields_of_region_energy[] = {
-    {"energy_j", FIELD_AMOUNT, false, IN_ENERGY(energy_j), 0},
-    {"uncertainty_j", FIELD_ROUGH, false, IN_ENERGY(uncertainty_j), 0},
-    {"power_w", FIELD_MEASURED, false, IN_ENERGY(power_w), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_OF(apapi_region_energy, "energy_j", AMOUNT, false, energy_j),
+    FIELD_OF(apapi_region_energy, "uncertainty_j", ROUGH, false, uncertainty_j),
+    FIELD_OF(apapi_region_energy, "power_w", MEASURED, false, power_w), FIELD_END};
 
-const struct field fields_of_fom[] = {
-    {"name", FIELD_TEXT, true, IN_FOM(name), SIZE_IN(apapi_fom, name)},
-    {"value", FIELD_MEASURED, true, IN_FOM(value), 0},
-    {"unit", FIELD_TEXT, false, IN_FOM(unit), SIZE_IN(apapi_fom, unit)},
-    {"programs", FIELD_NUMBER, false, IN_FOM(programs), 0},
-    {NULL, 0, false, 0, 0}};
+const struct field fields_of_fom[] = {FIELD_TEXT_OF(apapi_fom, "name", true, name),
+                                      FIELD_OF(apapi_fom, "value", MEASURED, true, value),
+                                      FIELD_TEXT_OF(apapi_fom, "unit", false, unit),
+                                      FIELD_OF(apapi_fom, "programs", NUMBER, false, programs),
+                                      FIELD_END};
 
-const struct field fields_of_losses[] = {{"regions", FIELD_COUNT, false, IN_LOSSES(regions), 0},
-                                         {"names", FIELD_COUNT, false, IN_LOSSES(names), 0},
-                                         {"threads", FIELD_COUNT, false, IN_LOSSES(threads), 0},
-                                         {"programs", FIELD_COUNT, false, IN_LOSSES(programs), 0},
-                                         {"refused", FIELD_COUNT, false, IN_LOSSES(refused), 0},
-                                         {"misuses", FIELD_COUNT, false, IN_LOSSES(misuses), 0},
-                                         {NULL, 0, false, 0, 0}};
+const struct field fields_of_losses[] = {
+    FIELD_OF(apapi_region_losses, "regions", COUNT, false, regions),
+    FIELD_OF(apapi_region_losses, "names", COUNT, false, names),
+    FIELD_OF(apapi_region_losses, "threads", COUNT, false, threads),
+    FIELD_OF(apapi_region_losses, "programs", COUNT, false, programs),
+    FIELD_OF(apapi_region_losses, "refused", COUNT, false, refused),
+    FIELD_OF(apapi_region_losses, "misuses", COUNT, false, misuses),
+    FIELD_END};
 
 const struct field fields_of_crossing[] = {
-    {"threshold", FIELD_TEXT, true, IN_CROSSING(threshold), SIZE_IN(apapi_crossing, threshold)},
-    {"time", FIELD_MOMENT, true, IN_CROSSING(unix_ns), 0},
-    {"value", FIELD_MEASURED, false, IN_CROSSING(value), 0},
-    {"unit", FIELD_TEXT, false, IN_CROSSING(unit), SIZE_IN(apapi_crossing, unit)},
-    {"count", FIELD_COUNT, true, IN_CROSSING(count), 0},
-    {"action", FIELD_TEXT, false, IN_CROSSING(action), SIZE_IN(apapi_crossing, action)},
-    {"result", FIELD_TEXT, false, IN_CROSSING(result), SIZE_IN(apapi_crossing, result)},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(apapi_crossing, "threshold", true, threshold),
+    FIELD_OF(apapi_crossing, "time", MOMENT, true, unix_ns),
+    FIELD_OF(apapi_crossing, "value", MEASURED, false, value),
+    FIELD_TEXT_OF(apapi_crossing, "unit", false, unit),
+    FIELD_OF(apapi_crossing, "count", COUNT, true, count),
+    FIELD_TEXT_OF(apapi_crossing, "action", false, action),
+    FIELD_TEXT_OF(apapi_crossing, "result", false, result),
+    FIELD_END};
 
 const struct field fields_of_share[] = {
-    {"method", FIELD_TEXT, false, IN_SHARE(method), SIZE_IN(apapi_share, method)},
-    {"idle", FIELD_TEXT, false, IN_SHARE(idle), SIZE_IN(apapi_share, idle)},
-    {"reason", FIELD_TEXT, false, IN_SHARE(reason), SIZE_IN(apapi_share, reason)},
-    {"slices", FIELD_FLAG, false, IN_SHARE(slices), 0},
-    {"interval_s", FIELD_DURATION, false, IN_SHARE(interval_ns), 0},
-    {"tail_s", FIELD_DURATION, false, IN_SHARE(tail_ns), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_TEXT_OF(apapi_share, "method", false, method),
+    FIELD_TEXT_OF(apapi_share, "idle", false, idle),
+    FIELD_TEXT_OF(apapi_share, "reason", false, reason),
+    FIELD_OF(apapi_share, "slices", FLAG, false, slices),
+    FIELD_OF(apapi_share, "interval_s", DURATION, false, interval_ns),
+    FIELD_OF(apapi_share, "tail_s", DURATION, false, tail_ns),
+    FIELD_END};
 
 const struct field fields_of_share_energy[] = {
-    {"energy_j", FIELD_AMOUNT, true, IN_SHARED(energy_j), 0},
-    {"uncertainty_j", FIELD_ROUGH, false, IN_SHARED(uncertainty_j), 0},
-    {"idle_j", FIELD_AMOUNT, false, IN_SHARED(idle_j), 0},
-    {"idle_w", FIELD_ROUGH, false, IN_SHARED(idle_w), 0},
-    {NULL, 0, false, 0, 0}};
+    FIELD_OF(apapi_share_energy, "energy_j", AMOUNT, true, energy_j),
+    FIELD_OF(apapi_share_energy, "uncertainty_j", ROUGH, false, uncertainty_j),
+    FIELD_OF(apapi_share_energy, "idle_j", AMOUNT, false, idle_j),
+    FIELD_OF(apapi_share_energy, "idle_w", ROUGH, false, idle_w), FIELD_END};
 
 #define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")
 FITS(fields_of_record);
@@ -362,20 +344,6 @@ static const char *read_moment(const struct tree_node *value, int64_t *unix_ns)
     return timestamp_parse(value->text, unix_ns) < 0 ? "not a time" : NULL;
 }
 
-static const char *read_kind(const struct tree_node *value, enum apapi_kind *kind)
-{
-    if (!tree_is(value, TREE_TEXT)) {
-        return "not a text";
-    }
-    for (int i = 0; i < APAPI_KINDS; i++) {
-        if (strcmp(value->text, apapi_kind_name(i)) == 0) {
-            *kind = i;
-            return NULL;
-        }
-    }
-    return "not a kind";
-}
-
 static const char *read_domain(const struct tree_node *value, enum apapi_domain *domain)
 {
     if (!tree_is(value, TREE_TEXT)) {
@@ -385,40 +353,35 @@ static const char *read_domain(const struct tree_node *value, enum apapi_domain 
     return NULL;
 }
 
-static const char *read_type(const struct tree_node *value, enum apapi_type *type)
+/* @return a word of a form; NULL: it has no more */
+static const char *word_of(enum field_form form, unsigned i)
 {
+    switch (form) {
+    case FIELD_KIND:
+        return i < APAPI_KINDS ? apapi_kind_name(i) : NULL;
+    case FIELD_TYPE:
+        return field_type_name((int)i);
+    case FIELD_REGION:
+        return i < APAPI_REGION_KINDS ? apapi_region_kind_name(i) : NULL;
+    default:
+        return i < APAPI_REGION_METHODS ? apapi_region_method_name(i) : NULL;
+    }
+}
+
+static const char *read_word(const struct tree_node *value, enum field_form form, unsigned *word)
+{
+    const char *name;
+
     if (!tree_is(value, TREE_TEXT)) {
         return "not a text";
     }
-    for (int i = 0; field_type_name(i); i++) {
-        if (strcmp(value->text, field_type_name(i)) == 0) {
-            *type = i;
+    for (unsigned i = 0; (name = word_of(form, i)); i++) {
+        if (strcmp(value->text, name) == 0) {
+            *word = i;
             return NULL;
         }
     }
-    return "not a type";
-}
-
-static const char *read_region(const struct tree_node *value, enum apapi_region_kind *kind)
-{
-    for (int i = 0; tree_is(value, TREE_TEXT) && i < APAPI_REGION_KINDS; i++) {
-        if (strcmp(value->text, apapi_region_kind_name(i)) == 0) {
-            *kind = i;
-            return NULL;
-        }
-    }
-    return "not a kind of region";
-}
-
-static const char *read_method(const struct tree_node *value, enum apapi_region_method *method)
-{
-    for (int i = 0; tree_is(value, TREE_TEXT) && i < APAPI_REGION_METHODS; i++) {
-        if (strcmp(value->text, apapi_region_method_name(i)) == 0) {
-            *method = i;
-            return NULL;
-        }
-    }
-    return "not a method";
+    return "not a word that is known";
 }
 
 static const char *read_field(const struct tree_node *value, const struct field *field,
@@ -437,6 +400,7 @@ static const char *read_field(const struct tree_node *value, const struct field 
     case FIELD_ROUGH:
     case FIELD_LEAST:
     case FIELD_GREATEST:
+    case FIELD_REAL:
         return read_measured(value, member);
     case FIELD_AMOUNT:
     case FIELD_PART:
@@ -446,16 +410,13 @@ static const char *read_field(const struct tree_node *value, const struct field 
         return read_flag(value, member);
     case FIELD_MOMENT:
         return read_moment(value, member);
-    case FIELD_KIND:
-        return read_kind(value, member);
     case FIELD_DOMAIN:
         return read_domain(value, member);
+    case FIELD_KIND:
     case FIELD_TYPE:
-        return read_type(value, member);
     case FIELD_REGION:
-        return read_region(value, member);
     case FIELD_METHOD:
-        return read_method(value, member);
+        return read_word(value, field->form, member);
     }
     return NULL;
 }
@@ -473,6 +434,7 @@ static void set_unknown(const struct field *field, void *member)
     case FIELD_ROUGH:
     case FIELD_LEAST:
     case FIELD_GREATEST:
+    case FIELD_REAL:
         *(double *)member = NAN;
         break;
     case FIELD_TYPE:
@@ -569,7 +531,10 @@ int fields_decode_list(const struct tree_node *object, const struct fields_list 
     memcpy(elements, &room, sizeof room);
     element = tree_first(array);
     for (; *list->count < array->size; ++*list->count, element = tree_next(element)) {
-        if (list->read(element, room + *list->count * list->size, list->context, &inner) < 0) {
+        void *read = room + *list->count * list->size;
+
+        if (list->fields ? fields_decode(element, list->fields, read, &inner)
+                         : list->read(element, read, list->context, &inner)) {
             return -1;
         }
     }
@@ -649,6 +614,7 @@ static void write_field(struct json_writer *json, const struct field *field, con
                         JSON_ROUGH);
         break;
     case FIELD_EXACT:
+    case FIELD_REAL:
         json_put_number(json, key, *(const double *)member, JSON_EXACT);
         break;
     case FIELD_FLAG:
@@ -657,21 +623,14 @@ static void write_field(struct json_writer *json, const struct field *field, con
     case FIELD_MOMENT:
         json_put_moment(json, key, *(const int64_t *)member);
         break;
-    case FIELD_KIND:
-        json_put_text(json, key, apapi_kind_name(*(const enum apapi_kind *)member));
-        break;
     case FIELD_DOMAIN:
         json_put_text(json, key, apapi_domain_name(*(const enum apapi_domain *)member));
         break;
+    case FIELD_KIND:
     case FIELD_TYPE:
-        json_put_text(json, key, field_type_name(*(const enum apapi_type *)member));
-        break;
     case FIELD_REGION:
-        json_put_text(json, key, apapi_region_kind_name(*(const enum apapi_region_kind *)member));
-        break;
     case FIELD_METHOD:
-        json_put_text(json, key,
-                      apapi_region_method_name(*(const enum apapi_region_method *)member));
+        json_put_text(json, key, word_of(field->form, *(const unsigned *)member));
         break;
     }
 }
@@ -685,6 +644,17 @@ void fields_write(struct json_writer *json, const struct field *fields, const vo
             write_field(json, field, member);
         }
     }
+}
+
+void fields_write_list(struct json_writer *json, const struct field *fields, const void *list,
+                       size_t count, size_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(json, NULL);
+        fields_write(json, fields, (const char *)list + i * size);
+        json_end(json);
+    }
+    json_end_or_drop(json);
 }
 
 const char *apapi_region_kind_name(enum apapi_region_kind kind)

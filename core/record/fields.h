@@ -23,6 +23,7 @@ enum field_form {
     FIELD_AMOUNT,   /* double, nine digits, never below 0; unknown: NaN */
     FIELD_PART,     /* double above 0, six digits; unknown: NaN, 0 */
     FIELD_EXACT,    /* double >= 0, fifteen digits; unknown: 0 */
+    FIELD_REAL,     /* double, fifteen digits; unknown: NaN */
     FIELD_FLAG,     /* bool; unknown: false */
     FIELD_MOMENT,   /* int64_t [ns since 1970], in JSON "2026-11-21T11:20:01.123456789Z" */
     FIELD_KIND,     /* enum apapi_kind; without a key: energy */
@@ -40,6 +41,21 @@ struct field {
     size_t offset;
     size_t size; /* FIELD_TEXT: bytes with the NUL */
 };
+
+/* Rows of a table: the tag of the structure, and its member. */
+#define FIELD_OF(tag, key, form, mandatory, member)                                                \
+    {                                                                                              \
+        key, FIELD_##form, mandatory, offsetof(struct tag, member), 0                              \
+    }
+#define FIELD_TEXT_OF(tag, key, mandatory, member)                                                 \
+    {                                                                                              \
+        key, FIELD_TEXT, mandatory, offsetof(struct tag, member),                                  \
+            sizeof(((struct tag *)NULL)->member)                                                   \
+    }
+#define FIELD_END                                                                                  \
+    {                                                                                              \
+        0                                                                                          \
+    }
 
 extern const struct field fields_of_record[];    /* in struct apapi_record */
 extern const struct field fields_of_trust[];     /* in struct apapi_measurement */
@@ -61,6 +77,10 @@ const char *field_type_name(int type);
 
 /** Write the members of the structure at `base` into the object that is open. */
 void fields_write(struct json_writer *json, const struct field *fields, const void *base);
+
+/** Write structures in a row into the array that is open, and close it; an empty one is dropped. */
+void fields_write_list(struct json_writer *json, const struct field *fields, const void *list,
+                       size_t count, size_t size);
 
 /** The current position of the reader, for messages: "components[0].events[2]". */
 struct field_path {
@@ -90,9 +110,10 @@ int fields_decode(const struct tree_node *object, const struct field *fields, vo
 
 /** How an array of objects is read. */
 struct fields_list {
-    const char *key; /* of the array */
-    size_t size;     /* of an element [bytes] */
-    size_t *count;   /* result: elements that are complete */
+    const char *key;            /* of the array */
+    size_t size;                /* of an element [bytes] */
+    size_t *count;              /* result: elements that are complete */
+    const struct field *fields; /* of an element; NULL: `read` knows */
     /** Read one object into an element, which is all zero. 0; -1 with errno and path->err. */
     int (*read)(const struct tree_node *object, void *element, const void *context,
                 const struct field_path *path);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "record/fields.h"
 #include "record/files.h"
+#include "record/members.h"
 
 /* --- an hour ---------------------------------------------------------------------------------- */
 
@@ -16,205 +17,110 @@
 #define HOUR_LONGEST_NS (NS_PER_S * 3600 * 25)
 #define HOUR_SLACK_S 1.0 /* readings do not begin and end on the hour */
 
-/* --- values --------------------------------------------------------------------------------- */
-
-static int hour_take_text(const struct tree_node *object, const char *key, char *text, size_t size,
-                          struct apapi_error *err)
-{
-    const struct tree_node *node = tree_get(object, key);
-
-    *text = '\0';
-    if (!node) {
-        return 0;
-    }
-    if (!tree_is(node, TREE_TEXT)) {
-        return apapi_fail(err, EINVAL, "%s: must be a text", key);
-    }
-    if (node->size >= size) {
-        return apapi_fail(err, EINVAL, "%s: longer than %zu bytes", key, size - 1);
-    }
-    snprintf(text, size, "%s", node->text);
-    return 0;
-}
-
-static int hour_take_time(const struct tree_node *object, const char *key, int64_t *unix_ns,
-                          struct apapi_error *err)
-{
-    const struct tree_node *node = tree_get(object, key);
-
-    if (!tree_is(node, TREE_TEXT) || timestamp_parse(node->text, unix_ns) || *unix_ns < 0) {
-        return apapi_fail(err, EINVAL, "%s: must be a time as \"2026-11-22T10:00:00Z\"", key);
-    }
-    return 0;
-}
-
-/* NaN without a value. */
-static int hour_take_number(const struct tree_node *object, const char *key, double least,
-                            double *number, struct apapi_error *err)
-{
-    const struct tree_node *node = tree_get(object, key);
-
-    *number = NAN;
-    if (!node || tree_is(node, TREE_NULL)) {
-        return 0;
-    }
-    if (!tree_is_number(node) || tree_number(node) < least) {
-        return apapi_fail(err, EINVAL, "%s: must be a number%s", key,
-                          least < 0 ? "" : " that is not negative");
-    }
-    *number = tree_number(node);
-    return 0;
-}
-
-static int hour_take_count(const struct tree_node *object, const char *key, uint64_t *count,
-                           struct apapi_error *err)
-{
-    const struct tree_node *node = tree_get(object, key);
-
-    *count = 0;
-    if (!node) {
-        return 0;
-    }
-    if (!tree_is(node, TREE_INTEGER) || node->integer < 0) {
-        return apapi_fail(err, EINVAL, "%s: must be a number of 0 or more", key);
-    }
-    *count = (uint64_t)node->integer;
-    return 0;
-}
-
-/* --- sums ----------------------------------------------------------------------------------- */
-
-static const struct hour_sum hour_unknown = {NAN, NAN, NAN, NAN};
+static const struct field fields_of_hour[] = {FIELD_TEXT_OF(hour, "cluster", false, cluster),
+                                              FIELD_TEXT_OF(hour, "node", true, node),
+                                              FIELD_OF(hour, "start", MOMENT, true, start_ns),
+                                              FIELD_OF(hour, "end", MOMENT, true, end_ns),
+                                              FIELD_OF(hour, "measured_s", EXACT, true, measured_s),
+                                              FIELD_OF(hour, "idle_w", ROUGH, false, idle_w),
+                                              FIELD_OF(hour, "steps", COUNT, false, steps),
+                                              FIELD_TEXT_OF(hour, "method", false, method),
+                                              FIELD_OF(hour, "resets", COUNT, false, resets),
+                                              FIELD_OF(hour, "gaps_total", COUNT, false, gap_total),
+                                              FIELD_END};
 
 /* Unattributed energy may be slightly below 0, as it is a difference. */
-static int hour_take_sum(const struct tree_node *object, const char *name, struct hour_sum *sum,
-                         struct apapi_error *err)
-{
-    struct apapi_error why;
+static const struct field fields_of_sum[] = {
+    FIELD_OF(hour_sum, "energy_j", REAL, false, energy_j),
+    FIELD_OF(hour_sum, "steps_j", REAL, false, steps_j),
+    FIELD_OF(hour_sum, "idle_j", REAL, false, idle_j),
+    FIELD_OF(hour_sum, "unattributed_j", REAL, false, unattributed_j), FIELD_END};
 
-    *sum = hour_unknown;
-    if (!object) {
-        return 0;
+static const struct field fields_of_gap[] = {
+    FIELD_OF(hour_gap, "start", MOMENT, true, start_ns),
+    FIELD_OF(hour_gap, "elapsed_s", REAL, false, elapsed_s),
+    FIELD_TEXT_OF(hour_gap, "reason", false, reason), FIELD_END};
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static int hour_take_sum(const struct tree_node *root, const char *key, struct hour_sum *sum,
+                         const struct field_path *path)
+{
+    const struct field_path here = {path, key, NULL, path->err};
+    const struct tree_node *object = tree_get(root, key);
+
+    if (object && fields_decode(object, fields_of_sum, sum, &here) < 0) {
+        return -1;
     }
-    if (!tree_is(object, TREE_OBJECT)) {
-        return apapi_fail(err, EINVAL, "%s: must be an object", name);
-    }
-    if (hour_take_number(object, "energy_j", 0, &sum->energy_j, &why) ||
-        hour_take_number(object, "steps_j", -INFINITY, &sum->steps_j, &why) ||
-        hour_take_number(object, "idle_j", -INFINITY, &sum->idle_j, &why) ||
-        hour_take_number(object, "unattributed_j", -INFINITY, &sum->unattributed_j, &why)) {
-        return apapi_fail(err, EINVAL, "%.40s.%.160s", name, why.text);
-    }
-    return 0;
+    return sum->energy_j < 0 ? field_fail(&here, "energy_j", "below 0") : 0;
 }
 
 /* Domains that are not known here are left out: a later version may have more. */
-static int hour_take_domains(const struct tree_node *object, struct hour *hour,
-                             struct apapi_error *err)
+static int hour_take_sums(const struct tree_node *root, struct hour *hour,
+                          const struct field_path *path)
 {
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        const char *name = apapi_domain_name(d);
+    static const struct hour_sum unknown = {NAN, NAN, NAN, NAN};
 
-        hour->domains[d] = hour_unknown;
-        if (d != APAPI_DOMAIN_NONE &&
-            hour_take_sum(tree_get(object, name), name, &hour->domains[d], err)) {
-            return -1;
+    hour->total = hour->node_meter = unknown;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        hour->domains[d] = unknown;
+    }
+    if (energies_decode(tree_get(root, "domains"), fields_of_sum, hour->domains,
+                        sizeof hour->domains[0], path) < 0) {
+        return -1;
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (hour->domains[d].energy_j < 0) {
+            return field_fail(path, apapi_domain_name(d), "an energy below 0");
         }
     }
-    return 0;
-}
-
-static int hour_take_sums(const struct tree_node *root, struct hour *hour, struct apapi_error *err)
-{
-    const struct tree_node *domains = tree_get(root, "domains");
-
-    if (domains && !tree_is(domains, TREE_OBJECT)) {
-        return apapi_fail(err, EINVAL, "domains: must be an object");
-    }
-    return hour_take_domains(domains, hour, err) ||
-                   hour_take_sum(tree_get(root, "total"), "total", &hour->total, err) ||
-                   hour_take_sum(tree_get(root, "node_meter"), "node_meter", &hour->node_meter, err)
+    return hour_take_sum(root, "total", &hour->total, path) < 0
                ? -1
-               : 0;
+               : hour_take_sum(root, "node_meter", &hour->node_meter, path);
 }
 
-/* --- gaps ----------------------------------------------------------------------------------- */
-
-static int hour_take_gap(const struct tree_node *node, struct hour_gap *gap,
-                         struct apapi_error *err)
+static int hour_take_gaps(const struct tree_node *root, struct hour *hour,
+                          const struct field_path *path)
 {
-    struct apapi_error why = {"must be an object"};
-
-    if (!tree_is(node, TREE_OBJECT) || hour_take_time(node, "start", &gap->start_ns, &why) ||
-        hour_take_number(node, "elapsed_s", 0, &gap->elapsed_s, &why) ||
-        hour_take_text(node, "reason", gap->reason, sizeof gap->reason, &why)) {
-        return apapi_fail(err, EINVAL, "gaps: %.200s", why.text);
-    }
-    return 0;
-}
-
-static int hour_take_gaps(const struct tree_node *root, struct hour *hour, struct apapi_error *err)
-{
-    const struct tree_node *gaps = tree_get(root, "gaps");
-    const struct tree_node *gap;
+    const struct field_path here = {path, "gaps", &hour->gap_count, path->err};
+    const struct tree_node *gaps = tree_get(root, "gaps"), *gap;
 
     if (gaps && !tree_is(gaps, TREE_ARRAY)) {
-        return apapi_fail(err, EINVAL, "gaps: must be an array");
+        return field_fail(path, "gaps", "not an array");
     }
     gap = gaps && gaps->size > 0 ? tree_first(gaps) : NULL;
-    for (uint32_t i = 0; gap && i < gaps->size && i < HOUR_GAPS_MAX; i++) {
-        if (hour_take_gap(gap, &hour->gaps[hour->gap_count++], err)) {
+    while (gap && hour->gap_count < HOUR_GAPS_MAX) {
+        if (fields_decode(gap, fields_of_gap, &hour->gaps[hour->gap_count], &here) < 0) {
             return -1;
         }
-        gap = i + 1 < gaps->size ? tree_next(gap) : NULL;
-    }
-    if (hour_take_count(root, "gaps_total", &hour->gap_total, err)) {
-        return -1;
+        gap = ++hour->gap_count < gaps->size ? tree_next(gap) : NULL;
     }
     hour->gap_total = hour->gap_total < hour->gap_count ? hour->gap_count : hour->gap_total;
     return 0;
 }
 
-/* --- the line ------------------------------------------------------------------------------- */
-
-static int hour_take_span(const struct tree_node *root, struct hour *hour, struct apapi_error *err)
+static int hour_check(const struct hour *hour, const struct field_path *path)
 {
-    double span_s;
-
-    if (hour_take_time(root, "start", &hour->start_ns, err) ||
-        hour_take_time(root, "end", &hour->end_ns, err) ||
-        hour_take_number(root, "measured_s", 0, &hour->measured_s, err)) {
-        return -1;
+    if (!*hour->node) {
+        return field_fail(path, "node", "is missing");
     }
-    if (hour->end_ns < hour->start_ns || hour->end_ns - hour->start_ns > HOUR_LONGEST_NS) {
-        return apapi_fail(err, EINVAL, "end: must be after start, and within a day of it");
+    if (hour->start_ns < 0 || hour->end_ns < hour->start_ns ||
+        hour->end_ns - hour->start_ns > HOUR_LONGEST_NS) {
+        return field_fail(path, "end", "must be after start, and within a day of it");
     }
-    span_s = (double)(hour->end_ns - hour->start_ns) / NS_PER_S;
-    if (isnan(hour->measured_s) || hour->measured_s > span_s + HOUR_SLACK_S) {
-        return apapi_fail(err, EINVAL, "measured_s: must be from 0 to %.9g, the time of the line",
-                          span_s);
+    if (hour->measured_s > (double)(hour->end_ns - hour->start_ns) / NS_PER_S + HOUR_SLACK_S) {
+        return field_fail(path, "measured_s", "longer than the time of the line");
     }
-    return 0;
-}
-
-static int hour_take_head(const struct tree_node *root, struct hour *hour, struct apapi_error *err)
-{
-    if (hour_take_text(root, "cluster", hour->cluster, sizeof hour->cluster, err) ||
-        hour_take_text(root, "node", hour->node, sizeof hour->node, err) ||
-        hour_take_text(root, "method", hour->method, sizeof hour->method, err)) {
-        return -1;
-    }
-    return *hour->node ? 0 : apapi_fail(err, EINVAL, "node: is missing");
+    return hour->idle_w < 0 ? field_fail(path, "idle_w", "below 0") : 0;
 }
 
 static int hour_take(const struct tree_node *root, struct hour *hour, struct apapi_error *err)
 {
+    const struct field_path path = {NULL, "", NULL, err};
+
     *hour = (struct hour){.gap_count = 0};
-    return hour_take_head(root, hour, err) || hour_take_span(root, hour, err) ||
-                   hour_take_number(root, "idle_w", 0, &hour->idle_w, err) ||
-                   hour_take_count(root, "steps", &hour->steps, err) ||
-                   hour_take_count(root, "resets", &hour->resets, err) ||
-                   hour_take_sums(root, hour, err) || hour_take_gaps(root, hour, err)
+    return fields_decode(root, fields_of_hour, hour, &path) < 0 || hour_check(hour, &path) < 0 ||
+                   hour_take_sums(root, hour, &path) < 0 || hour_take_gaps(root, hour, &path) < 0
                ? -1
                : 1;
 }
@@ -252,47 +158,11 @@ int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *h
 
 static void write_sum(struct json_writer *json, const char *key, const struct hour_sum *sum)
 {
-    if (isnan(sum->energy_j)) {
-        return;
-    }
     json_begin_object(json, key);
-    json_put_number(json, "energy_j", sum->energy_j, JSON_EXACT);
-    json_put_number(json, "steps_j", sum->steps_j, JSON_EXACT);
-    json_put_number(json, "idle_j", sum->idle_j, JSON_EXACT);
-    json_put_number(json, "unattributed_j", sum->unattributed_j, JSON_EXACT);
-    json_end(json);
-}
-
-static void write_gaps(struct json_writer *json, const struct hour *hour)
-{
-    json_begin_array(json, "gaps");
-    for (size_t i = 0; i < hour->gap_count; i++) {
-        json_begin_object(json, NULL);
-        json_put_moment(json, "start", hour->gaps[i].start_ns);
-        json_put_number(json, "elapsed_s", hour->gaps[i].elapsed_s, JSON_EXACT);
-        json_put_text(json, "reason", hour->gaps[i].reason);
-        json_end(json);
+    if (!isnan(sum->energy_j)) {
+        fields_write(json, fields_of_sum, sum);
     }
-    json_end(json);
-    json_put_count(json, "gaps_total", hour->gap_total);
-}
-
-static void write_head(struct json_writer *json, const struct hour *hour, const char *type)
-{
-    json_put_integer(json, "apapi", HOUR_VERSION);
-    json_put_text(json, "type", type);
-    if (*hour->cluster) {
-        json_put_text(json, "cluster", hour->cluster);
-    }
-    json_put_text(json, "node", hour->node);
-    json_put_moment(json, "start", hour->start_ns);
-    json_put_moment(json, "end", hour->end_ns);
-    json_put_number(json, "measured_s", hour->measured_s, JSON_EXACT);
-    json_put_number(json, "idle_w", hour->idle_w, JSON_ROUGH);
-    if (hour->steps > 0) {
-        json_put_count(json, "steps", hour->steps);
-    }
-    json_put_text(json, "method", hour->method);
+    json_end_or_drop(json);
 }
 
 char *hour_encode(const struct hour *hour, const char *type)
@@ -300,20 +170,16 @@ char *hour_encode(const struct hour *hour, const char *type)
     struct json_writer json = {0};
 
     json_begin_object(&json, NULL);
-    write_head(&json, hour, type);
+    json_put_integer(&json, "apapi", HOUR_VERSION);
+    json_put_text(&json, "type", type);
+    fields_write(&json, fields_of_hour, hour);
     json_begin_object(&json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        write_sum(&json, apapi_domain_name(d), &hour->domains[d]);
-    }
+    energies_write(&json, fields_of_sum, hour->domains, sizeof hour->domains[0]);
     json_end(&json);
     write_sum(&json, "total", &hour->total);
     write_sum(&json, "node_meter", &hour->node_meter);
-    if (hour->gap_total > 0) {
-        write_gaps(&json, hour);
-    }
-    if (hour->resets > 0) {
-        json_put_count(&json, "resets", hour->resets);
-    }
+    json_begin_array(&json, "gaps");
+    fields_write_list(&json, fields_of_gap, hour->gaps, hour->gap_count, sizeof hour->gaps[0]);
     json_end(&json);
     return json_take(&json);
 }

@@ -13,6 +13,41 @@
 #include "base/array.h"
 #include "base/clock.h"
 
+/* --- energies by domain ----------------------------------------------------------------------- */
+
+void energies_write(struct json_writer *json, const struct field *fields, const void *first,
+                    size_t size)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const void *energy = (const char *)first + (size_t)d * size;
+
+        if (!isnan(*(const double *)energy)) {
+            json_begin_object(json, apapi_domain_name(d));
+            fields_write(json, fields, energy);
+            json_end(json);
+        }
+    }
+}
+
+int energies_decode(const struct tree_node *domains, const struct field *fields, void *first,
+                    size_t size, const struct field_path *path)
+{
+    const struct field_path here = {path, "domains", NULL, path->err};
+
+    if (domains && domains->type != TREE_OBJECT) {
+        return field_fail(&here, "", "not an object");
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct tree_node *domain = tree_get(domains, apapi_domain_name(d));
+        const struct field_path inner = {&here, apapi_domain_name(d), NULL, path->err};
+
+        if (domain && fields_decode(domain, fields, (char *)first + (size_t)d * size, &inner) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* --- regions ---------------------------------------------------------------------------------- */
 
 bool regions_exist(const struct apapi_regions *regions)
@@ -44,13 +79,7 @@ static void write_region(struct json_writer *json, const struct apapi_region_res
 {
     fields_write(json, fields_of_region, region);
     json_begin_object(json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!isnan(region->domains[d].energy_j)) {
-            json_begin_object(json, apapi_domain_name(d));
-            fields_write(json, fields_of_region_energy, &region->domains[d]);
-            json_end(json);
-        }
-    }
+    energies_write(json, fields_of_region_energy, region->domains, sizeof region->domains[0]);
     json_end_or_drop(json);
     if (region->bins > 0) {
         json_begin_object(json, "bins");
@@ -74,12 +103,8 @@ void regions_write(struct json_writer *json, const struct apapi_regions *regions
     }
     json_end_or_drop(json);
     json_begin_array(json, "foms");
-    for (size_t i = 0; i < regions->fom_count; i++) {
-        json_begin_object(json, NULL);
-        fields_write(json, fields_of_fom, &regions->foms[i]);
-        json_end(json);
-    }
-    json_end_or_drop(json);
+    fields_write_list(json, fields_of_fom, regions->foms, regions->fom_count,
+                      sizeof regions->foms[0]);
     json_begin_object(json, "regions_lost");
     fields_write(json, fields_of_losses, &regions->losses);
     json_end_or_drop(json);
@@ -88,19 +113,11 @@ void regions_write(struct json_writer *json, const struct apapi_regions *regions
 static int regions_decode_domains(const struct tree_node *domains,
                                   struct apapi_region_result *region, const struct field_path *path)
 {
-    const struct field_path here = {path, "domains", NULL, path->err};
-
-    if (domains && domains->type != TREE_OBJECT) {
-        return field_fail(path, "domains", "not an object");
+    if (energies_decode(domains, fields_of_region_energy, region->domains,
+                        sizeof region->domains[0], path) < 0) {
+        return -1;
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct tree_node *domain = tree_get(domains, apapi_domain_name(d));
-        const struct field_path inner = {&here, apapi_domain_name(d), NULL, path->err};
-
-        if (domain &&
-            fields_decode(domain, fields_of_region_energy, &region->domains[d], &inner) < 0) {
-            return -1;
-        }
         if (isnan(region->domains[d].power_w)) {
             region->domains[d].power_w = region_power_w(region, d);
         }
@@ -149,13 +166,6 @@ static int regions_decode_one(const struct tree_node *object, void *element, con
                : regions_decode_bins(tree_get(object, "bins"), region, path);
 }
 
-static int regions_decode_fom(const struct tree_node *object, void *fom, const void *context,
-                              const struct field_path *path)
-{
-    (void)context;
-    return fields_decode(object, fields_of_fom, fom, path);
-}
-
 int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
                    const struct field_path *path)
 {
@@ -166,7 +176,7 @@ int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
     const struct fields_list foms = {.key = "foms",
                                      .size = sizeof(*regions->foms),
                                      .count = &regions->fom_count,
-                                     .read = regions_decode_fom};
+                                     .fields = fields_of_fom};
     const struct field_path lost = {path, "regions_lost", NULL, path->err};
     const struct tree_node *losses = tree_get(root, "regions_lost");
 
@@ -205,23 +215,13 @@ int regions_parse(const char *text, size_t size, struct apapi_regions *regions)
     return result;
 }
 
-static void *regions_copy_array(const void *from, size_t count, size_t size)
-{
-    void *copy = malloc(count * size + 1); /* an empty one, too */
-
-    if (copy && count > 0) {
-        memcpy(copy, from, count * size);
-    }
-    return copy;
-}
-
 int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions)
 {
     struct apapi_regions result = *regions;
 
-    result.list = regions_copy_array(regions->list, regions->count, sizeof(*regions->list));
-    result.foms = regions_copy_array(regions->foms, regions->fom_count, sizeof(*regions->foms));
-    if (!result.list || !result.foms) {
+    result.list = array_copy(regions->list, regions->count, sizeof(*regions->list));
+    result.foms = array_copy(regions->foms, regions->fom_count, sizeof(*regions->foms));
+    if ((regions->count && !result.list) || (regions->fom_count && !result.foms)) {
         apapi_regions_clear(&result);
         errno = ENOMEM;
         return -1;
@@ -316,13 +316,7 @@ void share_members_write(struct json_writer *json, const struct apapi_share *sha
         return;
     }
     json_begin_object(json, "domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!isnan(share->domains[d].energy_j)) {
-            json_begin_object(json, apapi_domain_name(d));
-            fields_write(json, fields_of_share_energy, &share->domains[d]);
-            json_end(json);
-        }
-    }
+    energies_write(json, fields_of_share_energy, share->domains, sizeof share->domains[0]);
     json_end(json);
     if (!isnan(total.energy_j)) {
         json_begin_object(json, "total");
@@ -340,30 +334,11 @@ void share_write(struct json_writer *json, const struct apapi_share *share)
     }
 }
 
-static int share_decode_domains(const struct tree_node *domains, struct apapi_share *share,
-                                const struct field_path *path)
-{
-    const struct field_path here = {path, "domains", NULL, path->err};
-
-    if (!tree_is(domains, TREE_OBJECT)) {
-        return field_fail(&here, "", domains ? "not an object" : "is missing");
-    }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct tree_node *domain = tree_get(domains, apapi_domain_name(d));
-        const struct field_path inner = {&here, apapi_domain_name(d), NULL, path->err};
-
-        if (domain &&
-            fields_decode(domain, fields_of_share_energy, &share->domains[d], &inner) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 int share_decode(const struct tree_node *object, struct apapi_share *share,
                  const struct field_path *path)
 {
     const struct field_path here = {path, "share", NULL, path->err};
+    const struct tree_node *domains = tree_get(object, "domains");
 
     *share = apapi_share_unknown();
     if (!object) {
@@ -375,7 +350,9 @@ int share_decode(const struct tree_node *object, struct apapi_share *share,
     if (!apapi_share_known(share)) {
         return share->reason[0] ? 0 : field_fail(&here, "method", "is missing, without a reason");
     }
-    return share_decode_domains(tree_get(object, "domains"), share, &here);
+    return domains ? energies_decode(domains, fields_of_share_energy, share->domains,
+                                     sizeof share->domains[0], &here)
+                   : field_fail(&here, "domains", "is missing");
 }
 
 int share_parse(const char *text, size_t size, struct apapi_share *share)

@@ -8,6 +8,18 @@
 #include "base/json.h"
 #include "record/fields.h"
 
+/* --- energies by domain ----------------------------------------------------------------------- */
+
+/* Structures of `size` bytes by enum apapi_domain, whose first member is an energy. NaN: none. */
+
+/** Write each that is known, as an object with the domain's name, into the object that is open. */
+void energies_write(struct json_writer *json, const struct field *fields, const void *first,
+                    size_t size);
+
+/** Read "domains", which may be NULL. What it lacks is left as it is. 0; -1 with path->err. */
+int energies_decode(const struct tree_node *domains, const struct field *fields, void *first,
+                    size_t size, const struct field_path *path);
+
 /* --- regions ---------------------------------------------------------------------------------- */
 
 /** @return whether a record says anything of them. */

@@ -251,7 +251,7 @@ rows() { # EXPRESSION [OPTION...]
     hours n1 2024-03-05
     echo '{"apapi":1,"type":"hour","node":"n1"}' >>"$acct/2024-03-05/n1.hours"
     run -0 --separate-stderr audit -v
-    [[ $stderr == *"2024-03-05/n1.hours:26: start: must be a time"* ]]
+    [[ $stderr == *"2024-03-05/n1.hours:26: record: start: is missing"* ]]
     [[ ${lines[1]} == "  n1 "* ]]
     run -1 audit --strict
     [[ $output == *"1 line or file skipped; -v shows which, and why"* ]]

@@ -158,13 +158,13 @@ PREPARED(bad_lines_are_named_and_skipped)
     assert_non_null(strstr(heard.reasons, "n1.hours:1: "));
     assert_non_null(strstr(heard.reasons, "n1.hours:2: version 2 of a node's record"));
     assert_non_null(strstr(heard.reasons, "n1.hours:3: type: must be"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:4: start: must be a time"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:5: total.energy_j: must be a number that"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:6: dram.idle_j: must be a number"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:7: gaps: start: must be a time"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:8: steps: must be"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:9: measured_s: must be from 0 to 3600"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:10: end: must be after start"));
+    assert_non_null(strstr(heard.reasons, "n1.hours:4: record: start: is missing"));
+    assert_non_null(strstr(heard.reasons, "n1.hours:5: record: total.energy_j: below 0"));
+    assert_non_null(strstr(heard.reasons, "n1.hours:6: record: domains.dram.idle_j: not a number"));
+    assert_non_null(strstr(heard.reasons, "n1.hours:7: record: gaps[0].start: is missing"));
+    assert_non_null(strstr(heard.reasons, "n1.hours:8: record: steps: below 0"));
+    assert_non_null(strstr(heard.reasons, "n1.hours:9: record: measured_s: longer than the time"));
+    assert_non_null(strstr(heard.reasons, "n1.hours:10: record: end: must be after start"));
     assert_non_null(strstr(heard.reasons, "n1.hours:13: the end of the line is missing"));
 }
 

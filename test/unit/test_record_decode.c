@@ -138,7 +138,7 @@ TEST(what_is_wrong_is_named)
          "components[0].common: not an object"},
         {"\"events\":[", "\"common\":{\"energy\":{\"wraps\":-1}},\"events\":[", EINVAL,
          "components[0].events[0].wraps: below 0"},
-        {"\"type\":\"uint64\"", "\"type\":\"int\"", EINVAL, "events[0].type: not a type"},
+        {"\"type\":\"uint64\"", "\"type\":\"int\"", EINVAL, "events[0].type: not a word that is known"},
         {"\"scale\":1", "\"scale\":0", EINVAL, "events[0].scale: not above 0"},
         {"\"total\":5", "\"total\":-5", EINVAL, "events[0].total: an energy below 0"},
         {"\"samples\":2}", "\"samples\":2},{\"name\":\"f\"}", EINVAL, "events[1].unit: is missing"},

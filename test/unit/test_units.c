@@ -352,10 +352,10 @@ TEST(wrong_values_are_named)
         {FIELD_MOMENT, "0", "not a text"},
         {FIELD_MOMENT, "\"2026-11-21 11:20:01\"", "not a time"},
         {FIELD_MOMENT, "\"9999-11-21T11:20:01Z\"", "not a time"},
-        {FIELD_KIND, "\"?\"", "not a kind"},
+        {FIELD_KIND, "\"?\"", "not a word that is known"},
         {FIELD_KIND, "3", "not a text"},
         {FIELD_DOMAIN, "3", "not a text"},
-        {FIELD_TYPE, "\"int\"", "not a type"},
+        {FIELD_TYPE, "\"int\"", "not a word that is known"},
         {FIELD_TYPE, "3", "not a text"},
     };
 
