@@ -101,22 +101,6 @@ teardown() {
     [[ $status -eq 1 && $stderr == "apapi list: no event 'rapl:::XYZ*' here; 'apapi list rapl' shows all" ]]
 }
 
-@test "a terminal of any width: names and numbers are never cut, a description may be" {
-    fake_machine
-    zone intel-rapl:0 package-0 12500000
-    for width in 20 60 106 112 130 200; do
-        COLUMNS=$width run --separate-stderr "$apapi" list rapl
-        echo "$width: $output"
-        [[ ${lines[2]} == *"rapl:::PACKAGE_ENERGY:PACKAGE0  12.50 J  J     energy  package  262.1 kJ  38 bits  32.8 s  1.00 ms"* ]]
-        [[ $width -lt 106 || $(wc -L <<<"$output") -le $width ]]
-        [[ $width -gt 60 || ${lines[2]} == *ms ]]
-    done
-    [[ $output == *"description"* ]]
-    wide=$output
-    COLUMNS='' run --separate-stderr "$apapi" list rapl
-    [[ $output == "$wide" ]]
-}
-
 @test "without names: what cannot be read stands in a line with its reason, nothing is slow" {
     fake_machine
     zone intel-rapl:0 package-0 12500000
@@ -216,21 +200,4 @@ END
     [[ $output == *"rapl:::PACKAGE_ENERGY:PACKAGE0  Bad message  J "* ]]
     run --separate-stderr "$apapi" list --json rapl
     jq -e '.components[0].events[0] | .error == "Bad message" and (has("value") | not)' <<<"$output"
-}
-
-@test "what is estimated says so" {
-    export APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8
-    run --separate-stderr "$apapi" list estimate
-    [[ $status -eq 0 && $(grep -c ' estimated ' <<<"$output") -eq 2 ]]
-    run --separate-stderr "$apapi" list --json estimate
-    jq -e '.components[0].events | length == 2 and all(.estimated)' <<<"$output"
-}
-
-@test "no permission: the file is named" {
-    needs_sim
-    make_public
-    publish "$apapi"
-    # PAPI would not look for these meters, but for those of the machine below
-    APAPI_SOURCES=sysfs run --separate-stderr sim -- "${nobody[@]}" "$public/apapi" list rapl
-    [[ $status -eq 1 && $output == "rapl: not readable: "*"no permission to read /sys/class/powercap/intel-rapl:0/energy_uj" ]]
 }

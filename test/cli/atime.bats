@@ -95,15 +95,6 @@ row_fits() { # DOMAIN WATTS
     [[ $stderr == *'elapsed '*' s '*'user 0'*'system 0'* && $stderr != *' J'* ]]
 }
 
-@test "no permission: the file is named" {
-    needs_sim
-    make_public
-    publish "$atime"
-    run --separate-stderr sim -- "${nobody[@]}" "$public/atime" sh -c 'exit 3'
-    leave_public
-    [[ $status -eq 3 && $(tr -s ' \n' ' ' <<<"$stderr") == *'rapl: not measured (no permission to read '*'intel-rapl:0/energy_uj)'* ]]
-}
-
 @test "wrong usage: what and what would be right, exit status 2, the program is not started" {
     cases=("-c foo|unknown component 'foo'; 'apapi list' shows what there is" "-c rpal|unknown component 'rpal': did you mean 'rapl'?"
         "-c rapl,nvml|names are separated by colons, did you mean 'rapl:nvml'?" "-t rpal:1s|unknown component 'rpal': did you mean 'rapl'?"

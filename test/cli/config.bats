@@ -21,37 +21,6 @@ put() { # TEXT
     [[ ${lines[4]} == "$conf:10: unknown key 'speed'; valid are enabled, default, "* ]]
 }
 
-@test "what a kWh comes to: a number or a table, and a pue of at least 1" {
-    put $'[report]\nco2_g_per_kwh = 0-6:250,6-22:400'
-    run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:2: [report]: 'co2_g_per_kwh = 0-6:250,6-22:400': the table has no value for hour 22; "* ]]
-    put $'[report]\nprice_per_kwh = 0-12:1,11-24:2'
-    run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:2: [report]: 'price_per_kwh = 0-12:1,11-24:2': the table has hour 11 twice; "* ]]
-    put $'[report]\ncurrency = EUR\npue = 0.9'
-    run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:3: [report]: 'pue = 0.9': 0.9 is below 1; "* ]]
-}
-
-@test "budgets: amounts and actions, for partitions and QOS, too" {
-    put $'[budget]\nmax_budget = 20kWh, debug:1kWh, qos=long:none\ndefault_budget = 5MJ\nbudget_action = term,debug:signal=USR1\ninterval = 2s'
-    run -0 "$apapi" config --check "$conf"
-    put $'[budget]\nmax_budget = 20kWh,debug:5parsecs\ndefault_budget = 600W\nbudget_action = term,kill\ninterval = 5m'
-    run -1 "$apapi" config --check "$conf"
-    [[ ${lines[0]} == "$conf:2: [budget]: 'max_budget = 20kWh,debug:5parsecs': unknown unit 'parsecs'"*'; max_budget takes: '* ]]
-    [[ ${lines[1]} == "$conf:3: [budget]: 'default_budget = 600W': a budget is an energy: "* ]]
-    [[ ${lines[2]} == "$conf:4: [budget]: 'budget_action = term,kill': "*'qos=NAME is missing'* ]]
-    [[ ${lines[3]} == "$conf:5: [budget]: 'interval = 5m': expected a time from 1s to 60s"* && ${#lines[@]} -eq 4 ]]
-}
-
-@test "an estimate of the rest: none or mean" {
-    put $'[record]\nfill = mode'
-    run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:2: [record]: 'fill = mode': "*'fill takes: none or mean'* ]]
-    put $'[record]\nfill = mean'
-    run -0 "$apapi" config --check "$conf"
-}
-
 @test "--check tells every value that its program would refuse: idle_w = many, pue = 0.5, default = rpl" {
     # shellcheck disable=SC2016 # no variables
     put 'default = rpl

@@ -142,30 +142,6 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
     jq -e '.components[0].events[0].covered_s < .elapsed_s - 1' <<<"$stderr"
 }
 
-@test "sensors of power alone" {
-    APAPI_IPMI_SENSORS=power measure sleep 0.5
-    [[ $(names) == "ipmi:::SYSTEM_POWER ipmi:::BOARD_POWER" ]]
-}
-
-@test "DCMI alone" {
-    needs_dcmi
-    set_dcmi 0 350 1000 1
-    APAPI_IPMI_SENSORS=none as_boss measure sleep 0.5
-    [[ $(names) == ipmi:::SYSTEM_POWER ]]
-    set_dcmi 0xc1 0 0 0
-    APAPI_IPMI_SENSORS=none as_boss not_measured \
-        "$APAPI_IPMI_HOST: no DCMI power reading, no sensor of power or temperature)"
-}
-
-@test "a sensor that is the machine's because a site says so" {
-    APAPI_IPMI_SYSTEM_POWER='planar power' measure sleep 0.5
-    event SYSTEM_POWER 'mean == 60'
-    event POWER:Pwr_Consumption 'mean == 200'
-    close_to "$(jq .domains.node.mean_w <<<"$stderr")" 60 0.001
-    APAPI_IPMI_SYSTEM_POWER='PSU' not_measured \
-        "system_power is 'PSU', expected dcmi or a power sensor of this BMC: 'Pwr Consumption', 'Planar Power')"
-}
-
 @test "event lists and the original's definitions fit" {
     printf 'ipmi:::BOARD_POWER\nipmi:::SYSTEM_POWER\nipmi:::SYSTEM_TEMP\n' >"$BATS_TEST_TMPDIR/list"
     APAPI_EVENTLIST=$BATS_TEST_TMPDIR/list \
@@ -230,12 +206,6 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
     event SYSTEM_POWER 'mean == 200'
     event SYSTEM_POWER 'failed > 0'
     jq -e '.elapsed_s as $elapsed | .components[0].events[0].covered_s | . > 0 and . < $elapsed - 1' <<<"$stderr"
-}
-
-@test "pauses longer than the timeout" {
-    APAPI_IPMI_TIMEOUT=1s measure -t 1500ms sleep 3.5
-    event SYSTEM_POWER 'mean == 200'
-    jq -e '.trust.failed == 0' <<<"$stderr"
 }
 
 @test "neither the password nor a descriptor reaches the program; no file is left" {

@@ -190,50 +190,6 @@ del(.job, .step, .cluster, .timeline, .total) | .domains = {}
 END
 }
 
-@test "lines that are no records, and files without any" {
-    cd "$BATS_TEST_TMPDIR"
-    number=0
-    for text in '{"apapi":1,' 'null' '17' '[]' '{"apapi":1,"apapi":1}'; do
-        number=$((number + 1))
-        printf '%s' "$text" >"text$number"
-    done
-    run -1 validate_records text*
-    [[ $(sed -nE 's/^text([0-9]):1: .*/\1/p' <<<"$output" | sort -u) == $'1\n2\n3\n4\n5' ]]
-    : >empty
-    printf '\n\n' >lines
-    run -1 validate_records empty lines
-    [[ $output == "no record in empty lines" ]]
-    (good | jq -c . && echo '{"apa' && good | jq -c .) >"$BATS_TEST_TMPDIR/record"
-    run validate_records "$BATS_TEST_TMPDIR/record"
-    [[ $status -eq 1 && $output == *"record:2: not JSON"* && $output != *:3:* ]]
-}
-
-@test "a test file fails if one of its tests leaves a bad record, wherever that is" {
-    good | jq -c . >"$BATS_TEST_TMPDIR/good"
-    jq -c 'del(.node)' "$BATS_TEST_TMPDIR/good" >"$BATS_TEST_TMPDIR/bad"
-    while read -r record left; do
-        printf '@test "it leaves a record: %s" {\n%s\n}\n' "${left//[\"\']/}" "${left//RECORD/"$BATS_TEST_TMPDIR/$record"}" \
-            >>"$BATS_TEST_TMPDIR/$record.tests"
-    done <<'END'
-good run -0 cat RECORD
-bad run -0 cat RECORD
-bad run -0 --separate-stderr bash -c 'cat RECORD >&2'
-bad run -0 jq -s . -c RECORD
-bad cp RECORD "$BATS_TEST_TMPDIR/n1.jsonl"
-bad run -0 jq -c '{apapi: 1, runs: [.], statistics: {}}' RECORD
-bad cp RECORD "$BATS_FILE_TMPDIR/run.json"
-END
-    for record in good bad; do
-        { printf '. %q/kept.bash\n' "$BATS_TEST_DIRNAME" && cat "$BATS_TEST_TMPDIR/$record.tests"; } >"$BATS_TEST_TMPDIR/$record.bats"
-    done
-    run -0 bats --formatter tap "$BATS_TEST_TMPDIR/good.bats"
-    run bats --formatter tap "$BATS_TEST_TMPDIR/bad.bats"
-    [[ $status -ne 0 && $output == *"ok 6 it leaves"*"teardown_file failed"* ]]
-    for number in {1..6}; do
-        [[ $output == *"kept_records:$number: $: 'node' is a required property"* ]]
-    done
-}
-
 @test "every key of a record has a description" {
     jq -e '[.properties, ."$defs".event.properties, ."$defs".component.properties, .properties.trust.properties,
         .properties.domains.additionalProperties.properties] | map(to_entries[] |

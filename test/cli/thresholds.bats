@@ -139,13 +139,3 @@ step total >= 5J|step |atime measures this node
 rapl:::PACKAGE_ENERGY:PACKAGE0 >= 0.0000001J|rapl:::PACKAGE_ENERGY:PACKAGE0 >= |resolution
 END
 }
-
-@test "more than 64 thresholds are refused" {
-    local options=() i
-    needs_sim
-    for ((i = 1; i <= 64; i++)); do options+=(--overflow "total >= $((1000 * i)) kJ"); done
-    run --separate-stderr sim -- "$atime" "${options[@]}" true
-    [[ $status -eq 0 ]]
-    run --separate-stderr sim -- "$atime" "${options[@]}" --overflow 'total >= 1J' true
-    [[ $status -eq 2 && $stderr == *'more than 64 thresholds'* ]]
-}

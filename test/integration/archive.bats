@@ -99,19 +99,6 @@ has_measured() { # NODE
     run ! has_checkpoint n2
 }
 
-@test "the accounting folder is gone for a while: its records come later, and say so" {
-    mv "$APAPI_ACCT_DIR" "$APAPI_ACCT_DIR.kept"
-    : >"$APAPI_ACCT_DIR" # no folder can be made
-    run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
-    rm "$APAPI_ACCT_DIR"
-    mv "$APAPI_ACCT_DIR.kept" "$APAPI_ACCT_DIR"
-    [[ $status -eq 0 && $output == *'apapi: step '* ]]
-    has_checkpoint n1
-    recover_on n1
-    records n1 | tail -n 2 | jq -s -e 'length == 2 and .[0].delayed and .[0].complete and (.[1] | has("delayed") | not)'
-    run ! has_checkpoint n1
-}
-
 @test "exit statuses of the tasks" {
     run as_alice srun -N1 -w n1 -n4 --apapi=rapl sh -c 'sleep 0.$SLURM_PROCID; exit $SLURM_PROCID'
     holds "$(last_record n1)" '.exit_code == 3 and .failed_tasks == 3 and (has("exit_signal") | not)'

@@ -11,10 +11,6 @@ setup_file() {
     remember_traces
 }
 
-nodes_idle() {
-    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 3 idle" ]]
-}
-
 # A step of alice's: exit status STATUS, standard output OUT.
 step() { # STATUS OUT ARGUMENTS OF srun
     run --separate-stderr timeout 60 "$repository/scripts/cluster" run --user alice srun "${@:3}"
@@ -33,6 +29,10 @@ one_table() { # NODES
 # Least, mean and greatest power of a domain in the table, in order.
 powers() { # DOMAIN
     awk -v domain="$1" '$1 == domain && $6 <= $4 && $4 <= $8 { print $6, $4, $8 }' <<<"$stderr"
+}
+
+nodes_idle() {
+    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 3 idle" ]]
 }
 
 @test "all nodes together: least, mean and greatest power are of the same time" {
@@ -61,17 +61,6 @@ powers() { # DOMAIN
     ((port >= 61000 && port <= 61199))
     end_held_step
     [[ $status -eq 0 ]]
-}
-
-@test "someone who connects to it changes nothing" {
-    begin_held_step '' -N1 -w n1 --apapi=rapl
-    begun_on n1 sh
-    port=$(cluster run ss -Hltnp | awk '/apapi-collect/ { sub(/.*:/, "", $4); print $4 }')
-    cluster run bash -c "for i in 1 2 3; do echo 'GET / HTTP/1.0' >/dev/tcp/127.0.0.1/$port; done"
-    end_held_step
-    stderr=$(<"$BATS_TEST_TMPDIR/err")
-    [[ $status -eq 0 && $stderr == *$'\n  3 foreign connections refused'* ]]
-    [[ $stderr == *$'\n  total '* ]]
 }
 
 @test "several sruns at once: each has its own table" {

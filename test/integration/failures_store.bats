@@ -42,42 +42,6 @@ accounted_later() {
     done
 }
 
-# A small file system for the node's accounting folder.
-small_disk() { # OPTIONS
-    disk=$APAPI_CLUSTER_DIR/disk
-    mkdir -p "$disk"
-    cluster on n1 mount -t tmpfs -o "mode=700,$1" tmpfs "$disk"
-    accounting_is "$disk"
-}
-
-@test "the accounting folder's disk is full" {
-    small_disk size=16k
-    runs_measured
-    first=$job
-    # room for the beginning of a record
-    cluster on n1 sh -c "head -c 1M /dev/zero >'$disk/zero'; truncate -s -4096 '$disk/zero'; cat '$disk'/*/n1.jsonl" \
-        >"$BATS_TEST_TMPDIR/before" 2>/dev/null
-    for _ in {1..9}; do
-        runs_measured
-    done
-    accounted_later
-    # with room again, and a torn line in the file, whole lines follow
-    cluster on n1 rm "$disk/zero"
-    accounting_is "$disk"
-    runs_measured
-    cluster on n1 sh -c "cat '$disk'/*/n1.jsonl" >"$BATS_TEST_TMPDIR/after"
-    holds "$(tail -n 1 "$BATS_TEST_TMPDIR/after")" ".job == $job and .complete"
-    holds "$(head -n 1 "$BATS_TEST_TMPDIR/after")" ".job == $first and .complete"
-    cluster on n1 umount "$disk"
-}
-
-@test "the accounting folder is read-only" {
-    small_disk size=1m,ro
-    runs_measured
-    accounted_later
-    cluster on n1 umount "$disk"
-}
-
 @test "the clock is set back by an hour during the step" {
     helpers=$APAPI_CLUSTER_DIR/libexec
     back=$APAPI_CLUSTER_DIR/back
@@ -153,18 +117,4 @@ shim_steps() { # VARIABLE WORDS OF PLUGSTACK...
     eventually no_helpers
     [[ -z $(find "$APAPI_SPOOL_DIR" -type f) ]]
     records n1 | tail -n +$((count + 1)) | jq -s -e 'length == 6 and all(.complete and (has("recovered") | not))'
-}
-
-@test "the accounting's file system does not answer at the end of a step: table at once, one line later" {
-    shim_steps SHIM_HELD
-    count=$(records n1 | wc -l)
-    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl sh -c 'sleep 0.2; echo $SLURM_JOB_ID; exit 3'
-    [[ $status -eq 3 && $stderr == *'  package'* ]]
-    in_spool() { jq -e ".job == $output and .complete and .delayed" "$APAPI_SPOOL_DIR"/n1/*.json; }
-    eventually in_spool
-    [[ $(records n1 | wc -l) -eq $count ]]
-    rm "$trouble"
-    eventually no_helpers
-    holds "$(last_record n1)" ".job == $output and .complete and (has(\"delayed\") | not)"
-    [[ $(records n1 | wc -l) -eq $((count + 1)) && -z $(find "$APAPI_SPOOL_DIR" -type f) ]]
 }

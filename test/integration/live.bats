@@ -196,24 +196,6 @@ $own/$job.0
     [[ $(found n1)/$(found n2) == 'pages 0 foreign 0 dead 0 broken 0/pages 0 foreign 0 dead 0 broken 0' ]]
 }
 
-@test "no page: off, a disk, a folder of alice's, no memory; the step is measured all the same" {
-    small=$APAPI_CLUSTER_DIR/small disk=$APAPI_CLUSTER_DIR/disk
-    mkdir -p "$small" "$disk"
-    cluster on n1 mount -t tmpfs -o size=64k,mode=755 tmpfs "$small"
-    cluster on n1 mount -t ramfs -o mode=755 ramfs "$disk" # is no tmpfs, wherever the cluster lies
-    as_alice mkdir -p "$APAPI_CLUSTER_DIR/home/alice/live"
-    for folder in off "$disk" "$APAPI_CLUSTER_DIR/home/alice/live" "$small"; do
-        plugstack live_dir="$folder"
-        run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl sh -c 'sleep 0.5; echo "page:$APAPI_LIVE_PAGE"; test ! -e "$APAPI_LIVE_PAGE"'
-        echo "$folder: $status $output"
-        [[ $status -eq 0 ]]
-        [[ $folder == off && $output == page: || $folder != off && $output == "page:$folder/n1/"* ]]
-        [[ $stderr == *package* ]]
-        whole "$(last_record n1)"
-    done
-    cluster on n1 umount "$small" "$disk"
-}
-
 @test "memory that is taken away from under a page ends nothing" {
     # all of it is there from the start: filling the file system up afterwards costs nothing
     small=$APAPI_CLUSTER_DIR/filled

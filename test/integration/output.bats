@@ -32,16 +32,6 @@ csv_is_good() { # FILE COLUMNS: every line has as many
     holds "$stderr" 'all(.apapi == 1 and .complete and .domains.package.energy_j > 40)'
 }
 
-@test "csv: the columns of atime behind step and node" {
-    run --separate-stderr alice_sh 'srun -N2 --apapi=rapl --apapi-format=csv --apapi-output=e.csv sleep 0.3'
-    [[ $status -eq 0 && -z $stderr ]]
-    cat "$work/e.csv"
-    csv_is_good "$work/e.csv" 28
-    [[ $(head -n 1 "$work/e.csv") == step,node,row,name,domain,kind,unit,total,* ]]
-    [[ $(grep -cE '^[0-9]+\.0,n[12],domain,package,package,energy,J,[0-9.]+' "$work/e.csv") -eq 2 ]]
-    [[ $(grep -cE '^[0-9]+\.0,n[12],step,elapsed,,,s,[0-9]+\.[0-9]+' "$work/e.csv") -eq 2 ]]
-}
-
 @test "merged: one object of the step, srun's and a batch script's" {
     alice_sh 'srun -N2 -n4 --apapi=rapl --apapi-format=merged --apapi-output=m.json sleep 0.5'
     "$repository/test/validate_records" --schema=docs/merged.schema.json "$work/m.json"
@@ -102,18 +92,6 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
 }
 
 # --- files of srun --------------------------------------------------------------------------------
-
-@test "file names: srun's patterns" {
-    run alice_sh 'srun -N2 -J my/job --apapi=rapl --apapi-output=%j_%J_%s_%3s_%8j_%N_%n_%t_%u_%x_%A_%% sleep 0.2 &&
-        cat *'
-    [[ $status -eq 0 && $output == *package* ]]
-    cd "$work"
-    name=$(ls)
-    job=${name%%_*}
-    printf -v wanted '%s_%s.0_0_000_%08d_n1_0_0_alice_my_job_%s_%%' "$job" "$job" "$job" "$job"
-    echo "$name"
-    [[ $name == "$wanted" && $(owner "$name") == 'alice 644' ]]
-}
 
 @test "the user's umask, an existing file, a link of the user's own, a FIFO without a reader" {
     alice_sh 'umask 077 && srun -N1 --apapi=rapl --apapi-output=private sleep 0.2'

@@ -19,7 +19,6 @@ setup() {
 }
 
 as() { cluster run --user "$1" "${@:2}"; }
-apapi_as() { as "$1" env APAPI_CONFIG="$conf" "$install/bin/apapi" "${@:2}"; }
 uid_of() { cluster run id -u "$1"; }
 
 # Lines of a user's copies, of all nodes.
@@ -63,41 +62,6 @@ both_run() {
     done
     run ! as alice touch "$mine/more"
     run ! as alice rmdir "$mine"/*
-}
-
-@test "report, show and plot of two users: each his own" {
-    both_run
-    local mine theirs
-    mine=$(copies_of alice | jq .job | sort -un | paste -sd ,)
-    theirs=$(copies_of bob | jq .job | sort -un | tail -n 1)
-    run -0 --separate-stderr apapi_as alice report -n -P --format=jobid,user -S 2020-01-01
-    [[ $(cut -d'|' -f1 <<<"$output" | sort -n | paste -sd ,) == "$mine" && $(cut -d'|' -f2 <<<"$output" | sort -u) == alice ]]
-    [[ -z $stderr ]]
-    apapi_as alice show "${mine##*,}"
-    apapi_as alice plot -o - "${mine##*,}" >/dev/null
-    for words in "report -j $theirs" "show $theirs" "plot -o - $theirs"; do
-        # shellcheck disable=SC2086 # words
-        run -1 apapi_as alice $words
-        [[ $output == "apapi ${words%% *}: none of your own records matches; only root reads the records of other users" ]]
-    done
-    apapi_as bob show "$theirs"
-}
-
-@test "a link in the way: nothing is written there, the step and the accounting are well" {
-    both_run
-    local mine
-    mine=$users/$(uid_of alice)
-    mv "$mine" "$mine.kept"
-    mkdir "$APAPI_CLUSTER_DIR/elsewhere"
-    ln -s "$APAPI_CLUSTER_DIR/elsewhere" "$mine"
-    before=$(records n1 | wc -l)
-    run -0 --separate-stderr as alice srun -N1 -w n1 --apapi=rapl sh -c 'echo well'
-    [[ $output == well ]]
-    eventually no_helper_on n1
-    eventually records_are n1 $((before + 1))
-    [[ -z $(ls -A "$APAPI_CLUSTER_DIR/elsewhere") ]]
-    rm "$mine"
-    mv "$mine.kept" "$mine"
 }
 
 @test "a folder that cannot be written, or that does not answer: the step ends as ever" {
