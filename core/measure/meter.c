@@ -105,7 +105,7 @@ static double shift(const struct apapi_gauge *gauge)
 }
 
 /*
- * What all readings may have missed: bursts of the greatest value, or pauses. Where the times
+ * All readings may have missed bursts of the greatest value, or pauses. Where the times
  * between readings differ, readings count for as many as equal ones would be.
  * @param unseen  of n readings, n times the share of the time
  */

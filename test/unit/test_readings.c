@@ -264,7 +264,7 @@ PREPARED(another_node_sampler_or_none_is_seen)
     assert_false(readings_page_is_valid(node.readings.page));
 }
 
-/* What its source states is believed until enough has been seen. */
+/* Its source's word is believed until enough has been seen. */
 PREPARED(the_highest_power_is_seen)
 {
     struct readings_page *page;
