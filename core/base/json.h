@@ -104,6 +104,23 @@ static inline const struct tree_node *tree_next(const struct tree_node *node)
     return node + node->span;
 }
 
+/**
+ * The element of an array, or the key of an object, after `at`; after NULL the first one. NULL: it
+ * was the last one, or `node` is neither, or NULL.
+ */
+static inline const struct tree_node *tree_each(const struct tree_node *node,
+                                                const struct tree_node *at)
+{
+    const struct tree_node *next = NULL;
+
+    if (tree_is(node, TREE_ARRAY)) {
+        next = at ? tree_next(at) : tree_first(node);
+    } else if (tree_is(node, TREE_OBJECT)) {
+        next = at ? tree_next(at + 1) : tree_first(node);
+    }
+    return next && next < node + node->span ? next : NULL;
+}
+
 /* --- writing -------------------------------------------------------------------------------- */
 
 /**

@@ -19,7 +19,7 @@ static int found_compare(const void *left, const void *right)
     const struct found_job *a = left, *b = right;
     int order = strcmp(a->cluster, b->cluster);
 
-    return order ? order : (a->job > b->job) - (a->job < b->job);
+    return order ? order : COMPARE(a->job, b->job);
 }
 
 static void found_join(struct found_job *job, const struct found_job *again)
@@ -48,14 +48,6 @@ void found_tidy(struct found *found)
     found->count = kept + 1;
 }
 
-static int found_make_room(struct found *found)
-{
-    found_tidy(found);
-    return found->jobs && found->count < found->room / 2
-               ? 0
-               : array_add(&found->jobs, found->room, &found->room, sizeof *found->jobs);
-}
-
 int found_add(struct found *found, const struct found_job *job)
 {
     struct found_job *last = found->count ? &found->jobs[found->count - 1] : NULL;
@@ -64,8 +56,12 @@ int found_add(struct found *found, const struct found_job *job)
         found_join(last, job);
         return 0;
     }
-    if ((!found->jobs || found->count == found->room) && found_make_room(found)) {
-        return -1;
+    if (!found->jobs || found->count == found->room) {
+        found_tidy(found);
+        if ((!found->jobs || found->count >= found->room / 2) &&
+            array_add(&found->jobs, found->room, &found->room, sizeof *found->jobs)) {
+            return -1;
+        }
     }
     found->jobs[found->count++] = *job;
     return 0;
@@ -98,11 +94,9 @@ int runs_add(const struct dbd_run *run, void *context)
 static int sync_runs_compare(const void *left, const void *right)
 {
     const struct dbd_run *a = left, *b = right;
+    int order = COMPARE(a->job, b->job);
 
-    if (a->job != b->job) {
-        return a->job < b->job ? -1 : 1;
-    }
-    return (a->submit_s > b->submit_s) - (a->submit_s < b->submit_s);
+    return order ? order : COMPARE(a->submit_s, b->submit_s);
 }
 
 void runs_sort(struct runs *runs)
@@ -112,39 +106,27 @@ void runs_sort(struct runs *runs)
     }
 }
 
-static bool is_restart(const struct dbd_run *earlier, const struct dbd_run *later)
-{
-    return earlier->job == later->job && earlier->uid == later->uid &&
-           later->submit_s - earlier->end_s < DAY_S;
-}
-
-/* Index after the last run of the job. */
-static size_t sync_runs_find_end(const struct runs *runs, uint32_t job)
-{
-    size_t begin = 0, end = runs->count;
-
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-
-        if (runs->runs[middle].job <= job) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return begin;
-}
-
 struct runs_job runs_find(const struct runs *runs, uint32_t job)
 {
     struct runs_job found = {NULL, 0};
     const struct dbd_run *later = NULL;
 
-    for (size_t i = sync_runs_find_end(runs, job); i > 0 && runs->runs[i - 1].job == job; i--) {
-        const struct dbd_run *run = &runs->runs[i - 1];
+    size_t end = 0; /* index after the last run of the job */
 
-        if (later && !is_restart(run, later)) {
-            break;
+    for (size_t above = runs->count; end < above;) {
+        size_t middle = end + (above - end) / 2;
+
+        if (runs->runs[middle].job <= job) {
+            end = middle + 1;
+        } else {
+            above = middle;
+        }
+    }
+    for (; end > 0 && runs->runs[end - 1].job == job; end--) {
+        const struct dbd_run *run = &runs->runs[end - 1];
+
+        if (later && (run->uid != later->uid || later->submit_s - run->end_s >= DAY_S)) {
+            break; /* not a restart, but a job with the same number */
         }
         found.latest = later ? found.latest : run;
         if (run->start_s > 0) { /* cancelled before its start: no time */
@@ -177,23 +159,19 @@ static void comment_add_number(char *own, const char *key, double value, int fig
     }
 }
 
-static void comment_add_missing(char *own, uint32_t domains)
-{
-    size_t used = strlen(own);
-    char names[DOMAIN_LIST_SIZE];
-
-    domain_list_text(domains, ",", names);
-    if (*names) {
-        snprintf(own + used, COMMENT_OWN_SIZE - used, ",\"missing_domains\":\"%s\"", names);
-    }
-}
-
 void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total)
 {
+    char names[DOMAIN_LIST_SIZE];
+    size_t used;
+
     snprintf(own, COMMENT_OWN_SIZE, OWN_BEGIN "\"v\":1");
     comment_add_number(own, "energy_j", total->energy_j, 9);
     comment_add_number(own, "uncertainty_j", total->uncertainty_j, 3);
-    comment_add_missing(own, total->missing_domains);
+    domain_list_text(total->missing_domains, ",", names);
+    if (*names) {
+        used = strlen(own);
+        snprintf(own + used, COMMENT_OWN_SIZE - used, ",\"missing_domains\":\"%s\"", names);
+    }
     comment_add_number(own, "mean_w", total->mean_w, 6);
     comment_add_number(own, "nodes", (double)total->nodes, 9);
     comment_add_number(own, "measured_pct", 100 * apapi_job_measured(total, 0), 4);
@@ -202,13 +180,6 @@ void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total
     comment_add_number(own, "runs", total->runs > 1 ? (double)total->runs : NAN, 9);
     comment_add_number(own, "incomplete", total->incomplete ? (double)total->incomplete : NAN, 9);
     strcat(own, "}");
-}
-
-static char *comment_join(const char *first, size_t size, const char *own, const char *last)
-{
-    char *text;
-
-    return asprintf(&text, "%.*s%s%s", (int)size, first, own, last) < 0 ? NULL : text;
 }
 
 /* @return whether the text is an object */
@@ -222,17 +193,19 @@ static bool object_parse(struct tree *tree, const char *text)
 /* The object with the key, which has the value in `own`, written again; NULL: out of memory. */
 static char *rewrite_object(const struct tree_node *root, const char *own)
 {
-    const struct tree_node *key = tree_first(root);
-    char *alone = comment_join("{", 1, own, "}");
     struct json_writer json = {0};
     struct tree put = {0};
+    char *alone;
 
-    if (!alone || !object_parse(&put, alone)) {
+    if (asprintf(&alone, "{%s}", own) < 0) {
+        return NULL;
+    }
+    if (!object_parse(&put, alone)) {
         free(alone);
         return NULL;
     }
     json_begin_object(&json, NULL);
-    for (uint32_t i = 0; i < root->size; i++, key = tree_next(key + 1)) {
+    for (const struct tree_node *key = NULL; (key = tree_each(root, key));) {
         json_put_tree(&json, key->text, tree_is_key(key, KEY) ? tree_get(put.nodes, KEY) : key + 1);
     }
     if (!tree_get(root, KEY)) {
@@ -262,32 +235,28 @@ static bool is_put_well(const char *text, const char *wanted)
     return same;
 }
 
-/* Replaces what an earlier run has written. */
-static char *replace_member(const char *there, const char *own)
+/* The object with the key, byte for byte but for it: replace what an earlier run has written, or
+ * insert it before the last brace. NULL: out of memory, or not so. */
+static char *put_member(const char *there, const struct tree_node *root, const char *own)
 {
-    const char *begin = strstr(there, OWN_BEGIN);
-    const char *end = begin ? strchr(begin, '}') : NULL;
+    const char *begin = tree_get(root, KEY) ? strstr(there, OWN_BEGIN) : strrchr(there, '}');
+    const char *end = tree_get(root, KEY) && begin ? strchr(begin, '}') : begin;
+    const char *comma = tree_get(root, KEY) || root->size == 0 ? "" : ",";
+    char *text;
 
-    return end ? comment_join(there, (size_t)(begin - there), own, end + 1) : NULL;
-}
-
-/* Insert before the last brace. */
-static char *add_member(const char *there, const struct tree_node *root, const char *own)
-{
-    const char *brace = strrchr(there, '}');
-    char *member = root->size > 0 ? comment_join(",", 1, own, "") : comment_join("", 0, own, "");
-    char *text =
-        member && brace ? comment_join(there, (size_t)(brace - there), member, brace) : NULL;
-
-    free(member);
-    return text;
+    if (!end) {
+        return NULL;
+    }
+    end += tree_get(root, KEY) != NULL;
+    return asprintf(&text, "%.*s%s%s%s", (int)(begin - there), there, comma, own, end) < 0 ? NULL
+                                                                                           : text;
 }
 
 /* If the key was written by another program in another format, write the whole object again. */
 static char *put_into_object(const char *there, const struct tree_node *root, const char *own)
 {
     char *again = rewrite_object(root, own);
-    char *text = tree_get(root, KEY) ? replace_member(there, own) : add_member(there, root, own);
+    char *text = put_member(there, root, own);
 
     if (again && text && is_put_well(text, again)) {
         free(again);
@@ -316,12 +285,10 @@ static char *put_behind_text(const char *there, const char *own)
 {
     const char *tail = own_tail(there);
     size_t size = tail ? (size_t)(tail - there) : strlen(there);
-    char *object =
-        comment_join(tail || size == 0 ? "{" : " {", tail || size == 0 ? 1 : 2, own, "}");
-    char *text = object ? comment_join(there, size, object, "") : NULL;
+    bool alone = tail || size == 0;
+    char *text;
 
-    free(object);
-    return text;
+    return asprintf(&text, "%.*s%s{%s}", (int)size, there, alone ? "" : " ", own) < 0 ? NULL : text;
 }
 
 int comment_put(const char *there, const char *own, char **result)

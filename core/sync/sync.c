@@ -67,33 +67,6 @@ struct batch {
     size_t written;
 };
 
-static int batch_init(struct batch *batch, const struct found_job *jobs, size_t count)
-{
-    batch->numbers = calloc(count, sizeof *batch->numbers);
-    batch->jobs = calloc(count, sizeof *batch->jobs);
-    if (!batch->numbers || !batch->jobs) {
-        return -1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        batch->numbers[i] = jobs[i].job;
-    }
-    batch->count = count;
-    return 0;
-}
-
-static void batch_free(struct batch *batch)
-{
-    int saved = errno;
-
-    for (size_t i = 0; i < batch->count; i++) {
-        apapi_job_destroy(batch->jobs[i].records);
-    }
-    runs_free(&batch->runs);
-    free(batch->numbers);
-    free(batch->jobs);
-    errno = saved;
-}
-
 static int find_runs(const struct batch *batch, struct runs *runs, struct apapi_error *err)
 {
     const struct dbd_sink sink = {runs_add, runs};
@@ -138,15 +111,6 @@ static int sort_out(struct batch *batch, const struct found_job *jobs)
     return 0;
 }
 
-/* If a node does not know its cluster, a user may forge the record's cluster, but not the uid. */
-static bool batch_is_of(const struct apapi_record *record, const struct runs_job *known,
-                        const struct dbd_target *target)
-{
-    const char *cluster = *record->id.cluster ? record->id.cluster : dbd_cluster();
-
-    return strcmp(cluster, target->cluster) == 0 && record->id.uid == known->latest->uid;
-}
-
 static int batch_take_record(const struct apapi_record *record, const char *line, size_t size,
                              void *context)
 {
@@ -155,15 +119,28 @@ static int batch_take_record(const struct apapi_record *record, const char *line
     const uint32_t *number = bsearch(&record->id.job, batch->numbers, batch->count,
                                      sizeof *batch->numbers, compare_uint32);
     struct batch_job *job = number ? &batch->jobs[number - batch->numbers] : NULL;
+    const char *cluster = *record->id.cluster ? record->id.cluster : dbd_cluster();
     int64_t end_s = m->start_unix_ns / NS_PER_S + (int64_t)(m->elapsed_ns / NS_PER_S);
 
     (void)line;
     (void)size;
-    if (!job || !job->records || !batch_is_of(record, &job->known, &batch->target) ||
-        end_s < job->known.start_s - CLOCKS_S) {
+    /* where a node does not know its cluster, a user may forge the record's cluster, but not the
+     * uid */
+    if (!job || !job->records || strcmp(cluster, batch->target.cluster) != 0 ||
+        record->id.uid != job->known.latest->uid || end_s < job->known.start_s - CLOCKS_S) {
         return 0;
     }
     return apapi_job_add(job->records, record);
+}
+
+static int scan_folder(const char *dir, const struct apapi_scan_filter *filter,
+                       const struct apapi_scan_sink *sink, struct apapi_error *err)
+{
+    struct apapi_scan *scan = apapi_scan_create(filter, sink, err);
+    int result = scan ? apapi_scan_folder(scan, dir, err) : -1;
+
+    apapi_scan_destroy(scan);
+    return result;
 }
 
 static int batch_read_records(struct batch *batch, struct apapi_error *err)
@@ -171,8 +148,6 @@ static int batch_read_records(struct batch *batch, struct apapi_error *err)
     const struct apapi_scan_sink sink = {.record = batch_take_record, .context = batch};
     struct apapi_scan_filter filter = {
         .from_unix_ns = INT64_MAX, .jobs = batch->numbers, .job_count = batch->count};
-    struct apapi_scan *scan;
-    int result;
 
     for (size_t i = 0; i < batch->count; i++) {
         int64_t from_ns = (batch->jobs[i].known.start_s - CLOCKS_S) * NS_PER_S;
@@ -181,45 +156,31 @@ static int batch_read_records(struct batch *batch, struct apapi_error *err)
             filter.from_unix_ns = from_ns;
         }
     }
-    if (filter.from_unix_ns == INT64_MAX) {
-        return 0; /* not one of them */
-    }
-    scan = apapi_scan_create(&filter, &sink, err);
-    if (!scan) {
-        return -1;
-    }
-    result = apapi_scan_folder(scan, batch->options->dir, err);
-    apapi_scan_destroy(scan);
-    return result;
-}
-
-static void print_result(const struct batch *batch, const struct batch_job *job,
-                         const char *comment, const char *how)
-{
-    const char *field = dbd_field_name(batch->target.field);
-
-    printf("job %u: %s %s%s\n", job->known.latest->job, field, comment, how);
+    return filter.from_unix_ns == INT64_MAX /* not one of them */
+               ? 0
+               : scan_folder(batch->options->dir, &filter, &sink, err);
 }
 
 static int batch_set_comment(struct batch *batch, const struct batch_job *job, char *comment,
                              struct apapi_error *err)
 {
     const struct sync_options *options = batch->options;
+    const struct dbd_run *run = job->known.latest;
+    bool same = strcmp(comment, run->comment) == 0;
 
-    if (strcmp(comment, job->known.latest->comment) == 0) {
-        if (options->verbose) {
-            print_result(batch, job, comment, " (as it was)");
+    if (options->verbose || (options->dry_run && !same)) {
+        printf("job %u: %s %s%s\n", run->job, dbd_field_name(batch->target.field), comment,
+               same               ? " (as it was)"
+               : options->dry_run ? " (not set: dry run)"
+                                  : "");
+    }
+    if (!same && !options->dry_run) {
+        if (dbd_write(&batch->target, run, comment, err)) {
+            return -1;
         }
-        return 0;
+        batch->written++;
     }
-    if (options->verbose || options->dry_run) {
-        print_result(batch, job, comment, options->dry_run ? " (not set: dry run)" : "");
-    }
-    if (!options->dry_run && dbd_write(&batch->target, job->known.latest, comment, err)) {
-        return -1;
-    }
-    batch->written += !options->dry_run;
-    batch->outcome->changed++;
+    batch->outcome->changed += !same;
     return 0;
 }
 
@@ -268,14 +229,31 @@ static int batch_check(struct batch *batch, struct apapi_error *err)
     return result;
 }
 
-static int write_jobs(struct batch *batch, struct apapi_error *err)
+static int batch_run(struct batch *batch, const struct found_job *jobs, struct apapi_error *err)
 {
+    batch->numbers = calloc(batch->count, sizeof *batch->numbers);
+    batch->jobs = calloc(batch->count, sizeof *batch->jobs);
+    if (!batch->numbers || !batch->jobs) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->numbers[i] = jobs[i].job;
+    }
+    if (find_runs(batch, &batch->runs, err)) {
+        return -1;
+    }
+    if (sort_out(batch, jobs)) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    if (batch_read_records(batch, err)) {
+        return -1;
+    }
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->jobs[i].records && write_job(batch, &batch->jobs[i], err)) {
             return -1;
         }
     }
-    return batch->written ? dbd_commit(err) || batch_check(batch, err) ? -1 : 0 : 0;
+    return batch->written && (dbd_commit(err) || batch_check(batch, err)) ? -1 : 0;
 }
 
 static int sync_batch(const struct sync_options *options, const struct found_job *jobs,
@@ -283,20 +261,17 @@ static int sync_batch(const struct sync_options *options, const struct found_job
 {
     struct batch batch = {.options = options,
                           .outcome = outcome,
-                          .target = {.cluster = jobs->cluster, .field = options->field}};
-    int result;
+                          .target = {.cluster = jobs->cluster, .field = options->field},
+                          .count = count};
+    int result = batch_run(&batch, jobs, err), code = errno;
 
-    if (batch_init(&batch, jobs, count)) {
-        result = apapi_fail(err, ENOMEM, "no memory");
-    } else if (find_runs(&batch, &batch.runs, err)) {
-        result = -1;
-    } else {
-        result = sort_out(&batch, jobs) ? apapi_fail(err, ENOMEM, "no memory") : 0;
-        if (result == 0) {
-            result = batch_read_records(&batch, err) || write_jobs(&batch, err) ? -1 : 0;
-        }
+    for (size_t i = 0; i < count && batch.jobs; i++) {
+        apapi_job_destroy(batch.jobs[i].records);
     }
-    batch_free(&batch);
+    runs_free(&batch.runs);
+    free(batch.numbers);
+    free(batch.jobs);
+    errno = code;
     return result;
 }
 
@@ -343,13 +318,10 @@ static void take_problem(const struct apapi_scan_problem *problem, void *context
 {
     const struct sync *sync = context;
 
-    if (problem->line > 0 && sync->options->verbose) {
-        fprintf(stderr, "apapi sync: %s:%zu: %s\n", problem->file, problem->line, problem->reason);
-    } else if (problem->offset > 0 && sync->options->verbose) {
-        fprintf(stderr, "apapi sync: %s: byte %llu: %s\n", problem->file,
-                (unsigned long long)problem->offset, problem->reason);
-    } else if (problem->line == 0 && problem->offset == 0) {
+    if (problem->line == 0 && problem->offset == 0) {
         fprintf(stderr, "apapi sync: %s: %s\n", problem->file, problem->reason);
+    } else if (sync->options->verbose) {
+        command_note_skipped("sync", problem);
     }
 }
 
@@ -396,14 +368,8 @@ static int find_jobs(struct sync *sync, struct apapi_error *err)
                                          .begin = sync->incremental ? begin_file : NULL,
                                          .end = sync->incremental ? end_file : NULL,
                                          .context = sync};
-    struct apapi_scan *scan = apapi_scan_create(&filter, &sink, err);
-    int result;
+    int result = scan_folder(options->dir, &filter, &sink, err);
 
-    if (!scan) {
-        return -1;
-    }
-    result = apapi_scan_folder(scan, options->dir, err);
-    apapi_scan_destroy(scan);
     found_tidy(&sync->found);
     sync->outcome->jobs = sync->found.count;
     return result;
@@ -434,9 +400,8 @@ static int take_waiting(struct sync *sync, struct apapi_error *err)
 {
     int64_t oldest_s = (sync->options->now_ns - STATE_REACH_NS) / NS_PER_S;
     const struct tree_node *waiting = sync->state.waiting;
-    const struct tree_node *entry = waiting ? tree_first(waiting) : NULL;
 
-    for (uint32_t i = 0; entry && i < waiting->size; i++, entry = tree_next(entry)) {
+    for (const struct tree_node *entry = NULL; (entry = tree_each(waiting, entry));) {
         const struct tree_node *cluster = tree_get(entry, "cluster");
         struct found_job job = {.job = (uint32_t)tree_number(tree_get(entry, "job")),
                                 .since_s = (int64_t)tree_number(tree_get(entry, "since"))};
@@ -512,17 +477,13 @@ static int bring_in(struct sync *sync, struct apapi_error *err)
 
 static int sync_all_jobs(struct sync *sync, struct apapi_error *err)
 {
-    if (sync->incremental && sync_load(sync, err)) {
-        return -1;
-    }
-    if (find_jobs(sync, err)) {
+    if ((sync->incremental && sync_load(sync, err)) || find_jobs(sync, err)) {
         return -1;
     }
     print_missing(sync);
-    if (bring_in(sync, err)) {
-        return -1;
-    }
-    return sync->incremental && !sync->options->dry_run ? save(sync, err) : 0;
+    return bring_in(sync, err) || (sync->incremental && !sync->options->dry_run && save(sync, err))
+               ? -1
+               : 0;
 }
 
 static int sync_run(const struct sync_options *options, struct sync_outcome *outcome,
@@ -584,11 +545,6 @@ static const struct option_table table = {
     .column = 22,
     .rows = rows};
 
-static int main_refuse(const char *text)
-{
-    return command_refuse("sync", text);
-}
-
 /* "17,18,19" */
 static int main_read_jobs(const char *text, uint32_t *jobs, size_t *count)
 {
@@ -614,29 +570,21 @@ static int main_complete(struct sync_options *options, const struct words *words
     struct apapi_error err;
 
     if (words->since && when_parse(words->since, options->now_ns, &options->since_ns, &err)) {
-        return main_refuse(err.text);
+        return command_refuse("sync", err.text);
     }
     if (words->jobs && main_read_jobs(words->jobs, jobs, &options->job_count)) {
-        return main_refuse("--jobs takes job numbers with commas between, as 4711,4712");
+        return command_refuse("sync", "--jobs takes job numbers with commas between, as 4711,4712");
     }
     if (words->field && dbd_field_find(words->field, &options->field)) {
-        return main_refuse(errno == ENOTSUP ? "--field extra needs Slurm 23.02 or later"
-                                            : "--field takes admincomment, comment or extra");
+        return command_refuse("sync", errno == ENOTSUP
+                                          ? "--field extra needs Slurm 23.02 or later"
+                                          : "--field takes admincomment, comment or extra");
     }
     if (options->cluster && folder_check_name(options->cluster)) {
-        return main_refuse("--clusters takes the name of a cluster");
+        return command_refuse("sync", "--clusters takes the name of a cluster");
     }
     options->jobs = jobs;
     return 0;
-}
-
-static int main_fail(const struct apapi_error *err, int code)
-{
-    command_fail("sync", err->text);
-    if (code == EACCES && geteuid() != 0) {
-        command_fail("sync", "the accounting files are root's: run it as root");
-    }
-    return EXIT_FAILURE;
 }
 
 static void print_outcome(const struct sync_options *options, const struct sync_outcome *outcome)
@@ -659,7 +607,7 @@ static int main_run(struct sync_options *options, const struct words *words)
     struct sync_outcome outcome = {0};
     struct apapi_error err;
     struct config config;
-    int status;
+    int status = EXIT_SUCCESS;
 
     if (main_complete(options, words, jobs)) {
         return USAGE_ERROR;
@@ -667,9 +615,15 @@ static int main_run(struct sync_options *options, const struct words *words)
     config_defaults(&config);
     config_read(&config, config_path(), &(struct config_sink){0});
     options->dir = words->dir ? words->dir : config.acct_dir;
-    status = sync_run(options, &outcome, &err) ? main_fail(&err, errno) : EXIT_SUCCESS;
-    if (status == EXIT_SUCCESS) {
+    if (sync_run(options, &outcome, &err) == 0) {
         print_outcome(options, &outcome);
+    } else {
+        bool denied = errno == EACCES && geteuid() != 0;
+
+        status = command_fail("sync", err.text);
+        if (denied) {
+            command_fail("sync", "the accounting files are root's: run it as root");
+        }
     }
     config_clear(&config);
     return command_finish("sync", status);
@@ -686,6 +640,6 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    return optind < argc ? main_refuse("takes no arguments but options")
+    return optind < argc ? command_refuse("sync", "takes no arguments but options")
                          : main_run(&words.options, &words);
 }

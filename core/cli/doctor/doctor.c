@@ -1,33 +1,298 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi doctor: the events that cannot be read here, why, and how to change that. */
-#include "cli/doctor/examine.h"
-
 #include <errno.h>
 #include <glob.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "apapi/session.h"
 #include "base/array.h"
+#include "base/kernel_file.h"
 #include "cli/command.h"
+#include "cli/doctor/examine.h"
+#include "cli/wanted.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "config/network.h"
 #include "config/slurm_conf.h"
-#include "record/fields.h"
+#include "config/values.h"
 #include "render/table.h"
+
+/* One component, and who can read it. */
+struct examined {
+    const char *name;
+    size_t way_count;
+    struct examined_way ways[APAPI_WAYS_MAX];
+    bool me;
+    bool ordinary; /* users: known to be possible; only root can find out */
+    bool root;     /* known to be possible, or only permission is missing here */
+    bool estimate; /* it is only estimated */
+};
+
+#define PARANOID_UNKNOWN 99
+
+struct diagnosis {
+    struct machine { /* what decides whether its meters can be read */
+        bool virtual_machine;
+        bool container;
+        int perf_event_paranoid; /* PARANOID_UNKNOWN: the kernel has no perf */
+        uid_t uid;               /* effective user */
+        char user[64];
+    } machine;
+    struct site_line { /* of apapi.conf: first the two folders, then what is not right here */
+        const char *key;
+        char value[256];
+        struct apapi_error reason; /* "": it is right */
+    } site[8];
+    size_t site_count;
+    size_t count;
+    struct examined components[WANTED_MAX];
+};
+
+#define SITE_FOLDERS 2
+
+/* --- the machine --- */
+
+/* A file below the test root if that is set, otherwise the machine's. */
+static FILE *machine_open_file(const char *absolute)
+{
+    char path[PATH_MAX];
+
+    kernel_file_path(path, sizeof path, absolute);
+    return fopen(access(path, R_OK) == 0 ? path : absolute, "re");
+}
+
+/* Every hypervisor sets this flag of x86 processors. */
+static bool has_hypervisor_flag(void)
+{
+    FILE *file = machine_open_file("/proc/cpuinfo");
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+
+    while (file && !found && getline(&line, &size, file) > 0) {
+        found = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
+    }
+    free(line);
+    if (file) {
+        fclose(file);
+    }
+    return found;
+}
+
+static int read_paranoid(void)
+{
+    FILE *file = machine_open_file("/proc/sys/kernel/perf_event_paranoid");
+    int level = PARANOID_UNKNOWN;
+    char text[16] = "";
+    char *end;
+
+    if (file) {
+        if (fgets(text, sizeof text, file)) {
+            long number = strtol(text, &end, 10);
+
+            level = end != text && number >= -1 && number <= 9 ? (int)number : level;
+        }
+        fclose(file);
+    }
+    return level;
+}
+
+static void machine_look(struct machine *machine)
+{
+    const struct passwd *user;
+
+    machine->virtual_machine = has_hypervisor_flag();
+    machine->container =
+        access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
+    machine->perf_event_paranoid = read_paranoid();
+    machine->uid = geteuid();
+    user = getpwuid(machine->uid);
+    if (user) {
+        snprintf(machine->user, sizeof machine->user, "%s", user->pw_name);
+    } else {
+        snprintf(machine->user, sizeof machine->user, "uid %u", (unsigned)machine->uid);
+    }
+}
+
+static void machine_put_rights(const char *name, const struct stat *file, char *text, size_t size)
+{
+    const struct passwd *owner = getpwuid(file->st_uid);
+    const struct group *group = getgrgid(file->st_gid);
+
+    snprintf(text, size, "%s has mode %04o, owner %s, group %s", name,
+             (unsigned)(file->st_mode & 07777U), owner ? owner->pw_name : "unknown",
+             group ? group->gr_name : "unknown");
+}
+
+/* The permissions of the first existing file that a text names: "/dev/ipmi0 has mode 0600, owner
+ * root, group root". "" if there is none. */
+static void machine_rights(const char *naming, char *text, size_t size)
+{
+    const char *start = strchr(naming, '/');
+    char name[128], path[PATH_MAX];
+    struct stat file;
+
+    text[0] = '\0';
+    if (start) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(start, " ,;)'"), start);
+        name[strlen(name) - (name[strlen(name) - 1] == ':')] = '\0';
+        kernel_file_path(path, sizeof path, name);
+        if (stat(path, &file) == 0 || stat(name, &file) == 0) {
+            machine_put_rights(name, &file, text, size);
+        }
+    }
+}
+
+/* --- how to make a component readable --- */
+
+static const char powercap_right[] =
+    "as root: groupadd --system apapi; usermod -aG apapi USER; "
+    "cp %s/60-apapi-powercap.rules /etc/udev/rules.d/; "
+    "udevadm control --reload; udevadm trigger --action=add --subsystem-match=powercap. "
+    "Or measure with srun --apapi=, which reads as root.";
+static const char no_rapl_in_vm[] =
+    "nothing: a virtual machine has no RAPL, its host's meters are not passed on. Measure on the "
+    "host; in here --apapi=estimate computes from CPU time and the watts that you configure.";
+static const char powercap_in_container[] =
+    "on the host: modprobe intel_rapl_msr; a container must be given the meters: -v "
+    "/sys/devices/virtual/powercap:/sys/devices/virtual/powercap:ro";
+static const char powercap_module[] =
+    "modprobe intel_rapl_msr, for AMD from family 17h on too; where there is no such module, a "
+    "kernel with CONFIG_INTEL_RAPL";
+static const char papi_with_components[] =
+    "scripts/setup-papi PREFIX builds a PAPI with rapl, powercap, coretemp, nvml and net; then "
+    "configure APAPI with -DPAPI_ROOT=PREFIX";
+static const char no_papi[] = "install the PAPI that APAPI was built with (Debian: libpapi-dev "
+                              "brings it); APAPI itself must not "
+                              "be configured with -DWITH_PAPI=OFF";
+static const char site_papi[] =
+    "no released PAPI has it: configure APAPI with -DPAPI_ROOT= and the prefix of a PAPI that does";
+static const char amd_driver[] =
+    "as root: modprobe amdgpu; install ROCm's librocm_smi64.so or libamd_smi.so. In a container: "
+    "--device /dev/kfd --device /dev/dri";
+static const char amd_right[] = "as root: usermod -aG render,video USER";
+static const char by_root[] = "measure with srun --apapi=, which reads as root, or as root";
+
+/* The first matching row counts. NULL and 0 match everything. */
+static const struct remedy {
+    const char *component;
+    const char *source;
+    const char *way; /* the source's name for the component */
+    int error;
+    enum { ANYWHERE, IN_VM, IN_CONTAINER } where;
+    const char *text; /* NULL: nothing helps */
+} remedies[] = {
+    {NULL, "sysfs", "rapl", EACCES, ANYWHERE, powercap_right},
+    {NULL, "sysfs", "powercap", EACCES, ANYWHERE, powercap_right},
+    {NULL, "papi", "rapl", EACCES, ANYWHERE,
+     "PAPI's rapl reads /dev/cpu/*/msr: as root with CAP_SYS_RAWIO only. The kernel's own meters "
+     "(APAPI_SOURCES=sysfs) can be given to a group."},
+    {NULL, "papi", "perf_event_uncore", EACCES, ANYWHERE,
+     "as root: sysctl kernel.perf_event_paranoid=0"},
+    {"rapl", NULL, NULL, 0, IN_VM, no_rapl_in_vm},
+    {"powercap", NULL, NULL, 0, IN_VM, no_rapl_in_vm},
+    {"rapl", "sysfs", NULL, ENODEV, IN_CONTAINER, powercap_in_container},
+    {"powercap", "sysfs", NULL, ENODEV, IN_CONTAINER, powercap_in_container},
+    {"rapl", "sysfs", NULL, ENODEV, ANYWHERE, powercap_module},
+    {"powercap", "sysfs", NULL, ENODEV, ANYWHERE, powercap_module},
+    {"rapl", "papi", "rapl", ENODEV, ANYWHERE, "as root: modprobe msr"},
+    {"rapl", "papi", NULL, ENOSYS, ANYWHERE, no_papi},
+    {"rapl", "papi", NULL, ENOENT, ANYWHERE, papi_with_components},
+    {"maxeler", NULL, NULL, ENOSYS, ANYWHERE, no_papi},
+    {"micknc", NULL, NULL, ENOSYS, ANYWHERE, no_papi},
+    {"maxeler", NULL, NULL, 0, ANYWHERE, site_papi},
+    {"micknc", NULL, NULL, 0, ANYWHERE, site_papi},
+    {"hwmon", NULL, NULL, ENODEV, IN_VM, "nothing: a virtual machine has no chips that measure"},
+    {"hwmon", NULL, NULL, ENODEV, ANYWHERE,
+     "as root: modprobe acpi_power_meter, of AMD's CPUs amd_energy or fam15h_power; drivers of "
+     "power "
+     "supplies, network cards and GPUs bring their own"},
+    {"intel_gpu", NULL, NULL, 0, ANYWHERE,
+     "a discrete Intel GPU whose driver, i915 or xe, offers energy1_input in hwmon"},
+    {"cray_pm", NULL, NULL, 0, ANYWHERE, "nothing: only HPE Cray nodes have it"},
+    {"ipmi", "ipmi", NULL, ENODEV, IN_VM,
+     "nothing: a virtual machine has no BMC; set host, user and password_file in section [ipmi] to "
+     "ask one over the network"},
+    {"ipmi", "ipmi", NULL, ENODEV, IN_CONTAINER,
+     "on the host: modprobe -a ipmi_si ipmi_devintf; the container must be given --device "
+     "/dev/ipmi0"},
+    {"ipmi", "ipmi", NULL, ENODEV, ANYWHERE,
+     "as root: modprobe -a ipmi_si ipmi_devintf. To ask a BMC over the network: host, user and "
+     "password_file in section [ipmi]"},
+    {"ipmi", "ipmi", NULL, EACCES, ANYWHERE,
+     "measure with srun --apapi=, which asks as root. Whoever may open /dev/ipmi0 may switch the "
+     "machine off: give no user that right; over the network a user of the BMC with privilege USER "
+     "is enough: host, user and password_file in section [ipmi]"},
+    {"ipmi", "ipmi", NULL, ENOSYS, ANYWHERE, "install FreeIPMI (Debian: libfreeipmi17)"},
+    {"ipmi", "papi", NULL, 0, ANYWHERE, NULL},
+    {"nvml", "papi", NULL, ENOENT, ANYWHERE, NULL},
+    {"nvml", NULL, NULL, EACCES, ANYWHERE,
+     "as root: chmod a+rw /dev/nvidiactl /dev/nvidia[0-9]*, for good by the module's option "
+     "NVreg_DeviceFileMode=0666 in /etc/modprobe.d"},
+    {"nvml", NULL, NULL, ENODEV, ANYWHERE,
+     "NVIDIA's driver: nvidia-smi must list the GPUs; in a container --gpus all"},
+    {"rocm_smi", NULL, NULL, ENODEV, ANYWHERE, amd_driver},
+    {"amd_smi", NULL, NULL, ENODEV, ANYWHERE, amd_driver},
+    {"rocm_smi", NULL, NULL, EACCES, ANYWHERE, amd_right},
+    {"amd_smi", NULL, NULL, EACCES, ANYWHERE, amd_right},
+    {NULL, NULL, NULL, EACCES, ANYWHERE, by_root},
+};
+
+static bool fits(const char *wanted, const char *name)
+{
+    return !wanted || strcmp(wanted, name) == 0;
+}
+
+/* The same text has the same address each time. */
+static const char *with_path(const char *text)
+{
+    static char right[sizeof powercap_right + PATH_MAX];
+
+    if (text != powercap_right) {
+        return text;
+    }
+    snprintf(right, sizeof right, powercap_right, installed_path(INSTALLED_DATA));
+    return right;
+}
+
+/* @return the remedy for a failing way, of static storage; NULL: not known */
+static const char *remedy_find(const struct examined *component, const struct examined_way *way,
+                               const struct finding *finding, const struct machine *machine)
+{
+    for (size_t i = 0; i < COUNT_OF(remedies); i++) {
+        const struct remedy *remedy = &remedies[i];
+
+        if (fits(remedy->component, component->name) &&
+            fits(remedy->source, apapi_source_name(way->way.source)) &&
+            fits(remedy->way, way->way.name) &&
+            (remedy->error == 0 || remedy->error == finding->error) &&
+            (remedy->where == ANYWHERE ||
+             (remedy->where == IN_VM ? machine->virtual_machine : machine->container))) {
+            return with_path(remedy->text);
+        }
+    }
+    return NULL;
+}
 
 /* --- the settings of apapi.conf for records --- */
 
-static void add_trouble(struct site *site, const char *key, const struct apapi_error *reason)
+static struct site_line *site_add(struct diagnosis *diagnosis, const char *key)
 {
-    site->troubles[site->trouble_count++] = (struct site_trouble){key, *reason};
+    struct site_line *line = &diagnosis->site[diagnosis->site_count++];
+
+    *line = (struct site_line){.key = key};
+    return line;
 }
 
-static void site_look(struct site *site)
+static void site_look(struct diagnosis *diagnosis)
 {
     struct config config;
     struct apapi_error reason;
@@ -35,32 +300,62 @@ static void site_look(struct site *site)
 
     config_defaults(&config);
     config_read(&config, config_path(), NULL);
-    snprintf(site->acct_dir, sizeof site->acct_dir, "%s", config.acct_dir);
-    snprintf(site->spool_dir, sizeof site->spool_dir, "%s", config.spool_dir);
-    if (config_folder_check(config.acct_dir, &reason)) {
-        add_trouble(site, "acct_dir", &reason);
-    }
-    if (config_folder_check(config.spool_dir, &reason)) {
-        add_trouble(site, "spool_dir", &reason);
+    for (int i = 0; i < SITE_FOLDERS; i++) {
+        const char *path = i == 0 ? config.acct_dir : config.spool_dir;
+        struct site_line *line = site_add(diagnosis, i == 0 ? "acct_dir" : "spool_dir");
+
+        snprintf(line->value, sizeof line->value, "%s", path);
+        config_folder_check(path, &line->reason);
     }
     if (*config.components && apapi_components_check(config.components, &reason)) {
-        add_trouble(site, "default", &reason);
+        site_add(diagnosis, "default")->reason = reason;
     }
     for (size_t i = 0; config_network_find(&config, &i, &key, &reason);) {
-        add_trouble(site, key, &reason);
+        site_add(diagnosis, key)->reason = reason;
     }
     config_clear(&config);
+}
+
+/* --- a component's ways together --- */
+
+static bool way_works(const struct examined_way *way)
+{
+    const struct finding *mine = &way->mine;
+
+    return mine->known && mine->error == 0 && mine->trouble_count < mine->events;
+}
+
+static void find_readers(struct examined *component, bool as_root)
+{
+    bool meter = false;
+
+    for (size_t i = 0; i < component->way_count; i++) {
+        const struct examined_way *way = &component->ways[i];
+        bool works = way_works(way);
+
+        component->me |= works;
+        component->ordinary |= works && way->ordinary.known && way->ordinary.error == 0;
+        component->root |= works || (!as_root && way->mine.error == EACCES);
+        component->estimate |= way->mine.estimated;
+        meter |= works && !way->mine.estimated;
+    }
+    component->estimate &= !meter;
+}
+
+/* Whether a failing way matters: not if another one works for this user, or only lacks permission.
+ */
+static bool finding_matters(const struct examined *component, const struct finding *finding)
+{
+    return finding->error && !component->me && (!component->root || finding->error == EACCES);
 }
 
 /* --- for people --- */
 
 #define LEAD_COLUMNS 24
 #define SHOWN_MAX 64
-#define LEAD_SIZE (2 * APAPI_COMPONENT_SIZE)
 
 struct page {
-    const struct machine *machine;
-    size_t width; /* of the terminal; 0: no limit */
+    const struct diagnosis *diagnosis;
     struct {
         const char *remedy;
         const char *component;
@@ -68,91 +363,80 @@ struct page {
     size_t shown_count;
 };
 
-static const char *doctor_text_verdict(const struct examined *component,
-                                       const struct machine *machine)
-{
-    struct readers readers = examined_readers(component, machine);
-
-    if (readers.me && readers.estimate) {
-        return "can be computed, without any meter";
-    }
-    if (readers.me && machine->uid == 0) {
-        return readers.ordinary ? "can be read by everyone" : "can be read by root";
-    }
-    if (readers.me) {
-        return "can be read by you";
-    }
-    return readers.root ? "cannot be read by you" : "cannot be read";
-}
-
-static void doctor_text_put_line(const struct page *page, const char *lead, const char *text)
+__attribute__((format(printf, 3, 4))) static void put_line(size_t indent, const char *lead,
+                                                           const char *format, ...)
 {
     size_t columns = strlen(lead) + 2 > LEAD_COLUMNS ? strlen(lead) + 2 : LEAD_COLUMNS;
+    char text[1024];
+    va_list values;
 
-    printf("  %-*s", (int)columns, lead);
-    terminal_put(stdout, text, 2 + columns, page->width);
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    printf("%*s%-*s", (int)indent, "", (int)columns, lead);
+    terminal_put(stdout, text, indent + columns, terminal_width());
 }
 
-static void doctor_text_put_open_way(const struct page *page, const char *lead,
-                                     const struct finding *finding)
+static const char *verdict(const struct examined *component, bool as_root)
 {
-    char text[sizeof finding->troubles[0] + 64];
+    if (component->me && component->estimate) {
+        return "can be computed, without any meter";
+    }
+    if (component->me && as_root) {
+        return component->ordinary ? "can be read by everyone" : "can be read by root";
+    }
+    if (component->me) {
+        return "can be read by you";
+    }
+    return component->root ? "cannot be read by you" : "cannot be read";
+}
 
-    snprintf(text, sizeof text, "%s: %s, %zu of %zu events",
-             finding->trouble_count < finding->events ? "works" : "no use", finding->detail,
-             finding->events - finding->trouble_count, finding->events);
-    doctor_text_put_line(page, lead, text);
+static void put_open_way(const char *lead, const struct finding *finding)
+{
+    size_t good = finding->events - finding->trouble_count;
+
+    put_line(2, lead, "%s: %s, %zu of %zu events", good > 0 ? "works" : "no use", finding->detail,
+             good, finding->events);
     for (size_t i = 0; i < finding->trouble_count && i < TROUBLES_MAX; i++) {
-        const struct trouble *trouble = &finding->troubles[i];
-
-        snprintf(text, sizeof text, "%s: %s", trouble->event, trouble->text);
-        doctor_text_put_line(page, "", text);
+        put_line(2, "", "%s: %s", finding->troubles[i].event, finding->troubles[i].text);
     }
     if (finding->trouble_count > TROUBLES_MAX) {
-        snprintf(text, sizeof text, "and %zu others", finding->trouble_count - TROUBLES_MAX);
-        doctor_text_put_line(page, "", text);
+        put_line(2, "", "and %zu others", finding->trouble_count - TROUBLES_MAX);
     }
 }
 
-/* All ways fail for the same reason. */
-static bool has_one_reason(const struct examined *component)
+static void put_ways(const struct examined *component)
 {
+    const char *reason = component->ways[0].mine.reason.text;
+    bool same = true; /* all ways fail for the same reason */
+
     for (size_t i = 0; i < component->way_count; i++) {
         const struct finding *finding = &component->ways[i].mine;
 
-        if (!finding->error ||
-            strcmp(finding->reason.text, component->ways[0].mine.reason.text) != 0) {
-            return false;
-        }
+        same = same && finding->error && strcmp(finding->reason.text, reason) == 0;
     }
-    return true;
-}
-
-static void doctor_text_put_ways(const struct page *page, const struct examined *component)
-{
-    if (has_one_reason(component)) {
-        doctor_text_put_line(page, "why", component->ways[0].mine.reason.text);
-        return;
+    if (same) {
+        put_line(2, "why", "%s", reason);
     }
-    for (size_t i = 0; i < component->way_count; i++) {
+    for (size_t i = 0; i < component->way_count && !same; i++) {
         const struct examined_way *way = &component->ways[i];
-        char lead[LEAD_SIZE];
+        char lead[2 * APAPI_COMPONENT_SIZE];
 
         snprintf(lead, sizeof lead, "%s %s", apapi_source_name(way->way.source), way->way.name);
         if (way->mine.error) {
-            doctor_text_put_line(page, lead, way->mine.reason.text);
+            put_line(2, lead, "%s", way->mine.reason.text);
         } else {
-            doctor_text_put_open_way(page, lead, &way->mine);
+            put_open_way(lead, &way->mine);
         }
     }
 }
 
-static void doctor_text_put_remedy(struct page *page, const struct examined *component,
-                                   const struct examined_way *way, const struct finding *finding)
+static void put_remedy(struct page *page, const struct examined *component,
+                       const struct examined_way *way, const struct finding *finding)
 {
-    const char *remedy = remedy_find(component, way, finding, page->machine);
+    const char *remedy = remedy_find(component, way, finding, &page->diagnosis->machine);
     const char *before = NULL; /* the component for which it was shown first */
-    char text[APAPI_COMPONENT_SIZE + 8];
+    char rights[256] = "";
 
     for (size_t i = 0; remedy && i < page->shown_count; i++) {
         if (page->shown[i].remedy == remedy) {
@@ -168,165 +452,137 @@ static void doctor_text_put_remedy(struct page *page, const struct examined *com
         page->shown[page->shown_count++].component = component->name;
     }
     if (before) {
-        snprintf(text, sizeof text, "as %s", before);
-        doctor_text_put_line(page, "to fix it", text);
-    } else {
-        char rights[256];
-
-        machine_rights(finding->error == EACCES ? finding->reason.text : "", rights, sizeof rights);
-        if (*rights) {
-            doctor_text_put_line(page, "rights", rights);
-        }
-        doctor_text_put_line(page, "to fix it", remedy);
+        put_line(2, "to fix it", "as %s", before);
+        return;
     }
+    if (finding->error == EACCES) {
+        machine_rights(finding->reason.text, rights, sizeof rights);
+    }
+    if (*rights) {
+        put_line(2, "rights", "%s", rights);
+    }
+    put_line(2, "to fix it", "%s", remedy);
 }
 
-/* For others, the best way that works for root fails. */
-static void doctor_text_put_ordinary(struct page *page, const struct examined *component)
+static void put_component(struct page *page, const struct examined *component)
 {
-    for (size_t i = 0; i < component->way_count; i++) {
+    printf("\n%s: %s\n", component->name, verdict(component, page->diagnosis->machine.uid == 0));
+    put_ways(component);
+    for (size_t i = 0; component->me && !component->ordinary && i < component->way_count; i++) {
         const struct examined_way *way = &component->ways[i];
 
+        /* for others, the best way that works for root fails */
         if (way_works(way) && way->ordinary.known && way->ordinary.error) {
-            doctor_text_put_line(page, "ordinary users", way->ordinary.reason.text);
-            doctor_text_put_remedy(page, component, way, &way->ordinary);
-            return;
+            put_line(2, "ordinary users", "%s", way->ordinary.reason.text);
+            put_remedy(page, component, way, &way->ordinary);
+            break;
         }
-    }
-}
-
-static void doctor_text_put_component(struct page *page, const struct examined *component)
-{
-    struct readers readers = examined_readers(component, page->machine);
-
-    printf("\n%s: %s\n", component->name, doctor_text_verdict(component, page->machine));
-    doctor_text_put_ways(page, component);
-    if (readers.me && !readers.ordinary) {
-        doctor_text_put_ordinary(page, component);
     }
     for (size_t i = 0; i < component->way_count; i++) {
         const struct examined_way *way = &component->ways[i];
 
-        if (finding_matters(component, &way->mine, page->machine)) {
-            doctor_text_put_remedy(page, component, way, &way->mine);
+        if (finding_matters(component, &way->mine)) {
+            put_remedy(page, component, way, &way->mine);
         }
     }
 }
 
 /* One line of the summary, in the form of --apapi=: the components that the reader at this offset
- * of struct readers can measure; for `estimate`, those that can be computed.
+ * of struct examined can measure; for `estimate`, those that can be computed.
  */
-static void put_list(const struct page *page, const struct diagnosis *diagnosis, const char *lead,
-                     size_t reader)
+static void put_list(const struct diagnosis *diagnosis, const char *lead, size_t reader)
 {
+    bool computed = reader == offsetof(struct examined, estimate);
     char list[1024] = "";
     size_t used = 0;
 
     for (size_t i = 0; i < diagnosis->count && used < sizeof list; i++) {
         const struct examined *component = &diagnosis->components[i];
-        struct readers readers = examined_readers(component, page->machine);
-        bool measured = *(bool *)((char *)&readers + reader);
 
-        if (measured && (reader == offsetof(struct readers, estimate) || !readers.estimate)) {
+        if (*(const bool *)((const char *)component + reader) &&
+            (computed || !component->estimate)) {
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ":" : "",
                                      component->name);
         }
     }
-    doctor_text_put_line(page, lead, used ? list : "nothing");
-}
-
-static void put_summary(const struct page *page, const struct diagnosis *diagnosis)
-{
-    bool known = false, estimate = false;
-
-    for (size_t i = 0; i < diagnosis->count; i++) {
-        known |= diagnosis->components[i].ways[0].ordinary.known;
-        estimate |= examined_readers(&diagnosis->components[i], page->machine).estimate;
+    if (used > 0 || !computed) {
+        put_line(2, lead, "%s", used ? list : "nothing");
     }
-    puts("\nwhat can be measured here:");
-    if (page->machine->uid != 0) {
-        put_list(page, diagnosis, "you, with atime -c", offsetof(struct readers, me));
-    }
-    put_list(page, diagnosis, "root, srun --apapi=", offsetof(struct readers, root));
-    /* Not known in a user namespace, where this process cannot become another user. */
-    if (page->machine->uid == 0 && known) {
-        put_list(page, diagnosis, "ordinary users, atime", offsetof(struct readers, ordinary));
-    }
-    if (estimate) {
-        put_list(page, diagnosis, "computed only", offsetof(struct readers, estimate));
-    }
-}
-
-static void put_folder(const struct page *page, const struct site *site, const char *key,
-                       const char *path)
-{
-    char text[sizeof site->troubles[0].reason.text + 64];
-
-    snprintf(text, sizeof text, "%s", path);
-    for (size_t i = 0; i < site->trouble_count; i++) {
-        if (strcmp(site->troubles[i].key, key) == 0) {
-            snprintf(text, sizeof text, "no records can be written: %s",
-                     site->troubles[i].reason.text);
-        }
-    }
-    doctor_text_put_line(page, key, text);
 }
 
 /* Only root can know whether a folder can be written to. Others see what they can check. */
-static void doctor_text_put_site(const struct page *page, const struct site *site)
+static void put_site(const struct diagnosis *diagnosis)
 {
-    if (site->trouble_count == 0 && page->machine->uid != 0) {
+    bool right = diagnosis->site_count == SITE_FOLDERS;
+
+    for (size_t i = 0; i < SITE_FOLDERS; i++) {
+        right = right && !*diagnosis->site[i].reason.text;
+    }
+    if (right && diagnosis->machine.uid != 0) {
         return;
     }
     puts("\nwhat apapi.conf says:");
-    put_folder(page, site, "acct_dir", site->acct_dir);
-    put_folder(page, site, "spool_dir", site->spool_dir);
-    for (size_t i = 0; i < site->trouble_count; i++) {
-        const char *key = site->troubles[i].key;
+    for (size_t i = 0; i < diagnosis->site_count; i++) {
+        const struct site_line *line = &diagnosis->site[i];
+        bool wrong = *line->reason.text;
 
-        if (strcmp(key, "acct_dir") != 0 && strcmp(key, "spool_dir") != 0) {
-            doctor_text_put_line(page, key, site->troubles[i].reason.text);
-        }
+        put_line(2, line->key, "%s%s",
+                 i < SITE_FOLDERS && wrong ? "no records can be written: " : "",
+                 wrong ? line->reason.text : line->value);
     }
 }
 
-static void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
+static void print_text(const struct diagnosis *diagnosis)
 {
-    struct page page = {.machine = &diagnosis->machine, .width = width};
+    const struct machine *machine = &diagnosis->machine;
+    struct page page = {.diagnosis = diagnosis};
+    bool known = false;
 
-    printf("%s%s; user %s",
-           page.machine->virtual_machine ? "virtual machine" : "no virtual machine",
-           page.machine->container ? ", in a container" : "", page.machine->user);
-    if (page.machine->perf_event_paranoid != PARANOID_UNKNOWN) {
-        printf("; perf_event_paranoid %d", page.machine->perf_event_paranoid);
+    printf("%s%s; user %s", machine->virtual_machine ? "virtual machine" : "no virtual machine",
+           machine->container ? ", in a container" : "", machine->user);
+    if (machine->perf_event_paranoid != PARANOID_UNKNOWN) {
+        printf("; perf_event_paranoid %d", machine->perf_event_paranoid);
     }
     putchar('\n');
     for (size_t i = 0; i < diagnosis->count; i++) {
-        doctor_text_put_component(&page, &diagnosis->components[i]);
+        known |= diagnosis->components[i].ways[0].ordinary.known;
+        put_component(&page, &diagnosis->components[i]);
     }
-    put_summary(&page, diagnosis);
-    doctor_text_put_site(&page, &diagnosis->site);
+    puts("\nwhat can be measured here:");
+    if (machine->uid != 0) {
+        put_list(diagnosis, "you, with atime -c", offsetof(struct examined, me));
+    }
+    put_list(diagnosis, "root, srun --apapi=", offsetof(struct examined, root));
+    /* Not known in a user namespace, where this process cannot become another user. */
+    if (machine->uid == 0 && known) {
+        put_list(diagnosis, "ordinary users, atime", offsetof(struct examined, ordinary));
+    }
+    put_list(diagnosis, "computed only", offsetof(struct examined, estimate));
+    put_site(diagnosis);
 }
 
 /* --- for programs, described in apapi-doctor(1); unknown values have no key --- */
 
-static void doctor_json_site(struct json_writer *json, const struct site *site)
+static void json_site(struct json_writer *json, const struct diagnosis *diagnosis)
 {
     json_begin_object(json, "site");
-    json_put_text(json, "acct_dir", site->acct_dir);
-    json_put_text(json, "spool_dir", site->spool_dir);
+    for (size_t i = 0; i < SITE_FOLDERS; i++) {
+        json_put_text(json, diagnosis->site[i].key, diagnosis->site[i].value);
+    }
     json_begin_array(json, "troubles");
-    for (size_t i = 0; i < site->trouble_count; i++) {
-        json_begin_object(json, NULL);
-        json_put_text(json, "key", site->troubles[i].key);
-        json_put_text(json, "reason", site->troubles[i].reason.text);
-        json_end(json);
+    for (size_t i = 0; i < diagnosis->site_count; i++) {
+        if (*diagnosis->site[i].reason.text) {
+            json_begin_object(json, NULL);
+            json_put_text(json, "key", diagnosis->site[i].key);
+            json_put_text(json, "reason", diagnosis->site[i].reason.text);
+            json_end(json);
+        }
     }
     json_end(json);
     json_end(json);
 }
 
-static void doctor_json_open_way(struct json_writer *json, const struct finding *finding)
+static void json_open_way(struct json_writer *json, const struct finding *finding)
 {
     json_put_text(json, "detail", finding->detail);
     json_put_count(json, "events", finding->events);
@@ -343,23 +599,16 @@ static void doctor_json_open_way(struct json_writer *json, const struct finding 
     json_end_or_drop(json);
 }
 
-/* The remedy for this user or, if not needed, for other users. */
-static const char *doctor_json_remedy(const struct examined *component,
-                                      const struct examined_way *way, const struct machine *machine)
+static void json_way(struct json_writer *json, const struct examined *component,
+                     const struct examined_way *way, const struct machine *machine)
 {
-    const char *remedy = NULL;
+    const char *remedy = NULL; /* for this user or, if not needed, for other users */
 
-    if (finding_matters(component, &way->mine, machine)) {
+    if (finding_matters(component, &way->mine)) {
         remedy = remedy_find(component, way, &way->mine, machine);
     } else if (way_works(way) && way->ordinary.error) {
         remedy = remedy_find(component, way, &way->ordinary, machine);
     }
-    return remedy ? remedy : "";
-}
-
-static void doctor_json_way(struct json_writer *json, const struct examined *component,
-                            const struct examined_way *way, const struct machine *machine)
-{
     json_begin_object(json, NULL);
     json_put_text(json, "source", apapi_source_name(way->way.source));
     json_put_text(json, "name", way->way.name);
@@ -367,7 +616,7 @@ static void doctor_json_way(struct json_writer *json, const struct examined *com
     if (way->mine.error) {
         json_put_error(json, way->mine.error, way->mine.reason.text);
     } else {
-        doctor_json_open_way(json, &way->mine);
+        json_open_way(json, &way->mine);
     }
     if (way->ordinary.known) {
         json_begin_object(json, "ordinary_users");
@@ -377,50 +626,45 @@ static void doctor_json_way(struct json_writer *json, const struct examined *com
         }
         json_end(json);
     }
-    json_put_word(json, "remedy", doctor_json_remedy(component, way, machine));
+    json_put_word(json, "remedy", remedy ? remedy : "");
     json_end(json);
 }
 
-static void doctor_json_component(struct json_writer *json, const struct examined *component,
-                                  const struct machine *machine)
+static int print_json(const struct diagnosis *diagnosis)
 {
-    struct readers readers = examined_readers(component, machine);
-
-    json_begin_object(json, NULL);
-    json_put_text(json, "name", component->name);
-    json_put_flag(json, "readable", readers.me);
-    json_put_flag(json, "readable_by_root", readers.root);
-    if (component->ways[0].ordinary.known) {
-        json_put_flag(json, "readable_by_all", readers.ordinary);
-    }
-    json_put_flag(json, "estimated", readers.estimate);
-    json_begin_array(json, "ways");
-    for (size_t i = 0; i < component->way_count; i++) {
-        doctor_json_way(json, component, &component->ways[i], machine);
-    }
-    json_end(json);
-    json_end(json);
-}
-
-static int doctor_print_json(const struct diagnosis *diagnosis)
-{
+    const struct machine *machine = &diagnosis->machine;
     struct json_writer json = {.out = stdout};
 
     json_begin_object(&json, NULL);
     json_put_count(&json, "version", 1);
     json_begin_object(&json, "machine");
-    json_put_flag(&json, "virtual_machine", diagnosis->machine.virtual_machine);
-    json_put_flag(&json, "container", diagnosis->machine.container);
-    json_put_text(&json, "user", diagnosis->machine.user);
-    json_put_integer(&json, "uid", diagnosis->machine.uid);
-    if (diagnosis->machine.perf_event_paranoid != PARANOID_UNKNOWN) {
-        json_put_integer(&json, "perf_event_paranoid", diagnosis->machine.perf_event_paranoid);
+    json_put_flag(&json, "virtual_machine", machine->virtual_machine);
+    json_put_flag(&json, "container", machine->container);
+    json_put_text(&json, "user", machine->user);
+    json_put_integer(&json, "uid", machine->uid);
+    if (machine->perf_event_paranoid != PARANOID_UNKNOWN) {
+        json_put_integer(&json, "perf_event_paranoid", machine->perf_event_paranoid);
     }
     json_end(&json);
-    doctor_json_site(&json, &diagnosis->site);
+    json_site(&json, diagnosis);
     json_begin_array(&json, "components");
     for (size_t i = 0; i < diagnosis->count; i++) {
-        doctor_json_component(&json, &diagnosis->components[i], &diagnosis->machine);
+        const struct examined *component = &diagnosis->components[i];
+
+        json_begin_object(&json, NULL);
+        json_put_text(&json, "name", component->name);
+        json_put_flag(&json, "readable", component->me);
+        json_put_flag(&json, "readable_by_root", component->root);
+        if (component->ways[0].ordinary.known) {
+            json_put_flag(&json, "readable_by_all", component->ordinary);
+        }
+        json_put_flag(&json, "estimated", component->estimate);
+        json_begin_array(&json, "ways");
+        for (size_t k = 0; k < component->way_count; k++) {
+            json_way(&json, component, &component->ways[k], machine);
+        }
+        json_end(&json);
+        json_end(&json);
     }
     json_end(&json);
     json_end(&json);
@@ -435,21 +679,7 @@ static int doctor_print_json(const struct diagnosis *diagnosis)
 /* Values of slurm.conf; "": none. */
 struct slurm {
     char type[256], folders[PATH_MAX], controllers[1024];
-    size_t width;
-    bool lacking;
 };
-
-static void slurm_put(struct slurm *slurm, bool lacking, const char *lead, const char *text)
-{
-    printf("%-*s", LEAD_COLUMNS, lead);
-    terminal_put(stdout, text, LEAD_COLUMNS, slurm->width);
-    slurm->lacking = slurm->lacking || lacking;
-}
-
-static void slurm_set(char *text, size_t size, const char *value)
-{
-    snprintf(text, size, "%.*s", slurm_conf_length(value), value);
-}
 
 static void slurm_take(char *line, void *context)
 {
@@ -457,10 +687,10 @@ static void slurm_take(char *line, void *context)
     const char *value;
 
     if ((value = slurm_conf_find(line, "AcctGatherEnergyType"))) {
-        slurm_set(slurm->type, sizeof slurm->type, value);
+        snprintf(slurm->type, sizeof slurm->type, "%.*s", slurm_conf_length(value), value);
     }
     if ((value = slurm_conf_find(line, "PluginDir"))) {
-        slurm_set(slurm->folders, sizeof slurm->folders, value);
+        snprintf(slurm->folders, sizeof slurm->folders, "%.*s", slurm_conf_length(value), value);
     }
     if ((value = slurm_conf_find(line, "SlurmctldHost"))) {
         size_t length = strlen(slurm->controllers);
@@ -473,30 +703,13 @@ static void slurm_take(char *line, void *context)
 /* With slurm.conf of its own, or that of a slurmd that gets it from slurmctld. */
 static const char *slurm_conf_path(void)
 {
-    static const char *const usual[] = {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"};
     const char *named = secure_getenv("SLURM_CONF");
+    const char *const usual[] = {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"};
 
     if (named && *named) {
         return access(named, R_OK) == 0 ? named : NULL;
     }
-    for (size_t i = 0; i < COUNT_OF(usual); i++) {
-        if (access(usual[i], R_OK) == 0) {
-            return usual[i];
-        }
-    }
-    return NULL;
-}
-
-static bool slurm_lists(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (; *list; list += strcspn(list, ","), list += *list == ',') {
-        if (strcspn(list, ",") == length && strncmp(list, word, length) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return access(usual[0], R_OK) == 0 ? usual[0] : access(usual[1], R_OK) == 0 ? usual[1] : NULL;
 }
 
 /* Without PluginDir, Slurm looks where its own plugins are. */
@@ -524,54 +737,43 @@ static bool slurm_find_plugin(const char *folders, char *path, size_t size)
     return false;
 }
 
-static void slurm_look_at_plugin(struct slurm *slurm)
+static int doctor_slurm(void)
 {
-    char path[PATH_MAX + sizeof PLUGIN], ours[PATH_MAX], text[3 * PATH_MAX];
-    bool here;
+    struct slurm slurm = {.type = ""};
+    const char *conf = slurm_conf_path();
+    char path[PATH_MAX + sizeof PLUGIN], ours[PATH_MAX];
+    bool typed, installed, here;
 
+    if (!conf) {
+        put_line(0, "slurm.conf", "missing, or not readable; SLURM_CONF names it");
+        return EXIT_FAILURE;
+    }
+    slurm_conf_each(conf, slurm_take, &slurm);
+    put_line(0, "slurm.conf", "%s", conf);
+    typed = config_names_have(slurm.type, TYPE);
+    put_line(0, "AcctGatherEnergyType", "%s%s", *slurm.type ? slurm.type : "not set",
+             typed ? "" : ": without " TYPE);
     config_plugin_folder(ours);
-    if (!*slurm->folders && slurm_is_own_folder(ours)) {
-        snprintf(slurm->folders, sizeof slurm->folders, "%s", ours);
+    if (!*slurm.folders && slurm_is_own_folder(ours)) {
+        snprintf(slurm.folders, sizeof slurm.folders, "%s", ours);
     }
-    slurm_put(slurm, false, "PluginDir",
-              *slurm->folders ? slurm->folders : "not set: Slurm's own folder alone");
-    if (slurm_find_plugin(slurm->folders, path, sizeof path)) {
-        slurm_put(slurm, false, "plugin", path);
-        return;
-    }
-    here = slurm_find_plugin(ours, path, sizeof path);
-    snprintf(text, sizeof text,
-             "missing: no folder of PluginDir has " PLUGIN
-             "; slurmctld and slurmd do not start without it%s%s",
-             here ? ". In slurm.conf: PluginDir=FOLDER OF SLURM'S PLUGINS:"
-                  : ". Install the package slurm-acct-energy-apapi, or build APAPI here",
-             here ? ours : "");
-    slurm_put(slurm, true, "plugin", text);
-}
-
-static bool doctor_slurm(size_t width)
-{
-    struct slurm slurm = {.width = width};
-    const char *path = slurm_conf_path();
-    char text[sizeof slurm.controllers + 160];
-
-    if (!path) {
-        slurm_put(&slurm, true, "slurm.conf", "missing, or not readable; SLURM_CONF names it");
-        return false;
-    }
-    slurm_conf_each(path, slurm_take, &slurm);
-    slurm_put(&slurm, false, "slurm.conf", path);
-    if (slurm_lists(slurm.type, TYPE)) {
-        slurm_put(&slurm, false, "AcctGatherEnergyType", slurm.type);
+    put_line(0, "PluginDir", "%s",
+             *slurm.folders ? slurm.folders : "not set: Slurm's own folder alone");
+    installed = slurm_find_plugin(slurm.folders, path, sizeof path);
+    if (installed) {
+        put_line(0, "plugin", "%s", path);
     } else {
-        snprintf(text, sizeof text, "%s: without " TYPE, *slurm.type ? slurm.type : "not set");
-        slurm_put(&slurm, true, "AcctGatherEnergyType", text);
+        here = slurm_find_plugin(ours, path, sizeof path);
+        put_line(0, "plugin",
+                 "missing: no folder of PluginDir has " PLUGIN
+                 "; slurmctld and slurmd do not start without it%s%s",
+                 here ? ". In slurm.conf: PluginDir=FOLDER OF SLURM'S PLUGINS:"
+                      : ". Install the package slurm-acct-energy-apapi, or build APAPI here",
+                 here ? ours : "");
     }
-    slurm_look_at_plugin(&slurm);
-    snprintf(text, sizeof text, "on the hosts of slurmctld (%s) and on every node; ask there, too",
+    put_line(0, "needed", "on the hosts of slurmctld (%s) and on every node; ask there, too",
              *slurm.controllers ? slurm.controllers : "SlurmctldHost");
-    slurm_put(&slurm, false, "needed", text);
-    return !slurm.lacking;
+    return typed && installed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* --- the command --- */
@@ -597,59 +799,51 @@ static const struct option_table table = {
     .column = 17,
     .rows = options};
 
-static void doctor_command_prepare(struct diagnosis *diagnosis, const struct wanted *wanted)
+static void examine_all(struct diagnosis *diagnosis, const struct wanted *wanted)
 {
     for (size_t i = 0; i < wanted->count; i++) {
-        const char *name = wanted->components[i].name;
         struct examined *component = &diagnosis->components[diagnosis->count];
         struct apapi_way ways[APAPI_WAYS_MAX];
 
-        if (wanted->named || apapi_catalog_has_route(name)) {
-            component->name = name;
-            component->way_count = apapi_catalog_ways(name, ways);
-            for (size_t k = 0; k < component->way_count; k++) {
-                component->ways[k].way = ways[k];
-            }
-            diagnosis->count++;
+        if (!wanted->named && !apapi_catalog_has_route(wanted->components[i].name)) {
+            continue;
         }
+        component->name = wanted->components[i].name;
+        component->way_count = apapi_catalog_ways(component->name, ways);
+        for (size_t k = 0; k < component->way_count; k++) {
+            component->ways[k].way = ways[k];
+            examine(&component->ways[k]);
+        }
+        find_readers(component, diagnosis->machine.uid == 0);
+        diagnosis->count++;
     }
 }
 
-static int status_of(const struct diagnosis *diagnosis, bool named)
-{
-    size_t measured = 0;
-
-    for (size_t i = 0; i < diagnosis->count; i++) {
-        struct readers readers = examined_readers(&diagnosis->components[i], &diagnosis->machine);
-
-        measured += readers.me && (named || !readers.estimate);
-    }
-    return measured > 0 && (!named || measured == diagnosis->count) ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-static int doctor_command_run(bool json, int count, char *const words[])
+static int doctor_run(bool json, int count, char *const words[])
 {
     static struct diagnosis diagnosis;
     static struct wanted wanted;
     struct apapi_error err;
+    size_t measured = 0;
 
     if (wanted_parse(count, words, &wanted, &err)) {
         return command_refuse("doctor", err.text);
     }
     machine_look(&diagnosis.machine);
-    site_look(&diagnosis.site);
-    doctor_command_prepare(&diagnosis, &wanted);
-    for (size_t i = 0; i < diagnosis.count; i++) {
-        for (size_t k = 0; k < diagnosis.components[i].way_count; k++) {
-            examine(&diagnosis.components[i].ways[k]);
-        }
-    }
+    site_look(&diagnosis);
+    examine_all(&diagnosis, &wanted);
     if (!json) {
-        doctor_print_text(&diagnosis, terminal_width());
-    } else if (doctor_print_json(&diagnosis)) {
+        print_text(&diagnosis);
+    } else if (print_json(&diagnosis)) {
         return command_fail("doctor", "no memory");
     }
-    return command_finish("doctor", status_of(&diagnosis, wanted.named));
+    for (size_t i = 0; i < diagnosis.count; i++) {
+        measured +=
+            diagnosis.components[i].me && (wanted.named || !diagnosis.components[i].estimate);
+    }
+    return command_finish("doctor", measured > 0 && (!wanted.named || measured == diagnosis.count)
+                                        ? EXIT_SUCCESS
+                                        : EXIT_FAILURE);
 }
 
 int doctor_command(int argc, char **argv)
@@ -661,10 +855,10 @@ int doctor_command(int argc, char **argv)
         return status;
     }
     if (!chosen.slurm) {
-        return doctor_command_run(chosen.json, argc - optind, argv + optind);
+        return doctor_run(chosen.json, argc - optind, argv + optind);
     }
     if (chosen.json || optind < argc) {
         return command_refuse("doctor", "--slurm has neither --json nor a COMPONENT");
     }
-    return command_finish("doctor", doctor_slurm(terminal_width()) ? EXIT_SUCCESS : EXIT_FAILURE);
+    return command_finish("doctor", doctor_slurm());
 }

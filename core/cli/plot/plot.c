@@ -4,12 +4,12 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,19 +70,10 @@ static const struct option_table table = {
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-static size_t find_word(const struct request *request, const struct apapi_identity *id)
-{
-    size_t index = 0;
-
-    while (index < request->word_count && !job_list_has(&request->words[index].jobs, id)) {
-        index++;
-    }
-    return index;
-}
-
 static struct plot_job *find_job(struct request *request, const struct apapi_identity *id)
 {
     struct plot *plot = &request->plot;
+    struct plot_job *job;
 
     for (size_t i = 0; i < plot->job_count; i++) {
         const struct apapi_identity *known = &plot->jobs[i]->show.records[0].id;
@@ -91,51 +82,44 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
             return plot->jobs[i];
         }
     }
-    if (plot->job_count == PLOT_JOBS_MAX) {
-        request->crowded = true;
-        return NULL;
+    request->crowded = request->crowded || plot->job_count == PLOT_JOBS_MAX;
+    job = request->crowded ? NULL : calloc(1, sizeof *job);
+    if (job) {
+        plot->jobs[plot->job_count++] = job;
+        job_id_text(id, job->id, sizeof job->id);
+        while (job->order < request->word_count &&
+               !job_list_has(&request->words[job->order].jobs, id)) {
+            job->order++;
+        }
     }
-    plot->jobs[plot->job_count] = calloc(1, sizeof(struct plot_job));
-    if (!plot->jobs[plot->job_count]) {
-        return NULL;
-    }
-    job_id_text(id, plot->jobs[plot->job_count]->id, sizeof plot->jobs[0]->id);
-    plot->jobs[plot->job_count]->order = find_word(request, id);
-    return plot->jobs[plot->job_count++];
+    return job;
 }
 
-static int plot_command_take_record(const struct apapi_record *record, const char *line,
-                                    size_t size, void *context)
+static int take_record(const struct apapi_record *record, const char *line, size_t size,
+                       void *context)
 {
     struct request *request = context;
     struct plot_job *job = find_job(request, &record->id);
 
-    if (!job) {
-        return request->crowded ? 0 : -1;
-    }
-    if (show_add(record, line, size, &job->show)) {
-        return -1;
-    }
-    return 0;
+    return job ? show_add(record, line, size, &job->show) : request->crowded ? 0 : -1;
 }
 
 /* In the order of their words; for one word, by number. */
-static int plot_command_compare_jobs(const void *left, const void *right)
+static int compare_jobs(const void *left, const void *right)
 {
     const struct plot_job *one = *(struct plot_job *const *)left,
                           *other = *(struct plot_job *const *)right;
     const struct apapi_identity *a = &one->show.records[0].id, *b = &other->show.records[0].id;
+    int order = COMPARE(one->order, other->order);
 
-    if (one->order != other->order) {
-        return one->order < other->order ? -1 : 1;
-    }
-    return a->job != b->job ? (a->job < b->job ? -1 : 1) : strcmp(a->cluster, b->cluster);
+    order = order ? order : COMPARE(a->job, b->job);
+    return order ? order : strcmp(a->cluster, b->cluster);
 }
 
-static bool is_stranger(const struct claims *claims, const struct apapi_identity *id)
+static void free_job(struct plot_job *job)
 {
-    return id->job != claims->job && (id->array_job == claims->job || id->het_job == claims->job) &&
-           !claims_hold(claims, id);
+    show_free(&job->show);
+    free(job);
 }
 
 /* Drop another user's job that claims to be part of this one. */
@@ -148,13 +132,13 @@ static void drop_strangers(struct plot *plot, const char *word)
         claims_learn(&claims, &plot->jobs[i]->show.records[0].id);
     }
     for (size_t i = 0; i < plot->job_count; i++) {
-        struct plot_job *job = plot->jobs[i];
+        const struct apapi_identity *id = &plot->jobs[i]->show.records[0].id;
+        bool part = id->array_job == claims.job || id->het_job == claims.job;
 
-        if (is_stranger(&claims, &job->show.records[0].id)) {
-            show_free(&job->show);
-            free(job);
+        if (id->job != claims.job && part && !claims_hold(&claims, id)) {
+            free_job(plot->jobs[i]);
         } else {
-            plot->jobs[kept++] = job;
+            plot->jobs[kept++] = plot->jobs[i];
         }
     }
     plot->job_count = kept;
@@ -182,7 +166,7 @@ static bool is_found(const struct plot *plot, const struct word *word)
 /* The page with the model. In a <script>, only "</script" and "<!--" are special: every '<' is
  * escaped.
  */
-static char *plot_page(const char *model, size_t *size)
+static char *page_of(const char *model, size_t *size)
 {
     const char *mark = strstr(plot_page_text, MARK);
     char *page = NULL;
@@ -202,47 +186,21 @@ static char *plot_page(const char *model, size_t *size)
     return text_of_stream(out, &page, 0);
 }
 
-static char *plot_read_all(FILE *file, size_t *size)
-{
-    char *text = NULL, buffer[16384];
-    FILE *out = open_memstream(&text, size);
-    size_t got;
-
-    rewind(file);
-    while (out && (got = fread(buffer, 1, sizeof buffer, file)) > 0) {
-        fwrite(buffer, 1, got, out);
-    }
-    return text_of_stream(out, &text, 0);
-}
-
-static FILE *open_temporary(void)
-{
-    FILE *file = tmpfile();
-
-    if (file) {
-        fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
-    }
-    return file;
-}
-
 /* 0: it was successful. */
-static int plot_run_program(const char *form, int in, int out, struct apapi_error *err)
+static int run_program(const char *libexec_dir, const char *form, const int ends[2],
+                       struct apapi_error *err)
 {
     char path[PATH_MAX], program[] = PROGRAM, argument[8];
     char *argv[] = {program, argument, NULL};
     posix_spawn_file_actions_t actions;
-    struct config config;
     pid_t pid;
     int result, status = 0;
 
     snprintf(argument, sizeof argument, "%s", form);
-    config_defaults(&config);
-    config_read(&config, config_path(), &(struct config_sink){0});
-    snprintf(path, sizeof path, "%s/" PROGRAM, config.libexec_dir);
-    config_clear(&config);
+    snprintf(path, sizeof path, "%s/" PROGRAM, libexec_dir);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     result = posix_spawn(&pid, path, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (result) {
@@ -255,28 +213,28 @@ static int plot_run_program(const char *form, int in, int out, struct apapi_erro
 }
 
 /* The picture drawn by apapi-plot; NULL with `err`. */
-static char *plot_draw(const char *model, const char *form, size_t *size, struct apapi_error *err)
+static char *draw_picture(const struct request *request, const char *model, size_t *size,
+                          struct apapi_error *err)
 {
-    FILE *in = open_temporary(), *out = open_temporary();
+    const int ends[] = {memfd_create("model", MFD_CLOEXEC), memfd_create("picture", MFD_CLOEXEC)};
     char *picture = NULL;
+    struct stat status;
 
-    if (!in || !out || fputs(model, in) == EOF || fflush(in)) {
+    if (ends[0] < 0 || ends[1] < 0 || write_all(ends[0], model, strlen(model)) ||
+        lseek(ends[0], 0, SEEK_SET)) {
         apapi_fail(err, errno, "a temporary file: %s", strerror(errno));
-    } else {
-        rewind(in);
-        if (plot_run_program(form, fileno(in), fileno(out), err) == 0) {
-            picture = plot_read_all(out, size);
-            if (!picture) {
-                apapi_fail(err, ENOMEM, "no memory");
-            }
+    } else if (run_program(request->input.config->libexec_dir, request->form, ends, err) == 0 &&
+               fstat(ends[1], &status) == 0) {
+        *size = (size_t)status.st_size;
+        picture = malloc(*size + 1);
+        if (!picture || pread(ends[1], picture, *size, 0) != status.st_size) {
+            free(picture);
+            picture = NULL;
+            apapi_fail(err, ENOMEM, "no memory");
         }
     }
-    if (in) {
-        fclose(in);
-    }
-    if (out) {
-        fclose(out);
-    }
+    folder_close(ends[0]);
+    folder_close(ends[1]);
     return picture;
 }
 
@@ -303,7 +261,7 @@ static int work_out(struct request *request)
             return fail_job("no record of", request->words[i].text, "found");
         }
     }
-    qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), plot_command_compare_jobs);
+    qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
     for (size_t i = 0; i < plot->job_count; i++) {
         struct show *show = &plot->jobs[i]->show;
 
@@ -318,63 +276,37 @@ static int work_out(struct request *request)
     return EXIT_SUCCESS;
 }
 
-static mode_t usual_mode(void)
+static int draw(const struct request *request)
 {
+    char *model = plot_model(&request->plot), *text = NULL;
+    struct apapi_error err = {.text = "no memory"};
     mode_t mask = umask(0);
+    size_t size = 0;
+    int failed;
 
     umask(mask);
-    return 0666 & ~mask;
-}
-
-static int plot_command_deliver(const struct request *request, const char *text, size_t size)
-{
-    struct apapi_error err;
-
-    if (strcmp(request->output, "-") == 0) {
-        fwrite(text, 1, size, stdout);
-        return command_finish(COMMAND, EXIT_SUCCESS);
-    }
-    return replace_file(request->output, usual_mode(), text, size, &err)
-               ? command_fail(COMMAND, err.text)
-               : EXIT_SUCCESS;
-}
-
-static int plot_command_draw(const struct request *request)
-{
-    char *model = plot_model(&request->plot);
-    struct apapi_error err = {.text = "no memory"};
-    char *text = NULL;
-    size_t size = 0;
-    int status;
-
     if (model && strcmp(request->form, "html") == 0) {
-        text = plot_page(model, &size);
+        text = page_of(model, &size);
     } else if (model) {
-        text = plot_draw(model, request->form, &size, &err);
+        text = draw_picture(request, model, &size, &err);
     }
-    status = text ? plot_command_deliver(request, text, size) : command_fail(COMMAND, err.text);
+    failed = !text;
+    if (text && strcmp(request->output, "-") == 0) {
+        fwrite(text, 1, size, stdout);
+    } else if (text) {
+        failed = replace_file(request->output, 0666 & ~mask, text, size, &err);
+    }
     free(text);
     free(model);
-    return status;
+    return failed ? command_fail(COMMAND, err.text) : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-static int plot_command_print(void *request)
+static int print(void *context)
 {
+    struct request *request = context;
     int status = work_out(request);
 
-    return status == EXIT_SUCCESS ? plot_command_draw(request) : status;
-}
-
-static int plot_command_run(struct request *request)
-{
-    int status =
-        report_input_print(&request->input, plot_command_take_record, plot_command_print, request);
-
-    for (size_t i = 0; i < request->plot.job_count; i++) {
-        show_free(&request->plot.jobs[i]->show);
-        free(request->plot.jobs[i]);
-    }
-    return status;
+    return status == EXIT_SUCCESS ? draw(request) : status;
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
@@ -389,16 +321,10 @@ static const char *find_form(const char *name)
     return NULL;
 }
 
-static const char *form_of(const char *output)
-{
-    const char *dot = strrchr(output, '.');
-
-    return strcmp(output, "-") == 0 ? "svg" : find_form(dot ? dot + 1 : NULL);
-}
-
 static int check_form(struct request *request)
 {
     struct apapi_error err;
+    const char *dot;
 
     if (!request->output) {
         return command_refuse(COMMAND,
@@ -412,12 +338,13 @@ static int check_form(struct request *request)
             &err, EINVAL,
             "%.200s: its name must end with .svg, .png, .pdf or .html, or -f say which it is",
             request->output);
-        request->form = form_of(request->output);
+        dot = strrchr(request->output, '.');
+        request->form = strcmp(request->output, "-") == 0 ? "svg" : find_form(dot ? dot + 1 : NULL);
     }
     return request->form ? EXIT_SUCCESS : command_refuse(COMMAND, err.text);
 }
 
-static int plot_command_check(struct request *request)
+static int check(struct request *request)
 {
     struct apapi_error err;
 
@@ -434,69 +361,40 @@ static int plot_command_check(struct request *request)
 
 /*
  * Words that begin with a digit and are not paths select jobs, up to the first other word. That and
- * all following ones are files.
+ * all following ones are files. A word that is not a job is refused with the rest of the input.
  */
-static size_t count_jobs(char **words, size_t count)
+static int take_words(struct request *request, char **words, size_t count)
 {
+    FILE *out = open_memstream(&request->joined, &(size_t){0});
     size_t jobs = 0;
-
-    while (jobs < count && isdigit((unsigned char)*words[jobs]) && !strchr(words[jobs], '/')) {
-        jobs++;
-    }
-    return jobs;
-}
-
-static char *plot_command_join(char **words, size_t count)
-{
-    size_t size = 1;
-    char *joined;
-
-    for (size_t i = 0; i < count; i++) {
-        size += strlen(words[i]) + 1;
-    }
-    joined = calloc(size, 1);
-    for (size_t i = 0; joined && i < count; i++) {
-        strcat(strcat(joined, i ? "," : ""), words[i]);
-    }
-    return joined;
-}
-
-/* A word that is not a job is refused with the rest of the input. */
-static int plot_command_cut(struct request *request)
-{
     char *rest;
 
-    request->words = calloc(strlen(request->joined) + 1, sizeof *request->words);
-    request->parts = rest = strdup(request->joined);
-    if (!request->words || !request->parts) {
-        return -1;
+    if (out && request->input.jobs) {
+        fputs(request->input.jobs, out);
+    } else {
+        for (; out && jobs < count && isdigit((unsigned char)*words[jobs]) &&
+               !strchr(words[jobs], '/');
+             jobs++) {
+            fprintf(out, "%s%s", jobs ? "," : "", words[jobs]);
+        }
     }
-    for (const char *word; (word = strsep(&rest, ","));) {
+    request->joined = text_of_stream(out, &request->joined, 0);
+    request->parts = rest = request->joined ? strdup(request->joined) : NULL;
+    request->words = rest ? calloc(strlen(rest) + 1, sizeof *request->words) : NULL;
+    while (request->words && rest) {
         struct word *next = &request->words[request->word_count];
 
-        next->text = word;
-        if (job_list_parse(word, &next->jobs, NULL)) {
+        next->text = strsep(&rest, ",");
+        if (job_list_parse(next->text, &next->jobs, NULL)) {
             job_list_free(&next->jobs);
         } else {
             request->word_count++;
         }
     }
-    return 0;
-}
-
-static int plot_command_take_words(struct request *request, char **words, size_t count)
-{
-    size_t jobs = request->input.jobs ? 0 : count_jobs(words, count);
-
+    request->input.jobs = request->joined;
     request->input.files = words + jobs;
     request->input.file_count = count - jobs;
-    request->joined =
-        request->input.jobs ? strdup(request->input.jobs) : plot_command_join(words, jobs);
-    if (!request->joined || plot_command_cut(request)) {
-        return -1;
-    }
-    request->input.jobs = request->joined;
-    return 0;
+    return request->words ? 0 : -1;
 }
 
 int plot_command(int argc, char **argv)
@@ -507,11 +405,14 @@ int plot_command(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    status = plot_command_take_words(&request, argv + optind, (size_t)(argc - optind))
+    status = take_words(&request, argv + optind, (size_t)(argc - optind))
                  ? command_fail(COMMAND, "no memory")
-                 : plot_command_check(&request);
+                 : check(&request);
     if (status == EXIT_SUCCESS) {
-        status = plot_command_run(&request);
+        status = report_input_print(&request.input, take_record, print, &request);
+    }
+    for (size_t i = 0; i < request.plot.job_count; i++) {
+        free_job(request.plot.jobs[i]);
     }
     for (size_t i = 0; i < request.word_count; i++) {
         job_list_free(&request.words[i].jobs);

@@ -16,6 +16,7 @@
 #define LEFT 64
 #define BOTTOM 50
 #define INK 0.15
+#define TITLE_SIZE 14 /* of text; it is bold */
 
 /* Colours of Okabe and Ito, distinct for colour-blind people, without yellow, too pale on paper. */
 #define PLOT_COLOURS 8
@@ -37,21 +38,10 @@ struct panel {
 
 /* `align`: 0 starts at x, 0.5 is centred, 1 ends at x; cut to `room`. */
 struct text_box {
-    double x, y, align, room;
+    double size, x, y, align, room;
 };
 
 /* --- the model ------------------------------------------------------------------------------ */
-
-/* The element after `element`, the first one after NULL; NULL: none, or `array` is NULL. */
-static const struct tree_node *next_of(const struct tree_node *array,
-                                       const struct tree_node *element)
-{
-    const struct tree_node *next = element                      ? tree_next(element)
-                                   : tree_is(array, TREE_ARRAY) ? tree_first(array)
-                                                                : NULL;
-
-    return next && next < array + array->span ? next : NULL;
-}
 
 static size_t elements_of(const struct tree_node *array)
 {
@@ -82,84 +72,85 @@ static size_t colour_of(const struct tree_node *object)
 #define REGIONS_LEAST 24 /* width of one with a name */
 #define BAND_COLUMNS 1024
 
-static void plot_draw_text(cairo_t *cr, const struct text_box *box, const char *text)
+static double text_width(cairo_t *cr, const struct text_box *box, const char *text)
 {
     cairo_text_extents_t extents;
+
+    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                           box->size >= TITLE_SIZE ? CAIRO_FONT_WEIGHT_BOLD
+                                                   : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cr, box->size);
+    cairo_text_extents(cr, text, &extents);
+    return extents.x_advance;
+}
+
+static void draw_text(cairo_t *cr, const struct text_box *box, const char *text)
+{
     char shown[1024];
     size_t size;
+    double width;
 
     snprintf(shown, sizeof shown, "%s", text);
     size = strlen(shown);
-    cairo_text_extents(cr, shown, &extents);
-    while (extents.x_advance > box->room && size > 0) {
+    while ((width = text_width(cr, box, shown)) > box->room && size > 0) {
         do {
             size--;
         } while (size > 0 && ((unsigned char)shown[size] & 0xC0) == 0x80);
         snprintf(shown + size, sizeof shown - size, "%s", size + 4 < sizeof shown ? "…" : "");
-        cairo_text_extents(cr, shown, &extents);
     }
-    cairo_move_to(cr, box->x - extents.x_advance * box->align, box->y);
+    cairo_set_source_rgb(cr, INK, INK, INK);
+    cairo_move_to(cr, box->x - width * box->align, box->y);
     cairo_show_text(cr, shown);
 }
 
-static void plot_draw_font(cairo_t *cr, double size, cairo_font_weight_t weight)
-{
-    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, weight);
-    cairo_set_font_size(cr, size);
-    cairo_set_source_rgb(cr, INK, INK, INK);
-}
-
-static void plot_cairo_draw_colour(cairo_t *cr, const double *rgb)
+static void draw_colour(cairo_t *cr, const double *rgb)
 {
     cairo_set_source_rgb(cr, (1 + rgb[0]) / 2, (1 + rgb[1]) / 2, (1 + rgb[2]) / 2);
 }
 
-static void plot_draw_bands(cairo_t *cr, const struct panel *panel, const struct tree_node *bands,
-                            double length_s)
+static void draw_bands(cairo_t *cr, const struct panel *panel, const struct tree_node *bands,
+                       double length_s)
 {
     double sum_w[BAND_COLUMNS] = {0};
 
-    for (const struct tree_node *band = NULL; (band = next_of(bands, band));) {
+    for (const struct tree_node *band = NULL; (band = tree_each(bands, band));) {
         const struct tree_node *powers = tree_get(band, "power_w");
         const struct tree_node *power = NULL;
         double column =
             panel->width * length_s / panel->time.greatest / (double)elements_of(powers);
         double scale = panel->height / panel->power.greatest;
 
-        for (size_t i = 0; i < BAND_COLUMNS && (power = next_of(powers, power)); i++) {
+        for (size_t i = 0; i < BAND_COLUMNS && (power = tree_each(powers, power)); i++) {
             double power_w = tree_number(power);
 
             sum_w[i] += power_w;
             cairo_rectangle(cr, panel->x + column * (double)i,
                             panel->y + panel->height - sum_w[i] * scale, column, power_w * scale);
         }
-        plot_cairo_draw_colour(cr, plot_colours[colour_of(band)]);
+        draw_colour(cr, plot_colours[colour_of(band)]);
         cairo_fill(cr);
     }
 }
 
-static void plot_draw_regions(cairo_t *cr, const struct panel *panel,
-                              const struct tree_node *regions)
+static void draw_regions(cairo_t *cr, const struct panel *panel, const struct tree_node *regions)
 {
     double x = panel->x, y = panel->y + panel->height + BOTTOM - 6;
     size_t i = 0;
 
     if (regions) {
-        plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        plot_draw_text(cr, &(struct text_box){x - 6, y + 12, 1, LEFT}, "energy");
+        draw_text(cr, &(struct text_box){11, x - 6, y + 12, 1, LEFT}, "energy");
     }
-    for (const struct tree_node *region = NULL; (region = next_of(regions, region));) {
+    for (const struct tree_node *region = NULL; (region = tree_each(regions, region));) {
         double width = panel->width * number_of(region, "share");
         char text[1024];
 
-        plot_cairo_draw_colour(cr, plot_colours[1 + i++ % (PLOT_COLOURS - 1)]);
+        draw_colour(cr, plot_colours[1 + i++ % (PLOT_COLOURS - 1)]);
         cairo_rectangle(cr, x, y, width, REGIONS_HEIGHT);
         cairo_fill(cr);
         snprintf(text, sizeof text, "%s %.0f %%", text_of(region, "name"),
                  100 * number_of(region, "share"));
-        plot_draw_font(cr, 10, CAIRO_FONT_WEIGHT_NORMAL);
         if (width > REGIONS_LEAST) {
-            plot_draw_text(cr, &(struct text_box){x + 4, y + 12, 0, width - 6}, text);
+            draw_text(cr, &(struct text_box){10, x + 4, y + 12, 0, width - 6}, text);
         }
         x += width;
     }
@@ -227,7 +218,7 @@ static struct scale time_scale(double longest_s)
 
 /* --- axes ----------------------------------------------------------------------------------- */
 
-static void plot_cairo_put_line(cairo_t *cr, const double ends[4], double grey)
+static void put_line(cairo_t *cr, const double ends[4], double grey)
 {
     cairo_set_source_rgb(cr, grey, grey, grey);
     cairo_set_line_width(cr, 1);
@@ -236,41 +227,31 @@ static void plot_cairo_put_line(cairo_t *cr, const double ends[4], double grey)
     cairo_stroke(cr);
 }
 
-static void put_power_axis(cairo_t *cr, const struct panel *panel)
+/* @param up  the power axis, at the left; otherwise that of time, below */
+static void put_axis(cairo_t *cr, const struct panel *panel, bool up)
 {
-    const struct scale *scale = &panel->power;
+    const struct scale *scale = up ? &panel->power : &panel->time;
+    double right = panel->x + panel->width, bottom = panel->y + panel->height;
 
     for (int i = 0; i * scale->step <= scale->greatest * 1.0001; i++) {
-        double y = panel->y + panel->height * (1 - i * scale->step / scale->greatest);
+        double share = i * scale->step / scale->greatest;
+        double x = panel->x + panel->width * share, y = panel->y + panel->height * (1 - share);
         char label[32];
 
-        plot_cairo_put_line(cr, (double[]){panel->x, y, panel->x + panel->width, y},
-                            i ? FAINT : INK);
         snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
-        plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        plot_draw_text(cr, &(struct text_box){panel->x - 6, y + 4, 1, LEFT}, label);
+        if (up) {
+            put_line(cr, (double[]){panel->x, y, right, y}, i ? FAINT : INK);
+            draw_text(cr, &(struct text_box){11, panel->x - 6, y + 4, 1, LEFT}, label);
+        } else {
+            put_line(cr, (double[]){x, bottom, x, bottom + 4}, INK);
+            draw_text(cr, &(struct text_box){11, x, bottom + 17, 0.5, LEFT}, label);
+        }
     }
-    plot_draw_text(cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60},
-                   scale->name);
-}
-
-static void put_time_axis(cairo_t *cr, const struct panel *panel)
-{
-    const struct scale *scale = &panel->time;
-    double bottom = panel->y + panel->height;
-
-    for (int i = 0; i * scale->step <= scale->greatest * 1.0001; i++) {
-        double x = panel->x + panel->width * i * scale->step / scale->greatest;
-        char label[32];
-
-        plot_cairo_put_line(cr, (double[]){x, bottom, x, bottom + 4}, INK);
-        snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
-        plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        plot_draw_text(cr, &(struct text_box){x, bottom + 17, 0.5, LEFT}, label);
-    }
-    plot_draw_text(cr,
-                   &(struct text_box){panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
-                   scale->name);
+    draw_text(
+        cr,
+        up ? &(struct text_box){11, panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60}
+           : &(struct text_box){11, panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
+        scale->name);
 }
 
 /* --- lines ---------------------------------------------------------------------------------- */
@@ -285,8 +266,8 @@ static void set_style(cairo_t *cr, const struct tree_node *series)
 }
 
 /* Draw a step for each mean; nothing if not known. */
-static void plot_cairo_put_series(cairo_t *cr, const struct panel *panel,
-                                  const struct tree_node *series, double length_s)
+static void put_series(cairo_t *cr, const struct panel *panel, const struct tree_node *series,
+                       double length_s)
 {
     const struct tree_node *powers = tree_get(series, "power_w");
     double column = panel->width * length_s / panel->time.greatest / (double)elements_of(powers);
@@ -294,7 +275,7 @@ static void plot_cairo_put_series(cairo_t *cr, const struct panel *panel,
     bool open = false;
 
     set_style(cr, series);
-    for (const struct tree_node *power = NULL; (power = next_of(powers, power)); x += column) {
+    for (const struct tree_node *power = NULL; (power = tree_each(powers, power)); x += column) {
         double y = panel->y + panel->height * (1 - tree_number(power) / panel->power.greatest);
 
         if (tree_is_number(power)) {
@@ -308,57 +289,53 @@ static void plot_cairo_put_series(cairo_t *cr, const struct panel *panel,
 }
 
 /* Mark where steps begin; names and marks without room are omitted. */
-static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel,
-                                 const struct tree_node *steps)
+static void put_marks(cairo_t *cr, const struct panel *panel, const struct tree_node *steps)
 {
     double last_mark = panel->x - MARK_ROOM, last_name = panel->x;
 
-    for (const struct tree_node *step = NULL; (step = next_of(steps, step));) {
+    for (const struct tree_node *step = NULL; (step = tree_each(steps, step));) {
         double start_s = number_of(step, "start_s");
         double x = panel->x + panel->width * start_s / panel->time.greatest;
+        const struct text_box box = {9, x, panel->y - 2, 0, LEGEND_COLUMN};
         const char *name = text_of(step, "step");
-        cairo_text_extents_t extents;
+        double end = x + text_width(cr, &box, name);
 
         if (x < last_mark + MARK_ROOM) {
             continue;
         }
         cairo_set_dash(cr, (double[]){1, 3}, 2, 0);
-        plot_cairo_put_line(cr, (double[]){x, panel->y, x, panel->y + panel->height}, MARK);
+        put_line(cr, (double[]){x, panel->y, x, panel->y + panel->height}, MARK);
         cairo_set_dash(cr, NULL, 0, 0);
         last_mark = x;
-        plot_draw_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
-        cairo_text_extents(cr, name, &extents);
-        if (*name && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
-            plot_draw_text(cr, &(struct text_box){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
-            last_name = x + extents.x_advance + MARK_ROOM;
+        if (*name && x >= last_name && end <= panel->x + panel->width) {
+            draw_text(cr, &box, name);
+            last_name = end + MARK_ROOM;
         }
     }
 }
 
 /* A mark below the time axis' line for each threshold that was crossed, with its text if it has
  * room. */
-static void plot_cairo_put_crossings(cairo_t *cr, const struct panel *panel,
-                                     const struct tree_node *crossings)
+static void put_crossings(cairo_t *cr, const struct panel *panel, const struct tree_node *crossings)
 {
     const double *rgb = plot_colours[CROSSING], bottom = panel->y + panel->height;
     double last_name = panel->x;
 
-    for (const struct tree_node *crossing = NULL; (crossing = next_of(crossings, crossing));) {
+    for (const struct tree_node *crossing = NULL; (crossing = tree_each(crossings, crossing));) {
         double at_s = number_of(crossing, "at_s");
         double x = panel->x + panel->width * at_s / panel->time.greatest;
+        const struct text_box box = {9, x + 6, bottom - 3, 0, panel->width};
         const char *threshold = text_of(crossing, "threshold");
-        cairo_text_extents_t extents;
+        double end = x + text_width(cr, &box, threshold);
 
         cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
         cairo_move_to(cr, x, bottom - 1);
         cairo_line_to(cr, x - 4, bottom - 9);
         cairo_line_to(cr, x + 4, bottom - 9);
         cairo_fill(cr);
-        plot_draw_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
-        cairo_text_extents(cr, threshold, &extents);
-        if (*threshold && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
-            plot_draw_text(cr, &(struct text_box){x + 6, bottom - 3, 0, panel->width}, threshold);
-            last_name = x + extents.x_advance + MARK_ROOM + 6;
+        if (*threshold && x >= last_name && end <= panel->x + panel->width) {
+            draw_text(cr, &box, threshold);
+            last_name = end + MARK_ROOM + 6;
         }
     }
 }
@@ -367,7 +344,7 @@ static void put_legend(cairo_t *cr, const struct panel *panel, const struct tree
 {
     size_t in_row = (size_t)fmax(1, floor(panel->width / LEGEND_COLUMN)), i = 0;
 
-    for (const struct tree_node *series = NULL; (series = next_of(lines, series)); i++) {
+    for (const struct tree_node *series = NULL; (series = tree_each(lines, series)); i++) {
         double x = panel->x + (double)(i % in_row) * LEGEND_COLUMN;
         size_t row = i / in_row;
         double y = panel->y + panel->height + BOTTOM + panel->regions + (double)row * LEGEND_ROW;
@@ -377,14 +354,12 @@ static void put_legend(cairo_t *cr, const struct panel *panel, const struct tree
         cairo_line_to(cr, x + 26, y);
         cairo_stroke(cr);
         cairo_set_dash(cr, NULL, 0, 0);
-        plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        plot_draw_text(cr, &(struct text_box){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
-                       text_of(series, "name"));
+        draw_text(cr, &(struct text_box){11, x + 32, y + 4, 0, LEGEND_COLUMN - 36},
+                  text_of(series, "name"));
     }
 }
 
-static void plot_cairo_put_title(cairo_t *cr, const struct panel *panel,
-                                 const struct tree_node *job)
+static void put_title(cairo_t *cr, const struct panel *panel, const struct tree_node *job)
 {
     const char *id = text_of(job, "job");
     const char *name = text_of(job, "job_name");
@@ -392,13 +367,13 @@ static void plot_cairo_put_title(cairo_t *cr, const struct panel *panel,
     char text[1024];
 
     snprintf(text, sizeof text, "job %s%s%s", *id ? id : "-", *name ? "  " : "", name);
-    plot_draw_font(cr, 14, CAIRO_FONT_WEIGHT_BOLD);
-    plot_draw_text(
-        cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90}, text);
+    draw_text(
+        cr,
+        &(struct text_box){TITLE_SIZE, panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90},
+        text);
     snprintf(text, sizeof text, "%.10s %.8s UTC", start,
              *start ? start + strlen("2026-11-21T") : "");
-    plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-    plot_draw_text(cr, &(struct text_box){panel->x + panel->width, panel->y - 30, 1, 160}, text);
+    draw_text(cr, &(struct text_box){11, panel->x + panel->width, panel->y - 30, 1, 160}, text);
 }
 
 static void put_panel(cairo_t *cr, const struct panel *panel, const struct tree_node *job)
@@ -406,16 +381,16 @@ static void put_panel(cairo_t *cr, const struct panel *panel, const struct tree_
     const struct tree_node *lines = tree_get(job, "series");
     double length_s = number_of(job, "length_s");
 
-    plot_cairo_put_title(cr, panel, job);
-    plot_draw_bands(cr, panel, tree_get(job, "bands"), length_s);
-    put_power_axis(cr, panel);
-    put_time_axis(cr, panel);
-    plot_cairo_put_marks(cr, panel, tree_get(job, "steps"));
-    for (const struct tree_node *series = NULL; (series = next_of(lines, series));) {
-        plot_cairo_put_series(cr, panel, series, length_s);
+    put_title(cr, panel, job);
+    draw_bands(cr, panel, tree_get(job, "bands"), length_s);
+    put_axis(cr, panel, true);
+    put_axis(cr, panel, false);
+    put_marks(cr, panel, tree_get(job, "steps"));
+    for (const struct tree_node *series = NULL; (series = tree_each(lines, series));) {
+        put_series(cr, panel, series, length_s);
     }
-    plot_cairo_put_crossings(cr, panel, tree_get(job, "crossings"));
-    plot_draw_regions(cr, panel, tree_get(job, "regions"));
+    put_crossings(cr, panel, tree_get(job, "crossings"));
+    draw_regions(cr, panel, tree_get(job, "regions"));
     put_legend(cr, panel, lines);
 }
 
@@ -434,7 +409,7 @@ static struct sheet sheet_of(const struct tree_node *jobs)
     sheet.columns = sheet.count == 4 ? 2 : sheet.count < ROW_JOBS ? sheet.count : ROW_JOBS;
     sheet.rows = (sheet.count + sheet.columns - 1) / sheet.columns;
     sheet.panel_width = sheet.count == 1 ? 900 : 560;
-    for (const struct tree_node *job = NULL; (job = next_of(jobs, job));) {
+    for (const struct tree_node *job = NULL; (job = tree_each(jobs, job));) {
         size_t lines = elements_of(tree_get(job, "series"));
 
         most = lines > most ? lines : most;
@@ -460,7 +435,7 @@ static void paint(cairo_t *cr, const struct tree_node *jobs, const struct sheet 
 
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
-    for (const struct tree_node *job = NULL; (job = next_of(jobs, job)); i++) {
+    for (const struct tree_node *job = NULL; (job = tree_each(jobs, job)); i++) {
         size_t row = i / sheet->columns;
         struct panel panel = {.x = (double)(i % sheet->columns) * sheet->panel_width + LEFT,
                               .y = (double)row * sheet->panel_height + TOP,
@@ -485,7 +460,7 @@ static cairo_surface_t *create_surface(const char *form, double width, double he
                 : cairo_svg_surface_create_for_stream)(write_bytes, stdout, width, height);
 }
 
-static cairo_status_t plot_cairo_draw(const struct tree_node *jobs, const char *form)
+static cairo_status_t draw(const struct tree_node *jobs, const char *form)
 {
     bool png = strcmp(form, "png") == 0;
     struct sheet sheet = sheet_of(jobs);
@@ -541,7 +516,7 @@ int main(int argc, char **argv)
         tree_free(&model);
         return EXIT_FAILURE;
     }
-    status = plot_cairo_draw(jobs, argv[1]);
+    status = draw(jobs, argv[1]);
     tree_free(&model);
     if (status != CAIRO_STATUS_SUCCESS || fflush(stdout)) {
         fprintf(stderr, "apapi-plot: %s\n", cairo_status_to_string(status));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -14,44 +15,40 @@
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-static bool plot_work_is_known(const struct plot_series *series)
+/* Add a line if anything is known of it. */
+static void keep_series(struct plot_job *job)
 {
+    const double *power_w = job->series[job->series_count].power_w;
+    bool known = false;
+
     for (int i = 0; i < PLOT_COLUMNS; i++) {
-        if (!isnan(series->power_w[i])) {
-            return true;
-        }
+        known = known || !isnan(power_w[i]);
     }
-    return false;
+    job->series_count += known;
 }
 
-/* Add a line if anything is known of it. */
-static int add_series(struct plot_job *job, const char *node, int domain)
+static int add_series(struct plot_job *job, const char *name, unsigned colour, const char *node,
+                      int domain)
 {
     struct plot_series *series = &job->series[job->series_count];
 
+    series->colour = colour;
+    snprintf(series->name, sizeof series->name, "%s", name);
     if (show_power(&job->show, node, domain, series->power_w, PLOT_COLUMNS)) {
         return -1;
     }
-    job->series_count += plot_work_is_known(series);
+    keep_series(job);
     return 0;
 }
 
 static int work_out_domains(struct plot_job *job)
 {
-    int result = 0;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
-        struct plot_series *series = &job->series[job->series_count];
-
-        *series = (struct plot_series){.colour = (unsigned)d};
-        snprintf(series->name, sizeof series->name, "%s", apapi_domain_name(d));
-        result = add_series(job, NULL, d);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (add_series(job, apapi_domain_name(d), (unsigned)d, NULL, d)) {
+            return -1;
+        }
     }
-    if (job->series_count > 1 && result == 0) {
-        job->series[job->series_count] = (struct plot_series){.name = "total"};
-        result = add_series(job, NULL, APAPI_DOMAIN_NONE);
-    }
-    return result;
+    return job->series_count > 1 ? add_series(job, "total", 0, NULL, APAPI_DOMAIN_NONE) : 0;
 }
 
 /* The mean over the nodes without a line of their own, each time over those that are known. */
@@ -75,21 +72,19 @@ static int work_out_others(struct plot_job *job, struct show_node *const *nodes,
     for (int i = 0; i < PLOT_COLUMNS; i++) {
         series->power_w[i] = known[i] ? series->power_w[i] / known[i] : NAN;
     }
-    job->series_count += plot_work_is_known(series);
+    keep_series(job);
     return 0;
 }
 
-static int plot_work_out_nodes(struct plot_job *job, struct show_node *const *nodes)
+static int work_out_nodes(struct plot_job *job, struct show_node *const *nodes)
 {
     size_t count = job->show.node_count;
     size_t own = count > PLOT_SERIES_MAX - 1 ? PLOT_SERIES_MAX - 1 : count;
 
     for (size_t n = 0; n < own; n++) {
-        struct plot_series *series = &job->series[job->series_count];
+        const char *name = nodes[n]->name;
 
-        *series = (struct plot_series){.colour = (unsigned)n + 1};
-        snprintf(series->name, sizeof series->name, "%s", nodes[n]->name);
-        if (add_series(job, nodes[n]->name, APAPI_DOMAIN_NONE)) {
+        if (add_series(job, name, (unsigned)n + 1, name, APAPI_DOMAIN_NONE)) {
             return -1;
         }
     }
@@ -113,7 +108,7 @@ int plot_work_out(struct plot_job *job, bool by_node)
         nodes[i] = &show->nodes[i];
     }
     qsort(nodes, show->node_count, sizeof(struct show_node *), show_compare_nodes);
-    result = by_node ? plot_work_out_nodes(job, nodes) : work_out_domains(job);
+    result = by_node ? work_out_nodes(job, nodes) : work_out_domains(job);
     free(nodes);
     return result;
 }
@@ -130,7 +125,7 @@ struct plot_bands {
     bool known;
 };
 
-static bool plot_bands_has(const struct apapi_record *record)
+static bool has_shares(const struct apapi_record *record)
 {
     for (size_t i = 0; i < record->regions.count; i++) {
         if (record->regions.list[i].bins > 0) {
@@ -140,23 +135,9 @@ static bool plot_bands_has(const struct apapi_record *record)
     return false;
 }
 
-/* @return the node's records with shares, at most `count` of them. */
-static size_t plot_bands_collect(const struct show *show, const char *node,
-                                 const struct apapi_record **records)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < show->count; i++) {
-        if (strcmp(show->records[i].id.node, node) == 0 && plot_bands_has(&show->records[i])) {
-            records[count++] = &show->records[i];
-        }
-    }
-    return count;
-}
-
 /* NULL: none ran then. They are in the order of their starts. */
-static const struct apapi_record *plot_bands_at(const struct apapi_record *const *records,
-                                                size_t count, int64_t unix_ns)
+static const struct apapi_record *bands_at(const struct apapi_record *const *records, size_t count,
+                                           int64_t unix_ns)
 {
     while (count-- > 0) {
         const struct apapi_measurement *m = &records[count]->measurement;
@@ -168,7 +149,7 @@ static const struct apapi_record *plot_bands_at(const struct apapi_record *const
     return NULL;
 }
 
-static double plot_bands_share(const struct apapi_record *record, const char *path, int64_t unix_ns)
+static double bands_share(const struct apapi_record *record, const char *path, int64_t unix_ns)
 {
     uint64_t since_ns = (uint64_t)(unix_ns - record->measurement.start_unix_ns);
 
@@ -184,14 +165,19 @@ static double plot_bands_share(const struct apapi_record *record, const char *pa
     return 0;
 }
 
-static int plot_bands_add_node(const struct show *show, const char *node,
-                               const struct apapi_record **records, struct plot_bands *bands)
+static int bands_add_node(const struct show *show, const char *node,
+                          const struct apapi_record **records, struct plot_bands *bands)
 {
-    size_t count = plot_bands_collect(show, node, records);
+    size_t count = 0;
     int64_t start_ns = show->total.start_unix_ns;
     double width_ns = (double)(show->total.end_unix_ns - start_ns) / PLOT_COLUMNS;
     double node_w[PLOT_COLUMNS];
 
+    for (size_t i = 0; i < show->count; i++) {
+        if (strcmp(show->records[i].id.node, node) == 0 && has_shares(&show->records[i])) {
+            records[count++] = &show->records[i];
+        }
+    }
     if (count == 0) {
         return 0;
     }
@@ -201,23 +187,23 @@ static int plot_bands_add_node(const struct show *show, const char *node,
     bands->known = true;
     for (size_t c = 0; c < PLOT_COLUMNS; c++) {
         int64_t unix_ns = start_ns + (int64_t)(((double)c + 0.5) * width_ns);
-        const struct apapi_record *record = plot_bands_at(records, count, unix_ns);
+        const struct apapi_record *record = bands_at(records, count, unix_ns);
 
         for (size_t i = 0; record && !isnan(node_w[c]) && i < bands->count; i++) {
-            bands->power_w[i][c] += node_w[c] * plot_bands_share(record, bands->paths[i], unix_ns);
+            bands->power_w[i][c] += node_w[c] * bands_share(record, bands->paths[i], unix_ns);
         }
     }
     return 0;
 }
 
 /* Calculate the power of `paths`. 0; -1 with errno ENOMEM. */
-static int plot_bands_work_out(const struct show *show, struct plot_bands *bands)
+static int bands_work_out(const struct show *show, struct plot_bands *bands)
 {
     const struct apapi_record **records = calloc(show->count + 1, sizeof(struct apapi_record *));
     int result = records ? 0 : -1;
 
     for (size_t i = 0; i < show->node_count && result == 0; i++) {
-        result = plot_bands_add_node(show, show->nodes[i].name, records, bands);
+        result = bands_add_node(show, show->nodes[i].name, records, bands);
     }
     free(records);
     return result;
@@ -263,11 +249,9 @@ static void put_power(struct json_writer *json, const char *name, unsigned colou
 static int compare_starts(const void *left, const void *right)
 {
     const struct show_step *a = left, *b = right;
+    int order = COMPARE(a->start_ns, b->start_ns);
 
-    if (a->start_ns != b->start_ns) {
-        return a->start_ns < b->start_ns ? -1 : 1;
-    }
-    return strverscmp(a->step, b->step);
+    return order ? order : strverscmp(a->step, b->step);
 }
 
 static double since_start_s(const struct show *show, int64_t unix_ns)
@@ -351,7 +335,7 @@ static int put_bands(struct json_writer *json, const struct show *show,
                 bands->paths[bands->count++] = regions->list[i].path;
             }
         }
-        result = plot_bands_work_out(show, bands);
+        result = bands_work_out(show, bands);
         json_begin_array(json, "bands");
         for (size_t i = 0; i < bands->count && bands->known; i++) {
             text_clean(clean, sizeof clean, bands->paths[i]);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +21,6 @@
  * that one was run or, with "region_count", all times together. Figures include inner regions.
  */
 
-#define FILE_MAX TREE_SIZE_MAX
 #define PATH_SIZE 1024
 
 /* A region as the file has it. */
@@ -35,9 +33,10 @@ struct rank_file {
     struct regions *regions;
     const char *path;
     struct apapi_error *err;
-    bool check;              /* nothing is added yet: a file is added whole, or not */
-    const char *thread, *id; /* where the reader is */
-    struct instance *instances;
+    uint32_t rank;
+    bool check;                 /* nothing is added yet: a file is added whole, or not */
+    const char *thread, *id;    /* where the reader is */
+    struct instance *instances; /* of the thread, in ascending order */
     size_t count, room;
     struct pool keys;        /* paths of the thread */
     struct region_row *rows; /* by number in `keys` */
@@ -50,8 +49,6 @@ static int rank_file_fail(const struct rank_file *file, const char *key, const c
                       file->path, file->thread, *file->id ? "." : "", file->id, *key ? "." : "",
                       key, what);
 }
-
-/* --- numbers -------------------------------------------------------------------------------- */
 
 /* A text or a number; after PAPI_hl_read() an object. @return false: not a number */
 static bool rank_file_number(const struct tree_node *node, double *value)
@@ -73,57 +70,34 @@ static bool rank_file_number(const struct tree_node *node, double *value)
     return true;
 }
 
-/* @return false after a message. @param fallback  without the key; NaN: it must be there */
-static bool rank_file_amount(const struct rank_file *file, const struct tree_node *region,
-                             const char *key, double fallback, double *value)
+/* --- a region ------------------------------------------------------------------------------- */
+
+/* @param fallback  without the key; NaN: it must be there. 0; -1 after a message. */
+static int rank_file_amount(const struct rank_file *file, const struct tree_node *region,
+                            const char *key, double fallback, double *value)
 {
     const struct tree_node *node = tree_get(region, key);
 
     *value = fallback;
     if (!node && !isnan(fallback)) {
-        return true;
+        return 0;
     }
-    if (!rank_file_number(node, value) || *value < 0) {
-        rank_file_fail(file, key, "expected a number of 0 or more, as PAPI writes it: \"1234\"");
-        return false;
-    }
-    return true;
+    return rank_file_number(node, value) && *value >= 0
+               ? 0
+               : rank_file_fail(file, key,
+                                "expected a number of 0 or more, as PAPI writes it: \"1234\"");
 }
 
-/* --- names ---------------------------------------------------------------------------------- */
-
-/* A "/" in a name is no separator: as in a record, it becomes a "?". */
-static void rank_file_append(char *path, size_t used, const char *name)
+static int compare_instances(const void *left, const void *right)
 {
-    for (; *name && used + 1 < PATH_SIZE; name++) {
-        path[used++] = *name == '/' ? '?' : *name;
-    }
-    path[used] = '\0';
-}
-
-static const struct instance *rank_file_find(const struct rank_file *file, int64_t id)
-{
-    size_t low = 0, high = file->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (file->instances[middle].id == id) {
-            return &file->instances[middle];
-        }
-        if (file->instances[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return NULL;
+    return COMPARE(((const struct instance *)left)->id, ((const struct instance *)right)->id);
 }
 
 /* @param parent  result; NULL: none. 0; -1 after a message. */
 static int rank_file_parent(const struct rank_file *file, const struct tree_node *region,
                             const struct instance **parent)
 {
+    struct instance wanted = {0};
     double id;
 
     *parent = NULL;
@@ -133,61 +107,18 @@ static int rank_file_parent(const struct rank_file *file, const struct tree_node
     if (id < 0) {
         return 0;
     }
-    *parent = id < 9e15 ? rank_file_find(file, (int64_t)id) : NULL;
+    if (id < 9e15 && file->count > 0) {
+        wanted.id = (int64_t)id;
+        *parent = bsearch(&wanted, file->instances, file->count, sizeof wanted, compare_instances);
+    }
     return *parent ? 0
                    : rank_file_fail(file, "parent_region_id",
                                     "no region before this one has this number");
 }
 
-/* --- one region ----------------------------------------------------------------------------- */
-
-static int rank_file_values(const struct rank_file *file, const struct tree_node *region,
-                            double count, struct region_use *use)
-{
-    for (size_t i = 0; i < REGIONS_EVENTS_MAX; i++) {
-        use->values[i] = NAN;
-    }
-    for (size_t i = 0; i < file->regions->events.count; i++) {
-        const struct region_event *event = &file->regions->described[i];
-        const char *name = regions_event_name(file->regions, i);
-        const struct tree_node *node = tree_get(region, name);
-
-        if (node && !rank_file_number(node, &use->values[i])) {
-            return rank_file_fail(file, name, "expected a number, as PAPI writes it: \"1234\"");
-        }
-        use->values[i] *= event->instant ? count : 1;
-    }
-    return 0;
-}
-
-/* The thread's row of a path; UINT32_MAX: no memory. */
-static uint32_t rank_file_row(struct rank_file *file, const char *path)
-{
-    size_t before = file->keys.count;
-    uint32_t number = pool_put(&file->keys, path);
-    uint32_t text = pool_put(&file->regions->texts, path);
-
-    if (number == POOL_NONE || text == POOL_NONE ||
-        array_add(&file->rows, number, &file->row_room, sizeof *file->rows)) {
-        return UINT32_MAX;
-    }
-    if (file->keys.count > before) {
-        file->rows[number] = regions_row(text);
-    }
-    return number;
-}
-
-static int rank_file_remember(struct rank_file *file, int64_t id, uint32_t row)
-{
-    if (array_add(&file->instances, file->count, &file->room, sizeof *file->instances)) {
-        return -1;
-    }
-    file->instances[file->count++] = (struct instance){id, row};
-    return 0;
-}
-
+/* A "/" in a name is no separator: as in a record, it becomes a "?". */
 static int rank_file_path(const struct rank_file *file, const struct tree_node *region,
-                          const struct instance *parent, char *path)
+                          const struct instance *parent, char path[PATH_SIZE])
 {
     const struct tree_node *name = tree_get(region, "name");
     size_t used = 0;
@@ -199,8 +130,46 @@ static int rank_file_path(const struct rank_file *file, const struct tree_node *
         used = (size_t)snprintf(path, PATH_SIZE - 2, "%s/", pool_text(&file->keys, parent->row));
         used = used < PATH_SIZE - 2 ? used : PATH_SIZE - 3;
     }
-    rank_file_append(path, used, name->text);
+    for (const char *at = name->text; *at && used + 1 < PATH_SIZE; at++) {
+        path[used++] = *at == '/' ? '?' : *at;
+    }
+    path[used] = '\0';
     return 0;
+}
+
+static int rank_file_values(const struct rank_file *file, const struct tree_node *region,
+                            double count, struct region_use *use)
+{
+    for (size_t i = 0; i < REGIONS_EVENTS_MAX; i++) {
+        use->values[i] = NAN;
+    }
+    for (size_t i = 0; i < file->regions->events.count; i++) {
+        const char *name = regions_event_name(file->regions, i);
+        const struct tree_node *node = tree_get(region, name);
+
+        if (node && !rank_file_number(node, &use->values[i])) {
+            return rank_file_fail(file, name, "expected a number, as PAPI writes it: \"1234\"");
+        }
+        use->values[i] *= file->regions->described[i].instant ? count : 1;
+    }
+    return 0;
+}
+
+/* The thread's row of a path; POOL_NONE: no memory. */
+static uint32_t rank_file_row(struct rank_file *file, const char *path)
+{
+    size_t before = file->keys.count;
+    uint32_t number = pool_put(&file->keys, path);
+    uint32_t text = pool_put(&file->regions->texts, path);
+
+    if (number == POOL_NONE || text == POOL_NONE ||
+        array_add(&file->rows, number, &file->row_room, sizeof *file->rows)) {
+        return POOL_NONE;
+    }
+    if (file->keys.count > before) {
+        file->rows[number] = regions_row(text);
+    }
+    return number;
 }
 
 static int rank_file_add(struct rank_file *file, const struct tree_node *region, int64_t id)
@@ -212,14 +181,14 @@ static int rank_file_add(struct rank_file *file, const struct tree_node *region,
     uint32_t number;
 
     if (rank_file_parent(file, region, &parent) || rank_file_path(file, region, parent, path) ||
-        !rank_file_amount(file, region, "region_count", 1, &count) ||
+        rank_file_amount(file, region, "region_count", 1, &count) ||
         rank_file_values(file, region, count, &use) ||
-        !rank_file_amount(file, region, "real_time_nsec", NAN, &time_ns)) {
+        rank_file_amount(file, region, "real_time_nsec", NAN, &time_ns)) {
         return -1;
     }
     use.time_s = time_ns / NS_PER_S;
     number = rank_file_row(file, path);
-    if (number == UINT32_MAX) {
+    if (number == POOL_NONE) {
         return -1;
     }
     file->rows[number].count += (uint64_t)fmin(count, 9e15);
@@ -228,55 +197,45 @@ static int rank_file_add(struct rank_file *file, const struct tree_node *region,
     if (parent) { /* an inner region is no part of the outer one's own use */
         regions_take_off(file->regions, &file->rows[parent->row].own, &use);
     }
-    return rank_file_remember(file, id, number);
+    if (array_add(&file->instances, file->count, &file->room, sizeof *file->instances)) {
+        return -1;
+    }
+    file->instances[file->count++] = (struct instance){id, number};
+    return 0;
 }
 
 /* --- a thread ------------------------------------------------------------------------------- */
 
-/* Regions have ascending numbers, so that an outer one is found at once. */
-static int rank_file_id(struct rank_file *file, const char *text, int64_t *id)
-{
-    struct whole_number number;
-
-    file->id = text;
-    if (whole_number_parse(text, &number) || number.negative || *number.rest ||
-        number.value > INT64_MAX) {
-        return rank_file_fail(file, "", "expected a number as the key of a region");
-    }
-    *id = (int64_t)number.value;
-    if (file->count > 0 && *id <= file->instances[file->count - 1].id) {
-        return rank_file_fail(file, "", "expected ascending numbers as keys of the regions");
-    }
-    return 0;
-}
-
 static int rank_file_add_all(struct rank_file *file, const struct tree_node *regions)
 {
-    const struct tree_node *key = regions->size ? tree_first(regions) : NULL;
+    for (const struct tree_node *key = NULL; (key = tree_each(regions, key));) {
+        struct whole_number number;
 
-    for (uint32_t i = 0; i < regions->size; i++) {
-        int64_t id = 0;
-
-        if (i > 0) {
-            key = tree_next(key + 1);
+        file->id = key->text;
+        if (whole_number_parse(key->text, &number) || number.negative || *number.rest ||
+            number.value > INT64_MAX) {
+            return rank_file_fail(file, "", "expected a number as the key of a region");
         }
-        if (rank_file_id(file, key->text, &id) || rank_file_add(file, key + 1, id)) {
+        /* an outer region is found at once */
+        if (file->count > 0 && (int64_t)number.value <= file->instances[file->count - 1].id) {
+            return rank_file_fail(file, "", "expected ascending numbers as keys of the regions");
+        }
+        if (rank_file_add(file, key + 1, (int64_t)number.value)) {
             return -1;
         }
     }
     return 0;
 }
 
-static int rank_file_fold(struct rank_file *file, uint32_t rank)
+static int rank_file_fold(struct rank_file *file)
 {
     uint32_t thread = pool_put(&file->regions->texts, file->thread);
 
     for (size_t i = 0; i < file->keys.count && !file->check; i++) {
         struct region_row *row = &file->rows[i];
 
-        row->where[0] = rank;
+        row->where[0] = row->last_rank = file->rank;
         row->where[1] = thread;
-        row->last_rank = rank;
         row->ranks = row->threads = 1;
         row->own.wall_s = row->own.time_s;
         row->all.wall_s = row->all.time_s;
@@ -287,34 +246,46 @@ static int rank_file_fold(struct rank_file *file, uint32_t rank)
     return 0;
 }
 
-static int rank_file_thread(struct rank_file *file, const struct tree_node *thread, uint32_t rank)
+static int rank_file_threads(struct rank_file *file, const struct tree_node *root)
 {
-    const struct tree_node *regions = tree_get(thread, "regions");
-    int result;
+    const struct tree_node *threads = tree_get(root, "threads");
 
-    file->id = "";
-    if (!tree_is(regions, TREE_OBJECT)) {
-        return rank_file_fail(file, "", "expected an object \"regions\"");
+    if (!tree_is(threads, TREE_OBJECT)) {
+        return apapi_fail(file->err, EINVAL,
+                          "%.160s: no \"threads\": not a file of PAPI's high-level API",
+                          file->path);
     }
-    file->count = 0;
-    result = rank_file_add_all(file, regions) || rank_file_fold(file, rank) ? -1 : 0;
-    pool_free(&file->keys);
-    return result;
+    for (const struct tree_node *key = NULL; (key = tree_each(threads, key));) {
+        const struct tree_node *regions = tree_get(key + 1, "regions");
+        int result;
+
+        file->thread = key->text;
+        file->id = "";
+        file->count = 0;
+        if (!tree_is(regions, TREE_OBJECT)) {
+            return rank_file_fail(file, "", "expected an object \"regions\"");
+        }
+        result = rank_file_add_all(file, regions) || rank_file_fold(file);
+        pool_free(&file->keys);
+        if (result) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* --- a file --------------------------------------------------------------------------------- */
 
 static int rank_file_events(struct rank_file *file, const struct tree_node *root)
 {
-    const struct tree_node *list = tree_get(root, "event_definitions"), *key;
+    const struct tree_node *list = tree_get(root, "event_definitions");
 
     if (!tree_is(list, TREE_OBJECT)) {
         return apapi_fail(file->err, EINVAL,
                           "%.160s: no \"event_definitions\": not a file of PAPI's high-level API",
                           file->path);
     }
-    key = list->size ? tree_first(list) : NULL;
-    for (uint32_t i = 0; i < list->size; i++) {
+    for (const struct tree_node *key = NULL; (key = tree_each(list, key));) {
         const struct tree_node *component = tree_get(key + 1, "component");
         const struct tree_node *type = tree_get(key + 1, "type");
 
@@ -328,82 +299,38 @@ static int rank_file_events(struct rank_file *file, const struct tree_node *root
             errno == ENOMEM) {
             return -1;
         }
-        key = i + 1 < list->size ? tree_next(key + 1) : key;
     }
     return 0;
 }
 
-static int rank_file_threads(struct rank_file *file, const struct tree_node *root, uint32_t rank)
+static int rank_file_foms(const struct rank_file *file, const struct tree_node *root)
 {
-    const struct tree_node *threads = tree_get(root, "threads"), *key;
+    const struct tree_node *list = tree_get(root, "foms");
 
-    if (!tree_is(threads, TREE_OBJECT)) {
-        return apapi_fail(file->err, EINVAL,
-                          "%.160s: no \"threads\": not a file of PAPI's high-level API",
-                          file->path);
-    }
-    key = threads->size ? tree_first(threads) : NULL;
-    for (uint32_t i = 0; i < threads->size; i++) {
-        file->thread = key->text;
-        if (rank_file_thread(file, key + 1, rank)) {
-            return -1;
-        }
-        key = i + 1 < threads->size ? tree_next(key + 1) : key;
-    }
-    return 0;
-}
-
-/* --- figures of merit ----------------------------------------------------------------------- */
-
-static int rank_file_fom(const struct rank_file *file, const struct tree_node *node, uint32_t rank)
-{
-    const struct tree_node *name = tree_get(node, "name"), *unit = tree_get(node, "unit");
-    struct apapi_fom fom = {.programs = 1};
-
-    if (!tree_is(name, TREE_TEXT) || !*name->text || (unit && !tree_is(unit, TREE_TEXT)) ||
-        !rank_file_number(tree_get(node, "value"), &fom.value)) {
-        return apapi_fail(file->err, EINVAL,
-                          "%.160s: foms: expected {\"name\": TEXT, \"value\": NUMBER, "
-                          "\"unit\": TEXT}",
-                          file->path);
-    }
-    text_clean(fom.name, sizeof fom.name, name->text);
-    text_clean(fom.unit, sizeof fom.unit, unit ? unit->text : "");
-    return file->check
-               ? 0
-               : regions_add_fom(file->regions, file->regions->split[0] ? rank : POOL_NONE, &fom);
-}
-
-static int rank_file_foms(const struct rank_file *file, const struct tree_node *root, uint32_t rank)
-{
-    const struct tree_node *list = tree_get(root, "foms"), *node;
-
-    if (!list) {
-        return 0;
-    }
-    if (!tree_is(list, TREE_ARRAY) || list->size > APAPI_FOMS_MAX) {
+    if (list && (!tree_is(list, TREE_ARRAY) || list->size > APAPI_FOMS_MAX)) {
         return apapi_fail(file->err, EINVAL, "%.160s: foms: expected an array of at most %d",
                           file->path, APAPI_FOMS_MAX);
     }
-    node = list->size ? tree_first(list) : NULL;
-    for (uint32_t i = 0; i < list->size; i++) {
-        if (rank_file_fom(file, node, rank)) {
+    for (const struct tree_node *node = NULL; (node = tree_each(list, node));) {
+        const struct tree_node *name = tree_get(node, "name"), *unit = tree_get(node, "unit");
+        struct apapi_fom fom = {.programs = 1};
+
+        if (!tree_is(name, TREE_TEXT) || !*name->text || (unit && !tree_is(unit, TREE_TEXT)) ||
+            !rank_file_number(tree_get(node, "value"), &fom.value)) {
+            return apapi_fail(file->err, EINVAL,
+                              "%.160s: foms: expected {\"name\": TEXT, \"value\": NUMBER, "
+                              "\"unit\": TEXT}",
+                              file->path);
+        }
+        text_clean(fom.name, sizeof fom.name, name->text);
+        text_clean(fom.unit, sizeof fom.unit, unit ? unit->text : "");
+        if (!file->check &&
+            regions_add_fom(file->regions, file->regions->split[0] ? file->rank : POOL_NONE,
+                            &fom)) {
             return -1;
         }
-        node = i + 1 < list->size ? tree_next(node) : node;
     }
     return 0;
-}
-
-static int rank_file_read(struct rank_file *file, const struct tree_node *root, uint32_t rank)
-{
-    file->check = true;
-    if (rank_file_events(file, root) || rank_file_foms(file, root, rank) ||
-        rank_file_threads(file, root, rank)) {
-        return -1;
-    }
-    file->check = false;
-    return rank_file_threads(file, root, rank) || rank_file_foms(file, root, rank) ? -1 : 0;
 }
 
 static int rank_file_parse(const char *path, const char *text, struct tree *tree,
@@ -419,17 +346,24 @@ static int rank_file_parse(const char *path, const char *text, struct tree *tree
     return 0;
 }
 
-int regions_read_file(struct regions *regions, const char *path, const char *rank,
-                      struct apapi_error *err)
+/* Add one file. @param rank  its name. 0; -1 with errno and `err`. */
+static int rank_file_read(struct regions *regions, const char *path, const char *rank,
+                          struct apapi_error *err)
 {
     struct rank_file file = {.regions = regions, .path = path, .err = err, .thread = "", .id = ""};
-    char *text = text_file_read(path, FILE_MAX, err);
-    uint32_t number = text ? pool_put(&regions->texts, rank) : POOL_NONE;
+    char *text = text_file_read(path, TREE_SIZE_MAX, err);
     struct tree tree = {0};
     int result = -1;
 
-    if (text && number != POOL_NONE && rank_file_parse(path, text, &tree, err) == 0) {
-        result = rank_file_read(&file, tree.nodes, number);
+    file.rank = text ? pool_put(&regions->texts, rank) : POOL_NONE;
+    if (file.rank != POOL_NONE && rank_file_parse(path, text, &tree, err) == 0) {
+        const struct tree_node *root = tree.nodes;
+
+        file.check = true;
+        result = rank_file_events(&file, root) || rank_file_foms(&file, root) ||
+                 rank_file_threads(&file, root);
+        file.check = false;
+        result = result || rank_file_threads(&file, root) || rank_file_foms(&file, root) ? -1 : 0;
     }
     free(text);
     tree_free(&tree);
@@ -439,101 +373,77 @@ int regions_read_file(struct regions *regions, const char *path, const char *ran
     return result;
 }
 
-/* --- a folder ----------------------------------------------------------------------------------
- */
-
-/* The files rank_NNNNNN.json of a folder, in the order of their numbers. */
+/* --- a folder: the files rank_NNNNNN.json, in the order of their numbers -------------------- */
 
 #define PREFIX "rank_"
 #define SUFFIX ".json"
 #define OUTPUT "papi_hl_output" /* what PAPI makes in PAPI_OUTPUT_DIRECTORY */
 
-static bool rank_folder_is_rank(const char *name)
+/* @return the number in a name, with its length; NULL: not such a file */
+static const char *rank_folder_number(const char *name, size_t *length)
 {
-    size_t size = strlen(name), prefix = strlen(PREFIX), suffix = strlen(SUFFIX);
+    const char *number;
 
-    return size > prefix + suffix && strncmp(name, PREFIX, prefix) == 0 &&
-           strcmp(name + size - suffix, SUFFIX) == 0 &&
-           strspn(name + prefix, "0123456789") == size - prefix - suffix;
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0) {
+        return NULL;
+    }
+    number = name + strlen(PREFIX);
+    *length = strspn(number, "0123456789");
+    return *length > 0 && strcmp(number + *length, SUFFIX) == 0 ? number : NULL;
 }
 
-/* "000012" is 12. */
+static int rank_folder_is_rank(const struct dirent *entry)
+{
+    size_t length;
+
+    return rank_folder_number(entry->d_name, &length) != NULL;
+}
+
+/* A rank's name: "12" of "rank_000012.json". */
 static void rank_folder_name(const char *path, char *rank, size_t size)
 {
-    const char *name = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    const char *number = rank_folder_number(name, &length);
 
-    name = name ? name + 1 : path;
-    if (!rank_folder_is_rank(name)) {
-        snprintf(rank, size, "%s", name);
-        return;
+    for (; number && *number == '0' && length > 1; length--) {
+        number++;
     }
-    name += strlen(PREFIX);
-    name += strspn(name, "0");
-    name -= *name == '.';
-    snprintf(rank, size, "%.*s", (int)strcspn(name, "."), name);
+    snprintf(rank, size, "%.*s", (int)length, number ? number : name);
 }
 
-static int rank_folder_list(const char *path, struct namelist *names, struct apapi_error *err)
+/* Read a folder. @return files in it, `skipped` of them not read; -1 with errno */
+static long rank_folder_read(struct regions *regions, const char *folder, regions_warn_f warn,
+                             size_t *skipped, struct apapi_error *err)
 {
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    int result = 0;
-
-    if (!folder) {
-        return apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
-    }
-    while (result == 0 && (entry = readdir(folder))) {
-        if (rank_folder_is_rank(entry->d_name)) {
-            result = namelist_add(names, entry->d_name);
-        }
-    }
-    closedir(folder);
-    namelist_sort(names);
-    return result ? apapi_fail(err, ENOMEM, "no memory") : 0;
-}
-
-/* The folder that PAPI makes in it, if it has no such files itself. */
-static int rank_folder_find(const char *path, char *found, size_t size, struct namelist *names,
-                            struct apapi_error *err)
-{
-    snprintf(found, size, "%s", path);
-    if (rank_folder_list(found, names, err)) {
-        return -1;
-    }
-    if (names->count > 0) {
-        return 0;
-    }
-    snprintf(found, size, "%s/" OUTPUT, path);
-    return rank_folder_list(found, names, NULL) == 0 && names->count > 0
-               ? 0
-               : apapi_fail(err, ENOENT,
-                            "%.160s: no file rank_NNNNNN.json in it, nor in its " OUTPUT, path);
-}
-
-static long rank_folder_read_all(struct regions *regions, const char *folder,
-                                 const struct namelist *names, regions_warn_f warn, size_t *skipped)
-{
-    struct apapi_error err;
     char path[PATH_MAX + NAME_MAX + 2], rank[NAME_MAX + 1];
+    struct dirent **names = NULL;
+    int count = scandir(folder, &names, rank_folder_is_rank, versionsort);
 
-    for (size_t i = 0; i < names->count; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names->names[i]);
+    if (count < 0) {
+        return apapi_fail(err, errno, "%.180s: %s", folder, strerror(errno));
+    }
+    for (int i = 0; i < count; i++) {
+        struct apapi_error reason;
+
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
         rank_folder_name(path, rank, sizeof rank);
-        if (regions_read_file(regions, path, rank, &err)) {
-            warn(err.text);
+        if (rank_file_read(regions, path, rank, &reason)) {
+            warn(reason.text);
             ++*skipped;
         }
+        free(names[i]);
     }
-    return (long)(names->count - *skipped);
+    free(names);
+    return count;
 }
 
-long regions_read_folder(struct regions *regions, const char *path, regions_warn_f warn,
-                         size_t *skipped, struct apapi_error *err)
+int regions_read_folder(struct regions *regions, const char *path, regions_warn_f warn,
+                        size_t *skipped, struct apapi_error *err)
 {
-    char found[PATH_MAX], rank[NAME_MAX + 1];
-    struct namelist names = {0};
+    char output[PATH_MAX], rank[NAME_MAX + 1];
     struct stat status;
-    long count = -1;
+    long count;
 
     *skipped = 0;
     if (stat(path, &status)) {
@@ -541,11 +451,16 @@ long regions_read_folder(struct regions *regions, const char *path, regions_warn
     }
     if (!S_ISDIR(status.st_mode)) {
         rank_folder_name(path, rank, sizeof rank);
-        return regions_read_file(regions, path, rank, err) ? -1 : 1;
+        return rank_file_read(regions, path, rank, err);
     }
-    if (rank_folder_find(path, found, sizeof found, &names, err) == 0) {
-        count = rank_folder_read_all(regions, found, &names, warn, skipped);
+    count = rank_folder_read(regions, path, warn, skipped, err);
+    if (count == 0) {
+        snprintf(output, sizeof output, "%s/" OUTPUT, path);
+        count = rank_folder_read(regions, output, warn, skipped, NULL);
+        if (count <= 0) {
+            return apapi_fail(err, ENOENT,
+                              "%.160s: no file rank_NNNNNN.json in it, nor in its " OUTPUT, path);
+        }
     }
-    namelist_free(&names);
-    return count;
+    return count < 0 ? -1 : 0;
 }

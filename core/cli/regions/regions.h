@@ -128,14 +128,10 @@ void regions_free(struct regions *regions);
  * Add the files of PAPI's high-level API in a folder, or one file.
  * @param warn     receives why a file is left out
  * @param skipped  result: their number
- * @return number of files that were read; -1 with errno
+ * @return 0; -1 with errno and `err`
  */
 typedef void (*regions_warn_f)(const char *text);
-long regions_read_folder(struct regions *regions, const char *path, regions_warn_f warn,
-                         size_t *skipped, struct apapi_error *err);
-
-/** Add one file. @param rank  its number, as a text. 0; -1 with errno and `err`. */
-int regions_read_file(struct regions *regions, const char *path, const char *rank,
-                      struct apapi_error *err);
+int regions_read_folder(struct regions *regions, const char *path, regions_warn_f warn,
+                        size_t *skipped, struct apapi_error *err);
 
 #endif

@@ -21,11 +21,13 @@
 #include "render/table.h"
 #include "sum/members.h"
 
+/* --- columns ---------------------------------------------------------------------------------- */
+
 #define PATH_LEAST 16
-#define FIXED 21 /* columns before those of domains and events */
 #define COLUMNS_MAX (FIXED + APAPI_DOMAINS + REGIONS_EVENTS_MAX)
 
-/* --- a table, and CSV ------------------------------------------------------------------------- */
+/* Columns before those of domains and events. A key is that of CSV and JSON. */
+enum { REGION = REGIONS_WHERE, FIXED = 19 };
 
 static size_t regions_columns(const struct regions *regions, struct table_column *columns,
                               char names[APAPI_DOMAINS][32])
@@ -36,10 +38,8 @@ static size_t regions_columns(const struct regions *regions, struct table_column
         {.title = where[1], .key = where[1]},
         {.title = "region", .key = "region", .least = PATH_LEAST},
         {.title = "count", .key = "count", .form = TABLE_COUNT},
-        {.title = regions->ranks_title, .form = TABLE_COUNT},
-        {.title = "threads", .form = TABLE_COUNT},
-        {.key = regions->ranks_title, .form = TABLE_COUNT},
-        {.key = "threads", .form = TABLE_COUNT},
+        {.title = regions->ranks_title, .key = regions->ranks_title, .form = TABLE_COUNT},
+        {.title = "threads", .key = "threads", .form = TABLE_COUNT},
         {.key = "method"},
         {.title = "time", .key = "time_s", .form = TABLE_SHORT},
         {.key = "wall_s", .form = TABLE_SHORT},
@@ -55,9 +55,7 @@ static size_t regions_columns(const struct regions *regions, struct table_column
         {.title = "method"}};
     size_t count = FIXED;
 
-    for (size_t i = 0; i < FIXED; i++) {
-        columns[i] = fixed[i];
-    }
+    memcpy(columns, fixed, sizeof fixed);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         snprintf(names[d], sizeof names[d], "%s_j", apapi_domain_name(d));
         columns[count++] = (struct table_column){.key = names[d], .form = TABLE_NUMBER};
@@ -75,35 +73,30 @@ static const char *regions_where(const struct regions *regions, const struct reg
     return row->where[i] == POOL_NONE ? "" : pool_text(&regions->texts, row->where[i]);
 }
 
-static double regions_count(uint64_t count)
-{
-    return count > 0 ? (double)count : (double)NAN;
-}
-
-static void regions_put_row(const struct table *table, const struct regions *regions,
-                            const struct region_row *row)
+static void regions_cells(const struct regions *regions, const struct region_row *row,
+                          struct table_cell cells[COLUMNS_MAX])
 {
     const struct region_use *use = regions_use(regions, row);
     const struct region_figures figures = regions_figures(regions, row);
     const char *method = row->method ? row->method : "";
-    bool threads = !regions->split[1] || row->threads != 1;
-    struct table_cell cells[COLUMNS_MAX] = {
+    bool ranks = !regions->split[1] && row->ranks > 0;
+    bool threads = row->threads > 0 && (!regions->split[1] || row->threads != 1);
+    double power_uncertainty_w = figures.power_w * figures.uncertainty_j / figures.energy_j;
+    const struct table_cell fixed[FIXED] = {
         CELL_TEXT(regions_where(regions, row, 0)),
         CELL_TEXT(regions_where(regions, row, 1)),
         CELL_TEXT(pool_text(&regions->texts, row->path)),
-        CELL_OR_BLANK(regions_count(row->count)),
-        CELL_OR_BLANK(regions->split[1] ? (double)NAN : regions_count(row->ranks)),
-        CELL_OR_BLANK(threads ? regions_count(row->threads) : (double)NAN),
-        CELL((double)row->ranks),
-        CELL((double)row->threads),
+        CELL_OR_BLANK(row->count > 0 ? (double)row->count : (double)NAN),
+        {.value = (double)row->ranks, .text = ranks ? NULL : ""},
+        {.value = (double)row->threads, .text = threads ? NULL : ""},
         CELL_TEXT(method),
         CELL(use->time_s),
         CELL(use->wall_s),
-        CELL_OR_BLANK(figures.energy_j),
+        {figures.energy_j, isnan(figures.energy_j) ? "" : NULL, figures.uncertainty_j},
         CELL(figures.uncertainty_j),
         CELL_OR_BLANK(100 * figures.share),
         CELL(figures.share),
-        CELL_OR_BLANK(figures.power_w),
+        {figures.power_w, isnan(figures.power_w) ? "" : NULL, power_uncertainty_w},
         CELL(figures.edp_js),
         CELL_OR_BLANK(figures.ipc),
         CELL_OR_BLANK(figures.mflops),
@@ -111,16 +104,16 @@ static void regions_put_row(const struct table *table, const struct regions *reg
         CELL_TEXT(method)};
     struct table_cell *next = cells + FIXED;
 
-    cells[11].uncertainty = figures.uncertainty_j;
-    cells[15].uncertainty = figures.power_w * figures.uncertainty_j / figures.energy_j;
+    memcpy(cells, fixed, sizeof fixed);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         *next++ = (struct table_cell)CELL(use->energy_j[d]);
     }
     for (size_t i = 0; i < regions->events.count; i++) {
         *next++ = (struct table_cell)CELL(regions_event_value(regions, row, i));
     }
-    table_put(table, cells);
 }
+
+/* --- a table, and CSV ------------------------------------------------------------------------- */
 
 static void regions_put_fom(const struct regions *regions, const struct region_fom *fom)
 {
@@ -154,13 +147,15 @@ static void regions_put_notes(const struct regions *regions)
 static int regions_print_table(const struct regions *regions, bool csv)
 {
     struct table_column columns[COLUMNS_MAX];
+    struct table_cell cells[COLUMNS_MAX];
     char names[APAPI_DOMAINS][32];
     size_t count = regions_columns(regions, columns, names);
     struct table table = table_begin(columns, count, csv, true, stdout);
     int result;
 
     for (size_t i = 0; i < regions->row_count; i++) {
-        regions_put_row(&table, regions, &regions->rows[i]);
+        regions_cells(regions, &regions->rows[i], cells);
+        table_put(&table, cells);
     }
     result = table_end(&table, NULL);
     if (result == 0 && !csv) {
@@ -185,51 +180,41 @@ static void regions_json_domains(struct json_writer *json, const struct region_u
     json_end(json);
 }
 
-static void regions_json_figures(struct json_writer *json, const struct regions *regions,
-                                 const struct region_row *row)
-{
-    const struct region_use *use = regions_use(regions, row);
-    const struct region_figures figures = regions_figures(regions, row);
-
-    json_put_number(json, "time_s", use->time_s, JSON_MEASURED);
-    json_put_number(json, "wall_s", use->wall_s, JSON_MEASURED);
-    json_put_number(json, "energy_j", figures.energy_j, JSON_MEASURED);
-    json_put_number(json, "uncertainty_j", figures.uncertainty_j, JSON_ROUGH);
-    json_put_number(json, "share", figures.share, JSON_MEASURED);
-    json_put_number(json, "mean_w", figures.power_w, JSON_MEASURED);
-    json_put_number(json, "edp_js", figures.edp_js, JSON_MEASURED);
-    json_put_number(json, "ipc", figures.ipc, JSON_MEASURED);
-    json_put_number(json, "mflop_per_s", figures.mflops, JSON_MEASURED);
-    json_put_number(json, "mflop_per_j", figures.mflop_per_j, JSON_MEASURED);
-    regions_json_domains(json, use);
-    if (regions->events.count > 0) {
-        json_begin_object(json, "events");
-        for (size_t i = 0; i < regions->events.count; i++) {
-            json_put_number(json, regions_event_name(regions, i),
-                            regions_event_value(regions, row, i), JSON_MEASURED);
-        }
-        json_end(json);
-    }
-}
-
 static void regions_json_row(struct json_writer *json, const struct regions *regions,
-                             const struct region_row *row)
+                             const struct region_row *row, const struct table_column *columns)
 {
+    struct table_cell cells[COLUMNS_MAX];
+
+    regions_cells(regions, row, cells);
     json_begin_object(json, NULL);
-    for (size_t i = 0; i < COUNT_OF(row->where); i++) {
-        json_put_word(json, regions->where_titles[i], regions_where(regions, row, i));
+    for (size_t i = 0; i < FIXED; i++) {
+        const char *key = columns[i].key;
+
+        if (i == REGION) {
+            json_put_text(json, key, cells[i].text);
+            if (row->kind != APAPI_REGION_NAMED) {
+                json_put_text(json, "kind", apapi_region_kind_name(row->kind));
+            }
+        } else if (key && columns[i].form == TABLE_TEXT) {
+            json_put_word(json, key, cells[i].text);
+        } else if (key && columns[i].form != TABLE_COUNT) {
+            json_put_number(json, key, cells[i].value,
+                            columns[i].form == TABLE_QUANTITY ? JSON_ROUGH : JSON_MEASURED);
+        } else if (key && !isnan(cells[i].value)) {
+            json_put_count(json, key, (uint64_t)cells[i].value);
+        }
     }
-    json_put_text(json, "region", pool_text(&regions->texts, row->path));
-    if (row->kind != APAPI_REGION_NAMED) {
-        json_put_text(json, "kind", apapi_region_kind_name(row->kind));
+    regions_json_domains(json, regions_use(regions, row));
+    json_begin_object(json, "events");
+    for (size_t i = 0; i < regions->events.count; i++) {
+        json_put_number(json, regions_event_name(regions, i), regions_event_value(regions, row, i),
+                        JSON_MEASURED);
     }
-    if (row->count > 0) {
-        json_put_count(json, "count", row->count);
+    if (regions->events.count > 0) {
+        json_end(json);
+    } else {
+        json_end_or_drop(json);
     }
-    json_put_count(json, regions->ranks_title, row->ranks);
-    json_put_count(json, "threads", row->threads);
-    json_put_word(json, "method", row->method ? row->method : "");
-    regions_json_figures(json, regions, row);
     json_end(json);
 }
 
@@ -254,12 +239,15 @@ static void regions_json_fom(struct json_writer *json, const struct regions *reg
 static int regions_print_json(const struct regions *regions)
 {
     struct json_writer json = {.out = stdout};
+    struct table_column columns[COLUMNS_MAX];
+    char names[APAPI_DOMAINS][32];
 
+    regions_columns(regions, columns, names);
     json_begin_object(&json, NULL);
     json_put_count(&json, "version", 1);
     json_begin_array(&json, "regions");
     for (size_t i = 0; i < regions->row_count; i++) {
-        regions_json_row(&json, regions, &regions->rows[i]);
+        regions_json_row(&json, regions, &regions->rows[i], columns);
     }
     json_end(&json);
     json_begin_array(&json, "foms");
@@ -396,44 +384,21 @@ static int regions_read_job(struct regions *regions, const struct show *show, bo
 #define COMMAND "regions"
 
 struct options {
+    enum { TYPE_SUMMARY, TYPE_DETAIL } type;
     enum { FORM_TABLE, FORM_JSON, FORM_CSV } form;
-    bool detail;
     struct report_input input;
     struct regions regions;
     struct show show;
     size_t records; /* of the job, with or without regions */
 };
 
-static int regions_command_set_type(void *target, const char *text, struct apapi_error *err)
-{
-    struct options *options = target;
-
-    options->detail = strcmp(text, "detail") == 0;
-    return options->detail || strcmp(text, "summary") == 0
-               ? 0
-               : apapi_fail(err, EINVAL, "--type takes summary or detail");
-}
-
-static int regions_command_set_form(void *target, const char *text, struct apapi_error *err)
-{
-    static const char *const forms[] = {"table", "json", "csv"};
-    struct options *options = target;
-
-    for (int i = FORM_TABLE; i <= FORM_CSV; i++) {
-        if (strcmp(text, forms[i]) == 0) {
-            options->form = i;
-            return 0;
-        }
-    }
-    return apapi_fail(err, EINVAL, "--format takes table, json or csv");
-}
-
 static const struct option_row rows[] = {
     {0, "type", "=TYPE",
      "summary (default), or detail: a row for each node, or each thread of a\n"
      "rank",
-     TO_CALL(regions_command_set_type)},
-    {'f', "format", "=FORM", "table (default), json or csv", TO_CALL(regions_command_set_form)},
+     TO_CHOICE(struct options, type, "summary or detail")},
+    {'f', "format", "=FORM", "table (default), json or csv",
+     TO_CHOICE(struct options, form, "table, json or csv")},
     {0, "inclusive", NULL, "regions with those inside them",
      TO_FLAG(struct options, regions.inclusive)},
     {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
@@ -477,11 +442,11 @@ static int regions_command_folder(struct options *options, const char *path)
     size_t skipped;
     int status;
 
-    regions->split[0] = regions->split[1] = options->detail;
+    regions->split[0] = regions->split[1] = options->type == TYPE_DETAIL;
     regions->where_titles[0] = "rank";
     regions->where_titles[1] = "thread";
     regions->ranks_title = "ranks";
-    if (regions_read_folder(regions, path, regions_command_warn, &skipped, &err) < 0) {
+    if (regions_read_folder(regions, path, regions_command_warn, &skipped, &err)) {
         return command_fail(COMMAND, err.text);
     }
     if (regions->row_count == 0) {
@@ -515,7 +480,7 @@ static int regions_command_print_job(void *target)
         return status;
     }
     return show_work_out(&options->show) ||
-                   regions_read_job(&options->regions, &options->show, options->detail)
+                   regions_read_job(&options->regions, &options->show, options->type == TYPE_DETAIL)
                ? command_fail(COMMAND, "no memory")
                : regions_command_print(options);
 }
@@ -524,12 +489,7 @@ static int regions_command_words(struct options *options, char **words, size_t c
 {
     struct report_input *input = &options->input;
 
-    if (!input->jobs && count > 0 && job_is_named(words[0])) {
-        input->jobs = *words++;
-        count--;
-    }
-    input->files = words;
-    input->file_count = count;
+    report_input_words(input, words, count, count > 0 && job_is_named(words[0]));
     if (input->jobs) {
         int status;
 
