@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/table.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,114 +18,52 @@
 #define GAP 2
 #define LAST_MIN 12 /* the last column is omitted if it would be narrower */
 
-/* How a column is reduced on a narrow terminal. */
-struct give {
-    size_t least;  /* minimum width; GRID_WHOLE: it is never cut */
-    bool optional; /* it may be omitted */
-};
-
-struct grid {
-    struct grid_column *columns;
-    struct give *gives;
-    size_t column_count;
+/* The cells of a text, for each row one of each column. */
+struct table_text {
     struct namelist cells;
     bool failed; /* memory ran out */
 };
 
-struct grid *grid_create(const struct grid_column *columns, size_t count)
+static size_t row_count(const struct table *table)
 {
-    struct grid *grid = count > 0 ? calloc(1, sizeof *grid) : NULL;
-
-    if (!grid) {
-        return NULL;
-    }
-    grid->columns = calloc(count, sizeof *grid->columns);
-    grid->gives = calloc(count, sizeof *grid->gives);
-    if (!grid->columns || !grid->gives) {
-        free(grid->columns);
-        free(grid->gives);
-        free(grid);
-        return NULL;
-    }
-    memcpy(grid->columns, columns, count * sizeof *columns);
-    for (size_t i = 0; i < count; i++) {
-        grid_yield(grid, i, GRID_WHOLE, false);
-    }
-    grid_yield(grid, count - 1, LAST_MIN, true);
-    grid->column_count = count;
-    return grid;
+    return table->text->cells.count / table->count;
 }
 
-void grid_yield(struct grid *grid, size_t column, size_t least, bool optional)
+static const char *cell_at(const struct table *table, size_t row, size_t column)
 {
-    if (grid) {
-        grid->gives[column] = (struct give){least, optional};
-    }
-}
-
-void grid_put(struct grid *grid, const char *text)
-{
-    if (!grid || grid->failed) {
-        return;
-    }
-    grid->failed = namelist_add(&grid->cells, text) != 0;
-    if (!grid->failed) {
-        text_clean(grid->cells.names[grid->cells.count - 1], strlen(text) + 1, text);
-    }
-}
-
-void grid_format(struct grid *grid, const char *format, ...)
-{
-    char text[GRID_FORMAT_SIZE];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    grid_put(grid, text);
-}
-
-static size_t row_count(const struct grid *grid)
-{
-    return grid->cells.count / grid->column_count;
-}
-
-static const char *cell_at(const struct grid *grid, size_t row, size_t column)
-{
-    return grid->cells.names[row * grid->column_count + column];
+    return table->text->cells.names[row * table->count + column];
 }
 
 /* @return 0: all cells are empty. */
-static size_t column_width(const struct grid *grid, size_t column)
+static size_t column_width(const struct table *table, size_t column)
 {
+    const char *title = table->columns[column].title;
     size_t widest = 0;
 
-    for (size_t row = 0; row < row_count(grid); row++) {
-        size_t width = text_columns(cell_at(grid, row, column));
+    for (size_t row = 0; title && row < row_count(table); row++) {
+        size_t width = text_columns(cell_at(table, row, column));
 
         widest = width > widest ? width : widest;
     }
-    if (widest > 0 && strlen(grid->columns[column].title) > widest) {
-        widest = strlen(grid->columns[column].title);
-    }
-    return widest;
+    return widest > 0 && strlen(title) > widest ? strlen(title) : widest;
 }
 
-static size_t least_of(const struct grid *grid, const size_t *widths, size_t column)
+static size_t least_of(const struct table *table, const size_t *widths, size_t column)
 {
-    size_t least = grid->gives[column].least;
+    size_t least = table->columns[column].least;
 
+    least = least > 0 ? least : column == table->last ? LAST_MIN : TABLE_WHOLE;
     return least < widths[column] ? least : widths[column];
 }
 
 /* Width of a line without trailing blanks. */
-static size_t used_width(const struct grid *grid, const size_t *widths, bool cut)
+static size_t used_width(const struct table *table, const size_t *widths, bool cut)
 {
     size_t used = INDENT, gap = 0;
 
-    for (size_t i = 0; i < grid->column_count; i++) {
+    for (size_t i = 0; i < table->count; i++) {
         if (widths[i] > 0) {
-            used += gap + (cut ? least_of(grid, widths, i) : widths[i]);
+            used += gap + (cut ? least_of(table, widths, i) : widths[i]);
             gap = GAP;
         }
     }
@@ -134,18 +71,20 @@ static size_t used_width(const struct grid *grid, const size_t *widths, bool cut
 }
 
 /* Omit as few columns as possible, the last ones first; then cut others, the first ones least. */
-static void fit(const struct grid *grid, size_t *widths, size_t width)
+static void fit(const struct table *table, size_t *widths, size_t width)
 {
     size_t used;
 
-    for (size_t i = grid->column_count; i-- > 0 && used_width(grid, widths, true) > width;) {
-        if (grid->gives[i].optional) {
+    for (size_t i = table->count; i-- > 0 && used_width(table, widths, true) > width;) {
+        const struct table_column *column = &table->columns[i];
+
+        if (column->optional || (i == table->last && !column->least)) {
             widths[i] = 0;
         }
     }
-    used = used_width(grid, widths, false);
-    for (size_t i = grid->column_count; i-- > 0 && used > width;) {
-        size_t least = least_of(grid, widths, i);
+    used = used_width(table, widths, false);
+    for (size_t i = table->count; i-- > 0 && used > width;) {
+        size_t least = least_of(table, widths, i);
         size_t cut = widths[i] - least < used - width ? widths[i] - least : used - width;
 
         widths[i] -= cut;
@@ -153,7 +92,7 @@ static void fit(const struct grid *grid, size_t *widths, size_t width)
     }
 }
 
-static void grid_put_text(FILE *out, const char *text, size_t width)
+static void put_cut(FILE *out, const char *text, size_t width)
 {
     char *cut;
 
@@ -170,66 +109,47 @@ static void grid_put_text(FILE *out, const char *text, size_t width)
 }
 
 /* No line has trailing blanks. @param row  SIZE_MAX: the titles */
-static void grid_put_row(const struct grid *grid, FILE *out, size_t row, const size_t *widths)
+static void put_row(const struct table *table, size_t row, const size_t *widths)
 {
     size_t blanks = INDENT;
 
-    for (size_t i = 0; i < grid->column_count; i++) {
-        const struct grid_column *column = &grid->columns[i];
-        const char *text = row == SIZE_MAX ? column->title : cell_at(grid, row, i);
-        size_t columns = text_columns(text);
+    for (size_t i = 0; i < table->count; i++) {
+        bool right = table->columns[i].form > TABLE_TEXT;
+        const char *text = row == SIZE_MAX ? table->columns[i].title : cell_at(table, row, i);
+        size_t columns = widths[i] > 0 ? text_columns(text) : 0;
         size_t padding = columns < widths[i] ? widths[i] - columns : 0;
 
         if (widths[i] == 0) {
             continue;
         }
-        blanks += column->right ? padding : 0;
+        blanks += right ? padding : 0;
         if (*text) {
-            fprintf(out, "%*s", (int)blanks, "");
-            grid_put_text(out, text, widths[i]);
+            fprintf(table->out, "%*s", (int)blanks, "");
+            put_cut(table->out, text, widths[i]);
             blanks = 0;
         }
-        blanks += (column->right ? 0 : padding) + GAP;
+        blanks += (right ? 0 : padding) + GAP;
     }
-    fputc('\n', out);
+    fputc('\n', table->out);
 }
 
-static void grid_print(const struct grid *grid, FILE *out, size_t width)
+static void print_rows(const struct table *table)
 {
-    size_t *widths = calloc(grid->column_count, sizeof *widths);
+    size_t *widths = calloc(table->count, sizeof *widths);
 
-    if (!widths || row_count(grid) == 0) {
-        free(widths);
-        return;
-    }
-    for (size_t i = 0; i < grid->column_count; i++) {
-        widths[i] = column_width(grid, i);
-    }
-    if (width > 0) {
-        fit(grid, widths, width);
-    }
-    grid_put_row(grid, out, SIZE_MAX, widths);
-    for (size_t row = 0; row < row_count(grid); row++) {
-        grid_put_row(grid, out, row, widths);
+    if (widths && row_count(table) > 0) {
+        for (size_t i = 0; i < table->count; i++) {
+            widths[i] = column_width(table, i);
+        }
+        if (table->width > 0) {
+            fit(table, widths, table->width);
+        }
+        put_row(table, SIZE_MAX, widths);
+        for (size_t row = 0; row < row_count(table); row++) {
+            put_row(table, row, widths);
+        }
     }
     free(widths);
-}
-
-int grid_finish(struct grid *grid, const char *title, FILE *out, size_t width)
-{
-    int result = grid && !grid->failed ? 0 : -1;
-
-    if (result == 0) {
-        fprintf(out, "%s%s", title ? title : "", title ? "\n" : "");
-        grid_print(grid, out, width);
-    }
-    if (grid) {
-        namelist_free(&grid->cells);
-        free(grid->columns);
-        free(grid->gives);
-        free(grid);
-    }
-    return result;
 }
 
 size_t terminal_width(void)
@@ -270,30 +190,7 @@ void terminal_put(FILE *out, const char *text, size_t indent, size_t width)
 
 /* --- columns and rows ----------------------------------------------------------------------- */
 
-#define TITLES_MAX 32
 #define TABLE_CELL_SIZE (2 * UNITS_SIZE + UNITS_SHARE_SIZE)
-
-/* Columns of a text: those with a title. */
-static struct grid *table_grid(const struct table_column *columns, size_t count)
-{
-    struct grid_column titles[TITLES_MAX] = {{0}};
-    size_t least[TITLES_MAX] = {0}, shown = 0;
-    struct grid *grid;
-
-    for (size_t i = 0; i < count && shown < TITLES_MAX; i++) {
-        if (columns[i].title) {
-            titles[shown] = (struct grid_column){columns[i].title, columns[i].form > TABLE_TEXT};
-            least[shown++] = columns[i].least;
-        }
-    }
-    grid = grid_create(titles, shown);
-    for (size_t i = 0; i < shown; i++) {
-        if (least[i] > 0) {
-            grid_yield(grid, i, least[i], false);
-        }
-    }
-    return grid;
-}
 
 struct table table_begin(const struct table_column *columns, size_t count, bool csv, bool titles,
                          FILE *out)
@@ -302,7 +199,11 @@ struct table table_begin(const struct table_column *columns, size_t count, bool 
     const char *separator = "";
 
     if (!csv) {
-        table.grid = table_grid(columns, count);
+        table.width = terminal_width();
+        table.text = calloc(1, sizeof *table.text);
+        for (size_t i = 0; i < count; i++) {
+            table.last = columns[i].title ? i : table.last;
+        }
         return table;
     }
     for (size_t i = 0; i < count && titles; i++) {
@@ -374,24 +275,37 @@ static void table_cell_text(const struct table_column *column, const struct tabl
 
 void table_put(const struct table *table, const struct table_cell *cells)
 {
-    char text[TABLE_CELL_SIZE];
+    struct table_text *list = table->text;
 
     if (table->csv) {
         table_csv_row(table, cells);
-        return;
     }
-    for (size_t i = 0; i < table->count; i++) {
-        if (!table->columns[i].title) {
-            continue;
-        }
-        if (!cells[i].text) {
+    for (size_t i = 0; list && !list->failed && i < table->count; i++) {
+        char text[TABLE_CELL_SIZE] = "";
+        const char *cell = table->columns[i].title ? cells[i].text : "";
+
+        if (!cell) {
             table_cell_text(&table->columns[i], &cells[i], text, sizeof text);
+            cell = text;
         }
-        grid_put(table->grid, cells[i].text ? cells[i].text : text);
+        list->failed = namelist_add(&list->cells, cell) != 0;
+        if (!list->failed) {
+            text_clean(list->cells.names[list->cells.count - 1], strlen(cell) + 1, cell);
+        }
     }
 }
 
 int table_end(struct table *table, const char *heading)
 {
-    return table->csv ? 0 : grid_finish(table->grid, heading, table->out, terminal_width());
+    bool good = table->csv || (table->text && !table->text->failed);
+
+    if (good && table->text) {
+        fprintf(table->out, "%s%s", heading ? heading : "", heading ? "\n" : "");
+        print_rows(table);
+    }
+    if (table->text) {
+        namelist_free(&table->text->cells);
+        free(table->text);
+    }
+    return good ? 0 : -1;
 }

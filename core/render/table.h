@@ -7,51 +7,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** Cells in aligned columns, on a terminal or in a pipe (opaque). */
-struct grid;
-
-/** A column and its title. */
-struct grid_column {
-    const char *title;
-    bool right; /* for numbers */
-};
-
-/**
- * @param columns  `count` of them, at least one, whose titles must outlive the grid
- * @return NULL: out of memory. All functions accept that: grid_finish() reports it.
- */
-struct grid *grid_create(const struct grid_column *columns, size_t count);
-
-#define GRID_WHOLE SIZE_MAX
-
-/**
- * How a column is reduced on a narrow terminal. By default only the last one is: it is cut to 12
- * columns, and omitted below that.
- * @param least     minimum width, 4 or more; GRID_WHOLE: it is never cut
- * @param optional  it may be omitted; of several such columns the last one is omitted first
- */
-void grid_yield(struct grid *grid, size_t column, size_t least, bool optional);
-
-/** Set the next cell of the row. */
-void grid_put(struct grid *grid, const char *text);
-
-/** The same of up to GRID_FORMAT_SIZE bytes, as printf(). */
-#define GRID_FORMAT_SIZE 256
-void grid_format(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/**
- * Print it without empty columns, each line indented by 2, and free it.
- * @param grid   NULL, or one for which memory ran out: nothing is printed
- * @param title  a line before it; NULL: none
- * @param width  columns of the terminal; 0: no limit
- * @return 0; -1: out of memory
- */
-int grid_finish(struct grid *grid, const char *title, FILE *out, size_t width);
-
 /** @return the width of the terminal at standard output, or COLUMNS; 0: not known. */
 size_t terminal_width(void);
 
-/** Print a paragraph, continued with this indent; `width` as for grid_print(). */
+/** Print a paragraph, continued with this indent; `width` 0: no limit. */
 void terminal_put(FILE *out, const char *text, size_t indent, size_t width);
 
 /*
@@ -74,13 +33,17 @@ enum table_form {
     TABLE_SHORT     /* [s]: "1.20 ms" */
 };
 
+#define TABLE_WHOLE SIZE_MAX /* of the last column: it is neither cut nor omitted */
+
+/* On a narrow terminal the last column is cut to 12 columns, and omitted below that. */
 struct table_column {
     const char *title; /* in a text; NULL: not there. Without any cell the column is left out */
     const char *key;   /* in CSV, with its unit; NULL: not there */
     const char *unit;  /* of a quantity */
     enum table_form form;
     int decimals;
-    size_t least; /* minimum width in a narrow terminal; 0: it is not cut, unless it is the last */
+    size_t least;  /* minimum width in a narrow terminal; 0: it is not cut, unless it is the last */
+    bool optional; /* it may be omitted there; of several such columns the last one goes first */
 };
 
 struct table_cell {
@@ -109,7 +72,9 @@ struct table {
     size_t count;
     bool csv;
     FILE *out;
-    struct grid *grid; /* of a text */
+    size_t width;            /* of a text: columns of the terminal; 0: no limit */
+    size_t last;             /* column of it */
+    struct table_text *text; /* its cells; NULL: out of memory, which table_end() reports */
 };
 
 /** Begin. @param titles  of CSV: print a line of keys */

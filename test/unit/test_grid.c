@@ -3,34 +3,49 @@
 #include "render/table.h"
 #include "unit/unit.h"
 
-static const struct grid_column columns[] = {
-    {"name", false}, {"value", true}, {"unused", false}, {"what it is", false}};
+static const struct table_column columns[] = {{.title = "name"},
+                                              {.title = "value", .form = TABLE_RIGHT},
+                                              {.title = "unused"},
+                                              {.key = "not in a text"},
+                                              {.title = "what it is"}};
 
-static char *print(const char *const *cells, size_t count, size_t width)
+static const struct table_column places[] = {
+    {.title = "name", .least = 6},
+    {.title = "a", .form = TABLE_RIGHT, .optional = true},
+    {.title = "b", .form = TABLE_RIGHT, .optional = true},
+    {.title = "c", .form = TABLE_RIGHT, .least = TABLE_WHOLE}};
+
+/* Check the text of cells, `count` in a row. */
+static void assert_text(const struct table_column *list, size_t count, const char *const *texts,
+                        size_t rows, size_t width, const char *wanted)
 {
-    struct grid *grid = grid_create(columns, COUNT_OF(columns));
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
+    struct table table = table_begin(list, count, false, true, out);
 
-    for (size_t i = 0; i < count; i++) {
-        grid_put(grid, cells[i]);
+    table.width = width;
+    for (size_t row = 0; row < rows; row++) {
+        struct table_cell cells[8] = {{0}};
+
+        for (size_t i = 0; i < count; i++) {
+            cells[i].text = texts[row * count + i];
+        }
+        table_put(&table, cells);
     }
-    assert_int_equal(grid_finish(grid, NULL, out, width), 0);
+    assert_int_equal(table_end(&table, NULL), 0);
     fclose(out);
-    return text;
+    assert_string_equal(text, wanted);
+    free(text);
 }
 
 static const char *const cells[] = {
-    "short",    "1", "", "energy of the memory", "a name that is long", "12.5 kJ", "", "",
-    "x\033[2J", "-", "", "temperature"};
+    "short",    "1", "", "x", "energy of the memory", "a name that is long", "12.5 kJ", "", "x", "",
+    "x\033[2J", "-", "", "x", "temperature"};
 
 static void assert_table(size_t width, const char *table)
 {
-    char *text = print(cells, COUNT_OF(cells), width);
-
-    assert_string_equal(text, table);
-    free(text);
+    assert_text(columns, COUNT_OF(columns), cells, 3, width, table);
 }
 
 TEST(pipe)
@@ -59,25 +74,9 @@ TEST(terminal)
 
 static void assert_narrow(size_t width, const char *table)
 {
-    static const struct grid_column places[] = {
-        {"name", false}, {"a", true}, {"b", true}, {"c", true}};
     static const char *const row[] = {"a long name", "1000", "2000", "3000"};
-    struct grid *grid = grid_create(places, 4);
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
 
-    grid_yield(grid, 0, 6, false);
-    grid_yield(grid, 1, GRID_WHOLE, true);
-    grid_yield(grid, 2, GRID_WHOLE, true);
-    grid_yield(grid, 3, GRID_WHOLE, false);
-    for (size_t i = 0; i < 4; i++) {
-        grid_put(grid, row[i]);
-    }
-    assert_int_equal(grid_finish(grid, NULL, out, width), 0);
-    fclose(out);
-    assert_string_equal(text, table);
-    free(text);
+    assert_text(places, COUNT_OF(places), row, 1, width, table);
 }
 
 /* First the name is cut as far as it may be, then the second to last column goes. */

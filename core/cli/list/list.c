@@ -80,32 +80,26 @@ struct look {
     double gaps_s[GAPS]; /* between two moves */
 };
 
-static bool look_is_done(const struct look *look)
+/* @return whether one more reading is needed. */
+static bool look_take(struct look *look, const struct apapi_reading *reading, uint64_t now_ns)
 {
-    return look->failed || look->moves > GAPS;
-}
+    uint64_t passed_ns = now_ns - look->moved_ns;
 
-static void look_take(struct look *look, const struct apapi_reading *reading, uint64_t now_ns)
-{
     if (reading->error) {
         look->failed = true;
-    } else if (!look->begun) {
+    } else if (look->begun && reading->raw == look->raw) {
+        look->still++;
+        look->still_ns = passed_ns > look->still_ns ? passed_ns : look->still_ns;
+    } else {
+        if (look->moves > 0) {
+            look->gaps_s[look->moves - 1] = duration(passed_ns) / NS_PER_S;
+        }
+        look->moves += look->begun;
         look->begun = true;
         look->raw = reading->raw;
         look->moved_ns = now_ns;
-    } else if (reading->raw != look->raw) {
-        if (look->moves > 0) {
-            look->gaps_s[look->moves - 1] = duration(now_ns - look->moved_ns) / NS_PER_S;
-        }
-        look->moves++;
-        look->raw = reading->raw;
-        look->moved_ns = now_ns;
-    } else {
-        uint64_t still_ns = now_ns - look->moved_ns;
-
-        look->still++;
-        look->still_ns = still_ns > look->still_ns ? still_ns : look->still_ns;
     }
+    return !look->failed && look->moves <= GAPS;
 }
 
 /* @return whether a counter needs one more reading. */
@@ -117,9 +111,8 @@ static bool look_go_on(const struct listed *listed, struct look *looks,
     for (size_t i = 0; i < listed->event_count; i++) {
         const struct listed_event *event = &listed->events[i];
 
-        if (event->event.accumulates && !look_is_done(&looks[i])) {
-            look_take(&looks[i], &readings[event->slot], now_ns);
-            more |= !look_is_done(&looks[i]);
+        if (event->event.accumulates && !looks[i].failed && looks[i].moves <= GAPS) {
+            more |= look_take(&looks[i], &readings[event->slot], now_ns);
         }
     }
     return more;
@@ -144,20 +137,13 @@ static void look_at_all(const struct listed *listed, struct look *looks,
     }
 }
 
-static int compare_gaps(const void *left, const void *right)
-{
-    double a_s = *(const double *)left, b_s = *(const double *)right;
-
-    return (a_s > b_s) - (a_s < b_s);
-}
-
 /* The mean of the gaps, but for those in which a reading came late. */
 static double look_period_s(struct look *look)
 {
     size_t count = look->moves - 1, used = 0;
     double sum_s = 0;
 
-    qsort(look->gaps_s, count, sizeof *look->gaps_s, compare_gaps);
+    qsort(look->gaps_s, count, sizeof *look->gaps_s, compare_double);
     for (size_t i = 0; i < count && look->gaps_s[i] <= LATE * look->gaps_s[(count - 1) / 2]; i++) {
         sum_s += look->gaps_s[i];
         used++;
@@ -197,52 +183,57 @@ static int list_look_at_updates(const struct listed *listed)
 
 /* --- for people ----------------------------------------------------------------------------- */
 
-static const struct grid_column columns[] = {
-    {"event", false},  {"value", true},    {"unit", false}, {"kind", false},
-    {"domain", false}, {"range", true},    {"width", true}, {"guard", true},
-    {"update", true},  {"measured", true}, {"", false},     {"description", false}};
+static const struct table_column columns[] = {{.title = "event"},
+                                              {.title = "value", .form = TABLE_RIGHT},
+                                              {.title = "unit"},
+                                              {.title = "kind"},
+                                              {.title = "domain"},
+                                              {.title = "range", .form = TABLE_RIGHT},
+                                              {.title = "width", .form = TABLE_RIGHT},
+                                              {.title = "guard", .form = TABLE_SHORT},
+                                              {.title = "update", .form = TABLE_SHORT},
+                                              {.title = "measured", .form = TABLE_RIGHT},
+                                              {.title = ""},
+                                              {.title = "description"}};
 
-/* "1.00 ms", "below 0.10 ms"; "" if it is not known. */
-static void list_text_period(char *text, size_t size, const char *relation, double seconds)
-{
-    char period[UNITS_SIZE];
-
-    if (seconds > 0) {
-        units_short(period, sizeof period, seconds);
-        snprintf(text, size, "%s%s", relation, period);
-    }
-}
-
-static void list_text_put_event(struct grid *grid, const struct listed_event *listed)
+static void put_event(const struct table *table, const struct listed_event *listed)
 {
     const struct apapi_event *event = &listed->event;
     const struct listed_update *update = &listed->update;
-    char value[sizeof listed->error], range[UNITS_SIZE] = "", guard[UNITS_SIZE] = "";
-    char stated[UNITS_SIZE] = "", measured[2 * UNITS_SIZE] = "";
+    char value[UNITS_SIZE], range[UNITS_SIZE] = "", width[UNITS_SIZE] = "", period[UNITS_SIZE];
+    char measured[2 * UNITS_SIZE] = "";
+    double seconds = update->measured_s + update->below_s + update->above_s;
 
     units_total(value, sizeof value, listed->value, event->unit);
     if (!isnan(listed->range)) {
         units_quantity(range, sizeof range, listed->range, event->unit);
     }
-    if (!isnan(listed->guard_s)) {
-        units_short(guard, sizeof guard, listed->guard_s);
+    if (!isnan(listed->width)) {
+        snprintf(width, sizeof width, "%.0f bits", listed->width);
     }
-    list_text_period(stated, sizeof stated, "", duration(event->update_ns) / NS_PER_S);
-    list_text_period(measured, sizeof measured, "", update->measured_s);
-    list_text_period(measured, sizeof measured, "below ", update->below_s);
-    list_text_period(measured, sizeof measured, "above ", update->above_s);
-    grid_put(grid, event->name);
-    grid_put(grid, *listed->error ? listed->error : value);
-    grid_put(grid, event->unit);
-    grid_put(grid, apapi_kind_name(event->kind));
-    grid_put(grid, event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain));
-    grid_put(grid, range);
-    grid_format(grid, isnan(listed->width) ? "" : "%.0f bits", listed->width);
-    grid_put(grid, guard);
-    grid_put(grid, stated);
-    grid_put(grid, measured);
-    grid_put(grid, event->estimated ? "estimated" : "");
-    grid_put(grid, listed->description);
+    if (seconds > 0) {
+        units_short(period, sizeof period, seconds);
+        snprintf(measured, sizeof measured, "%s%s",
+                 update->below_s > 0   ? "below "
+                 : update->above_s > 0 ? "above "
+                                       : "",
+                 period);
+    }
+    table_put(table, (const struct table_cell[]){CELL_TEXT(event->name),
+                                                 CELL_TEXT(*listed->error ? listed->error : value),
+                                                 CELL_TEXT(event->unit),
+                                                 CELL_TEXT(apapi_kind_name(event->kind)),
+                                                 CELL_TEXT(event->domain == APAPI_DOMAIN_NONE
+                                                               ? ""
+                                                               : apapi_domain_name(event->domain)),
+                                                 CELL_TEXT(range),
+                                                 CELL_TEXT(width),
+                                                 CELL_OR_BLANK(listed->guard_s),
+                                                 {.value = duration(event->update_ns) / NS_PER_S,
+                                                  .text = event->update_ns > 0 ? NULL : ""},
+                                                 CELL_TEXT(measured),
+                                                 CELL_TEXT(event->estimated ? "estimated" : ""),
+                                                 CELL_TEXT(listed->description)});
 }
 
 static void list_text_put_ways(const struct list *list, const char *component)
@@ -259,16 +250,16 @@ static void list_text_put_ways(const struct list *list, const char *component)
 
 static int list_text_put_component(const struct listed *listed, const struct list *list)
 {
-    struct grid *grid = grid_create(columns, COUNT_OF(columns));
+    struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
     char clean[sizeof listed->reason.text];
 
     text_clean(clean, sizeof clean, listed->reader->detail);
     printf("%s (%s)\n", listed->wanted->name, clean);
     list_text_put_ways(list, listed->wanted->name);
     for (size_t i = 0; i < listed->event_count; i++) {
-        list_text_put_event(grid, &listed->events[i]);
+        put_event(&table, &listed->events[i]);
     }
-    return grid_finish(grid, NULL, stdout, terminal_width());
+    return table_end(&table, NULL);
 }
 
 static void list_text_put_names(const struct list *list)
@@ -355,27 +346,38 @@ static const struct field fields_of_listed[] = {
     {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
     {NULL, 0, false, 0, 0}};
 
-static void list_json_events(struct json_writer *json, const struct listed *listed)
+static void put_json(struct json_writer *json, const struct listed *listed, bool sources)
 {
-    json_begin_array(json, "events");
-    for (size_t i = 0; i < listed->event_count; i++) {
-        json_begin_object(json, NULL);
-        fields_write(json, fields_of_listed, &listed->events[i]);
+    json_begin_object(json, NULL);
+    json_put_text(json, "name", listed->wanted->name);
+    if (listed->state == LISTED_OPEN) {
+        json_put_flag(json, "readable", true);
+        json_put_text(json, "source", apapi_source_name(listed->reader->source));
+        json_put_text(json, "detail", listed->reader->detail);
+        json_begin_array(json, "events");
+        for (size_t i = 0; i < listed->event_count; i++) {
+            json_begin_object(json, NULL);
+            fields_write(json, fields_of_listed, &listed->events[i]);
+            json_end(json);
+        }
         json_end(json);
+    } else if (listed->state == LISTED_UNREADABLE) {
+        json_put_flag(json, "readable", false);
+        json_put_error(json, listed->error, listed->reason.text);
+    } else if (listed->state == LISTED_SLOW) {
+        json_put_flag(json, "slow", true);
     }
-    json_end(json);
-}
+    if (sources) {
+        struct apapi_way ways[APAPI_WAYS_MAX];
+        size_t count = apapi_catalog_ways(listed->wanted->name, ways);
 
-static void list_json_ways(struct json_writer *json, const char *component)
-{
-    struct apapi_way ways[APAPI_WAYS_MAX];
-    size_t count = apapi_catalog_ways(component, ways);
-
-    json_begin_array(json, "sources");
-    for (size_t i = 0; i < count; i++) {
-        json_begin_object(json, NULL);
-        json_put_text(json, "source", apapi_source_name(ways[i].source));
-        json_put_text(json, "name", ways[i].name);
+        json_begin_array(json, "sources");
+        for (size_t i = 0; i < count; i++) {
+            json_begin_object(json, NULL);
+            json_put_text(json, "source", apapi_source_name(ways[i].source));
+            json_put_text(json, "name", ways[i].name);
+            json_end(json);
+        }
         json_end(json);
     }
     json_end(json);
@@ -389,25 +391,7 @@ static int list_print_json(const struct list *list)
     json_put_count(&json, "version", 1);
     json_begin_array(&json, "components");
     for (size_t i = 0; i < list->wanted.count; i++) {
-        const struct listed *listed = &list->components[i];
-
-        json_begin_object(&json, NULL);
-        json_put_text(&json, "name", listed->wanted->name);
-        if (listed->state == LISTED_OPEN) {
-            json_put_flag(&json, "readable", true);
-            json_put_text(&json, "source", apapi_source_name(listed->reader->source));
-            json_put_text(&json, "detail", listed->reader->detail);
-            list_json_events(&json, listed);
-        } else if (listed->state == LISTED_UNREADABLE) {
-            json_put_flag(&json, "readable", false);
-            json_put_error(&json, listed->error, listed->reason.text);
-        } else if (listed->state == LISTED_SLOW) {
-            json_put_flag(&json, "slow", true);
-        }
-        if (list->sources) {
-            list_json_ways(&json, listed->wanted->name);
-        }
-        json_end(&json);
+        put_json(&json, &list->components[i], list->sources);
     }
     json_end(&json);
     json_end(&json);
@@ -453,26 +437,19 @@ static enum listed_state first_state(const struct list *list, const char *compon
     return apapi_catalog_slow(component, order) ? LISTED_SLOW : LISTED_OPEN;
 }
 
-static double range_of(const struct apapi_event *event)
-{
-    if (event->range_max > 0) {
-        return ((double)event->range_max + 1) * event->scale;
-    }
-    return event->guard_j > 0 ? event->guard_j : NAN;
-}
-
 static void fill_event(const struct apapi_reader *reader, size_t index,
                        const struct apapi_reading *reading, struct listed_event *listed)
 {
+    double values = (double)reader->events[index].range_max + 1; /* 1: not known */
     uint64_t guard_ns;
 
     listed->event = reader->events[index];
     guard_ns = listed->event.accumulates ? apapi_event_guard_ns(&listed->event) : UINT64_MAX;
     listed->slot = index;
-    listed->range = range_of(&listed->event);
-    listed->width = listed->event.accumulates && listed->event.range_max > 0
-                        ? ceil(log2((double)listed->event.range_max + 1))
-                        : NAN;
+    listed->range = values > 1                  ? values * listed->event.scale
+                    : listed->event.guard_j > 0 ? listed->event.guard_j
+                                                : NAN;
+    listed->width = listed->event.accumulates && values > 1 ? ceil(log2(values)) : NAN;
     listed->guard_s = guard_ns == UINT64_MAX ? NAN : (double)guard_ns / 1e9;
     listed->value = reading->error ? NAN : apapi_event_value(&listed->event, reading->raw);
     if (reading->error) {

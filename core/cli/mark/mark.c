@@ -24,34 +24,22 @@
 #define PATIENCE_NS UINT64_C(200000000)
 #define RETRY_MS 5
 
-static int mark_send_left_ms(uint64_t end_ns)
+static int left_ms(uint64_t end_ns)
 {
     uint64_t now_ns = clock_monotonic_ns();
 
     return now_ns < end_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
 }
 
-/* As long as the sampler has no room for another connection, try again. */
-static int mark_send_connect(const char *page, uint64_t end_ns)
-{
-    int channel = region_connect(page);
-
-    while (channel < 0 && errno == EAGAIN && mark_send_left_ms(end_ns) > 0) {
-        poll(NULL, 0, RETRY_MS);
-        channel = region_connect(page);
-    }
-    return channel;
-}
-
-static int mark_send_receive(int channel, struct region_message *answer, uint64_t end_ns)
+static int mark_receive(int channel, struct region_message *answer, uint64_t end_ns)
 {
     struct pollfd ready = {.fd = channel, .events = POLLIN};
     int result;
 
     while ((result = region_receive(channel, answer, NULL)) && errno == EAGAIN) {
-        int left_ms = mark_send_left_ms(end_ns);
+        int wait_ms = left_ms(end_ns);
 
-        if (left_ms == 0 || (poll(&ready, 1, left_ms) < 0 && errno != EINTR)) {
+        if (wait_ms == 0 || (poll(&ready, 1, wait_ms) < 0 && errno != EINTR)) {
             errno = ETIMEDOUT;
             return -1;
         }
@@ -59,31 +47,29 @@ static int mark_send_receive(int channel, struct region_message *answer, uint64_
     return result;
 }
 
-static int mark_send_ask(int channel, const struct region_message *message,
-                         struct region_message *answer, uint64_t end_ns, struct apapi_error *err)
-{
-    if (region_send(channel, message, -1) || mark_send_receive(channel, answer, end_ns)) {
-        return apapi_fail(err, errno, "the step's sampler: %s", strerror(errno));
-    }
-    return answer->kind == REGION_REFUSED ? apapi_fail(err, EINVAL, "%.200s", answer->name) : 0;
-}
-
 static int mark_send(const struct region_message *message, struct region_message *answer,
                      struct apapi_error *err)
 {
     const char *page = secure_getenv("APAPI_LIVE_PAGE");
     uint64_t end_ns = clock_monotonic_ns() + PATIENCE_NS;
-    int channel, result, code;
+    int channel, result = 0, code;
 
     if (!page || !*page) {
         return apapi_fail(err, ENOTCONN,
                           "this is no measured step: the variable APAPI_LIVE_PAGE is not set");
     }
-    channel = mark_send_connect(page, end_ns);
+    /* as long as the sampler has no room for another connection, try again */
+    while ((channel = region_connect(page)) < 0 && errno == EAGAIN && left_ms(end_ns) > 0) {
+        poll(NULL, 0, RETRY_MS);
+    }
     if (channel < 0) {
         return apapi_fail(err, errno, "the sampler of %.120s: %s", page, strerror(errno));
     }
-    result = mark_send_ask(channel, message, answer, end_ns, err);
+    if (region_send(channel, message, -1) || mark_receive(channel, answer, end_ns)) {
+        result = apapi_fail(err, errno, "the step's sampler: %s", strerror(errno));
+    } else if (answer->kind == REGION_REFUSED) {
+        result = apapi_fail(err, EINVAL, "%.200s", answer->name);
+    }
     code = errno;
     close(channel);
     errno = code;
@@ -125,7 +111,7 @@ static const struct option_table table = {
     .rows = rows};
 
 /* A script goes on, whatever becomes of its marks. @return exit status */
-static int mark_command_say(const struct options *options, const struct apapi_error *err, int code)
+static int say(const struct options *options, const struct apapi_error *err, int code)
 {
     if (code != ENOTCONN || options->strict || options->verbose) {
         command_fail(COMMAND, err->text);
@@ -133,20 +119,20 @@ static int mark_command_say(const struct options *options, const struct apapi_er
     return options->strict ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static int mark_command_mark(const struct options *options, enum region_message_kind kind,
-                             struct region_message *answer)
+static int mark_region(const struct options *options, enum region_message_kind kind,
+                       struct region_message *answer)
 {
     struct region_message message;
     struct apapi_error err;
 
     region_message_init(&message, kind, options->words[0]);
-    return mark_send(&message, answer, &err) ? mark_command_say(options, &err, errno) : -1;
+    return mark_send(&message, answer, &err) ? say(options, &err, errno) : -1;
 }
 
 static int mark_begin(const struct options *options)
 {
     struct region_message answer;
-    int status = mark_command_mark(options, REGION_BEGIN, &answer);
+    int status = mark_region(options, REGION_BEGIN, &answer);
 
     return status < 0 ? EXIT_SUCCESS : status;
 }
@@ -154,7 +140,7 @@ static int mark_begin(const struct options *options)
 static int mark_end(const struct options *options)
 {
     struct region_message answer;
-    int status = mark_command_mark(options, REGION_END, &answer);
+    int status = mark_region(options, REGION_END, &answer);
 
     return status < 0 ? EXIT_SUCCESS : status;
 }
@@ -162,7 +148,7 @@ static int mark_end(const struct options *options)
 static int mark_read(const struct options *options)
 {
     struct region_message answer = {.value = NAN};
-    int status = mark_command_mark(options, REGION_READ, &answer);
+    int status = mark_region(options, REGION_READ, &answer);
 
     if (status >= 0) {
         return status;
@@ -170,7 +156,7 @@ static int mark_read(const struct options *options)
     if (!isfinite(answer.value)) {
         const struct apapi_error err = {"the energy is not known yet"};
 
-        return mark_command_say(options, &err, EAGAIN);
+        return say(options, &err, EAGAIN);
     }
     printf("%.9g J\n", answer.value);
     return command_finish(COMMAND, EXIT_SUCCESS);
@@ -191,21 +177,7 @@ static int mark_fom(const struct options *options)
     if (options->count > 2) {
         snprintf(message.unit, sizeof message.unit, "%s", options->words[2]);
     }
-    return mark_send(&message, &answer, &err) ? mark_command_say(options, &err, errno)
-                                              : EXIT_SUCCESS;
-}
-
-/* End as the command did, without a second core file. */
-static int mark_command_end_alike(int status)
-{
-    const struct rlimit none = {0, 0};
-
-    if (WIFSIGNALED(status)) {
-        setrlimit(RLIMIT_CORE, &none);
-        signal(WTERMSIG(status), SIG_DFL);
-        raise(WTERMSIG(status));
-    }
-    return child_exit_code(status);
+    return mark_send(&message, &answer, &err) ? say(options, &err, errno) : EXIT_SUCCESS;
 }
 
 static int mark_run(const struct options *options)
@@ -224,7 +196,12 @@ static int mark_run(const struct options *options)
         command_fail(COMMAND, err.text);
     }
     mark_end(options);
-    return result ? child_start_failure(code) : mark_command_end_alike(end.status);
+    if (!result && WIFSIGNALED(end.status)) { /* end alike, without a second core file */
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        signal(WTERMSIG(end.status), SIG_DFL);
+        raise(WTERMSIG(end.status));
+    }
+    return result ? child_start_failure(code) : child_exit_code(end.status);
 }
 
 static const struct mark_verb {
@@ -248,23 +225,13 @@ static int mark_command_refuse(const char *verb)
     return command_refuse(COMMAND, err.text);
 }
 
-static int mark_command_check_name(const char *name)
-{
-    struct apapi_error err;
-
-    if (*name && strlen(name) < sizeof((struct region_message *)0)->name) {
-        return 0;
-    }
-    apapi_fail(&err, EINVAL, "NAME has %zu bytes, expected 1 to %zu", strlen(name),
-               sizeof((struct region_message *)0)->name - 1);
-    return command_refuse(COMMAND, err.text);
-}
-
 int mark_command(int argc, char **argv)
 {
     static struct options options;
     int status = command_options(&table, argc, argv, &options);
     const char *name = argc > optind ? argv[optind] : "";
+    struct apapi_error err;
+    size_t size;
 
     if (status >= 0) {
         return status;
@@ -277,18 +244,21 @@ int mark_command(int argc, char **argv)
         if (strcmp(verb->name, name) != 0) {
             continue;
         }
-        if (verb->most == 0) {
-            if (options.count > 1 && strcmp(options.words[1], "--") == 0) {
-                options.words[1] = options.words[0];
-                options.words++;
-                options.count--;
-            }
+        if (verb->most == 0 && options.count > 1 && strcmp(options.words[1], "--") == 0) {
+            options.words[1] = options.words[0];
+            options.words++;
+            options.count--;
         }
         if (options.count < verb->least || (verb->most > 0 && options.count > verb->most)) {
             return mark_command_refuse(name);
         }
-        status = mark_command_check_name(options.words[0]);
-        return status ? status : verb->run(&options);
+        size = strlen(options.words[0]);
+        if (size > 0 && size < sizeof((struct region_message *)0)->name) {
+            return verb->run(&options);
+        }
+        apapi_fail(&err, EINVAL, "NAME has %zu bytes, expected 1 to %zu", size,
+                   sizeof((struct region_message *)0)->name - 1);
+        return command_refuse(COMMAND, err.text);
     }
     return mark_command_refuse(name);
 }

@@ -27,31 +27,38 @@
 /* Columns of the steps; the domains' follow DOMAIN. */
 enum { STEP, USER, NODE, STATE, ELAPSED, POWER, DOMAIN, ENERGY = DOMAIN + APAPI_DOMAINS - 1, NAME };
 
-static const struct grid_column step_columns[] = {[STEP] = {"step", false},
-                                                  [USER] = {"user", false},
-                                                  [NODE] = {"node", false},
-                                                  [STATE] = {"state", false},
-                                                  [ELAPSED] = {"elapsed", true},
-                                                  [POWER] = {"power", true},
-                                                  [DOMAIN] = {"package", true},
-                                                  {"dram", true},
-                                                  {"gpu", true},
-                                                  {"core", true},
-                                                  {"uncore", true},
-                                                  {"psys", true},
-                                                  {"nodepower", true},
-                                                  [ENERGY] = {"energy", true},
-                                                  [NAME] = {"job name", false}};
+#define DOMAIN_COLUMN(name)                                                                        \
+    {                                                                                              \
+        .title = (name), .form = TABLE_RIGHT, .optional = true                                     \
+    }
+
+static const struct table_column step_columns[] = {
+    [STEP] = {.title = "step"},
+    [USER] = {.title = "user", .least = NAME_LEAST},
+    [NODE] = {.title = "node", .least = NAME_LEAST},
+    [STATE] = {.title = "state"},
+    [ELAPSED] = {.title = "elapsed", .form = TABLE_RIGHT},
+    [POWER] = {.title = "power", .form = TABLE_RIGHT},
+    [DOMAIN] = DOMAIN_COLUMN("package"),
+    DOMAIN_COLUMN("dram"),
+    DOMAIN_COLUMN("gpu"),
+    DOMAIN_COLUMN("core"),
+    DOMAIN_COLUMN("uncore"),
+    DOMAIN_COLUMN("psys"),
+    DOMAIN_COLUMN("nodepower"),
+    [ENERGY] = {.title = "energy", .form = TABLE_RIGHT},
+    [NAME] = {.title = "job name"}};
 
 enum { STEP_COLUMNS = COUNT_OF(step_columns) };
 _Static_assert(STEP_COLUMNS == NAME + 1, "a column for each domain");
 
-enum { EVENT_STEP, EVENT_NODE, EVENT_DOMAIN, EVENT_NOW, EVENT_TOTAL, EVENT_NAME };
-
-static const struct grid_column event_columns[] = {
-    [EVENT_STEP] = {"step", false},     [EVENT_NODE] = {"node", false},
-    [EVENT_DOMAIN] = {"domain", false}, [EVENT_NOW] = {"now", true},
-    [EVENT_TOTAL] = {"total", true},    [EVENT_NAME] = {"event", false}};
+static const struct table_column event_columns[] = {
+    {.title = "step"},
+    {.title = "node", .least = NAME_LEAST, .optional = true},
+    {.title = "domain", .optional = true},
+    {.title = "now", .form = TABLE_RIGHT},
+    {.title = "total", .form = TABLE_RIGHT, .optional = true},
+    {.title = "event", .least = EVENT_LEAST}};
 
 /* Which columns and marks are used. */
 struct content {
@@ -64,41 +71,35 @@ struct content {
 /* --- cells ---------------------------------------------------------------------------------- */
 
 /* It precedes the number, which keeps its column. */
-static const char *top_text_mark_of(const struct top_figure *figure)
+static const char *mark_of(const struct top_figure *figure)
 {
     return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
 }
 
-static void put_now(struct grid *grid, const struct top_figure *figure, const char *unit)
+static void now_text(char text[CELL_SIZE], const struct top_figure *figure, const char *unit)
 {
-    char text[CELL_SIZE];
+    char now[UNITS_SIZE];
 
-    units_quantity(text, sizeof text, figure->now, unit);
-    grid_format(grid, "%s%s", isnan(figure->now) ? "" : top_text_mark_of(figure), text);
+    units_quantity(now, sizeof now, figure->now, unit);
+    snprintf(text, CELL_SIZE, "%s%s", isnan(figure->now) ? "" : mark_of(figure), now);
 }
 
-static void top_text_put_energy(struct grid *grid, const struct top_figure *figure,
-                                enum report_unit unit)
-{
-    char text[CELL_SIZE];
+/* A row of a step or node, with the powers of its domains. */
+struct step_row {
+    struct table_cell cells[STEP_COLUMNS];
+    char powers[APAPI_DOMAINS][CELL_SIZE]; /* the first is the total's */
+};
 
-    if (isnan(figure->total)) {
-        grid_put(grid, "-");
-    } else {
-        report_energy_text(text, sizeof text, figure->total, NAN, unit);
-        grid_format(grid, "%s%s", top_text_mark_of(figure), text);
+static void fill_row(struct step_row *row, const struct top_figure domains[APAPI_DOMAINS],
+                     const struct content *content)
+{
+    for (size_t i = 0; i < STEP_COLUMNS; i++) {
+        row->cells[i] = (struct table_cell)CELL_TEXT("");
     }
-}
-
-static void top_text_put_domains(struct grid *grid, const struct top_figure domains[APAPI_DOMAINS],
-                                 const struct content *content)
-{
-    put_now(grid, &domains[TOP_TOTAL], "W");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (content->domains[d]) {
-            put_now(grid, &domains[d], "W");
-        } else {
-            grid_put(grid, "");
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (d == TOP_TOTAL || content->domains[d]) {
+            now_text(row->powers[d], &domains[d], "W");
+            row->cells[POWER + d].text = row->powers[d];
         }
     }
 }
@@ -107,10 +108,13 @@ static const char *const states[] = {[APAPI_LIVE_STARTING] = "starting",
                                      [APAPI_LIVE_RUNNING] = "running",
                                      [APAPI_LIVE_ENDED] = "ended"};
 
-static void top_text_put_step(struct grid *grid, const struct top_step *step,
-                              const struct top_form *form, const struct content *content)
+static void put_step(const struct table *table, const struct top_step *step,
+                     const struct top_form *form, const struct content *content)
 {
-    char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-";
+    const struct top_figure *total = &step->domains[TOP_TOTAL];
+    char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-", energy[CELL_SIZE] = "-";
+    char joules[UNITS_SIZE];
+    struct step_row row;
 
     if (step->id.uid != APAPI_UNKNOWN) {
         snprintf(uid, sizeof uid, "%u", step->id.uid);
@@ -118,22 +122,27 @@ static void top_text_put_step(struct grid *grid, const struct top_step *step,
     if (!isnan(step->elapsed_s)) {
         report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
     }
-    grid_put(grid, step->name);
-    grid_put(grid, *step->id.user ? step->id.user : uid);
-    grid_put(grid, content->nodes ? step->id.node : "");
-    grid_put(grid, step->state == APAPI_LIVE_RUNNING ? "" : states[step->state]);
-    grid_put(grid, elapsed);
-    top_text_put_domains(grid, step->domains, content);
-    top_text_put_energy(grid, &step->domains[TOP_TOTAL], form->unit);
-    grid_put(grid, step->id.job_name);
+    if (!isnan(total->total)) {
+        report_energy_text(joules, sizeof joules, total->total, NAN, form->unit);
+        snprintf(energy, sizeof energy, "%s%s", mark_of(total), joules);
+    }
+    fill_row(&row, step->domains, content);
+    row.cells[STEP].text = step->name;
+    row.cells[USER].text = *step->id.user ? step->id.user : uid;
+    row.cells[NODE].text = content->nodes ? step->id.node : "";
+    row.cells[STATE].text = step->state == APAPI_LIVE_RUNNING ? "" : states[step->state];
+    row.cells[ELAPSED].text = elapsed;
+    row.cells[ENERGY].text = energy;
+    row.cells[NAME].text = step->id.job_name;
+    table_put(table, row.cells);
 }
 
 /* --- tables --------------------------------------------------------------------------------- */
 
 /* Find which marks must be explained. */
-static void top_text_look_at(struct content *content, const struct top_figure *figure)
+static void look_at(struct content *content, const struct top_figure *figure)
 {
-    const char *mark = isnan(figure->now) && isnan(figure->total) ? "" : top_text_mark_of(figure);
+    const char *mark = isnan(figure->now) && isnan(figure->total) ? "" : mark_of(figure);
 
     content->estimated = content->estimated || *mark == '*';
     content->failed = content->failed || *mark == '!';
@@ -149,10 +158,10 @@ static struct content find_content(const struct top_view *view, const struct top
 
         for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
             content.domains[d] = content.domains[d] || step->domains[d].measured;
-            top_text_look_at(&content, &step->domains[d]);
+            look_at(&content, &step->domains[d]);
         }
         for (size_t e = 0; form->events && e < step->event_count; e++) {
-            top_text_look_at(&content, &step->events[e].figure);
+            look_at(&content, &step->events[e].figure);
         }
     }
     for (size_t i = 0; i < view->node_count; i++) {
@@ -161,89 +170,78 @@ static struct content find_content(const struct top_view *view, const struct top
     return content;
 }
 
-static int top_text_put_steps(const struct top_view *view, const struct top_form *form,
-                              const struct content *content, FILE *out)
+static int put_steps(const struct top_view *view, const struct top_form *form,
+                     const struct content *content, FILE *out)
 {
-    struct grid *grid = grid_create(step_columns, STEP_COLUMNS);
+    struct table table = table_begin(step_columns, STEP_COLUMNS, false, true, out);
 
+    table.width = form->width;
     for (size_t i = 0; i < view->count; i++) {
-        top_text_put_step(grid, &view->steps[i], form, content);
+        put_step(&table, &view->steps[i], form, content);
     }
     for (size_t i = 0; i < view->node_count; i++) {
-        if (view->nodes[i].steps > 1) {
-            const char *const cells[] = {"node", "", content->nodes ? view->nodes[i].name : "", "",
-                                         ""};
+        struct step_row row;
 
-            for (size_t k = 0; k < COUNT_OF(cells); k++) {
-                grid_put(grid, cells[k]);
-            }
-            top_text_put_domains(grid, view->nodes[i].domains, content);
-            grid_put(grid, "");
-            grid_put(grid, "");
+        if (view->nodes[i].steps > 1) {
+            fill_row(&row, view->nodes[i].domains, content);
+            row.cells[STEP].text = "node";
+            row.cells[NODE].text = content->nodes ? view->nodes[i].name : "";
+            table_put(&table, row.cells);
         }
     }
-    grid_yield(grid, USER, NAME_LEAST, false);
-    grid_yield(grid, NODE, NAME_LEAST, false);
-    for (int column = DOMAIN; column < ENERGY; column++) {
-        grid_yield(grid, (size_t)column, GRID_WHOLE, true);
-    }
-    return grid_finish(grid, NULL, out, form->width);
+    return table_end(&table, NULL);
 }
 
-static void top_text_put_event(struct grid *grid, const struct top_step *step,
-                               const struct top_event *event, const struct content *content)
+static void put_event(const struct table *table, const struct top_step *step,
+                      const struct top_event *event, const struct content *content)
 {
     bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
-    char total[CELL_SIZE];
+    char now[CELL_SIZE], total[CELL_SIZE];
 
     if (!event->figure.measured) {
         return;
     }
+    now_text(now, &event->figure, event->now_unit);
     units_total(total, sizeof total, event->figure.total, event->unit);
-    grid_put(grid, step->name);
-    grid_put(grid, content->nodes ? step->id.node : "");
-    grid_put(grid, event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain));
-    put_now(grid, &event->figure, event->now_unit);
-    grid_put(grid, energetic || !isnan(event->figure.total) ? total : "");
-    grid_put(grid, event->name);
+    table_put(
+        table,
+        (const struct table_cell[]){
+            CELL_TEXT(step->name), CELL_TEXT(content->nodes ? step->id.node : ""),
+            CELL_TEXT(event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain)),
+            CELL_TEXT(now), CELL_TEXT(energetic || !isnan(event->figure.total) ? total : ""),
+            CELL_TEXT(event->name)});
 }
 
 /* A domain's line precedes its events'. */
-static void put_parts(struct grid *grid, const struct top_step *step, const struct content *content)
+static int put_events(const struct top_view *view, const struct top_form *form,
+                      const struct content *content, FILE *out)
 {
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct top_event whole = {.unit = "J",
-                                        .now_unit = "W",
-                                        .kind = APAPI_KIND_ENERGY,
-                                        .domain = (enum apapi_domain)d,
-                                        .figure = step->domains[d]};
+    struct table table = table_begin(event_columns, COUNT_OF(event_columns), false, true, out);
 
-        top_text_put_event(grid, step, &whole, content);
-    }
-    for (size_t i = 0; i < step->event_count; i++) {
-        top_text_put_event(grid, step, &step->events[i], content);
-    }
-}
-
-static int top_text_put_events(const struct top_view *view, const struct top_form *form,
-                               const struct content *content, FILE *out)
-{
-    struct grid *grid = grid_create(event_columns, COUNT_OF(event_columns));
-
+    table.width = form->width;
     for (size_t i = 0; i < view->count; i++) {
-        put_parts(grid, &view->steps[i], content);
+        const struct top_step *step = &view->steps[i];
+
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+            const struct top_event whole = {.unit = "J",
+                                            .now_unit = "W",
+                                            .kind = APAPI_KIND_ENERGY,
+                                            .domain = (enum apapi_domain)d,
+                                            .figure = step->domains[d]};
+
+            put_event(&table, step, &whole, content);
+        }
+        for (size_t e = 0; e < step->event_count; e++) {
+            put_event(&table, step, &step->events[e], content);
+        }
     }
-    grid_yield(grid, EVENT_NODE, NAME_LEAST, true);
-    grid_yield(grid, EVENT_DOMAIN, GRID_WHOLE, true);
-    grid_yield(grid, EVENT_TOTAL, GRID_WHOLE, true);
-    grid_yield(grid, EVENT_NAME, EVENT_LEAST, false);
-    return grid_finish(grid, NULL, out, form->width);
+    return table_end(&table, NULL);
 }
 
 /* --- around them ---------------------------------------------------------------------------- */
 
 /* It is cut at the edge of the terminal. */
-static void top_text_put_title(const struct top_view *view, const struct top_form *form, FILE *out)
+static void put_title(const struct top_view *view, const struct top_form *form, FILE *out)
 {
     const char *node = view->node_count == 1 ? view->nodes->name : "";
     const char *hint = form->hint ? form->hint : "";
@@ -268,56 +266,47 @@ static void top_text_put_title(const struct top_view *view, const struct top_for
     fprintf(out, "%s\n", cut);
 }
 
-static void top_text_put_note(FILE *out, const struct top_form *form, const char *text)
-{
-    fputs("  ", out);
-    terminal_put(out, text, 2, form->width);
-}
-
-static void put_count(FILE *out, const struct top_form *form, size_t count, const char *one,
-                      const char *many)
-{
-    char text[128];
-
-    if (count > 0) {
-        snprintf(text, sizeof text, "%zu %s", count, count == 1 ? one : many);
-        top_text_put_note(out, form, text);
-    }
-}
-
 static void put_notes(const struct top_view *view, const struct content *content,
                       const struct top_form *form, FILE *out)
 {
     const struct {
-        bool applies;
-        const char *text;
-    } notes[] = {
-        {content->shared, "a step's figures are those of its whole node: steps do not add up"},
-        {content->failed, "! the latest reading of it failed"},
-        {content->stale, "? not read for 10 s and more"},
-        {content->estimated, "* estimated, by no meter"}};
+        size_t count; /* 0: it does not apply */
+        const char *one, *many;
+    } notes[] = {{content->shared,
+                  "a step's figures are those of its whole node: steps do not add up", NULL},
+                 {content->failed, "! the latest reading of it failed", NULL},
+                 {content->stale, "? not read for 10 s and more", NULL},
+                 {content->estimated, "* estimated, by no meter", NULL},
+                 {view->counts.foreign, "step of other users is not shown",
+                  "steps of other users are not shown"},
+                 {form->verbose ? view->counts.dead : 0, "page left by a sampler that was killed",
+                  "pages left by a sampler that was killed"},
+                 {form->verbose ? view->counts.broken : 0,
+                  "file is not a live page of this version",
+                  "files are not a live page of this version"}};
 
     for (size_t i = 0; i < COUNT_OF(notes); i++) {
-        if (notes[i].applies) {
-            top_text_put_note(out, form, notes[i].text);
+        char number[24] = "", text[128];
+
+        if (notes[i].many) {
+            snprintf(number, sizeof number, "%zu ", notes[i].count);
+        }
+        if (notes[i].count > 0) {
+            snprintf(text, sizeof text, "%s%s", number,
+                     notes[i].many && notes[i].count > 1 ? notes[i].many : notes[i].one);
+            fputs("  ", out);
+            terminal_put(out, text, 2, form->width);
         }
     }
-    put_count(out, form, view->counts.foreign, "step of other users is not shown",
-              "steps of other users are not shown");
-    put_count(out, form, form->verbose ? view->counts.dead : 0,
-              "page left by a sampler that was killed", "pages left by a sampler that was killed");
-    put_count(out, form, form->verbose ? view->counts.broken : 0,
-              "file is not a live page of this version",
-              "files are not a live page of this version");
 }
 
 int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out)
 {
     struct content content = find_content(view, form);
 
-    top_text_put_title(view, form, out);
-    if (top_text_put_steps(view, form, &content, out) ||
-        (form->events && top_text_put_events(view, form, &content, out))) {
+    put_title(view, form, out);
+    if (put_steps(view, form, &content, out) ||
+        (form->events && put_events(view, form, &content, out))) {
         return -1;
     }
     put_notes(view, &content, form, out);
@@ -327,7 +316,6 @@ int top_print_text(const struct top_view *view, const struct top_form *form, FIL
 /* --- for programs --------------------------------------------------------------------------- */
 
 #define IN_STEP(member) offsetof(struct top_step, member)
-#define IN_EVENT(member) offsetof(struct top_event, member)
 #define IN_FIGURE(member) offsetof(struct top_figure, member)
 
 static const struct field step_fields[] = {
@@ -350,23 +338,24 @@ static const struct field step_fields[] = {
 static const struct field power_fields[] = {
     {"power_w", FIELD_MEASURED, false, IN_FIGURE(now), 0},
     {"energy_j", FIELD_MEASURED, false, IN_FIGURE(total), 0},
-    {NULL, 0, false, 0, 0}};
+    {0}};
 
 static const struct field value_fields[] = {{"now", FIELD_MEASURED, false, IN_FIGURE(now), 0},
                                             {"total", FIELD_MEASURED, false, IN_FIGURE(total), 0},
-                                            {NULL, 0, false, 0, 0}};
+                                            {0}};
 
 static const struct field trust_fields[] = {
     {"age_s", FIELD_ROUGH, false, IN_FIGURE(age_s), 0},
     {"estimated", FIELD_FLAG, false, IN_FIGURE(estimated), 0},
     {"failed", FIELD_FLAG, false, IN_FIGURE(failed), 0},
     {"stale", FIELD_FLAG, false, IN_FIGURE(stale), 0},
-    {NULL, 0, false, 0, 0}};
+    {0}};
 
-static const struct field event_fields[] = {{"name", FIELD_TEXT, true, IN_EVENT(name), 0},
-                                            {"kind", FIELD_KIND, true, IN_EVENT(kind), 0},
-                                            {"domain", FIELD_DOMAIN, false, IN_EVENT(domain), 0},
-                                            {NULL, 0, false, 0, 0}};
+static const struct field event_fields[] = {
+    {"name", FIELD_TEXT, true, offsetof(struct top_event, name), 0},
+    {"kind", FIELD_KIND, true, offsetof(struct top_event, kind), 0},
+    {"domain", FIELD_DOMAIN, false, offsetof(struct top_event, domain), 0},
+    {0}};
 
 static void put_figure(struct json_writer *json, const char *key, const struct top_figure *figure)
 {
@@ -376,7 +365,7 @@ static void put_figure(struct json_writer *json, const char *key, const struct t
     json_end(json);
 }
 
-static void top_json_put_domains(struct json_writer *json, const struct top_figure *domains)
+static void json_domains(struct json_writer *json, const struct top_figure *domains)
 {
     json_begin_object(json, "domains");
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
@@ -390,7 +379,7 @@ static void top_json_put_domains(struct json_writer *json, const struct top_figu
     }
 }
 
-static void top_json_put_event(struct json_writer *json, const struct top_event *event)
+static void json_event(struct json_writer *json, const struct top_event *event)
 {
     bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
 
@@ -405,7 +394,7 @@ static void top_json_put_event(struct json_writer *json, const struct top_event 
     json_end(json);
 }
 
-static void top_json_put_step(struct json_writer *json, const struct top_step *step, bool events)
+static void json_step(struct json_writer *json, const struct top_step *step, bool events)
 {
     json_begin_object(json, NULL);
     fields_write(json, step_fields, step);
@@ -413,12 +402,12 @@ static void top_json_put_step(struct json_writer *json, const struct top_step *s
     if (step->start_unix_ns > 0) {
         json_put_moment(json, "start", step->start_unix_ns);
     }
-    top_json_put_domains(json, step->domains);
+    json_domains(json, step->domains);
     if (events) {
         json_begin_array(json, "events");
         for (size_t i = 0; i < step->event_count; i++) {
             if (step->events[i].figure.measured) {
-                top_json_put_event(json, &step->events[i]);
+                json_event(json, &step->events[i]);
             }
         }
         json_end(json);
@@ -436,7 +425,7 @@ static int top_print_json(const struct top_view *view, bool events)
     json_put_moment(&json, "time", view->unix_ns);
     json_begin_array(&json, "steps");
     for (size_t i = 0; i < view->count; i++) {
-        top_json_put_step(&json, &view->steps[i], events);
+        json_step(&json, &view->steps[i], events);
     }
     json_end(&json);
     json_begin_array(&json, "nodes");
@@ -444,7 +433,7 @@ static int top_print_json(const struct top_view *view, bool events)
         json_begin_object(&json, NULL);
         json_put_text(&json, "node", view->nodes[i].name);
         json_put_count(&json, "steps", view->nodes[i].steps);
-        top_json_put_domains(&json, view->nodes[i].domains);
+        json_domains(&json, view->nodes[i].domains);
         json_end(&json);
     }
     json_end(&json);
@@ -460,12 +449,6 @@ static int top_print_json(const struct top_view *view, bool events)
 #define COMMAND "top"
 #define DELAY_MIN_S 0.1
 #define DELAY_MAX_S 86400.0
-
-static const char *const sorts[] = {[TOP_BY_JOB] = "job",
-                                    [TOP_BY_POWER] = "power",
-                                    [TOP_BY_ENERGY] = "energy",
-                                    [TOP_BY_TIME] = "time"};
-#define SORTS COUNT_OF(sorts)
 
 struct top {
     const char *dir; /* NULL: that of apapi.conf */
@@ -504,18 +487,6 @@ static int set_iterations(void *target, const char *text, struct apapi_error *er
                : apapi_fail(err, EINVAL, "--iterations=%.40s: not a number from 1 on", text);
 }
 
-static int top_command_set_sort(void *target, const char *text, struct apapi_error *err)
-{
-    struct top *top = target;
-    for (size_t i = 0; i < SORTS; i++) {
-        if (strcmp(sorts[i], text) == 0) {
-            top->form.sort = (enum top_sort)i;
-            return 0;
-        }
-    }
-    return apapi_fail(err, EINVAL, "--sort=%.40s: valid are job, power, energy and time", text);
-}
-
 static int no_node(void *context, const char *name)
 {
     (void)context;
@@ -533,7 +504,7 @@ static int set_nodes(void *target, const char *text, struct apapi_error *err)
     return 0;
 }
 
-static int top_command_set_units(void *top, const char *text, struct apapi_error *err)
+static int set_units(void *top, const char *text, struct apapi_error *err)
 {
     return report_unit_parse(text, &((struct top *)top)->form.unit, err);
 }
@@ -557,9 +528,10 @@ static const struct option_row options[] = {
     {0, "nodes", NULL, NULL, TO_FLAG(struct top, form.nodes)}, /* old name */
     {'e', "events", NULL, "also show a line for each domain and each event",
      TO_FLAG(struct top, form.events)},
-    {0, "sort", "=WHAT", "job, power, energy or time", TO_CALL(top_command_set_sort)},
+    {0, "sort", "=WHAT", "job, power, energy or time",
+     TO_CHOICE(struct top, form.sort, "job, power, energy and time")},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
-     TO_CALL(top_command_set_units)},
+     TO_CALL(set_units)},
     {0, "dir", "=DIR", "folder of the live pages, instead of live_dir of\napapi.conf",
      TO_TEXT(struct top, dir)},
     {'v', "verbose", NULL, "also show files that are not pages of a running step",
@@ -587,7 +559,7 @@ static int add_page(const struct apapi_live_page *page, void *context)
     return top_wants(&top->filter, page) ? top_add(&top->view, page) : 0;
 }
 
-static int top_command_look(struct top *top)
+static int look(struct top *top)
 {
     struct apapi_error err = {0};
 
@@ -618,7 +590,7 @@ static int show_on_screen(struct top *top)
     return 0;
 }
 
-static int top_command_show(struct top *top, bool first)
+static int show(struct top *top, bool first)
 {
     int result;
 
@@ -641,7 +613,7 @@ static int top_command_show(struct top *top, bool first)
 /* --- the loop ------------------------------------------------------------------------------- */
 
 /* @return whether to take a new snapshot. */
-static bool top_command_obey(struct top *top, char key)
+static bool obey(struct top *top, char key)
 {
     static const struct {
         char key;
@@ -670,7 +642,7 @@ static bool wait_on_screen(struct top *top, uint64_t until_ns)
         if (event == SCREEN_QUIT || (event == SCREEN_KEY && key == 'q')) {
             return false;
         }
-        if (event == SCREEN_TIME || (event == SCREEN_KEY && top_command_obey(top, key))) {
+        if (event == SCREEN_TIME || (event == SCREEN_KEY && obey(top, key))) {
             return true;
         }
         if (show_on_screen(top)) {
@@ -692,24 +664,7 @@ static bool wait_until(struct top *top, uint64_t until_ns)
     return true;
 }
 
-static int look_again_and_again(struct top *top)
-{
-    for (unsigned long count = 1;; count++) {
-        int status = top_command_look(top);
-
-        if (status == 0) {
-            status = top_command_show(top, count == 1);
-        }
-        if (status || count == top->iterations) {
-            return status;
-        }
-        if (!wait_until(top, top->view.mono_ns + top->delay_ns)) {
-            return EXIT_SUCCESS;
-        }
-    }
-}
-
-static int top_command_run(struct top *top)
+static int run(struct top *top)
 {
     int status;
 
@@ -721,7 +676,16 @@ static int top_command_run(struct top *top)
         top->form.hint = "  sort: w j t n  events: e  quit: q";
         screen_open();
     }
-    status = look_again_and_again(top);
+    for (unsigned long count = 1;; count++) {
+        status = look(top);
+        if (status == 0) {
+            status = show(top, count == 1);
+        }
+        if (status || count == top->iterations ||
+            !wait_until(top, top->view.mono_ns + top->delay_ns)) {
+            break;
+        }
+    }
     screen_close();
     if (status || !top->jobs || top->found) {
         return status;
@@ -755,7 +719,7 @@ static int parse_and_run(struct top *top, struct config *config, int argc, char 
     if (!top->dir) {
         top->dir = config->live_dir;
     }
-    return top_command_run(top);
+    return run(top);
 }
 
 int top_command(int argc, char **argv)

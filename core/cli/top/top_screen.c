@@ -42,7 +42,7 @@ static struct {
 
 /* --- signals: blocked but while waiting ----------------------------------------------------- */
 
-static void top_screen_note(int number)
+static void screen_note(int number)
 {
     for (int i = 0; i < CAUGHT; i++) {
         if (caught[i] == number) {
@@ -64,7 +64,7 @@ static bool has_arrived(int number)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = top_screen_note};
+    struct sigaction action = {.sa_handler = screen_note};
     sigset_t set;
 
     sigemptyset(&set);
@@ -91,7 +91,7 @@ static void release_signals(void)
 
 /* --- the terminal --------------------------------------------------------------------------- */
 
-static void top_screen_put(const char *text)
+static void screen_put(const char *text)
 {
     write_all(STDOUT_FILENO, text, strlen(text));
 }
@@ -110,7 +110,7 @@ static void set_ready(void)
         mode.c_cc[VTIME] = 0;
         tcsetattr(screen.keys, TCSADRAIN, &mode);
     }
-    top_screen_put(enter);
+    screen_put(enter);
     screen.ready = true;
 }
 
@@ -120,7 +120,7 @@ static void set_unready(void)
         return;
     }
     screen.ready = false;
-    top_screen_put(leave);
+    screen_put(leave);
     if (screen.has_mode) {
         tcsetattr(screen.keys, TCSADRAIN, &screen.mode);
     }
@@ -166,16 +166,6 @@ size_t screen_size(size_t *rows)
     return window.ws_col ? window.ws_col : DEFAULT_COLUMNS;
 }
 
-static size_t count_lines(const char *text)
-{
-    size_t count = 0;
-
-    for (; *text; text++) {
-        count += *text == '\n';
-    }
-    return count;
-}
-
 /*
  * Each line is cleared before it is written, the last one with all below: the screen never goes
  * blank, and at the end of a full line the cursor stands on its last character.
@@ -194,11 +184,14 @@ static void put_lines(FILE *out, const char *text, size_t count, bool last)
 void screen_show(const char *text)
 {
     char *frame = NULL;
-    size_t size, rows, lines = count_lines(text);
+    size_t size, rows, lines = 0;
     FILE *out = open_memstream(&frame, &size);
 
     if (!out) {
         return;
+    }
+    for (const char *at = text; *at; at++) {
+        lines += *at == '\n';
     }
     fputs("\033[H", out);
     screen_size(&rows);
@@ -210,7 +203,7 @@ void screen_show(const char *text)
     }
     fputs("\033[H", out);
     if (fclose(out) == 0) {
-        top_screen_put(frame);
+        screen_put(frame);
     }
     free(frame);
 }
@@ -218,7 +211,7 @@ void screen_show(const char *text)
 /* --- waiting -------------------------------------------------------------------------------- */
 
 /* Handle pending signals. @return SCREEN_TIME: nothing to do. */
-static enum screen_event top_screen_obey(void)
+static enum screen_event screen_obey(void)
 {
     static const int deadly[] = {SIGTERM, SIGHUP, SIGQUIT};
 
@@ -249,7 +242,7 @@ static enum screen_event top_screen_obey(void)
 }
 
 /* Bytes of a key that begins with an escape: a function key, an arrow, a letter with Alt. */
-static size_t top_screen_sequence_length(const char *bytes, size_t count)
+static size_t sequence_length(const char *bytes, size_t count)
 {
     size_t length = 2;
 
@@ -262,13 +255,13 @@ static size_t top_screen_sequence_length(const char *bytes, size_t count)
 }
 
 /* If there are several keys, the last one counts. @return whether there is one */
-static bool top_screen_find_key(const char *bytes, size_t count, char *key)
+static bool screen_find_key(const char *bytes, size_t count, char *key)
 {
     bool found = false;
 
     for (size_t i = 0; i < count;) {
         if (bytes[i] == ESCAPE) {
-            i += top_screen_sequence_length(bytes + i, count - i);
+            i += sequence_length(bytes + i, count - i);
         } else {
             *key = bytes[i++];
             found = true;
@@ -277,35 +270,22 @@ static bool top_screen_find_key(const char *bytes, size_t count, char *key)
     return found;
 }
 
-static enum screen_event top_screen_read_key(char *key)
-{
-    char bytes[64];
-    ssize_t count = read(screen.keys, bytes, sizeof bytes);
-
-    if (count <= 0) {
-        return SCREEN_QUIT;
-    }
-    return top_screen_find_key(bytes, (size_t)count, key) ? SCREEN_KEY : SCREEN_TIME;
-}
-
-static struct timespec time_until(uint64_t until_ns)
-{
-    uint64_t now_ns = clock_monotonic_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-
-    return (struct timespec){.tv_sec = (time_t)(left_ns / NS_PER_S),
-                             .tv_nsec = (long)(left_ns % NS_PER_S)};
-}
-
 enum screen_event screen_wait(uint64_t until_ns, char *key)
 {
     for (;;) {
         struct pollfd keys = {.fd = screen.keys, .events = POLLIN};
-        struct timespec left = time_until(until_ns);
+        uint64_t now_ns = clock_monotonic_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+        const struct timespec left = {(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
         int count = ppoll(&keys, 1, &left, &screen.mask);
-        enum screen_event event = top_screen_obey();
+        enum screen_event event = screen_obey();
 
         if (event == SCREEN_TIME && count > 0) {
-            event = top_screen_read_key(key);
+            char bytes[64];
+            ssize_t size = read(screen.keys, bytes, sizeof bytes);
+
+            event = size <= 0                                   ? SCREEN_QUIT
+                    : screen_find_key(bytes, (size_t)size, key) ? SCREEN_KEY
+                                                                : SCREEN_TIME;
         }
         if (event != SCREEN_TIME || count == 0) {
             return event;
