@@ -24,13 +24,6 @@
 
 #define RAW_EXACT 1e14 /* counts up to this survive in a total of fifteen digits */
 
-static double shorten_uncertainty_of(const struct apapi_component_result *component,
-                                     const struct apapi_measurement *m,
-                                     const struct apapi_event_result *event)
-{
-    return apapi_event_uncertainty_j(event, m->late_ns + m->elapsed_ns, component->interval_ns);
-}
-
 /* Check whether the event feeds a domain, as far as the record shows. */
 static bool shorten_is_meter(const struct apapi_event_result *event, int domain,
                              enum apapi_kind kind)
@@ -39,52 +32,42 @@ static bool shorten_is_meter(const struct apapi_event_result *event, int domain,
            event->event.accumulates == (kind == APAPI_KIND_ENERGY);
 }
 
-/* A domain's figure by all its meters in a component; NaN: not known. */
-typedef double (*shorten_f)(const struct apapi_component_result *component,
-                            const struct apapi_measurement *m, int domain, enum apapi_kind kind);
+/* What a domain has of all its meters of a kind in a component; NaN: not known. */
+struct of_meters {
+    double uncertainty_j; /* all together */
+    double covered;       /* of the meter with the least */
+};
 
-static double sum_uncertainties(const struct apapi_component_result *component,
-                                const struct apapi_measurement *m, int domain, enum apapi_kind kind)
+static struct of_meters shorten_by(const struct apapi_component_result *component,
+                                   const struct apapi_measurement *m, int domain,
+                                   enum apapi_kind kind)
 {
+    struct of_meters of = {NAN, NAN};
     double sum_j = 0;
-    bool found = false;
-
-    (void)m;
-    for (size_t i = 0; i < component->event_count; i++) {
-        if (shorten_is_meter(&component->events[i], domain, kind)) {
-            sum_j += component->events[i].uncertainty_j;
-            found = true;
-        }
-    }
-    return found ? sum_j : NAN;
-}
-
-/* The meter with the least. */
-static double least_coverage(const struct apapi_component_result *component,
-                             const struct apapi_measurement *m, int domain, enum apapi_kind kind)
-{
-    double least = NAN;
 
     for (size_t i = 0; i < component->event_count; i++) {
-        if (shorten_is_meter(&component->events[i], domain, kind)) {
-            least = fmin(least, coverage_of_event(&component->events[i], m));
+        const struct apapi_event_result *event = &component->events[i];
+
+        if (shorten_is_meter(event, domain, kind)) {
+            sum_j += event->uncertainty_j; /* not known if that of one is not */
+            of.uncertainty_j = sum_j;
+            of.covered = fmin(of.covered, coverage_of_event(event, m));
         }
     }
-    return least;
+    return of;
 }
 
 /* Of the first component that has meters of the domain, as far as the record shows them. */
-static double shorten_domain(const struct apapi_measurement *m, int domain, shorten_f together)
+static void shorten_domain(const struct apapi_measurement *m, int d, struct apapi_domain_result *to)
 {
-    double value = NAN;
+    static const enum apapi_kind kinds[] = {APAPI_KIND_ENERGY, APAPI_KIND_POWER};
 
-    for (size_t i = 0; i < m->component_count && isnan(value); i++) {
-        value = together(&m->components[i], m, domain, APAPI_KIND_ENERGY);
-        if (isnan(value)) {
-            value = together(&m->components[i], m, domain, APAPI_KIND_POWER);
-        }
+    for (size_t i = 0; i < m->component_count * COUNT_OF(kinds); i++) {
+        struct of_meters of = shorten_by(&m->components[i / 2], m, d, kinds[i % 2]);
+
+        to->uncertainty_j = isnan(to->uncertainty_j) ? of.uncertainty_j : to->uncertainty_j;
+        to->covered = isnan(to->covered) ? of.covered : to->covered;
     }
-    return value;
 }
 
 static uint64_t raw_of(double total, double scale)
@@ -134,7 +117,8 @@ static void fill_in_event(const struct apapi_component_result *component,
         event->summary.mean = apapi_meter_mean(event);
     }
     if (isnan(event->uncertainty_j)) {
-        event->uncertainty_j = shorten_uncertainty_of(component, m, event);
+        event->uncertainty_j =
+            apapi_event_uncertainty_j(event, m->late_ns + m->elapsed_ns, component->interval_ns);
     }
 }
 
@@ -156,11 +140,8 @@ static void shortened_fill_in(struct apapi_measurement *m)
         fill_in_component(&m->components[i], m);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (m->domains[d].measured && isnan(m->domains[d].uncertainty_j)) {
-            m->domains[d].uncertainty_j = shorten_domain(m, d, sum_uncertainties);
-        }
-        if (m->domains[d].measured && isnan(m->domains[d].covered)) {
-            m->domains[d].covered = shorten_domain(m, d, least_coverage);
+        if (m->domains[d].measured) {
+            shorten_domain(m, d, &m->domains[d]);
         }
     }
 }

@@ -188,7 +188,8 @@ FITS(fields_of_crossing);
 FITS(fields_of_share);
 FITS(fields_of_share_energy);
 
-const char *field_type_name(int type)
+/* @return NULL when out of range. */
+static const char *field_type_name(int type)
 {
     static const char *const names[] = {[APAPI_TYPE_INT64] = "int64",
                                         [APAPI_TYPE_UINT64] = "uint64",

@@ -72,9 +72,6 @@ extern const struct field fields_of_losses[];        /* in struct apapi_region_l
 extern const struct field fields_of_share[];        /* in struct apapi_share */
 extern const struct field fields_of_share_energy[]; /* in struct apapi_share_energy */
 
-/** @return "int64", "uint64", "fp64", "bit64"; NULL when out of range. */
-const char *field_type_name(int type);
-
 /** Write the members of the structure at `base` into the object that is open. */
 void fields_write(struct json_writer *json, const struct field *fields, const void *base);
 

@@ -206,6 +206,94 @@ int walk_folder(const struct walk *walk, const char *dir, struct apapi_error *er
     return result;
 }
 
+/* --- the beginning of a line ------------------------------------------------------------------ */
+
+/* One "key":value of the object in a line, as written. */
+struct head_pair {
+    const char *key, *value; /* without NUL; a text without its quotes */
+    size_t key_size, value_size;
+    bool text; /* otherwise a number, true or false */
+};
+
+struct head {
+    const char *at, *end;
+};
+
+static bool take_byte(struct head *head, char byte)
+{
+    if (head->at < head->end && *head->at == byte) {
+        head->at++;
+        return true;
+    }
+    return false;
+}
+
+/* @return whether the line begins as apapi_record_encode() writes it. */
+static bool head_begin(struct head *head, const char *line, size_t size)
+{
+    static const char begin[] = "{\"apapi\":1,";
+
+    *head = (struct head){line, line + size};
+    if (size < sizeof begin || memcmp(line, begin, sizeof begin - 1) != 0) {
+        return false;
+    }
+    head->at += sizeof begin - 2; /* at the comma, as between two pairs */
+    return true;
+}
+
+/* A text after its first quote. */
+static bool take_text(struct head *head, const char **text, size_t *size)
+{
+    const char *at = head->at;
+
+    while (at < head->end && *at != '"') {
+        at += *at == '\\' ? 2 : 1;
+    }
+    if (at >= head->end) {
+        return false;
+    }
+    *text = head->at;
+    *size = (size_t)(at - head->at);
+    head->at = at + 1;
+    return true;
+}
+
+/* A number, true or false. */
+static bool scan_head_take_word(struct head *head, const char **word, size_t *size)
+{
+    const char *at = head->at;
+
+    while (at < head->end && ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
+                              *at == '.' || *at == '-' || *at == '+')) {
+        at++;
+    }
+    *word = head->at;
+    *size = (size_t)(at - head->at);
+    head->at = at;
+    return *size > 0 && at < head->end && (*at == ',' || *at == '}');
+}
+
+/*
+ * The next pair.
+ * @return false at the end of the line, at the first object or array, and at anything that differs
+ * from the form of apapi_record_encode().
+ */
+static bool head_next(struct head *head, struct head_pair *pair)
+{
+    if (!take_byte(head, ',') || !take_byte(head, '"') ||
+        !take_text(head, &pair->key, &pair->key_size) || !take_byte(head, ':')) {
+        return false;
+    }
+    pair->text = take_byte(head, '"');
+    return pair->text ? take_text(head, &pair->value, &pair->value_size)
+                      : scan_head_take_word(head, &pair->value, &pair->value_size);
+}
+
+static bool head_is(const char *text, size_t size, const char *wanted)
+{
+    return strlen(wanted) == size && memcmp(text, wanted, size) == 0;
+}
+
 /* --- what is wanted --------------------------------------------------------------------------- */
 
 #define ROUNDING_NS NS_PER_S /* possible error of elapsed_s when read as an approximate number */
@@ -519,77 +607,6 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
         }
     }
     return true;
-}
-
-/* --- the beginning of a line ------------------------------------------------------------------ */
-
-static bool take_byte(struct head *head, char byte)
-{
-    if (head->at < head->end && *head->at == byte) {
-        head->at++;
-        return true;
-    }
-    return false;
-}
-
-bool head_begin(struct head *head, const char *line, size_t size)
-{
-    static const char begin[] = "{\"apapi\":1,";
-
-    *head = (struct head){line, line + size};
-    if (size < sizeof begin || memcmp(line, begin, sizeof begin - 1) != 0) {
-        return false;
-    }
-    head->at += sizeof begin - 2; /* at the comma, as between two pairs */
-    return true;
-}
-
-/* A text after its first quote. */
-static bool take_text(struct head *head, const char **text, size_t *size)
-{
-    const char *at = head->at;
-
-    while (at < head->end && *at != '"') {
-        at += *at == '\\' ? 2 : 1;
-    }
-    if (at >= head->end) {
-        return false;
-    }
-    *text = head->at;
-    *size = (size_t)(at - head->at);
-    head->at = at + 1;
-    return true;
-}
-
-/* A number, true or false. */
-static bool scan_head_take_word(struct head *head, const char **word, size_t *size)
-{
-    const char *at = head->at;
-
-    while (at < head->end && ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
-                              *at == '.' || *at == '-' || *at == '+')) {
-        at++;
-    }
-    *word = head->at;
-    *size = (size_t)(at - head->at);
-    head->at = at;
-    return *size > 0 && at < head->end && (*at == ',' || *at == '}');
-}
-
-bool head_next(struct head *head, struct head_pair *pair)
-{
-    if (!take_byte(head, ',') || !take_byte(head, '"') ||
-        !take_text(head, &pair->key, &pair->key_size) || !take_byte(head, ':')) {
-        return false;
-    }
-    pair->text = take_byte(head, '"');
-    return pair->text ? take_text(head, &pair->value, &pair->value_size)
-                      : scan_head_take_word(head, &pair->value, &pair->value_size);
-}
-
-bool head_is(const char *text, size_t size, const char *wanted)
-{
-    return strlen(wanted) == size && memcmp(text, wanted, size) == 0;
 }
 
 /* --- lines of a file -------------------------------------------------------------------------- */

@@ -187,34 +187,6 @@ int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
     return losses ? fields_decode(losses, fields_of_losses, &regions->losses, &lost) : 0;
 }
 
-char *regions_text(const struct apapi_regions *regions)
-{
-    struct json_writer json = {0};
-
-    json_begin_object(&json, NULL);
-    regions_write(&json, regions);
-    json_end(&json);
-    return json_take(&json);
-}
-
-int regions_parse(const char *text, size_t size, struct apapi_regions *regions)
-{
-    const struct field_path nowhere = {NULL, "", NULL, NULL};
-    struct tree_problem problem;
-    struct tree tree = {0};
-    int result = tree_parse(&tree, text, size, &problem);
-
-    *regions = (struct apapi_regions){0};
-    if (result == 0) {
-        result = regions_decode(tree.nodes, regions, &nowhere);
-    }
-    if (result) {
-        apapi_regions_clear(regions);
-    }
-    tree_free(&tree);
-    return result;
-}
-
 int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions)
 {
     struct apapi_regions result = *regions;
@@ -353,23 +325,6 @@ int share_decode(const struct tree_node *object, struct apapi_share *share,
     return domains ? energies_decode(domains, fields_of_share_energy, share->domains,
                                      sizeof share->domains[0], &here)
                    : field_fail(&here, "domains", "is missing");
-}
-
-int share_parse(const char *text, size_t size, struct apapi_share *share)
-{
-    const struct field_path nowhere = {NULL, "", NULL, NULL};
-    struct tree_problem problem;
-    struct tree tree = {0};
-    int result = tree_parse(&tree, text, size, &problem);
-
-    if (result == 0) {
-        result = share_decode(tree.nodes, share, &nowhere);
-    }
-    if (result < 0) {
-        *share = apapi_share_unknown();
-    }
-    tree_free(&tree);
-    return result;
 }
 
 /* --- timeline --------------------------------------------------------------------------------- */
@@ -594,18 +549,4 @@ int timelines_decode(const struct tree_node *object, struct apapi_measurement *m
         }
     }
     return 0;
-}
-
-int timelines_parse(const char *text, size_t size, struct apapi_measurement *m)
-{
-    const struct field_path nowhere = {NULL, "", NULL, NULL};
-    struct tree_problem problem;
-    struct tree tree = {0};
-    int result = tree_parse(&tree, text, size, &problem);
-
-    if (result == 0) {
-        result = timelines_decode(tree.nodes, m, &nowhere);
-    }
-    tree_free(&tree);
-    return result;
 }

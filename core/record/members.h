@@ -32,12 +32,6 @@ void regions_write(struct json_writer *json, const struct apapi_regions *regions
 int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
                    const struct field_path *path);
 
-/** @return the same as a text, free it with free(); NULL: out of memory. */
-char *regions_text(const struct apapi_regions *regions);
-
-/** Read such a text. 0; -1: it is none, or out of memory; `regions` is empty then. */
-int regions_parse(const char *text, size_t size, struct apapi_regions *regions);
-
 /** Make a deep copy. 0; -1 with ENOMEM, `copy` unchanged. */
 int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions);
 
@@ -62,9 +56,6 @@ void share_members_write(struct json_writer *json, const struct apapi_share *sha
 int share_decode(const struct tree_node *object, struct apapi_share *share,
                  const struct field_path *path);
 
-/** Read it from its JSON, as share_members_write() writes it. 0; -1 with EINVAL, ENOMEM. */
-int share_parse(const char *text, size_t size, struct apapi_share *share);
-
 /* --- timeline --------------------------------------------------------------------------------- */
 
 struct apapi_measurement;
@@ -82,8 +73,5 @@ void timelines_write(struct json_writer *json, const struct apapi_measurement *m
  */
 int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,
                      const struct field_path *path);
-
-/** The same from its JSON. 0; -1 with EINVAL, ENOMEM. */
-int timelines_parse(const char *text, size_t size, struct apapi_measurement *m);
 
 #endif

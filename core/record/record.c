@@ -95,21 +95,6 @@ void domain_list_text(uint32_t set, const char *separator, char text[DOMAIN_LIST
     }
 }
 
-uint32_t domain_list_parse(const char *text)
-{
-    uint32_t set = 0;
-
-    while (*text) {
-        char name[DOMAIN_LIST_SIZE];
-        size_t size = strcspn(text, ",");
-
-        snprintf(name, sizeof(name), "%.*s", (int)size, text);
-        set |= domain_list_of(name);
-        text += size + (text[size] == ',');
-    }
-    return set;
-}
-
 void domain_list_write(struct json_writer *json, const char *key, uint32_t set)
 {
     json_begin_array(json, key);

@@ -55,9 +55,6 @@ uint32_t domain_list_adding_up(uint32_t set);
 /** Write the names, separated by `separator`; "": none. */
 void domain_list_text(uint32_t set, const char *separator, char text[DOMAIN_LIST_SIZE]);
 
-/** @return the set that domain_list_text() has written with ","; other names are left out. */
-uint32_t domain_list_parse(const char *text);
-
 /** Write the names as an array. */
 void domain_list_write(struct json_writer *json, const char *key, uint32_t set);
 

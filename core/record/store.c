@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,18 @@
 
 /* --- a file of a day -------------------------------------------------------------------------- */
 
+/* A day's file of a node, and its folder. */
+struct day_file {
+    int folder, file;
+    char path[PATH_MAX];
+    struct stat status; /* of the file, when it was opened or last looked at */
+};
+
 #define LOOKS_MAX 1000 /* at the end of a file to which others append all the time */
 
-int day_file_name(struct day_file *day_file, const char *dir, const char *node, int64_t unix_ns,
-                  struct apapi_error *err)
+/* <dir>/<YYYY-MM-DD>/<node>.jsonl */
+static int day_file_name(struct day_file *day_file, const char *dir, const char *node,
+                         int64_t unix_ns, struct apapi_error *err)
 {
     char day[TIMESTAMP_SIZE];
 
@@ -34,18 +43,8 @@ int day_file_name(struct day_file *day_file, const char *dir, const char *node, 
     return 0;
 }
 
-int day_file_name_hours(struct day_file *day_file, const char *dir, const char *node,
-                        int64_t unix_ns, struct apapi_error *err)
-{
-    int rc = day_file_name(day_file, dir, node, unix_ns, err);
-
-    if (rc == 0) {
-        strcpy(strrchr(day_file->path, '.'), ".hours"); /* no longer than .jsonl */
-    }
-    return rc;
-}
-
-int day_file_enter(struct day_file *day_file, int root, int flags, struct apapi_error *err)
+/* In the open folder `root`. On success, call day_file_leave(). */
+static int day_file_enter(struct day_file *day_file, int root, int flags, struct apapi_error *err)
 {
     char day_path[PATH_MAX];
 
@@ -64,7 +63,7 @@ int day_file_enter(struct day_file *day_file, int root, int flags, struct apapi_
     return 0;
 }
 
-void day_file_leave(struct day_file *day_file)
+static void day_file_leave(struct day_file *day_file)
 {
     folder_close(day_file->file);
     folder_close(day_file->folder);
@@ -123,7 +122,8 @@ static int day_file_write(struct day_file *day_file, const char *line, struct ap
     return 0;
 }
 
-int day_file_append(struct day_file *day_file, const char *line, struct apapi_error *err)
+/* With one write; a torn last line is ended before. */
+static int day_file_append(struct day_file *day_file, const char *line, struct apapi_error *err)
 {
     int result = day_file_write(day_file, line, err);
 
@@ -185,9 +185,11 @@ int apapi_store_append_hour(const char *dir, const char *node, int64_t unix_ns, 
 {
     struct day_file day_file = {.folder = -1, .file = -1};
 
-    return day_file_name_hours(&day_file, dir, node, unix_ns, err) < 0
-               ? -1
-               : store_append(&day_file, dir, line, err);
+    if (day_file_name(&day_file, dir, node, unix_ns, err) < 0) {
+        return -1;
+    }
+    strcpy(strrchr(day_file.path, '.'), ".hours"); /* no longer than .jsonl */
+    return store_append(&day_file, dir, line, err);
 }
 
 int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct apapi_error *err)

@@ -79,24 +79,6 @@ TEST(a_copy_has_the_share)
     apapi_record_clear(&record);
 }
 
-TEST(the_text_of_a_share_is_read_alone)
-{
-    struct apapi_share share = shared(), back;
-    struct json_writer json = {0};
-    char *text;
-
-    json_begin_object(&json, NULL);
-    share_members_write(&json, &share);
-    json_end(&json);
-    text = json_take(&json);
-    assert_non_null(text);
-    assert_int_equal(share_parse(text, strlen(text), &back), 0);
-    assert_true(apapi_share_energy_j(&back) == 130.5);
-    assert_int_equal(share_parse(text, strlen(text) - 1, &back), -1);
-    assert_false(apapi_share_known(&back));
-    free(text);
-}
-
 TEST(wrong_shares_are_refused)
 {
     static const struct {
