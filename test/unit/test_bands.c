@@ -26,19 +26,6 @@ static double time_of(size_t column)
     return sum_s;
 }
 
-TEST(time_is_divided_among_the_bins_that_it_touches)
-{
-    bands_begin(&bands, ORIGIN);
-    add(SOLVE, ORIGIN + 25 * MS, ORIGIN + 125 * MS, 0.4); /* four threads */
-    assert_int_equal(bands.bin_ns, 50 * MS);
-    assert_true(fabs((double)bands.time_s[0][SOLVE] - 0.1) < 1e-6);
-    assert_true(fabs((double)bands.time_s[1][SOLVE] - 0.2) < 1e-6);
-    assert_true(fabs((double)bands.time_s[2][SOLVE] - 0.1) < 1e-6);
-    add(SOLVE, 0, ORIGIN, 1); /* before the measurement */
-    add(SOLVE, ORIGIN + 9 * MS, ORIGIN + 9 * MS, 1);
-    assert_true(fabs(time_of(SOLVE) - 0.4) < 1e-6);
-}
-
 TEST(bins_of_a_long_run_are_joined)
 {
     bands_begin(&bands, ORIGIN);

@@ -25,20 +25,6 @@ static double total_at(struct limit_sum *sum, double now_s)
 
 #define assert_total(sum, now_s, joules) assert_true(fabs(total_at(sum, now_s) - (joules)) < 1e-6)
 
-TEST(nodes_are_added_up)
-{
-    struct limit_sum sum = {.silent_ns = 3 * S};
-
-    assert_total(&sum, 1, 0);
-    report(&sum, "n1", 1, 1, 100, 1);
-    report(&sum, "n2", 1, 1, 300, 1.5);
-    assert_total(&sum, 2, 400);
-    report(&sum, "n1", 1, 2, 250, 2);
-    assert_total(&sum, 2, 550);
-    assert_int_equal(limit_sum_known(&sum), 2);
-    limit_sum_clear(&sum);
-}
-
 TEST(late_and_repeated_reports)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};

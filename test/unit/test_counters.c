@@ -47,13 +47,6 @@ TEST(list_as_in_the_environment)
     assert_list("");
 }
 
-/* PAPI gives an event without a word the word of the one before it. */
-TEST(instant_is_for_its_event_alone)
-{
-    counters_parse(&list, "A=instant,B,C=delta,D");
-    assert_list("A! B C D ");
-}
-
 TEST(gauges_are_instant)
 {
     counters_parse(&list, "nvml:::x:power,coretemp:::temperature1,x:::power=delta,"
@@ -183,18 +176,6 @@ TEST(nothing_is_left_of_a_thread)
     assert_int_equal(pthread_create(&thread, NULL, run_threads_sets, NULL), 0);
     pthread_join(thread, NULL);
     assert_int_equal(of_fake("fake_counters_sets")(NULL), before);
-}
-
-TEST(more_readings_than_are_kept)
-{
-    apapi_region_begin("readings");
-    for (int i = 0; i < TALLY_READS + 5; i++) {
-        apapi_region_read("readings");
-    }
-    apapi_region_end("readings");
-    assert_true(tally_copy(0, node_of("readings"), &sums));
-    assert_int_equal(sums.reads[TALLY_READS - 1], 1);
-    assert_int_equal(sums.read_totals[TALLY_READS - 1][TOT_INS], TALLY_READS * READING);
 }
 
 TEST(failing_readings_add_nothing)

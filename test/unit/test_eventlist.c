@@ -142,18 +142,6 @@ TEST(bad_lines_are_reported)
     assert_int_equal(reported.errors, 0);
 }
 
-TEST(an_empty_list)
-{
-    struct apapi_eventlist *list = parse("#\n");
-
-    assert_non_null(list);
-    assert_int_equal(apapi_eventlist_count(list), 0);
-    apapi_eventlist_destroy(list);
-    assert_int_equal(apapi_eventlist_count(NULL), 0);
-    assert_null(apapi_eventlist_at(NULL, 0));
-    apapi_eventlist_destroy(NULL);
-}
-
 TEST(environment)
 {
     static const struct {

@@ -66,21 +66,6 @@ TEST(what_is_no_list_is_refused)
     assert_int_equal(hostlist_each(name, count_one, &(size_t){0}), -1);
 }
 
-static int refuse(void *context, const char *name)
-{
-    (void)context;
-    (void)name;
-    errno = ENOMEM;
-    return -1;
-}
-
-TEST(a_visit_may_end_it)
-{
-    errno = 0;
-    assert_int_equal(hostlist_each("n[1-3]", refuse, NULL), -1);
-    assert_int_equal(errno, ENOMEM);
-}
-
 static char *compressed(const char *list, size_t columns)
 {
     char *copy = strdup(list), *text = NULL, *rest = NULL;

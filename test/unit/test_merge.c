@@ -41,17 +41,6 @@ MERGED(each_node_comes_once)
     assert_false(apapi_merge_has(merge, ""));
 }
 
-MERGED(a_long_name_is_the_same_when_cut)
-{
-    char name[2 * APAPI_TEXT_SIZE];
-
-    memset(name, 'n', sizeof(name) - 1);
-    name[sizeof(name) - 1] = '\0';
-    assert_int_equal(apapi_merge_absent(merge, name, NULL), 0);
-    assert_true(apapi_merge_has(merge, name));
-    assert_int_equal(apapi_merge_absent(merge, name, NULL), -1);
-}
-
 MERGED(nodes_come_in_the_order_of_their_index)
 {
     static const struct {
@@ -109,20 +98,6 @@ MERGED(the_merge_has_copies_of_its_own)
     errno = 4711;
     apapi_merge_destroy(NULL);
     assert_int_equal(errno, 4711);
-}
-
-MERGED(of_many_records_none_is_kept)
-{
-    for (unsigned i = 0; i < 3; i++) {
-        struct apapi_record record = node_record((const char *[]){"a", "b", "c"}[i], i);
-
-        add_component(&record, "rapl:::A");
-        add(&record);
-        assert_int_equal(merge->only.measurement.component_count, i == 0);
-        apapi_record_clear(&record);
-    }
-    assert_int_equal(merge->events.count, 2);
-    assert_int_equal(merge->incidents.failed, 33);
 }
 
 MERGED(awaited_nodes_come_or_are_given_up)

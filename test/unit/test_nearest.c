@@ -76,21 +76,6 @@ TEST(order_and_number)
     assert_string_equal(suggest("abcde", names, 2), ": did you mean 'abcd' or 'abcdefgh'?");
 }
 
-/* A name that does not fit is left out, not cut. */
-TEST(little_room)
-{
-    struct nearest nearest;
-    char text[28];
-
-    nearest_begin(&nearest, "abcd");
-    nearest_offer("abcde", &nearest);
-    nearest_offer("abcdf", &nearest);
-    nearest_text(&nearest, text, sizeof text);
-    assert_string_equal(text, ": did you mean 'abcde'?");
-    nearest_text(&nearest, text, 20);
-    assert_string_equal(text, "");
-}
-
 TEST(long_names)
 {
     char longest[APAPI_NAME_SIZE], longer[APAPI_NAME_SIZE + 1], text[APAPI_NAME_SIZE];

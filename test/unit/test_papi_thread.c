@@ -58,19 +58,6 @@ TEST(each_thread_opens_and_closes)
     in_a_thread(close_it, second);
 }
 
-/* Started again from another thread, with more components. */
-TEST(after_another_start)
-{
-    struct apapi_reader *reader;
-
-    papi->close(papi->open("late", NULL));
-    papi->want("stopper");
-    in_a_thread(close_it, in_a_thread(open_late, NULL));
-    reader = papi->open("late", NULL);
-    assert_reads(reader);
-    papi->close(reader);
-}
-
 #ifndef __SANITIZE_THREAD__ /* it allows no new thread in a child of fork() */
 TEST(a_child_of_fork)
 {

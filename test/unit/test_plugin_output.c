@@ -125,21 +125,6 @@ TEST(a_socket)
     close(fds[1]);
 }
 
-TEST(a_file)
-{
-    static char text[200001], back[sizeof text];
-    char path[] = "/tmp/apapi-test-output-XXXXXX";
-    int fd = mkstemp(path);
-
-    assert_true(fd >= 0);
-    unlink(path);
-    memset(text, 'x', sizeof text - 1);
-    spank_apapi_output_write(fd, text, in_ms(120000));
-    assert_int_equal(pread(fd, back, sizeof back, 0), sizeof text - 1);
-    assert_memory_equal(text, back, sizeof text);
-    close(fd);
-}
-
 TEST(what_is_no_descriptor)
 {
     spank_apapi_output_write(-1, "text", in_ms(10));

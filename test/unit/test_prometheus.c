@@ -129,19 +129,6 @@ PREPARED(the_unknown_is_absent)
         1, "\napapi_step_running{cluster=\"mars\",step=\"0\",user=\"alice\",node=\"n0417\"} 0\n");
 }
 
-PREPARED(a_step_of_nobody)
-{
-    struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN};
-
-    unmeasure_domains(record.measurement.domains);
-    record.measurement.domains[APAPI_DOMAIN_DRAM].measured = true;
-    record.measurement.domains[APAPI_DOMAIN_DRAM].power_w.mean = 1.5;
-    add(&record, false);
-    assert_has(1, "\napapi_step_running{} 0\n");
-    assert_has(0, "\napapi_step_info{");
-    assert_has(1, "\napapi_step_power_watts{domain=\"dram\"} 1.5\n");
-}
-
 PREPARED(labels_are_escaped)
 {
     static const struct {

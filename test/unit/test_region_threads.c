@@ -7,7 +7,6 @@
 #define THREADS 32
 #define PASSES 2000
 #define NAMES 100000
-#define CALLS 10000000
 
 static pthread_barrier_t together;
 
@@ -130,24 +129,4 @@ IN_STEP(names_are_escaped_and_shortened)
     assert_non_null(strchr(page->nodes[4].name, 'y')); /* what tells them apart is kept: the end */
     node_of(page, "first");
     node_of(page, "second");
-}
-
-static void many_calls(void)
-{
-    apapi_region a = apapi_region_handle("a"), b = apapi_region_handle("b");
-
-    for (int i = 0; i < CALLS / 4; i++) {
-        apapi_region_enter(a);
-        apapi_region_enter(b);
-        apapi_region_leave(b);
-        apapi_region_leave(a);
-    }
-}
-
-IN_STEP(ten_million_calls)
-{
-    const struct page_program *page = run_quiet_program(many_calls);
-
-    assert_int_equal(count_of_region(page, "a"), CALLS / 4);
-    assert_int_equal(count_of_region(page, "a/b"), CALLS / 4);
 }

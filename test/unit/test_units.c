@@ -142,17 +142,6 @@ TEST(durations_carry_over)
     }
 }
 
-TEST(a_common_scale_keeps_columns_comparable)
-{
-    const struct units_scale scale = units_scale(24820);
-    char text[UNITS_SIZE];
-
-    assert_string_equal(scale.prefix, "k");
-    assert_int_equal(scale.decimals, 2);
-    units_number(text, sizeof(text), 2040, &scale);
-    assert_string_equal(text, "2.04");
-}
-
 TEST(nothing_is_written_past_the_end)
 {
     char text[8];
