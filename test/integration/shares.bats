@@ -133,7 +133,7 @@ each_has_one_record() { # NAMES, a line each
     as_alice srun -N1 -w n2 -n1 -c8 --apapi=rapl --apapi-share sleep 1
     holds "$(last_record n2)" '.share.method == "exclusive"'
     run -0 as_alice srun -N1 -w n2 -n1 -c8 --apapi=rapl --apapi-share sleep 1
-    [[ $output == *"share of the step: "*" J (exclusive)"* ]]
+    [[ $output == *"share of the step: "*" J "*"(exclusive)"* ]]
     run -0 as_alice srun -N2 -n2 -c8 --apapi=rapl --apapi-share --apapi-format=merged sleep 1
     [[ $(jq -c '.share | [.method, .total.energy_j > 0, has("missing_nodes")]' <<<"$output") == '["exclusive",true,false]' ]]
     run -0 as_alice srun -N1 -w n2 -n1 -c8 --apapi=rapl --apapi-share --apapi-format=csv sleep 1
