@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define NAME_SIZE 256
 #define DIGITS_MAX 9 /* numbers of so many digits fit into an unsigned int */
 
@@ -230,16 +232,19 @@ void hostlist_put(FILE *out, const char **names, size_t count, size_t columns)
     }
 }
 
-int hostlist_put_names(FILE *out, const struct namelist *list, size_t columns)
+char *hostlist_text(const struct namelist *list, size_t columns)
 {
     const char **names = calloc(list->count + 1, sizeof(char *));
+    char *text = NULL;
+    size_t size;
+    FILE *out = names ? open_memstream(&text, &size) : NULL;
 
-    for (size_t i = 0; i < list->count && names; i++) {
+    for (size_t i = 0; i < list->count && out; i++) {
         names[i] = list->names[i];
     }
-    if (names) {
+    if (out) {
         hostlist_put(out, names, list->count, columns);
     }
     free(names);
-    return names ? 0 : -1;
+    return text_of_stream(out, &text, 0);
 }

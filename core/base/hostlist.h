@@ -28,7 +28,7 @@ ssize_t hostlist_names(const char *list, struct namelist *names);
  */
 void hostlist_put(FILE *out, const char **names, size_t count, size_t columns);
 
-/** The same of a list, which is not changed. @return 0; -1 with ENOMEM. */
-int hostlist_put_names(FILE *out, const struct namelist *list, size_t columns);
+/** The same of a list, which is not changed. @return a text, for free(); NULL with ENOMEM. */
+char *hostlist_text(const struct namelist *list, size_t columns);
 
 #endif

@@ -142,6 +142,11 @@ uint32_t pool_put(struct pool *pool, const char *text)
     return (uint32_t)pool->count++;
 }
 
+uint32_t pool_find(const struct pool *pool, const char *text)
+{
+    return pool->slot_count ? *pool_find_slot(pool, text) : POOL_NONE;
+}
+
 const char *pool_text(const struct pool *pool, uint32_t number)
 {
     return pool->bytes + pool->offsets[number];

@@ -46,6 +46,9 @@ struct pool {
 /** @return the number of a text. A new text is copied. POOL_NONE: out of memory. */
 uint32_t pool_put(struct pool *pool, const char *text);
 
+/** @return the number of a text; POOL_NONE: it was not put in. */
+uint32_t pool_find(const struct pool *pool, const char *text);
+
 /** The text of a number; valid until the next pool_put(). */
 const char *pool_text(const struct pool *pool, uint32_t number);
 

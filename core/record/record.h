@@ -174,7 +174,7 @@ static inline uint64_t record_digest(const char *line, size_t size)
     for (; size > 0; size -= size < sizeof word ? size : sizeof word) {
         word = 0;
         memcpy(&word, line, size < sizeof word ? size : sizeof word);
-        sum = (sum ^ sum >> 32 ^ word) * UINT64_C(1099511628211);
+        sum = (sum << 5 | sum >> 59) ^ word;
         line += sizeof word;
     }
     return sum;

@@ -199,8 +199,11 @@ static int job_table_wrap(const struct job_table *table,
 
 static int job_table_put_names(const struct job_table *table, FILE *line)
 {
-    fputs("no record of ", line);
-    return hostlist_put_names(line, &table->missing, NAMES_COLUMNS);
+    char *names = hostlist_text(&table->missing, NAMES_COLUMNS);
+
+    fprintf(line, "no record of %s", names ? names : "");
+    free(names);
+    return names ? 0 : -1;
 }
 
 static int job_table_put_missing(const struct job_table *table)

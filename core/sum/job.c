@@ -10,12 +10,6 @@
 #include "base/clock.h"
 #include "sum/sum.h"
 
-struct apapi_job {
-    struct sum_store store;
-    struct sum sum;
-    struct sum_entries entries; /* of the last total */
-};
-
 struct apapi_job *apapi_job_create(void)
 {
     struct apapi_job *job = calloc(1, sizeof *job);

@@ -34,21 +34,16 @@ struct merge_node {
     char name[];
 };
 
-/** Compare by state, index and name: < 0, 0, > 0. */
-int merge_node_order(const struct merge_node *left, const struct merge_node *right);
-
-/** A hash of a text. It ignores everything after APAPI_TEXT_SIZE. */
-uint32_t merge_hash(const char *text);
-
 /*
  * Records are added up as they arrive. Of each node, only what the report shows of single nodes is
  * kept: a step of 10 000 nodes takes no more than a few MiB.
  */
 
-/** All nodes, found by name. */
+/** All nodes. */
 struct merge_nodes {
-    struct merge_node **slots; /* a hash table; NULL: a free slot */
-    size_t room;               /* of slots, a power of two */
+    struct pool names;
+    struct merge_node **list; /* numbered as their names */
+    size_t room;
     size_t count[MERGE_AWAITED + 1];
 };
 
@@ -88,7 +83,6 @@ struct merge_sum {
 /** One event on all nodes of the step. */
 struct merge_event {
     struct apapi_event event;
-    uint32_t hash;
     size_t nodes; /* on which it was counted */
     double total;
     double weighted; /* sum of mean x covered time */
@@ -98,11 +92,10 @@ struct merge_event {
 };
 
 struct merge_events {
-    struct merge_event *rows;
-    size_t count;
-    size_t capacity;
-    size_t next; /* where the next event is probably found: all nodes have the same order */
-    bool full;   /* there were more, which are not counted */
+    struct pool keys;
+    struct merge_event *rows; /* numbered as their keys */
+    size_t count, capacity;
+    bool full; /* there were more, which are not counted */
 };
 
 /** In the order of the report. */
@@ -202,9 +195,6 @@ struct apapi_merge {
  */
 ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***nodes);
 
-/** Keep what all records have in common: identity, times and ending. */
-void merge_common_add(struct apapi_merge *merge, const struct apapi_record *record);
-
 /** Add what a record says of the domains. @return 0; -1 with errno ENOMEM. */
 int merge_sums_add(struct apapi_merge *merge, const struct apapi_measurement *m);
 
@@ -231,30 +221,10 @@ size_t merge_expected(const struct apapi_merge *merge);
  */
 uint64_t merge_total_extremes(const struct apapi_merge *merge, struct apapi_summary *power_w);
 
-/** Add a record's events. 0; -1 with ENOMEM. */
-int merge_events_add(struct merge_events *events, const struct apapi_measurement *m);
-
-void merge_events_clear(struct merge_events *events);
-
-/** Note the problems of a record, and the reason in the node. 0; -1 with ENOMEM. */
-int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
-                    struct merge_node *node);
-
-/** Note that a node has no record, and the reason in the node. 0; -1 with ENOMEM. */
-int merge_notes_absent(struct merge_notes *notes, struct merge_node *node, const char *reason);
-
 /**
  * All notes sorted by kind, then by node and position in the record.
  * @return free it with free(), the notes are borrowed; NULL with ENOMEM.
  */
 const struct merge_note **merge_notes_sorted(const struct merge_notes *notes);
-
-/** Add a record's crossings. 0; -1 with ENOMEM. */
-int merge_crossings_add(struct merge_crossings *crossings, const struct apapi_record *record,
-                        const struct merge_node *node);
-
-void merge_crossings_clear(struct merge_crossings *crossings);
-
-void merge_notes_clear(struct merge_notes *notes);
 
 #endif

@@ -1,18 +1,116 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The energy of one node. Its records overlap, and each moment counts once. */
+/* The energy and the power of nodes, whose records overlap: each moment counts once. */
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "record/record.h"
 #include "sum/sum.h"
+#include "sum/timing.h"
+
+/* --- curves, packed --------------------------------------------------------------------------- */
+
+/* A curve as it is used. */
+struct sum_curve {
+    uint32_t at;  /* in the store */
+    double scale; /* its domain's energy by that of the bins, which are rounded */
+    struct apapi_timeline timeline;
+};
+
+/* Before the packed energies of the bins, and their coverage if it is not whole. */
+struct curve_head {
+    uint64_t bin_ns, length_ns;
+    double scale;
+    uint32_t count;
+    bool whole;
+};
+#define HEAD_FLOATS (sizeof(struct curve_head) / sizeof(float))
+
+static void sum_drop_curves(struct sum_store *store)
+{
+    free(store->curves);
+    store->curves = NULL;
+    store->curve_count = store->curve_room = 0;
+    store->curveless = true;
+}
+
+uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
+                       double energy_j, bool *failed)
+{
+    double whole_j = store->curveless ? 0 : apapi_timeline_energy_j(timeline);
+    struct curve_head head = {timeline->bin_ns, timeline->length_ns, energy_j / whole_j,
+                              (uint32_t)timeline->count, true};
+    size_t at = store->curve_count, floats;
+
+    if (!(whole_j > 0)) {
+        return SUM_NO_CURVE;
+    }
+    for (size_t i = 0; i < timeline->count; i++) {
+        head.whole = head.whole && timeline->covered_pct[i] == 100;
+    }
+    floats = HEAD_FLOATS + timeline->count * (head.whole ? 1 : 2);
+    if (at + floats >= SUM_NO_CURVE ||
+        (store->curve_max && (at + floats) * sizeof(float) > store->curve_max)) {
+        sum_drop_curves(store);
+        return SUM_NO_CURVE;
+    }
+    if (array_extend(&store->curves, at, floats, &store->curve_room, sizeof(float))) {
+        *failed = true;
+        return SUM_NO_CURVE;
+    }
+    memcpy(store->curves + at, &head, sizeof head);
+    memcpy(store->curves + at + HEAD_FLOATS, timeline->energy_j, head.count * sizeof(float));
+    if (!head.whole) {
+        memcpy(store->curves + at + HEAD_FLOATS + head.count, timeline->covered_pct,
+               head.count * sizeof(float));
+    }
+    store->curve_count += floats;
+    return (uint32_t)at;
+}
+
+/* NULL: it has none. */
+static const struct sum_curve *sum_curve_load(const struct sum_store *store,
+                                              const struct sum_domain *domain,
+                                              struct sum_curve *curve)
+{
+    const float *from = store->curves + domain->curve;
+    struct curve_head head;
+
+    if (store->curveless || domain->curve == SUM_NO_CURVE) {
+        return NULL;
+    }
+    memcpy(&head, from, sizeof head);
+    curve->at = domain->curve;
+    curve->scale = head.scale;
+    curve->timeline.bin_ns = head.bin_ns;
+    curve->timeline.length_ns = head.length_ns;
+    curve->timeline.count = head.count;
+    from += HEAD_FLOATS;
+    memcpy(curve->timeline.energy_j, from, head.count * sizeof(float));
+    for (size_t i = 0; i < head.count; i++) {
+        curve->timeline.covered_pct[i] = head.whole ? 100 : from[head.count + i];
+    }
+    return curve;
+}
+
+/* --- the energy of one node ------------------------------------------------------------------- */
 
 #define CANDIDATES 8 /* records compared for one moment */
 #define SLACK 500    /* 1/500 of a moment may be missing if it counts as fully known */
 #define NOT_COUNTED UINT64_MAX
 #define CURVES 8 /* that are unpacked at a time */
+
+/* Equal parts of the time, and what curves know of each. */
+struct columns {
+    const int64_t *edges; /* one more than `count` */
+    size_t count;
+    double *energy_j;
+    uint64_t *known_ns;
+};
 
 /* A piece's figures of an interval. */
 struct part {
@@ -37,8 +135,8 @@ struct sweep {
     const struct sum_entry *last; /* whose energy was counted last, and until when; NULL: none */
     int64_t last_ns;
     struct sum_curve curves[CURVES];
-    struct sum_columns *columns; /* NULL: only the sum is wanted */
-    size_t column;               /* where the time is in them */
+    struct columns *columns; /* NULL: only the sum is wanted */
+    size_t column;           /* where the time is in them */
 };
 
 /* --- what one piece knows ------------------------------------------------------------------- */
@@ -242,7 +340,7 @@ static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, i
 static void moments_spread(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns,
                            int64_t to_ns)
 {
-    const struct sum_columns *columns = sweep->columns;
+    const struct columns *columns = sweep->columns;
     const int64_t *edges = columns->edges;
 
     while (sweep->column < columns->count && edges[sweep->column + 1] <= from_ns) {
@@ -456,14 +554,11 @@ static void sweep_end(struct sweep *sweep)
     free(sweep->heap);
 }
 
-int sum_columns(const struct sum_store *store, const struct sum_entries *node, int domain,
-                struct sum_columns *columns)
+/* Add the energy of a domain, as far as there are curves. @param node  one, sorted by start */
+static int moments_spread_domain(const struct sum_store *store, const struct sum_entries *node,
+                                 int domain, struct columns *columns)
 {
-    struct sweep sweep = {.store = store,
-                          .entries = node->list,
-                          .count = node->count,
-                          .domain = domain,
-                          .columns = columns};
+    struct sweep sweep = {store, node->list, node->count, .domain = domain, .columns = columns};
     int result = sweep_begin(&sweep);
 
     if (result == 0) {
@@ -483,5 +578,140 @@ int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t
         *node = moments_add_all(&sweep);
     }
     sweep_end(&sweep);
+    return result;
+}
+
+/* --- power over time -------------------------------------------------------------------------- */
+
+struct power {
+    const struct sum_store *store;
+    const struct sum_curve_wish *wish;
+    struct columns columns;
+    int64_t *busy_ns, *ran_ns; /* time in each, with any of the nodes, and with one */
+    double *power_w;
+};
+
+/* Domains that must be known of a node while it runs. */
+static uint32_t power_domains(const struct power *power, const struct sum_entries *node)
+{
+    int wanted = power->wish->domain;
+    uint32_t domains = 0;
+
+    for (size_t i = 0; i < node->count; i++) {
+        const struct sum_piece *piece = node->list[i].piece;
+
+        for (size_t k = 0; k < piece->domain_count; k++) {
+            int d = power->store->domains[piece->domain_at + k].domain;
+
+            domains |= wanted == APAPI_DOMAIN_NONE || wanted == d ? domain_bit(d) : 0;
+        }
+    }
+    return domain_list_adding_up(domains);
+}
+
+/* When it ran. An incomplete record's step goes on. */
+static int power_add_time(const struct sum_entries *node, struct busy *busy)
+{
+    for (size_t i = 0; i < node->count; i++) {
+        const struct sum_entry *entry = &node->list[i];
+        int64_t start_ns;
+
+        if (__builtin_sub_overflow(entry->start_ns, entry->piece->late_ns, &start_ns)) {
+            start_ns = INT64_MIN;
+        }
+        if (busy_add(busy, start_ns,
+                     entry->piece->reason == POOL_NONE ? entry->end_ns : entry->until_ns)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* A node that ran in a part of a column counts for that part of the time with any node. */
+static int power_add_domain(struct power *power, const struct sum_entries *node, int domain)
+{
+    struct columns *columns = &power->columns;
+
+    memset(columns->energy_j, 0, columns->count * sizeof *columns->energy_j);
+    memset(columns->known_ns, 0, columns->count * sizeof *columns->known_ns);
+    if (moments_spread_domain(power->store, node, domain, columns)) {
+        return -1;
+    }
+    for (size_t c = 0; c < columns->count; c++) {
+        double known_ns = columns->known_ns[c] > 0 ? (double)columns->known_ns[c] : (double)NAN;
+
+        if (power->ran_ns[c] > 0) {
+            power->power_w[c] += columns->energy_j[c] * NS_PER_S / known_ns *
+                                 (double)power->ran_ns[c] / (double)power->busy_ns[c];
+        }
+    }
+    return 0;
+}
+
+/* The nodes one after the other. @param busy  gets the time of all; NULL: add up their power */
+static int power_each_node(struct power *power, const struct sum_entries *entries,
+                           struct busy *busy)
+{
+    struct sum_entries node;
+    int result = 0;
+
+    for (size_t i = 0; i < entries->count && result == 0; i += node.count) {
+        struct busy own = {0};
+        uint32_t domains;
+
+        node = (struct sum_entries){entries->list + i, 1};
+        while (i + node.count < entries->count &&
+               node.list[node.count].piece->node == node.list->piece->node) {
+            node.count++;
+        }
+        domains = power->wish->node && strcmp(power->wish->node, node.list->node) != 0
+                      ? 0
+                      : power_domains(power, &node);
+        if (domains) {
+            result = power_add_time(&node, busy ? busy : &own);
+        }
+        if (!busy) {
+            busy_spread(&own, power->columns.edges, power->columns.count, power->ran_ns);
+        }
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && !busy && result == 0; d++) {
+            result = domains & domain_bit(d) ? power_add_domain(power, &node, d) : 0;
+        }
+        busy_clear(&own);
+    }
+    return result;
+}
+
+int sum_power(const struct sum_store *store, const struct sum_entries *entries,
+              const struct sum_curve_wish *wish, double *power_w)
+{
+    double length_ns = (double)(wish->end_ns - wish->start_ns), count = (double)wish->columns;
+    int64_t *times_ns = calloc(4 * (wish->columns + 1), sizeof *times_ns);
+    int64_t *edges_ns = times_ns, *busy_ns = times_ns + wish->columns + 1;
+    double *energy_j = calloc(wish->columns + 1, sizeof *energy_j);
+    struct power power = {.store = store,
+                          .wish = wish,
+                          .busy_ns = busy_ns,
+                          .ran_ns = busy_ns + wish->columns,
+                          .power_w = power_w};
+    struct busy busy = {0};
+    int result = times_ns && energy_j ? 0 : -1;
+
+    if (result == 0) {
+        for (size_t c = 0; c <= wish->columns; c++) {
+            edges_ns[c] = wish->start_ns + (int64_t)(length_ns * (double)c / count);
+        }
+        power.columns = (struct columns){edges_ns, wish->columns, energy_j,
+                                         (uint64_t *)power.ran_ns + wish->columns};
+        result = power_each_node(&power, entries, &busy);
+        busy_spread(&busy, edges_ns, wish->columns, busy_ns);
+        for (size_t c = 0; c < wish->columns; c++) {
+            power_w[c] = busy_ns[c] > 0 ? 0 : NAN;
+        }
+        result = result ? -1 : power_each_node(&power, entries, NULL);
+    }
+    busy_clear(&busy);
+    free(times_ns);
+    free(energy_j);
+    errno = result ? ENOMEM : errno;
     return result;
 }

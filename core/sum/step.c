@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The records of a step, added up as they arrive. */
 #include "sum/merge.h"
 
 #include <errno.h>
@@ -10,9 +11,388 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "base/array.h"
 #include "base/hostlist.h"
 #include "record/fields.h"
 #include "record/record.h"
+#include "sum/members.h"
+
+/* By state, index and name. */
+static int merge_node_order(const struct merge_node *left, const struct merge_node *right)
+{
+    if (left->state != right->state) {
+        return left->state < right->state ? -1 : 1;
+    }
+    if (left->index != right->index) {
+        return left->index < right->index ? -1 : 1;
+    }
+    return strverscmp(left->name, right->name);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+#define ROWS_MAX 256 /* events, or thresholds: a report shows a few of them */
+
+/* NULL with errno ENOMEM, or ENOSPC: too many. */
+static struct merge_event *merge_events_find(struct merge_events *events,
+                                             const struct apapi_event *event)
+{
+    char key[APAPI_NAME_SIZE + 1];
+    uint32_t number;
+
+    key[0] = event->estimated ? 'e' : ' ';
+    memcpy(key + 1, event->name, sizeof event->name);
+    number =
+        events->count < ROWS_MAX ? pool_put(&events->keys, key) : pool_find(&events->keys, key);
+    if (number == POOL_NONE && events->count == ROWS_MAX) {
+        events->full = true;
+        errno = ENOSPC;
+        return NULL;
+    }
+    if (number == POOL_NONE ||
+        array_add(&events->rows, events->count, &events->capacity, sizeof(*events->rows))) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (number == events->count) {
+        events->rows[events->count++] = (struct merge_event){*event, 0, NAN, 0, 0, NAN, NAN};
+    }
+    return &events->rows[number];
+}
+
+static int merge_events_add_event(struct merge_events *events,
+                                  const struct apapi_event_result *result)
+{
+    struct merge_event *row = merge_events_find(events, &result->event);
+
+    if (!row) {
+        return errno == ENOSPC ? 0 : -1;
+    }
+    row->nodes++;
+    if (!isnan(result->total)) {
+        row->total = isnan(row->total) ? result->total : row->total + result->total;
+    }
+    if (!isnan(result->summary.mean)) {
+        double covered_s = (double)result->covered_ns / 1e9;
+
+        row->weighted += result->summary.mean * covered_s;
+        row->covered_s += covered_s;
+    }
+    row->min = fmin(row->min, result->summary.min);
+    row->max = fmax(row->max, result->summary.max);
+    return 0;
+}
+
+static int merge_events_add(struct merge_events *events, const struct apapi_measurement *m)
+{
+    for (size_t i = 0; i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            const struct apapi_event_result *result = &m->components[i].events[k];
+
+            if (!result->stuck && merge_events_add_event(events, result) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* --- thresholds that were crossed ------------------------------------------------------------- */
+
+/* @return the row of a threshold, a new one if need be; NULL: too many, or ENOMEM (`no_memory`). */
+static struct merge_crossing *merge_crossings_row(struct merge_crossings *crossings,
+                                                  const struct apapi_crossing *wanted,
+                                                  bool *no_memory)
+{
+    for (size_t i = 0; i < crossings->count; i++) {
+        if (strcmp(crossings->rows[i].first.threshold, wanted->threshold) == 0) {
+            return &crossings->rows[i];
+        }
+    }
+    if (crossings->count == ROWS_MAX) {
+        return NULL;
+    }
+    if (array_add(&crossings->rows, crossings->count, &crossings->capacity,
+                  sizeof *crossings->rows)) {
+        *no_memory = true;
+        return NULL;
+    }
+    crossings->rows[crossings->count] = (struct merge_crossing){.last_unix_ns = INT64_MIN};
+    return &crossings->rows[crossings->count++];
+}
+
+/* @param index  of the last crossing of its threshold in the record */
+static void merge_crossings_note(struct merge_crossing *row, const struct apapi_record *record,
+                                 size_t index, const struct merge_node *node)
+{
+    const struct apapi_crossing *last = &record->crossing[index];
+    const struct apapi_crossing *first = &record->crossing[crossing_first(record, index)];
+    uint64_t count = row->first.count + last->count;
+
+    if (row->nodes == 0 || first->unix_ns < row->first.unix_ns) {
+        row->first = *first;
+        row->first_node = node;
+    }
+    row->first.count = count;
+    row->last_unix_ns = last->unix_ns > row->last_unix_ns ? last->unix_ns : row->last_unix_ns;
+    row->nodes++;
+}
+
+static int merge_crossings_add(struct merge_crossings *crossings, const struct apapi_record *record,
+                               const struct merge_node *node)
+{
+    bool no_memory = false;
+
+    for (size_t i = 0; i < record->crossing_count && !no_memory; i++) {
+        struct merge_crossing *row =
+            crossing_is_last(record, i)
+                ? merge_crossings_row(crossings, &record->crossing[i], &no_memory)
+                : NULL;
+
+        if (row) {
+            merge_crossings_note(row, record, i, node);
+        }
+    }
+    return no_memory ? -1 : 0;
+}
+
+/* --- problems --------------------------------------------------------------------------------- */
+
+#define NOTES_MAX 256    /* a report shows ten of each kind */
+#define NAMES_MAX 100000 /* of nodes, in all notes together; more are only counted */
+
+static bool is_same_note(const struct merge_note *a, const struct merge_note *b)
+{
+    return a->kind == b->kind && strcmp(a->verdict, b->verdict) == 0 &&
+           strcmp(a->subject, b->subject) == 0 && strcmp(a->reason, b->reason) == 0;
+}
+
+/* Copy subject and reason into one block. NULL with ENOMEM. */
+static char *merge_notes_copy_texts(const struct merge_note *note)
+{
+    size_t subject_size = strlen(note->subject) + 1, reason_size = strlen(note->reason) + 1;
+    char *texts = malloc(subject_size + reason_size);
+
+    if (texts) {
+        memcpy(texts, note->subject, subject_size);
+        memcpy(texts + subject_size, note->reason, reason_size);
+    }
+    return texts;
+}
+
+static struct merge_note *merge_notes_append(struct merge_notes *notes,
+                                             const struct merge_note *note)
+{
+    struct merge_note *added;
+    char *texts =
+        array_add(&notes->notes, notes->count, &notes->capacity, sizeof(*notes->notes)) < 0
+            ? NULL
+            : merge_notes_copy_texts(note);
+
+    if (!texts) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    added = &notes->notes[notes->count++];
+    *added = *note;
+    added->texts = texts;
+    added->subject = texts;
+    added->reason = texts + strlen(texts) + 1;
+    added->outages = 0;
+    added->outage_ns = 0;
+    return added;
+}
+
+/* NULL with errno ENOMEM, or ENOSPC: too many. */
+static struct merge_note *merge_notes_find(struct merge_notes *notes,
+                                           const struct merge_note *wanted)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        size_t index = (notes->last + i) % notes->count;
+
+        if (is_same_note(&notes->notes[index], wanted)) {
+            notes->last = index;
+            return &notes->notes[index];
+        }
+    }
+    if (notes->count == NOTES_MAX) {
+        notes->full = true;
+        errno = ENOSPC;
+        return NULL;
+    }
+    return merge_notes_append(notes, wanted);
+}
+
+static int merge_notes_add_name(struct merge_notes *notes, struct merge_note *note,
+                                const char *name)
+{
+    if (notes->named == NAMES_MAX) {
+        return 0;
+    }
+    if (array_add(&note->names, note->named, &note->room, sizeof(char *))) {
+        return -1;
+    }
+    note->names[note->named++] = name;
+    notes->named++;
+    return 0;
+}
+
+static int note_node(struct merge_notes *notes, const struct merge_note *wanted,
+                     struct merge_node *node)
+{
+    struct merge_note *note = merge_notes_find(notes, wanted);
+
+    if (!note) {
+        return errno == ENOSPC ? 0 : -1;
+    }
+    if (note->kind == MERGE_NOTE_ABSENT || note->kind == MERGE_NOTE_INCOMPLETE) {
+        node->reason = note->reason;
+    }
+    note->nodes++;
+    note->outages += wanted->outages;
+    note->outage_ns += wanted->outage_ns;
+    if (!note->first || merge_node_order(node, note->first) < 0) {
+        note->first = node;
+        note->index = wanted->index;
+    }
+    return merge_notes_add_name(notes, note, node->name);
+}
+
+static const char *verdict_on(const struct apapi_component_result *component)
+{
+    if (!component->measured) {
+        return "not measured";
+    }
+    return component->outages ? "no readings" : "measured in part";
+}
+
+static int note_component(struct merge_notes *notes, const struct apapi_component_result *component,
+                          size_t index, struct merge_node *node)
+{
+    const struct merge_note note = {.kind = MERGE_NOTE_COMPONENT,
+                                    .subject = component->name,
+                                    .verdict = verdict_on(component),
+                                    .reason = component->reason,
+                                    .outages = component->measured ? component->outages : 0,
+                                    .outage_ns = component->outage_ns,
+                                    .index = index};
+
+    return component->measured && !component->outages && !component->reason[0]
+               ? 0
+               : note_node(notes, &note, node);
+}
+
+static int note_stuck(struct merge_notes *notes, const struct apapi_component_result *component,
+                      size_t index, struct merge_node *node)
+{
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_event_result *result = &component->events[i];
+        const struct merge_note note = {
+            .kind = MERGE_NOTE_STUCK,
+            .subject = result->event.name,
+            .verdict = result->stuck ? "counter never moved, not counted"
+                                     : "counter did not move, not counted",
+            .reason = result->stuck ? "" : "too short a time to tell whether it is stuck",
+            .index = index + i};
+
+        if ((result->stuck || result->still) && note_node(notes, &note, node) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Notes about the record itself: it is valid, but later reports may lack it. */
+static int note_record(struct merge_notes *notes, const struct apapi_record *record,
+                       struct merge_node *node)
+{
+    const struct merge_note incomplete = {.kind = MERGE_NOTE_INCOMPLETE,
+                                          .subject = "",
+                                          .verdict = "incomplete",
+                                          .reason = record->reason};
+    const struct merge_note unwritten = {.kind = MERGE_NOTE_UNWRITTEN,
+                                         .subject = "",
+                                         .verdict = "not in the accounting files",
+                                         .reason = record->unwritten};
+
+    if (!record->complete && note_node(notes, &incomplete, node) < 0) {
+        return -1;
+    }
+    return *record->unwritten ? note_node(notes, &unwritten, node) : 0;
+}
+
+/* One note for each threshold. */
+static int note_crossings(struct merge_notes *notes, const struct apapi_record *record,
+                          struct merge_node *node)
+{
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        char text[CROSSING_TEXT_SIZE];
+        const struct merge_note note = {.kind = MERGE_NOTE_CROSSING,
+                                        .subject = record->crossing[i].threshold,
+                                        .verdict = "crossed",
+                                        .reason = text,
+                                        .index = i};
+
+        if (crossing_is_last(record, i)) {
+            crossing_text(record, i, text, sizeof text);
+            if (note_node(notes, &note, node) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
+                           struct merge_node *node)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    size_t events = 0;
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        if (note_component(notes, &m->components[i], i, node) < 0 ||
+            note_stuck(notes, &m->components[i], events, node) < 0) {
+            return -1;
+        }
+        events += m->components[i].event_count;
+    }
+    return note_record(notes, record, node) < 0 ? -1 : note_crossings(notes, record, node);
+}
+
+static int merge_notes_absent(struct merge_notes *notes, struct merge_node *node,
+                              const char *reason)
+{
+    const struct merge_note note = {
+        .kind = MERGE_NOTE_ABSENT, .subject = "", .verdict = "no record", .reason = reason};
+
+    return note_node(notes, &note, node);
+}
+
+static int by_kind_and_node(const void *left, const void *right)
+{
+    const struct merge_note *a = *(const struct merge_note *const *)left;
+    const struct merge_note *b = *(const struct merge_note *const *)right;
+    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
+
+    if (order == 0) {
+        order = merge_node_order(a->first, b->first);
+    }
+    return order ? order : (a->index < b->index ? -1 : a->index > b->index);
+}
+
+const struct merge_note **merge_notes_sorted(const struct merge_notes *notes)
+{
+    const struct merge_note **sorted = calloc(notes->count + 1, sizeof(struct merge_note *));
+
+    if (!sorted) {
+        return NULL;
+    }
+    for (size_t i = 0; i < notes->count; i++) {
+        sorted[i] = &notes->notes[i];
+    }
+    qsort(sorted, notes->count, sizeof(struct merge_note *), by_kind_and_node);
+    return sorted;
+}
 
 /* --- what all records have in common ---------------------------------------------------------- */
 
@@ -55,7 +435,7 @@ static void add_identity(struct apapi_identity *common, const struct apapi_ident
     common->gpus = gpus;
 }
 
-void merge_common_add(struct apapi_merge *merge, const struct apapi_record *record)
+static void merge_common_add(struct apapi_merge *merge, const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
     bool first = merge->nodes.count[MERGE_RECORDED] == 1;
@@ -76,11 +456,8 @@ void merge_common_add(struct apapi_merge *merge, const struct apapi_record *reco
     }
 }
 
-/* --- a node ----------------------------------------------------------------------------------- */
-
 /* --- the step --------------------------------------------------------------------------------- */
 
-#define ROOM_FIRST 16
 #define SPAN_NONE ((struct merge_span){NAN, NAN})
 
 struct apapi_merge *apapi_merge_create(void)
@@ -101,16 +478,20 @@ void apapi_merge_destroy(struct apapi_merge *merge)
     if (!merge) {
         return;
     }
-    for (size_t i = 0; i < merge->nodes.room; i++) {
-        if (merge->nodes.slots[i]) {
-            free(merge->nodes.slots[i]->domains);
-        }
-        free(merge->nodes.slots[i]);
+    for (size_t i = 0; i < merge->nodes.names.count; i++) {
+        free(merge->nodes.list[i]->domains);
+        free(merge->nodes.list[i]);
     }
-    free(merge->nodes.slots);
-    merge_events_clear(&merge->events);
-    merge_notes_clear(&merge->notes);
-    merge_crossings_clear(&merge->crossings);
+    for (size_t i = 0; i < merge->notes.count; i++) {
+        free(merge->notes.notes[i].texts);
+        free(merge->notes.notes[i].names);
+    }
+    pool_free(&merge->nodes.names);
+    pool_free(&merge->events.keys);
+    free(merge->nodes.list);
+    free(merge->events.rows);
+    free(merge->notes.notes);
+    free(merge->crossings.rows);
     region_sums_free(&merge->regions);
     busy_clear(&merge->busy[false]);
     busy_clear(&merge->busy[true]);
@@ -119,25 +500,20 @@ void apapi_merge_destroy(struct apapi_merge *merge)
     errno = saved_errno;
 }
 
-static bool is_same_name(const char *a, const char *b)
+/* Longer names are cut in a record. */
+static void cut_name(char cut[APAPI_TEXT_SIZE], const char *name)
 {
-    return strncmp(a, b, APAPI_TEXT_SIZE - 1) == 0; /* longer names are cut in a record */
-}
-
-/* The slot of the node, or a free one for it. There is always a free slot. */
-static struct merge_node **merge_find_slot(const struct merge_nodes *nodes, const char *name)
-{
-    size_t index = merge_hash(name) & (nodes->room - 1);
-
-    while (nodes->slots[index] && !is_same_name(nodes->slots[index]->name, name)) {
-        index = (index + 1) & (nodes->room - 1);
-    }
-    return &nodes->slots[index];
+    snprintf(cut, APAPI_TEXT_SIZE, "%s", name);
 }
 
 static const struct merge_node *merge_find(const struct apapi_merge *merge, const char *name)
 {
-    return merge->nodes.room ? *merge_find_slot(&merge->nodes, name) : NULL;
+    char cut[APAPI_TEXT_SIZE];
+    uint32_t number;
+
+    cut_name(cut, name);
+    number = pool_find(&merge->nodes.names, cut);
+    return number == POOL_NONE ? NULL : merge->nodes.list[number];
 }
 
 static size_t count_all(const struct merge_nodes *nodes)
@@ -145,46 +521,25 @@ static size_t count_all(const struct merge_nodes *nodes)
     return nodes->count[MERGE_RECORDED] + nodes->count[MERGE_ABSENT] + nodes->count[MERGE_AWAITED];
 }
 
-static int merge_reserve(struct merge_nodes *nodes)
+/* NULL with errno ENOMEM. */
+static struct merge_node *node_create(struct merge_nodes *nodes, const char *name)
 {
-    struct merge_nodes grown = *nodes;
+    size_t size = strlen(name) + 1;
+    struct merge_node *node =
+        array_add(&nodes->list, nodes->names.count, &nodes->room, sizeof(struct merge_node *))
+            ? NULL
+            : malloc(sizeof *node + size);
+    uint32_t number = node ? pool_put(&nodes->names, name) : POOL_NONE;
 
-    if (nodes->room > 2 * (count_all(nodes) + 1)) {
-        return 0;
+    if (number == POOL_NONE) {
+        free(node);
+        errno = ENOMEM;
+        return NULL;
     }
-    grown.room = nodes->room ? nodes->room * 2 : ROOM_FIRST;
-    grown.slots = calloc(grown.room, sizeof(struct merge_node *));
-    if (!grown.slots) {
-        return -1;
-    }
-    for (size_t i = 0; i < nodes->room; i++) {
-        if (nodes->slots[i]) {
-            *merge_find_slot(&grown, nodes->slots[i]->name) = nodes->slots[i];
-        }
-    }
-    free(nodes->slots);
-    *nodes = grown;
-    return 0;
-}
-
-static struct merge_node *node_create(const char *name, enum merge_state state)
-{
-    size_t length = strnlen(name, APAPI_TEXT_SIZE - 1);
-    struct merge_node *node = malloc(sizeof(*node) + length + 1);
-
-    if (node) {
-        *node = (struct merge_node){
-            .state = state, .index = APAPI_UNKNOWN, .total_j = NAN, .covered = NAN};
-        memcpy(node->name, name, length);
-        node->name[length] = '\0';
-    }
+    *node = (struct merge_node){.index = APAPI_UNKNOWN, .total_j = NAN, .covered = NAN};
+    memcpy(node->name, name, size);
+    nodes->list[number] = node;
     return node;
-}
-
-/* Add a node. @return NULL with errno ENOMEM. */
-static struct merge_node **make_slot(struct merge_nodes *nodes, const char *name)
-{
-    return merge_reserve(nodes) < 0 ? NULL : merge_find_slot(nodes, name);
 }
 
 /* Enter the node called `name`, which must be awaited or new. NULL with EEXIST, ENOMEM. */
@@ -192,23 +547,24 @@ static struct merge_node *merge_enter(struct apapi_merge *merge, const char *nam
                                       enum merge_state state)
 {
     struct merge_nodes *nodes = &merge->nodes;
-    struct merge_node **slot = nodes->room ? merge_find_slot(nodes, name) : NULL;
+    char cut[APAPI_TEXT_SIZE];
+    struct merge_node *node;
+    uint32_t number;
 
-    if (slot && *slot) {
-        if ((*slot)->state != MERGE_AWAITED) {
-            errno = EEXIST;
-            return NULL;
-        }
-        (*slot)->state = state;
-        nodes->count[MERGE_AWAITED]--;
-    } else {
-        slot = make_slot(nodes, name);
-        if (!slot || !(*slot = node_create(name, state))) {
-            return NULL;
-        }
+    cut_name(cut, name);
+    number = pool_find(&nodes->names, cut);
+    node = number == POOL_NONE ? NULL : nodes->list[number];
+    if (node && node->state != MERGE_AWAITED) {
+        errno = EEXIST;
+        return NULL;
     }
-    nodes->count[state]++;
-    return *slot;
+    nodes->count[MERGE_AWAITED] -= node != NULL;
+    node = node ? node : node_create(nodes, cut);
+    if (node) {
+        node->state = state;
+        nodes->count[state]++;
+    }
+    return node;
 }
 
 static void widen(struct merge_span *span, double value)
@@ -385,11 +741,10 @@ int apapi_merge_expect(struct apapi_merge *merge, const char *nodelist)
 
 int apapi_merge_give_up(struct apapi_merge *merge, const char *reason)
 {
-    for (size_t i = 0; i < merge->nodes.room; i++) {
-        const struct merge_node *node = merge->nodes.slots[i];
+    for (size_t i = 0; i < merge->nodes.names.count; i++) {
+        const struct merge_node *node = merge->nodes.list[i];
 
-        if (node && node->state == MERGE_AWAITED &&
-            apapi_merge_absent(merge, node->name, reason) < 0) {
+        if (node->state == MERGE_AWAITED && apapi_merge_absent(merge, node->name, reason) < 0) {
             return -1;
         }
     }
@@ -442,9 +797,9 @@ ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***
     if (!ordered) {
         return -1;
     }
-    for (size_t i = 0; i < merge->nodes.room; i++) {
-        if (merge->nodes.slots[i] && merge->nodes.slots[i]->state != MERGE_AWAITED) {
-            ordered[count++] = merge->nodes.slots[i];
+    for (size_t i = 0; i < merge->nodes.names.count; i++) {
+        if (merge->nodes.list[i]->state != MERGE_AWAITED) {
+            ordered[count++] = merge->nodes.list[i];
         }
     }
     qsort(ordered, count, sizeof(struct merge_node *), by_order);

@@ -52,6 +52,7 @@ struct sum_piece {
     uint32_t code, signal;                  /* how its tasks ended; APAPI_UNKNOWN */
     uint32_t domain_at;                     /* in store->domains */
     uint32_t mark;                          /* the caller's */
+    uint64_t passes, inside_ns;             /* of a region */
     float covered;                          /* 0..1; NaN */
     float max_w;                            /* of its domains that add up; NaN: unknown */
     uint8_t domain_count;
@@ -90,6 +91,8 @@ struct sum {
 struct sum_part {
     int64_t start_ns;
     uint64_t elapsed_ns;
+    const struct apapi_region_result *region; /* all of the time, and what this region used in it;
+                                                 its energies add up; NULL */
 };
 
 /** Add a record. @param part  of it; NULL: the whole. 0; -1 with errno ENOMEM. */
@@ -100,18 +103,6 @@ int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record 
 void sum_join(struct sum_store *store, struct sum *sum, struct sum *other);
 
 void sum_free(struct sum_store *store);
-
-/** A piece while it is added up. Texts are valid until the store gets another record. */
-struct sum_entry {
-    const struct sum_piece *piece;
-    const char *cluster, *node, *step;
-    int64_t start_ns, end_ns;        /* where it belongs in time, see sum/timing.h */
-    int64_t jumped_ns, apart_ns;     /* how its node's clock was wrong; likewise */
-    int64_t until_ns;                /* see sum_find_ends() */
-    uint32_t restarts;               /* its run of the job */
-    const struct sum_domain *domain; /* while a domain is added up; NULL: not known */
-    bool used;
-};
 
 /** The pieces of a sum, each once; of a record that came twice the one to keep. */
 struct sum_entries {
@@ -146,8 +137,8 @@ struct sum_total {
  */
 int sum_total(const struct sum_store *store, struct sum_entries *entries, struct sum_total *total);
 
-/** The pieces are where the entries are from now on, after sum_total(). */
-void sum_settle(struct sum_store *store, const struct sum_entries *entries);
+/** The sum has these pieces alone from now on, where sum_total() has put the entries. */
+void sum_settle(struct sum_store *store, struct sum *sum, const struct sum_entries *entries);
 
 /** Set until_ns: the end of the step on all nodes, in the same run. 0; -1 with errno ENOMEM. */
 int sum_find_ends(struct sum_entries *entries);
@@ -173,9 +164,6 @@ struct sum_curve_wish {
  */
 int sum_power(const struct sum_store *store, const struct sum_entries *entries,
               const struct sum_curve_wish *wish, double *power_w);
-
-/** The time of a piece, for timings_align(). */
-struct timing sum_timing(const struct sum_store *store, const struct sum_piece *piece);
 
 /** A step with missing records, in one run of its job. */
 struct sum_gap {
@@ -220,6 +208,13 @@ int lacking_nodes(const char *list, uint32_t nodes, const struct namelist *own,
 /** The names of the nodes, sorted and unique. @return 0; -1 with errno ENOMEM. */
 int sum_nodes(const struct sum_entries *entries, struct namelist *nodes);
 
+/** See apapi/job.h. */
+struct apapi_job {
+    struct sum_store store;
+    struct sum sum;
+    struct sum_entries entries; /* of the last total */
+};
+
 /* --- within core/sum ------------------------------------------------------------------------ */
 
 /** The energy of a node; each moment counts once. */
@@ -240,30 +235,6 @@ struct sum_node {
 int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
                 struct sum_node *node);
 
-/** Equal parts of the time, and what curves know of each. All zero at the start, but for the edges.
- */
-struct sum_columns {
-    const int64_t *edges; /* one more than `count` */
-    size_t count;
-    double *energy_j;
-    uint64_t *known_ns;
-};
-
-/**
- * Add the energy of a domain, as far as there are curves.
- * @param node  entries of one node, sorted by start
- * @return 0; -1 with errno ENOMEM.
- */
-int sum_columns(const struct sum_store *store, const struct sum_entries *node, int domain,
-                struct sum_columns *columns);
-
-/** A curve as it is used. */
-struct sum_curve {
-    uint32_t at;  /* in the store */
-    double scale; /* its domain's energy by that of the bins, which are rounded */
-    struct apapi_timeline timeline;
-};
-
 /**
  * Keep a curve. If all of them take more than the store may have, none is kept.
  * @param energy_j  of its domain [J]
@@ -272,10 +243,6 @@ struct sum_curve {
  */
 uint32_t sum_put_curve(struct sum_store *store, const struct apapi_timeline *timeline,
                        double energy_j, bool *failed);
-
-/** The curve of a domain. @return NULL: it has none. */
-const struct sum_curve *sum_curve_load(const struct sum_store *store,
-                                       const struct sum_domain *domain, struct sum_curve *curve);
 
 /**
  * A record that is cut within a bin, or that has none, is taken to have its mean power on both

@@ -16,7 +16,7 @@ struct range {
 };
 
 struct alignment {
-    struct timing **list;
+    struct sum_entry **list;
     size_t count;
     struct range *ranges;
     int64_t *apart_ns; /* of each node; UNKNOWN_NS */
@@ -24,25 +24,7 @@ struct alignment {
 
 #define UNKNOWN_NS INT64_MIN
 
-struct timing timing_of(const struct apapi_record *record)
-{
-    const struct apapi_identity *id = &record->id;
-    const struct apapi_measurement *m = &record->measurement;
-    struct timing timing = {.node = id->node,
-                            .step = id->step,
-                            .boot = m->boot,
-                            .monotonic_ns = m->monotonic_ns,
-                            .job = id->job,
-                            .nodes = id->nodes,
-                            .restarts = id->restarts,
-                            .start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0};
-    int64_t end_ns = record_end_ns(m);
-
-    timing.elapsed_ns = end_ns > timing.start_ns ? (uint64_t)(end_ns - timing.start_ns) : 0;
-    return timing;
-}
-
-static int64_t timing_end_ns(const struct timing *timing)
+static int64_t timing_end_ns(const struct sum_entry *timing)
 {
     return timing->start_ns + (int64_t)timing->elapsed_ns;
 }
@@ -58,7 +40,7 @@ static int64_t plus(int64_t a, int64_t b)
 }
 
 /* @return whether it could be moved */
-static bool timing_move(struct timing *timing, int64_t by_ns)
+static bool timing_move(struct sum_entry *timing, int64_t by_ns)
 {
     int64_t start_ns, end_ns;
 
@@ -74,22 +56,23 @@ static bool timing_move(struct timing *timing, int64_t by_ns)
 
 static int compare_boots(const void *left, const void *right)
 {
-    const struct timing *a = *(struct timing *const *)left, *b = *(struct timing *const *)right;
+    const struct sum_entry *a = *(struct sum_entry *const *)left,
+                           *b = *(struct sum_entry *const *)right;
     int order = strcmp(a->node, b->node);
 
     order = order ? order : strcmp(a->boot, b->boot);
     return order ? order : COMPARE(a->monotonic_ns, b->monotonic_ns);
 }
 
-static bool is_same_boot(const struct timing *a, const struct timing *b)
+static bool is_same_boot(const struct sum_entry *a, const struct sum_entry *b)
 {
     return strcmp(a->node, b->node) == 0 && strcmp(a->boot, b->boot) == 0;
 }
 
 /* The first one is where its clock says. */
-static void align_boot(struct timing **list, size_t count)
+static void align_boot(struct sum_entry **list, size_t count)
 {
-    const struct timing first = **list;
+    const struct sum_entry first = **list;
 
     for (size_t i = 1; i < count; i++) {
         uint64_t since_ns = list[i]->monotonic_ns - first.monotonic_ns;
@@ -108,7 +91,7 @@ static int compare_ranges(const void *left, const void *right)
 }
 
 /* A node has one boot after the other, whatever its clock said. */
-static void part_boots(struct timing **list, struct range *boots, size_t count)
+static void part_boots(struct sum_entry **list, struct range *boots, size_t count)
 {
     int64_t until_ns = 0;
 
@@ -123,7 +106,7 @@ static void part_boots(struct timing **list, struct range *boots, size_t count)
     }
 }
 
-static struct range range_of_boot(struct timing **list, size_t first, size_t count)
+static struct range range_of_boot(struct sum_entry **list, size_t first, size_t count)
 {
     struct range boot = {first, 0, INT64_MAX, 0};
 
@@ -143,12 +126,12 @@ static struct range range_of_boot(struct timing **list, size_t first, size_t cou
 /* Number the nodes, and align the records of each. @return number of nodes */
 static uint32_t align_nodes(struct alignment *alignment)
 {
-    struct timing **list = alignment->list;
+    struct sum_entry **list = alignment->list;
     uint32_t nodes = 0;
 
-    qsort(list, alignment->count, sizeof(struct timing *), compare_boots);
+    qsort(list, alignment->count, sizeof(struct sum_entry *), compare_boots);
     for (size_t i = 0; i < alignment->count; nodes++) {
-        const struct timing *first = list[i];
+        const struct sum_entry *first = list[i];
         size_t boots = 0;
 
         while (i < alignment->count && strcmp(list[i]->node, first->node) == 0) {
@@ -170,7 +153,8 @@ static uint32_t align_nodes(struct alignment *alignment)
 
 static int compare_steps(const void *left, const void *right)
 {
-    const struct timing *a = *(struct timing *const *)left, *b = *(struct timing *const *)right;
+    const struct sum_entry *a = *(struct sum_entry *const *)left,
+                           *b = *(struct sum_entry *const *)right;
     int order = strcmp(a->step, b->step);
 
     order = order ? order : COMPARE(a->job, b->job);
@@ -178,13 +162,13 @@ static int compare_steps(const void *left, const void *right)
     return order ? order : COMPARE(a->start_ns, b->start_ns);
 }
 
-static bool is_same_step(const struct timing *a, const struct timing *b)
+static bool is_same_step(const struct sum_entry *a, const struct sum_entry *b)
 {
     return strcmp(a->step, b->step) == 0 && a->job == b->job && a->restarts == b->restarts;
 }
 
 /* A step of several nodes, of which each began once and knows its boot. */
-static bool tells_clocks(struct timing *const *step, size_t count, int64_t *seen)
+static bool tells_clocks(struct sum_entry *const *step, size_t count, int64_t *seen)
 {
     bool once = true;
     size_t i = 0;
@@ -210,10 +194,10 @@ static int compare_widths(const void *left, const void *right)
 
 static size_t find_steps(const struct alignment *alignment)
 {
-    struct timing **list = alignment->list;
+    struct sum_entry **list = alignment->list;
     size_t steps = 0;
 
-    qsort(list, alignment->count, sizeof(struct timing *), compare_steps);
+    qsort(list, alignment->count, sizeof(struct sum_entry *), compare_steps);
     for (size_t first = 0, end; first < alignment->count; first = end) {
         for (end = first + 1; end < alignment->count && is_same_step(list[first], list[end]);) {
             end++;
@@ -229,7 +213,7 @@ static size_t find_steps(const struct alignment *alignment)
 /* By a node whose clock is known already, else by the one in the middle: most clocks are right. */
 static void compare_clocks(const struct alignment *alignment, const struct range *step)
 {
-    struct timing **list = alignment->list + step->first;
+    struct sum_entry **list = alignment->list + step->first;
     int64_t *apart_ns = alignment->apart_ns;
     int64_t start_ns = list[(step->count - 1) / 2]->start_ns;
 
@@ -260,7 +244,7 @@ static void align_clocks(struct alignment *alignment, uint32_t nodes)
         compare_clocks(alignment, &alignment->ranges[i]);
     }
     for (size_t i = 0; i < alignment->count && steps > 0; i++) {
-        struct timing *timing = alignment->list[i];
+        struct sum_entry *timing = alignment->list[i];
         int64_t apart_ns = alignment->apart_ns[timing->number];
 
         if (apart_ns != UNKNOWN_NS && timing_move(timing, -apart_ns)) {
@@ -269,9 +253,9 @@ static void align_clocks(struct alignment *alignment, uint32_t nodes)
     }
 }
 
-int timings_align(struct timing *timings, size_t count)
+int timings_align(struct sum_entry *timings, size_t count)
 {
-    struct alignment alignment = {.list = calloc(count + 1, sizeof(struct timing *)),
+    struct alignment alignment = {.list = calloc(count + 1, sizeof(struct sum_entry *)),
                                   .count = count,
                                   .ranges = calloc(count + 1, sizeof *alignment.ranges),
                                   .apart_ns = calloc(count + 1, sizeof *alignment.apart_ns)};
@@ -292,12 +276,12 @@ int timings_align(struct timing *timings, size_t count)
 
 /* --- runs ----------------------------------------------------------------------------------- */
 
-static bool is_batch(const struct timing *timing)
+static bool is_batch(const struct sum_entry *timing)
 {
     return strcmp(timing->step, "batch") == 0;
 }
 
-static bool knows_run(const struct timing *timing)
+static bool knows_run(const struct sum_entry *timing)
 {
     return timing->restarts != APAPI_UNKNOWN;
 }
@@ -305,7 +289,7 @@ static bool knows_run(const struct timing *timing)
 /* Those that tell the runs come first. */
 static int compare_runs(const void *left, const void *right)
 {
-    const struct timing *a = left, *b = right;
+    const struct sum_entry *a = left, *b = right;
     int order = COMPARE(is_batch(b), is_batch(a));
 
     order = order ? order : COMPARE(knows_run(b), knows_run(a));
@@ -314,12 +298,12 @@ static int compare_runs(const void *left, const void *right)
 
 static int compare_starts(const void *left, const void *right)
 {
-    return COMPARE(((const struct timing *)left)->start_ns,
-                   ((const struct timing *)right)->start_ns);
+    return COMPARE(((const struct sum_entry *)left)->start_ns,
+                   ((const struct sum_entry *)right)->start_ns);
 }
 
 /* Of the first `known` timings, that of the last one that began before `end_ns`. */
-static uint32_t run_at(const struct timing *timings, size_t known, int64_t end_ns)
+static uint32_t run_at(const struct sum_entry *timings, size_t known, int64_t end_ns)
 {
     size_t begin = 0, end = known;
 
@@ -339,7 +323,7 @@ static uint32_t run_at(const struct timing *timings, size_t known, int64_t end_n
 }
 
 /* A batch step that begins after the last one has ended is that of the next run. */
-static void number_batches(struct timing *batches, size_t count)
+static void number_batches(struct sum_entry *batches, size_t count)
 {
     int64_t end_ns = INT64_MAX;
     uint32_t run = 0;
@@ -354,7 +338,7 @@ static void number_batches(struct timing *batches, size_t count)
     }
 }
 
-void timings_find_runs(struct timing *timings, size_t count)
+void timings_find_runs(struct sum_entry *timings, size_t count)
 {
     size_t known = 0;
 
@@ -378,7 +362,7 @@ void timings_find_runs(struct timing *timings, size_t count)
 /* By run, component and node. */
 static int compare_places(const void *left, const void *right)
 {
-    const struct timing *a = left, *b = right;
+    const struct sum_entry *a = left, *b = right;
     int order = COMPARE(a->restarts, b->restarts);
 
     order = order ? order : COMPARE(a->job, b->job);
@@ -386,7 +370,7 @@ static int compare_places(const void *left, const void *right)
 }
 
 /* Nodes of a component in a run: those of its widest step, or with a record. */
-static size_t count_nodes(const struct timing *timings, size_t count)
+static size_t count_nodes(const struct sum_entry *timings, size_t count)
 {
     size_t widest = 0, recorded = 0;
 
@@ -400,7 +384,7 @@ static size_t count_nodes(const struct timing *timings, size_t count)
 }
 
 /* @return how many timings are of the same run as the first one, and are added to `time` */
-static size_t add_run(const struct timing *timings, size_t count, struct job_time *time)
+static size_t add_run(const struct sum_entry *timings, size_t count, struct job_time *time)
 {
     int64_t start_ns = INT64_MAX, end_ns = 0;
     size_t nodes = 0, component = 0, i = 0;
@@ -421,7 +405,7 @@ static size_t add_run(const struct timing *timings, size_t count, struct job_tim
     return i;
 }
 
-struct job_time timings_sum(struct timing *timings, size_t count)
+struct job_time timings_sum(struct sum_entry *timings, size_t count)
 {
     struct job_time time = {0};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SUM_TIMING_H
 #define APAPI_SUM_TIMING_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,22 +17,26 @@
 /** A job's number that comes again after this time, without a record, is another job's. */
 #define TIMING_SAME_JOB_NS INT64_C(2592000000000000) /* 30 days */
 
-/** A record. Texts are borrowed. */
-struct timing {
-    const char *node, *step;
+struct sum_piece;
+struct sum_domain;
+
+/** A piece while it is added up. Texts are valid until the store gets another record. */
+struct sum_entry {
+    const struct sum_piece *piece;
+    const char *cluster, *node, *step;
     const char *boot; /* "": not known */
     uint64_t monotonic_ns, elapsed_ns;
     uint32_t job, nodes; /* nodes of the step; both APAPI_UNKNOWN: not known */
     uint32_t restarts;   /* of the job before this run; APAPI_UNKNOWN; see timings_find_runs() */
     int64_t start_ns;    /* UTC since 1970 [ns], >= 0; `elapsed_ns` later is not beyond INT64_MAX */
-    int64_t jumped_ns;   /* result: how far the node's clock has jumped since its first record */
-    int64_t apart_ns;    /* result: how far the node's clock is ahead of the other nodes' */
-    uint32_t number;     /* of its node, while they are aligned */
-    size_t index;        /* the caller's: timings_find_runs() and timings_sum() sort */
+    int64_t end_ns;
+    int64_t jumped_ns; /* result: how far the node's clock has jumped since its first record */
+    int64_t apart_ns;  /* result: how far the node's clock is ahead of the other nodes' */
+    int64_t until_ns;  /* see sum_find_ends() */
+    uint32_t number;   /* of its node, while they are aligned */
+    const struct sum_domain *domain; /* while a domain is added up; NULL: not known */
+    bool used;
 };
-
-/** A record's time. `start_ns` is 0 and `elapsed_ns` less where they would be out of range. */
-struct timing timing_of(const struct apapi_record *record);
 
 /**
  * Move the start of records, so that
@@ -41,14 +46,14 @@ struct timing timing_of(const struct apapi_record *record);
  * Records that do not know their boot stay as they are.
  * @return 0; -1 with errno ENOMEM: some may have been moved
  */
-int timings_align(struct timing *timings, size_t count);
+int timings_align(struct sum_entry *timings, size_t count);
 
 /**
  * Set `restarts`. Each run of a job has a batch step, or none has a record of it: then the records
  * that know their run tell the runs. The others are of the last run that had begun when they ended.
  * Sorts the timings.
  */
-void timings_find_runs(struct timing *timings, size_t count);
+void timings_find_runs(struct sum_entry *timings, size_t count);
 
 /** The time of a job: that of its runs, without what it waited between them. */
 struct job_time {
@@ -59,7 +64,7 @@ struct job_time {
 };
 
 /** Add up the runs, after timings_find_runs(). Sorts the timings. */
-struct job_time timings_sum(struct timing *timings, size_t count);
+struct job_time timings_sum(struct sum_entry *timings, size_t count);
 
 /*
  * The time by which energy is divided for a mean power: that in which at least one record measures.

@@ -54,7 +54,7 @@ static double sum_share_of(const struct apapi_domain_result *domain, const struc
 }
 
 static int sum_put_domain(struct sum_store *store, const struct apapi_record *record, int d,
-                          struct sum_piece *piece)
+                          const struct apapi_region_result *region, struct sum_piece *piece)
 {
     const struct apapi_domain_result *domain = &record->measurement.domains[d];
     const struct apapi_share_energy *given = &record->share.domains[d];
@@ -69,6 +69,14 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
         energy_j = piece->shareless ? NAN : given->energy_j;
         known.uncertainty_j = given->uncertainty_j;
     }
+    if (region) {
+        bool metered = domain->measured || piece->unknown_domains & domain_bit(d);
+
+        energy_j = region->domains[d].energy_j;
+        known.uncertainty_j = region->domains[d].uncertainty_j;
+        piece->unknown_domains &= (uint8_t)~domain_bit(d);
+        piece->unknown_domains |= (uint8_t)(isnan(energy_j) && metered ? domain_bit(d) : 0);
+    }
     if (isnan(energy_j)) {
         return 0;
     }
@@ -76,7 +84,7 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
     known.energy_j = energy_j * share;
     known.uncertainty_j = known.uncertainty_j * share + cut_j;
     known.known = SUM_KNOWN_ALL;
-    if (!store->shares) {
+    if (!store->shares && !region) {
         known.known = sum_known(domain, record->measurement.elapsed_ns);
         known.swing_w = sum_swing_w(&domain->power_w);
         known.curve = sum_put_curve(store, &domain->timeline, energy_j, &failed);
@@ -129,22 +137,29 @@ static int sum_put_texts(struct sum_store *store, const struct apapi_record *rec
                : 0;
 }
 
+/* Numbers of forged records are cut. */
+static struct sum_part sum_whole(const struct apapi_measurement *m)
+{
+    int64_t start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0, end_ns = record_end_ns(m);
+
+    return (struct sum_part){start_ns, end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0, NULL};
+}
+
 int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record *record,
             const struct sum_part *part)
 {
     const struct apapi_measurement *m = &record->measurement;
-    const struct timing timing = timing_of(record);
-    const struct sum_part whole = {timing.start_ns, timing.elapsed_ns};
+    const struct sum_part whole = sum_whole(m);
     uint32_t number = (uint32_t)store->piece_count;
     struct sum_piece piece = {
-        .whole_ns = timing.elapsed_ns,
+        .whole_ns = whole.elapsed_ns,
         .window_ns = window_shortest_ns(m),
         .next = POOL_NONE,
         .job = record->id.job,
         .nodes = record->id.nodes,
         .cores = record->id.cores,
         .node_cores = record->id.node_cores,
-        .restarts = timing.restarts,
+        .restarts = record->id.restarts,
         .code = record->ending.code,
         .signal = record->ending.signal,
         .domain_at = (uint32_t)store->domain_count,
@@ -156,18 +171,25 @@ int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record 
         .shareless = store->shares && !apapi_share_known(&record->share),
         .has_idle = store->shares && share_has_idle(&record->share),
     };
+    const struct apapi_region_result *region = NULL;
     int failed;
 
+    if (part && part->region) {
+        piece.passes = part->region->count;
+        piece.inside_ns = part->region->time_ns;
+        region = part->region;
+        part = NULL;
+    }
     part = part ? part : &whole;
     piece.start_ns = part->start_ns;
     piece.elapsed_ns = part->elapsed_ns;
-    piece.before_ns = (uint64_t)(part->start_ns - timing.start_ns);
+    piece.before_ns = (uint64_t)(part->start_ns - whole.start_ns);
     piece.monotonic_ns = m->monotonic_ns + piece.before_ns;
     piece.late_ns = piece.before_ns ? 0 : m->late_ns;
     failed = sum_put_texts(store, record, &piece) ||
              array_add(&store->pieces, number, &store->piece_room, sizeof *store->pieces);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && !failed; d++) {
-        failed = sum_put_domain(store, record, d, &piece);
+        failed = sum_put_domain(store, record, d, region, &piece);
     }
     if (failed) {
         errno = ENOMEM;
@@ -235,9 +257,14 @@ static struct sum_entry sum_entry_of(const struct sum_store *store, uint32_t num
                               .cluster = pool_text(&store->texts, piece->cluster),
                               .node = pool_text(&store->texts, piece->node),
                               .step = pool_text(&store->texts, piece->step),
+                              .boot = pool_text(&store->texts, piece->boot),
+                              .monotonic_ns = piece->monotonic_ns,
+                              .elapsed_ns = piece->elapsed_ns,
+                              .job = store->mixed ? APAPI_UNKNOWN : piece->job,
+                              .nodes = store->mixed ? APAPI_UNKNOWN : piece->nodes,
+                              .restarts = store->mixed ? APAPI_UNKNOWN : piece->restarts,
                               .start_ns = piece->start_ns,
-                              .end_ns = piece->start_ns + (int64_t)piece->elapsed_ns,
-                              .restarts = piece->restarts};
+                              .end_ns = piece->start_ns + (int64_t)piece->elapsed_ns};
 }
 
 /* Sort them, and leave out what came twice. */
@@ -304,19 +331,6 @@ int sum_nodes(const struct sum_entries *entries, struct namelist *nodes)
 
 /* --- where they belong in time -------------------------------------------------------------- */
 
-struct timing sum_timing(const struct sum_store *store, const struct sum_piece *piece)
-{
-    return (struct timing){.node = pool_text(&store->texts, piece->node),
-                           .step = pool_text(&store->texts, piece->step),
-                           .boot = pool_text(&store->texts, piece->boot),
-                           .monotonic_ns = piece->monotonic_ns,
-                           .elapsed_ns = piece->elapsed_ns,
-                           .job = store->mixed ? APAPI_UNKNOWN : piece->job,
-                           .nodes = store->mixed ? APAPI_UNKNOWN : piece->nodes,
-                           .restarts = store->mixed ? APAPI_UNKNOWN : piece->restarts,
-                           .start_ns = piece->start_ns};
-}
-
 static int sum_compare_times(const void *left, const void *right)
 {
     const struct sum_entry *a = left, *b = right;
@@ -338,49 +352,40 @@ static uint64_t sum_greater(uint64_t a, int64_t distance_ns)
 }
 
 /* Put them where they belong in time, and find out how long the job ran. */
-static int sum_align(const struct sum_store *store, struct sum_entries *entries,
-                     struct apapi_job_total *total)
+static int sum_align(struct sum_entries *entries, struct apapi_job_total *total)
 {
-    struct timing *timings = calloc(entries->count + 1, sizeof *timings);
     struct job_time time;
-    int result = timings ? 0 : -1;
 
-    for (size_t i = 0; i < entries->count && result == 0; i++) {
-        timings[i] = sum_timing(store, entries->list[i].piece);
-        timings[i].index = i;
+    if (timings_align(entries->list, entries->count)) {
+        return -1;
     }
-    result = result ? -1 : timings_align(timings, entries->count);
-    for (size_t i = 0; i < entries->count && result == 0; i++) {
-        entries->list[i].start_ns = timings[i].start_ns;
-        entries->list[i].end_ns = timings[i].start_ns + (int64_t)timings[i].elapsed_ns;
-        entries->list[i].jumped_ns = timings[i].jumped_ns;
-        entries->list[i].apart_ns = timings[i].apart_ns;
-        total->clock_jump_ns = sum_greater(total->clock_jump_ns, timings[i].jumped_ns);
-        total->clock_apart_ns = sum_greater(total->clock_apart_ns, timings[i].apart_ns);
+    for (size_t i = 0; i < entries->count; i++) {
+        struct sum_entry *entry = &entries->list[i];
+
+        entry->end_ns = entry->start_ns + (int64_t)entry->elapsed_ns;
+        total->clock_jump_ns = sum_greater(total->clock_jump_ns, entry->jumped_ns);
+        total->clock_apart_ns = sum_greater(total->clock_apart_ns, entry->apart_ns);
     }
-    if (result == 0) {
-        timings_find_runs(timings, entries->count);
-        for (size_t i = 0; i < entries->count; i++) {
-            entries->list[timings[i].index].restarts = timings[i].restarts;
-        }
-        time = timings_sum(timings, entries->count);
-        total->runs = time.runs;
-        total->job_nodes = time.nodes;
-        total->elapsed_ns = (uint64_t)fmin(time.elapsed_ns, 9e18);
-        total->node_s = time.node_ns / NS_PER_S;
-        qsort(entries->list, entries->count, sizeof *entries->list, sum_compare_times);
-    }
-    free(timings);
-    return result;
+    timings_find_runs(entries->list, entries->count);
+    time = timings_sum(entries->list, entries->count);
+    total->runs = time.runs;
+    total->job_nodes = time.nodes;
+    total->elapsed_ns = (uint64_t)fmin(time.elapsed_ns, 9e18);
+    total->node_s = time.node_ns / NS_PER_S;
+    qsort(entries->list, entries->count, sizeof *entries->list, sum_compare_times);
+    return 0;
 }
 
-void sum_settle(struct sum_store *store, const struct sum_entries *entries)
+void sum_settle(struct sum_store *store, struct sum *sum, const struct sum_entries *entries)
 {
+    *sum = SUM_EMPTY;
     for (size_t i = 0; i < entries->count; i++) {
-        struct sum_piece *piece = &store->pieces[entries->list[i].piece - store->pieces];
+        uint32_t number = (uint32_t)(entries->list[i].piece - store->pieces);
 
-        piece->start_ns = entries->list[i].start_ns;
-        piece->restarts = entries->list[i].restarts;
+        store->pieces[number].start_ns = entries->list[i].start_ns;
+        store->pieces[number].restarts = entries->list[i].restarts;
+        store->pieces[number].next = POOL_NONE;
+        sum_join(store, sum, &(struct sum){number, number});
     }
 }
 
@@ -670,7 +675,7 @@ int sum_total(const struct sum_store *store, struct sum_entries *entries, struct
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         sum.job.domains[d].energy_j = sum.job.domains[d].uncertainty_j = NAN;
     }
-    if ((entries->count > 0 && sum_align(store, entries, &sum.job)) ||
+    if ((entries->count > 0 && sum_align(entries, &sum.job)) ||
         sum_add_nodes(store, entries, &sum.job) ||
         (store->shares && sum_add_shares(store, entries, &sum.job))) {
         errno = ENOMEM;

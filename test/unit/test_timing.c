@@ -8,30 +8,30 @@
 #define UNKNOWN APAPI_UNKNOWN
 
 /* A step of two nodes, by the node's clock and since its boot. */
-static struct timing timing(const char *node, const char *step, int64_t start_ns, const char *boot,
-                            int64_t monotonic_ns)
+static struct sum_entry timing(const char *node, const char *step, int64_t start_ns,
+                               const char *boot, int64_t monotonic_ns)
 {
-    return (struct timing){.node = node,
-                           .step = step,
-                           .boot = boot,
-                           .monotonic_ns = (uint64_t)monotonic_ns,
-                           .elapsed_ns = 600 * S,
-                           .job = 17,
-                           .nodes = 2,
-                           .restarts = UNKNOWN,
-                           .start_ns = start_ns};
+    return (struct sum_entry){.node = node,
+                              .step = step,
+                              .boot = boot,
+                              .monotonic_ns = (uint64_t)monotonic_ns,
+                              .elapsed_ns = 600 * S,
+                              .job = 17,
+                              .nodes = 2,
+                              .restarts = UNKNOWN,
+                              .start_ns = start_ns};
 }
 
-static void align(struct timing *timings, size_t count)
+static void align(struct sum_entry *timings, size_t count)
 {
     assert_int_equal(timings_align(timings, count), 0);
 }
 
 TEST(records_of_a_boot_are_as_far_apart_as_by_its_time)
 {
-    struct timing timings[] = {timing("n1", "1", 5 * HOUR, "b", 700 * S),
-                               timing("n1", "0", 6 * HOUR, "b", 100 * S),
-                               timing("n1", "2", 6 * HOUR, "b", 1300 * S)};
+    struct sum_entry timings[] = {timing("n1", "1", 5 * HOUR, "b", 700 * S),
+                                  timing("n1", "0", 6 * HOUR, "b", 100 * S),
+                                  timing("n1", "2", 6 * HOUR, "b", 1300 * S)};
 
     align(timings, COUNT_OF(timings));
     assert_true(timings[1].start_ns == 6 * HOUR && timings[1].jumped_ns == 0);
@@ -42,9 +42,9 @@ TEST(records_of_a_boot_are_as_far_apart_as_by_its_time)
 
 TEST(boots_of_a_node_do_not_overlap)
 {
-    struct timing timings[] = {timing("n1", "0", 2 * HOUR, "late", 0),
-                               timing("n1", "1", HOUR + 3500 * S, "early", 0),
-                               timing("n1", "2", HOUR, "early", 100 * S)};
+    struct sum_entry timings[] = {timing("n1", "0", 2 * HOUR, "late", 0),
+                                  timing("n1", "1", HOUR + 3500 * S, "early", 0),
+                                  timing("n1", "2", HOUR, "early", 100 * S)};
 
     align(timings, COUNT_OF(timings));
     assert_true(timings[1].start_ns == HOUR + 3500 * S);
@@ -54,9 +54,9 @@ TEST(boots_of_a_node_do_not_overlap)
 
 TEST(a_node_without_boot_in_one_record_has_them_where_its_clock_says)
 {
-    struct timing timings[] = {timing("n1", "0", 2 * HOUR, "", 0),
-                               timing("n1", "1", 2 * HOUR, "b", 0),
-                               timing("n2", "0", 7 * HOUR, "", 0)};
+    struct sum_entry timings[] = {timing("n1", "0", 2 * HOUR, "", 0),
+                                  timing("n1", "1", 2 * HOUR, "b", 0),
+                                  timing("n2", "0", 7 * HOUR, "", 0)};
 
     align(timings, COUNT_OF(timings));
     assert_true(timings[0].start_ns == 2 * HOUR && timings[1].start_ns == 2 * HOUR);
@@ -66,7 +66,7 @@ TEST(a_node_without_boot_in_one_record_has_them_where_its_clock_says)
 /* n3 shares no step with n1, but with n2, whose clock is wrong. */
 TEST(a_step_begins_on_all_nodes)
 {
-    struct timing timings[] = {
+    struct sum_entry timings[] = {
         timing("n1", "0", HOUR, "a", 0),         timing("n2", "0", 3 * HOUR, "b", 9 * S),
         timing("n4", "0", HOUR + 9 * S, "d", 0), timing("n2", "1", 4 * HOUR, "b", 9 * S + HOUR),
         timing("n3", "1", 9 * HOUR, "c", 5),     timing("n3", "2", 9 * HOUR + S, "c", S + 5)};
@@ -83,10 +83,11 @@ TEST(a_step_begins_on_all_nodes)
 /* A step that ran twice on a node says nothing of clocks, nor do two of one node each. */
 TEST(runs_are_not_taken_for_clocks)
 {
-    struct timing twice[] = {timing("n1", "0", HOUR, "a", 0),
-                             timing("n1", "0", 3 * HOUR, "a", 2 * HOUR),
-                             timing("n2", "0", 3 * HOUR, "b", 0)};
-    struct timing alone[] = {timing("n1", "0", HOUR, "a", 0), timing("n2", "0", 3 * HOUR, "b", 0)};
+    struct sum_entry twice[] = {timing("n1", "0", HOUR, "a", 0),
+                                timing("n1", "0", 3 * HOUR, "a", 2 * HOUR),
+                                timing("n2", "0", 3 * HOUR, "b", 0)};
+    struct sum_entry alone[] = {timing("n1", "0", HOUR, "a", 0),
+                                timing("n2", "0", 3 * HOUR, "b", 0)};
 
     align(twice, COUNT_OF(twice));
     assert_true(twice[2].start_ns == 3 * HOUR);
@@ -97,8 +98,8 @@ TEST(runs_are_not_taken_for_clocks)
 
 TEST(times_out_of_range_stay)
 {
-    struct timing timings[] = {timing("n1", "0", INT64_MAX - 700 * S, "b", 0),
-                               timing("n1", "1", 0, "b", HOUR), timing("n1", "2", 0, "b", -1)};
+    struct sum_entry timings[] = {timing("n1", "0", INT64_MAX - 700 * S, "b", 0),
+                                  timing("n1", "1", 0, "b", HOUR), timing("n1", "2", 0, "b", -1)};
 
     align(timings, COUNT_OF(timings));
     assert_true(timings[1].start_ns == 0 && timings[2].start_ns == 0);
@@ -110,9 +111,10 @@ TEST(times_out_of_range_stay)
     align(NULL, 0);
 }
 
-static const struct timing *of_index(const struct timing *timings, size_t count, size_t index)
+static const struct sum_entry *of_number(const struct sum_entry *timings, size_t count,
+                                         uint32_t number)
 {
-    while (count > 0 && timings[count - 1].index != index) {
+    while (count > 0 && timings[count - 1].number != number) {
         count--;
     }
     assert_true(count > 0);
@@ -121,17 +123,17 @@ static const struct timing *of_index(const struct timing *timings, size_t count,
 
 TEST(a_record_is_of_the_run_that_had_begun_when_it_ended)
 {
-    struct timing timings[] = {timing("n1", "batch", HOUR, "b", 0),
-                               timing("n1", "batch", 3 * HOUR, "b", 0),
-                               timing("n1", "extern", 3 * HOUR - 5 * S, "b", 0),
-                               timing("n1", "0", HOUR + S, "b", 0),
-                               timing("n2", "0", 3 * HOUR + S, "b", 0),
-                               timing("n1", "extern", HOUR - 5 * S, "b", 0)};
+    struct sum_entry timings[] = {timing("n1", "batch", HOUR, "b", 0),
+                                  timing("n1", "batch", 3 * HOUR, "b", 0),
+                                  timing("n1", "extern", 3 * HOUR - 5 * S, "b", 0),
+                                  timing("n1", "0", HOUR + S, "b", 0),
+                                  timing("n2", "0", 3 * HOUR + S, "b", 0),
+                                  timing("n1", "extern", HOUR - 5 * S, "b", 0)};
     static const uint32_t runs[] = {0, 1, 1, 0, 1, 0};
     struct job_time time;
 
     for (size_t i = 0; i < COUNT_OF(timings); i++) {
-        timings[i].index = i;
+        timings[i].number = (uint32_t)i;
         timings[i].nodes = 1;
     }
     timings[0].restarts = 0;
@@ -139,7 +141,7 @@ TEST(a_record_is_of_the_run_that_had_begun_when_it_ended)
     timings[4].nodes = 3;
     timings_find_runs(timings, COUNT_OF(timings));
     for (size_t i = 0; i < COUNT_OF(timings); i++) {
-        assert_int_equal(of_index(timings, COUNT_OF(timings), i)->restarts, runs[i]);
+        assert_int_equal(of_number(timings, COUNT_OF(timings), (uint32_t)i)->restarts, runs[i]);
     }
     time = timings_sum(timings, COUNT_OF(timings));
     assert_int_equal(time.runs, 2);
@@ -150,14 +152,14 @@ TEST(a_record_is_of_the_run_that_had_begun_when_it_ended)
 
 TEST(what_ended_before_the_first_known_run_is_of_the_run_before)
 {
-    struct timing timings[] = {timing("n1", "0", HOUR, "b", 0),
-                               timing("n1", "batch", 3 * HOUR, "b", 0)};
+    struct sum_entry timings[] = {timing("n1", "0", HOUR, "b", 0),
+                                  timing("n1", "batch", 3 * HOUR, "b", 0)};
 
     timings[1].restarts = 3;
-    timings[1].index = 1;
+    timings[1].number = 1;
     timings_find_runs(timings, 2);
-    assert_int_equal(of_index(timings, 2, 0)->restarts, 2);
-    assert_int_equal(of_index(timings, 2, 1)->restarts, 3);
+    assert_int_equal(of_number(timings, 2, 0)->restarts, 2);
+    assert_int_equal(of_number(timings, 2, 1)->restarts, 3);
     timings_find_runs(NULL, 0);
     assert_int_equal(timings_sum(NULL, 0).runs, 0);
 }
@@ -165,8 +167,8 @@ TEST(what_ended_before_the_first_known_run_is_of_the_run_before)
 /* Components run at the same time, each on its nodes. */
 TEST(nodes_of_components_add_up)
 {
-    struct timing timings[] = {timing("n1", "0", 0, "b", 0), timing("n1", "1", 0, "b", 0),
-                               timing("n3", "0", 0, "b", 0)};
+    struct sum_entry timings[] = {timing("n1", "0", 0, "b", 0), timing("n1", "1", 0, "b", 0),
+                                  timing("n3", "0", 0, "b", 0)};
 
     timings[2].job = 18;
     timings[1].nodes = UNKNOWN;

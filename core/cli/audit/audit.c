@@ -300,7 +300,7 @@ static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record
         return 0;
     }
     if (sum_add(&ledger->store, &row->sum, record,
-                &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns)})) {
+                &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns), NULL})) {
         return -1;
     }
     ledger->store.pieces[row->sum.last].digest = digest;

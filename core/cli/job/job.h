@@ -54,7 +54,8 @@ struct show {
     size_t share_count, share_room;
     bool heterogeneous; /* has records of several components */
     struct sum_store store;
-    struct sum_entries entries; /* of the records, in their order */
+    struct sum sum;             /* of the records */
+    struct sum_entries entries; /* in their order */
     struct apapi_job_total total;
     struct show_node *nodes;
     size_t node_count;
@@ -96,18 +97,10 @@ void show_free(struct show *show);
 typedef void (*show_say_f)(const char *text, void *context);
 size_t show_find_unusual(const struct show *show, show_say_f say, void *context);
 
-/** A step with missing records, in one run of its job. */
-struct show_gap {
-    const char *step;
-    uint32_t restarts;    /* of the job; 0: none, or not known */
-    uint32_t nodes;       /* of the step */
-    size_t lacking;       /* number of nodes without a record */
-    const char *nodelist; /* their names, "n[3,5]"; "": not known */
-};
-typedef void (*show_gap_f)(const struct show_gap *gap, void *context);
+#define SHOW_GAP_COLUMNS 300 /* for the names of a gap's nodes */
 
-/** Visit all gaps; their texts are valid during the call. 0; -1 with errno ENOMEM. */
-int show_find_gaps(const struct show *show, show_gap_f visit, void *context);
+/** Visit the steps with missing records. 0; -1 with errno ENOMEM. */
+int show_find_gaps(const struct show *show, sum_gap_f visit, void *context);
 
 /** Receives the regions of a step; they are valid during the call. Not 0: stop, and return that. */
 typedef int (*show_regions_f)(const struct show_step *step, const struct apapi_regions *regions,

@@ -286,17 +286,20 @@ static void report_endings(const struct show *show, struct reporter *reporter)
     }
 }
 
-static void report_gap(const struct show_gap *gap, void *context)
+static int report_gap(const struct sum_gap *gap, void *context)
 {
     struct reporter *reporter = context;
-    char restart[32] = "";
+    char restart[32] = "", *names = hostlist_text(&gap->missing, SHOW_GAP_COLUMNS);
 
     if (gap->restarts > 0) {
         snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
     }
-    job_unusual_report(reporter, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step,
-                       restart, gap->lacking, gap->nodes, *gap->nodelist ? ": " : "",
-                       gap->nodelist);
+    if (names) {
+        job_unusual_report(reporter, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step,
+                           restart, gap->count, gap->nodes, *names ? ": " : "", names);
+    }
+    free(names);
+    return names ? 0 : -1;
 }
 
 /* Where it does not agree with the time since boot, or with the other nodes. */

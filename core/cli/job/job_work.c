@@ -52,7 +52,7 @@ static void job_work_settle(struct show *show)
 {
     size_t kept = 0;
 
-    sum_settle(&show->store, &show->entries);
+    sum_settle(&show->store, &show->sum, &show->entries);
     for (size_t i = 0; i < show->entries.count; i++) {
         const struct sum_entry *entry = &show->entries.list[i];
         struct apapi_record *record = &show->records[entry->piece->mark];
@@ -73,22 +73,25 @@ static void job_work_settle(struct show *show)
         qsort(show->records, kept, sizeof *show->records, compare_records);
         qsort(show->entries.list, kept, sizeof *show->entries.list, compare_entries);
     }
+    for (size_t i = 0; i < kept; i++) {
+        show->store.pieces[show->entries.list[i].piece - show->store.pieces].mark = (uint32_t)i;
+    }
 }
 
 /* Add all of them up. */
 static int job_work_add_up(struct show *show)
 {
     struct sum_total total;
-    struct sum sum = SUM_EMPTY;
 
     show->store.lists = true;
+    show->sum = SUM_EMPTY;
     for (size_t i = 0; i < show->count; i++) {
-        if (sum_add(&show->store, &sum, &show->records[i], NULL)) {
+        if (sum_add(&show->store, &show->sum, &show->records[i], NULL)) {
             return -1;
         }
         show->store.pieces[i].mark = (uint32_t)i;
     }
-    if (sum_gather(&show->store, &sum, &show->entries) ||
+    if (sum_gather(&show->store, &show->sum, &show->entries) ||
         sum_total(&show->store, &show->entries, &total) || sum_find_ends(&show->entries)) {
         return -1;
     }
@@ -97,79 +100,52 @@ static int job_work_add_up(struct show *show)
     return 0;
 }
 
-/* Add up some of them. */
-static int total_of(const struct show *show, const struct apapi_record *const *records,
-                    size_t count, struct apapi_job_total *total)
-{
-    struct sum_entries entries = {calloc(count + 1, sizeof *entries.list), count};
-    struct sum_total sum;
-    int result = -1;
-
-    for (size_t i = 0; i < count && entries.list; i++) {
-        entries.list[i] = show->entries.list[records[i] - show->records];
-    }
-    if (entries.list && sum_total(&show->store, &entries, &sum) == 0) {
-        *total = sum.job;
-        result = 0;
-    }
-    free(entries.list);
-    return result;
-}
-
-static int job_work_out_nodes(struct show *show, const struct apapi_record **list)
+static int job_work_out_nodes(struct show *show, struct sum_entry *list)
 {
     for (size_t i = 0, count; i < show->count; i += count) {
         struct show_node *node = &show->nodes[show->node_count++];
-        struct apapi_job_total total;
+        struct sum_total total;
 
         *node = (struct show_node){.name = show->records[i].id.node};
-        for (count = 0;
-             i + count < show->count && strcmp(show->records[i + count].id.node, node->name) == 0;
+        for (count = 1;
+             i + count < show->count && list[i + count].piece->node == list[i].piece->node;
              count++) {
-            list[count] = &show->records[i + count];
         }
-        if (total_of(show, list, count, &total)) {
+        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &total)) {
             return -1;
         }
-        node->energy_j = total.energy_j;
-        node->power_w = total.mean_w;
-        node->uncertainty_j = total.uncertainty_j;
-        node->missing_domains = total.missing_domains;
-        node->brief = window_is_longer(total.window_ns, (double)total.busy_ns);
-        node->known_s = (double)total.covered_ns / NS_PER_S;
-        node->end_ns = total.end_unix_ns;
+        node->energy_j = total.job.energy_j;
+        node->power_w = total.job.mean_w;
+        node->uncertainty_j = total.job.uncertainty_j;
+        node->missing_domains = total.job.missing_domains;
+        node->brief = window_is_longer(total.job.window_ns, (double)total.job.busy_ns);
+        node->known_s = (double)total.job.covered_ns / NS_PER_S;
+        node->end_ns = total.job.end_unix_ns;
     }
     return 0;
 }
 
 static int job_work_compare_steps(const void *left, const void *right)
 {
-    const struct apapi_record *a = *(const struct apapi_record *const *)left,
-                              *b = *(const struct apapi_record *const *)right;
-    int order = strverscmp(a->id.step, b->id.step);
+    const struct sum_entry *a = left, *b = right;
+    int order = strverscmp(a->step, b->step);
 
-    return order ? order : compare_records(a, b);
+    return order ? order : compare_entries(a, b);
 }
 
 /* Tasks before a requeue are not counted. */
-static uint32_t last_restart(const struct apapi_record *const *list, size_t count)
+static void add_up_tasks(const struct show *show, const struct sum_entry *list, size_t count,
+                         struct show_step *step)
 {
+    const struct apapi_record *before = NULL;
     uint32_t last = APAPI_UNKNOWN;
 
     for (size_t i = 0; i < count; i++) {
-        last = known_greater(last, list[i]->id.restarts);
+        last = known_greater(last, list[i].restarts);
     }
-    return last;
-}
-
-static void add_up_tasks(struct show_step *step, const struct apapi_record *const *list,
-                         size_t count)
-{
-    uint32_t last = last_restart(list, count);
-    const struct apapi_record *before = NULL;
-
     for (size_t i = 0; i < count; i++) {
-        const struct apapi_identity *id = &list[i]->id;
+        const struct apapi_record *record = &show->records[list[i].piece->mark];
+        const struct apapi_identity *id = &record->id;
 
         if (id->restarts != last || (before && strcmp(before->id.node, id->node) == 0)) {
             continue;
@@ -177,39 +153,37 @@ static void add_up_tasks(struct show_step *step, const struct apapi_record *cons
         step->tasks = before ? known_sum(step->tasks, id->tasks) : id->tasks;
         step->cores = before ? known_sum(step->cores, id->cores) : id->cores;
         step->gpus = before ? known_sum(step->gpus, id->gpus) : id->gpus;
-        step->ending = before ? ending_of_both(&step->ending, &list[i]->ending) : list[i]->ending;
-        before = list[i];
+        step->ending = before ? ending_of_both(&step->ending, &record->ending) : record->ending;
+        before = record;
     }
 }
 
-static int work_out_steps(struct show *show, const struct apapi_record **list)
+static int work_out_steps(struct show *show, struct sum_entry *list)
 {
-    for (size_t i = 0; i < show->count; i++) {
-        list[i] = &show->records[i];
-    }
-    qsort(list, show->count, sizeof(struct apapi_record *), job_work_compare_steps);
+    qsort(list, show->count, sizeof *list, job_work_compare_steps);
     for (size_t i = 0, count; i < show->count; i += count) {
+        const struct apapi_identity *id = &show->records[list[i].piece->mark].id;
         struct show_step *step = &show->steps[show->step_count++];
-        struct apapi_job_total total;
+        struct sum_total total;
 
-        *step = (struct show_step){.step = list[i]->id.step, .name = list[i]->id.name};
-        for (count = 0;
-             i + count < show->count && strcmp(list[i + count]->id.step, step->step) == 0;
+        *step = (struct show_step){.step = id->step, .name = id->name};
+        for (count = 1;
+             i + count < show->count && list[i + count].piece->step == list[i].piece->step;
              count++) {
         }
-        if (total_of(show, list + i, count, &total)) {
+        add_up_tasks(show, list + i, count, step);
+        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &total)) {
             return -1;
         }
-        add_up_tasks(step, list + i, count);
-        step->start_ns = total.start_unix_ns;
-        step->end_ns = total.end_unix_ns;
-        step->elapsed_s = (double)total.elapsed_ns / NS_PER_S;
-        step->nodes = total.nodes;
-        step->energy_j = total.energy_j;
-        step->power_w = total.mean_w;
-        step->uncertainty_j = total.uncertainty_j;
-        step->missing_domains = total.missing_domains;
-        step->brief = window_is_longer(total.window_ns, (double)total.busy_ns);
+        step->start_ns = total.job.start_unix_ns;
+        step->end_ns = total.job.end_unix_ns;
+        step->elapsed_s = (double)total.job.elapsed_ns / NS_PER_S;
+        step->nodes = total.job.nodes;
+        step->energy_j = total.job.energy_j;
+        step->power_w = total.job.mean_w;
+        step->uncertainty_j = total.job.uncertainty_j;
+        step->missing_domains = total.job.missing_domains;
+        step->brief = window_is_longer(total.job.window_ns, (double)total.job.busy_ns);
     }
     return 0;
 }
@@ -225,14 +199,16 @@ int show_power(const struct show *show, const char *node, int domain, double *po
 
 int show_work_out(struct show *show)
 {
-    const struct apapi_record **list = calloc(show->count + 1, sizeof(struct apapi_record *));
+    struct sum_entry *list = NULL; /* sums sort them */
     int result = -1;
 
     show->nodes = calloc(show->count + 1, sizeof *show->nodes);
     show->steps = calloc(show->count + 1, sizeof *show->steps);
-    if (list && show->nodes && show->steps) {
-        result = job_work_add_up(show) || job_work_out_nodes(show, list) ||
-                         work_out_steps(show, list) ||
+    if (show->nodes && show->steps && job_work_add_up(show) == 0) {
+        list = array_copy(show->entries.list, show->entries.count, sizeof *list);
+    }
+    if (list) {
+        result = job_work_out_nodes(show, list) || work_out_steps(show, list) ||
                          show_power(show, NULL, APAPI_DOMAIN_NONE, show->curve_w, SHOW_CURVE)
                      ? -1
                      : 0;
@@ -287,48 +263,10 @@ int show_each_regions(const struct show *show, size_t max, show_regions_f visit,
 
 /* --- missing records -------------------------------------------------------------------------- */
 
-#define LIST_COLUMNS 300
-
-struct gap_visitor {
-    show_gap_f visit;
-    void *context;
-};
-
-/* @return a text to be freed; NULL: out of memory */
-static char *list_lacking(const struct sum_gap *gap)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    return text_of_stream(out, &text,
-                          out ? hostlist_put_names(out, &gap->missing, LIST_COLUMNS) : -1);
-}
-
-static int visit_gap(const struct sum_gap *gap, void *context)
-{
-    const struct gap_visitor *visitor = context;
-    struct show_gap shown = {.step = gap->step,
-                             .restarts = gap->restarts,
-                             .nodes = gap->nodes,
-                             .lacking = gap->count,
-                             .nodelist = ""};
-    char *list = gap->named ? list_lacking(gap) : NULL;
-
-    if (gap->named && !list) {
-        return -1;
-    }
-    shown.nodelist = list ? list : "";
-    visitor->visit(&shown, visitor->context);
-    free(list);
-    return 0;
-}
-
 /* Records without room here are not missing, but then it is not known which are. */
-int show_find_gaps(const struct show *show, show_gap_f visit, void *context)
+int show_find_gaps(const struct show *show, sum_gap_f visit, void *context)
 {
-    const struct sum_gap_visitor visitor = {NULL, show->left_out == 0, visit_gap,
-                                            &(struct gap_visitor){visit, context}};
+    const struct sum_gap_visitor visitor = {NULL, show->left_out == 0, visit, context};
 
     return sum_each_gap(&show->store, &show->entries, &visitor);
 }
@@ -347,16 +285,10 @@ int show_compare_nodes(const void *left, const void *right)
 int show_table(const struct show *show, const char *job_id, char **text)
 {
     const struct apapi_job_table_head head = {.job = job_id, .left_out = show->left_out};
-    struct apapi_job *job = apapi_job_create();
-    int result = job ? 0 : -1;
+    struct apapi_job job = {.store = show->store, .sum = show->sum};
+    int result = apapi_job_table_format(&job, &head, text, NULL);
 
-    for (size_t i = 0; i < show->count && result == 0; i++) {
-        result = apapi_job_add(job, &show->records[i]);
-    }
-    if (result == 0) {
-        result = apapi_job_table_format(job, &head, text, NULL);
-    }
-    apapi_job_destroy(job);
+    free(job.entries.list);
     return result;
 }
 

@@ -592,9 +592,7 @@ static int print_report(struct report *report)
 {
     struct report_ledger *ledger = &report->ledger;
     size_t count = 0;
-    uint32_t *order = report_ledger_chain(ledger) || report_regions_chain(ledger)
-                          ? NULL
-                          : report_ledger_order(ledger, &count);
+    uint32_t *order = report_ledger_chain(ledger) ? NULL : report_ledger_order(ledger, &count);
     int result = order ? 0 : -1;
 
     if (order && count == 0) {
@@ -637,12 +635,12 @@ struct slurm_row {
 static const struct {
     size_t job, row;
 } slurm_texts[] = {
-    {offsetof(struct sacct_job, user), offsetof(struct report_row, user)},
-    {offsetof(struct sacct_job, account), offsetof(struct report_row, account)},
-    {offsetof(struct sacct_job, partition), offsetof(struct report_row, partition)},
-    {offsetof(struct sacct_job, qos), offsetof(struct report_row, qos)},
-    {offsetof(struct sacct_job, cluster), offsetof(struct report_row, cluster)},
-    {offsetof(struct sacct_job, job_name), offsetof(struct report_row, job_name)},
+    {offsetof(struct sacct_job, user), offsetof(struct report_row, words[REPORT_USER])},
+    {offsetof(struct sacct_job, account), offsetof(struct report_row, words[REPORT_ACCOUNT])},
+    {offsetof(struct sacct_job, partition), offsetof(struct report_row, words[REPORT_PARTITION])},
+    {offsetof(struct sacct_job, qos), offsetof(struct report_row, words[REPORT_QOS])},
+    {offsetof(struct sacct_job, cluster), offsetof(struct report_row, words[REPORT_CLUSTER])},
+    {offsetof(struct sacct_job, job_name), offsetof(struct report_row, words[REPORT_JOB_NAME])},
     {offsetof(struct sacct_job, state), offsetof(struct report_row, state)},
 };
 
@@ -845,10 +843,7 @@ static int report_from_slurm(struct report *report)
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
                        void *ledger)
 {
-    return report_ledger_add(ledger, record, record_digest(line, size)) ||
-                   report_regions_add(ledger, record)
-               ? -1
-               : 0;
+    return report_ledger_add(ledger, record, record_digest(line, size));
 }
 
 static int report_command_run(void *context)

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/hostlist.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -372,9 +373,10 @@ static void full_json_say_unusual(const char *text, void *json)
     json_put_text(json, NULL, text);
 }
 
-static void full_json_gap(const struct show_gap *gap, void *context)
+static int full_json_gap(const struct sum_gap *gap, void *context)
 {
     struct json_writer *json = context;
+    char *names = hostlist_text(&gap->missing, SHOW_GAP_COLUMNS);
 
     json_begin_object(json, NULL);
     json_put_text(json, "step", gap->step);
@@ -382,9 +384,11 @@ static void full_json_gap(const struct show_gap *gap, void *context)
         json_put_count(json, "restarts", gap->restarts);
     }
     json_put_count(json, "nodes", gap->nodes);
-    json_put_count(json, "missing", gap->lacking);
-    json_put_word(json, "missing_nodes", gap->nodelist);
+    json_put_count(json, "missing", gap->count);
+    json_put_word(json, "missing_nodes", names ? names : "");
     json_end(json);
+    free(names);
+    return names ? 0 : -1;
 }
 
 static void full_json_total(struct json_writer *json, const struct apapi_job_total *total)

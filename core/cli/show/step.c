@@ -12,24 +12,18 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/show/forms.h"
+#include "record/record.h"
 #include "render/step_report.h"
 #include "sum/sum.h"
-
-/* A record of the step. */
-struct part {
-    char *node, *line;
-    char boot[APAPI_BOOT_SIZE];
-    struct timing timing; /* its texts are those of the part */
-    bool complete;
-};
 
 struct merging {
     const struct report_input *input;
     struct job_list wanted;
     uint32_t job; /* of the step found; APAPI_UNKNOWN: none yet */
     char step[32], name[APAPI_TEXT_SIZE];
-    struct part *parts;
-    size_t count, room;
+    struct step_report report; /* its records */
+    struct sum_store store;    /* when they ran */
+    struct sum sum;
     struct apapi_merge *merge;
     bool duplicates;                /* a node has more than one record */
     char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has a list */
@@ -43,7 +37,7 @@ struct merging {
 static int keep(struct merging *merging, const struct apapi_record *record, const char *line,
                 size_t size)
 {
-    struct part part = {.timing = timing_of(record), .complete = record->complete};
+    uint32_t number = (uint32_t)merging->report.lines.count;
     int64_t start_ns = record->measurement.start_unix_ns;
 
     if (!*merging->name) {
@@ -54,14 +48,13 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
         merging->node_count = record->id.nodes;
         merging->listed_ns = start_ns;
     }
-    if (array_add(&merging->parts, merging->count, &merging->room, sizeof *merging->parts)) {
+    step_report_keep(&merging->report, line, size);
+    if (merging->report.error || sum_add(&merging->store, &merging->sum, record, NULL)) {
         return -1;
     }
-    part.node = strdup(record->id.node);
-    part.line = strndup(line, size);
-    memcpy(part.boot, record->measurement.boot, sizeof part.boot);
-    merging->parts[merging->count++] = part;
-    return part.node && part.line ? 0 : -1;
+    merging->store.pieces[number].mark = number;
+    merging->store.pieces[number].digest = record_digest(line, size);
+    return 0;
 }
 
 /* The record is wanted if it is of the named step or, if none is named, of the first one's. */
@@ -75,7 +68,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
     if (!job_list_has(&merging->wanted, id)) {
         return 0;
     }
-    if (merging->count == 0) {
+    if (merging->report.lines.count == 0) {
         merging->job = id->job;
         snprintf(merging->step, sizeof merging->step, "%s", id->step);
     } else if (id->job != merging->job || strcmp(id->step, merging->step) != 0) {
@@ -162,54 +155,32 @@ static int step_read_files(struct merging *merging)
 
 /* --- the step ------------------------------------------------------------------------------- */
 
-/* By node, the best record first: of the latest the longest, then the complete one. */
-static int compare_parts(const void *left, const void *right)
-{
-    const struct part *a = left, *b = right;
-    int order = strcmp(a->node, b->node);
-
-    order = order ? order : COMPARE(b->timing.start_ns, a->timing.start_ns);
-    order = order ? order : COMPARE(b->timing.elapsed_ns, a->timing.elapsed_ns);
-    order = order ? order : COMPARE(b->complete, a->complete);
-    return order ? order : strcmp(b->line, a->line);
-}
-
-static void part_free(struct part *part)
-{
-    free(part->node);
-    free(part->line);
-}
-
-/* Keep the best record of each node, by when it began, whatever the nodes' clocks say. */
+/* Keep the latest record of each node, whatever the nodes' clocks say; of one start the longest. */
 static int drop_duplicates(struct merging *merging)
 {
-    struct timing *timings = calloc(merging->count + 1, sizeof *timings);
-    size_t kept = 0;
-    int result = -1;
+    struct step_report kept = {0};
+    struct sum_entries entries = {NULL, 0};
+    struct sum_total total;
+    int result = sum_gather(&merging->store, &merging->sum, &entries) ||
+                         sum_total(&merging->store, &entries, &total)
+                     ? -1
+                     : 0;
 
-    for (size_t i = 0; i < merging->count && timings; i++) {
-        timings[i] = merging->parts[i].timing;
-        timings[i].node = merging->parts[i].node;
-        timings[i].step = merging->step;
-        timings[i].boot = merging->parts[i].boot;
-    }
-    if (timings && timings_align(timings, merging->count) == 0) {
-        for (size_t i = 0; i < merging->count; i++) {
-            merging->parts[i].timing.start_ns = timings[i].start_ns;
+    for (size_t i = 0, best = 0; i < entries.count && result == 0; i++) {
+        const struct sum_entry *entry = &entries.list[i];
+        const char *line;
+
+        best = entry->start_ns > entries.list[best].start_ns ? i : best;
+        if (i + 1 == entries.count || entry[1].piece->node != entry->piece->node) {
+            line = merging->report.lines.names[entries.list[best].piece->mark];
+            step_report_keep(&kept, line, strlen(line));
+            best = i + 1;
         }
-        qsort(merging->parts, merging->count, sizeof *merging->parts, compare_parts);
-        for (size_t i = 0; i < merging->count; i++) {
-            if (kept > 0 && strcmp(merging->parts[kept - 1].node, merging->parts[i].node) == 0) {
-                part_free(&merging->parts[i]);
-            } else {
-                merging->parts[kept++] = merging->parts[i];
-            }
-        }
-        merging->count = kept;
-        result = 0;
     }
-    free(timings);
-    return result;
+    free(entries.list);
+    step_report_clear(&merging->report);
+    merging->report = kept;
+    return result || kept.error ? -1 : 0;
 }
 
 static int merge_again(struct merging *merging)
@@ -219,8 +190,8 @@ static int merge_again(struct merging *merging)
     }
     apapi_merge_destroy(merging->merge);
     merging->merge = apapi_merge_create();
-    for (size_t i = 0; merging->merge && i < merging->count; i++) {
-        const char *line = merging->parts[i].line;
+    for (size_t i = 0; merging->merge && i < merging->report.lines.count; i++) {
+        const char *line = merging->report.lines.names[i];
         struct apapi_record record;
         int failed;
 
@@ -240,21 +211,18 @@ static int merge_again(struct merging *merging)
 static int await_listed(struct merging *merging)
 {
     struct namelist own = {0}, lacking = {0};
+    struct sum_entries entries = {NULL, 0};
     int result = 0;
 
-    if (!*merging->nodelist || merging->count >= merging->node_count) {
-        return 0;
-    }
-    for (size_t i = 0; i < merging->count && result == 0; i++) {
-        result = namelist_add(&own, merging->parts[i].node);
-    }
-    namelist_sort(&own);
-    if (result == 0) {
-        result = lacking_nodes(merging->nodelist, merging->node_count, &own, &lacking);
+    if (*merging->nodelist && merging->report.lines.count < merging->node_count) {
+        result = sum_gather(&merging->store, &merging->sum, &entries) || sum_nodes(&entries, &own)
+                     ? -1
+                     : lacking_nodes(merging->nodelist, merging->node_count, &own, &lacking);
     }
     if (result > 0) {
         result = apapi_merge_expect(merging->merge, merging->nodelist);
     }
+    free(entries.list);
     namelist_free(&own);
     namelist_free(&lacking);
     return result;
@@ -264,14 +232,12 @@ static int await_listed(struct merging *merging)
 
 static int step_write(const struct merging *merging, enum config_format format)
 {
-    struct step_report report = {0};
     struct apapi_table_head head = {.name = merging->name,
                                     .user_s = NAN,
                                     .system_s = NAN,
                                     .elapsed_s = NAN,
                                     .verbose = merging->input->verbose};
     char step[64], *text;
-    int result;
 
     snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
     if (format == CONFIG_TABLE) {
@@ -283,12 +249,7 @@ static int step_write(const struct merging *merging, enum config_format format)
         free(text);
         return 0;
     }
-    for (size_t i = 0; step_report_needs_lines(format) && i < merging->count; i++) {
-        step_report_keep(&report, merging->parts[i].line, strlen(merging->parts[i].line));
-    }
-    result = step_report_write(&report, format, step, merging->merge, stdout);
-    step_report_clear(&report);
-    return result;
+    return step_report_write(&merging->report, format, step, merging->merge, stdout);
 }
 
 static int step_run(struct merging *merging, enum config_format format)
@@ -298,7 +259,7 @@ static int step_run(struct merging *merging, enum config_format format)
     if (step_read_files(merging)) {
         return EXIT_FAILURE;
     }
-    if (merging->count == 0) {
+    if (merging->report.lines.count == 0) {
         return command_fail(input->command, merging->wanted.count > 0
                                                 ? "no record of this job in the files"
                                                 : "no record in the files");
@@ -314,7 +275,11 @@ static int step_run(struct merging *merging, enum config_format format)
 
 int show_step(const struct report_input *input, enum config_format format)
 {
-    struct merging merging = {.job = APAPI_UNKNOWN, .input = input, .merge = apapi_merge_create()};
+    struct merging merging = {.job = APAPI_UNKNOWN,
+                              .input = input,
+                              .store.curveless = true,
+                              .sum = SUM_EMPTY,
+                              .merge = apapi_merge_create()};
     struct apapi_error err;
     int status;
 
@@ -325,10 +290,8 @@ int show_step(const struct report_input *input, enum config_format format)
     } else {
         status = step_run(&merging, format);
     }
-    for (size_t i = 0; i < merging.count; i++) {
-        part_free(&merging.parts[i]);
-    }
-    free(merging.parts);
+    step_report_clear(&merging.report);
+    sum_free(&merging.store);
     job_list_free(&merging.wanted);
     apapi_merge_destroy(merging.merge);
     return status;

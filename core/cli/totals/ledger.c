@@ -12,6 +12,7 @@
 #include "base/hostlist.h"
 #include "cli/totals/totals.h"
 #include "record/record.h"
+#include "render/regions.h"
 #include "sum/members.h"
 
 /* --- how jobs ended --------------------------------------------------------------------------- */
@@ -78,6 +79,7 @@ const char *report_state_name(unsigned state)
 /* --- keys ------------------------------------------------------------------------------------- */
 
 #define KEY_SIZE 768
+#define REPORT_ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
 #define DAYS_MAX 4000 /* parts of one record, divided by day */
 
 /* --- keys ----------------------------------------------------------------------------------- */
@@ -104,7 +106,8 @@ static void make_job_key(const struct apapi_record *record, unsigned era, char k
     }
 }
 
-static void make_bucket_key(enum report_by by, const struct apapi_record *record, const char *day,
+/* @param part  the step, the day, or a region's mark */
+static void make_bucket_key(enum report_by by, const struct apapi_record *record, const char *part,
                             unsigned era, char key[KEY_SIZE])
 {
     size_t length;
@@ -115,10 +118,8 @@ static void make_bucket_key(enum report_by by, const struct apapi_record *record
     }
     make_job_key(record, era, key);
     length = strlen(key);
-    if (by == REPORT_BY_STEP) {
-        snprintf(key + length, KEY_SIZE - length, "/%s", record->id.step);
-    } else if (by == REPORT_BY_DAY) {
-        snprintf(key + length, KEY_SIZE - length, "/%s", day);
+    if (*part) {
+        snprintf(key + length, KEY_SIZE - length, "/%s", part);
     }
 }
 
@@ -131,14 +132,14 @@ static bool is_of_time(const struct report_bucket *bucket, const struct apapi_me
 
 /* @return its number, which may be that of a new one; POOL_NONE: out of memory */
 static uint32_t choose_bucket(struct report_ledger *ledger, const struct apapi_record *record,
-                              const char *day)
+                              const char *part)
 {
     char key[KEY_SIZE];
 
     for (unsigned era = 0;; era++) {
         uint32_t number;
 
-        make_bucket_key(ledger->by, record, day, era, key);
+        make_bucket_key(ledger->by, record, part, era, key);
         number = pool_put(&ledger->bucket_keys, key);
         if (number == POOL_NONE || number == ledger->bucket_count ||
             record->id.job == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE ||
@@ -150,9 +151,9 @@ static uint32_t choose_bucket(struct report_ledger *ledger, const struct apapi_r
 
 /* NULL: out of memory. */
 static struct report_bucket *find_bucket(struct report_ledger *ledger,
-                                         const struct apapi_record *record, const char *day)
+                                         const struct apapi_record *record, const char *part)
 {
-    uint32_t number = choose_bucket(ledger, record, day);
+    uint32_t number = choose_bucket(ledger, record, part);
     int64_t end_ns = record_end_ns(&record->measurement);
     struct report_bucket *bucket;
 
@@ -163,13 +164,20 @@ static struct report_bucket *find_bucket(struct report_ledger *ledger,
     bucket = &ledger->buckets[number];
     if (number == ledger->bucket_count) {
         bool node = ledger->by == REPORT_BY_NODE;
+        char key[KEY_SIZE];
 
+        make_job_key(record, 0, key);
         ledger->bucket_count++;
         *bucket = (struct report_bucket){.sum = SUM_EMPTY,
                                          .first_ns = INT64_MAX,
                                          .own_job = node ? APAPI_UNKNOWN : record->id.job,
+                                         .job_key = pool_put(&ledger->job_keys, key),
                                          .uid = node ? APAPI_UNKNOWN : record->id.uid,
+                                         .region = POOL_NONE,
                                          .next_of_row = POOL_NONE};
+        if (bucket->job_key == POOL_NONE) {
+            return NULL;
+        }
     }
     if (record->measurement.start_unix_ns < bucket->first_ns) {
         bucket->first_ns = record->measurement.start_unix_ns;
@@ -216,21 +224,35 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
     return number;
 }
 
+/* @param day  "": any */
 static int put_part(struct report_ledger *ledger, const struct apapi_record *record,
                     const struct sum_part *part, const char *day, uint64_t digest)
 {
+    char mark[APAPI_REGION_PATH_SIZE + 8] = "";
     struct report_bucket *bucket;
-    uint32_t identity;
+    uint32_t identity, name = POOL_NONE;
 
     if (pool_put(&ledger->store.texts, "") == POOL_NONE) { /* the first one has the number 0 */
         return -1;
     }
-    bucket = find_bucket(ledger, record, day);
+    if (part && part->region) {
+        snprintf(mark, sizeof mark, "%c%s", 'a' + (int)part->region->kind,
+                 table_region_label(part->region));
+        name = pool_put(&ledger->store.texts, mark);
+    }
+    bucket = find_bucket(ledger, record,
+                         ledger->by == REPORT_BY_STEP ? record->id.step
+                         : *mark                      ? mark
+                                                      : day);
     identity = put_identity(ledger, &record->id, day);
-    if (!bucket || identity == POOL_NONE || sum_add(&ledger->store, &bucket->sum, record, part)) {
+    if (!bucket || identity == POOL_NONE || (*mark && name == POOL_NONE) ||
+        sum_add(&ledger->store, &bucket->sum, record, part)) {
         errno = ENOMEM;
         return -1;
     }
+    bucket->region = name;
+    ledger->last_job = *mark ? ledger->last_job : (uint32_t)(bucket - ledger->buckets);
+    bucket->job = ledger->last_job;
     ledger->store.pieces[bucket->sum.last].mark = identity;
     ledger->store.pieces[bucket->sum.last].digest = digest;
     return 0;
@@ -262,7 +284,8 @@ static int add_by_day(struct report_ledger *ledger, const struct apapi_record *r
         int64_t until_ns = day_end_ns(now_ns, day);
 
         until_ns = until_ns > end_ns || days == DAYS_MAX ? end_ns : until_ns;
-        if (put_part(ledger, record, &(struct sum_part){now_ns, (uint64_t)(until_ns - now_ns)}, day,
+        if (put_part(ledger, record,
+                     &(struct sum_part){now_ns, (uint64_t)(until_ns - now_ns), NULL}, day,
                      digest)) {
             return -1;
         }
@@ -276,8 +299,15 @@ static int add_by_day(struct report_ledger *ledger, const struct apapi_record *r
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record,
                       uint64_t digest)
 {
-    return ledger->by == REPORT_BY_DAY ? add_by_day(ledger, record, digest)
-                                       : put_part(ledger, record, NULL, "", digest);
+    int result = ledger->by == REPORT_BY_DAY ? add_by_day(ledger, record, digest)
+                                             : put_part(ledger, record, NULL, "", digest);
+
+    for (size_t i = 0; i < record->regions.count && ledger->by == REPORT_BY_REGION && result == 0;
+         i++) {
+        result = put_part(ledger, record, &(struct sum_part){.region = &record->regions.list[i]},
+                          "", digest);
+    }
+    return result;
 }
 
 /* --- what records say of their job ---------------------------------------------------------- */
@@ -382,21 +412,10 @@ static bool is_requeued(const struct report_bucket *bucket)
 static int compare_jobs(const void *left, const void *right, void *buckets)
 {
     uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
-    const struct report_bucket *a = (const struct report_bucket *)buckets + i,
-                               *b = (const struct report_bucket *)buckets + k;
-    int order = COMPARE(a->own_job, b->own_job);
+    const struct report_bucket *list = buckets;
 
-    order = order ? order : COMPARE(a->words[REPORT_CLUSTER], b->words[REPORT_CLUSTER]);
-    order = order ? order : COMPARE(a->uid, b->uid);
-    order = order ? order : COMPARE(a->words[REPORT_USER], b->words[REPORT_USER]);
-    return order ? order : COMPARE(i, k);
-}
-
-static bool is_same_job(const struct report_bucket *a, const struct report_bucket *b)
-{
-    return a->own_job == b->own_job && a->uid == b->uid &&
-           a->words[REPORT_CLUSTER] == b->words[REPORT_CLUSTER] &&
-           a->words[REPORT_USER] == b->words[REPORT_USER];
+    return list[i].job_key == list[k].job_key ? COMPARE(i, k)
+                                              : COMPARE(list[i].job_key, list[k].job_key);
 }
 
 /* How a bucket ended is how its last run did: in the first one a user can choose the number. */
@@ -424,32 +443,35 @@ static void end_bucket(const struct report_ledger *ledger, struct report_bucket 
 static int find_runs(struct report_ledger *ledger, const uint32_t *buckets, size_t count)
 {
     struct sum_piece *pieces = ledger->store.pieces;
-    struct timing *timings = NULL;
+    struct sum_entries entries = {NULL, 0};
+    uint32_t *numbers = NULL;
     size_t used = 0, room = 0;
     int result = 0;
 
     for (size_t i = 0; i < count && result == 0; i++) {
         for (uint32_t at = ledger->buckets[buckets[i]].sum.first; at != POOL_NONE && result == 0;
              at = pieces[at].next) {
-            result = array_add(&timings, used, &room, sizeof *timings);
+            result = array_add(&numbers, used, &room, sizeof *numbers);
             if (result == 0) {
-                timings[used] = sum_timing(&ledger->store, &pieces[at]);
-                timings[used++].index = at;
+                numbers[used++] = at;
             }
         }
     }
-    if (result == 0 && timings_align(timings, used) == 0) {
-        timings_find_runs(timings, used);
-        for (size_t i = 0; i < used; i++) {
-            pieces[timings[i].index].restarts = timings[i].restarts;
+    result = result || sum_gather_these(&ledger->store, numbers, used, &entries) ||
+                     timings_align(entries.list, entries.count)
+                 ? -1
+                 : 0;
+    if (result == 0) {
+        timings_find_runs(entries.list, entries.count);
+        for (size_t i = 0; i < entries.count; i++) {
+            pieces[entries.list[i].piece - pieces].restarts = entries.list[i].restarts;
         }
         for (size_t i = 0; i < count; i++) {
             end_bucket(ledger, &ledger->buckets[buckets[i]]);
         }
-    } else {
-        result = -1;
     }
-    free(timings);
+    free(numbers);
+    free(entries.list);
     return result;
 }
 
@@ -461,7 +483,7 @@ static int find_all_runs(struct report_ledger *ledger)
     int result = order ? 0 : -1;
 
     for (uint32_t i = 0; i < ledger->bucket_count && order; i++) {
-        if (ledger->buckets[i].own_job != APAPI_UNKNOWN) {
+        if (ledger->buckets[i].own_job != APAPI_UNKNOWN && ledger->buckets[i].region == POOL_NONE) {
             order[count++] = i;
         }
     }
@@ -473,7 +495,8 @@ static int find_all_runs(struct report_ledger *ledger)
         bool requeued = false;
         size_t batches = 0;
 
-        for (end = first; end < count && is_same_job(bucket, &ledger->buckets[order[end]]); end++) {
+        for (end = first; end < count && ledger->buckets[order[end]].job_key == bucket->job_key;
+             end++) {
             requeued |= is_requeued(&ledger->buckets[order[end]]);
             batches += ledger->buckets[order[end]].batches;
         }
@@ -567,27 +590,19 @@ uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* The key of a region: names sort before the other kinds, and no name equals one of them. */
-void report_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                    const struct report_region *region, char key[REPORT_ROW_KEY_SIZE])
+/* Names of regions sort before the other kinds, and no name equals one of them. */
+static void report_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                           char key[REPORT_ROW_KEY_SIZE])
 {
-    const struct pool *texts = &ledger->store.texts;
     size_t length = 0;
 
     *key = '\0';
     for (size_t i = 0; i < ledger->group_count && length < REPORT_ROW_KEY_SIZE; i++) {
         enum report_group group = ledger->groups[i];
-        char kind[2] = "";
-        uint32_t text = 0;
+        uint32_t text = group == REPORT_GROUP_REGION ? bucket->region : bucket->words[group];
 
-        if (group != REPORT_GROUP_REGION) {
-            text = bucket->words[group];
-        } else if (region) {
-            text = region->name;
-            kind[0] = (char)('a' + region->kind);
-        }
-        length += (size_t)snprintf(key + length, REPORT_ROW_KEY_SIZE - length, "%s%s%s",
-                                   i ? "\x1f" : "", kind, pool_text(texts, text));
+        length += (size_t)snprintf(key + length, REPORT_ROW_KEY_SIZE - length, "%s%s",
+                                   i ? "\x1f" : "", pool_text(&ledger->store.texts, text));
     }
 }
 
@@ -596,7 +611,7 @@ static int chain_bucket(struct report_ledger *ledger, uint32_t number)
     char key[REPORT_ROW_KEY_SIZE];
     uint32_t row;
 
-    report_row_key(ledger, &ledger->buckets[number], NULL, key);
+    report_row_key(ledger, &ledger->buckets[number], key);
     row = pool_put(&ledger->row_keys, key);
     if (row == POOL_NONE ||
         array_add(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
@@ -631,17 +646,30 @@ int report_ledger_chain(struct report_ledger *ledger)
     int result = 0;
 
     for (size_t i = 0; i < ledger->bucket_count && result == 0; i++) {
-        result = identify(ledger, &ledger->buckets[i]);
+        result = ledger->buckets[i].region == POOL_NONE ? identify(ledger, &ledger->buckets[i]) : 0;
     }
     if (result || find_all_runs(ledger)) {
         return -1;
     }
-    if (ledger->bucket_count == 0 || ledger->group_count == 0 || ledger->by == REPORT_BY_REGION) {
+    for (size_t i = 0; i < ledger->bucket_count; i++) {
+        struct report_bucket *bucket = &ledger->buckets[i];
+
+        if (bucket->region != POOL_NONE) { /* as its job is, which comes before it */
+            memcpy(bucket->words, ledger->buckets[bucket->job].words, sizeof bucket->words);
+            bucket->code = ledger->buckets[bucket->job].code;
+            bucket->signal = ledger->buckets[bucket->job].signal;
+        }
+    }
+    if (ledger->bucket_count == 0 || ledger->group_count == 0) {
         return 0;
     }
     order = report_order_buckets(ledger, &count);
     for (size_t i = order ? count : 0; i > 0 && result == 0; i--) {
-        result = chain_bucket(ledger, order[i - 1]);
+        const struct report_bucket *bucket = &ledger->buckets[order[i - 1]];
+
+        if (ledger->by != REPORT_BY_REGION || bucket->region != POOL_NONE) {
+            result = chain_bucket(ledger, order[i - 1]);
+        }
     }
     free(order);
     return order ? result : -1;
@@ -652,13 +680,10 @@ void report_ledger_free(struct report_ledger *ledger)
     sum_free(&ledger->store);
     pool_free(&ledger->identity_keys);
     pool_free(&ledger->bucket_keys);
+    pool_free(&ledger->job_keys);
     pool_free(&ledger->row_keys);
     free(ledger->identities);
     free(ledger->buckets);
     free(ledger->rows);
     namelist_free(&ledger->asked);
-    free(ledger->regions.list);
-    free(ledger->regions.energies);
-    free(ledger->regions.ends);
-    free(ledger->regions.rows);
 }

@@ -139,25 +139,18 @@ static void remark_shares(struct row_bucket *sum)
 
 static int remark_gap(const struct row_bucket *sum, const struct sum_gap *gap)
 {
-    char *text = NULL, restart[32] = "";
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    int result = -1;
+    char restart[32] = "";
+    char *names = hostlist_text(gap->named ? &gap->missing : &gap->recorded, REMARK_COLUMNS);
 
+    if (!names) {
+        return -1;
+    }
     if (gap->restarts > 0) {
         snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
     }
-    if (out) {
-        fprintf(out, "%s.%s%s: no record of %zu of %u nodes%s", sum->job_id, gap->step, restart,
-                gap->count, gap->nodes, gap->named ? ": " : "; there is one of ");
-        result =
-            hostlist_put_names(out, gap->named ? &gap->missing : &gap->recorded, REMARK_COLUMNS);
-    }
-    if (!text_of_stream(out, &text, result)) {
-        return -1;
-    }
-    sum->view->remark(text, sum->view->context);
-    free(text);
+    remark(sum->view, "%s.%s%s: no record of %zu of %u nodes%s%s", sum->job_id, gap->step, restart,
+           gap->count, gap->nodes, gap->named ? ": " : "; there is one of ", names);
+    free(names);
     return 0;
 }
 
@@ -174,28 +167,17 @@ static int note_gap(const struct sum_gap *gap, void *context)
     return sum->view->remark ? remark_gap(sum, gap) : 0;
 }
 
-/* @return a text to be freed; NULL: out of memory */
-static char *list_nodes(const struct namelist *nodes)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    return text_of_stream(out, &text,
-                          out ? hostlist_put_names(out, nodes, REPORT_LIST_COLUMNS) : -1);
-}
-
 static int put_nodelists(struct row_bucket *sum, struct report_row *row)
 {
     struct namelist nodes = {0};
     int result = sum_nodes(&sum->entries, &nodes);
 
     if (result == 0) {
-        row->nodelist = list_nodes(&nodes);
+        row->nodelist = hostlist_text(&nodes, REPORT_LIST_COLUMNS);
     }
     if (sum->missing_nodes.count > 0) {
         namelist_unique(&sum->missing_nodes);
-        row->missing_nodes = list_nodes(&sum->missing_nodes);
+        row->missing_nodes = hostlist_text(&sum->missing_nodes, REPORT_LIST_COLUMNS);
     }
     namelist_free(&nodes);
     return row->nodelist && (row->missing_nodes || sum->missing_nodes.count == 0) ? 0 : -1;
@@ -253,19 +235,9 @@ static const char *rows_same(const char *known, const char *text)
 static void report_row_identify(const struct report_ledger *ledger,
                                 const struct report_bucket *bucket, struct report_row *row)
 {
-    const char *words[REPORT_WORDS];
-
     for (int w = 0; w < REPORT_WORDS; w++) {
-        words[w] = pool_text(&ledger->store.texts, bucket->words[w]);
+        row->words[w] = rows_same(row->words[w], pool_text(&ledger->store.texts, bucket->words[w]));
     }
-    row->cluster = rows_same(row->cluster, words[REPORT_CLUSTER]);
-    row->user = rows_same(row->user, words[REPORT_USER]);
-    row->account = rows_same(row->account, words[REPORT_ACCOUNT]);
-    row->partition = rows_same(row->partition, words[REPORT_PARTITION]);
-    row->qos = rows_same(row->qos, words[REPORT_QOS]);
-    row->job_name = rows_same(row->job_name, words[REPORT_JOB_NAME]);
-    row->name = rows_same(row->name, words[REPORT_NAME]);
-    row->day = rows_same(row->day, words[REPORT_DAY]);
 }
 
 /* Fill in what only a row of one job has. */
@@ -373,17 +345,75 @@ void report_row_free(struct report_row *row)
     row->nodelist = row->missing_nodes = NULL;
 }
 
+/* --- rows by region --------------------------------------------------------------------------- */
+
+/* The energies of a region's pieces add up. @return bits of the domains that lack in one of them */
+static uint32_t add_region_piece(const struct sum_store *store, const struct sum_piece *piece,
+                                 struct report_row *row)
+{
+    const struct sum_domain *domain = store->domains + piece->domain_at;
+    int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
+
+    row->start_ns =
+        row->records == 0 || piece->start_ns < row->start_ns ? piece->start_ns : row->start_ns;
+    row->end_ns = row->records == 0 || end_ns > row->end_ns ? end_ns : row->end_ns;
+    row->records++;
+    row->incomplete += piece->reason != POOL_NONE;
+    row->delayed += piece->delayed;
+    row->count += (double)piece->passes;
+    row->time_s += (double)piece->inside_ns / NS_PER_S;
+    for (size_t i = 0; i < piece->domain_count; i++, domain++) {
+        row->domain_j[domain->domain] =
+            report_plus(row->domain_j[domain->domain], domain->energy_j);
+        if (apapi_domain_adds_up(domain->domain)) {
+            row->uncertainty_j = isnan(row->energy_j) ? domain->uncertainty_j
+                                                      : row->uncertainty_j + domain->uncertainty_j;
+            row->energy_j = report_plus(row->energy_j, domain->energy_j);
+        }
+    }
+    return domain_list_adding_up(piece->unknown_domains);
+}
+
+/* @param bucket  the row's first one: a region of a job each */
+static int sum_regions(const struct report_ledger *ledger, uint32_t bucket, struct report_row *row)
+{
+    uint32_t missing = 0;
+
+    row->region = pool_text(&ledger->store.texts, ledger->buckets[bucket].region) + 1;
+    row->jobs = row->steps = row->records = row->incomplete = row->delayed = 0;
+    row->count = row->time_s = 0;
+    for (; bucket != POOL_NONE; bucket = ledger->buckets[bucket].next_of_row) {
+        struct sum_entries entries;
+
+        if (sum_gather(&ledger->store, &ledger->buckets[bucket].sum, &entries)) {
+            return -1;
+        }
+        row->jobs++;
+        report_row_identify(ledger, &ledger->buckets[bucket], row);
+        for (size_t i = 0; i < entries.count; i++) {
+            const struct sum_piece *piece = entries.list[i].piece;
+
+            row->steps += i == 0 || piece->step != entries.list[i - 1].piece->step;
+            missing |= add_region_piece(&ledger->store, piece, row);
+        }
+        free(entries.list);
+    }
+    domain_list_text(missing, ",", row->missing_domains);
+    row->power_w = row->time_s > 0 ? row->energy_j / row->time_s : NAN;
+    row->complete = row->incomplete == 0;
+    return 0;
+}
+
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
                       const struct report_view *view, struct report_row *row)
 {
     uint32_t next = ledger->rows ? ledger->rows[row_number] : row_number;
     struct row_sum sum = {.row = row};
 
-    if (ledger->by == REPORT_BY_REGION) {
-        *row = ledger->regions.rows[row_number];
-        return 0;
-    }
     *row = report_row_empty();
+    if (ledger->by == REPORT_BY_REGION) {
+        return sum_regions(ledger, next, row);
+    }
     row->jobs = row->steps = row->records = row->incomplete = row->missing = row->delayed = 0;
     row->elapsed_s = 0;
     row->shareless = row->with_idle = ledger->store.shares ? 0 : NAN;
@@ -577,227 +607,4 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
     }
     free(list);
     return list ? result : -1;
-}
-
-/* --- rows by region: the regions of a record
- * -------------------------------------------------------------------- */
-
-static int region_rows_put_energies(struct report_regions *regions,
-                                    const struct apapi_region_result *from,
-                                    const struct apapi_measurement *m, struct report_region *region)
-{
-    region->energy_at = regions->energy_count;
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct apapi_region_energy *energy = &from->domains[d];
-
-        if (isnan(energy->energy_j)) {
-            bool metered = m->domains[d].measured || m->unknown_domains & 1U << d;
-
-            region->unknown_mask |= (uint8_t)(metered ? 1U << d : 0);
-            continue;
-        }
-        if (array_add(&regions->energies, regions->energy_count, &regions->energy_room,
-                      sizeof *regions->energies)) {
-            return -1;
-        }
-        regions->energies[regions->energy_count++] =
-            (struct report_region_energy){energy->energy_j, energy->uncertainty_j};
-        region->domain_mask |= (uint8_t)(1U << d);
-    }
-    return 0;
-}
-
-static int region_rows_put(struct report_ledger *ledger, const struct apapi_region_result *from,
-                           const struct apapi_measurement *m)
-{
-    struct report_regions *regions = &ledger->regions;
-    struct report_region region = {.count = from->count,
-                                   .time_s = (double)from->time_ns / NS_PER_S,
-                                   .name = pool_put(&ledger->store.texts, table_region_label(from)),
-                                   .kind = (uint8_t)from->kind};
-
-    if (region.name == POOL_NONE ||
-        array_add(&regions->list, regions->count, &regions->room, sizeof *regions->list) ||
-        region_rows_put_energies(regions, from, m, &region)) {
-        return -1;
-    }
-    regions->list[regions->count++] = region;
-    return 0;
-}
-
-int report_regions_add(struct report_ledger *ledger, const struct apapi_record *record)
-{
-    struct report_regions *regions = &ledger->regions;
-    size_t piece = ledger->store.piece_count - 1;
-
-    if (ledger->by != REPORT_BY_REGION) {
-        return 0;
-    }
-    if (array_add(&regions->ends, piece, &regions->end_room, sizeof *regions->ends)) {
-        return -1;
-    }
-    for (size_t i = 0; i < record->regions.count; i++) {
-        if (region_rows_put(ledger, &record->regions.list[i], &record->measurement)) {
-            return -1;
-        }
-    }
-    regions->ends[piece] = regions->count;
-    return 0;
-}
-
-/* --- rows ------------------------------------------------------------------------------------- */
-
-/* Where the sum is: what is counted once in a row. */
-struct position {
-    const struct report_bucket *bucket;
-    const struct sum_piece *piece;
-};
-
-/* Of a row: where something was added last, and the domains that are not known everywhere. */
-struct mark {
-    struct position last;
-    uint8_t unknown;
-};
-struct progress {
-    struct mark *rows; /* by the row's number */
-    size_t room;
-};
-
-/* NULL: no memory. */
-static struct report_row *region_rows_find(struct report_ledger *ledger,
-                                           const struct report_bucket *bucket,
-                                           const struct report_region *region,
-                                           struct progress *progress, uint32_t *number)
-{
-    struct report_regions *regions = &ledger->regions;
-    size_t before = ledger->row_keys.count;
-    char key[REPORT_ROW_KEY_SIZE];
-
-    report_row_key(ledger, bucket, region, key);
-    *number = pool_put(&ledger->row_keys, key);
-    if (*number == POOL_NONE ||
-        array_add(&regions->rows, *number, &regions->row_room, sizeof *regions->rows) ||
-        array_add(&progress->rows, *number, &progress->room, sizeof *progress->rows)) {
-        return NULL;
-    }
-    if (ledger->row_keys.count > before) {
-        struct report_row *row = &regions->rows[*number];
-
-        *row = report_row_empty();
-        row->region = pool_text(&ledger->store.texts, region->name);
-        row->count = row->time_s = 0;
-        row->jobs = row->steps = row->records = row->incomplete = row->delayed = 0;
-        progress->rows[*number] = (struct mark){{NULL, NULL}, 0};
-    }
-    return &regions->rows[*number];
-}
-
-/* The pieces of a bucket come by step. */
-static void region_rows_count(const struct report_ledger *ledger, const struct position *at,
-                              struct position *last, struct report_row *row)
-{
-    bool new_job = last->bucket != at->bucket;
-
-    if (new_job) {
-        row->jobs++;
-        report_row_identify(ledger, at->bucket, row);
-    }
-    row->steps += new_job || last->piece->step != at->piece->step;
-    if (last->piece != at->piece) {
-        const struct sum_piece *piece = at->piece;
-        int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
-
-        row->start_ns =
-            row->records == 0 || piece->start_ns < row->start_ns ? piece->start_ns : row->start_ns;
-        row->end_ns = row->records == 0 || end_ns > row->end_ns ? end_ns : row->end_ns;
-        row->records++;
-        row->incomplete += piece->reason != POOL_NONE;
-        row->delayed += piece->delayed;
-    }
-    *last = *at;
-}
-
-static void region_rows_add_energies(const struct report_ledger *ledger,
-                                     const struct report_region *region, struct report_row *row)
-{
-    const struct report_region_energy *energy = ledger->regions.energies + region->energy_at;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (region->domain_mask >> d & 1) {
-            row->domain_j[d] = report_plus(row->domain_j[d], energy->energy_j);
-            if (apapi_domain_adds_up(d)) {
-                row->uncertainty_j = isnan(row->energy_j)
-                                         ? energy->uncertainty_j
-                                         : row->uncertainty_j + energy->uncertainty_j;
-                row->energy_j = report_plus(row->energy_j, energy->energy_j);
-            }
-            energy++;
-        }
-    }
-}
-
-static int region_rows_add(struct report_ledger *ledger, const struct position *at,
-                           const struct report_region *region, struct progress *progress)
-{
-    uint32_t number;
-    struct report_row *row = region_rows_find(ledger, at->bucket, region, progress, &number);
-
-    if (!row) {
-        return -1;
-    }
-    region_rows_count(ledger, at, &progress->rows[number].last, row);
-    row->count += (double)region->count;
-    row->time_s += region->time_s;
-    progress->rows[number].unknown |= region->unknown_mask;
-    region_rows_add_energies(ledger, region, row);
-    return 0;
-}
-
-static int region_rows_add_bucket(struct report_ledger *ledger, const struct report_bucket *bucket,
-                                  struct progress *progress)
-{
-    const struct report_regions *regions = &ledger->regions;
-    struct sum_entries entries;
-    int result = 0;
-
-    if (sum_gather(&ledger->store, &bucket->sum, &entries)) {
-        return -1;
-    }
-    for (size_t i = 0; i < entries.count; i++) {
-        const struct position at = {bucket, entries.list[i].piece};
-        size_t piece = (size_t)(at.piece - ledger->store.pieces);
-
-        for (size_t k = piece > 0 ? regions->ends[piece - 1] : 0;
-             k < regions->ends[piece] && result == 0; k++) {
-            result = region_rows_add(ledger, &at, &regions->list[k], progress);
-        }
-    }
-    free(entries.list);
-    return result;
-}
-
-int report_regions_chain(struct report_ledger *ledger)
-{
-    struct progress progress = {0};
-    size_t count = 0;
-    uint32_t *order = ledger->by == REPORT_BY_REGION ? report_order_buckets(ledger, &count) : NULL;
-    int result = order || ledger->by != REPORT_BY_REGION ? 0 : -1;
-
-    for (size_t i = 0; i < count && result == 0; i++) {
-        result = region_rows_add_bucket(ledger, &ledger->buckets[order[i]], &progress);
-    }
-    for (size_t i = 0; progress.rows && i < ledger->row_keys.count; i++) {
-        struct report_row *row = &ledger->regions.rows[i];
-        uint32_t missing = 0;
-
-        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-            missing |= apapi_domain_adds_up(d) && progress.rows[i].unknown >> d & 1 ? 1U << d : 0;
-        }
-        domain_list_text(missing, ",", row->missing_domains);
-        row->power_w = row->time_s > 0 ? row->energy_j / row->time_s : NAN;
-        row->complete = row->incomplete == 0;
-    }
-    free(order);
-    free(progress.rows);
-    return result;
 }

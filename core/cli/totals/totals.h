@@ -72,37 +72,15 @@ struct report_bucket {
     struct sum sum;
     int64_t first_ns, last_ns; /* from its earliest record to its latest one */
     uint32_t own_job; /* its number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
+    uint32_t job_key; /* number of its job in job_keys, whatever step or day it is */
     uint32_t uid;     /* APAPI_UNKNOWN */
+    uint32_t job;     /* bucket with the whole records; this one, but for a region */
+    uint32_t region;  /* text: its kind and its name; POOL_NONE */
     uint32_t next_of_row; /* bucket; POOL_NONE */
     /* after report_ledger_chain(): */
     uint32_t words[REPORT_WORDS];
     uint32_t batches; /* pieces of batch steps */
     uint32_t code, signal, restarts;
-};
-
-/** A region of a piece. */
-struct report_region {
-    uint64_t count;
-    double time_s;
-    size_t energy_at; /* in ledger->regions.energies, one for each bit of the mask */
-    uint32_t name;    /* as it is shown; "(idle)" */
-    uint8_t kind;     /* enum apapi_region_kind */
-    uint8_t domain_mask;
-    uint8_t unknown_mask; /* bit d: its node has meters, and this region no energy */
-};
-
-struct report_region_energy {
-    double energy_j, uncertainty_j;
-};
-
-/** The regions of all pieces, by region only. */
-struct report_regions {
-    struct report_region *list;
-    struct report_region_energy *energies;
-    size_t *ends; /* of each piece, in `list` */
-    size_t count, room, energy_count, energy_room, end_room;
-    struct report_row *rows; /* numbered as row_keys */
-    size_t row_room;
 };
 
 struct report_ledger {
@@ -111,7 +89,7 @@ struct report_ledger {
     size_t group_count;                      /* 0: a row is one bucket */
     unsigned states;                         /* of the jobs that count; 0: all */
     struct sum_store store; /* its settings are the caller's; a piece's mark is its identity */
-    struct pool identity_keys, bucket_keys, row_keys;
+    struct pool identity_keys, bucket_keys, job_keys, row_keys;
     struct report_identity *identities; /* numbered as identity_keys */
     size_t identity_room;
     struct report_bucket *buckets; /* numbered as bucket_keys */
@@ -119,17 +97,17 @@ struct report_ledger {
     uint32_t
         *rows; /* the last bucket of each row, numbered as row_keys; NULL: each row is one bucket */
     size_t row_count, row_room;
-    struct report_regions regions;
+    uint32_t last_job;     /* bucket that got the last record as a whole */
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
 };
 
 /** A row. Values that are unknown, or differ within it, are "", 0 or NaN. The ledger owns texts. */
 struct report_row {
-    const char *cluster, *user, *account, *partition, *qos, *job_name, *name;
-    const char *reason;     /* of the first incomplete record */
-    const char *day, *node; /* by day, by node */
-    const char *region;     /* by region, as the next two */
-    double count, time_s;   /* passes; time of all threads */
+    const char *words[REPORT_WORDS]; /* but REPORT_JOB_ID */
+    const char *reason;              /* of the first incomplete record */
+    const char *node;                /* by node */
+    const char *region;              /* by region, as the next two */
+    double count, time_s;            /* passes; time of all threads */
     const char *state;
     char job_id[32], step_id[80], exit[32];
     char *nodelist, *missing_nodes; /* NULL: not requested, or none */
@@ -184,20 +162,6 @@ uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count
 
 /** @return the numbers of all rows in the order of their names, to be freed; NULL with ENOMEM. */
 uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count);
-
-/** The texts of a bucket's groups in order. @param region  NULL: none */
-#define REPORT_ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
-void report_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                    const struct report_region *region, char key[REPORT_ROW_KEY_SIZE]);
-
-/**
- * Rows by region: keep the regions of the record that was added last. Nothing for other rows.
- * @return 0; -1 with errno ENOMEM.
- */
-int report_regions_add(struct report_ledger *ledger, const struct apapi_record *record);
-
-/** Sum up the rows by region, after report_ledger_chain(). @return 0; -1 with errno ENOMEM. */
-int report_regions_chain(struct report_ledger *ledger);
 
 /**
  * Sum up a row.
