@@ -510,7 +510,7 @@ TEST(a_day_has_what_the_curve_says_of_it)
 
     draw(&record, watts, known);
     for (int part = 0; part < 2; part++) {
-        const struct sum_part parts[] = {{BEGIN, 5 * S}, {BEGIN + 5 * S, 3 * S}};
+        const struct sum_part parts[] = {{BEGIN, 5 * S, NULL}, {BEGIN + 5 * S, 3 * S, NULL}};
         struct sum_store store = {.mixed = false};
         struct sum sum = SUM_EMPTY;
         struct sum_entries entries;
