@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "record/record.h"
@@ -71,70 +72,56 @@ void csv_put_text(FILE *out, const char *text)
 }
 
 /* Each field except the first starts with a comma. */
-static void csv_put_text_cell(FILE *out, const char *text)
+static void put_texts(FILE *out, const char *const *texts, size_t count)
 {
-    fputc(',', out);
-    csv_put_text(out, text);
-}
-
-void csv_put_number_cell(FILE *out, double number)
-{
-    fputc(',', out);
-    if (isfinite(number)) {
-        fprintf(out, "%.9g", number);
+    for (size_t i = 0; i < count; i++) {
+        fputc(',', out);
+        csv_put_text(out, texts[i]);
     }
 }
 
-static void csv_put_incidents(FILE *out, const struct apapi_incidents *n)
+/* With nine digits; nothing after the comma if it is not known. */
+static void put_numbers(FILE *out, const double *numbers, size_t count)
 {
-    if (!n) {
-        fputs(",,,,,,,", out);
-        return;
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, isfinite(numbers[i]) ? ",%.9g" : ",", numbers[i]);
     }
-    fprintf(out,
-            ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-            n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps, n->stalls);
-}
-
-/* Which part of the time it is of, and what it lacks. */
-static void csv_put_coverage(FILE *out, const struct line *line)
-{
-    char missing[DOMAIN_LIST_SIZE];
-
-    domain_list_text(line->missing, " ", missing);
-    csv_put_number_cell(out, line->covered > 0 ? line->covered : NAN);
-    csv_put_number_cell(out, line->rest_j > 0 ? line->rest_j : NAN);
-    csv_put_text_cell(out, missing);
 }
 
 static void csv_put_line(const struct csv *csv, const struct line *line)
 {
+    const struct apapi_incidents *n = line->incidents;
+    const char *const texts[] = {line->row, line->name, line->domain, line->kind, line->unit};
+    const double totals[] = {line->total, line->uncertainty_j};
+    const double rates[] = {line->summary.min, line->summary.mean, line->summary.p95,
+                            line->summary.max, line->covered_s};
+    const double coverage[] = {line->covered > 0 ? line->covered : NAN,
+                               line->rest_j > 0 ? line->rest_j : NAN};
+    char missing[DOMAIN_LIST_SIZE];
     FILE *out = csv->out;
 
+    domain_list_text(line->missing, " ", missing);
     csv_put_text(out, csv->leads[0]);
-    for (size_t i = 1; i < CSV_LEADS_MAX && csv->leads[i]; i++) {
-        csv_put_text_cell(out, csv->leads[i]);
+    put_texts(out, csv->leads + 1, csv->leads[1] != NULL);
+    put_texts(out, texts, COUNT_OF(texts));
+    put_numbers(out, totals, COUNT_OF(totals));
+    put_texts(out, &line->rate_unit, 1);
+    put_numbers(out, rates, COUNT_OF(rates));
+    if (n) {
+        fprintf(out,
+                ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps, n->stalls);
+    } else {
+        fputs(",,,,,,,", out);
     }
-    csv_put_text_cell(out, line->row);
-    csv_put_text_cell(out, line->name);
-    csv_put_text_cell(out, line->domain);
-    csv_put_text_cell(out, line->kind);
-    csv_put_text_cell(out, line->unit);
-    csv_put_number_cell(out, line->total);
-    csv_put_number_cell(out, line->uncertainty_j);
-    csv_put_text_cell(out, line->rate_unit);
-    csv_put_number_cell(out, line->summary.min);
-    csv_put_number_cell(out, line->summary.mean);
-    csv_put_number_cell(out, line->summary.p95);
-    csv_put_number_cell(out, line->summary.max);
-    csv_put_number_cell(out, line->covered_s);
-    csv_put_incidents(out, line->incidents);
-    csv_put_text_cell(out, line->source);
+    put_texts(out, &line->source, 1);
     fprintf(out, ",%d", line->estimated);
-    csv_put_coverage(out, line);
+    put_numbers(out, coverage, COUNT_OF(coverage));
     fputc(',', out);
-    if (line->incidents) {
-        fprintf(out, "%" PRIu64, line->incidents->rough);
+    csv_put_text(out, missing);
+    fputc(',', out);
+    if (n) {
+        fprintf(out, "%" PRIu64, n->rough);
     }
     fputc('\n', out);
 }
@@ -151,42 +138,32 @@ void csv_put_number(const struct csv *csv, const char *row, const char *name, co
     csv_put_line(csv, &line);
 }
 
-static void csv_put_domain(const struct csv *csv, const struct line *common,
-                           enum apapi_domain domain, const struct apapi_domain_result *result)
+static void csv_put_domains(const struct csv *csv, const struct apapi_measurement *m)
 {
-    struct line line = *common;
+    struct line line = blank;
 
-    line.row = "domain";
-    line.name = apapi_domain_name(domain);
-    line.domain = line.name;
     line.kind = "energy";
     line.unit = "J";
-    line.total = result->energy_j;
-    line.uncertainty_j = result->uncertainty_j;
     line.rate_unit = "W";
-    line.summary = result->power_w;
-    line.covered = result->covered;
-    line.rest_j = result->rest_j;
-    csv_put_line(csv, &line);
-}
-
-static void csv_put_domains(const struct csv *csv, const struct line *common,
-                            const struct apapi_measurement *m)
-{
-    struct line line = *common;
-
+    line.row = "domain";
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
-        if (m->domains[domain].measured) {
-            csv_put_domain(csv, common, domain, &m->domains[domain]);
+        const struct apapi_domain_result *result = &m->domains[domain];
+
+        line.name = line.domain = apapi_domain_name(domain);
+        line.total = result->energy_j;
+        line.uncertainty_j = result->uncertainty_j;
+        line.summary = result->power_w;
+        line.covered = result->covered;
+        line.rest_j = result->rest_j;
+        if (result->measured) {
+            csv_put_line(csv, &line);
         }
     }
-    line.row = "total";
-    line.name = "total";
-    line.kind = "energy";
-    line.unit = "J";
+    line.row = line.name = "total";
+    line.domain = "";
     line.total = apapi_measurement_total_j(m);
     line.uncertainty_j = apapi_record_uncertainty_j(m);
-    line.rate_unit = "W";
+    line.summary = blank.summary;
     line.summary.mean = apapi_measurement_total_w(m);
     line.covered_s = m->covered * (double)(m->late_ns + m->elapsed_ns) / 1e9;
     line.covered = coverage_of_total(m);
@@ -248,7 +225,7 @@ void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *
 {
     struct line common = blank;
 
-    csv_put_domains(csv, &common, m);
+    csv_put_domains(csv, m);
     for (size_t i = 0; i < m->component_count; i++) {
         common.source = m->components[i].source;
         for (size_t k = 0; k < m->components[i].event_count; k++) {
@@ -273,33 +250,6 @@ void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
         if (crossing_is_last(record, i)) {
             csv_put_number(csv, "crossings", record->crossing[i].threshold, "",
                            (double)record->crossing[i].count);
-        }
-    }
-}
-
-/* "source" is the method, "covered_s" the threads' time. */
-static void csv_put_region(const struct csv *csv, const struct apapi_region_result *region)
-{
-    struct line line = blank;
-
-    line.row = "region";
-    line.name = table_region_label(region);
-    line.kind = "energy";
-    line.unit = "J";
-    line.rate_unit = "W";
-    line.covered_s = (double)region->time_ns / NS_PER_S;
-    line.source = apapi_region_method_name(region->method);
-    line.total = apapi_region_energy_j(region);
-    line.uncertainty_j = table_region_uncertainty_j(region);
-    line.summary.mean = line.total / line.covered_s;
-    csv_put_line(csv, &line);
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!isnan(region->domains[d].energy_j)) {
-            line.domain = apapi_domain_name(d);
-            line.total = region->domains[d].energy_j;
-            line.uncertainty_j = region->domains[d].uncertainty_j;
-            line.summary.mean = region->domains[d].power_w;
-            csv_put_line(csv, &line);
         }
     }
 }
@@ -333,7 +283,29 @@ void csv_put_share(const struct csv *csv, const struct apapi_share *share)
 void csv_put_regions(const struct csv *csv, const struct apapi_regions *regions)
 {
     for (size_t i = 0; i < regions->count; i++) {
-        csv_put_region(csv, &regions->list[i]);
+        const struct apapi_region_result *region = &regions->list[i];
+        struct line line = blank;
+
+        line.row = "region";
+        line.name = table_region_label(region);
+        line.kind = "energy";
+        line.unit = "J";
+        line.rate_unit = "W";
+        line.covered_s = (double)region->time_ns / NS_PER_S; /* of the threads */
+        line.source = apapi_region_method_name(region->method);
+        line.total = apapi_region_energy_j(region);
+        line.uncertainty_j = table_region_uncertainty_j(region);
+        line.summary.mean = line.total / line.covered_s;
+        csv_put_line(csv, &line);
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+            line.domain = apapi_domain_name(d);
+            line.total = region->domains[d].energy_j;
+            line.uncertainty_j = region->domains[d].uncertainty_j;
+            line.summary.mean = region->domains[d].power_w;
+            if (!isnan(line.total)) {
+                csv_put_line(csv, &line);
+            }
+        }
     }
     for (size_t i = 0; i < regions->fom_count; i++) {
         const struct apapi_fom *fom = &regions->foms[i];

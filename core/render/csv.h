@@ -30,9 +30,6 @@ struct csv {
  */
 void csv_put_text(FILE *out, const char *text);
 
-/** Write a comma and a number with nine digits; nothing after the comma if it is not known. */
-void csv_put_number_cell(FILE *out, double number);
-
 /** Write a line with only a name and a number; NaN: not known. */
 void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
                     double number);

@@ -134,41 +134,27 @@ void regions_take_off(const struct regions *regions, struct region_use *use,
     }
 }
 
-/* All threads of a node read the same of a shared event: the most that one has seen counts. */
-static void regions_join_values(const struct regions *regions, struct region_use *use,
-                                const struct region_use *more)
+static void regions_join_use(const struct regions *regions, struct region_use *use,
+                             const struct region_use *more, bool first)
 {
+    use->time_s += more->time_s;
+    use->wall_s = fmax(use->wall_s, more->wall_s);
     for (size_t i = 0; i < REGIONS_EVENTS_MAX; i++) {
         bool shared = i < regions->events.count && regions->described[i].shared &&
                       !regions->described[i].instant;
 
+        /* all threads of a node read the same of a shared event: the most that one has seen counts
+         */
         if (!shared) {
             use->values[i] += more->values[i];
         } else if (!(more->values[i] <= use->values[i])) {
             use->values[i] = more->values[i];
         }
     }
-}
-
-static void regions_join_use(const struct regions *regions, struct region_use *use,
-                             const struct region_use *more, bool first)
-{
-    use->time_s += more->time_s;
-    use->wall_s = fmax(use->wall_s, more->wall_s);
-    regions_join_values(regions, use, more);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         use->energy_j[d] = (first ? 0 : use->energy_j[d]) + more->energy_j[d];
         use->uncertainty_j[d] = (first ? 0 : use->uncertainty_j[d]) + more->uncertainty_j[d];
     }
-}
-
-/* Of two methods the weaker one, "estimated". */
-static const char *regions_join_method(const char *method, const char *more, bool first)
-{
-    if (first || !method || !more) {
-        return first ? more : NULL;
-    }
-    return strcmp(method, "measured") == 0 ? more : method;
 }
 
 static void regions_join(const struct regions *regions, struct region_row *row,
@@ -180,73 +166,63 @@ static void regions_join(const struct regions *regions, struct region_row *row,
         row->ranks += more->ranks;
     }
     row->last_rank = more->last_rank;
-    row->method = regions_join_method(row->method, more->method, first);
+    if (first || !row->method || !more->method) {
+        row->method = first ? more->method : NULL;
+    } else if (strcmp(row->method, "measured") == 0) { /* the weaker one counts */
+        row->method = more->method;
+    }
     regions_join_use(regions, &row->own, &more->own, first);
     regions_join_use(regions, &row->all, &more->all, first);
-}
-
-/* The row that this one belongs to; UINT32_MAX with errno. */
-static uint32_t regions_find(struct regions *regions, const struct region_row *row)
-{
-    char key[64];
-
-    snprintf(key, sizeof key, "%u %u %d %u", regions->split[0] ? row->where[0] : 0,
-             regions->split[1] ? row->where[1] : 0, (int)row->kind, row->path);
-    return pool_put(&regions->keys, key);
 }
 
 int regions_add(struct regions *regions, const struct region_row *row)
 {
     uint32_t number;
+    char key[64];
+    bool first;
 
     if (regions->row_count >= REGIONS_ROWS_MAX) {
         regions->dropped++;
         return 0;
     }
-    number = regions_find(regions, row);
+    snprintf(key, sizeof key, "%u %u %d %u", regions->split[0] ? row->where[0] : 0,
+             regions->split[1] ? row->where[1] : 0, (int)row->kind, row->path);
+    number = pool_put(&regions->keys, key);
     if (number == POOL_NONE ||
         array_add(&regions->rows, number, &regions->row_room, sizeof *regions->rows)) {
         errno = ENOMEM;
         return -1;
     }
-    if (number == regions->row_count) {
+    first = number == regions->row_count;
+    if (first) {
         regions->rows[number] = regions_row(row->path);
         regions->rows[number].kind = row->kind;
         for (size_t i = 0; i < REGIONS_WHERE; i++) {
             regions->rows[number].where[i] = regions->split[i] ? row->where[i] : POOL_NONE;
         }
         regions->row_count++;
-        regions_join(regions, &regions->rows[number], row, true);
-    } else {
-        regions_join(regions, &regions->rows[number], row, false);
     }
+    regions_join(regions, &regions->rows[number], row, first);
     return 0;
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static double regions_energy_j(const struct region_use *use)
+/* @param uncertainty_j  result; NULL: not asked for */
+static double regions_energy_j(const struct region_use *use, double *uncertainty_j)
 {
-    double energy_j = NAN;
+    double energy_j = NAN, sum_j = 0;
 
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         if (apapi_domain_adds_up(d) && !isnan(use->energy_j[d])) {
             energy_j = (isnan(energy_j) ? 0 : energy_j) + use->energy_j[d];
+            sum_j += use->uncertainty_j[d];
         }
+    }
+    if (uncertainty_j) {
+        *uncertainty_j = sum_j > 0 ? sum_j : NAN;
     }
     return energy_j;
-}
-
-static double regions_uncertainty_j(const struct region_use *use)
-{
-    double uncertainty_j = 0;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (apapi_domain_adds_up(d) && !isnan(use->energy_j[d])) {
-            uncertainty_j += use->uncertainty_j[d];
-        }
-    }
-    return uncertainty_j > 0 ? uncertainty_j : NAN;
 }
 
 const struct region_use *regions_use(const struct regions *regions, const struct region_row *row)
@@ -305,42 +281,20 @@ int regions_add_fom(struct regions *regions, uint32_t where, const struct apapi_
     return 0;
 }
 
-static size_t regions_total_slot(uint32_t where)
-{
-    return where == POOL_NONE ? 0 : (size_t)where + 1;
-}
-
 double regions_total_j(const struct regions *regions, uint32_t where)
 {
-    double total_j = regions->totals_j[regions_total_slot(where)];
+    double total_j = regions->totals_j[where == POOL_NONE ? 0 : (size_t)where + 1];
 
     return total_j > 0 ? total_j : NAN;
-}
-
-static int regions_add_totals(struct regions *regions)
-{
-    regions->totals_j = calloc(regions->texts.count + 1, sizeof *regions->totals_j);
-    if (!regions->totals_j) {
-        errno = ENOMEM;
-        return -1;
-    }
-    for (size_t i = 0; i < regions->row_count; i++) {
-        double energy_j = regions_energy_j(&regions->rows[i].own);
-
-        if (!isnan(energy_j)) {
-            regions->totals_j[regions_total_slot(regions->rows[i].where[0])] += energy_j;
-        }
-    }
-    return 0;
 }
 
 struct region_figures regions_figures(const struct regions *regions, const struct region_row *row)
 {
     const struct region_use *use = regions_use(regions, row);
     double mflop = regions_flop(regions, use) / 1e6;
-    struct region_figures figures = {.energy_j = regions_energy_j(use),
-                                     .uncertainty_j = regions_uncertainty_j(use)};
+    struct region_figures figures;
 
+    figures.energy_j = regions_energy_j(use, &figures.uncertainty_j);
     figures.share = regions_ratio(figures.energy_j, regions_total_j(regions, row->where[0]));
     figures.power_w = regions_ratio(figures.energy_j, regions->shared ? use->wall_s : use->time_s);
     figures.edp_js = figures.energy_j * use->wall_s;
@@ -354,17 +308,11 @@ struct region_figures regions_figures(const struct regions *regions, const struc
 static int regions_compare(const void *left, const void *right)
 {
     const struct region_row *a = left, *b = right;
-    double energy_a = regions_energy_j(&a->own), energy_b = regions_energy_j(&b->own);
+    double energy_a = regions_energy_j(&a->own, NULL), energy_b = regions_energy_j(&b->own, NULL);
+    int order = COMPARE(isnan(energy_b) ? -1 : energy_b, isnan(energy_a) ? -1 : energy_a);
 
-    energy_a = isnan(energy_a) ? -1 : energy_a;
-    energy_b = isnan(energy_b) ? -1 : energy_b;
-    if (energy_a != energy_b) {
-        return energy_a > energy_b ? -1 : 1;
-    }
-    if (a->own.time_s != b->own.time_s) {
-        return a->own.time_s > b->own.time_s ? -1 : 1;
-    }
-    return a->path < b->path ? -1 : a->path > b->path;
+    order = order ? order : COMPARE(b->own.time_s, a->own.time_s);
+    return order ? order : COMPARE(a->path, b->path);
 }
 
 int regions_finish(struct regions *regions)
@@ -376,7 +324,15 @@ int regions_finish(struct regions *regions)
     if (regions->row_count > 0) {
         qsort(regions->rows, regions->row_count, sizeof *regions->rows, regions_compare);
     }
-    return regions_add_totals(regions);
+    regions->totals_j = calloc(regions->texts.count + 1, sizeof *regions->totals_j);
+    for (size_t i = 0; regions->totals_j && i < regions->row_count; i++) {
+        uint32_t where = regions->rows[i].where[0];
+        double energy_j = regions_energy_j(&regions->rows[i].own, NULL);
+
+        regions->totals_j[where == POOL_NONE ? 0 : (size_t)where + 1] +=
+            isnan(energy_j) ? 0 : energy_j;
+    }
+    return regions->totals_j ? 0 : -1;
 }
 
 void regions_free(struct regions *regions)
