@@ -325,28 +325,20 @@ static const struct family {
 
 static void prometheus_put_head(FILE *out, const struct family *family)
 {
-    fprintf(out, "# TYPE %s %s\n", family->name, family->type);
+    fprintf(out, "# TYPE %s %s\n", family->name, family->type ? family->type : "gauge");
     if (family->unit) {
         fprintf(out, "# UNIT %s %s\n", family->name, family->unit);
     }
     fprintf(out, "# HELP %s %s\n", family->name, family->help);
 }
 
-static double prometheus_value(const struct family *family, const struct step *step, int domain)
+static void put_sample(FILE *out, const struct family *family, const struct step *step, int domain)
 {
     const char *base =
         family->by_domain ? (const char *)&step->domains[domain] : (const char *)step;
-    const void *value = base + family->offset;
-
-    if (family->about) {
-        return step->about && *step->about ? 1 : NAN;
-    }
-    return *(const double *)value;
-}
-
-static void put_sample(FILE *out, const struct family *family, const struct step *step, int domain)
-{
-    double value = prometheus_value(family, step, domain);
+    const void *member = base + family->offset;
+    double value =
+        family->about ? (step->about && *step->about ? 1 : NAN) : *(const double *)member;
 
     if (!isfinite(value)) {
         return;
@@ -363,17 +355,17 @@ static void put_sample(FILE *out, const struct family *family, const struct step
     fprintf(out, "} %.15g\n", value);
 }
 
-static void prometheus_put_count(FILE *out, const char *name, const char *help, size_t count)
-{
-    const struct family family = {.name = name, .type = "gauge", .help = help};
-
-    prometheus_put_head(out, &family);
-    fprintf(out, "%s %zu\n", name, count);
-}
-
 int prometheus_write(struct prometheus *prometheus, const struct prometheus_counts *counts,
                      FILE *out)
 {
+    const struct family numbers[] = {
+        {.name = "apapi_steps_left_out", .help = "Steps that had no room here."},
+        {.name = "apapi_records_skipped",
+         .help = "Lines and files that are no records, or cannot be read."},
+        {.name = "apapi_records_waiting",
+         .help = "Records of steps that have ended, in the spool until they can be written."}};
+    size_t values[COUNT_OF(numbers)];
+
     prometheus_settle(prometheus);
     for (size_t i = 0; i < COUNT_OF(families); i++) {
         int domains = families[i].by_domain ? APAPI_DOMAINS : 1;
@@ -385,15 +377,13 @@ int prometheus_write(struct prometheus *prometheus, const struct prometheus_coun
             }
         }
     }
-    prometheus_put_count(out, "apapi_steps_left_out", "Steps that had no room here.",
-                         prometheus->left_out);
-    prometheus_put_count(out, "apapi_records_skipped",
-                         "Lines and files that are no records, or cannot be read.",
-                         counts->skipped);
-    prometheus_put_count(
-        out, "apapi_records_waiting",
-        "Records of steps that have ended, in the spool until they can be written.",
-        counts->waiting);
+    values[0] = prometheus->left_out;
+    values[1] = counts->skipped;
+    values[2] = counts->waiting;
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        prometheus_put_head(out, &numbers[i]);
+        fprintf(out, "%s %zu\n", numbers[i].name, values[i]);
+    }
     fputs("# EOF\n", out);
     return ferror(out) ? -1 : 0;
 }

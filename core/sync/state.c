@@ -51,30 +51,30 @@ static int state_read_file(const char *dir, const char *name, char **text, struc
     return 1;
 }
 
-/* A time in seconds since 1970 that can be expressed in nanoseconds. */
-static bool is_time(const struct tree_node *time_s)
+/* @return [s since 1970]; -1: not a time that can be expressed in nanoseconds */
+static int64_t time_of(const struct tree_node *root, const char *key)
 {
-    return tree_is(time_s, TREE_INTEGER) && time_s->integer >= 0 &&
-           time_s->integer <= INT64_MAX / NS_PER_S;
+    const struct tree_node *time_s = tree_get(root, key);
+
+    return tree_is(time_s, TREE_INTEGER) && time_s->integer <= INT64_MAX / NS_PER_S
+               ? time_s->integer
+               : -1;
 }
 
 static bool understand(struct state *state)
 {
     const struct tree_node *root = state->tree.nodes, *version = tree_get(root, "apapi_sync");
-    const struct tree_node *since_s = tree_get(root, "since"), *read_s = tree_get(root, "read");
-    int64_t reach_ns;
+    int64_t since_s = time_of(root, "since"), read_s = time_of(root, "read"), reach_ns;
 
     state->files = tree_get(root, "files");
     state->waiting = tree_get(root, "waiting");
-    if (!tree_is(version, TREE_INTEGER) || version->integer != VERSION || !is_time(since_s) ||
-        !is_time(read_s) || !tree_is(state->files, TREE_OBJECT) ||
-        !tree_is(state->waiting, TREE_ARRAY)) {
+    if (!tree_is(version, TREE_INTEGER) || version->integer != VERSION || since_s < 0 ||
+        read_s < 0 || !tree_is(state->files, TREE_OBJECT) || !tree_is(state->waiting, TREE_ARRAY)) {
         state->files = state->waiting = NULL;
         return false;
     }
-    reach_ns = read_s->integer * NS_PER_S - STATE_REACH_NS;
-    state->since_ns =
-        since_s->integer * NS_PER_S > reach_ns ? since_s->integer * NS_PER_S : reach_ns;
+    reach_ns = read_s * NS_PER_S - STATE_REACH_NS;
+    state->since_ns = since_s * NS_PER_S > reach_ns ? since_s * NS_PER_S : reach_ns;
     return true;
 }
 

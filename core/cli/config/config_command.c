@@ -210,7 +210,7 @@ static const struct option_row options[] = {
      TO_FLAG(struct config_options, verbose)},
     {0}};
 
-static void config_command_print_problem(const char *text, void *context)
+static void print_problem(const char *text, void *context)
 {
     size_t *problems = context;
 
@@ -260,24 +260,21 @@ static void print_settings(const struct config *config)
     }
 }
 
-static int config_command_show(const char *path, bool check, bool verbose)
+static int config_show(const char *path, bool check, bool verbose)
 {
     size_t problems = 0;
-    const struct config_sink sink = {.complain = check ? config_command_print_problem : NULL,
+    const struct config_sink sink = {.complain = check ? print_problem : NULL,
                                      .context = &problems};
     struct config config;
+    char text[512];
     int result;
 
     config_defaults(&config);
     result = config_read(&config, path, &sink);
-    if (result && (errno != ENOENT || check)) {
-        if (problems == 0) {
-            char text[512];
-
-            snprintf(text, sizeof text, "%.400s: %s", path, strerror(errno));
-            config_clear(&config);
-            return command_fail("config", text);
-        }
+    if (result && (errno != ENOENT || check) && problems == 0) {
+        snprintf(text, sizeof text, "%.400s: %s", path, strerror(errno));
+        config_clear(&config);
+        return command_fail("config", text);
     }
     if (!check || verbose) {
         printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
@@ -331,6 +328,5 @@ int config_command(int argc, char **argv)
     if (argc - optind > 1) {
         return command_refuse("config", "more than one FILE");
     }
-    return config_command_show(optind < argc ? argv[optind] : config_path(), given.check,
-                               given.verbose);
+    return config_show(optind < argc ? argv[optind] : config_path(), given.check, given.verbose);
 }

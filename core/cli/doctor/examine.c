@@ -156,32 +156,6 @@ static void read_twice(struct apapi_reader *reader, struct twice *twice)
     } while (elapsed_ns < PATIENCE_NS && !all_move(twice));
 }
 
-static void examine_note_trouble(struct finding *finding, const struct twice *twice, size_t index)
-{
-    struct trouble trouble = {.dead = false};
-    enum evaluation evaluation = evaluate(twice, index, trouble.text, sizeof trouble.text);
-
-    if (evaluation == EVENT_FINE) {
-        return;
-    }
-    strcpy(trouble.event, twice->reader->events[index].name);
-    trouble.dead = evaluation == EVENT_DEAD;
-    if (finding->trouble_count < TROUBLES_MAX) {
-        finding->troubles[finding->trouble_count] = trouble;
-    }
-    finding->trouble_count++;
-}
-
-static bool all_estimated(const struct apapi_reader *reader)
-{
-    for (size_t i = 0; i < reader->count; i++) {
-        if (!reader->events[i].estimated) {
-            return false;
-        }
-    }
-    return reader->count > 0;
-}
-
 static void evaluate_all(struct apapi_reader *reader, struct finding *finding)
 {
     struct twice twice = {.reader = reader,
@@ -191,7 +165,14 @@ static void evaluate_all(struct apapi_reader *reader, struct finding *finding)
     if (twice.before && twice.after) {
         read_twice(reader, &twice);
         for (size_t i = 0; i < reader->count; i++) {
-            examine_note_trouble(finding, &twice, i);
+            struct trouble trouble = {.dead = false};
+            enum evaluation evaluation = evaluate(&twice, i, trouble.text, sizeof trouble.text);
+
+            if (evaluation != EVENT_FINE && finding->trouble_count++ < TROUBLES_MAX) {
+                strcpy(trouble.event, reader->events[i].name);
+                trouble.dead = evaluation == EVENT_DEAD;
+                finding->troubles[finding->trouble_count - 1] = trouble;
+            }
         }
     }
     free(twice.before);
@@ -206,7 +187,10 @@ static void try_way(const struct apapi_way *way, bool with_readings, struct find
     if (reader) {
         strcpy(finding->detail, reader->detail);
         finding->events = reader->count;
-        finding->estimated = all_estimated(reader);
+        finding->estimated = reader->count > 0;
+        for (size_t i = 0; i < reader->count; i++) {
+            finding->estimated = finding->estimated && reader->events[i].estimated;
+        }
         if (with_readings) {
             evaluate_all(reader, finding);
         }
