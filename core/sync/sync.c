@@ -22,7 +22,6 @@
 #include "config/config.h"
 #include "sync/dbd.h"
 #include "sync/jobs.h"
-#include "sync/state.h"
 
 /** The settings of a run. */
 struct sync_options {

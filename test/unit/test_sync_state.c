@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "sync/state.h"
+#include "sync/jobs.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

@@ -236,7 +236,7 @@ static void put_event(const struct table *table, const struct listed_event *list
                                                  CELL_TEXT(listed->description)});
 }
 
-static void list_text_put_ways(const struct list *list, const char *component)
+static void put_ways(const struct list *list, const char *component)
 {
     struct apapi_way ways[APAPI_WAYS_MAX];
     size_t count = list->sources ? apapi_catalog_ways(component, ways) : 0;
@@ -248,21 +248,21 @@ static void list_text_put_ways(const struct list *list, const char *component)
     fputs(list->sources ? "\n" : "", stdout);
 }
 
-static int list_text_put_component(const struct listed *listed, const struct list *list)
+static int put_component(const struct listed *listed, const struct list *list)
 {
     struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
     char clean[sizeof listed->reason.text];
 
     text_clean(clean, sizeof clean, listed->reader->detail);
     printf("%s (%s)\n", listed->wanted->name, clean);
-    list_text_put_ways(list, listed->wanted->name);
+    put_ways(list, listed->wanted->name);
     for (size_t i = 0; i < listed->event_count; i++) {
         put_event(&table, &listed->events[i]);
     }
     return table_end(&table, NULL);
 }
 
-static void list_text_put_names(const struct list *list)
+static void put_names(const struct list *list)
 {
     static const char title[] = "also known to PAPI, by name: ";
     char names[1024] = "";
@@ -285,7 +285,7 @@ static int list_print_text(const struct list *list)
     for (size_t i = 0; i < list->wanted.count; i++) {
         const struct listed *listed = &list->components[i];
 
-        if (listed->state == LISTED_OPEN && list_text_put_component(listed, list)) {
+        if (listed->state == LISTED_OPEN && put_component(listed, list)) {
             return -1;
         }
     }
@@ -297,13 +297,13 @@ static int list_print_text(const struct list *list)
         if (listed->state == LISTED_UNREADABLE) {
             text_clean(clean, sizeof clean, listed->reason.text);
             printf("%s: not readable: %s\n", name, clean);
-            list_text_put_ways(list, name);
+            put_ways(list, name);
         } else if (listed->state == LISTED_SLOW) {
             printf("%s: slow, name it to see its events: apapi list %s\n", name, name);
-            list_text_put_ways(list, name);
+            put_ways(list, name);
         }
     }
-    list_text_put_names(list);
+    put_names(list);
     return 0;
 }
 
@@ -425,18 +425,6 @@ static const struct option_table table = {
     .column = 17,
     .rows = options};
 
-static enum listed_state first_state(const struct list *list, const char *component,
-                                     const char *order)
-{
-    if (list->wanted.named) {
-        return LISTED_OPEN;
-    }
-    if (!apapi_catalog_has_route(component)) {
-        return LISTED_NAME;
-    }
-    return apapi_catalog_slow(component, order) ? LISTED_SLOW : LISTED_OPEN;
-}
-
 static void fill_event(const struct apapi_reader *reader, size_t index,
                        const struct apapi_reading *reading, struct listed_event *listed)
 {
@@ -458,7 +446,7 @@ static void fill_event(const struct apapi_reader *reader, size_t index,
     apapi_catalog_describe(reader, index, listed->description, DESCRIPTION_SIZE);
 }
 
-static int list_command_read_events(struct listed *listed, struct apapi_error *err)
+static int list_read_events(struct listed *listed, struct apapi_error *err)
 {
     struct apapi_reader *reader = listed->reader;
     struct apapi_reading *readings = calloc(reader->count + 1, sizeof *readings);
@@ -496,8 +484,7 @@ static int refuse_pattern(const struct listed *listed, struct apapi_error *err)
                             listed->wanted->pattern, listed->wanted->name);
 }
 
-static int list_command_open_component(struct listed *listed, const char *order,
-                                       struct apapi_error *err)
+static int list_open_component(struct listed *listed, const char *order, struct apapi_error *err)
 {
     listed->reader = apapi_catalog_open(listed->wanted->name, order, &listed->reason);
     if (!listed->reader) {
@@ -505,19 +492,23 @@ static int list_command_open_component(struct listed *listed, const char *order,
         listed->state = LISTED_UNREADABLE;
         return 0;
     }
-    if (list_command_read_events(listed, err)) {
+    if (list_read_events(listed, err)) {
         return -1;
     }
     return listed->wanted->pattern && listed->event_count == 0 ? refuse_pattern(listed, err) : 0;
 }
 
-static int list_command_open_all(struct list *list, const char *order, struct apapi_error *err)
+static int list_open_all(struct list *list, const char *order, struct apapi_error *err)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
         struct listed *listed = &list->components[i];
 
         listed->wanted = &list->wanted.components[i];
-        listed->state = first_state(list, listed->wanted->name, order);
+        if (!list->wanted.named && !apapi_catalog_has_route(listed->wanted->name)) {
+            listed->state = LISTED_NAME;
+        } else if (!list->wanted.named && apapi_catalog_slow(listed->wanted->name, order)) {
+            listed->state = LISTED_SLOW;
+        }
         if (listed->state == LISTED_OPEN) {
             char all[APAPI_NAME_SIZE];
 
@@ -530,7 +521,7 @@ static int list_command_open_all(struct list *list, const char *order, struct ap
     for (size_t i = 0; i < list->wanted.count; i++) {
         struct listed *listed = &list->components[i];
 
-        if (listed->state == LISTED_OPEN && list_command_open_component(listed, order, err)) {
+        if (listed->state == LISTED_OPEN && list_open_component(listed, order, err)) {
             return -1;
         }
     }
@@ -543,7 +534,7 @@ static int list_command_open_all(struct list *list, const char *order, struct ap
     return 0;
 }
 
-static int list_command_print(const struct list *list)
+static int list_print(const struct list *list)
 {
     int status = EXIT_SUCCESS;
 
@@ -558,29 +549,24 @@ static int list_command_print(const struct list *list)
     return command_finish("list", status);
 }
 
-static int list_command_run(struct list *list, int count, char *const words[])
+int list_command(int argc, char **argv)
 {
     const char *order = secure_getenv("APAPI_SOURCES");
+    static struct list list;
     struct apapi_error err;
-    int status;
+    int status = command_options(&table, argc, argv, &list);
 
-    if (wanted_parse(count, words, &list->wanted, &err) ||
+    if (status >= 0) {
+        return status;
+    }
+    if (wanted_parse(argc - optind, argv + optind, &list.wanted, &err) ||
         (order && apapi_catalog_check_order(order, &err))) {
         return command_refuse("list", err.text);
     }
-    status = list_command_open_all(list, order, &err) ? command_fail("list", err.text)
-                                                      : list_command_print(list);
-    for (size_t i = 0; i < list->wanted.count; i++) {
-        apapi_catalog_close(list->components[i].reader);
-        free(list->components[i].events);
+    status = list_open_all(&list, order, &err) ? command_fail("list", err.text) : list_print(&list);
+    for (size_t i = 0; i < list.wanted.count; i++) {
+        apapi_catalog_close(list.components[i].reader);
+        free(list.components[i].events);
     }
     return status;
-}
-
-int list_command(int argc, char **argv)
-{
-    static struct list list;
-    int status = command_options(&table, argc, argv, &list);
-
-    return status >= 0 ? status : list_command_run(&list, argc - optind, argv + optind);
 }
