@@ -60,7 +60,7 @@ struct regions {
     const char *ranks_title;                 /* of its `ranks` */
     struct pool texts, events, keys;
     struct region_event described[REGIONS_EVENTS_MAX];
-    struct region_row *rows; /* by number in `keys`; sorted by regions_sort() */
+    struct region_row *rows; /* by number in `keys`; sorted by regions_finish() */
     size_t row_count, row_room;
     size_t dropped;   /* rows without room */
     bool shared;      /* energy is of the whole node for each thread */
@@ -75,14 +75,6 @@ double regions_total_j(const struct regions *regions, uint32_t where);
 /** A row of zeros. */
 struct region_row regions_row(uint32_t path);
 
-/**
- * Find or add an event.
- * @param type  of PAPI's files: "delta", "instant", "region-average"
- * @return its number; -1 with errno ENOMEM, ERANGE: there are REGIONS_EVENTS_MAX
- */
-int regions_event(struct regions *regions, const char *name, const char *component,
-                  const char *type);
-
 const char *regions_event_name(const struct regions *regions, size_t number);
 
 /** @return its value as shown: of an instant event the mean. NaN: not known */
@@ -95,13 +87,6 @@ int regions_add(struct regions *regions, const struct region_row *row);
 /** Add a figure of merit; those of the same name and unit, one after the other, are added up.
  * 0; -1 with errno ENOMEM. */
 int regions_add_fom(struct regions *regions, uint32_t where, const struct apapi_fom *fom);
-
-/** Add `more` to `use`, of the same thread. */
-void regions_sum_use(struct region_use *use, const struct region_use *more);
-
-/** Subtract a part of it. */
-void regions_take_off(const struct regions *regions, struct region_use *use,
-                      const struct region_use *part);
 
 /**
  * When all is added: calculate energies from the events' values, and sort by energy and time.
