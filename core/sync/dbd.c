@@ -105,28 +105,26 @@ static void condition_free(struct condition *condition)
     if (condition->job.cluster_list) {
         slurm_list_destroy(condition->job.cluster_list);
     }
-    if (condition->job.step_list) {
-        slurm_list_destroy(condition->job.step_list);
-    }
+    slurm_list_destroy(condition->job.step_list);
     free(condition->steps);
 }
 
-static int condition_init(struct condition *condition, const char *cluster, size_t count)
+static int condition_init(struct condition *condition, const char *cluster, size_t count,
+                          struct apapi_error *err)
 {
     *condition =
         (struct condition){.job = {.db_flags = SLURMDB_JOB_FLAG_NOTSET,
                                    .flags = JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_NO_DEFAULT_USAGE |
                                             JOBCOND_FLAG_NO_WHOLE_HETJOB},
                            .steps = calloc(count, sizeof(slurm_selected_step_t))};
+    if (!condition->steps) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
     condition->job.step_list = slurm_list_create(NULL);
     if (*cluster) {
         condition->job.cluster_list = slurm_list_create(NULL);
         snprintf(condition->cluster, sizeof condition->cluster, "%s", cluster);
         slurm_list_append(condition->job.cluster_list, condition->cluster);
-    }
-    if (!condition->steps) {
-        condition_free(condition);
-        return -1;
     }
     return 0;
 }
@@ -188,8 +186,8 @@ int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count
     slurm_list list;
     int result;
 
-    if (condition_init(&condition, target->cluster, count)) {
-        return apapi_fail(err, ENOMEM, "no memory");
+    if (condition_init(&condition, target->cluster, count, err)) {
+        return -1;
     }
     condition.job.flags |= JOBCOND_FLAG_DUP;
     for (size_t i = 0; i < count; i++) {
@@ -217,22 +215,6 @@ static void dbd_set_comment(slurmdb_job_rec_t *job, enum dbd_field field, char *
     *(field == DBD_COMMENT ? &job->derived_es : &job->admin_comment) = comment;
 }
 
-static int dbd_refuse(const struct dbd_target *target, uint32_t job, struct apapi_error *err)
-{
-    int code = errno;
-
-    if (code == ESLURM_ACCESS_DENIED) {
-        return apapi_fail(err, EPERM,
-                          "slurmdbd refuses: only root, SlurmUser and Slurm's operators and "
-                          "administrators may change %s",
-                          dbd_field_name(target->field));
-    }
-    if (code == SLURM_NO_CHANGE_IN_DATA) {
-        return apapi_fail(err, ENOENT, "slurmdbd: it does not know job %u any more", job);
-    }
-    return dbd_fail(err, "a change has failed");
-}
-
 int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,
               struct apapi_error *err)
 {
@@ -240,21 +222,26 @@ int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *
     struct condition condition;
     slurm_list list;
 
-    if (condition_init(&condition, target->cluster, 1)) {
-        return apapi_fail(err, ENOMEM, "no memory");
+    if (condition_init(&condition, target->cluster, 1, err)) {
+        return -1;
     }
     /* selected by its own number, the first array element would select the whole array */
-    if (run->array_job) {
-        select_job(&condition, 0, run->array_job, run->array_task);
-    } else {
-        select_job(&condition, 0, run->job, NO_VAL);
-    }
+    select_job(&condition, 0, run->array_job ? run->array_job : run->job,
+               run->array_job ? run->array_task : NO_VAL);
     dbd_set_comment(&job, target->field, comment);
     errno = 0;
     list = slurmdb_job_modify(connection, &condition.job, &job);
     condition_free(&condition);
     if (!list) {
-        return dbd_refuse(target, run->job, err);
+        if (errno == ESLURM_ACCESS_DENIED) {
+            return apapi_fail(err, EPERM,
+                              "slurmdbd refuses: only root, SlurmUser and Slurm's operators and "
+                              "administrators may change %s",
+                              dbd_field_name(target->field));
+        }
+        return errno == SLURM_NO_CHANGE_IN_DATA
+                   ? apapi_fail(err, ENOENT, "slurmdbd: it does not know job %u any more", run->job)
+                   : dbd_fail(err, "a change has failed");
     }
     slurm_list_destroy(list);
     return 0;

@@ -122,16 +122,6 @@ static void machine_look(struct machine *machine)
     }
 }
 
-static void machine_put_rights(const char *name, const struct stat *file, char *text, size_t size)
-{
-    const struct passwd *owner = getpwuid(file->st_uid);
-    const struct group *group = getgrgid(file->st_gid);
-
-    snprintf(text, size, "%s has mode %04o, owner %s, group %s", name,
-             (unsigned)(file->st_mode & 07777U), owner ? owner->pw_name : "unknown",
-             group ? group->gr_name : "unknown");
-}
-
 /* The permissions of the first existing file that a text names: "/dev/ipmi0 has mode 0600, owner
  * root, group root". "" if there is none. */
 static void machine_rights(const char *naming, char *text, size_t size)
@@ -146,7 +136,12 @@ static void machine_rights(const char *naming, char *text, size_t size)
         name[strlen(name) - (name[strlen(name) - 1] == ':')] = '\0';
         kernel_file_path(path, sizeof path, name);
         if (stat(path, &file) == 0 || stat(name, &file) == 0) {
-            machine_put_rights(name, &file, text, size);
+            const struct passwd *owner = getpwuid(file.st_uid);
+            const struct group *group = getgrgid(file.st_gid);
+
+            snprintf(text, size, "%s has mode %04o, owner %s, group %s", name,
+                     (unsigned)(file.st_mode & 07777U), owner ? owner->pw_name : "unknown",
+                     group ? group->gr_name : "unknown");
         }
     }
 }
@@ -251,22 +246,13 @@ static bool fits(const char *wanted, const char *name)
     return !wanted || strcmp(wanted, name) == 0;
 }
 
-/* The same text has the same address each time. */
-static const char *with_path(const char *text)
-{
-    static char right[sizeof powercap_right + PATH_MAX];
-
-    if (text != powercap_right) {
-        return text;
-    }
-    snprintf(right, sizeof right, powercap_right, installed_path(INSTALLED_DATA));
-    return right;
-}
-
-/* @return the remedy for a failing way, of static storage; NULL: not known */
+/* @return the remedy for a failing way, of static storage, the same one for the same remedy; NULL:
+ * not known */
 static const char *remedy_find(const struct examined *component, const struct examined_way *way,
                                const struct finding *finding, const struct machine *machine)
 {
+    static char right[sizeof powercap_right + PATH_MAX];
+
     for (size_t i = 0; i < COUNT_OF(remedies); i++) {
         const struct remedy *remedy = &remedies[i];
 
@@ -276,7 +262,8 @@ static const char *remedy_find(const struct examined *component, const struct ex
             (remedy->error == 0 || remedy->error == finding->error) &&
             (remedy->where == ANYWHERE ||
              (remedy->where == IN_VM ? machine->virtual_machine : machine->container))) {
-            return with_path(remedy->text);
+            snprintf(right, sizeof right, powercap_right, installed_path(INSTALLED_DATA));
+            return remedy->text == powercap_right ? right : remedy->text;
         }
     }
     return NULL;

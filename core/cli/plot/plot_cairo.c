@@ -449,24 +449,18 @@ static void paint(cairo_t *cr, const struct tree_node *jobs, const struct sheet 
     }
 }
 
-static cairo_surface_t *create_surface(const char *form, double width, double height)
-{
-    if (strcmp(form, "png") == 0) {
-        return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * PNG_SCALE),
-                                          (int)(height * PNG_SCALE));
-    }
-    return (strcmp(form, "pdf") == 0
-                ? cairo_pdf_surface_create_for_stream
-                : cairo_svg_surface_create_for_stream)(write_bytes, stdout, width, height);
-}
-
 static cairo_status_t draw(const struct tree_node *jobs, const char *form)
 {
     bool png = strcmp(form, "png") == 0;
     struct sheet sheet = sheet_of(jobs);
     double width = sheet.panel_width * (double)sheet.columns;
     double height = sheet.panel_height * (double)sheet.rows;
-    cairo_surface_t *surface = create_surface(form, width, height);
+    cairo_surface_t *surface =
+        png ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * PNG_SCALE),
+                                         (int)(height * PNG_SCALE))
+            : (strcmp(form, "pdf") == 0
+                   ? cairo_pdf_surface_create_for_stream
+                   : cairo_svg_surface_create_for_stream)(write_bytes, stdout, width, height);
     cairo_t *cr = cairo_create(surface);
     cairo_status_t status;
 
@@ -487,11 +481,6 @@ static cairo_status_t draw(const struct tree_node *jobs, const char *form)
     return status;
 }
 
-static bool is_form(const char *word)
-{
-    return strcmp(word, "svg") == 0 || strcmp(word, "png") == 0 || strcmp(word, "pdf") == 0;
-}
-
 int main(int argc, char **argv)
 {
     struct tree_problem problem = {.what = "it has no jobs"};
@@ -502,7 +491,8 @@ int main(int argc, char **argv)
     size_t room = 0;
     ssize_t size;
 
-    if (argc != 2 || !is_form(argv[1])) {
+    if (argc != 2 || (strcmp(argv[1], "svg") != 0 && strcmp(argv[1], "png") != 0 &&
+                      strcmp(argv[1], "pdf") != 0)) {
         fputs("usage: apapi-plot svg|png|pdf <MODEL >PICTURE; 'apapi plot' runs it\n", stderr);
         return 2;
     }
