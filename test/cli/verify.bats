@@ -39,6 +39,14 @@ setup() {
     done
 }
 
+@test "cells: courses, meters, intervals, and what sources state" {
+    run -0 --separate-stderr "$verify" --cells -e sine/gauge -n 2 -f json
+    [[ $(jq -r '.ensembles[:-1][].name' <<<"$output") == "$(printf 'sine/gauge/%s\n' {10ms,100ms,1s}/{true,none,wrong})" ]]
+    [[ $("$verify" --cells --list | wc -l) -eq 486 ]]
+    run -2 "$verify" --cells --real
+    [[ $output == "apapi-verify: --cells takes neither --real nor --rates" ]]
+}
+
 @test "real time and real threads, on busy processors" {
     run -0 --separate-stderr "$verify" --real -e constant -n 2 --load 1 -f json
     jq -e '.real and (.ensembles | length == 1) and (.ensembles[0] | .name == "constant" and .runs == 2)' <<<"$output"

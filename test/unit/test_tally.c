@@ -41,14 +41,14 @@ TEST(runs_are_counted)
 /* Wilson's intervals, as tables have them. */
 TEST(bounds)
 {
-    struct tally_bounds bounds = tally_bounds(50, 100);
+    struct tally_bounds bounds = tally_bounds(50, 100, TALLY_95);
 
     assert_differs_less(bounds.least, 0.4038, 1e-4);
     assert_differs_less(bounds.greatest, 0.5962, 1e-4);
-    bounds = tally_bounds(0, 10);
+    bounds = tally_bounds(0, 10, TALLY_95);
     assert_near(bounds.least, 0);
     assert_differs_less(bounds.greatest, 0.2775, 1e-4);
-    bounds = tally_bounds(10, 10);
+    bounds = tally_bounds(10, 10, TALLY_95);
     assert_differs_less(bounds.least, 0.7225, 1e-4);
     assert_near(bounds.greatest, 1);
 }
@@ -86,10 +86,11 @@ static uint64_t rough = 500;
 static bool is_as_listed(const char *row, uint64_t covered, double median, uint64_t unflagged)
 {
     const struct rate_table rates = rates_of(row);
-    const struct tally_bounds bounds = tally_bounds(covered, 1000);
+    const struct tally_bounds bounds = tally_bounds(covered, 1000, TALLY_95);
     const struct figures figures = {.name = "walk",
                                     .runs = 1000,
                                     .known = 1000,
+                                    .covered = covered,
                                     .covered_pct = (double)covered / 10,
                                     .least_pct = 100 * bounds.least,
                                     .greatest_pct = 100 * bounds.greatest,

@@ -2,6 +2,7 @@
 #include "verify/ensembles.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -293,6 +294,18 @@ static void ensembles_make_bursts(struct scene *scene)
     profile_make_square(scene_power(scene), period_ns, scene->value / 100);
 }
 
+/* From idle to load in the last ten intervals. */
+static void ensembles_make_rises(struct scene *scene)
+{
+    uint64_t load_ns = random_below(scene->random, 10 * scene_component(scene)->interval_ns);
+
+    load_ns = load_ns < scene->length_ns ? load_ns : scene->length_ns;
+    power_add_part(scene_power(scene), LEAD_NS + scene->length_ns - load_ns, PROFILE_LEAST_W);
+    power_add_part(scene_power(scene), (uint64_t)(100 * S), profiles_some_w(scene->random));
+    scene_set_start(scene);
+    scene->start_ns = LEAD_NS;
+}
+
 /* Two packages and their memory, each with a course of its own; their total counts. */
 static void ensembles_make_node(struct scene *scene)
 {
@@ -398,7 +411,7 @@ static void ensembles_make_load(struct scene *scene)
 
 /* --- frozen counters ------------------------------------------------------------------------- */
 
-enum frozen { FROZEN_START, FROZEN_MIDDLE, FROZEN_END };
+enum frozen { FROZEN_START, FROZEN_MIDDLE, FROZEN_END, FROZEN_LAST };
 
 /* For 0.1 to 5 s. */
 static void ensembles_make_frozen(struct scene *scene)
@@ -419,6 +432,11 @@ static void ensembles_make_frozen(struct scene *scene)
         break;
     case FROZEN_END:
         from_ns += scene->length_ns - random_below(scene->random, scene->length_ns / 2);
+        freeze_ns = 60 * (uint64_t)S;
+        break;
+    case FROZEN_LAST: /* in the last interval */
+        from_ns +=
+            scene->length_ns - random_below(scene->random, scene_component(scene)->interval_ns);
         freeze_ns = 60 * (uint64_t)S;
         break;
     }
@@ -462,7 +480,7 @@ static void ensembles_make_wraps(struct scene *scene)
 }
 
 /* Joules as floating-point numbers. */
-static void ensembles_make_doubles(struct scene *scene)
+static void scene_make_doubles(struct scene *scene)
 {
     struct history_meter *meter = scene_meter(scene);
 
@@ -470,7 +488,22 @@ static void ensembles_make_doubles(struct scene *scene)
     meter->scale = 1;
     meter->range_max = 0;
     meter->offset_j = floor(random_between(scene->random, 0, 1e6));
+}
+
+static void ensembles_make_doubles(struct scene *scene)
+{
+    scene_make_doubles(scene);
     ensembles_make_any(scene);
+}
+
+/* The process stands still for longer than it takes to wrap. */
+static void ensembles_make_hidden_wraps(struct scene *scene)
+{
+    struct history_meter *meter = scene_meter(scene);
+
+    meter->range_max = (uint64_t)((double)random_scale(scene->random, 50, 500) / meter->scale);
+    meter->offset_j = random_share(scene->random) * (double)meter->range_max * meter->scale;
+    ensembles_make_stops(scene);
 }
 
 /* --- gauges ---------------------------------------------------------------------------------- */
@@ -511,6 +544,7 @@ const struct ensemble ensembles[] = {
     {"bursts-25", "450 W for 25 % of the time", false, ensembles_make_bursts, 25},
     {"bursts-50", "450 W for 50 % of the time", false, ensembles_make_bursts, 50},
     {"walk", "random walks", false, ensembles_make_profile, PROFILE_WALK},
+    {"rises", "15 W, and load in the last ten intervals", false, ensembles_make_rises, 0},
     {"node", "two packages and their memory, added up", false, ensembles_make_node, 0},
     {"update-61us", "a counter that moves every 61 us; its source says 1 ms or nothing", false,
      ensembles_make_update, 61e3},
@@ -536,6 +570,10 @@ const struct ensemble ensembles[] = {
     {"frozen-middle", "a counter stands still for a while", false, ensembles_make_frozen,
      FROZEN_MIDDLE},
     {"frozen-end", "a counter stands still at the end", false, ensembles_make_frozen, FROZEN_END},
+    {"frozen-last", "a counter stands still in the last interval", false, ensembles_make_frozen,
+     FROZEN_LAST},
+    {"hidden-wraps", "a counter that wraps while the process stands still", false,
+     ensembles_make_hidden_wraps, 0},
     {"wraps", "a counter that wraps again and again", false, ensembles_make_wraps, 0},
     {"doubles", "a counter of floating-point numbers", false, ensembles_make_doubles, 0},
     {"failing", "readings fail for 1 ms to 5 s", false, ensembles_make_fault, FAULT_FAIL},
@@ -562,6 +600,106 @@ const struct ensemble ensembles[] = {
      FAULT_FAIL},
     {NULL, NULL, false, NULL, 0},
 };
+
+/* --- cells ----------------------------------------------------------------------------------- */
+
+/* By profile; one more than there are. */
+static const char *const cell_courses[] = {"constant", "ramp", "sine", "square", "bursts",
+                                           "steps",    "walk", "load", "rare"};
+
+static const struct {
+    const char *name;
+    bool gauge, doubles;
+    double update_ns;
+} cell_meters[] = {{.name = "counter-61us", .update_ns = 61e3},
+                   {.name = "counter-1ms", .update_ns = 1e6},
+                   {.name = "counter-10ms", .update_ns = 1e7},
+                   {.name = "counter-100ms", .update_ns = 1e8},
+                   {.name = "doubles", .doubles = true, .update_ns = 1e6},
+                   {.name = "gauge", .gauge = true}};
+
+static const struct {
+    const char *name;
+    double least_ns, most_ns;
+} cell_intervals[] = {{"10ms", 1e6, 1e7}, {"100ms", 1e7, 1e8}, {"1s", 1e8, 1e9}};
+
+static const char *const cell_statements[] = {"true", "none", "wrong"};
+
+#define CELLS                                                                                      \
+    (COUNT_OF(cell_courses) * COUNT_OF(cell_meters) * COUNT_OF(cell_intervals) *                   \
+     COUNT_OF(cell_statements))
+_Static_assert(COUNT_OF(cell_courses) == PROFILES + 1, "a name for each, and rare bursts");
+
+struct cell {
+    size_t course, meter, interval, statement;
+};
+
+static struct cell cell_of(size_t number)
+{
+    struct cell cell = {.statement = number % COUNT_OF(cell_statements)};
+
+    number /= COUNT_OF(cell_statements);
+    cell.interval = number % COUNT_OF(cell_intervals);
+    number /= COUNT_OF(cell_intervals);
+    cell.meter = number % COUNT_OF(cell_meters);
+    cell.course = number / COUNT_OF(cell_meters);
+    return cell;
+}
+
+/* A wrong period is a tenth of the true one to ten times as long, a wrong power half of it. */
+static void cell_set_statement(struct scene *scene, size_t statement)
+{
+    struct history_meter *meter = scene_meter(scene);
+    double update_ns = (double)meter->update_ns;
+    const double stated_ns[] = {
+        update_ns, 0, (double)random_scale(scene->random, update_ns / 10, update_ns * 10)};
+    const double most_w[] = {PROFILE_MOST_W, 0, PROFILE_MOST_W / 2};
+
+    meter->stated_ns = (uint64_t)stated_ns[statement];
+    meter->most_w = meter->gauge ? most_w[statement] : 0;
+}
+
+static void ensembles_make_cell(struct scene *scene)
+{
+    const struct cell cell = cell_of((size_t)scene->value);
+    struct history_meter *meter = scene_meter(scene);
+
+    if (cell_meters[cell.meter].doubles) {
+        scene_make_doubles(scene);
+    }
+    if (!meter->gauge) {
+        meter->update_ns = (uint64_t)cell_meters[cell.meter].update_ns;
+    }
+    cell_set_statement(scene, cell.statement);
+    scene_set_interval(scene, cell_intervals[cell.interval].least_ns,
+                       cell_intervals[cell.interval].most_ns);
+    if (cell.course < PROFILES) {
+        profile_make((enum profile)cell.course, scene_power(scene), scene->length_ns,
+                     scene->random);
+    } else {
+        profile_make_square(scene_power(scene), profiles_some_period_ns(scene->random), 0.01);
+    }
+}
+
+const struct ensemble *ensemble_cells(void)
+{
+    static struct ensemble cells[CELLS + 1];
+    static char names[CELLS][48];
+
+    for (size_t i = 0; i < CELLS; i++) {
+        const struct cell cell = cell_of(i);
+
+        snprintf(names[i], sizeof names[i], "%s/%s/%s/%s", cell_courses[cell.course],
+                 cell_meters[cell.meter].name, cell_intervals[cell.interval].name,
+                 cell_statements[cell.statement]);
+        cells[i] = (struct ensemble){.name = names[i],
+                                     .what = "",
+                                     .gauge = cell_meters[cell.meter].gauge,
+                                     .make = ensembles_make_cell,
+                                     .value = (double)i};
+    }
+    return cells;
+}
 
 static void ensembles_make_real(struct scene *scene)
 {

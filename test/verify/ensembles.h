@@ -28,6 +28,12 @@ struct ensemble {
 
 extern const struct ensemble ensembles[];
 
+/**
+ * A cell for each course of power, meter, range of intervals, and whether what the source says of
+ * the meter is true, nothing, or wrong: "sine/counter-10ms/100ms/wrong". One thread at a time.
+ */
+const struct ensemble *ensemble_cells(void);
+
 /** The runs in real time: each of the eight courses of power, for 5 ms to 1.3 s. */
 extern const struct ensemble real_ensembles[];
 

@@ -324,7 +324,7 @@ static bool judge_all(const struct program_kind *kind, unsigned runs, uint64_t s
         return false;
     }
     qsort(verdict.widths, verdict.known, sizeof(*verdict.widths), compare);
-    bounds = tally_bounds(verdict.covered, verdict.known);
+    bounds = tally_bounds(verdict.covered, verdict.known, TALLY_95);
     printf("%-13s %6u %15.1f (%.1f to %.1f) %18.2f %11.1f %21.1f\n", kind->name, verdict.known,
            100.0 * verdict.covered / verdict.known, 100 * bounds.least, 100 * bounds.greatest,
            verdict.worst, 100.0 * verdict.apart / verdict.known,

@@ -13,7 +13,6 @@
 #include "base/text.h"
 
 #define WRONG_SHARE 0.01
-#define NORMAL_95 1.959964 /* standard deviations of 95 % */
 
 static int tally_reserve(struct tally *tally, size_t count)
 {
@@ -90,11 +89,11 @@ static double tally_quantile(const struct tally *tally, double share)
     return tally->ratios[rank < (double)tally->known ? (size_t)rank : tally->known - 1];
 }
 
-struct tally_bounds tally_bounds(uint64_t count, uint64_t all)
+struct tally_bounds tally_bounds(uint64_t count, uint64_t all, double deviations)
 {
-    double n = (double)all, share = (double)count / n, z2 = NORMAL_95 * NORMAL_95;
+    double n = (double)all, share = (double)count / n, z2 = deviations * deviations;
     double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
-    double half = NORMAL_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+    double half = deviations / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
 
     /* exact at the ends, where rounding would say a little more than 0 */
     return (struct tally_bounds){.least = count == 0 ? 0 : middle - half,
@@ -103,11 +102,13 @@ struct tally_bounds tally_bounds(uint64_t count, uint64_t all)
 
 struct figures tally_figures(struct tally *tally, const char *name, const char *what)
 {
-    const struct tally_bounds bounds = tally_bounds(tally->covered, tally->known);
-    double half = NORMAL_95 / 2 / sqrt((double)tally->known); /* of the ranks around the median */
+    const struct tally_bounds bounds = tally_bounds(tally->covered, tally->known, TALLY_95);
+    double half =
+        TALLY_SPREAD / 2 / sqrt((double)tally->known); /* of the ranks around the median */
     struct figures figures = {
         .runs = tally->runs,
         .known = tally->known,
+        .covered = tally->covered,
         .covered_pct = tally->known ? 100 * (double)tally->covered / (double)tally->known : NAN,
         .least_pct = 100 * bounds.least,
         .greatest_pct = 100 * bounds.greatest,
@@ -125,6 +126,12 @@ struct figures tally_figures(struct tally *tally, const char *name, const char *
     figures.median_least = tally_quantile(tally, 0.5 - half);
     figures.median_greatest = tally_quantile(tally, 0.5 + half);
     return figures;
+}
+
+bool tally_is_right(const struct figures *figures)
+{
+    return figures->known == 0 ||
+           100 * tally_bounds(figures->covered, figures->known, TALLY_SPREAD).greatest >= 95;
 }
 
 void tally_clear(struct tally *tally)
@@ -221,10 +228,12 @@ static const struct rate *rate_table_find(const struct rate_table *rates, const 
 static int rate_table_judge_covered(const struct rate *row, const struct figures *figures,
                                     const struct rate *goal)
 {
-    if (figures->greatest_pct < row->covered_pct) {
+    const struct tally_bounds bounds = tally_bounds(figures->covered, figures->known, TALLY_SPREAD);
+
+    if (100 * bounds.greatest < row->covered_pct) {
         return -1;
     }
-    return row->covered_pct < goal->covered_pct && figures->least_pct > row->covered_pct;
+    return row->covered_pct < goal->covered_pct && 100 * bounds.least > row->covered_pct;
 }
 
 static int rate_table_judge_median(const struct rate *row, const struct figures *figures,
@@ -239,7 +248,8 @@ static int rate_table_judge_median(const struct rate *row, const struct figures 
 static int rate_table_judge_unflagged(const struct rate *row, const struct figures *figures,
                                       const struct rate *goal)
 {
-    const struct tally_bounds bounds = tally_bounds(figures->unflagged, figures->known);
+    const struct tally_bounds bounds =
+        tally_bounds(figures->unflagged, figures->known, TALLY_SPREAD);
 
     if (100 * bounds.least > row->unflagged_pct) {
         return -1;
@@ -250,7 +260,7 @@ static int rate_table_judge_unflagged(const struct rate *row, const struct figur
 /* A flag that is always raised says nothing: what is listed is no goal, but a limit. */
 static int rate_table_judge_rough(const struct rate *row, const struct figures *figures)
 {
-    const struct tally_bounds bounds = tally_bounds(figures->rough, figures->known);
+    const struct tally_bounds bounds = tally_bounds(figures->rough, figures->known, TALLY_SPREAD);
 
     return 100 * bounds.least > row->rough_pct ? -1 : 0;
 }

@@ -21,14 +21,14 @@ struct tally {
 
 /** Their figures. Numbers that are not known are NaN. */
 struct figures {
-    char name[32], what[96];
-    uint64_t runs, known;
+    char name[48], what[96];
+    uint64_t runs, known, covered;
     double covered_pct;                   /* of those that are known */
     double least_pct, greatest_pct;       /* between these lies the true share with 95 % (Wilson) */
     double worst;                         /* error / uncertainty */
     double median;                        /* of uncertainty / error */
     double slack;                         /* uncertainty / 95 % quantile of the error */
-    double median_least, median_greatest; /* between these lies the true median with 95 % */
+    double median_least, median_greatest; /* ... the true median of runs of any seed */
     uint64_t unflagged, rough;
 };
 
@@ -44,11 +44,17 @@ int tally_join(struct tally *tally, const struct tally *other);
 /** @param what  in words */
 struct figures tally_figures(struct tally *tally, const char *name, const char *what);
 
-/** Between which shares the true one of `count` among `all` lies with 95 %; 0..1. */
+#define TALLY_95 1.959964 /* standard deviations of 95 % */
+#define TALLY_SPREAD 3.5  /* of hundreds of figures none is farther off by chance */
+
+/** Between which shares the true one of `count` among `all` lies (Wilson); 0..1. */
 struct tally_bounds {
     double least, greatest;
 };
-struct tally_bounds tally_bounds(uint64_t count, uint64_t all);
+struct tally_bounds tally_bounds(uint64_t count, uint64_t all, double deviations);
+
+/** @return whether so many of them are covered in other runs that 95 % are possible. */
+bool tally_is_right(const struct figures *figures);
 
 void tally_clear(struct tally *tally);
 

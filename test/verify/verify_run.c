@@ -10,6 +10,7 @@
 #include "apapi/live.h"
 #include "apapi/record.h"
 #include "apapi/session.h"
+#include "base/clock.h"
 #include "base/thread.h"
 #include "session/session.h"
 #include "simulation/sim_source.h"
@@ -24,6 +25,7 @@ static struct player {
     struct sim_clock clock;
     struct sim_source source;
     struct apapi_live_page page;
+    uint64_t start_ns, stop_ns; /* when the session was told to */
 } player;
 
 static void verify_run_begin(uint64_t seed)
@@ -57,6 +59,11 @@ static void verify_run_sleep(uint64_t until_ns)
     }
 }
 
+static uint64_t verify_run_now_ns(void)
+{
+    return player.real ? clock_monotonic_ns() : session_clock_now_ns(&player.clock.base);
+}
+
 /* A total without one of its domains is not what the meters have counted. */
 static bool verify_run_knows_all(const struct apapi_measurement *m)
 {
@@ -87,14 +94,20 @@ static unsigned verify_run_flags(const struct apapi_measurement *m)
     return flags;
 }
 
+/*
+ * The window is that of whoever starts and stops the session. What its last reading has beyond that
+ * is a part of its time.
+ */
 static void verify_run_describe(const struct apapi_measurement *m, struct run_result *result)
 {
-    uint64_t start_ns = player.page.head.start_ns - player.source.origin_ns;
+    uint64_t end_ns = player.page.head.start_ns + m->elapsed_ns;
 
+    end_ns = end_ns > player.stop_ns ? end_ns : player.stop_ns;
     *result = (struct run_result){
         .energy_j = apapi_measurement_total_j(m),
         .uncertainty_j = apapi_record_uncertainty_j(m),
-        .truth_j = scene_energy_j(player.scene, start_ns, start_ns + m->elapsed_ns),
+        .truth_j = scene_energy_j(player.scene, player.start_ns - player.source.origin_ns,
+                                  end_ns - player.source.origin_ns),
         .elapsed_s = (double)m->elapsed_ns / 1e9,
         .covered = m->covered,
         .flags = verify_run_flags(m)};
@@ -144,10 +157,12 @@ static int verify_run_measure(struct apapi_session *session, struct run_result *
     const struct scene *scene = player.scene;
 
     verify_run_sleep(player.source.origin_ns + scene->start_ns);
+    player.start_ns = verify_run_now_ns();
     if (apapi_session_start(session, 0, err)) {
         return -1;
     }
-    verify_run_sleep(player.page.head.start_ns + scene->length_ns);
+    verify_run_sleep(player.start_ns + scene->length_ns);
+    player.stop_ns = verify_run_now_ns();
     return verify_run_finish(session, result, err);
 }
 
