@@ -385,6 +385,11 @@ int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
                                 wanted->nodes)
                    : apapi_fail(err, ENOMEM, "no memory");
     }
+    filter->limits = wanted->from_unix_ns || wanted->to_unix_ns || filter->job_count > 0 ||
+                     filter->nodes.count > 0;
+    for (size_t i = 0; i < FILTER_TEXTS; i++) {
+        filter->limits = filter->limits || filter->texts[i];
+    }
     return 0;
 }
 
@@ -584,7 +589,7 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
     int64_t start_ns = 0, elapsed_ns;
     bool started = false;
 
-    if (!head_begin(&head, line, size)) {
+    if (!filter->limits || !head_begin(&head, line, size)) {
         return true;
     }
     while (head_next(&head, &pair)) {
