@@ -564,28 +564,6 @@ static int main_read_jobs(const char *text, uint32_t *jobs, size_t *count)
     }
 }
 
-static int main_complete(struct sync_options *options, const struct words *words, uint32_t *jobs)
-{
-    struct apapi_error err;
-
-    if (words->since && when_parse(words->since, options->now_ns, &options->since_ns, &err)) {
-        return command_refuse("sync", err.text);
-    }
-    if (words->jobs && main_read_jobs(words->jobs, jobs, &options->job_count)) {
-        return command_refuse("sync", "--jobs takes job numbers with commas between, as 4711,4712");
-    }
-    if (words->field && dbd_field_find(words->field, &options->field)) {
-        return command_refuse("sync", errno == ENOTSUP
-                                          ? "--field extra needs Slurm 23.02 or later"
-                                          : "--field takes admincomment, comment or extra");
-    }
-    if (options->cluster && folder_check_name(options->cluster)) {
-        return command_refuse("sync", "--clusters takes the name of a cluster");
-    }
-    options->jobs = jobs;
-    return 0;
-}
-
 static void print_outcome(const struct sync_options *options, const struct sync_outcome *outcome)
 {
     if (outcome->unknown > 0) {
@@ -608,9 +586,21 @@ static int main_run(struct sync_options *options, const struct words *words)
     struct config config;
     int status = EXIT_SUCCESS;
 
-    if (main_complete(options, words, jobs)) {
-        return USAGE_ERROR;
+    if (words->since && when_parse(words->since, options->now_ns, &options->since_ns, &err)) {
+        return command_refuse("sync", err.text);
     }
+    if (words->jobs && main_read_jobs(words->jobs, jobs, &options->job_count)) {
+        return command_refuse("sync", "--jobs takes job numbers with commas between, as 4711,4712");
+    }
+    if (words->field && dbd_field_find(words->field, &options->field)) {
+        return command_refuse("sync", errno == ENOTSUP
+                                          ? "--field extra needs Slurm 23.02 or later"
+                                          : "--field takes admincomment, comment or extra");
+    }
+    if (options->cluster && folder_check_name(options->cluster)) {
+        return command_refuse("sync", "--clusters takes the name of a cluster");
+    }
+    options->jobs = jobs;
     config_defaults(&config);
     config_read(&config, config_path(), &(struct config_sink){0});
     options->dir = words->dir ? words->dir : config.acct_dir;

@@ -415,6 +415,20 @@ static bool rank_file_number(const struct tree_node *node, double *value)
     return true;
 }
 
+/* @return the object with this key; NULL after a message */
+static const struct tree_node *rank_file_object(const struct rank_file *file,
+                                                const struct tree_node *root, const char *key)
+{
+    const struct tree_node *object = tree_get(root, key);
+
+    if (!tree_is(object, TREE_OBJECT)) {
+        apapi_fail(file->err, EINVAL, "%.160s: no \"%s\": not a file of PAPI's high-level API",
+                   file->path, key);
+        return NULL;
+    }
+    return object;
+}
+
 /* --- a region ------------------------------------------------------------------------------- */
 
 /* @param fallback  without the key; NaN: it must be there. 0; -1 after a message. */
@@ -593,13 +607,8 @@ static int rank_file_fold(struct rank_file *file)
 
 static int rank_file_threads(struct rank_file *file, const struct tree_node *root)
 {
-    const struct tree_node *threads = tree_get(root, "threads");
+    const struct tree_node *threads = rank_file_object(file, root, "threads");
 
-    if (!tree_is(threads, TREE_OBJECT)) {
-        return apapi_fail(file->err, EINVAL,
-                          "%.160s: no \"threads\": not a file of PAPI's high-level API",
-                          file->path);
-    }
     for (const struct tree_node *key = NULL; (key = tree_each(threads, key));) {
         const struct tree_node *regions = tree_get(key + 1, "regions");
         int result;
@@ -616,20 +625,15 @@ static int rank_file_threads(struct rank_file *file, const struct tree_node *roo
             return -1;
         }
     }
-    return 0;
+    return threads ? 0 : -1;
 }
 
 /* --- a file --------------------------------------------------------------------------------- */
 
 static int rank_file_events(struct rank_file *file, const struct tree_node *root)
 {
-    const struct tree_node *list = tree_get(root, "event_definitions");
+    const struct tree_node *list = rank_file_object(file, root, "event_definitions");
 
-    if (!tree_is(list, TREE_OBJECT)) {
-        return apapi_fail(file->err, EINVAL,
-                          "%.160s: no \"event_definitions\": not a file of PAPI's high-level API",
-                          file->path);
-    }
     for (const struct tree_node *key = NULL; (key = tree_each(list, key));) {
         const struct tree_node *component = tree_get(key + 1, "component");
         const struct tree_node *type = tree_get(key + 1, "type");
@@ -645,7 +649,7 @@ static int rank_file_events(struct rank_file *file, const struct tree_node *root
             return -1;
         }
     }
-    return 0;
+    return list ? 0 : -1;
 }
 
 static int rank_file_foms(const struct rank_file *file, const struct tree_node *root)
