@@ -2,6 +2,7 @@
 #include "render/regions.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -61,18 +62,13 @@ static void table_regions_format(const struct apapi_region_result *region,
     cells->method = apapi_region_method_name(region->method);
 }
 
+/* @param width  below 0: of a text at the left */
 static void table_regions_put_cell(const char *text, int width, FILE *out)
 {
-    int columns = (int)text_columns(text);
+    int columns = (int)text_columns(text), padding = abs(width) - columns;
 
-    fprintf(out, "  %*s%s", columns < width ? width - columns : 0, "", text);
-}
-
-static void table_regions_put_left(const char *text, int width, FILE *out)
-{
-    int columns = (int)text_columns(text);
-
-    fprintf(out, "  %s%*s", text, columns < width ? width - columns : 0, "");
+    padding = padding > 0 ? padding : 0;
+    fprintf(out, "  %*s%s%*s", width > 0 ? padding : 0, "", text, width < 0 ? padding : 0, "");
 }
 
 static void table_regions_put_rows(const struct region_cells *cells, size_t count, FILE *out)
@@ -87,25 +83,14 @@ static void table_regions_put_rows(const struct region_cells *cells, size_t coun
         share = width > share ? width : share;
     }
     for (size_t i = 0; i < count; i++) {
-        table_regions_put_left(i ? cells[i].label : "region", label, out);
+        table_regions_put_cell(i ? cells[i].label : "region", -label, out);
         table_regions_put_cell(cells[i].time, CELL_WIDTH, out);
         table_regions_put_cell(cells[i].energy, CELL_WIDTH, out);
         if (share > 0) {
-            table_regions_put_left(cells[i].share, share, out);
+            table_regions_put_cell(cells[i].share, -share, out);
         }
         table_regions_put_cell(cells[i].power, CELL_WIDTH, out);
         fprintf(out, "  %s\n", cells[i].method);
-    }
-}
-
-static void table_regions_put_more(size_t more, const char *step, FILE *out)
-{
-    char text[160] = "";
-
-    if (more > 0) {
-        snprintf(text, sizeof text, "%zu more region%s%s%s", more, more == 1 ? "" : "s",
-                 step ? ": apapi regions " : "", step ? step : "");
-        text_wrap(out, text);
     }
 }
 
@@ -146,20 +131,24 @@ void table_put_regions(const struct apapi_regions *regions, double energy_j, con
                                                      .energy = "energy",
                                                      .power = "mean",
                                                      .method = "method"}};
-    size_t named = 0, shown = 0;
+    size_t named = 0, shown = 0, more;
+    char text[TABLE_FOM_SIZE];
 
     for (; named < regions->count && regions->list[named].kind == APAPI_REGION_NAMED; named++) {
         if (shown < TABLE_REGIONS) {
             table_regions_format(&regions->list[named], &cells[++shown]);
         }
     }
+    more = named - shown + regions->losses.regions;
     if (named > 0) {
         table_regions_put_rows(cells, shown + 1, out);
-        table_regions_put_more(named - shown + regions->losses.regions, step, out);
+        if (more > 0) {
+            snprintf(text, sizeof text, "%zu more region%s%s%s", more, text_plural(more),
+                     step ? ": apapi regions " : "", step ? step : "");
+            text_wrap(out, text);
+        }
     }
     for (size_t i = 0; i < regions->fom_count; i++) {
-        char text[TABLE_FOM_SIZE];
-
         table_fom_text(text, sizeof text, &regions->foms[i], energy_j);
         text_wrap(out, text);
     }
