@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_RECORD_RECORD_H
 #define APAPI_RECORD_RECORD_H
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -92,6 +93,12 @@ static inline uint32_t known_greater(uint32_t a, uint32_t b)
         return a == APAPI_UNKNOWN ? b : a;
     }
     return a > b ? a : b;
+}
+
+/** @return the sum of two numbers, of which each may be NaN: not known. */
+static inline double known_plus(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
 /** @return the sum; unknown if one is unknown. */

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "record/fields.h"
 #include "record/members.h"
+#include "record/record.h"
 
 /* --- thresholds that were crossed ------------------------------------------------------------- */
 
@@ -358,15 +359,6 @@ static void share_sum_word(char word[APAPI_SHARE_WORD_SIZE], const char *other)
     }
 }
 
-/* A single node lacks nothing. */
-static double share_sum_known(double sum, double value)
-{
-    if (isnan(sum) || isnan(value)) {
-        return isnan(sum) ? value : sum;
-    }
-    return sum + value;
-}
-
 static void share_sum_energy(struct apapi_share_energy *sum,
                              const struct apapi_share_energy *energy)
 {
@@ -375,8 +367,8 @@ static void share_sum_energy(struct apapi_share_energy *sum,
     } else if (!isnan(energy->energy_j)) {
         sum->energy_j += energy->energy_j;
         sum->uncertainty_j += energy->uncertainty_j; /* not known, if one is not */
-        sum->idle_j = share_sum_known(sum->idle_j, energy->idle_j);
-        sum->idle_w = share_sum_known(sum->idle_w, energy->idle_w);
+        sum->idle_j = known_plus(sum->idle_j, energy->idle_j);
+        sum->idle_w = known_plus(sum->idle_w, energy->idle_w);
     }
 }
 

@@ -225,14 +225,6 @@ void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
     drop_contradicted(&result->power_w);
 }
 
-static double merge_sums_add_known(double sum, double value)
-{
-    if (isnan(value)) {
-        return sum;
-    }
-    return isnan(sum) ? value : sum + value;
-}
-
 static void add_to_total(struct merge_domain *total, const struct merge_domain *one)
 {
     if (!isnan(one->energy_j)) {
@@ -246,8 +238,8 @@ static void add_to_total(struct merge_domain *total, const struct merge_domain *
     if (total->nodes == 0 || one->nodes < total->nodes) {
         total->nodes = one->nodes;
     }
-    total->energy_j = merge_sums_add_known(total->energy_j, one->energy_j);
-    total->power_w.mean = merge_sums_add_known(total->power_w.mean, one->power_w.mean);
+    total->energy_j = known_plus(total->energy_j, one->energy_j);
+    total->power_w.mean = known_plus(total->power_w.mean, one->power_w.mean);
 }
 
 /* The domains that add up, if not known on as many nodes as another one. */

@@ -69,9 +69,7 @@ static int merge_events_add_event(struct merge_events *events,
         return errno == ENOSPC ? 0 : -1;
     }
     row->nodes++;
-    if (!isnan(result->total)) {
-        row->total = isnan(row->total) ? result->total : row->total + result->total;
-    }
+    row->total = known_plus(row->total, result->total);
     if (!isnan(result->summary.mean)) {
         double covered_s = (double)result->covered_ns / 1e9;
 

@@ -106,8 +106,8 @@ static double sum_max_w(const struct apapi_measurement *m)
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_domain_result *domain = &m->domains[d];
 
-        if (domain->measured && apapi_domain_adds_up(d) && !isnan(domain->power_w.max)) {
-            max_w = isnan(max_w) ? domain->power_w.max : max_w + domain->power_w.max;
+        if (domain->measured && apapi_domain_adds_up(d)) {
+            max_w = known_plus(max_w, domain->power_w.max);
         }
     }
     return max_w;

@@ -92,19 +92,12 @@ struct audit {
     struct audit_ledger ledger;
 };
 
-static void audit_add(double *sum, double value)
-{
-    if (!isnan(value)) {
-        *sum = isnan(*sum) ? value : *sum + value;
-    }
-}
-
 static void audit_add_sum(struct hour_sum *sum, const struct hour_sum *more)
 {
-    audit_add(&sum->energy_j, more->energy_j);
-    audit_add(&sum->steps_j, more->steps_j);
-    audit_add(&sum->idle_j, more->idle_j);
-    audit_add(&sum->unattributed_j, more->unattributed_j);
+    sum->energy_j = known_plus(sum->energy_j, more->energy_j);
+    sum->steps_j = known_plus(sum->steps_j, more->steps_j);
+    sum->idle_j = known_plus(sum->idle_j, more->idle_j);
+    sum->unattributed_j = known_plus(sum->unattributed_j, more->unattributed_j);
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -196,7 +189,7 @@ static void audit_total(const struct audit_row *row, struct audit_row *total)
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         audit_add_sum(&total->sums[d].hours, &row->sums[d].hours);
-        audit_add(&total->sums[d].shares_j, row->sums[d].shares_j);
+        total->sums[d].shares_j = known_plus(total->sums[d].shares_j, row->sums[d].shares_j);
     }
 }
 
@@ -343,9 +336,11 @@ static int audit_settle_row(const struct sum_store *store, struct audit_row *row
 
         row->shareless += piece->shareless;
         for (size_t k = 0; k < piece->domain_count; k++) {
-            audit_add(&row->sums[given[k].domain].shares_j, given[k].energy_j);
+            row->sums[given[k].domain].shares_j =
+                known_plus(row->sums[given[k].domain].shares_j, given[k].energy_j);
             if (apapi_domain_adds_up(given[k].domain)) {
-                audit_add(&row->sums[AUDIT_TOTAL].shares_j, given[k].energy_j);
+                row->sums[AUDIT_TOTAL].shares_j =
+                    known_plus(row->sums[AUDIT_TOTAL].shares_j, given[k].energy_j);
             }
         }
     }

@@ -299,21 +299,21 @@ static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
         row->uncertainty_j = isnan(row->energy_j) ? total->job.uncertainty_j
                                                   : row->uncertainty_j + total->job.uncertainty_j;
     }
-    row->energy_j = report_plus(row->energy_j, total->job.energy_j);
+    row->energy_j = known_plus(row->energy_j, total->job.energy_j);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
     sum->missing_domains |= total->job.missing_domains;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domain_j[d] = report_plus(row->domain_j[d], total->job.domains[d].energy_j);
+        row->domain_j[d] = known_plus(row->domain_j[d], total->job.domains[d].energy_j);
     }
     row->reason = row->reason ? row->reason : added->reason;
     row->co2_g =
-        report_plus(row->co2_g, rates_apply(added->view->rates, added->view->rates->co2_g_per_kwh,
-                                            total->job.energy_j, total->job.start_unix_ns,
-                                            total->job.end_unix_ns));
-    row->cost =
-        report_plus(row->cost, rates_apply(added->view->rates, added->view->rates->price_per_kwh,
+        known_plus(row->co2_g, rates_apply(added->view->rates, added->view->rates->co2_g_per_kwh,
                                            total->job.energy_j, total->job.start_unix_ns,
                                            total->job.end_unix_ns));
+    row->cost =
+        known_plus(row->cost, rates_apply(added->view->rates, added->view->rates->price_per_kwh,
+                                          total->job.energy_j, total->job.start_unix_ns,
+                                          total->job.end_unix_ns));
 }
 
 static void rows_conclude(const struct report_ledger *ledger, struct row_sum *sum)
@@ -363,12 +363,11 @@ static uint32_t add_region_piece(const struct sum_store *store, const struct sum
     row->count += (double)piece->passes;
     row->time_s += (double)piece->inside_ns / NS_PER_S;
     for (size_t i = 0; i < piece->domain_count; i++, domain++) {
-        row->domain_j[domain->domain] =
-            report_plus(row->domain_j[domain->domain], domain->energy_j);
+        row->domain_j[domain->domain] = known_plus(row->domain_j[domain->domain], domain->energy_j);
         if (apapi_domain_adds_up(domain->domain)) {
             row->uncertainty_j = isnan(row->energy_j) ? domain->uncertainty_j
                                                       : row->uncertainty_j + domain->uncertainty_j;
-            row->energy_j = report_plus(row->energy_j, domain->energy_j);
+            row->energy_j = known_plus(row->energy_j, domain->energy_j);
         }
     }
     return domain_list_adding_up(piece->unknown_domains);

@@ -178,12 +178,6 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
  */
 int report_ledger_shared(const struct report_ledger *ledger, double *shared_j);
 
-/** @return the sum of two numbers, of which each may be NaN: not known. */
-static inline double report_plus(double known, double more)
-{
-    return isnan(known) ? more : isnan(more) ? known : known + more;
-}
-
 /** Free what the row owns. */
 void report_row_free(struct report_row *row);
 
