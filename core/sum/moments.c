@@ -585,7 +585,7 @@ int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t
 
 struct power {
     const struct sum_store *store;
-    const struct sum_curve_wish *wish;
+    const struct sum_power_request *request;
     struct columns columns;
     int64_t *busy_ns, *ran_ns; /* time in each, with any of the nodes, and with one */
     double *power_w;
@@ -594,7 +594,7 @@ struct power {
 /* Domains that must be known of a node while it runs. */
 static uint32_t power_domains(const struct power *power, const struct sum_entries *node)
 {
-    int wanted = power->wish->domain;
+    int wanted = power->request->domain;
     uint32_t domains = 0;
 
     for (size_t i = 0; i < node->count; i++) {
@@ -664,7 +664,7 @@ static int power_each_node(struct power *power, const struct sum_entries *entrie
                node.list[node.count].piece->node == node.list->piece->node) {
             node.count++;
         }
-        domains = power->wish->node && strcmp(power->wish->node, node.list->node) != 0
+        domains = power->request->node && strcmp(power->request->node, node.list->node) != 0
                       ? 0
                       : power_domains(power, &node);
         if (domains) {
@@ -682,29 +682,30 @@ static int power_each_node(struct power *power, const struct sum_entries *entrie
 }
 
 int sum_power(const struct sum_store *store, const struct sum_entries *entries,
-              const struct sum_curve_wish *wish, double *power_w)
+              const struct sum_power_request *request, double *power_w)
 {
-    double length_ns = (double)(wish->end_ns - wish->start_ns), count = (double)wish->columns;
-    int64_t *times_ns = calloc(4 * (wish->columns + 1), sizeof *times_ns);
-    int64_t *edges_ns = times_ns, *busy_ns = times_ns + wish->columns + 1;
-    double *energy_j = calloc(wish->columns + 1, sizeof *energy_j);
+    double length_ns = (double)(request->end_ns - request->start_ns),
+           count = (double)request->columns;
+    int64_t *times_ns = calloc(4 * (request->columns + 1), sizeof *times_ns);
+    int64_t *edges_ns = times_ns, *busy_ns = times_ns + request->columns + 1;
+    double *energy_j = calloc(request->columns + 1, sizeof *energy_j);
     struct power power = {.store = store,
-                          .wish = wish,
+                          .request = request,
                           .busy_ns = busy_ns,
-                          .ran_ns = busy_ns + wish->columns,
+                          .ran_ns = busy_ns + request->columns,
                           .power_w = power_w};
     struct busy busy = {0};
     int result = times_ns && energy_j ? 0 : -1;
 
     if (result == 0) {
-        for (size_t c = 0; c <= wish->columns; c++) {
-            edges_ns[c] = wish->start_ns + (int64_t)(length_ns * (double)c / count);
+        for (size_t c = 0; c <= request->columns; c++) {
+            edges_ns[c] = request->start_ns + (int64_t)(length_ns * (double)c / count);
         }
-        power.columns = (struct columns){edges_ns, wish->columns, energy_j,
-                                         (uint64_t *)power.ran_ns + wish->columns};
+        power.columns = (struct columns){edges_ns, request->columns, energy_j,
+                                         (uint64_t *)power.ran_ns + request->columns};
         result = power_each_node(&power, entries, &busy);
-        busy_spread(&busy, edges_ns, wish->columns, busy_ns);
-        for (size_t c = 0; c < wish->columns; c++) {
+        busy_spread(&busy, edges_ns, request->columns, busy_ns);
+        for (size_t c = 0; c < request->columns; c++) {
             power_w[c] = busy_ns[c] > 0 ? 0 : NAN;
         }
         result = result ? -1 : power_each_node(&power, entries, NULL);

@@ -149,7 +149,7 @@ int sum_find_ends(struct sum_entries *entries);
  * known of the node must be known: its power is unknown if one of its domains is, before a late
  * record begins, and from the end of an incomplete record to the end of its step on other nodes.
  */
-struct sum_curve_wish {
+struct sum_power_request {
     const char *node; /* NULL: the sum over all */
     int domain;       /* APAPI_DOMAIN_NONE: all that add up */
     int64_t start_ns, end_ns;
@@ -163,7 +163,7 @@ struct sum_curve_wish {
  * @return 0; -1 with errno ENOMEM.
  */
 int sum_power(const struct sum_store *store, const struct sum_entries *entries,
-              const struct sum_curve_wish *wish, double *power_w);
+              const struct sum_power_request *request, double *power_w);
 
 /** A step with missing records, in one run of its job. */
 struct sum_gap {

@@ -84,7 +84,7 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
     assert_int_equal(sum_total(&store, &entries, &total), 0);
     assert_int_equal(sum_find_ends(&entries), 0);
     assert_int_equal(sum_power(&store, &entries,
-                               &(struct sum_curve_wish){
+                               &(struct sum_power_request){
                                    .start_ns = BEGIN, .end_ns = BEGIN + 10 * S, .columns = 10},
                                power_w),
                      0);
@@ -95,6 +95,28 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
     assert_about(total.job.energy_j, energy_j);
     free(entries.list);
     sum_free(&store);
+}
+
+TEST(of_a_record_that_came_twice_the_line_decides_in_any_order)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("0", "n1", 0, 10, 90)};
+        struct sum_store store = {.mixed = false};
+        struct sum sum = SUM_EMPTY;
+        struct sum_entries entries;
+        struct sum_total total;
+
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(sum_add(&store, &sum, &records[turn ^ i], NULL), 0);
+            store.pieces[sum.last].digest = turn ^ i ? 7 : 5;
+        }
+        assert_int_equal(sum_gather(&store, &sum, &entries), 0);
+        assert_int_equal(entries.count, 1);
+        assert_int_equal(sum_total(&store, &entries, &total), 0);
+        assert_about(total.job.energy_j, 900);
+        free(entries.list);
+        sum_free(&store);
+    }
 }
 
 TEST(a_batch_step_holds_the_sruns_of_its_node)

@@ -192,8 +192,8 @@ int show_power(const struct show *show, const char *node, int domain, double *po
                size_t columns)
 {
     return sum_power(&show->store, &show->entries,
-                     &(struct sum_curve_wish){node, domain, show->total.start_unix_ns,
-                                              show->total.end_unix_ns, columns},
+                     &(struct sum_power_request){node, domain, show->total.start_unix_ns,
+                                                 show->total.end_unix_ns, columns},
                      power_w);
 }
 
