@@ -12,9 +12,8 @@
  * too. Unknown values have no line.
  */
 
-#define PROMETHEUS_STEPS_MAX                                                                       \
-    1000 /* in one text; running steps and the newest ones are preferred                           \
-          */
+/* In one text; running steps and the newest ones are preferred. */
+#define PROMETHEUS_STEPS_MAX 1000
 
 /** The steps of a text (opaque). One thread at a time. */
 struct prometheus;

@@ -671,7 +671,7 @@ static int run(struct top *top)
     if (!*top->dir) {
         return command_fail(COMMAND, "live_dir is off: running steps cannot be shown");
     }
-    top->screen = !top->json && !top->batch && screen_is_possible();
+    top->screen = !top->json && !top->once && !top->batch && screen_is_possible();
     if (top->screen) {
         top->form.hint = "  sort: w j t n  events: e  quit: q";
         screen_open();
@@ -703,10 +703,6 @@ static int parse_and_run(struct top *top, struct config *config, int argc, char 
     if (status >= 0) {
         return status;
     }
-    if (top->once) {
-        top->iterations = 1;
-        top->batch = true;
-    }
     if (optind < argc) {
         return command_refuse(COMMAND, "it takes options only; see 'apapi help top'");
     }
@@ -714,11 +710,10 @@ static int parse_and_run(struct top *top, struct config *config, int argc, char 
         return errno == EINVAL ? command_refuse(COMMAND, err.text)
                                : command_fail(COMMAND, err.text);
     }
+    top->iterations = top->once ? 1 : top->iterations;
     top->form.filtered = top->jobs || top->filter.users || top->filter.nodes;
     config_read(config, config_path(), NULL); /* `apapi config --check` reports its errors */
-    if (!top->dir) {
-        top->dir = config->live_dir;
-    }
+    top->dir = top->dir ? top->dir : config->live_dir;
     return run(top);
 }
 
