@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <slurm/slurm.h>
 #include <stdbool.h>
@@ -290,24 +291,58 @@ static void local_print(const char *what)
     spank_apapi_output_write(STDERR_FILENO, line, deadline_now() + WAIT_MORE_NS);
 }
 
+/* Where the report goes. */
+struct destination {
+    const char *path; /* opened at the first write; NULL: standard error */
+    int fd;           /* -1: not open */
+};
+
+static int destination_fail(const struct destination *destination)
+{
+    return apapi_fail(&local.failure, errno, "%.160s: %s",
+                      destination->path ? destination->path : "standard error", strerror(errno));
+}
+
+/* Waits at most half a second for a reader, and not at all if there is none. */
+static int destination_write(struct destination *destination, const char *text)
+{
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+
+    if (*text == '\0') {
+        return 0;
+    }
+    if (destination->path && destination->fd < 0) {
+        destination->fd = spank_apapi_child_keep_away(open(destination->path, flags, 0666));
+        if (destination->fd < 0) {
+            return destination_fail(destination);
+        }
+    }
+    return spank_apapi_output_write(destination->path ? destination->fd : STDERR_FILENO, text,
+                                    deadline_now() + WAIT_MORE_NS)
+               ? destination_fail(destination)
+               : 0;
+}
+
 /* If the report's file cannot be written, the report goes to standard error. */
-static void local_fall_back(struct spank_apapi_destination *destination)
+static void destination_fall_back(struct destination *destination)
 {
     local_print(", here instead");
-    destination_close(destination, NULL);
-    destination->path = NULL;
+    if (destination->fd >= 0) {
+        close(destination->fd);
+    }
+    *destination = (struct destination){NULL, -1};
 }
 
 /* Write the part of the report in `local_message`. */
-static int local_write_part(struct spank_apapi_destination *destination)
+static int local_write_part(struct destination *destination)
 {
-    int result = destination_write(destination, message_text(&local_message), &local.failure);
+    int result = destination_write(destination, message_text(&local_message));
 
     if (result == 0 || !destination->path) {
         return result;
     }
-    local_fall_back(destination);
-    return destination_write(destination, message_text(&local_message), &local.failure);
+    destination_fall_back(destination);
+    return destination_write(destination, message_text(&local_message));
 }
 
 /* Write the report. Its first part is in `local_message`. */
@@ -315,11 +350,11 @@ static int local_write_report(void)
 {
     const char *pattern = choice_output(choice);
     char path[PATH_MAX];
-    struct spank_apapi_destination destination = {.path = pattern ? path : NULL, .fd = -1};
+    struct destination destination = {.path = pattern ? path : NULL, .fd = -1};
     int result = 0;
 
     if (pattern && local_name_file(pattern, path)) {
-        local_fall_back(&destination);
+        destination_fall_back(&destination);
     }
     while (result == 0 && message_is(&local_message, APAPI_WORD_TABLE)) {
         result = local_write_part(&destination);
@@ -328,7 +363,10 @@ static int local_write_report(void)
             result = apapi_fail(&local.failure, errno, "the collector ended too early");
         }
     }
-    return destination_close(&destination, result ? NULL : &local.failure) ? -1 : result;
+    if (destination.fd >= 0 && close(destination.fd) && result == 0) {
+        result = destination_fail(&destination);
+    }
+    return result;
 }
 
 /* No one reads the report: srun is quiet, or the job's table includes the step. */

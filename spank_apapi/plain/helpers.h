@@ -69,23 +69,6 @@ int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *namin
  */
 int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns);
 
-/** The destination of srun's report. */
-struct spank_apapi_destination {
-    const char *path; /* opened at the first write; NULL: standard error */
-    int fd;           /* -1: not open */
-};
-
-/**
- * Write a part of the report. Before the first part, a file is emptied or created. Waits at most
- * half a second for a reader, and not at all if there is none.
- * @return 0; -1 with errno, `err` names the file.
- */
-int destination_write(struct spank_apapi_destination *destination, const char *text,
-                      struct apapi_error *err);
-
-/** Close. @return 0; -1 with errno: not everything was written. */
-int destination_close(struct spank_apapi_destination *destination, struct apapi_error *err);
-
 /*
  * Where nodes report to srun, and the sruns of a job to its batch step or salloc. All descriptors
  * are close-on-exec and above the standard ones.
