@@ -31,7 +31,7 @@ static void add_any(const char *name, void *context)
 static int wanted_add_word(struct wanted *wanted, const char *word, struct apapi_error *err)
 {
     const char *events = strstr(word, between);
-    char names[APAPI_COMPONENT_SIZE];
+    char names[APAPI_COMPONENT_SIZE] = "";
 
     if (events) {
         snprintf(names, sizeof names, "%.*s", (int)(events - word), word);

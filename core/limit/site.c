@@ -38,7 +38,7 @@ static int site_take(const char **rest, struct site_word *word)
 
 int limit_site_check(const char *list, bool actions, struct apapi_error *err)
 {
-    struct site_word word;
+    struct site_word word = {.name = ""};
     struct limit value;
 
     for (size_t count = 0; list; count++) {
@@ -69,7 +69,7 @@ bool limit_site_varies(const struct limit_site *site)
 double limit_site_most_j(const struct limit_site *site)
 {
     const char *rest = site->max;
-    struct site_word word;
+    struct site_word word = {.name = ""};
     struct limit value;
     double most_j = 0;
     bool all = false;
@@ -89,7 +89,7 @@ double limit_site_most_j(const struct limit_site *site)
 static void site_apply(const char *list, const struct limit_place *place, bool actions,
                        struct limit *result)
 {
-    struct site_word word;
+    struct site_word word = {.name = ""};
     struct limit value;
     bool any = false, named = false;
 

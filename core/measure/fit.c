@@ -759,12 +759,15 @@ static void fit_passes_use(struct fit_work *work, const struct fit_passes *passe
         size_t group = work->groups.of[i];
         double square = 0;
 
-        for (size_t k = 0; group != NO_GROUP && k < passes->count; k++) {
+        if (group == NO_GROUP) {
+            continue;
+        }
+        for (size_t k = 0; k < passes->count; k++) {
             factors[k] = passes->moved_w[group][k] * fit_work_time_s(work, i);
             factors[k] += passes->column[k] == i ? fit_work_passes(work, i) : 0;
             factors[k] *= system->scale[k];
         }
-        for (size_t k = 0; group != NO_GROUP && k < passes->count; k++) {
+        for (size_t k = 0; k < passes->count; k++) {
             for (size_t j = 0; j < passes->count; j++) {
                 square += factors[k] * passes->inverse[k][j] * factors[j];
             }

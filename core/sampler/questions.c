@@ -222,7 +222,7 @@ static int questions_check_budget(const char *text, const char *path)
     static struct config config;
     struct limit_site site;
     struct limit budget;
-    struct apapi_error err;
+    struct apapi_error err = {""};
 
     if (limit_parse_budget(text, &budget, &err)) {
         return questions_refuse(&err);

@@ -301,8 +301,8 @@ void report_input_words(struct report_input *input, char **words, size_t count, 
 
 int report_input_run(struct report_input *input, int (*run)(void *context), void *context)
 {
-    struct config config;
-    char own[PATH_MAX];
+    static struct config config;
+    static char own[PATH_MAX];
     int status;
 
     config_defaults(&config);
