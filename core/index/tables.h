@@ -8,7 +8,7 @@
 
 /* The tables of a database of records, see docs/database.md. */
 
-#define DB_VERSION 10
+#define DB_VERSION 11
 
 /** How a member of a structure is stored. Unknown values are NULL, but for DB_FORM_KEY. */
 enum db_form {

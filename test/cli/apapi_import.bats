@@ -313,7 +313,7 @@ check_anew() {
         # shellcheck disable=SC2086 # words
         run -1 "$apapi" ${words%% *} --db "$url" ${words#* }
         echo "$output"
-        [[ $output == *"the database is of version 9, this apapi knows 10: apapi import --anew keeps its tables under other names and imports again" ]]
+        [[ $output == *"the database is of version 9, this apapi knows 11: apapi import --anew keeps its tables under other names and imports again" ]]
     done
     run -0 import --anew --db "$url" acct
     [[ $output == '4 records added, 0 replaced, 0 known; 2 jobs added up' ]]

@@ -28,7 +28,7 @@ one_table() { # NODES
 
 # Least, mean and greatest power of a domain in the table, in order.
 powers() { # DOMAIN
-    sed "s/ ±[0-9.]* %//" <<<"$stderr" | awk -v domain="$1" '$1 == domain && $6 <= $4 && $4 <= $8 { print $6, $4, $8 }'
+    awk -v domain="$1" '{ sub(/ ±[0-9.]* %/, "") } $1 == domain && $6 <= $4 && $4 <= $8 { print $6, $4, $8 }' <<<"$stderr"
 }
 
 nodes_idle() {
