@@ -155,7 +155,7 @@ bool foms_copy(size_t index, struct apapi_fom *fom)
 #define INTERN_BUCKETS 512 /* a power of 2, twice the names */
 #define INTERN_TAIL 45     /* bytes that a long name keeps of its end */
 
-/* Entries are complete before a bucket has their number, and never change. */
+/* Entries are complete, and counted, before a bucket has their number, and never change. */
 static struct {
     char name[INTERN_SIZE];
     char shown[PAGE_NAME_SIZE];
@@ -258,8 +258,8 @@ uint32_t intern_name(const char *name)
             number = intern_count + 1;
             memcpy(intern_entries[number].name, name, strnlen(name, INTERN_SIZE - 1));
             intern_show(intern_entries[number].shown, intern_entries[number].name);
-            __atomic_store_n(&intern_buckets[bucket], (uint8_t)number, __ATOMIC_RELEASE);
             __atomic_store_n(&intern_count, number, __ATOMIC_RELEASE);
+            __atomic_store_n(&intern_buckets[bucket], (uint8_t)number, __ATOMIC_RELEASE);
         }
         pthread_mutex_unlock(&intern_lock);
     }
