@@ -52,15 +52,24 @@ static struct fit_block *fit_sums_open(struct fit_sums *sums)
 }
 
 /* Most columns of a row are 0: few regions are active in an interval. */
+/* With a fixed number of columns the compiler takes several at once. */
 static void fit_sums_add_passes(struct fit_sums *sums, const double x[], const double passes[],
                                 size_t columns)
 {
     struct fit_block *block = &sums->blocks[sums->used - 1];
+    double all[FIT_COLUMNS] = {0};
 
-    for (size_t j = 0; j < columns; j++) {
-        for (size_t i = 0; passes[j] > 0 && i < columns; i++) {
-            sums->x_passes[i][j] += x[i] * passes[j];
+    memcpy(all, passes, columns * sizeof(*passes));
+    for (size_t i = 0; i < columns; i++) {
+        double *sum = sums->x_passes[i], time_s = x[i];
+
+        if (time_s > 0) {
+            for (size_t j = 0; j < FIT_COLUMNS; j++) {
+                sum[j] += time_s * all[j];
+            }
         }
+    }
+    for (size_t j = 0; j < columns; j++) {
         sums->passes[j] += passes[j];
         block->passes[j] += passes[j];
     }
