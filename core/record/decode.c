@@ -32,7 +32,7 @@ static bool shorten_is_meter(const struct apapi_event_result *event, int domain,
            event->event.accumulates == (kind == APAPI_KIND_ENERGY);
 }
 
-/* What a domain has of all its meters of a kind in a component; NaN: not known. */
+/* A domain's sum over its meters of a kind in a component; NaN: not known. */
 struct of_meters {
     double uncertainty_j; /* all together */
     double covered;       /* of the meter with the least */

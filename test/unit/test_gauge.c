@@ -144,7 +144,7 @@ TEST(covers_a_square_wave_at_random_moments)
     assert_in_range(runs_outside(0.3, 1000, 2000), 1, 100);
 }
 
-/* Most runs see none of them. */
+/* In most runs all readings miss them. */
 TEST(covers_rare_bursts)
 {
     assert_in_range(runs_outside(0.03, 10, 2000), 0, 100);
