@@ -337,6 +337,7 @@ static void put_nodes(struct json_writer *json, const struct merged_nodes *nodes
         json_begin_object(json, NULL);
         json_put_text(json, "node", node->name);
         json_put_number(json, "energy_j", node->total_j, JSON_MEASURED);
+        json_put_number(json, "uncertainty_j", node->uncertainty_j, JSON_ROUGH);
         json_put_number(json, "covered", node->covered, JSON_MEASURED);
         put_node_domains(json, node);
         if (node->unknown_domains) {

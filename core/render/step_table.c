@@ -231,7 +231,6 @@ static void put_footnotes(const struct table_rows *rows, const struct step_table
 
 /* The part about single nodes. */
 struct node_texts {
-    double uncertainty; /* of the nodes together, relative; NaN: not known */
     char texts[NODES_LISTED][NODE_SIZE];
     size_t count;
 };
@@ -239,14 +238,14 @@ struct node_texts {
 static void table_domains_add_node(struct node_texts *nodes, const char *word,
                                    const struct merge_node *node)
 {
-    double uncertainty_j = node->total_j * nodes->uncertainty;
     char clean[APAPI_TEXT_SIZE];
     char name[APAPI_TEXT_SIZE];
-    char energy[UNITS_SIZE];
+    char energy[UNITS_SIZE + UNITS_SHARE_SIZE];
 
     text_clean(clean, sizeof(clean), node->name);
     text_shorten(name, sizeof(name), clean, NODE_COLUMNS, NODE_COLUMNS / 2);
-    units_known_quantity(energy, sizeof(energy), node->total_j, uncertainty_j, "J");
+    units_known_quantity(energy, sizeof(energy), node->total_j, node->uncertainty_j, "J");
+    units_beside(energy, sizeof(energy), node->uncertainty_j / node->total_j, false);
     snprintf(nodes->texts[nodes->count++], NODE_SIZE, "%s%s %s", word, name, energy);
 }
 
@@ -305,11 +304,8 @@ static void add_spread(struct node_texts *nodes, const struct step_table *table)
 
 static void collect_nodes(struct node_texts *nodes, const struct step_table *table)
 {
-    struct merge_total total;
     bool known = false;
 
-    merge_total(table->merge, &total);
-    nodes->uncertainty = total.sum.uncertainty_j / total.sum.energy_j;
     for (size_t i = 0; i < table->recorded; i++) {
         known |= !isnan(table->nodes[i]->total_j);
     }

@@ -24,7 +24,7 @@ struct merge_node_domain {
 struct merge_node {
     enum merge_state state;
     uint32_t index; /* within the step; APAPI_UNKNOWN: not known, or no record */
-    double total_j; /* NaN: not known */
+    double total_j, uncertainty_j; /* NaN: not known */
     double covered; /* share of the time, 0..1; NaN: not known */
     bool incomplete;
     uint8_t domain_count;

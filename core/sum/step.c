@@ -534,7 +534,8 @@ static struct merge_node *node_create(struct merge_nodes *nodes, const char *nam
         errno = ENOMEM;
         return NULL;
     }
-    *node = (struct merge_node){.index = APAPI_UNKNOWN, .total_j = NAN, .covered = NAN};
+    *node = (struct merge_node){
+        .index = APAPI_UNKNOWN, .total_j = NAN, .uncertainty_j = NAN, .covered = NAN};
     memcpy(node->name, name, size);
     nodes->list[number] = node;
     return node;
@@ -687,6 +688,7 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     }
     node->index = record->id.node_index;
     node->total_j = apapi_measurement_total_j(&record->measurement);
+    node->uncertainty_j = apapi_record_uncertainty_j(&record->measurement);
     node->covered = record->measurement.component_count > 0 ? record->measurement.covered : NAN;
     node->incomplete = !record->complete;
     node->unknown_domains = record->measurement.unknown_domains;

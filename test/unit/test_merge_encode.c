@@ -155,6 +155,8 @@ ENCODED(sums_of_a_domain_that_one_node_lacks)
     assert_number("trust.cpu_s", 0.5);
     assert_number("per_node.0.energy_j", 1500);
     assert_number("per_node.1.energy_j", 2000);
+    assert_number("per_node.0.uncertainty_j", 4);
+    assert_number("per_node.1.uncertainty_j", 2);
     assert_absent(absent, COUNT_OF(absent));
 }
 

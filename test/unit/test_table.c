@@ -25,6 +25,23 @@ TABLE(two_nodes)
                  "covered 99.9 %, 834 samples per node\n");
 }
 
+/* A node's uncertainty is its own, and not its part of that of all. */
+TABLE(each_node_has_its_uncertainty)
+{
+    static const double uncertainties_j[] = {1240, 6.2};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        struct node node;
+
+        init_node(&node, i ? "n2" : "n1", i, 2);
+        set_domain(&node, APAPI_DOMAIN_PACKAGE, 12400, (struct apapi_summary){1, 2, 3, NAN});
+        node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j = uncertainties_j[i];
+        add(&node);
+    }
+    finish(&stream_step);
+    assert_text("\n  n1 12.4 kJ \302\26110 %   n2 12.40 kJ \302\2610.05 %");
+}
+
 TABLE(one_command_without_slurm)
 {
     struct node node;
