@@ -1,38 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# apapi regions: files of PAPI's high-level API, and the regions in records, written by hand.
+# apapi regions: the regions in records, written by hand.
 
 load report_common
 load ../eventually
 
 regions() { "$apapi" regions "$@"; }
-
-# A file of PAPI's high-level API. REGIONS of thread 0: a JSON object.
-rank_file() { # NUMBER REGIONS [REGIONS of thread 1]
-    mkdir -p "$BATS_TEST_TMPDIR/hl"
-    jq -n --argjson first "$2" --argjson second "${3:-null}" '
-        def event(type; component): {component: component, type: type};
-        {papi_version: "7.2.0.0", cpu_info: "a processor", max_cpu_rate_mhz: "2299", min_cpu_rate_mhz: "2299",
-         event_definitions: {"PAPI_TOT_INS": event("delta"; "perf_event"), "PAPI_TOT_CYC": event("delta"; "perf_event"),
-                             "PAPI_FP_OPS": event("delta"; "perf_event"), "coretemp:::t": event("instant"; "coretemp"),
-                             "rapl:::PACKAGE_ENERGY:PACKAGE0": event("delta"; "rapl"),
-                             "rapl:::PACKAGE_ENERGY:PACKAGE1": event("delta"; "rapl")},
-         threads: ({"0": {regions: $first}} + if $second then {"1": {regions: $second}} else {} end)}' \
-        >"$BATS_TEST_TMPDIR/hl/rank_$1.json"
-}
-
-# A region as PAPI writes it. JOULES of each of two packages.
-region() { # NAME PARENT SECONDS JOULES [JQ EXPRESSION that changes it]
-    jq -nc --arg name "$1" --arg parent "$2" --argjson s "$3" --argjson j "$4" '
-        {name: $name, parent_region_id: $parent, cycles: "\($s * 2e9)", real_time_nsec: "\($s * 1e9)",
-         "PAPI_TOT_INS": "\($s * 3e9)", "PAPI_TOT_CYC": "\($s * 2e9)", "PAPI_FP_OPS": "\($s * 1e9)", "coretemp:::t": "50",
-         "rapl:::PACKAGE_ENERGY:PACKAGE0": "\($j * 1e9)", "rapl:::PACKAGE_ENERGY:PACKAGE1": "\($j * 1e9)"} | '"${5:-.}"
-}
-
-# "main" of 10 s and 500 J from each package, and in it twice "solve", 3 s and 200 J.
-program() {
-    printf '{"0":%s,"1":%s,"2":%s}' "$(region main -1 10 500)" "$(region solve 0 3 200)" "$(region solve 0 3 200)"
-}
 
 of() { # REGION: its element of the JSON output
     jq -c --arg region "$1" '.regions[] | select(.region == $region)' <<<"$output"
@@ -43,126 +16,17 @@ rows_by_region() { # [KEYS]
     jq -c --arg keys "${1:-region jobs count time_s energy_j power_w}" '.rows[] | [.[$keys | split(" ")[]]]' <<<"$output"
 }
 
-@test "a folder of PAPI's files: time, energy, power and counters of each region without those inside it" {
-    rank_file 000000 "$(program)"
-    run -0 regions "$BATS_TEST_TMPDIR/hl"
-    [[ ${lines[0]} =~ ^\ \ region\ +count\ +ranks\ +threads\ +time\ +energy\ +share\ +mean\ +IPC\ +MFLOP/s\ +MFLOP/J$ ]]
-    [[ ${lines[1]} =~ ^\ \ main/solve\ +2\ +1\ +1\ +6.000\ s\ +800.0\ J\ +80.0\ %\ +133.3\ W\ +1.50\ +1000.0\ +7.50$ ]]
-    [[ ${lines[2]} =~ ^\ \ main\ +1\ +1\ +1\ +4.000\ s\ +200.0\ J\ +20.0\ %\ +50.00\ W ]]
-    [[ ${lines[3]} == *"the whole node"* ]]
-    run -0 regions --inclusive "$BATS_TEST_TMPDIR/hl"
-    [[ $output =~ main\ +1\ +1\ +1\ +10.0\ s\ +1.000\ kJ\ +100.0\ %\ +100.0\ W ]]
-}
-
-@test "of all threads and ranks that see the same meters the one that saw most counts, counters add up" {
-    for rank in 000000 000001; do
-        rank_file $rank "$(program)" "{\"0\":$(region solve -1 5 300)}"
+@test "hostile names: nothing reaches the terminal, CSV quotes" {
+    record 17 0 n1 0 10 100 '.regions = [{name: "a\u001b[31m", method: "measured", time_s: 1, domains: {package: {energy_j: 1}}},
+        {name: "x,\"y\"", method: "measured", time_s: 1, domains: {package: {energy_j: 2}}},
+        {name: "=SUM(1)", method: "measured", time_s: 1, domains: {package: {energy_j: 3}}}]'
+    for form in table csv json; do
+        run -0 regions -f $form --acct-dir "$acct" 17
+        [[ $output != *$'\e'* && $output == *SUM* ]]
     done
-    run -0 regions --format json "$BATS_TEST_TMPDIR/hl"
-    [[ $(of main/solve | jq -c '[.count, .ranks, .threads, .time_s, .wall_s, .energy_j, .domains.package.energy_j, .events.PAPI_FP_OPS, .mflop_per_s]') == \
-        '[4,2,2,12,6,800,800,12000000000,2000]' ]]
-    [[ $(of solve | jq -c '[.count, .ranks, .threads, .energy_j, .mean_w, .edp_js, .events["coretemp:::t"]]') == '[2,2,2,600,120,3000,50]' ]]
-    [[ $(jq '.regions | length' <<<"$output") == 3 && $(of main | jq 'has("rank")') == false ]]
-    run -0 regions --type detail --format json "$BATS_TEST_TMPDIR/hl"
-    [[ $(jq -c '[.regions[] | select(.region == "main/solve") | [.rank, .thread, .count, .energy_j]] | sort' <<<"$output") == \
-        '[["0","0",2,800],["1","0",2,800]]' ]]
-    [[ $(jq -c '.regions | length' <<<"$output") == 6 ]]
-    run -0 regions --type detail "$BATS_TEST_TMPDIR/hl"
-    [[ ${lines[0]} =~ ^\ \ rank\ +thread\ +region\ +count\ +time ]]
-}
-
-@test "values that were also read, all passes in one, an unknown value" {
-    rank_file 12 "{\"0\":$(region a -1 4 1 '.real_time_nsec = {region_value: "2000000000", read_1: "7"}'),
-        \"3\":$(region b -1 1 1 '.region_count = "100000"'), \"4\":$(region c -1 1 1 'del(."PAPI_TOT_CYC")'),
-        \"5\":$(region c -1 1 1)}"
-    run -0 regions --format json "$BATS_TEST_TMPDIR/hl/rank_12.json"
-    [[ $(of a | jq .time_s) == 2 && $(of b | jq .count) == 100000 && $(of b | jq '.events["coretemp:::t"]') == 50 ]]
-    [[ $(of c | jq -c '[.count, has("ipc"), (.events | has("PAPI_TOT_CYC"))]') == '[2,false,false]' ]]
-    mkdir "$BATS_TEST_TMPDIR/outer"
-    mv "$BATS_TEST_TMPDIR/hl" "$BATS_TEST_TMPDIR/outer/papi_hl_output"
-    run -0 regions "$BATS_TEST_TMPDIR/outer"
-    [[ $output == *" a "* ]]
-}
-
-@test "figures of merit in rank files: values of all ranks add up, with the joules of each unit" {
-    local rank
-    for rank in 0 1; do
-        rank_file $rank "$(program)"
-        jq '.foms = [{name: "cells", value: "40", unit: "cells"}, {name: "rate", value: 2.5}]' "$BATS_TEST_TMPDIR/hl/rank_$rank.json" >"$BATS_TEST_TMPDIR/changed"
-        mv "$BATS_TEST_TMPDIR/changed" "$BATS_TEST_TMPDIR/hl/rank_$rank.json"
-    done
-    run -0 regions "$BATS_TEST_TMPDIR/hl"
-    [[ $output == *$'\n  80 cells, 12.50 J each\n  rate 5, 200.0 J each\n'* ]]
-    run -0 regions -f json "$BATS_TEST_TMPDIR/hl"
-    jq -e '.foms == [{name: "cells", value: 80, unit: "cells", energy_j_each: 12.5}, {name: "rate", value: 5, energy_j_each: 200}]' <<<"$output"
-    run -0 regions --type detail "$BATS_TEST_TMPDIR/hl"
-    [[ $output == *"rank 0: 40 cells, 25.00 J each"*"rank 1: 40 cells, 25.00 J each"* ]]
-    run -0 regions --type detail -f json "$BATS_TEST_TMPDIR/hl"
-    jq -e '.foms[2] == {rank: "1", name: "cells", value: 40, unit: "cells", energy_j_each: 25}' <<<"$output"
-}
-
-@test "figures of merit that are none: the file is left out, with what is expected" {
-    local number foms
-    while read -r number foms; do
-        rank_file "$number" "$(program)"
-        jq --argjson foms "$foms" '.foms = $foms' "$BATS_TEST_TMPDIR/hl/rank_$number.json" >"$BATS_TEST_TMPDIR/changed"
-        mv "$BATS_TEST_TMPDIR/changed" "$BATS_TEST_TMPDIR/hl/rank_$number.json"
-    done <<'END'
-0 []
-1 {}
-2 [{"name":"a"}]
-3 [{"name":"a","value":"x"}]
-4 [{"name":"","value":1}]
-5 [{"name":"a","value":1,"unit":2}]
-6 [7]
-END
-    jq -c '.foms = [range(65) | {name: "\(.)", value: 1}]' "$BATS_TEST_TMPDIR/hl/rank_0.json" >"$BATS_TEST_TMPDIR/hl/rank_7.json"
-    run -1 --separate-stderr regions -f json "$BATS_TEST_TMPDIR/hl"
-    [[ $(jq -c '[.regions[0].ranks, has("foms")]' <<<"$output") == '[1,false]' ]]
-    for number in 1 7; do [[ $stderr == *"rank_$number.json: foms: expected an array of at most 64"* ]]; done
-    for number in 2 3 4 5 6; do [[ $stderr == *"rank_$number.json: foms: expected {\"name\": TEXT, \"value\": NUMBER, \"unit\": TEXT}"* ]]; done
-}
-
-@test "CSV has each figure and each event in a column of its own" {
-    rank_file 0 "{\"0\":$(region '=SUM(1)' -1 2 100),\"1\":$(region 'x,"y"' -1 1 1)}"
-    run -0 regions -f csv "$BATS_TEST_TMPDIR/hl"
-    [[ ${lines[0]} == rank,thread,region,count,ranks,threads,method,time_s,wall_s,energy_j,*,package_j,*,PAPI_TOT_INS,* ]]
-    [[ ${lines[1]} == ",,'=SUM(1),1,1,1,,2,2,200,,"* && ${lines[2]} == ',,"x,""y""",1,'* ]]
-    python3 -c 'import csv, sys; rows = list(csv.DictReader(sys.stdin)); assert rows[0]["package_j"] == "200" and rows[1]["rank"] == "" and all(None not in row for row in rows)' <<<"$output"
-}
-
-@test "hostile names: nothing reaches the terminal, a slash is part of the name" {
-    rank_file 0 "{\"0\":$(region $'a\e[31m/b' -1 1 1),\"1\":$(region "$(printf 'n%.0s' {1..3000})" 0 1 1),\"2\":$(region '' -1 1 1)}"
-    run -0 regions "$BATS_TEST_TMPDIR/hl"
-    [[ $output != *$'\e'* && $output == *'a?[31m?b'* ]]
-    run -0 regions -f csv "$BATS_TEST_TMPDIR/hl"
-    [[ $output != *$'\e'* ]]
-    run -0 regions -f json "$BATS_TEST_TMPDIR/hl"
-    [[ $(jq '.regions | length' <<<"$output") == 3 ]]
-}
-
-@test "a file that is not PAPI's is left out, with its name and what is wrong" {
-    local folder=$BATS_TEST_TMPDIR/hl
-    rank_file 0 "$(program)"
-    printf '{"threads":{"0":{"regions":{"0":{"name":"inner "x""}}}}}' >"$folder/rank_1.json"
-    rank_file 2 "{\"0\":$(region a -1 1 1),\"1\":$(region b 7 1 1)}" # a is not added either
-    rank_file 3 "{\"0\":$(region a -1 1 1 '.real_time_nsec = "-5"')}"
-    rank_file 4 "{\"0\":$(region a -1 1 1 '."PAPI_TOT_INS" = "1x"')}"
-    rank_file 5 "{\"1\":$(region a -1 1 1),\"2\":$(region b -1 1 1)}"
-    sed -i 's/"2":/"0":/' "$folder/rank_5.json" # jq may sort keys
-    echo '{}' >"$folder/rank_6.json"
-    : >"$folder/rank_7.json"
-    mkfifo "$folder/rank_8.json"
-    echo no >"$folder/rank_x.json"
-    run -1 --separate-stderr regions "$folder"
-    [[ $output == *main/solve* && $output != *" a "* ]]
-    [[ $stderr == *"rank_1.json: line 1, column 49: "* ]]
-    [[ $stderr == *"rank_2.json: threads.0.regions.1.parent_region_id: no region before this one has this number"* ]]
-    [[ $stderr == *'rank_3.json: threads.0.regions.0.real_time_nsec: expected a number of 0 or more, as PAPI writes it: "1234"'* ]]
-    [[ $stderr == *'rank_4.json: threads.0.regions.0.PAPI_TOT_INS: expected a number'* ]]
-    [[ $stderr == *'rank_5.json: threads.0.regions.0: expected ascending numbers as keys'* ]]
-    [[ $stderr == *'rank_6.json: no "event_definitions": not a file of PAPI'*'rank_7.json is empty'*'rank_8.json is not a regular file'* ]]
-    [[ $stderr == *"8 lines or files skipped"* && $stderr != *rank_x* ]]
+    run -0 regions -f csv --acct-dir "$acct" 17
+    [[ ${lines[1]} == ",,'=SUM(1),"* && ${lines[2]} == ',,"x,""y""",'* ]]
+    python3 -c 'import csv, sys; rows = list(csv.DictReader(sys.stdin)); assert rows[0]["package_j"] == "3" and all(None not in row for row in rows)' <<<"$output"
 }
 
 # The jq expression for a record with regions: "a" and in it "a/b", idle, a figure of merit. JOULES of a/b.
@@ -300,18 +164,15 @@ END
     "$repository/test/validate_records" --schema=docs/merged.schema.json <(echo "$output")
 }
 
-@test "wrong usage and nothing to show" {
+@test "wrong usage" {
     run -2 --separate-stderr regions
-    [[ $stderr == "apapi regions: which JOB or DIR?"* ]]
-    run -2 --separate-stderr regions hl hl2
-    run -2 --separate-stderr regions --type each x
+    [[ $stderr == "apapi regions: which JOB?"* ]]
+    run -2 --separate-stderr regions hl
+    [[ $stderr == "apapi regions: 'hl' is not a job;"* ]]
+    run -2 --separate-stderr regions --type each 17
     [[ $stderr == *"--type takes summary or detail"* ]]
-    run -2 --separate-stderr regions --format xml x
+    run -2 --separate-stderr regions --format xml 17
     [[ $stderr == *"--format takes table, json or csv"* ]]
-    run -1 --separate-stderr regions "$BATS_TEST_TMPDIR/none"
-    [[ $stderr == *"$BATS_TEST_TMPDIR/none: No such file or directory"* ]]
-    run -1 --separate-stderr regions "$BATS_TEST_TMPDIR"
-    [[ $stderr == *"no file rank_NNNNNN.json in it, nor in its papi_hl_output"* ]]
 }
 
 # A sampler that knows marks, and writes them into $marks.

@@ -30,10 +30,8 @@ right_files() {
         jq -e --arg name "rank $rank of 4" '[.threads[].regions[] | .name] | sort == ["computation", "exchange", $name]' \
             "$folder/rank_00000$rank.json"
     done
-    run -0 "$install/bin/apapi" regions -f json "$folder"
-    jq -e '(.regions[] | select(.region == "computation") | .ranks == 4 and .count == 4) and
-        ([.regions[] | select(.region | startswith("computation/rank ")) | .ranks == 1] == [true, true, true, true])' <<<"$output"
-    [[ $(jq -c '.foms[0].value' <<<"$output") == 40 ]]
+    jq -es '([.[].threads[].regions[] | select(.name == "computation") | .region_count | tonumber] == [1, 1, 1, 1]) and
+        ([.[].foms[0].value | tonumber] | add) == 40' "$folder"/*
 }
 
 # The ranks in the records of all steps of the last job.
