@@ -118,7 +118,7 @@ spawn() {
 as_user() { echo setpriv --reuid "$1" --regid "$(id -g "$1")" --init-groups --; }
 
 # wait_daemon NAME COMMAND...: until the command succeeds. Fails with the end of the daemon's log when
-# that takes too long or the daemon has died.
+# that takes too long, or when the daemon or the one that it works with has died.
 wait_daemon() {
     local name=$1 deadline=$((${EPOCHREALTIME/[.,]/} + patience_s * 1000000)) reason log=$1
     shift
@@ -126,6 +126,8 @@ wait_daemon() {
         reason=
         if ! record_alive "$name" || [[ -e $state/run/$name.ended ]]; then
             reason="has ended"
+        elif [[ $name == slurmdbd ]] && ! record_alive mariadbd; then
+            name=mariadbd log=mariadbd reason="has ended"
         elif ((${EPOCHREALTIME/[.,]/} > deadline)); then
             reason="is not ready"
             # slurmctld knows why it does not like a node
@@ -170,18 +172,20 @@ database=/run/mysqld/mysqld.sock # MariaDB listens nowhere else
 
 has_accounting() { [[ -e $state/etc/slurmdbd.conf ]]; }
 
-# Losing data in a crash of the machine is allowed.
+# Losing data in a crash of the machine is allowed. Without io_uring: MariaDB aborts when one of its requests there is
+# refused or cancelled.
 start_accounting() {
     local as_mysql as_slurm
+    local options=(--no-defaults --datadir="$state/spool/mysql" --innodb-use-native-aio=OFF --innodb-flush-method=nosync
+        --innodb-flush-log-at-trx-commit=0 --innodb-log-file-size=8M)
     read -ra as_mysql <<<"$(as_user mysql)"
     read -ra as_slurm <<<"$(as_user slurm)"
     install -d -o mysql -g mysql -m 755 "${database%/*}"
-    mariadb-install-db --no-defaults --user=mysql --datadir="$state/spool/mysql" --skip-test-db \
+    mariadb-install-db "${options[@]}" --user=mysql --skip-test-db \
         --auth-root-authentication-method=socket >"$state/log/mariadb-install.out" 2>&1 </dev/null ||
         die "mariadb-install-db failed ($(tail -n 1 "$state/log/mariadb-install.out"))"
-    spawn mariadbd "${as_mysql[@]}" mariadbd --no-defaults --datadir="$state/spool/mysql" \
-        --socket="$database" --pid-file="$state/spool/mysql/pid" --skip-networking \
-        --innodb-flush-log-at-trx-commit=0 --innodb-fast-shutdown=2
+    spawn mariadbd "${as_mysql[@]}" mariadbd "${options[@]}" --socket="$database" \
+        --pid-file="$state/spool/mysql/pid" --skip-networking --innodb-fast-shutdown=2
     wait_daemon mariadbd mariadb_say "create user slurm@localhost identified via unix_socket"
     mariadb_say "grant all on slurm_acct_db.* to slurm@localhost"
     spawn slurmdbd "${as_slurm[@]}" env MYSQL_UNIX_PORT="$database" slurmdbd -D

@@ -53,6 +53,24 @@ load cluster_common
     run -0 cluster status
 }
 
+# bats test_tags=long
+@test "a database that ends while slurmdbd starts: said at once, with its log" {
+    own_cluster
+    cluster start --dbd >"$BATS_TEST_TMPDIR/start" 2>&1 3>&- &
+    local start=$! status=0
+    eventually database_is_killed
+    wait "$start" || status=$?
+    [ "$status" -eq 1 ]
+    run -0 cat "$BATS_TEST_TMPDIR/start"
+    [[ $output == *"cluster: mariadbd has ended; the end of mariadbd's log:"*"ready for connections"* ]]
+}
+
+# As soon as slurmdbd has made its first table.
+database_is_killed() {
+    compgen -G "$APAPI_CLUSTER_DIR/spool/mysql/slurm_acct_db/*.ibd" >/dev/null &&
+        cluster run pkill -KILL -x mariadbd
+}
+
 machine_state() {
     ip -o link | cut -d: -f2
     grep -v ' /run/user/' /proc/self/mounts # somebody may log in
