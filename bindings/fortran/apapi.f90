@@ -7,15 +7,11 @@ module apapi
     use, intrinsic :: iso_c_binding, only: c_char, c_int, c_double, c_int32_t, c_null_char
     implicit none
     private
-    public :: apapi_region_begin, apapi_region_read, apapi_region_end, apapi_region_stop
+    public :: apapi_region_begin, apapi_region_end, apapi_region_stop
     public :: apapi_region_fom, apapi_region_handle, apapi_region_enter, apapi_region_leave
 
     interface
         integer(c_int) function c_begin(name) bind(C, name='apapi_region_begin')
-            import :: c_int, c_char
-            character(kind=c_char), intent(in) :: name(*)
-        end function
-        integer(c_int) function c_read(name) bind(C, name='apapi_region_read')
             import :: c_int, c_char
             character(kind=c_char), intent(in) :: name(*)
         end function
@@ -52,12 +48,6 @@ contains
         character(*), intent(in) :: name
         integer, intent(out), optional :: status
         call set(c_begin(trim(name)//c_null_char), status)
-    end subroutine
-
-    subroutine apapi_region_read(name, status)
-        character(*), intent(in) :: name
-        integer, intent(out), optional :: status
-        call set(c_read(trim(name)//c_null_char), status)
     end subroutine
 
     subroutine apapi_region_end(name, status)

@@ -54,18 +54,6 @@ static int overlap_end(const char *name)
 
 /* --- PAPI ----------------------------------------------------------------------------------- */
 
-/* Such a program wants its counters and its output, in a measured step or not. */
-static void papi_hl_want(void)
-{
-    static bool wanted;
-
-    if (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE)) {
-        tally_want(NULL);
-        output_want();
-        __atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
-    }
-}
-
 /* Misuses that PAPI takes are none. */
 static int papi_hl_result(int result)
 {
@@ -75,30 +63,32 @@ static int papi_hl_result(int result)
 
 int apapi_hl_init(void)
 {
-    papi_hl_want();
+    output_want(); /* in a measured step or not */
     return PAPI_OK;
 }
 
 int apapi_hl_set_events(const char *events)
 {
-    return tally_want(events) ? PAPI_EMISC : PAPI_OK;
+    (void)events;
+    return PAPI_OK;
 }
 
 int apapi_hl_region_begin(const char *region)
 {
-    papi_hl_want();
+    output_want();
     return papi_hl_result(apapi_region_begin(region));
 }
 
 int apapi_hl_read(const char *region)
 {
-    papi_hl_want();
-    return papi_hl_result(apapi_region_read(region));
+    apapi_region name = region ? apapi_region_handle(region) : 0;
+
+    return region && (name == 0 || stack_has(stack_self, name)) ? PAPI_OK : PAPI_EINVAL;
 }
 
 int apapi_hl_region_end(const char *region)
 {
-    papi_hl_want();
+    output_want();
     return papi_hl_result(overlap_end(region));
 }
 

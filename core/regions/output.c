@@ -20,7 +20,6 @@
 #include "apapi/event.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "regions/counters.h"
 #include "regions/program.h"
 #include "regions/stack.h"
 
@@ -57,17 +56,14 @@ struct output {
     FILE *out;
     double tick_ns;
     bool has_energy[PAGE_DOMAINS];
-    bool metered; /* no results of the sampler: energy of the node during the region */
     struct page_result results[PAGE_NODES];
     struct output_thread thread;
-    struct tally_sums sums;
 };
 
 static void output_find_results(struct output *output)
 {
     const struct page_results *results = program_results();
 
-    output->metered = !results;
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
         struct page_result *row = &output->results[node];
         bool known = results && page_result_read(&results->nodes[node], row);
@@ -90,10 +86,7 @@ static void output_own(struct output *output, uint32_t node, uint64_t ticks)
     }
 }
 
-/*
- * Fill in `thread`. Nodes come after those that they are in. The meters' counts include the inner
- * ones already.
- */
+/* Fill in `thread`. Nodes come after those that they are in. */
 static void output_sum_up(struct output *output, uint32_t slot, const struct page_slot_copy *copy)
 {
     struct output_thread *thread = &output->thread;
@@ -110,17 +103,6 @@ static void output_sum_up(struct output *output, uint32_t slot, const struct pag
         thread->time_ns[parent] += thread->time_ns[node];
         for (int d = 0; d < PAGE_DOMAINS; d++) {
             thread->energy_uj[d][parent] += thread->energy_uj[d][node];
-        }
-    }
-    for (uint32_t node = 1; node < PAGE_NODES && output->metered; node++) {
-        double energy_j[APAPI_DOMAINS];
-
-        meter_copy(slot, node, (uint64_t)(thread->time_ns[node] / output->tick_ns), energy_j);
-        for (int d = 0; d < APAPI_DOMAINS; d++) {
-            bool known = energy_events[d] && isfinite(energy_j[d]);
-
-            thread->energy_uj[d][node] = known ? fmax(energy_j[d], 0) * 1e6 : NAN;
-            output->has_energy[d] = output->has_energy[d] || known;
         }
     }
 }
@@ -147,29 +129,6 @@ static void output_number(FILE *out, const char *name, double value)
     fprintf(out, ": \"%.0f\"", value);
 }
 
-/* An instant event has the mean of its values. */
-static long long output_counted(const struct counter_event *event, long long sum, uint64_t passes)
-{
-    return event->instant && passes > 0 ? sum / (long long)passes : sum;
-}
-
-static void output_event(const struct output *output, size_t index)
-{
-    const struct counter_event *event = &tally_events()->events[index];
-    const struct tally_sums *sums = &output->sums;
-    FILE *out = output->out;
-
-    fputs(",\n          ", out);
-    output_quoted(out, event->name);
-    fputs(sums->reads[0] > 0 ? ": {\"region_value\": " : ": ", out);
-    fprintf(out, "\"%lld\"", output_counted(event, sums->totals[index], sums->passes));
-    for (int i = 0; i < TALLY_READS && sums->reads[i] > 0; i++) {
-        fprintf(out, ", \"read_%d\": \"%lld\"", i + 1,
-                output_counted(event, sums->read_totals[i][index], sums->reads[i]));
-    }
-    fputs(sums->reads[0] > 0 ? "}" : "", out);
-}
-
 static void output_region(struct output *output, uint32_t node, uint64_t passes)
 {
     const struct output_thread *thread = &output->thread;
@@ -188,11 +147,6 @@ static void output_region(struct output *output, uint32_t node, uint64_t passes)
     for (int d = 0; d < PAGE_DOMAINS; d++) {
         if (energy_events[d] && output->has_energy[d] && !isnan(thread->energy_uj[d][node])) {
             output_number(out, energy_events[d], thread->energy_uj[d][node]);
-        }
-    }
-    if (tally_copy(thread->slot, node, &output->sums)) {
-        for (size_t i = 0; i < tally_events()->count; i++) {
-            output_event(output, i);
         }
     }
     fputs("\n        }", out);
@@ -217,8 +171,7 @@ static void output_thread(struct output *output)
     fputs("\n      }\n    }", output->out);
 }
 
-/* @param write  false: only look which energies are known, before the first one is written */
-static void output_threads(struct output *output, bool write)
+static void output_threads(struct output *output)
 {
     uint64_t now = ticks_now(program.clock);
     struct page_slot_copy copy;
@@ -227,11 +180,9 @@ static void output_threads(struct output *output, bool write)
     for (uint32_t slot = 0; slot < page_thread_count(program.page); slot++) {
         if (page_slot(program.page, slot, page_node_count(program.page), now, &copy)) {
             output_sum_up(output, slot, &copy);
-            if (write) {
-                fputs(before, output->out);
-                output_thread(output);
-                before = ",\n";
-            }
+            fputs(before, output->out);
+            output_thread(output);
+            before = ",\n";
         }
     }
 }
@@ -260,38 +211,19 @@ static void output_foms(FILE *out)
     fputs(count > 0 ? "\n  ],\n" : "", out);
 }
 
-static void output_definition(FILE *out, const char **before, const char *name, const char *type,
-                              const char *component)
-{
-    fprintf(out, "%s    ", *before);
-    output_quoted(out, name);
-    fprintf(out, ": {\"component\": ");
-    output_quoted(out, component);
-    fprintf(out, ", \"type\": \"%s\"}", type);
-    *before = ",\n";
-}
-
 static void output_definitions(const struct output *output)
 {
     const char *before = "\n";
-    FILE *out = output->out;
 
-    fputs("  \"event_definitions\": {", out);
+    fputs("  \"event_definitions\": {", output->out);
     for (int d = 0; d < PAGE_DOMAINS; d++) {
         if (energy_events[d] && output->has_energy[d]) {
-            output_definition(out, &before, energy_events[d], "delta",
-                              output->metered ? "apapi_node" : "apapi");
+            fprintf(output->out, "%s    \"%s\": {\"component\": \"apapi\", \"type\": \"delta\"}",
+                    before, energy_events[d]);
+            before = ",\n";
         }
     }
-    for (size_t i = 0; i < tally_events()->count; i++) {
-        const struct counter_event *event = &tally_events()->events[i];
-        char component[COUNTER_NAME_SIZE];
-
-        counter_component(event, component);
-        output_definition(out, &before, event->name, event->instant ? "instant" : "delta",
-                          component);
-    }
-    fputs("\n  },\n", out);
+    fputs("\n  },\n", output->out);
 }
 
 /*
@@ -309,13 +241,10 @@ static void output_text(FILE *out)
     output_find_results(&output);
     fprintf(out, "{\n  \"papi_version\": \"APAPI %s\",\n  " OUTPUT_RUN "%s\",\n", APAPI_VERSION,
             output_run);
-    if (output.metered) {
-        output_threads(&output, false);
-    }
     output_definitions(&output);
     output_foms(out);
     fputs("  \"threads\": {", out);
-    output_threads(&output, true);
+    output_threads(&output);
     fputs("\n  }\n}\n", out);
 }
 
@@ -508,8 +437,8 @@ bool output_is_wanted(void)
 
 void output_want_if_asked(void)
 {
-    if (!output_is_wanted() && (secure_getenv("PAPI_OUTPUT_DIRECTORY") ||
-                                secure_getenv("PAPI_REPORT") || secure_getenv("PAPI_EVENTS"))) {
+    if (!output_is_wanted() &&
+        (secure_getenv("PAPI_OUTPUT_DIRECTORY") || secure_getenv("PAPI_REPORT"))) {
         output_want();
     }
 }

@@ -11,7 +11,7 @@
 /** This process has output, whatever its environment says. */
 void output_want(void);
 
-/** The same if PAPI_OUTPUT_DIRECTORY, PAPI_REPORT or PAPI_EVENTS is in the environment. */
+/** The same if PAPI_OUTPUT_DIRECTORY or PAPI_REPORT is in the environment. */
 void output_want_if_asked(void);
 
 bool output_is_wanted(void);

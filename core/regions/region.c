@@ -84,9 +84,6 @@ static void join_leave(void *argument)
     struct region_stack *stack = argument;
 
     stack_unwind(stack, MISUSE_LEFT);
-    if (tally_on) {
-        tally_leave(stack->number);
-    }
     stack_switch(stack, PAGE_NO_NODE, ticks_now(program.clock));
     stack_self = NULL;
     join_give_back(stack, stack->number);
@@ -99,7 +96,6 @@ static void join_after_fork(void)
     memset(join_taken, 0, sizeof join_taken);
     pthread_setspecific(join_key, NULL);
     stack_forget();
-    tally_forget();
     output_forget();
     program_forget();
 }
@@ -138,7 +134,6 @@ static struct region_stack *join_thread(void)
     struct region_stack *stack;
 
     output_want_if_asked();
-    tally_want_if_asked();
     if (program_is_off() || !program_start() || pthread_once(&join_once, join_prepare) ||
         !join_has_key || !(stack = join_allocate())) {
         return NULL;
@@ -147,7 +142,6 @@ static struct region_stack *join_thread(void)
     stack->sequence = stack->slot->sequence;
     stack->entered = ticks_now(program.clock);
     stack_switch(stack, 0, stack->entered);
-    stack->meter = meter_open(stack->number, output_is_wanted());
     join_publish(stack->number);
     stack_self = stack;
     return stack;
@@ -245,11 +239,6 @@ int apapi_region_begin(const char *name)
 int apapi_region_end(const char *name)
 {
     return region_call(name, region_end);
-}
-
-int apapi_region_read(const char *name)
-{
-    return region_call(name, stack_read);
 }
 
 int apapi_region_stop(void)

@@ -3,12 +3,11 @@
 #define REGIONS_STACK_H
 #include "apapi/event.h"
 #include "apapi/region.h"
-#include "regions/counters.h"
 #include "regions/program.h"
 
 /*
- * The regions that are open in a thread, and what the node's meters count meanwhile. All of it is
- * the thread's own; what others see is in its slot of the program page.
+ * The regions that are open in a thread. All of it is the thread's own; what others see is in its
+ * slot of the program page.
  */
 
 #define STACK_CACHE 32 /* a power of 2 */
@@ -19,17 +18,6 @@ struct stack_frame {
     uint32_t node;
     uint32_t name;
     uint32_t repeats; /* begins of the same name right within it */
-};
-
-/**
- * The node's meters, from the live page, whose figures are taken at most once for each reading of
- * the meters. So only the regions that last from one reading to another one are measured. The
- * energy at their begin and end is interpolated between the readings before and after.
- */
-struct meter {
-    const uint64_t *news; /* changes with each reading */
-    uint64_t seen;        /* its value at the latest one that was taken */
-    uint32_t measured;    /* frames from 1 to here began before that */
 };
 
 /** Where a name was the last time, which may hold another one by now. */
@@ -46,7 +34,6 @@ struct region_stack {
     uint32_t current; /* node */
     uint64_t entered; /* [ticks] */
     uint64_t sequence;
-    struct meter *meter;
     struct stack_frame frames[APAPI_REGION_DEPTH + 1]; /* the first: outside of all regions */
     struct stack_name cache[STACK_CACHE];
 };
@@ -78,25 +65,6 @@ enum misuse {
  */
 int misuse_report(enum misuse misuse, const char *name, const char *other);
 
-/**
- * @param wanted  whether regions of the thread are measured
- * @return the meter of the thread that has a slot now, maybe one that never has news. Allocates.
- */
-struct meter *meter_open(uint32_t slot, bool wanted);
-
-/** Take the figures of a new reading. @param frames  of the thread, from 1 to `depth` */
-void meter_take(struct meter *meter, const struct stack_frame *frames, uint32_t depth);
-
-/** End the frame number `measured`. @param now  [ticks] */
-void meter_end(struct meter *meter, const struct stack_frame *frame, uint64_t now);
-
-/**
- * Copy what a node of a slot has used, with its inner regions.
- * @param ticks     time of the slot's threads in it
- * @param energy_j  result; NaN: not known, as most of the time was in passes that were too short
- */
-void meter_copy(uint32_t slot, uint32_t node, uint64_t ticks, double energy_j[APAPI_DOMAINS]);
-
 /** End all regions of the calling thread. @param misuse  to report if there are any; MISUSES: none
  */
 void stack_unwind(struct region_stack *stack, enum misuse misuse);
@@ -104,11 +72,8 @@ void stack_unwind(struct region_stack *stack, enum misuse misuse);
 /** @return whether a name is open in a thread. Only a hint, unless it is the caller's. */
 bool stack_has(const struct region_stack *stack, uint32_t name);
 
-/** In the child of a fork: what is open and measured is the parent's. */
+/** In the child of a fork: what is open is the parent's. */
 void stack_forget(void);
-
-/** Note what the processor has counted. 0; -1 with errno as stack_end(). */
-int stack_read(struct region_stack *stack, uint32_t name);
 
 /** stack_begin() and stack_end() where there is more to do than to note the time. */
 int stack_begin_slowly(struct region_stack *stack, uint32_t name);
@@ -133,21 +98,11 @@ static inline void stack_switch(struct region_stack *stack, uint32_t node, uint6
     stack->entered = now;
 }
 
-/* @return whether the meters have been read. */
-static inline bool stack_has_news(const struct region_stack *stack)
-{
-    return __atomic_load_n(stack->meter->news, __ATOMIC_RELAXED) != stack->meter->seen;
-}
-
 static inline void stack_push(struct region_stack *stack, uint32_t name, uint32_t node)
 {
     struct stack_frame *frame = &stack->frames[++stack->depth];
-    uint64_t now;
+    uint64_t now = ticks_now(program.clock);
 
-    if (__builtin_expect(stack_has_news(stack), 0)) {
-        meter_take(stack->meter, stack->frames, stack->depth - 1);
-    }
-    now = ticks_now(program.clock);
     *frame = (struct stack_frame){now, node, name, 0};
     stack_put(stack->slot->counts[node], stack->slot->counts[node] + 1, __ATOMIC_RELAXED);
     stack_switch(stack, node, now);
@@ -159,12 +114,6 @@ static inline void stack_pop(struct region_stack *stack)
     uint64_t *shortest = &stack->slot->shortest[frame->node];
     uint64_t now = ticks_now(program.clock), lasted = now - frame->start;
 
-    if (__builtin_expect(stack_has_news(stack), 0)) {
-        meter_take(stack->meter, stack->frames, stack->depth);
-    }
-    if (__builtin_expect(stack->depth == stack->meter->measured, 0)) {
-        meter_end(stack->meter, frame, now);
-    }
     stack->depth--;
     stack_switch(stack, stack->frames[stack->depth].node, now);
     if (lasted - 1 < *shortest - 1) { /* 0: none has ended */
@@ -177,7 +126,7 @@ static inline int stack_begin(struct region_stack *stack, uint32_t name)
 {
     uint32_t node = __atomic_load_n(&tree_children[stack->current][name], __ATOMIC_ACQUIRE);
 
-    if (__builtin_expect(node == 0 || stack->depth == APAPI_REGION_DEPTH || tally_on ||
+    if (__builtin_expect(node == 0 || stack->depth == APAPI_REGION_DEPTH ||
                              stack->frames[stack->depth].name == name,
                          0)) {
         return stack_begin_slowly(stack, name);
@@ -191,7 +140,7 @@ static inline int stack_end(struct region_stack *stack, uint32_t name)
 {
     const struct stack_frame *frame = &stack->frames[stack->depth];
 
-    if (__builtin_expect(frame->name != name || frame->repeats || stack->lost || tally_on, 0)) {
+    if (__builtin_expect(frame->name != name || frame->repeats || stack->lost, 0)) {
         return stack_end_slowly(stack, name);
     }
     stack_pop(stack);

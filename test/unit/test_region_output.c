@@ -1,39 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file of a rank: what it has, and the energy of regions from the live page. */
+/* The file of a rank, and the results of PAPI's functions. */
+#include "apapi/papi_hl_compat.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "regions/program.h"
 #include "unit/region_fixture.h"
 
-#define POWER_W 100.0
 #define ENERGY "apapi:::PACKAGE_ENERGY_UJ"
 
-static uint64_t meter_start_ns;
-
-/* A reading of a meter that draws POWER_W all the time. */
-static void read_meter(void)
-{
-    struct apapi_live_slot *slot = &measured.page->domains[APAPI_DOMAIN_PACKAGE];
-    struct apapi_live_slot figures = *slot;
-
-    figures.time_ns = clock_monotonic_ns();
-    figures.total = POWER_W * (double)(figures.time_ns - meter_start_ns) / 1e9;
-    figures.rate = POWER_W;
-    figures.readings++;
-    figures.flags = APAPI_LIVE_MEASURED;
-    live_slot_write(slot, &figures);
-}
-
-static void make_metered_step(void)
+static void make_writing_step(void)
 {
     make_step();
-    meter_start_ns = clock_monotonic_ns();
-    read_meter();
     setenv("PAPI_OUTPUT_DIRECTORY", base, 1);
     setenv("SLURM_PROCID", "7", 1);
 }
 
-static void remove_metered_step(void)
+static void remove_writing_step(void)
 {
     unsetenv("PAPI_OUTPUT_DIRECTORY");
     unsetenv("SLURM_PROCID");
@@ -71,51 +53,7 @@ static void free_file(void)
     free(file_text);
 }
 
-static void spend_readings(int readings)
-{
-    for (int i = 0; i < readings; i++) {
-        usleep(2000);
-        read_meter();
-    }
-}
-
-static void long_regions(void)
-{
-    for (int i = 0; i < 3; i++) {
-        CHECK(apapi_region_begin("outer \"1\"") == 0);
-        spend_readings(3);
-        CHECK(apapi_region_begin("inner") == 0);
-        spend_readings(3);
-        CHECK(apapi_region_end("inner") == 0);
-        CHECK(apapi_region_end("outer \"1\"") == 0);
-    }
-}
-
-static void assert_power(const struct tree_node *region)
-{
-    double time_s = number_in(region, "real_time_nsec") / 1e9;
-
-    assert_true(fabs(number_in(region, ENERGY) / 1e6 - POWER_W * time_s) < 0.02 * POWER_W * time_s);
-}
-
-#define METERED(name) TEST_WITH(name, make_metered_step, remove_metered_step)
-
-METERED(long_regions_have_the_meters_energy)
-{
-    const struct tree_node *outer, *inner;
-
-    run_quiet_program(long_regions);
-    outer = region_of("0");
-    inner = tree_get(tree_get(tree_get(tree_get(file.nodes, "threads"), "0"), "regions"), "1");
-    assert_string_equal(tree_get(outer, "name")->text, "outer \"1\"");
-    assert_true(number_in(outer, "parent_region_id") == -1);
-    assert_true(number_in(inner, "parent_region_id") == 0);
-    assert_true(number_in(outer, "region_count") == 3);
-    assert_true(number_in(outer, "real_time_nsec") > number_in(inner, "real_time_nsec"));
-    assert_power(outer);
-    assert_power(inner);
-    free_file();
-}
+#define WRITES(name) TEST_WITH(name, make_writing_step, remove_writing_step)
 
 static void figures_of_merit(void)
 {
@@ -133,7 +71,7 @@ static void assert_fom(const struct tree_node *fom, const char *name, double val
     assert_true(unit ? strcmp(tree_get(fom, "unit")->text, unit) == 0 : !tree_get(fom, "unit"));
 }
 
-METERED(the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too)
+WRITES(the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too)
 {
     const struct tree_node *foms;
 
@@ -162,7 +100,7 @@ static void child_of_a_fork(void)
     CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-METERED(a_child_has_no_figures_of_its_parent)
+WRITES(a_child_has_no_figures_of_its_parent)
 {
     run_quiet_program(child_of_a_fork);
     assert_non_null(region_of("0"));
@@ -170,25 +108,39 @@ METERED(a_child_has_no_figures_of_its_parent)
     free_file();
 }
 
-static void short_regions(void)
+static void regions_of_papi(void)
 {
-    for (int i = 0; i < 100; i++) {
-        CHECK(apapi_region_begin("short") == 0 && apapi_region_end("short") == 0);
+    CHECK(apapi_hl_set_events("EXTRA") == PAPI_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK(apapi_hl_region_begin("outer \"1\"") == PAPI_OK);
     }
-    spend_readings(2);
-    CHECK(apapi_region_begin("short") == 0 && apapi_region_end("short") == 0);
+    CHECK(apapi_hl_region_end("outer \"1\"") == PAPI_OK);
+    CHECK(apapi_hl_read("outer \"1\"") == PAPI_OK);
+    CHECK(apapi_hl_region_begin("second") == PAPI_OK);
+    CHECK(apapi_hl_region_begin("third") == PAPI_OK);
+    CHECK(apapi_hl_region_end("outer \"1\"") == PAPI_OK); /* the others go on */
+    CHECK(apapi_hl_read("outer \"1\"") == PAPI_EINVAL);
+    CHECK(apapi_hl_region_end("third") == PAPI_OK);
+    CHECK(apapi_hl_region_end("second") == PAPI_OK);
+    CHECK(apapi_hl_region_end("second") == PAPI_EINVAL);
+    CHECK(apapi_hl_region_begin(NULL) == PAPI_EINVAL && apapi_hl_read(NULL) == PAPI_EINVAL &&
+          apapi_hl_region_end(NULL) == PAPI_EINVAL);
 }
 
-/* The meters say nothing about a region between two readings: absent, not 0. */
-METERED(short_regions_have_no_energy_without_the_sampler)
+WRITES(results_are_those_of_papi_and_regions_may_overlap)
 {
-    const struct tree_node *region;
+    const struct tree_node *outer, *regions;
 
-    run_quiet_program(short_regions);
-    region = region_of("0");
-    assert_true(number_in(region, "region_count") == 101);
-    assert_null(tree_get(region, ENERGY));
-    assert_null(tree_get(tree_get(file.nodes, "event_definitions"), ENERGY));
+    run_program(regions_of_papi);
+    outer = region_of("0");
+    regions = tree_get(tree_get(tree_get(file.nodes, "threads"), "0"), "regions");
+    assert_string_equal(tree_get(outer, "name")->text, "outer \"1\"");
+    assert_true(number_in(outer, "parent_region_id") == -1);
+    assert_true(number_in(outer, "region_count") == 1);
+    assert_true(number_in(tree_get(regions, "1"), "parent_region_id") == 0);
+    assert_string_equal(tree_get(tree_get(regions, "3"), "name")->text, "second");
+    assert_true(number_in(tree_get(regions, "3"), "parent_region_id") == -1);
+    assert_null(tree_get(outer, ENERGY)); /* the sampler has not said anything */
     free_file();
 }
 
@@ -196,12 +148,12 @@ METERED(short_regions_have_no_energy_without_the_sampler)
 static void answered(void)
 {
     CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
-    spend_readings(1);
+    usleep(2000);
     answer_with_results((struct two_powers){20, 40});
     CHECK(apapi_region_end("b") == 0 && apapi_region_end("a") == 0);
 }
 
-METERED(the_samplers_results_are_the_energy)
+WRITES(the_samplers_results_are_the_energy)
 {
     struct finished finished = run_program(answered);
     const struct tree_node *a, *b;

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from .regions import available, begin, end, fom, read, region, stop
+from .regions import available, begin, end, fom, region, stop
 
 if TYPE_CHECKING:
     from .live import LivePage as LivePage, Slot as Slot
@@ -30,7 +30,7 @@ _HOMES = {
     "records": "recorded",
 }
 
-__all__ = ["available", "begin", "end", "fom", "read", "region", "stop", *_HOMES]
+__all__ = ["available", "begin", "end", "fom", "region", "stop", *_HOMES]
 
 
 def __getattr__(name: str) -> object:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Optional
 
-__all__ = ["available", "begin", "end", "read", "stop", "fom", "region"]
+__all__ = ["available", "begin", "end", "stop", "fom", "region"]
 
 
 def _candidates() -> Iterator[str]:
@@ -78,14 +78,8 @@ def end(name: object) -> None:
         _library.apapi_region_end(_bytes(name))
 
 
-def read(name: object) -> None:
-    """Note the counters within a region of this thread."""
-    if _library:
-        _library.apapi_region_read(_bytes(name))
-
-
 def stop() -> None:
-    """End all regions of this thread and count no more of them."""
+    """End all regions of this thread."""
     if _library:
         _library.apapi_region_stop()
 

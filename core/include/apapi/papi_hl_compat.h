@@ -13,10 +13,9 @@ extern "C" {
  * apapi_hl_region_begin() and so on, and the program needs libapapi instead of libpapi. Programs
  * that are compiled already are run with libapapi_papi_hl.so preloaded.
  *
- * Regions count what they count with PAPI: the events of PAPI_EVENTS, or PAPI's default ones, where
- * this machine has them and a libpapi; and their energy in a measured step. At the end of the
- * program they are written to papi_hl_output/rank_NNNNNN.json. PAPI_OUTPUT_DIRECTORY, PAPI_REPORT,
- * PAPI_MULTIPLEX and PAPI_HL_VERBOSE mean what they mean to PAPI.
+ * Regions have their time and, in a measured step, their energy; events are not counted. At the end
+ * of the program they are written to papi_hl_output/rank_NNNNNN.json. PAPI_OUTPUT_DIRECTORY and
+ * PAPI_REPORT mean what they mean to PAPI.
  *
  * Results are PAPI's: PAPI_OK, or one of its errors below 0. Threads: as in apapi/region.h.
  */
@@ -31,9 +30,6 @@ extern "C" {
 #endif
 #ifndef PAPI_ESYS
 #define PAPI_ESYS -3
-#endif
-#ifndef PAPI_EMISC
-#define PAPI_EMISC -14
 #endif
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -50,23 +46,19 @@ extern "C" {
 /** Set up, as the first call of any other function does. @return PAPI_OK */
 APAPI_API int apapi_hl_init(void);
 
-/**
- * Choose the events, instead of PAPI_EVENTS and before the first region.
- * @param events  as in PAPI_EVENTS; NULL: PAPI_EVENTS
- * @return PAPI_OK; PAPI_EMISC: events have been chosen already
- */
+/** Does nothing. @return PAPI_OK */
 APAPI_API int apapi_hl_set_events(const char *events);
 
 /** Begin a region in this thread. @return PAPI_OK; PAPI_EINVAL: see apapi_region_begin() */
 APAPI_API int apapi_hl_region_begin(const char *region);
 
-/** Note the counters within a region of this thread. @return PAPI_OK; PAPI_EINVAL */
+/** Does nothing. @return PAPI_OK; PAPI_EINVAL: it is not open in this thread */
 APAPI_API int apapi_hl_read(const char *region);
 
 /** End a region of this thread. @return PAPI_OK; PAPI_EINVAL: it is not open in this thread */
 APAPI_API int apapi_hl_region_end(const char *region);
 
-/** End the regions of this thread, and its counters until its next region. @return PAPI_OK */
+/** End the regions of this thread. @return PAPI_OK */
 APAPI_API int apapi_hl_stop(void);
 
 /** The same, for a thread that ends. @return PAPI_OK */

@@ -58,12 +58,6 @@ APAPI_API int apapi_region_begin(const char *name);
 APAPI_API int apapi_region_end(const char *name);
 
 /**
- * Note the values of the moment in the output of this process, if it has one; the region goes on.
- * @return 0; -1 with errno as apapi_region_end()
- */
-APAPI_API int apapi_region_read(const char *name);
-
-/**
  * End the regions of this thread and write the output of this process, if it has one. That also
  * happens when the program ends.
  * @return 0; -1 with errno of fopen(3) or write(2)
