@@ -33,18 +33,12 @@ set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_SET_DESTDIR ON) # /etc and /var are no part of the prefix
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL apapi devel python spank energy)
-if(TARGET apapi-plot)
-  list(APPEND CPACK_COMPONENTS_ALL plot)
-endif()
 set(CPACK_COMPONENT_UNSPECIFIED_HIDDEN ON)
 set(CPACK_COMPONENT_APAPI_DESCRIPTION "Energy and power of Slurm job steps: programs and library
 Measures the energy of every Slurm job step with the machine's own counters
 (CPUs, memory, GPUs, BMC), reports it when the step ends, and keeps one line
 of JSON for each step and node. The commands atime and apapi work without
 Slurm, too.")
-set(CPACK_COMPONENT_PLOT_DESCRIPTION "Energy and power of Slurm job steps: pictures
-Draws what apapi plot writes as SVG, PNG and PDF, by cairo. For login nodes;
-pages (apapi plot -o power.html) need nothing of it.")
 set(CPACK_COMPONENT_DEVEL_DESCRIPTION "Energy and power of Slurm job steps: files for developers
 Headers, CMake package and pkg-config file of libapapi, by which programs
 measure and read records.")
@@ -73,10 +67,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/core)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_APAPI_PACKAGE_NAME apapi)
 set(CPACK_DEBIAN_APAPI_PACKAGE_SECTION utils)
-string(JOIN ", " CPACK_DEBIAN_APAPI_PACKAGE_SUGGESTS apapi-plot ${APAPI_SUGGESTED_PACKAGES})
-set(CPACK_DEBIAN_PLOT_PACKAGE_NAME apapi-plot)
-set(CPACK_DEBIAN_PLOT_PACKAGE_SECTION utils)
-set(CPACK_DEBIAN_PLOT_PACKAGE_DEPENDS "apapi (>= ${PROJECT_VERSION})")
+string(JOIN ", " CPACK_DEBIAN_APAPI_PACKAGE_SUGGESTS ${APAPI_SUGGESTED_PACKAGES})
 set(CPACK_DEBIAN_DEVEL_PACKAGE_NAME apapi-devel)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_DEPENDS "apapi (= ${PROJECT_VERSION}-${APAPI_PACKAGE_RELEASE})")
@@ -104,7 +95,7 @@ if(APAPI_SLURM_PACKAGE)
          ", ${APAPI_SLURM_PACKAGE} (>= ${apapi_slurm}), ${APAPI_SLURM_PACKAGE} (<< ${apapi_slurm}.99)")
   set(apapi_needs_slurm_rpm ", slurm >= ${apapi_slurm}, slurm < ${apapi_slurm}.99")
 endif()
-foreach(component APAPI PLOT DEVEL PYTHON SPANK ENERGY)
+foreach(component APAPI DEVEL PYTHON SPANK ENERGY)
   string(TOLOWER ${component} folder)
   file(GLOB files ${PROJECT_SOURCE_DIR}/config/package/${folder}/*)
   set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA ${files})
@@ -118,8 +109,6 @@ set(CPACK_RPM_PACKAGE_RELEASE ${APAPI_PACKAGE_RELEASE})
 set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)
 set(CPACK_RPM_PACKAGE_GROUP "System Environment/Base")
 set(CPACK_RPM_APAPI_PACKAGE_NAME apapi)
-set(CPACK_RPM_PLOT_PACKAGE_NAME apapi-plot)
-set(CPACK_RPM_PLOT_PACKAGE_REQUIRES "apapi >= ${PROJECT_VERSION}")
 set(CPACK_RPM_DEVEL_PACKAGE_NAME apapi-devel)
 set(CPACK_RPM_DEVEL_PACKAGE_REQUIRES "apapi = ${PROJECT_VERSION}-${APAPI_PACKAGE_RELEASE}")
 set(CPACK_RPM_PYTHON_PACKAGE_NAME python3-apapi)
@@ -135,7 +124,7 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/slurm ${APAPI_PLUGSTACK_DIR} /usr/${CMAKE_INSTALL_LIBDIR} /usr/${CMAKE_INSTALL_LIBDIR}/cmake
     /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/${APAPI_PLUGIN_DIR} /usr/${apapi_python_above} /usr/${APAPI_PYTHON_DIR} /usr/lib/tmpfiles.d /usr/libexec /var /var/log /var/spool
     /usr/share/man /usr/share/man/man1 /usr/share/man/man3 /usr/share/man/man5 /usr/share/man/man8)
-foreach(component APAPI PLOT DEVEL PYTHON SPANK ENERGY)
+foreach(component APAPI DEVEL PYTHON SPANK ENERGY)
   string(TOLOWER ${component} folder)
   set(conffiles ${PROJECT_SOURCE_DIR}/config/package/${folder}/conffiles)
   if(EXISTS ${conffiles})

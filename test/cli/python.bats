@@ -175,7 +175,7 @@ with apapi.LivePage('$page') as page:
 picture = apapi.plot(7, *__import__('glob').glob('$acct/*/*'))
 print(picture._repr_svg_()[:5], picture.svg.count('<svg'))
 picture.save('power.svg')"
-    [[ $output == '<?xml 1' && -s power.svg ]]
+    [[ $output == '<svg  1' && -s power.svg ]]
     run -1 python "apapi.plot(8, *__import__('glob').glob('$acct/*/*'))"
     [[ $output == *RuntimeError:*apapi\ plot:*8* ]]
 }

@@ -59,9 +59,7 @@ rpm_files() { # but for folders and build ids
         /usr/share/man/man1/atime.1.gz; do
         grep -qxF "$path" "$BATS_TEST_TMPDIR/apapi" || { echo "no $path"; false; }
     done
-    run ! grep -E '\.h$|spank_apapi\.so|libexec/.*apapi-(sync|plot)|libapapi\.so$' "$BATS_TEST_TMPDIR/apapi"
-    run -0 deb_files apapi-plot
-    [[ $(grep -v '^/usr/share/doc/' <<<"$output") == /usr/libexec/apapi/apapi-plot ]]
+    run ! grep -E '\.h$|spank_apapi\.so|libexec/.*apapi-sync|libapapi\.so$' "$BATS_TEST_TMPDIR/apapi"
     run -0 deb_files apapi-devel
     [[ $output == */usr/include/apapi/session.h* && $output == */libapapi.so$'\n'* && $output == */apapi.pc* ]]
     run -0 deb_files python3-apapi
@@ -87,10 +85,8 @@ rpm_files() { # but for folders and build ids
 @test "compute nodes get neither X11 nor fonts" {
     for name in apapi slurm-spank-apapi slurm-acct-energy-apapi; do
         run -0 dpkg-deb -f "$(deb $name)" Depends Recommends
-        [[ $output == *libc6* && $output != *cairo* && $output != *apapi-plot* ]]
+        [[ $output == *libc6* && $output != *cairo* ]]
     done
-    run -0 dpkg-deb -f "$(deb apapi-plot)" Depends
-    [[ $output == *libcairo2* ]]
 }
 
 @test "a site's configuration is kept: conffiles, and noreplace" {
@@ -123,7 +119,7 @@ rpm_files() { # but for folders and build ids
 @test "an .rpm has the same files, and scripts that a shell can read" {
     needs_rpm
     version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    for name in apapi apapi-plot apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do
+    for name in apapi apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do
         diff <(deb_files $name | grep -vE '/(changelog.Debian.gz|copyright)$' | sed "s#/python3/dist-packages/#/python$version/site-packages/#") <(rpm_files $name)
         for tag in POSTIN POSTUN; do
             rpm -qp --qf "%|$tag?{%{$tag}}|" "$(rpm_file $name)" | sh -n
@@ -138,7 +134,7 @@ rpm_files() { # but for folders and build ids
 @test "the archive has what the packages have" {
     needs_rpm
     diff <(tar -tf "$packages"/apapi-*.tar.gz | grep -v '/$' | sed 's#^\(\./\)\?#/#' | sort) \
-        <(for name in apapi apapi-plot apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do deb_files $name; done | grep -vE '/(changelog.Debian.gz|copyright)$' | sort)
+        <(for name in apapi apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do deb_files $name; done | grep -vE '/(changelog.Debian.gz|copyright)$' | sort)
 }
 
 @test "wrong words" {

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_PLOT_PLOT_H
+#define APAPI_PLOT_PLOT_H
+#include "cli/job/job.h"
+
+#define PLOT_JOBS_MAX 24
+#define PLOT_COLUMNS 240
+#define PLOT_SERIES_MAX 8
+#define PLOT_COLOURS 8 /* 0 is of totals */
+
+/** One line of a picture. */
+struct plot_series {
+    char name[APAPI_TEXT_SIZE];
+    unsigned colour;
+    double power_w[PLOT_COLUMNS]; /* NaN: not known for all that ran then */
+};
+
+struct plot_job {
+    char id[32];
+    size_t order; /* position of the word that selects it */
+    struct show show;
+    struct plot_series series[PLOT_SERIES_MAX];
+    size_t series_count;
+    struct apapi_regions regions;
+    double length_s;
+    double scale_s, scale_w; /* greatest values of its axes */
+};
+
+struct plot {
+    int by_node;     /* 0: by domain */
+    bool same_scale; /* all jobs use the same scale */
+    size_t job_count;
+    struct plot_job *jobs[PLOT_JOBS_MAX];
+};
+
+/** @return a moment on the job's axis [s]. */
+double plot_time_s(const struct plot_job *job, int64_t unix_ns);
+
+/** @return the part of the job's energy that a region used; 0: not known. */
+double plot_share(const struct plot_job *job, const struct apapi_region_result *region);
+
+/** @return whether the step has a mark where it begins. */
+bool plot_marks(const struct show_step *step);
+
+/** Write the picture. */
+void plot_svg(const struct plot *plot, FILE *out);
+
+#endif
