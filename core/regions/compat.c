@@ -9,7 +9,6 @@
 
 #include "apapi/likwid_compat.h"
 #include "apapi/papi_hl_compat.h"
-#include "regions/output.h"
 #include "regions/stack.h"
 
 /* @return whether `name` is open, with others in it that can be begun again. */
@@ -63,7 +62,6 @@ static int papi_hl_result(int result)
 
 int apapi_hl_init(void)
 {
-    output_want(); /* in a measured step or not */
     return PAPI_OK;
 }
 
@@ -75,7 +73,6 @@ int apapi_hl_set_events(const char *events)
 
 int apapi_hl_region_begin(const char *region)
 {
-    output_want();
     return papi_hl_result(apapi_region_begin(region));
 }
 
@@ -88,19 +85,18 @@ int apapi_hl_read(const char *region)
 
 int apapi_hl_region_end(const char *region)
 {
-    output_want();
     return papi_hl_result(overlap_end(region));
 }
 
 int apapi_hl_stop(void)
 {
-    return apapi_region_stop() ? PAPI_ESYS : PAPI_OK;
+    apapi_region_stop();
+    return PAPI_OK;
 }
 
 int apapi_hl_cleanup_thread(void)
 {
-    apapi_region_stop();
-    return PAPI_OK;
+    return apapi_hl_stop();
 }
 
 void apapi_hl_print_output(void)

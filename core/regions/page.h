@@ -37,7 +37,6 @@
 #define PAGE_NAME_SIZE 120
 #define PAGE_DOMAINS 8
 #define PAGE_NO_NODE UINT32_MAX /* page_slot.current: no thread has the slot */
-#define PAGE_NO_RANK UINT32_MAX
 
 enum page_clock {
     PAGE_CLOCK_MONOTONIC, /* CLOCK_MONOTONIC [ns] */
@@ -50,8 +49,8 @@ struct page_head {
     uint32_t version;
     uint32_t size; /* of the page [bytes] */
     uint32_t pid;
-    uint32_t clock;        /* enum page_clock */
-    uint32_t rank;         /* of MPI; or PAGE_NO_RANK */
+    uint32_t clock; /* enum page_clock */
+    uint32_t unused;
     uint32_t ended;        /* 1: the program has ended; the figures are final */
     uint64_t start_ticks;  /* at the first call */
     uint64_t start_ns;     /* the same on CLOCK_MONOTONIC */

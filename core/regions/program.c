@@ -136,19 +136,6 @@ int foms_send(void)
     return result;
 }
 
-bool foms_copy(size_t index, struct apapi_fom *fom)
-{
-    bool there;
-
-    pthread_mutex_lock(&foms_lock);
-    there = index < foms_count;
-    if (there) {
-        *fom = foms[index];
-    }
-    pthread_mutex_unlock(&foms_lock);
-    return there;
-}
-
 /* --- names ---------------------------------------------------------------------------------- */
 
 #define INTERN_SIZE 256    /* of a name with its NUL; longer ones are cut */
@@ -319,25 +306,6 @@ struct program program;
 static pthread_mutex_t program_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool program_wanted; /* without a live page, too */
 
-/* @return rank of this process in its step, from its environment. */
-static uint32_t program_rank(void)
-{
-    /* best first: what starts the ranks within a task of Slurm knows them better than Slurm */
-    static const char *const variables[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "ALPS_APP_PE",
-                                            "PMI_RANK",  "PALS_RANKID",          "SLURM_PROCID"};
-
-    for (size_t i = 0; i < COUNT_OF(variables); i++) {
-        const char *text = secure_getenv(variables[i]);
-        struct whole_number rank;
-
-        if (text && whole_number_parse(text, &rank) == 0 && !rank.negative && !*rank.rest &&
-            rank.value < PAGE_NO_RANK) {
-            return (uint32_t)rank.value;
-        }
-    }
-    return PAGE_NO_RANK;
-}
-
 /* @return a memfd of the page's size; -1: none. */
 static int program_file(void)
 {
@@ -356,7 +324,7 @@ static int program_file(void)
     return file;
 }
 
-/* The page is kept without a sampler that knows it, too: for the output of this process. */
+/* The page is kept without a sampler that knows it, too: for what LIKWID's functions return. */
 static bool program_open(void)
 {
     int file = program.live ? program_file() : -1;
@@ -372,7 +340,6 @@ static bool program_open(void)
         page->head.size = sizeof *page;
         page->head.pid = (uint32_t)getpid();
         page->head.clock = program.clock;
-        page->head.rank = program_rank();
         page->head.start_ticks = program.start.ticks;
         page->head.start_ns = program.start.ns;
         page->head.node_count = 1;

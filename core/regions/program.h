@@ -96,7 +96,4 @@ int foms_set(const char *name, double value, const char *unit);
  */
 int foms_send(void);
 
-/** @return false: there are not so many. */
-bool foms_copy(size_t index, struct apapi_fom *fom);
-
 #endif

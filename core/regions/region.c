@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "regions/output.h"
 #include "regions/stack.h"
 
 #define JOIN_TOUCHED 4096 /* no page of memory is smaller */
@@ -96,7 +95,6 @@ static void join_after_fork(void)
     memset(join_taken, 0, sizeof join_taken);
     pthread_setspecific(join_key, NULL);
     stack_forget();
-    output_forget();
     program_forget();
 }
 
@@ -133,7 +131,6 @@ static struct region_stack *join_thread(void)
 {
     struct region_stack *stack;
 
-    output_want_if_asked();
     if (program_is_off() || !program_start() || pthread_once(&join_once, join_prepare) ||
         !join_has_key || !(stack = join_allocate())) {
         return NULL;
@@ -165,7 +162,6 @@ __attribute__((destructor)) static void join_exit(void)
         stack_switch(stack_self, PAGE_NO_NODE, ticks_now(program.clock));
     }
     foms_send();
-    output_write(true);
     __atomic_store_n(&program.page->head.ended, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&program.state, PROGRAM_OFF, __ATOMIC_RELEASE);
     stack_self = NULL;
@@ -249,7 +245,7 @@ int apapi_region_stop(void)
         return 0;
     }
     stack_unwind(stack, MISUSES);
-    return output_write(false);
+    return 0;
 }
 
 apapi_region apapi_region_handle(const char *name)
@@ -286,5 +282,5 @@ int apapi_region_fom(const char *name, double value, const char *unit)
         return -1;
     }
     /* a sampler that does not take it now gets it with the next one, or at the end */
-    return foms_send() == 0 || errno == EAGAIN || output_is_wanted() ? 0 : -1;
+    return foms_send() == 0 || errno == EAGAIN ? 0 : -1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * regions: name the phases of a program. Run it in a measured step (`srun --apapi`), and see
- * `apapi regions JOB` afterwards; or, for a file of its own, with PAPI_OUTPUT_DIRECTORY=.
+ * `apapi regions JOB` afterwards; or with `atime`.
  */
 #include <apapi/region.h>
 #include <stdio.h>

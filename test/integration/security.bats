@@ -26,7 +26,7 @@ setup() {
     expected_errors=
     clear_logs
     folder=$APAPI_CLUSTER_DIR/home/alice/hostile
-    hostile=("LD_PRELOAD=$folder/evil.so" "LD_LIBRARY_PATH=$folder" "LD_AUDIT=" "PAPI_REPORT=1"
+    hostile=("LD_PRELOAD=$folder/evil.so" "LD_LIBRARY_PATH=$folder" "LD_AUDIT="
         "PAPI_COMPONENT=$folder" "PAPI_DISABLE_COMPONENTS=1" "APAPI_EVENTLIST=$folder/list"
         "APAPI_PAPI_LIBRARY=$folder/evil.so" "APAPI_CONFIG=$folder/list" "APAPI_SOURCES=papi"
         "APAPI_ACCT_DIR=$folder" "APAPI_SYSFS_ROOT=$folder" "TMPDIR=$folder" "HOME=$folder"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions of programs in a measured step, as its sampler sees them. */
+#include "apapi/papi_hl_compat.h"
 #include "unit/region_fixture.h"
 
 static uint64_t own_ns(const struct page_program *page, const char *path)
@@ -147,4 +148,29 @@ IN_STEP(the_last_figure_of_merit_comes_when_there_is_room)
 
     assert_string_equal(finished.said, "");
     assert_int_equal(finished.status, 0);
+}
+
+static void regions_of_papi(void)
+{
+    CHECK(apapi_hl_set_events("EXTRA") == PAPI_OK);
+    CHECK(apapi_hl_region_begin("outer") == PAPI_OK && apapi_hl_region_begin("outer") == PAPI_OK);
+    CHECK(apapi_hl_region_end("outer") == PAPI_OK && apapi_hl_read("outer") == PAPI_OK);
+    CHECK(apapi_hl_region_begin("second") == PAPI_OK && apapi_hl_region_begin("third") == PAPI_OK);
+    CHECK(apapi_hl_region_end("outer") == PAPI_OK); /* the others go on */
+    CHECK(apapi_hl_read("outer") == PAPI_EINVAL);
+    CHECK(apapi_hl_region_end("third") == PAPI_OK && apapi_hl_region_end("second") == PAPI_OK);
+    CHECK(apapi_hl_region_end("second") == PAPI_EINVAL);
+    CHECK(apapi_hl_region_begin(NULL) == PAPI_EINVAL && apapi_hl_read(NULL) == PAPI_EINVAL &&
+          apapi_hl_region_end(NULL) == PAPI_EINVAL);
+    CHECK(apapi_hl_stop() == PAPI_OK && apapi_hl_finalize() == PAPI_OK);
+}
+
+IN_STEP(results_are_those_of_papi_and_regions_may_overlap)
+{
+    const struct page_program *page = run_program(regions_of_papi).page;
+
+    assert_int_equal(count_of_region(page, "outer"), 1);
+    assert_int_equal(count_of_region(page, "outer/second"), 1);
+    assert_int_equal(count_of_region(page, "second"), 1);
+    assert_int_equal(count_of_region(page, "second/third"), 1);
 }

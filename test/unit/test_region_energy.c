@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that gets the power of its regions from the step's sampler: its output and LIKWID's
- * values. */
+/* A program that gets the power of its regions from the step's sampler: LIKWID's values. */
 #include "apapi/event.h"
 #include "apapi/likwid_compat.h"
 #include "base/clock.h"
@@ -28,58 +27,6 @@ static void run_regions(void)
     apapi_likwid_stop_region("outer");
 }
 
-/* @return the number behind a key of a region. */
-static double number_of(const char *text, const char *region, const char *key)
-{
-    char quoted[64];
-    const char *at;
-
-    snprintf(quoted, sizeof quoted, "\"name\": \"%s\"", region);
-    at = strstr(text, quoted);
-    snprintf(quoted, sizeof quoted, "\"%s\": \"", key);
-    at = at ? strstr(at, quoted) : NULL;
-    CHECK(at != NULL);
-    return strtod(at + strlen(quoted), NULL);
-}
-
-static void read_output(char *text, size_t size)
-{
-    char path[256];
-    FILE *file;
-    size_t got;
-
-    snprintf(path, sizeof path, "%s/papi_hl_output/rank_000003.json", base);
-    file = fopen(path, "re");
-    CHECK(file != NULL);
-    got = fread(text, 1, size - 1, file);
-    text[got] = '\0';
-    fclose(file);
-}
-
-static void write_output(void)
-{
-    static char text[16384];
-    double outer_ns, inner_ns;
-
-    setenv("PAPI_OUTPUT_DIRECTORY", base, 1);
-    setenv("SLURM_PROCID", "3", 1);
-    run_regions();
-    answer_with_results((struct two_powers){OUTER_W, INNER_W});
-    run_regions();
-    CHECK(apapi_region_stop() == 0);
-    read_output(text, sizeof text);
-    outer_ns = number_of(text, "outer", "real_time_nsec");
-    inner_ns = number_of(text, "inner", "real_time_nsec");
-    CHECK(outer_ns > inner_ns && inner_ns > 0);
-    CHECK(fabs(number_of(text, "inner", "apapi:::PACKAGE_ENERGY_UJ") - inner_ns * 1e-3 * INNER_W) <
-          1);
-    CHECK(fabs(number_of(text, "outer", "apapi:::PACKAGE_ENERGY_UJ") - inner_ns * 1e-3 * INNER_W -
-               (outer_ns - inner_ns) * 1e-3 * OUTER_W) < 1);
-    CHECK(strstr(text,
-                 "apapi:::PACKAGE_ENERGY_UJ\": {\"component\": \"apapi\", \"type\": \"delta\"}"));
-    CHECK(!strstr(text, "DRAM") && !strstr(text, "nan"));
-}
-
 /* It ends well. @param said  on standard error */
 static void run_and_say(void (*program)(void), const char *said)
 {
@@ -92,30 +39,6 @@ static void run_and_say(void (*program)(void), const char *said)
 static void run_well(void (*program)(void))
 {
     run_and_say(program, "");
-}
-
-IN_STEP(output_has_the_energy_of_regions)
-{
-    run_well(write_output);
-}
-
-/* Before the sampler has said anything, energies are not known. */
-static void write_output_without_results(void)
-{
-    static char text[16384];
-
-    setenv("PAPI_OUTPUT_DIRECTORY", base, 1);
-    setenv("SLURM_PROCID", "3", 1);
-    run_regions();
-    CHECK(apapi_region_stop() == 0);
-    read_output(text, sizeof text);
-    CHECK(number_of(text, "outer", "region_count") == 1);
-    CHECK(!strstr(text, "ENERGY"));
-}
-
-IN_STEP(energy_that_is_not_known_is_absent)
-{
-    run_well(write_output_without_results);
 }
 
 static void check_value(double value_j, double expected_j)

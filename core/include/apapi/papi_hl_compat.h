@@ -13,9 +13,8 @@ extern "C" {
  * apapi_hl_region_begin() and so on, and the program needs libapapi instead of libpapi. Programs
  * that are compiled already are run with libapapi_papi_hl.so preloaded.
  *
- * Regions have their time and, in a measured step, their energy; events are not counted. At the end
- * of the program they are written to papi_hl_output/rank_NNNNNN.json. PAPI_OUTPUT_DIRECTORY and
- * PAPI_REPORT mean what they mean to PAPI.
+ * In a measured step regions have their time and their energy in its record. Events are not
+ * counted, and nothing is written; elsewhere all calls do nothing.
  *
  * Results are PAPI's: PAPI_OK, or one of its errors below 0. Threads: as in apapi/region.h.
  */
@@ -27,9 +26,6 @@ extern "C" {
 #endif
 #ifndef PAPI_EINVAL
 #define PAPI_EINVAL -1
-#endif
-#ifndef PAPI_ESYS
-#define PAPI_ESYS -3
 #endif
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -43,10 +39,8 @@ extern "C" {
 #define PAPI_hl_print_output apapi_hl_print_output
 #define PAPI_hl_finalize apapi_hl_finalize
 
-/** Set up, as the first call of any other function does. @return PAPI_OK */
+/** These two do nothing. @return PAPI_OK */
 APAPI_API int apapi_hl_init(void);
-
-/** Does nothing. @return PAPI_OK */
 APAPI_API int apapi_hl_set_events(const char *events);
 
 /** Begin a region in this thread. @return PAPI_OK; PAPI_EINVAL: see apapi_region_begin() */
@@ -58,16 +52,10 @@ APAPI_API int apapi_hl_read(const char *region);
 /** End a region of this thread. @return PAPI_OK; PAPI_EINVAL: it is not open in this thread */
 APAPI_API int apapi_hl_region_end(const char *region);
 
-/** End the regions of this thread. @return PAPI_OK */
+/** These four end the regions of this thread. @return PAPI_OK */
 APAPI_API int apapi_hl_stop(void);
-
-/** The same, for a thread that ends. @return PAPI_OK */
 APAPI_API int apapi_hl_cleanup_thread(void);
-
-/** Write the output now; the program's end writes it, too. */
 APAPI_API void apapi_hl_print_output(void);
-
-/** End the regions of this thread and write the output. @return PAPI_OK; PAPI_ESYS: not written */
 APAPI_API int apapi_hl_finalize(void);
 
 #ifdef __cplusplus

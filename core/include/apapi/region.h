@@ -57,11 +57,7 @@ APAPI_API int apapi_region_begin(const char *name);
  */
 APAPI_API int apapi_region_end(const char *name);
 
-/**
- * End the regions of this thread and write the output of this process, if it has one. That also
- * happens when the program ends.
- * @return 0; -1 with errno of fopen(3) or write(2)
- */
+/** End the regions of this thread, as the end of the program does. @return 0 */
 APAPI_API int apapi_region_stop(void);
 
 /**
@@ -84,8 +80,7 @@ APAPI_API int apapi_region_leave(apapi_region region);
  * @param unit   what is counted: "iterations", "FLOP"; NULL or "": none
  * @return 0, also outside of a measured step; -1 with errno
  *         EINVAL   `name` is NULL or empty, or `value` is not finite
- *         ENOTCONN the step's sampler takes no figures, or does not answer, and the process writes
- *                  no output of its own
+ *         ENOTCONN the step's sampler takes no figures, or does not answer
  * Makes system calls. Does not block.
  */
 APAPI_API int apapi_region_fom(const char *name, double value, const char *unit);
