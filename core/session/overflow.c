@@ -196,7 +196,6 @@ static void overflow_set_level(struct overflow_slot *slot, const struct apapi_ov
                                        .hold_ns = what->hold_ns,
                                        .hysteresis = what->hysteresis};
     slot->limit.level = limit_level(what->threshold, slot->scale);
-    slot->windows = slot->end_ns = 0;
 }
 
 static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflow *what,
@@ -205,8 +204,6 @@ static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflo
     memset(slot, 0, sizeof *slot);
     slot->state = OVERFLOW_SET;
     slot->subject = target->subject;
-    slot->component = target->component;
-    slot->index = target->index;
     slot->scale = limit_counts(what->mode) && target->event.accumulates ? target->event.scale : 1;
     slot->what = *what;
     slot->what.unit = NULL;
@@ -215,6 +212,20 @@ static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflo
         overflow_unit(what, &target->event, slot->unit, sizeof slot->unit);
     }
     overflow_set_level(slot, what);
+}
+
+static void overflow_watch_target(struct overflows *overflows, int number,
+                                  const struct overflow_target *target)
+{
+    const struct overflow_watch watch = {.subject = target->subject,
+                                         .component = target->component,
+                                         .index = target->index,
+                                         .counts =
+                                             limit_counts(overflows->slots[number].limit.mode)};
+
+    if (target->subject != OVERFLOW_CPU) {
+        overflow_watch(overflows, number, &watch);
+    }
 }
 
 /* @return its number. */
@@ -236,6 +247,7 @@ static int overflow_reserve(struct sampling *sampling, const struct apapi_overfl
             apapi_fail(err, EAGAIN, "%.100s: no thread can be started for handlers", what->event);
     } else {
         overflow_fill(&overflows->slots[number], what, target);
+        overflow_watch_target(overflows, number, target);
     }
     pthread_mutex_unlock(&overflows->mutex);
     return number;
@@ -338,6 +350,7 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
     slot = overflow_slot(overflows, number);
     if (slot) {
         overflow_set_level(slot, &what);
+        overflow_watch_target(overflows, number, &target);
     }
     pthread_mutex_unlock(&overflows->mutex);
     return 0;
@@ -361,6 +374,7 @@ int overflow_remove(struct sampling *sampling, int number)
             atomic_fetch_sub(&overflows->active, 1);
         }
         slot->state = OVERFLOW_LEAVING;
+        overflow_unwatch(overflows, number);
         sem_post(&overflows->semaphore);
         result = overflow_await_left(&sampling->common, number, APAPI_STOP_WAIT_NS);
     }

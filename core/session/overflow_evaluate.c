@@ -42,15 +42,43 @@ void overflow_forget_sums(struct overflows *overflows)
     memset(&overflows->node, 0, sizeof overflows->node);
 }
 
+void overflow_unwatch(struct overflows *overflows, int number)
+{
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        overflows->watches[i].slots &= ~(UINT64_C(1) << number);
+    }
+}
+
+void overflow_watch(struct overflows *overflows, int number, const struct overflow_watch *watch)
+{
+    struct overflow_watch *found = NULL;
+
+    overflow_unwatch(overflows, number);
+    for (struct overflow_watch *one = overflows->watches + APAPI_OVERFLOW_MAX;
+         one-- > overflows->watches;) {
+        if (one->slots
+                ? !one->begun && one->subject == watch->subject && one->counts == watch->counts &&
+                      one->component == watch->component && one->index == watch->index
+                : !found || !found->slots) {
+            found = one;
+        }
+    }
+    if (!found->slots) { /* there is one for each threshold */
+        *found = *watch;
+    }
+    found->slots |= UINT64_C(1) << number;
+}
+
 void overflow_restart(struct overflows *overflows)
 {
     pthread_mutex_lock(&overflows->mutex);
     overflow_forget_sums(overflows);
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
-        struct overflow_slot *slot = &overflows->slots[i];
+        struct overflow_watch *watch = &overflows->watches[i];
 
-        limit_restart(&slot->limit);
-        slot->windows = slot->end_ns = 0;
+        limit_restart(&overflows->slots[i].limit);
+        watch->begun = watch->known = false;
+        watch->windows = watch->end_ns = 0;
     }
     pthread_mutex_unlock(&overflows->mutex);
 }
@@ -229,51 +257,49 @@ void overflow_see(struct overflows *overflows, const struct component *component
 /* --- thresholds ------------------------------------------------------------------------------- */
 
 /* @return whether there is a new value. */
-static bool overflow_of_sum(struct overflow_slot *slot, const struct overflow_sum *sum,
+static bool overflow_of_sum(struct overflow_watch *watch, const struct overflow_sum *sum,
                             struct limit_value *value)
 {
-    if (limit_counts(slot->limit.mode)) {
+    if (watch->counts) {
         *value = (struct limit_value){sum->total_j, sum->at_ns, sum->before_ns, false};
-        return sum->known && !(slot->limit.known && sum->at_ns == slot->limit.last_ns &&
-                               sum->total_j == slot->limit.last);
+        return sum->known &&
+               !(watch->known && sum->at_ns == watch->last_ns && sum->total_j == watch->last);
     }
-    if (sum->windows == slot->windows) {
+    value->broken = false;
+    if (sum->windows == watch->windows) {
         return false;
     }
-    slot->windows = sum->windows;
+    watch->windows = sum->windows;
     *value = (struct limit_value){sum->power_w, sum->end_ns - sum->length_ns / 2, 0, sum->gap};
     return true;
 }
 
 /* The same of a meter: its total, its level, or a rate, which is that of the middle of its time. */
-static bool overflow_of_meter(struct overflow_slot *slot, const struct apapi_meter *meter,
+static bool overflow_of_meter(struct overflow_watch *watch, const struct apapi_meter *meter,
                               uint64_t now_ns, struct limit_value *value)
 {
     const struct apapi_rate *rate = &meter->rate;
     uint64_t length_ns = rate->closed.length_ns;
 
     *value = (struct limit_value){.time_ns = now_ns};
-    if (limit_counts(slot->limit.mode)) {
+    if (watch->counts) {
         value->time_ns = apapi_meter_known_ns(meter);
-        return !(slot->limit.known && value->time_ns == slot->limit.last_ns) &&
+        return !(watch->known && value->time_ns == watch->last_ns) &&
                overflow_total(meter, &value->value);
     }
     if (!meter->event->accumulates) {
         value->value = meter->gauge.last;
-        if (meter->gauge.valid && meter->gauge.last_ns == now_ns) {
-            return true;
-        }
-        limit_break(&slot->limit);
+        value->broken = !(meter->gauge.valid && meter->gauge.last_ns == now_ns);
+        return !value->broken;
+    }
+    if (rate->windows == watch->windows || length_ns == 0) {
         return false;
     }
-    if (rate->windows == slot->windows || length_ns == 0) {
-        return false;
-    }
-    value->broken = slot->windows > 0 && now_ns - length_ns > slot->end_ns;
+    value->broken = watch->windows > 0 && now_ns - length_ns > watch->end_ns;
     value->time_ns -= length_ns / 2;
     value->value = rate->last;
-    slot->windows = rate->windows;
-    slot->end_ns = now_ns;
+    watch->windows = rate->windows;
+    watch->end_ns = now_ns;
     return true;
 }
 
@@ -317,6 +343,57 @@ static void overflow_note_all(struct overflows *overflows, const struct limit_cr
     sem_post(&overflows->semaphore);
 }
 
+/* All thresholds of a watch get a value; without one, what has to be so for a time begins again. */
+static uint64_t overflow_pass(struct overflows *overflows, struct overflow_watch *watch,
+                              const struct limit_value *value, struct limit_crossing *found)
+{
+    uint64_t crossed = 0;
+
+    watch->next = INFINITY;
+    for (uint64_t left = watch->slots; left; left &= left - 1) {
+        int number = __builtin_ctzll(left);
+        struct limit_state *limit = &overflows->slots[number].limit;
+
+        if (!value) {
+            limit_break(limit);
+            continue;
+        }
+        limit->last = watch->last;
+        limit->last_ns = watch->last_ns;
+        crossed |= (uint64_t)limit_pass(limit, value, &found[number]) << number;
+        watch->next = fminl(watch->next, limit->next);
+    }
+    watch->known = value != NULL;
+    return crossed;
+}
+
+/* @return bits of the thresholds that were crossed. */
+static uint64_t overflow_look(struct overflows *overflows, struct overflow_watch *watch,
+                              const struct component *component, struct limit_crossing *found)
+{
+    struct limit_value value;
+    uint64_t crossed = 0;
+    bool fresh =
+        watch->subject == OVERFLOW_EVENT
+            ? overflow_of_meter(watch, &component->meters[watch->index], component->read_ns, &value)
+            : overflow_of_sum(watch,
+                              watch->subject == OVERFLOW_NODE
+                                  ? &overflows->node
+                                  : &overflows->domains[watch->index].sum,
+                              &value);
+
+    if (!fresh) {
+        return value.broken ? overflow_pass(overflows, watch, NULL, found) : 0;
+    }
+    watch->begun = true;
+    if (!watch->known || value.broken || value.value >= watch->next) {
+        crossed = overflow_pass(overflows, watch, &value, found);
+    }
+    watch->last = value.value;
+    watch->last_ns = value.time_ns;
+    return crossed;
+}
+
 void overflow_evaluate(struct overflows *overflows, const struct component *component, size_t index)
 {
     struct limit_crossing found[APAPI_OVERFLOW_MAX];
@@ -329,23 +406,10 @@ void overflow_evaluate(struct overflows *overflows, const struct component *comp
     pthread_mutex_lock(&overflows->mutex);
     overflow_see(overflows, component, index);
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
-        struct overflow_slot *slot = &overflows->slots[i];
-        struct limit_value value;
-        bool fresh = false;
+        struct overflow_watch *watch = &overflows->watches[i];
 
-        if (slot->state != OVERFLOW_SET) {
-            continue;
-        }
-        if (slot->subject == OVERFLOW_EVENT && slot->component == index) {
-            fresh = overflow_of_meter(slot, &component->meters[slot->index], component->read_ns,
-                                      &value);
-        } else if (slot->subject == OVERFLOW_DOMAIN) {
-            fresh = overflow_of_sum(slot, &overflows->domains[slot->index].sum, &value);
-        } else if (slot->subject == OVERFLOW_NODE) {
-            fresh = overflow_of_sum(slot, &overflows->node, &value);
-        }
-        if (fresh && limit_evaluate(&slot->limit, &value, &found[i])) {
-            crossed |= UINT64_C(1) << i;
+        if (watch->slots && (watch->subject != OVERFLOW_EVENT || watch->component == index)) {
+            crossed |= overflow_look(overflows, watch, component, found);
         }
     }
     if (crossed) {

@@ -17,18 +17,32 @@
 
 struct overflow_cpu;
 
-/** A threshold: first what each reading touches. */
+enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_NODE, OVERFLOW_CPU };
+
+/** Thresholds that get the same values, so that most readings look at these once. */
+struct overflow_watch {
+    uint64_t slots; /* bits of the thresholds; 0: free */
+    enum overflow_subject subject;
+    bool counts;      /* totals, not levels */
+    bool begun;       /* a value has come: thresholds that are set later have their own watch */
+    bool known;       /* the latest value is */
+    size_t component; /* OVERFLOW_EVENT: of the session's list */
+    size_t index;     /* of the component's events, or the domain */
+    uint64_t windows; /* of its rate, at the latest reading */
+    uint64_t end_ns;  /* of the latest one of these windows */
+    long double next; /* a value below it crosses none of them */
+    long double last; /* the latest value */
+    uint64_t last_ns;
+};
+
+/** A threshold. */
 struct overflow_slot {
     enum overflow_state {
         OVERFLOW_FREE,
         OVERFLOW_SET,
         OVERFLOW_LEAVING /* removed, and its handler has not been told all */
     } state;
-    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_NODE, OVERFLOW_CPU } subject;
-    size_t component; /* OVERFLOW_EVENT: of the session's list */
-    size_t index;     /* of the component's events, or the domain */
-    uint64_t windows; /* of its rate, at the latest reading */
-    uint64_t end_ns;  /* of the latest one of these windows */
+    enum overflow_subject subject;
     struct limit_state limit;
     double scale;                        /* a value times this is in the event's unit */
     struct apapi_overflow_crossing news; /* that its handler was not told; `count` 0: none */
@@ -66,6 +80,7 @@ struct overflows {
     pthread_cond_t changed; /* something has been told */
     sem_t semaphore;        /* there is something to tell; signals raise it, too */
     struct overflow_slot slots[APAPI_OVERFLOW_MAX];
+    struct overflow_watch watches[APAPI_OVERFLOW_MAX];
     struct feed feeds[APAPI_DOMAINS];
     struct overflow_domain domains[APAPI_DOMAINS];
     struct overflow_sum node;
@@ -81,6 +96,12 @@ void overflow_clear(struct overflows *overflows);
 
 /** With the mutex: what has been removed is told, and its place is free. */
 void overflow_free_slot(struct overflow_slot *slot);
+
+/** With the mutex: a threshold is set, and gets values like those of `watch`. */
+void overflow_watch(struct overflows *overflows, int number, const struct overflow_watch *watch);
+
+/** With the mutex: it gets no values any more. */
+void overflow_unwatch(struct overflows *overflows, int number);
 
 /** A run begins: nothing is known or crossed yet. */
 void overflow_restart(struct overflows *overflows);
