@@ -81,7 +81,7 @@ load report_common
     [[ $(report -j 70 --format=jobid,jobname,energy | head -n 1) == "jobid       jobname           energy" ]]
 }
 
-@test "old words go on working: --since, --until, --nodes, --job, -n" {
+@test "words of options in import and merge, and old ones of import" {
     cd "$BATS_TEST_TMPDIR"
     record 17 0 n1 0 100 200
     record 18 0 n1 200 100 200
@@ -91,20 +91,10 @@ load report_common
         run -0 "$apapi" import --acct-dir "$acct" $words
         [[ $output == "1 records (not loaded: dry run)" ]] || { echo "$words: $output"; false; }
     done
-    for words in '--starttime 2026-11-20T10:02 --nodelist n1' '--since 2026-11-20T10:02 --nodes n1'; do
-        # shellcheck disable=SC2086
-        run -0 "$apapi" export --acct-dir "$acct" --spool-dir . --live-dir . --prometheus - $words
-        [[ $output == *'jobid="18"'* && $output != *'jobid="17"'* ]] || { echo "$words: $output"; false; }
-    done
-    for words in '--jobs 17 --nodelist n[1-2]' '-j 17.0 -N n[1-2]' '--job 17.0 --nodes n[1-2]' '-j 17 -n n[1-2]'; do
+    for words in '--jobs 17 --nodelist n[1-2]' '-j 17.0 -N n[1-2]' '--job 17.0 --nodelist n[1-2]'; do
         # shellcheck disable=SC2086
         run -0 "$apapi" merge $words "$acct"/*/n1.jsonl
         [[ $output == *'step 17.0 '*'no record in the files'* ]] || { echo "$words: $output"; false; }
-    done
-    mkdir live
-    for words in '--iterations=1 --node-names' '-n 1 --nodes'; do
-        # shellcheck disable=SC2086
-        run -0 "$apapi" top -b --dir live $words
     done
 }
 
@@ -114,7 +104,7 @@ load report_common
     record 17 0 n2 0 100 300
     record 18 0 n1 200 100 200
     files=("$acct"/*/n1.jsonl "$acct"/*/n2.jsonl)
-    for words in '-f table -j 17=-j 17' '-f csv -j 18.0=-f csv -j 18.0' '-f merged -j 17=-f merged -j 17' '-f json -N n[1-3] -j 17=-f json -n n[1-3] -j 17'; do
+    for words in '-f table -j 17=-j 17' '-f csv -j 18.0=-f csv -j 18.0' '-f merged -j 17=-f merged -j 17' '-f json -N n[1-3] -j 17=-f json -N n[1-3] -j 17'; do
         # shellcheck disable=SC2086 # several words
         run -0 --separate-stderr "$apapi" merge ${words#*=} "${files[@]}"
         old=$output
@@ -135,7 +125,7 @@ load report_common
     [[ $("$apapi" summary --json "17" "${files[@]}") == "$("$apapi" show --json --brief -j 17 "${files[@]}")" ]]
     script -qec "'$apapi' merge '${files[1]}' >out" /dev/null >said </dev/null
     [[ $(tr -d '\r' <said) == "apapi merge: an old word; it is 'apapi show FILE...' now" && $(head -n 1 out) == *'step 17.0 '* ]]
-    for words in 'nowhere' '--brief' '-f csv' '-f csv -u anna n1' '--limit 2s 17' '--brief 17,18'; do
+    for words in 'nowhere' '--brief' '-f csv' '-f csv -u anna n1' '--wait 2s 17' '--brief 17,18'; do
         # shellcheck disable=SC2086
         run -2 "$apapi" show --acct-dir "$acct" $words
     done

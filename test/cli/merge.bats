@@ -80,7 +80,7 @@ total_j() { # OPTIONS AND FILES
 @test "nodes without a record are named" {
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 0 n9 10; } >file
-    run -0 merge -n 'n[1-3]' file
+    run -0 merge -N 'n[1-3]' file
     [[ $output == *'n[2-3]: no record (no record in the files)'* && $output != *n9* ]]
 }
 
@@ -116,7 +116,7 @@ merged_holds() { # FILE EXPRESSION...
 @test "merged: one object, of which the sums are those of the nodes and of the table" {
     cd "$BATS_TEST_TMPDIR"
     for node in n1 n2 n10; do record 7 0 $node 10 >$node.jsonl; done
-    merge -f merged -n 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl >out.json
+    merge -f merged -N 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl >out.json
     merged_holds out.json '.job == 7 and .step == "0" and .name == "stream" and (has("node") | not)' \
         '.nodes == 4 and .recorded == 3 and (.complete | not)' \
         '.missing == [{"node":"n3","reason":"no record in the files"}] and .incomplete == []' \
@@ -124,7 +124,7 @@ merged_holds() { # FILE EXPRESSION...
         '([.per_node[].energy_j] | add) == .total.energy_j and [.per_node[].node] == ["n1","n2","n10"]' \
         '.start == "2026-11-21T11:20:01.000000000Z" and .end == "2026-11-21T11:20:11.000000000Z"' \
         '.elapsed_s == 10 and .trust.covered == 1 and .components == [{"name":"rapl","source":"sim","nodes":3}]'
-    run -0 merge -n 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl
+    run -0 merge -N 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl
     [[ $output == *'total of 3 nodes'*'3.000 kJ'*'300.0 W'* ]]
     for node in n1 n2 n10; do record 7 0 $node 10; done | merge -f merged - >out.json
     merged_holds out.json '.complete and .nodes == 3'
@@ -152,7 +152,7 @@ merged_holds() { # FILE EXPRESSION...
         run -2 merge $arguments
         [[ $output == 'apapi merge: '* ]]
     done
-    run -1 merge -n 'n[1-' /dev/null
+    run -1 merge -N 'n[1-' /dev/null
     run -0 "$apapi" help merge
-    [[ $output == 'usage: apapi merge '* ]]
+    [[ $output == 'usage: apapi show '* ]]
 }

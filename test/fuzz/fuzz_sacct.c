@@ -19,15 +19,13 @@ static bool is_text(const char *text, size_t size)
 
 static void check(const struct sacct_job *job)
 {
-    const double amounts[] = {job->elapsed_s,  job->nodes,       job->cores,  job->core_s,
-                              job->cpu_s,      job->energy_j,    job->mean_w, job->uncertainty_j,
-                              job->incomplete, job->measured_pct};
+    const double amounts[] = {job->elapsed_s,     job->nodes,  job->cores,
+                              job->core_s,        job->cpu_s,  job->energy_j,
+                              job->uncertainty_j, job->mean_w, job->measured_pct};
 
     REQUIRE(job->job > 0);
     REQUIRE(is_text(job->job_id, sizeof job->job_id) && is_text(job->user, sizeof job->user));
-    REQUIRE(is_text(job->job_name, sizeof job->job_name));
     REQUIRE(strchr(job->state, ' ') == NULL);
-    REQUIRE(job->start_s >= 0 && job->end_s >= 0);
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
         REQUIRE(is_amount(amounts[i]));
     }
@@ -35,20 +33,18 @@ static void check(const struct sacct_job *job)
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
-    for (int steps = 0; steps < 2; steps++) {
-        struct sacct_job job = {.job = 42};
-        char *line = malloc(size + 1);
+    struct sacct_job job = {.job = 42};
+    char *line = malloc(size + 1);
 
-        REQUIRE(line != NULL);
-        memcpy(line, input, size);
-        line[size] = '\0';
-        for (char *c = line; (c = strchr(c, '|')) != NULL;) {
-            *c = *SACCT_DELIMITER;
-        }
-        if (sacct_line_parse(line, steps, &job)) {
-            check(&job);
-        }
-        free(line);
+    REQUIRE(line != NULL);
+    memcpy(line, input, size);
+    line[size] = '\0';
+    for (char *c = line; (c = strchr(c, '|')) != NULL;) {
+        *c = *SACCT_DELIMITER;
     }
+    if (sacct_line_parse(line, &job)) {
+        check(&job);
+    }
+    free(line);
     return 0;
 }

@@ -255,10 +255,8 @@ static const struct option_row rows[] = {
     {0, "prometheus", "[=FILE]", NULL, TO_CALL(set_prometheus)},
     {'S', "starttime", "=T", "finished steps that ended at T or later; default: " SINCE,
      TO_TEXT(struct export, since)},
-    {0, "since", "=T", NULL, TO_TEXT(struct export, since)}, /* old name */
     {'N', "nodelist", "=NODES", "only these nodes, n[1-4,7]; default: this host's short name",
      TO_TEXT(struct export, nodes)},
-    {0, "nodes", "=NODES", NULL, TO_TEXT(struct export, nodes)}, /* old name */
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
      TO_TEXT(struct export, acct_dir)},
     {0, "spool-dir", " DIR", "records of running steps; default: spool_dir of apapi.conf",

@@ -53,13 +53,6 @@ static bool is_readable(const char *folder)
     return fd >= 0;
 }
 
-bool own_is_all(const struct report_input *input)
-{
-    return input->own ||
-           (geteuid() != 0 && input->file_count == 0 && input->dir == input->config->acct_dir &&
-            !is_readable(input->config->acct_dir));
-}
-
 static int own_fail_none(const struct report_input *input)
 {
     const struct passwd *caller = getpwuid(geteuid()); // NOLINT(concurrency-mt-unsafe)
@@ -119,7 +112,7 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
     struct reading *reading = context;
 
     reading->skipped++;
-    if (!reading->input->verbose || reading->input->quiet > 1) {
+    if (!reading->input->verbose) {
         return;
     }
     progress_erase(&reading->progress);
@@ -190,7 +183,7 @@ static int input_read_files(struct reading *reading, const struct apapi_scan_sin
     int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
 
     progress_erase(&reading->progress);
-    if (result == 0 && (!reading->input->quiet || (reading->taken && reading->input->quiet == 1))) {
+    if (result == 0 && (!reading->input->quiet || reading->taken)) {
         input_conclude(reading->input, apapi_scan_counts(scan));
     }
     apapi_scan_destroy(scan);
@@ -244,7 +237,6 @@ static int input_read_all(struct reading *reading, struct apapi_error *err)
     }
     reading->progress = progress_begin(
         &(struct progress_input){&reading->filter, input->dir, input->files, input->file_count});
-    reading->progress.shown &= input->quiet < 2;
     if (!input->db) {
         return input_read_files(reading, &sink, err);
     }

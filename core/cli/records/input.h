@@ -24,10 +24,10 @@ struct report_input {
     const char *nodes;               /* in Slurm's form */
     const char *from_text, *to_text; /* limits of a record's end, in the form of when_parse() */
     bool verbose;                    /* report each skipped line */
-    unsigned quiet; /* of a caller with other sources: 1: nothing is printed if no record is wanted;
-                       2: nothing at all. No record is EXIT_FAILURE then */
-    bool of_nodes;  /* a user's own records are of no use */
-    bool strict;    /* a skipped line makes the exit status 1 */
+    bool quiet;    /* nothing is printed if no record is wanted, which is EXIT_FAILURE then: there
+                      are other sources */
+    bool of_nodes; /* a user's own records are of no use */
+    bool strict;   /* a skipped line makes the exit status 1 */
     /* of report_input_run() */
     const struct config *config; /* apapi.conf */
     bool own;                    /* the folder is the caller's own in user_records */
@@ -65,8 +65,5 @@ int report_input_fail(const struct report_input *input, int code, const struct a
 
 /** @return whether the list has the name, which is none if it is "". NULL: no list, any name */
 bool input_list_has(const char *list, const char *name);
-
-/** @return whether the caller cannot read the folder of all records, and has named no other. */
-bool own_is_all(const struct report_input *input);
 
 #endif

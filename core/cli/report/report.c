@@ -15,7 +15,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
-#include "cli/slurm/sacct.h"
 #include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
 #include "cli/when.h"
@@ -51,8 +50,6 @@ struct report {
     struct namelist cells;   /* of these rows, in order */
     struct namelist remarks; /* for people, after the table: the first REPORT_REMARKS_MAX */
     size_t remark_count;     /* of all */
-    struct sacct_job *slurm; /* wanted jobs with an energy, from Slurm's accounting */
-    size_t slurm_count, slurm_room;
 };
 
 /* --- what makes a row ----------------------------------------------------------------------- */
@@ -615,229 +612,6 @@ static int print_report(struct report *report)
     return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-/*
- * Rows of jobs from Slurm's accounting, where `apapi sync` has written their energy: for users who
- * can read no records. Slurm decides whose jobs they see.
- */
-
-/* --- rows from Slurm's accounting ------------------------------------------------------------- */
-
-#define PATIENCE_NS (30 * (uint64_t)NS_PER_S) /* for slurmdbd */
-
-/** A row: a job, or all those of a group. */
-struct slurm_row {
-    struct report_row row;         /* its texts are those of jobs */
-    const struct sacct_job *first; /* of its jobs */
-    double busy_s, node_s, measured_s;
-};
-
-/* Texts of a job, and where a row has them; those of the groups come first, in their order. */
-static const struct {
-    size_t job, row;
-} slurm_texts[] = {
-    {offsetof(struct sacct_job, user), offsetof(struct report_row, words[REPORT_USER])},
-    {offsetof(struct sacct_job, account), offsetof(struct report_row, words[REPORT_ACCOUNT])},
-    {offsetof(struct sacct_job, partition), offsetof(struct report_row, words[REPORT_PARTITION])},
-    {offsetof(struct sacct_job, qos), offsetof(struct report_row, words[REPORT_QOS])},
-    {offsetof(struct sacct_job, cluster), offsetof(struct report_row, words[REPORT_CLUSTER])},
-    {offsetof(struct sacct_job, job_name), offsetof(struct report_row, words[REPORT_JOB_NAME])},
-    {offsetof(struct sacct_job, state), offsetof(struct report_row, state)},
-};
-
-static const char *slurm_text(const struct sacct_job *job, size_t index)
-{
-    return (const char *)job + slurm_texts[index].job;
-}
-
-static int slurm_take(const struct sacct_job *job, void *context)
-{
-    struct report *report = context;
-    const struct report_input *input = &report->input;
-    unsigned states = report->ledger.states;
-    bool wanted = states == 0;
-
-    for (unsigned state = 1; state <= REPORT_STATE_FAILED; state <<= 1) {
-        /* of Slurm's states, records know two */
-        wanted |= states & state && strcmp(job->state, report_state_name(state)) == 0;
-    }
-    if (!isfinite(job->energy_j) || !wanted || !input_list_has(input->accounts, job->account) ||
-        !input_list_has(input->partitions, job->partition) ||
-        !input_list_has(input->job_names, job->job_name)) {
-        return 0;
-    }
-    if (array_add(&report->slurm, report->slurm_count, &report->slurm_room,
-                  sizeof *report->slurm)) {
-        return -1;
-    }
-    report->slurm[report->slurm_count++] = *job;
-    return 0;
-}
-
-/* Without a user and a job, those of the caller, as for sacct. */
-static int slurm_read(struct report *report, struct apapi_error *err)
-{
-    const struct report_input *input = &report->input;
-    struct sacct_query query = {.jobs = input->jobs,
-                                .users = input->users,
-                                .clusters = input->clusters,
-                                .deadline_ns = clock_monotonic_ns() + PATIENCE_NS};
-    int64_t now_ns = clock_unix_ns(), from_ns = 0, to_ns = 0;
-    char own[16];
-
-    if ((input->from_text && when_parse(input->from_text, now_ns, &from_ns, err)) ||
-        (input->to_text && when_parse(input->to_text, now_ns, &to_ns, err))) {
-        return -1;
-    }
-    query.from_s = from_ns / NS_PER_S;
-    query.to_s = to_ns / NS_PER_S;
-    if (!query.users && !query.jobs) {
-        snprintf(own, sizeof own, "%u", (unsigned)geteuid());
-        query.users = own;
-    }
-    return sacct_read(&query, slurm_take, report, err);
-}
-
-static struct slurm_row slurm_row(const struct sacct_job *job)
-{
-    double node_s = job->nodes * (isfinite(job->recorded_s) ? job->recorded_s : job->elapsed_s);
-    struct slurm_row sum = {.row = report_row_empty(),
-                            .first = job,
-                            .busy_s = job->mean_w > 0 ? job->energy_j / job->mean_w : 0,
-                            .node_s = node_s,
-                            .measured_s = node_s * job->measured_pct};
-    struct report_row *row = &sum.row;
-
-    for (size_t i = 0; i < COUNT_OF(slurm_texts); i++) {
-        *(const char **)(void *)((char *)row + slurm_texts[i].row) = slurm_text(job, i);
-    }
-    snprintf(row->job_id, sizeof row->job_id, "%.*s", (int)sizeof row->job_id - 1, job->job_id);
-    snprintf(row->exit, sizeof row->exit, "%.*s", (int)sizeof row->exit - 1, job->exit);
-    row->start_ns = job->start_s * NS_PER_S;
-    row->end_ns = job->end_s * NS_PER_S;
-    row->jobs = 1;
-    row->nodes = job->nodes;
-    row->elapsed_s = job->elapsed_s;
-    row->energy_j = job->energy_j;
-    row->uncertainty_j = job->uncertainty_j;
-    row->energy_per_node_j = job->nodes > 0 ? job->energy_j / job->nodes : NAN;
-    row->power_w = job->mean_w;
-    row->measured_pct = job->measured_pct;
-    row->incomplete = job->incomplete;
-    row->complete = job->incomplete == 0;
-    return sum;
-}
-
-/* A value that one job lacks is unknown of all. */
-static void slurm_add(struct slurm_row *sum, const struct slurm_row *more)
-{
-    struct report_row *row = &sum->row;
-
-    for (size_t i = 0; i < COUNT_OF(slurm_texts); i++) {
-        const char **text = (const char **)(void *)((char *)row + slurm_texts[i].row);
-
-        *text = strcmp(*text, slurm_text(more->first, i)) == 0 ? *text : "";
-    }
-    sum->busy_s += more->busy_s;
-    sum->node_s += more->node_s;
-    sum->measured_s += more->measured_s;
-    row->start_ns = more->row.start_ns < row->start_ns ? more->row.start_ns : row->start_ns;
-    row->end_ns = more->row.end_ns > row->end_ns ? more->row.end_ns : row->end_ns;
-    row->jobs++;
-    row->elapsed_s += more->row.elapsed_s;
-    row->energy_j += more->row.energy_j;
-    row->uncertainty_j += more->row.uncertainty_j;
-    row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
-    row->measured_pct = sum->node_s > 0 ? sum->measured_s / sum->node_s : NAN;
-    row->incomplete += more->row.incomplete;
-    row->complete = row->incomplete == 0;
-}
-
-static int slurm_compare_groups(const void *left, const void *right, void *report)
-{
-    const struct report_ledger *ledger = &((const struct report *)report)->ledger;
-    const struct slurm_row *one = left, *other = right;
-    int order = 0;
-
-    for (size_t i = 0; i < ledger->group_count && order == 0; i++) {
-        order = strcmp(slurm_text(one->first, ledger->groups[i]),
-                       slurm_text(other->first, ledger->groups[i]));
-    }
-    return order;
-}
-
-static int slurm_compare_numbers(const void *left, const void *right, void *report)
-{
-    const struct report_field *sort = ((const struct report *)report)->sort;
-    double a = report_field_number(sort, &((const struct slurm_row *)left)->row);
-    double b = report_field_number(sort, &((const struct slurm_row *)right)->row);
-
-    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : COMPARE(b, a);
-}
-
-/* @param rows  as many as there are jobs; result. @return their number */
-static size_t slurm_sum(struct report *report, struct slurm_row *sums)
-{
-    bool grouped = report->ledger.group_count > 0;
-    size_t count = 0;
-
-    for (size_t i = 0; i < report->slurm_count; i++) {
-        struct slurm_row *sum = sums, *end = sums + count, more = slurm_row(&report->slurm[i]);
-
-        while (sum < end && (!grouped || slurm_compare_groups(sum, &more, report))) {
-            sum++;
-        }
-        if (sum < end) {
-            slurm_add(sum, &more);
-            continue;
-        }
-        if (grouped) {
-            /* Jobs of a group share nodes. */
-            more.row.state = "";
-            *more.row.job_id = *more.row.exit = '\0';
-            more.row.nodes = more.row.energy_per_node_j = NAN;
-        }
-        sums[count++] = more;
-    }
-    if (report->sort || grouped) {
-        qsort_r(sums, count, sizeof *sums,
-                report->sort ? slurm_compare_numbers : slurm_compare_groups, report);
-    }
-    return report->top && report->top < count ? report->top : count;
-}
-
-/* @return the exit status; -1: it knows no energy of the wanted jobs. */
-static int report_from_slurm(struct report *report)
-{
-    struct apapi_error err = {""};
-    struct slurm_row *sums = NULL;
-    int result = -1;
-
-    if (slurm_read(report, &err) || report->slurm_count == 0) {
-        if (report->input.verbose && *err.text) {
-            command_fail(COMMAND, err.text);
-        }
-        free(report->slurm);
-        return -1;
-    }
-    sums = calloc(report->slurm_count, sizeof *sums);
-    if (sums) {
-        size_t count = slurm_sum(report, sums);
-
-        put_begin(report);
-        result = 0;
-        for (size_t i = 0; i < count && result == 0; i++) {
-            result = put_row(report, &sums[i].row);
-        }
-        put_end(report);
-        if (report->form == REPORT_TABLE) {
-            command_fail(COMMAND, "from Slurm's accounting, which has totals of jobs alone");
-        }
-    }
-    free(sums);
-    free(report->slurm);
-    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
-}
-
 /* --- the command ---------------------------------------------------------------------------- */
 
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
@@ -850,26 +624,9 @@ static int report_command_run(void *context)
 {
     struct report *report = context;
     struct report_input *input = &report->input;
-    enum report_by by = report->ledger.by;
     int status = report_command_prepare(report);
 
-    if (status) {
-        return status;
-    }
-    /* Slurm's accounting has totals of jobs, and no more. */
-    input->quiet = own_is_all(input) && !report->shares && !input->nodes &&
-                   (by == REPORT_BY_JOB || by == REPORT_BY_GROUP) &&
-                   !(input->jobs && strchr(input->jobs, '.'));
-    status = report_input_read(input, take_record, &report->ledger);
-    if (status && input->quiet) {
-        int slurm = status == EXIT_FAILURE ? report_from_slurm(report) : -1;
-
-        if (slurm >= 0) {
-            return slurm;
-        }
-        input->quiet = 0; /* say why there is nothing */
-        status = report_input_read(input, take_record, &report->ledger);
-    }
+    status = status ? status : report_input_read(input, take_record, &report->ledger);
     return status ? status : print_report(report);
 }
 

@@ -19,30 +19,15 @@
 #include "cli/slurm/sacct.h"
 #include "cli/totals/row_fields.h"
 
-#define REACH "30d"
+#define SLURM_NS (2 * (uint64_t)NS_PER_S) /* for its accounting */
 #define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
 #define RECORDED_S 2        /* ... if it is longer, as Slurm counts whole seconds [s] */
 #define CPU_LEAST                                                                                  \
     0.1 /* used, of the core time: with less, idle power would be most of its energy */
 
-/* Energy of jobs with one program. NaN: not known. */
-struct brief_median {
-    size_t jobs;
-    double energy_j, node_w; /* medians: energy; mean power of a node */
-};
-
-/* The job's program, and other jobs' with the same name. */
-struct brief_program {
-    char name[APAPI_TEXT_SIZE]; /* "": not known */
-    bool of_job; /* it is the name of the job: it has no steps but batch and extern */
-    double energy_j, node_w;
-    struct brief_median user, site; /* jobs 0: none, or not looked for */
-};
-
 /* A job in a few lines. NaN, "", 0: not known. */
 struct brief {
     struct show_options *options;
-    const char *since; /* of the jobs to compare with */
     struct show *show; /* its records; count 0: there are none to read */
     char job_id[64];
     const struct apapi_identity *id; /* of a record, or unknown */
@@ -53,183 +38,16 @@ struct brief {
     double recorded_s; /* the time that `measured` is a share of, on each node */
     double cpu_s, core_s;
     double gpus, gpu_share; /* of the time in which a kernel ran */
-    struct brief_program program;
+    char program[APAPI_TEXT_SIZE];
+    bool of_job; /* that is the name of the job: it has no steps but batch and extern */
 };
-
-/* --- energy of other jobs with the same program ----------------------------------------------- */
-
-/* A job that has run the program. */
-struct peer {
-    uint32_t uid;
-    char user[64];
-    struct apapi_job *records;
-    double energy_j, node_w;
-};
-
-struct peers {
-    const struct brief *brief;
-    uint64_t deadline_ns;
-    struct pool keys; /* of jobs, numbered as they are; the first one is the job itself */
-    struct peer *list;
-    size_t count, room;
-};
-
-static bool has_program(const struct brief_program *program, const struct apapi_identity *id)
-{
-    return strcmp(program->of_job ? id->job_name : id->name, program->name) == 0;
-}
-
-/* @return the job of a record; NULL: no memory. */
-static struct peer *peer_of(struct peers *peers, const struct apapi_identity *id)
-{
-    char key[sizeof id->cluster + 16];
-    uint32_t number;
-
-    snprintf(key, sizeof key, "%u/%s", id->job, id->cluster);
-    number = pool_put(&peers->keys, key);
-    if (number == POOL_NONE) {
-        return NULL;
-    }
-    if (number == peers->count) {
-        struct peer peer = {.uid = id->uid};
-
-        snprintf(peer.user, sizeof peer.user, "%s", id->user);
-        if (array_add(&peers->list, peers->count, &peers->room, sizeof *peers->list) ||
-            !(peer.records = apapi_job_create())) {
-            return NULL;
-        }
-        peers->list[peers->count++] = peer;
-    }
-    return &peers->list[number];
-}
-
-static int take_peer(const struct apapi_record *record, const char *line, size_t size,
-                     void *context)
-{
-    struct peers *peers = context;
-    struct peer *peer;
-
-    (void)line;
-    (void)size;
-    if (clock_monotonic_ns() > peers->deadline_ns) {
-        errno = ETIMEDOUT;
-        return -1;
-    }
-    if (!has_program(&peers->brief->program, &record->id) || record->id.job == APAPI_UNKNOWN) {
-        return 0;
-    }
-    peer = peer_of(peers, &record->id);
-    /* The job's own part is known from its own records, whenever it ran. */
-    return peer == peers->list ? 0 : peer ? apapi_job_add(peer->records, record) : -1;
-}
-
-static void work_out(struct peer *peer)
-{
-    struct apapi_job_total total;
-
-    peer->energy_j = peer->node_w = NAN;
-    if (apapi_job_total(peer->records, &total) == 0 && total.covered_ns > 0) {
-        peer->energy_j = total.energy_j;
-        peer->node_w = total.energy_j / (duration(total.covered_ns) / (double)NS_PER_S);
-    }
-}
-
-static double median(double *numbers, size_t count)
-{
-    qsort(numbers, count, sizeof *numbers, compare_double);
-    return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
-}
-
-/* @param numbers  room for two of each job */
-static struct brief_median median_of(const struct peers *peers, bool of_user, double *numbers)
-{
-    const struct apapi_identity *id = peers->brief->id;
-    struct brief_median result = {0, NAN, NAN};
-    double *powers = numbers + peers->count;
-
-    for (size_t i = 1; i < peers->count; i++) {
-        const struct peer *peer = &peers->list[i];
-        bool same_user = peer->uid != APAPI_UNKNOWN && id->uid != APAPI_UNKNOWN
-                             ? peer->uid == id->uid
-                             : *peer->user && strcmp(peer->user, id->user) == 0;
-
-        if (isfinite(peer->energy_j) && (same_user || !of_user)) {
-            numbers[result.jobs] = peer->energy_j;
-            powers[result.jobs++] = peer->node_w;
-        }
-    }
-    if (result.jobs > 0) {
-        result.energy_j = median(numbers, result.jobs);
-        result.node_w = median(powers, result.jobs);
-    }
-    return result;
-}
-
-static void compare_peers(struct peers *peers, struct brief_program *program,
-                          struct report_input *input)
-{
-    const struct show *show = peers->brief->show;
-    struct peer *own = peer_of(peers, peers->brief->id);
-    double *numbers;
-
-    for (size_t i = 0; i < show->count && own; i++) {
-        if (has_program(program, &show->records[i].id) &&
-            apapi_job_add(own->records, &show->records[i])) {
-            return;
-        }
-    }
-    if (!own) {
-        return;
-    }
-    work_out(own);
-    program->energy_j = own->energy_j;
-    program->node_w = own->node_w;
-    if (report_input_read(input, take_peer, peers) == EXIT_SUCCESS &&
-        (numbers = calloc(2 * peers->count, sizeof *numbers))) {
-        for (size_t i = 1; i < peers->count; i++) {
-            work_out(&peers->list[i]);
-        }
-        program->user = median_of(peers, true, numbers);
-        if (!input->own) {
-            program->site = median_of(peers, false, numbers);
-        }
-        free(numbers);
-    }
-}
-
-/* Without FILEs only jobs of these days; what a pipe had is gone. */
-static void compare(struct brief *brief)
-{
-    struct report_input input = brief->options->input;
-    struct peers peers = {.brief = brief,
-                          .deadline_ns = clock_monotonic_ns() + brief->options->limit_ns};
-
-    for (size_t i = 0; i < input.file_count; i++) {
-        if (strcmp(input.files[i], "-") == 0) {
-            return;
-        }
-    }
-    input.jobs = NULL;
-    input.quiet = 2;
-    input.from_text = brief->since || input.file_count > 0 ? brief->since : REACH;
-    if (*brief->program.name) {
-        brief->program.energy_j = brief->program.node_w = NAN;
-        compare_peers(&peers, &brief->program, &input);
-    }
-    for (size_t i = 0; i < peers.count; i++) {
-        apapi_job_destroy(peers.list[i].records);
-    }
-    free(peers.list);
-    pool_free(&peers.keys);
-}
 
 /* --- what a job used -------------------------------------------------------------------------- */
 
-/* That of the step with the highest energy. Slurm's own steps run none that would compare. */
+/* That of the step with the highest energy. Slurm's own steps run none. */
 static void find_program(struct brief *brief)
 {
     const struct show *show = brief->show;
-    struct brief_program *program = &brief->program;
     double most_j = -1;
 
     for (size_t i = 0; i < show->step_count; i++) {
@@ -238,12 +56,12 @@ static void find_program(struct brief *brief)
         if (strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0 &&
             strcmp(step->step, "interactive") != 0 && *step->name && step->energy_j > most_j) {
             most_j = step->energy_j;
-            snprintf(program->name, sizeof program->name, "%s", step->name);
+            snprintf(brief->program, sizeof brief->program, "%s", step->name);
         }
     }
-    if (!*program->name) {
-        program->of_job = true;
-        snprintf(program->name, sizeof program->name, "%s", show->records[0].id.job_name);
+    if (!*brief->program) {
+        brief->of_job = true;
+        snprintf(brief->program, sizeof brief->program, "%s", show->records[0].id.job_name);
     }
 }
 
@@ -381,7 +199,7 @@ static void brief_put_job(const struct brief *brief)
     snprintf(text, sizeof text, "%s%s%s%s", slurm->state, *slurm->exit ? " (exit code " : "",
              slurm->exit, *slurm->exit ? ")" : "");
     put("State", *slurm->state ? text : "");
-    put(brief->program.of_job ? "Job name" : "Program", brief->program.name);
+    put(brief->of_job ? "Job name" : "Program", brief->program);
     if (isfinite(brief->nodes)) {
         printf("Nodes: %.0f\n", brief->nodes);
     }
@@ -434,39 +252,6 @@ static void brief_put_energy(const struct brief *brief)
     }
 }
 
-/* "is 12 % more than" */
-static void compare_to_median(char *text, size_t size, double own, double median)
-{
-    double percent = 100 * (own / median - 1);
-
-    if (!isfinite(percent)) {
-        snprintf(text, size, "is not comparable to");
-    } else if (fabs(percent) < 0.5) {
-        snprintf(text, size, "equals");
-    } else {
-        snprintf(text, size, "is %.0f %% %s than", fabs(percent), percent > 0 ? "more" : "less");
-    }
-}
-
-static void brief_put_median(const char *whose, const struct brief_program *program,
-                             const struct brief_median *median)
-{
-    char energy[UNITS_SIZE], power[UNITS_SIZE], energy_is[40], power_is[40], name[256];
-
-    if (median->jobs == 0) {
-        return;
-    }
-    units_quantity(energy, sizeof energy, median->energy_j, "J");
-    units_quantity(power, sizeof power, median->node_w, "W");
-    compare_to_median(energy_is, sizeof energy_is, program->energy_j, median->energy_j);
-    compare_to_median(power_is, sizeof power_is, program->node_w, median->node_w);
-    text_clean(name, sizeof name, program->name);
-    printf("Compared with %s %zu job%s of \"%s\": energy %s the median (%s), power per node %s the "
-           "median (%s)\n",
-           whose, median->jobs, text_plural(median->jobs), name, energy_is, energy, power_is,
-           power);
-}
-
 /* --- JSON, described in apapi-show(1) --------------------------------------------------------- */
 
 static void brief_json_whole(struct json_writer *json, const char *key, double count)
@@ -512,41 +297,18 @@ static void brief_json_job(struct json_writer *json, const struct brief *brief)
     }
 }
 
-static void brief_json_median(struct json_writer *json, const char *key,
-                              const struct brief_median *median)
-{
-    if (median->jobs > 0) {
-        json_begin_object(json, key);
-        json_put_count(json, "jobs", median->jobs);
-        json_put_number(json, "energy_j", median->energy_j, JSON_MEASURED);
-        json_put_number(json, "node_w", median->node_w, JSON_MEASURED);
-        json_end(json);
-    }
-}
-
 static int brief_print(const struct brief *brief)
 {
     struct json_writer json = {.out = stdout};
-    const struct brief_program *program = &brief->program;
 
     if (!brief->options->json) {
         brief_put_job(brief);
         brief_put_energy(brief);
-        brief_put_median("your", program, &program->user);
-        brief_put_median("the site's", program, &program->site);
         return 0;
     }
     json_begin_object(&json, NULL);
     brief_json_job(&json, brief);
-    if (*program->name) {
-        json_begin_object(&json, program->of_job ? "job_name" : "program");
-        json_put_text(&json, "name", program->name);
-        json_put_number(&json, "energy_j", program->energy_j, JSON_MEASURED);
-        json_put_number(&json, "node_w", program->node_w, JSON_MEASURED);
-        brief_json_median(&json, "user_median", &program->user);
-        brief_json_median(&json, "site_median", &program->site);
-        json_end(&json);
-    }
+    json_put_word(&json, brief->of_job ? "job_name" : "program", brief->program);
     json_end(&json);
     return json_finish(&json);
 }
@@ -599,15 +361,11 @@ static int take_slurm(const struct sacct_job *job, void *context)
 static void ask_slurm(struct brief *brief)
 {
     const struct report_input *input = &brief->options->input;
-    const struct sacct_query query = {.jobs = input->jobs,
-                                      .clusters = input->clusters,
-                                      .steps = true,
-                                      .deadline_ns =
-                                          clock_monotonic_ns() + brief->options->limit_ns};
     struct apapi_error err;
 
     brief->slurm.job = 0;
-    if (sacct_read(&query, take_slurm, brief, &err)) {
+    if (sacct_read(input->jobs, input->clusters, clock_monotonic_ns() + SLURM_NS, take_slurm, brief,
+                   &err)) {
         brief->slurm.job = 0;
         if (errno == E2BIG) {
             brief->several = true;
@@ -625,7 +383,7 @@ static int look(struct brief *brief)
     int status;
 
     options->show.job = (uint32_t)strtoul(input.jobs, NULL, 10);
-    input.quiet = 1; /* Slurm's accounting may know the job */
+    input.quiet = true; /* Slurm's accounting may know the job */
     status = report_input_read(&input, show_add, &options->show);
     if (status == USAGE_ERROR) {
         return report_input_read(&options->input, show_add, &options->show);
@@ -669,9 +427,6 @@ static int brief_run(void *context)
         status = report_input_read(&options->input, show_add, &options->show);
         return status ? status : command_fail(command, "no record of this job found");
     }
-    if (!options->alone && options->show.count > 0) {
-        compare(brief);
-    }
     return brief_print(brief) ? command_fail(command, "no memory")
                               : command_finish(command, EXIT_SUCCESS);
 }
@@ -679,12 +434,11 @@ static int brief_run(void *context)
 int show_brief(struct show_options *options)
 {
     struct report_input *input = &options->input;
-    struct brief brief = {.options = options, .show = &options->show, .since = input->from_text};
+    struct brief brief = {.options = options, .show = &options->show};
     struct apapi_error err;
     struct job_list jobs;
     int status = 0;
 
-    input->from_text = NULL;
     if (strpbrk(input->jobs, ",._*") && !strchr(input->jobs, '_')) {
         return command_refuse(input->command, "JOB is one job, as 17, 17_3 of an array or 17+1");
     }

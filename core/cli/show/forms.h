@@ -11,15 +11,14 @@ struct show_options {
     struct report_input input; /* its command is the word that was given */
     struct show show;          /* the job's records */
     bool json, brief;
-    bool alone; /* brief: not compared with other jobs */
-    const char *limit, *wait;
-    uint64_t limit_ns, wait_ns; /* brief: for Slurm's accounting; for the energy of the job */
-    enum config_format format;  /* of a step; CONFIG_NONE: not given */
+    const char *wait;
+    uint64_t wait_ns;          /* brief: for the energy of the job */
+    enum config_format format; /* of a step; CONFIG_NONE: not given */
 };
 
 /* Each returns the exit status. */
 
-/** Print a job in a few lines; input.from_text is of the jobs to compare with. */
+/** Print a job in a few lines. */
 int show_brief(struct show_options *options);
 
 /** Print the step of input->files as srun does; input->nodes are all of its nodes. */

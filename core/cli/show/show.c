@@ -476,8 +476,6 @@ static int show_print_json(const struct show *show, const char *job_id)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-#define LIMIT_NS (2 * (uint64_t)NS_PER_S)
-
 static int show_set_format(void *target, const char *text, struct apapi_error *err)
 {
     struct show_options *options = target;
@@ -487,37 +485,22 @@ static int show_set_format(void *target, const char *text, struct apapi_error *e
                : 0;
 }
 
-#define FORMAT_ROW(text)                                                                           \
-    {                                                                                              \
-        'f', "format", "=FORM", text, TO_CALL(show_set_format)                                     \
-    }
-
-/* Options of --brief. */
-static const struct option_row brief_rows[] = {
-    {0, "no-compare", NULL, "not with other jobs of the same program",
-     TO_FLAG(struct show_options, alone)},
-    {0, "limit", "=DURATION",
-     "give up Slurm's accounting, and the comparison, after\nthis time each; default: 2s",
-     TO_TEXT(struct show_options, limit)},
-    {0, "wait", "=DURATION", "wait so long for the energy of the job; default: not at all",
-     TO_TEXT(struct show_options, wait)},
-    {0}};
-
 static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
      TO_TEXT(struct show_options, input.jobs)},
     {OPTION_ROWS_OF(struct show_options, input, input_filter_rows)},
     {0, "json", NULL, "for programs", TO_FLAG(struct show_options, json)},
-    FORMAT_ROW("one step of FILEs as srun prints it: table (default\nwithout JOB), json, csv or "
-               "merged; -N has its nodes"),
-    {0, "brief", NULL,
-     "in a few lines, as seff, and compared with other jobs\nof the last 30 days, or since -S",
-     TO_FLAG(struct show_options, brief)},
-    {.name = "", .kind = OPTION_ROWS, .rows = brief_rows},
+    {'f', "format", "=FORM",
+     "one step of FILEs as srun prints it: table (default\nwithout JOB), json, csv or merged; -N "
+     "has its nodes",
+     TO_CALL(show_set_format)},
+    {0, "brief", NULL, "in a few lines, as seff", TO_FLAG(struct show_options, brief)},
+    {0, "wait", "=DURATION", "with --brief: wait so long for the energy of the job",
+     TO_TEXT(struct show_options, wait)},
     {OPTION_ROWS_OF(struct show_options, input, input_source_rows)},
     {0}};
 
-static const struct option_table table = {
+static const struct option_table show_options_table = {
     .program = "apapi show",
     .head = "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
             "       apapi show [OPTION]... FILE...\n"
@@ -529,51 +512,6 @@ static const struct option_table table = {
     .foot = "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n",
     .column = 25,
     .rows = rows};
-
-static const struct option_row merge_rows[] = {
-    {'j', "jobs", "=JOB[.STEP]",
-     "the step, as 17.0, 17_3.0, 17+1.batch; needed if the files have\n"
-     "records of several steps",
-     TO_TEXT(struct show_options, input.jobs)},
-    {'N', "nodelist", "=NODES",
-     "the nodes of the step, n[1-4,7]; the report names those without a record",
-     TO_TEXT(struct show_options, input.nodes)},
-    {'n', "nodes", "=NODES", NULL, TO_TEXT(struct show_options, input.nodes)}, /* old name */
-    FORMAT_ROW("table (default), json, csv or merged"),
-    {'v', "verbose", NULL, "show all events, and which lines were skipped and why",
-     TO_FLAG(struct show_options, input.verbose)},
-    {0, "strict", NULL, "lines that are not records are an error",
-     TO_FLAG(struct show_options, input.strict)},
-    {0}};
-
-static const struct option_table merge_table = {
-    .program = "apapi merge",
-    .head = "usage: apapi merge [OPTION]... FILE...\n"
-            "The old word for 'apapi show FILE...': the nodes' records of one job step as one\n"
-            "report, as srun prints it.\n",
-    .foot = "Of several records of a node the latest is used, and of those the longest.\n"
-            "Exit status: 0 done, 1 no record or another failure, 2 wrong usage.\n",
-    .column = 25,
-    .rows = merge_rows};
-
-static const struct option_row summary_rows[] = {
-    {'M', "clusters", "=CLUSTER", "", TO_TEXT(struct show_options, input.clusters)},
-    {'S', "starttime", "=TIME", "compare with jobs that ended then or later; default: 30d ago",
-     TO_TEXT(struct show_options, input.from_text)},
-    {.name = "", .kind = OPTION_ROWS, .rows = brief_rows},
-    {0, "json", NULL, "for programs", TO_FLAG(struct show_options, json)},
-    {OPTION_ROWS_OF(struct show_options, input, input_source_rows)},
-    {0}};
-
-static const struct option_table summary_table = {
-    .program = "apapi summary",
-    .head = "usage: apapi summary [OPTION]... JOB [FILE]...\n"
-            "The old word for 'apapi show --brief JOB': a job in a few lines, and compared with\n"
-            "others.\n",
-    .foot = "TIME is written as for 'apapi report'.\n"
-            "Exit status: 0 done, 1 nothing known of the job, or failure, 2 wrong usage.\n",
-    .column = 25,
-    .rows = summary_rows};
 
 /* --- one job in full -------------------------------------------------------------------------- */
 
@@ -634,21 +572,25 @@ static int show_check(struct show_options *options)
                  input->command);
         return command_refuse(input->command, text);
     }
-    if ((options->limit && apapi_duration_parse(options->limit, &options->limit_ns, &err)) ||
-        (options->wait && apapi_duration_parse(options->wait, &options->wait_ns, &err))) {
+    if (options->wait && apapi_duration_parse(options->wait, &options->wait_ns, &err)) {
         return command_refuse(input->command, err.text);
     }
-    if (!options->brief && (options->alone || options->limit || options->wait)) {
-        return command_refuse(input->command, "--no-compare, --limit and --wait are of --brief");
+    if (!options->brief && options->wait) {
+        return command_refuse(input->command, "--wait is of --brief");
     }
     return 0;
 }
 
-static int show_run(const struct option_table *words, struct show_options *options, int argc,
-                    char **argv)
+static int show_run(struct show_options *options, int argc, char **argv)
 {
-    int status = command_options(words, argc, argv, options);
+    char program[32];
+    struct option_table table = show_options_table;
+    int status;
 
+    snprintf(program, sizeof program, "apapi %s", argv[0]);
+    table.program = program;
+    options->input.command = argv[0];
+    status = command_options(&table, argc, argv, options);
     if (status >= 0) {
         return status;
     }
@@ -677,25 +619,23 @@ static void show_note_word(const char *word, const char *now)
 
 int show_command(int argc, char **argv)
 {
-    struct show_options options = {
-        .input = {.command = argv[0]}, .limit_ns = LIMIT_NS, .format = CONFIG_NONE};
+    struct show_options options = {.format = CONFIG_NONE};
 
-    return show_run(&table, &options, argc, argv);
+    return show_run(&options, argc, argv);
 }
 
 int merge_command(int argc, char **argv)
 {
-    struct show_options options = {.input = {.command = argv[0]}, .format = CONFIG_TABLE};
+    struct show_options options = {.format = CONFIG_TABLE};
 
     show_note_word(argv[0], "apapi show FILE...");
-    return show_run(&merge_table, &options, argc, argv);
+    return show_run(&options, argc, argv);
 }
 
 int summary_command(int argc, char **argv)
 {
-    struct show_options options = {
-        .input = {.command = argv[0]}, .brief = true, .limit_ns = LIMIT_NS, .format = CONFIG_NONE};
+    struct show_options options = {.brief = true, .format = CONFIG_NONE};
 
     show_note_word(argv[0], "apapi show --brief JOB");
-    return show_run(&summary_table, &options, argc, argv);
+    return show_run(&options, argc, argv);
 }

@@ -27,13 +27,8 @@ enum column {
     CLUSTER,
     USER,
     ACCOUNT,
-    PARTITION,
-    QOS,
-    JOB_NAME,
     STATE,
     EXIT,
-    START,
-    END,
     ELAPSED,
     NODES,
     CORES,
@@ -59,13 +54,6 @@ static double number_of(const char *text)
                                                                            : NAN;
 }
 
-static int64_t moment_of(const char *text)
-{
-    double seconds = number_of(text);
-
-    return seconds > 0 && seconds < 1e11 ? (int64_t)seconds : 0;
-}
-
 /* "[DD-]HH:MM:SS", "MM:SS.mmm" */
 static double cpu_time_of(const char *text)
 {
@@ -88,11 +76,11 @@ static double cpu_time_of(const char *text)
     }
 }
 
-static double member_of(const struct tree_node *object, const char *key, double otherwise)
+static double member_of(const struct tree_node *object, const char *key)
 {
     const struct tree_node *value = tree_get(object, key);
 
-    return tree_is_number(value) ? amount(tree_number(value)) : otherwise;
+    return tree_is_number(value) ? amount(tree_number(value)) : NAN;
 }
 
 /* The comment is an object with our key, or a text with such an object at its end. */
@@ -106,30 +94,24 @@ static void read_comment(const char *comment, struct sacct_job *job)
     if (begin && tree_parse(&tree, begin, strlen(begin), &problem) == 0) {
         own = tree_get(tree.nodes, "apapi");
     }
-    job->energy_j = member_of(own, "energy_j", NAN);
-    job->uncertainty_j = member_of(own, "uncertainty_j", NAN);
-    job->mean_w = member_of(own, "mean_w", NAN);
-    job->measured_pct = member_of(own, "measured_pct", NAN);
-    job->recorded_s = member_of(own, "elapsed_s", NAN);
-    job->incomplete = member_of(own, "incomplete", 0);
+    job->energy_j = member_of(own, "energy_j");
+    job->uncertainty_j = member_of(own, "uncertainty_j");
+    job->mean_w = member_of(own, "mean_w");
+    job->measured_pct = member_of(own, "measured_pct");
+    job->recorded_s = member_of(own, "elapsed_s");
     tree_free(&tree);
 }
 
-bool sacct_line_parse(char *line, bool steps, struct sacct_job *job)
+bool sacct_line_parse(char *line, struct sacct_job *job)
 {
     const struct {
         enum column column;
         char *text;
         size_t size;
-    } texts[] = {{JOB_ID, job->job_id, sizeof job->job_id},
-                 {CLUSTER, job->cluster, sizeof job->cluster},
-                 {USER, job->user, sizeof job->user},
-                 {ACCOUNT, job->account, sizeof job->account},
-                 {PARTITION, job->partition, sizeof job->partition},
-                 {QOS, job->qos, sizeof job->qos},
-                 {JOB_NAME, job->job_name, sizeof job->job_name},
-                 {STATE, job->state, sizeof job->state},
-                 {EXIT, job->exit, sizeof job->exit}};
+    } texts[] = {
+        {JOB_ID, job->job_id, sizeof job->job_id}, {CLUSTER, job->cluster, sizeof job->cluster},
+        {USER, job->user, sizeof job->user},       {ACCOUNT, job->account, sizeof job->account},
+        {STATE, job->state, sizeof job->state},    {EXIT, job->exit, sizeof job->exit}};
     char *columns[COLUMNS], *end;
     unsigned long number;
 
@@ -144,13 +126,11 @@ bool sacct_line_parse(char *line, bool steps, struct sacct_job *job)
         return false;
     }
     *job = (struct sacct_job){.job = (uint32_t)number,
-                              .start_s = moment_of(columns[START]),
-                              .end_s = moment_of(columns[END]),
                               .elapsed_s = number_of(columns[ELAPSED]),
                               .nodes = number_of(columns[NODES]),
                               .cores = number_of(columns[CORES]),
                               .core_s = number_of(columns[CORE_TIME]),
-                              .cpu_s = steps ? cpu_time_of(columns[CPU_TIME]) : NAN};
+                              .cpu_s = cpu_time_of(columns[CPU_TIME])};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         snprintf(texts[i].text, texts[i].size, "%s", columns[texts[i].column]);
     }
@@ -172,58 +152,29 @@ struct run {
     size_t size, room;
 };
 
-/* The words of its command line; each is cut if it is too long. */
-struct words {
-    char texts[12][2048];
-    char *list[13];
-    size_t count;
-};
-
-/* @param value  NULL: the option is not given */
-static void words_add(struct words *words, const char *option, const char *value)
+static int start(const char *jobs, const char *clusters, posix_spawn_file_actions_t *actions,
+                 pid_t *pid)
 {
-    if (value) {
-        words->list[words->count] = words->texts[words->count];
-        snprintf(words->list[words->count++], sizeof words->texts[0], "%s%s", option, value);
-        words->list[words->count] = NULL;
-    }
-}
+    static char jobs_word[2048], clusters_word[2048]; /* cut if they are too long */
+    static char *words[] = {"sacct",
+                            "--noheader",
+                            "--parsable2",
+                            "--delimiter=" SACCT_DELIMITER,
+                            "--format=" SACCT_FORMAT,
+                            jobs_word,
+                            clusters_word,
+                            NULL};
 
-static void words_add_time(struct words *words, const char *option, int64_t time_s)
-{
-    const time_t time = (time_t)time_s;
-    struct tm local;
-    char text[32];
-
-    if (time_s && localtime_r(&time, &local) &&
-        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local)) {
-        words_add(words, option, text);
-    }
-}
-
-static int start(const struct sacct_query *query, posix_spawn_file_actions_t *actions, pid_t *pid)
-{
-    static struct words words;
-
-    words.count = 0;
-    words_add(&words, "sacct", "");
-    words_add(&words, "--noheader", "");
-    words_add(&words, "--parsable2", "");
-    words_add(&words, "--delimiter=", SACCT_DELIMITER);
-    words_add(&words, "--format=", SACCT_FORMAT);
-    words_add(&words, "--jobs=", query->jobs);
-    words_add(&words, "--user=", query->users);
-    words_add(&words, "--clusters=", query->clusters);
-    words_add_time(&words, "--starttime=", query->from_s);
-    words_add_time(&words, "--endtime=", query->to_s);
-    words_add(&words, "--allocations", query->steps ? NULL : "");
-    setenv("SLURM_TIME_FORMAT", "%s", 1);
+    snprintf(jobs_word, sizeof jobs_word, "--jobs=%s", jobs);
+    snprintf(clusters_word, sizeof clusters_word, "--clusters=%s", clusters ? clusters : "");
+    words[COUNT_OF(words) - 2] = clusters ? clusters_word : NULL;
     unsetenv("SACCT_FORMAT");
-    return posix_spawnp(pid, "sacct", actions, NULL, words.list, environ);
+    return posix_spawnp(pid, "sacct", actions, NULL, words, environ);
 }
 
 /* Its standard error is ours to report: it goes where its output goes. */
-static int run_begin(struct run *run, const struct sacct_query *query, struct apapi_error *err)
+static int run_begin(struct run *run, const char *jobs, const char *clusters,
+                     struct apapi_error *err)
 {
     posix_spawn_file_actions_t actions;
     int ends[2], code;
@@ -235,7 +186,7 @@ static int run_begin(struct run *run, const struct sacct_query *query, struct ap
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    code = start(query, &actions, &run->pid);
+    code = start(jobs, clusters, &actions, &run->pid);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     run->out = ends[0];
@@ -291,24 +242,24 @@ static int run_end(struct run *run, int result, struct apapi_error *err)
     return 0;
 }
 
-int sacct_read(const struct sacct_query *query, sacct_f take, void *context,
-               struct apapi_error *err)
+int sacct_read(const char *jobs, const char *clusters, uint64_t deadline_ns, sacct_f take,
+               void *context, struct apapi_error *err)
 {
     static struct sacct_job job;
     struct run run = {.out = -1};
     char *rest, *line;
     int got = 1, result;
 
-    if (run_begin(&run, query, err)) {
+    if (run_begin(&run, jobs, clusters, err)) {
         return -1;
     }
     while (got > 0) {
-        got = run_read(&run, query->deadline_ns);
+        got = run_read(&run, deadline_ns);
     }
     result = run_end(&run, got, err);
     rest = result ? NULL : run.text;
     while (result == 0 && (line = strsep(&rest, "\n"))) {
-        if (sacct_line_parse(line, query->steps, &job) && take(&job, context)) {
+        if (sacct_line_parse(line, &job) && take(&job, context)) {
             result = apapi_fail(err, errno, "%s", strerror(errno));
         }
     }

@@ -13,46 +13,40 @@
 
 #define SACCT_DELIMITER "\x1f"
 #define SACCT_FORMAT                                                                               \
-    "JobIDRaw,JobID,Cluster,User,Account,Partition,QOS,JobName,State,ExitCode,Start,End,"          \
-    "ElapsedRaw,NNodes,AllocCPUS,CPUTimeRAW,TotalCPU,AdminComment"
+    "JobIDRaw,JobID,Cluster,User,Account,State,ExitCode,ElapsedRaw,NNodes,AllocCPUS,CPUTimeRAW,"   \
+    "TotalCPU,AdminComment"
 
 /** A job. Unknown values are "", 0 or NaN. */
 struct sacct_job {
     uint32_t job;
     char job_id[64]; /* "17", "17_3", "17+1" */
-    char cluster[64], user[64], account[64], partition[64], qos[64], job_name[256];
+    char cluster[64], user[64], account[64];
     char state[32], exit[32]; /* "COMPLETED", "0:0" */
-    int64_t start_s, end_s;   /* [s since 1970] */
     double elapsed_s, nodes, cores;
     double core_s; /* cores x elapsed_s [s] */
-    double cpu_s;  /* that its processes have used [s]; only with `steps` */
+    double cpu_s;  /* that its processes have used [s] */
     /* what `apapi sync` has written */
-    double energy_j, uncertainty_j, mean_w, measured_pct, recorded_s, incomplete;
+    double energy_j, uncertainty_j, mean_w, measured_pct, recorded_s;
 };
 
 /**
- * Understand a line of sacct in that format, with times in seconds since 1970.
+ * Understand a line of sacct in that format.
  * @param line  is cut up
  * @return whether it is a job: not a step, and nothing else
  */
-bool sacct_line_parse(char *line, bool steps, struct sacct_job *job);
-
-struct sacct_query {
-    const char *jobs, *users, *clusters; /* lists as sacct takes them; NULL: no limit */
-    int64_t from_s, to_s;                /* [s since 1970]; 0: none */
-    bool steps;                          /* read those, too, for the CPU time */
-    uint64_t deadline_ns;                /* CLOCK_MONOTONIC */
-};
+bool sacct_line_parse(char *line, struct sacct_job *job);
 
 /** @return 0 to continue; -1 with errno to stop. The job is valid during the call. */
 typedef int (*sacct_f)(const struct sacct_job *job, void *context);
 
 /**
  * Pass the jobs to `take`.
+ * @param jobs, clusters  lists as sacct takes them; clusters may be NULL: no limit
+ * @param deadline_ns     CLOCK_MONOTONIC
  * @return 0; -1 with errno ENOENT (no sacct here), ETIMEDOUT, EIO (sacct has failed: `err` has its
  *         first line), ENOMEM, or that of `take`
  */
-int sacct_read(const struct sacct_query *query, sacct_f take, void *context,
-               struct apapi_error *err);
+int sacct_read(const char *jobs, const char *clusters, uint64_t deadline_ns, sacct_f take,
+               void *context, struct apapi_error *err);
 
 #endif

@@ -513,7 +513,7 @@ static const struct option_row options[] = {
     {'d', "delay", "=SECONDS", "time between two updates, 0.1 or more; default: 2",
      TO_CALL(set_delay)},
     {0, "iterations", "=N", "end after N updates", TO_CALL(set_iterations)},
-    {'n', "iterations", "=N", NULL, TO_CALL(set_iterations)}, /* old name */
+    {'n', "iterations", "=N", NULL, TO_CALL(set_iterations)}, /* as top(1) */
     {'1', "once", NULL, "one update, in plain text", TO_FLAG(struct top, once)},
     {'b', "batch", NULL, "plain text also on a terminal, one table after the other",
      TO_FLAG(struct top, batch)},
@@ -525,7 +525,6 @@ static const struct option_row options[] = {
      TO_CALL(set_nodes)},
     {0, "node-names", NULL, "show the node's name even if there is only one",
      TO_FLAG(struct top, form.nodes)},
-    {0, "nodes", NULL, NULL, TO_FLAG(struct top, form.nodes)}, /* old name */
     {'e', "events", NULL, "also show a line for each domain and each event",
      TO_FLAG(struct top, form.events)},
     {0, "sort", "=WHAT", "job, power, energy or time",
