@@ -142,6 +142,19 @@ uint32_t pool_put(struct pool *pool, const char *text)
     return (uint32_t)pool->count++;
 }
 
+uint32_t pool_put_row(struct pool *pool, const char *text, void *array, size_t *room, size_t size)
+{
+    size_t before = pool->count;
+    uint32_t number = array_add(array, before, room, size) ? POOL_NONE : pool_put(pool, text);
+    char *rows;
+
+    if (number == before) {
+        memcpy(&rows, array, sizeof rows);
+        memset(rows + number * size, 0, size);
+    }
+    return number;
+}
+
 uint32_t pool_find(const struct pool *pool, const char *text)
 {
     return pool->slot_count ? *pool_find_slot(pool, text) : POOL_NONE;

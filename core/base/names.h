@@ -46,6 +46,12 @@ struct pool {
 /** @return the number of a text. A new text is copied. POOL_NONE: out of memory. */
 uint32_t pool_put(struct pool *pool, const char *text);
 
+/**
+ * The same, and the array that the pointer at `array` points to has an element of that number:
+ * zeros with a new text. @param room, size  see array_reserve()
+ */
+uint32_t pool_put_row(struct pool *pool, const char *text, void *array, size_t *room, size_t size);
+
 /** @return the number of a text; POOL_NONE: it was not put in. */
 uint32_t pool_find(const struct pool *pool, const char *text);
 

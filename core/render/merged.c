@@ -35,12 +35,6 @@ static const struct field fields_of_source[] = {
     {"source", FIELD_TEXT, true, IN_COMPONENT(source), 64},
     {NULL, 0, false, 0, 0}};
 
-/* The nodes with a record, then those without. */
-struct merged_nodes {
-    const struct merge_node **list;
-    size_t recorded, present;
-};
-
 /* --- the members that a record has, too ------------------------------------------------------- */
 
 /* "17.0" is all that is known of a step without records. */
@@ -55,14 +49,19 @@ static void read_step(struct apapi_identity *id, const char *step)
     }
 }
 
-static bool is_complete(const struct apapi_merge *merge, const struct merged_nodes *nodes)
+static bool is_incomplete(const struct apapi_merge *merge, const struct merge_node *node)
 {
-    for (size_t i = 0; i < nodes->recorded; i++) {
-        if (nodes->list[i]->incomplete) {
+    return merge_piece(merge, node)->reason != POOL_NONE;
+}
+
+static bool is_complete(const struct apapi_merge *merge, const struct merge_result *sum)
+{
+    for (size_t i = 0; i < sum->recorded; i++) {
+        if (is_incomplete(merge, sum->nodes[i])) {
             return false;
         }
     }
-    return nodes->recorded == merge_expected(merge);
+    return sum->recorded == sum->expected;
 }
 
 /* Without records there are no times. */
@@ -86,12 +85,12 @@ static void put_head_fields(struct json_writer *json, const struct apapi_record 
 }
 
 static void put_head(struct json_writer *json, const struct apapi_merge *merge,
-                     const struct merged_nodes *nodes, const char *step)
+                     const struct merge_result *sum, const char *step)
 {
-    bool any = nodes->recorded > 0;
+    bool any = sum->recorded > 0;
     struct apapi_record head = {.id = any ? merge->id : APAPI_IDENTITY_UNKNOWN,
                                 .ending = any ? merge->ending : APAPI_ENDING_UNKNOWN,
-                                .complete = is_complete(merge, nodes),
+                                .complete = is_complete(merge, sum),
                                 .measurement = {.start_unix_ns = merge->start_unix_ns,
                                                 .elapsed_ns = merge->elapsed_ns,
                                                 .late_ns = merge->late_ns}};
@@ -100,10 +99,10 @@ static void put_head(struct json_writer *json, const struct apapi_merge *merge,
         read_step(&head.id, step);
     }
     head.id.node_index = APAPI_UNKNOWN;
-    head.id.nodes = (uint32_t)merge_expected(merge);
+    head.id.nodes = (uint32_t)sum->expected;
     json_put_integer(json, "merged", MERGED_VERSION);
     put_head_fields(json, &head, any);
-    json_put_count(json, "recorded", nodes->recorded);
+    json_put_count(json, "recorded", sum->recorded);
     if (any) {
         json_put_moment(json, "end", merge->end_unix_ns);
     }
@@ -112,27 +111,29 @@ static void put_head(struct json_writer *json, const struct apapi_merge *merge,
     }
 }
 
-static void put_reason(struct json_writer *json, const struct merge_node *node)
+static void put_reason(struct json_writer *json, const struct apapi_merge *merge,
+                       const struct merge_node *node)
 {
     json_begin_object(json, NULL);
     json_put_text(json, "node", node->name);
-    if (node->reason && *node->reason) {
-        json_put_text(json, "reason", node->reason);
+    if (*merge_reason(merge, node)) {
+        json_put_text(json, "reason", merge_reason(merge, node));
     }
     json_end(json);
 }
 
-static void put_reasons(struct json_writer *json, const struct merged_nodes *nodes)
+static void put_reasons(struct json_writer *json, const struct apapi_merge *merge,
+                        const struct merge_result *sum)
 {
     json_begin_array(json, "missing");
-    for (size_t i = nodes->recorded; i < nodes->present; i++) {
-        put_reason(json, nodes->list[i]);
+    for (size_t i = sum->recorded; i < sum->present; i++) {
+        put_reason(json, merge, sum->nodes[i]);
     }
     json_end(json);
     json_begin_array(json, "incomplete");
-    for (size_t i = 0; i < nodes->recorded; i++) {
-        if (nodes->list[i]->incomplete) {
-            put_reason(json, nodes->list[i]);
+    for (size_t i = 0; i < sum->recorded; i++) {
+        if (is_incomplete(merge, sum->nodes[i])) {
+            put_reason(json, merge, sum->nodes[i]);
         }
     }
     json_end(json);
@@ -157,32 +158,31 @@ static void put_sum(struct json_writer *json, const struct merge_domain *sum, do
     }
 }
 
-static void put_domains(struct json_writer *json, const struct apapi_merge *merge)
+static void put_domains(struct json_writer *json, const struct merge_result *sum)
 {
     json_begin_object(json, "domains");
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        struct merge_domain sum;
+        const struct merge_domain *domain = &sum->domains[d];
 
-        merge_domain(merge, d, &sum);
-        if (sum.nodes > 0) {
+        if (domain->nodes > 0) {
             json_begin_object(json, apapi_domain_name(d));
-            put_sum(json, &sum, sum.uncertainty_j);
+            put_sum(json, domain, domain->uncertainty_j);
             json_end(json);
         }
     }
     json_end(json);
 }
 
-static void put_total(struct json_writer *json, const struct merge_total *total)
+static void put_total(struct json_writer *json, const struct merge_result *sum)
 {
-    if (total->sum.nodes == 0) {
+    if (sum->total.nodes == 0) {
         return;
     }
     json_begin_object(json, "total");
-    put_sum(json, &total->sum, NAN); /* is in the trust block */
-    if (total->missing) {
+    put_sum(json, &sum->total, NAN); /* is in the trust block */
+    if (sum->missing) {
         json_put_flag(json, "partial", true);
-        domain_list_write(json, "missing_domains", total->missing);
+        domain_list_write(json, "missing_domains", sum->missing);
     }
     json_end(json);
 }
@@ -190,7 +190,7 @@ static void put_total(struct json_writer *json, const struct merge_total *total)
 static void put_components(struct json_writer *json, const struct apapi_merge *merge)
 {
     json_begin_array(json, "components");
-    for (size_t i = 0; i < merge->component_count; i++) {
+    for (size_t i = 0; i < merge->component_rows.keys.count; i++) {
         json_begin_object(json, NULL);
         fields_write(json, fields_of_source, &merge->components[i]);
         json_put_count(json, "nodes", merge->components[i].nodes);
@@ -199,11 +199,11 @@ static void put_components(struct json_writer *json, const struct apapi_merge *m
     json_end(json);
 }
 
-static void put_events(struct json_writer *json, const struct merge_events *events)
+static void put_events(struct json_writer *json, const struct apapi_merge *merge)
 {
     json_begin_array(json, "events");
-    for (size_t i = 0; i < events->count; i++) {
-        const struct merge_event *row = &events->rows[i];
+    for (size_t i = 0; i < merge->event_rows.keys.count; i++) {
+        const struct merge_event *row = &merge->events[i];
 
         json_begin_object(json, NULL);
         fields_write(json, fields_of_row, row);
@@ -213,7 +213,7 @@ static void put_events(struct json_writer *json, const struct merge_events *even
         json_end(json);
     }
     json_end(json);
-    if (events->full) {
+    if (merge->event_rows.full) {
         json_put_flag(json, "more_events", true);
     }
 }
@@ -223,9 +223,9 @@ static void put_timelines(struct json_writer *json, const struct apapi_merge *me
 {
     json_begin_object(json, "timeline");
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct merge_sum *sum = &merge->sums[d];
+        const struct merge_domain_sum *sum = &merge->domains[d];
 
-        if (sum->timelines > 0 && sum->timelines == sum->own.nodes) {
+        if (sum->timelines > 0 && sum->timelines == sum->nodes) {
             json_begin_object(json, apapi_domain_name(d));
             timeline_write(json, &sum->timeline.timeline);
             json_put_moment(json, "start", sum->timeline.start_unix_ns);
@@ -264,18 +264,18 @@ static void put_note(struct json_writer *json, const struct merge_note *note, si
 }
 
 /* 0; -1 with ENOMEM */
-static int put_notes(struct json_writer *json, const struct merge_notes *notes, size_t recorded)
+static int put_notes(struct json_writer *json, const struct apapi_merge *merge)
 {
-    const struct merge_note **sorted = merge_notes_sorted(notes);
+    struct merge_note *sorted = merge_notes_sorted(merge);
 
     json_begin_array(json, "notes");
-    for (size_t i = 0; i < notes->count && sorted; i++) {
-        if (sorted[i]->kind == MERGE_NOTE_COMPONENT || sorted[i]->kind == MERGE_NOTE_STUCK) {
-            put_note(json, sorted[i], recorded);
+    for (size_t i = 0; i < merge->note_rows.keys.count && sorted; i++) {
+        if (sorted[i].kind == MERGE_NOTE_COMPONENT || sorted[i].kind == MERGE_NOTE_STUCK) {
+            put_note(json, &sorted[i], merge->nodes.count[MERGE_RECORDED]);
         }
     }
     json_end(json);
-    if (notes->full) {
+    if (merge->note_rows.full) {
         json_put_flag(json, "more_notes", true);
     }
     free(sorted);
@@ -311,15 +311,16 @@ static void put_trust(struct json_writer *json, const struct apapi_merge *merge,
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static void put_node_domains(struct json_writer *json, const struct merge_node *node)
+static void put_node_domains(struct json_writer *json, const struct sum_store *store,
+                             const struct sum_piece *piece)
 {
     json_begin_object(json, "domains");
-    for (size_t i = 0; i < node->domain_count; i++) {
-        const struct merge_node_domain *known = &node->domains[i];
+    for (size_t i = 0; i < piece->domain_count; i++) {
+        const struct sum_domain *known = &store->domains[piece->domain_at + i];
 
         json_begin_object(json, apapi_domain_name(known->domain));
         json_put_number(json, "energy_j", known->energy_j, JSON_MEASURED);
-        json_put_number(json, "uncertainty_j", (double)known->uncertainty_j, JSON_ROUGH);
+        json_put_number(json, "uncertainty_j", known->uncertainty_j, JSON_ROUGH);
         if (known->covered > 0) {
             json_put_number(json, "covered", (double)known->covered, JSON_ROUGH);
         }
@@ -328,31 +329,33 @@ static void put_node_domains(struct json_writer *json, const struct merge_node *
     json_end_or_drop(json);
 }
 
-static void put_nodes(struct json_writer *json, const struct merged_nodes *nodes)
+static void put_nodes(struct json_writer *json, const struct apapi_merge *merge,
+                      const struct merge_result *sum)
 {
     json_begin_array(json, "per_node");
-    for (size_t i = 0; i < nodes->recorded; i++) {
-        const struct merge_node *node = nodes->list[i];
+    for (size_t i = 0; i < sum->recorded; i++) {
+        const struct merge_node *node = sum->nodes[i];
+        const struct sum_piece *piece = merge_piece(merge, node);
 
         json_begin_object(json, NULL);
         json_put_text(json, "node", node->name);
         json_put_number(json, "energy_j", node->total_j, JSON_MEASURED);
         json_put_number(json, "uncertainty_j", node->uncertainty_j, JSON_ROUGH);
         json_put_number(json, "covered", node->covered, JSON_MEASURED);
-        put_node_domains(json, node);
-        if (node->unknown_domains) {
-            domain_list_write(json, "unknown_domains", node->unknown_domains);
+        put_node_domains(json, &merge->store, piece);
+        if (piece->unknown_domains) {
+            domain_list_write(json, "unknown_domains", piece->unknown_domains);
         }
         json_end(json);
     }
     json_end(json);
 }
 
-static void put_crossings(struct json_writer *json, const struct merge_crossings *crossings)
+static void put_crossings(struct json_writer *json, const struct apapi_merge *merge)
 {
     json_begin_array(json, "crossings");
-    for (size_t i = 0; i < crossings->count; i++) {
-        const struct merge_crossing *row = &crossings->rows[i];
+    for (size_t i = 0; i < merge->crossing_rows.keys.count; i++) {
+        const struct merge_crossing *row = &merge->crossings[i];
 
         json_begin_object(json, NULL);
         json_put_text(json, "threshold", row->first.threshold);
@@ -404,33 +407,29 @@ static int put_regions(struct json_writer *json, const struct region_sums *sums)
 int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,
                        struct apapi_error *err)
 {
-    struct merged_nodes nodes = {.present = apapi_merge_count(merge)};
-    ssize_t recorded = merge->no_memory ? -1 : merge_nodes(merge, &nodes.list);
+    struct merge_result sum;
     struct json_writer json = {0};
-    struct merge_total total;
     char *text = NULL;
-    bool failed = recorded < 0;
+    bool failed = merge_work_out(merge, &sum) < 0;
 
     json_begin_object(&json, NULL);
     if (!failed) {
-        nodes.recorded = (size_t)recorded;
-        merge_total(merge, &total);
-        put_head(&json, merge, &nodes, step);
-        put_reasons(&json, &nodes);
-        put_domains(&json, merge);
-        put_total(&json, &total);
+        put_head(&json, merge, &sum, step);
+        put_reasons(&json, merge, &sum);
+        put_domains(&json, &sum);
+        put_total(&json, &sum);
         put_components(&json, merge);
-        put_events(&json, &merge->events);
-        failed = put_notes(&json, &merge->notes, nodes.recorded);
+        put_events(&json, merge);
+        failed = put_notes(&json, merge);
         put_timelines(&json, merge);
-        if (recorded > 0) {
-            put_trust(&json, merge, total.sum.uncertainty_j);
+        if (sum.recorded > 0) {
+            put_trust(&json, merge, sum.total.uncertainty_j);
         }
-        put_nodes(&json, &nodes);
-        put_crossings(&json, &merge->crossings);
+        put_nodes(&json, merge, &sum);
+        put_crossings(&json, merge);
         put_share(&json, &merge->share);
         failed = put_regions(&json, &merge->regions) || failed;
-        free(nodes.list);
+        free(sum.nodes);
     }
     json_end(&json);
     text = json_take(&json);

@@ -118,7 +118,7 @@ static int table_notes_put_note(const struct merge_note *note, const struct step
     FILE *out = open_memstream(&text, &size);
 
     if (out) {
-        bool of_all = table->expected < 2 || note->nodes == table->recorded;
+        bool of_all = table->sum.expected < 2 || note->nodes == table->sum.recorded;
 
         fputs(note->subject, out);
         if (*note->subject == '\0' || !of_all) {
@@ -140,36 +140,25 @@ static int table_notes_put_note(const struct merge_note *note, const struct step
     return 0;
 }
 
-static int put_sorted(const struct merge_note *const *notes, size_t count,
-                      const struct step_table *table)
+static int table_notes_put_notes(const struct step_table *table)
 {
+    const struct merge_rows *rows = &table->merge->note_rows;
+    struct merge_note *notes = merge_notes_sorted(table->merge);
     size_t listed[MERGE_NOTE_KINDS] = {0}, left_out = 0;
+    int rc = notes ? 0 : -1;
 
-    for (size_t i = 0; i < count; i++) {
-        if (listed[notes[i]->kind]++ >= NOTES_LISTED) {
+    for (size_t i = 0; i < rows->keys.count && rc == 0; i++) {
+        if (listed[notes[i].kind]++ >= NOTES_LISTED) {
             left_out++;
-        } else if (table_notes_put_note(notes[i], table) < 0) {
-            return -1;
+        } else {
+            rc = table_notes_put_note(&notes[i], table);
         }
     }
     if (left_out > 0) {
         fprintf(table->out, "  ... and %s%zu more (see the records)\n",
-                table->merge->notes.full ? "more than " : "", left_out);
+                rows->full ? "more than " : "", left_out);
     }
-    return 0;
-}
-
-static int table_notes_put_notes(const struct step_table *table)
-{
-    const struct merge_notes *notes = &table->merge->notes;
-    const struct merge_note **sorted = merge_notes_sorted(notes);
-    int rc;
-
-    if (!sorted) {
-        return -1;
-    }
-    rc = put_sorted(sorted, notes->count, table);
-    free(sorted);
+    free(notes);
     return rc;
 }
 
@@ -187,7 +176,7 @@ static void put_late(const struct step_table *table)
     } else {
         units_duration(duration, sizeof(duration), (double)late_ns / 1e9);
     }
-    if (table->recorded > 1) {
+    if (table->sum.recorded > 1) {
         snprintf(text, sizeof(text), "first %s not covered on %s, less on others", duration,
                  table->merge->latest->name);
     } else {
@@ -229,11 +218,10 @@ static void table_notes_put_incidents(const struct step_table *table)
 static void put_possible_error(const struct step_table *table)
 {
     double readings = table->merge->samples.least + 1;
-    struct merge_total total;
+    const struct merge_domain *total = &table->sum.total;
 
-    merge_total(table->merge, &total);
     if (table->merge->incidents.rough > 0 &&
-        total.sum.uncertainty_j > POSSIBLE_SHARE * total.sum.energy_j) {
+        total->uncertainty_j > POSSIBLE_SHARE * total->energy_j) {
         fprintf(table->out, "  %s%.0f readings: errors above 5 %% are possible\n",
                 readings < SHORT_READINGS ? "short run, " : "", readings);
     }

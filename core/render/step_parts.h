@@ -10,9 +10,7 @@ struct step_table {
     FILE *out;
     const struct apapi_table_head *head;
     const struct apapi_merge *merge;
-    const struct merge_node *const *nodes; /* the first `recorded` ones have a record */
-    size_t recorded;
-    size_t expected; /* nodes of the step, with or without a record */
+    struct merge_result sum;
 };
 
 /** Components that were not measured, with reasons, and problems. 0; -1 with ENOMEM. */

@@ -48,7 +48,7 @@ static void table_put_share(const struct step_table *table)
             table_share_idle(share));
     if (sum->lacking > 0) {
         fprintf(table->out, "  share not known on %zu of %zu nodes\n", sum->lacking,
-                table->expected);
+                table->sum.expected);
     }
 }
 
@@ -75,28 +75,26 @@ static bool table_domains_is_brief(const struct step_table *table)
 static void table_domains_add_domain(struct table_rows *rows, const struct step_table *table,
                                      enum apapi_domain domain)
 {
+    const struct merge_domain *sum = &table->sum.domains[domain];
     struct table_row *row = &rows->rows[rows->count];
-    struct merge_domain sum;
 
-    merge_domain(table->merge, domain, &sum);
-    if (sum.nodes == 0) {
+    if (sum->nodes == 0) {
         return;
     }
     table_row_name(row, domain);
-    set_values(row, &sum, table_domains_is_brief(table));
+    set_values(row, sum, table_domains_is_brief(table));
     row->columns = rows->columns;
-    row->nodes = sum.nodes;
+    row->nodes = sum->nodes;
     rows->count++;
 }
 
-static void name_total(struct table_row *row, const struct merge_total *total,
-                       const struct step_table *table)
+static void name_total(struct table_row *row, const struct step_table *table)
 {
-    size_t nodes = total->sum.nodes;
+    size_t nodes = table->sum.total.nodes;
 
-    if (total->missing) {
+    if (table->sum.missing) {
         snprintf(row->label, sizeof(row->label), "partial total");
-    } else if (nodes < table->expected) {
+    } else if (nodes < table->sum.expected) {
         snprintf(row->label, sizeof(row->label), "total of %zu node%s", nodes,
                  nodes == 1 ? "" : "s");
     } else {
@@ -107,15 +105,13 @@ static void name_total(struct table_row *row, const struct merge_total *total,
 static void table_domains_add_total(struct table_rows *rows, const struct step_table *table)
 {
     struct table_row *row = &rows->rows[rows->count];
-    struct merge_total total;
 
     if (rows->count == 0) {
         return;
     }
-    merge_total(table->merge, &total);
-    name_total(row, &total, table);
+    name_total(row, table);
     row->is_total = true;
-    set_values(row, &total.sum, table_domains_is_brief(table));
+    set_values(row, &table->sum.total, table_domains_is_brief(table));
     row->columns = row->bin_ns > 0 ? ROW_MAX + 1 : ROW_MEAN + 1;
     rows->count++;
 }
@@ -123,7 +119,7 @@ static void table_domains_add_total(struct table_rows *rows, const struct step_t
 static void collect_rows(struct table_rows *rows, const struct step_table *table)
 {
     /* a percentile of several nodes' sum is not known */
-    rows->columns = table->head->verbose && table->recorded == 1 ? ROW_COLUMNS : ROW_P95;
+    rows->columns = table->head->verbose && table->sum.recorded == 1 ? ROW_COLUMNS : ROW_P95;
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         if (apapi_domain_adds_up(domain)) {
             table_domains_add_domain(rows, table, domain);
@@ -141,16 +137,15 @@ static void collect_rows(struct table_rows *rows, const struct step_table *table
 static void put_unknown(const struct step_table *table)
 {
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
-        struct merge_domain sum;
+        const struct merge_domain *sum = &table->sum.domains[domain];
 
-        merge_domain(table->merge, domain, &sum);
-        if (!apapi_domain_adds_up(domain) || sum.nodes > 0 || sum.unknown == 0) {
+        if (!apapi_domain_adds_up(domain) || sum->nodes > 0 || sum->unknown == 0) {
             continue;
         }
         fprintf(table->out, "  total without %s, whose energy is not known",
                 apapi_domain_name(domain));
-        if (table->expected > 1) {
-            fprintf(table->out, " on %zu of %zu nodes", sum.unknown, table->expected);
+        if (table->sum.expected > 1) {
+            fprintf(table->out, " on %zu of %zu nodes", sum->unknown, table->sum.expected);
         }
         fputc('\n', table->out);
     }
@@ -191,7 +186,7 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
         fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
         return;
     }
-    if (table->recorded < 2) {
+    if (table->sum.recorded < 2) {
         return;
     }
     if (bin_ns == 0) {
@@ -214,9 +209,9 @@ static void put_footnotes(const struct table_rows *rows, const struct step_table
         table->out);
     put_unknown(table);
     for (size_t i = 0; i < rows->count; i++) {
-        if (!rows->rows[i].is_total && rows->rows[i].nodes < table->recorded) {
+        if (!rows->rows[i].is_total && rows->rows[i].nodes < table->sum.recorded) {
             fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
-                    rows->rows[i].nodes, table->expected);
+                    rows->rows[i].nodes, table->sum.expected);
         }
     }
     for (size_t i = 0; i < rows->count; i++) {
@@ -291,8 +286,8 @@ static void add_spread(struct node_texts *nodes, const struct step_table *table)
 {
     struct spread spread = {0};
 
-    for (size_t i = 0; i < table->recorded; i++) {
-        spread_add(&spread, table->nodes[i]);
+    for (size_t i = 0; i < table->sum.recorded; i++) {
+        spread_add(&spread, table->sum.nodes[i]);
     }
     if (!spread.lowest || !spread.highest) {
         return;
@@ -306,18 +301,18 @@ static void collect_nodes(struct node_texts *nodes, const struct step_table *tab
 {
     bool known = false;
 
-    for (size_t i = 0; i < table->recorded; i++) {
-        known |= !isnan(table->nodes[i]->total_j);
+    for (size_t i = 0; i < table->sum.recorded; i++) {
+        known |= !isnan(table->sum.nodes[i]->total_j);
     }
-    if (!known || table->expected < 2) {
+    if (!known || table->sum.expected < 2) {
         return;
     }
-    if (table->recorded > NODES_LISTED) {
+    if (table->sum.recorded > NODES_LISTED) {
         add_spread(nodes, table);
         return;
     }
-    for (size_t i = 0; i < table->recorded; i++) {
-        table_domains_add_node(nodes, "", table->nodes[i]);
+    for (size_t i = 0; i < table->sum.recorded; i++) {
+        table_domains_add_node(nodes, "", table->sum.nodes[i]);
     }
 }
 
@@ -350,7 +345,7 @@ static void format_coverage(char *text, size_t size, const struct step_table *ta
     format_span(shares, sizeof(shares), floor_pct(covered->least), floor_pct(covered->most), 1);
     format_span(counts, sizeof(counts), samples->least, samples->most, 0);
     snprintf(text, size, "covered %s %%, %s sample%s%s", shares, counts,
-             samples->most == 1 ? "" : "s", table->recorded > 1 ? " per node" : "");
+             samples->most == 1 ? "" : "s", table->sum.recorded > 1 ? " per node" : "");
 }
 
 /* Put nodes at the left and coverage at the right of one line if they fit, otherwise on several. */
@@ -391,7 +386,7 @@ static void table_put_domains(const struct step_table *table)
     if (rows.count > 0) {
         table_rows_put(&rows, table->out);
         put_footnotes(&rows, table);
-        table_put_shared(table->merge->id.cores, table->merge->id.node_cores, table->recorded,
+        table_put_shared(table->merge->id.cores, table->merge->id.node_cores, table->sum.recorded,
                          table->out);
     }
     put_nodes_and_coverage(table);
@@ -451,11 +446,11 @@ static void put_gauge(FILE *out, const struct merge_event *row, const char *unit
 
 static void table_put_events(const struct step_table *table)
 {
-    const struct merge_events *events = &table->merge->events;
+    const struct merge_rows *rows = &table->merge->event_rows;
     size_t lines = 0;
 
-    for (size_t i = 0; i < events->count; i++) {
-        const struct merge_event *row = &events->rows[i];
+    for (size_t i = 0; i < rows->keys.count; i++) {
+        const struct merge_event *row = &table->merge->events[i];
         const char *unit = row->event.kind == APAPI_KIND_POWER ? "W" : row->event.unit;
 
         if (!is_shown(table, row)) {
@@ -480,9 +475,9 @@ static void table_put_events(const struct step_table *table)
             fputc('\n', table->out);
         }
     }
-    if (lines > LINES_MAX || events->full) {
+    if (lines > LINES_MAX || rows->full) {
         fprintf(table->out, "  ... and %s%zu more (see the record)\n",
-                events->full ? "more than " : "", lines > LINES_MAX ? lines - LINES_MAX : 0);
+                rows->full ? "more than " : "", lines > LINES_MAX ? lines - LINES_MAX : 0);
     }
 }
 
@@ -527,12 +522,12 @@ static void put_item(struct text_line *line, const char *item)
 /* Of a step the time by which its energy is divided. */
 static double table_elapsed_s(const struct step_table *table)
 {
-    double busy_s = merge_busy_s(table->merge);
+    double busy_s = table->sum.busy_s;
 
     if (!isnan(table->head->elapsed_s)) {
         return table->head->elapsed_s;
     }
-    if (isnan(busy_s) && table->recorded > 0) {
+    if (isnan(busy_s) && table->sum.recorded > 0) {
         return (double)table->merge->elapsed_ns / NS_PER_S;
     }
     return busy_s;
@@ -540,15 +535,15 @@ static double table_elapsed_s(const struct step_table *table)
 
 static void table_put_nodes(struct text_line *line, const struct step_table *table)
 {
-    size_t missing = table->expected - table->recorded;
+    size_t missing = table->sum.expected - table->sum.recorded;
     char text[64];
     int length;
 
-    if (table->expected < 2 && missing == 0) {
+    if (table->sum.expected < 2 && missing == 0) {
         return;
     }
-    length = snprintf(text, sizeof(text), "%zu node%s", table->expected,
-                      table->expected == 1 ? "" : "s");
+    length = snprintf(text, sizeof(text), "%zu node%s", table->sum.expected,
+                      table->sum.expected == 1 ? "" : "s");
     if (missing > 0) {
         snprintf(text + length, sizeof(text) - length, ", %zu missing", missing);
     }
@@ -587,7 +582,7 @@ static void table_put_headline(const struct step_table *table)
     }
     table_put_nodes(&line, table);
     put_elapsed(&line, table);
-    for (size_t i = 0; i < table->merge->component_count; i++) {
+    for (size_t i = 0; i < table->merge->component_rows.keys.count; i++) {
         const struct merge_component *component = &table->merge->components[i];
         char text[sizeof(*component) + 8];
         char clean[sizeof(text)];
@@ -632,13 +627,11 @@ static void table_put_times(const struct step_table *table)
 static int table_put_all_regions(const struct step_table *table)
 {
     struct apapi_regions regions;
-    struct merge_total total;
 
     if (region_sums_result(&table->merge->regions, APAPI_REGIONS_MAX, &regions) < 0) {
         return -1;
     }
-    merge_total(table->merge, &total);
-    table_put_regions(&regions, total.sum.energy_j, table->head->step, table->out);
+    table_put_regions(&regions, table->sum.total.energy_j, table->head->step, table->out);
     apapi_regions_clear(&regions);
     return 0;
 }
@@ -651,7 +644,7 @@ static int table_put_all(const struct step_table *table)
     if (table_put_all_regions(table) < 0 || table_put_notes(table) < 0) {
         return -1;
     }
-    if (table->head->verbose && table->recorded == 1) {
+    if (table->head->verbose && table->sum.recorded == 1) {
         table_put_trust(table);
     }
     table_put_times(table);
@@ -678,21 +671,14 @@ static int table_put_table(struct step_table *table, char **text)
 int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table_head *head,
                        char **text, struct apapi_error *err)
 {
-    const struct merge_node **nodes;
-    ssize_t recorded = merge->no_memory ? -1 : merge_nodes(merge, &nodes);
     struct step_table table = {.head = head, .merge = merge};
-    int rc;
+    int rc = merge_work_out(merge, &table.sum);
 
-    if (recorded < 0) {
-        return apapi_fail(err, ENOMEM, "table: out of memory");
+    if (rc == 0) {
+        table.sum.expected =
+            head->nodes > table.sum.expected ? head->nodes : table.sum.expected;
+        rc = table_put_table(&table, text);
+        free(table.sum.nodes);
     }
-    table.nodes = nodes;
-    table.recorded = (size_t)recorded;
-    table.expected = merge_expected(merge);
-    if (head->nodes > table.expected) {
-        table.expected = head->nodes;
-    }
-    rc = table_put_table(&table, text);
-    free(nodes);
     return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
 }

@@ -305,7 +305,7 @@ static double moments_cut_j(struct sweep *sweep, const struct sum_entry *entry, 
     if (at_ns == entry->start_ns || at_ns == entry->end_ns) {
         return 0; /* a part of a record has it already */
     }
-    return sum_cut_j(entry->domain->swing_w, curve ? curve->timeline.bin_ns : 0,
+    return sum_cut_j((double)entry->domain->swing_w, curve ? curve->timeline.bin_ns : 0,
                      moments_since(entry, at_ns), (uint64_t)(entry->end_ns - at_ns));
 }
 
@@ -511,6 +511,16 @@ static void moments_add_domain(struct sweep *sweep, struct sum_node *total)
     moments_leave(sweep, total);
 }
 
+/* Of a single record its own: it is not known more exactly than the record says. */
+static double moments_whole_j(const struct sweep *sweep, const struct sum_node *total, int d)
+{
+    const struct sum_piece *piece = sweep->entries->piece;
+
+    return sweep->count == 1 && piece->elapsed_ns == piece->whole_ns
+               ? sweep->entries->domain->whole_j
+               : total->energy_j[d] * (double)total->recorded_ns[d] / (double)total->covered_ns[d];
+}
+
 static struct sum_node moments_add_all(struct sweep *sweep)
 {
     struct sum_node total = {.total_ns = 0};
@@ -518,6 +528,7 @@ static struct sum_node moments_add_all(struct sweep *sweep)
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         sweep->domain = d;
         moments_add_domain(sweep, &total);
+        total.whole_j[d] = total.covered_ns[d] > 0 ? moments_whole_j(sweep, &total, d) : 0;
     }
     for (size_t i = 0; i < sweep->count; i++) {
         total.unknown_domains |= sweep->entries[i].piece->unknown_domains;

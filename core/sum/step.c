@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of a step, added up as they arrive. */
-#include "sum/merge.h"
-
+/* A step on all its nodes: the sum of their records, and what its reports show besides. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -12,66 +10,86 @@
 
 #include "apapi/record.h"
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "record/fields.h"
 #include "record/record.h"
-#include "sum/members.h"
+#include "sum/merge.h"
 
 /* By state, index and name. */
 static int merge_node_order(const struct merge_node *left, const struct merge_node *right)
 {
-    if (left->state != right->state) {
-        return left->state < right->state ? -1 : 1;
-    }
-    if (left->index != right->index) {
-        return left->index < right->index ? -1 : 1;
-    }
-    return strverscmp(left->name, right->name);
+    int order = COMPARE(left->state, right->state);
+
+    order = order ? order : COMPARE(left->index, right->index);
+    return order ? order : strverscmp(left->name, right->name);
 }
 
-/* --- events ----------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
-#define ROWS_MAX 256 /* events, or thresholds: a report shows a few of them */
+#define ROWS_MAX 256 /* of a kind; a report shows ten or twenty of them */
 
-/* NULL with errno ENOMEM, or ENOSPC: too many. */
-static struct merge_event *merge_events_find(struct merge_events *events,
-                                             const struct apapi_event *event)
+/*
+ * Find the row of a key, or append one, which is all zero.
+ * @param list  address of the pointer to the rows
+ * @return its number; POOL_NONE with errno ENOSPC: too many, or ENOMEM.
+ */
+static uint32_t merge_row(struct merge_rows *rows, const char *key, void *list, size_t size)
 {
-    char key[APAPI_NAME_SIZE + 1];
+    bool full = rows->keys.count == ROWS_MAX;
+    uint32_t number = full ? pool_find(&rows->keys, key)
+                           : pool_put_row(&rows->keys, key, list, &rows->room, size);
+
+    rows->full |= full && number == POOL_NONE;
+    errno = number != POOL_NONE ? errno : full ? ENOSPC : ENOMEM;
+    return number;
+}
+
+/* 0 for rows that there is no room for. */
+static int merge_no_row(void)
+{
+    return errno == ENOSPC ? 0 : -1;
+}
+
+static int merge_add_component(struct apapi_merge *merge,
+                               const struct apapi_component_result *component)
+{
+    char key[APAPI_COMPONENT_SIZE + sizeof component->source];
+    struct merge_component *row;
     uint32_t number;
 
-    key[0] = event->estimated ? 'e' : ' ';
-    memcpy(key + 1, event->name, sizeof event->name);
-    number =
-        events->count < ROWS_MAX ? pool_put(&events->keys, key) : pool_find(&events->keys, key);
-    if (number == POOL_NONE && events->count == ROWS_MAX) {
-        events->full = true;
-        errno = ENOSPC;
-        return NULL;
+    snprintf(key, sizeof key, "%s/%s", component->name, component->source);
+    number = merge_row(&merge->component_rows, key, &merge->components, sizeof *row);
+    if (number == POOL_NONE) {
+        return merge_no_row();
     }
-    if (number == POOL_NONE ||
-        array_add(&events->rows, events->count, &events->capacity, sizeof(*events->rows))) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    if (number == events->count) {
-        events->rows[events->count++] = (struct merge_event){*event, 0, NAN, 0, 0, NAN, NAN};
-    }
-    return &events->rows[number];
+    row = &merge->components[number];
+    memcpy(row->name, component->name, sizeof row->name);
+    memcpy(row->source, component->source, sizeof row->source);
+    row->nodes++;
+    return 0;
 }
 
-static int merge_events_add_event(struct merge_events *events,
-                                  const struct apapi_event_result *result)
+static int merge_add_event(struct apapi_merge *merge, const struct apapi_event_result *result)
 {
-    struct merge_event *row = merge_events_find(events, &result->event);
+    char key[APAPI_NAME_SIZE + 1];
+    struct merge_event *row;
+    uint32_t number;
 
-    if (!row) {
-        return errno == ENOSPC ? 0 : -1;
+    key[0] = result->event.estimated ? 'e' : ' ';
+    memcpy(key + 1, result->event.name, sizeof result->event.name);
+    number = merge_row(&merge->event_rows, key, &merge->events, sizeof *row);
+    if (number == POOL_NONE) {
+        return merge_no_row();
+    }
+    row = &merge->events[number];
+    if (row->nodes == 0) {
+        *row = (struct merge_event){result->event, 0, NAN, 0, 0, NAN, NAN};
     }
     row->nodes++;
     row->total = known_plus(row->total, result->total);
     if (!isnan(result->summary.mean)) {
-        double covered_s = (double)result->covered_ns / 1e9;
+        double covered_s = (double)result->covered_ns / NS_PER_S;
 
         row->weighted += result->summary.mean * covered_s;
         row->covered_s += covered_s;
@@ -81,13 +99,17 @@ static int merge_events_add_event(struct merge_events *events,
     return 0;
 }
 
-static int merge_events_add(struct merge_events *events, const struct apapi_measurement *m)
+static int merge_add_meters(struct apapi_merge *merge, const struct apapi_measurement *m)
 {
     for (size_t i = 0; i < m->component_count; i++) {
-        for (size_t k = 0; k < m->components[i].event_count; k++) {
-            const struct apapi_event_result *result = &m->components[i].events[k];
+        const struct apapi_component_result *component = &m->components[i];
 
-            if (!result->stuck && merge_events_add_event(events, result) < 0) {
+        merge->missed += component->missed;
+        if (component->measured && merge_add_component(merge, component) < 0) {
+            return -1;
+        }
+        for (size_t k = 0; k < component->event_count; k++) {
+            if (!component->events[k].stuck && merge_add_event(merge, &component->events[k]) < 0) {
                 return -1;
             }
         }
@@ -97,154 +119,82 @@ static int merge_events_add(struct merge_events *events, const struct apapi_meas
 
 /* --- thresholds that were crossed ------------------------------------------------------------- */
 
-/* @return the row of a threshold, a new one if need be; NULL: too many, or ENOMEM (`no_memory`). */
-static struct merge_crossing *merge_crossings_row(struct merge_crossings *crossings,
-                                                  const struct apapi_crossing *wanted,
-                                                  bool *no_memory)
-{
-    for (size_t i = 0; i < crossings->count; i++) {
-        if (strcmp(crossings->rows[i].first.threshold, wanted->threshold) == 0) {
-            return &crossings->rows[i];
-        }
-    }
-    if (crossings->count == ROWS_MAX) {
-        return NULL;
-    }
-    if (array_add(&crossings->rows, crossings->count, &crossings->capacity,
-                  sizeof *crossings->rows)) {
-        *no_memory = true;
-        return NULL;
-    }
-    crossings->rows[crossings->count] = (struct merge_crossing){.last_unix_ns = INT64_MIN};
-    return &crossings->rows[crossings->count++];
-}
-
 /* @param index  of the last crossing of its threshold in the record */
-static void merge_crossings_note(struct merge_crossing *row, const struct apapi_record *record,
-                                 size_t index, const struct merge_node *node)
+static int merge_add_crossing(struct apapi_merge *merge, const struct apapi_record *record,
+                              size_t index, const struct merge_node *node)
 {
     const struct apapi_crossing *last = &record->crossing[index];
     const struct apapi_crossing *first = &record->crossing[crossing_first(record, index)];
-    uint64_t count = row->first.count + last->count;
+    struct merge_crossing *row;
+    uint64_t count;
+    uint32_t number =
+        merge_row(&merge->crossing_rows, last->threshold, &merge->crossings, sizeof *row);
 
+    if (number == POOL_NONE) {
+        return merge_no_row();
+    }
+    row = &merge->crossings[number];
+    count = row->first.count + last->count;
     if (row->nodes == 0 || first->unix_ns < row->first.unix_ns) {
         row->first = *first;
         row->first_node = node;
     }
-    row->first.count = count;
-    row->last_unix_ns = last->unix_ns > row->last_unix_ns ? last->unix_ns : row->last_unix_ns;
-    row->nodes++;
-}
-
-static int merge_crossings_add(struct merge_crossings *crossings, const struct apapi_record *record,
-                               const struct merge_node *node)
-{
-    bool no_memory = false;
-
-    for (size_t i = 0; i < record->crossing_count && !no_memory; i++) {
-        struct merge_crossing *row =
-            crossing_is_last(record, i)
-                ? merge_crossings_row(crossings, &record->crossing[i], &no_memory)
-                : NULL;
-
-        if (row) {
-            merge_crossings_note(row, record, i, node);
-        }
+    if (row->nodes == 0 || last->unix_ns > row->last_unix_ns) {
+        row->last_unix_ns = last->unix_ns;
     }
-    return no_memory ? -1 : 0;
+    row->first.count = count;
+    row->nodes++;
+    return 0;
 }
 
 /* --- problems --------------------------------------------------------------------------------- */
 
-#define NOTES_MAX 256    /* a report shows ten of each kind */
 #define NAMES_MAX 100000 /* of nodes, in all notes together; more are only counted */
 
-static bool is_same_note(const struct merge_note *a, const struct merge_note *b)
+/* Beside a note that there is no room for, no text is kept. */
+static uint32_t merge_text(struct apapi_merge *merge, const char *text)
 {
-    return a->kind == b->kind && strcmp(a->verdict, b->verdict) == 0 &&
-           strcmp(a->subject, b->subject) == 0 && strcmp(a->reason, b->reason) == 0;
+    return merge->note_rows.keys.count == ROWS_MAX ? pool_find(&merge->store.texts, text)
+                                                   : pool_put(&merge->store.texts, text);
 }
 
-/* Copy subject and reason into one block. NULL with ENOMEM. */
-static char *merge_notes_copy_texts(const struct merge_note *note)
+static int merge_note_name(struct apapi_merge *merge, struct merge_note *note, const char *name)
 {
-    size_t subject_size = strlen(note->subject) + 1, reason_size = strlen(note->reason) + 1;
-    char *texts = malloc(subject_size + reason_size);
-
-    if (texts) {
-        memcpy(texts, note->subject, subject_size);
-        memcpy(texts + subject_size, note->reason, reason_size);
-    }
-    return texts;
-}
-
-static struct merge_note *merge_notes_append(struct merge_notes *notes,
-                                             const struct merge_note *note)
-{
-    struct merge_note *added;
-    char *texts =
-        array_add(&notes->notes, notes->count, &notes->capacity, sizeof(*notes->notes)) < 0
-            ? NULL
-            : merge_notes_copy_texts(note);
-
-    if (!texts) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    added = &notes->notes[notes->count++];
-    *added = *note;
-    added->texts = texts;
-    added->subject = texts;
-    added->reason = texts + strlen(texts) + 1;
-    added->outages = 0;
-    added->outage_ns = 0;
-    return added;
-}
-
-/* NULL with errno ENOMEM, or ENOSPC: too many. */
-static struct merge_note *merge_notes_find(struct merge_notes *notes,
-                                           const struct merge_note *wanted)
-{
-    for (size_t i = 0; i < notes->count; i++) {
-        size_t index = (notes->last + i) % notes->count;
-
-        if (is_same_note(&notes->notes[index], wanted)) {
-            notes->last = index;
-            return &notes->notes[index];
-        }
-    }
-    if (notes->count == NOTES_MAX) {
-        notes->full = true;
-        errno = ENOSPC;
-        return NULL;
-    }
-    return merge_notes_append(notes, wanted);
-}
-
-static int merge_notes_add_name(struct merge_notes *notes, struct merge_note *note,
-                                const char *name)
-{
-    if (notes->named == NAMES_MAX) {
+    if (merge->named == NAMES_MAX) {
         return 0;
     }
     if (array_add(&note->names, note->named, &note->room, sizeof(char *))) {
         return -1;
     }
     note->names[note->named++] = name;
-    notes->named++;
+    merge->named++;
     return 0;
 }
 
-static int note_node(struct merge_notes *notes, const struct merge_note *wanted,
+static int note_node(struct apapi_merge *merge, const struct merge_note *wanted,
                      struct merge_node *node)
 {
-    struct merge_note *note = merge_notes_find(notes, wanted);
+    uint32_t subject = merge_text(merge, wanted->subject);
+    uint32_t reason = merge_text(merge, wanted->reason), number;
+    struct merge_note *note;
+    char key[96];
 
-    if (!note) {
-        return errno == ENOSPC ? 0 : -1;
+    if (subject == POOL_NONE || reason == POOL_NONE) {
+        merge->note_rows.full |= merge->note_rows.keys.count == ROWS_MAX;
+        return merge->note_rows.full ? 0 : -1;
     }
+    snprintf(key, sizeof key, "%d/%s/%u/%u", (int)wanted->kind, wanted->verdict, subject, reason);
+    number = merge_row(&merge->note_rows, key, &merge->notes, sizeof *note);
+    if (number == POOL_NONE) {
+        return merge_no_row();
+    }
+    note = &merge->notes[number];
+    note->kind = wanted->kind;
+    note->verdict = wanted->verdict;
+    note->subject_text = subject;
+    note->reason_text = reason;
     if (note->kind == MERGE_NOTE_ABSENT || note->kind == MERGE_NOTE_INCOMPLETE) {
-        node->reason = note->reason;
+        node->note = number;
     }
     note->nodes++;
     note->outages += wanted->outages;
@@ -253,7 +203,7 @@ static int note_node(struct merge_notes *notes, const struct merge_note *wanted,
         note->first = node;
         note->index = wanted->index;
     }
-    return merge_notes_add_name(notes, note, node->name);
+    return merge_note_name(merge, note, node->name);
 }
 
 static const char *verdict_on(const struct apapi_component_result *component)
@@ -264,7 +214,7 @@ static const char *verdict_on(const struct apapi_component_result *component)
     return component->outages ? "no readings" : "measured in part";
 }
 
-static int note_component(struct merge_notes *notes, const struct apapi_component_result *component,
+static int note_component(struct apapi_merge *merge, const struct apapi_component_result *component,
                           size_t index, struct merge_node *node)
 {
     const struct merge_note note = {.kind = MERGE_NOTE_COMPONENT,
@@ -277,10 +227,10 @@ static int note_component(struct merge_notes *notes, const struct apapi_componen
 
     return component->measured && !component->outages && !component->reason[0]
                ? 0
-               : note_node(notes, &note, node);
+               : note_node(merge, &note, node);
 }
 
-static int note_stuck(struct merge_notes *notes, const struct apapi_component_result *component,
+static int note_stuck(struct apapi_merge *merge, const struct apapi_component_result *component,
                       size_t index, struct merge_node *node)
 {
     for (size_t i = 0; i < component->event_count; i++) {
@@ -293,15 +243,29 @@ static int note_stuck(struct merge_notes *notes, const struct apapi_component_re
             .reason = result->stuck ? "" : "too short a time to tell whether it is stuck",
             .index = index + i};
 
-        if ((result->stuck || result->still) && note_node(notes, &note, node) < 0) {
+        if ((result->stuck || result->still) && note_node(merge, &note, node) < 0) {
             return -1;
         }
     }
     return 0;
 }
 
-/* Notes about the record itself: it is valid, but later reports may lack it. */
-static int note_record(struct merge_notes *notes, const struct apapi_record *record,
+static int note_crossing(struct apapi_merge *merge, const struct apapi_record *record, size_t index,
+                         struct merge_node *node)
+{
+    char text[CROSSING_TEXT_SIZE];
+    const struct merge_note note = {.kind = MERGE_NOTE_CROSSING,
+                                    .subject = record->crossing[index].threshold,
+                                    .verdict = "crossed",
+                                    .reason = text,
+                                    .index = index};
+
+    crossing_text(record, index, text, sizeof text);
+    return note_node(merge, &note, node);
+}
+
+/* The record itself: it is valid, but later reports may lack it. */
+static int note_record(struct apapi_merge *merge, const struct apapi_record *record,
                        struct merge_node *node)
 {
     const struct merge_note incomplete = {.kind = MERGE_NOTE_INCOMPLETE,
@@ -313,83 +277,64 @@ static int note_record(struct merge_notes *notes, const struct apapi_record *rec
                                          .verdict = "not in the accounting files",
                                          .reason = record->unwritten};
 
-    if (!record->complete && note_node(notes, &incomplete, node) < 0) {
+    if (!record->complete && note_node(merge, &incomplete, node) < 0) {
         return -1;
     }
-    return *record->unwritten ? note_node(notes, &unwritten, node) : 0;
+    return *record->unwritten ? note_node(merge, &unwritten, node) : 0;
 }
 
-/* One note for each threshold. */
-static int note_crossings(struct merge_notes *notes, const struct apapi_record *record,
-                          struct merge_node *node)
-{
-    for (size_t i = 0; i < record->crossing_count; i++) {
-        char text[CROSSING_TEXT_SIZE];
-        const struct merge_note note = {.kind = MERGE_NOTE_CROSSING,
-                                        .subject = record->crossing[i].threshold,
-                                        .verdict = "crossed",
-                                        .reason = text,
-                                        .index = i};
-
-        if (crossing_is_last(record, i)) {
-            crossing_text(record, i, text, sizeof text);
-            if (note_node(notes, &note, node) < 0) {
-                return -1;
-            }
-        }
-    }
-    return 0;
-}
-
-static int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
+static int merge_add_notes(struct apapi_merge *merge, const struct apapi_record *record,
                            struct merge_node *node)
 {
     const struct apapi_measurement *m = &record->measurement;
     size_t events = 0;
 
     for (size_t i = 0; i < m->component_count; i++) {
-        if (note_component(notes, &m->components[i], i, node) < 0 ||
-            note_stuck(notes, &m->components[i], events, node) < 0) {
+        if (note_component(merge, &m->components[i], i, node) < 0 ||
+            note_stuck(merge, &m->components[i], events, node) < 0) {
             return -1;
         }
         events += m->components[i].event_count;
     }
-    return note_record(notes, record, node) < 0 ? -1 : note_crossings(notes, record, node);
-}
-
-static int merge_notes_absent(struct merge_notes *notes, struct merge_node *node,
-                              const char *reason)
-{
-    const struct merge_note note = {
-        .kind = MERGE_NOTE_ABSENT, .subject = "", .verdict = "no record", .reason = reason};
-
-    return note_node(notes, &note, node);
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        if (crossing_is_last(record, i) && (merge_add_crossing(merge, record, i, node) < 0 ||
+                                            note_crossing(merge, record, i, node) < 0)) {
+            return -1;
+        }
+    }
+    return note_record(merge, record, node);
 }
 
 static int by_kind_and_node(const void *left, const void *right)
 {
-    const struct merge_note *a = *(const struct merge_note *const *)left;
-    const struct merge_note *b = *(const struct merge_note *const *)right;
-    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
+    const struct merge_note *a = left, *b = right;
+    int order = COMPARE(a->kind, b->kind);
 
-    if (order == 0) {
-        order = merge_node_order(a->first, b->first);
-    }
-    return order ? order : (a->index < b->index ? -1 : a->index > b->index);
+    order = order ? order : merge_node_order(a->first, b->first);
+    return order ? order : COMPARE(a->index, b->index);
 }
 
-const struct merge_note **merge_notes_sorted(const struct merge_notes *notes)
+struct merge_note *merge_notes_sorted(const struct apapi_merge *merge)
 {
-    const struct merge_note **sorted = calloc(notes->count + 1, sizeof(struct merge_note *));
+    size_t count = merge->note_rows.keys.count;
+    struct merge_note *sorted = calloc(count + 1, sizeof *sorted);
 
-    if (!sorted) {
-        return NULL;
+    for (size_t i = 0; i < count && sorted; i++) {
+        sorted[i] = merge->notes[i];
+        sorted[i].subject = pool_text(&merge->store.texts, sorted[i].subject_text);
+        sorted[i].reason = pool_text(&merge->store.texts, sorted[i].reason_text);
     }
-    for (size_t i = 0; i < notes->count; i++) {
-        sorted[i] = &notes->notes[i];
+    if (sorted) {
+        qsort(sorted, count, sizeof *sorted, by_kind_and_node);
     }
-    qsort(sorted, notes->count, sizeof(struct merge_note *), by_kind_and_node);
     return sorted;
+}
+
+const char *merge_reason(const struct apapi_merge *merge, const struct merge_node *node)
+{
+    return node->note == POOL_NONE
+               ? ""
+               : pool_text(&merge->store.texts, merge->notes[node->note].reason_text);
 }
 
 /* --- what all records have in common ---------------------------------------------------------- */
@@ -433,7 +378,8 @@ static void add_identity(struct apapi_identity *common, const struct apapi_ident
     common->gpus = gpus;
 }
 
-static void merge_common_add(struct apapi_merge *merge, const struct apapi_record *record)
+/* Of several, the complete record of the first one is not kept. */
+static int merge_add_common(struct apapi_merge *merge, const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
     bool first = merge->nodes.count[MERGE_RECORDED] == 1;
@@ -445,6 +391,7 @@ static void merge_common_add(struct apapi_merge *merge, const struct apapi_recor
     } else {
         add_identity(&merge->id, &record->id);
         merge->ending = ending_of_both(&merge->ending, &record->ending);
+        apapi_record_clear(&merge->only);
     }
     if (first || m->start_unix_ns < merge->start_unix_ns) {
         merge->start_unix_ns = m->start_unix_ns;
@@ -452,6 +399,297 @@ static void merge_common_add(struct apapi_merge *merge, const struct apapi_recor
     if (first || end_ns > merge->end_unix_ns) {
         merge->end_unix_ns = end_ns;
     }
+    if (record->id.nodes != APAPI_UNKNOWN && record->id.nodes > merge->expected) {
+        merge->expected = record->id.nodes;
+    }
+    return first ? record_copy(&merge->only, record) : 0;
+}
+
+/* --- measurements ----------------------------------------------------------------------------- */
+
+static void widen(struct merge_span *span, double value)
+{
+    span->least = fmin(span->least, value);
+    span->most = fmax(span->most, value);
+}
+
+static void merge_add_trust(struct apapi_merge *merge, const struct apapi_measurement *m,
+                            const struct merge_node *node)
+{
+    const struct apapi_incidents one = apapi_measurement_incidents(m);
+
+    merge->incidents.failed += one.failed;
+    merge->incidents.wraps += one.wraps;
+    merge->incidents.resets += one.resets;
+    merge->incidents.refused += one.refused;
+    merge->incidents.gaps += one.gaps;
+    merge->incidents.stalls += one.stalls;
+    merge->incidents.rough += one.rough;
+    merge->cpu_ns += m->cpu_ns;
+    merge->window_ns = window_shorter_ns(merge->window_ns, window_shortest_ns(m));
+    if (m->component_count > 0 && !isnan(m->covered)) {
+        widen(&merge->covered_pct, m->covered * 100);
+        widen(&merge->samples, (double)one.samples);
+    }
+    if (m->elapsed_ns > merge->elapsed_ns) {
+        merge->elapsed_ns = m->elapsed_ns;
+    }
+    if (!merge->latest || m->late_ns > merge->late_ns) {
+        merge->latest = node;
+        merge->late_ns = m->late_ns;
+    }
+}
+
+/* Nodes begin together; a wrong clock would distort the sum. Half of the range is room to add. */
+static bool is_in_time(const struct merge_domain_sum *sum, int64_t start_ns,
+                       const struct apapi_timeline *timeline)
+{
+    if (start_ns < 0 || start_ns > INT64_MAX / 2 || timeline->length_ns > INT64_MAX / 2) {
+        return false;
+    }
+    return sum->timelines == 0 ||
+           llabs((long long)(start_ns - sum->timeline.start_unix_ns)) < TIMING_APART_NS;
+}
+
+static void merge_add_domains(struct apapi_merge *merge, const struct apapi_measurement *m)
+{
+    double due_ns = (double)(m->late_ns + m->elapsed_ns);
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_domain_result *one = &m->domains[d];
+        struct merge_domain_sum *sum = &merge->domains[d];
+
+        if (!one->measured || isnan(one->energy_j)) {
+            continue;
+        }
+        sum->nodes++;
+        sum->min_w += one->power_w.min;
+        sum->max_w += one->power_w.max;
+        sum->rest_j += coverage_rest_of(one);
+        sum->due_ns += due_ns;
+        sum->covered_ns += one->covered > 0 ? one->covered * due_ns : NAN;
+        if (one->timeline.count > 0 && is_in_time(sum, m->start_unix_ns, &one->timeline)) {
+            apapi_timeline_sum_add(&sum->timeline, m->start_unix_ns, &one->timeline);
+            sum->timelines++;
+        }
+    }
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+#define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
+#define ROUNDING 0.002  /* of timelines, relative: they and the mean have the same energy */
+#define NOTHING                                                                                    \
+    ((struct merge_domain){.energy_j = NAN,                                                        \
+                           .power_w = {NAN, NAN, NAN, NAN},                                        \
+                           .uncertainty_j = NAN,                                                   \
+                           .covered = NAN,                                                         \
+                           .rest_j = NAN})
+
+/* Bins [first, end) of a timeline. */
+struct window {
+    size_t first, end;
+};
+
+/*
+ * Windows divide the time, as nodes run and as they do not: so the mean lies between the extremes.
+ * The remainder at the end belongs to the window before it.
+ * @return whether there is a next window
+ */
+static bool window_next(const struct apapi_timeline *timeline, struct window *window)
+{
+    window->first = window->end;
+    window->end = window->first + 1;
+    if (window->end + 1 == timeline->count &&
+        apapi_timeline_bin_length(timeline, window->end) < timeline->bin_ns) {
+        window->end++;
+    }
+    return window->first < timeline->count;
+}
+
+/* @return NaN: a part of it is not known. */
+static double window_power_w(const struct apapi_timeline *timeline, const struct window *window)
+{
+    double energy_j = 0, length_ns = 0;
+
+    for (size_t bin = window->first; bin < window->end; bin++) {
+        double bin_ns = (double)apapi_timeline_bin_length(timeline, bin);
+
+        if (timeline->covered_pct[bin] < WHOLLY_PCT) {
+            return NAN;
+        }
+        energy_j += apapi_timeline_power_w(timeline, bin) * bin_ns / NS_PER_S;
+        length_ns += bin_ns;
+    }
+    return energy_j * NS_PER_S / length_ns;
+}
+
+/* @return the width of the windows [ns]; 0: nothing is known. */
+static uint64_t find_extremes(const struct apapi_timeline *timeline, struct apapi_summary *power_w)
+{
+    struct window window = {0, 0};
+    double min_w = NAN, max_w = NAN;
+
+    while (window_next(timeline, &window)) {
+        double window_w = window_power_w(timeline, &window);
+
+        min_w = fmin(min_w, window_w);
+        max_w = fmax(max_w, window_w);
+    }
+    if (isnan(min_w)) {
+        return 0;
+    }
+    power_w->min = min_w;
+    power_w->max = max_w;
+    return timeline->bin_ns < timeline->length_ns ? timeline->bin_ns : timeline->length_ns;
+}
+
+/*
+ * The mean is of all of the time, the extremes are of windows that are known. A mean beyond an
+ * extreme shows that what is not known was more, or less: then the extreme is not known either.
+ */
+static void drop_contradicted(struct apapi_summary *power_w)
+{
+    double mean_w = power_w->mean, rounding_w = ROUNDING * mean_w;
+
+    if (mean_w < power_w->min) {
+        power_w->min = power_w->min - mean_w <= rounding_w ? mean_w : NAN;
+    }
+    if (mean_w > power_w->max) {
+        power_w->max = mean_w - power_w->max <= rounding_w ? mean_w : NAN;
+    }
+}
+
+static bool all_have_timelines(const struct merge_domain_sum *sum)
+{
+    return sum->nodes > 1 && sum->timelines == sum->nodes;
+}
+
+/* Of a single node the powers are its own: they are not known more exactly than its record says. */
+static struct merge_domain merge_domain(const struct apapi_merge *merge,
+                                        const struct apapi_job_total *total, int d)
+{
+    const struct merge_domain_sum *sum = &merge->domains[d];
+    const struct apapi_job_domain *domain = &total->domains[d];
+    struct merge_domain result = NOTHING;
+
+    result.unknown = domain->unknown;
+    if (sum->nodes == 0) {
+        return result;
+    }
+    result.nodes = sum->nodes;
+    result.energy_j = domain->energy_j;
+    result.uncertainty_j = domain->uncertainty_j;
+    result.rest_j = sum->rest_j;
+    result.covered = sum->due_ns > 0 ? sum->covered_ns / sum->due_ns : NAN;
+    result.power_w =
+        total->records == 1
+            ? merge->only.measurement.domains[d].power_w
+            : (struct apapi_summary){
+                  .min = sum->min_w, .mean = domain->mean_w, .max = sum->max_w, .p95 = NAN};
+    if (all_have_timelines(sum)) {
+        result.bin_ns = find_extremes(&sum->timeline.timeline, &result.power_w);
+    }
+    drop_contradicted(&result.power_w);
+    return result;
+}
+
+/* Extremes of what all nodes drew together in all domains that add up. */
+static void merge_total_extremes(const struct apapi_merge *merge, struct merge_domain *total)
+{
+    struct apapi_timeline_sum all = {0};
+    size_t nodes = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct merge_domain_sum *sum = &merge->domains[d];
+
+        if (!apapi_domain_adds_up(d) || sum->nodes == 0) {
+            continue;
+        }
+        if (!all_have_timelines(sum) || (nodes > 0 && sum->nodes != nodes)) {
+            return;
+        }
+        nodes = sum->nodes;
+        apapi_timeline_sum_add(&all, sum->timeline.start_unix_ns, &sum->timeline.timeline);
+    }
+    total->bin_ns = find_extremes(&all.timeline, &total->power_w);
+    drop_contradicted(&total->power_w);
+}
+
+/* The domains that add up, if not known on as many nodes as another one. */
+static uint32_t missing_domains(const struct merge_result *result, size_t most)
+{
+    uint32_t missing = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct merge_domain *one = &result->domains[d];
+
+        missing |= one->unknown > 0 || (one->nodes > 0 && one->nodes < most) ? domain_bit(d) : 0;
+    }
+    return domain_list_adding_up(missing);
+}
+
+static void merge_add_up(const struct apapi_merge *merge, const struct apapi_job_total *total,
+                         struct merge_result *result)
+{
+    struct merge_domain *sum = &result->total;
+    size_t most = 0;
+
+    *sum = NOTHING;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        struct merge_domain *one = &result->domains[d];
+        bool first = sum->nodes == 0;
+
+        *one = merge_domain(merge, total, d);
+        if (!apapi_domain_adds_up(d) || one->nodes == 0) {
+            continue;
+        }
+        sum->nodes = first || one->nodes < sum->nodes ? one->nodes : sum->nodes;
+        sum->rest_j = first ? one->rest_j : sum->rest_j + one->rest_j;
+        sum->covered = first || !(one->covered >= sum->covered) ? one->covered : sum->covered;
+        sum->power_w.mean = known_plus(sum->power_w.mean, one->power_w.mean);
+        most = one->nodes > most ? one->nodes : most;
+    }
+    sum->energy_j = total->energy_j;
+    sum->uncertainty_j = total->uncertainty_j;
+    result->missing = missing_domains(result, most);
+    merge_total_extremes(merge, sum);
+}
+
+static int by_order(const void *left, const void *right)
+{
+    return merge_node_order(*(const struct merge_node *const *)left,
+                            *(const struct merge_node *const *)right);
+}
+
+int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
+{
+    struct sum_entries entries = {NULL, 0};
+    struct sum_total total;
+    size_t all = merge->nodes.names.count;
+    const struct merge_node **nodes = calloc(all + 1, sizeof(struct merge_node *));
+
+    if (!nodes || merge->no_memory || sum_gather(&merge->store, &merge->sum, &entries) ||
+        sum_total(&merge->store, &entries, &total)) {
+        free(entries.list);
+        free(nodes);
+        errno = ENOMEM;
+        return -1;
+    }
+    free(entries.list);
+    *result = (struct merge_result){
+        .nodes = nodes,
+        .recorded = merge->nodes.count[MERGE_RECORDED],
+        .busy_s = total.job.busy_ns > 0 ? (double)total.job.busy_ns / NS_PER_S : NAN,
+        .expected = merge->expected > all ? merge->expected : all};
+    for (size_t i = 0; i < all; i++) {
+        if (merge->nodes.list[i]->state != MERGE_AWAITED) {
+            nodes[result->present++] = merge->nodes.list[i];
+        }
+    }
+    qsort(nodes, result->present, sizeof(struct merge_node *), by_order);
+    merge_add_up(merge, &total.job, result);
+    return 0;
 }
 
 /* --- the step --------------------------------------------------------------------------------- */
@@ -463,6 +701,8 @@ struct apapi_merge *apapi_merge_create(void)
     struct apapi_merge *merge = calloc(1, sizeof(*merge));
 
     if (merge) {
+        merge->store.curveless = true;
+        merge->sum = SUM_EMPTY;
         merge->covered_pct = SPAN_NONE;
         merge->samples = SPAN_NONE;
     }
@@ -477,22 +717,23 @@ void apapi_merge_destroy(struct apapi_merge *merge)
         return;
     }
     for (size_t i = 0; i < merge->nodes.names.count; i++) {
-        free(merge->nodes.list[i]->domains);
         free(merge->nodes.list[i]);
     }
-    for (size_t i = 0; i < merge->notes.count; i++) {
-        free(merge->notes.notes[i].texts);
-        free(merge->notes.notes[i].names);
+    for (size_t i = 0; i < merge->note_rows.keys.count; i++) {
+        free(merge->notes[i].names);
     }
+    sum_free(&merge->store);
     pool_free(&merge->nodes.names);
-    pool_free(&merge->events.keys);
+    pool_free(&merge->component_rows.keys);
+    pool_free(&merge->event_rows.keys);
+    pool_free(&merge->crossing_rows.keys);
+    pool_free(&merge->note_rows.keys);
     free(merge->nodes.list);
-    free(merge->events.rows);
-    free(merge->notes.notes);
-    free(merge->crossings.rows);
+    free(merge->components);
+    free(merge->events);
+    free(merge->crossings);
+    free(merge->notes);
     region_sums_free(&merge->regions);
-    busy_clear(&merge->busy[false]);
-    busy_clear(&merge->busy[true]);
     apapi_record_clear(&merge->only);
     free(merge);
     errno = saved_errno;
@@ -504,7 +745,7 @@ static void cut_name(char cut[APAPI_TEXT_SIZE], const char *name)
     snprintf(cut, APAPI_TEXT_SIZE, "%s", name);
 }
 
-static const struct merge_node *merge_find(const struct apapi_merge *merge, const char *name)
+static struct merge_node *merge_find(const struct apapi_merge *merge, const char *name)
 {
     char cut[APAPI_TEXT_SIZE];
     uint32_t number;
@@ -512,11 +753,6 @@ static const struct merge_node *merge_find(const struct apapi_merge *merge, cons
     cut_name(cut, name);
     number = pool_find(&merge->nodes.names, cut);
     return number == POOL_NONE ? NULL : merge->nodes.list[number];
-}
-
-static size_t count_all(const struct merge_nodes *nodes)
-{
-    return nodes->count[MERGE_RECORDED] + nodes->count[MERGE_ABSENT] + nodes->count[MERGE_AWAITED];
 }
 
 /* NULL with errno ENOMEM. */
@@ -534,8 +770,12 @@ static struct merge_node *node_create(struct merge_nodes *nodes, const char *nam
         errno = ENOMEM;
         return NULL;
     }
-    *node = (struct merge_node){
-        .index = APAPI_UNKNOWN, .total_j = NAN, .uncertainty_j = NAN, .covered = NAN};
+    *node = (struct merge_node){.index = APAPI_UNKNOWN,
+                                .piece = POOL_NONE,
+                                .note = POOL_NONE,
+                                .total_j = NAN,
+                                .uncertainty_j = NAN,
+                                .covered = NAN};
     memcpy(node->name, name, size);
     nodes->list[number] = node;
     return node;
@@ -545,186 +785,68 @@ static struct merge_node *node_create(struct merge_nodes *nodes, const char *nam
 static struct merge_node *merge_enter(struct apapi_merge *merge, const char *name,
                                       enum merge_state state)
 {
-    struct merge_nodes *nodes = &merge->nodes;
+    struct merge_node *node = merge_find(merge, name);
     char cut[APAPI_TEXT_SIZE];
-    struct merge_node *node;
-    uint32_t number;
 
-    cut_name(cut, name);
-    number = pool_find(&nodes->names, cut);
-    node = number == POOL_NONE ? NULL : nodes->list[number];
     if (node && node->state != MERGE_AWAITED) {
         errno = EEXIST;
         return NULL;
     }
-    nodes->count[MERGE_AWAITED] -= node != NULL;
-    node = node ? node : node_create(nodes, cut);
+    cut_name(cut, name);
+    merge->nodes.count[MERGE_AWAITED] -= node != NULL;
+    node = node ? node : node_create(&merge->nodes, cut);
     if (node) {
         node->state = state;
-        nodes->count[state]++;
+        merge->nodes.count[state]++;
     }
     return node;
 }
 
-static void widen(struct merge_span *span, double value)
+static int merge_fail(struct apapi_merge *merge)
 {
-    span->least = fmin(span->least, value);
-    span->most = fmax(span->most, value);
-}
-
-static void add_incidents(struct apapi_merge *merge, const struct apapi_measurement *m)
-{
-    const struct apapi_incidents one = apapi_measurement_incidents(m);
-
-    merge->incidents.failed += one.failed;
-    merge->incidents.wraps += one.wraps;
-    merge->incidents.resets += one.resets;
-    merge->incidents.refused += one.refused;
-    merge->incidents.gaps += one.gaps;
-    merge->incidents.stalls += one.stalls;
-    merge->incidents.rough += one.rough;
-    for (size_t i = 0; i < m->component_count; i++) {
-        merge->missed += m->components[i].missed;
-    }
-    merge->cpu_ns += m->cpu_ns;
-    if (m->component_count > 0 && !isnan(m->covered)) {
-        widen(&merge->covered_pct, m->covered * 100);
-        widen(&merge->samples, (double)one.samples);
-    }
-}
-
-/* NULL: too many. */
-static struct merge_component *merge_find_component(struct apapi_merge *merge,
-                                                    const struct apapi_component_result *component)
-{
-    struct merge_component *known = merge->components;
-    const struct merge_component *end = known + merge->component_count;
-
-    while (known < end && (strcmp(known->name, component->name) != 0 ||
-                           strcmp(known->source, component->source) != 0)) {
-        known++;
-    }
-    if (known < end) {
-        return known;
-    }
-    if (merge->component_count == MERGE_COMPONENTS_MAX) {
-        return NULL;
-    }
-    memcpy(known->name, component->name, sizeof(known->name));
-    memcpy(known->source, component->source, sizeof(known->source));
-    merge->component_count++;
-    return known;
-}
-
-static void merge_add_components(struct apapi_merge *merge, const struct apapi_measurement *m)
-{
-    for (size_t i = 0; i < m->component_count; i++) {
-        struct merge_component *known =
-            m->components[i].measured ? merge_find_component(merge, &m->components[i]) : NULL;
-
-        if (known) {
-            known->nodes++;
-        }
-    }
-    merge->window_ns = window_shorter_ns(merge->window_ns, window_shortest_ns(m));
-}
-
-static int add_measurement(struct apapi_merge *merge, const struct apapi_measurement *m,
-                           const struct merge_node *node)
-{
-    if (m->elapsed_ns > merge->elapsed_ns) {
-        merge->elapsed_ns = m->elapsed_ns;
-    }
-    if (!merge->latest || m->late_ns > merge->late_ns) {
-        merge->latest = node;
-        merge->late_ns = m->late_ns;
-    }
-    merge_add_components(merge, m);
-    add_incidents(merge, m);
-    return merge_sums_add(merge, m);
-}
-
-/* Keep the complete record of the only one. Of several, keep what they have in common. */
-static int keep_only(struct apapi_merge *merge, const struct apapi_record *record)
-{
-    if (merge->nodes.count[MERGE_RECORDED] == 1) {
-        return record_copy(&merge->only, record);
-    }
-    apapi_record_clear(&merge->only);
-    return 0;
-}
-
-/* 0; -1 with ENOMEM. */
-static int node_keep_domains(struct merge_node *node, const struct apapi_measurement *m)
-{
-    struct merge_node_domain known[APAPI_DOMAINS];
-    size_t count = 0;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (m->domains[d].measured && !isnan(m->domains[d].energy_j)) {
-            known[count++] = (struct merge_node_domain){(float)m->domains[d].uncertainty_j,
-                                                        (float)m->domains[d].covered, (uint8_t)d,
-                                                        m->domains[d].energy_j};
-        }
-    }
-    if (count == 0) {
-        return 0;
-    }
-    node->domains = malloc(count * sizeof *known);
-    if (!node->domains) {
-        return -1;
-    }
-    memcpy(node->domains, known, count * sizeof *known);
-    node->domain_count = (uint8_t)count;
-    return 0;
+    merge->no_memory = true;
+    errno = ENOMEM;
+    return -1;
 }
 
 int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record)
 {
+    const struct apapi_measurement *m = &record->measurement;
     struct merge_node *node = merge_enter(merge, record->id.node, MERGE_RECORDED);
 
     if (!node) {
         return -1;
     }
+    if (sum_add(&merge->store, &merge->sum, record, NULL)) {
+        return merge_fail(merge);
+    }
+    node->piece = merge->sum.last;
     node->index = record->id.node_index;
-    node->total_j = apapi_measurement_total_j(&record->measurement);
-    node->uncertainty_j = apapi_record_uncertainty_j(&record->measurement);
-    node->covered = record->measurement.component_count > 0 ? record->measurement.covered : NAN;
-    node->incomplete = !record->complete;
-    node->unknown_domains = record->measurement.unknown_domains;
-    if (record->id.nodes != APAPI_UNKNOWN && record->id.nodes > merge->expected) {
-        merge->expected = record->id.nodes;
-    }
-    merge_common_add(merge, record);
+    node->total_j = apapi_measurement_total_j(m);
+    node->uncertainty_j = apapi_record_uncertainty_j(m);
+    node->covered = m->component_count > 0 ? m->covered : NAN;
+    merge_add_trust(merge, m, node);
+    merge_add_domains(merge, m);
     share_sum_add(&merge->share, &record->share);
-    if (node_keep_domains(node, &record->measurement) < 0 ||
-        add_measurement(merge, &record->measurement, node) < 0 || keep_only(merge, record) < 0 ||
-        merge_events_add(&merge->events, &record->measurement) < 0 ||
-        region_sums_add(&merge->regions, record) < 0 ||
-        merge_crossings_add(&merge->crossings, record, node) < 0 ||
-        merge_notes_add(&merge->notes, record, node) < 0) {
-        merge->no_memory = true;
-        errno = ENOMEM;
-        return -1;
-    }
-    return 0;
+    return merge_add_common(merge, record) || merge_add_meters(merge, m) ||
+                   region_sums_add(&merge->regions, record) ||
+                   merge_add_notes(merge, record, node)
+               ? merge_fail(merge)
+               : 0;
 }
 
 int apapi_merge_absent(struct apapi_merge *merge, const char *name, const char *reason)
 {
     struct merge_node *node = merge_enter(merge, name, MERGE_ABSENT);
     char text[APAPI_TEXT_SIZE];
+    const struct merge_note note = {
+        .kind = MERGE_NOTE_ABSENT, .subject = "", .verdict = "no record", .reason = text};
 
     if (!node) {
         return -1;
     }
     snprintf(text, sizeof(text), "%s", reason ? reason : "");
-    if (*text && merge_notes_absent(&merge->notes, node, text) < 0) {
-        merge->no_memory = true;
-        errno = ENOMEM;
-        return -1;
-    }
-    return 0;
+    return *text && note_node(merge, &note, node) < 0 ? merge_fail(merge) : 0;
 }
 
 static int expect_one(void *context, const char *name)
@@ -767,7 +889,7 @@ bool apapi_merge_awaits(const struct apapi_merge *merge, const char *node)
 
 size_t apapi_merge_count(const struct apapi_merge *merge)
 {
-    return count_all(&merge->nodes) - merge->nodes.count[MERGE_AWAITED];
+    return merge->nodes.names.count - merge->nodes.count[MERGE_AWAITED];
 }
 
 size_t apapi_merge_awaited(const struct apapi_merge *merge)
@@ -775,45 +897,14 @@ size_t apapi_merge_awaited(const struct apapi_merge *merge)
     return merge->nodes.count[MERGE_AWAITED];
 }
 
-size_t merge_expected(const struct apapi_merge *merge)
-{
-    size_t count = count_all(&merge->nodes);
-
-    return merge->expected > count ? merge->expected : count;
-}
-
-static int by_order(const void *left, const void *right)
-{
-    return merge_node_order(*(const struct merge_node *const *)left,
-                            *(const struct merge_node *const *)right);
-}
-
-ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***nodes)
-{
-    const struct merge_node **ordered =
-        calloc(apapi_merge_count(merge) + 1, sizeof(struct merge_node *));
-    size_t count = 0;
-
-    if (!ordered) {
-        return -1;
-    }
-    for (size_t i = 0; i < merge->nodes.names.count; i++) {
-        if (merge->nodes.list[i]->state != MERGE_AWAITED) {
-            ordered[count++] = merge->nodes.list[i];
-        }
-    }
-    qsort(ordered, count, sizeof(struct merge_node *), by_order);
-    *nodes = ordered;
-    return (ssize_t)merge->nodes.count[MERGE_RECORDED];
-}
-
 void apapi_merge_absentees(const struct apapi_merge *merge, apapi_absent_f visit, void *context)
 {
-    for (size_t i = 0; i < merge->notes.count; i++) {
-        const struct merge_note *note = &merge->notes.notes[i];
+    for (size_t i = 0; i < merge->note_rows.keys.count; i++) {
+        const struct merge_note *note = &merge->notes[i];
+        const char *reason = pool_text(&merge->store.texts, note->reason_text);
 
         for (size_t k = 0; note->kind == MERGE_NOTE_ABSENT && k < note->named; k++) {
-            visit(note->names[k], note->reason, context);
+            visit(note->names[k], reason, context);
         }
     }
 }

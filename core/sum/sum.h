@@ -26,7 +26,9 @@
 struct sum_domain {
     double energy_j;
     double uncertainty_j; /* of energy_j; NaN: unknown */
-    double swing_w;       /* how far its power leaves the mean; 0: not known */
+    double whole_j;       /* as if no time of its record were unknown, but like the rest */
+    float swing_w;        /* how far its power leaves the mean; 0: not known */
+    float covered;        /* as its record says, 0..1; NaN, 0: not known */
     uint32_t curve;       /* where it is in the store; SUM_NO_CURVE */
     uint16_t known;       /* part of the time, 0..SUM_KNOWN_ALL */
     uint8_t domain;
@@ -221,6 +223,7 @@ struct apapi_job {
 struct sum_node {
     double energy_j[APAPI_DOMAINS];      /* 0 where nothing is known */
     double uncertainty_j[APAPI_DOMAINS]; /* of that energy; NaN: unknown */
+    double whole_j[APAPI_DOMAINS];       /* as if no time that has a record were unknown */
     uint64_t covered_ns[APAPI_DOMAINS];  /* how long that energy is known */
     uint64_t recorded_ns[APAPI_DOMAINS]; /* how long there is a record with the domain */
     uint64_t total_ns;        /* how long all domains that add up and have a record are known */

@@ -16,15 +16,14 @@
 
 /* --- a record ------------------------------------------------------------------------------- */
 
-/*
- * The mean power applies to the known time. Both figures are rounded in a record. The share is
- * rounded, too: otherwise their last digits would decide which record counts.
- */
-static uint16_t sum_known(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
+#define SUM_ROUNDING 1e-6 /* of figures in a record, relative */
+
+/* The mean power applies to the known time. @return the part of the time that is known */
+static double sum_known(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
 {
     double share = domain->energy_j * NS_PER_S / (domain->power_w.mean * (double)elapsed_ns);
 
-    return share > 0 && share < 1 ? (uint16_t)round(share * SUM_KNOWN_ALL) : SUM_KNOWN_ALL;
+    return share > 0 && share < 1 - SUM_ROUNDING ? share : 1;
 }
 
 /* How far the power leaves the mean at most. */
@@ -58,9 +57,10 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
 {
     const struct apapi_domain_result *domain = &record->measurement.domains[d];
     const struct apapi_share_energy *given = &record->share.domains[d];
-    double energy_j = domain->measured ? domain->energy_j : NAN, share, cut_j;
+    double energy_j = domain->measured ? domain->energy_j : NAN, time = 1, share, cut_j;
     bool failed = false;
     struct sum_domain known = {.uncertainty_j = domain->uncertainty_j,
+                               .covered = (float)domain->covered,
                                .curve = SUM_NO_CURVE,
                                .domain = (uint8_t)d,
                                .drawn = domain->timeline.count > 0};
@@ -83,12 +83,14 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
     share = sum_share_of(domain, piece, &cut_j);
     known.energy_j = energy_j * share;
     known.uncertainty_j = known.uncertainty_j * share + cut_j;
-    known.known = SUM_KNOWN_ALL;
     if (!store->shares && !region) {
-        known.known = sum_known(domain, record->measurement.elapsed_ns);
-        known.swing_w = sum_swing_w(&domain->power_w);
+        time = sum_known(domain, record->measurement.elapsed_ns);
+        known.swing_w = (float)sum_swing_w(&domain->power_w);
         known.curve = sum_put_curve(store, &domain->timeline, energy_j, &failed);
     }
+    known.whole_j = known.energy_j / time;
+    /* rounded: otherwise the last digits of records would decide which one counts */
+    known.known = (uint16_t)round(time * SUM_KNOWN_ALL);
     if (failed || array_add(&store->domains, store->domain_count, &store->domain_room,
                             sizeof *store->domains)) {
         return -1;
@@ -483,8 +485,7 @@ static int sum_add_node(const struct sum_store *store, struct sum_entry *entries
                 (domain->nodes ? domain->uncertainty_j : 0) + node.uncertainty_j[d];
             domain->covered_ns += node.covered_ns[d];
             domain->nodes++;
-            progress->whole_j[d] +=
-                node.energy_j[d] * (double)node.recorded_ns[d] / (double)node.covered_ns[d];
+            progress->whole_j[d] += node.whole_j[d];
         }
     }
     for (size_t i = 0; i < count && result == 0; i++) {

@@ -48,7 +48,7 @@ MERGED(nodes_come_in_the_order_of_their_index)
         uint32_t index;
     } given[] = {{"b", 2}, {"n10", 0}, {"a", APAPI_UNKNOWN}, {"n2", 1}, {"n3", 3}};
     static const char *const expected[] = {"n10", "n2", "b", "n3", "a", "x9", "x10"};
-    const struct merge_node **nodes;
+    struct merge_result result;
 
     assert_int_equal(apapi_merge_absent(merge, "x10", "lost"), 0);
     assert_int_equal(apapi_merge_absent(merge, "x9", "lost"), 0);
@@ -57,12 +57,14 @@ MERGED(nodes_come_in_the_order_of_their_index)
 
         add(&record);
     }
-    assert_int_equal(merge_nodes(merge, &nodes), COUNT_OF(given));
+    result = worked_out();
+    assert_int_equal(result.recorded, COUNT_OF(given));
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
-        assert_string_equal(nodes[i]->name, expected[i]);
-        assert_int_equal(nodes[i]->state, i < COUNT_OF(given) ? MERGE_RECORDED : MERGE_ABSENT);
+        assert_string_equal(result.nodes[i]->name, expected[i]);
+        assert_int_equal(result.nodes[i]->state,
+                         i < COUNT_OF(given) ? MERGE_RECORDED : MERGE_ABSENT);
     }
-    free(nodes);
+    free(result.nodes);
 }
 
 MERGED(many_nodes_are_found)
@@ -94,7 +96,7 @@ MERGED(the_merge_has_copies_of_its_own)
     memset(record.measurement.components[0].events, 'x', sizeof(struct apapi_event_result));
     apapi_record_clear(&record);
     assert_string_equal(merge->only.measurement.components[0].events[0].event.name, "rapl:::A");
-    assert_string_equal(merge->events.rows[0].event.name, "rapl:::A");
+    assert_string_equal(merge->events[0].event.name, "rapl:::A");
     errno = 4711;
     apapi_merge_destroy(NULL);
     assert_int_equal(errno, 4711);
@@ -103,7 +105,7 @@ MERGED(the_merge_has_copies_of_its_own)
 MERGED(awaited_nodes_come_or_are_given_up)
 {
     struct apapi_record record = node_record("n2", 1);
-    const struct merge_node **nodes;
+    struct merge_result result;
 
     add(&record);
     assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
@@ -119,10 +121,11 @@ MERGED(awaited_nodes_come_or_are_given_up)
     assert_int_equal(apapi_merge_give_up(merge, "late"), 0);
     assert_int_equal(apapi_merge_awaited(merge), 0);
     assert_int_equal(apapi_merge_count(merge), 4);
-    assert_int_equal(merge_nodes(merge, &nodes), 2);
-    assert_string_equal(nodes[2]->name, "n1");
-    assert_string_equal(nodes[3]->name, "n4");
-    free(nodes);
+    result = worked_out();
+    assert_int_equal(result.recorded, 2);
+    assert_string_equal(result.nodes[2]->name, "n1");
+    assert_string_equal(result.nodes[3]->name, "n4");
+    free(result.nodes);
     errno = 0;
     assert_int_equal(apapi_merge_expect(merge, "n[1-"), -1);
     assert_int_equal(errno, EINVAL);
@@ -194,8 +197,8 @@ MERGED(rows_of_events_are_bounded)
         add(&record);
         apapi_record_clear(&record);
     }
-    assert_true(merge->events.full && merge->events.count < 500);
-    assert_true(merge->notes.full && merge->notes.count < 500);
+    assert_true(merge->event_rows.full && merge->event_rows.keys.count < 500);
+    assert_true(merge->note_rows.full && merge->note_rows.keys.count < 500);
     assert_int_equal(apapi_merge_count(merge), 1000);
 }
 

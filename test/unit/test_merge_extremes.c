@@ -100,7 +100,7 @@ MERGED(impossible_times_do_no_harm)
         n3.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.bin_ns =
             lengths_ns[i / COUNT_OF(starts_ns)] / 4;
         add(&n3);
-        merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
+        result = domain_of(APAPI_DOMAIN_PACKAGE);
         assert_int_equal(result.nodes, 3);
         assert_int_equal(result.bin_ns, 0);
     }
@@ -130,16 +130,17 @@ MERGED(what_is_known_in_part_is_no_extreme)
     n2.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[1] = 50;
     add(&n1);
     add(&n2);
-    merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
+    result = domain_of(APAPI_DOMAIN_PACKAGE);
     assert_value(result.power_w.max, 400);
     assert_value(result.power_w.min, 380);
 }
 
 MERGED(extremes_of_the_total_are_of_all_domains_together)
 {
-    struct apapi_summary power_w = {NAN, NAN, NAN, NAN};
+    struct merge_result result = worked_out();
 
-    assert_int_equal(merge_total_extremes(merge, &power_w), 0);
+    assert_int_equal(result.total.bin_ns, 0);
+    free(result.nodes);
     for (unsigned i = 0; i < 2; i++) {
         struct apapi_record record = node_record(i ? "n2" : "n1", i);
 
@@ -151,9 +152,11 @@ MERGED(extremes_of_the_total_are_of_all_domains_together)
         set_powers(&record, APAPI_DOMAIN_PSYS, 0, down_w, 4);
         add(&record);
     }
-    assert_int_equal(merge_total_extremes(merge, &power_w), S);
-    assert_value(power_w.min, 760);
-    assert_value(power_w.max, 840);
+    result = worked_out();
+    assert_int_equal(result.total.bin_ns, S);
+    assert_value(result.total.power_w.min, 760);
+    assert_value(result.total.power_w.max, 840);
+    free(result.nodes);
 }
 
 /* The last bin is known in part only: the mean knows that it has less power than any other. */
@@ -236,7 +239,7 @@ MERGED(minimum_mean_and_maximum_are_in_order)
                 (random >> 16) % 4 ? 100 : 50;
             add(&record);
         }
-        merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
+        result = domain_of(APAPI_DOMAIN_PACKAGE);
         assert_false(result.power_w.min > result.power_w.mean);
         assert_false(result.power_w.max < result.power_w.mean);
     }
