@@ -675,8 +675,7 @@ int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table
     int rc = merge_work_out(merge, &table.sum);
 
     if (rc == 0) {
-        table.sum.expected =
-            head->nodes > table.sum.expected ? head->nodes : table.sum.expected;
+        table.sum.expected = head->nodes > table.sum.expected ? head->nodes : table.sum.expected;
         rc = table_put_table(&table, text);
         free(table.sum.nodes);
     }

@@ -24,7 +24,7 @@ struct merge_node {
     uint32_t piece; /* its record's, in the store; POOL_NONE: no record */
     uint32_t note;  /* why there is no record, or an incomplete one; POOL_NONE: not known */
     double total_j, uncertainty_j; /* NaN: not known */
-    double covered; /* share of the time, 0..1; NaN: not known */
+    double covered;                /* share of the time, 0..1; NaN: not known */
     char name[];
 };
 
@@ -105,6 +105,7 @@ struct merge_span {
 struct merge_domain_sum {
     size_t nodes;
     double min_w, max_w; /* the nodes' own, added up */
+    double p95_w;        /* of the latest node */
     double rest_j;
     double covered_ns; /* how much of due_ns is covered; NaN: not known of all nodes */
     double due_ns;     /* the nodes' times from their requests to start, added up */

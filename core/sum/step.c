@@ -465,6 +465,7 @@ static void merge_add_domains(struct apapi_merge *merge, const struct apapi_meas
         sum->nodes++;
         sum->min_w += one->power_w.min;
         sum->max_w += one->power_w.max;
+        sum->p95_w = one->power_w.p95;
         sum->rest_j += coverage_rest_of(one);
         sum->due_ns += due_ns;
         sum->covered_ns += one->covered > 0 ? one->covered * due_ns : NAN;
@@ -565,7 +566,7 @@ static bool all_have_timelines(const struct merge_domain_sum *sum)
     return sum->nodes > 1 && sum->timelines == sum->nodes;
 }
 
-/* Of a single node the powers are its own: they are not known more exactly than its record says. */
+/* Of a single node the mean is its own: it is not known more exactly than its record says. */
 static struct merge_domain merge_domain(const struct apapi_merge *merge,
                                         const struct apapi_job_total *total, int d)
 {
@@ -582,11 +583,12 @@ static struct merge_domain merge_domain(const struct apapi_merge *merge,
     result.uncertainty_j = domain->uncertainty_j;
     result.rest_j = sum->rest_j;
     result.covered = sum->due_ns > 0 ? sum->covered_ns / sum->due_ns : NAN;
-    result.power_w =
-        total->records == 1
-            ? merge->only.measurement.domains[d].power_w
-            : (struct apapi_summary){
-                  .min = sum->min_w, .mean = domain->mean_w, .max = sum->max_w, .p95 = NAN};
+    result.power_w = (struct apapi_summary){
+        .min = sum->min_w,
+        .mean =
+            total->records == 1 ? merge->only.measurement.domains[d].power_w.mean : domain->mean_w,
+        .max = sum->max_w,
+        .p95 = sum->nodes == 1 ? sum->p95_w : NAN};
     if (all_have_timelines(sum)) {
         result.bin_ns = find_extremes(&sum->timeline.timeline, &result.power_w);
     }
@@ -829,8 +831,7 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     merge_add_domains(merge, m);
     share_sum_add(&merge->share, &record->share);
     return merge_add_common(merge, record) || merge_add_meters(merge, m) ||
-                   region_sums_add(&merge->regions, record) ||
-                   merge_add_notes(merge, record, node)
+                   region_sums_add(&merge->regions, record) || merge_add_notes(merge, record, node)
                ? merge_fail(merge)
                : 0;
 }

@@ -69,6 +69,9 @@ static int sum_put_domain(struct sum_store *store, const struct apapi_record *re
         energy_j = piece->shareless ? NAN : given->energy_j;
         known.uncertainty_j = given->uncertainty_j;
     }
+    if (domain->measured && isnan(domain->energy_j)) {
+        piece->unknown_domains |= (uint8_t)domain_bit(d);
+    }
     if (region) {
         bool metered = domain->measured || piece->unknown_domains & domain_bit(d);
 

@@ -175,10 +175,17 @@ MERGED(mean_power_is_energy_by_time)
                   0);
 }
 
-MERGED(what_one_node_does_not_know_the_sum_does_not_know)
+/* n2 has memory, and does not know its energy. */
+MERGED(what_one_node_does_not_know_is_missing)
 {
+    struct merge_result result;
+
     add_uneven();
-    assert_domain(APAPI_DOMAIN_DRAM, 2, NAN, (struct apapi_summary){NAN, 190.0 / 9, 37, NAN}, 0);
+    assert_domain(APAPI_DOMAIN_DRAM, 1, 90, (struct apapi_summary){NAN, 10, 12, NAN}, 0);
+    result = worked_out();
+    assert_int_equal(result.domains[APAPI_DOMAIN_DRAM].unknown, 1);
+    assert_int_equal(result.missing, 1U << APAPI_DOMAIN_DRAM);
+    free(result.nodes);
     assert_domain(APAPI_DOMAIN_PSYS, 0, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN}, 0);
     assert_domain(APAPI_DOMAIN_GPU, 0, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN}, 0);
 }

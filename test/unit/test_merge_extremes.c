@@ -43,9 +43,11 @@ static void add_alternating(unsigned late_s, size_t down_count)
     struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
 
     set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
-    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
+    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 200.0 * (double)down_count, down_summary);
     set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
     set_powers(&n2, APAPI_DOMAIN_PACKAGE, late_s, down_w, down_count);
+    snprintf(n1.measurement.boot, sizeof n1.measurement.boot, "one");
+    snprintf(n2.measurement.boot, sizeof n2.measurement.boot, "other");
     add(&n1);
     add(&n2);
 }
@@ -62,7 +64,7 @@ MERGED(a_node_alone_counts)
     /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
 
     add_alternating(1, 3);
-    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){100, 350, 600, NAN}, S);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1400, (struct apapi_summary){100, 350, 600, NAN}, S);
 }
 
 /* The means are of 8 s and of 4 s: a clock that is wrong by 17 minutes does not make time. */
@@ -164,8 +166,8 @@ MERGED(a_minimum_that_the_mean_contradicts_is_unknown)
 {
     static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
 
-    add_pair(800, (struct apapi_summary){95, 195, 310, NAN}, n1_w, n2_w, 4, 3);
-    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){NAN, 390, 420, NAN}, S);
+    add_pair(780, (struct apapi_summary){95, 195, 310, NAN}, n1_w, n2_w, 4, 3);
+    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1560, (struct apapi_summary){NAN, 390, 420, NAN}, S);
 }
 
 /* The peak is known in part only. */

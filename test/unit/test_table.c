@@ -17,9 +17,9 @@ TABLE(two_nodes)
     assert_table(&stream_step,
                  "apapi: step 17.0 \"stream\"  2 nodes  1 min 23.4 s  rapl (sysfs powercap)\n"
                  "  domain      energy      mean       min       max\n"
-                 "  package   24.82 kJ   297.6 W   184.2 W   362.0 W\n"
-                 "  dram       2.04 kJ    24.4 W    19.6 W    28.2 W\n"
-                 "  total     26.86 kJ   322.0 W\n"
+                 "  package   24.82 kJ   297.7 W   184.2 W   362.0 W\n"
+                 "  dram       2.04 kJ    24.5 W    19.6 W    28.2 W\n"
+                 "  total     26.86 kJ   322.1 W\n"
                  "  mean: energy by time; min, max: the nodes' own, added up\n"
                  "  n1 13.44 kJ   n2 13.42 kJ                 "
                  "covered 99.9 %, 834 samples per node\n");
@@ -141,9 +141,9 @@ TABLE(extremes_of_all_nodes_together)
     struct node node;
 
     init_measured(&node, "n1", 0, 2);
-    set_domain(&node, APAPI_DOMAIN_PACKAGE, 12400, (struct apapi_summary){92, 130, 181, NAN});
-    set_domain(&node, APAPI_DOMAIN_DRAM, 1020, (struct apapi_summary){9.8, 10, 14.1, NAN});
-    set_domain(&node, APAPI_DOMAIN_CORE, 12000, (struct apapi_summary){80, 90, 120, NAN});
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 10842, (struct apapi_summary){92, 130, 181, NAN});
+    set_domain(&node, APAPI_DOMAIN_DRAM, 834, (struct apapi_summary){9.8, 10, 14.1, NAN});
+    set_domain(&node, APAPI_DOMAIN_CORE, 7506, (struct apapi_summary){80, 90, 120, NAN});
     set_timeline(&node, APAPI_DOMAIN_PACKAGE, 64, 96);
     set_timeline(&node, APAPI_DOMAIN_DRAM, 6.4F, 6.4F);
     add(&node);
@@ -151,10 +151,10 @@ TABLE(extremes_of_all_nodes_together)
     set_timeline(&node, APAPI_DOMAIN_PACKAGE, 96, 80);
     add(&node);
     assert_says(&stream_step,
-                "  package   24.80 kJ   260.0 W   250.0 W   275.0 W\n"
-                "  dram       2.04 kJ    20.0 W    20.0 W    20.0 W\n"
-                "  total     26.84 kJ   280.0 W   270.0 W   295.0 W\n"
-                "  (core)    24.00 kJ   180.0 W   160.0 W   240.0 W\n"
+                "  package   21.68 kJ   260.0 W   250.0 W   275.0 W\n"
+                "  dram       1.67 kJ    20.0 W    20.0 W    20.0 W\n"
+                "  total     23.35 kJ   280.0 W   270.0 W   295.0 W\n"
+                "  (core)    15.01 kJ   180.0 W   160.0 W   240.0 W\n"
                 "  in brackets: inside package or around other domains, not to be added\n"
                 "  mean: energy by time; min, max: all nodes together, over 640.0 ms\n"
                 "  min, max of (core): the nodes' own, added up\n");
