@@ -11,7 +11,8 @@ extern "C" {
  * PAPI's high-level interface on regions of APAPI, for programs that are compiled with this header
  * instead of papi.h, or with both in any order: PAPI_hl_region_begin() and the others below become
  * apapi_hl_region_begin() and so on, and the program needs libapapi instead of libpapi. Programs
- * that are compiled already are run with libapapi_papi_hl.so preloaded.
+ * that are compiled already are run with libapapi_papi_hl.so preloaded: PAPI then counts and writes
+ * as ever, and its regions are regions of APAPI besides.
  *
  * In a measured step regions have their time and their energy in its record. Events are not
  * counted, and nothing is written; elsewhere all calls do nothing.

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libapapi_papi_hl.so: preloaded under a program that is linked to libpapi, it is found first, and
- * the regions that the program marks for PAPI's high-level interface are regions of APAPI.
+ * the regions that the program marks for PAPI's high-level interface are regions of APAPI, too.
+ * PAPI's own function does its work as ever, and its result is the program's; where the program has
+ * none, that of libapapi takes its place.
  */
+#include <dlfcn.h>
 #include <string.h>
 
 #include "apapi/papi_hl_compat.h"
@@ -19,22 +22,101 @@
 
 #define NAME_SIZE 256 /* regions tell that many bytes apart */
 
-#define CALL(type, name, parameters, arguments)                                                    \
-    APAPI_API type PAPI_hl_##name parameters;                                                      \
-    type PAPI_hl_##name parameters                                                                 \
-    {                                                                                              \
-        return apapi_hl_##name arguments;                                                          \
-    }
+/* PAPI's own functions; NULL: the program has none. */
+static struct {
+    int (*init)(void);
+    int (*set_events)(const char *);
+    int (*region_begin)(const char *);
+    int (*read)(const char *);
+    int (*region_end)(const char *);
+    int (*stop)(void);
+    int (*cleanup_thread)(void);
+    void (*print_output)(void);
+    int (*finalize)(void);
+} papi;
 
-CALL(int, init, (void), ())
-CALL(int, set_events, (const char *events), (events))
-CALL(int, region_begin, (const char *region), (region))
-CALL(int, read, (const char *region), (region))
-CALL(int, region_end, (const char *region), (region))
-CALL(int, stop, (void), ())
-CALL(int, cleanup_thread, (void), ())
-CALL(void, print_output, (void), ())
-CALL(int, finalize, (void), ())
+static void __attribute__((constructor)) find_papi(void)
+{
+#define FIND(name) *(void **)&papi.name = dlsym(RTLD_NEXT, "PAPI_hl_" #name)
+    FIND(init);
+    FIND(set_events);
+    FIND(region_begin);
+    FIND(read);
+    FIND(region_end);
+    FIND(stop);
+    FIND(cleanup_thread);
+    FIND(print_output);
+    FIND(finalize);
+}
+
+APAPI_API int PAPI_hl_init(void);
+int PAPI_hl_init(void)
+{
+    return papi.init ? papi.init() : apapi_hl_init();
+}
+
+APAPI_API int PAPI_hl_set_events(const char *events);
+int PAPI_hl_set_events(const char *events)
+{
+    return papi.set_events ? papi.set_events(events) : apapi_hl_set_events(events);
+}
+
+/* The region is what PAPI's own calls enclose: their time is not its. */
+APAPI_API int PAPI_hl_region_begin(const char *region);
+int PAPI_hl_region_begin(const char *region)
+{
+    int result = papi.region_begin ? papi.region_begin(region) : PAPI_OK;
+    int own = apapi_hl_region_begin(region);
+
+    return papi.region_begin ? result : own;
+}
+
+APAPI_API int PAPI_hl_read(const char *region);
+int PAPI_hl_read(const char *region)
+{
+    return papi.read ? papi.read(region) : apapi_hl_read(region);
+}
+
+APAPI_API int PAPI_hl_region_end(const char *region);
+int PAPI_hl_region_end(const char *region)
+{
+    int own = apapi_hl_region_end(region);
+
+    return papi.region_end ? papi.region_end(region) : own;
+}
+
+APAPI_API int PAPI_hl_stop(void);
+int PAPI_hl_stop(void)
+{
+    int own = apapi_hl_stop();
+
+    return papi.stop ? papi.stop() : own;
+}
+
+APAPI_API int PAPI_hl_cleanup_thread(void);
+int PAPI_hl_cleanup_thread(void)
+{
+    int own = apapi_hl_cleanup_thread();
+
+    return papi.cleanup_thread ? papi.cleanup_thread() : own;
+}
+
+APAPI_API void PAPI_hl_print_output(void);
+void PAPI_hl_print_output(void)
+{
+    apapi_hl_print_output();
+    if (papi.print_output) {
+        papi.print_output();
+    }
+}
+
+APAPI_API int PAPI_hl_finalize(void);
+int PAPI_hl_finalize(void)
+{
+    int own = apapi_hl_finalize();
+
+    return papi.finalize ? papi.finalize() : own;
+}
 
 /*
  * Fortran, in the spellings of compilers: one function has each of these names. Its texts have a
@@ -63,20 +145,20 @@ static int papi_hl_call(int (*call)(const char *), const char *region, int lengt
 
 FORTRAN(papif_hl_region_begin, PAPIF_HL_REGION_BEGIN, (const char *region, int *check, int length))
 {
-    *check = papi_hl_call(apapi_hl_region_begin, region, length);
+    *check = papi_hl_call(PAPI_hl_region_begin, region, length);
 }
 
 FORTRAN(papif_hl_read, PAPIF_HL_READ, (const char *region, int *check, int length))
 {
-    *check = papi_hl_call(apapi_hl_read, region, length);
+    *check = papi_hl_call(PAPI_hl_read, region, length);
 }
 
 FORTRAN(papif_hl_region_end, PAPIF_HL_REGION_END, (const char *region, int *check, int length))
 {
-    *check = papi_hl_call(apapi_hl_region_end, region, length);
+    *check = papi_hl_call(PAPI_hl_region_end, region, length);
 }
 
 FORTRAN(papif_hl_stop, PAPIF_HL_STOP, (int *check))
 {
-    *check = apapi_hl_stop();
+    *check = PAPI_hl_stop();
 }
