@@ -124,15 +124,6 @@ static void wait_for_usr1(int ready)
     _exit(7);
 }
 
-static void ignore_term(int ready)
-{
-    signal(SIGTERM, SIG_IGN);
-    say_ready(ready);
-    for (;;) {
-        pause();
-    }
-}
-
 /* Its child is reached, too: it ends by the signal, and that is its status. */
 static void have_a_child(int ready)
 {
@@ -205,32 +196,6 @@ TEST(descendants_get_signals_of_the_whole_step)
     end();
 }
 
-TEST(what_ignores_sigterm_is_killed)
-{
-    pid_t pid;
-
-    start("total >= 5J : term");
-    pid = start_child(ignore_term);
-    add_task(pid);
-    cross(1);
-    assert_answer(1, "SIGTERM: to 1 process");
-    assert_answer(1, "SIGKILL: to 1 process");
-    assert_int_equal(WTERMSIG(status_of(pid)), SIGKILL);
-    end();
-}
-
-TEST(commands_know_what_has_happened)
-{
-    start("total >= 5J : exec="
-          "test \"$APAPI_OVERFLOW_EVENT $APAPI_OVERFLOW_THRESHOLD $APAPI_OVERFLOW_VALUE "
-          "$APAPI_OVERFLOW_UNIT $APAPI_OVERFLOW_COUNT $APAPI_OVERFLOW_TIME "
-          "$APAPI_OVERFLOW_NODE\" = 'total total >= 5J 2.5 J 3 1.500000000 n1' && exit 5");
-    cross(8);
-    assert_answer(8, "exec: exit status 5");
-    end();
-    assert_string_equal(last, "");
-}
-
 TEST(commands_inherit_no_descriptors)
 {
     int open_one = dup(STDERR_FILENO);
@@ -241,24 +206,6 @@ TEST(commands_inherit_no_descriptors)
     assert_answer(8, "exec: exit status 0");
     end();
     close(open_one);
-}
-
-/* A second crossing does not start it again, signals are still sent, and it ends with the program.
- */
-TEST(a_hanging_command_holds_nothing_up)
-{
-    pid_t pid = start_child(wait_for_usr1);
-
-    start("total >= 5J : signal=USR1, exec=trap '' TERM INT HUP; sleep 1000 & wait");
-    add_task(pid);
-    cross(1);
-    assert_answer(1, "SIGUSR1: to 1 process");
-    assert_int_equal(WEXITSTATUS(status_of(pid)), 7);
-    cross(2);
-    assert_answer(2, "SIGUSR1: there was no process");
-    assert_answer(2, "exec: not again, as it still runs");
-    end();
-    assert_string_equal(last, "exec: ended with the program");
 }
 
 TEST(the_list_keeps_both_ends)

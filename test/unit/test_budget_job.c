@@ -37,44 +37,6 @@ static double total_at(struct limit_sum *job, double now_s)
         }                                                                                          \
     } while (0)
 
-TEST(steps_one_after_the_other)
-{
-    struct limit_sum job = {.silent_ns = 3 * S};
-
-    assert_total(&job, 1, 0);
-    report(&job, "n1", "1.0", 1, 100, 11);
-    end(&job, "n1", "1.0", 2, 200, 12);
-    end(&job, "n1", "1.0", 2, 200, 12.5); /* again */
-    assert_total(&job, 13, 200);
-    limit_job_end_step(&job, "1.0", 13 * S);
-    assert_total(&job, 20, 200);
-    report(&job, "n1", "1.1", 1, 50, 21);
-    assert_total(&job, 21, 250);
-    end(&job, "n2", "1.1", 1, 7, 21); /* shorter than the time between two reports */
-    assert_total(&job, 21, 257);
-    limit_job_end_step(&job, "1.1", 22 * S); /* n1 has not said that it has ended */
-    assert_total(&job, 30, 257);             /* nor what it drew in its last second */
-    limit_sum_clear(&job);
-}
-
-TEST(steps_beside_each_other_count_once)
-{
-    struct limit_sum job = {.silent_ns = 3 * S};
-
-    report(&job, "n1", "batch", 10, 1000, 10);
-    report(&job, "n1", "1.0", 5, 500, 10); /* it began at 5 */
-    report(&job, "n2", "1.0", 5, 900, 10);
-    assert_total(&job, 10, 1900);
-    report(&job, "n1", "batch", 11, 1100, 11);
-    report(&job, "n1", "1.0", 6, 600, 11);
-    assert_total(&job, 11, 2000);
-    end(&job, "n1", "batch", 11, 1100, 11);
-    assert_total(&job, 11, 2000);
-    report(&job, "n1", "1.0", 7, 700, 12); /* it goes on from there */
-    assert_total(&job, 12, 2100);
-    limit_sum_clear(&job);
-}
-
 TEST(who_begins_late_leads_from_the_end_of_the_other)
 {
     struct limit_sum job = {.silent_ns = 3 * S};

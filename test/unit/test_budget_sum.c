@@ -25,44 +25,6 @@ static double total_at(struct limit_sum *sum, double now_s)
 
 #define assert_total(sum, now_s, joules) assert_true(fabs(total_at(sum, now_s) - (joules)) < 1e-6)
 
-TEST(late_and_repeated_reports)
-{
-    struct limit_sum sum = {.silent_ns = 3 * S};
-
-    report(&sum, "n1", 1, 3, 300, 3);
-    report(&sum, "n1", 1, 2, 200, 3.1); /* overtaken */
-    report(&sum, "n1", 1, 3, 300, 3.2); /* twice */
-    assert_total(&sum, 4, 300);
-    report(&sum, "n1", 1, 5, 500, 5);
-    assert_total(&sum, 5, 500);
-    limit_sum_clear(&sum);
-}
-
-TEST(a_silent_node_draws_its_latest_power)
-{
-    struct limit_sum sum = {.silent_ns = 3 * S};
-    const struct limit_node *node;
-
-    report(&sum, "n1", 1, 1, 50, 1);
-    report(&sum, "n1", 1, 2, 250, 2); /* 200 W */
-    report(&sum, "n2", 1, 2, 100, 2);
-    assert_total(&sum, 4.9, 350);
-    report(&sum, "n2", 1, 5, 130, 5);
-    node = limit_sum_look(&sum, 6 * S);
-    assert_non_null(node);
-    assert_string_equal(node->name, "n1");
-    assert_true(node->silent);
-    assert_float_equal(node->power_w, 200, 1e-9);
-    assert_null(limit_sum_look(&sum, 6 * S)); /* told once */
-    assert_total(&sum, 6, 250 + 4 * 200 + 130);
-    report(&sum, "n1", 1, 7, 300, 7); /* it was idle meanwhile */
-    node = limit_sum_look(&sum, 7 * S);
-    assert_non_null(node);
-    assert_false(node->silent);
-    assert_total(&sum, 7, 300 + 130);
-    limit_sum_clear(&sum);
-}
-
 TEST(a_node_whose_step_has_ended_is_not_silent)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};
@@ -107,14 +69,6 @@ TEST(unknown_energy_is_not_zero)
     limit_sum_clear(&sum);
 }
 
-TEST(periods_of_many_nodes)
-{
-    assert_int_equal(limit_period_ns(S, 4), S);
-    assert_int_equal(limit_period_ns(S, 500), S);
-    assert_int_equal(limit_period_ns(S, 5000), 10 * S);
-    assert_int_equal(limit_period_ns(S, 0), S);
-}
-
 static struct limit_list list;
 
 static void watch_one(struct limit_watch *watch, const char *text)
@@ -132,25 +86,6 @@ static void watch_one(struct limit_watch *watch, const char *text)
 static bool is_warning(const struct limit_crossed *crossed)
 {
     return list.limits[crossed->limit].warning;
-}
-
-TEST(crossings_are_reported_once)
-{
-    struct limit_crossed crossed[LIMITS_ROOM];
-    struct limit_watch watch = {0};
-
-    watch_one(&watch, "1kJ,warn=50%");
-    assert_int_equal(limit_watch_look(&watch, 400, 10 * S, crossed), 0);
-    assert_int_equal(limit_watch_look(&watch, 600, 12 * S, crossed), 1);
-    assert_true(is_warning(&crossed[0]));
-    assert_int_equal(crossed[0].crossing.time_ns, 11 * S);               /* half of the way */
-    assert_int_equal(limit_watch_look(&watch, 450, 13 * S, crossed), 0); /* less was guessed */
-    assert_int_equal(limit_watch_look(&watch, 700, 14 * S, crossed), 0);
-    assert_int_equal(limit_watch_look(&watch, 1000, 15 * S, crossed), 1);
-    assert_false(is_warning(&crossed[0]));
-    assert_int_equal(crossed[0].crossing.time_ns, 15 * S);
-    assert_int_equal(limit_watch_look(&watch, 900, 16 * S, crossed), 0);
-    assert_int_equal(limit_watch_look(&watch, 9000, 17 * S, crossed), 0);
 }
 
 TEST(a_leap_over_two_budgets)

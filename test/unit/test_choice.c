@@ -41,13 +41,6 @@ PREPARED(order_of_components)
     assert_null(choice_components(&choice, "nvml"));
 }
 
-PREPARED(what_the_site_measures_is_not_changed_by_what_a_shell_happens_to_have)
-{
-    config.components = "rapl";
-    assert_string_equal(choice_components(&choice, "nvml"), "rapl");
-    assert_false(choice_asked(&choice));
-}
-
 PREPARED(every_option_asks_and_its_variable_does_not)
 {
     for (int i = SPANK_APAPI_COMPONENTS; i < SPANK_APAPI_OPTIONS; i++) {
@@ -61,15 +54,6 @@ PREPARED(every_option_asks_and_its_variable_does_not)
         choice_forget(&choice);
         assert_false(choice_asked(&choice));
     }
-}
-
-PREPARED(off_wins_over_the_other_options)
-{
-    config.components = "rapl";
-    ask(SPANK_APAPI_FORMAT, "json");
-    prefer(SPANK_APAPI_COMPONENTS, "off");
-    assert_false(choice_asked(&choice));
-    assert_null(choice_components(&choice, NULL));
 }
 
 PREPARED(where_nothing_is_enabled_nothing_that_is_asked_for_counts)

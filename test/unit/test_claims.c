@@ -120,22 +120,6 @@ TEST(the_first_component_that_has_a_domain_feeds_it)
     }
 }
 
-/* Power gauges beside energy counters of the same domain show the same joules once more. */
-TEST(counters_win_over_gauges)
-{
-    static const struct named cases[][COMPONENTS] = {{{"nvml", {APAPI_DOMAIN_GPU}, 1, 1}},
-                                                     {NVML, {"hwmon", {APAPI_DOMAIN_GPU}, 0, 1}}};
-    static const double truths_j[] = {0.1, 0.2};
-
-    for (size_t i = 0; i < 2; i++) {
-        struct apapi_measurement m = {0};
-
-        measure(cases[i], &m);
-        assert_energy(m.domains[APAPI_DOMAIN_GPU].energy_j, truths_j[i], i, "gpu");
-        assert_energy(apapi_measurement_total_j(&m), truths_j[i], i, "the total");
-    }
-}
-
 /* Runs of ten minutes whose clock is the test's; the first component named counts 1 J, the second
  * one 2 J from reading to reading. */
 
@@ -242,28 +226,4 @@ TEST(who_comes_late_loses_no_energy)
         assert_energy(run_with(&arrivals), (TICKS - ticks[feeds]) * (feeds + 1.0), i / 2,
                       "the package");
     }
-}
-
-/* On the live page, all of a domain belongs to one component, even when that changes. */
-TEST(the_live_page_changes_once)
-{
-    const struct arrivals arrivals = {.ticks = {7, 0}};
-    struct apapi_live_slot slot = {0};
-
-    live_page_init(&page);
-    feed_clear(shown);
-    begin(0);
-    begin(1);
-    for (unsigned number = 0; number <= 20; number++) {
-        int feeds =
-            number < 8 ? 1 : 0; /* with its second reading the energy of the first is known */
-
-        tick_all(&arrivals, number);
-        assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
-        assert_energy(slot.total,
-                      number == 0 ? NAN : (number - arrivals.ticks[feeds]) * (feeds + 1.0), number,
-                      "the package on the page");
-    }
-    component_close(&components[0]);
-    component_close(&components[1]);
 }

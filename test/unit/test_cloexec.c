@@ -45,20 +45,6 @@ static void be_a_guest(void)
     assert_int_equal(apapi_source_set("descriptors", "close_on_exec", ""), 0);
 }
 
-TEST_WITH(new_ones_are_marked, own_all, NULL)
-{
-    struct open_files before;
-    int old = open_null(), fd;
-
-    open_files_note(&before);
-    fd = open_null();
-    open_files_close_new_on_exec(&before);
-    assert_true(is_marked(fd));
-    assert_false(is_marked(old));
-    close(fd);
-    close(old);
-}
-
 TEST_WITH(children_meanwhile, own_all, NULL)
 {
     struct open_files first, second;

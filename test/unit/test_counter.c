@@ -199,26 +199,6 @@ TEST(full_64_bits_are_exact)
     assert_int_equal(counter.total, UINT64_MAX - start);
 }
 
-TEST(decrease_without_range_is_a_reset)
-{
-    apapi_counter_init(&counter, &steps, INFINITY);
-    add(1000, 1);
-    assert_int_equal(add(3, 2), APAPI_COUNT_DOUBTED);
-    assert_int_equal(add(5, 3), APAPI_COUNT_RESET);
-    assert_int_equal(counter.total, 2);
-    assert_int_equal(counter.incidents.resets, 1);
-}
-
-/* 65.7 kJ at 2 kW last 32.9 s: read at least every 8.2 s. */
-TEST(guard)
-{
-    const struct apapi_event unbounded = {.guard_j = 0, .scale = 1};
-
-    event = energy_event(65712999613);
-    assert_in_range(apapi_event_guard_ns(&event), 8214000000, 8215000000);
-    assert_true(apapi_event_guard_ns(&unbounded) == UINT64_MAX);
-}
-
 /* After an outage and reopening of the source, only what is certain is counted. */
 TEST(reopened)
 {

@@ -215,20 +215,6 @@ TEST(settings_are_needed_and_checked)
     set_watts("0", "10");
 }
 
-TEST(the_environment_wins_over_the_site)
-{
-    struct apapi_reader *reader;
-
-    set_watts(NULL, "2.5");
-    assert_int_equal(apapi_source_set("estimate", "idle_w", "1e5"), 0);
-    assert_int_equal(apapi_source_set("estimate", "core_w", "99"), 0);
-    reader = open_estimate();
-    assert_string_equal(reader->detail, "/proc/stat: 100000 W + 2.5 W per busy core");
-    apapi_source_estimate.close(reader);
-    assert_int_equal(apapi_source_set("estimate", "idle_w", ""), 0);
-    set_watts("0", "10");
-}
-
 TEST(a_missing_file)
 {
     char path[128], away[160];
@@ -241,111 +227,6 @@ TEST(a_missing_file)
     assert_int_equal(errno, ENOENT);
     assert_non_null(strstr(err.text, "/proc/stat: No such file or directory"));
     assert_int_equal(rename(away, path), 0);
-}
-
-static void measure(const char *components, const struct apapi_event_rules *rules,
-                    struct apapi_measurement *m)
-{
-    const struct apapi_session_config config = {.components = components, .rules = rules};
-    struct apapi_error err = {""};
-    struct apapi_session *session;
-
-    write_stat(USUAL);
-    session = apapi_session_create(&config, &err);
-    if (!session) {
-        fail_msg("%s", err.text);
-    }
-    powercap_tree_energy(&tree, "intel-rapl:0", 0);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    powercap_tree_energy(&tree, "intel-rapl:0", 1); /* it does not stand still */
-    usleep(20000);
-    write_stat("cpu  1300 200 300 40000 500 60 70 80 90 10\n");
-    powercap_tree_energy(&tree, "intel-rapl:0", 5000000);
-    assert_int_equal(apapi_session_stop(session, NULL), 0);
-    assert_int_equal(apapi_session_measurement(session, m, NULL), 0);
-    apapi_session_destroy(session);
-}
-
-TEST(nothing_estimated_is_added_to_what_is_measured)
-{
-    static const char *const lists[] = {"rapl:estimate", "estimate:rapl"};
-    static const char text[] =
-        "estimate:::*,APAPI_OP1_NOP,APAPI_STAT_ACC,APAPI_STAT_NO,auto,energy,"
-        "J,1,-,-,1,energy,package\n";
-    struct apapi_event_rules rules = {
-        .user_ops = apapi_eventops_parse("text", text, strlen(text), NULL, NULL)};
-
-    assert_non_null(rules.user_ops);
-    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", 262143328850);
-    for (size_t i = 0; i < 2; i++) {
-        struct apapi_measurement m;
-
-        measure(lists[i], &rules, &m);
-        assert_about(m.components[1 - i].events[ENERGY].total, 30);
-        assert_about(m.components[i].events[0].total, 5);
-        assert_about(apapi_measurement_total_j(&m), 5);
-        assert_about(m.domains[APAPI_DOMAIN_PACKAGE].energy_j, 5);
-        assert_false(m.domains[APAPI_DOMAIN_NODE].measured);
-        apapi_measurement_clear(&m);
-    }
-    apapi_event_rules_clear(&rules);
-}
-
-static char *table_of(const struct apapi_record *records, size_t count)
-{
-    const struct apapi_table_head head = {.user_s = NAN, .system_s = NAN, .elapsed_s = 1};
-    struct apapi_merge *merge = apapi_merge_create();
-    char *text = NULL;
-
-    assert_non_null(merge);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(apapi_merge_add(merge, &records[i]), 0);
-    }
-    assert_int_equal(apapi_table_format(merge, &head, &text, NULL), 0);
-    apapi_merge_destroy(merge);
-    return text;
-}
-
-static void assert_says(const char *text, const char *part, bool wanted)
-{
-    if (!strstr(text, part) == wanted) {
-        fail_msg("\"%s\" is %sin\n%s", part, wanted ? "not " : "", text);
-    }
-}
-
-TEST(a_table_marks_it_and_has_no_total)
-{
-    struct apapi_record records[2] = {{.id = {.node = "n1", .nodes = 2}, .complete = true},
-                                      {.id = {.node = "n2", .nodes = 2}, .complete = true}};
-    char *text;
-
-    measure("estimate", NULL, &records[0].measurement);
-    measure("estimate", NULL, &records[1].measurement);
-    text = table_of(records, 2);
-    assert_says(text, "apapi: 2 nodes  1.000 s  estimate (/proc/stat: 0 W + 10 W per busy core)\n",
-                true);
-    assert_says(text,
-                "\n  estimate:::NODE_ENERGY (estimated)            "
-                "                   total 60.00 J\n",
-                true);
-    assert_says(text, "\n  estimate:::CPU_TIME (estimated)  ", true);
-    assert_says(text, "domain", false);
-    assert_says(text, "\n  total ", false);
-    free(text);
-    /* an event of the same name that was measured is another one */
-    records[1].measurement.components[0].events[ENERGY].event.estimated = false;
-    text = table_of(records, 2);
-    assert_says(text,
-                "\n  estimate:::NODE_ENERGY (estimated)            "
-                "                   total 30.00 J\n",
-                true);
-    assert_says(text,
-                "\n  estimate:::NODE_ENERGY                        "
-                "                   total 30.00 J\n",
-                true);
-    free(text);
-    apapi_measurement_clear(&records[0].measurement);
-    apapi_measurement_clear(&records[1].measurement);
 }
 
 TEST(nobody_gets_it_unasked)

@@ -48,40 +48,6 @@ TEST(names_comments_and_blanks)
     apapi_eventlist_destroy(list);
 }
 
-/* The original's own test_elists/list. */
-TEST(list_of_the_original)
-{
-    static const char *const quantities[] = {
-        "PACKAGE_ENERGY", "DRAM_ENERGY",   "PP0_ENERGY",          "THERMAL_SPEC",
-        "MINIMUM_POWER",  "MAXIMUM_POWER", "MAXIMUM_TIME_WINDOW",
-    };
-    char rapl[8192] = "", text[16384], expected[8192];
-    const char *nvml = "nvml:::Tesla_K20c:fan_speed\nnvml:::Tesla_K20c:total_memory\n"
-                       "nvml:::Tesla_K20c:unallocated_memory\nnvml:::Tesla_K20c:allocated_memory\n"
-                       "nvml:::Tesla_K20c:power\nnvml:::Tesla_K20c:temperature\n";
-    struct apapi_eventlist *list;
-
-    for (int counts = 0; counts < 2; counts++) {
-        for (size_t i = 0; i < COUNT_OF(quantities); i++) {
-            for (int package = 0; package < 2; package++) {
-                sprintf(rapl + strlen(rapl), "rapl:::%s%s:PACKAGE%d\n", quantities[i],
-                        counts ? "_CNT" : "", package);
-            }
-        }
-    }
-    snprintf(text, sizeof text, "%sasdfasdf\n\n\n# foobar\n#nvml bla\n%s\n\n", rapl, nvml);
-    list = parse(text);
-    assert_int_equal(apapi_eventlist_count(list), 28 + 1 + 6);
-    strcpy(expected, rapl);
-    expected[strlen(expected) - 1] = '\0';
-    for (char *end = expected; (end = strchr(end, '\n'));) {
-        *end = ' ';
-    }
-    assert_string_equal(grouped(list, "rapl"), expected);
-    assert_int_equal(strlen(grouped(list, "nvml")), strlen(nvml) - 1);
-    apapi_eventlist_destroy(list);
-}
-
 TEST(whose_an_entry_is)
 {
     static const struct {

@@ -309,21 +309,6 @@ TEST(harmless_differences)
     }
 }
 
-TEST(comments_alone_are_no_error)
-{
-    struct apapi_eventops *ops = parse("# nothing\n\n");
-
-    assert_non_null(ops);
-    assert_int_equal(apapi_eventops_count(ops), 0);
-    assert_null(apapi_eventops_find(ops, "x"));
-    apapi_eventops_destroy(ops);
-    assert_null(parse(""));
-    assert_int_equal(errno, EINVAL);
-    assert_null(apapi_eventops_find(NULL, "x"));
-    assert_int_equal(apapi_eventops_count(NULL), 0);
-    apapi_eventops_destroy(NULL);
-}
-
 TEST(the_first_that_fits_counts)
 {
     const char *rest = ",APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1\n";

@@ -120,22 +120,6 @@ TEST(unmatched_entries_are_named)
     apapi_event_rules_clear(&rules);
 }
 
-TEST(no_rules_and_no_events)
-{
-    struct apapi_event events[EVENTS_MAX];
-    struct apapi_selection selection;
-    size_t count = make_events("a b", events);
-
-    assert_int_equal(apapi_event_rules_select(NULL, "x", events, count, &selection), 0);
-    assert_string_equal(chosen_names(&selection, events), "a b");
-    apapi_selection_clear(&selection);
-    assert_int_equal(apapi_event_rules_select(NULL, "x", NULL, 0, &selection), 0);
-    assert_int_equal(selection.count, 0);
-    apapi_selection_clear(&selection);
-    apapi_selection_clear(&selection);
-    apapi_selection_clear(NULL);
-}
-
 /* The files that are installed: names of real events, and what they must become. */
 static const struct {
     const char *event;
@@ -204,31 +188,4 @@ TEST(default_files)
         }
     }
     apapi_event_rules_clear(&rules);
-}
-
-/* Every name of the original's list has a definition and a line, and none is in vain. */
-TEST(legacy_list_and_definitions_belong_together)
-{
-    static const char *const components[] = {"rapl", "nvml", "maxeler", "micknc", "ipmi"};
-    static const size_t counts[] = {41, 12, 11, 22, 3};
-    struct apapi_eventlist *list =
-        apapi_eventlist_read(source_file("config/legacy/default_eventlist.txt"), NULL, NULL);
-    struct apapi_eventops *ops =
-        apapi_eventops_read(source_file("config/legacy/default_eventops.csv"), NULL, NULL);
-
-    assert_int_equal(apapi_eventlist_count(list), 89);
-    for (size_t i = 0; i < COUNT_OF(counts); i++) {
-        size_t count = 0;
-
-        for (size_t j = 0; j < 89; j++) {
-            count += apapi_listed_names(apapi_eventlist_at(list, j), components[i]);
-        }
-        assert_int_equal(count, counts[i]);
-    }
-    for (size_t j = 0; j < 89; j++) {
-        assert_non_null(apapi_eventops_find(ops, apapi_eventlist_at(list, j)->name));
-    }
-    assert_string_equal(apapi_eventlist_at(list, 44)->name, "nvml:::Tesla_K20c:unallocated_memory");
-    apapi_eventlist_destroy(list);
-    apapi_eventops_destroy(ops);
 }

@@ -52,27 +52,6 @@ TEST(time_without_threads_is_idle)
     free(fit);
 }
 
-/* 50 W whatever happens, and 10 W for each of one to four threads. */
-TEST(the_number_of_threads_shows_what_does_not_depend_on_it)
-{
-    struct random random = {7};
-    struct fit *fit = new_fit();
-    struct fit_part parts[FIT_COLUMNS];
-
-    for (unsigned i = 0; i < 200; i++) {
-        double threads = 1 + i % 4, error_j = random_between(&random, -0.02, 0.02);
-
-        rows(fit, 1, 0, 0.1 * threads, 0, 5 + threads + error_j);
-    }
-    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
-    assert_true(fabs(parts[FIT_OUTSIDE].energy_j - 1000) <= parts[FIT_OUTSIDE].within_j);
-    assert_true(parts[FIT_OUTSIDE].within_j < 10);
-    assert_true(isnan(parts[FIT_INSIDE].energy_j));
-    assert_true(fabs(parts[FIT_PARTS].energy_j - 500) <= parts[FIT_PARTS].within_j);
-    assert_true(parts[FIT_PARTS].within_j < 10);
-    free(fit);
-}
-
 /* Slow changes: successive rows err alike. */
 TEST(drifting_powers_are_covered)
 {
@@ -105,44 +84,6 @@ TEST(drifting_powers_are_covered)
     assert_true(covered >= COVERED_LEAST * 2 * RUNS / 100);
 }
 
-TEST(no_power_is_below_0)
-{
-    struct fit *fit = new_fit();
-    struct fit_part parts[FIT_COLUMNS];
-    struct random random = {3};
-
-    for (unsigned i = 0; i < 300; i++) {
-        double share = random_share(&random);
-
-        rows(fit, 1, 0, 0.1 * share, 0.1 * (1 - share),
-             10 * share + random_between(&random, -0.5, 0.5));
-    }
-    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
-    assert_true(parts[FIT_PARTS + 1].energy_j >= 0);
-    assert_true(parts[FIT_PARTS + 1].energy_j <= parts[FIT_PARTS + 1].within_j);
-    assert_true(fabs(sum_of(parts) - fit->sums.y) < 1e-9 * fit->sums.y);
-    free(fit);
-}
-
-/* Few intervals tell nothing apart; all the same the energies add up. */
-TEST(a_few_rows_are_shared_by_time)
-{
-    for (unsigned count = 1; count <= 3; count++) {
-        struct fit *fit = new_fit();
-        struct fit_part parts[FIT_COLUMNS];
-
-        for (unsigned i = 0; i < count; i++) {
-            rows(fit, 1, 0, 0.02 + 0.01 * i, 0.08 - 0.01 * i, 10);
-        }
-        assert_int_equal(fit_solve(fit, 0.01, parts), 0);
-        assert_true(fabs(sum_of(parts) - 10 * count) < 1e-9);
-        assert_int_equal(parts[FIT_PARTS].with, FIT_PARTS + 1);
-        assert_true(parts[FIT_PARTS].energy_j + parts[FIT_PARTS].within_j >=
-                    10 * count - parts[FIT_PARTS + 1].within_j);
-        free(fit);
-    }
-}
-
 /* As docs/regions.md says: with fewer than five rows more than parts, no part has a power alone. */
 TEST(a_part_is_told_from_others_by_five_rows_more_than_parts)
 {
@@ -164,22 +105,6 @@ TEST(a_part_is_told_from_others_by_five_rows_more_than_parts)
         assert_true(count < 8 || parts[FIT_PARTS + 2].with == FIT_PARTS + 2);
         free(fit);
     }
-}
-
-/* Also of a part that has nearly all of the time. */
-TEST(a_part_with_most_of_the_time_needs_as_many_rows)
-{
-    struct fit *fit = new_fit();
-    struct fit_part parts[FIT_COLUMNS];
-
-    for (unsigned i = 0; i < 3; i++) {
-        rows(fit, 1, 0, 0.098, 0.002, 10);
-    }
-    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
-    assert_int_equal(parts[FIT_PARTS].with, FIT_PARTS + 1);
-    assert_true(parts[FIT_PARTS].energy_j + parts[FIT_PARTS].within_j >= 30);
-    assert_true(parts[FIT_PARTS + 1].energy_j + parts[FIT_PARTS + 1].within_j >= 5);
-    free(fit);
 }
 
 /* Two parts that are nearly always together have as good as no power beside what does not depend on

@@ -46,33 +46,9 @@ PREPARED(unequal_steps_see_less)
     assert_within(uncertainty(), (MOST - 250.1) * -expm1(-3 / steps) * 101 * STEP_S, 1e-9);
 }
 
-/* The line between two neighbours is weighted by their distances. */
-PREPARED(straight_line_at_unequal_steps)
-{
-    struct random random = {1};
-    uint64_t at_ns = 0;
-
-    for (uint64_t i = 0; i <= 1001; i++) {
-        apapi_gauge_add(&gauge, (double)at_ns / 1e6, START_NS + at_ns);
-        at_ns += MS + random_below(&random, STEP_NS);
-    }
-    assert_true(gauge.squares < 1e-6);
-}
-
 static void add(double value, uint64_t step)
 {
     apapi_gauge_add(&gauge, value, START_NS + step * STEP_NS);
-}
-
-PREPARED(too_few_readings)
-{
-    add(100, 0);
-    add(200, 1);
-    assert_within(uncertainty(), unseen(150, 1), 1e-9);
-    apapi_gauge_failed(&gauge);
-    add(300, 3);
-    add(300, 4);
-    assert_within(uncertainty(), unseen(225, 2), 1e-9);
 }
 
 /* Each reading is 200 W off the line between its neighbours. */
@@ -142,12 +118,4 @@ TEST(covers_a_square_wave_at_random_moments)
     assert_in_range(runs_outside(0.5, 10, 2000), 0, 100);
     assert_in_range(runs_outside(0.5, 100, 2000), 1, 100);
     assert_in_range(runs_outside(0.3, 1000, 2000), 1, 100);
-}
-
-/* In most runs all readings miss them. */
-TEST(covers_rare_bursts)
-{
-    assert_in_range(runs_outside(0.03, 10, 2000), 0, 100);
-    assert_in_range(runs_outside(0.02, 100, 2000), 0, 100);
-    assert_in_range(runs_outside(0.002, 1000, 2000), 0, 100);
 }

@@ -4,63 +4,7 @@
 
 #include "unit/gpu_fixture.h"
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void sleep_ms(long ms)
-{
-    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&pause, NULL);
-}
-
-/* A reading of the energy, and the times before and after it. */
-struct moment {
-    double before_s, after_s, energy_j;
-};
-
-static struct moment measure(struct apapi_reader *reader, int energy)
-{
-    struct apapi_reading readings[READINGS_MAX];
-    struct moment moment = {.before_s = now_s()};
-
-    assert_true(energy >= 0);
-    read_all(reader, readings);
-    assert_int_equal(readings[energy].error, 0);
-    moment.energy_j = (double)readings[energy].raw * reader->events[energy].scale;
-    moment.after_s = now_s();
-    return moment;
-}
-
 #define CLEANED(name) TEST_WITH(name, make, clean)
-
-CLEANED(energy_is_power_times_time)
-{
-    static const double watts[] = {250, 400};
-
-    write_spec("gpu power_w=250\ngpu power_w=400\n");
-    for (size_t v = 0; v < VENDORS; v++) {
-        struct apapi_reader *reader = open_vendor(vendors[v]);
-
-        assert_string_equal(reader->detail, vendors[v]->detail);
-        for (unsigned gpu = 0; gpu < 2; gpu++) {
-            int energy = find(reader, vendors[v]->energy, gpu);
-            struct moment first = measure(reader, energy), last;
-
-            sleep_ms(50);
-            last = measure(reader, energy);
-            last.energy_j -= first.energy_j;
-            assert_true(last.energy_j >= watts[gpu] * (last.before_s - first.after_s) - 0.002);
-            assert_true(last.energy_j <= watts[gpu] * (last.after_s - first.before_s) + 0.002);
-        }
-        reader->source->close(reader);
-    }
-}
 
 static void assert_event(struct apapi_reader *reader, int index, enum apapi_kind kind,
                          const char *unit, double value)
@@ -144,21 +88,6 @@ CLEANED(amds_names_units_and_values_are_papis)
     assert_int_equal(find(reader, "amd_smi:::mm_activity:device=#", 0), -1);
     assert_int_equal(find(reader, "amd_smi:::power_current:device=#", 0), -1);
     reader->source->close(reader);
-}
-
-CLEANED(without_a_counter_the_power_is_integrated)
-{
-    write_spec("gpu counter=0\ngpu\n"); /* one without is enough: sums must not mix */
-    for (size_t v = 0; v < VENDORS; v++) {
-        struct apapi_reader *reader = open_vendor(vendors[v]);
-
-        assert_non_null(strstr(reader->detail, ", power integrated"));
-        for (unsigned gpu = 0; gpu < 2; gpu++) {
-            assert_int_equal(find(reader, vendors[v]->energy, gpu), -1);
-            assert_true(find(reader, vendors[v]->power, gpu) >= 0);
-        }
-        reader->source->close(reader);
-    }
 }
 
 CLEANED(a_lost_gpu_does_not_stop_the_others)

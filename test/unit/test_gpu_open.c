@@ -7,18 +7,6 @@
 
 #define CLEANED(name) TEST_WITH(name, make, clean)
 
-CLEANED(gpus_of_others_are_not_missed)
-{
-    struct apapi_reader *reader;
-
-    write_spec("gpu fail=DeviceGetHandleByIndex_v2:4\ngpu\n");
-    reader = open_vendor(&nvidia);
-    assert_int_equal(find(reader, nvidia.energy, 0), -1);
-    assert_true(find(reader, nvidia.energy, 1) >= 0);
-    assert_string_equal(reader->detail, nvidia.detail);
-    reader->source->close(reader);
-}
-
 CLEANED(a_gpu_that_is_lost_already)
 {
     struct apapi_reader *reader;
@@ -53,22 +41,6 @@ CLEANED(without_the_kernels_driver_amds_libraries_are_left_alone)
     assert_not_opened(&rocm_smi, ENODEV, "there is no /sys/class/kfd");
     assert_not_opened(&amd_smi, ENODEV, "there is no /sys/class/kfd");
     setenv("APAPI_SYSROOT", tree.root, 1);
-}
-
-CLEANED(chosen_gpus_only)
-{
-    write_spec("gpu\ngpu\ngpu\n");
-    setenv("APAPI_GPUS", "GPU-00000001,2", 1);
-    for (size_t v = 0; v < VENDORS; v++) {
-        struct apapi_reader *reader = open_vendor(vendors[v]);
-
-        assert_int_equal(find(reader, vendors[v]->energy, 0), -1);
-        assert_true(find(reader, vendors[v]->energy, 1) >= 0);
-        assert_true(find(reader, vendors[v]->energy, 2) >= 0);
-        reader->source->close(reader);
-    }
-    setenv("APAPI_GPUS", "7", 1);
-    assert_not_opened(&nvidia, ENODEV, "APAPI_GPUS: there is no GPU '7' among the 3 here");
 }
 
 CLEANED(a_mig_part_stands_for_the_whole_gpu)
@@ -162,19 +134,3 @@ CLEANED(what_papi_cannot_do_is_not_asked_of_it)
     setenv("APAPI_SYSROOT", tree.root, 1);
 }
 #endif
-
-CLEANED(the_route_ends_at_a_working_source)
-{
-    struct apapi_error err = {""};
-    struct apapi_reader *reader;
-
-    write_spec("gpu\n");
-    reader = apapi_catalog_open("nvml", NULL, &err);
-    assert_non_null(reader);
-    assert_string_equal(reader->detail, nvidia.detail);
-    reader->source->close(reader);
-    reader = apapi_catalog_open("amd_smi", "rocm", &err);
-    assert_non_null(reader);
-    assert_string_equal(reader->detail, amd_smi.detail);
-    reader->source->close(reader);
-}

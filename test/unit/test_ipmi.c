@@ -28,21 +28,6 @@ static void clear_settings(void)
     }
 }
 
-TEST_WITH(defaults, clear_settings, NULL)
-{
-    struct ipmi_settings settings;
-
-    assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
-    assert_string_equal(settings.host, "");
-    assert_string_equal(settings.system_power, "");
-    assert_false(settings.lan_1_5);
-    assert_int_equal(settings.sensors, IPMI_ALL_SENSORS);
-    assert_int_equal(settings.privilege, IPMI_PRIVILEGE_LEVEL_USER);
-    assert_int_equal(settings.cipher_suite, 3);
-    assert_int_equal(settings.timeout_ns, 5000000000);
-    assert_int_equal(settings.period_ns, 1000000000);
-}
-
 TEST_WITH(all_set, clear_settings, clear_settings)
 {
     struct ipmi_settings settings;
@@ -183,45 +168,10 @@ PREPARED(password_refused)
     }
 }
 
-/* The password is needed for a host only. */
-PREPARED(password_file_is_read)
-{
-    struct ipmi_settings settings;
-
-    write_file(path, "secret\n", 0600);
-    set_key("PASSWORD_FILE", path);
-    assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
-    assert_string_equal(settings.password, "");
-    set_key("HOST", "bmc");
-    assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
-    assert_string_equal(settings.password, "secret");
-    clear_settings();
-}
-
 /* 360 W now; least 1 W, most 9999 W, mean 2 W; 1000 ms; active. */
 static const uint8_t reading[DCMI_RESPONSE_SIZE] = {0x02, 0x00, 0xdc, 0x68, 0x01, 0x01, 0x00,
                                                     0x0f, 0x27, 0x02, 0x00, 0x44, 0x33, 0x22,
                                                     0x11, 0xe8, 0x03, 0x00, 0x00, 0x40};
-
-TEST(dcmi_reading)
-{
-    uint8_t answer[DCMI_RESPONSE_SIZE];
-    struct dcmi_power power;
-
-    assert_int_equal(dcmi_power_parse(reading, sizeof reading, &power), 0);
-    assert_true(power.power_w == 360);
-    assert_int_equal(power.period_ns, 1000000000);
-    assert_true(power.active);
-
-    memcpy(answer, reading, sizeof answer);
-    memset(answer + 15, 0xff, 4); /* of a server that has been up for long */
-    answer[19] = 0xbf;
-    answer[3] = answer[4] = 0xff;
-    assert_int_equal(dcmi_power_parse(answer, sizeof answer, &power), 0);
-    assert_true(power.power_w == 65535);
-    assert_int_equal(power.period_ns, UINT64_C(4294967295000000));
-    assert_false(power.active);
-}
 
 TEST(dcmi_refused)
 {
@@ -291,26 +241,6 @@ TEST(id_strings)
         assert_string_equal(name, cases[i].name);
         ipmi_id_string(record, 47, name);
         assert_string_equal(name, "");
-    }
-}
-
-TEST(whole_names)
-{
-    static const struct {
-        const char *name;
-        bool whole;
-    } cases[] = {
-        {"Pwr Consumption", true}, {"Sys Power", true},      {"Total_Power", true},
-        {"SYS_POWER", true},       {"PW Consumption", true}, {"Power Meter", true},
-        {"System Level", true},    {"CPU_Power", false},     {"PSU1 Input Power", false},
-        {"Memory Power", false},   {"Power", false},         {"", false},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct ipmi_sensor sensor = {.kind = APAPI_KIND_POWER};
-
-        strcpy(sensor.name, cases[i].name);
-        assert_int_equal(ipmi_sensor_is_whole(&sensor), cases[i].whole);
     }
 }
 

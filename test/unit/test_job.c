@@ -119,60 +119,6 @@ TEST(of_a_record_that_came_twice_the_line_decides_in_any_order)
     }
 }
 
-TEST(a_batch_step_holds_the_sruns_of_its_node)
-{
-    const struct apapi_record records[] = {
-        step("0", "n1", 1, 4, 120), step("1", "n1", 5, 9, 120), step("batch", "n1", 0, 10, 100),
-        step("0", "n2", 1, 4, 90),  step("1", "n2", 5, 9, 90),
-    };
-    const struct apapi_job_total total = total_of(records, 5);
-
-    assert_about(total.energy_j, 100 * 10 + 90 * 7);
-    assert_about((double)total.covered_ns, 17e9);
-    assert_int_equal(total.nodes, 2);
-    assert_int_equal(total.steps, 3);
-    assert_about(apapi_job_measured(&total, 2), 17 / 20.0);
-    assert_about(apapi_job_measured(&total, 4), 17 / 40.0);
-    assert_true(total.start_unix_ns == BEGIN && total.end_unix_ns == BEGIN + 10 * S);
-}
-
-TEST(parallel_steps_count_once)
-{
-    const struct apapi_record records[] = {step("0", "n1", 0, 6, 100), step("1", "n1", 2, 4, 100),
-                                           step("2", "n1", 4, 10, 100)};
-    const struct apapi_job_total total = total_of(records, 3);
-
-    assert_about(total.energy_j, 1000);
-    assert_about((double)total.covered_ns, 10e9);
-    assert_about(total.mean_w, 100);
-}
-
-TEST(a_record_twice_is_one)
-{
-    const struct apapi_record records[] = {step("0", "n1", 0, 6, 100), step("0", "n1", 0, 6, 100),
-                                           step("0", "n1", 0, 3, 100)};
-    const struct apapi_job_total total = total_of(records, 3);
-
-    assert_int_equal(total.records, 1);
-    assert_about(total.energy_j, 600);
-}
-
-TEST(a_restarted_job_has_used_both_runs)
-{
-    struct apapi_record records[] = {step("batch", "n1", 0, 5, 100),
-                                     step("batch", "n1", 60, 70, 100)};
-    struct apapi_job_total total;
-
-    records[0].complete = false;
-    total = total_of(records, 2);
-    assert_about(total.energy_j, 1500);
-    assert_int_equal(total.steps, 1);
-    assert_int_equal(total.incomplete, 1);
-    assert_int_equal(total.runs, 2);
-    assert_about((double)total.elapsed_ns, 15e9);
-    assert_about(apapi_job_measured(&total, 0), 1);
-}
-
 /* The sum may be asked for again, and after more records. */
 TEST(a_clock_that_jumps_counts_nothing_twice)
 {
@@ -207,59 +153,6 @@ TEST(the_record_that_knows_more_counts)
     total = total_of(records, 2);
     assert_about(total.energy_j, 100 + 300 + 100 + 200);
     assert_about((double)total.covered_ns, 4e9);
-}
-
-TEST(power_over_time_decides_what_lies_in_an_overlap)
-{
-    static const double first_w[] = {100, 100, 500, 500}, second_w[] = {500, 500, 50, 50, 50};
-    static const int all[] = {1, 1, 1, 1, 1};
-    struct apapi_record records[] = {step("0", "n1", 0, 4, 0), step("1", "n1", 2, 7, 0)};
-    struct apapi_job_total total;
-
-    draw(&records[0], first_w, all);
-    draw(&records[1], second_w, all);
-    total = total_of(records, 2);
-    assert_about(total.energy_j, 200 + 1000 + 150);
-}
-
-TEST(nothing_known_is_no_zero)
-{
-    struct apapi_record record = step("0", "n1", 0, 4, 100);
-    struct apapi_job_total total;
-
-    record.measurement.domains[PACKAGE].measured = false;
-    total = total_of(&record, 1);
-    assert_true(isnan(total.energy_j) && isnan(total.mean_w));
-    assert_int_equal(total.records, 1);
-    assert_about(apapi_job_measured(&total, 0), 0);
-    total = total_of(NULL, 0);
-    assert_true(isnan(total.energy_j) && isnan(apapi_job_measured(&total, 0)));
-}
-
-TEST(domains_that_do_not_add_up_stay_beside)
-{
-    struct apapi_record record = step("0", "n1", 0, 4, 100);
-    struct apapi_job_total total;
-
-    record.measurement.domains[APAPI_DOMAIN_NODE].measured = true;
-    record.measurement.domains[APAPI_DOMAIN_NODE].energy_j = 1000;
-    record.measurement.domains[APAPI_DOMAIN_DRAM].measured = true;
-    record.measurement.domains[APAPI_DOMAIN_DRAM].energy_j = 50;
-    total = total_of(&record, 1);
-    assert_about(total.energy_j, 450);
-    assert_about(total.domains[APAPI_DOMAIN_NODE].energy_j, 1000);
-}
-
-TEST(a_record_beyond_all_time_does_no_harm)
-{
-    struct apapi_record record = step("0", "n1", 0, 4, 100);
-    struct apapi_job_total total;
-
-    record.measurement.start_unix_ns = INT64_MAX - 5;
-    record.measurement.elapsed_ns = UINT64_MAX / 2;
-    total = total_of(&record, 1);
-    assert_true(total.end_unix_ns == INT64_MAX - 1);
-    assert_about(total.energy_j, 400);
 }
 
 static void add_domain(struct apapi_record *record, enum apapi_domain domain, double power_w)
@@ -337,25 +230,6 @@ TEST(an_unknown_domain_is_missing_in_the_total)
     assert_int_equal(total_of(records, 3).missing_domains, 0);
 }
 
-TEST(nodes_that_end_after_1_2_3_4_s_draw_energy_by_time)
-{
-    const struct apapi_record records[] = {step("0", "n1", 0, 1, 240), step("0", "n2", 0, 2, 240),
-                                           step("0", "n3", 0, 3, 240), step("0", "n4", 0, 4, 240)};
-    const struct apapi_job_total total = total_of(records, 4);
-
-    assert_about(total.energy_j, 2400);
-    assert_about(total.mean_w, 600);
-    assert_about(apapi_job_measured(&total, 0), 10 / 16.0);
-}
-
-TEST(a_run_on_other_nodes_does_not_add_its_power)
-{
-    const struct apapi_record records[] = {step("batch", "n1", 0, 10, 100),
-                                           step("batch", "n2", 60, 70, 100)};
-
-    assert_about(total_of(records, 2).mean_w, 100);
-}
-
 TEST(a_gap_that_another_record_knows_is_filled)
 {
     static const double power_w[] = {100, 200, 300, 400, 500, 600};
@@ -417,34 +291,6 @@ TEST(uncertainties_of_nodes_and_steps_add_up)
     assert_true(isnan(total.uncertainty_j));
 }
 
-/* The energy of a part of a record is known to the swing of its power only. */
-TEST(a_cut_within_a_record_is_uncertain)
-{
-    struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("1", "n1", 4, 12, 100)};
-    const double power_w[] = {80, 120, 80, 120, 80, 120, 80, 120};
-    const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
-
-    set_uncertainty(&records[0], 1, 100, 100);
-    set_uncertainty(&records[1], 2, 80, 120);
-    /* the last 2 of 8 s, in which it may have drawn 20 W more or less */
-    assert_about(total_of(records, 2).uncertainty_j, 1 + 2 + 2 * 20);
-    draw(&records[1], power_w, known);
-    assert_about(total_of(records, 2).uncertainty_j, 1 + 2);
-}
-
-TEST(the_shortest_time_that_has_a_power)
-{
-    struct apapi_component_result component = {.measured = true, .interval_ns = 100000000};
-    struct apapi_record record = step("0", "n1", 0, 10, 100);
-    struct apapi_job_total total;
-
-    record.measurement.components = &component;
-    record.measurement.component_count = 1;
-    total = total_of(&record, 1);
-    assert_int_equal(total.window_ns, 50000000);
-    assert_int_equal(total.busy_ns, 10 * S);
-}
-
 TEST(a_record_before_all_time_does_no_harm)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 4, 100), step("1", "n1", 0, 4, 100)};
@@ -501,15 +347,6 @@ static struct apapi_job_total add_overlap(struct sum_store *store, size_t first)
     return total.job;
 }
 
-TEST(sums_are_joined_in_any_order)
-{
-    for (size_t first = 0; first < 2; first++) {
-        struct sum_store store = {.mixed = false};
-
-        assert_about(add_overlap(&store, first).energy_j, 1600 + 100);
-    }
-}
-
 /* Whichever record has no room: the figures do not depend on the order. */
 TEST(too_many_curves_are_none)
 {
@@ -520,30 +357,5 @@ TEST(too_many_curves_are_none)
         assert_true(store.curveless);
         assert_about(total.energy_j, 1600 + 100);
         assert_int_equal(total.records, 2);
-    }
-}
-
-TEST(a_day_has_what_the_curve_says_of_it)
-{
-    static const double watts[] = {300, 300, 300, 300, 100, 100, 100, 100};
-    static const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
-    struct apapi_record record = step("0", "n1", 0, 8, 0);
-    const double wanted_j[] = {1300, 300};
-
-    draw(&record, watts, known);
-    for (int part = 0; part < 2; part++) {
-        const struct sum_part parts[] = {{BEGIN, 5 * S, NULL}, {BEGIN + 5 * S, 3 * S, NULL}};
-        struct sum_store store = {.mixed = false};
-        struct sum sum = SUM_EMPTY;
-        struct sum_entries entries;
-        struct sum_total total;
-
-        assert_int_equal(sum_add(&store, &sum, &record, &parts[part]), 0);
-        assert_int_equal(sum_gather(&store, &sum, &entries), 0);
-        assert_int_equal(sum_total(&store, &entries, &total), 0);
-        assert_about(total.job.energy_j, wanted_j[part]);
-        assert_about((double)total.job.covered_ns, (double)parts[part].elapsed_ns);
-        free(entries.list);
-        sum_free(&store);
     }
 }

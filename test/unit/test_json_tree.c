@@ -139,21 +139,6 @@ TEST(what_is_not_is_refused_where_it_ends)
     }
 }
 
-TEST(a_nul_is_no_end)
-{
-    static const char text[] = "[\"ab\",-1.5e1,true]";
-
-    for (size_t i = 0; i <= sizeof(text) - 1; i++) {
-        char copy[sizeof(text)];
-
-        memcpy(copy, text, i);
-        copy[i] = '\0';
-        memcpy(copy + i + 1, text + i, sizeof(text) - 1 - i);
-        assert_agrees(copy, sizeof(text));
-        assert_agrees(copy, i); /* cut off */
-    }
-}
-
 TEST(depth_is_bounded)
 {
     char text[2 * (TREE_DEPTH_MAX + 1)];

@@ -277,37 +277,3 @@ TEST(of_a_job_of_three_steps)
         limit_sum_clear(&job);
     }
 }
-
-/* One whose power was known counts with it meanwhile: the limit fires then, and not again. */
-TEST(a_node_that_is_silent)
-{
-    static struct watched watched;
-
-    for (int power_known = 0; power_known < 2; power_known++) {
-        struct limit_sum sum = {.silent_ns = 3 * PERIOD_NS};
-        uint64_t fired_s = 0;
-
-        begin(&watched, "step", 1000);
-        for (uint64_t s = 1; s <= 40; s++) {
-            const struct limit_report one = {1, s * S, (double)s, false},
-                                      other = {1, s * S, 50.0 * (double)s, false};
-            bool heard = s > 30 || (s <= 4 && power_known) || (s == 1 && !power_known);
-
-            limit_sum_report(&sum, "n1", &one, s * S);
-            if (heard) { /* its first report says nothing of a power that is not known */
-                limit_sum_report(&sum, "n2",
-                                 s == 1 && !power_known ? &(struct limit_report){1, 0, NAN, false}
-                                                        : &other,
-                                 s * S);
-            }
-            while (limit_sum_look(&sum, s * S)) {
-            }
-            look(&watched, limit_sum_total_j(&sum, s * S), s * S);
-            fired_s = watched.fired && !fired_s ? s : fired_s;
-        }
-        assert_int_equal(watched.fired, 1);
-        /* at 51 W it is reached in the twentieth second; else when the node is back */
-        assert_int_equal(fired_s, power_known ? 20 : 31);
-        limit_sum_clear(&sum);
-    }
-}

@@ -251,20 +251,6 @@ TEST(a_domain_is_of_when_all_its_meters_were_known)
     clean_up();
 }
 
-TEST(estimates_are_marked)
-{
-    struct apapi_event estimate = fake_energy_event;
-
-    estimate.estimated = true;
-    estimate.domain = APAPI_DOMAIN_NONE;
-    prepare_events(1, &estimate);
-    open_component();
-    read_component();
-    assert_int_equal(page.events[0].flags, APAPI_LIVE_MEASURED | APAPI_LIVE_ESTIMATED);
-    finish();
-    clean_up();
-}
-
 /* Those that find no room are in their domain all the same. */
 TEST(more_events_than_places)
 {
@@ -280,22 +266,6 @@ TEST(more_events_than_places)
     finish();
     assert_page_is_result();
     assert_near("many", "total", page.domains[APAPI_DOMAIN_PACKAGE].total, 2 * MANY);
-    clean_up();
-}
-
-/* Other memory of root's process must not leak. */
-TEST(nothing_else_gets_onto_the_page)
-{
-    memset(events, 'x', MANY * sizeof *events);
-    for (size_t i = 0; i < MANY; i++) {
-        memcpy(&events[i].kind, &fake_energy_event.kind,
-               sizeof events[i] - offsetof(struct apapi_event, kind));
-        memcpy(events[i].name, "a", 2);
-        memcpy(events[i].unit, "J", 2);
-    }
-    reader = (struct apapi_reader){.source = &scripted, .events = events, .count = 3};
-    open_component();
-    assert_null(memchr(&page, 'x', sizeof page));
     clean_up();
 }
 

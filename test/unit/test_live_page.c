@@ -72,25 +72,6 @@ _Static_assert(APAPI_KIND_ENERGY == 0 && APAPI_KIND_POWER == 1 && APAPI_KIND_TEM
 
 static struct apapi_live_page page;
 
-TEST(nothing_is_known_at_first)
-{
-    struct apapi_live_slot slot = {0};
-
-    live_page_init(&page);
-    assert_memory_equal(page.head.magic, "APAPILIV", 8);
-    assert_int_equal(page.head.version, 1);
-    assert_int_equal(page.head.size, sizeof page);
-    assert_int_equal(apapi_live_state(&page), APAPI_LIVE_STARTING);
-    assert_int_equal(apapi_live_event_count(&page), 0);
-    for (int d = 0; d < APAPI_LIVE_DOMAINS; d++) {
-        assert_true(apapi_live_read(&page.domains[d], &slot));
-        assert_int_equal(slot.flags, 0);
-        assert_int_equal(slot.time_ns, 0);
-        assert_true(isnan(slot.total) && isnan(slot.rate));
-    }
-    assert_true(isnan(page.events[APAPI_LIVE_EVENTS - 1].total));
-}
-
 TEST(a_count_beyond_the_page_is_not_believed)
 {
     page.head.event_count = UINT32_MAX;

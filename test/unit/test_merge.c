@@ -67,25 +67,6 @@ MERGED(nodes_come_in_the_order_of_their_index)
     free(result.nodes);
 }
 
-MERGED(many_nodes_are_found)
-{
-    char name[16];
-
-    for (unsigned i = 0; i < 1000; i++) {
-        struct apapi_record record;
-
-        snprintf(name, sizeof(name), "n%u", i * 7919 % 1000);
-        record = node_record(name, i);
-        add(&record);
-    }
-    for (unsigned i = 0; i < 1000; i++) {
-        snprintf(name, sizeof(name), "n%u", i);
-        assert_true(apapi_merge_has(merge, name));
-    }
-    assert_false(apapi_merge_has(merge, "n1000"));
-    assert_int_equal(apapi_merge_count(merge), 1000);
-}
-
 MERGED(the_merge_has_copies_of_its_own)
 {
     struct apapi_record record = node_record("n1", 0);
@@ -129,20 +110,6 @@ MERGED(awaited_nodes_come_or_are_given_up)
     errno = 0;
     assert_int_equal(apapi_merge_expect(merge, "n[1-"), -1);
     assert_int_equal(errno, EINVAL);
-}
-
-MERGED(giving_up_reaches_every_node)
-{
-    for (unsigned count = 1; count < 40; count++) {
-        char list[32];
-
-        renew_merge();
-        snprintf(list, sizeof(list), "n[1-%u]", count);
-        assert_int_equal(apapi_merge_expect(merge, list), 0);
-        assert_int_equal(apapi_merge_give_up(merge, "late"), 0);
-        assert_int_equal(apapi_merge_count(merge), count);
-        assert_int_equal(apapi_merge_awaited(merge), 0);
-    }
 }
 
 /* n1: 9 s and 1 s late at 100 W; n2: 5 s at 200 W; n3 has no meter, n4 no record. */

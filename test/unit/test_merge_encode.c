@@ -64,23 +64,6 @@ ENCODED(what_all_nodes_have_in_common)
     assert_absent(absent, COUNT_OF(absent));
 }
 
-ENCODED(the_time_is_from_the_first_start_to_the_last_end)
-{
-    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-
-    n1.measurement.elapsed_ns = 12 * S;
-    n1.measurement.start_unix_ns += 123456789;
-    n2.measurement.late_ns = S / 2;
-    add(&n2);
-    add(&n1);
-    encode(NULL);
-    assert_text("start", "1970-01-01T00:16:40.123456789Z");
-    assert_text("end", "1970-01-01T00:16:52.123456789Z");
-    assert_number("elapsed_s", 12);
-    assert_number("late_s", 0.5);
-    assert_text("late_node", "n2");
-}
-
 ENCODED(what_is_missing_has_a_name_and_a_reason)
 {
     struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
@@ -107,72 +90,6 @@ ENCODED(what_is_missing_has_a_name_and_a_reason)
     assert_null(at(root, "incomplete.0.reason"));
     assert_text("incomplete.1.node", "n2");
     assert_text("incomplete.1.reason", "killed");
-}
-
-ENCODED(complete_if_all_are)
-{
-    static const char *const names[] = {"n1", "n2", "n3"};
-
-    for (uint32_t i = 0; i < COUNT_OF(names); i++) {
-        struct apapi_record record = step_record(names[i], i);
-
-        add(&record);
-        encode(NULL);
-        assert_int_equal(json_is_true(at(root, "complete")), i == 2);
-        assert_int_equal(json_array_size(at(root, "missing")), 0); /* their names are not known */
-    }
-}
-
-ENCODED(sums_of_a_domain_that_one_node_lacks)
-{
-    static const char *const absent[] = {"domains.core",        "domains.package.p95_w",
-                                         "domains.gpu.bin_s",   "total.min_w",
-                                         "total.uncertainty_j", "timeline"};
-    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-
-    set_domain(&n1, APAPI_DOMAIN_GPU, 500, power_w);
-    set_domain(&n1, APAPI_DOMAIN_NODE, 9000, power_w);
-    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 1000, power_w);
-    add(&n1);
-    add(&n2);
-    encode(NULL);
-    assert_number("domains.package.energy_j", 2000);
-    assert_number("domains.package.uncertainty_j", 4);
-    assert_number("domains.package.mean_w", 181.818182); /* of 11 s */
-    assert_number("domains.package.min_w", 180);
-    assert_number("domains.package.max_w", 220);
-    assert_number("domains.package.nodes", 2);
-    assert_number("domains.gpu.energy_j", 500);
-    assert_number("domains.gpu.p95_w", 109);
-    assert_number("domains.gpu.nodes", 1);
-    assert_number("domains.node.energy_j", 9000);
-    assert_number("total.energy_j", 2500);
-    assert_number("total.mean_w", 272.727273); /* half of the GPU's time is not known */
-    assert_number("total.nodes", 1);
-    assert_true(json_is_true(at(root, "total.partial")));
-    assert_string_equal(json_string_value(at(root, "total.missing_domains.0")), "gpu");
-    assert_int_equal(json_array_size(at(root, "total.missing_domains")), 1);
-    assert_number("trust.uncertainty_j", 6);
-    assert_number("trust.cpu_s", 0.5);
-    assert_number("per_node.0.energy_j", 1500);
-    assert_number("per_node.1.energy_j", 1000);
-    assert_number("per_node.0.uncertainty_j", 4);
-    assert_number("per_node.1.uncertainty_j", 2);
-    assert_absent(absent, COUNT_OF(absent));
-}
-
-ENCODED(an_energy_that_is_not_known_is_left_out)
-{
-    static const char *const absent[] = {"domains.package",     "total",
-                                         "trust.uncertainty_j", "per_node.0.energy_j",
-                                         "trust.covered",       "per_node.0.covered"};
-    struct apapi_record n1 = step_record("n1", 0);
-
-    set_domain(&n1, APAPI_DOMAIN_PACKAGE, NAN, power_w);
-    add(&n1);
-    encode(NULL);
-    assert_string_equal(json_string_value(at(root, "per_node.0.unknown_domains.0")), "package");
-    assert_absent(absent, COUNT_OF(absent));
 }
 
 ENCODED(what_is_not_covered_is_beside_the_energy)

@@ -52,12 +52,6 @@ static void add_alternating(unsigned late_s, size_t down_count)
     add(&n2);
 }
 
-MERGED(extremes_are_of_all_nodes_together)
-{
-    add_alternating(0, 4);
-    assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){380, 400, 420, NAN}, S);
-}
-
 /* As the mean is of the time in which any node was measured, so are the extremes. */
 MERGED(a_node_alone_counts)
 {
@@ -120,23 +114,6 @@ MERGED(a_node_without_a_timeline_leaves_only_bounds)
     assert_domain(APAPI_DOMAIN_PACKAGE, 3, 2400, (struct apapi_summary){291, 600, 920, NAN}, 0);
 }
 
-MERGED(what_is_known_in_part_is_no_extreme)
-{
-    struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
-    struct merge_domain result;
-
-    set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
-    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
-    set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
-    set_powers(&n2, APAPI_DOMAIN_PACKAGE, 0, down_w, 4);
-    n2.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[1] = 50;
-    add(&n1);
-    add(&n2);
-    result = domain_of(APAPI_DOMAIN_PACKAGE);
-    assert_value(result.power_w.max, 400);
-    assert_value(result.power_w.min, 380);
-}
-
 MERGED(extremes_of_the_total_are_of_all_domains_together)
 {
     struct merge_result result = worked_out();
@@ -177,23 +154,6 @@ MERGED(a_maximum_that_the_mean_contradicts_is_unknown)
 
     add_pair(800, (struct apapi_summary){95, 300, 310, NAN}, power_w, power_w, 4, 2);
     assert_domain(APAPI_DOMAIN_PACKAGE, 2, 1600, (struct apapi_summary){200, 600, NAN, NAN}, S);
-}
-
-/* Four nodes of 100 W run for 1, 2, 3 and 4 s: from 400 W down to 100 W. */
-MERGED(nodes_that_end_one_after_the_other)
-{
-    static const struct apapi_summary summary = {100, 100, 100, NAN};
-    static const double power_w[] = {100, 100, 100, 100};
-    static const char *const names[] = {"n1", "n2", "n3", "n4"};
-
-    for (uint32_t i = 0; i < COUNT_OF(names); i++) {
-        struct apapi_record record = node_record(names[i], i);
-
-        set_domain(&record, APAPI_DOMAIN_PACKAGE, 100.0 * (i + 1), summary);
-        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, power_w, i + 1);
-        add(&record);
-    }
-    assert_domain(APAPI_DOMAIN_PACKAGE, 4, 1000, (struct apapi_summary){100, 250, 400, NAN}, S);
 }
 
 /* Both end 10 ms after their last whole bin: that is no window of its own. */

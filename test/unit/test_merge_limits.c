@@ -43,19 +43,3 @@ ENCODED(hostile_texts_stay_texts)
     assert_text("incomplete.2.reason", texts[2]);
     assert_text("incomplete.3.reason", texts[3]);
 }
-
-ENCODED(numbers_at_their_limits)
-{
-    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-
-    n1.id.tasks = n2.id.tasks = APAPI_UNKNOWN - 1;
-    n1.measurement.elapsed_ns = UINT64_MAX;
-    n1.measurement.start_unix_ns = INT64_MAX;
-    n2.measurement.start_unix_ns = INT64_MIN;
-    add(&n1);
-    add(&n2);
-    encode(NULL);
-    assert_null(at(root, "tasks"));
-    assert_number("elapsed_s", 18446744073.7096);
-    assert_true(json_is_string(at(root, "start")) && json_is_string(at(root, "end")));
-}

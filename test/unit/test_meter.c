@@ -154,21 +154,6 @@ static void end(uint64_t ticks)
     finish(&meter, ticks * TICK_NS, &result);
 }
 
-/* A failed reading costs nothing: the next one brings the energy of both intervals. */
-TEST(failed_reading_is_bridged)
-{
-    begin(&fake_energy_event);
-    feed(0, 0);
-    feed(1, 10000000);
-    assert_int_equal(feed_at(2 * TICK_NS, 0, EIO), APAPI_METER_WAITING);
-    assert_int_equal(feed(3, 30000000), APAPI_METER_KNOWN);
-    end(3);
-    assert_near(result.total, 30);
-    assert_int_equal(result.covered_ns, 3 * TICK_NS);
-    assert_int_equal(result.incidents.failed, 1);
-    assert_int_equal(meter.last_error, EIO);
-}
-
 /*
  * 100 W, read every 1 to 20 ms: extremes are of the power, not of where in an update of the counter
  * the readings lie.

@@ -167,26 +167,6 @@ PREPARED(time)
     machine_close(machine);
 }
 
-PREPARED(memory)
-{
-    struct ms_cpu cpu = {.msr_time_runtime = 0};
-    struct machine *machine = machine_open();
-    unsigned long total_kib = 0;
-    FILE *file = fopen("/proc/meminfo", "re");
-
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "MemTotal: %lu kB", &total_kib), 1);
-    fclose(file);
-    machine_start(machine);
-    machine_read(machine, PART_MEMORY, 1 * MS, &cpu);
-    assert_int_equal(cpu.measure_memory_cur[0], total_kib);
-    assert_int_equal(cpu.measure_memory_cur[1] + cpu.measure_memory_cur[2], total_kib);
-    assert_int_equal(cpu.measure_memory_free_max, cpu.measure_memory_cur[1]);
-    assert_int_equal(cpu.measure_memory_used_max, cpu.measure_memory_cur[2]);
-    assert_int_equal(cpu.measure_swap_used_max, cpu.measure_memory_cur[5]);
-    machine_close(machine);
-}
-
 PREPARED(parts_that_events_offer_are_left_alone)
 {
     struct ms_cpu cpu = {.measure_memory_used_max = 7, .measure_util_avg = 8};

@@ -51,24 +51,6 @@ static struct map map_said(enum resource resource, const struct said *said, size
 #define MAP_SAID(resource, said, measurement)                                                      \
     map_said(resource, said, sizeof(said) / sizeof *(said), measurement)
 
-TEST(packages_by_name)
-{
-    static const struct said said[] = {
-        {"rapl:::PACKAGE_ENERGY:PACKAGE1", ENERGY_IN(PACKAGE), {5, 2, 9, 0, 3}},
-        {"rapl:::PACKAGE_ENERGY:PACKAGE0", ENERGY_IN(PACKAGE), {7, 4, 9, 0, 6}},
-        {"rapl:::DRAM_ENERGY:PACKAGE1", ENERGY_IN(DRAM), {1, 0.5, 9, 0, 0.25}},
-        {"rapl:::PP0_ENERGY:PACKAGE0", ENERGY_IN(CORE), {2, 1, 9, 0, 0.75}},
-        {"rapl:::PSYS_ENERGY:PSYS", ENERGY_IN(PSYS), {100, 100, 9, 0, 100}},
-    };
-    struct ms_cpu cpu = {.msr_time_runtime = 0};
-
-    MAP_SAID(RESOURCE_CPU, said, &cpu);
-    assert_true(cpu.msr_energy_acc[0][0] == 7000 && cpu.msr_energy_acc[1][0] == 5000);
-    assert_true(cpu.msr_power_avg[0][0] == 4000 && cpu.msr_power_cur[0][0] == 6000);
-    assert_true(cpu.msr_energy_acc[0][2] == 0 && cpu.msr_energy_acc[1][2] == 1000);
-    assert_true(cpu.msr_power_cur[1][2] == 250 && cpu.msr_energy_acc[0][1] == 2000);
-}
-
 TEST(more_packages_and_dies_are_added)
 {
     static const struct said said[] = {
@@ -153,20 +135,6 @@ TEST(gpus_counters_before_power)
     assert_int_equal(gpu.nvml_memory_free_max, 8);
 }
 
-TEST(gpu_with_power_only_and_old_name)
-{
-    static const struct said said[] = {
-        {"nvml:::Tesla_K20c:power", POWER_IN(GPU), {11, 111, 0, 0, 95}},
-        {"nvml:::Tesla_K20c:processes", COUNT_IN(GPU), {0, 0, 3, 0, 2}},
-    };
-    struct ms_gpu gpu = {.nvml_time_runtime = 0};
-
-    MAP_SAID(RESOURCE_GPU, said, &gpu);
-    assert_true(gpu.nvml_energy_acc == 11000 && gpu.nvml_power_avg == 111000);
-    assert_int_equal(gpu.nvml_active_processes_count_max, 3);
-    assert_int_equal(gpu.nvml_active_processes_count_cur, 2);
-}
-
 TEST(numbers_out_of_range)
 {
     static const struct said said[] = {
@@ -179,16 +147,6 @@ TEST(numbers_out_of_range)
     assert_int_equal(sys.ipmi_energy_server_acc, UINT32_MAX);
     assert_int_equal(sys.ipmi_power_server_cur, 0);
     assert_true(sys.ipmi_temperature_sysboard_max == 33.5);
-}
-
-TEST(unknown_figures_are_not_stored)
-{
-    static const struct said said[] = {
-        {"micknc:::TEMP_DIE:DEVICE0", TEMPERATURE_IN(NONE), UNKNOWN}};
-    struct ms_mic mic = {.mic_temperature_max = {5}};
-
-    MAP_SAID(RESOURCE_MIC, said, &mic);
-    assert_int_equal(mic.mic_temperature_max[0], 5);
 }
 
 #define MS_NS UINT64_C(1000000)
@@ -237,27 +195,6 @@ TEST(totals_grow_with_each_reading)
     for (int t = 0; t < 2; t++) {
         target_clear(&targets[t]);
     }
-}
-
-TEST(lists)
-{
-    struct ms_list *list = NULL;
-
-    for (int r = RESOURCES - 1; r >= 0; r--) {
-        assert_int_equal(list_append(&list, r), 0);
-    }
-    assert_int_equal(list->resource_id, MS_MIC);
-    for (int r = 0; r < RESOURCES; r++) {
-        void *measurement = list_find(list, r);
-
-        assert_non_null(measurement);
-        assert_int_equal(resource_wait(r, measurement)->tv_sec, -1);
-        assert_int_equal(resource_wait(r, measurement)->tv_nsec, -1);
-        assert_int_equal(*resource_checks(r, measurement), 1);
-        assert_true(*resource_runtime(r, measurement) == 0);
-    }
-    list_free(list);
-    assert_null(list_find(NULL, RESOURCE_CPU));
 }
 
 TEST(intervals)

@@ -108,16 +108,6 @@ WITH_TREE(one_measurement)
     close_all();
 }
 
-WITH_TREE(each_measurement_begins_with_zeros)
-{
-    open_all();
-    for (int i = 1; i <= 5; i++) {
-        measure_move((const double[]){100 * i, 50 * i}, (const double[]){100.001 * i, 50.002 * i});
-        check_energy(0.001 * i, 0.002 * i);
-    }
-    close_all();
-}
-
 /* @return the entries of a folder */
 static int count_in(const char *folder)
 {
@@ -147,36 +137,6 @@ WITH_TREE(other_intervals_and_systems_leave_nothing)
         move_to(0, 0);
     }
     assert_int_equal(count_in("/proc/self/fd"), descriptors);
-}
-
-static double load_power(const struct ms_cpu *cpu)
-{
-    double power;
-
-    __atomic_load(&cpu->msr_power_cur[0][0], &power, __ATOMIC_RELAXED);
-    return power;
-}
-
-/* The first power that is seen is of the second reading, and all else is of it, too. */
-WITH_TREE(current_values)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-    const struct ms_cpu *cpu;
-    double moved_j = 0;
-
-    open_all();
-    cpu = getMeasurement(&list, MS_CPU);
-    ms_start_measurement(system_of_test);
-    assert_int_equal(__atomic_load_n(&cpu->msr_temperature_pkg_cur[0], __ATOMIC_RELAXED), 45);
-    assert_true(__atomic_load_n(&cpu->measure_memory_cur[0], __ATOMIC_RELAXED) > 0);
-    while (load_power(cpu) == 0) {
-        moved_j += 0.001;
-        move_to(moved_j, 0);
-        nanosleep(&pause, NULL);
-    }
-    assert_true(cpu_energy_total_pkg(list, 0) > 0 && cpu_time_total(list) > 0); /* so far */
-    stop();
-    close_all();
 }
 
 WITH_TREE(only_what_is_flagged)
@@ -220,24 +180,6 @@ WITH_TREE(orders_of_two_threads)
     pthread_join(other, NULL);
     stop();
     close_all();
-}
-
-WITH_TREE(lists_of_components)
-{
-    static const struct {
-        const char *list;
-        bool good;
-    } cases[] = {{"rapl", true},      {"rapl:nvml", true}, {"nvml", false}, {"rapl:foo", false},
-                 {"powercap", false}, {"", false},         {"rapl:", false}};
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct ms_system *system;
-
-        setenv("APAPI_CMPLIST", cases[i].list, 1);
-        system = ms_init(NULL, 0, 0, 0, 0, 0, 0, 0);
-        assert_int_equal(system != NULL, cases[i].good);
-        ms_fini(system);
-    }
 }
 
 WITH_TREE(indexes)

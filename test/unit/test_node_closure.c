@@ -255,8 +255,3 @@ NODE(the_energy_of_one_node_closes)
 {
     check_node(1);
 }
-
-NODE(the_energy_of_another_node_closes)
-{
-    check_node(2);
-}

@@ -109,24 +109,6 @@ NODE(a_day_adds_up_its_hours)
     assert_non_null(strstr(found, "\"total\":{\"energy_j\":200.0,"));
 }
 
-NODE(idle_power_survives)
-{
-    struct node_idle idle;
-
-    put_step("job_0/none", 0, "");
-    for (int i = 0; i < 60; i++) {
-        add(1, 100);
-    }
-    end_sampler();
-    node_idle_load(&idle, config.spool_dir, "n1", NULL);
-    assert_near(idle.idle_w[PACKAGE], 100);
-    assert_near(node_idle_w(&idle), 100);
-    assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
-    put("/spool/n1.idle", "rubbish");
-    node_idle_load(&idle, config.spool_dir, "n1", NULL);
-    assert_true(isnan(node_idle_w(&idle)));
-}
-
 /* The idle power that a busy node has shown is the next sampler's, until that knows more. */
 NODE(extrapolated_idle_power_survives)
 {

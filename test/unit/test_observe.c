@@ -311,30 +311,6 @@ OBSERVED(a_late_region_with_more_time_gets_a_power_of_its_own)
     assert_int_equal(find("r70")->method, APAPI_REGION_SHARED);
 }
 
-OBSERVED(a_program_has_the_energy_of_its_regions)
-{
-    const struct apapi_measurement m = measured_j(60);
-    const struct apapi_region_result *solve;
-    struct observed *program = new_program();
-
-    for (unsigned i = 1; i <= 10; i++) {
-        owned->slots[0].own[1] += 1000; /* 1 us: less than passes */
-        owned->slots[0].counts[1]++;
-        reading(6 * i);
-    }
-    owned->head.misuses = 3;
-    observe_remove(observer, program);
-    take_result(&m);
-    solve = find("solve");
-    assert_non_null(solve);
-    assert_int_equal(solve->count, 10);
-    assert_int_equal(solve->threads, 1);
-    assert_int_equal(solve->programs, 1);
-    assert_true(fabs((double)solve->time_ns - 10000) < 2);
-    assert_true(fabs(sum_j() - 60) < 1e-6);
-    assert_int_equal(regions.losses.misuses, 3);
-}
-
 /* The energy outside of all regions is not that of a region whose time nobody has seen. */
 OBSERVED(a_region_without_time_has_no_energy)
 {
@@ -391,25 +367,6 @@ OBSERVED(the_end_of_a_program_reads_its_page_alone)
     observe_remove(observer, second);
     take_result(NULL);
     assert_true(fabs((double)find("r1")->time_ns - 3000) < 2);
-}
-
-/* Programs that end before the next reading: each is counted in full. */
-OBSERVED(regions_that_come_at_the_end_are_counted)
-{
-    struct page_program *page = new_crowded_page();
-    struct observed *programs[2 * OBSERVED_NEWS_MAX / MANY];
-
-    reading(1);
-    for (size_t i = 0; i < COUNT_OF(programs); i++) {
-        programs[i] = new_observed(page);
-        assert_int_equal(observe_add(observer, programs[i]), 0);
-    }
-    for (size_t i = 0; i < COUNT_OF(programs); i++) {
-        observe_remove(observer, programs[i]);
-    }
-    take_result(NULL);
-    assert_int_equal(regions.losses.names, 0);
-    assert_true(fabs((double)find("r70")->time_ns - 1000.0 * COUNT_OF(programs)) < 2);
 }
 
 OBSERVED(all_programs_together_have_room_for_so_many_threads)

@@ -69,43 +69,6 @@ static int read_words(struct options *options, const char *const *words)
 
 #define READ(options, ...) read_words(options, (const char *const[]){"sub", __VA_ARGS__, NULL})
 
-TEST(help)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    option_table_help(&table, out);
-    fclose(out);
-    assert_string_equal(text, "usage\n"
-                              "  -f, --file FILE   what to read;\n"
-                              "                    or more\n"
-                              "  -u, --user=USER  --strict\n"
-                              "      --json, -c, --csv   for programs\n"
-                              "      --starttime=T from then on\n"
-                              "  -n, --number[=N]  a number\n"
-                              "  -h, --help, -V, --version\n"
-                              "end\n");
-    free(text);
-}
-
-TEST(values)
-{
-    struct options options;
-
-    assert_int_equal(READ(&options, "-f", "a", "word", "--user=me", "--strict", "--json"), -1);
-    assert_string_equal(options.file, "a");
-    assert_string_equal(options.inner.user, "me");
-    assert_true(options.inner.strict);
-    assert_int_equal(options.form, FORM_JSON);
-    assert_int_equal(optind, 6);
-    assert_int_equal(READ(&options, "--json", "-c", "--number=5"), -1);
-    assert_int_equal(options.form, FORM_CSV);
-    assert_int_equal(options.number, 5);
-    assert_int_equal(READ(&options, "--number"), -1);
-    assert_int_equal(options.number, -1);
-}
-
 TEST(numbers_and_choices)
 {
     struct options options;

@@ -87,13 +87,3 @@ TEST(table_shows_an_outage)
         &node, 1,
         "\n  rapl: no readings for 2.000 s in 1 outage (sysfs powercap: Input/output error)\n");
 }
-
-TEST(nodes_are_added_up)
-{
-    struct node nodes[3];
-
-    make_node(&nodes[0], "n1", 2, 12300 * MS, "");
-    make_node(&nodes[1], "n2", 1, 20000 * MS, "");
-    make_node(&nodes[2], "n3", 0, 0, "");
-    assert_table(nodes, 3, "\n  rapl on n[1-2]: no readings for 32.3 s in 3 outages\n");
-}

@@ -69,45 +69,6 @@ static int steps(void)
 
 #define PREPARED(name) TEST_WITH(name, begin, clean_up)
 
-PREPARED(every_crossing_is_told)
-{
-    create("plain");
-    assert_int_equal(set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]), 0);
-    assert_int_equal(set(EVENT, STEP_J / 4, APAPI_OVERFLOW_EVERY, &told[1]), 1);
-    assert_int_equal(set(EVENT, 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[2]), 2);
-    assert_int_equal(set("package", 6 * STEP_J, APAPI_OVERFLOW_EVERY, &told[3]), 3);
-    assert_int_equal(set("total", 6 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[4]), 4);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    await_more(&meters[PLAIN], 20);
-    halt();
-    assert_int_equal(told[0].count, steps());
-    assert_int_equal(told[1].count, 4 * steps());
-    assert_int_equal(told[2].count, steps() / 3);
-    assert_int_equal(told[3].count, steps() / 2); /* both events: three steps at each reading */
-    assert_int_equal(told[4].count, 1);
-    assert_true(told[4].latest.vector & 1u << 4);
-    assert_true(told[4].latest.vector & 1u << 3);
-    assert_true(told[4].latest.vector & 1u << 0);
-    assert_true(told[4].latest.time_ns <= told[4].latest.seen_ns);
-    assert_int_equal(told[4].latest.overflow, 4);
-    assert_string_equal(told[0].unit, "J");
-    assert_true(fabs(told[4].latest.value - 6 * STEP_J) < 1e-9);
-}
-
-PREPARED(runs_begin_from_zero)
-{
-    create("plain");
-    set(EVENT, 3 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[0]);
-    set("package", 3 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[1]);
-    for (int run = 1; run <= 3; run++) {
-        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-        await_more(&meters[PLAIN], 5);
-        halt();
-        assert_int_equal(told[0].count, run);
-        assert_int_equal(told[1].count, run);
-    }
-}
-
 PREPARED(change_in_a_run)
 {
     create("plain");
@@ -338,16 +299,4 @@ PREPARED(at_most_64)
         assert_int_equal(told[i].count, steps() / (i + 1));
     }
     assert_true(told[63].latest.vector >> 63 & 1);
-}
-
-/* A thousand crossings a second and more, while all readings are told of at once. */
-PREPARED(many_crossings)
-{
-    intervals.default_ns = 1000000;
-    create("plain");
-    set(EVENT, 1e-6, APAPI_OVERFLOW_EVERY, &told[0]);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    await_more(&meters[PLAIN], 100);
-    halt();
-    assert_int_equal(told[0].count, steps() * FAKE_METER_STEP);
 }

@@ -18,9 +18,12 @@
 #define CALLS 10
 #define PATIENCE_S 120
 
+/* The handlers run in a thread of their own. */
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+
 struct told {
     atomic_int calls;
-    atomic_ullong count;
+    uint64_t count;
     double value;
     const void *address;
     bool has_context, is_there; /* the context is of the same place */
@@ -48,6 +51,7 @@ static void tell(const struct apapi_overflow_crossing *crossing, void *user)
 {
     struct told *mine = user;
 
+    pthread_mutex_lock(&telling);
     mine->address = crossing->address;
     mine->has_context = crossing->context != NULL;
 #ifdef __x86_64__
@@ -60,8 +64,9 @@ static void tell(const struct apapi_overflow_crossing *crossing, void *user)
 #endif
     mine->value = crossing->value;
     mine->vector |= crossing->vector;
-    atomic_fetch_add(&mine->count, crossing->count);
+    mine->count += crossing->count;
     atomic_fetch_add(&mine->calls, 1);
+    pthread_mutex_unlock(&telling);
 }
 
 static int set(const char *event, unsigned kind, struct told *whom)
@@ -105,28 +110,47 @@ static void work_until(const struct told *whom, int calls)
     assert_true(atomic_load(&whom->calls) >= calls);
 }
 
+/* It may be told more meanwhile. */
 static void check(const struct told *whom)
 {
-    assert_non_null(whom->address);
-    assert_true(whom->has_context);
-    assert_true(whom->is_there);
-    assert_true(whom->value == (double)atomic_load(&whom->count) * EACH);
+    struct told seen;
+
+    pthread_mutex_lock(&telling);
+    memcpy(&seen, whom, sizeof seen);
+    pthread_mutex_unlock(&telling);
+    assert_non_null(seen.address);
+    assert_true(seen.has_context);
+    assert_true(seen.is_there);
+    assert_true(seen.value == (double)seen.count * EACH);
+}
+
+/* @return false: it is removed, but on a busy machine the handlers' thread had no turn in time. */
+static bool remove_counter(int number)
+{
+    if (apapi_overflow_remove(session, number) == 0) {
+        return true;
+    }
+    assert_int_equal(errno, EBUSY);
+    return false;
 }
 
 static void count_one(unsigned kind)
 {
     int number, before;
+    bool quiet;
 
     if (!set_or_skip(TASK, kind, &told[0], &number)) {
         skip_because("%s", why_not);
     }
     work_until(&told[0], CALLS);
-    assert_int_equal(apapi_overflow_remove(session, number), 0);
+    quiet = remove_counter(number);
     check(&told[0]);
     before = atomic_load(&told[0].calls);
     assert_int_equal(set(TASK, kind, &told[1]), number);
     work_until(&told[1], CALLS);
-    assert_int_equal(atomic_load(&told[0].calls), before);
+    if (quiet) {
+        assert_int_equal(atomic_load(&told[0].calls), before);
+    }
 }
 
 #define CPU_TEST(name) TEST_WITH(name, create, destroy)
@@ -157,7 +181,7 @@ CPU_TEST(counted_several_events)
     check(&told[1]);
     assert_true(told[0].vector >> task & 1);
     assert_true(told[1].vector >> clock & 1);
-    assert_int_equal(apapi_overflow_remove(session, task), 0);
+    remove_counter(task);
     work_until(&told[1], atomic_load(&told[1].calls) + CALLS);
 }
 
@@ -168,7 +192,7 @@ static void *count_thread(void *user)
 
     assert_true(number >= 0);
     work_until(mine, CALLS);
-    assert_int_equal(apapi_overflow_remove(session, number), 0);
+    remove_counter(number);
     return NULL;
 }
 

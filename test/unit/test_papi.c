@@ -36,26 +36,6 @@ TEST(a_reading_that_would_end_the_process_fails)
     papi->close(reader);
 }
 
-static void *read_thrice(void *reader)
-{
-    struct apapi_reading reading;
-
-    papi->read(reader, &reading);
-    papi->read(reader, &reading);
-    papi->read(reader, &reading);
-    return NULL;
-}
-
-TEST(any_thread_may_read)
-{
-    struct apapi_reader *reader = open_named("quitter");
-    pthread_t thread;
-
-    assert_int_equal(pthread_create(&thread, NULL, read_thrice, reader), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    papi->close(reader);
-}
-
 TEST(a_start_that_would_end_the_process_fails)
 {
     struct apapi_error err;

@@ -181,16 +181,6 @@ static void open_as_salloc(void)
     open_forward(TOKEN);
 }
 
-/* It may hear of any component first. */
-PREPARED(the_first_record_names_the_first_component)
-{
-    open_as_salloc();
-    pass_on_component("0", "n2", 1);
-    pass_on_component("1", "n1", 0);
-    deliver();
-    assert_table_says(0, "n1,n2", "apapi: job 17  2 nodes  2 steps  4.000 s\n");
-}
-
 PREPARED(the_first_record_names_the_job)
 {
     open_as_salloc();
@@ -386,34 +376,6 @@ PREPARED(a_running_step_is_waited_for)
     parts_add(&parts, &batch);
     assert_table_says(2, "n[1-2]", "apapi: job 17  2 nodes  2 steps  5.000 s\n");
     assert_table_says(2, "n[1-2]", "  package      900.0 J ");
-}
-
-PREPARED(a_step_that_runs_on_is_named)
-{
-    uint64_t begun_ns = deadline_now();
-
-    open_forward(TOKEN);
-    forward_begin(&forward, "17.3");
-    take_all();
-    parts_wait(&parts, begun_ns + 20 * DEADLINE_MS);
-    assert_true(deadline_now() >= begun_ns + 20 * DEADLINE_MS);
-    assert_null(parts_table(&parts, 1, "n1"));
-    parts_add(&parts, &batch);
-    assert_table_says(1, "n1", "apapi: job 17  1 node  1 step  4.000 s\n");
-    assert_table_says(1, "n1", "  not in this table, still running: step 17.3\n");
-}
-
-PREPARED(a_task_of_an_array_is_28_1)
-{
-    batch.id.array_job = 28;
-    batch.id.array_task = 1;
-    open_forward(TOKEN);
-    forward_begin(&forward, "17.3");
-    take_all();
-    parts_wait(&parts, deadline_now() + 20 * DEADLINE_MS);
-    parts_add(&parts, &batch);
-    assert_table_says(1, "n1", "apapi: job 28_1  1 node  1 step  4.000 s\n");
-    assert_table_says(1, "n1", "  not in this table, still running: step 28_1.3\n");
 }
 
 PREPARED(running_steps_are_bounded)

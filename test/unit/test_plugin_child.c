@@ -299,29 +299,6 @@ TEST(a_helper_that_hangs_is_killed)
     spank_apapi_child_close(&child);
 }
 
-TEST(killing_what_has_ended)
-{
-    struct spank_apapi_child child = start("end", -1);
-
-    assert_true(child_ended(&child, soon()));
-    spank_apapi_child_kill(&child);
-    spank_apapi_child_close(&child);
-    spank_apapi_child_kill(&child);
-    spank_apapi_child_close(&child);
-    assert_true(child_ended(&child, 0));
-}
-
-TEST(a_reason_is_one_line)
-{
-    struct spank_apapi_child child = start("fail", -1);
-    struct apapi_error err;
-
-    assert_int_equal(message_receive(child.channel, &message, soon()), 0);
-    spank_apapi_child_reason(&message, &err);
-    assert_string_equal(err.text, "two lines [2J");
-    spank_apapi_child_close(&child);
-}
-
 TEST(a_users_name_is_asked_of_a_helper)
 {
     char name[SPANK_APAPI_USER_SIZE] = "x";

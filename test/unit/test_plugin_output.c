@@ -14,19 +14,6 @@ static uint64_t in_ms(uint64_t ms)
     return deadline_now() + ms * DEADLINE_MS;
 }
 
-TEST(a_pipe)
-{
-    char text[64] = "";
-    int fds[2];
-
-    assert_int_equal(pipe(fds), 0);
-    spank_apapi_output_write(fds[1], "one\ntwo\n", in_ms(120000));
-    assert_int_equal(read(fds[0], text, sizeof text), 8);
-    assert_string_equal(text, "one\ntwo\n");
-    close(fds[0]);
-    close(fds[1]);
-}
-
 TEST(a_pipe_that_nobody_reads_any_more)
 {
     sigset_t pending, blocked;

@@ -54,38 +54,6 @@ PREPARED(one_update_is_seen)
     assert_near(probe.latest, 110);
 }
 
-/* From the beginning of the first reading to the end of the second one. */
-PREPARED(a_reading_has_a_length)
-{
-    const struct apapi_moment first = {START_NS, START_NS + UPDATE_NS};
-    const struct apapi_moment second = {START_NS + 2 * UPDATE_NS, START_NS + 4 * UPDATE_NS};
-
-    apapi_probe_open(&probe, 0, first);
-    apapi_probe_close(&probe, 80, second, MOST);
-    assert_near(probe.most, 20);
-}
-
-PREPARED(a_second_reading_needs_a_first_one)
-{
-    close_at(50, UPDATE_NS);
-    assert_near(probe.most, 0);
-    see(10, UPDATE_NS);
-    close_at(500, 2 * UPDATE_NS);
-    assert_near(probe.most, 10);
-    assert_int_equal(probe.moves, 1);
-}
-
-/* A counter that has not moved may be looked at once more, over all of the time. */
-PREPARED(standing_still_waits_for_a_move)
-{
-    see(0, UPDATE_NS);
-    assert_near(probe.most, 0);
-    assert_true(probe.open);
-    close_at(160, 4 * UPDATE_NS);
-    assert_near(probe.most, 15);
-    assert_false(probe.open);
-}
-
 PREPARED(what_is_not_plausible_shows_nothing)
 {
     see(MOST, UPDATE_NS);
@@ -113,33 +81,6 @@ PREPARED(another_period_forgets)
     apapi_probe_learn(&probe, UPDATE_NS * 8 / 10);
     assert_near(probe.most, 0);
     assert_int_equal(probe.update_ns, UPDATE_NS * 8 / 10);
-}
-
-/* Of the usual increments the 1st, 2nd, 4th, 7th, 11th, ... are looked at. */
-PREPARED(usual_readings_are_looked_at_more_and_more_rarely)
-{
-    static const bool looked_at[] = {true, true,  false, true,  false, false,
-                                     true, false, false, false, true,  false};
-
-    for (size_t i = 0; i < COUNT_OF(looked_at); i++) {
-        double increment = 10.0 * (double)(i + 1);
-        double before = probe.most;
-
-        apapi_probe_note(&probe, increment, UPDATE_NS);
-        assert_near(probe.most, looked_at[i] ? increment : before);
-    }
-}
-
-PREPARED(a_usual_reading_without_a_move_gives_way_to_the_next)
-{
-    for (int i = 0; i < 2; i++) {
-        apapi_probe_note(&probe, 1, UPDATE_NS);
-    }
-    for (int i = 0; i < 7; i++) {
-        apapi_probe_note(&probe, 0, UPDATE_NS);
-    }
-    apapi_probe_note(&probe, 60, 3 * UPDATE_NS);
-    assert_near(probe.most, 20);
 }
 
 /* A probe whose readings are twice as late each time, until the counter moves. */
@@ -170,16 +111,6 @@ PREPARED(the_longest_wait_tells_the_update_period)
     assert_int_equal(apapi_probe_update_ns(&probe) / MS, 32);
 }
 
-/* A stated period that is too short divides nothing any more. */
-PREPARED(an_update_that_is_longer_than_stated_is_one)
-{
-    insist(10 * MS);
-    assert_near(probe.most, 10);
-    see(50, 16 * MS);
-    assert_near(probe.most, 50);
-    assert_near(probe.recent, 50);
-}
-
 /* It may have moved in that time, unseen. */
 PREPARED(the_time_of_a_reading_is_no_wait)
 {
@@ -190,24 +121,5 @@ PREPARED(the_time_of_a_reading_is_no_wait)
     apapi_probe_open(&probe, 100, moments[0]);
     apapi_probe_close(&probe, 100, moments[1], MOST);
     apapi_probe_close(&probe, 110, moments[2], MOST);
-    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
-}
-
-/* It was late, and the move may have been there for most of that time. */
-PREPARED(a_late_reading_is_no_wait)
-{
-    for (int i = 0; i < 10; i++) {
-        see(50, 100 * UPDATE_NS);
-    }
-    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
-}
-
-PREPARED(what_does_not_move_at_all_is_no_wait)
-{
-    for (int i = 0; i < 10; i++) {
-        see(0, 100 * UPDATE_NS);
-    }
-    see(50, UPDATE_NS);
-    see(50, UPDATE_NS);
     assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
 }

@@ -36,22 +36,6 @@ static void take(bool moved)
 
 #define PREPARED(name) TEST_WITH(name, begin, NULL)
 
-/* The first usual reading is the first one of a probe. */
-PREPARED(two_readings_see_one_update)
-{
-    assert_next(PROBE_SECOND, SECOND_NS);
-    take(true);
-    assert_int_equal(plan.next, PROBE_FIRST);
-    for (int i = 0; i < 5; i++) {
-        uint64_t first_ns = plan.due_ns;
-
-        take(true);
-        assert_next(PROBE_SECOND, first_ns - START_NS + SECOND_NS);
-        take(true);
-        assert_int_equal(plan.next, PROBE_FIRST);
-    }
-}
-
 /* At random moments, by 30 to 100 % of the time that has passed. */
 TEST(distances_grow_with_the_time)
 {
@@ -88,20 +72,6 @@ PREPARED(it_insists_on_a_move_at_the_start)
     assert_next(PROBE_USUAL, 128 * SECOND_NS);
     take(false); /* the usual readings are as near now */
     assert_int_equal(plan.next, PROBE_FIRST);
-}
-
-PREPARED(later_it_insists_without_usual_readings)
-{
-    uint64_t first_ns, readings = 0;
-
-    take(true);
-    first_ns = plan.due_ns - START_NS;
-    take(true);
-    for (; plan.next != PROBE_FIRST; readings++) {
-        assert_next(PROBE_SECOND, first_ns + (SECOND_NS << readings));
-        take(false);
-    }
-    assert_int_equal(readings, 8);
 }
 
 /* @return whether there are more probes after a reading that took so long */

@@ -72,23 +72,6 @@ static void assert_has(size_t count, const char *part)
 
 #define PREPARED(name) TEST_WITH(name, set_up, tear_down)
 
-PREPARED(a_step_has_its_metrics)
-{
-    struct apapi_record record = usual_record();
-
-    add(&record, true);
-    assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"package\"} 1788.62469\n");
-    assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"dram\"} 1788.62469\n");
-    assert_has(2, "\napapi_step_energy_joules_total{");
-    assert_has(1, "\napapi_step_power_watts{" LABELS ",domain=\"package\"} 595.22469\n");
-    assert_has(1, "\napapi_step_elapsed_seconds{" LABELS "} 3.004123456\n");
-    assert_has(1, "\napapi_step_covered_ratio{" LABELS "} 0.9991\n");
-    assert_has(1, "\napapi_step_running{" LABELS "} 1\n");
-    assert_has(1, "\napapi_step_info{" LABELS "," ABOUT "} 1\n");
-    assert_has(0, "\napapi_step_present_power_watts{");
-    assert_has(1, "\napapi_steps_left_out 0\n");
-}
-
 PREPARED(what_is_not_covered_is_beside_the_energy)
 {
     struct apapi_record record = usual_record();
@@ -155,37 +138,6 @@ PREPARED(labels_are_escaped)
     }
 }
 
-PREPARED(families_are_contiguous)
-{
-    char *text, *rest, *line, family[64] = "";
-
-    for (uint32_t job = 1; job <= 5; job++) {
-        add_job(job, 0, 1, job % 2);
-    }
-    rest = text = text_of((struct prometheus_counts){0});
-    while ((line = strsep(&rest, "\n")) && strcmp(line, "# EOF") != 0) {
-        if (strncmp(line, "# TYPE ", 7) == 0) {
-            snprintf(family, sizeof family, "%.*s", (int)strcspn(line + 7, " "), line + 7);
-        }
-        assert_non_null(strstr(line, family));
-        assert_true(*line == '#' || strncmp(line, family, strlen(family)) == 0);
-    }
-    assert_string_equal(rest, "");
-    free(text);
-}
-
-PREPARED(the_last_run_counts)
-{
-    add_job(7, 0, 50, false);
-    add_job(7, 100, 10, false);
-    add_job(7, 100, 5, true); /* the checkpoint before that */
-    add_job(7, 50, 30, false);
-    add_job(7, 100, 9, false); /* recovered before */
-    assert_has(1, "\napapi_step_elapsed_seconds{");
-    assert_has(1, "} 10\n");
-    assert_has(1, "node=\"n0417\"} 0\n");
-}
-
 /* A page of the usual record's step, begun `late_s` after it. */
 static void add_page(int64_t late_s, double elapsed_s, bool running)
 {
@@ -226,19 +178,6 @@ PREPARED(a_budget_and_what_of_it_was_used)
     assert_has(1, "\napapi_step_budget_joules{" LABELS "} 5000\n");
     assert_has(1, "\napapi_step_budget_used_joules{" LABELS "} 0\n");
     apapi_record_clear(&record);
-}
-
-PREPARED(a_page_alone)
-{
-    add_page(0, 3.5, true);
-    assert_has(1, "\napapi_step_energy_joules_total{");
-    assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"package\"} 2000.5\n");
-    assert_has(1, "\napapi_step_present_power_watts{" LABELS ",domain=\"package\"} 123.5\n");
-    assert_has(1, "\napapi_step_elapsed_seconds{" LABELS "} 3.5\n");
-    assert_has(1, "\napapi_step_running{" LABELS "} 1\n");
-    assert_has(0, "\napapi_step_power_watts{");
-    assert_has(0, "\napapi_step_covered_ratio{");
-    assert_has(0, "\napapi_step_info{");
 }
 
 /* In any order. */

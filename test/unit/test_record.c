@@ -101,23 +101,6 @@ TEST(a_whole_record_is_clear)
     apapi_record_clear(&record);
 }
 
-TEST(what_is_estimated_is_marked)
-{
-    struct apapi_record record = usual_record();
-    char *line;
-
-    line = encode(&record);
-    assert_null(strstr(line, "estimated"));
-    free(line);
-    record.measurement.components[0].events[1].event.estimated = true;
-    assert_round_trip(&record);
-    line = encode(&record);
-    assert_non_null(strstr(line, ",\"estimated\":true,"));
-    assert_null(strstr(strstr(line, "estimated") + 1, "estimated"));
-    free(line);
-    apapi_record_clear(&record);
-}
-
 TEST(what_is_not_known_has_no_key)
 {
     struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN,
@@ -136,31 +119,6 @@ TEST(what_is_not_known_has_no_key)
               "\"components\":[],\"trust\":{\"cpu_s\":0.0,\"samples\":0,\"failed\":0,"
               "\"wraps\":0,\"resets\":0,\"refused\":0,\"gaps\":0,\"stalls\":0,\"missed\":0}}");
     free(line);
-}
-
-TEST(coverage_of_a_domain_comes_back)
-{
-    const double shares[] = {0.8311, 3003123456.0 / 3005323457.0};
-    struct apapi_record record = usual_record();
-    struct apapi_domain_result *package = &record.measurement.domains[APAPI_DOMAIN_PACKAGE];
-
-    for (size_t i = 0; i < COUNT_OF(shares); i++) {
-        char *line;
-        struct apapi_record back;
-
-        package->covered = shares[i];
-        line = encode(&record);
-        assert_non_null(strstr(line, i == 0 ? "\"covered\":0.8311," : "\"covered\":0.999268,"));
-        back = decode(line);
-        assert_true(fabs(back.measurement.domains[APAPI_DOMAIN_PACKAGE].covered - shares[i]) <
-                    1e-6);
-        assert_true(isnan(back.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j));
-        apapi_record_clear(&back);
-        free(line);
-    }
-    package->rest_j = 12.5;
-    assert_round_trip(&record);
-    apapi_record_clear(&record);
 }
 
 TEST(what_is_not_covered_is_beside_the_energy)

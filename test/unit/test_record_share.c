@@ -69,16 +69,6 @@ TEST(a_share_that_is_not_known_says_why)
     apapi_record_clear(&record);
 }
 
-TEST(a_copy_has_the_share)
-{
-    struct apapi_record record = record_with_share(), copy;
-
-    assert_int_equal(record_copy(&copy, &record), 0);
-    assert_memory_equal(&copy.share, &record.share, sizeof(copy.share));
-    apapi_record_clear(&copy);
-    apapi_record_clear(&record);
-}
-
 TEST(wrong_shares_are_refused)
 {
     static const struct {

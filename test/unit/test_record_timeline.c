@@ -94,23 +94,6 @@ TEST(what_is_not_known_is_null_and_comes_back_unknown)
     apapi_record_clear(&read);
 }
 
-TEST(a_bin_known_in_part_keeps_its_power)
-{
-    struct apapi_record record = empty_record(20 * MS), read;
-    struct apapi_domain_result *domain = &record.measurement.domains[APAPI_DOMAIN_DRAM];
-    struct apapi_timeline_meter meter;
-
-    domain->measured = true;
-    domain->energy_j = 1.5;
-    apapi_timeline_meter_init(&meter, 0, 10 * MS);
-    apapi_timeline_meter_add(&meter, 5 * MS, 20 * MS, 1.5);
-    apapi_timeline_meter_finish(&meter, 20 * MS, &domain->timeline);
-    read = there_and_back(&record);
-    assert_within(apapi_timeline_power_w(&read.measurement.domains[APAPI_DOMAIN_DRAM].timeline, 0),
-                  100, 1e-3);
-    apapi_record_clear(&read);
-}
-
 TEST(bad_timelines_are_refused)
 {
     static const struct {

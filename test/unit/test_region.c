@@ -54,18 +54,6 @@ IN_STEP(regions_nest_and_add_up)
     assert_int_equal(page->head.misuses, 0);
 }
 
-/* Time in no node is lost: a program's times add up to its life. */
-IN_STEP(own_times_add_up_to_the_threads_life)
-{
-    uint64_t before_ns = clock_monotonic_ns();
-    const struct page_program *page = run_quiet_program(nested);
-    uint64_t all_ns = own_ns(page, "") + own_ns(page, "outer") + own_ns(page, "outer/inner") +
-                      own_ns(page, "inner");
-
-    assert_true(all_ns >= 8900000 && all_ns <= clock_monotonic_ns() - before_ns);
-    assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
-}
-
 static void by_handle(void)
 {
     apapi_region a = apapi_region_handle("a"), b = apapi_region_handle("b");

@@ -80,11 +80,3 @@ RUNS(what_no_definition_names_is_shown_all_the_same, 1)
     fixture_write(report_classic);
     assert_says(" -\n  count J 1.000000\n    acc:                200.0\n\n");
 }
-
-RUNS(what_is_estimated_is_marked, 1)
-{
-    fixture_event(0)->event.estimated = true;
-    fixture_write(report_classic);
-    assert_says("\nrapl:::PACKAGE_ENERGY:PACKAGE0(estimated) 10500000\n  energy Ws ");
-    assert_says("\ncoretemp:::hwmon0,temp1 -\n");
-}

@@ -75,16 +75,6 @@ RUNS(what_was_crossed_has_rows, 1)
                 "1,crossings,total every 1J,,,,4,,,");
 }
 
-RUNS(what_is_estimated_is_marked, 1)
-{
-    fixture_event(0)->event.estimated = true;
-    fixture_write(report_csv);
-    assert_says("2,21,0,1,0,0,0,0,sysfs powercap,1,,,,0\n1,value0,");
-    assert_says(",Ws,200,,Ws,,,,,,,,,,,,,sysfs powercap,1,,,,\n");
-    assert_says(",W,90,100,,120,,,,,,,,,sysfs powercap,1,,,,\n");
-    assert_says(",PAPI,0,,,,0\n");
-}
-
 RUNS(what_is_not_covered_stands_beside_the_energy, 1)
 {
     struct apapi_measurement *m = &report.runs[0].record.measurement;

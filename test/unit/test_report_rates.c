@@ -23,36 +23,6 @@ static struct rates plain_rates(const char *co2, const char *pue)
     return rates;
 }
 
-TEST(energy_is_weighed_by_the_hours_of_its_time)
-{
-    static const struct {
-        const char *co2, *pue;
-        int64_t from_min, length_min;
-        double wanted; /* of one kWh */
-    } cases[] = {
-        {"250", "1", 0, 60, 250},
-        {"250", "1.5", 0, 60, 375},
-        {"0-6:100,6-24:400", "1", 300, 120, 250},    /* an hour each */
-        {"0-6:100,6-24:400", "1", 345, 60, 325},     /* a quarter and three */
-        {"0-12:100,12-24:300", "1", 720, 1440, 200}, /* a day from noon on */
-        {"0-12:100,12-24:300", "1", 0, 43200, 200},  /* thirty days */
-        {"0-12:100,12-24:300", "0-12:2,12-24:1", 660, 120, 250},
-        {"0-23:100,23-24:700", "1", 1439, 2, 400}, /* over midnight */
-        {"0-12:100,12-24:300", "1", 700, 0, 100},  /* no time at all: that moment */
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct rates rates = plain_rates(cases[i].co2, cases[i].pue);
-        int64_t from_ns = MIDNIGHT + cases[i].from_min * 60 * S;
-        double got = rates_apply(&rates, rates.co2_g_per_kwh, KWH_J, from_ns,
-                                 from_ns + cases[i].length_min * 60 * S);
-
-        if (!(fabs(got - cases[i].wanted) < 1e-6)) {
-            fail_msg("case %zu: %.9g is not %.9g", i, got, cases[i].wanted);
-        }
-    }
-}
-
 TEST(what_is_not_known_stays_unknown)
 {
     struct rates rates = plain_rates("250", "1");

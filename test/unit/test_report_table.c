@@ -2,23 +2,6 @@
 #include "base/text.h"
 #include "report_fixture.h"
 
-RUNS(one_run, 1)
-{
-    fixture_write(report_table);
-    assert_string_equal(
-        written,
-        "apapi: \"a.out\"  2.000 s  rapl (sysfs powercap)  coretemp (PAPI)\n"
-        "  domain      energy              mean       min       max\n"
-        "  package    200.0 J ±0.12 %   100.0 W   90.00 W   120.0 W\n"
-        "  total      200.0 J ±0.12 %   100.0 W\n"
-        "  covered 100.0 %, 21 samples\n"
-        "  event                                         mean           min           max\n"
-        "  coretemp:::hwmon0,temp1                     45.2 C       -40.5 C        61.0 C\n"
-        "  nvml: not measured (no driver)\n"
-        "  2 readings failed\n"
-        "  elapsed 2.000 s   user 1.500 s   system 0.250 s   peak memory 12.3 MiB\n");
-}
-
 RUNS(how_it_ended_is_reported_if_it_failed, 1)
 {
     static const struct {
@@ -33,40 +16,6 @@ RUNS(how_it_ended_is_reported_if_it_failed, 1)
         fixture_write(report_table);
         assert_string_equal(strstr(written, "peak memory"), cases[i].said);
     }
-}
-
-RUNS(more_is_reported_when_asked, 1)
-{
-    report.verbose = true;
-    report.runs[0].record.measurement.cpu_ns = 1230000;
-    fixture_write(report_table);
-    assert_says("  domain      energy              mean       min       max       p95\n"
-                "  package    200.0 J ±0.12 %   100.0 W   90.00 W   120.0 W   118.0 W\n"
-                "  total      200.0 J ±0.12 %   100.0 W\n");
-    assert_says("\n  rapl:::PACKAGE_ENERGY:PACKAGE0   ");
-    assert_says("\n  uncertainty of the total 0.25 J (0.12 %): the counters' ");
-    assert_says("\n  rapl: sysfs powercap, 1 event, interval 100.0 ms, 21 readings, 100.0 "
-                "ms apart\n    (standard deviation 1.00 ms, longest 102.0 ms), 0 missed\n");
-    assert_says("\n  coretemp: PAPI, 1 event, interval 1.500 s, 1 readings, 0 missed\n");
-    assert_says("\n  wraps 1, resets 0, readings failed 2, refused 0, gaps 0, standstills 0\n");
-    assert_says("\n  the sampling thread used 1.23 ms of CPU time (0.061 %)\n");
-}
-
-RUNS(several_runs, 3)
-{
-    fixture_write(report_table);
-    assert_string_equal(written,
-                        "apapi: \"a.out\"  3 runs  rapl (sysfs powercap)  coretemp (PAPI)\n"
-                        "  domain                       energy                mean power\n"
-                        "  package             400.0 ± 200.0 J           200.0 ± 100.0 W\n"
-                        "  total               400.0 ± 200.0 J           200.0 ± 100.0 W\n"
-                        "  nvml: not measured (no driver)\n"
-                        "  elapsed 4.000 ± 2.000 s   user 1.500 ± 0.000 s   system 0.25 ± 0.00 s\n"
-                        "  peak memory 12.3 MiB\n"
-                        "  95 % confidence:   energy 400.0 ± 496.8 J   power 200.0 ± 248.4 W\n"
-                        "    elapsed 4.000 ± 4.968 s\n"
-                        "  run 2: exit status 3\n"
-                        "  run 3: killed by signal 9 (Killed)\n");
 }
 
 RUNS(runs_that_were_not_made_and_domains_that_were_not_measured, 3)
@@ -128,20 +77,4 @@ RUNS(a_total_of_runs_says_what_none_of_them_knows, 3)
     assert_says("\n  partial total           400.0 ± 200.0 J");
     assert_says("\n  total without dram, whose energy is not known\n");
     assert_null(strstr(written, "covered"));
-}
-
-RUNS(small_deviations_keep_two_digits, 2)
-{
-    apapi_record_clear(&report.runs[1].record);
-    fixture_fill(&report.runs[1], 1.00001, 0);
-    fixture_write(report_table);
-    assert_says("200.0010 ± 0.0014 J");
-}
-
-RUNS(a_process_that_ran_already_has_no_cpu_time, 1)
-{
-    report.program = NULL;
-    fixture_write(report_table);
-    assert_says("apapi: \"a.out\"  2.000 s  rapl");
-    assert_null(strstr(written, "user"));
 }

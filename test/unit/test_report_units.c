@@ -50,35 +50,3 @@ TEST(memory)
         assert_string_equal(text, cases[i].text);
     }
 }
-
-static void write_table(size_t nodes)
-{
-    const struct apapi_table_head head = {
-        .step = "1.0", .user_s = NAN, .system_s = NAN, .elapsed_s = NAN, .verbose = true};
-    struct apapi_merge *merge = apapi_merge_create();
-
-    assert_non_null(merge);
-    for (size_t i = 0; i < nodes; i++) {
-        struct apapi_record *record = &report.runs[i].record;
-
-        snprintf(record->id.node, sizeof record->id.node, "n%zu", i);
-        record->id.node_index = (uint32_t)i;
-        record->id.nodes = (uint32_t)nodes;
-        assert_int_equal(apapi_merge_add(merge, record), 0);
-    }
-    free(written);
-    written = NULL;
-    assert_int_equal(apapi_table_format(merge, &head, &written, NULL), 0);
-    apapi_merge_destroy(merge);
-}
-
-RUNS(several_nodes_have_no_common_percentile, 2)
-{
-    write_table(2);
-    assert_null(strstr(written, "p95"));
-    assert_null(strstr(written, "uncertainty"));
-    assert_says("\n  rapl:::PACKAGE_ENERGY:PACKAGE0                                   "
-                "total 600.0 J\n");
-    write_table(1);
-    assert_says("p95\n");
-}

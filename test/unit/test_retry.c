@@ -94,19 +94,3 @@ TEST(a_source_is_reopened_after_a_second)
     retry_failed(&retry, MS, BEGIN + 21 * SECOND);
     assert_true(retry_wants_reopening(&retry));
 }
-
-TEST(outages_add_up)
-{
-    struct retry retry = {0};
-
-    retry_failed(&retry, SECOND, BEGIN); /* from the first on */
-    retry_failed(&retry, SECOND, BEGIN + SECOND);
-    assert_int_equal(retry_outage_ns(&retry), SECOND);
-    retry_good(&retry, BEGIN + 3 * SECOND);
-    assert_int_equal(retry_outage_ns(&retry), 3 * SECOND);
-    retry_good(&retry, BEGIN + 4 * SECOND);
-    assert_int_equal(retry.outages, 1);
-    retry_failed(&retry, SECOND, BEGIN + 5 * SECOND);
-    assert_int_equal(retry.outages, 2);
-    assert_int_equal(retry_outage_ns(&retry), 4 * SECOND);
-}

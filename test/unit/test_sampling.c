@@ -115,15 +115,6 @@ TEST(intervals_keep_their_mean_on_the_grid)
     assert_int_equal(component.missed, 2);
 }
 
-/* A floor that a counter's own range does not allow is no grid either. */
-TEST(the_grid_is_no_wider_than_the_interval)
-{
-    const struct component component = {
-        .interval_ns = 25 * MS, .floor_ns = 100 * MS, .deadline_ns = 26 * MS};
-
-    assert_int_equal(component_due_ns(&component, 26 * MS), 50 * MS);
-}
-
 /* Deadlines between the first reading and the last one, which are made at any time. */
 static uint64_t deadlines_of(int index)
 {
@@ -148,14 +139,6 @@ PREPARED(missed_ticks_are_counted_and_skipped)
     assert_true(deadlines_of(0) <= took_ns / (10 * MS));
 }
 
-PREPARED(start_and_stop_read_at_once)
-{
-    prepare(1);
-    attach(0, 3600 * UINT64_C(1000) * MS / 100);
-    run_until(1);
-    assert_int_equal(atomic_load(&fakes[0].reads), 2);
-}
-
 /* 262 kJ at 2 kW last 131 s: a reading at least every 32.8 s, whatever was asked for. */
 PREPARED(interval_keeps_the_guard)
 {
@@ -168,9 +151,3 @@ PREPARED(interval_keeps_the_guard)
     attach(0, 3600 * UINT64_C(1000) * MS);
     assert_int_equal(sampling->components[0].interval_ns, 3600 * UINT64_C(1000) * MS);
 }
-
-struct reported {
-    int count;
-    double sum;
-    uint64_t last_ns;
-};

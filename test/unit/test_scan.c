@@ -23,51 +23,6 @@ static void hear_end(const struct apapi_scan_file *file, uint64_t offset, void *
 
 #define PREPARED(name) TEST_WITH(name, make_base, remove_base)
 
-PREPARED(a_filter_chooses)
-{
-    static const uint32_t some_jobs[] = {30, 7};
-    static const struct {
-        struct apapi_scan_filter filter;
-        const char *names;
-        size_t files;
-    } cases[] = {
-        {{0}, "n1/7 n2/7 n1/8 n1/30 n2/9 n10/9 n1/31 ", 6},
-        {{.jobs = some_jobs, .job_count = 2}, "n1/7 n2/7 n1/30 ", 6},
-        {{.user = "alice"}, "n1/7 n2/7 n2/9 n10/9 n1/31 ", 6},
-        {{.user = "ali"}, "", 6},
-        {{.partition = "long"}, "n1/30 n1/31 ", 6},
-        {{.account = "physics", .cluster = "mars", .user = "bob"}, "n1/8 n1/30 ", 6},
-        {{.cluster = "venus"}, "", 6},
-        {{.nodes = "n2,n[10-99]"}, "n2/7 n2/9 n10/9 ", 3},
-        {{.from_unix_ns = NOON}, "n1/8 n1/30 n2/9 n10/9 n1/31 ", 4},
-        {{.from_unix_ns = NOON + 1}, "n1/30 n2/9 n10/9 n1/31 ", 4},
-        {{.to_unix_ns = NOON}, "n1/7 n2/7 ", 5},
-        {{.to_unix_ns = NOON + 1}, "n1/7 n2/7 n1/8 ", 5},
-        {{.from_unix_ns = NOON, .to_unix_ns = NOON + DAY / 2}, "n1/8 n1/30 n2/9 n10/9 ", 3},
-        {{.from_unix_ns = NOON + 10 * DAY}, "", 0},
-    };
-
-    store("n1", 7, -24);
-    store("n2", 7, -24);
-    store("n1", 8, 0);
-    store("n1", 30, 1);
-    store("n2", 9, 1);
-    store("n10", 9, 1);
-    store("n1", 31, 24);
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct heard heard = {0};
-        struct apapi_scan *scan = new_scan(&cases[i].filter, &heard);
-
-        assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
-        if (strcmp(heard.names, cases[i].names) != 0) {
-            fail_msg("case %zu: %s, not %s", i, heard.names, cases[i].names);
-        }
-        assert_int_equal(apapi_scan_counts(scan)->files, cases[i].files);
-        assert_int_equal(heard.problems, 0);
-        apapi_scan_destroy(scan);
-    }
-}
-
 /*
  * Whatever the order of keys and the writing, the filter decides by what the record says; but where
  * a uid is wanted, it stands where we write it.

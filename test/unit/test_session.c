@@ -211,28 +211,6 @@ WITH_TREE(no_domain_counts_twice)
     apapi_session_destroy(session);
 }
 
-WITH_TREE(vanished_files_are_reported)
-{
-    struct apapi_session *session = create("rapl");
-    struct apapi_measurement m;
-
-    powercap_tree_write(&tree, "intel-rapl:0", "");
-    powercap_tree_write(&tree, "intel-rapl:0:0", "");
-    powercap_tree_write(&tree, "intel-rapl:0:1", "");
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    pause_ms(20);
-    assert_int_equal(apapi_session_stop(session, NULL), 0);
-    assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
-    assert_false(m.components[0].measured);
-    assert_non_null(strstr(m.components[0].reason, "sysfs powercap: "));
-    assert_true(isnan(apapi_measurement_total_j(&m)));
-    assert_true(apapi_measurement_incidents(&m).failed > 0);
-    assert_int_equal(m.unknown_domains, 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_DRAM |
-                                            1U << APAPI_DOMAIN_CORE);
-    apapi_measurement_clear(&m);
-    apapi_session_destroy(session);
-}
-
 /* The counter of the package never moves. */
 WITH_TREE(a_still_counter_leaves_its_domain_unknown)
 {
@@ -324,25 +302,4 @@ WITH_TREE(unknown_names_are_refused)
             fail_msg("'%s' does not say '%s'", err.text, bad[i].says);
         }
     }
-}
-
-/* A site names components for all its nodes: one that this node lacks costs the others nothing. */
-WITH_TREE(softfail_measures_what_there_is)
-{
-    const struct apapi_session_config config = {.components = "rapl:foo",
-                                                .sources = "sysfs",
-                                                .intervals = &fast,
-                                                .softfail = true,
-                                                .on_sample = count_sample};
-    struct apapi_session *session = apapi_session_create(&config, NULL);
-    struct apapi_measurement m;
-
-    assert_non_null(session);
-    run(session, 0, &m);
-    assert_result(&m);
-    assert_int_equal(m.component_count, 2);
-    assert_false(m.components[1].measured);
-    assert_string_not_equal(m.components[1].reason, "");
-    apapi_measurement_clear(&m);
-    apapi_session_destroy(session);
 }

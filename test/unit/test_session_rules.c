@@ -157,19 +157,6 @@ WITH_TREE(definitions_hide_no_energy_as_another_kind)
     assert_whole();
 }
 
-WITH_TREE(without_rules_of_the_user_nothing_says_so)
-{
-    measure(NULL, NULL, false);
-    assert_int_equal(m.components[0].event_count, 4);
-    assert_false(m.components[0].user_rules);
-    assert_whole();
-    apapi_measurement_clear(&m);
-    /* a list and definitions of other components */
-    measure("nvml:::*\n", "nvml:::*" EVERYTHING "auto,energy,J,1,power,W,1,energy,gpu\n", false);
-    assert_false(m.components[0].user_rules);
-    assert_whole();
-}
-
 static atomic_int readings;
 
 static void count_reading(const struct apapi_sample *sample, void *unused)

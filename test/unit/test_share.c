@@ -135,33 +135,6 @@ DIVIDED(equal_cores_does_not_ask_for_cpu_time)
     assert_null(share_method_find("by-magic"));
 }
 
-DIVIDED(a_step_without_cpu_time_leaves_its_part_unattributed)
-{
-    struct share_step steps[] = {step_of(1, 4), step_of(NAN, 4)};
-
-    interval.energy_j[PACKAGE] = 100;
-    interval.cpu_s = 4;
-    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[PACKAGE] - 25) < ALMOST);
-    assert_true(fabs(totals.unattributed_j[PACKAGE] - 75) < ALMOST);
-    interval.cpu_s = NAN; /* nobody knows what the other one used */
-    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[PACKAGE] - 25) < ALMOST);
-    assert_true(fabs(totals.unattributed_j[PACKAGE] - 175) < ALMOST);
-}
-
-DIVIDED(without_a_step_all_is_idle)
-{
-    interval.energy_j[PACKAGE] = 100;
-    interval.energy_j[GPU] = 50;
-    interval.energy_j[NODE] = 200;
-    interval.idle_w[PACKAGE] = 80;
-    divide("cpu-time", SHARE_IDLE_CORES, NULL, 0);
-    assert_true(totals.idle_j[PACKAGE] == 100);
-    assert_true(totals.idle_j[GPU] == 50);
-    assert_true(totals.idle_j[NODE] == 200);
-}
-
 DIVIDED(a_gpu_goes_to_the_step_that_has_it)
 {
     static const uint8_t three[SHARE_GPUS_MAX] = {0, 3, 3}, four[SHARE_GPUS_MAX] = {0, 0, 4};
@@ -187,19 +160,6 @@ DIVIDED(a_gpu_goes_to_the_step_that_has_it)
     assert_true(fabs(totals.unattributed_j[GPU] - 10) < ALMOST);
 }
 
-/* Two steps that both say that they have a GPU get no more than it used. */
-DIVIDED(a_gpu_of_two_steps_is_counted_once)
-{
-    struct share_step steps[] = {step_of(1, 4), step_of(1, 4)};
-
-    interval.energy_j[GPU] = 90;
-    interval.gpu_j[5] = 100; /* more than the domain has */
-    steps[0].gpus = steps[1].gpus = UINT64_C(1) << 5;
-    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[GPU] - 45) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[GPU] - 45) < ALMOST);
-}
-
 DIVIDED(the_node_is_divided_as_its_parts)
 {
     struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
@@ -214,20 +174,6 @@ DIVIDED(the_node_is_divided_as_its_parts)
     assert_true(fabs(steps[0].energy_j[NODE] - 300 * 30.0 / 200) < ALMOST);
     assert_true(fabs(steps[1].energy_j[NODE] - 300 * 70.0 / 200) < ALMOST);
     assert_true(fabs(totals.idle_j[NODE] - 300 * 100.0 / 200) < ALMOST);
-}
-
-/* A node whose only meter is the BMC has a method all the same. */
-DIVIDED(a_node_without_parts_is_divided_by_cpu_time)
-{
-    struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
-
-    interval.seconds = 2;
-    interval.energy_j[NODE] = 300;
-    interval.idle_w[NODE] = 110;
-    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
-    assert_true(fabs(steps[0].energy_j[NODE] - 60) < ALMOST);
-    assert_true(fabs(steps[1].energy_j[NODE] - 20) < ALMOST);
-    assert_true(fabs(totals.idle_j[NODE] - 220) < ALMOST);
 }
 
 TEST(idle_power_is_a_low_percentile)
@@ -273,34 +219,6 @@ TEST(idle_power_of_a_busy_node_is_extrapolated)
     print_message("# known in %u of 200, right in %u\n", known, covered);
     assert_true(known >= 160);
     assert_true(covered >= 0.97 * known);
-}
-
-TEST(without_another_load_idle_power_is_not_known)
-{
-    struct idle_fit fit = {.count = 0};
-
-    for (int second = 0; second < 1000; second++) {
-        idle_fit_add(&fit, 200 + second % 3, 4, 1);
-    }
-    assert_true(isnan(idle_fit_estimate(&fit).power_w));
-    for (int second = 0; second < 1000; second++) { /* more power for less CPU time */
-        idle_fit_add(&fit, 300, second % 3, 1);
-    }
-    assert_true(isnan(idle_fit_estimate(&fit).power_w));
-}
-
-/* It forgets, and holds any time. */
-TEST(an_extrapolation_follows_the_last_hours)
-{
-    struct idle_fit fit = {.count = 0};
-
-    for (int minute = 0; minute < 3000; minute++) {
-        double cores = minute % 7;
-
-        idle_fit_add(&fit, (minute < 1000 ? 150 : 90) + 5 * cores, cores, 60);
-    }
-    assert_true(fit.count <= IDLE_BLOCKS && fit.block_s < 2 * 3600);
-    assert_true(fabs(idle_fit_estimate(&fit).power_w - 90) < 0.1);
 }
 
 TEST(idle_power_forgets)

@@ -28,13 +28,6 @@ static void assert_steps(size_t component, double least, double most)
 
 #define PREPARED(name) TEST_WITH(name, prepare, clean_up)
 
-PREPARED(only_of_a_session_that_was_started)
-{
-    create("plain:odd");
-    assert_int_equal(apapi_session_snapshot(session, &m, NULL), -1);
-    assert_int_equal(errno, ENODATA);
-}
-
 PREPARED(it_grows_and_disturbs_nothing)
 {
     uint64_t elapsed_ns = 0;
@@ -72,20 +65,6 @@ PREPARED(it_grows_and_disturbs_nothing)
         assert_string_equal(m.components[k].reason, "");
     }
     assert_true(m.elapsed_ns >= elapsed_ns);
-}
-
-/* A snapshot does not wait for the next reading, however late that is. */
-PREPARED(between_two_readings_far_apart)
-{
-    intervals.default_ns = UINT64_C(3600000000000);
-    create("plain:odd");
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    look();
-    assert_int_equal(atomic_load(&meters[PLAIN].reads), 1);
-    assert_false(m.components[0].measured);
-    look();
-    halt();
-    assert_steps(0, 1, 1);
 }
 
 /* Whichever worker reads it. */

@@ -123,17 +123,6 @@ PREPARED(what_is_removed_is_gone)
     assert_string_equal(found(SPOOL_WRITTEN), "");
 }
 
-PREPARED(a_killed_owner_leaves_his_line)
-{
-    struct spool alive = SPOOL_CLOSED(dir, "n1", "2.0");
-
-    save_and_die("1.0", "a");
-    save(&alive, "b");
-    assert_string_equal(found(SPOOL_WRITTEN), "a ");
-    assert_string_equal(found(SPOOL_WRITTEN), "");
-    spool_close(&alive);
-}
-
 /* As a process that dies leaves them: before the new file, with a part of it, before its new name.
  */
 PREPARED(a_crash_at_each_step)
@@ -308,23 +297,4 @@ PREPARED(many_at_once)
     }
     fclose(file);
     assert_int_equal(lines, PROCESSES * EACH);
-}
-
-PREPARED(no_descriptor_is_lost)
-{
-    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
-    int first, last;
-
-    save(&spool, "a");
-    first = dup(0);
-    for (int i = 0; i < 20; i++) {
-        save(&spool, "b");
-        assert_string_equal(found(SPOOL_KEEP), "");
-    }
-    last = dup(0);
-    assert_true(last <= first + 1);
-    close(first);
-    close(last);
-    spool_close(&spool);
-    assert_string_equal(found(SPOOL_KEEP), "b ");
 }

@@ -27,35 +27,6 @@ TEST(period)
     assert_within(period.longest_s, 3, 1e-12);
 }
 
-/* A tenth of a second of `watts`, as a counter shows it. */
-static void add_tick(struct apapi_meter *meter, uint64_t *uj, uint64_t tick, uint64_t watts)
-{
-    struct apapi_reading reading;
-    double energy_j;
-
-    *uj += watts * 100000;
-    reading = (struct apapi_reading){.raw = *uj};
-    apapi_meter_add(meter, &reading, moment_at(1 + tick * TICK_NS), &energy_j);
-}
-
-/* 100 W known to one update of 1 ms, 1 s late: 100.1 J. */
-TEST(uncertainty)
-{
-    const struct apapi_span span = {.late_ns = 10 * TICK_NS, .elapsed_ns = 20 * TICK_NS};
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-    uint64_t uj = 0;
-
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
-    for (uint64_t tick = 0; tick <= 20; tick++) {
-        add_tick(&meter, &uj, tick, 100);
-    }
-    apapi_meter_finish(&meter, &span, &result);
-    assert_within(result.total, 200, 1e-9);
-    /* half as much again as at 100 W: a third of the time is not covered */
-    assert_within(result.uncertainty_j, 150.1, 1e-5);
-}
-
 /* 100 W, and a last reading that is late: it may have been fetched at any time while it lasted. */
 TEST(uncertainty_of_a_late_end)
 {

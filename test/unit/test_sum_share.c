@@ -44,20 +44,6 @@ static void assert_has(char *text, const char *part)
     free(text);
 }
 
-TEST(shares_of_nodes_add_up)
-{
-    struct apapi_merge *merge = apapi_merge_create();
-
-    add(merge, record_of("n1", 100));
-    add(merge, record_of("n2", 20));
-    assert_has(merged(merge), "\"share\":{\"method\":\"cpu-time\",\"idle\":\"apart\",\"domains\":{"
-                              "\"package\":{\"energy_j\":120.0,\"uncertainty_j\":4.0,"
-                              "\"idle_w\":100.0}},\"total\":{\"energy_j\":120.0,"
-                              "\"uncertainty_j\":4.0}}");
-    assert_has(table(merge), "\n  share of the step: 120 J ±3.3 % (cpu-time, idle power apart)\n");
-    apapi_merge_destroy(merge);
-}
-
 TEST(methods_that_differ_are_mixed)
 {
     struct apapi_merge *merge = apapi_merge_create();

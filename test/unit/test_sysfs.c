@@ -88,29 +88,6 @@ WITH_TREE(machines)
     }
 }
 
-WITH_TREE(server_with_two_packages)
-{
-    powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
-    powercap_tree_zone(&tree, "intel-rapl:1:0", "dram", 65712999613);
-    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
-    powercap_tree_zone(&tree, "intel-rapl:0:0", "core", RANGE);
-    powercap_tree_zone(&tree, "intel-rapl:0:1", "dram", 65712999613);
-    powercap_tree_energy(&tree, "intel-rapl:0:1", 12345);
-    open_sysfs("rapl");
-    assert_int_equal(reader->count, 5);
-    assert_event(0, "rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_DOMAIN_PACKAGE);
-    assert_event(1, "rapl:::PP0_ENERGY:PACKAGE0", APAPI_DOMAIN_CORE);
-    assert_event(2, "rapl:::DRAM_ENERGY:PACKAGE0", APAPI_DOMAIN_DRAM);
-    assert_event(3, "rapl:::PACKAGE_ENERGY:PACKAGE1", APAPI_DOMAIN_PACKAGE);
-    assert_event(4, "rapl:::DRAM_ENERGY:PACKAGE1", APAPI_DOMAIN_DRAM);
-    assert_int_equal(reader->events[0].range_max, RANGE);
-    assert_int_equal(reader->events[2].range_max, 65712999613);
-    read_sysfs();
-    assert_int_equal(readings[2].error, 0);
-    assert_int_equal(readings[2].raw, 12345);
-    assert_string_equal(reader->detail, "sysfs powercap");
-}
-
 /* The kernel numbers zones as it finds them, and lists them in any order. */
 WITH_TREE(four_packages_of_two_dies)
 {
@@ -132,22 +109,6 @@ WITH_TREE(four_packages_of_two_dies)
     assert_event(1, "rapl:::DRAM_ENERGY:PACKAGE3_DIE0", APAPI_DOMAIN_DRAM);
     assert_event(2, "rapl:::PACKAGE_ENERGY:PACKAGE3_DIE1", APAPI_DOMAIN_PACKAGE);
     assert_event(15, "rapl:::DRAM_ENERGY:PACKAGE0_DIE1", APAPI_DOMAIN_DRAM);
-}
-
-WITH_TREE(descriptions)
-{
-    powercap_tree_zone(&tree, "intel-rapl:0", "psys", RANGE);
-    powercap_tree_zone(&tree, "intel-rapl:1", "package-0", RANGE);
-    powercap_tree_zone(&tree, "intel-rapl:1:0", "dram", RANGE);
-    powercap_tree_zone(&tree, "intel-rapl:2", "package-1-die-3", RANGE);
-    powercap_tree_zone(&tree, "intel-rapl:2:0", "core", RANGE);
-    open_sysfs("rapl");
-    assert_int_equal(reader->count, 5);
-    assert_described(0, "energy of the platform (psys)");
-    assert_described(1, "energy of CPU package 0");
-    assert_described(2, "energy of the memory of CPU package 0");
-    assert_described(3, "energy of die 3 of CPU package 1");
-    assert_described(4, "energy of the cores of die 3 of CPU package 1");
 }
 
 WITH_TREE(no_zone_says_so)

@@ -187,16 +187,6 @@ WITH_NODE(stale_values_are_refused)
     assert_int_equal(readings[0].error, EBADMSG);
 }
 
-WITH_NODE(no_freshness_is_no_error)
-{
-    put("raw_scan_hz", "1000");
-    remove_file("freshness");
-    open_sysfs("cray_pm");
-    sleep_ms(20);
-    read_sysfs();
-    assert_int_equal(readings[0].error, 0);
-}
-
 /* Reads 0 to 2 are of the stamps, 3 is of the energy, 4 and 5 are of the power and its limit. */
 static void scan_behind_the_energy(unsigned number)
 {

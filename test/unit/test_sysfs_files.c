@@ -51,31 +51,6 @@ WITH_TREE(a_read_error_is_a_failed_reading)
     assert_int_equal(first_error(), EIO);
 }
 
-/* As a device that has been taken out: the open file belongs to a process that ends. */
-WITH_TREE(a_file_that_vanishes)
-{
-    char target[64];
-    int status, hold[2];
-    pid_t child;
-
-    assert_int_equal(pipe(hold), 0);
-    child = fork();
-    if (child == 0) {
-        char byte;
-
-        close(hold[1]);
-        _exit(read(hold[0], &byte, 1) != 0);
-    }
-    snprintf(target, sizeof target, "/proc/%d/oom_score", (int)child);
-    link_zone(target);
-    open_sysfs("rapl");
-    assert_int_equal(first_error(), 0);
-    close(hold[0]);
-    close(hold[1]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(first_error(), ESRCH);
-}
-
 /* For each component, one of its files and what follows the number there. */
 static const struct {
     const char *component, *path, *behind;

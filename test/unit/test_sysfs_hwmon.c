@@ -296,14 +296,3 @@ WITH_TREE(unusual_chips)
     open_sysfs("hwmon");
     assert_string_equal(reader->events[0].name, "hwmon:::a_b_c_d:energy1");
 }
-
-WITH_TREE(no_gpu)
-{
-    struct apapi_error err;
-
-    make_chip(0, "amdgpu", "0000:03:00.0");
-    put(0, "power1_average", "1");
-    assert_null(apapi_source_sysfs.open("intel_gpu", &err));
-    assert_int_equal(errno, ENODEV);
-    assert_non_null(strstr(err.text, "no Intel GPU"));
-}

@@ -160,49 +160,9 @@ TABLE(extremes_of_all_nodes_together)
                 "  min, max of (core): the nodes' own, added up\n");
 }
 
-TABLE(a_step_that_has_a_part_of_its_nodes_is_told_so)
-{
-    for (uint32_t cores = 1; cores <= 8; cores += 7) {
-        struct node node;
-
-        init_measured(&node, "n1", 0, 2);
-        node.record.id.cores = cores;
-        node.record.id.node_cores = 8;
-        add(&node);
-        strcpy(node.record.id.node, "n2");
-        add(&node);
-        finish(&stream_step);
-        if (cores < 8) {
-            assert_text("\n  2 of 16 cores; the energy is that of the whole nodes\n");
-        } else {
-            assert_null(strstr(text, "cores"));
-        }
-    }
-}
-
 static void set_uncertainty(struct node *node, enum apapi_domain domain, double uncertainty_j)
 {
     node->record.measurement.domains[domain].uncertainty_j = uncertainty_j;
-}
-
-TABLE(digits_that_are_known_and_what_is_not)
-{
-    struct node node;
-
-    init_node(&node, "n1", 0, 1);
-    node.record.measurement.elapsed_ns = 1125 * MS;
-    node.components[0].interval_ns = 100 * MS;
-    set_domain(&node, APAPI_DOMAIN_PACKAGE, 223.35,
-               (struct apapi_summary){196.75, 200.95, 202.1, NAN});
-    set_domain(&node, APAPI_DOMAIN_DRAM, 44.65, (struct apapi_summary){39.6, 40.2, 40.35, NAN});
-    set_uncertainty(&node, APAPI_DOMAIN_PACKAGE, 4.7);
-    set_uncertainty(&node, APAPI_DOMAIN_DRAM, 0.4);
-    add(&node);
-    assert_says(&stream_step, "  domain      energy              mean       min       max\n"
-                              "  package      223 J ±2.1 %      201 W     197 W     202 W\n"
-                              "  dram        44.6 J ±0.90 %    40.2 W    39.6 W    40.4 W\n"
-                              "  total        268 J ±1.9 %      241 W\n"
-                              "  covered 99.9 %, 834 samples\n");
 }
 
 /* The record knows "± 52 %", so 281.2 W would be four digits of which one is known. */

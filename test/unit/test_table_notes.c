@@ -128,18 +128,6 @@ TABLE(a_late_start_is_reported)
     }
 }
 
-TABLE(a_stuck_counter_is_reported)
-{
-    struct node node;
-
-    init_measured(&node, "n1", 0, 1);
-    strcpy(node.events[0].event.name, "rapl:::PSYS_ENERGY:PACKAGE0");
-    node.events[0].stuck = true;
-    add(&node);
-    assert_says(&stream_step,
-                "\n  rapl:::PSYS_ENERGY:PACKAGE0: counter never moved, not counted\n");
-}
-
 TABLE(spans_between_nodes_are_shown)
 {
     struct node node;

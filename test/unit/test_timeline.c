@@ -56,20 +56,6 @@ TEST(energy_equals_the_counters_for_every_length)
     }
 }
 
-TEST(a_step_in_power_stands_in_its_bin)
-{
-    struct apapi_timeline_meter meter;
-    struct apapi_timeline timeline;
-
-    apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
-    apapi_timeline_meter_add(&meter, ORIGIN, ORIGIN + 20 * MS, 2);
-    apapi_timeline_meter_add(&meter, ORIGIN + 20 * MS, ORIGIN + 30 * MS, 4);
-    apapi_timeline_meter_finish(&meter, 30 * MS, &timeline);
-    assert_int_equal(timeline.count, 3);
-    assert_within(apapi_timeline_power_w(&timeline, 1), 100, 1e-6);
-    assert_within(apapi_timeline_power_w(&timeline, 2), 400, 1e-6);
-}
-
 TEST(what_was_not_measured_is_not_covered)
 {
     struct apapi_timeline_meter meter;
@@ -102,17 +88,6 @@ TEST(what_came_before_the_origin_is_left_out)
     apapi_timeline_meter_add(&meter, ORIGIN - 10 * MS, ORIGIN, 7);
     apapi_timeline_meter_finish(&meter, 10 * MS, &timeline);
     assert_within(apapi_timeline_energy_j(&timeline), 1, 1e-6);
-}
-
-TEST(parts_of_bins_share_their_energy)
-{
-    double energy_j;
-    struct apapi_timeline timeline = run(100 * S, 1 * S, &energy_j);
-    double first_j = apapi_timeline_between_j(&timeline, 0, 33333 * MS, NULL);
-    double second_j = apapi_timeline_between_j(&timeline, 33333 * MS, 500 * S, NULL);
-
-    assert_within(first_j + second_j, energy_j, 1e-5);
-    assert_within(first_j, energy_until(33333 * MS), 2e-3);
 }
 
 TEST(a_sum_has_all_energy_wherever_its_parts_begin)

@@ -52,17 +52,6 @@ TEST(boots_of_a_node_do_not_overlap)
     assert_true(timings[0].start_ns == HOUR + 4200 * S);
 }
 
-TEST(a_node_without_boot_in_one_record_has_them_where_its_clock_says)
-{
-    struct sum_entry timings[] = {timing("n1", "0", 2 * HOUR, "", 0),
-                                  timing("n1", "1", 2 * HOUR, "b", 0),
-                                  timing("n2", "0", 7 * HOUR, "", 0)};
-
-    align(timings, COUNT_OF(timings));
-    assert_true(timings[0].start_ns == 2 * HOUR && timings[1].start_ns == 2 * HOUR);
-    assert_true(timings[2].start_ns == 7 * HOUR && timings[2].apart_ns == 0);
-}
-
 /* n3 shares no step with n1, but with n2, whose clock is wrong. */
 TEST(a_step_begins_on_all_nodes)
 {
@@ -94,21 +83,6 @@ TEST(runs_are_not_taken_for_clocks)
     alone[0].nodes = alone[1].nodes = 1;
     align(alone, COUNT_OF(alone));
     assert_true(alone[1].start_ns == 3 * HOUR);
-}
-
-TEST(times_out_of_range_stay)
-{
-    struct sum_entry timings[] = {timing("n1", "0", INT64_MAX - 700 * S, "b", 0),
-                                  timing("n1", "1", 0, "b", HOUR), timing("n1", "2", 0, "b", -1)};
-
-    align(timings, COUNT_OF(timings));
-    assert_true(timings[1].start_ns == 0 && timings[2].start_ns == 0);
-    timings[1].boot = "c";
-    timings[2].boot = "d";
-    timings[1].start_ns = timings[2].start_ns = INT64_MAX / 2;
-    timings[1].elapsed_ns = timings[2].elapsed_ns = INT64_MAX / 2;
-    align(timings, COUNT_OF(timings));
-    align(NULL, 0);
 }
 
 static const struct sum_entry *of_number(const struct sum_entry *timings, size_t count,

@@ -57,35 +57,6 @@ static void assert_lines(const struct row *rows, size_t count, const char *expec
     free(text);
 }
 
-TEST(power_is_the_increment_over_its_time)
-{
-    static const struct row rows[] = {
-        {&energy, 0, 1000000, NAN, 1, 0},         {&energy, 100 * MS, 11000000, 10, 1, 0},
-        {&energy, 200 * MS, 0, NAN, 1, EIO},      /* failed: the next one spans both */
-        {&energy, 300 * MS, 31000000, 20, 1, 0},  /* 20 J in 200 ms */
-        {&energy, 400 * MS, 999, NAN, 1, 0},      /* doubted */
-        {&energy, 450 * MS, 10000999, 10, 1, 0},  /* it restarted there: 10 J in 50 ms */
-        {&energy, 550 * MS, 99, 5, 1, 0},         /* it wrapped */
-        {&energy, 600 * MS, 90000000, NAN, 1, 0}, /* doubted */
-        {&energy, 750 * MS, 20000099, 20, 1, 0},  /* it was absurd: 20 J in 200 ms */
-        {&energy, 0, 30000000, NAN, 2, 0},        /* another run */
-        {&energy, 1000 * MS, 31000000, 1, 2, 0},
-    };
-
-    assert_lines(rows, COUNT_OF(rows),
-                 "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
-                 "1,0.100000000,rapl:::A,11000000,10,J,100,,0\n"
-                 "1,0.200000000,rapl:::A,,,J,,Input/output error,0\n"
-                 "1,0.300000000,rapl:::A,31000000,20,J,100,,0\n"
-                 "1,0.400000000,rapl:::A,999,,J,,,0\n"
-                 "1,0.450000000,rapl:::A,10000999,10,J,200,,0\n"
-                 "1,0.550000000,rapl:::A,99,5,J,50,,0\n"
-                 "1,0.600000000,rapl:::A,90000000,,J,,,0\n"
-                 "1,0.750000000,rapl:::A,20000099,20,J,100,,0\n"
-                 "2,0.000000000,rapl:::A,30000000,,J,,,0\n"
-                 "2,1.000000000,rapl:::A,31000000,1,J,1,,0\n");
-}
-
 TEST(gauges_and_other_types)
 {
     double half = 0.5;
@@ -96,20 +67,6 @@ TEST(gauges_and_other_types)
     assert_lines(rows, 2,
                  "1,0.000000001,\"nvml:::B,\"\"C\"\"\",-3,-3,W,-3,,0\n"
                  "1,12.345678901,x:::D,0.5,0.5,,,,0\n");
-}
-
-TEST(what_is_estimated_is_marked)
-{
-    struct apapi_event estimate = energy;
-    const struct row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0},
-                               {&energy, 0, 1000000, NAN, 1, 0},
-                               {&estimate, 100 * MS, 0, NAN, 1, EIO}};
-
-    estimate.estimated = true;
-    assert_lines(rows, 3,
-                 "1,0.000000000,rapl:::A,1000000,,J,,,1\n"
-                 "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
-                 "1,0.100000000,rapl:::A,,,J,,Input/output error,1\n");
 }
 
 #define MANY 200000

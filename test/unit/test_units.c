@@ -142,16 +142,6 @@ TEST(durations_carry_over)
     }
 }
 
-TEST(nothing_is_written_past_the_end)
-{
-    char text[8];
-
-    memset(text, 'x', sizeof(text));
-    units_quantity(text, 7, 1e300, "J");
-    assert_int_equal(strlen(text), 6);
-    assert_int_equal(text[7], 'x');
-}
-
 TEST(any_bytes_become_utf8)
 {
     static const struct {
@@ -357,25 +347,6 @@ TEST(wrong_values_are_named)
         assert_int_equal(decode_member(cases[i].form, cases[i].value, &member, &err), -1);
         assert_string_equal(err.text, expected);
         assert_true(member.count == 0);
-    }
-}
-
-TEST(unknown_members_have_no_key)
-{
-    static const struct {
-        enum field_form form;
-        union member member;
-    } cases[] = {{FIELD_TEXT, {.text = ""}},          {FIELD_NUMBER, {.number = APAPI_UNKNOWN}},
-                 {FIELD_COUNT, {.count = 0}},         {FIELD_DURATION, {.count = 0}},
-                 {FIELD_MEASURED, {.measured = NAN}}, {FIELD_MEASURED, {.measured = INFINITY}},
-                 {FIELD_AMOUNT, {.measured = NAN}},   {FIELD_EXACT, {.measured = 0}},
-                 {FIELD_FLAG, {.flag = false}},       {FIELD_DOMAIN, {.word = APAPI_DOMAIN_NONE}}};
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char *text = encode_member(cases[i].form, false, &cases[i].member);
-
-        assert_string_equal(text, "{}");
-        free(text);
     }
 }
 

@@ -79,45 +79,6 @@ TEST(a_standstill_is_no_period)
     }
 }
 
-/*
- * A counter that does not move for 3 s and then shows 6 s at once, 300 J of them from before the
- * first reading: it is measured from there on.
- */
-TEST(frozen_at_the_start)
-{
-    struct apapi_increment increment;
-
-    apapi_counter_init(&counter, &fake_energy_event, 2000);
-    for (uint64_t tick = 0; tick <= 60; tick++) {
-        uint64_t uj = tick < 30 ? 0 : 300000000 + tick * 10000000;
-
-        apapi_counter_add(&counter, uj, moment_at(1 + tick * 100 * MS), &increment);
-    }
-    apapi_counter_finish(&counter);
-    assert_in_range(counter.total, 290000000, 300000000);
-    assert_in_range(counter.covered_ns, 2900 * MS, 3000 * MS);
-    assert_int_equal(counter.covered_ns / 10, counter.total); /* 100 W */
-    assert_int_equal(counter.incidents.stalls, 1);
-    assert_int_equal(counter.incidents.resets, 0);
-}
-
-/* Two readings within one update, after a late one: the counter does not move less often. */
-TEST(readings_near_to_each_other_show_no_longer_period)
-{
-    struct apapi_increment increment;
-    uint64_t now_ns = 1;
-
-    apapi_counter_init(&counter, &fake_energy_event, 2000);
-    for (uint64_t tick = 1; tick <= 100; tick++) {
-        bool near = tick % 2 == 0;
-
-        now_ns += near ? MS / 4 : 200 * MS;
-        apapi_counter_add(&counter, tick / 2 * UINT64_C(20000000) + (near ? 0 : 19000000),
-                          moment_at(now_ns), &increment);
-    }
-    assert_int_equal(counter.update.longest_ns, 0);
-}
-
 /* The move may have been there for most of the time until a reading that is late. */
 TEST(a_late_reading_shows_twice_what_was_seen_at_most)
 {

@@ -69,17 +69,3 @@ TEST(statistics)
     assert_near(result.max, -3);
     assert_near(result.min, -5);
 }
-
-TEST(nothing_is_unknown)
-{
-    struct apapi_values values;
-    struct apapi_value_result result = {.factor = 2};
-
-    apapi_values_restart(&values, APAPI_OP1_DIV_DIFF_TIME);
-    apapi_values_first(&values, 7);
-    for (int i = 0; i < 2; i++) {
-        apapi_value_result(&values.stats[i], &result);
-        assert_true(isnan(result.last) && isnan(result.min) && isnan(result.max));
-        assert_true(isnan(result.avg) && isnan(result.acc));
-    }
-}

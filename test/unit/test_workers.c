@@ -64,19 +64,6 @@ PREPARED(a_slow_source_that_is_never_open)
     assert_int_equal(atomic_load(&meters[ODD].reads), 0);
 }
 
-PREPARED(what_is_wrong_with_a_slow_source_is_its_reason)
-{
-    meters[ODD].slow = true;
-    atomic_store(&meters[ODD].open_fails, ENODEV);
-    create_and_start("plain:odd");
-    await_more(&meters[PLAIN], 3);
-    await(&meters[ODD].opens, 1);
-    halt();
-    assert_plain_is_whole();
-    assert_false(m.components[1].measured);
-    assert_string_equal(m.components[1].reason, "no odd here");
-}
-
 PREPARED(a_list_that_does_not_fit_a_slow_source)
 {
     static const char list[] = "plain:::ENERGY0\nodd:::NONE\n";

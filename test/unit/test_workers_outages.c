@@ -17,27 +17,6 @@ static void pull(void)
 
 #define PREPARED(name) TEST_WITH(name, prepare, clean_up)
 
-/* Not long enough for reopening: the same descriptors, and what was counted meanwhile is not
- * lost. The pauses double: five failures take 10 + 20 + 40 + 80 ms after the first one. */
-PREPARED(a_short_outage_is_bridged)
-{
-    reopen_ns = UINT64_MAX;
-    start();
-    atomic_store(&meters[ODD].read_fails, EIO);
-    await_more(&meters[ODD], 6);
-    atomic_store(&meters[ODD].read_fails, 0);
-    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 3);
-    halt();
-    assert_plain_is_whole();
-    assert_int_equal(atomic_load(&meters[ODD].opens), 1);
-    assert_int_equal(m.components[1].outages, 1);
-    assert_true(m.components[1].outage_ns >= 150000000);
-    assert_string_equal(m.components[1].reason, "");
-    assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
-    assert_int_equal(m.components[1].events[0].incidents.resets, 0);
-    assert_true(m.components[1].events[0].covered_ns > m.components[1].outage_ns);
-}
-
 static void unplug(void)
 {
     pull();
@@ -65,23 +44,6 @@ PREPARED(a_source_is_reopened)
     halt();
     assert_int_equal(m.components[1].outages, 0);
     assert_true(m.components[1].measured);
-}
-
-/* A counter that restarts adds no energy, and the outage is not covered. */
-PREPARED(a_counter_that_starts_again)
-{
-    const struct apapi_component_result *odd;
-
-    meters[ODD].relative = true;
-    start();
-    unplug();
-    halt();
-    odd = &m.components[1];
-    assert_plain_is_whole();
-    assert_int_equal(odd->events[0].incidents.resets, 1);
-    assert_energy(&odd->events[0], atomic_load(&meters[ODD].good) - 2);
-    assert_true(odd->events[0].covered_ns + odd->outage_ns / 2 <= m.elapsed_ns);
-    assert_true(m.covered < 1);
 }
 
 PREPARED(events_are_found_again_by_name)

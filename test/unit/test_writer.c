@@ -53,27 +53,6 @@ TEST(a_file_is_the_users)
     fclose(stream);
 }
 
-TEST(an_existing_file_is_emptied)
-{
-    struct stat file;
-
-    assert_int_equal(write_text(path, "a long text", NULL), 0);
-    assert_int_equal(write_text(path, "", NULL), 0);
-    assert_int_equal(stat(path, &file), 0);
-    assert_int_equal(file.st_size, 0);
-}
-
-TEST(much_text)
-{
-    static char text[3000001];
-    struct stat file;
-
-    memset(text, 'x', sizeof text - 1);
-    assert_int_equal(write_text(path, text, NULL), 0);
-    assert_int_equal(stat(path, &file), 0);
-    assert_int_equal(file.st_size, sizeof text - 1);
-}
-
 static void refused(const char *name, const char *hint)
 {
     struct apapi_error err = {""};
