@@ -37,7 +37,6 @@ struct options {
     compare_f compare_report; /* NULL: the form has none for --compare */
     const char *output;       /* path; NULL: standard error */
     const char *trace;        /* path; NULL: none */
-    const char *markdown;     /* path; NULL: none */
     unsigned runs, warmups;
     bool compare;
     char **other; /* --compare: the second program; NULL: none */
@@ -158,8 +157,6 @@ static const struct option_row option_rows[] = {
     {0, "warmup", " N", "run PROGRAM N times before, without measuring", TO_CALL(set_warmups)},
     {0, "compare", NULL, "two programs in turn, A [ARG]... -- B [ARG]...: the difference",
      TO_FLAG(struct options, compare)},
-    {0, "export-markdown", " FILE", "also write a table in Markdown to FILE",
-     TO_TEXT(struct options, markdown)},
     {'p', "pid", " PID", "measure until this process ends, or until Ctrl-C", TO_CALL(set_pid)},
     {'v', "verbose", NULL, "all events, and how far the numbers can be trusted",
      TO_FLAG(struct options, verbose)},
@@ -287,11 +284,8 @@ struct atime {
     struct apapi_session *session;
     struct crossings limits;
     struct region_watch *regions; /* NULL: none */
-    int markdown;                 /* -1: not open */
     struct report reports[2];
 };
-
-typedef int (*atime_fill_f)(FILE *out, const struct atime *atime, struct apapi_error *err);
 
 static int atime_complain(const char *text)
 {
@@ -346,11 +340,7 @@ static int open_files(struct atime *atime, struct apapi_error *err)
     const struct options *options = atime->options;
 
     atime->output = options->output ? output_open(options->output, err) : STDERR_FILENO;
-    if (options->markdown) {
-        atime->markdown = output_open(options->markdown, err);
-    }
-    return atime->output < 0 || (options->markdown && atime->markdown < 0) ? -1
-                                                                           : open_trace(atime, err);
+    return atime->output < 0 ? -1 : open_trace(atime, err);
 }
 
 /* Print each bad line of an event file, and each suspicious one. */
@@ -498,57 +488,36 @@ static int atime_open_all(struct atime *atime)
     return limits_set(&atime->limits, atime->session);
 }
 
-/* Writes what `fill` writes into `fd`, all or nothing. */
-static int atime_write(int fd, const char *path, atime_fill_f fill, const struct atime *atime,
-                       struct apapi_error *err)
+/* All or nothing. */
+static int atime_write(const struct atime *atime, struct apapi_error *err)
 {
+    const struct options *options = atime->options;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    int result = out ? fill(out, atime, err) : apapi_fail(err, ENOMEM, "no memory");
+    int result = !out ? apapi_fail(err, ENOMEM, "no memory")
+                 : options->other && atime->reports[1].count > 0
+                     ? options->compare_report(out, atime->reports, err)
+                     : options->report(out, atime->reports, err);
 
     if (out && fclose(out) == EOF && result == 0) {
         result = apapi_fail(err, ENOMEM, "no memory");
     }
-    if (result == 0 && write_all(fd, text, size)) {
-        result = apapi_fail(err, errno, "%.160s: %s", path, strerror(errno));
+    if (result == 0 && write_all(atime->output, text, size)) {
+        result = apapi_fail(err, errno, "%.160s: %s",
+                            options->output ? options->output : "standard error", strerror(errno));
     }
     free(text);
     return result;
 }
 
-static int atime_fill_report(FILE *out, const struct atime *atime, struct apapi_error *err)
-{
-    const struct options *options = atime->options;
-
-    return options->other && atime->reports[1].count > 0
-               ? options->compare_report(out, atime->reports, err)
-               : options->report(out, atime->reports, err);
-}
-
-static int atime_fill_markdown(FILE *out, const struct atime *atime, struct apapi_error *err)
-{
-    (void)err;
-    report_markdown(out, atime->reports, atime->options->other ? 2 : 1);
-    return 0;
-}
-
 static void atime_report(const struct atime *atime)
 {
-    const struct options *options = atime->options;
     struct apapi_error err;
 
     signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
-    if (atime->reports[0].count == 0) {
-        return;
-    }
-    if (atime_write(atime->output, options->output ? options->output : "standard error",
-                    atime_fill_report, atime, &err)) {
+    if (atime->reports[0].count > 0 && atime_write(atime, &err)) {
         fprintf(stderr, "atime: no report: %s\n", err.text);
-    }
-    if (options->markdown &&
-        atime_write(atime->markdown, options->markdown, atime_fill_markdown, atime, &err)) {
-        fprintf(stderr, "atime: no table in Markdown: %s\n", err.text);
     }
 }
 
@@ -609,9 +578,6 @@ static void atime_close_all(struct atime *atime)
     if (atime->output > STDERR_FILENO) {
         close(atime->output);
     }
-    if (atime->markdown >= 0) {
-        close(atime->markdown);
-    }
     process_close(&atime->process);
 }
 
@@ -619,7 +585,7 @@ int main(int argc, char **argv)
 {
     static struct options options;
     static struct atime atime = {
-        .options = &options, .process = {.fd = -1}, .output = -1, .markdown = -1}; /* large */
+        .options = &options, .process = {.fd = -1}, .output = -1}; /* large */
     int status = options_parse(argc, argv, &options);
 
     if (status >= 0) {

@@ -124,54 +124,6 @@ bool report_has_domain(const struct report *report, enum apapi_domain domain)
            report_spread(report, run_mean_w, domain).count > 0;
 }
 
-/* --- thresholds that were crossed ------------------------------------------------------------- */
-
-/* One threshold while runs are added. */
-struct crossed_sum {
-    struct spread_sum count, first_s;
-};
-
-static size_t crossed_add(const struct apapi_record *record, size_t last, struct runs_crossed *rows,
-                          struct crossed_sum *sums, size_t count)
-{
-    const char *threshold = record->crossing[last].threshold;
-    int64_t first_unix_ns = record->crossing[crossing_first(record, last)].unix_ns;
-    size_t index = 0;
-
-    while (index < count && strcmp(rows[index].threshold, threshold) != 0) {
-        index++;
-    }
-    if (index == LIMITS_MAX) {
-        return count;
-    }
-    rows[index].threshold = threshold;
-    spread_add(&sums[index].count, (double)record->crossing[last].count);
-    spread_add(&sums[index].first_s,
-               (double)(first_unix_ns - record->measurement.start_unix_ns) / 1e9);
-    return index == count ? count + 1 : count;
-}
-
-size_t runs_crossed(const struct report *report, struct runs_crossed rows[LIMITS_MAX])
-{
-    struct crossed_sum sums[LIMITS_MAX] = {{{0}, {0}}};
-    size_t count = 0;
-
-    for (size_t i = 0; i < report->count; i++) {
-        const struct apapi_record *record = &report->runs[i].record;
-
-        for (size_t k = 0; k < record->crossing_count; k++) {
-            if (crossing_is_last(record, k)) {
-                count = crossed_add(record, k, rows, sums, count);
-            }
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        rows[i].count = spread_of(&sums[i].count);
-        rows[i].first_s = spread_of(&sums[i].first_s);
-    }
-    return count;
-}
-
 /* --- regions ---------------------------------------------------------------------------------- */
 
 int report_regions(const struct report *report, struct apapi_regions *result)

@@ -50,9 +50,6 @@ int report_classic(FILE *out, const struct report *report, struct apapi_error *e
 int compare_table(FILE *out, const struct report reports[2], struct apapi_error *err);
 int compare_json(FILE *out, const struct report reports[2], struct apapi_error *err);
 
-/** A table in Markdown, a line for each program. */
-void report_markdown(FILE *out, const struct report *reports, size_t count);
-
 /* --- figures of one run ----------------------------------------------------------------------- */
 
 /** A number of a run; NaN: not known. `domain`: APAPI_DOMAIN_NONE: the total. */
@@ -85,16 +82,6 @@ uint32_t report_missing_domains(const struct report *report);
 
 /** @return whether at least one run has measured this domain; NONE: any domain that adds up. */
 bool report_has_domain(const struct report *report, enum apapi_domain domain);
-
-/** A threshold that was crossed in a run. */
-struct runs_crossed {
-    const char *threshold; /* borrowed from a run's record */
-    struct spread count;   /* of crossings, in the runs that have any */
-    struct spread first_s; /* the first one in these runs, since their start [s] */
-};
-
-/** @return how many thresholds were crossed in the runs of `report`, at most LIMITS_MAX. */
-size_t runs_crossed(const struct report *report, struct runs_crossed rows[LIMITS_MAX]);
 
 /**
  * Add up the regions of all runs.

@@ -125,23 +125,6 @@ static int put_regions(struct json_writer *json, const struct report *report)
     return 0;
 }
 
-static void put_crossings(struct json_writer *json, const struct report *report)
-{
-    struct runs_crossed rows[LIMITS_MAX];
-    size_t count = runs_crossed(report, rows);
-
-    json_begin_array(json, "crossings");
-    for (size_t i = 0; i < count; i++) {
-        json_begin_object(json, NULL);
-        json_put_text(json, "threshold", rows[i].threshold);
-        json_put_integer(json, "runs", (int64_t)rows[i].count.count);
-        put_spread(json, "count", rows[i].count);
-        put_spread(json, "first_s", rows[i].first_s);
-        json_end(json);
-    }
-    json_end_or_drop(json);
-}
-
 static int put_statistics(struct json_writer *json, const struct report *report)
 {
     int result;
@@ -157,7 +140,6 @@ static int put_statistics(struct json_writer *json, const struct report *report)
     json_end(json);
     put_domain(json, "total", report, APAPI_DOMAIN_NONE);
     result = put_regions(json, report);
-    put_crossings(json, report);
     json_end(json);
     return result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports for people: on a terminal and in Markdown. */
+/* Reports for people. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,6 @@
 #define TEXT_SIZE 512
 #define MORE_DECIMALS 3
 #define SIGNIFICANT 0.05
-#define COMMAND_SIZE 1024
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
@@ -418,26 +417,41 @@ static void table_confidence(FILE *out, const struct report *report)
     }
 }
 
-/* In how many runs, how often ("3 times each", "3.3 ± 0.6 times"), and when for the first time. */
+/* @return in how many runs from `first` on a threshold was crossed. */
+static size_t count_crossed(const struct report *report, size_t first, const char *threshold)
+{
+    size_t count = 0;
+
+    for (size_t i = first; i < report->count; i++) {
+        const struct apapi_record *record = &report->runs[i].record;
+        size_t k = 0;
+
+        while (k < record->crossing_count &&
+               strcmp(record->crossing[k].threshold, threshold) != 0) {
+            k++;
+        }
+        count += k < record->crossing_count;
+    }
+    return count;
+}
+
 static void table_crossings(FILE *out, const struct report *report)
 {
-    struct runs_crossed rows[LIMITS_MAX];
-    size_t count = runs_crossed(report, rows);
-    char times[CELL_SIZE], first[CELL_SIZE], text[2 * TEXT_SIZE];
+    char text[TEXT_SIZE];
 
-    for (size_t i = 0; i < count; i++) {
-        const struct spread *often = &rows[i].count;
+    for (size_t i = 0; i < report->count; i++) {
+        const struct apapi_record *record = &report->runs[i].record;
 
-        if (often->sd > 0) {
-            spread_text(times, sizeof times, often, "times");
-        } else {
-            snprintf(times, sizeof times, "%g time%s each", often->mean,
-                     often->mean > 1 ? "s" : "");
+        for (size_t k = 0; k < record->crossing_count; k++) {
+            const char *threshold = record->crossing[k].threshold;
+            size_t all = count_crossed(report, 0, threshold);
+
+            if (crossing_is_last(record, k) && count_crossed(report, i, threshold) == all) {
+                snprintf(text, sizeof text, "%s: crossed in %zu of %zu runs", threshold, all,
+                         report->count);
+                text_wrap(out, text);
+            }
         }
-        spread_text(first, sizeof first, &rows[i].first_s, "s");
-        snprintf(text, sizeof text, "%s: crossed in %zu of %zu runs (%s, first at %s)",
-                 rows[i].threshold, often->count, report->count, times, first);
-        text_wrap(out, text);
     }
 }
 
@@ -541,97 +555,4 @@ int compare_table(FILE *out, const struct report reports[2], struct apapi_error 
             "  %s: 95 %% confidence; p: how often chance alone gives such a difference (Welch)\n",
             text_plus_minus());
     return 0;
-}
-
-/* --- Markdown --------------------------------------------------------------------------------- */
-
-/* The command as words with blanks between them; what would end the cell is replaced. */
-static void markdown_command(FILE *out, const struct report *report)
-{
-    char text[COMMAND_SIZE] = "", clean[COMMAND_SIZE];
-    size_t size = 0;
-
-    for (char *const *word = report->program; word && *word && size < sizeof text; word++) {
-        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s", size ? " " : "", *word);
-    }
-    if (!report->program) {
-        snprintf(text, sizeof text, "%s", report->runs[0].record.id.name);
-    }
-    text_clean(clean, sizeof clean, text);
-    fputs("| `", out);
-    for (const char *at = clean; *at; at++) {
-        if (*at == '|') {
-            fputs("\\|", out);
-        } else {
-            fputc(*at == '`' ? '\'' : *at, out);
-        }
-    }
-    fputs("` |", out);
-}
-
-static void markdown_spread(FILE *out, const struct spread *spread, int decimals)
-{
-    if (spread->count == 0) {
-        fputs(" |", out);
-    } else if (spread->count == 1) {
-        fprintf(out, " %.*f |", decimals, spread->mean);
-    } else {
-        fprintf(out, " %.*f %s %.*f |", decimals, spread->mean, text_plus_minus(), decimals,
-                spread->sd);
-    }
-}
-
-static void markdown_extremes(FILE *out, const struct report *report)
-{
-    double min = NAN, max = NAN;
-
-    for (size_t i = 0; i < report->count; i++) {
-        double energy_j = run_energy_j(&report->runs[i], APAPI_DOMAIN_NONE);
-
-        min = fmin(min, energy_j);
-        max = fmax(max, energy_j);
-    }
-    if (isnan(min)) {
-        fputs(" | |", out);
-    } else {
-        fprintf(out, " %.1f | %.1f |", min, max);
-    }
-}
-
-static void markdown_line(FILE *out, const struct report *report, double least_j)
-{
-    const struct spread energy_j = report_spread(report, run_energy_j, APAPI_DOMAIN_NONE);
-    const struct spread mean_w = report_spread(report, run_mean_w, APAPI_DOMAIN_NONE);
-    const struct spread elapsed_s = report_spread(report, run_elapsed_s, APAPI_DOMAIN_NONE);
-
-    markdown_command(out, report);
-    markdown_spread(out, &energy_j, 1);
-    markdown_extremes(out, report);
-    markdown_spread(out, &mean_w, 1);
-    markdown_spread(out, &elapsed_s, 3);
-    if (energy_j.count > 0 && least_j > 0) {
-        fprintf(out, " %.2f |\n", energy_j.mean / least_j);
-    } else {
-        fputs(" |\n", out);
-    }
-}
-
-void report_markdown(FILE *out, const struct report *reports, size_t count)
-{
-    double least_j = NAN;
-
-    fputs("| Command | Energy [J] | Min [J] | Max [J] | Mean power [W] | Time [s] | Relative |\n"
-          "|:---|---:|---:|---:|---:|---:|---:|\n",
-          out);
-    for (size_t i = 0; i < count; i++) {
-        if (reports[i].count > 0) {
-            least_j =
-                fmin(least_j, report_spread(&reports[i], run_energy_j, APAPI_DOMAIN_NONE).mean);
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (reports[i].count > 0) {
-            markdown_line(out, &reports[i], least_j);
-        }
-    }
 }

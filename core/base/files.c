@@ -148,7 +148,7 @@ int folder_open(const char *path, struct apapi_error *err)
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
 
-static const char *folder_last_part(const char *path)
+const char *folder_last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -252,6 +252,14 @@ int access_let_in(int folder, const char *path, mode_t mode, struct apapi_error 
         return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
     }
     return 0;
+}
+
+bool folder_has(int folder, const char *name, int file)
+{
+    struct stat named, opened;
+
+    return fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(file, &opened) == 0 &&
+           named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
 /* --- replace -------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_BASE_FILES_H
 #define APAPI_BASE_FILES_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -66,6 +67,12 @@ int access_let_user(int fd, uint32_t uid, uint16_t rights);
  * @return 0; -1 with errno EPERM: others can; those of fchmod(2).
  */
 int access_let_in(int folder, const char *path, mode_t mode, struct apapi_error *err);
+
+/** @return whether a name in a folder still means this open file. */
+bool folder_has(int folder, const char *name, int file);
+
+/** @return what follows the last '/' of a path, which has one. */
+const char *folder_last_part(const char *path);
 
 /**
  * Replace or create the file `path`. Readers see the old or the new file, never a part, and a power

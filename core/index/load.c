@@ -481,7 +481,7 @@ int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_err
     const struct db_value key[] = {db_integer(hour->start_ns), db_text(hour->node),
                                    db_text(hour->cluster), db_integer(hour->end_ns)};
     struct db_hour row = {.start_ns = hour->start_ns, .end_ns = hour->end_ns};
-    char *line = hour_encode(hour, "hour");
+    char *line = hour_encode(hour);
     int result = line ? load_begin(load, err) : apapi_fail(err, ENOMEM, "no memory");
 
     if (line && result == 0) {

@@ -89,45 +89,11 @@ static void hours_add_energy(struct hour *hour, const struct node_reading *readi
     }
 }
 
-struct day {
-    struct hour sum;
-    bool any;
-};
-
-/* A step that ran in two hours counts in both: how many there were is not known. */
-static int day_add(const struct hour *hour, void *context)
-{
-    struct day *day = context;
-    struct hour *sum = &day->sum;
-
-    if (!day->any) {
-        *sum = *hour;
-        sum->steps = 0;
-        day->any = true;
-        return 0;
-    }
-    sum->end_ns = hour->end_ns > sum->end_ns ? hour->end_ns : sum->end_ns;
-    sum->measured_s += hour->measured_s;
-    sum->idle_w = isnan(hour->idle_w) ? sum->idle_w : hour->idle_w;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        hour_sum_add(&sum->domains[d], &hour->domains[d]);
-    }
-    hour_sum_add(&sum->total, &hour->total);
-    hour_sum_add(&sum->node_meter, &hour->node_meter);
-    for (size_t i = 0; i < hour->gap_count && sum->gap_count < HOUR_GAPS_MAX; i++) {
-        sum->gaps[sum->gap_count++] = hour->gaps[i];
-    }
-    sum->gap_total += hour->gap_total;
-    sum->resets += hour->resets;
-    return 0;
-}
-
 /* --- writing, by a thread -------------------------------------------------------------------- */
 
 /* The work of a thread that writes. It has copies, so that it may outlive the sampler. */
 struct hours_job {
     pthread_t thread;
-    bool last; /* hour of its day */
     char *line;
     int64_t unix_ns;
     struct node_idle idle;
@@ -135,39 +101,13 @@ struct hours_job {
     struct apapi_error problem;
 };
 
-/* All hours of the day are in the file now, also those of samplers before this one. */
-static int hours_write_day(const struct hours_job *job, struct apapi_error *err)
-{
-    int64_t from_ns = job->unix_ns - job->unix_ns % DAY_NS;
-    const struct apapi_scan_filter filter = {
-        .from_unix_ns = from_ns, .to_unix_ns = from_ns + DAY_NS, .nodes = job->node};
-    struct day day = {.any = false};
-    const struct hours_sink sink = {.hour = day_add, .context = &day};
-    struct apapi_scan_counts counts;
-    char *line;
-    int result;
-
-    if (hours_read(job->acct_dir, &filter, &sink, &counts, err)) {
-        return -1;
-    }
-    if (!day.any) {
-        return apapi_fail(err, ENOENT, "%s has no hour of this day", job->node);
-    }
-    line = hour_encode(&day.sum, "day");
-    result = line ? apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, line, err)
-                  : apapi_fail(err, ENOMEM, "out of memory");
-    free(line);
-    return result;
-}
-
 static void *hours_write(void *context)
 {
     struct hours_job *job = context;
     struct apapi_error err = {"out of memory"};
 
     if (*job->acct_dir &&
-        (apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, job->line, &err) ||
-         (job->last && hours_write_day(job, &err)))) {
+        apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, job->line, &err)) {
         job->problem = err;
     }
     if (node_idle_save(&job->idle, job->spool_dir, job->node, &err)) {
@@ -197,7 +137,7 @@ static bool hours_finish(struct hours *hours)
     return true;
 }
 
-static void hours_start(struct hours *hours, const struct node_idle *idle, int64_t now_ns)
+static void hours_start(struct hours *hours, const struct node_idle *idle)
 {
     const struct node_shares_settings *settings = hours->settings;
     struct hours_job *job;
@@ -211,9 +151,8 @@ static void hours_start(struct hours *hours, const struct node_idle *idle, int64
     }
     job = calloc(1, sizeof *job);
     if (job) {
-        job->line = hour_encode(&hours->hour, "hour");
+        job->line = hour_encode(&hours->hour);
         job->unix_ns = hours->hour.start_ns;
-        job->last = now_ns / DAY_NS > hours->hour.start_ns / DAY_NS;
         job->idle = *idle;
         snprintf(job->node, sizeof job->node, "%s", settings->node);
         snprintf(job->acct_dir, sizeof job->acct_dir, "%s", settings->config->acct_dir);
@@ -252,7 +191,7 @@ void hours_add(struct hours *hours, const struct hours_interval *interval,
     int64_t begin_ns = reading->end_unix_ns - (int64_t)(reading->end_ns - reading->begin_ns);
 
     if (hours->begun && hour->start_ns / HOUR_NS != hour_ns / HOUR_NS) {
-        hours_start(hours, idle, hour_ns);
+        hours_start(hours, idle);
         hours->begun = false;
     }
     if (!hours->begun) {
@@ -309,7 +248,7 @@ void hours_close(struct hours *hours, const struct node_idle *idle)
     const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
 
     if (hours->begun) {
-        hours_start(hours, idle, hours->hour.start_ns);
+        hours_start(hours, idle);
     }
     for (int i = 0; i < CLOSE_S * 100 && !hours_finish(hours); i++) {
         nanosleep(&pause, NULL);

@@ -25,24 +25,6 @@ static int node_folder_fail(const char *path, struct apapi_error *err)
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
 
-/* A folder that was made just now has mode 0700; the site made those with another mode. */
-static int node_folder_let_in(int folder, const char *path, mode_t mode, struct apapi_error *err)
-{
-    struct stat status;
-
-    if (fstat(folder, &status)) {
-        return node_folder_fail(path, err);
-    }
-    if ((status.st_uid != 0 && status.st_uid != geteuid()) ||
-        status.st_mode & (S_IWGRP | S_IWOTH)) {
-        return apapi_fail(err, EPERM, "%s: others than root can change what is in it", path);
-    }
-    if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, mode)) {
-        return node_folder_fail(path, err);
-    }
-    return 0;
-}
-
 int node_folder_open(const char *live_dir, const char *node, struct apapi_error *err)
 {
     char path[PATH_MAX];
@@ -57,7 +39,7 @@ int node_folder_open(const char *live_dir, const char *node, struct apapi_error 
     if (top < 0) {
         return -1;
     }
-    if (node_folder_let_in(top, live_dir, 0755, err) == 0) {
+    if (access_let_in(top, live_dir, 0755, err) == 0) {
         if (fstatfs(top, &status)) {
             node_folder_fail(live_dir, err);
         } else if (status.f_type != TMPFS_MAGIC) {
@@ -68,7 +50,7 @@ int node_folder_open(const char *live_dir, const char *node, struct apapi_error 
         }
     }
     folder_close(top);
-    if (folder >= 0 && node_folder_let_in(folder, path, 0711, err)) {
+    if (folder >= 0 && access_let_in(folder, path, 0711, err)) {
         folder_close(folder);
         folder = -1;
     }

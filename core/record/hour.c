@@ -165,13 +165,13 @@ static void write_sum(struct json_writer *json, const char *key, const struct ho
     json_end_or_drop(json);
 }
 
-char *hour_encode(const struct hour *hour, const char *type)
+char *hour_encode(const struct hour *hour)
 {
     struct json_writer json = {0};
 
     json_begin_object(&json, NULL);
     json_put_integer(&json, "apapi", HOUR_VERSION);
-    json_put_text(&json, "type", type);
+    json_put_text(&json, "type", "hour");
     fields_write(&json, fields_of_hour, hour);
     json_begin_object(&json, "domains");
     energies_write(&json, fields_of_sum, hour->domains, sizeof hour->domains[0]);

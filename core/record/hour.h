@@ -53,7 +53,7 @@ struct hour {
  * Parse a line.
  * @param tree  scratch memory of the caller, zero at the start
  * @param hour  result, set for 1 only
- * @return 1; 0: another type of line, such as that of a day; -1 with errno EINVAL, ENOTSUP (a later
+ * @return 1; 0: another type of line; -1 with errno EINVAL, ENOTSUP (a later
  * version), ENOMEM
  */
 int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *hour,
@@ -61,11 +61,8 @@ int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *h
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/**
- * @param type  "hour", "day"
- * @return the line, without the newline, free it with free(); NULL: out of memory
- */
-char *hour_encode(const struct hour *hour, const char *type);
+/** @return the line, without the newline, free it with free(); NULL: out of memory */
+char *hour_encode(const struct hour *hour);
 
 /* --- files ------------------------------------------------------------------------------------ */
 

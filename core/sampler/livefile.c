@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "base/files.h"
 #include "base/shared_page.h"
 #include "base/text.h"
+#include "node/meters.h"
 #include "regions/message.h"
 
 #define FLOOR_BYTES                                                                                \
@@ -28,38 +28,22 @@ static int livefile_fail(const char *path, struct apapi_error *err)
 }
 
 /* Users who keep ended pages mapped cannot use up the memory that others in /run need. */
-static bool leaves_enough(const struct statfs *status)
-{
-    uint64_t unit = (uint64_t)status->f_bsize, free = status->f_bavail * unit;
-    uint64_t tenth = status->f_blocks * unit / 10;
-    uint64_t floor = tenth < FLOOR_BYTES ? tenth : FLOOR_BYTES;
-
-    return status->f_blocks == 0 /* no limit */ || free >= floor + sizeof(struct apapi_live_page);
-}
-
-/* On a disk, readings would sometimes wait for it. */
 static int check_memory(int folder, const char *path, struct apapi_error *err)
 {
     struct statfs status;
+    uint64_t unit, tenth, floor;
 
     if (fstatfs(folder, &status)) {
         return livefile_fail(path, err);
     }
-    if (status.f_type != TMPFS_MAGIC) {
-        return apapi_fail(err, EMEDIUMTYPE, "%s: not on a memory file system (tmpfs)", path);
-    }
-    return leaves_enough(&status)
+    unit = (uint64_t)status.f_bsize;
+    tenth = status.f_blocks * unit / 10;
+    floor = tenth < FLOOR_BYTES ? tenth : FLOOR_BYTES;
+    return status.f_blocks == 0 /* no limit */ ||
+                   status.f_bavail * unit >= floor + sizeof(struct apapi_live_page)
                ? 0
                : apapi_fail(err, ENOSPC,
                             "%s: the file system has less than a tenth, or 64 MiB, free", path);
-}
-
-static bool livefile_is_named(int folder, const char *name, int file)
-{
-    struct stat named, opened;
-
-    return fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(file, &opened) == 0 &&
-           named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
 /* Readers can only hold read locks: these do not keep a dead page. */
@@ -79,7 +63,7 @@ static void remove_dead(int folder, const char *name)
     int file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (file >= 0 && (shared_page_lock(file) == 0 || !has_writer(file)) &&
-        livefile_is_named(folder, name, file)) {
+        folder_has(folder, name, file)) {
         unlinkat(folder, name, 0);
     }
     folder_close(file);
@@ -156,44 +140,18 @@ static int let_user(int file, uint32_t uid, uint16_t rights)
     return uid == APAPI_UNKNOWN ? 0 : access_let_user(file, uid, rights);
 }
 
-/* Users may enter their own folder but cannot list others: what others run is private. */
-static int livefile_open_node_folder(const struct step *step, const char *path,
-                                     struct apapi_error *err)
-{
-    int top = folder_open(step->config.live_dir, err), folder = -1;
-
-    if (top < 0) {
-        return -1;
-    }
-    if (access_let_in(top, step->config.live_dir, 0755, err) == 0 &&
-        check_memory(top, step->config.live_dir, err) == 0) {
-        folder = folder_open_below(top, path, err);
-    }
-    folder_close(top);
-    if (folder >= 0 && access_let_in(folder, path, 0711, err)) {
-        folder_close(folder);
-        folder = -1;
-    }
-    return folder;
-}
-
 /* Without access control lists only root can enter, as for the page itself. */
 static int livefile_open_folder(const struct step *step, struct apapi_error *err)
 {
+    const char *live_dir = step->config.live_dir;
     char path[PATH_MAX + sizeof step->id.node + 16];
-    int node, folder, length;
+    int node = node_folder_open(live_dir, step->id.node, err), folder = -1;
 
-    if (folder_check_name(step->id.node)) {
-        return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a node", step->id.node);
+    if (node >= 0 && check_memory(node, live_dir, err) == 0) {
+        sweep_node(node);
+        snprintf(path, sizeof path, "%s/%s/%u", live_dir, step->id.node, step->id.uid);
+        folder = folder_open_below(node, path, err);
     }
-    length = snprintf(path, sizeof path, "%s/%s", step->config.live_dir, step->id.node);
-    node = livefile_open_node_folder(step, path, err);
-    if (node < 0) {
-        return -1;
-    }
-    sweep_node(node);
-    snprintf(path + length, sizeof path - (size_t)length, "/%u", step->id.uid);
-    folder = folder_open_below(node, path, err);
     folder_close(node);
     if (folder >= 0) {
         let_user(folder, step->id.uid, ACCESS_READ | ACCESS_ENTER);
@@ -265,11 +223,6 @@ static int give_name(const struct livefile *live, const char *name)
     return linkat(AT_FDCWD, self, live->folder, name, AT_SYMLINK_FOLLOW);
 }
 
-static const char *livefile_last_part(const char *path)
-{
-    return strrchr(path, '/') + 1;
-}
-
 int livefile_publish(struct livefile *live, const struct step *step, struct apapi_error *err)
 {
     bool readable;
@@ -286,7 +239,7 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
         apapi_fail(err, errno, "%s: user %u cannot be given the right to read it: %s", live->path,
                    step->id.uid, strerror(errno));
     }
-    if (shared_page_lock(live->file) || give_name(live, livefile_last_part(live->path))) {
+    if (shared_page_lock(live->file) || give_name(live, folder_last_part(live->path))) {
         livefile_fail(live->path, err);
         live->path[0] = '\0';
         return -1;
@@ -296,9 +249,8 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
 
 void livefile_withdraw(struct livefile *live)
 {
-    if (*live->path &&
-        livefile_is_named(live->folder, livefile_last_part(live->path), live->file)) {
-        unlinkat(live->folder, livefile_last_part(live->path), 0);
+    if (*live->path && folder_has(live->folder, folder_last_part(live->path), live->file)) {
+        unlinkat(live->folder, folder_last_part(live->path), 0);
     }
     live->path[0] = '\0';
 }

@@ -19,11 +19,6 @@
 #define NEW_AGE_S 600 /* an older new file belongs to no living process */
 #define LINE_MAX_BYTES (1 << 20)
 
-static const char *spool_last_part(const char *path)
-{
-    return strrchr(path, '/') + 1;
-}
-
 static int spool_fail(const char *path, struct apapi_error *err)
 {
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
@@ -75,11 +70,11 @@ static int write_new(const struct spool *spool, const char *path, const char *li
     }
     if (flock(file, LOCK_EX | LOCK_NB) || write_all(file, line, strlen(line)) ||
         write_all(file, "\n", 1) || (sync && fdatasync(file)) ||
-        renameat(spool->folder, spool_last_part(path), spool->folder,
-                 spool_last_part(spool->path)) ||
+        renameat(spool->folder, folder_last_part(path), spool->folder,
+                 folder_last_part(spool->path)) ||
         (sync && fsync(spool->folder))) {
         spool_fail(path, err);
-        unlinkat(spool->folder, spool_last_part(path), 0);
+        unlinkat(spool->folder, folder_last_part(path), 0);
         folder_close(file);
         return -1;
     }
@@ -119,7 +114,7 @@ void spool_close(struct spool *spool)
 void spool_remove(struct spool *spool)
 {
     if (spool->file >= 0) {
-        unlinkat(spool->folder, spool_last_part(spool->path), 0);
+        unlinkat(spool->folder, folder_last_part(spool->path), 0);
     }
     spool_close(spool);
 }
@@ -186,16 +181,7 @@ static void remove_if_old(int folder, const char *name)
     }
 }
 
-/* Its owner may have replaced or removed it in the meantime. */
-static bool is_still_there(int folder, const char *name, int file)
-{
-    struct stat named, opened;
-
-    return fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(file, &opened) == 0 &&
-           named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
-}
-
-/* @return the locked file; -1: it is in use, or cannot be read. */
+/* @return the locked file; -1: it is in use, was replaced or removed, or cannot be read. */
 static int open_locked(const struct spool_walk *walk, const char *name, struct stat *status)
 {
     char path[sizeof walk->path + SPOOL_NAME_SIZE];
@@ -204,7 +190,7 @@ static int open_locked(const struct spool_walk *walk, const char *name, struct s
     snprintf(path, sizeof path, "%s/%s", walk->path, name);
     /* NFS locks need write access */
     file = folder_open_file(folder, path, O_RDWR, status, NULL);
-    if (file >= 0 && (flock(file, LOCK_EX | LOCK_NB) || !is_still_there(folder, name, file))) {
+    if (file >= 0 && (flock(file, LOCK_EX | LOCK_NB) || !folder_has(folder, name, file))) {
         folder_close(file);
         return -1;
     }

@@ -188,19 +188,6 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     done
 }
 
-@test "--export-markdown: a table that Markdown can show" {
-    needs_sim
-    run --separate-stderr sim --packages 1 -- "$atime" -r 2 --compare --export-markdown "$BATS_TEST_TMPDIR/t.md" \
-        sleep 0.1 -- sh -c 'sleep 0.2 | cat `true`'
-    cat "$BATS_TEST_TMPDIR/t.md"
-    [[ $(wc -l <"$BATS_TEST_TMPDIR/t.md") -eq 4 ]]
-    [[ $(sed 's/\\|//g' "$BATS_TEST_TMPDIR/t.md" | tr -cd '|\n' | sort -u) == '||||||||' ]]
-    grep -qE '^\| `sleep 0.1` \| [0-9.]+ ± [0-9.]+ \|.* 1\.00 \|$' "$BATS_TEST_TMPDIR/t.md"
-    grep -qF "sh -c sleep 0.2 \\| cat 'true'" "$BATS_TEST_TMPDIR/t.md"
-    run -2 --separate-stderr "$atime" --export-markdown /nonexistent/t.md touch "$BATS_TEST_TMPDIR/started"
-    [[ $stderr == *'/nonexistent/t.md'* && ! -e $BATS_TEST_TMPDIR/started ]]
-}
-
 @test "-r: progress is for a terminal alone" {
     run --separate-stderr "$atime" -r 2 true
     [[ $stderr != *'run 1 of 2'* ]]
