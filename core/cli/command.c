@@ -89,11 +89,3 @@ int json_finish(struct json_writer *json)
     json_put_between(json, "\n");
     return json_flush(json) && errno == ENOMEM ? -1 : 0;
 }
-
-void json_put_error(struct json_writer *json, int error, const char *reason)
-{
-    const char *name = strerrorname_np(error);
-
-    json_put_text(json, "errno", name ? name : "?");
-    json_put_text(json, "reason", reason);
-}

@@ -54,7 +54,4 @@ void json_put_word(struct json_writer *json, const char *key, const char *text);
  */
 int json_finish(struct json_writer *json);
 
-/** Put "errno": "EACCES" and "reason": the text. */
-void json_put_error(struct json_writer *json, int error, const char *reason);
-
 #endif

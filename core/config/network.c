@@ -40,7 +40,8 @@ static const char *network_kind(const char *path)
     return NULL;
 }
 
-void config_plugin_folder(char path[PATH_MAX])
+/* The folder of Slurm's plugins of the installation that this program is of. "": not known. */
+static void config_plugin_folder(char path[PATH_MAX])
 {
     const char *libexec = installed_path(INSTALLED_LIBEXEC);
     size_t prefix = strlen(libexec), below = strlen(APAPI_BELOW_LIBEXEC);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef CONFIG_NETWORK_H
 #define CONFIG_NETWORK_H
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "apapi/error.h"
 #include "config/settings.h"
-
-/** The folder of Slurm's plugins of the installation that this program is of. "": not known. */
-void config_plugin_folder(char path[PATH_MAX]);
 
 /**
  * Find files that every step waits for and that are on a network file system: apapi.conf, the

@@ -47,10 +47,6 @@ fake_machine() { # FLAGS of the processor
     printf 'processor\t: 0\nflags\t\t: fpu%s vme\n' "$1" >"$APAPI_SYSROOT/proc/cpuinfo"
 }
 
-rapl() { # JQ-FILTER: of the sysfs way, in $output
-    jq -e ".components[] | select(.name == \"rapl\") | .ways[] | select(.source == \"sysfs\") | $1" <<<"$output"
-}
-
 # The remedy for COMPONENT here, wherever the lines are broken.
 mended_by() { # COMPONENT TEXT [CMD...]
     run --separate-stderr "${@:3}" "$apapi" doctor "$1"
@@ -75,8 +71,7 @@ mended_by() { # COMPONENT TEXT [CMD...]
     run "$apapi" doctor rapl
     [[ $output == *$'\nwhat apapi.conf says:\n'*"acct_dir "*"no records can be written: $BATS_TEST_TMPDIR/no/folder: the folder above it does not exist"* ]]
     [[ $output == *"default "*"unknown component 'rpl': did you mean 'rapl'"* ]]
-    run --separate-stderr "$apapi" doctor --json rapl
-    jq -e --arg spool "$BATS_TEST_TMPDIR" '.site.spool_dir == $spool and [.site.troubles[].key] == ["acct_dir", "default"]' <<<"$output"
+    [[ $(tr -s ' ' <<<"$output") == *$'\n'" spool_dir $BATS_TEST_TMPDIR"$'\n'* ]]
 }
 
 @test "a virtual machine: no command is offered that could not help" {
@@ -151,9 +146,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
     [[ $output != *setup-papi* && $output != *"a virtual machine"* ]]
     [[ $output == *"the kernel has no PMU 'power'"* || $output == *"built without PAPI"* ]]
     [[ $(tr -s ' ' <<<"$output") == *"you, with atime -c nothing"*"root, srun --apapi= rapl" ]]
-    run --separate-stderr sim_alone -- "${nobody[@]}" "$theirs" doctor --json rapl
-    rapl '.works == false and .errno == "EACCES" and (.remedy | contains("udev")) and (has("ordinary_users") | not)'
-    jq -e '.components[0] | .readable == false and .readable_by_root and (has("readable_by_all") | not)' <<<"$output"
 }
 
 @test "no permission, and a kernel that has the PMU of a virtual machine: it may be one, what mends it is the same" {
@@ -174,9 +166,6 @@ mended_by() { # COMPONENT TEXT [CMD...]
     run --separate-stderr sim_alone --mode 444 -- "$apapi" doctor rapl
     [[ $status -eq 0 && $output == *$'\nrapl: can be read by everyone\n'* && $output != *"to fix it"* ]]
     [[ $(tr -s ' ' <<<"$output") == *"ordinary users, atime rapl"$'\n\n'"what apapi.conf says:"* ]]
-    run --separate-stderr sim_alone --mode 444 -- "$apapi" doctor --json rapl
-    rapl '.works and .events == 4 and .in_trouble == 0 and .ordinary_users.opens and (has("remedy") | not)'
-    jq -e '.components[0] | .readable and .readable_by_root and .readable_by_all' <<<"$output"
 }
 
 @test "the udev rule's commands give the right to the group, and to no other user" {
@@ -248,38 +237,4 @@ END
     [[ $status -eq 0 ]]
     run --separate-stderr "$apapi" doctor estimate
     [[ $status -eq 1 && $output == *"idle_w and core_w are not set"* ]]
-}
-
-@test "JSON for programs" {
-    needs_sim
-    run --separate-stderr sim_alone --psys-w 0 -- "$apapi" doctor --json
-    [[ $status -eq 0 && ${#lines[@]} -eq 1 && -z $stderr ]]
-    jq -e '.version == 1 and (.machine | (.virtual_machine | type == "boolean") and .uid == 0 and .user == "root")' <<<"$output"
-    jq -e '.components | length > 5 and all(.name and (.ways | length > 0) and has("readable") and has("estimated"))' <<<"$output"
-    jq -e '[.components[].ways[] | .works or (.errno and .reason) or .in_trouble > 0] | all' <<<"$output"
-    rapl '.works and .events == 5 and .in_trouble == 1 and .troubles == [{"event": "rapl:::PSYS_ENERGY:PACKAGE0",
-        "dead": true, "reason": "opens but never moves: dead"}]'
-}
-
-@test "--slurm: what slurmctld and slurmd would not start without" {
-    export SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf
-    ours=$repository/build/install/lib/slurm
-    run -1 "$apapi" doctor --slurm
-    [[ $output == 'slurm.conf '*'missing'* ]]
-    # as an installation from source leaves it
-    printf '%s\n' 'SlurmctldHost=ctl1(10.0.0.1)' SlurmctldHost=ctl2 AcctGatherEnergyType=acct_gather_energy/apapi >"$SLURM_CONF"
-    run -1 env COLUMNS=1000 "$apapi" doctor --slurm
-    [[ $output == *'plugin '*"missing: no folder of PluginDir has acct_gather_energy_apapi.so; slurmctld and slurmd do not start without it. "*"PluginDir=FOLDER OF SLURM'S PLUGINS:$ours"* ]]
-    [[ $output == *'needed '*'hosts of slurmctld (ctl1, ctl2) and on every node'* ]]
-    mkdir "$BATS_TEST_TMPDIR/plugins"
-    ln -s "$ours" "$BATS_TEST_TMPDIR/ours" # slurm.conf divides at blanks
-    echo "PluginDir=$BATS_TEST_TMPDIR/plugins:$BATS_TEST_TMPDIR/ours" >>"$SLURM_CONF"
-    run -0 env COLUMNS=1000 "$apapi" doctor --slurm
-    grep -qE "^plugin +$BATS_TEST_TMPDIR/ours/acct_gather_energy_apapi.so$" <<<"$output"
-    echo 'PluginDir=/nowhere' >>"$SLURM_CONF"
-    run -1 env COLUMNS=1000 "$apapi" doctor --slurm
-    sed -i 's#/apapi$#/rapl,acct_gather_energy/apapi2#; $d' "$SLURM_CONF"
-    run -1 env COLUMNS=1000 "$apapi" doctor --slurm
-    [[ $output == *'acct_gather_energy/rapl,acct_gather_energy/apapi2: without acct_gather_energy/apapi'* ]]
-    run -2 "$apapi" doctor --slurm rapl
 }

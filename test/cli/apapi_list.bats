@@ -147,44 +147,6 @@ teardown() {
         (map(.source + " " + .name) | index("sysfs rapl") < index("papi rapl")))' <<<"$output"
 }
 
-# One counter moves every 100 ms, one never, the others every millisecond, as is stated.
-@test "how often counters move, by a look at them" {
-    needs_sim
-    cat >"$BATS_TEST_TMPDIR/spec" <<'END'
-powercap/intel-rapl:0/energy_uj update 0.1
-powercap/intel-rapl:1/energy_uj update 100000
-END
-    APAPI_SOURCES=sysfs run --separate-stderr sim --spec "$BATS_TEST_TMPDIR/spec" -- "$apapi" list --updates --json rapl
-    [[ $status -eq 0 && -z $stderr ]]
-    jq -e '.components[0].events | map({key: .name, value: .}) | from_entries |
-        all(.[]; .update_s == 0.001) and
-        (."rapl:::PACKAGE_ENERGY:PACKAGE0" | .measured_update_s > 0.02 and .measured_update_s < 0.6) and
-        (."rapl:::PACKAGE_ENERGY:PACKAGE1" | .update_above_s > 0.2 and (has("measured_update_s") | not)) and
-        (."rapl:::DRAM_ENERGY:PACKAGE0" | (.measured_update_s // .update_below_s) > 0.0001 and (has("update_above_s") | not))' <<<"$output"
-    APAPI_SOURCES=sysfs run --separate-stderr sim --spec "$BATS_TEST_TMPDIR/spec" -- "$apapi" list --updates rapl
-    [[ ${lines[1]} == *" range "*" update  "*"measured  description" ]]
-    [[ ${lines[2]} =~ PACKAGE_ENERGY:PACKAGE0\ .*\ kJ\ .*\ s\ \ 1\.00\ ms\ +[0-9.]+\ ms\ \  ]]
-    [[ ${lines[4]} =~ PACKAGE_ENERGY:PACKAGE1\ .*\ kJ\ .*\ s\ \ 1\.00\ ms\ +above\ [0-9.]+\ m?s\ \  ]]
-}
-
-@test "how often counters move: nothing of gauges and of counters that cannot be read" {
-    fake_machine
-    zone intel-rapl:0 package-0 garbage
-    zone intel-rapl:0:0 dram 1000000
-    mkdir -p "$APAPI_SYSROOT/sys/class/hwmon/hwmon0"
-    echo acpi >"$APAPI_SYSROOT/sys/class/hwmon/hwmon0/name"
-    echo 5000000 >"$APAPI_SYSROOT/sys/class/hwmon/hwmon0/power1_average"
-    run --separate-stderr "$apapi" list --updates --json rapl:hwmon
-    [[ $status -eq 0 ]]
-    jq -e '[.components[].events[] | select(.error or .counter == false)] | length == 2 and
-        all(has("measured_update_s") or has("update_below_s") or has("update_above_s") | not)' <<<"$output"
-    jq -e '[.components[].events[] | select(.update_above_s > 0.2)] | length == 1' <<<"$output"
-    run --separate-stderr "$apapi" list rapl
-    [[ $output == *" update  description"* && $output != *measured* && $output != *above* ]]
-    run --separate-stderr "$apapi" list --json rapl
-    [[ $output == *update_s* && $output != *measured* && $output != *update_above* ]]
-}
-
 @test "the sources of a component, in their order" {
     fake_machine
     zone intel-rapl:0 package-0 1

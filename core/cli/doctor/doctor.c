@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi doctor: the events that cannot be read here, why, and how to change that. */
 #include <errno.h>
-#include <glob.h>
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
@@ -21,8 +20,6 @@
 #include "config/config.h"
 #include "config/installed.h"
 #include "config/network.h"
-#include "config/slurm_conf.h"
-#include "config/values.h"
 #include "render/table.h"
 
 /* One component, and who can read it. */
@@ -548,232 +545,7 @@ static void print_text(const struct diagnosis *diagnosis)
     put_site(diagnosis);
 }
 
-/* --- for programs, described in apapi-doctor(1); unknown values have no key --- */
-
-static void json_site(struct json_writer *json, const struct diagnosis *diagnosis)
-{
-    json_begin_object(json, "site");
-    for (size_t i = 0; i < SITE_FOLDERS; i++) {
-        json_put_text(json, diagnosis->site[i].key, diagnosis->site[i].value);
-    }
-    json_begin_array(json, "troubles");
-    for (size_t i = 0; i < diagnosis->site_count; i++) {
-        if (*diagnosis->site[i].reason.text) {
-            json_begin_object(json, NULL);
-            json_put_text(json, "key", diagnosis->site[i].key);
-            json_put_text(json, "reason", diagnosis->site[i].reason.text);
-            json_end(json);
-        }
-    }
-    json_end(json);
-    json_end(json);
-}
-
-static void json_open_way(struct json_writer *json, const struct finding *finding)
-{
-    json_put_text(json, "detail", finding->detail);
-    json_put_count(json, "events", finding->events);
-    json_put_count(json, "in_trouble", finding->trouble_count);
-    json_put_flag(json, "estimated", finding->estimated);
-    json_begin_array(json, "troubles");
-    for (size_t i = 0; i < finding->trouble_count && i < TROUBLES_MAX; i++) {
-        json_begin_object(json, NULL);
-        json_put_text(json, "event", finding->troubles[i].event);
-        json_put_flag(json, "dead", finding->troubles[i].dead);
-        json_put_text(json, "reason", finding->troubles[i].text);
-        json_end(json);
-    }
-    json_end_or_drop(json);
-}
-
-static void json_way(struct json_writer *json, const struct examined *component,
-                     const struct examined_way *way, const struct machine *machine)
-{
-    const char *remedy = NULL; /* for this user or, if not needed, for other users */
-
-    if (finding_matters(component, &way->mine)) {
-        remedy = remedy_find(component, way, &way->mine, machine);
-    } else if (way_works(way) && way->ordinary.error) {
-        remedy = remedy_find(component, way, &way->ordinary, machine);
-    }
-    json_begin_object(json, NULL);
-    json_put_text(json, "source", apapi_source_name(way->way.source));
-    json_put_text(json, "name", way->way.name);
-    json_put_flag(json, "works", way_works(way));
-    if (way->mine.error) {
-        json_put_error(json, way->mine.error, way->mine.reason.text);
-    } else {
-        json_open_way(json, &way->mine);
-    }
-    if (way->ordinary.known) {
-        json_begin_object(json, "ordinary_users");
-        json_put_flag(json, "opens", way->ordinary.error == 0);
-        if (way->ordinary.error) {
-            json_put_error(json, way->ordinary.error, way->ordinary.reason.text);
-        }
-        json_end(json);
-    }
-    json_put_word(json, "remedy", remedy ? remedy : "");
-    json_end(json);
-}
-
-static int print_json(const struct diagnosis *diagnosis)
-{
-    const struct machine *machine = &diagnosis->machine;
-    struct json_writer json = {.out = stdout};
-
-    json_begin_object(&json, NULL);
-    json_put_count(&json, "version", 1);
-    json_begin_object(&json, "machine");
-    json_put_flag(&json, "virtual_machine", machine->virtual_machine);
-    json_put_flag(&json, "container", machine->container);
-    json_put_text(&json, "user", machine->user);
-    json_put_integer(&json, "uid", machine->uid);
-    if (machine->perf_event_paranoid != PARANOID_UNKNOWN) {
-        json_put_integer(&json, "perf_event_paranoid", machine->perf_event_paranoid);
-    }
-    json_end(&json);
-    json_site(&json, diagnosis);
-    json_begin_array(&json, "components");
-    for (size_t i = 0; i < diagnosis->count; i++) {
-        const struct examined *component = &diagnosis->components[i];
-
-        json_begin_object(&json, NULL);
-        json_put_text(&json, "name", component->name);
-        json_put_flag(&json, "readable", component->me);
-        json_put_flag(&json, "readable_by_root", component->root);
-        if (component->ways[0].ordinary.known) {
-            json_put_flag(&json, "readable_by_all", component->ordinary);
-        }
-        json_put_flag(&json, "estimated", component->estimate);
-        json_begin_array(&json, "ways");
-        for (size_t k = 0; k < component->way_count; k++) {
-            json_way(&json, component, &component->ways[k], machine);
-        }
-        json_end(&json);
-        json_end(&json);
-    }
-    json_end(&json);
-    json_end(&json);
-    return json_finish(&json);
-}
-
-/* --- --slurm: what Slurm's energy plugin lacks on this host --- */
-
-#define TYPE "acct_gather_energy/apapi"
-#define PLUGIN "acct_gather_energy_apapi.so"
-
-/* Values of slurm.conf; "": none. */
-struct slurm {
-    char type[256], folders[PATH_MAX], controllers[1024];
-};
-
-static void slurm_take(char *line, void *context)
-{
-    struct slurm *slurm = context;
-    const char *value;
-
-    if ((value = slurm_conf_find(line, "AcctGatherEnergyType"))) {
-        snprintf(slurm->type, sizeof slurm->type, "%.*s", slurm_conf_length(value), value);
-    }
-    if ((value = slurm_conf_find(line, "PluginDir"))) {
-        snprintf(slurm->folders, sizeof slurm->folders, "%.*s", slurm_conf_length(value), value);
-    }
-    if ((value = slurm_conf_find(line, "SlurmctldHost"))) {
-        size_t length = strlen(slurm->controllers);
-
-        snprintf(slurm->controllers + length, sizeof slurm->controllers - length, "%s%.*s",
-                 length ? ", " : "", (int)strcspn(value, "( \t\r\n"), value);
-    }
-}
-
-/* With slurm.conf of its own, or that of a slurmd that gets it from slurmctld. */
-static const char *slurm_conf_path(void)
-{
-    const char *named = secure_getenv("SLURM_CONF");
-    const char *const usual[] = {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"};
-
-    if (named && *named) {
-        return access(named, R_OK) == 0 ? named : NULL;
-    }
-    return access(usual[0], R_OK) == 0 ? usual[0] : access(usual[1], R_OK) == 0 ? usual[1] : NULL;
-}
-
-/* Without PluginDir, Slurm looks where its own plugins are. */
-static bool slurm_is_own_folder(const char *folder)
-{
-    char pattern[PATH_MAX + 16];
-    glob_t found;
-    bool own;
-
-    snprintf(pattern, sizeof pattern, "%s/select_*.so", folder);
-    own = glob(pattern, 0, NULL, &found) == 0;
-    globfree(&found);
-    return own;
-}
-
-/* @return whether one of the folders, "a:b", has the plugin: `path` */
-static bool slurm_find_plugin(const char *folders, char *path, size_t size)
-{
-    for (; *folders; folders += strcspn(folders, ":"), folders += *folders == ':') {
-        snprintf(path, size, "%.*s/" PLUGIN, (int)strcspn(folders, ":"), folders);
-        if (access(path, R_OK) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int doctor_slurm(void)
-{
-    struct slurm slurm = {.type = ""};
-    const char *conf = slurm_conf_path();
-    char path[PATH_MAX + sizeof PLUGIN], ours[PATH_MAX];
-    bool typed, installed, here;
-
-    if (!conf) {
-        put_line(0, "slurm.conf", "missing, or not readable; SLURM_CONF names it");
-        return EXIT_FAILURE;
-    }
-    slurm_conf_each(conf, slurm_take, &slurm);
-    put_line(0, "slurm.conf", "%s", conf);
-    typed = config_names_have(slurm.type, TYPE);
-    put_line(0, "AcctGatherEnergyType", "%s%s", *slurm.type ? slurm.type : "not set",
-             typed ? "" : ": without " TYPE);
-    config_plugin_folder(ours);
-    if (!*slurm.folders && slurm_is_own_folder(ours)) {
-        snprintf(slurm.folders, sizeof slurm.folders, "%s", ours);
-    }
-    put_line(0, "PluginDir", "%s",
-             *slurm.folders ? slurm.folders : "not set: Slurm's own folder alone");
-    installed = slurm_find_plugin(slurm.folders, path, sizeof path);
-    if (installed) {
-        put_line(0, "plugin", "%s", path);
-    } else {
-        here = slurm_find_plugin(ours, path, sizeof path);
-        put_line(0, "plugin",
-                 "missing: no folder of PluginDir has " PLUGIN
-                 "; slurmctld and slurmd do not start without it%s%s",
-                 here ? ". In slurm.conf: PluginDir=FOLDER OF SLURM'S PLUGINS:"
-                      : ". Install the package slurm-acct-energy-apapi, or build APAPI here",
-                 here ? ours : "");
-    }
-    put_line(0, "needed", "on the hosts of slurmctld (%s) and on every node; ask there, too",
-             *slurm.controllers ? slurm.controllers : "SlurmctldHost");
-    return typed && installed ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 /* --- the command --- */
-
-struct doctor_options {
-    bool json, slurm;
-};
-
-static const struct option_row options[] = {
-    {0, "json", NULL, "for programs", TO_FLAG(struct doctor_options, json)},
-    {0, "slurm", NULL, "only what Slurm's energy plugin lacks here, see apapi-doctor(1)",
-     TO_FLAG(struct doctor_options, slurm)},
-    {0}};
 
 static const struct option_table table = {
     .program = "apapi doctor",
@@ -784,7 +556,7 @@ static const struct option_table table = {
     .foot = "Exit status: 0 you can measure all named components (without names: any), 1 you\n"
             "cannot, 2 wrong usage.\n",
     .column = 17,
-    .rows = options};
+    .rows = (const struct option_row[]){{0}}};
 
 static void examine_all(struct diagnosis *diagnosis, const struct wanted *wanted)
 {
@@ -806,24 +578,24 @@ static void examine_all(struct diagnosis *diagnosis, const struct wanted *wanted
     }
 }
 
-static int doctor_run(bool json, int count, char *const words[])
+int doctor_command(int argc, char **argv)
 {
     static struct diagnosis diagnosis;
     static struct wanted wanted;
     struct apapi_error err;
     size_t measured = 0;
+    int status = command_options(&table, argc, argv, NULL);
 
-    if (wanted_parse(count, words, &wanted, &err)) {
+    if (status >= 0) {
+        return status;
+    }
+    if (wanted_parse(argc - optind, argv + optind, &wanted, &err)) {
         return command_refuse("doctor", err.text);
     }
     machine_look(&diagnosis.machine);
     site_look(&diagnosis);
     examine_all(&diagnosis, &wanted);
-    if (!json) {
-        print_text(&diagnosis);
-    } else if (print_json(&diagnosis)) {
-        return command_fail("doctor", "no memory");
-    }
+    print_text(&diagnosis);
     for (size_t i = 0; i < diagnosis.count; i++) {
         measured +=
             diagnosis.components[i].me && (wanted.named || !diagnosis.components[i].estimate);
@@ -831,21 +603,4 @@ static int doctor_run(bool json, int count, char *const words[])
     return command_finish("doctor", measured > 0 && (!wanted.named || measured == diagnosis.count)
                                         ? EXIT_SUCCESS
                                         : EXIT_FAILURE);
-}
-
-int doctor_command(int argc, char **argv)
-{
-    struct doctor_options chosen = {0};
-    int status = command_options(&table, argc, argv, &chosen);
-
-    if (status >= 0) {
-        return status;
-    }
-    if (!chosen.slurm) {
-        return doctor_run(chosen.json, argc - optind, argv + optind);
-    }
-    if (chosen.json || optind < argc) {
-        return command_refuse("doctor", "--slurm has neither --json nor a COMPONENT");
-    }
-    return command_finish("doctor", doctor_slurm());
 }

@@ -165,12 +165,11 @@ static void evaluate_all(struct apapi_reader *reader, struct finding *finding)
     if (twice.before && twice.after) {
         read_twice(reader, &twice);
         for (size_t i = 0; i < reader->count; i++) {
-            struct trouble trouble = {.dead = false};
+            struct trouble trouble;
             enum evaluation evaluation = evaluate(&twice, i, trouble.text, sizeof trouble.text);
 
             if (evaluation != EVENT_FINE && finding->trouble_count++ < TROUBLES_MAX) {
                 strcpy(trouble.event, reader->events[i].name);
-                trouble.dead = evaluation == EVENT_DEAD;
                 finding->troubles[finding->trouble_count - 1] = trouble;
             }
         }

@@ -31,7 +31,6 @@ enum evaluation evaluate_event(const struct apapi_event *event, const struct two
 struct trouble {
     char event[APAPI_NAME_SIZE];
     char text[96];
-    bool dead;
 };
 
 /** The result of trying a way. */

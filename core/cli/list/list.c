@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "apapi/catalog.h"
 #include "base/array.h"
@@ -22,18 +21,9 @@
 
 #define DESCRIPTION_SIZE 160
 
-/** How often a counter moves, by a look at it. At most one of them is known, the others are 0. */
-struct listed_update {
-    double measured_s;
-    double below_s; /* each reading found it moved */
-    double above_s; /* it moved once at most */
-};
-
 /** An event of `apapi list`. Unknown texts are "", other unknown numbers NaN. */
 struct listed_event {
     struct apapi_event event;
-    size_t slot; /* in the reader's events */
-    struct listed_update update;
     char description[DESCRIPTION_SIZE];
     double range;   /* where a counter wraps [event.unit] */
     double width;   /* of a counter's raw values [bits] */
@@ -54,132 +44,11 @@ struct listed {
 };
 
 struct list {
-    bool json, names, updates; /* options */
-    bool sources;              /* show all ways to read a component */
+    bool json, names; /* options */
+    bool sources;     /* show all ways to read a component */
     struct wanted wanted;
     struct listed components[WANTED_MAX];
 };
-
-/* --- how often counters move ---------------------------------------------------------------- */
-
-#define LOOK_NS UINT64_C(1000000000)
-#define GAPS 20               /* between moves: so many are enough */
-#define PAUSE_SHARE 256       /* of the time since the beginning, to the next reading */
-#define LEAST_PAUSE_NS 100000 /* a shorter sleep takes as long */
-#define STILL_SHARE 4         /* readings without a move, for each so many with one */
-#define LATE 1.5              /* times the median: a gap in which a reading came late */
-
-/* The moves of one counter. */
-struct look {
-    bool begun, failed;
-    uint64_t raw;
-    uint64_t moved_ns; /* the first reading, then the latest move */
-    uint64_t still_ns; /* the longest time without a move */
-    size_t still;      /* readings that found no move */
-    size_t moves;
-    double gaps_s[GAPS]; /* between two moves */
-};
-
-/* @return whether one more reading is needed. */
-static bool look_take(struct look *look, const struct apapi_reading *reading, uint64_t now_ns)
-{
-    uint64_t passed_ns = now_ns - look->moved_ns;
-
-    if (reading->error) {
-        look->failed = true;
-    } else if (look->begun && reading->raw == look->raw) {
-        look->still++;
-        look->still_ns = passed_ns > look->still_ns ? passed_ns : look->still_ns;
-    } else {
-        if (look->moves > 0) {
-            look->gaps_s[look->moves - 1] = duration(passed_ns) / NS_PER_S;
-        }
-        look->moves += look->begun;
-        look->begun = true;
-        look->raw = reading->raw;
-        look->moved_ns = now_ns;
-    }
-    return !look->failed && look->moves <= GAPS;
-}
-
-/* @return whether a counter needs one more reading. */
-static bool look_go_on(const struct listed *listed, struct look *looks,
-                       const struct apapi_reading *readings, uint64_t now_ns)
-{
-    bool more = false;
-
-    for (size_t i = 0; i < listed->event_count; i++) {
-        const struct listed_event *event = &listed->events[i];
-
-        if (event->event.accumulates && !looks[i].failed && looks[i].moves <= GAPS) {
-            more |= look_take(&looks[i], &readings[event->slot], now_ns);
-        }
-    }
-    return more;
-}
-
-static void look_at_all(const struct listed *listed, struct look *looks,
-                        struct apapi_reading *readings)
-{
-    uint64_t begin_ns = clock_monotonic_ns(), passed_ns = 0;
-    bool more = true;
-
-    while (more && passed_ns < LOOK_NS) {
-        struct timespec pause = {0};
-
-        apapi_catalog_read(listed->reader, readings);
-        passed_ns = clock_monotonic_ns() - begin_ns;
-        more = look_go_on(listed, looks, readings, begin_ns + passed_ns);
-        pause.tv_nsec = (long)(passed_ns / PAUSE_SHARE);
-        if (pause.tv_nsec >= LEAST_PAUSE_NS) {
-            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-        }
-    }
-}
-
-/* The mean of the gaps, but for those in which a reading came late. */
-static double look_period_s(struct look *look)
-{
-    size_t count = look->moves - 1, used = 0;
-    double sum_s = 0;
-
-    qsort(look->gaps_s, count, sizeof *look->gaps_s, compare_double);
-    for (size_t i = 0; i < count && look->gaps_s[i] <= LATE * look->gaps_s[(count - 1) / 2]; i++) {
-        sum_s += look->gaps_s[i];
-        used++;
-    }
-    return sum_s / (double)used;
-}
-
-static struct listed_update look_result(struct look *look)
-{
-    if (look->failed) {
-        return (struct listed_update){0};
-    }
-    if (look->moves < 2) {
-        return (struct listed_update){.above_s = duration(look->still_ns) / NS_PER_S};
-    }
-    if (look->still < look->moves / STILL_SHARE) {
-        return (struct listed_update){.below_s = look_period_s(look)};
-    }
-    return (struct listed_update){.measured_s = look_period_s(look)};
-}
-
-static int list_look_at_updates(const struct listed *listed)
-{
-    struct look *looks = calloc(listed->event_count + 1, sizeof *looks);
-    struct apapi_reading *readings = calloc(listed->reader->count + 1, sizeof *readings);
-
-    if (looks && readings) {
-        look_at_all(listed, looks, readings);
-        for (size_t i = 0; i < listed->event_count; i++) {
-            listed->events[i].update = look_result(&looks[i]);
-        }
-    }
-    free(looks);
-    free(readings);
-    return looks && readings ? 0 : -1;
-}
 
 /* --- for people ----------------------------------------------------------------------------- */
 
@@ -192,17 +61,13 @@ static const struct table_column columns[] = {{.title = "event"},
                                               {.title = "width", .form = TABLE_RIGHT},
                                               {.title = "guard", .form = TABLE_SHORT},
                                               {.title = "update", .form = TABLE_SHORT},
-                                              {.title = "measured", .form = TABLE_RIGHT},
                                               {.title = ""},
                                               {.title = "description"}};
 
 static void put_event(const struct table *table, const struct listed_event *listed)
 {
     const struct apapi_event *event = &listed->event;
-    const struct listed_update *update = &listed->update;
-    char value[UNITS_SIZE], range[UNITS_SIZE] = "", width[UNITS_SIZE] = "", period[UNITS_SIZE];
-    char measured[2 * UNITS_SIZE] = "";
-    double seconds = update->measured_s + update->below_s + update->above_s;
+    char value[UNITS_SIZE], range[UNITS_SIZE] = "", width[UNITS_SIZE] = "";
 
     units_total(value, sizeof value, listed->value, event->unit);
     if (!isnan(listed->range)) {
@@ -210,14 +75,6 @@ static void put_event(const struct table *table, const struct listed_event *list
     }
     if (!isnan(listed->width)) {
         snprintf(width, sizeof width, "%.0f bits", listed->width);
-    }
-    if (seconds > 0) {
-        units_short(period, sizeof period, seconds);
-        snprintf(measured, sizeof measured, "%s%s",
-                 update->below_s > 0   ? "below "
-                 : update->above_s > 0 ? "above "
-                                       : "",
-                 period);
     }
     table_put(table, (const struct table_cell[]){CELL_TEXT(event->name),
                                                  CELL_TEXT(*listed->error ? listed->error : value),
@@ -231,7 +88,6 @@ static void put_event(const struct table *table, const struct listed_event *list
                                                  CELL_OR_BLANK(listed->guard_s),
                                                  {.value = duration(event->update_ns) / NS_PER_S,
                                                   .text = event->update_ns > 0 ? NULL : ""},
-                                                 CELL_TEXT(measured),
                                                  CELL_TEXT(event->estimated ? "estimated" : ""),
                                                  CELL_TEXT(listed->description)});
 }
@@ -340,9 +196,6 @@ static const struct field fields_of_listed[] = {
     {"guard_s", FIELD_EXACT, true, IN_LISTED(guard_s), 0},
     {"value", FIELD_EXACT, true, IN_LISTED(value), 0},
     {"update_s", FIELD_DURATION, false, IN_LISTED(event.update_ns), 0},
-    {"measured_update_s", FIELD_PART, false, IN_LISTED(update.measured_s), 0},
-    {"update_below_s", FIELD_PART, false, IN_LISTED(update.below_s), 0},
-    {"update_above_s", FIELD_PART, false, IN_LISTED(update.above_s), 0},
     {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
     {NULL, 0, false, 0, 0}};
 
@@ -362,8 +215,11 @@ static void put_json(struct json_writer *json, const struct listed *listed, bool
         }
         json_end(json);
     } else if (listed->state == LISTED_UNREADABLE) {
+        const char *name = strerrorname_np(listed->error);
+
         json_put_flag(json, "readable", false);
-        json_put_error(json, listed->error, listed->reason.text);
+        json_put_text(json, "errno", name ? name : "?");
+        json_put_text(json, "reason", listed->reason.text);
     } else if (listed->state == LISTED_SLOW) {
         json_put_flag(json, "slow", true);
     }
@@ -406,10 +262,6 @@ static const struct option_row options[] = {
      TO_FLAG(struct list, names)},
     {0, "sources", NULL, "also show the sources that are tried for a component, in order",
      TO_FLAG(struct list, sources)},
-    {0, "updates", NULL,
-     "also measure how often each counter moves; takes up to a second for each\n"
-     "component",
-     TO_FLAG(struct list, updates)},
     {0}};
 
 static const struct option_table table = {
@@ -433,7 +285,6 @@ static void fill_event(const struct apapi_reader *reader, size_t index,
 
     listed->event = reader->events[index];
     guard_ns = listed->event.accumulates ? apapi_event_guard_ns(&listed->event) : UINT64_MAX;
-    listed->slot = index;
     listed->range = values > 1                  ? values * listed->event.scale
                     : listed->event.guard_j > 0 ? listed->event.guard_j
                                                 : NAN;
@@ -523,12 +374,6 @@ static int list_open_all(struct list *list, const char *order, struct apapi_erro
 
         if (listed->state == LISTED_OPEN && list_open_component(listed, order, err)) {
             return -1;
-        }
-    }
-    for (size_t i = 0; i < list->wanted.count && list->updates; i++) {
-        if (list->components[i].state == LISTED_OPEN &&
-            list_look_at_updates(&list->components[i])) {
-            return apapi_fail(err, ENOMEM, "no memory");
         }
     }
     return 0;

@@ -361,11 +361,12 @@ static int take_slurm(const struct sacct_job *job, void *context)
 static void ask_slurm(struct brief *brief)
 {
     const struct report_input *input = &brief->options->input;
+    const struct sacct_query query = {input->jobs, input->clusters,
+                                      clock_monotonic_ns() + SLURM_NS};
     struct apapi_error err;
 
     brief->slurm.job = 0;
-    if (sacct_read(input->jobs, input->clusters, clock_monotonic_ns() + SLURM_NS, take_slurm, brief,
-                   &err)) {
+    if (sacct_read(&query, take_slurm, brief, &err)) {
         brief->slurm.job = 0;
         if (errno == E2BIG) {
             brief->several = true;

@@ -152,8 +152,7 @@ struct run {
     size_t size, room;
 };
 
-static int start(const char *jobs, const char *clusters, posix_spawn_file_actions_t *actions,
-                 pid_t *pid)
+static int start(const struct sacct_query *query, posix_spawn_file_actions_t *actions, pid_t *pid)
 {
     static char jobs_word[2048], clusters_word[2048]; /* cut if they are too long */
     static char *words[] = {"sacct",
@@ -165,16 +164,16 @@ static int start(const char *jobs, const char *clusters, posix_spawn_file_action
                             clusters_word,
                             NULL};
 
-    snprintf(jobs_word, sizeof jobs_word, "--jobs=%s", jobs);
-    snprintf(clusters_word, sizeof clusters_word, "--clusters=%s", clusters ? clusters : "");
-    words[COUNT_OF(words) - 2] = clusters ? clusters_word : NULL;
+    snprintf(jobs_word, sizeof jobs_word, "--jobs=%s", query->jobs);
+    snprintf(clusters_word, sizeof clusters_word, "--clusters=%s",
+             query->clusters ? query->clusters : "");
+    words[COUNT_OF(words) - 2] = query->clusters ? clusters_word : NULL;
     unsetenv("SACCT_FORMAT");
     return posix_spawnp(pid, "sacct", actions, NULL, words, environ);
 }
 
 /* Its standard error is ours to report: it goes where its output goes. */
-static int run_begin(struct run *run, const char *jobs, const char *clusters,
-                     struct apapi_error *err)
+static int run_begin(struct run *run, const struct sacct_query *query, struct apapi_error *err)
 {
     posix_spawn_file_actions_t actions;
     int ends[2], code;
@@ -186,7 +185,7 @@ static int run_begin(struct run *run, const char *jobs, const char *clusters,
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    code = start(jobs, clusters, &actions, &run->pid);
+    code = start(query, &actions, &run->pid);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     run->out = ends[0];
@@ -242,19 +241,19 @@ static int run_end(struct run *run, int result, struct apapi_error *err)
     return 0;
 }
 
-int sacct_read(const char *jobs, const char *clusters, uint64_t deadline_ns, sacct_f take,
-               void *context, struct apapi_error *err)
+int sacct_read(const struct sacct_query *query, sacct_f take, void *context,
+               struct apapi_error *err)
 {
     static struct sacct_job job;
     struct run run = {.out = -1};
     char *rest, *line;
     int got = 1, result;
 
-    if (run_begin(&run, jobs, clusters, err)) {
+    if (run_begin(&run, query, err)) {
         return -1;
     }
     while (got > 0) {
-        got = run_read(&run, deadline_ns);
+        got = run_read(&run, query->deadline_ns);
     }
     result = run_end(&run, got, err);
     rest = result ? NULL : run.text;

@@ -39,14 +39,17 @@ bool sacct_line_parse(char *line, struct sacct_job *job);
 /** @return 0 to continue; -1 with errno to stop. The job is valid during the call. */
 typedef int (*sacct_f)(const struct sacct_job *job, void *context);
 
+struct sacct_query {
+    const char *jobs, *clusters; /* lists as sacct takes them; clusters NULL: no limit */
+    uint64_t deadline_ns;        /* CLOCK_MONOTONIC */
+};
+
 /**
  * Pass the jobs to `take`.
- * @param jobs, clusters  lists as sacct takes them; clusters may be NULL: no limit
- * @param deadline_ns     CLOCK_MONOTONIC
  * @return 0; -1 with errno ENOENT (no sacct here), ETIMEDOUT, EIO (sacct has failed: `err` has its
  *         first line), ENOMEM, or that of `take`
  */
-int sacct_read(const char *jobs, const char *clusters, uint64_t deadline_ns, sacct_f take,
-               void *context, struct apapi_error *err);
+int sacct_read(const struct sacct_query *query, sacct_f take, void *context,
+               struct apapi_error *err);
 
 #endif
