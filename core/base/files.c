@@ -24,6 +24,11 @@
 
 /* --- folder --------------------------------------------------------------------------------- */
 
+int file_fail(const char *path, struct apapi_error *err)
+{
+    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+}
+
 void folder_close(int fd)
 {
     int saved_errno = errno;
@@ -145,7 +150,7 @@ int folder_open(const char *path, struct apapi_error *err)
     if (errno == ENOENT && strchr(rest, '/')) {
         return apapi_fail(err, errno, "%s: the folder above it does not exist", path);
     }
-    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    return file_fail(path, err);
 }
 
 const char *folder_last_part(const char *path)
@@ -170,11 +175,11 @@ int folder_open_below(int parent, const char *path, struct apapi_error *err)
     int fd;
 
     if (mkdirat(parent, folder_last_part(path), 0700) < 0 && errno != EEXIST) {
-        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        return file_fail(path, err);
     }
     fd = openat(parent, folder_last_part(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0) {
-        apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        file_fail(path, err);
         goto fail;
     }
     if (check_owner(path, &status, err) < 0) {
@@ -193,7 +198,7 @@ int folder_open_file(int folder, const char *path, int flags, struct stat *statu
     int fd = openat(folder, folder_last_part(path), flags | safe, 0600);
 
     if (fd < 0 || fstat(fd, status) < 0) {
-        apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        file_fail(path, err);
         goto fail;
     }
     if (!S_ISREG(status->st_mode)) {
@@ -242,14 +247,14 @@ int access_let_in(int folder, const char *path, mode_t mode, struct apapi_error 
     struct stat status, above;
 
     if (fstat(folder, &status) || fstatat(folder, "..", &above, 0)) {
-        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        return file_fail(path, err);
     }
     if (!access_is_safe(&status, 0) || !access_is_safe(&above, S_ISVTX)) {
         return apapi_fail(err, EPERM, "%s: others than root can change what is in it, or above it",
                           path);
     }
     if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, mode)) {
-        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        return file_fail(path, err);
     }
     return 0;
 }
@@ -263,11 +268,6 @@ bool folder_has(int folder, const char *name, int file)
 }
 
 /* --- replace -------------------------------------------------------------------------------- */
-
-static int replace_fail(const char *path, struct apapi_error *err)
-{
-    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
-}
 
 /* A device or a pipe must not be replaced. */
 static bool is_replaceable(const char *path)
@@ -301,10 +301,10 @@ int replace_file(const char *path, mode_t mode, const char *text, size_t size,
     }
     file = mkostemp(draft, O_CLOEXEC);
     if (file < 0) {
-        return replace_fail(path, err);
+        return file_fail(path, err);
     }
     if (replace_fill(file, mode, text, size) || rename(draft, path)) {
-        replace_fail(path, err);
+        file_fail(path, err);
         unlink(draft);
         return -1;
     }

@@ -11,6 +11,9 @@
 
 /* Folders and files that only their owner may use, and that no one can redirect with a link. */
 
+/** Report "PATH: " and the reason of errno. @return -1 with errno */
+int file_fail(const char *path, struct apapi_error *err);
+
 /**
  * Open the folder `path`. It is created (mode 0700) if its parent exists. A link on the way is
  * followed only if root or the calling user has made it where no one else can change it.

@@ -20,11 +20,6 @@
 #include "base/shared_page.h"
 #include "session/live.h"
 
-static int node_folder_fail(const char *path, struct apapi_error *err)
-{
-    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
-}
-
 int node_folder_open(const char *live_dir, const char *node, struct apapi_error *err)
 {
     char path[PATH_MAX];
@@ -41,7 +36,7 @@ int node_folder_open(const char *live_dir, const char *node, struct apapi_error 
     }
     if (access_let_in(top, live_dir, 0755, err) == 0) {
         if (fstatfs(top, &status)) {
-            node_folder_fail(live_dir, err);
+            file_fail(live_dir, err);
         } else if (status.f_type != TMPFS_MAGIC) {
             /* On a disk, readings would sometimes wait, and totals would outlive the counters. */
             apapi_fail(err, EMEDIUMTYPE, "%s: not on a memory file system (tmpfs)", live_dir);
@@ -64,7 +59,7 @@ void *node_folder_map(int folder, const char *name, size_t size, int *file, stru
     void *memory = opened < 0 ? NULL : shared_page_create(opened, size);
 
     if (opened >= 0 && !memory) {
-        node_folder_fail(name, err);
+        file_fail(name, err);
     }
     if (memory && file) {
         *file = opened;

@@ -131,7 +131,7 @@ static int day_file_append(struct day_file *day_file, const char *line, struct a
         result = close(day_file->file);
         day_file->file = -1;
         if (result < 0) {
-            apapi_fail(err, errno, "%s: %s", day_file->path, strerror(errno));
+            file_fail(day_file->path, err);
         }
     }
     return result;
@@ -218,7 +218,7 @@ static int user_store_check_free(int top, const char *dir, struct apapi_error *e
     struct statvfs disk;
 
     if (fstatvfs(top, &disk)) {
-        return apapi_fail(err, errno, "%s: %s", dir, strerror(errno));
+        return file_fail(dir, err);
     }
     return disk.f_blocks == 0 || disk.f_bavail >= disk.f_blocks / FREE_SHARE
                ? 0
@@ -233,7 +233,7 @@ static int user_store_let(int fd, const char *path, const struct user_record *re
     struct stat status;
 
     if (fstat(fd, &status)) {
-        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        return file_fail(path, err);
     }
     if (status.st_mode & S_IRWXG || access_let_user(fd, record->uid, rights) == 0) {
         return 0;

@@ -111,7 +111,7 @@ static int open_day(int root, const char *day, const char *path, struct apapi_er
     int folder = openat(root, day, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), file;
 
     if (folder < 0) {
-        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        return file_fail(path, err);
     }
     file = folder_open_file(folder, path, O_RDONLY, &status, err);
     folder_close(folder);
@@ -140,7 +140,7 @@ static int search_day(const char *dir, const char *node, int64_t unix_ns, struct
     }
     result = search_open(file, path, search, err);
     if (result == 0 && search->found && fsync(file)) {
-        result = apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+        result = file_fail(path, err);
     }
     folder_close(file);
     return result;

@@ -22,11 +22,6 @@
 #define FLOOR_BYTES                                                                                \
     (UINT64_C(64) << 20) /* of free memory: pages leave at least this much to others */
 
-static int livefile_fail(const char *path, struct apapi_error *err)
-{
-    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
-}
-
 /* Users who keep ended pages mapped cannot use up the memory that others in /run need. */
 static int check_memory(int folder, const char *path, struct apapi_error *err)
 {
@@ -34,7 +29,7 @@ static int check_memory(int folder, const char *path, struct apapi_error *err)
     uint64_t unit, tenth, floor;
 
     if (fstatfs(folder, &status)) {
-        return livefile_fail(path, err);
+        return file_fail(path, err);
     }
     unit = (uint64_t)status.f_bsize;
     tenth = status.f_blocks * unit / 10;
@@ -164,7 +159,7 @@ static struct apapi_live_page *livefile_map(int file, const char *path, struct a
     void *page = shared_page_create(file, sizeof(struct apapi_live_page));
 
     if (!page) {
-        livefile_fail(path, err);
+        file_fail(path, err);
     }
     return page;
 }
@@ -195,7 +190,7 @@ int livefile_create(struct livefile *live, const struct step *step, struct apapi
     }
     live->file = openat(live->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (live->file < 0) {
-        livefile_fail(step->config.live_dir, err);
+        file_fail(step->config.live_dir, err);
     } else {
         live->page = livefile_map(live->file, step->config.live_dir, err);
     }
@@ -240,7 +235,7 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
                    step->id.uid, strerror(errno));
     }
     if (shared_page_lock(live->file) || give_name(live, folder_last_part(live->path))) {
-        livefile_fail(live->path, err);
+        file_fail(live->path, err);
         live->path[0] = '\0';
         return -1;
     }

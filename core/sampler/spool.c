@@ -19,11 +19,6 @@
 #define NEW_AGE_S 600 /* an older new file belongs to no living process */
 #define LINE_MAX_BYTES (1 << 20)
 
-static int spool_fail(const char *path, struct apapi_error *err)
-{
-    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
-}
-
 static int spool_open_node_folder(const char *dir, const char *node, struct apapi_error *err)
 {
     char path[1024];
@@ -73,7 +68,7 @@ static int write_new(const struct spool *spool, const char *path, const char *li
         renameat(spool->folder, folder_last_part(path), spool->folder,
                  folder_last_part(spool->path)) ||
         (sync && fsync(spool->folder))) {
-        spool_fail(path, err);
+        file_fail(path, err);
         unlinkat(spool->folder, folder_last_part(path), 0);
         folder_close(file);
         return -1;
