@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <fnmatch.h>
+
+#include "base/text.h"
+#include "config/definitions.h"
 #include "config/selection.h"
 #include "unit/problem_log.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 static struct problem_log reported;
@@ -140,4 +146,398 @@ TEST(environment)
     assert_null(environment.eventops);
     assert_null(environment.components);
     assert_int_equal(environment.verbose, 0);
+}
+
+/* --- pattern ---------------------------------------------------------------------------------- */
+
+static void random_text(char *text, size_t most, const char *letters)
+{
+    size_t length = (size_t)rand() % (most + 1);
+
+    for (size_t i = 0; i < length; i++) {
+        text[i] = letters[(size_t)rand() % strlen(letters)];
+    }
+    text[length] = '\0';
+}
+
+/* Stars and question marks match as in fnmatch(3). */
+TEST(random_patterns_agree_with_fnmatch)
+{
+    size_t fits = 0;
+
+    srand(1);
+    for (int i = 0; i < 300000; i++) {
+        char pattern[16], name[16];
+        bool expected;
+
+        random_text(pattern, 8, "ab:*?");
+        random_text(name, 8, "ab:");
+        expected = fnmatch(pattern, name, FNM_NOESCAPE) == 0;
+        fits += expected;
+        if (apapi_pattern_matches(pattern, name) != expected) {
+            fail_msg("'%s' and '%s'", pattern, name);
+        }
+    }
+    assert_in_range(fits, 1000, 299000);
+}
+
+/* fnmatch(3) would take years. */
+TEST(many_stars_take_no_time)
+{
+    char pattern[512] = "", name[192];
+
+    for (int i = 0; i < 100; i++) {
+        strcat(pattern, "*a");
+    }
+    strcat(pattern, "b");
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_false(apapi_pattern_matches(pattern, name));
+}
+
+/* --- files that are no event files, and how the rules are loaded ------------------------------ */
+
+#define LINE "x:::y,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1\n"
+
+static const struct apapi_problem_sink sink = {log_problem, &reported};
+
+static const char *write_file(const char *name, const char *text, size_t size)
+{
+    int fd = open(in_base(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, size), (ssize_t)size);
+    close(fd);
+    return in_base(name);
+}
+
+static void make_folder(void)
+{
+    memset(&reported, 0, sizeof reported);
+    make_base();
+}
+
+/* Both readers refuse the file with the same message. */
+static void refuse(const char *path, int code, const char *says)
+{
+    struct apapi_error err = {""};
+    int before = open("/dev/null", O_RDONLY | O_CLOEXEC), after;
+
+    close(before);
+    errno = 0;
+    if (apapi_eventops_read(path, &sink, &err) || errno != code || !strstr(err.text, says)) {
+        fail_msg("%s: errno %d, '%s'", path, errno, err.text);
+    }
+    errno = 0;
+    if (apapi_eventlist_read(path, &sink, &err) || errno != code || !strstr(err.text, says)) {
+        fail_msg("%s: errno %d, '%s'", path, errno, err.text);
+    }
+    after = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(after);
+    assert_int_equal(before, after); /* no descriptor was left open */
+}
+
+#define IN_FOLDER(name) TEST_WITH(name, make_folder, remove_base)
+
+IN_FOLDER(files_that_are_none)
+{
+    refuse(in_base("missing"), ENOENT, "missing: No such file");
+    refuse(in_base("no/folder"), ENOENT, "no/folder: No such file");
+    refuse("", ENOENT, "No such file");
+    refuse(base, EISDIR, "is a folder");
+    refuse(write_file("empty", "", 0), EINVAL, "empty is empty");
+    refuse(write_file("binary", "rapl\0x\n", 7), EINVAL, "binary is not text: its byte 5 is 0");
+    refuse("/dev/zero", EINVAL, "/dev/zero is not a regular file");
+    refuse("/dev/null", EINVAL, "is not a regular file");
+    refuse("/proc/self/environ/x", ENOTDIR, "Not a directory");
+}
+
+IN_FOLDER(unreadable_file)
+{
+    char path[256];
+    uid_t user = geteuid();
+
+    strcpy(path, write_file("secret", LINE, strlen(LINE)));
+    assert_int_equal(chmod(base, 0755), 0);
+    assert_int_equal(chmod(path, 0), 0);
+    if (user == 0) { /* whom no mode stops */
+        assert_int_equal(seteuid(65534), 0);
+    }
+    refuse(path, EACCES, "secret: Permission denied");
+    assert_int_equal(seteuid(user), 0);
+}
+
+/* A FIFO without a writer would block open(2); one with a writer would block read(2). */
+IN_FOLDER(fifos_do_not_block)
+{
+    char path[256];
+    int writer;
+
+    strcpy(path, in_base("fifo"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(120);
+    refuse(path, EINVAL, "fifo is not a regular file");
+    writer = open(path, O_RDWR | O_CLOEXEC);
+    refuse(path, EINVAL, "fifo is not a regular file");
+    close(writer);
+    alarm(0);
+}
+
+IN_FOLDER(sizes)
+{
+    char path[256], *text = malloc(APAPI_EVENTS_FILE_MAX + 1);
+    struct apapi_eventops *ops;
+
+    memset(text, '#', APAPI_EVENTS_FILE_MAX + 1);
+    memcpy(text, LINE, strlen(LINE));
+    strcpy(path, write_file("large", text, APAPI_EVENTS_FILE_MAX));
+    ops = apapi_eventops_read(path, &sink, NULL);
+    assert_int_equal(apapi_eventops_count(ops), 1);
+    apapi_eventops_destroy(ops);
+    refuse(write_file("larger", text, APAPI_EVENTS_FILE_MAX + 1), EFBIG,
+           "larger is too large: more than 10000000 bytes");
+    assert_int_equal(truncate(path, 100000000), 0);
+    refuse(path, EFBIG, "too large");
+    assert_null(apapi_eventops_parse("text", text, APAPI_EVENTS_FILE_MAX + 1, NULL, NULL));
+    assert_int_equal(errno, EFBIG);
+    free(text);
+}
+
+IN_FOLDER(rules_are_loaded)
+{
+    char list[256], ops[256];
+    struct apapi_environment environment = {0};
+    struct apapi_event_rules rules;
+
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, NULL), 0);
+    assert_false(rules.user_list || rules.default_list || rules.user_ops || rules.default_ops);
+    write_file("default_eventlist.txt", "a:::b\n", 6);
+    write_file("default_eventops.csv", LINE, strlen(LINE));
+    strcpy(list, write_file("list", "c:::d\ne:::f\n", 12));
+    strcpy(ops, write_file("ops", LINE LINE, 2 * strlen(LINE)));
+    environment.eventlist = list;
+    environment.eventops = ops;
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, NULL), 0);
+    assert_int_equal(apapi_eventlist_count(rules.default_list), 1);
+    assert_int_equal(apapi_eventops_count(rules.default_ops), 1);
+    assert_int_equal(apapi_eventlist_count(rules.user_list), 2);
+    assert_int_equal(apapi_eventops_count(rules.user_ops), 2);
+    apapi_event_rules_clear(&rules);
+    assert_null(rules.user_list);
+    apapi_event_rules_clear(&rules);
+    apapi_event_rules_clear(NULL);
+    assert_int_equal(reported.errors, 0);
+}
+
+IN_FOLDER(softfail_forgives_default_files_only)
+{
+    char bad[256];
+    struct apapi_environment environment = {0};
+    struct apapi_event_rules rules = {.user_list = NULL};
+    struct apapi_error err;
+
+    write_file("default_eventlist.txt", "\x01\n", 2);
+    write_file("default_eventops.csv", LINE, strlen(LINE));
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_non_null(strstr(err.text, "default_eventlist.txt: line 1 is bad"));
+    assert_null(rules.default_ops);
+
+    environment.softfail = true;
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), 0);
+    assert_null(rules.default_list);
+    assert_int_equal(apapi_eventops_count(rules.default_ops), 1);
+    assert_int_equal(reported.rests, 1);
+    apapi_event_rules_clear(&rules);
+
+    strcpy(bad, in_base("missing"));
+    environment.eventops = bad;
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
+    assert_int_equal(errno, ENOENT);
+}
+
+/* --- the choice of events --------------------------------------------------------------------- */
+
+#define EVENTS_MAX 8
+
+static struct apapi_event_rules rules_of(const char *user, const char *defaults)
+{
+    struct apapi_event_rules rules = {0};
+
+    if (user) {
+        rules.user_list = apapi_eventlist_parse("user", user, strlen(user), NULL, NULL);
+        assert_non_null(rules.user_list);
+    }
+    if (defaults) {
+        rules.default_list =
+            apapi_eventlist_parse("default", defaults, strlen(defaults), NULL, NULL);
+        assert_non_null(rules.default_list);
+    }
+    return rules;
+}
+
+static size_t make_events(const char *names, struct apapi_event events[EVENTS_MAX])
+{
+    char copy[512], *rest = copy, *name;
+    size_t count = 0;
+
+    memset(events, 0, EVENTS_MAX * sizeof *events);
+    snprintf(copy, sizeof copy, "%s", names);
+    while ((name = strsep(&rest, " "))) {
+        snprintf(events[count++].name, APAPI_NAME_SIZE, "%s", name);
+    }
+    return count;
+}
+
+static const char *chosen_names(const struct apapi_selection *selection,
+                                const struct apapi_event *events)
+{
+    static char names[1024];
+
+    names[0] = '\0';
+    for (size_t i = 0; i < selection->count; i++) {
+        strcat(names, i ? " " : "");
+        strcat(names, events[selection->indices[i]].name);
+    }
+    return names;
+}
+
+#define ZONES "rapl:::P:0 rapl:::P:1 rapl:::D:0"
+
+TEST(who_chooses_what)
+{
+    static const struct {
+        const char *user, *defaults, *component, *events;
+        int choice;
+        const char *chosen;
+        size_t unmatched;
+    } cases[] = {
+        {NULL, NULL, "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
+        {NULL, "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::D:0", 0},
+        {"rapl:::P:1", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "rapl:::P:1", 0},
+        /* the user's list does not speak of it */
+        {"nvml:::x", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::D:0", 0},
+        {"rapl_x:::P:1", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::D:0", 0},
+        {"# nothing", NULL, "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
+        /* it does, in vain */
+        {"rapl:::X", "rapl:::D:*", "rapl", ZONES, APAPI_CHOICE_USER, "", 1},
+        {"rapl:::X\nrapl:::P:0\nrapl:::Y*\nother:::Z", NULL, "rapl", ZONES, APAPI_CHOICE_USER,
+         "rapl:::P:0", 2},
+        /* the list's order, then the source's; each event once */
+        {"rapl:::D:0\nrapl:::*\nrapl:::P:0", NULL, "rapl", ZONES, APAPI_CHOICE_USER,
+         "rapl:::D:0 rapl:::P:0 rapl:::P:1", 0},
+        {"*:1\n*:0", NULL, "rapl", ZONES, APAPI_CHOICE_USER, "rapl:::P:1 rapl:::P:0 rapl:::D:0", 0},
+        /* defaults for other machines */
+        {NULL, "rapl:::Q\nrapl:::P:1", "rapl", ZONES, APAPI_CHOICE_DEFAULT, "rapl:::P:1", 0},
+        {NULL, "rapl:::Q", "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
+        {NULL, "nvml:::Q", "rapl", ZONES, APAPI_CHOICE_ALL, ZONES, 0},
+        /* a source whose events are called otherwise */
+        {"rapl::E*", NULL, "perf_event_uncore", "rapl::E0 x::y", APAPI_CHOICE_USER, "rapl::E0", 0},
+        {"powercap:::Z1", NULL, "rapl", "powercap:::Z0 powercap:::Z1", APAPI_CHOICE_USER,
+         "powercap:::Z1", 0},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct apapi_event_rules rules = rules_of(cases[i].user, cases[i].defaults);
+        struct apapi_event events[EVENTS_MAX];
+        struct apapi_selection selection;
+        size_t count = make_events(cases[i].events, events);
+
+        assert_int_equal(
+            apapi_event_rules_select(&rules, cases[i].component, events, count, &selection), 0);
+        if ((int)selection.choice != cases[i].choice ||
+            selection.unmatched_count != cases[i].unmatched ||
+            strcmp(chosen_names(&selection, events), cases[i].chosen) != 0) {
+            fail_msg("case %zu: by %d: %s; %zu unmatched", i, (int)selection.choice,
+                     chosen_names(&selection, events), selection.unmatched_count);
+        }
+        apapi_selection_clear(&selection);
+        apapi_event_rules_clear(&rules);
+    }
+}
+
+TEST(unmatched_entries_are_named)
+{
+    struct apapi_event_rules rules = rules_of("#\nrapl:::X\nrapl:::P:0\nrapl:::Y*", NULL);
+    struct apapi_event events[EVENTS_MAX];
+    struct apapi_selection selection;
+    size_t count = make_events(ZONES, events);
+
+    assert_int_equal(apapi_event_rules_select(&rules, "rapl", events, count, &selection), 0);
+    assert_int_equal(selection.unmatched_count, 2);
+    assert_string_equal(selection.unmatched[0]->name, "rapl:::X");
+    assert_int_equal(selection.unmatched[0]->line, 2);
+    assert_string_equal(selection.unmatched[1]->name, "rapl:::Y*");
+    apapi_selection_clear(&selection);
+    apapi_event_rules_clear(&rules);
+}
+
+/* The files that are installed: names of real events, and what they must become. */
+static const struct {
+    const char *event;
+    bool listed;
+    const char *unit0;
+    int domain;
+} default_events[] = {
+    {"rapl:::PACKAGE_ENERGY:PACKAGE0", true, "J", APAPI_DOMAIN_PACKAGE},
+    {"rapl:::DRAM_ENERGY:PACKAGE1_DIE0", true, "J", APAPI_DOMAIN_DRAM},
+    {"rapl:::PACKAGE_ENERGY_CNT:PACKAGE0", false, NULL, 0},
+    {"rapl:::THERMAL_SPEC:PACKAGE0", false, NULL, 0},
+    {"rapl::RAPL_ENERGY_PKG:cpu=0", true, "J", APAPI_DOMAIN_PACKAGE},
+    {"powercap:::ENERGY_UJ:ZONE0_SUBZONE1", true, "J", -1},
+    {"powercap:::POWER_LIMIT_A_UW:ZONE0", false, NULL, 0},
+    {"nvml:::NVIDIA_H200:device_0:power", true, "W", APAPI_DOMAIN_GPU},
+    {"nvml:::NVIDIA_H200:device_0:total_energy_consumption", true, "J", APAPI_DOMAIN_GPU},
+    {"nvml:::NVIDIA_H200:device_0:power_management_limit", false, NULL, 0},
+    {"nvml:::NVIDIA_H200:device_0:sm_clock", true, "MHz", APAPI_DOMAIN_GPU},
+    {"rocm_smi:::energy_count:device=0", true, "J", APAPI_DOMAIN_GPU},
+    {"rocm_smi:::power_cap:device=0:sensor=0", false, NULL, 0},
+    {"coretemp:::hwmon0:temp1_input", true,
+     "\xc2\xb0"
+     "C",
+     -1},
+    {"net:::eth0:rx:bytes", true, "B", -1},
+    {"net:::eth0:tx:byte", true, "B", -1}, /* as PAPI 7.2 cuts it */
+    {"net:::eth0:tx:packet", true, "#", -1},
+    {"net:::eth0:tx:error", false, "#", -1},
+    {"infiniband:::mlx5_0_1_ext:port_xmit_data", true, "B", -1},
+    {"ipmi:::SYSTEM_POWER", true, "W", APAPI_DOMAIN_NODE},
+    {"cray_pm:::PM_ENERGY:NODE", false, "J", -1},
+    {"cray_pm:::PM_POWER:ACC0", false, "W", -1},
+    {"cray_pm:::PM_POWER_CAP:NODE", false, NULL, 0},
+    {"hwmon:::amd_energy:energy1", false, "J", -1},
+    {"hwmon:::power_meter:power1", false, "W", -1},
+    {"intel_gpu:::card0:energy1", false, "J", -1},
+    {"maxeler:::mgt_1v2_POWER:DEVICE0", true, "W", APAPI_DOMAIN_NONE},
+};
+
+TEST(default_files)
+{
+    static struct problem_log reported;
+    struct apapi_problem_sink sink = {log_problem, &reported};
+    struct apapi_environment environment = {0};
+    struct apapi_event_rules rules;
+
+    assert_int_equal(
+        apapi_event_rules_load(&rules, &environment, source_file("config"), &sink, NULL), 0);
+    assert_string_equal(reported.text, "");
+    assert_non_null(rules.default_list);
+    assert_non_null(rules.default_ops);
+    for (size_t i = 0; i < COUNT_OF(default_events); i++) {
+        const struct apapi_definition *d =
+            apapi_eventops_find(rules.default_ops, default_events[i].event);
+        bool listed = false;
+
+        for (size_t j = 0; j < apapi_eventlist_count(rules.default_list); j++) {
+            listed |= apapi_pattern_matches(apapi_eventlist_at(rules.default_list, j)->name,
+                                            default_events[i].event);
+        }
+        if (listed != default_events[i].listed ||
+            (d == NULL) != (default_events[i].unit0 == NULL) ||
+            (d && strcmp(d->values[0].unit, default_events[i].unit0) != 0) ||
+            (d && (d->has_domain ? (int)d->domain : -1) != default_events[i].domain)) {
+            fail_msg("%s", default_events[i].event);
+        }
+    }
+    apapi_event_rules_clear(&rules);
 }

@@ -97,50 +97,6 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
     sum_free(&store);
 }
 
-TEST(of_a_record_that_came_twice_the_line_decides_in_any_order)
-{
-    for (int turn = 0; turn < 2; turn++) {
-        struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("0", "n1", 0, 10, 90)};
-        struct sum_store store = {.mixed = false};
-        struct sum sum = SUM_EMPTY;
-        struct sum_entries entries;
-        struct sum_total total;
-
-        for (int i = 0; i < 2; i++) {
-            assert_int_equal(sum_add(&store, &sum, &records[turn ^ i], NULL), 0);
-            store.pieces[sum.last].digest = turn ^ i ? 7 : 5;
-        }
-        assert_int_equal(sum_gather(&store, &sum, &entries), 0);
-        assert_int_equal(entries.count, 1);
-        assert_int_equal(sum_total(&store, &entries, &total), 0);
-        assert_about(total.job.energy_j, 900);
-        free(entries.list);
-        sum_free(&store);
-    }
-}
-
-/* The sum may be asked for again, and after more records. */
-TEST(a_clock_that_jumps_counts_nothing_twice)
-{
-    struct apapi_record records[] = {step("batch", "n1", 0, 7200, 240),
-                                     step("0", "n1", -1800, 1800, 240),
-                                     step("1", "n1", -1800, 1800, 240)};
-    struct apapi_job *job = apapi_job_create();
-    struct apapi_job_total total;
-
-    for (size_t i = 0; i < 3; i++) {
-        strcpy(records[i].measurement.boot, "b");
-        records[i].measurement.monotonic_ns = i * 3600 * (uint64_t)S;
-        assert_int_equal(apapi_job_add(job, &records[i]), 0);
-        for (int again = 0; again < 2; again++) {
-            assert_int_equal(apapi_job_total(job, &total), 0);
-            assert_about(total.energy_j, 240 * (i < 2 ? 7200 : 10800));
-            assert_about((double)total.clock_jump_ns, i == 0 ? 0 : i == 1 ? 5400e9 : 9000e9);
-        }
-    }
-    apapi_job_destroy(job);
-}
-
 TEST(the_record_that_knows_more_counts)
 {
     static const double high_w[] = {100, 300, 100, 200}, low_w[] = {300, 100};
@@ -163,21 +119,6 @@ static void add_domain(struct apapi_record *record, enum apapi_domain domain, do
     result->energy_j = power_w * (double)record->measurement.elapsed_ns / S;
 }
 
-TEST(nodes_with_different_domains_240_and_540_w_are_780_w)
-{
-    struct apapi_record records[] = {step("0", "cpu1", 0, 100, 200),
-                                     step("0", "gpu1", 0, 100, 200)};
-    struct apapi_job_total total;
-
-    add_domain(&records[0], APAPI_DOMAIN_DRAM, 40);
-    add_domain(&records[1], APAPI_DOMAIN_DRAM, 40);
-    add_domain(&records[1], APAPI_DOMAIN_GPU, 300);
-    total = total_of(records, 2);
-    assert_about(total.mean_w, 780);
-    assert_about(total.domains[APAPI_DOMAIN_GPU].mean_w, 300);
-    assert_about(apapi_job_measured(&total, 0), 1);
-}
-
 TEST(a_step_without_dram_leaves_220_w)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 100, 200), step("1", "n1", 100, 200, 200)};
@@ -188,19 +129,6 @@ TEST(a_step_without_dram_leaves_220_w)
     assert_about(total.energy_j, 44000);
     assert_about(total.mean_w, 220);
     assert_about(apapi_job_measured(&total, 0), 1);
-}
-
-/* A node may have no GPU, but not no package. */
-TEST(what_a_node_has_no_meter_for_is_missing_if_it_is_the_package)
-{
-    struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("0", "n2", 0, 10, 100)};
-
-    add_domain(&records[0], APAPI_DOMAIN_GPU, 300);
-    add_domain(&records[0], APAPI_DOMAIN_DRAM, 10);
-    assert_int_equal(total_of(records, 2).missing_domains, 0);
-    add_domain(&records[1], APAPI_DOMAIN_GPU, 300);
-    records[1].measurement.domains[PACKAGE].measured = false;
-    assert_int_equal(total_of(records, 2).missing_domains, 1U << PACKAGE);
 }
 
 /* A step whose counter of the package never moved; another one knows 5 s of its time. */

@@ -90,24 +90,6 @@ static void assert_text(const char *part)
     }
 }
 
-TABLE(a_batch_job_with_two_sruns)
-{
-    const struct apapi_job_table_head head = {.job = "17", .nodes = 2, .nodelist = "n[1-2]"};
-
-    ADD("batch", "n1", 0, 10);
-    ADD("0", "n1", 1, 4);
-    ADD("0", "n2", 1, 4);
-    ADD("1", "n1", 5, 9);
-    ADD("1", "n2", 5, 9);
-    assert_table(&head,
-                 "apapi: job 17  2 nodes  3 steps  10.0 s\n"
-                 "  domain        energy         mean\n"
-                 "  package     1.700 kJ      170.0 W\n"
-                 "  dram        0.340 kJ       34.0 W\n"
-                 "  total       2.040 kJ      204.0 W\n"
-                 "  measured 85.0 % of 2 nodes x 10.0 s; each moment of a node counts once\n");
-}
-
 TABLE(what_is_missing_is_named)
 {
     const struct apapi_job_table_head head = {

@@ -33,65 +33,6 @@ ENCODED(what_was_crossed_on_all_nodes)
     assert_text("crossings.1.action", "stamp");
 }
 
-ENCODED(what_all_nodes_have_in_common)
-{
-    static const char *const absent[] = {"user",        "account", "node",   "node_index",
-                                         "verified",    "het_job", "reason", "array_job",
-                                         "exit_signal", "restarts"};
-    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-
-    snprintf(n2.id.user, sizeof n2.id.user, "bob"); /* as the nodes' name services may disagree */
-    n2.id.verified = false;
-    n1.id.restarts = 1;
-    n2.id.restarts = 2;
-    n2.id.cores = 16;
-    n2.id.gpus = APAPI_UNKNOWN;
-    n2.ending.code = 3;
-    n2.ending.failed = 2;
-    add(&n1);
-    add(&n2);
-    encode(NULL);
-    assert_number("merged", 1);
-    assert_text("cluster", "mars");
-    assert_number("job", 17);
-    assert_text("step", "0");
-    assert_number("uid", 1000);
-    assert_number("tasks", 8);
-    assert_number("cores", 24);
-    assert_null(at(root, "gpus"));
-    assert_number("exit_code", 3);
-    assert_number("failed_tasks", 2);
-    assert_absent(absent, COUNT_OF(absent));
-}
-
-ENCODED(what_is_missing_has_a_name_and_a_reason)
-{
-    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-
-    n2.complete = false;
-    snprintf(n2.reason, sizeof n2.reason, "killed");
-    n1.complete = false;
-    add(&n1);
-    add(&n2);
-    encode(NULL);
-    assert_true(json_is_false(at(root, "complete"))); /* also because the third one is missing */
-    assert_int_equal(apapi_merge_absent(merge, "n10", "no \"answer\"\n"), 0);
-    assert_int_equal(apapi_merge_absent(merge, "n9", NULL), 0);
-    encode(NULL);
-    assert_number("nodes", 4);
-    assert_number("recorded", 2);
-    assert_int_equal(json_array_size(at(root, "missing")), 2);
-    assert_text("missing.0.node", "n9");
-    assert_null(at(root, "missing.0.reason"));
-    assert_text("missing.1.node", "n10");
-    assert_text("missing.1.reason", "no \"answer\"\n");
-    assert_int_equal(json_array_size(at(root, "incomplete")), 2);
-    assert_text("incomplete.0.node", "n1");
-    assert_null(at(root, "incomplete.0.reason"));
-    assert_text("incomplete.1.node", "n2");
-    assert_text("incomplete.1.reason", "killed");
-}
-
 ENCODED(what_is_not_covered_is_beside_the_energy)
 {
     static const char *const absent[] = {"domains.gpu.covered", "domains.gpu.rest_j",
@@ -233,4 +174,48 @@ ENCODED(a_timeline_of_all_nodes_or_none)
     assert_null(at(root, "timeline"));
     assert_null(at(root, "domains.package.bin_s"));
     assert_null(at(root, "total.max_w"));
+}
+
+/* --- the merged record without any record, with hostile texts, an ----------------------------- */
+
+ENCODED(without_any_record_it_says_which_step)
+{
+    static const char *const absent[] = {"start", "end",   "elapsed_s", "late_s",
+                                         "total", "trust", "exit_code", "name"};
+    static const char *const others[] = {NULL, "", "17", "x.0", "0.0", "4294967295.0", "1+2.0"};
+
+    assert_int_equal(apapi_merge_absent(merge, "n1", "no answer"), 0);
+    encode("17.batch");
+    assert_number("job", 17);
+    assert_text("step", "batch");
+    assert_number("nodes", 1);
+    assert_number("recorded", 0);
+    assert_text("missing.0.reason", "no answer");
+    assert_absent(absent, COUNT_OF(absent));
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        encode(others[i]);
+        assert_null(at(root, "job"));
+        assert_null(at(root, "step"));
+    }
+}
+
+ENCODED(hostile_texts_stay_texts)
+{
+    static const char *const texts[] = {"\"}],\"job\":0,", "\xFF\xFEn", "a\x1B[31m\nb\\", "{}"};
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct apapi_record record = step_record(texts[i], (uint32_t)i);
+
+        snprintf(record.id.job_name, sizeof record.id.job_name, "%s", texts[1]);
+        record.complete = false;
+        snprintf(record.reason, sizeof record.reason, "%s", texts[i]);
+        add(&record);
+    }
+    encode(NULL);
+    assert_number("job", 17);
+    assert_text("job_name", "??n");
+    assert_text("per_node.0.node", texts[0]);
+    assert_text("per_node.1.node", "??n");
+    assert_text("incomplete.2.reason", texts[2]);
+    assert_text("incomplete.3.reason", texts[3]);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One event's results from scripted readings. */
+#include "base/random.h"
+#include "measure/meter.h"
 #include "unit/meter_fixture.h"
+#include "unit/near.h"
 
 static const struct apapi_event watts = {
     .name = "nvml:::gpu:power",
@@ -320,4 +323,312 @@ TEST(types_of_raw_values)
     assert_near(apapi_event_value(&event, UINT64_MAX), -2);
     event.type = APAPI_TYPE_UINT64;
     assert_near(apapi_event_value(&event, UINT64_MAX), 2 * 18446744073709551615.0);
+}
+
+/* --- how far the integral of a gauge may be from the truth ------------------------------------ */
+
+#define MS UINT64_C(1000000)
+#define START_NS (1000 * MS)
+#define STEP_NS (100 * MS)
+#define STEP_S 0.1
+
+static struct apapi_gauge gauge;
+
+static void begin_gauge(void)
+{
+    memset(&gauge, 0, sizeof gauge);
+    apapi_gauge_restart(&gauge);
+}
+
+/* n equal steps leave 1 - exp(-3 / n) of the time unseen: bursts of MOST, or pauses. */
+#define MOST 1000.0
+
+static double unseen(double mean, double steps)
+{
+    return fmax(MOST - mean, mean) * -expm1(-3 / steps) * steps * STEP_S;
+}
+
+static double gauge_uncertainty(void)
+{
+    return apapi_gauge_uncertainty(&gauge, MOST);
+}
+
+#define GAUGE(name) TEST_WITH(name, begin_gauge, NULL)
+
+/* Readings close to each other count for less than as many at equal distances. */
+GAUGE(unequal_steps_see_less)
+{
+    double steps = 101 * 101 / (100 + 100 * 0.01 * 0.01);
+
+    for (uint64_t i = 0; i <= 100; i++) {
+        apapi_gauge_add(&gauge, 250.1, START_NS + i * STEP_NS / 100);
+    }
+    for (uint64_t i = 1; i <= 100; i++) {
+        apapi_gauge_add(&gauge, 250.1, START_NS + STEP_NS + i * STEP_NS);
+    }
+    assert_within(gauge_uncertainty(), (MOST - 250.1) * -expm1(-3 / steps) * 101 * STEP_S, 1e-9);
+}
+
+static void add_gauge(double value, uint64_t step)
+{
+    apapi_gauge_add(&gauge, value, START_NS + step * STEP_NS);
+}
+
+/* Each reading is 200 W off the line between its neighbours. */
+GAUGE(alternating)
+{
+    const double deviations = 100, each_j = 200 * STEP_S;
+    double deviation_j, missed_j;
+
+    for (uint64_t i = 0; i <= 101; i++) {
+        apapi_gauge_add(&gauge, i % 2 ? 300 : 100, START_NS + i * STEP_NS);
+    }
+    deviation_j = 1.03 * each_j * sqrt(deviations / 1.5);
+    assert_within(gauge_uncertainty(), hypot(3 * deviation_j, unseen(200, 101)), 1e-9);
+    missed_j = (MOST - 200) * -expm1(-14 / 101.0) * 101 * STEP_S;
+    assert_within(apapi_gauge_bound(&gauge, MOST), 5 * deviation_j + missed_j, 1e-9);
+}
+
+/* If the value is always of the beginning of a reading, the whole course comes so much late. */
+GAUGE(a_long_reading_moves_the_course)
+{
+    for (uint64_t step = 0; step <= 100; step++) {
+        gauge.length_ns = step == 50 ? STEP_NS / 4 : STEP_NS / 100;
+        add_gauge(100 + (double)step, step);
+    }
+    assert_within(gauge_uncertainty(), 100 * STEP_S / 4 + unseen(150, 100), 1e-9);
+}
+
+GAUGE(no_line_across_a_failure)
+{
+    for (uint64_t step = 0; step < 3; step++) {
+        add_gauge(100, step);
+    }
+    apapi_gauge_failed(&gauge);
+    for (uint64_t step = 4; step < 7; step++) {
+        add_gauge(300, step);
+    }
+    add_gauge(NAN, 7);
+    for (uint64_t step = 8; step < 11; step++) {
+        add_gauge(500, step);
+    }
+    assert_int_equal(gauge.deviations, 3);
+    assert_within(gauge_uncertainty(), unseen(300, 6), 1e-9);
+}
+
+/* A square wave that is read at random moments: the share of runs that it is farther off. */
+static unsigned runs_outside(double duty, int readings, int runs)
+{
+    struct random random = {42};
+    unsigned outside = 0;
+
+    for (int run = 0; run < runs; run++) {
+        double truth = duty * 400 * STEP_S * readings;
+
+        begin_gauge();
+        for (int i = 0; i <= readings; i++) {
+            double value = random_share(&random) < duty ? 400 : 0;
+
+            apapi_gauge_add(&gauge, value, START_NS + (uint64_t)i * STEP_NS);
+        }
+        outside += fabs(gauge.integral - truth) > apapi_gauge_uncertainty(&gauge, 400);
+    }
+    return outside;
+}
+
+TEST(covers_a_square_wave_at_random_moments)
+{
+    assert_in_range(runs_outside(0.5, 10, 2000), 0, 100);
+    assert_in_range(runs_outside(0.5, 100, 2000), 1, 100);
+    assert_in_range(runs_outside(0.3, 1000, 2000), 1, 100);
+}
+
+/* --- two readings near to each other show the energy of an update ----------------------------- */
+
+#define UPDATE_NS MS
+#define PLAUSIBLE 1000.0 /* the increment that is plausible */
+
+static struct apapi_probe probe;
+
+static void begin_probe(void)
+{
+    apapi_probe_init(&probe, UPDATE_NS);
+}
+
+static void probe_open_at(double value, uint64_t at_ns)
+{
+    apapi_probe_open(&probe, value, moment_at(START_NS + at_ns));
+}
+
+static void probe_close_at(double value, uint64_t at_ns)
+{
+    apapi_probe_close(&probe, value, moment_at(START_NS + at_ns), PLAUSIBLE);
+}
+
+/* A probe that sees `increment` after `after_ns`. */
+static void probe_see(double increment, uint64_t after_ns)
+{
+    probe_open_at(100, 0);
+    probe_close_at(100 + increment, after_ns);
+}
+
+#define PROBE(name) TEST_WITH(name, begin_probe, NULL)
+
+/* Of a longer wait only one update counts; in less than twice the time there may have been one
+ * alone. */
+PROBE(one_update_is_seen)
+{
+    static const struct {
+        double increment;
+        uint64_t after_ns;
+        double most;
+    } looks[] = {{50, UPDATE_NS * 7 / 8, 50}, {80, 2 * UPDATE_NS, 50},     {110, 2 * UPDATE_NS, 55},
+                 {80, 2 * UPDATE_NS - 1, 80}, {90, 3 * UPDATE_NS - 1, 80}, {10, UPDATE_NS, 80}};
+
+    for (size_t i = 0; i < COUNT_OF(looks); i++) {
+        probe_see(looks[i].increment, looks[i].after_ns);
+        assert_near(probe.most, looks[i].most);
+        assert_false(probe.open);
+    }
+    assert_near(probe.recent, 10);
+    assert_near(probe.latest, 110);
+}
+
+PROBE(what_is_not_plausible_shows_nothing)
+{
+    probe_see(PLAUSIBLE, UPDATE_NS);
+    assert_near(probe.most, PLAUSIBLE);
+    probe_see(PLAUSIBLE * 1.01, UPDATE_NS);
+    assert_near(probe.most, PLAUSIBLE);
+    assert_false(probe.open);
+    probe_see(-50, UPDATE_NS);
+    assert_near(probe.most, PLAUSIBLE);
+    assert_false(probe.open);
+    assert_int_equal(probe.moves, 2);
+}
+
+PROBE(another_period_forgets)
+{
+    probe_see(50, UPDATE_NS);
+    apapi_probe_learn(&probe, UPDATE_NS * 5 / 4);
+    apapi_probe_learn(&probe, UPDATE_NS * 3 / 4);
+    assert_near(probe.most, 50);
+    assert_int_equal(probe.update_ns, UPDATE_NS);
+    apapi_probe_learn(&probe, UPDATE_NS * 13 / 10);
+    assert_near(probe.most, 0);
+    assert_int_equal(probe.update_ns, UPDATE_NS * 13 / 10);
+    probe_see(50, UPDATE_NS);
+    apapi_probe_learn(&probe, UPDATE_NS * 8 / 10);
+    assert_near(probe.most, 0);
+    assert_int_equal(probe.update_ns, UPDATE_NS * 8 / 10);
+}
+
+/* A probe whose readings are twice as late each time, until the counter moves. */
+static void insist(uint64_t period_ns)
+{
+    uint64_t at_ns = UPDATE_NS;
+
+    probe_open_at(100, 0);
+    for (; at_ns < period_ns; at_ns *= 2) {
+        probe_close_at(100, at_ns);
+    }
+    probe_close_at(110, at_ns);
+}
+
+/* The longest wait of one is taken three times, of two twice, of many once. */
+PROBE(the_longest_wait_tells_the_update_period)
+{
+    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
+    insist(10 * MS);
+    assert_int_equal(apapi_probe_update_ns(&probe), 3 * 16 * MS);
+    insist(10 * MS);
+    assert_int_equal(apapi_probe_update_ns(&probe), 2 * 16 * MS);
+    for (int i = 0; i < 1998; i++) {
+        insist(UPDATE_NS);
+    }
+    assert_int_equal(apapi_probe_update_ns(&probe), 16 * MS + 16 * MS / 1000);
+    insist(20 * MS);
+    assert_int_equal(apapi_probe_update_ns(&probe) / MS, 32);
+}
+
+/* It may have moved in that time, unseen. */
+PROBE(the_time_of_a_reading_is_no_wait)
+{
+    static const struct apapi_moment moments[] = {{START_NS, START_NS + 50 * MS},
+                                                  {START_NS + 51 * MS, START_NS + 100 * MS},
+                                                  {START_NS + 101 * MS, START_NS + 150 * MS}};
+
+    apapi_probe_open(&probe, 100, moments[0]);
+    apapi_probe_close(&probe, 100, moments[1], PLAUSIBLE);
+    apapi_probe_close(&probe, 110, moments[2], PLAUSIBLE);
+    assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
+}
+
+/* --- value0 and value1 as the original apapi defines them, its de ----------------------------- */
+
+/* The original's own example: value0 of 7, then 4 after 500 ns. */
+TEST(operations)
+{
+    static const struct {
+        enum apapi_operation operation;
+        double value1;
+    } cases[] = {
+        {APAPI_OP1_SAMPLE_DIFF, -3},
+        {APAPI_OP1_DIV_DIFF_TIME, 0.008},
+        {APAPI_OP1_SAMPLE1_MUL_DIFF_TIME, 2000},
+        {APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME, 2750},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct apapi_values values;
+
+        apapi_values_restart(&values, cases[i].operation);
+        apapi_values_first(&values, 7);
+        apapi_values_add(&values, 4, 500);
+        assert_near(values.stats[1].last, cases[i].value1);
+        assert_near(values.stats[0].last, 4);
+    }
+}
+
+/* A first increment has no predecessor: the difference is unknown, not the absolute value. */
+TEST(difference_needs_a_predecessor)
+{
+    struct apapi_values values;
+
+    apapi_values_restart(&values, APAPI_OP1_SAMPLE_DIFF);
+    apapi_values_add(&values, 500, 100);
+    assert_int_equal(values.stats[1].count, 0);
+    apapi_values_add(&values, 510, 100);
+    assert_near(values.stats[1].last, 10);
+    apapi_values_break(&values);
+    apapi_values_add(&values, 0, 100);
+    assert_int_equal(values.stats[1].count, 1);
+}
+
+/* 50 W x 1 s and 100 W x 3 s are 87.5 W; maximum of negative values; factors divide. */
+TEST(statistics)
+{
+    struct apapi_values values;
+    struct apapi_value_result result = {.factor = 1000};
+
+    apapi_values_restart(&values, APAPI_OP1_SAMPLE1_MUL_DIFF_TIME);
+    apapi_values_add(&values, 50000, 1000000000);
+    apapi_values_add(&values, 100000, 3000000000u);
+    apapi_value_result(&values.stats[0], &result);
+    assert_near(result.min, 50);
+    assert_near(result.max, 100);
+    assert_near(result.avg, 87.5);
+    assert_near(result.acc, 150);
+    assert_near(result.last, 100);
+    result.factor = 1e12; /* mW x ns in Ws */
+    apapi_value_result(&values.stats[1], &result);
+    assert_near(result.acc, 350);
+
+    apapi_values_restart(&values, APAPI_OP1_NOP);
+    apapi_values_add(&values, -5, 1);
+    apapi_values_add(&values, -3, 1);
+    result.factor = 1;
+    apapi_value_result(&values.stats[0], &result);
+    assert_near(result.max, -3);
+    assert_near(result.min, -5);
 }

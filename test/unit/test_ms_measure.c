@@ -68,21 +68,6 @@ static void stop(void)
 
 #define QUICK_NS 5000000
 
-/* A counter that stands still for some updates at the start is measured from its move on: again. */
-static void measure_move(const double from_j[2], const double to_j[2])
-{
-    uint64_t start_ns;
-
-    do {
-        move_to(from_j[0], from_j[1]);
-        start_ns = clock_monotonic_ns();
-        ms_start_measurement(
-            system_of_test); /* which waits for the first reading, but not for ever */
-        move_to(to_j[0], to_j[1]);
-        stop();
-    } while (clock_monotonic_ns() - start_ns > QUICK_NS);
-}
-
 static void check_energy(double package_j, double dram_j)
 {
     assert_true(fabs(cpu_energy_total_pkg(list, 0) - package_j * 1000) < 1e-6);
@@ -91,22 +76,6 @@ static void check_energy(double package_j, double dram_j)
 }
 
 #define WITH_TREE(name) TEST_WITH(name, measure_make_tree, measure_remove_tree)
-
-WITH_TREE(one_measurement)
-{
-    open_all();
-    assert_int_equal(system_of_test->config->cpu_enabled, 1);
-    assert_int_equal(system_of_test->config->gpu_enabled, 0);
-    assert_null(list->next);
-    measure_move((const double[]){0, 0}, (const double[]){0.007, 0.002});
-    check_energy(0.007, 0.002);
-    assert_true(cpu_time_total(list) > 0);
-    assert_true(cpu_power_avg_pkg(list, 0) > 0);
-    assert_int_equal(cpu_temp_max_pkg(list, 0), 45);
-    assert_true(cpu_memory_total(list) > 0);
-    assert_true(gpu_energy_total(list) == 0 && system_energy_total(list) == 0);
-    close_all();
-}
 
 /* @return the entries of a folder */
 static int count_in(const char *folder)
@@ -180,22 +149,4 @@ WITH_TREE(orders_of_two_threads)
     pthread_join(other, NULL);
     stop();
     close_all();
-}
-
-WITH_TREE(indexes)
-{
-    struct ms_list *other = NULL;
-    struct ms_cpu *cpu;
-
-    appendList(&other, MS_GPU);
-    appendList(&other, MS_CPU);
-    cpu = getMeasurement(&other, MS_CPU);
-    memset(cpu, 1, sizeof *cpu);
-    assert_true(cpu_energy_total_pkg(other, 1) != 0 && cpu_freq_avg_core(other, 1, 3) != 0);
-    assert_true(cpu_energy_total_pkg(other, 2) == 0 && cpu_energy_total_pkg(other, -1) == 0);
-    assert_true(cpu_freq_avg_core(other, 1, 4) == 0 && cpu_freq_avg_core(other, 2, 0) == 0);
-    assert_int_equal(cpu_temp_max_core(other, 0, -1), 0);
-    assert_null(getMeasurement(&other, MS_CPU | MS_GPU));
-    deleteList(&other);
-    assert_null(other);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shares of steps while they run. */
+#include <sys/mman.h>
+
 #include "apapi/live.h"
 #include "base/random.h"
+#include "node/hours.h"
 #include "node/steps.h"
 #include "unit/node_fixture.h"
 
@@ -241,4 +244,383 @@ NODE(more_steps_than_the_table_holds)
     end_sampler();
     assert_near(read_hour().total.energy_j, 200);
     assert_near(read_hour().total.steps_j, 100.0 * SHARE_PAGE_ROWS / (SHARE_PAGE_ROWS + 4));
+}
+
+/* --- steps that end between two readings ------------------------------------------------------ */
+
+static struct share_end end;
+
+/* A record and the node's own record say the same of the time since the last reading. */
+NODE(the_end_of_a_step_is_claimed)
+{
+    const struct share_key key = {config.live_dir, "n1", 7, "0"};
+
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    for (int i = 0; i < 60; i++) {
+        add(1, 100);
+    }
+    put_step("job_7/step_0", 4, "0-3\n");
+    put_node_cpu(4);
+    add(1, 140);
+    put_step("job_7/step_0", 6, "0-3\n"); /* 10 J for each second of CPU time */
+    put_node_cpu(6);
+    assert_int_equal(share_end_look(&key, &end), 0);
+    assert_near(end.found.row.energy_j[PACKAGE], 60);
+    assert_near(end.tail_j[PACKAGE], 20);
+    share_end_claim(&key, &end);
+    add(1, 125); /* its control group is still there */
+    drop(V1_CPU "/uid_0/job_7");
+    add(1, 100);
+    assert_near(row_of(7, "0").energy_j[PACKAGE], 60);
+    end_sampler();
+    assert_near(read_hour().total.steps_j, 60);
+    assert_near(read_hour().total.idle_j + read_hour().total.unattributed_j, 6305);
+    assert_near(read_hour().total.energy_j, 6365);
+}
+
+/* More than the node used until its sampler ended: the sum closes all the same. */
+NODE(what_is_owed_at_the_end_is_nobodys)
+{
+    const struct share_key key = {config.live_dir, "n1", 7, "0"};
+
+    put_node_cpu(0);
+    put_step("job_7/step_0", 0, "0-3\n");
+    add(1, 100);
+    put_step("job_7/step_0", 1, "0-3\n");
+    put_node_cpu(1);
+    add(1, 100);
+    put_step("job_7/step_0", 3, "0-3\n");
+    assert_int_equal(share_end_look(&key, &end), 0);
+    assert_true(end.tail_j[PACKAGE] > 100);
+    share_end_claim(&key, &end);
+    drop(V1_CPU "/uid_0/job_7");
+    add(1, 20);
+    end_sampler();
+    assert_near(read_hour().total.steps_j, end.found.row.energy_j[PACKAGE]);
+    assert_near(read_hour().total.energy_j, 220);
+    assert_true(read_hour().total.unattributed_j < 0);
+    assert_near(read_hour().total.steps_j + read_hour().total.idle_j +
+                    read_hour().total.unattributed_j,
+                220);
+}
+
+NODE(a_short_step_is_claimed_too)
+{
+    const struct share_key key = {config.live_dir, "n1", 8, "0"};
+
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    add(1, 100);
+    put_step("job_8/step_0", 0.5, "0\n");
+    assert_int_equal(share_end_look(&key, &end), -1); /* nobody has used anything yet */
+    put_step("job_7/step_0", 1, "0-3\n");
+    drop(V1_CPU "/uid_0/job_8");
+    put_node_cpu(1);
+    add(1, 40);
+    put_step("job_8/step_0", 0.5, "0\n");
+    assert_int_equal(share_end_look(&key, &end), 0);
+    assert_near(end.found.row.energy_j[PACKAGE], 20);
+    share_end_claim(&key, &end);
+    drop(V1_CPU "/uid_0/job_8");
+    put_step("job_7/step_0", 1.5, "0-3\n");
+    put_node_cpu(2);
+    add(1, 50);
+    assert_near(row_of(8, "0").energy_j[PACKAGE], 20);
+    assert_near(row_of(7, "0").energy_j[PACKAGE], 40 + 30);
+    end_sampler();
+    assert_near(read_hour().total.unattributed_j, 0);
+    assert_int_equal(read_hour().steps, 2);
+}
+
+/* A writer that was killed in a claim delays the others by one interval at most. */
+NODE(a_torn_claim_is_passed_over)
+{
+    const struct share_key key = {config.live_dir, "n1", 9, "0"};
+    struct share_found found;
+    int file;
+    struct share_page *page = node_folder_map(folder, NODE_SHARES, sizeof *page, &file, NULL);
+
+    assert_non_null(page);
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    add(1, 100);
+    page->claims[2] = (struct share_claim){.number = 2, .inode = 9, .job = 9, .step = "0"};
+    page->claims[2].energy_j[PACKAGE] = 5;
+    page->head.claims = 2;
+    add(1, 100);
+    assert_int_equal(share_page_look(&key, &found), -1);
+    add(1, 100);
+    assert_near(row_of(9, "0").energy_j[PACKAGE], 5);
+    munmap(page, sizeof *page);
+    close(file);
+}
+
+#define ENDED 400 /* steps */
+
+/* As many as end when a job array of short steps is cancelled on a big node. */
+NODE(all_steps_that_end_in_an_interval_are_claimed)
+{
+    const struct share_key key = {config.live_dir, "n1", 0, "0"};
+
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    add(1, 100);
+    for (uint32_t job = 1; job <= ENDED; job++) {
+        struct share_end end = {.found.row = {.inode = job, .job = job, .step = "0"}};
+
+        end.found.row.energy_j[PACKAGE] = 0.5;
+        share_end_claim(&key, &end);
+    }
+    add(1, 300);
+    end_sampler();
+    assert_near(read_hour().total.steps_j, 0.5 * ENDED);
+    assert_near(read_hour().total.energy_j, 400);
+    assert_int_equal(read_hour().steps, ENDED);
+}
+
+/* --- the node's own record, and its idle power ------------------------------------------------ */
+
+NODE(an_hour_closes)
+{
+    struct node_reading reading;
+    struct hour hour;
+
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    for (int i = 0; i < 60; i++) {
+        reading = reading_of(1, 100);
+        reading.end_unix_ns = INT64_C(1795350000000000000) + i * INT64_C(1000000000);
+        reading.energy_j[APAPI_DOMAIN_NODE] = i % 5 == 0 ? 1000 : 0; /* a slow meter */
+        reading.unseen = i == 3;
+        node_shares_add(shares, &reading);
+    }
+    put_step("job_7/step_0", 3, "0-3\n");
+    put_node_cpu(4);
+    reading = reading_of(1, 140);
+    reading.end_unix_ns = INT64_C(1795350060000000000);
+    node_shares_add(shares, &reading);
+    end_sampler();
+    hour = read_hour();
+    assert_string_equal(hour.node, "n1");
+    assert_string_equal(hour.method, "cpu-time");
+    assert_near(hour.total.energy_j, 6140);
+    assert_near(hour.total.steps_j, 30);
+    assert_near(hour.total.unattributed_j, 10);
+    assert_near(hour.total.idle_j, 6100);
+    assert_near(hour.node_meter.energy_j, 12000);
+    assert_near(hour.idle_w, 100);
+    assert_near(hour.measured_s, 60);
+    assert_int_equal(hour.steps, 1);
+    assert_int_equal(hour.gap_total, 1);
+    assert_string_equal(hour.gaps[0].reason, "sampler down");
+}
+
+/* Counters and the memory of the last sampler end with the boot; the time of its last line does
+ * not. */
+static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
+{
+    const struct timespec times[] = {
+        {.tv_nsec = UTIME_OMIT}, {.tv_sec = saved_ns / NS_PER_S, .tv_nsec = saved_ns % NS_PER_S}};
+    struct node_reading reading;
+    struct hour hour;
+    char path[128];
+
+    drop("/acct");
+    put("/spool/n1.idle", "");
+    put("/acct/empty", "");
+    snprintf(path, sizeof path, "%s/spool/n1.idle", top);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    begin_sampler();
+    for (int i = 1; i <= 2; i++) {
+        reading = reading_of(1, 100);
+        reading.end_unix_ns = begin_ns + i * NS_PER_S;
+        node_shares_add(shares, &reading);
+    }
+    end_sampler();
+    hour = read_hour();
+    assert_int_equal(hour.gap_total, *reason != '\0');
+    assert_string_equal(hour.gap_total ? hour.gaps[0].reason : "", reason);
+    if (hour.gap_total) {
+        assert_true(hour.gaps[0].elapsed_s > 0 && hour.gaps[0].elapsed_s <= 4200.1);
+        assert_near(hour.measured_s, 2);
+    }
+}
+
+TEST_WITH(a_boot_is_a_gap, make_root, remove_root)
+{
+    struct timespec now;
+    int64_t boot_ns, begin_ns;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    boot_ns = clock_unix_ns() - now.tv_sec * NS_PER_S;
+    begin_ns = boot_ns + 3600 * NS_PER_S;
+    assert_gap(boot_ns - 600 * NS_PER_S, begin_ns, "reboot");
+    assert_gap(boot_ns + 1200 * NS_PER_S, begin_ns, "sampler down");
+    assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set */
+}
+
+NODE(a_day_has_a_line_for_each_hour)
+{
+    const int64_t hour_ns = INT64_C(3600000000000), last_ns = INT64_C(1795388400000000000);
+    const unsigned lines[] = {0, 1, 2, 2}; /* another thread writes them */
+    char path[256], line[4096] = "", found[4096] = "";
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/acct/2026-11-22/n1.hours", top);
+    put_step("job_0/none", 0, "");
+    for (int i = -1; i <= 2; i++) { /* 22 h, 23 h, 0 h, 0 h */
+        struct node_reading reading = reading_of(1, 100);
+
+        reading.end_unix_ns = last_ns + (i < 1 ? i : 1) * hour_ns + 5 * INT64_C(1000000000) + i;
+        node_shares_add(shares, &reading);
+        wait_for_lines(path, lines[i + 1]);
+    }
+    end_sampler();
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        strcpy(found, line);
+    }
+    fclose(file);
+    assert_non_null(strstr(found, "\"type\":\"hour\""));
+    assert_non_null(strstr(found, "\"total\":{\"energy_j\":100.0,"));
+}
+
+/* The idle power that a busy node has shown is the next sampler's, until that knows more. */
+NODE(extrapolated_idle_power_survives)
+{
+    struct node_idle idle;
+    char path[256];
+    double cpu_s = 0;
+    FILE *file;
+    long size;
+
+    put_node_cpu(0);
+    put_step("job_7/step_0", 0, "0-3\n");
+    for (int i = 0; i < 60; i++) {
+        cpu_s += i % 8 / 4 + 1;
+        put_step("job_7/step_0", cpu_s, "0-3\n");
+        put_node_cpu(cpu_s);
+        add(1, 80 + 20 * (i % 8 / 4 + 1));
+    }
+    end_sampler();
+    node_idle_load(&idle, config.spool_dir, "n1", NULL);
+    assert_near(idle.idle_w[PACKAGE], 80);
+    assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
+    assert_near(idle.least_w[PACKAGE], 108);
+    assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
+    /* The file of an older version: it has no more than percentiles. */
+    snprintf(path, sizeof path, "%s/spool/n1.idle", top);
+    size = (long)sizeof idle.powers + 16;
+    file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 8, SEEK_SET), 0);
+    assert_int_equal(fwrite(&(uint64_t){(uint64_t)size}, 8, 1, file), 1);
+    fclose(file);
+    assert_int_equal(truncate(path, size), 0);
+    node_idle_load(&idle, config.spool_dir, "n1", NULL);
+    assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.least_w[PACKAGE]));
+}
+
+/* A meter that moves every ten seconds has the same idle power, whatever is read in between. */
+TEST_WITH(a_slow_meter_has_its_power, make_root, remove_root)
+{
+    static struct node_idle idle;
+    double energy_j[APAPI_DOMAINS] = {0};
+
+    node_idle_load(&idle, "", "n1", NULL);
+    node_idle_interrupt(&idle);
+    for (int i = 1; i <= 200; i++) {
+        energy_j[APAPI_DOMAIN_NODE] = i % 10 == 0 ? 2000 : 0;
+        node_idle_add(&idle, energy_j, NAN, 1);
+    }
+    assert_near(idle.idle_w[APAPI_DOMAIN_NODE], 200);
+}
+
+/* --- which gpus, and which slices of them, a step has ----------------------------------------- */
+
+/* A GPU of a step's page. */
+struct shown {
+    const char *name;
+    uint32_t slices, slices_all;
+};
+
+/* `job` has these GPUs; a name of NULL ends them. */
+static void put_page(unsigned job, const struct shown *shown)
+{
+    struct apapi_live_page *page = calloc(1, sizeof *page);
+    char name[64];
+
+    assert_non_null(page);
+    memcpy(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic);
+    for (; shown->name; shown++) {
+        struct apapi_live_event *event = &page->names[page->head.event_count++];
+
+        snprintf(event->name, sizeof event->name, "%s", shown->name);
+        event->domain = APAPI_DOMAIN_GPU;
+        event->slices = shown->slices;
+        event->slices_all = shown->slices_all;
+    }
+    snprintf(name, sizeof name, "/live/n1/1000/%u.0", job);
+    put_bytes(name, page, sizeof *page);
+    free(page);
+}
+
+NODE(a_page_shows_gpus_and_slices)
+{
+    static const struct shown shown[] = {{"nvml:::NVIDIA_A100:device_0:energy", 3, 7},
+                                         {"nvml:::NVIDIA_A100:device_2:energy", 0, 0},
+                                         {"nvml:::NVIDIA_A100:device_9:energy", 8, 7},
+                                         {"nvml:::NVIDIA_A100:device_10:energy", 300, 301},
+                                         {"nvml:::NVIDIA_A100:device_99:energy", 1, 7},
+                                         {NULL, 0, 0}};
+    struct node_gpus gpus;
+
+    put_page(7, shown);
+    node_gpus_of(folder, 7, "0", &gpus);
+    assert_int_equal(gpus.bits, 1 | 4 | 1 << 9 | 1 << 10);
+    assert_int_equal(gpus.slices[0], 3);
+    assert_int_equal(gpus.slices_all[0], 7);
+    for (int i = 1; i < NODE_GPUS; i++) { /* whole ones, and sizes that no GPU can have */
+        assert_int_equal(gpus.slices[i], 0);
+        assert_int_equal(gpus.slices_all[i], 0);
+    }
+    node_gpus_of(folder, 8, "0", &gpus);
+    assert_int_equal(gpus.bits, 0);
+}
+
+static void add_gpu(double gpu_j)
+{
+    struct node_reading reading = reading_of(1, NAN);
+
+    reading.gpus = 1;
+    reading.energy_j[APAPI_DOMAIN_GPU] = reading.gpu_energy_j[0] = gpu_j;
+    node_shares_add(shares, &reading);
+}
+
+static void assert_given(unsigned job, double energy_j)
+{
+    assert_near(row_of(job, "0").energy_j[APAPI_DOMAIN_GPU], energy_j);
+    assert_true(row_of(job, "0").flags & SHARE_ROW_SLICES);
+}
+
+/* Of 7 slices, one step has 3 and another one 1; what nobody has is idle. */
+NODE(energy_goes_by_slices)
+{
+    static const struct shown three[] = {{"nvml:::A100:device_0:energy", 3, 7}, {NULL, 0, 0}};
+    static const struct shown one[] = {{"nvml:::A100:device_0:energy", 1, 7}, {NULL, 0, 0}};
+
+    put_step("job_7/step_0", 0, "0\n");
+    put_step("job_8/step_0", 0, "1\n");
+    put_page(7, three);
+    put_page(8, one);
+    add_gpu(70);
+    assert_given(7, 30);
+    assert_given(8, 10);
+    end_sampler();
+    begin_sampler(); /* another node sampler goes on */
+    add_gpu(7);
+    assert_given(7, 33);
+    assert_given(8, 11);
 }

@@ -72,23 +72,6 @@ static void assert_has(size_t count, const char *part)
 
 #define PREPARED(name) TEST_WITH(name, set_up, tear_down)
 
-PREPARED(what_is_not_covered_is_beside_the_energy)
-{
-    struct apapi_record record = usual_record();
-
-    record.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
-    record.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j = 596.2;
-    record.measurement.domains[APAPI_DOMAIN_DRAM] = APAPI_DOMAIN_UNMEASURED;
-    record.measurement.unknown_domains = 1U << APAPI_DOMAIN_DRAM;
-    add(&record, false);
-    assert_has(1, "\napapi_step_domain_covered_ratio{" LABELS ",domain=\"package\"} 0.75\n");
-    assert_has(1, "\napapi_step_domain_covered_ratio{");
-    assert_has(1, "\napapi_step_rest_estimate_joules{" LABELS ",domain=\"package\"} 596.2\n");
-    assert_has(1, "\napapi_step_rest_estimate_joules{");
-    assert_has(1, "\napapi_step_domain_unknown{" LABELS ",domain=\"dram\"} 1\n");
-    assert_has(1, "\napapi_step_domain_unknown{");
-}
-
 PREPARED(the_unknown_is_absent)
 {
     struct apapi_record record = usual_record();
@@ -163,23 +146,6 @@ static void add_usual(bool running)
     add(&record, running);
 }
 
-PREPARED(a_budget_and_what_of_it_was_used)
-{
-    struct apapi_record record = usual_record();
-    struct prometheus_live live = {.id = &record.id, .start_unix_ns = START_NS, .running = true};
-
-    live.budget_used_j = 12.5; /* of no budget: not shown */
-    assert_int_equal(prometheus_add_live(prometheus, &live), 0);
-    assert_has(0, "\napapi_step_budget");
-    live.start_unix_ns++; /* a later run counts */
-    live.budget_j = 5000;
-    live.budget_used_j = 0;
-    assert_int_equal(prometheus_add_live(prometheus, &live), 0);
-    assert_has(1, "\napapi_step_budget_joules{" LABELS "} 5000\n");
-    assert_has(1, "\napapi_step_budget_used_joules{" LABELS "} 0\n");
-    apapi_record_clear(&record);
-}
-
 /* In any order. */
 PREPARED(a_page_and_its_checkpoint_are_one_step)
 {
@@ -201,21 +167,6 @@ PREPARED(a_page_and_its_checkpoint_are_one_step)
         tear_down();
         set_up();
     }
-}
-
-/* Its record has just been written; or the page is that of the step's next run. */
-PREPARED(a_page_and_a_record)
-{
-    add_page(0, 3.5, true);
-    add_page(0, 3.5, false);
-    add_usual(false);
-    assert_has(1, "\napapi_step_elapsed_seconds{" LABELS "} 3.004123456\n");
-    assert_has(1, "\napapi_step_running{" LABELS "} 0\n");
-    assert_has(0, "\napapi_step_present_power_watts{");
-    add_page(50, 2.5, true);
-    assert_has(1, "\napapi_step_elapsed_seconds{" LABELS "} 2.5\n");
-    assert_has(1, "\napapi_step_running{" LABELS "} 1\n");
-    assert_has(0, "\napapi_step_covered_ratio{");
 }
 
 PREPARED(the_running_and_the_newest_have_room)

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "apapi/record.h"
+#include "measure/domain.h"
+#include "measure/result.h"
+#include "record/members.h"
+#include "record/record.h"
+#include "unit//record_fixture.h"
+#include "unit/near.h"
 #include "unit/record_fixture.h"
 
 TEST(a_usual_record_comes_back)
@@ -119,25 +126,6 @@ TEST(what_is_not_known_has_no_key)
               "\"components\":[],\"trust\":{\"cpu_s\":0.0,\"samples\":0,\"failed\":0,"
               "\"wraps\":0,\"resets\":0,\"refused\":0,\"gaps\":0,\"stalls\":0,\"missed\":0}}");
     free(line);
-}
-
-TEST(what_is_not_covered_is_beside_the_energy)
-{
-    struct apapi_record record = usual_record();
-    struct apapi_domain_result *domains = record.measurement.domains;
-    char *line;
-
-    domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
-    domains[APAPI_DOMAIN_PACKAGE].rest_j = 596.2;
-    domains[APAPI_DOMAIN_DRAM].covered = 0.9;
-    domains[APAPI_DOMAIN_DRAM].rest_j = 198.7;
-    line = encode(&record);
-    assert_non_null(strstr(line, "\"package\":{\"energy_j\":1788.62469,\"uncertainty_j\":1.30864,"
-                                 "\"covered\":0.75,\"rest_j\":596.2,"));
-    assert_non_null(strstr(line, "\"total\":{\"energy_j\":3577.24938,\"covered\":0.75,"
-                                 "\"rest_j\":794.9,"));
-    free(line);
-    apapi_record_clear(&record);
 }
 
 TEST(a_total_names_the_domains_it_lacks)
@@ -281,4 +269,751 @@ TEST(every_torn_record_is_refused)
     }
     free(line);
     apapi_record_clear(&record);
+}
+
+/* --- record decode ---------------------------------------------------------------------------- */
+
+/* A short valid record with one place to break. */
+static const char minimal[] =
+    "{\"apapi\":1,\"node\":\"n1\",\"start\":\"2026-11-21T11:20:01Z\",\"elapsed_s\":3,"
+    "\"late_s\":0.0,\"complete\":true,\"domains\":{\"package\":{\"energy_j\":5}},"
+    "\"components\":[{\"name\":\"rapl\",\"source\":\"s\",\"events\":[{\"name\":\"e\",\"kind\":"
+    "\"energy\",\"unit\":\"J\",\"type\":\"uint64\",\"scale\":1,\"total\":5,\"covered_s\":3,"
+    "\"samples\":2}]}],\"trust\":{\"cpu_s\":0.1}}";
+
+static char *replaced(const char *old, const char *new)
+{
+    const char *place = strstr(minimal, old);
+    char *text = NULL;
+
+    assert_non_null(place);
+    assert_true(
+        asprintf(&text, "%.*s%s%s", (int)(place - minimal), minimal, new, place + strlen(old)) > 0);
+    return text;
+}
+
+TEST(a_minimal_record_is_read)
+{
+    struct apapi_record record = decode(minimal);
+
+    assert_int_equal(record.id.job, APAPI_UNKNOWN);
+    assert_true(record.measurement.start_unix_ns == INT64_C(1795260001000000000));
+    assert_true(record.measurement.elapsed_ns == UINT64_C(3000000000));
+    assert_true(isnan(record.measurement.covered));
+    assert_true(isnan(record.measurement.domains[APAPI_DOMAIN_PACKAGE].power_w.mean));
+    assert_false(record.measurement.domains[APAPI_DOMAIN_DRAM].measured);
+    assert_true(isnan(record.measurement.domains[APAPI_DOMAIN_DRAM].energy_j));
+    assert_true(isnan(record.measurement.components[0].events[0].summary.max));
+    assert_true(isnan(record.measurement.components[0].events[0].summary.p95));
+    assert_true(record.measurement.components[0].events[0].uncertainty_j == 0);
+    assert_true(isnan(record.measurement.components[0].period.mean_s));
+    assert_true(isnan(record.measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j));
+    apapi_record_clear(&record);
+}
+
+/* A longer one, cut, would name the wrong nodes; other texts are cut. */
+TEST(a_list_of_nodes_is_read_whole_or_not_at_all)
+{
+    for (size_t length = 255; length <= 256; length++) {
+        char names[600], list[257] = "", *line;
+        struct apapi_record record;
+
+        memset(list, 'n', length);
+        snprintf(names, sizeof names, "\"node\":\"n1\",\"name\":\"%s\",\"nodelist\":\"%s\"", list,
+                 list);
+        line = replaced("\"node\":\"n1\"", names);
+        record = decode(line);
+        assert_int_equal(strlen(record.id.name), 255);
+        assert_int_equal(strlen(record.id.nodelist), length == 255 ? 255 : 0);
+        apapi_record_clear(&record);
+        free(line);
+    }
+}
+
+TEST(newer_keys_are_ignored)
+{
+    static const struct {
+        const char *old;
+        const char *new;
+    } cases[] = {
+        {"{\"apapi\":1,", "{\"apapi\":1,\"new\":{\"deep\":[1,null]},"},
+        {"\"package\":", "\"bathtub\":{\"energy_j\":3},\"package\":"},
+        {"{\"energy_j\":5}", "{\"energy_j\":5,\"energy_cal\":null}"},
+        {"\"kind\":", "\"new\":[],\"domain\":\"bathtub\",\"kind\":"},
+        {"{\"cpu_s\"", "{\"unknown_domains\":[\"bathtub\"],\"cpu_s\""},
+        {"{\"cpu_s\"", "{\"new\":\"x\",\"samples\":\"not read\",\"cpu_s\""},
+        {"\"trust\":{", " \n\"trust\"\t: {"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char *text = replaced(cases[i].old, cases[i].new);
+        struct apapi_record record = decode(text);
+
+        assert_true(record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j == 5);
+        assert_int_equal(record.measurement.components[0].event_count, 1);
+        apapi_record_clear(&record);
+        free(text);
+    }
+}
+
+static void assert_not_a_record(const char *text, size_t size, int code, const char *said)
+{
+    struct apapi_record record = {.id = {.node = "untouched"}};
+    struct apapi_error err = {""};
+
+    errno = 0;
+    if (apapi_record_decode(text, size, &record, &err) != -1) {
+        fail_msg("accepted: %s", text);
+    }
+    if (!strstr(err.text, said)) {
+        fail_msg("\"%s\" is not in \"%s\"", said, err.text);
+    }
+    assert_int_equal(errno, code);
+    assert_string_equal(record.id.node, "untouched");
+    assert_int_equal(apapi_record_decode(text, size, &record, NULL), -1);
+}
+
+TEST(what_is_wrong_is_named)
+{
+    static const struct {
+        const char *old;
+        const char *new;
+        int code;
+        const char *said;
+    } cases[] = {
+        {"\"apapi\":1", "\"apapi\":2", ENOTSUP, "version 2"},
+        {"\"apapi\":1,", "", EINVAL, "apapi: is missing"},
+        {"\"node\":\"n1\",", "", EINVAL, "node: is missing"},
+        {"\"node\":\"n1\"", "\"node\":1", EINVAL, "node: not a text"},
+        {"\"node\":\"n1\"", "\"node\":\"n1\",\"node\":\"n2\"", EINVAL, "duplicate"},
+        {"\"node\":\"n1\"", "\"node\":\"n\\u0000\"", EINVAL, "line 1, column"},
+        {"\"node\":", "\"job\":4294967295,\"node\":", EINVAL, "job: out of range"},
+        {"2026-11-21T11:20:01Z", "2026-13-21T11:20:01Z", EINVAL, "start: not a time"},
+        {"\"elapsed_s\":3", "\"elapsed_s\":1e999", EINVAL, "overflow"},
+        {"\"domains\"", "\"domain\"", EINVAL, "domains: is missing"},
+        {"{\"energy_j\":5}", "5", EINVAL, "domains.package: not an object"},
+        {"{\"energy_j\":5}", "{\"energy_j\":-5}", EINVAL, "domains.package.energy_j: below 0"},
+        {"{\"energy_j\":5}", "{\"covered\":1.1}", EINVAL, "domains.package.covered: above 1"},
+        {"{\"energy_j\":5}", "{\"rest_j\":-1}", EINVAL, "domains.package.rest_j: below 0"},
+        {"{\"cpu_s\"", "{\"unknown_domains\":\"dram\",\"cpu_s\"", EINVAL,
+         "trust.unknown_domains: not an array of texts"},
+        {"{\"cpu_s\"", "{\"unknown_domains\":[1],\"cpu_s\"", EINVAL,
+         "trust.unknown_domains: not an array of texts"},
+        {"\"components\"", "\"parts\"", EINVAL, "components: is missing"},
+        {"\"components\":[", "\"components\":1,\"x\":[", EINVAL, "components: not an array"},
+        {"\"components\":[", "\"components\":[7,", EINVAL, "components[0]: not an object"},
+        {"\"source\":\"s\",", "", EINVAL, "components[0].source: is missing"},
+        {"\"events\":[", "\"events\":{},\"x\":[", EINVAL, "components[0].events: not an array"},
+        {"{\"name\":\"e\"", "null,{\"name\":\"e\"", EINVAL, "components[0].events[0]: not an obj"},
+        {"\"kind\":\"energy\"", "\"kind\":5", EINVAL, "components[0].events[0].kind: not a text"},
+        {"\"events\":[", "\"common\":[],\"events\":[", EINVAL,
+         "components[0].common: not an object"},
+        {"\"events\":[", "\"common\":{\"energy\":{\"wraps\":-1}},\"events\":[", EINVAL,
+         "components[0].events[0].wraps: below 0"},
+        {"\"type\":\"uint64\"", "\"type\":\"int\"", EINVAL,
+         "events[0].type: not a word that is known"},
+        {"\"scale\":1", "\"scale\":0", EINVAL, "events[0].scale: not above 0"},
+        {"\"total\":5", "\"total\":-5", EINVAL, "events[0].total: an energy below 0"},
+        {"\"samples\":2}", "\"samples\":2},{\"name\":\"f\"}", EINVAL, "events[1].unit: is missing"},
+        {"\"trust\":{\"cpu_s\":0.1}", "\"x\":1", EINVAL, "trust: is missing"},
+        {"{\"cpu_s\":0.1}", "{}", EINVAL, "trust.cpu_s: is missing"},
+        {"\"cpu_s\":0.1", "\"cpu_s\":0.1,\"covered\":1.1", EINVAL, "trust.covered: above 1"},
+        {"\"cpu_s\":0.1}}", "\"cpu_s\":0.1}} x", EINVAL, "end of file expected"},
+        {"\"node\":\"n1\"", "\"node\":\"\xFF\"", EINVAL, "line 1, column"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char *text = replaced(cases[i].old, cases[i].new);
+
+        assert_not_a_record(text, strlen(text), cases[i].code, cases[i].said);
+        free(text);
+    }
+}
+
+TEST(what_is_no_object_is_refused)
+{
+    static const char *const texts[] = {"", " ", "1", "\"apapi\"", "[]", "null", "{", "\n"};
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        assert_not_a_record(texts[i], strlen(texts[i]), EINVAL, "record: ");
+    }
+    assert_not_a_record("[1]", 3, EINVAL, "not a JSON object");
+}
+
+TEST(messages_carry_no_escape_sequences)
+{
+    struct apapi_record record;
+    struct apapi_error err = {""};
+    static const char text[] = "{\"a\x7F\xC2\x9B[31m\": x\x7F\xC2\x9B }";
+
+    assert_int_equal(apapi_record_decode(text, strlen(text), &record, &err), -1);
+    for (const char *byte = err.text; *byte; byte++) {
+        assert_true(*byte != '\x1B' && *byte != '\x7F');
+    }
+    assert_null(strstr(err.text, "\xC2\x9B"));
+}
+
+/* --- record share ----------------------------------------------------------------------------- */
+
+static struct apapi_share shared(void)
+{
+    struct apapi_share share = apapi_share_unknown();
+
+    strcpy(share.method, "cpu-time");
+    strcpy(share.idle, "cores");
+    share.interval_ns = 1000000000;
+    share.domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_share_energy){120.5, 1.5, 20, 80};
+    share.domains[APAPI_DOMAIN_DRAM] = (struct apapi_share_energy){10, 0.5, 0, NAN};
+    share.domains[APAPI_DOMAIN_NODE] = (struct apapi_share_energy){200, 9, NAN, NAN};
+    return share;
+}
+
+static struct apapi_record record_with_share(void)
+{
+    struct apapi_record record = usual_record();
+
+    record.share = shared();
+    return record;
+}
+
+TEST(a_share_comes_back)
+{
+    struct apapi_record record = record_with_share(), back;
+    char *line = encode(&record), *again;
+
+    assert_non_null(
+        strstr(line, "\"share\":{\"method\":\"cpu-time\",\"idle\":\"cores\",\"interval_s\":1.0,"
+                     "\"domains\":{\"package\":{\"energy_j\":120.5,\"uncertainty_j\":1.5,"
+                     "\"idle_j\":20.0,\"idle_w\":80.0},"
+                     "\"dram\":{\"energy_j\":10.0,\"uncertainty_j\":0.5,\"idle_j\":0.0},"
+                     "\"node\":{\"energy_j\":200.0,\"uncertainty_j\":9.0}},"
+                     "\"total\":{\"energy_j\":130.5,\"uncertainty_j\":2.0}}"));
+    back = decode(line);
+    again = encode(&back);
+    assert_string_equal(line, again);
+    assert_true(apapi_share_known(&back.share));
+    assert_true(back.share.domains[APAPI_DOMAIN_PACKAGE].idle_w == 80);
+    assert_true(isnan(back.share.domains[APAPI_DOMAIN_DRAM].idle_w));
+    assert_true(isnan(back.share.domains[APAPI_DOMAIN_GPU].energy_j));
+    assert_true(apapi_share_energy_j(&back.share) == 130.5);
+    assert_true(apapi_share_uncertainty_j(&back.share) == 2);
+    free(line);
+    free(again);
+    apapi_record_clear(&back);
+    apapi_record_clear(&record);
+}
+
+TEST(a_share_that_is_not_known_says_why)
+{
+    struct apapi_record record = usual_record(), back;
+    char *line;
+
+    record.share = apapi_share_unknown();
+    strcpy(record.share.reason, "no node sampler");
+    line = encode(&record);
+    assert_non_null(strstr(line, "\"share\":{\"reason\":\"no node sampler\"}"));
+    back = decode(line);
+    assert_false(apapi_share_known(&back.share));
+    assert_string_equal(back.share.reason, "no node sampler");
+    assert_true(isnan(apapi_share_uncertainty_j(&back.share)));
+    free(line);
+    apapi_record_clear(&back);
+    apapi_record_clear(&record);
+}
+
+TEST(wrong_shares_are_refused)
+{
+    static const struct {
+        const char *share, *message;
+    } cases[] = {
+        {"3", "record: share: not an object"},
+        {"{}", "record: share.method: is missing, without a reason"},
+        {"{\"method\":1}", "record: share.method: not a text"},
+        {"{\"method\":\"cpu-time\"}", "record: share.domains: is missing"},
+        {"{\"method\":\"cpu-time\",\"domains\":[]}", "record: share.domains: not an object"},
+        {"{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{}}}",
+         "record: share.domains.gpu.energy_j: is missing"},
+        {"{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{\"energy_j\":-1}}}",
+         "record: share.domains.gpu.energy_j: below 0"},
+        {"{\"method\":\"cpu-time\",\"interval_s\":-1,\"domains\":{}}",
+         "record: share.interval_s: below 0"}};
+    struct apapi_record record = usual_record(), back;
+    char *line = encode(&record);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct apapi_error err = {""};
+        char *bad = NULL;
+
+        assert_true(
+            asprintf(&bad, "%.*s,\"share\":%s}", (int)strlen(line) - 1, line, cases[i].share) > 0);
+        assert_int_equal(apapi_record_decode(bad, strlen(bad), &back, &err), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_string_equal(err.text, cases[i].message);
+        free(bad);
+    }
+    free(line);
+    apapi_record_clear(&record);
+}
+
+/* --- record regions --------------------------------------------------------------------------- */
+
+#define LINE_BYTES_MAX 1048576 /* what readers of accounting files take */
+
+static struct apapi_region_result region_of(const char *path, uint64_t time_ns, double energy_j)
+{
+    struct apapi_region_result region = region_unmeasured();
+
+    snprintf(region.path, sizeof(region.path), "%s", path);
+    region.method = APAPI_REGION_ESTIMATED;
+    region.count = 12;
+    region.programs = 2;
+    region.threads = 8;
+    region.time_ns = time_ns;
+    region.domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_region_energy){energy_j, 1.5, NAN};
+    region.domains[APAPI_DOMAIN_PACKAGE].power_w = region_power_w(&region, APAPI_DOMAIN_PACKAGE);
+    return region;
+}
+
+static struct apapi_record record_with_regions(size_t count)
+{
+    struct apapi_record record = usual_record();
+
+    record.regions.list = calloc(count + 1, sizeof(*record.regions.list));
+    assert_non_null(record.regions.list);
+    for (size_t i = 0; i < count; i++) {
+        record.regions.list[i] = region_of("solve/iterate", 2000000000, 120.5);
+    }
+    record.regions.list[count] = region_of("", 3004123456, 7);
+    record.regions.list[count].kind = APAPI_REGION_IDLE;
+    record.regions.list[count].programs = APAPI_UNKNOWN;
+    record.regions.count = count + 1;
+    record.regions.foms = calloc(1, sizeof(*record.regions.foms));
+    assert_non_null(record.regions.foms);
+    record.regions.foms[0] = (struct apapi_fom){"GFLOP", "GFLOP/s", 12.5, 2};
+    record.regions.fom_count = 1;
+    record.regions.losses.names = 3;
+    return record;
+}
+
+TEST(regions_come_back)
+{
+    struct apapi_record record = record_with_regions(1), back;
+    char *line, *again;
+
+    record.regions.list[0].method = APAPI_REGION_SHARED;
+    strcpy(record.regions.list[0].reason, "not told apart from other");
+    record.regions.list[0].bins = 3;
+    record.regions.list[0].bin_ns = 400000000;
+    memcpy(record.regions.list[0].share_pct, (uint8_t[]){100, 0, 55}, 3);
+    line = encode(&record);
+    back = decode(line);
+    again = encode(&back);
+    assert_string_equal(line, again);
+    assert_int_equal(back.regions.count, 2);
+    assert_string_equal(back.regions.list[0].path, "solve/iterate");
+    assert_string_equal(back.regions.list[0].reason, "not told apart from other");
+    assert_int_equal(back.regions.list[0].kind, APAPI_REGION_NAMED);
+    assert_int_equal(back.regions.list[0].method, APAPI_REGION_SHARED);
+    assert_int_equal(back.regions.list[0].count, 12);
+    assert_int_equal(back.regions.list[0].threads, 8);
+    assert_int_equal(back.regions.list[0].bins, 3);
+    assert_int_equal(back.regions.list[0].bin_ns, 400000000);
+    assert_memory_equal(back.regions.list[0].share_pct, ((uint8_t[]){100, 0, 55}), 3);
+    assert_int_equal(back.regions.list[1].bins, 0);
+    assert_int_equal(back.regions.list[1].kind, APAPI_REGION_IDLE);
+    assert_int_equal(back.regions.list[1].programs, APAPI_UNKNOWN);
+    assert_string_equal(back.regions.foms[0].unit, "GFLOP/s");
+    assert_true(back.regions.foms[0].value == 12.5);
+    assert_int_equal(back.regions.losses.names, 3);
+    free(line);
+    free(again);
+    apapi_record_clear(&back);
+    apapi_record_clear(&record);
+}
+
+TEST(the_longest_list_fits_into_a_line)
+{
+    struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);
+    char *line;
+
+    for (size_t i = 0; i < record.regions.count; i++) {
+        memset(record.regions.list[i].path, '"', sizeof(record.regions.list[i].path) - 1);
+        memset(record.regions.list[i].reason, '\1', sizeof(record.regions.list[i].reason) - 1);
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            record.regions.list[i].domains[d] =
+                (struct apapi_region_energy){123.456789e-7, 123.456e-7, 1.23456789e-7};
+        }
+    }
+    line = encode(&record);
+    assert_true(strlen(line) < LINE_BYTES_MAX);
+    free(line);
+    apapi_record_clear(&record);
+}
+
+TEST(a_copy_has_its_own_regions)
+{
+    struct apapi_record record = record_with_regions(3), copy;
+    char *before = encode(&record), *after;
+
+    assert_int_equal(record_copy(&copy, &record), 0);
+    apapi_record_clear(&record);
+    after = encode(&copy);
+    assert_string_equal(before, after);
+    apapi_record_clear(&copy);
+    free(before);
+    free(after);
+}
+
+TEST(wrong_regions_are_refused)
+{
+    static const struct {
+        const char *old, *new, *message;
+    } cases[] = {
+        {"\"regions\":[", "\"regions\":5,\"x\":[", "record: regions: not an array"},
+        {"\"regions\":[", "\"regions\":[7,", "record: regions[0]: not an object"},
+        {"\"method\":\"estimated\"", "\"method\":\"guessed\"",
+         "record: regions[0].method: not a word that is known"},
+        {"\"method\":\"estimated\",", "", "record: regions[0].method: is missing"},
+        {"\"kind\":\"idle\"", "\"kind\":\"lazy\"",
+         "record: regions[1].kind: not a word that is known"},
+        {"\"energy_j\":120.5", "\"energy_j\":-1",
+         "record: regions[0].domains.package.energy_j: below 0"},
+        {"\"method\":\"estimated\",",
+         "\"method\":\"estimated\",\"bins\":{\"bin_s\":0,\"share_pct\":[]},",
+         "record: regions[0].bins: not a width and at most 60 shares"},
+        {"\"method\":\"estimated\",",
+         "\"method\":\"estimated\",\"bins\":{\"bin_s\":1,\"share_pct\":[7,101]},",
+         "record: regions[0].bins: a share that is no percentage"},
+        {"\"value\":12.5", "\"value\":\"much\"", "record: foms[0].value: not a number"},
+        {"\"foms\":[", "\"foms\":{},\"y\":[", "record: foms: not an array"},
+        {"\"regions_lost\":{", "\"regions_lost\":3,\"z\":{", "record: regions_lost: not an object"},
+    };
+    struct apapi_record record = record_with_regions(1), back;
+    char *line = encode(&record);
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct apapi_error err = {""};
+        const char *place = strstr(line, cases[i].old);
+        char *bad = NULL;
+
+        assert_non_null(place);
+        assert_true(asprintf(&bad, "%.*s%s%s", (int)(place - line), line, cases[i].new,
+                             place + strlen(cases[i].old)) > 0);
+        assert_int_equal(apapi_record_decode(bad, strlen(bad), &back, &err), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_string_equal(err.text, cases[i].message);
+        free(bad);
+    }
+    free(line);
+    apapi_record_clear(&record);
+}
+
+/* --- record timeline -------------------------------------------------------------------------- */
+
+#define MS UINT64_C(1000000)
+
+/* A domain with one bin's worth of power after the other. */
+static void draw(struct apapi_record *record, enum apapi_domain d, const double *power_w, size_t n)
+{
+    struct apapi_domain_result *domain = &record->measurement.domains[d];
+    struct apapi_timeline_meter meter;
+
+    domain->measured = true;
+    domain->energy_j = 0;
+    apapi_timeline_meter_init(&meter, 0, 10 * MS);
+    for (size_t i = 0; i < n; i++) {
+        if (!isnan(power_w[i])) {
+            apapi_timeline_meter_add(&meter, i * 10 * MS, (i + 1) * 10 * MS, power_w[i] / 100);
+            domain->energy_j += power_w[i] / 100;
+        }
+    }
+    apapi_timeline_meter_finish(&meter, record->measurement.elapsed_ns, &domain->timeline);
+}
+
+static struct apapi_record empty_record(uint64_t elapsed_ns)
+{
+    struct apapi_record record = {.id = {.node = "n1"}, .complete = true};
+
+    record.measurement.elapsed_ns = elapsed_ns;
+    record.measurement.covered = NAN;
+    unmeasure_domains(record.measurement.domains);
+    return record;
+}
+
+static struct apapi_record there_and_back(const struct apapi_record *record)
+{
+    struct apapi_record result;
+    struct apapi_error err;
+    char *line;
+
+    assert_int_equal(apapi_record_encode(record, &line, &err), 0);
+    if (apapi_record_decode(line, strlen(line), &result, &err)) {
+        fail_msg("%s: %s", err.text, line);
+    }
+    free(line);
+    return result;
+}
+
+TEST(the_energy_survives_for_every_shape)
+{
+    double flat[120], peak[120], faint[3] = {0.001, 0.002, 0.0015}, one[1] = {37.123};
+    struct {
+        const double *power_w;
+        size_t count;
+    } shapes[] = {{flat, 120}, {peak, 120}, {faint, 3}, {one, 1}};
+
+    for (size_t i = 0; i < 120; i++) {
+        flat[i] = 362.4871;
+        peak[i] = i == 60 ? 98765.4321 : 1;
+    }
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        struct apapi_record record = empty_record(shapes[i].count * 10 * MS), read;
+
+        draw(&record, APAPI_DOMAIN_PACKAGE, shapes[i].power_w, shapes[i].count);
+        read = there_and_back(&record);
+        assert_int_equal(read.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.count,
+                         shapes[i].count);
+        assert_within(
+            apapi_timeline_energy_j(&read.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline),
+            record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j, 1e-3);
+        apapi_record_clear(&read);
+    }
+}
+
+TEST(what_is_not_known_is_null_and_comes_back_unknown)
+{
+    const double power_w[] = {100, NAN, 300};
+    struct apapi_record record = empty_record(35 * MS), read;
+    const struct apapi_timeline *timeline;
+    struct apapi_error err;
+    char *line;
+
+    draw(&record, APAPI_DOMAIN_GPU, power_w, 3);
+    assert_int_equal(apapi_record_encode(&record, &line, &err), 0);
+    assert_non_null(strstr(line, "\"timeline\":{\"bin_s\":0.01,\"gpu\":{\"unit_j\":0.001,"
+                                 "\"n\":[1000,null,3000,null]}}"));
+    free(line);
+    read = there_and_back(&record);
+    timeline = &read.measurement.domains[APAPI_DOMAIN_GPU].timeline;
+    assert_true(isnan(apapi_timeline_power_w(timeline, 1)));
+    assert_within(apapi_timeline_power_w(timeline, 2), 300, 1e-3);
+    assert_int_equal(timeline->length_ns, 35 * MS);
+    apapi_record_clear(&read);
+}
+
+TEST(bad_timelines_are_refused)
+{
+    static const struct {
+        const char *timeline, *message;
+    } bad[] = {
+        {"{\"bin_s\":0,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "timeline.bin_s: not a width"},
+        {"{\"bin_s\":-1}", "timeline.bin_s"},
+        {"{\"bin_s\":1e300}", "timeline.bin_s"},
+        {"[]", "timeline.bin_s"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":0,\"n\":[1]}}", "timeline.gpu: unit_j: not above 0"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[]}}", "timeline.gpu: n: not an array"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[-1]}}", "n: not a whole number"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1.5]}}", "n: not a whole number"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1,1,1,1]}}", "n: bins of another length"},
+        {"{\"bin_s\":0.1,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "n: bins of another length"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"1\":5}}}", "not a bin"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"x\":5}}}", "not a bin"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"0\":500}}}", "share"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":[5]}}", "not an object"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        struct apapi_record record;
+        struct apapi_error err = {""};
+        char line[1024];
+
+        snprintf(line, sizeof line,
+                 "{\"apapi\":1,\"node\":\"n1\",\"start\":\"2026-11-21T11:20:01.5Z\","
+                 "\"elapsed_s\":0.9,\"late_s\":0,\"complete\":true,"
+                 "\"domains\":{\"gpu\":{\"energy_j\":1}},\"components\":[],\"timeline\":%s,"
+                 "\"trust\":{\"cpu_s\":0}}",
+                 bad[i].timeline);
+        errno = 0;
+        assert_int_equal(apapi_record_decode(line, strlen(line), &record, &err), -1);
+        assert_int_equal(errno, EINVAL);
+        if (!strstr(err.text, bad[i].message)) {
+            fail_msg("'%s' instead of '%s'", err.text, bad[i].message);
+        }
+    }
+}
+
+/* --- a record is short ------------------------------------------------------------------------ */
+
+#define USUAL_COVERED_NS UINT64_C(78642123456789)
+#define USUAL_ELAPSED_NS UINT64_C(78642223456789)
+#define USUAL_LATE_NS 1200001
+
+/* Nothing went wrong, and all numbers have as many digits as numbers have. */
+static void be_usual(struct apapi_event_result *result)
+{
+    result->incidents = (struct apapi_incidents){.samples = 786421};
+    result->raw_total = 23405123456789;
+    result->total = 23405123.456789;
+    result->covered_ns = USUAL_COVERED_NS;
+    result->summary = (struct apapi_summary){91.2512345, NAN, 362.512345, 361.125};
+    result->summary.mean = result->total * 1e9 / (double)result->covered_ns;
+    result->uncertainty_j =
+        apapi_event_uncertainty_j(result, USUAL_ELAPSED_NS + USUAL_LATE_NS, 100000000);
+}
+
+/* As long as it can be: 120 bins, of which one is known in part. */
+static void draw_longest(struct apapi_domain_result *domain)
+{
+    struct apapi_timeline *timeline = &domain->timeline;
+
+    timeline->bin_ns = 10000000 * (UINT64_C(1) << 16);
+    timeline->length_ns = USUAL_ELAPSED_NS;
+    timeline->count = APAPI_TIMELINE_BINS;
+    for (size_t i = 0; i < APAPI_TIMELINE_BINS; i++) {
+        timeline->energy_j[i] = (float)((101 + 7 * i) * 1000);
+        timeline->covered_pct[i] = 100;
+    }
+    timeline->covered_pct[77] = 50;
+}
+
+/* The most usual of the big ones: two packages with memory, four GPUs. */
+static struct apapi_record node_with_gpus(void)
+{
+    struct apapi_record record = usual_record();
+    struct apapi_measurement *m = &record.measurement;
+    struct apapi_component_result *grown = reallocarray(m->components, 2, sizeof(*grown));
+    struct apapi_event_result events[4];
+
+    assert_non_null(grown);
+    record.id.nodelist[0] = '\0'; /* there is no room for it */
+    for (int i = 0; i < 4; i++) {
+        char name[APAPI_NAME_SIZE];
+
+        snprintf(name, sizeof(name), "nvml:::NVIDIA_H200:device_%d:total_energy_consumption", i);
+        events[i] = energy_event(name, APAPI_DOMAIN_GPU);
+        events[i].event.range_max = 0;
+        events[i].event.guard_j = 0;
+        be_usual(&events[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        be_usual(&grown[0].events[i]);
+    }
+    m->components = grown;
+    grown[1] = (struct apapi_component_result){.name = "nvml",
+                                               .measured = true,
+                                               .source = "PAPI 7.2.0 nvml",
+                                               .interval_ns = 100000000,
+                                               .period = {31, 0.100004, 1.25e-05, 0.100211}};
+    set_events(&grown[1], events, COUNT_OF(events));
+    m->component_count = 2;
+    m->domains[APAPI_DOMAIN_GPU] =
+        (struct apapi_domain_result){.measured = true,
+                                     .energy_j = 3577.24938,
+                                     .uncertainty_j = 2.61728,
+                                     .power_w = {365, 1190.44938, 1450, 1439.25}};
+    grown[0].period.count = grown[1].period.count = 786421;
+    m->elapsed_ns = USUAL_ELAPSED_NS;
+    m->late_ns = USUAL_LATE_NS;
+    for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_GPU; d++) {
+        m->domains[d].energy_j *= 12345.678;
+        m->domains[d].uncertainty_j = (d == APAPI_DOMAIN_GPU ? 4 : 2) * events[0].uncertainty_j;
+        draw_longest(&m->domains[d]);
+    }
+    return record;
+}
+
+/* `size` bytes with the NUL. */
+static void set_name(char *name, const char *what, size_t size)
+{
+    memset(name, 'x', size - 1);
+    memcpy(name, what, strlen(what));
+    name[size - 1] = '\0';
+}
+
+/* Of so many bytes. */
+static void set_nodelist(struct apapi_identity *id, size_t length)
+{
+    set_name(id->nodelist, "n[", length + 1);
+    memset(id->nodelist + strlen("n["), '1', length - strlen("n[") - 1);
+    id->nodelist[length - 1] = ']';
+}
+
+/*
+ * As long as it gets in practice: host names of 63 letters, users of 32, accounts, QOS and clusters
+ * of 40, partitions of 32; 64 for program and job; a task of an array (a component of a
+ * heterogeneous job has shorter numbers) that went wrong in every way.
+ */
+static void be_long_winded(struct apapi_record *record)
+{
+    struct apapi_identity *id = &record->id;
+
+    set_name(id->cluster, "cluster", 41);
+    set_name(id->name, "program", 65);
+    set_name(id->job_name, "job", 65);
+    set_name(id->node, "node", 64);
+    set_name(id->user, "user", 33);
+    set_name(id->account, "account", 41);
+    set_name(id->partition, "partition", 33);
+    set_name(id->qos, "qos", 41);
+    set_name(id->step, "interactive", sizeof "interactive");
+    id->job = 67108862;
+    id->array_job = 67108861;
+    id->array_task = 4000000;
+    id->node_index = 99998;
+    id->nodes = 99999;
+    set_nodelist(id, sizeof id->nodelist - 1);
+    id->tasks = id->cores = 1024;
+    id->restarts = 99;
+    id->uid = 2147483647;
+    id->verified = true;
+    record->ending = (struct apapi_ending){255, 64, 1024};
+    record->complete = false;
+    set_name(record->reason, "reason", 81);
+    record->recovered = record->delayed = true;
+}
+
+/* Does the line have so many bins, and do they still add up? */
+static void assert_bins(const char *line, const struct apapi_record *record, size_t bins)
+{
+    struct apapi_record back = decode(line);
+
+    for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_GPU; d++) {
+        double energy_j = apapi_timeline_energy_j(&record->measurement.domains[d].timeline);
+        const struct apapi_timeline *got = &back.measurement.domains[d].timeline;
+
+        if (record->measurement.domains[d].timeline.count > 0) {
+            assert_int_equal(got->count, bins);
+            assert_true(fabs(apapi_timeline_energy_j(got) - energy_j) < 0.001 * energy_j);
+        }
+    }
+    apapi_record_clear(&back);
+}
+
+TEST(a_usual_line_has_at_most_six_kilobytes)
+{
+    static const struct {
+        const char *name;
+        bool long_winded;
+        size_t size;
+    } nodes[] = {{"usual", false, 6144}, {"long names, trouble", true, 8192}};
+
+    for (size_t i = 0; i < COUNT_OF(nodes); i++) {
+        struct apapi_record record = node_with_gpus();
+        char *line;
+
+        set_nodelist(&record.id, sizeof "n[1-2]" - 1);
+        if (nodes[i].long_winded) {
+            be_long_winded(&record);
+        }
+        line = encode(&record);
+        print_message("# %s: %zu bytes\n", nodes[i].name, strlen(line) + 1);
+        if (strlen(line) + 1 > nodes[i].size) {
+            fail_msg("%s: %zu bytes: %s", nodes[i].name, strlen(line) + 1, line);
+        }
+        assert_bins(line, &record, 120);
+        assert_non_null(strstr(line, "\"nodelist\":"));
+        free(line);
+        assert_round_trip(&record);
+        apapi_record_clear(&record);
+    }
 }

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions of programs in a measured step, as its sampler sees them. */
+#include <pthread.h>
+#include <sys/resource.h>
+
 #include "apapi/papi_hl_compat.h"
+#include "base/shared_page.h"
+#include "regions/page.h"
 #include "unit/region_fixture.h"
+#include "unit/unit.h"
 
 static uint64_t own_ns(const struct page_program *page, const char *path)
 {
@@ -161,4 +167,509 @@ IN_STEP(results_are_those_of_papi_and_regions_may_overlap)
     assert_int_equal(count_of_region(page, "outer/second"), 1);
     assert_int_equal(count_of_region(page, "second"), 1);
     assert_int_equal(count_of_region(page, "second/third"), 1);
+}
+
+/* --- reading a program's page, which may hold anything ---------------------------------------- */
+
+static struct page_program page;
+
+static void make_valid(void)
+{
+    memset(&page, 0, sizeof page);
+    memcpy(page.head.magic, PAGE_MAGIC, 8);
+    page.head.version = PAGE_VERSION;
+    page.head.size = sizeof page;
+    page.head.node_count = 3;
+    page.head.thread_count = 1;
+    strcpy(page.nodes[1].name, "solve");
+}
+
+#define PREPARED(name) TEST_WITH(name, make_valid, NULL)
+
+PREPARED(foreign_bytes_are_refused)
+{
+    assert_null(page_problem(&page));
+    page.head.clock = PAGE_CLOCKS;
+    assert_non_null(page_problem(&page));
+    page.head.clock = 0;
+    page.head.version++;
+    assert_non_null(page_problem(&page));
+    page.head.version--;
+    page.head.size--;
+    assert_non_null(page_problem(&page));
+    page.head.size++;
+    page.head.magic[0] = 'a';
+    assert_non_null(page_problem(&page));
+}
+
+PREPARED(counts_stay_in_the_page)
+{
+    page.head.node_count = UINT32_MAX;
+    page.head.thread_count = UINT32_MAX;
+    assert_int_equal(page_node_count(&page), PAGE_REST);
+    assert_int_equal(page_thread_count(&page), PAGE_THREADS);
+    page.head.node_count = 0;
+    assert_int_equal(page_node_count(&page), 1);
+}
+
+PREPARED(a_node_is_in_one_before_it)
+{
+    struct page_node_copy copy;
+
+    page.nodes[2].parent = 1;
+    assert_true(page_node(&page, 2, &copy));
+    assert_int_equal(copy.parent, 1);
+    page.nodes[2].parent = 2;
+    assert_false(page_node(&page, 2, &copy));
+    page.nodes[1].parent = UINT32_MAX;
+    assert_false(page_node(&page, 1, &copy));
+}
+
+PREPARED(names_are_clean_and_end)
+{
+    struct page_node_copy copy;
+
+    memset(page.nodes[1].name, 'x', PAGE_NAME_SIZE);
+    assert_true(page_node(&page, 1, &copy));
+    assert_int_equal(strlen(copy.name), PAGE_NAME_SIZE - 1);
+    strcpy(page.nodes[1].name, "a/b\033[1m\xff");
+    assert_true(page_node(&page, 1, &copy));
+    assert_string_equal(copy.name, "a?b?[1m?");
+}
+
+PREPARED(the_time_since_the_last_change_counts)
+{
+    struct page_slot *slot = &page.slots[0];
+    struct page_slot_copy copy;
+
+    *slot = (struct page_slot){.sequence = 8, .current = 1, .entered = 1000};
+    slot->own[1] = 50;
+    slot->own[2] = 7;
+    slot->own[PAGE_REST] = 3;
+    assert_true(page_slot(&page, 0, 3, 1200, &copy));
+    assert_int_equal(copy.current, 1);
+    assert_int_equal(copy.own[1], 250);
+    assert_int_equal(copy.own[2], 7);
+    assert_int_equal(copy.own[PAGE_REST], 3);
+    assert_true(page_slot(&page, 0, 3, 900, &copy)); /* entered after `now` was taken */
+    assert_int_equal(copy.own[1], 50);
+    slot->current = PAGE_NO_NODE;
+    assert_true(page_slot(&page, 0, 3, 1200, &copy));
+    assert_int_equal(copy.current, PAGE_NO_NODE);
+    assert_int_equal(copy.own[1], 50);
+}
+
+PREPARED(a_thread_stopped_while_it_writes_is_not_read)
+{
+    struct page_slot_copy copy;
+
+    page.slots[0].sequence = 9;
+    assert_false(page_slot(&page, 0, 3, 1200, &copy));
+}
+
+PREPARED(a_row_of_results_is_read_as_it_was_written)
+{
+    static struct page_results results;
+    struct page_result figures = {.method = 2, .power_w = {0, 40.5}}, copy;
+
+    page_results_init(&results);
+    assert_true(page_results_valid(&results));
+    assert_false(page_results_valid((const void *)&page));
+    assert_false(page_result_read(&results.nodes[4], &copy));
+    shared_record_write(&results.nodes[4], &figures, sizeof figures);
+    assert_true(page_result_read(&results.nodes[4], &copy));
+    assert_int_equal(copy.method, 2);
+    assert_true(copy.power_w[1] == 40.5);
+    results.nodes[4].sequence++;
+    assert_false(page_result_read(&results.nodes[4], &copy));
+}
+
+/* --- calls that make no sense, and what a process may do within a ----------------------------- */
+
+/* @return times that a text stands in another one. */
+static int times_in(const char *text, const char *words)
+{
+    int times = 0;
+
+    for (const char *at = text; (at = strstr(at, words)) != NULL; at++) {
+        times++;
+    }
+    return times;
+}
+
+/* A misuse is reported once, in one line, and the program ends as it would. */
+static const struct page_program *run_misuse(void (*program)(void), const char *words)
+{
+    struct finished finished = run_program(program);
+
+    assert_int_equal(finished.status, 0);
+    assert_int_equal(times_in(finished.said, words), 1);
+    assert_int_equal(times_in(finished.said, "\n"), 1);
+    assert_true(finished.page->head.misuses > 0);
+    return finished.page;
+}
+
+static void end_without_begin(void)
+{
+    for (int i = 0; i < 10; i++) {
+        CHECK(apapi_region_end("a") == -1 && errno == ENOENT);
+    }
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
+}
+
+IN_STEP(an_end_without_begin)
+{
+    const struct page_program *page = run_misuse(end_without_begin, "\"a\": ended, but");
+
+    assert_int_equal(page->head.misuses, 10);
+    assert_int_equal(count_of_region(page, "a"), 1);
+}
+
+static void recurse(int depth)
+{
+    int result = apapi_region_begin("a");
+
+    CHECK(depth == 0 ? result == 0 : result == -1 && errno == EALREADY);
+    if (depth < 100) {
+        recurse(depth + 1);
+    }
+    CHECK(apapi_region_end("a") == 0);
+}
+
+static void begin_twice(void)
+{
+    recurse(0);
+    CHECK(apapi_region_begin("b") == 0 && apapi_region_end("b") == 0);
+}
+
+IN_STEP(a_region_in_itself_is_one)
+{
+    const struct page_program *page = run_misuse(begin_twice, "\"a\": begun while");
+
+    assert_int_equal(page_node_count(page), 3);
+    assert_int_equal(count_of_region(page, "a"), 1);
+    assert_int_equal(count_of_region(page, "b"), 1);
+}
+
+static void end_outer_first(void)
+{
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
+    CHECK(apapi_region_end("a") == -1 && errno == EBUSY);
+    CHECK(apapi_region_begin("c") == 0 && apapi_region_end("c") == 0);
+}
+
+IN_STEP(an_end_ends_what_is_in_it)
+{
+    const struct page_program *page = run_misuse(end_outer_first, "\"a\": ended while \"b\"");
+
+    node_of(page, "c");
+}
+
+static void *end_a(void *unused)
+{
+    CHECK(apapi_region_end("a") == -1 && errno == EPERM);
+    return unused;
+}
+
+static void end_in_another_thread(void)
+{
+    pthread_t thread;
+
+    CHECK(apapi_region_begin("a") == 0);
+    CHECK(pthread_create(&thread, NULL, end_a, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    CHECK(apapi_region_end("a") == 0);
+}
+
+IN_STEP(another_thread_ends_nothing)
+{
+    run_misuse(end_in_another_thread, "\"a\": ended in another thread");
+}
+
+static void *begin_a(void *unused)
+{
+    CHECK(apapi_region_begin("a") == 0);
+    return unused;
+}
+
+static void thread_ends_within(void)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < 3; i++) {
+        CHECK(pthread_create(&thread, NULL, begin_a, NULL) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+    }
+}
+
+IN_STEP(a_region_ends_with_its_thread)
+{
+    const struct page_program *page =
+        run_misuse(thread_ends_within, "\"a\": open at the end of its");
+
+    assert_int_equal(count_of_region(page, "a"), 3);
+    assert_int_equal(page_thread_count(page), 1); /* the slot was used again */
+    assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
+}
+
+static void exit_within(void)
+{
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
+}
+
+IN_STEP(exit_ends_regions)
+{
+    const struct page_program *page = run_misuse(exit_within, "\"b\": open at the end of the prog");
+
+    assert_int_equal(page->head.ended, 1);
+    assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
+}
+
+static void exec_within(void)
+{
+    CHECK(apapi_region_begin("a") == 0);
+    execl("/bin/true", "true", (char *)NULL);
+    _exit(1);
+}
+
+/* The kernel takes the page away; what the sampler has got remains. */
+IN_STEP(exec_within_a_region_is_seen)
+{
+    const struct page_program *page = run_quiet_program(exec_within);
+
+    assert_int_equal(page->head.ended, 0);
+    assert_int_equal(page->slots[0].current, node_of(page, "a"));
+}
+
+static void fork_within(void)
+{
+    pid_t child;
+    int status;
+
+    CHECK(apapi_region_begin("a") == 0);
+    child = fork();
+    if (child == 0) {
+        CHECK(apapi_region_end("a") == -1 && errno == ENOENT);
+        CHECK(apapi_region_begin("b") == 0 && apapi_region_end("b") == 0);
+        exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(apapi_region_end("a") == 0);
+}
+
+IN_STEP(a_forked_process_has_its_own_page)
+{
+    struct finished finished = run_program(fork_within);
+    const struct page_program *child = take_page();
+
+    assert_int_equal(finished.status, 0);
+    assert_int_equal(times_in(finished.said, "\"a\": ended in a process that was forked"), 1);
+    assert_int_equal(times_in(finished.said, "\n"), 1);
+    assert_int_equal(page_node_count(finished.page), 2);
+    assert_int_equal(count_of_region(finished.page, "a"), 1);
+    assert_non_null(child);
+    assert_int_not_equal(child->head.pid, finished.page->head.pid);
+    assert_int_equal(count_of_region(child, "b"), 1);
+    assert_int_equal(child->head.ended, 1);
+}
+
+static void too_deep(void)
+{
+    char name[8];
+
+    for (int i = 0; i < APAPI_REGION_DEPTH + 10; i++) {
+        snprintf(name, sizeof name, "r%d", i);
+        CHECK(apapi_region_begin(name) == (i < APAPI_REGION_DEPTH ? 0 : -1));
+    }
+    for (int i = APAPI_REGION_DEPTH + 9; i >= 0; i--) {
+        snprintf(name, sizeof name, "r%d", i);
+        CHECK(apapi_region_end(name) == 0);
+    }
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
+}
+
+IN_STEP(too_many_regions_in_each_other)
+{
+    const struct page_program *page = run_misuse(too_deep, "begun in too many others");
+
+    assert_int_equal(count_of_region(page, "a"), 1);
+}
+
+static void without_name(void)
+{
+    CHECK(apapi_region_begin(NULL) == -1 && errno == EINVAL);
+    CHECK(apapi_region_end(NULL) == -1 && errno == EINVAL);
+    CHECK(apapi_region_handle(NULL) == 0);
+}
+
+IN_STEP(no_name)
+{
+    run_misuse(without_name, "without a name");
+}
+
+static void close_everything(void)
+{
+    CHECK(apapi_region_begin("a") == 0);
+    for (int file = 3; file < 1024; file++) {
+        close(file);
+    }
+    for (int file = 3; file < 300; file++) {
+        CHECK(open("/dev/null", O_RDWR) == file);
+    }
+    CHECK(apapi_region_fom("figure", 1, NULL) == -1 && errno == ENOTCONN);
+    CHECK(apapi_region_end("a") == 0);
+    for (int file = 3; file < 300; file++) {
+        CHECK(fcntl(file, F_GETFD) != -1); /* nobody has closed the program's files */
+    }
+}
+
+IN_STEP(a_program_may_close_all_descriptors)
+{
+    run_quiet_program(close_everything);
+}
+
+static void files_are_limited(void)
+{
+    const struct rlimit limit = {4096, 4096};
+
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
+}
+
+/* A longer file would be SIGXFSZ. The sampler gets no page. */
+IN_STEP(a_limit_of_file_size_is_kept)
+{
+    struct finished finished = run_program(files_are_limited);
+
+    assert_int_equal(finished.status, 0);
+    assert_string_equal(finished.said, "");
+    assert_null(finished.page);
+}
+
+/* --- many threads, many calls and names of any kind ------------------------------------------- */
+
+#define THREADS 32
+#define PASSES 2000
+#define NAMES 100000
+
+static pthread_barrier_t together;
+
+static void *first_call(void *unused)
+{
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < PASSES; i++) {
+        CHECK(apapi_region_begin("outer") == 0);
+        CHECK(apapi_region_begin(i % 2 ? "odd" : "even") == 0);
+        CHECK(apapi_region_end(i % 2 ? "odd" : "even") == 0);
+        CHECK(apapi_region_end("outer") == 0);
+    }
+    return unused;
+}
+
+static void many_threads(void)
+{
+    pthread_t threads[THREADS];
+
+    pthread_barrier_init(&together, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, first_call, NULL) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+}
+
+IN_STEP(the_first_call_comes_from_many_threads_at_once)
+{
+    const struct page_program *page = run_quiet_program(many_threads);
+
+    assert_int_equal(page_node_count(page), 4);
+    assert_int_equal(count_of_region(page, "outer"), THREADS * PASSES);
+    assert_int_equal(count_of_region(page, "outer/odd"), THREADS * PASSES / 2);
+    assert_int_equal(count_of_region(page, "outer/even"), THREADS * PASSES / 2);
+    assert_true(page_thread_count(page) <= THREADS);
+}
+
+static void *wait_and_go(void *unused)
+{
+    CHECK(apapi_region_begin("a") == 0);
+    pthread_barrier_wait(&together);
+    CHECK(apapi_region_end("a") == 0);
+    return unused;
+}
+
+static void too_many_threads(void)
+{
+    static pthread_t threads[PAGE_THREADS + 5];
+    pthread_attr_t attributes;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 16);
+    pthread_barrier_init(&together, NULL, COUNT_OF(threads));
+    for (size_t i = 0; i < COUNT_OF(threads); i++) {
+        CHECK(pthread_create(&threads[i], &attributes, wait_and_go, NULL) == 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(threads); i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+}
+
+IN_STEP(threads_beyond_the_page_are_counted)
+{
+    const struct page_program *page = run_quiet_program(too_many_threads);
+
+    assert_int_equal(page->head.threads_lost, 5);
+    assert_int_equal(count_of_region(page, "a"), PAGE_THREADS);
+}
+
+static void many_names(void)
+{
+    char name[32];
+
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "name %d", i);
+        CHECK(apapi_region_begin(name) == 0 && apapi_region_end(name) == 0);
+    }
+}
+
+IN_STEP(names_are_bounded_and_counted)
+{
+    const struct page_program *page = run_quiet_program(many_names);
+    uint64_t rest = page_slot_count(page, 0, PAGE_REST);
+
+    assert_int_equal(page_node_count(page), PAGE_REST);
+    assert_int_equal(count_of_region(page, "name 0"), 1);
+    assert_int_equal(rest, NAMES - (PAGE_REST - 1));
+    assert_int_equal(page->head.names_lost, 2 * rest); /* begin and end */
+}
+
+static void names_of_any_bytes(void)
+{
+    static char longest[10241], other[10241];
+    char buffer[8] = "first";
+
+    memset(longest, 'x', sizeof longest - 1);
+    memset(other, 'x', sizeof other - 1);
+    other[230] = 'y';
+    CHECK(apapi_region_begin("") == 0 && apapi_region_end("") == 0);
+    CHECK(apapi_region_begin("a/b\\\n\xff\xc3\xa4") == 0);
+    CHECK(apapi_region_end("a/b\\\n\xff\xc3\xa4") == 0);
+    CHECK(apapi_region_begin(longest) == 0 && apapi_region_end(longest) == 0);
+    CHECK(apapi_region_begin(other) == 0 && apapi_region_end(other) == 0);
+    CHECK(apapi_region_begin(buffer) == 0 && apapi_region_end(buffer) == 0);
+    strcpy(buffer, "second"); /* another name at the same address */
+    CHECK(apapi_region_begin(buffer) == 0 && apapi_region_end(buffer) == 0);
+}
+
+IN_STEP(names_are_escaped_and_shortened)
+{
+    const struct page_program *page = run_quiet_program(names_of_any_bytes);
+
+    assert_int_equal(page_node_count(page), 7);
+    assert_string_equal(page->nodes[1].name, "\"\"");
+    assert_string_equal(page->nodes[2].name, "a\\x2Fb\\x5C\\x0A\\xFF\xc3\xa4");
+    assert_int_equal(strlen(page->nodes[3].name), PAGE_NAME_SIZE - 1);
+    assert_non_null(strstr(page->nodes[3].name, "xxx...xxx"));
+    assert_non_null(strchr(page->nodes[4].name, 'y')); /* what tells them apart is kept: the end */
+    node_of(page, "first");
+    node_of(page, "second");
 }

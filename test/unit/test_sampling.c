@@ -5,8 +5,11 @@
 
 #include "base/clock.h"
 #include "fake/source.h"
+#include "session/component.h"
 #include "session/sampling.h"
+#include "session/schedule.h"
 #include "unit/component_fixture.h"
+#include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
 
@@ -150,4 +153,329 @@ PREPARED(interval_keeps_the_guard)
     fakes[0].events[0].guard_j = 0;
     attach(0, 3600 * UINT64_C(1000) * MS);
     assert_int_equal(sampling->components[0].interval_ns, 3600 * UINT64_C(1000) * MS);
+}
+
+/* --- when probes are taken -------------------------------------------------------------------- */
+
+#define START_NS (1000 * MS)
+#define UPDATE_NS (8 * MS)
+#define SECOND_NS (7 * MS) /* from the first reading of a probe to the second one */
+#define INTERVAL_NS (1000 * MS)
+
+static struct probe_plan plan;
+
+static void restart(uint64_t update_ns, uint64_t interval_ns, uint64_t grid_ns)
+{
+    probe_plan_restart(&plan, update_ns, interval_ns, grid_ns, 1);
+}
+
+static void begin_plan(void)
+{
+    restart(UPDATE_NS, INTERVAL_NS, 1);
+    assert_true(plan.due_ns == UINT64_MAX);
+    probe_plan_begin(&plan, moment_at(START_NS));
+}
+
+static void assert_next(enum probe_reading next, uint64_t after_start_ns)
+{
+    assert_int_equal(plan.next, next);
+    assert_int_equal(plan.due_ns, START_NS + after_start_ns);
+}
+
+static void take(bool moved)
+{
+    probe_plan_next(&plan, moment_at(plan.due_ns), moved);
+}
+
+#define PLANNED(name) TEST_WITH(name, begin_plan, NULL)
+
+/* At random moments, by 30 to 100 % of the time that has passed. */
+TEST(distances_grow_with_the_time)
+{
+    double least = 1e9, most = 0;
+
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        probe_plan_restart(&plan, UPDATE_NS, INTERVAL_NS, 1, seed);
+        probe_plan_begin(&plan, moment_at(START_NS));
+        for (int i = 0; i < 10; i++) {
+            uint64_t second_ns = plan.due_ns;
+            double growth;
+
+            take(true);
+            growth = (double)(plan.due_ns - second_ns) / (double)(second_ns - START_NS);
+            assert_true(growth > 0.29 && growth < 1.01);
+            least = growth < least ? growth : least;
+            most = growth > most ? growth : most;
+            take(true);
+        }
+    }
+    assert_true(least < 0.35);
+    assert_true(most > 0.95);
+}
+
+/* Twice as late each time: early usual readings at the start, as long as nothing has moved. */
+PLANNED(it_insists_on_a_move_at_the_start)
+{
+    static const uint64_t usual_from_ns = 56 * MS; /* more than four updates */
+
+    for (uint64_t at_ns = SECOND_NS; at_ns < INTERVAL_NS / 2; at_ns *= 2) {
+        assert_next(at_ns > usual_from_ns ? PROBE_USUAL : PROBE_SECOND, at_ns);
+        take(false);
+    }
+    assert_next(PROBE_USUAL, 128 * SECOND_NS);
+    take(false); /* the usual readings are as near now */
+    assert_int_equal(plan.next, PROBE_FIRST);
+}
+
+/* @return whether there are more probes after a reading that took so long */
+static bool goes_on_after(uint64_t length_ns)
+{
+    const struct apapi_moment when = {START_NS, START_NS + length_ns};
+
+    probe_plan_next(&plan, when, true);
+    return plan.due_ns != UINT64_MAX;
+}
+
+/* A busy machine delays one now and then. */
+PLANNED(three_slow_readings_stop_probes)
+{
+    static const uint64_t most_ns = UPDATE_NS / 2;
+
+    for (int i = 0; i < 4; i++) {
+        assert_true(goes_on_after(most_ns));
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_true(goes_on_after(most_ns + 1));
+        assert_true(goes_on_after(most_ns + 1));
+        assert_true(goes_on_after(most_ns));
+    }
+    assert_true(goes_on_after(most_ns + 1));
+    assert_true(goes_on_after(most_ns + 1));
+    assert_false(goes_on_after(most_ns + 1));
+}
+
+struct need {
+    const char *name;
+    uint64_t update_ns, interval_ns, grid_ns;
+    bool probes;
+};
+
+static const struct need needs[] = {
+    {"no update period is known", 0, INTERVAL_NS, 1, false},
+    {"four updates in an interval", MS, 4 * MS, 1, true},
+    {"fewer", MS, 4 * MS - 1, 1, false},
+    {"the grid has four steps in an interval", MS, 40 * MS, 10 * MS, true},
+    {"the grid has fewer", MS, 40 * MS, 11 * MS, false},
+};
+
+TEST(probes_where_usual_readings_do_not_show_enough)
+{
+    for (size_t i = 0; i < COUNT_OF(needs); i++) {
+        const struct need *need = &needs[i];
+
+        restart(need->update_ns, need->interval_ns, need->grid_ns);
+        probe_plan_begin(&plan, moment_at(START_NS));
+        if ((plan.due_ns != UINT64_MAX) != need->probes) {
+            fail_msg("%s: probes %s", need->name, need->probes ? "are missing" : "are taken");
+        }
+    }
+}
+
+/* --- how often a source that fails is tried again --------------------------------------------- */
+
+#define SECOND (1000 * MS)
+#define DAY (86400 * SECOND)
+#define BEGIN (1000 * SECOND)
+
+/* Fail from BEGIN on for `length_ns`. @return when the first reading after it was made. */
+static uint64_t fail_for(struct component *component, uint64_t length_ns, uint64_t *attempts)
+{
+    uint64_t now_ns = BEGIN - component->interval_ns;
+
+    retry_good(&component->retry, now_ns);
+    component->deadline_ns = now_ns;
+    component_next_deadline(component, now_ns);
+    *attempts = 0;
+    for (;;) {
+        now_ns = component->deadline_ns;
+        if (now_ns - BEGIN >= length_ns) {
+            retry_good(&component->retry, now_ns);
+            component_next_deadline(component, now_ns);
+            return now_ns;
+        }
+        ++*attempts;
+        retry_failed(&component->retry, component->interval_ns, now_ns);
+        component_next_deadline(component, now_ns);
+    }
+}
+
+TEST(attempts_are_few_and_not_late)
+{
+    static const struct {
+        uint64_t interval_ns, length_ns, attempts_max;
+    } cases[] = {
+        {MS, SECOND, 11},         {10 * MS, SECOND, 8},       {100 * MS, SECOND, 5},
+        {MS, 60 * SECOND, 17},    {10 * MS, 60 * SECOND, 14}, {100 * MS, 60 * SECOND, 11},
+        {SECOND, 60 * SECOND, 7}, {10 * MS, DAY, 1460},       {100 * MS, DAY, 1455},
+        {100 * SECOND, DAY, 865},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct component component = {.interval_ns = cases[i].interval_ns};
+        uint64_t attempts;
+        uint64_t back_ns = fail_for(&component, cases[i].length_ns, &attempts);
+        uint64_t delay_ns = back_ns - BEGIN - cases[i].length_ns;
+
+        assert_in_range(attempts, 1, cases[i].attempts_max);
+        assert_true(delay_ns <= cases[i].length_ns + component.interval_ns);
+        assert_true(delay_ns <= RETRY_PAUSE_MAX_NS || delay_ns <= component.interval_ns);
+        assert_int_equal((back_ns - BEGIN) % component.interval_ns, 0);
+        assert_int_equal(component.missed, 0);
+        assert_int_equal(component.deadline_ns, back_ns + component.interval_ns);
+        assert_int_equal(component.retry.outages, 1);
+        assert_int_equal(retry_outage_ns(&component.retry),
+                         back_ns - BEGIN + component.interval_ns);
+    }
+}
+
+TEST(an_attempt_made_twice_counts_once)
+{
+    struct retry retry = {0};
+
+    retry_good(&retry, BEGIN);
+    for (uint64_t pause_s = 1; pause_s <= 32; pause_s *= 2) {
+        retry_failed(&retry, SECOND, BEGIN);
+        if (pause_s > 1) {
+            retry_repeat(&retry);
+            retry_failed(&retry, SECOND, BEGIN);
+        }
+        assert_int_equal(retry.pause_ns, pause_s * SECOND);
+    }
+}
+
+/* One failure is no reason, however long the interval is, nor are many in a short time. */
+TEST(a_source_is_reopened_after_a_second)
+{
+    struct retry retry = {0};
+
+    retry_good(&retry, BEGIN);
+    retry_failed(&retry, 10 * SECOND, BEGIN + 10 * SECOND);
+    assert_false(retry_wants_reopening(&retry));
+    retry_failed(&retry, 10 * SECOND, BEGIN + 20 * SECOND);
+    assert_true(retry_wants_reopening(&retry));
+    retry_good(&retry, BEGIN + 20 * SECOND);
+    for (uint64_t ms = 1; ms < 1000; ms++) {
+        retry_failed(&retry, MS, BEGIN + 20 * SECOND + ms * MS);
+        assert_false(retry_wants_reopening(&retry));
+    }
+    retry_failed(&retry, MS, BEGIN + 21 * SECOND);
+    assert_true(retry_wants_reopening(&retry));
+}
+
+/* --- when a component is read ----------------------------------------------------------------- */
+
+#define DUE_INTERVAL_NS (100 * MS)
+#define GRID_NS (5 * MS)
+#define SLOTS (DUE_INTERVAL_NS / GRID_NS)
+
+static struct fake_source fake;
+static struct component component;
+
+static void attach_due(uint64_t floor_ns)
+{
+    const struct component_settings settings = {.interval_ns = DUE_INTERVAL_NS,
+                                                .floor_ns = floor_ns};
+
+    attach_component(&component, "fake", &fake.base, &settings);
+    component_restart(&component, START_NS);
+    component.deadline_ns = START_NS;
+}
+
+static void attach_gauge(uint64_t floor_ns)
+{
+    fake_source_init(&fake, 1);
+    fake.events[0].kind = APAPI_KIND_POWER;
+    fake.events[0].accumulates = false;
+    fake.events[0].update_ns = MS;
+    strcpy(fake.events[0].unit, "W");
+    attach_due(floor_ns);
+}
+
+static void attach_counter(uint64_t floor_ns)
+{
+    fake_source_init(&fake, 1);
+    fake.events[0].update_ns = MS;
+    for (uint64_t i = 0; i < FAKE_ROWS_MAX; i++) {
+        fake_source_row(&fake, i * 1000, 0);
+    }
+    attach_due(floor_ns);
+}
+
+static void close_component(void)
+{
+    component_close(&component);
+}
+
+/* @return when the usual reading after that at `now_ns` is due, whoever asks before it is. */
+static uint64_t next_due_ns(uint64_t now_ns)
+{
+    component_next_deadline(&component, now_ns);
+    return component_due_ns(&component, now_ns);
+}
+
+#define DUE(name) TEST_WITH(name, NULL, close_component)
+
+/* One reading in each interval, evenly spread over all of it. */
+DUE(gauges_are_read_anywhere_in_each_interval)
+{
+    enum { INTERVALS = 4000 };
+    unsigned slots[SLOTS] = {0};
+    uint64_t now_ns = START_NS;
+
+    attach_gauge(GRID_NS);
+    for (uint64_t i = 0; i < INTERVALS; i++) {
+        uint64_t due_ns = next_due_ns(now_ns);
+        uint64_t begin_ns = START_NS + i * DUE_INTERVAL_NS;
+
+        assert_true(due_ns > begin_ns && due_ns <= begin_ns + DUE_INTERVAL_NS);
+        assert_int_equal(due_ns % GRID_NS, 0);
+        assert_true(due_ns >= now_ns + GRID_NS);
+        slots[(due_ns - begin_ns - 1) / GRID_NS]++;
+        now_ns = due_ns;
+    }
+    assert_int_equal(component.missed, 0);
+    for (size_t i = 0; i < SLOTS; i++) {
+        assert_in_range(slots[i], INTERVALS / SLOTS * 7 / 10, INTERVALS / SLOTS * 13 / 10);
+    }
+}
+
+static struct apapi_moment read_at(uint64_t now_ns)
+{
+    fake.base.source->read(&fake.base, component.raw);
+    return moment_at(now_ns);
+}
+
+/* A counter that moves at each reading and then stands still. */
+static unsigned probe_for(uint64_t ns)
+{
+    uint64_t now_ns = START_NS, step_ns = component.floor_ns ? component.floor_ns : 1;
+    unsigned probes = 0;
+
+    component_account(&component, read_at(now_ns));
+    component_begin_probes(&component, read_at(now_ns));
+    for (; now_ns < START_NS + ns; probes++) {
+        uint64_t due_ns = component_probe_due_ns(&component, now_ns);
+
+        assert_int_equal(due_ns % step_ns, 0);
+        assert_true(due_ns >= now_ns + step_ns);
+        now_ns = due_ns;
+        component_probe(&component, read_at(now_ns));
+    }
+    return probes;
+}
+
+DUE(probes_keep_to_the_grid)
+{
+    attach_counter(GRID_NS);
+    assert_in_range(probe_for(1000 * DUE_INTERVAL_NS), 20, 1000);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "record/store.h"
 #include "unit/store_fixture.h"
 
 #define PROCESSES 8
@@ -148,4 +151,354 @@ STORE_TEST(concurrent_lines_stay_whole)
         assert_int_equal(next[i], LINES_EACH);
     }
     free(text);
+}
+
+/* --- files that the store refuses, and its messages ------------------------------------------- */
+
+STORE_TEST(bad_arguments_are_refused)
+{
+    static const struct {
+        const char *node;
+        const char *line;
+    } cases[] = {{"../x", "{}"}, {"a/b", "{}"},  {"", "{}"},       {".", "{}"},
+                 {"..", "{}"},   {"a..b", "{}"}, {"/etc/x", "{}"}, {"n1", "{}\n{}"}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct apapi_error err = {""};
+
+        errno = 0;
+        assert_int_equal(apapi_store_append(store, cases[i].node, NOON_NS, cases[i].line, &err),
+                         -1);
+        assert_int_equal(errno, EINVAL);
+        assert_string_not_equal(err.text, "");
+        assert_int_equal(access(store, F_OK), -1);
+    }
+}
+
+static void assert_refused(int code, int other_code, const char *named)
+{
+    struct apapi_error err = {""};
+
+    errno = 0;
+    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", &err), -1);
+    if (errno != other_code) {
+        assert_int_equal(errno, code);
+    }
+    assert_non_null(strstr(err.text, named));
+}
+
+static void append_by_link(const char *link)
+{
+    snprintf(store, sizeof(store), "%s/%s/acct", base, link);
+    errno = 0;
+}
+
+STORE_TEST(a_link_of_ours_leads_on)
+{
+    assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
+    assert_int_equal(symlink("elsewhere", in_base("link")), 0);
+    append_by_link("link");
+    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", NULL), 0);
+    assert_file("elsewhere/acct/2026-11-21/n1.jsonl", "{}\n");
+}
+
+STORE_TEST(a_link_that_others_can_replace_is_refused)
+{
+    assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
+    assert_int_equal(mkdir(in_base("open"), 0700), 0);
+    assert_int_equal(chmod(in_base("open"), 0777), 0);
+    assert_int_equal(symlink("../elsewhere", in_base("open/link")), 0);
+    append_by_link("open/link");
+    assert_refused(ELOOP, ELOOP, in_base("open/link: a link"));
+    assert_int_equal(access(in_base("elsewhere/acct"), F_OK), -1);
+    assert_int_equal(chmod(in_base("open"), 01777), 0);
+    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", NULL), 0);
+}
+
+STORE_TEST(a_link_of_others_is_refused)
+{
+    if (geteuid() != 0) {
+        skip_because("needs root");
+    }
+    assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
+    assert_int_equal(symlink("elsewhere", in_base("link")), 0);
+    assert_int_equal(lchown(in_base("link"), 65534, 65534), 0);
+    append_by_link("link");
+    assert_refused(ELOOP, ELOOP, in_base("link: a link"));
+    /* also instead of the folder itself */
+    snprintf(store, sizeof(store), "%s/link", base);
+    assert_refused(ELOOP, ELOOP, store);
+    assert_int_equal(rmdir(in_base("elsewhere")), 0);
+}
+
+STORE_TEST(a_linked_day_is_refused)
+{
+    assert_int_equal(mkdir(store, 0700), 0);
+    assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
+    assert_int_equal(symlink("../elsewhere", in_base("acct/2026-11-21")), 0);
+    assert_refused(ELOOP, ENOTDIR, in_base("acct/2026-11-21"));
+    assert_int_equal(access(in_base("elsewhere/n1.jsonl"), F_OK), -1);
+}
+
+STORE_TEST(a_linked_file_is_refused)
+{
+    make_day();
+    write_file("precious", "as it was");
+    assert_int_equal(symlink("../../precious", in_base("acct/2026-11-21/n1.jsonl")), 0);
+    assert_refused(ELOOP, ELOOP, in_base("acct/2026-11-21/n1.jsonl"));
+    assert_file("precious", "as it was");
+}
+
+STORE_TEST(a_pipe_is_refused_without_waiting)
+{
+    make_day();
+    assert_int_equal(mkfifo(in_base("acct/2026-11-21/n1.jsonl"), 0600), 0);
+    alarm(120);
+    assert_refused(EPERM, ENXIO, in_base("acct/2026-11-21/n1.jsonl"));
+    alarm(0);
+}
+
+STORE_TEST(a_folder_in_place_of_the_file_is_named)
+{
+    make_day();
+    assert_int_equal(mkdir(in_base("acct/2026-11-21/n1.jsonl"), 0700), 0);
+    assert_refused(EISDIR, EISDIR, in_base("acct/2026-11-21/n1.jsonl"));
+}
+
+STORE_TEST(a_missing_parent_is_named)
+{
+    snprintf(store, sizeof(store), "%s/none/acct", base);
+    assert_refused(ENOENT, ENOENT, store);
+    assert_int_equal(access(in_base("none"), F_OK), -1);
+}
+
+STORE_TEST(a_file_in_place_of_the_folder_is_named)
+{
+    write_file("acct", "");
+    assert_refused(ENOTDIR, ENOTDIR, store);
+}
+
+/* In a child of its own: an ordinary user, where the tests run as root. */
+static void as_ordinary_user(void (*check)(void))
+{
+    pid_t child;
+    int status;
+
+    assert_int_equal(chmod(base, 0755), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0)) {
+            _exit(99);
+        }
+        check();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void expect_eacces(void)
+{
+    struct apapi_error err = {""};
+
+    if (apapi_store_append(store, "n1", NOON_NS, "{}", &err) != -1 || errno != EACCES) {
+        _exit(1);
+    }
+    if (!strstr(err.text, store)) {
+        _exit(2);
+    }
+}
+
+STORE_TEST(an_unwritable_folder_is_named)
+{
+    assert_int_equal(mkdir(store, 0755), 0);
+    assert_int_equal(chmod(store, 0555), 0);
+    as_ordinary_user(expect_eacces);
+}
+
+static void expect_foreign_owner(void)
+{
+    struct apapi_error err = {""};
+
+    if (apapi_store_append(store, "n1", NOON_NS, "{}", &err) != -1 || errno != EPERM) {
+        _exit(1);
+    }
+    if (!strstr(err.text, "belongs to user 0")) {
+        _exit(2);
+    }
+}
+
+STORE_TEST(what_belongs_to_others_is_refused)
+{
+    if (geteuid() != 0) {
+        skip_because("needs root");
+    }
+    make_day();
+    assert_int_equal(chmod(store, 0755), 0);
+    assert_int_equal(chmod(in_base("acct/2026-11-21"), 0777), 0);
+    as_ordinary_user(expect_foreign_owner);
+    assert_int_equal(chown(in_base("acct/2026-11-21"), 65534, 65534), 0);
+    write_file("acct/2026-11-21/n1.jsonl", "");
+    assert_int_equal(chmod(in_base("acct/2026-11-21/n1.jsonl"), 0666), 0);
+    as_ordinary_user(expect_foreign_owner);
+    assert_file("acct/2026-11-21/n1.jsonl", "");
+}
+
+static void expect_short_write(void)
+{
+    const struct rlimit limit = {10, 10};
+    struct apapi_error err = {""};
+
+    signal(SIGXFSZ, SIG_IGN);
+    if (setrlimit(RLIMIT_FSIZE, &limit) < 0) {
+        _exit(98);
+    }
+    if (apapi_store_append(store, "n1", NOON_NS, "{\"longer\":\"than ten\"}", &err) != -1) {
+        _exit(1);
+    }
+    if (errno != ENOSPC || !strstr(err.text, "only 10 of 22 bytes")) {
+        _exit(2);
+    }
+}
+
+STORE_TEST(a_short_write_is_an_error)
+{
+    assert_int_equal(chmod(base, 0777), 0);
+    snprintf(store, sizeof(store), "%s", in_base("own"));
+    assert_int_equal(mkdir(store, 0700), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(store, 65534, 65534), 0);
+    }
+    as_ordinary_user(expect_short_write);
+}
+
+/* --- user store ------------------------------------------------------------------------------- */
+
+#define USER 4711
+#define OTHER 4712
+#define FILE_PATH "users/4711/2026-11-21/n1.jsonl"
+
+static char users[256];
+
+static void make_users(void)
+{
+    make_base();
+    snprintf(users, sizeof users, "%s/users", base);
+    assert_int_equal(chmod(base, 0755), 0);
+}
+
+static int append(const char *line, struct apapi_error *err)
+{
+    const struct user_record record = {users, USER, "n1", NOON_NS, line};
+
+    return user_store_append(&record, err);
+}
+
+static void assert_copy_refused(int code, const char *reason)
+{
+    struct apapi_error err = {""};
+
+    assert_int_equal(append("{\"a\":2}", &err), -1);
+    assert_int_equal(errno, code);
+    if (!strstr(err.text, reason)) {
+        fail_msg("'%s' lacks '%s'", err.text, reason);
+    }
+}
+
+/* The rights of a process of this user; only root can ask. */
+static bool may(uint32_t uid, const char *path, int mode)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        _exit(setgid(uid) || setuid(uid) || access(path, mode) ? 1 : 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status == 0;
+}
+
+#define USER_TEST(name) TEST_WITH(name, make_users, remove_base)
+
+USER_TEST(the_copy_is_that_of_the_line)
+{
+    assert_int_equal(append("{\"a\":1}", NULL), 0);
+    assert_int_equal(append("{\"a\":2}", NULL), 0);
+    assert_file(FILE_PATH, "{\"a\":1}\n{\"a\":2}\n");
+}
+
+USER_TEST(only_its_user_can_read_it_and_nobody_can_write)
+{
+    const char *folder = in_base("users/4711"), *file = in_base(FILE_PATH);
+
+    if (geteuid() != 0) {
+        skip_because("needs root");
+    }
+    assert_int_equal(append("{}", NULL), 0);
+    assert_true(may(USER, file, R_OK));
+    assert_true(may(USER, folder, R_OK | X_OK));
+    assert_false(may(USER, file, W_OK));
+    assert_false(may(USER, folder, W_OK));
+    assert_false(may(USER, in_base("users/4711/2026-11-21"), W_OK));
+    assert_false(may(USER, users, R_OK));
+    assert_false(may(USER, users, W_OK));
+    assert_false(may(OTHER, file, R_OK));
+    assert_false(may(OTHER, folder, R_OK));
+    assert_false(may(OTHER, folder, X_OK));
+    assert_false(may(OTHER, users, R_OK));
+}
+
+USER_TEST(a_link_is_not_followed)
+{
+    assert_int_equal(append("{}", NULL), 0);
+    write_file("elsewhere", "");
+    assert_int_equal(unlink(in_base(FILE_PATH)), 0);
+    assert_int_equal(symlink(in_base("elsewhere"), in_base(FILE_PATH)), 0);
+    assert_copy_refused(ELOOP, FILE_PATH);
+    assert_int_equal(remove_folder(in_base("users/4711")), 0);
+    assert_int_equal(mkdir(in_base("folder"), 0700), 0);
+    assert_int_equal(symlink(in_base("folder"), in_base("users/4711")), 0);
+    assert_copy_refused(ENOTDIR, "users/4711");
+    assert_file("elsewhere", "");
+    assert_int_equal(rmdir(in_base("folder")), 0);
+}
+
+USER_TEST(a_second_name_is_refused)
+{
+    assert_int_equal(append("{}", NULL), 0);
+    assert_int_equal(link(in_base(FILE_PATH), in_base("kept")), 0);
+    assert_copy_refused(EMLINK, FILE_PATH ": has a second name");
+    assert_file("kept", "{}\n");
+}
+
+USER_TEST(folders_and_files_of_others_are_refused)
+{
+    if (geteuid() != 0) {
+        skip_because("needs root");
+    }
+    assert_int_equal(append("{}", NULL), 0);
+    assert_int_equal(chown(in_base(FILE_PATH), USER, USER), 0);
+    assert_copy_refused(EPERM, FILE_PATH ": belongs to user 4711");
+    assert_int_equal(chown(in_base("users/4711"), USER, USER), 0);
+    assert_copy_refused(EPERM, "users/4711: belongs to user 4711");
+    assert_int_equal(chown(users, USER, USER), 0);
+    assert_copy_refused(EPERM, "others than root can change what is in it");
+}
+
+USER_TEST(a_folder_that_others_can_write_is_refused)
+{
+    assert_int_equal(mkdir(users, 0700), 0);
+    assert_int_equal(chmod(users, 01777), 0);
+    assert_copy_refused(EPERM, "others than root can change what is in it");
+}
+
+USER_TEST(a_file_does_not_grow_forever)
+{
+    assert_int_equal(append("{}", NULL), 0);
+    assert_int_equal(truncate(in_base(FILE_PATH), USER_STORE_DAY_MAX - 100), 0);
+    assert_int_equal(append("{}", NULL), 0);
+    assert_int_equal(truncate(in_base(FILE_PATH), USER_STORE_DAY_MAX - 5), 0);
+    assert_copy_refused(EFBIG, "has 16 MiB already");
 }

@@ -2,29 +2,6 @@
 /* The head of the table, its domains and its nodes. */
 #include "unit/table_fixture.h"
 
-static const struct apapi_table_head sleep_command = {
-    .name = "sleep", .user_s = 2.981, .system_s = 0.012, .elapsed_s = 3.002};
-
-TABLE(two_nodes)
-{
-    struct node node;
-
-    init_measured(&node, "n2", 1, 2);
-    add(&node);
-    init_measured(&node, "n1", 0, 2);
-    set_domain(&node, APAPI_DOMAIN_PACKAGE, 12420, (struct apapi_summary){92.2, 149, 181, NAN});
-    add(&node);
-    assert_table(&stream_step,
-                 "apapi: step 17.0 \"stream\"  2 nodes  1 min 23.4 s  rapl (sysfs powercap)\n"
-                 "  domain      energy      mean       min       max\n"
-                 "  package   24.82 kJ   297.7 W   184.2 W   362.0 W\n"
-                 "  dram       2.04 kJ    24.5 W    19.6 W    28.2 W\n"
-                 "  total     26.86 kJ   322.1 W\n"
-                 "  mean: energy by time; min, max: the nodes' own, added up\n"
-                 "  n1 13.44 kJ   n2 13.42 kJ                 "
-                 "covered 99.9 %, 834 samples per node\n");
-}
-
 /* A node's uncertainty is its own, and not its part of that of all. */
 TABLE(each_node_has_its_uncertainty)
 {
@@ -40,61 +17,6 @@ TABLE(each_node_has_its_uncertainty)
     }
     finish(&stream_step);
     assert_text("\n  n1 12.4 kJ \302\26110 %   n2 12.40 kJ \302\2610.05 %");
-}
-
-TABLE(one_command_without_slurm)
-{
-    struct node node;
-
-    init_node(&node, "laptop", 0, 1);
-    set_domain(&node, APAPI_DOMAIN_PACKAGE, 42.1234, (struct apapi_summary){NAN, 14.03, 17.5, NAN});
-    set_domain(&node, APAPI_DOMAIN_CORE, 12, (struct apapi_summary){1, 4, 5.25, NAN});
-    set_domain(&node, APAPI_DOMAIN_PSYS, 90, (struct apapi_summary){0.009, 30, 35, NAN});
-    add(&node);
-    assert_table(&sleep_command,
-                 "apapi: \"sleep\"  3.002 s  rapl (sysfs powercap)\n"
-                 "  domain      energy      mean        min       max\n"
-                 "  package    42.12 J   14.03 W          -   17.50 W\n"
-                 "  total      42.12 J   14.03 W\n"
-                 "  (core)     12.00 J    4.00 W    1.000 W    5.25 W\n"
-                 "  (psys)     90.00 J   30.00 W   9.000 mW   35.00 W\n"
-                 "  in brackets: inside package or around other domains, not to be added\n"
-                 "  covered 99.9 %, 834 samples\n"
-                 "  elapsed 3.002 s   user 2.981 s   system 0.012 s\n");
-}
-
-TABLE(nothing_measured)
-{
-    struct node node;
-
-    init_node(&node, "vm", 0, 1);
-    set_unmeasured(&node, 0, "rapl",
-                   "no such folder as /sys/class/powercap/intel-rapl:0 and no MSR device to be "
-                   "read; a virtual machine has no meter");
-    add(&node);
-    assert_table(&sleep_command,
-                 "apapi: \"sleep\"  3.002 s\n"
-                 "  rapl: not measured (no such folder as /sys/class/powercap/intel-rapl:0 and no\n"
-                 "    MSR device to be read; a virtual machine has no meter)\n"
-                 "  elapsed 3.002 s   user 2.981 s   system 0.012 s\n");
-}
-
-TABLE(nodes_without_a_record)
-{
-    struct node node;
-
-    init_measured(&node, "n1", 0, 2);
-    add(&node);
-    assert_int_equal(apapi_merge_absent(merge, "n2", "connection lost"), 0);
-    assert_table(&stream_step, "apapi: step 17.0 \"stream\"  2 nodes, 1 missing  1 min 23.4 s\n"
-                               "    rapl (sysfs powercap)\n"
-                               "  domain              energy      mean       min       max\n"
-                               "  package           12.40 kJ   148.6 W   92.00 W   181.0 W\n"
-                               "  dram               1.02 kJ    12.2 W    9.80 W    14.1 W\n"
-                               "  total of 1 node   13.42 kJ   160.8 W\n"
-                               "  n1 13.42 kJ                                        "
-                               "covered 99.9 %, 834 samples\n"
-                               "  n2: no record (connection lost)\n");
 }
 
 TABLE(the_same_reason_is_reported_once)
@@ -185,46 +107,6 @@ TABLE(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w)
                               "  covered 99.9 %, 1 sample\n");
 }
 
-TABLE(a_domain_that_some_nodes_lack)
-{
-    for (uint32_t i = 0; i < 4; i++) {
-        struct node node;
-        char name[8];
-
-        snprintf(name, sizeof(name), "n%u", i);
-        init_measured(&node, name, i, 4);
-        node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = i != 2;
-        add(&node);
-    }
-    finish(&stream_step);
-    assert_text("\n  partial total ");
-    assert_text("\n  package measured on 3 of 4 nodes\n");
-}
-
-/* As sacct: the step of several components by the first of them. */
-TABLE(a_step_of_a_heterogeneous_job_has_its_name)
-{
-    for (uint32_t offset = 0; offset <= 2; offset++) {
-        char name[32];
-
-        for (uint32_t i = 0; i < 2; i++) {
-            char node_name[] = "n1";
-            struct node node;
-
-            node_name[1] += (char)i;
-            init_measured(&node, node_name, i, 2);
-            strcpy(node.record.id.step, "0");
-            node.record.id.array_job = node.record.id.array_task = APAPI_UNKNOWN;
-            node.record.id.het_job = 22;
-            node.record.id.het_offset = offset < 2 ? offset : i;
-            node.record.id.job = 22 + node.record.id.het_offset;
-            add(&node);
-        }
-        snprintf(name, sizeof name, "apapi: step 22+%u.0 ", offset % 2);
-        assert_says(&stream_step, name);
-    }
-}
-
 static void cover(struct node *node, enum apapi_domain domain, double covered, double rest_j)
 {
     node->record.measurement.domains[domain].covered = covered;
@@ -295,4 +177,180 @@ TABLE(a_total_says_which_domain_it_lacks)
     assert_text("\n  partial total ");
     assert_text("\n  total without package, whose energy is not known\n");
     assert_null(strstr(text, "psys"));
+}
+
+/* --- the lines below the domains -------------------------------------------------------------- */
+
+TABLE(what_the_collector_adds)
+{
+    struct apapi_table_head head = stream_step;
+
+    head.nodes = 4;
+    head.note = "3 foreign connections refused";
+    assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
+    assert_int_equal(apapi_merge_give_up(merge, "it did not answer in time"), 0);
+    finish(&head);
+    assert_string_equal(text, "apapi: step 17.0 \"stream\"  4 nodes, 4 missing\n"
+                              "  n[1-3]: no record (it did not answer in time)\n"
+                              "  3 foreign connections refused\n");
+}
+
+/* The total is 13 420 J. */
+TABLE(a_possible_error_is_reported_where_the_uncertainty_is_large)
+{
+    static const struct {
+        struct apapi_incidents incidents;
+        double uncertainty_j;
+        const char *said; /* NULL: nothing */
+    } cases[] = {
+        {{.samples = 3, .rough = 1},
+         680,
+         "\n  short run, 4 readings: errors above 5 % are possible\n"},
+        {{.samples = 60, .rough = 2}, 680, "\n  61 readings: errors above 5 % are possible\n"},
+        {{.samples = 3, .rough = 1}, 660, NULL},
+        {{.samples = 3}, 680, NULL},
+        {{.samples = 3, .rough = 1}, NAN, NULL},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct node node;
+
+        init_measured(&node, "n1", 0, 1);
+        node.events[0].incidents = cases[i].incidents;
+        node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j =
+            cases[i].uncertainty_j;
+        node.record.measurement.domains[APAPI_DOMAIN_DRAM].uncertainty_j = 0;
+        add(&node);
+        finish(&stream_step);
+        if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "possible")) {
+            fail_msg("case %zu: %s", i, text);
+        }
+    }
+}
+
+TABLE(a_late_start_is_reported)
+{
+    static const struct {
+        uint64_t late_ns;
+        const char *said;
+    } cases[] = {{123 * MS, "\n  first 123 ms not covered\n"},
+                 {10 * MS, NULL},
+                 {12345 * MS, "\n  first 12.3 s not covered\n"}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct node node;
+
+        init_measured(&node, "n1", 0, 1);
+        node.record.measurement.late_ns = cases[i].late_ns;
+        add(&node);
+        finish(&stream_step);
+        if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "first")) {
+            fail_msg("%s", text);
+        }
+    }
+}
+
+TABLE(spans_between_nodes_are_shown)
+{
+    struct node node;
+
+    init_measured(&node, "n1", 0, 2);
+    node.record.measurement.covered = 0.99999;
+    add(&node);
+    strcpy(node.record.id.node, "n2");
+    node.events[0].incidents.samples = 801;
+    node.record.measurement.covered = 0.951;
+    add(&node);
+    assert_says(&stream_step, "\n  covered 95.1 to 99.9 %, 801 to 834 samples per node\n");
+}
+
+static void set_event(struct node *node, size_t index, const char *name, const char *unit)
+{
+    struct apapi_event_result *result = &node->events[index];
+
+    memset(result, 0, sizeof(*result));
+    snprintf(result->event.name, sizeof(result->event.name), "%s", name);
+    snprintf(result->event.unit, sizeof(result->event.unit), "%s", unit);
+    result->event.kind = APAPI_KIND_COUNT;
+    result->covered_ns = 1000 * MS;
+    result->total = NAN;
+    result->summary = (struct apapi_summary){40, 45.25, 61, NAN};
+    result->incidents.samples = 834;
+    if (node->components[0].event_count <= index) {
+        node->components[0].event_count = index + 1;
+    }
+}
+
+TABLE(other_events_have_a_line_each)
+{
+    struct node node;
+
+    init_measured(&node, "n1", 0, 2);
+    set_event(&node, 1, "coretemp:::hwmon0:temp1_input", "C");
+    node.events[1].event.kind = APAPI_KIND_TEMPERATURE;
+    node.events[1].event.domain = APAPI_DOMAIN_PACKAGE;
+    set_event(&node, 2, "net:::a_very_long_interface_name_indeed:rx:packets", "packets");
+    node.events[2].event.accumulates = true;
+    node.events[2].total = 1048576;
+    set_event(&node, 3, "ipmi:::FAN \x1B[1m", "W");
+    node.events[3].event.kind = APAPI_KIND_POWER;
+    add(&node);
+    strcpy(node.record.id.node, "n2");
+    node.record.id.node_index = 1;
+    node.events[1].summary = (struct apapi_summary){38.5, 51.25, 70, NAN};
+    node.events[1].covered_ns = 2000 * MS;
+    node.events[3].summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
+    add(&node);
+    assert_says(
+        &stream_step,
+        "  event                                         mean           min           max\n"
+        "  coretemp:::hwmon0:temp1_input               49.2 C        38.5 C        70.0 C\n"
+        "  net:::a_very_...me_indeed:rx:packets                     total 2097152 packets\n"
+        "  ipmi:::FAN ?[1m                            45.25 W       40.00 W       61.00 W\n");
+}
+
+TABLE(not_all_of_many_events_are_shown)
+{
+    struct node node;
+
+    init_measured(&node, "n1", 0, 1);
+    for (size_t i = 1; i < EVENTS_MAX; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "x:::e%zu", i);
+        set_event(&node, i, name, "%");
+    }
+    add(&node);
+    finish(&stream_step);
+    assert_text("  x:::e20 ");
+    assert_text("\n  ... and 19 more (see the record)\n");
+}
+
+TABLE(hostile_texts_stay_harmless)
+{
+    struct apapi_table_head head = {
+        .step = "17.0\x1B[2J", .user_s = 1, .system_s = 2, .elapsed_s = 3};
+    char name[400];
+    struct node node;
+
+    memset(name, 'w', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    memcpy(name, "\x1B]0;\xC2\x9B\xFF\n", 8);
+    head.name = name;
+    init_node(&node, "", 0, UINT32_MAX - 1);
+    memset(node.record.id.node, 'n', sizeof(node.record.id.node) - 1);
+    node.record.id.node[0] = '\x1B';
+    memset(node.components[0].source, '\r', sizeof(node.components[0].source) - 1);
+    set_unmeasured(&node, 1, "a\nb", "");
+    memset(node.components[1].reason, 'r', sizeof(node.components[1].reason) - 1);
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 1e300,
+               (struct apapi_summary){-1e300, 1e-300, 1e18, NAN});
+    set_event(&node, 1, name, "uuuuuuuuuuuuuuu");
+    node.events[1].summary = (struct apapi_summary){-1e300, 1e300, 1e300, NAN};
+    add(&node);
+    assert_int_equal(apapi_merge_absent(merge, "x\x1B[31m", "bad\x7F\x1B"), 0);
+    finish(&head);
+    assert_text("apapi: step 17.0?[2J \"?]0;???wwwwwwwwwwwwwwwwwwwwww...\"");
+    assert_text("  x?[31m: no record (bad?"
+                "?)\n");
 }

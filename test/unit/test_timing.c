@@ -69,22 +69,6 @@ TEST(a_step_begins_on_all_nodes)
     assert_true(timings[5].start_ns == 2 * HOUR + 10 * S);
 }
 
-/* A step that ran twice on a node says nothing of clocks, nor do two of one node each. */
-TEST(runs_are_not_taken_for_clocks)
-{
-    struct sum_entry twice[] = {timing("n1", "0", HOUR, "a", 0),
-                                timing("n1", "0", 3 * HOUR, "a", 2 * HOUR),
-                                timing("n2", "0", 3 * HOUR, "b", 0)};
-    struct sum_entry alone[] = {timing("n1", "0", HOUR, "a", 0),
-                                timing("n2", "0", 3 * HOUR, "b", 0)};
-
-    align(twice, COUNT_OF(twice));
-    assert_true(twice[2].start_ns == 3 * HOUR);
-    alone[0].nodes = alone[1].nodes = 1;
-    align(alone, COUNT_OF(alone));
-    assert_true(alone[1].start_ns == 3 * HOUR);
-}
-
 static const struct sum_entry *of_number(const struct sum_entry *timings, size_t count,
                                          uint32_t number)
 {
@@ -122,20 +106,6 @@ TEST(a_record_is_of_the_run_that_had_begun_when_it_ended)
     assert_int_equal(time.nodes, 3);
     assert_true(time.elapsed_ns == 2 * 606e9);
     assert_true(time.node_ns == 606e9 + 3 * 606e9);
-}
-
-TEST(what_ended_before_the_first_known_run_is_of_the_run_before)
-{
-    struct sum_entry timings[] = {timing("n1", "0", HOUR, "b", 0),
-                                  timing("n1", "batch", 3 * HOUR, "b", 0)};
-
-    timings[1].restarts = 3;
-    timings[1].number = 1;
-    timings_find_runs(timings, 2);
-    assert_int_equal(of_number(timings, 2, 0)->restarts, 2);
-    assert_int_equal(of_number(timings, 2, 1)->restarts, 3);
-    timings_find_runs(NULL, 0);
-    assert_int_equal(timings_sum(NULL, 0).runs, 0);
 }
 
 /* Components run at the same time, each on its nodes. */

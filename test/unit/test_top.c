@@ -113,49 +113,7 @@ TEST(texts_without_end)
     top_clear(&view);
 }
 
-TEST(units_of_events)
-{
-    static const struct {
-        enum apapi_kind kind;
-        const char *unit;
-        uint32_t accumulates;
-        const char *now_unit, *total_unit;
-    } cases[] = {{APAPI_KIND_ENERGY, "J", 1, "W", "J"},
-                 {APAPI_KIND_POWER, "W", 0, "W", "J"},
-                 {APAPI_KIND_TEMPERATURE, "C", 0, "C", "C"},
-                 {APAPI_KIND_COUNT, "B", 1, "B/s", "B"}};
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct top_view view;
-
-        put_event(page(0, "n1", 17, 200, 0.1), "a:::b", cases[i].kind, APAPI_DOMAIN_NONE);
-        snprintf(pages[0].names[0].unit, APAPI_UNIT_SIZE, "%s", cases[i].unit);
-        pages[0].names[0].accumulates = cases[i].accumulates;
-        view = view_of(1);
-        assert_string_equal(view.steps->events->now_unit, cases[i].now_unit);
-        assert_string_equal(view.steps->events->unit, cases[i].total_unit);
-        top_clear(&view);
-    }
-}
-
 /* --- nodes ---------------------------------------------------------------------------------- */
-
-TEST(a_meter_counts_once)
-{
-    struct top_view view;
-
-    page(0, "n1", 17, 200, 0.9);
-    page(1, "n1", 18, 210, 0.1);
-    page(2, "n1", 19, 999, 0.0)->head.state = APAPI_LIVE_ENDED;
-    page(3, "n2", 20, 300, 0.1);
-    view = view_of(4);
-    assert_int_equal(view.node_count, 2);
-    assert_int_equal(view.nodes[0].steps, 3);
-    assert_true(view.nodes[0].domains[TOP_TOTAL].now == 210);
-    assert_true(isnan(view.nodes[0].domains[TOP_TOTAL].total));
-    assert_true(view.nodes[1].domains[TOP_TOTAL].now == 300);
-    top_clear(&view);
-}
 
 /* @param gpus  a digit for each that a step reads */
 static void put_gpus(int index, const char *gpus, double watts, double age_s)

@@ -158,35 +158,6 @@ TEST(a_full_ring_drops_and_counts)
     assert_true(*(unsigned *)rows < MANY);
 }
 
-TEST(a_file_holds_all_samples)
-{
-    char path[] = "/tmp/apapi-trace-XXXXXX";
-    int fd = mkstemp(path);
-    /* the events live until the end */
-    static struct apapi_event events[1];
-    const struct apapi_reading readings[1] = {{7, 0}};
-    const double values[1] = {NAN};
-    const struct apapi_sample one = {"rapl", 5 * MS, 1, events, readings, values};
-    struct trace *trace;
-    char text[256] = "";
-    FILE *file;
-
-    assert_true(fd >= 0);
-    events[0] = energy;
-    trace = trace_create(fdopen(fd, "w"), path, NULL);
-    assert_non_null(trace);
-    trace_next_run(trace);
-    trace_sample(&one, trace);
-    assert_int_equal(trace_finish(trace, NULL), 0);
-    file = fopen(path, "r");
-    assert_non_null(file);
-    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
-    fclose(file);
-    unlink(path);
-    assert_string_equal(text, HEADER "1,0.005000000,rapl:::A,7,,J,,,0\n");
-    assert_int_equal(trace_finish(NULL, NULL), 0);
-}
-
 TEST(a_full_disk_is_reported)
 {
     struct apapi_error err = {""};

@@ -227,3 +227,248 @@ PREPARED(samples_are_reported_one_at_a_time)
     assert_int_equal(atomic_load(&reported.samples),
                      atomic_load(&meters[PLAIN].reads) + atomic_load(&meters[ODD].reads));
 }
+
+/* --- sessions with sources that hang or end their thread -------------------------------------- */
+
+static void hang(struct fake_meter *meter)
+{
+    no_grace();
+    atomic_store(&meter->read_hangs, true);
+    await(&meter->stuck, 1);
+}
+
+PREPARED(a_reader_that_hangs)
+{
+    const struct apapi_component_result *odd;
+    int good;
+
+    meters[ODD].own_worker = true;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    hang(&meters[ODD]);
+    good = atomic_load(&meters[ODD].good);
+    await_more(&meters[PLAIN], 20);
+    halt();
+    odd = &m.components[1];
+    assert_plain_is_whole();
+    assert_true(odd->measured);
+    assert_says(odd->reason, "no answer from fake odd within 0.1 s");
+    assert_energy(&odd->events[0], good - 1);
+    assert_true(odd->events[0].covered_ns < m.components[0].events[0].covered_ns);
+    destroy();
+    assert_int_equal(atomic_load(&meters[ODD].closes), 0);
+    atomic_store(&meters[ODD].read_hangs, false);
+    await(&meters[ODD].closes, 1);
+}
+
+PREPARED(a_reader_that_hangs_at_the_start)
+{
+    meters[ODD].own_worker = true;
+    no_grace();
+    atomic_store(&meters[ODD].read_hangs, true);
+    create_and_start("plain:odd");
+    await_more(&meters[PLAIN], 5);
+    halt();
+    assert_plain_is_whole();
+    assert_false(m.components[1].measured);
+    assert_says(m.components[1].reason, "no answer from fake odd");
+    /* a component that returns in a later run is measured in that run, from then on */
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    atomic_store(&meters[ODD].read_hangs, false);
+    await(&meters[ODD].good, 4);
+    last_grace_ns = GRACE_NS;
+    halt();
+    assert_true(m.components[1].measured);
+    assert_string_equal(m.components[1].reason, "");
+    assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 2);
+}
+
+PREPARED(a_reader_that_ends_its_thread)
+{
+    meters[ODD].own_worker = true;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    atomic_store(&meters[ODD].ends_thread, true);
+    await_more(&meters[PLAIN], 20);
+    for (int run = 0; run < 2; run++) {
+        halt();
+        assert_int_equal(m.components[1].measured, run == 0);
+        assert_says(m.components[1].reason, "fake odd has ended its thread");
+        if (run == 0) {
+            assert_plain_is_whole();
+            assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
+            assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        }
+    }
+    destroy();
+    assert_int_equal(atomic_load(&meters[ODD].closes), 0);
+}
+
+/* A source of the shared worker that hangs holds up those that it reads, and nobody else. */
+PREPARED(the_shared_worker_hangs)
+{
+    int good;
+
+    create_and_start("plain:odd");
+    await(&meters[PLAIN].good, 5);
+    hang(&meters[PLAIN]);
+    good = atomic_load(&meters[PLAIN].good);
+    halt();
+    assert_true(m.components[0].measured);
+    assert_says(m.components[0].reason, "no answer from fake plain within 0.5 s at the end");
+    assert_says(m.components[1].reason, "not read at the end: no answer from fake plain");
+    assert_energy(&m.components[0].events[0], good - 1);
+    /* what comes back in a later run is measured in that run, from then on */
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    atomic_store(&meters[PLAIN].read_hangs, false);
+    await(&meters[PLAIN].good, good + 4);
+    last_grace_ns = GRACE_NS;
+    halt();
+    for (int i = 0; i < METERS; i++) {
+        assert_true(m.components[i].measured);
+        assert_string_equal(m.components[i].reason, "");
+    }
+    assert_energy(&m.components[0].events[0], atomic_load(&meters[PLAIN].good) - good - 2);
+}
+
+PREPARED(destroyed_while_the_shared_worker_hangs)
+{
+    create_and_start("plain:odd");
+    hang(&meters[PLAIN]);
+    destroy();
+    atomic_store(&meters[PLAIN].read_hangs, false);
+    await(&meters[PLAIN].closes, 1);
+    await(&meters[ODD].closes, 1);
+}
+
+/* The others that the shared worker reads are read on. */
+PREPARED(a_reader_that_ends_the_shared_thread)
+{
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    atomic_store(&meters[ODD].ends_thread, true);
+    await_more(&meters[PLAIN], 20);
+    for (int run = 0; run < 2; run++) {
+        halt();
+        assert_int_equal(m.components[1].measured, run == 0);
+        assert_says(m.components[1].reason, "fake odd has ended its thread");
+        assert_string_equal(m.components[0].reason, "");
+        assert_true(m.components[0].measured);
+        if (run == 0) {
+            assert_plain_is_whole();
+            assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        }
+    }
+    destroy();
+    assert_int_equal(atomic_load(&meters[PLAIN].closes), 1);
+    assert_int_equal(atomic_load(&meters[ODD].closes), 0);
+}
+
+/* --- sessions with sources that fail for a while or permanently ------------------------------- */
+
+static void start(void)
+{
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+}
+
+/* Open readers are dead until the source was reopened, or that was tried. */
+static void pull(void)
+{
+    atomic_fetch_add(&meters[ODD].plugged, 1);
+    await(&meters[ODD].opens, 2);
+}
+
+static void unplug(void)
+{
+    pull();
+    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 5);
+}
+
+/* Open readers stay dead, as after a driver was reloaded. */
+PREPARED(a_source_is_reopened)
+{
+    start();
+    unplug();
+    halt();
+    assert_plain_is_whole();
+    assert_int_equal(atomic_load(&meters[ODD].opens), 2);
+    assert_int_equal(atomic_load(&meters[ODD].closes), 1);
+    assert_int_equal(m.components[1].outages, 1);
+    assert_true(m.components[1].outage_ns >= reopen_ns);
+    assert_string_equal(m.components[1].reason, "");
+    assert_int_equal(m.components[1].events[0].incidents.resets, 0);
+    assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
+    assert_energy(&m.components[1].events[1], 2 * (atomic_load(&meters[ODD].good) - 1));
+    assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await_more(&meters[ODD], 3);
+    halt();
+    assert_int_equal(m.components[1].outages, 0);
+    assert_true(m.components[1].measured);
+}
+
+PREPARED(events_are_found_again_by_name)
+{
+    const struct apapi_component_result *odd;
+    int before;
+
+    start();
+    atomic_store(&meters[ODD].first, 1); /* ENERGY1 comes first, ENERGY0 has disappeared */
+    atomic_store(&meters[ODD].present, 1);
+    atomic_store(&meters[ODD].open_hangs, true);
+    pull();
+    before = atomic_load(&meters[ODD].good);
+    atomic_store(&meters[ODD].open_hangs, false);
+    await(&meters[ODD].good, before + 5);
+    halt();
+    odd = &m.components[1];
+    assert_int_equal(odd->event_count, 2);
+    assert_energy(&odd->events[0], before - 1);
+    assert_true(odd->events[0].incidents.failed >= 5);
+    assert_energy(&odd->events[1], 2 * (atomic_load(&meters[ODD].good) - 1));
+    assert_true(odd->events[0].covered_ns < odd->events[1].covered_ns);
+}
+
+PREPARED(a_source_that_is_gone_for_ever)
+{
+    const struct apapi_component_result *odd;
+    int good, opens;
+
+    reopen_ns = RETRY_REOPEN_NS;
+    start();
+    opens = atomic_load(&meters[ODD].opens);
+    atomic_store(&meters[ODD].open_fails, ENODEV);
+    pull();
+    good = atomic_load(&meters[ODD].good);
+    halt(); /* tries once more, unless an attempt is under way */
+    odd = &m.components[1];
+    assert_plain_is_whole();
+    assert_true(odd->measured);
+    assert_string_equal(odd->reason, "no odd here");
+    assert_int_equal(odd->outages, 1);
+    assert_true(odd->outage_ns >= RETRY_REOPEN_NS);
+    assert_energy(&odd->events[0], good - 1);
+    assert_true(atomic_load(&meters[ODD].opens) > opens);
+    /* fewer and fewer: not half of those that there would have been without pauses */
+    assert_in_range(atomic_load(&meters[ODD].reads) - good, 3,
+                    odd->outage_ns / intervals.default_ns / 2);
+    assert_true(odd->events[0].covered_ns + odd->outage_ns / 2 <= m.elapsed_ns);
+}
+
+/* Reopening may hang, too. */
+PREPARED(reopening_hangs)
+{
+    start();
+    no_grace();
+    atomic_store(&meters[ODD].open_hangs, true);
+    pull();
+    await_more(&meters[PLAIN], 5);
+    halt();
+    assert_plain_is_whole();
+    assert_true(m.components[1].measured);
+    assert_says(m.components[1].reason, "no answer from fake odd");
+    destroy();
+    atomic_store(&meters[ODD].open_hangs, false);
+    await(&meters[ODD].closes, 2);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fake/energy_event.h"
+#include "measure/domain.h"
+#include "measure/rate.h"
+#include "measure/result.h"
+#include "unit/near.h"
+
+#define MS UINT64_C(1000000)
+#define S (1000 * MS)
+#define ORIGIN (1234567 * MS)
+
+/* A power that rises and falls, so that bins differ. */
+static double energy_until(uint64_t ns)
+{
+    double s = (double)ns * 1e-9;
+
+    return 200 * s + 50 * (1 - cos(s / 3));
+}
+
+static struct apapi_timeline run(uint64_t length_ns, uint64_t interval_ns, double *energy_j)
+{
+    struct apapi_timeline_meter meter;
+    struct apapi_timeline result;
+    uint64_t now_ns = 0;
+
+    apapi_timeline_meter_init(&meter, ORIGIN, interval_ns);
+    while (now_ns < length_ns) {
+        uint64_t next_ns = now_ns + interval_ns < length_ns ? now_ns + interval_ns : length_ns;
+
+        apapi_timeline_meter_add(&meter, ORIGIN + now_ns, ORIGIN + next_ns,
+                                 energy_until(next_ns) - energy_until(now_ns));
+        now_ns = next_ns;
+    }
+    apapi_timeline_meter_finish(&meter, length_ns, &result);
+    *energy_j = energy_until(length_ns);
+    return result;
+}
+
+TEST(energy_equals_the_counters_for_every_length)
+{
+    static const struct {
+        uint64_t length_ns, interval_ns;
+    } runs[] = {{3 * MS, 10 * MS},       {1 * S, 100 * MS},       {1 * S, 1 * MS},
+                {1200 * MS, 10 * MS},    {1201 * MS, 10 * MS},    {120 * S, 100 * MS},
+                {120 * S + 1, 100 * MS}, {10800 * S, 1 * S},      {10801 * S + 7, 100 * MS},
+                {2592000 * S, 10 * S},   {2592000 * S, 3600 * S}, {7 * S, 30 * S}};
+
+    for (size_t i = 0; i < COUNT_OF(runs); i++) {
+        double energy_j;
+        struct apapi_timeline timeline = run(runs[i].length_ns, runs[i].interval_ns, &energy_j);
+
+        assert_within(apapi_timeline_energy_j(&timeline), energy_j, 1e-5);
+        assert_true(timeline.count >= 1 && timeline.count <= APAPI_TIMELINE_BINS);
+        assert_true(timeline.count * timeline.bin_ns >= runs[i].length_ns);
+        for (size_t bin = 0; bin < timeline.count; bin++) {
+            assert_within(timeline.covered_pct[bin], 100, 1e-6);
+            assert_within(apapi_timeline_power_w(&timeline, bin), 200, 0.1);
+        }
+    }
+}
+
+TEST(what_was_not_measured_is_not_covered)
+{
+    struct apapi_timeline_meter meter;
+    struct apapi_timeline timeline;
+    uint64_t known_ns;
+
+    apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
+    apapi_timeline_meter_add(&meter, ORIGIN, ORIGIN + 15 * MS, 1.5);
+    apapi_timeline_meter_add(&meter, ORIGIN + 30 * MS, ORIGIN + 40 * MS, 1);
+    apapi_timeline_meter_finish(&meter, 40 * MS, &timeline);
+    assert_within(timeline.covered_pct[1], 50, 1e-6);
+    assert_within(apapi_timeline_power_w(&timeline, 1), 100, 1e-6);
+    assert_true(timeline.covered_pct[2] == 0);
+    assert_true(isnan(apapi_timeline_power_w(&timeline, 2)));
+    assert_within(apapi_timeline_between_j(&timeline, 0, 40 * MS, &known_ns), 2.5, 1e-6);
+    assert_int_equal(known_ns, 25 * MS);
+    apapi_timeline_coarsen(&timeline, 20 * MS);
+    assert_int_equal(timeline.count, 2);
+    assert_within(timeline.covered_pct[0], 75, 1e-6);
+    assert_within(apapi_timeline_power_w(&timeline, 0), 100, 1e-6);
+}
+
+TEST(what_came_before_the_origin_is_left_out)
+{
+    struct apapi_timeline_meter meter;
+    struct apapi_timeline timeline;
+
+    apapi_timeline_meter_init(&meter, ORIGIN, 10 * MS);
+    apapi_timeline_meter_add(&meter, ORIGIN - 10 * MS, ORIGIN + 10 * MS, 2);
+    apapi_timeline_meter_add(&meter, ORIGIN - 10 * MS, ORIGIN, 7);
+    apapi_timeline_meter_finish(&meter, 10 * MS, &timeline);
+    assert_within(apapi_timeline_energy_j(&timeline), 1, 1e-6);
+}
+
+TEST(a_sum_has_all_energy_wherever_its_parts_begin)
+{
+    static const int64_t starts_ns[] = {1000000000, 1003000000, 400000000, 2999000001};
+    struct apapi_timeline_sum sum = {0};
+    double all_j = 0, energy_j;
+
+    for (size_t i = 0; i < 4; i++) {
+        struct apapi_timeline one = run((7 + 13 * i) * S, 100 * MS, &energy_j);
+
+        apapi_timeline_sum_add(&sum, starts_ns[i], &one);
+        all_j += energy_j;
+    }
+    assert_true(sum.start_unix_ns == 400000000);
+    assert_within(apapi_timeline_energy_j(&sum.timeline), all_j, 1e-5);
+    assert_within(apapi_timeline_power_w(&sum.timeline, 5), 800, 0.1);
+}
+
+TEST(between_parts_of_a_sum_nothing_is_known)
+{
+    struct apapi_timeline_sum sum = {0};
+    double energy_j;
+    struct apapi_timeline one = run(1 * S, 100 * MS, &energy_j);
+
+    apapi_timeline_sum_add(&sum, 0, &one);
+    apapi_timeline_sum_add(&sum, 9000000000, &one);
+    assert_within(apapi_timeline_energy_j(&sum.timeline), 2 * energy_j, 1e-5);
+    assert_true(isnan(apapi_timeline_power_w(&sum.timeline, sum.timeline.count / 2)));
+    assert_within(apapi_timeline_power_w(&sum.timeline, 0), 200, 0.1);
+}
+
+/* --- the 95th percentile of a histogram against that of the sorte ----------------------------- */
+
+#define VALUES 20000
+#define LIMIT 0.01
+
+struct sample {
+    double value;
+    uint64_t weight;
+};
+
+static struct apapi_histogram histogram;
+
+static double uniform(double least, double greatest)
+{
+    return least + (greatest - least) * drand48();
+}
+
+static double decades(double least, double greatest)
+{
+    return least * pow(greatest / least, drand48());
+}
+
+static double normal(double mean, double deviation)
+{
+    return mean + deviation * sqrt(-2 * log(1 - drand48())) * cos(2 * M_PI * drand48());
+}
+
+static double constant(void)
+{
+    return 137.5;
+}
+
+static double wide_log_normal(void)
+{
+    return 100 * exp(normal(0, 4));
+}
+
+static double idle_and_busy(void)
+{
+    return drand48() < 0.9 ? normal(60, 2) : normal(410, 5);
+}
+
+static double seldom_busy(void)
+{
+    return drand48() < 0.98 ? normal(0.5, 0.01) : uniform(4000, 5000);
+}
+
+static double spikes_over_twelve_decades(void)
+{
+    return drand48() < 0.97 ? normal(210, 20) : decades(1e-4, 1e8);
+}
+
+static double half_zeros(void)
+{
+    return drand48() < 0.5 ? 0 : uniform(20, 90);
+}
+
+static double eight_levels(void)
+{
+    return 3 * pow(10, (int)(8 * drand48()));
+}
+
+/* `few`: in no more octaves than have bins at the same time. */
+static const struct distribution {
+    const char *name;
+    double (*draw)(void);
+    bool few;
+} distributions[] = {
+    {"constant", constant, true},
+    {"wide log-normal", wide_log_normal, false},
+    {"idle and busy", idle_and_busy, true},
+    {"seldom busy", seldom_busy, true},
+    {"spikes over twelve decades", spikes_over_twelve_decades, false},
+    {"half of them zeros", half_zeros, true},
+    {"eight levels", eight_levels, false},
+};
+
+static int by_value(const void *left, const void *right)
+{
+    double a = ((const struct sample *)left)->value, b = ((const struct sample *)right)->value;
+
+    return (a > b) - (a < b);
+}
+
+static double exact_p95(const struct sample *sorted, size_t count)
+{
+    double total = 0, sum = 0;
+    size_t i = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        total += (double)sorted[k].weight;
+    }
+    while (i + 1 < count && (sum += (double)sorted[i].weight) < 0.95 * total) {
+        i++;
+    }
+    return sorted[i].value;
+}
+
+/* Which of the sorted values comes next. */
+static size_t as_drawn(size_t number)
+{
+    return number * 7919 % VALUES;
+}
+
+static size_t rising(size_t number)
+{
+    return number;
+}
+
+static size_t falling(size_t number)
+{
+    return VALUES - 1 - number;
+}
+
+static size_t from_both_ends(size_t number)
+{
+    return number % 2 ? VALUES - 1 - number / 2 : number / 2;
+}
+
+static const struct order {
+    const char *name;
+    size_t (*place)(size_t number);
+} orders[] = {
+    {"as drawn", as_drawn},
+    {"rising", rising},
+    {"falling", falling},
+    {"from both ends", from_both_ends},
+};
+
+/*
+ * In the order in which they are drawn they are right. Those that rise or fall through more octaves
+ * than have bins are in the right octave.
+ */
+static double limit_of(const struct distribution *distribution, const struct order *order)
+{
+    return distribution->few || order->place == as_drawn ? LIMIT : 1;
+}
+
+static void check(const struct sample *sorted, const struct distribution *distribution,
+                  const struct order *order)
+{
+    double exact = exact_p95(sorted, VALUES), p95;
+
+    apapi_histogram_clear(&histogram);
+    for (size_t i = 0; i < VALUES; i++) {
+        const struct sample *sample = &sorted[order->place(i)];
+
+        apapi_histogram_add(&histogram, sample->value, sample->weight);
+    }
+    p95 = apapi_histogram_p95(&histogram);
+    if (!(fabs(p95 - exact) <= limit_of(distribution, order) * exact)) {
+        fail_msg("%s, %s: %.9g instead of %.9g", distribution->name, order->name, p95, exact);
+    }
+}
+
+static void check_all(uint64_t (*weigh)(void))
+{
+    static struct sample samples[VALUES];
+
+    for (size_t d = 0; d < COUNT_OF(distributions); d++) {
+        for (size_t i = 0; i < VALUES; i++) {
+            samples[i] = (struct sample){distributions[d].draw(), weigh()};
+        }
+        qsort(samples, VALUES, sizeof *samples, by_value);
+        for (size_t o = 0; o < COUNT_OF(orders); o++) {
+            check(samples, &distributions[d], &orders[o]);
+        }
+    }
+}
+
+static uint64_t tenth_of_a_second(void)
+{
+    return 100000000;
+}
+
+TEST(p95_is_right_within_one_percent)
+{
+    srand48(5);
+    check_all(tenth_of_a_second);
+}
+
+/* 100 W for 94 s and 400 W for 6 s: p95 is 400 W; for 95 s and 5 s it is 100 W. */
+TEST(p95_is_weighted_by_time)
+{
+    apapi_histogram_clear(&histogram);
+    apapi_histogram_add(&histogram, 100, 94);
+    apapi_histogram_add(&histogram, 400, 6);
+    assert_within(apapi_histogram_p95(&histogram), 400, LIMIT);
+    apapi_histogram_clear(&histogram);
+    apapi_histogram_add(&histogram, 100, 95);
+    apapi_histogram_add(&histogram, 400, 5);
+    assert_within(apapi_histogram_p95(&histogram), 100, LIMIT);
+}
+
+/* Exactly 95 % at the lower of two values in one octave, as the counts of the bins are rounded. */
+TEST(p95_of_a_tie_is_the_lower_value)
+{
+    apapi_histogram_clear(&histogram);
+    for (int i = 0; i < 20000; i++) {
+        apapi_histogram_add(&histogram, i % 20 ? 70 : 120, 100000000);
+    }
+    assert_within(apapi_histogram_p95(&histogram), 70, LIMIT);
+}
+
+TEST(values_out_of_range_keep_their_side)
+{
+    apapi_histogram_clear(&histogram);
+    assert_true(isnan(apapi_histogram_p95(&histogram)));
+    apapi_histogram_add(&histogram, 0, 1);
+    apapi_histogram_add(&histogram, -5, 1);
+    apapi_histogram_add(&histogram, 1e-300, 1);
+    assert_true(apapi_histogram_p95(&histogram) == 0);
+    apapi_histogram_add(&histogram, 1e300, 100);
+    assert_true(apapi_histogram_p95(&histogram) > 2e8);
+}
+
+TEST(a_histogram_fits_a_cache)
+{
+    assert_true(sizeof(struct apapi_histogram) <= 2048);
+}
+
+/* A year of readings at 1 kHz, in few steps: the counts of the bins do not overflow. */
+TEST(p95_is_right_after_a_year)
+{
+    apapi_histogram_clear(&histogram);
+    for (int day = 0; day < 365; day++) {
+        apapi_histogram_add(&histogram, 100, 86400 * UINT64_C(900000000));
+        apapi_histogram_add(&histogram, 120, 86400 * UINT64_C(100000000));
+        for (int i = 0; i < 1000; i++) {
+            apapi_histogram_add(&histogram, 110, 1000000);
+        }
+    }
+    assert_within(apapi_histogram_p95(&histogram), 120, LIMIT);
+}
+
+/* --- percentiles, periods and uncertainty against plainly compute ----------------------------- */
+
+#define TICK_NS UINT64_C(100000000)
+
+TEST(period)
+{
+    struct apapi_period_meter meter = {0};
+    struct apapi_period period = apapi_period_result(&meter);
+
+    assert_true(isnan(period.mean_s) && isnan(period.sd_s) && isnan(period.longest_s));
+    apapi_period_add(&meter, 1000000000);
+    apapi_period_add(&meter, 2000000000);
+    assert_true(isnan(apapi_period_result(&meter).sd_s));
+    apapi_period_add(&meter, 5000000000);
+    apapi_period_add(&meter, 7000000000);
+    period = apapi_period_result(&meter);
+    assert_int_equal(period.count, 3);
+    assert_within(period.mean_s, 2, 1e-12);
+    assert_within(period.sd_s, 1, 1e-12);
+    assert_within(period.longest_s, 3, 1e-12);
+}
+
+/* 100 W, and a last reading that is late: it may have been fetched at any time while it lasted. */
+TEST(uncertainty_of_a_late_end)
+{
+    static const struct {
+        uint64_t begin_ms, end_ms, span_end_ms;
+        double uncertainty_j;
+    } cases[] = {
+        {2000, 2000, 2000, 0.1}, {1960, 2000, 2000, 4.1}, {2020, 2020, 2000, 2.1},
+        {2010, 2040, 2000, 4.1}, {1970, 2010, 2000, 3.1}, {1990, 2030, 2000, 3.1},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct apapi_span span = {.elapsed_ns = cases[i].span_end_ms * 1000000,
+                                        .end_ns = 1 + cases[i].span_end_ms * 1000000};
+        struct apapi_moment when = {1 + cases[i].begin_ms * 1000000, 1 + cases[i].end_ms * 1000000};
+        struct apapi_reading reading = {.raw = 0};
+        struct apapi_event_result result;
+        struct apapi_meter meter;
+        double energy_j;
+
+        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
+        apapi_meter_add(&meter, &reading, moment_at(1), &energy_j);
+        reading.raw = 200000000;
+        apapi_meter_add(&meter, &reading, when, &energy_j);
+        apapi_meter_finish(&meter, &span, &result);
+        /* at least; and a little more, as the energy is divided by the time that is covered */
+        assert_within(result.uncertainty_j / result.summary.mean * 100,
+                      1.011 * cases[i].uncertainty_j, 0.012);
+    }
+}
+
+static const uint64_t ms_ns = 1000000;
+
+/* A reading of a counter of microjoules that lasts from `begin_ms` to `end_ms`. */
+static void add_slow(struct apapi_meter *meter, uint64_t begin_ms, uint64_t end_ms, uint64_t uj)
+{
+    const struct apapi_moment when = {1 + begin_ms * ms_ns, 1 + end_ms * ms_ns};
+    const struct apapi_reading reading = {.raw = uj};
+    double energy_j;
+
+    apapi_meter_add(meter, &reading, when, &energy_j);
+}
+
+static void finish_at(struct apapi_meter *meter, uint64_t end_ms, struct apapi_summary *summary)
+{
+    const struct apapi_span span = {.elapsed_ns = end_ms * ms_ns};
+    struct apapi_event_result result;
+
+    apapi_meter_finish(meter, &span, &result);
+    *summary = result.summary;
+}
+
+/* 100 W, and a source that is opened again: its first reading ends late, and covers nothing. */
+TEST(a_late_end_that_begins_again_covers_nothing)
+{
+    const struct apapi_span span = {.elapsed_ns = 200 * ms_ns, .end_ns = 1 + 200 * ms_ns};
+    struct apapi_event_result result;
+    struct apapi_meter meter;
+
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
+    add_slow(&meter, 0, 0, 10000000);
+    add_slow(&meter, 100, 100, 20000000);
+    apapi_meter_reopened(&meter);
+    add_slow(&meter, 190, 230, 0);
+    apapi_meter_finish(&meter, &span, &result);
+    assert_within(result.total, 10, 1e-9);
+    assert_int_equal(result.covered_ns, 100 * ms_ns);
+}
+
+/* Any power, readings at any time and of any length, a counter that rests now and then. */
+static void add_random(struct apapi_meter *meter, uint64_t *end_ms)
+{
+    uint64_t uj = 1000000;
+
+    for (long i = lrand48() % 30; i >= 0; i--) {
+        uint64_t begin_ms = *end_ms + 1 + (uint64_t)lrand48() % 150;
+
+        *end_ms = begin_ms + (uint64_t)lrand48() % 10;
+        uj += lrand48() % 4 ? (uint64_t)lrand48() % 300000 * (uint64_t)(lrand48() % 20) : 0;
+        add_slow(meter, begin_ms, *end_ms, uj);
+    }
+}
+
+TEST(mean_is_between_the_extremes_whatever_happens)
+{
+    struct apapi_meter meter;
+    struct apapi_summary summary;
+
+    srand48(19);
+    for (int history = 0; history < 10000; history++) {
+        uint64_t end_ms = 0;
+
+        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
+        add_random(&meter, &end_ms);
+        finish_at(&meter, end_ms, &summary);
+        if (summary.mean < summary.min * (1 - 1e-12) || summary.mean > summary.max * (1 + 1e-12)) {
+            fail_msg("history %d: mean %g is not in %g to %g", history, summary.mean, summary.min,
+                     summary.max);
+        }
+    }
+}
