@@ -149,7 +149,7 @@ TEST(bad_limits)
     assert_int_equal(limit_site_check("log,debug:signal=USR1", true, &err), 0);
 }
 
-/* --- budget job ------------------------------------------------------------------------------- */
+/* --- the budget of a job ---------------------------------------------------------------------- */
 
 #define S UINT64_C(1000000000)
 
@@ -275,7 +275,7 @@ TEST(a_node_too_many_does_not_count)
     limit_sum_clear(&job);
 }
 
-/* --- budget sum ------------------------------------------------------------------------------- */
+/* --- the sum of the nodes --------------------------------------------------------------------- */
 
 static void report_node(struct limit_sum *sum, const char *node, uint64_t run, double elapsed_s,
                         double total_j, double now_s)

@@ -196,7 +196,7 @@ TEST(root_reads_only_what_root_alone_can_write)
     assert_int_equal(chown(path, 0, 0), 0);
 }
 
-/* --- the values of each key, as a word of plugstack ------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* The same table serves plugstack.conf. */
 TEST(each_key_as_a_word)

@@ -278,7 +278,7 @@ TEST(standstills_at_the_ends)
     }
 }
 
-/* --- hardware counters that are read late, or stand still ------------------------------------- */
+/* --- pauses ----------------------------------------------------------------------------------- */
 
 /* A reading of a meter of 100 W: when it began, when its value was taken, its duration [ms]. */
 struct lengthy {
@@ -459,7 +459,7 @@ TEST(a_pause_within_a_reading)
     assert_int_equal(counter.incidents.gaps, 1);
 }
 
-/* --- the update period of a counter, learned from the readings th ----------------------------- */
+/* --- the update period ------------------------------------------------------------------------ */
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -478,7 +478,6 @@ static uint64_t shown_uj(const struct simulated *meter, uint64_t now_ns)
 
     return updates * meter->period_ns / 10000; /* 100 W: 100 uJ in a ms */
 }
-
 
 static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t interval_ns,
                      uint64_t readings)

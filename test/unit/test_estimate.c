@@ -97,39 +97,6 @@ TEST(events_are_marked_and_of_no_domain)
     apapi_source_estimate.close(reader);
 }
 
-/* Guests are in user and nice already; idle, iowait and steal are no work of this machine. */
-TEST(only_busy_time_counts)
-{
-    static const struct {
-        const char *stat;
-        double busy_s;
-    } cases[] = {
-        {USUAL, 0},
-        {"cpu  1100 200 300 40000 500 60 70 80 90 10\n", 1},
-        {"cpu  1000 300 300 40000 500 60 70 80 90 10\n", 1},
-        {"cpu  1000 200 400 40000 500 60 70 80 90 10\n", 1},
-        {"cpu  1000 200 300 40100 500 60 70 80 90 10\n", 0},
-        {"cpu  1000 200 300 40000 600 60 70 80 90 10\n", 0},
-        {"cpu  1000 200 300 40000 500 160 70 80 90 10\n", 1},
-        {"cpu  1000 200 300 40000 500 60 170 80 90 10\n", 1},
-        {"cpu  1000 200 300 40000 500 60 70 180 90 10\n", 0},
-        {"cpu  1000 200 300 40000 500 60 70 80 190 110\n", 0},
-        {"cpu  1025 200 300 40000 500 60 70\ncpu0 1\n", 0.25}, /* an older kernel */
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_reader *reader;
-
-        write_stat(USUAL);
-        reader = open_estimate();
-        write_stat(cases[i].stat);
-        assert_about(value_of(reader, CPU_TIME), cases[i].busy_s);
-        assert_about(value_of(reader, ENERGY), 10 * cases[i].busy_s);
-        apapi_source_estimate.close(reader);
-    }
-    write_stat(USUAL);
-}
-
 TEST(what_is_no_cpu_time_is_refused)
 {
     static const struct {

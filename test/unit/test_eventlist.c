@@ -148,7 +148,7 @@ TEST(environment)
     assert_int_equal(environment.verbose, 0);
 }
 
-/* --- pattern ---------------------------------------------------------------------------------- */
+/* --- patterns --------------------------------------------------------------------------------- */
 
 static void random_text(char *text, size_t most, const char *letters)
 {
@@ -195,7 +195,7 @@ TEST(many_stars_take_no_time)
     assert_false(apapi_pattern_matches(pattern, name));
 }
 
-/* --- files that are no event files, and how the rules are loaded ------------------------------ */
+/* --- files ------------------------------------------------------------------------------------ */
 
 #define LINE "x:::y,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1\n"
 
@@ -301,32 +301,6 @@ IN_FOLDER(sizes)
     assert_null(apapi_eventops_parse("text", text, APAPI_EVENTS_FILE_MAX + 1, NULL, NULL));
     assert_int_equal(errno, EFBIG);
     free(text);
-}
-
-IN_FOLDER(rules_are_loaded)
-{
-    char list[256], ops[256];
-    struct apapi_environment environment = {0};
-    struct apapi_event_rules rules;
-
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, NULL), 0);
-    assert_false(rules.user_list || rules.default_list || rules.user_ops || rules.default_ops);
-    write_file("default_eventlist.txt", "a:::b\n", 6);
-    write_file("default_eventops.csv", LINE, strlen(LINE));
-    strcpy(list, write_file("list", "c:::d\ne:::f\n", 12));
-    strcpy(ops, write_file("ops", LINE LINE, 2 * strlen(LINE)));
-    environment.eventlist = list;
-    environment.eventops = ops;
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, NULL), 0);
-    assert_int_equal(apapi_eventlist_count(rules.default_list), 1);
-    assert_int_equal(apapi_eventops_count(rules.default_ops), 1);
-    assert_int_equal(apapi_eventlist_count(rules.user_list), 2);
-    assert_int_equal(apapi_eventops_count(rules.user_ops), 2);
-    apapi_event_rules_clear(&rules);
-    assert_null(rules.user_list);
-    apapi_event_rules_clear(&rules);
-    apapi_event_rules_clear(NULL);
-    assert_int_equal(reported.errors, 0);
 }
 
 IN_FOLDER(softfail_forgives_default_files_only)

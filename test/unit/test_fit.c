@@ -233,7 +233,7 @@ TEST(a_joined_column_takes_its_past_along)
     free(one);
 }
 
-/* --- power of parts of a program, from intervals as they are ---------------------------------- */
+/* --- intervals as they are -------------------------------------------------------------------- */
 
 /* Outside, in the first part, in the second one [s], and the energy [J]. */
 static void add_rows(struct fit *fit, unsigned count, const double row[4])

@@ -162,7 +162,7 @@ CLEANED(a_description_is_for_people)
     reader->source->close(reader);
 }
 
-/* --- how sources for gpus start, which gpus they use, and what th ----------------------------- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 CLEANED(a_gpu_that_is_lost_already)
 {
@@ -292,7 +292,7 @@ CLEANED(what_papi_cannot_do_is_not_asked_of_it)
 }
 #endif
 
-/* --- which gpus a list selects ---------------------------------------------------------------- */
+/* --- the choice of GPUs ----------------------------------------------------------------------- */
 
 #define GPUS 4
 

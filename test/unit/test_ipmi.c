@@ -28,32 +28,6 @@ static void clear_settings(void)
     }
 }
 
-TEST_WITH(all_set, clear_settings, clear_settings)
-{
-    struct ipmi_settings settings;
-
-    set_key("HOST", "10.0.0.7:624");
-    set_key("USER", "reader");
-    set_key("DRIVER", "lan");
-    set_key("PRIVILEGE", "operator");
-    set_key("CIPHER_SUITE", "17");
-    set_key("TIMEOUT", "1500ms");
-    set_key("PERIOD", "0s");
-    set_key("SENSORS", "none");
-    set_key("SYSTEM_POWER", "Sys Power");
-    assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
-    assert_string_equal(settings.host, "10.0.0.7:624");
-    assert_string_equal(settings.user, "reader");
-    assert_string_equal(settings.password, "");
-    assert_string_equal(settings.system_power, "Sys Power");
-    assert_true(settings.lan_1_5);
-    assert_int_equal(settings.sensors, IPMI_NO_SENSORS);
-    assert_int_equal(settings.privilege, IPMI_PRIVILEGE_LEVEL_OPERATOR);
-    assert_int_equal(settings.cipher_suite, 17);
-    assert_int_equal(settings.timeout_ns, 1500000000);
-    assert_int_equal(settings.period_ns, 0);
-}
-
 TEST_WITH(wrong_values, clear_settings, clear_settings)
 {
     static const struct {
@@ -271,38 +245,6 @@ static void fill_server(struct ipmi_sensors *sensors)
         sensors->list[i].kind = server[i].kind;
         sensors->list[i].entity = server[i].entity;
     }
-}
-
-static void assert_named(const char *wanted, const char *const events[SENSORS])
-{
-    struct ipmi_sensors sensors = {NULL, 0, 0};
-
-    fill_server(&sensors);
-    assert_int_equal(ipmi_sensors_name_events(&sensors, wanted, NULL), 0);
-    for (size_t i = 0; i < SENSORS; i++) {
-        assert_string_equal(sensors.list[i].event, events[i]);
-    }
-    ipmi_sensors_clear(&sensors);
-}
-
-TEST(events_of_sensors)
-{
-    static const char *const by_name[SENSORS] = {
-        "ipmi:::TEMP:Temp",         "ipmi:::TEMP:Temp_2",    "ipmi:::SYSTEM_TEMP",
-        "ipmi:::TEMP:Exhaust_Temp", "ipmi:::POWER:PS1_In_W", "ipmi:::SYSTEM_POWER",
-        "ipmi:::BOARD_POWER",       "ipmi:::POWER:Fans",     "ipmi:::TEMP:T_mp_"};
-    static const char *const chosen[SENSORS] = {
-        "ipmi:::TEMP:Temp",         "ipmi:::TEMP:Temp_2",  "ipmi:::SYSTEM_TEMP",
-        "ipmi:::TEMP:Exhaust_Temp", "ipmi:::SYSTEM_POWER", "ipmi:::POWER:Pwr_Consumption",
-        "ipmi:::BOARD_POWER",       "ipmi:::POWER:Fans",   "ipmi:::TEMP:T_mp_"};
-    static const char *const with_dcmi[SENSORS] = {
-        "ipmi:::TEMP:Temp",         "ipmi:::TEMP:Temp_2",    "ipmi:::SYSTEM_TEMP",
-        "ipmi:::TEMP:Exhaust_Temp", "ipmi:::POWER:PS1_In_W", "ipmi:::POWER:Pwr_Consumption",
-        "ipmi:::BOARD_POWER",       "ipmi:::POWER:Fans",     "ipmi:::TEMP:T_mp_"};
-
-    assert_named("", by_name);
-    assert_named("ps1 in,w", chosen);
-    assert_named(NULL, with_dcmi);
 }
 
 TEST(wanted_sensor_is_not_there)

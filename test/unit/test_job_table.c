@@ -209,35 +209,3 @@ TABLE(a_job_that_has_a_part_of_its_node_is_told_so)
     format(&head);
     assert_text("\n  4 of 8 cores; the energy is that of the whole node\n");
 }
-
-TABLE(as_many_digits_as_are_known)
-{
-    const struct apapi_job_table_head head = {.job = "17"};
-    struct apapi_component_result component = {.measured = true, .interval_ns = 100000000};
-    struct apapi_record record = step_record("0", "n1");
-    struct apapi_measurement *m = &record.measurement;
-
-    m->elapsed_ns = 100000000;
-    m->components = &component;
-    m->component_count = 1;
-    m->domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_domain_result){
-        .measured = true, .energy_j = 20.123, .uncertainty_j = 0.9, .power_w = {.mean = 201.23}};
-    add_record(&record);
-    assert_table(&head,
-                 "apapi: job 17  1 node  1 step  0.100 s\n"
-                 "  domain        energy                mean\n"
-                 "  package       20.1 J ±4.5 %        201 W\n"
-                 "  total         20.1 J ±4.5 %        201 W\n"
-                 "  measured 100.0 % of 1 node x 0.100 s; each moment of a node counts once\n");
-    m->elapsed_ns = 2000000;
-    m->domains[APAPI_DOMAIN_PACKAGE].energy_j = 0.5624;
-    m->domains[APAPI_DOMAIN_PACKAGE].uncertainty_j = 0.293;
-    add_record(&record);
-    assert_table(&head,
-                 "apapi: job 17  1 node  1 step  0.002 s\n"
-                 "  domain        energy               mean\n"
-                 "  package       0.56 J ±52 %            -\n"
-                 "  total         0.56 J ±52 %            -\n"
-                 "  too short for a power, which is taken over 50.00 ms at least\n"
-                 "  measured 100.0 % of 1 node x 0.002 s; each moment of a node counts once\n");
-}

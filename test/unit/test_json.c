@@ -266,38 +266,6 @@ TEST_WITH(a_locale_changes_nothing, make_base, remove_base)
     free(written);
 }
 
-/* A byte is changed, taken away or doubled: everywhere, in a third of the ways, in turn. */
-TEST(damaged_records_are_read_as_by_jansson)
-{
-    static const char bytes[] = {'0', '9', 'e', '.', '-', '"', '\\', 'u',  ',',    ':',
-                                 '{', '}', '[', ']', ' ', 'n', '\0', '\n', '\xC3', '\x80'};
-    struct apapi_record record = usual_record();
-    char *line = encode(&record);
-    size_t size = strlen(line);
-    struct tree tree = {0};
-    char *copy = malloc(size + 1);
-
-    assert_non_null(copy);
-    assert_agrees(line, size);
-    for (size_t at = 0; at < size; at++) {
-        memcpy(copy, line, size);
-        for (size_t i = at % 3; i < COUNT_OF(bytes); i += 3) {
-            copy[at] = bytes[i];
-            assert_true(referee_agrees(&tree, copy, size));
-        }
-        memcpy(copy + at, line + at + 1, size - at - 1);
-        assert_true(referee_agrees(&tree, copy, size - 1));
-        memcpy(copy + at, line + at, 1);
-        memcpy(copy + at + 1, line + at, size - at);
-        assert_true(referee_agrees(&tree, copy, size + 1));
-        assert_true(referee_agrees(&tree, line, at));
-    }
-    free(copy);
-    free(line);
-    tree_free(&tree);
-    apapi_record_clear(&record);
-}
-
 TEST(what_is_too_long_is_refused_unread)
 {
     struct tree tree = {0};
@@ -308,7 +276,7 @@ TEST(what_is_too_long_is_refused_unread)
     assert_string_equal(problem.what, "too long");
 }
 
-/* --- the text of our writer, beside jansson's text of the same va ----------------------------- */
+/* --- the writer ------------------------------------------------------------------------------- */
 
 static uint64_t state_of_random = 4711;
 

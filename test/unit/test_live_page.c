@@ -192,31 +192,7 @@ TEST(slots_are_read_whole_while_they_are_written)
     }
 }
 
-/* --- finding live pages, and files that are not ----------------------------------------------- */
-
-LIVE(nodes_and_steps_are_in_order)
-{
-    static const struct {
-        const char *node, *step;
-        uint32_t job;
-    } cases[] = {{"n10", "0", 5},   {"n2", "batch", 100}, {"n2", "2", 100},
-                 {"n2", "10", 100}, {"n2", "0", 99},      {"n2", "extern", 100}};
-    struct livefile files[COUNT_OF(cases)];
-    struct apapi_live_counts counts;
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        strcpy(step.id.node, cases[i].node);
-        strcpy(step.id.step, cases[i].step);
-        step.id.job = cases[i].job;
-        publish(&files[i]);
-    }
-    assert_string_equal(scan(&counts),
-                        "n2/99.0 n2/100.2 n2/100.10 n2/100.batch n2/100.extern n10/5.0 ");
-    assert_int_equal(counts.pages, 6);
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        livefile_close(&files[i]);
-    }
-}
+/* --- finding pages ---------------------------------------------------------------------------- */
 
 LIVE(the_environment_names_it)
 {

@@ -212,7 +212,7 @@ MERGED(incidents_add_up_but_samples_do_not)
     apapi_record_clear(&record);
 }
 
-/* --- least and greatest power of several nodes ------------------------------------------------ */
+/* --- extremes --------------------------------------------------------------------------------- */
 
 /* Bins of 1 s, each wholly known, from `start_s` on. */
 static void set_powers(struct apapi_record *record, enum apapi_domain domain, unsigned start_s,

@@ -176,7 +176,7 @@ ENCODED(a_timeline_of_all_nodes_or_none)
     assert_null(at(root, "total.max_w"));
 }
 
-/* --- the merged record without any record, with hostile texts, an ----------------------------- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 ENCODED(without_any_record_it_says_which_step)
 {

@@ -325,7 +325,7 @@ TEST(types_of_raw_values)
     assert_near(apapi_event_value(&event, UINT64_MAX), 2 * 18446744073709551615.0);
 }
 
-/* --- how far the integral of a gauge may be from the truth ------------------------------------ */
+/* --- gauges ----------------------------------------------------------------------------------- */
 
 #define MS UINT64_C(1000000)
 #define START_NS (1000 * MS)
@@ -443,7 +443,7 @@ TEST(covers_a_square_wave_at_random_moments)
     assert_in_range(runs_outside(0.3, 1000, 2000), 1, 100);
 }
 
-/* --- two readings near to each other show the energy of an update ----------------------------- */
+/* --- probes ----------------------------------------------------------------------------------- */
 
 #define UPDATE_NS MS
 #define PLAUSIBLE 1000.0 /* the increment that is plausible */
@@ -564,7 +564,7 @@ PROBE(the_time_of_a_reading_is_no_wait)
     assert_int_equal(apapi_probe_update_ns(&probe), UPDATE_NS);
 }
 
-/* --- value0 and value1 as the original apapi defines them, its de ----------------------------- */
+/* --- value0 and value1 ------------------------------------------------------------------------ */
 
 /* The original's own example: value0 of 7, then 4 after 500 ns. */
 TEST(operations)

@@ -83,34 +83,6 @@ TEST(perf_packages_by_order)
     assert_true(cpu.msr_energy_acc[0][2] == 2000 && cpu.msr_energy_acc[1][2] == 0);
 }
 
-TEST(old_names_of_the_cpu)
-{
-    static const struct said said[] = {
-        {"rapl:::THERM_STATUS:PACKAGE1", TEMPERATURE_IN(NONE), {0, 0, 71.9, 0, 60}},
-        {"rapl:::THERM_STATUS:PACKAGE0:CPU3", COUNT_IN(NONE), {0, 0, 65, 0, 50}},
-        {"rapl:::THERM_STATUS:PACKAGE0:CPU4", COUNT_IN(NONE), {0, 0, 99, 0, 99}},
-        {"rapl:::AVG_FREQUENCY:PACKAGE1:CPU0", COUNT_IN(NONE), {0, 2100000, 0, 0, 0}},
-        {"rapl:::EFF_FREQUENCY:PACKAGE1:CPU0", FREQUENCY_IN(NONE), {0, 2.2e9, 0, 0, 2e9}},
-        {"rapl:::TIME_WORK", COUNT_IN(NONE), {0, 0, 1500, 0, 0}},
-        {"rapl:::TIME_UTIL", UTILIZATION_IN(NONE), {0, 40, 0, 0, 55}},
-        {"rapl:::SWAP_FREE", COUNT_IN(NONE), {0, 0, 4096, 0, 2048}},
-    };
-    struct ms_cpu cpu = {.msr_time_runtime = 0};
-
-    MAP_SAID(RESOURCE_CPU, said, &cpu);
-    assert_int_equal(cpu.msr_temperature_pkg_max[1], 71);
-    assert_int_equal(cpu.msr_temperature_pkg_cur[1], 60);
-    assert_int_equal(cpu.msr_temperature_core_max[0][3], 65);
-    assert_int_equal(cpu.msr_temperature_core_max[1][0], 0);
-    assert_true(cpu.msr_freq_core_avg[1][0] == 2100);
-    assert_true(fabs(cpu.msr_freq_core_eff_avg[1][0] - 2200) < 1e-6);
-    assert_true(fabs(cpu.msr_freq_core_eff_cur[1][0] - 2000) < 1e-6);
-    assert_true(cpu.measure_util_active_avg == 1.5 && cpu.measure_util_avg == 40);
-    assert_true(cpu.measure_util_avg_cur == 55);
-    assert_int_equal(cpu.measure_swap_free_max, 4096);
-    assert_int_equal(cpu.measure_memory_cur[4], 2048);
-}
-
 TEST(gpus_counters_before_power)
 {
     static const struct said said[] = {
@@ -153,52 +125,6 @@ TEST(numbers_out_of_range)
 
 #define MS_NS UINT64_C(1000000)
 
-/* A reading of a counter of energy, a GPU's power and its clock. NaN: it fails */
-static void take(struct target *target, uint64_t time_ms, double joule, double power_w,
-                 double clock_hz)
-{
-    const struct apapi_event events[] = {
-        {.name = "a", .kind = APAPI_KIND_ENERGY, .domain = APAPI_DOMAIN_DRAM, .accumulates = true},
-        {.name = "nvml:::A:device_0:power", .kind = APAPI_KIND_POWER, .domain = APAPI_DOMAIN_GPU},
-        {.name = "nvml:::A:device_0:sm_clock",
-         .kind = APAPI_KIND_FREQUENCY,
-         .domain = APAPI_DOMAIN_GPU}};
-    const double values[] = {joule, power_w, clock_hz};
-    struct apapi_reading readings[] = {{.error = 0}, {.error = isnan(power_w)}, {.error = 0}};
-
-    target_take_sample(target, &(struct apapi_sample){"nvml", time_ms * MS_NS, COUNT_OF(events),
-                                                      events, readings, values});
-}
-
-TEST(totals_grow_with_each_reading)
-{
-    struct ms_gpu gpu = {.nvml_time_runtime = 0};
-    struct ms_cpu cpu = {.msr_time_runtime = 0};
-    struct target targets[] = {{.resource = RESOURCE_GPU, .measurement = &gpu},
-                               {.resource = RESOURCE_CPU, .measurement = &cpu}};
-
-    for (int t = 0; t < 2; t++) {
-        target_start(&targets[t]);
-        take(&targets[t], 0, NAN, 100, 1e9);
-        take(&targets[t], 500, 5, 300, 2e9);
-    }
-    assert_true(cpu.msr_energy_acc[0][2] == 5000 && cpu.msr_power_cur[0][2] == 10000);
-    assert_true(cpu.msr_time_runtime == 0.5 && gpu.nvml_time_runtime == 0.5);
-    assert_true(gpu.nvml_energy_acc == 100000 && gpu.nvml_power_cur == 300000);
-    assert_true(fabs(gpu.nvml_clock_sm_acc - 750) < 1e-9); /* MHz x s */
-    /* a gauge's time without a reading is not counted; what a counter has counted in it is */
-    for (int t = 0; t < 2; t++) {
-        take(&targets[t], 1000, NAN, NAN, 2e9);
-        take(&targets[t], 1500, 20, 200, 2e9);
-        take(&targets[t], 2000, 10, 200, 2e9);
-    }
-    assert_true(cpu.msr_energy_acc[0][2] == 35000 && cpu.msr_power_cur[0][2] == 20000);
-    assert_true(gpu.nvml_energy_acc == 200000 && gpu.nvml_time_runtime == 2);
-    for (int t = 0; t < 2; t++) {
-        target_clear(&targets[t]);
-    }
-}
-
 TEST(intervals)
 {
     static const struct {
@@ -238,7 +164,7 @@ TEST(intervals)
     list_free(list);
 }
 
-/* --- libms_common_apapi ----------------------------------------------------------------------- */
+/* --- what the machine says of itself ---------------------------------------------------------- */
 
 #define ALL (PART_TEMPERATURE | PART_FREQUENCY | PART_TIME | PART_MEMORY)
 #define MS UINT64_C(1000000)

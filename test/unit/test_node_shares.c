@@ -246,7 +246,7 @@ NODE(more_steps_than_the_table_holds)
     assert_near(read_hour().total.steps_j, 100.0 * SHARE_PAGE_ROWS / (SHARE_PAGE_ROWS + 4));
 }
 
-/* --- steps that end between two readings ------------------------------------------------------ */
+/* --- claims ----------------------------------------------------------------------------------- */
 
 static struct share_end end;
 
@@ -379,7 +379,7 @@ NODE(all_steps_that_end_in_an_interval_are_claimed)
     assert_int_equal(read_hour().steps, ENDED);
 }
 
-/* --- the node's own record, and its idle power ------------------------------------------------ */
+/* --- hours ------------------------------------------------------------------------------------ */
 
 NODE(an_hour_closes)
 {
@@ -538,7 +538,7 @@ TEST_WITH(a_slow_meter_has_its_power, make_root, remove_root)
     assert_near(idle.idle_w[APAPI_DOMAIN_NODE], 200);
 }
 
-/* --- which gpus, and which slices of them, a step has ----------------------------------------- */
+/* --- GPUs ------------------------------------------------------------------------------------- */
 
 /* A GPU of a step's page. */
 struct shown {

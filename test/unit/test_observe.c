@@ -508,7 +508,7 @@ OBSERVED(figures_of_merit_are_added_over_programs)
     assert_int_equal(regions.foms[0].programs, 2);
 }
 
-/* --- the socket of a step's regions ----------------------------------------------------------- */
+/* --- the socket ------------------------------------------------------------------------------- */
 
 #define CONNECTIONS 20
 #define PAIRS 20 /* begin and end, of each connection */

@@ -231,7 +231,7 @@ int main(void)
     return unit_run();
 }
 
-/* --- the meaning of papi's events ------------------------------------------------------------- */
+/* --- the meaning of PAPI's events ------------------------------------------------------------- */
 
 static bool describe(const char *name, const char *units, struct apapi_event *event)
 {
@@ -319,40 +319,6 @@ TEST(known_events)
         assert_string_equal(event.unit, known_events[i].unit);
         assert_true(fabs(event.scale - known_events[i].scale) <= known_events[i].scale * 1e-12);
     }
-}
-
-/* Events of rapl that are no energy: only for those who name them. */
-TEST(rapl_events_that_are_no_energy_can_be_had_when_named)
-{
-    static const struct {
-        const char *named, *name, *papi;
-        bool accumulates;
-        const char *unit;
-    } events[] = {
-        {"rapl:::THERMAL_SPEC:PACKAGE0", "rapl:::THERMAL_SPEC:PACKAGE0", "W", false, "W"},
-        {"rapl:::*_POWER:*", "rapl:::MINIMUM_POWER:PACKAGE1", "W", false, "W"},
-        {"rapl:::*_CNT:*", "rapl:::PACKAGE_ENERGY_CNT:PACKAGE0", "", true, ""},
-        {"rapl:::*_CNT:*", "rapl:::THERMAL_SPEC_CNT:PACKAGE0", "", false, ""},
-        {"rapl:::MAX*_WINDOW:*", "rapl:::MAXIMUM_TIME_WINDOW:PACKAGE0", "s", false, "s"},
-    };
-    struct apapi_event event;
-
-    wanted_events_add("rapl:::*");
-    wanted_events_add("*");
-    for (size_t i = 0; i < COUNT_OF(events); i++) {
-        assert_false(describe(events[i].name, events[i].papi, &event));
-    }
-    for (size_t i = 0; i < COUNT_OF(events); i++) {
-        wanted_events_add(events[i].named);
-        assert_true(describe(events[i].name, events[i].papi, &event));
-        assert_int_equal(event.kind, APAPI_KIND_COUNT); /* no power that is drawn */
-        assert_int_equal(event.domain, APAPI_DOMAIN_NONE);
-        assert_int_equal(event.accumulates, events[i].accumulates);
-        assert_string_equal(event.unit, events[i].unit);
-    }
-    assert_false(describe("rapl:::THERM_STATUS:PACKAGE0", "", &event));
-    wanted_events_add("rapl:::THERM_STATUS:PACKAGE0");
-    assert_true(describe("rapl:::THERM_STATUS:PACKAGE0", "", &event));
 }
 
 /* A counter whose range is not reported must at least be read often enough. */

@@ -92,15 +92,6 @@ static void pass_on_step(const char *name, const char *node, uint32_t job, int64
     pass_on(&record);
 }
 
-static void pass_on_component(const char *name, const char *node, uint32_t offset)
-{
-    struct apapi_record record = step(name, node, 17 + offset, 0);
-
-    record.id.het_job = 17;
-    record.id.het_offset = offset;
-    pass_on(&record);
-}
-
 static void take_all(void)
 {
     for (int i = 0; i < 10; i++) {
@@ -156,21 +147,6 @@ PREPARED(without_the_token_nothing_changes)
     deliver();
     assert_int_equal(parts.count + parts.lines, 0);
     assert_int_equal(parts.receiver.refused.foreign, 1);
-}
-
-PREPARED(all_components_are_of_the_job)
-{
-    open_forward(TOKEN);
-    pass_on_component("0", "n2", 1);
-    pass_on_component("0", "n1", 0);
-    pass_on_step("0", "n3", 18, 0); /* another job's that has the number, as far as it says */
-    deliver();
-    parts_add(&parts, &batch);
-    assert_int_equal(parts.count, 3);
-    assert_table_says(1, "n1", "apapi: job 17  2 nodes  2 steps  4.000 s\n");
-    assert_table_says(1, "n1", "  package      800.0 J ");
-    assert_table_says(1, "n1,n2", "measured 100.0 % of 2 nodes");
-    assert_table_says(1, "n1,n[2-3]", "  no record of n3\n");
 }
 
 /* salloc does not know its job before. */

@@ -271,7 +271,7 @@ TEST(every_torn_record_is_refused)
     apapi_record_clear(&record);
 }
 
-/* --- record decode ---------------------------------------------------------------------------- */
+/* --- decoding --------------------------------------------------------------------------------- */
 
 /* A short valid record with one place to break. */
 static const char minimal[] =
@@ -453,7 +453,7 @@ TEST(messages_carry_no_escape_sequences)
     assert_null(strstr(err.text, "\xC2\x9B"));
 }
 
-/* --- record share ----------------------------------------------------------------------------- */
+/* --- shares ----------------------------------------------------------------------------------- */
 
 static struct apapi_share shared(void)
 {
@@ -555,7 +555,7 @@ TEST(wrong_shares_are_refused)
     apapi_record_clear(&record);
 }
 
-/* --- record regions --------------------------------------------------------------------------- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 #define LINE_BYTES_MAX 1048576 /* what readers of accounting files take */
 
@@ -708,7 +708,7 @@ TEST(wrong_regions_are_refused)
     apapi_record_clear(&record);
 }
 
-/* --- record timeline -------------------------------------------------------------------------- */
+/* --- timelines -------------------------------------------------------------------------------- */
 
 #define MS UINT64_C(1000000)
 
@@ -842,7 +842,7 @@ TEST(bad_timelines_are_refused)
     }
 }
 
-/* --- a record is short ------------------------------------------------------------------------ */
+/* --- size ------------------------------------------------------------------------------------- */
 
 #define USUAL_COVERED_NS UINT64_C(78642123456789)
 #define USUAL_ELAPSED_NS UINT64_C(78642223456789)

@@ -169,7 +169,7 @@ IN_STEP(results_are_those_of_papi_and_regions_may_overlap)
     assert_int_equal(count_of_region(page, "second/third"), 1);
 }
 
-/* --- reading a program's page, which may hold anything ---------------------------------------- */
+/* --- the page --------------------------------------------------------------------------------- */
 
 static struct page_program page;
 
@@ -267,24 +267,7 @@ PREPARED(a_thread_stopped_while_it_writes_is_not_read)
     assert_false(page_slot(&page, 0, 3, 1200, &copy));
 }
 
-PREPARED(a_row_of_results_is_read_as_it_was_written)
-{
-    static struct page_results results;
-    struct page_result figures = {.method = 2, .power_w = {0, 40.5}}, copy;
-
-    page_results_init(&results);
-    assert_true(page_results_valid(&results));
-    assert_false(page_results_valid((const void *)&page));
-    assert_false(page_result_read(&results.nodes[4], &copy));
-    shared_record_write(&results.nodes[4], &figures, sizeof figures);
-    assert_true(page_result_read(&results.nodes[4], &copy));
-    assert_int_equal(copy.method, 2);
-    assert_true(copy.power_w[1] == 40.5);
-    results.nodes[4].sequence++;
-    assert_false(page_result_read(&results.nodes[4], &copy));
-}
-
-/* --- calls that make no sense, and what a process may do within a ----------------------------- */
+/* --- misuse ----------------------------------------------------------------------------------- */
 
 /* @return times that a text stands in another one. */
 static int times_in(const char *text, const char *words)
@@ -545,7 +528,7 @@ IN_STEP(a_limit_of_file_size_is_kept)
     assert_null(finished.page);
 }
 
-/* --- many threads, many calls and names of any kind ------------------------------------------- */
+/* --- threads and names ------------------------------------------------------------------------ */
 
 #define THREADS 32
 #define PASSES 2000

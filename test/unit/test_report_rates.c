@@ -50,24 +50,6 @@ TEST(bad_tables_are_refused_and_change_nothing)
     }
 }
 
-TEST(pool_gives_each_text_one_number)
-{
-    struct pool pool = {0};
-    char text[32];
-
-    for (uint32_t round = 0; round < 2; round++) {
-        for (uint32_t i = 0; i < 10000; i++) {
-            snprintf(text, sizeof text, "text %u", i);
-            assert_int_equal(pool_put(&pool, text), i);
-        }
-    }
-    assert_int_equal(pool.count, 10000);
-    assert_string_equal(pool_text(&pool, 4711), "text 4711");
-    assert_int_equal(pool_put(&pool, ""), 10000);
-    pool_free(&pool);
-    pool_free(&pool);
-}
-
 /* A new column needs its row of the table alone. */
 TEST(of_a_row_without_anything_all_columns_are_blank)
 {

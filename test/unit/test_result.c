@@ -211,7 +211,7 @@ TEST(what_has_no_uncertainty)
     assert_true(isnan(result.total));
 }
 
-/* --- one domain's results from scripted readings of its events -------------------------------- */
+/* --- domains ---------------------------------------------------------------------------------- */
 
 struct pair {
     struct apapi_meter meters[2];

@@ -155,7 +155,7 @@ PREPARED(interval_keeps_the_guard)
     assert_int_equal(sampling->components[0].interval_ns, 3600 * UINT64_C(1000) * MS);
 }
 
-/* --- when probes are taken -------------------------------------------------------------------- */
+/* --- probes ----------------------------------------------------------------------------------- */
 
 #define START_NS (1000 * MS)
 #define UPDATE_NS (8 * MS)
@@ -281,7 +281,7 @@ TEST(probes_where_usual_readings_do_not_show_enough)
     }
 }
 
-/* --- how often a source that fails is tried again --------------------------------------------- */
+/* --- trying again ----------------------------------------------------------------------------- */
 
 #define SECOND (1000 * MS)
 #define DAY (86400 * SECOND)
@@ -372,7 +372,7 @@ TEST(a_source_is_reopened_after_a_second)
     assert_true(retry_wants_reopening(&retry));
 }
 
-/* --- when a component is read ----------------------------------------------------------------- */
+/* --- moments of readings ---------------------------------------------------------------------- */
 
 #define DUE_INTERVAL_NS (100 * MS)
 #define GRID_NS (5 * MS)

@@ -273,7 +273,7 @@ PREPARED(what_was_named_must_be_readable)
     apapi_scan_destroy(NULL);
 }
 
-/* --- files whose lines are cut, long, or no records ------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 PREPARED(what_is_no_record_is_skipped_and_reported)
 {

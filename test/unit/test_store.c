@@ -153,7 +153,7 @@ STORE_TEST(concurrent_lines_stay_whole)
     free(text);
 }
 
-/* --- files that the store refuses, and its messages ------------------------------------------- */
+/* --- refusals --------------------------------------------------------------------------------- */
 
 STORE_TEST(bad_arguments_are_refused)
 {
@@ -374,7 +374,7 @@ STORE_TEST(a_short_write_is_an_error)
     as_ordinary_user(expect_short_write);
 }
 
-/* --- user store ------------------------------------------------------------------------------- */
+/* --- the user's copy -------------------------------------------------------------------------- */
 
 #define USER 4711
 #define OTHER 4712

@@ -102,7 +102,7 @@ TEST(too_many_paths_go_into_the_rest)
     region_sums_free(&sums);
 }
 
-/* --- sum share -------------------------------------------------------------------------------- */
+/* --- shares ----------------------------------------------------------------------------------- */
 
 static struct apapi_record record_of(const char *node, double package_j)
 {

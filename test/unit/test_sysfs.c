@@ -179,7 +179,7 @@ WITH_TREE(one_unreadable_file_of_several)
     assert_int_equal(readings[1].error, EACCES);
 }
 
-/* --- the kernel's files ----------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* A zone whose energy_uj leads to `target`. */
 static void link_zone(const char *target)
@@ -338,7 +338,7 @@ WITH_TREE(routes)
     }
 }
 
-/* --- chips of hwmon --------------------------------------------------------------------------- */
+/* --- hwmon ------------------------------------------------------------------------------------ */
 
 /* A file of hwmonN; `file` may lead into its device. */
 static void put(int number, const char *file, const char *text)

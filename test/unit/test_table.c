@@ -82,31 +82,6 @@ TABLE(extremes_of_all_nodes_together)
                 "  min, max of (core): the nodes' own, added up\n");
 }
 
-static void set_uncertainty(struct node *node, enum apapi_domain domain, double uncertainty_j)
-{
-    node->record.measurement.domains[domain].uncertainty_j = uncertainty_j;
-}
-
-/* The record knows "± 52 %", so 281.2 W would be four digits of which one is known. */
-TABLE(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w)
-{
-    struct node node;
-
-    init_node(&node, "n1", 0, 1);
-    node.record.measurement.elapsed_ns = 2 * MS;
-    node.components[0].interval_ns = 100 * MS;
-    node.events[0].incidents.samples = 1;
-    set_domain(&node, APAPI_DOMAIN_PACKAGE, 0.5624,
-               (struct apapi_summary){281.2, 281.2, 281.2, NAN});
-    set_uncertainty(&node, APAPI_DOMAIN_PACKAGE, 0.2924);
-    add(&node);
-    assert_says(&stream_step, "  domain      energy            mean       min       max\n"
-                              "  package     0.56 J ±52 %         -         -         -\n"
-                              "  total       0.56 J ±52 %         -\n"
-                              "  too short for a power, which is taken over 50.00 ms at least\n"
-                              "  covered 99.9 %, 1 sample\n");
-}
-
 static void cover(struct node *node, enum apapi_domain domain, double covered, double rest_j)
 {
     node->record.measurement.domains[domain].covered = covered;
@@ -179,21 +154,7 @@ TABLE(a_total_says_which_domain_it_lacks)
     assert_null(strstr(text, "psys"));
 }
 
-/* --- the lines below the domains -------------------------------------------------------------- */
-
-TABLE(what_the_collector_adds)
-{
-    struct apapi_table_head head = stream_step;
-
-    head.nodes = 4;
-    head.note = "3 foreign connections refused";
-    assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
-    assert_int_equal(apapi_merge_give_up(merge, "it did not answer in time"), 0);
-    finish(&head);
-    assert_string_equal(text, "apapi: step 17.0 \"stream\"  4 nodes, 4 missing\n"
-                              "  n[1-3]: no record (it did not answer in time)\n"
-                              "  3 foreign connections refused\n");
-}
+/* --- notes ------------------------------------------------------------------------------------ */
 
 /* The total is 13 420 J. */
 TABLE(a_possible_error_is_reported_where_the_uncertainty_is_large)

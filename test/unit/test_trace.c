@@ -110,21 +110,6 @@ static void assert_told(unsigned rows, int result, const struct apapi_error *err
     assert_int_equal(result, rows < MANY ? -1 : 0);
 }
 
-TEST(samples_are_written_while_others_come)
-{
-    struct apapi_error err = {""};
-    char *text = NULL;
-    size_t size;
-    struct trace *trace = trace_create(open_memstream(&text, &size), "memory", &err);
-    int result;
-
-    assert_non_null(trace);
-    sample_many(trace);
-    result = trace_finish(trace, &err);
-    assert_told(count_rows(fmemopen(text, size, "r")), result, &err, "memory");
-    free(text);
-}
-
 static void *count_rows_of(void *file)
 {
     static unsigned rows;

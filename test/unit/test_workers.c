@@ -48,42 +48,6 @@ PREPARED(patience_has_an_end)
     atomic_store(&meters[ODD].open_hangs, false);
 }
 
-PREPARED(a_slow_source_that_is_never_open)
-{
-    meters[ODD].slow = true;
-    atomic_store(&meters[ODD].open_hangs, true);
-    create_and_start("plain:odd");
-    await_more(&meters[PLAIN], 3);
-    halt();
-    assert_plain_is_whole();
-    assert_false(m.components[1].measured);
-    assert_says(m.components[1].reason, "still being opened");
-    destroy();
-    atomic_store(&meters[ODD].open_hangs, false);
-    await(&meters[ODD].closes, 1);
-    assert_int_equal(atomic_load(&meters[ODD].reads), 0);
-}
-
-PREPARED(a_list_that_does_not_fit_a_slow_source)
-{
-    static const char list[] = "plain:::ENERGY0\nodd:::NONE\n";
-    struct apapi_event_rules rules = {
-        .user_list = apapi_eventlist_parse("list", list, strlen(list), NULL, NULL)};
-    const struct apapi_session_config config = {
-        .components = "plain:odd", .intervals = &intervals, .rules = &rules};
-
-    meters[ODD].slow = true;
-    session = apapi_session_create(&config, NULL);
-    assert_non_null(session);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    await(&meters[ODD].closes, 1);
-    halt();
-    assert_false(m.components[1].measured);
-    assert_says(m.components[1].reason, "list:2: odd has no event 'odd:::NONE' here");
-    destroy();
-    apapi_event_rules_clear(&rules);
-}
-
 /* Its events are known and have no meters. */
 PREPARED(a_definition_that_does_not_fit_a_slow_source)
 {
@@ -228,7 +192,7 @@ PREPARED(samples_are_reported_one_at_a_time)
                      atomic_load(&meters[PLAIN].reads) + atomic_load(&meters[ODD].reads));
 }
 
-/* --- sessions with sources that hang or end their thread -------------------------------------- */
+/* --- sources that hang ------------------------------------------------------------------------ */
 
 static void hang(struct fake_meter *meter)
 {
@@ -364,7 +328,7 @@ PREPARED(a_reader_that_ends_the_shared_thread)
     assert_int_equal(atomic_load(&meters[ODD].closes), 0);
 }
 
-/* --- sessions with sources that fail for a while or permanently ------------------------------- */
+/* --- outages ---------------------------------------------------------------------------------- */
 
 static void start(void)
 {
