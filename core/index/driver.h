@@ -63,7 +63,6 @@ struct db_dialect {
     const char *table_end; /* the end of CREATE TABLE ... */
     const char *skip;    /* the end of an INSERT that skips rows that exist, with a column `job` */
     size_t rows;         /* that one INSERT should have: 1 to DB_ROWS_MAX */
-    bool indexes_later;  /* it is faster to create indexes after the rows were added */
     const char *view[2]; /* before and after the name in CREATE VIEW ... AS */
     const char *json[DB_JSON_FORMS][3]; /* before, between and after a document and a path */
     struct db_each line, hour;          /* of `records` and `hours`; no keys */

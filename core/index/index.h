@@ -118,9 +118,9 @@ int db_load_note(struct db_load *load, const char *folder, const struct apapi_sc
 int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_error *err);
 
 /**
- * Commit, calculate the totals of all jobs whose records have changed, also in an earlier import
- * that was interrupted, and create postponed indexes.
- * @return the number of jobs; -1 with errno
+ * Commit, and calculate the totals of all jobs whose records have changed and that have none yet,
+ * also in an earlier import that was interrupted.
+ * @return the number of jobs that this import has added up; -1 with errno
  */
 int64_t db_load_finish(struct db_load *load, struct apapi_error *err);
 

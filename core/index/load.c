@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads lines into a database, and adds up the jobs whose records came. */
+/*
+ * Loads lines into a database, and adds up the jobs whose records came: while they are in memory,
+ * if one transaction has all of a job's records, else at the end from the lines.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "apapi/job.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "index/tables.h"
 #include "record/hour.h"
 #include "record/record.h"
+#include "sum/sum.h"
 
-#define TRANSACTION 50000  /* records per transaction */
-#define JOBS_AT_ONCE 10000 /* in a transaction */
-#define BATCH_TEXT 0x40000 /* a batch is full from here on [bytes] */
+#define TRANSACTION 50000   /* records per transaction */
+#define SUMS_SIZE 0x1400000 /* less, if what is kept of them takes so much [bytes] */
+#define JOBS_AT_ONCE 10000  /* in a transaction */
+#define BATCH_TEXT 0x40000  /* a batch is full from here on [bytes] */
 #define BATCH_FILES 64
 
 /* --- batches -------------------------------------------------------------------------------- */
@@ -27,10 +32,12 @@ struct batch_file {
 
 struct db_batch {
     struct db_record records[DB_ROWS_MAX];
-    size_t line_at[DB_ROWS_MAX]; /* in `text` */
+    size_t line_at[DB_ROWS_MAX];         /* in `text` */
+    uint32_t curves_at[DB_ROWS_MAX + 1]; /* in `sums` */
     size_t count;
     char *text;
     size_t text_size, text_room;
+    struct sum_store sums; /* its pieces are the records */
     struct batch_file files[BATCH_FILES];
     size_t file_count;
 };
@@ -51,6 +58,7 @@ void db_batch_destroy(struct db_batch *batch)
 
     if (batch) {
         free(batch->text);
+        sum_free(&batch->sums);
         free(batch);
     }
     errno = saved;
@@ -68,7 +76,8 @@ int db_batch_add(struct db_batch *batch, const struct apapi_record *record, cons
     const struct apapi_measurement *m = &record->measurement;
     struct db_record *row = &batch->records[batch->count];
 
-    if (array_extend(&batch->text, batch->text_size, size, &batch->text_room, 1)) {
+    if (array_extend(&batch->text, batch->text_size, size, &batch->text_room, 1) ||
+        sum_add(&batch->sums, &(struct sum){POOL_NONE, POOL_NONE}, record, NULL)) {
         return -1;
     }
     memcpy(batch->text + batch->text_size, line, size);
@@ -86,6 +95,7 @@ int db_batch_add(struct db_batch *batch, const struct apapi_record *record, cons
         row->domains_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
     }
     batch->line_at[batch->count++] = batch->text_size;
+    batch->curves_at[batch->count] = (uint32_t)batch->sums.curve_count;
     batch->text_size += size;
     return 0;
 }
@@ -120,6 +130,7 @@ enum load_statement {
     FORGET_FILE,
     NOTE_FILE,
     FORGET_HOUR,
+    JOB_STANDS,
     STALE_JOBS,
     JOB_RECORDS,
     FORGET_JOB,
@@ -142,15 +153,36 @@ static const char *const load_queries[] = {
     [NOTE_FILE] = "INSERT INTO files (folder, \"day\", file, bytes) VALUES (?, ?, ?, ?)",
     [FORGET_HOUR] =
         "DELETE FROM hours WHERE start_ns = ? AND node = ? AND cluster = ? AND end_ns = ?",
+    [JOB_STANDS] = "SELECT COUNT(*), MIN(id) FROM records WHERE job = ? AND cluster = ?",
     [STALE_JOBS] = "SELECT cluster, job FROM stale_jobs ORDER BY cluster, job LIMIT ?",
-    [JOB_RECORDS] = ("SELECT line FROM records WHERE job = ? AND cluster = ?"
-                     " ORDER BY COALESCE(uid, 0), node, start_ns, step"),
+    [JOB_RECORDS] = "SELECT line FROM records WHERE job = ? AND cluster = ?",
     [FORGET_JOB] = "DELETE FROM jobs WHERE job = ? AND cluster = ?",
     [RENEWED] = "DELETE FROM stale_jobs WHERE cluster < ? OR (cluster = ? AND job <= ?)"};
 
 struct stale_job {
     char cluster[64];
     uint32_t job;
+};
+
+/* Texts of a record's identity that a job has. */
+static const struct {
+    size_t offset, size;
+} part_texts[] = {
+#define PART_TEXT(member)                                                                          \
+    {                                                                                              \
+        offsetof(struct apapi_identity, member), sizeof(((struct apapi_identity *)NULL)->member)   \
+    }
+    PART_TEXT(cluster), PART_TEXT(job_name),  PART_TEXT(user),
+    PART_TEXT(account), PART_TEXT(partition), PART_TEXT(qos)};
+
+/* A record whose job is added up. */
+struct load_part {
+    uint32_t piece;                  /* in the store */
+    uint32_t curves_at, curve_count; /* in the file of curves [floats]; 0 of them: in the store */
+    uint32_t uid, array_job, array_task, het_job, het_offset;
+    uint32_t texts[COUNT_OF(part_texts)]; /* of the store */
+    bool verified;
+    bool replaced; /* another one of its identity does not count any more */
 };
 
 struct db_load {
@@ -161,8 +193,14 @@ struct db_load {
     struct db_statement *twins, *jobs, *hours;
     struct db_value values[DB_ROWS_MAX * DB_FIELDS_MAX];
     struct db_load_counts counts;
-    int64_t last_id, first_id; /* first_id: the last one before this transaction */
+    int64_t last_id, first_id; /* first_id: the last one before this import; -1: not known */
     size_t in_transaction;
+    struct sum_store sums; /* of this transaction, or of a job while it is added up again */
+    struct load_part *parts;
+    size_t part_count, part_room;
+    FILE *curves;
+    bool curves_lost;  /* of this transaction */
+    int64_t job_count; /* added up */
     struct stale_job stale[JOBS_AT_ONCE];
 };
 
@@ -191,11 +229,8 @@ static int prepare_all(struct db_load *load, struct apapi_error *err)
             return -1;
         }
     }
-    snprintf(
-        mark, sizeof mark,
-        "INSERT INTO stale_jobs (cluster, job) SELECT DISTINCT cluster, job FROM records WHERE "
-        "id > ? AND job >= 0%s",
-        db_dialect(load->db)->skip);
+    snprintf(mark, sizeof mark, "INSERT INTO stale_jobs (job, cluster) VALUES (?, ?)%s",
+             db_dialect(load->db)->skip);
     load->mark = db_prepare(load->db, mark, err);
     load->twins = load->mark ? prepare_insert(load->db, &db_twins, 1, err) : NULL;
     load->jobs = load->twins ? prepare_insert(load->db, &db_jobs, 1, err) : NULL;
@@ -212,6 +247,7 @@ struct db_load *db_load_create(struct db *db, bool anew, struct apapi_error *err
         return NULL;
     }
     load->db = db;
+    load->first_id = -1;
     if (db_lock(db, err) || db_tables_create(db, anew, err) || prepare_all(load, err)) {
         db_load_destroy(load);
         return NULL;
@@ -234,6 +270,11 @@ void db_load_destroy(struct db_load *load)
         db_finalize(load->twins);
         db_finalize(load->jobs);
         db_finalize(load->hours);
+        sum_free(&load->sums);
+        free(load->parts);
+        if (load->curves) {
+            fclose(load->curves);
+        }
         free(load);
     }
     errno = saved;
@@ -277,30 +318,21 @@ static int load_begin(struct db_load *load, struct apapi_error *err)
     if (load_find(load, LAST_ID, NULL, 0, err) <= 0) {
         return -1;
     }
-    load->first_id = load->last_id = db_column(load->statements[LAST_ID], 0).integer;
+    load->last_id = db_column(load->statements[LAST_ID], 0).integer;
+    load->first_id = load->first_id < 0 ? load->last_id : load->first_id;
     db_end(load->statements[LAST_ID]);
     return 0;
 }
 
-/* The jobs of the new records are noted in the same transaction. */
-static int load_commit(struct db_load *load, struct apapi_error *err)
-{
-    const struct db_value first = db_integer(load->first_id);
-
-    if (!load->begun) {
-        return 0;
-    }
-    if (load->last_id > load->first_id && db_run(load->mark, &first, 1, err) < 0) {
-        return -1;
-    }
-    load->begun = false;
-    load->in_transaction = 0;
-    return db_exec(load->db, "COMMIT", err);
-}
+static int load_commit(struct db_load *load, struct apapi_error *err);
 
 static int commit_if_due(struct db_load *load, struct apapi_error *err)
 {
-    return load->in_transaction < TRANSACTION ? 0 : load_commit(load, err);
+    const struct sum_store *sums = &load->sums;
+    size_t size =
+        sums->piece_count * sizeof *sums->pieces + sums->domain_count * sizeof *sums->domains;
+
+    return load->in_transaction < TRANSACTION && size < SUMS_SIZE ? 0 : load_commit(load, err);
 }
 
 /* --- records -------------------------------------------------------------------------------- */
@@ -352,7 +384,7 @@ static int is_twin(struct db_load *load, const struct db_line *line, const struc
 }
 
 /* A record with the same identity exists. The one that does not count is kept as well: it may be
- * selected where the other one is not. */
+ * selected where the other one is not. @return 1: this one counts; 0; -1 */
 static int load_replace(struct db_load *load, struct db_record *record, struct apapi_error *err)
 {
     const struct db_value key[] = {
@@ -383,7 +415,7 @@ static int load_replace(struct db_load *load, struct db_record *record, struct a
                        load_run(load, DELETE_RECORD, &id, 1, err) ||
                        insert_records(load, record, 1, err) < 0
                    ? -1
-                   : 0;
+                   : 1;
     }
     load->counts.known++;
     found = order == 0 ? 1 : is_twin(load, &record->line, key, COUNT_OF(key), err);
@@ -395,23 +427,117 @@ static int load_replace(struct db_load *load, struct db_record *record, struct a
     return found < 0 ? -1 : 0;
 }
 
+/* @param part  where the record is */
+static int add_part(struct db_load *load, const struct apapi_identity *who, struct load_part part)
+{
+    bool failed = false;
+
+    part.uid = who->uid == APAPI_UNKNOWN ? 0 : who->uid;
+    part.array_job = who->array_job;
+    part.array_task = who->array_task;
+    part.het_job = who->het_job;
+    part.het_offset = who->het_offset;
+    part.verified = who->verified;
+    for (size_t i = 0; i < COUNT_OF(part_texts); i++) {
+        part.texts[i] = pool_put(&load->sums.texts, (const char *)who + part_texts[i].offset);
+        failed = failed || part.texts[i] == POOL_NONE;
+    }
+    if (failed || array_add(&load->parts, load->part_count, &load->part_room, sizeof part)) {
+        return -1;
+    }
+    load->parts[load->part_count++] = part;
+    return 0;
+}
+
+/* @param parts  where the records are */
 static int load_records(struct db_load *load, struct db_record *records, size_t count,
-                        struct apapi_error *err)
+                        const struct load_part *parts, struct apapi_error *err)
 {
     int64_t added = count ? insert_records(load, records, count, err) : 0;
 
     for (size_t i = 0; i < count && added >= 0; i++) {
+        struct load_part part = parts[i];
         int is_new = added == (int64_t)count ? 1
                      : added == 0            ? 0
                                              : is_there(load, &records[i], err);
+        int counts = is_new == 0 ? load_replace(load, &records[i], err) : is_new;
 
         load->counts.added += is_new > 0;
-        if (is_new < 0 || (is_new == 0 && load_replace(load, &records[i], err))) {
+        part.replaced = is_new == 0;
+        if (counts < 0) {
             return -1;
+        }
+        if (counts > 0 && records[i].who.job != APAPI_UNKNOWN &&
+            add_part(load, &records[i].who, part)) {
+            return apapi_fail(err, ENOMEM, "no memory");
         }
     }
     load->in_transaction += count;
     return added < 0 ? -1 : 0;
+}
+
+/* Add the pieces of a batch. Their curves will be behind those that there are. */
+static int move_pieces(struct sum_store *sums, const struct sum_store *from)
+{
+    if (array_extend(&sums->pieces, sums->piece_count, from->piece_count + 1, &sums->piece_room,
+                     sizeof *sums->pieces) ||
+        array_extend(&sums->domains, sums->domain_count, from->domain_count + 1, &sums->domain_room,
+                     sizeof *sums->domains)) {
+        return -1;
+    }
+    for (size_t i = 0; i < from->piece_count; i++) {
+        struct sum_piece piece = from->pieces[i];
+        uint32_t *const texts[] = {&piece.cluster, &piece.node, &piece.step, &piece.boot,
+                                   &piece.reason};
+
+        for (size_t t = 0; t < COUNT_OF(texts); t++) {
+            if (*texts[t] != POOL_NONE &&
+                (*texts[t] = pool_put(&sums->texts, pool_text(&from->texts, *texts[t]))) ==
+                    POOL_NONE) {
+                return -1;
+            }
+        }
+        piece.domain_at += (uint32_t)sums->domain_count;
+        sums->pieces[sums->piece_count + i] = piece;
+    }
+    for (size_t i = 0; i < from->domain_count; i++) {
+        struct sum_domain domain = from->domains[i];
+
+        domain.curve += domain.curve == SUM_NO_CURVE ? 0 : (uint32_t)sums->curve_count;
+        sums->domains[sums->domain_count + i] = domain;
+    }
+    sums->piece_count += from->piece_count;
+    sums->domain_count += from->domain_count;
+    sums->curve_count += from->curve_count;
+    return 0;
+}
+
+/* Keep a batch's pieces in memory and its curves in the file. Without room for them, jobs are added
+ * up from the lines. @param parts  result: where the records are */
+static int keep_sums(struct db_load *load, struct db_batch *batch, struct load_part *parts)
+{
+    const struct sum_store *from = &batch->sums;
+    struct sum_store *sums = &load->sums;
+    size_t at = sums->curve_count * sizeof *from->curves;
+    size_t size = from->curve_count * sizeof *from->curves;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        parts[i] =
+            (struct load_part){.piece = (uint32_t)(sums->piece_count + i),
+                               .curves_at = (uint32_t)sums->curve_count + batch->curves_at[i],
+                               .curve_count = batch->curves_at[i + 1] - batch->curves_at[i]};
+    }
+    if (size > 0 && !load->curves) {
+        load->curves = tmpfile();
+    }
+    load->curves_lost = load->curves_lost ||
+                        (size > 0 && (!load->curves || pwrite(fileno(load->curves), from->curves,
+                                                              size, (off_t)at) != (ssize_t)size));
+    if (move_pieces(sums, from)) {
+        return -1;
+    }
+    sum_free(&batch->sums);
+    return 0;
 }
 
 static int note_file(struct db_load *load, const struct batch_file *file, struct apapi_error *err)
@@ -427,6 +553,7 @@ static int note_file(struct db_load *load, const struct batch_file *file, struct
 int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_error *err)
 {
     const size_t rows = db_dialect(load->db)->rows;
+    struct load_part parts[DB_ROWS_MAX];
 
     for (size_t i = 0; i < batch->count; i++) {
         batch->records[i].line.text = batch->text + batch->line_at[i];
@@ -437,10 +564,13 @@ int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_err
     if (load_begin(load, err)) {
         return -1;
     }
+    if (keep_sums(load, batch, parts)) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
     for (size_t i = 0; i < batch->count; i += rows) {
         size_t count = batch->count - i < rows ? batch->count - i : rows;
 
-        if (load_records(load, batch->records + i, count, err)) {
+        if (load_records(load, batch->records + i, count, parts + i, err)) {
             return -1;
         }
     }
@@ -502,117 +632,273 @@ int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_err
 
 /* --- jobs ----------------------------------------------------------------------------------- */
 
-/* Slurm's values have precedence over the step's environment. */
-static void know_better(struct db_job *row, const struct apapi_record *record)
-{
-    if (!*row->who.node || (record->id.verified && !row->who.verified)) {
-        row->who = record->id;
-    }
-}
-
-static int write_job(struct db_load *load, struct db_job *row, struct apapi_job *job,
+static int write_job(struct db_load *load, struct db_job *row, const struct apapi_job_total *total,
                      struct apapi_error *err)
 {
-    struct apapi_job_total total;
-
-    if (apapi_job_total(job, &total)) {
-        return apapi_fail(err, ENOMEM, "no memory");
-    }
-    row->start_ns = total.start_unix_ns;
-    row->end_ns = total.end_unix_ns;
-    timestamp_day(row->day, sizeof row->day, total.end_unix_ns);
-    row->records = (uint32_t)total.records;
-    row->incomplete = (uint32_t)total.incomplete;
-    row->steps = (uint32_t)total.steps;
-    row->nodes = (uint32_t)total.nodes;
-    row->runs = (uint32_t)total.runs;
-    row->energy_j = total.energy_j;
-    row->uncertainty_j = total.uncertainty_j;
-    row->mean_w = total.mean_w;
-    row->covered_s = (double)total.covered_ns / 1e9;
-    row->elapsed_s = (double)total.elapsed_ns / 1e9;
-    row->node_s = total.node_s > 0 ? total.node_s : NAN;
+    row->start_ns = total->start_unix_ns;
+    row->end_ns = total->end_unix_ns;
+    timestamp_day(row->day, sizeof row->day, total->end_unix_ns);
+    row->records = (uint32_t)total->records;
+    row->incomplete = (uint32_t)total->incomplete;
+    row->steps = (uint32_t)total->steps;
+    row->nodes = (uint32_t)total->nodes;
+    row->runs = (uint32_t)total->runs;
+    row->energy_j = total->energy_j;
+    row->uncertainty_j = total->uncertainty_j;
+    row->mean_w = total->mean_w;
+    row->covered_s = (double)total->covered_ns / 1e9;
+    row->elapsed_s = (double)total->elapsed_ns / 1e9;
+    row->node_s = total->node_s > 0 ? total->node_s : NAN;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domains_j[d] = total.domains[d].energy_j;
+        row->domains_j[d] = total->domains[d].energy_j;
     }
-    domain_list_text(total.missing_domains, ",", row->missing_domains);
+    domain_list_text(total->missing_domains, ",", row->missing_domains);
     return db_run(load->jobs, load->values, db_row(&db_jobs, row, load->values), err) < 0 ? -1 : 0;
 }
 
-/* A number may have been several users': each has a row. */
-struct user_job {
-    struct db_job row;
-    struct apapi_job *job;
+/* A part with what the parts are sorted by. */
+struct load_entry {
+    const struct load_part *part;
+    const struct sum_piece *piece;
+    const char *cluster, *node, *step;
 };
 
-struct user_jobs {
-    struct user_job *list;
-    size_t count, room;
-};
-
-/* Records come sorted by user. */
-static int add_to_job(struct user_jobs *users, const struct apapi_record *record)
+static int load_compare_entries(const void *left, const void *right)
 {
-    uint32_t uid = record->id.uid == APAPI_UNKNOWN ? 0 : record->id.uid;
-    struct user_job *user;
+    const struct load_entry *a = left, *b = right;
+    int order = COMPARE(a->piece->job, b->piece->job);
 
-    if (users->count == 0 || users->list[users->count - 1].row.uid != uid) {
-        struct user_job fresh = {.row.uid = uid, .row.who = APAPI_IDENTITY_UNKNOWN};
-
-        fresh.job = apapi_job_create();
-        if (!fresh.job ||
-            array_add(&users->list, users->count, &users->room, sizeof *users->list)) {
-            apapi_job_destroy(fresh.job);
-            return -1;
-        }
-        users->list[users->count++] = fresh;
-    }
-    user = &users->list[users->count - 1];
-    know_better(&user->row, record);
-    return apapi_job_add(user->job, record);
+    order = order ? order : strcmp(a->cluster, b->cluster);
+    order = order ? order : COMPARE(a->part->uid, b->part->uid);
+    order = order ? order : strcmp(a->node, b->node);
+    order = order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
+    return order ? order : strcmp(a->step, b->step);
 }
 
-/* A line that no import has written is left out. */
-static int read_job(struct db_load *load, const struct stale_job *stale, struct user_jobs *users,
-                    struct apapi_error *err)
+/* @return the parts by job and user, for free(); NULL: no memory */
+static struct load_entry *sort_parts(const struct db_load *load)
 {
-    const struct db_value key[] = {db_integer(stale->job), db_text(stale->cluster)};
-    struct db_statement *lines = load->statements[JOB_RECORDS];
-    int got = db_first(lines, key, COUNT_OF(key), err);
+    const struct pool *texts = &load->sums.texts;
+    size_t count = load->part_count;
+    struct load_entry *entries = calloc(count + 1, sizeof *entries);
 
-    for (; got > 0; got = got < 0 ? -1 : db_step(lines, err)) {
-        struct db_value line = db_column(lines, 0);
-        struct apapi_record record;
-        bool decoded = line.text && apapi_record_decode(line.text, line.size, &record, NULL) == 0;
+    for (size_t i = 0; i < count && entries; i++) {
+        const struct load_part *part = &load->parts[i];
+        const struct sum_piece *piece = &load->sums.pieces[part->piece];
 
-        if (decoded ? add_to_job(users, &record) : errno == ENOMEM) {
-            got = apapi_fail(err, ENOMEM, "no memory");
+        entries[i] =
+            (struct load_entry){part, piece, pool_text(texts, piece->cluster),
+                                pool_text(texts, piece->node), pool_text(texts, piece->step)};
+    }
+    if (entries) {
+        qsort(entries, count, sizeof *entries, load_compare_entries);
+    }
+    return entries;
+}
+
+static struct apapi_identity identity_of(const struct pool *texts, const struct load_entry *entry)
+{
+    const struct load_part *part = entry->part;
+    struct apapi_identity who = {.job = entry->piece->job,
+                                 .array_job = part->array_job,
+                                 .array_task = part->array_task,
+                                 .het_job = part->het_job,
+                                 .het_offset = part->het_offset,
+                                 .verified = part->verified};
+
+    for (size_t i = 0; i < COUNT_OF(part_texts); i++) {
+        snprintf((char *)&who + part_texts[i].offset, part_texts[i].size, "%s",
+                 pool_text(texts, part->texts[i]));
+    }
+    return who;
+}
+
+/* Read the curves of these records. @return 0; -1 with errno */
+static int read_curves(struct db_load *load, const struct load_entry *entries, size_t count)
+{
+    struct sum_store *sums = &load->sums;
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct load_part *part = entries[i].part;
+        size_t size = part->curve_count * sizeof *sums->curves;
+        struct sum_domain *domains = sums->domains + entries[i].piece->domain_at;
+        ssize_t got;
+
+        if (size == 0) {
+            continue;
         }
-        if (decoded) {
-            apapi_record_clear(&record);
+        if (array_extend(&sums->curves, used, part->curve_count, &sums->curve_room,
+                         sizeof *sums->curves)) {
+            return -1;
+        }
+        got = pread(fileno(load->curves), sums->curves + used, size,
+                    (off_t)(part->curves_at * sizeof *sums->curves));
+        if (got != (ssize_t)size) {
+            errno = got < 0 ? errno : EIO;
+            return -1;
+        }
+        for (size_t d = 0; d < entries[i].piece->domain_count; d++) {
+            domains[d].curve +=
+                domains[d].curve == SUM_NO_CURVE ? 0 : (uint32_t)used - part->curves_at;
+        }
+        used += part->curve_count;
+    }
+    return 0;
+}
+
+/* Add up the records of a job and user. Slurm's values have precedence over the step's environment.
+ */
+static int add_up_user(struct db_load *load, const struct load_entry *entries, size_t count,
+                       struct apapi_error *err)
+{
+    struct db_job row = {.uid = entries->part->uid};
+    uint32_t *pieces = calloc(count, sizeof *pieces);
+    struct sum_entries list = {NULL, 0};
+    struct sum_total total;
+    size_t best = 0;
+    int result = -1;
+
+    for (size_t i = 0; i < count && pieces; i++) {
+        pieces[i] = entries[i].part->piece;
+        best = entries[i].part->verified && !entries[best].part->verified ? i : best;
+    }
+    row.who = identity_of(&load->sums.texts, &entries[best]);
+    if (!pieces || read_curves(load, entries, count) ||
+        sum_gather_these(&load->sums, pieces, count, &list) ||
+        sum_total(&load->sums, &list, &total)) {
+        apapi_fail(err, errno, "the totals of jobs: %s", strerror(errno));
+    } else {
+        result = write_job(load, &row, &total.job, err);
+    }
+    free(list.list);
+    free(pieces);
+    return result;
+}
+
+/* A number may have been several users': each has a row. */
+static int add_up_job(struct db_load *load, const struct load_entry *entries, size_t count,
+                      struct apapi_error *err)
+{
+    for (size_t i = 0, same; i < count; i += same) {
+        for (same = 1; i + same < count && entries[i + same].part->uid == entries[i].part->uid;) {
+            same++;
+        }
+        if (add_up_user(load, entries + i, same, err)) {
+            return -1;
         }
     }
-    db_end(lines);
-    return got;
+    return 0;
+}
+
+static void forget_parts(struct db_load *load)
+{
+    sum_free(&load->sums);
+    load->part_count = 0;
+    load->curves_lost = false;
+}
+
+/* --- jobs whose records are all in one transaction ----------------------------------------------
+ */
+
+/* Add up the records of one job, or note it, if the database has others of it. */
+static int settle_job(struct db_load *load, const struct load_entry *entries, size_t count,
+                      struct apapi_error *err)
+{
+    const struct db_value key[] = {db_integer(entries->piece->job), db_text(entries->cluster)};
+    int got = load_find(load, JOB_STANDS, key, COUNT_OF(key), err);
+    bool replaced = false, whole, of_import;
+    int64_t known;
+
+    if (got <= 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        replaced = replaced || entries[i].part->replaced;
+    }
+    whole = !replaced && !load->curves_lost &&
+            db_column(load->statements[JOB_STANDS], 0).integer == (int64_t)count;
+    of_import = !replaced && db_column(load->statements[JOB_STANDS], 1).integer > load->first_id;
+    db_end(load->statements[JOB_STANDS]);
+    known = db_run(load->statements[FORGET_JOB], key, COUNT_OF(key), err);
+    if (known < 0 || (!whole && db_run(load->mark, key, COUNT_OF(key), err) < 0)) {
+        return -1;
+    }
+    load->job_count += whole ? 1 : -(int64_t)(known > 0 && of_import); /* it was counted before */
+    return whole ? add_up_job(load, entries, count, err) : 0;
+}
+
+static int load_commit(struct db_load *load, struct apapi_error *err)
+{
+    struct load_entry *entries;
+    int result;
+
+    if (!load->begun) {
+        return 0;
+    }
+    entries = sort_parts(load);
+    result = entries ? 0 : apapi_fail(err, ENOMEM, "no memory");
+    for (size_t i = 0, same; entries && i < load->part_count && result == 0; i += same) {
+        for (same = 1; i + same < load->part_count &&
+                       entries[i + same].piece->job == entries[i].piece->job &&
+                       entries[i + same].piece->cluster == entries[i].piece->cluster;) {
+            same++;
+        }
+        result = settle_job(load, entries + i, same, err);
+    }
+    free(entries);
+    forget_parts(load);
+    load->begun = false;
+    load->in_transaction = 0;
+    return result ? -1 : db_exec(load->db, "COMMIT", err);
+}
+
+/* --- jobs with records in several transactions --------------------------------------------------
+ */
+
+static int add_line(struct db_load *load, const struct db_value *line)
+{
+    struct load_part part = {.piece = (uint32_t)load->sums.piece_count};
+    struct apapi_record record;
+    int result;
+
+    if (!line->text || apapi_record_decode(line->text, line->size, &record, NULL)) {
+        return line->text && errno == ENOMEM ? -1 : 0; /* no import has written it */
+    }
+    result = sum_add(&load->sums, &(struct sum){POOL_NONE, POOL_NONE}, &record, NULL) ||
+                     add_part(load, &record.id, part)
+                 ? -1
+                 : 0;
+    apapi_record_clear(&record);
+    return result;
 }
 
 static int renew_job(struct db_load *load, const struct stale_job *stale, struct apapi_error *err)
 {
     const struct db_value key[] = {db_integer(stale->job), db_text(stale->cluster)};
-    struct user_jobs users = {NULL, 0, 0};
-    int result =
-        read_job(load, stale, &users, err) || load_run(load, FORGET_JOB, key, COUNT_OF(key), err)
-            ? -1
-            : 0;
+    struct db_statement *lines = load->statements[JOB_RECORDS];
+    int got = db_first(lines, key, COUNT_OF(key), err);
+    struct load_entry *entries;
 
-    for (size_t i = 0; i < users.count; i++) {
-        if (result == 0) {
-            result = write_job(load, &users.list[i].row, users.list[i].job, err);
-        }
-        apapi_job_destroy(users.list[i].job);
+    for (; got > 0; got = got < 0 ? -1 : db_step(lines, err)) {
+        const struct db_value line = db_column(lines, 0);
+
+        got = add_line(load, &line) ? apapi_fail(err, ENOMEM, "no memory") : got;
     }
-    free(users.list);
-    return result;
+    db_end(lines);
+    entries = got == 0 ? sort_parts(load) : NULL;
+    if (got == 0 && !entries) {
+        got = apapi_fail(err, ENOMEM, "no memory");
+    }
+    if (got == 0) {
+        got = load_run(load, FORGET_JOB, key, COUNT_OF(key), err) ||
+                      add_up_job(load, entries, load->part_count, err)
+                  ? -1
+                  : 0;
+    }
+    free(entries);
+    forget_parts(load);
+    return got;
 }
 
 static int read_stale(struct db_load *load, size_t *count, struct apapi_error *err)
@@ -656,7 +942,6 @@ static int renew_some(struct db_load *load, size_t *count, struct apapi_error *e
 
 int64_t db_load_finish(struct db_load *load, struct apapi_error *err)
 {
-    int64_t all = 0;
     size_t count = JOBS_AT_ONCE;
 
     if (load_commit(load, err)) {
@@ -666,7 +951,7 @@ int64_t db_load_finish(struct db_load *load, struct apapi_error *err)
         if (renew_some(load, &count, err)) {
             return -1;
         }
-        all += (int64_t)count;
+        load->job_count += (int64_t)count;
     }
-    return db_tables_finish(load->db, err) ? -1 : all;
+    return load->job_count;
 }

@@ -37,35 +37,17 @@
     FUNCTION(mysql_stmt_prepare)                                                                   \
     FUNCTION(mysql_stmt_result_metadata)
 
-struct mariadb_library {
+static struct mariadb_library {
 #define FUNCTION(name) __typeof__(name) *(name);
     MARIADB_FUNCTIONS(FUNCTION)
 #undef FUNCTION
-};
+} my;
 
 static const struct library_symbol mariadb_symbols[] = {
 #define FUNCTION(name) LIBRARY_SYMBOL(#name, struct mariadb_library, name),
     MARIADB_FUNCTIONS(FUNCTION)
 #undef FUNCTION
         {NULL, 0}};
-
-static const struct mariadb_library *mariadb_library(struct apapi_error *err)
-{
-    static struct mariadb_library library;
-    struct apapi_error why;
-
-    if (!library.mysql_init &&
-        shared_library_load(APAPI_MARIADB_LIBRARY, mariadb_symbols, &library, &why)) {
-        apapi_fail(err, ENOTSUP, "no client library of MariaDB: %.200s", why.text);
-        return NULL;
-    }
-    return &library;
-}
-
-struct connection {
-    const struct mariadb_library *library;
-    MYSQL *mysql;
-};
 
 /* A parameter or a column. */
 struct cell {
@@ -78,7 +60,6 @@ struct cell {
 };
 
 struct mariadb_statement {
-    const struct mariadb_library *library;
     MYSQL_STMT *stmt;
     size_t parameters, columns;
     MYSQL_BIND *in, *out;
@@ -86,93 +67,76 @@ struct mariadb_statement {
     bool running; /* more rows may follow */
 };
 
-static int db_mariadb_fail(const struct connection *connection, struct apapi_error *err)
+static int db_mariadb_fail(MYSQL *mysql, struct apapi_error *err)
 {
-    return apapi_fail(err, EIO, "MariaDB: %.220s",
-                      connection->library->mysql_error(connection->mysql));
+    return apapi_fail(err, EIO, "MariaDB: %.220s", my.mysql_error(mysql));
 }
 
-static void close_connection(void *handle)
+static void db_mariadb_close(void *mysql)
 {
-    struct connection *connection = handle;
-
-    connection->library->mysql_close(connection->mysql);
-    free(connection);
+    my.mysql_close(mysql);
 }
 
-static int db_mariadb_exec(void *handle, const char *sql, struct apapi_error *err)
+static int db_mariadb_exec(void *mysql, const char *sql, struct apapi_error *err)
 {
-    struct connection *connection = handle;
-
-    return connection->library->mysql_query(connection->mysql, sql)
-               ? db_mariadb_fail(connection, err)
-               : 0;
+    return my.mysql_query(mysql, sql) ? db_mariadb_fail(mysql, err) : 0;
 }
 
-static void set_options(const struct connection *connection, const struct db_address *address)
+static void set_options(MYSQL *mysql, const char *option_file)
 {
-    const struct mariadb_library *library = connection->library;
     const unsigned timeout_s = TIMEOUT_S, off = 0;
 
-    if (address->option_file) {
-        library->mysql_options(connection->mysql, MYSQL_READ_DEFAULT_FILE, address->option_file);
+    if (option_file) {
+        my.mysql_options(mysql, MYSQL_READ_DEFAULT_FILE, option_file);
     }
-    library->mysql_options(connection->mysql, MYSQL_READ_DEFAULT_GROUP, "client");
-    library->mysql_options(connection->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
-    library->mysql_options(connection->mysql, MYSQL_OPT_LOCAL_INFILE, &off);
-    library->mysql_options(connection->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    my.mysql_options(mysql, MYSQL_READ_DEFAULT_GROUP, "client");
+    my.mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
+    my.mysql_options(mysql, MYSQL_OPT_LOCAL_INFILE, &off);
+    my.mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 }
 
-static int establish(struct connection *connection, const struct db_address *address, bool writing,
+static int establish(MYSQL *mysql, const struct db_address *address, bool writing,
                      struct apapi_error *err)
 {
-    if (!connection->library->mysql_real_connect(connection->mysql, address->host, address->user,
-                                                 NULL, address->database, address->port,
-                                                 address->socket, 0)) {
-        return db_mariadb_fail(connection, err);
+    if (!my.mysql_real_connect(mysql, address->host, address->user, NULL, address->database,
+                               address->port, address->socket, 0)) {
+        return db_mariadb_fail(mysql, err);
     }
     /* a text that does not fit must be an error */
-    return db_mariadb_exec(connection, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES'",
-                           err) ||
-                   (!writing &&
-                    db_mariadb_exec(connection, "SET SESSION TRANSACTION READ ONLY", err))
+    return db_mariadb_exec(mysql, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES'", err) ||
+                   (!writing && db_mariadb_exec(mysql, "SET SESSION TRANSACTION READ ONLY", err))
                ? -1
                : 0;
 }
 
-static void *open_connection(const struct db_address *address, bool writing,
+static void *db_mariadb_open(const struct db_address *address, bool writing,
                              struct apapi_error *err)
 {
-    const struct mariadb_library *library = mariadb_library(err);
-    struct connection *connection = library ? calloc(1, sizeof *connection) : NULL;
+    struct apapi_error why;
+    MYSQL *mysql;
 
-    if (!connection) {
-        if (library) {
-            apapi_fail(err, ENOMEM, "no memory");
-        }
+    if (!my.mysql_init && shared_library_load(APAPI_MARIADB_LIBRARY, mariadb_symbols, &my, &why)) {
+        apapi_fail(err, ENOTSUP, "no client library of MariaDB: %.200s", why.text);
         return NULL;
     }
-    connection->library = library;
-    connection->mysql = library->mysql_init(NULL);
-    if (!connection->mysql) {
+    mysql = my.mysql_init(NULL);
+    if (!mysql) {
         apapi_fail(err, ENOMEM, "no memory");
-        free(connection);
         return NULL;
     }
-    set_options(connection, address);
-    if (establish(connection, address, writing, err)) {
-        close_connection(connection);
+    set_options(mysql, address->option_file);
+    if (establish(mysql, address, writing, err)) {
+        my.mysql_close(mysql);
         return NULL;
     }
-    return connection;
+    return mysql;
 }
 
 /* --- statements ----------------------------------------------------------------------------- */
 
 static int fail_statement(const struct mariadb_statement *statement, struct apapi_error *err)
 {
-    return apapi_fail(err, EIO, "MariaDB: %.220s",
-                      statement->library->mysql_stmt_error(statement->stmt));
+    return apapi_fail(err, EIO, "MariaDB: %.220s", my.mysql_stmt_error(statement->stmt));
 }
 
 static void db_mariadb_finalize(void *handle)
@@ -180,7 +144,7 @@ static void db_mariadb_finalize(void *handle)
     struct mariadb_statement *statement = handle;
 
     if (statement->stmt) {
-        statement->library->mysql_stmt_close(statement->stmt);
+        my.mysql_stmt_close(statement->stmt);
     }
     for (size_t i = 0; i < statement->columns && statement->out_cells; i++) {
         free(statement->out_cells[i].text);
@@ -237,17 +201,17 @@ static void point_at(MYSQL_BIND *bind, struct cell *cell)
 
 static int db_mariadb_allocate(struct mariadb_statement *statement)
 {
-    MYSQL_RES *result = statement->library->mysql_stmt_result_metadata(statement->stmt);
-    const MYSQL_FIELD *fields = result ? statement->library->mysql_fetch_fields(result) : NULL;
+    MYSQL_RES *result = my.mysql_stmt_result_metadata(statement->stmt);
+    const MYSQL_FIELD *fields = result ? my.mysql_fetch_fields(result) : NULL;
 
-    statement->parameters = statement->library->mysql_stmt_param_count(statement->stmt);
-    statement->columns = result ? statement->library->mysql_num_fields(result) : 0;
+    statement->parameters = my.mysql_stmt_param_count(statement->stmt);
+    statement->columns = result ? my.mysql_num_fields(result) : 0;
     statement->in = calloc(statement->parameters + 1, sizeof *statement->in);
     statement->out = calloc(statement->columns + 1, sizeof *statement->out);
     statement->in_cells = calloc(statement->parameters + 1, sizeof *statement->in_cells);
     statement->out_cells = calloc(statement->columns + 1, sizeof *statement->out_cells);
     if (!statement->in || !statement->out || !statement->in_cells || !statement->out_cells) {
-        statement->library->mysql_free_result(result);
+        my.mysql_free_result(result);
         return -1;
     }
     for (size_t i = 0; i < statement->columns; i++) {
@@ -255,25 +219,23 @@ static int db_mariadb_allocate(struct mariadb_statement *statement)
         point_at(&statement->out[i], &statement->out_cells[i]);
     }
     if (result) {
-        statement->library->mysql_free_result(result);
+        my.mysql_free_result(result);
     }
     return 0;
 }
 
-static void *db_mariadb_prepare(void *handle, const char *sql, struct apapi_error *err)
+static void *db_mariadb_prepare(void *mysql, const char *sql, struct apapi_error *err)
 {
-    struct connection *connection = handle;
     struct mariadb_statement *statement = calloc(1, sizeof *statement);
 
     if (!statement) {
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    statement->library = connection->library;
-    statement->stmt = connection->library->mysql_stmt_init(connection->mysql);
+    statement->stmt = my.mysql_stmt_init(mysql);
     if (!statement->stmt) {
-        db_mariadb_fail(connection, err);
-    } else if (statement->library->mysql_stmt_prepare(statement->stmt, sql, strlen(sql))) {
+        db_mariadb_fail(mysql, err);
+    } else if (my.mysql_stmt_prepare(statement->stmt, sql, strlen(sql))) {
         fail_statement(statement, err);
     } else if (db_mariadb_allocate(statement)) {
         apapi_fail(err, ENOMEM, "no memory");
@@ -302,16 +264,14 @@ static int db_mariadb_bind(void *handle, size_t number, const struct db_value *v
 
 static int execute(struct mariadb_statement *statement)
 {
-    const struct mariadb_library *library = statement->library;
-
-    if (library->mysql_stmt_bind_param(statement->stmt, statement->in) ||
-        library->mysql_stmt_execute(statement->stmt)) {
+    if (my.mysql_stmt_bind_param(statement->stmt, statement->in) ||
+        my.mysql_stmt_execute(statement->stmt)) {
         return -1;
     }
     if (statement->columns == 0) {
         return 0;
     }
-    return library->mysql_stmt_bind_result(statement->stmt, statement->out) ? -1 : 0;
+    return my.mysql_stmt_bind_result(statement->stmt, statement->out) ? -1 : 0;
 }
 
 /* The fetch returned the sizes. The texts are fetched after memory for them was allocated. */
@@ -334,7 +294,7 @@ static int fetch_texts(struct mariadb_statement *statement)
             cell->room = cell->size + 1;
         }
         point_at(&bind, cell);
-        if (statement->library->mysql_stmt_fetch_column(statement->stmt, &bind, (unsigned)i, 0)) {
+        if (my.mysql_stmt_fetch_column(statement->stmt, &bind, (unsigned)i, 0)) {
             return -1;
         }
         cell->text[cell->size] = '\0';
@@ -347,7 +307,7 @@ static void db_mariadb_reset(void *handle)
     struct mariadb_statement *statement = handle;
 
     if (statement->running) {
-        statement->library->mysql_stmt_free_result(statement->stmt);
+        my.mysql_stmt_free_result(statement->stmt);
         statement->running = false;
     }
 }
@@ -364,7 +324,7 @@ static int db_mariadb_step(void *handle, struct apapi_error *err)
         return 0;
     }
     statement->running = true;
-    got = statement->library->mysql_stmt_fetch(statement->stmt);
+    got = my.mysql_stmt_fetch(statement->stmt);
     if (got == MYSQL_NO_DATA) {
         db_mariadb_reset(statement);
         return 0;
@@ -379,7 +339,7 @@ static int64_t db_mariadb_changes(void *handle)
 {
     struct mariadb_statement *statement = handle;
 
-    return (int64_t)statement->library->mysql_stmt_affected_rows(statement->stmt);
+    return (int64_t)my.mysql_stmt_affected_rows(statement->stmt);
 }
 
 static struct db_value db_mariadb_column(void *handle, size_t number)
@@ -434,8 +394,8 @@ const struct db_driver db_mariadb = {
                 .components = {MARIADB_COMPONENTS, "c.number - 1 AS component", "c.value"},
                 .events = {MARIADB_COMPONENTS MARIADB_EACH("c.value", "$.events", "e"),
                            "c.number - 1 AS component, e.number - 1 AS event", "e.value"}},
-    .open = open_connection,
-    .close = close_connection,
+    .open = db_mariadb_open,
+    .close = db_mariadb_close,
     .exec = db_mariadb_exec,
     .prepare = db_mariadb_prepare,
     .finalize = db_mariadb_finalize,

@@ -15,8 +15,7 @@
 /* as in the catalogue of types, whose header is the server's */
 enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_FLOAT8 = 701 };
 
-/* The functions used of PostgreSQL's client library. It is loaded on demand,
- * never linked. */
+/* The functions used of PostgreSQL's client library. It is loaded on demand, never linked. */
 #define POSTGRES_FUNCTIONS(FUNCTION)                                                               \
     FUNCTION(PQclear)                                                                              \
     FUNCTION(PQcmdTuples)                                                                          \
@@ -55,17 +54,12 @@ struct postgres {
     unsigned statements; /* that were prepared */
 };
 
-/* A value in text form, or as it stands. */
-struct postgres_parameter {
-    char number[NUMBER_SIZE];
-};
-
 struct postgres_statement {
     struct postgres *postgres;
     char name[16];
     int parameters;
-    struct postgres_parameter *numbers;
-    const char **values; /* of the parameters, with sizes and forms */
+    char (*numbers)[NUMBER_SIZE]; /* in text form */
+    const char **values;          /* of the parameters, with sizes and forms */
     int *sizes, *forms;
     PGresult *row; /* the present one; NULL: none */
     bool running;  /* more rows may follow */
@@ -148,9 +142,7 @@ static void *db_postgres_open(const struct db_address *address, bool writing,
     return postgres;
 }
 
-/* --- statements
- * -----------------------------------------------------------------------------
- */
+/* --- statements ----------------------------------------------------------------------------- */
 
 static void db_postgres_reset(void *handle)
 {
@@ -166,8 +158,7 @@ static void db_postgres_reset(void *handle)
     }
 }
 
-/* The server forgets a statement at the end of the connection, which is near.
- */
+/* The server forgets a statement at the end of the connection, which is near. */
 static void db_postgres_finalize(void *handle)
 {
     struct postgres_statement *statement = handle;
@@ -202,8 +193,7 @@ static char *number_parameters(const char *sql)
     return text;
 }
 
-/* @return whether the server knows the statement, and there is room for its
- * parameters */
+/* @return whether the server knows the statement, and there is room for its parameters */
 static bool postgres_prepare(struct postgres_statement *statement, const char *sql,
                              struct apapi_error *err)
 {
@@ -258,7 +248,7 @@ static void *db_postgres_prepare(void *handle, const char *sql, struct apapi_err
 static int db_postgres_bind(void *handle, size_t number, const struct db_value *value)
 {
     struct postgres_statement *statement = handle;
-    char *text = statement->numbers[number].number;
+    char *text = statement->numbers[number];
 
     statement->values[number] = text;
     statement->forms[number] = 0;
@@ -357,26 +347,24 @@ static struct db_value db_postgres_column(void *handle, size_t number)
     }
 }
 
-/* One conversion for all columns of a row: OFFSET keeps the query from being
- * taken apart. */
+/* One conversion for all columns of a row: OFFSET keeps the query from being taken apart. */
 #define POSTGRES_DOCUMENT(table)                                                                   \
-    table " r CROSS JOIN LATERAL (SELECT CAST(convert_from(r.line, 'UTF8') AS "                    \
-          "jsonb) AS document "                                                                    \
-          "OFFSET 0) l"
+    table " r CROSS JOIN LATERAL "                                                                 \
+          "(SELECT CAST(convert_from(r.line, 'UTF8') AS jsonb) AS document OFFSET 0) l"
+#define POSTGRES_EACH(list, name)                                                                  \
+    " CROSS JOIN LATERAL jsonb_array_elements(" list ") WITH ORDINALITY AS " name " (value, "      \
+    "number)"
 #define POSTGRES_COMPONENTS                                                                        \
-    POSTGRES_DOCUMENT("records")                                                                   \
-    " CROSS JOIN LATERAL jsonb_array_elements(l.document -> 'components') WITH "                   \
-    "ORDINALITY AS c "                                                                             \
-    "(value, number)"
+    POSTGRES_DOCUMENT("records") POSTGRES_EACH("l.document -> 'components'", "c")
 #define POSTGRES_PATH " #>> string_to_array('"
 
 const struct db_driver db_postgres = {
     .begin = "BEGIN",
     .lock = "SET lock_timeout = '60s'; SELECT "
             "pg_advisory_lock(hashtext('apapi ' || current_schema()))",
-    .has_table = "SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname "
-                 "= current_schema() "
-                 "AND tablename = ?",
+    .has_table =
+        "SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND "
+        "tablename = ?",
     .dialect = {.id_type = "BIGINT",
                 .line_type = "BYTEA",
                 .text_end = " COLLATE \"C\"",
@@ -393,14 +381,11 @@ const struct db_driver db_postgres = {
                 .line = {POSTGRES_DOCUMENT("records"), NULL, "l.document"},
                 .hour = {POSTGRES_DOCUMENT("hours"), NULL, "l.document"},
                 .domains = {POSTGRES_DOCUMENT(
-                                "records") " CROSS JOIN LATERAL jsonb_each(l.document "
-                                           "-> 'domains') AS d (domain, value)",
+                                "records") " CROSS JOIN LATERAL jsonb_each("
+                                           "l.document -> 'domains') AS d (domain, value)",
                             "d.domain", "d.value"},
                 .components = {POSTGRES_COMPONENTS, "c.number - 1 AS component", "c.value"},
-                .events = {POSTGRES_COMPONENTS
-                           " CROSS JOIN LATERAL jsonb_array_elements(c.value -> "
-                           "'events') WITH "
-                           "ORDINALITY AS e (value, number)",
+                .events = {POSTGRES_COMPONENTS POSTGRES_EACH("c.value -> 'events'", "e"),
                            "c.number - 1 AS component, e.number - 1 AS event", "e.value"}},
     .open = db_postgres_open,
     .close = db_postgres_close,

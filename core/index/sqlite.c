@@ -35,7 +35,7 @@ static void *db_sqlite_open_file(const struct db_address *address, bool writing,
                                  struct apapi_error *err)
 {
     /* the page size applies to new files */
-    static const char for_writing[] = "PRAGMA page_size = 32768; PRAGMA cache_size = -65536";
+    static const char for_writing[] = "PRAGMA page_size = 32768; PRAGMA cache_size = -16384";
     static const char for_reading[] = "PRAGMA cache_size = -65536; PRAGMA query_only = 1";
     sqlite3 *connection = NULL;
 
@@ -160,7 +160,6 @@ const struct db_driver db_sqlite = {
                 .table_end = "",
                 .skip = " ON CONFLICT DO NOTHING",
                 .rows = 1,
-                .indexes_later = true,
                 .view = {"CREATE VIEW IF NOT EXISTS ", " AS "},
                 .json = {[DB_JSON_TEXT] = SQLITE_JSON,
                          [DB_JSON_REAL] = SQLITE_JSON,

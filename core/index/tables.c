@@ -11,17 +11,9 @@
 
 #define DB_OLDEST 2 /* the oldest version whose tables are known by name */
 
-#define DB_TEXT_OF(type, name, member)                                                             \
-    {                                                                                              \
-        name, DB_FORM_TEXT, offsetof(type, member), sizeof(((type *)NULL)->member)                 \
-    }
-#define DB_WORD_OF(type, name, member)                                                             \
-    {                                                                                              \
-        name, DB_FORM_WORD, offsetof(type, member), sizeof(((type *)NULL)->member)                 \
-    }
 #define DB_OF(form, type, name, member)                                                            \
     {                                                                                              \
-        name, DB_FORM_##form, offsetof(type, member), 0                                            \
+        name, DB_FORM_##form, offsetof(type, member), sizeof(((type *)NULL)->member)               \
     }
 #define DB_DOMAINS_OF(type)                                                                        \
     DB_OF(REAL, type, "package_j", domains_j[APAPI_DOMAIN_PACKAGE]),                               \
@@ -34,25 +26,25 @@
 
 static const struct db_field record_fields[] = {
     DB_OF(MOMENT, struct db_record, "id", id),
-    DB_WORD_OF(struct db_record, "cluster", who.cluster),
+    DB_OF(WORD, struct db_record, "cluster", who.cluster),
     DB_OF(KEY, struct db_record, "job", who.job),
-    DB_WORD_OF(struct db_record, "step", who.step),
-    DB_WORD_OF(struct db_record, "node", who.node),
+    DB_OF(WORD, struct db_record, "step", who.step),
+    DB_OF(WORD, struct db_record, "node", who.node),
     DB_OF(MOMENT, struct db_record, "start_ns", start_ns),
     DB_OF(MOMENT, struct db_record, "end_ns", end_ns),
-    DB_WORD_OF(struct db_record, "day", day),
+    DB_OF(WORD, struct db_record, "day", day),
     DB_OF(REAL, struct db_record, "elapsed_s", elapsed_s),
     DB_OF(FLAG, struct db_record, "complete", complete),
     DB_OF(NUMBER, struct db_record, "array_job", who.array_job),
     DB_OF(NUMBER, struct db_record, "array_task", who.array_task),
     DB_OF(NUMBER, struct db_record, "het_job", who.het_job),
     DB_OF(NUMBER, struct db_record, "het_offset", who.het_offset),
-    DB_TEXT_OF(struct db_record, "job_name", who.job_name),
+    DB_OF(TEXT, struct db_record, "job_name", who.job_name),
     DB_OF(NUMBER, struct db_record, "uid", who.uid),
-    DB_TEXT_OF(struct db_record, "user", who.user),
-    DB_TEXT_OF(struct db_record, "account", who.account),
-    DB_TEXT_OF(struct db_record, "partition", who.partition),
-    DB_TEXT_OF(struct db_record, "qos", who.qos),
+    DB_OF(TEXT, struct db_record, "user", who.user),
+    DB_OF(TEXT, struct db_record, "account", who.account),
+    DB_OF(TEXT, struct db_record, "partition", who.partition),
+    DB_OF(TEXT, struct db_record, "qos", who.qos),
     DB_OF(NUMBER, struct db_record, "nodes", who.nodes),
     DB_OF(REAL, struct db_record, "energy_j", energy_j),
     DB_OF(REAL, struct db_record, "uncertainty_j", uncertainty_j),
@@ -62,20 +54,20 @@ static const struct db_field record_fields[] = {
     {0}};
 
 static const struct db_field job_fields[] = {
-    DB_WORD_OF(struct db_job, "cluster", who.cluster),
+    DB_OF(WORD, struct db_job, "cluster", who.cluster),
     DB_OF(NUMBER, struct db_job, "job", who.job),
     DB_OF(NUMBER, struct db_job, "uid", uid),
     DB_OF(NUMBER, struct db_job, "array_job", who.array_job),
     DB_OF(NUMBER, struct db_job, "array_task", who.array_task),
     DB_OF(NUMBER, struct db_job, "het_job", who.het_job),
     DB_OF(NUMBER, struct db_job, "het_offset", who.het_offset),
-    DB_TEXT_OF(struct db_job, "job_name", who.job_name),
-    DB_TEXT_OF(struct db_job, "user", who.user),
-    DB_TEXT_OF(struct db_job, "account", who.account),
-    DB_TEXT_OF(struct db_job, "partition", who.partition),
-    DB_TEXT_OF(struct db_job, "qos", who.qos),
+    DB_OF(TEXT, struct db_job, "job_name", who.job_name),
+    DB_OF(TEXT, struct db_job, "user", who.user),
+    DB_OF(TEXT, struct db_job, "account", who.account),
+    DB_OF(TEXT, struct db_job, "partition", who.partition),
+    DB_OF(TEXT, struct db_job, "qos", who.qos),
     DB_OF(FLAG, struct db_job, "verified", who.verified),
-    DB_WORD_OF(struct db_job, "day", day),
+    DB_OF(WORD, struct db_job, "day", day),
     DB_OF(MOMENT, struct db_job, "start_ns", start_ns),
     DB_OF(MOMENT, struct db_job, "end_ns", end_ns),
     DB_OF(NUMBER, struct db_job, "records", records),
@@ -90,11 +82,11 @@ static const struct db_field job_fields[] = {
     DB_OF(REAL, struct db_job, "elapsed_s", elapsed_s),
     DB_OF(REAL, struct db_job, "node_s", node_s),
     DB_DOMAINS_OF(struct db_job),
-    DB_TEXT_OF(struct db_job, "missing_domains", missing_domains),
+    DB_OF(TEXT, struct db_job, "missing_domains", missing_domains),
     {0}};
 
-static const struct db_field hour_fields[] = {DB_WORD_OF(struct db_hour, "cluster", cluster),
-                                              DB_WORD_OF(struct db_hour, "node", node),
+static const struct db_field hour_fields[] = {DB_OF(WORD, struct db_hour, "cluster", cluster),
+                                              DB_OF(WORD, struct db_hour, "node", node),
                                               DB_OF(MOMENT, struct db_hour, "start_ns", start_ns),
                                               DB_OF(MOMENT, struct db_hour, "end_ns", end_ns),
                                               DB_OF(LINE, struct db_hour, "line", line),
@@ -246,17 +238,6 @@ static const char *const indexes[] = {
     "CREATE INDEX IF NOT EXISTS jobs_by_day ON jobs (\"day\", cluster)",
     "CREATE INDEX IF NOT EXISTS jobs_by_user ON jobs (\"user\", \"day\")",
     "CREATE INDEX IF NOT EXISTS jobs_by_account ON jobs (account, \"day\")"};
-
-static int run_all(struct db *db, const char *const *statements, size_t count,
-                   struct apapi_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (db_exec(db, statements[i], err)) {
-            return -1;
-        }
-    }
-    return 0;
-}
 
 /* --- views ---------------------------------------------------------------------------------- */
 
@@ -537,8 +518,12 @@ static int create_all(struct db *db, struct apapi_error *err)
             return -1;
         }
     }
-    if (create_views(db, err) ||
-        (!db_dialect(db)->indexes_later && run_all(db, indexes, COUNT_OF(indexes), err))) {
+    for (size_t i = 0; i < COUNT_OF(indexes); i++) {
+        if (db_exec(db, indexes[i], err)) {
+            return -1;
+        }
+    }
+    if (create_views(db, err)) {
         return -1;
     }
     snprintf(version, sizeof version, "INSERT INTO apapi_schema VALUES (%d)", DB_VERSION);
@@ -565,17 +550,6 @@ int db_tables_create(struct db *db, bool anew, struct apapi_error *err)
         return -1;
     }
     return db_exec(db, "COMMIT", err);
-}
-
-int db_tables_finish(struct db *db, struct apapi_error *err)
-{
-    if (!db_dialect(db)->indexes_later) {
-        return 0;
-    }
-    return db_begin(db, err) || run_all(db, indexes, COUNT_OF(indexes), err) ||
-                   db_exec(db, "COMMIT", err)
-               ? -1
-               : 0;
 }
 
 int db_tables_check(struct db *db, struct apapi_error *err)

@@ -88,9 +88,6 @@ void db_insert_write(FILE *sql, const struct db_table *table, size_t rows);
  */
 int db_tables_create(struct db *db, bool anew, struct apapi_error *err);
 
-/** Create the postponed indexes. */
-int db_tables_finish(struct db *db, struct apapi_error *err);
-
 /**
  * Check the tables before reading.
  * @return 0; -1 with errno ENOENT (no tables), ENOTSUP (another version), or as in db.h

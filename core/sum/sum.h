@@ -104,6 +104,7 @@ int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record 
 /** Add all that another sum of the store has. That one is empty then. */
 void sum_join(struct sum_store *store, struct sum *sum, struct sum *other);
 
+/** Free what it has. It is empty then, with the same settings. */
 void sum_free(struct sum_store *store);
 
 /** The pieces of a sum, each once; of a record that came twice the one to keep. */

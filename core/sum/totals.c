@@ -223,9 +223,10 @@ void sum_free(struct sum_store *store)
     free(store->pieces);
     free(store->domains);
     free(store->curves);
-    store->pieces = NULL;
-    store->domains = NULL;
-    store->curves = NULL;
+    *store = (struct sum_store){.shares = store->shares,
+                                .mixed = store->mixed,
+                                .lists = store->lists,
+                                .curve_max = store->curve_max};
 }
 
 /* --- the pieces of a sum, each once --------------------------------------------------------- */
