@@ -40,11 +40,10 @@ struct options {
     unsigned runs, warmups;
     bool compare;
     char **other; /* --compare: the second program; NULL: none */
-    pid_t pid;    /* 0: start a program */
     bool verbose;
     size_t overflow_count;
     const char *overflows[LIMITS_MAX + 1]; /* as given */
-    char **program;                        /* NULL-terminated; NULL: `pid` */
+    char **program;                        /* NULL-terminated */
 };
 
 static const struct {
@@ -116,15 +115,6 @@ static int set_warmups(void *target, const char *text, struct apapi_error *err)
     return options_set_number(&((struct options *)target)->warmups, "--warmup", text, err);
 }
 
-static int set_pid(void *target, const char *text, struct apapi_error *err)
-{
-    struct options *options = target;
-
-    options->pid = (pid_t)positive_number(text, INT_MAX);
-    return options->pid ? 0
-                        : apapi_fail(err, EINVAL, "-p '%.60s': not the number of a process", text);
-}
-
 /* They are parsed when all are known: what is wrong takes several lines. One too many is noticed.
  */
 static int set_overflow(void *target, const char *text, struct apapi_error *err)
@@ -157,7 +147,6 @@ static const struct option_row option_rows[] = {
     {0, "warmup", " N", "run PROGRAM N times before, without measuring", TO_CALL(set_warmups)},
     {0, "compare", NULL, "two programs in turn, A [ARG]... -- B [ARG]...: the difference",
      TO_FLAG(struct options, compare)},
-    {'p', "pid", " PID", "measure until this process ends, or until Ctrl-C", TO_CALL(set_pid)},
     {'v', "verbose", NULL, "all events, and how far the numbers can be trusted",
      TO_FLAG(struct options, verbose)},
     {0}};
@@ -165,12 +154,10 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
     .program = "atime",
     .head = "usage: atime [OPTION]... PROGRAM [ARG]...\n"
-            "       atime [OPTION]... -p PID\n"
             "       atime -r N --compare [OPTION]... PROGRAM [ARG]... -- PROGRAM [ARG]...\n"
-            "Run PROGRAM, or wait for the end of process PID, and report the energy that the\n"
-            "machine used meanwhile.\n",
+            "Run PROGRAM, and report the energy that the machine used meanwhile.\n",
     .foot = "Exit status: that of PROGRAM, 128+n if signal n ended it, 127 not found, 126 not\n"
-            "executable; 2 wrong usage; 1 no such process.\n",
+            "executable; 2 wrong usage.\n",
     .column = 25,
     .words_end = true,
     .rows = option_rows};
@@ -214,9 +201,6 @@ static int check_comparison(char **words, struct options *options)
     if (!options->compare) {
         return -1;
     }
-    if (options->pid) {
-        return options_refuse("--compare and -p PID: a process that runs already ends only once");
-    }
     if (options->runs < 2) {
         return options_refuse("--compare: each program has to run several times: add -r 10");
     }
@@ -224,24 +208,6 @@ static int check_comparison(char **words, struct options *options)
         return options_refuse("--compare: only with -f table or -f json");
     }
     return options_split(words, options);
-}
-
-static int check_together(int argc, const struct options *options)
-{
-    if (options->pid && optind < argc) {
-        return options_refuse("-p PID and PROGRAM: only one of them can be measured");
-    }
-    if (options->pid && options->runs > 1) {
-        return options_refuse("-p PID and -r RUNS: a process that runs already ends only once");
-    }
-    if (options->pid && options->warmups) {
-        return options_refuse("-p PID and --warmup: a process that runs already ends only once");
-    }
-    if (!options->pid && optind == argc) {
-        option_table_help(&table, stderr);
-        return USAGE_ERROR;
-    }
-    return -1;
 }
 
 /* Prints errors and --help. @return -1: continue; otherwise the exit status. */
@@ -258,8 +224,9 @@ static int options_parse(int argc, char **argv, struct options *options)
                                 .compare_report = compare_table,
                                 .runs = 1};
     status = option_table_read(&table, argc, argv, options);
-    if (status < 0) {
-        status = check_together(argc, options);
+    if (status < 0 && optind == argc) {
+        option_table_help(&table, stderr);
+        status = USAGE_ERROR;
     }
     if (status < 0) {
         status = check_comparison(argv + optind, options);
@@ -267,7 +234,7 @@ static int options_parse(int argc, char **argv, struct options *options)
     if (status < 0) {
         status = look_at_environment(options);
     }
-    options->program = options->pid ? NULL : argv + optind;
+    options->program = argv + optind;
     return status;
 }
 
@@ -276,7 +243,6 @@ static int options_parse(int argc, char **argv, struct options *options)
 /* Files and objects that atime keeps open while it measures. */
 struct atime {
     const struct options *options;
-    struct process process;
     int output; /* -1: not open */
     struct trace *trace;
     struct apapi_environment environment;
@@ -382,14 +348,10 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
     return atime->session ? 0 : -1;
 }
 
-/* A process that runs already has another environment. */
 static void atime_open_regions(struct atime *atime)
 {
     struct apapi_error err;
 
-    if (atime->options->pid) {
-        return;
-    }
     atime->regions = region_watch_open(&err);
     if (!atime->regions && errno != EALREADY && atime->options->verbose) {
         fprintf(stderr, "atime: no regions: %s\n", err.text);
@@ -422,11 +384,11 @@ static void limits_launch(const struct job_launch *launch, const void *context)
 static int limits_open(const struct options *options, struct crossings *limits)
 {
     static char node[APAPI_TEXT_SIZE];
-    struct process_stat process = {.parent = getpid()}; /* of the program, which this one starts */
     struct actor_config config = {.node = node,
                                   .said_by = "atime",
                                   .line_fd = STDERR_FILENO,
                                   .uid = getuid(),
+                                  .parent = getpid(),
                                   .kill_wait_ns = KILL_WAIT_NS,
                                   .launch = limits_launch};
     struct limit_list *list = &limits->limits;
@@ -440,10 +402,6 @@ static int limits_open(const struct options *options, struct crossings *limits)
             return limits_refuse(err.text);
         }
     }
-    if (options->pid && process_stat_read(options->pid, &process)) {
-        process.parent = getpid();
-    }
-    config.parent = process.parent;
     gethostname(node, sizeof node - 1);
     if (list->count > 0 && crossings_open(limits, &config, &err)) {
         fprintf(stderr, "atime: --overflow: %s\n", err.text);
@@ -476,9 +434,6 @@ static int atime_open_all(struct atime *atime)
 
     if (status >= 0) {
         return status;
-    }
-    if (atime->options->pid && process_open(atime->options->pid, &atime->process, &err)) {
-        return atime_complain(err.text);
     }
     config_use_sources(NULL);
     atime_open_regions(atime);
@@ -524,7 +479,6 @@ static void atime_report(const struct atime *atime)
 static struct report atime_wanted(const struct options *options, char *const *program)
 {
     return (struct report){.program = program,
-                           .pid = options->pid,
                            .runs_wanted = options->runs,
                            .warmups = options->warmups,
                            .verbose = options->verbose};
@@ -546,7 +500,6 @@ static int atime_measure(struct atime *atime)
                                         .limits = &atime->limits,
                                         .regions = atime->regions,
                                         .verbose = options->verbose,
-                                        .process = options->pid ? &atime->process : NULL,
                                         .progress = isatty(STDERR_FILENO) ? stderr : NULL};
     struct apapi_error err;
     int status = -1;
@@ -578,14 +531,12 @@ static void atime_close_all(struct atime *atime)
     if (atime->output > STDERR_FILENO) {
         close(atime->output);
     }
-    process_close(&atime->process);
 }
 
 int main(int argc, char **argv)
 {
     static struct options options;
-    static struct atime atime = {
-        .options = &options, .process = {.fd = -1}, .output = -1}; /* large */
+    static struct atime atime = {.options = &options, .output = -1}; /* large */
     int status = options_parse(argc, argv, &options);
 
     if (status >= 0) {

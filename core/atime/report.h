@@ -17,8 +17,7 @@ struct run {
 
 /** The data of a report. */
 struct report {
-    char *const *program;          /* as for execvp(); NULL: a process that was running already */
-    pid_t pid;                     /* that process */
+    char *const *program;          /* as for execvp() */
     unsigned runs_wanted, warmups; /* warm-ups come first and are not measured */
     bool verbose;
     struct child_end warmup; /* the last one */

@@ -24,25 +24,19 @@ static void put_program(struct json_writer *json, const struct report *report,
     const struct child_end *end = &run->end;
 
     json_begin_object(json, "program");
-    if (report->program) {
-        json_begin_array(json, "command");
-        for (char *const *word = report->program; *word; word++) {
-            json_put_text(json, NULL, *word);
-        }
-        json_end(json);
-    } else {
-        json_put_integer(json, "pid", report->pid);
+    json_begin_array(json, "command");
+    for (char *const *word = report->program; *word; word++) {
+        json_put_text(json, NULL, *word);
     }
+    json_end(json);
     put_number(json, "elapsed_s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
-    if (report->program) {
-        put_number(json, "user_s", child_user_s(end));
-        put_number(json, "system_s", child_system_s(end));
-        json_put_integer(json, "max_rss_bytes", (int64_t)child_peak_bytes(end));
-        if (WIFSIGNALED(end->status)) {
-            json_put_integer(json, "signal", WTERMSIG(end->status));
-        } else {
-            json_put_integer(json, "exit_status", WEXITSTATUS(end->status));
-        }
+    put_number(json, "user_s", child_user_s(end));
+    put_number(json, "system_s", child_system_s(end));
+    json_put_integer(json, "max_rss_bytes", (int64_t)child_peak_bytes(end));
+    if (WIFSIGNALED(end->status)) {
+        json_put_integer(json, "signal", WTERMSIG(end->status));
+    } else {
+        json_put_integer(json, "exit_status", WEXITSTATUS(end->status));
     }
     json_end(json);
 }

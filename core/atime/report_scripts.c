@@ -12,19 +12,17 @@
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
-static void csv_program(const struct csv *csv, const struct report *report, const struct run *run)
+static void csv_program(const struct csv *csv, const struct run *run)
 {
     const struct child_end *end = &run->end;
     bool killed = WIFSIGNALED(end->status);
 
     csv_put_number(csv, "program", "elapsed", "s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
-    if (report->program) {
-        csv_put_number(csv, "program", "user", "s", child_user_s(end));
-        csv_put_number(csv, "program", "system", "s", child_system_s(end));
-        csv_put_number(csv, "program", "max_rss", "B", (double)child_peak_bytes(end));
-        csv_put_number(csv, "program", killed ? "signal" : "exit_status", "",
-                       killed ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
-    }
+    csv_put_number(csv, "program", "user", "s", child_user_s(end));
+    csv_put_number(csv, "program", "system", "s", child_system_s(end));
+    csv_put_number(csv, "program", "max_rss", "B", (double)child_peak_bytes(end));
+    csv_put_number(csv, "program", killed ? "signal" : "exit_status", "",
+                   killed ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
 }
 
 int report_csv(FILE *out, const struct report *report, struct apapi_error *err)
@@ -36,7 +34,7 @@ int report_csv(FILE *out, const struct report *report, struct apapi_error *err)
         const struct csv csv = {.out = out, .leads = {number}};
 
         snprintf(number, sizeof number, "%zu", i + 1);
-        csv_program(&csv, report, &report->runs[i]);
+        csv_program(&csv, &report->runs[i]);
         csv_put_measurement(&csv, &report->runs[i].record.measurement);
         csv_put_crossings(&csv, &report->runs[i].record);
         csv_put_regions(&csv, &report->runs[i].record.regions);
@@ -57,12 +55,9 @@ static void classic_clean(FILE *out, const char *text)
 static void classic_start(FILE *out, const struct report *report)
 {
     fputs("ATIME: Program: ", out);
-    for (char *const *word = report->program; word && *word; word++) {
+    for (char *const *word = report->program; *word; word++) {
         classic_clean(out, *word);
         fputc(' ', out);
-    }
-    if (!report->program) {
-        fprintf(out, "pid %d ", (int)report->pid);
     }
     fputc('\n', out);
 }
@@ -203,19 +198,15 @@ static void classic_component(FILE *out, const struct apapi_component_result *co
 }
 
 /* Figures that the original did not report. */
-static void classic_end(FILE *out, const struct report *report, const struct run *run)
+static void classic_end(FILE *out, const struct run *run)
 {
     const struct child_end *end = &run->end;
 
-    fprintf(out, "ATIME: elapsed %.3f s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
-    if (report->program) {
-        fprintf(out, " user %.3f s system %.3f s peak memory %" PRIu64 " bytes", child_user_s(end),
-                child_system_s(end), child_peak_bytes(end));
-        fprintf(out, "\nATIME: %s %d",
-                WIFSIGNALED(end->status) ? "killed by signal" : "exit status",
-                WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
-    }
-    fputc('\n', out);
+    fprintf(out, "ATIME: elapsed %.3f s user %.3f s system %.3f s peak memory %" PRIu64 " bytes\n",
+            run_elapsed_s(run, APAPI_DOMAIN_NONE), child_user_s(end), child_system_s(end),
+            child_peak_bytes(end));
+    fprintf(out, "ATIME: %s %d\n", WIFSIGNALED(end->status) ? "killed by signal" : "exit status",
+            WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
 }
 
 static void classic_run(FILE *out, const struct report *report, const struct run *run)
@@ -230,7 +221,7 @@ static void classic_run(FILE *out, const struct report *report, const struct run
     for (size_t i = 0; i < m->component_count; i++) {
         classic_component(out, &m->components[i]);
     }
-    classic_end(out, report, run);
+    classic_end(out, run);
     fputs("ATIME: papi stop\nATIME: done\n", out);
 }
 

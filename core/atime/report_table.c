@@ -90,7 +90,7 @@ static int table_run(FILE *out, const struct report *report, const struct run *r
     char end[128];
     struct apapi_table_head head = {
         .name = run->record.id.name,
-        .user_s = report->program ? child_user_s(&run->end) : NAN,
+        .user_s = child_user_s(&run->end),
         .system_s = child_system_s(&run->end),
         .elapsed_s = run_elapsed_s(run, APAPI_DOMAIN_NONE),
         .peak_bytes = child_peak_bytes(&run->end),

@@ -16,88 +16,20 @@
 #include "base/units.h"
 #include "measure/domain.h"
 
-#define ASK_AGAIN_NS 100000000
-
-/* --- a process that runs already -------------------------------------------------------------- */
-
-/* EPERM: the process exists and belongs to another user. */
-static bool process_is_there(pid_t pid)
-{
-    return kill(pid, 0) == 0 || errno == EPERM;
-}
-
-int process_open(pid_t pid, struct process *process, struct apapi_error *err)
-{
-    int fd = process_pidfd(pid);
-
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
-        return apapi_fail(err, errno, "process %d: %s", (int)pid, strerror(errno));
-    }
-    /* EINVAL: a thread's number. Other errors: no such system call, or a container forbids it. */
-    if (fd < 0 && (errno == ESRCH || errno == EINVAL || !process_is_there(pid))) {
-        return apapi_fail(err, ESRCH, "there is no process %d", (int)pid);
-    }
-    *process = (struct process){.pid = pid, .fd = fd};
-    return 0;
-}
-
-void process_wait(const struct process *process, const struct signals *signals)
-{
-    const struct timespec again = {.tv_nsec = ASK_AGAIN_NS};
-    struct pollfd ended = {.fd = process->fd, .events = POLLIN};
-
-    signals_close();
-    if (process->fd >= 0) {
-        while (ppoll(&ended, 1, NULL, &signals->mask) < 0 && errno != EINTR) {
-        }
-        return;
-    }
-    while (process_is_there(process->pid) && ppoll(NULL, 0, &again, &signals->mask) == 0) {
-    }
-}
-
-void process_name(pid_t pid, char *name, size_t size)
-{
-    char path[32];
-    FILE *file;
-
-    name[0] = '\0';
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    file = fopen(path, "re");
-    if (!file) {
-        return;
-    }
-    if (fgets(name, (int)size, file)) {
-        name[strcspn(name, "\n")] = '\0';
-    }
-    fclose(file);
-}
-
-void process_close(const struct process *process)
-{
-    if (process->fd >= 0) {
-        close(process->fd);
-    }
-}
-
 /* --- runs ------------------------------------------------------------------------------------- */
 
 static void name_record(const struct report *report, struct apapi_record *record)
 {
+    char path[APAPI_TEXT_SIZE];
+
     record->id = APAPI_IDENTITY_UNKNOWN;
     record->id.node_index = 0;
     record->id.nodes = 1;
     record->id.uid = (uint32_t)getuid();
     record->ending = APAPI_ENDING_UNKNOWN;
     gethostname(record->id.node, sizeof record->id.node - 1);
-    if (report->program) {
-        char path[APAPI_TEXT_SIZE];
-
-        snprintf(path, sizeof path, "%s", report->program[0]);
-        snprintf(record->id.name, sizeof record->id.name, "%s", basename(path));
-    } else {
-        process_name(report->pid, record->id.name, sizeof record->id.name);
-    }
+    snprintf(path, sizeof path, "%s", report->program[0]);
+    snprintf(record->id.name, sizeof record->id.name, "%s", basename(path));
 }
 
 static void unmeasured(struct apapi_record *record, const char *reason)
@@ -144,15 +76,6 @@ static void runs_stop(const struct measuring *measuring, bool last, struct apapi
     crossings_copy(measuring->limits, record);
 }
 
-static void watch(const struct process *process, const struct signals *signals,
-                  struct child_end *end)
-{
-    uint64_t start_ns = clock_monotonic_ns();
-
-    process_wait(process, signals);
-    end->elapsed_ns = clock_monotonic_ns() - start_ns;
-}
-
 static void add_process(pid_t pid, void *limits)
 {
     if (crossings_add_task(limits, pid)) {
@@ -164,19 +87,13 @@ static void add_process(pid_t pid, void *limits)
 static int run_once(const struct measuring *measuring, const struct signals *signals,
                     struct report *report, struct apapi_error *err)
 {
+    const struct child_started started = {add_process, measuring->limits};
     struct run *run = &report->runs[report->count];
-    int result = 0;
+    int result;
 
     name_record(report, &run->record);
     runs_start(measuring, &run->record);
-    if (measuring->process) {
-        add_process(report->pid, measuring->limits);
-        watch(measuring->process, signals, &run->end);
-    } else {
-        const struct child_started started = {add_process, measuring->limits};
-
-        result = child_run(report->program, signals, &started, &run->end, err);
-    }
+    result = child_run(report->program, signals, &started, &run->end, err);
     if (result == 0) {
         runs_stop(measuring, report->count + 1 == report->runs_wanted, &run->record);
         report->count++;
@@ -279,14 +196,14 @@ int runs_measure(const struct measuring *measuring, struct report *reports, size
 
 int runs_exit_code(const struct report *report)
 {
-    for (size_t i = 0; report->program && i < report->count; i++) {
+    for (size_t i = 0; i < report->count; i++) {
         int code = child_exit_code(report->runs[i].end.status);
 
         if (code) {
             return code;
         }
     }
-    return report->program && report->count == 0 ? child_exit_code(report->warmup.status) : 0;
+    return report->count == 0 ? child_exit_code(report->warmup.status) : 0;
 }
 
 void runs_clear(struct report *report)

@@ -7,32 +7,13 @@
 #include "limit/crossings.h"
 #include "session/trace.h"
 
-/** A running process of any user. */
-struct process {
-    pid_t pid;
-    int fd; /* pidfd; -1: not supported by the kernel, the process is polled */
-};
-
-/** @return 0; -1 with errno ESRCH (no such process), EMFILE, ENOMEM. */
-int process_open(pid_t pid, struct process *process, struct apapi_error *err);
-
-/** Wait until it ends or a signal arrives. */
-void process_wait(const struct process *process, const struct signals *signals);
-
-/** The name of its program; "" if not known. */
-void process_name(pid_t pid, char *name, size_t size);
-
-/** Close what process_open() opened. */
-void process_close(const struct process *process);
-
 /** The program and the settings of its measurement. All borrowed. */
 struct measuring {
     struct apapi_session *session;
     struct trace *trace; /* NULL: none */
     struct crossings *limits;
-    struct region_watch *regions;  /* NULL: none */
-    const struct process *process; /* NULL: run the reports' programs */
-    FILE *progress;                /* gets a line after each run; NULL: none */
+    struct region_watch *regions; /* NULL: none */
+    FILE *progress;               /* gets a line after each run; NULL: none */
     bool verbose;
 };
 

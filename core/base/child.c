@@ -70,7 +70,7 @@ void signals_restore(const struct signals *signals)
     signals_open(signals);
 }
 
-void signals_close(void)
+static void signals_close(void)
 {
     signals_block(NULL);
 }

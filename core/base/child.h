@@ -22,9 +22,6 @@ void signals_catch(struct signals *signals);
 /** Restore the previous state. */
 void signals_restore(const struct signals *signals);
 
-/** Block them. */
-void signals_close(void);
-
 /** @return the latest signal, even if it is blocked now; 0: none. */
 int signals_last(const struct signals *signals);
 

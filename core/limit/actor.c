@@ -51,8 +51,15 @@ size_t process_stat_text(pid_t pid, const char *name, char *text, size_t size)
     return length;
 }
 
-/* The name, in parentheses, may have any characters. */
-int process_stat_read(pid_t pid, struct process_stat *stat)
+/* A process as /proc describes it. */
+struct process_stat {
+    pid_t pid, parent, session;
+    bool ended;       /* or ends just now: /proc does not tell its control groups any more */
+    uint64_t started; /* [clock ticks since the machine started] */
+};
+
+/* The name, in parentheses, may have any characters. @return 0; -1 with errno ESRCH */
+static int process_stat_read(pid_t pid, struct process_stat *stat)
 {
     char text[1024];
     const char *behind;
@@ -73,7 +80,8 @@ int process_stat_read(pid_t pid, struct process_stat *stat)
     return 0;
 }
 
-int process_pidfd(pid_t pid)
+/* @return a pidfd, close-on-exec; -1 with errno ESRCH, or ENOSYS: the kernel has none */
+static int process_pidfd(pid_t pid)
 {
 #ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, pid, 0);

@@ -18,19 +18,6 @@
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-/** A process as /proc describes it. */
-struct process_stat {
-    pid_t pid, parent, session;
-    bool ended;       /* or ends just now: /proc does not tell its control groups any more */
-    uint64_t started; /* [clock ticks since the machine started] */
-};
-
-/** @return 0; -1 with errno ESRCH: there is no such process. */
-int process_stat_read(pid_t pid, struct process_stat *stat);
-
-/** @return a pidfd, close-on-exec; -1 with errno ESRCH, or ENOSYS: the kernel has none. */
-int process_pidfd(pid_t pid);
-
 /** Read the beginning of /proc/PID/NAME as a text. @return its length; 0: it cannot be read. */
 size_t process_stat_text(pid_t pid, const char *name, char *text, size_t size);
 

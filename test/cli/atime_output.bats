@@ -179,7 +179,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 @test "--compare: wrong usage" {
     cases=("-r 2 --compare true|two programs are needed: A [ARG]... -- B [ARG]..." "-r 2 --compare true --|two programs are needed"
         "--compare true -- true|each program has to run several times: add -r 10" "-r 2 -f csv --compare true -- true|only with -f table or -f json"
-        "--warmup 0 true|--warmup '0': not a number of runs from 1 to 1000" "--warmup 2 -p 1|-p PID and --warmup")
+        "--warmup 0 true|--warmup '0': not a number of runs from 1 to 1000")
     for case in "${cases[@]}"; do
         read -ra words <<<"${case%%|*}"
         run -2 --separate-stderr "$atime" "${words[@]}"
@@ -214,79 +214,6 @@ column() { # ROW NAME COLUMN: of the CSV in $output
         [[ $status -eq $((128 + $(kill -l $signal))) && $(wc -l <"$BATS_TEST_TMPDIR/runs") -eq 1 ]]
         jq -e '.runs | length == 1' "$BATS_TEST_TMPDIR/err"
     done
-}
-
-# Has an atime -p begun to measure? It catches HUP, INT and TERM from then on.
-measures() { # PID
-    local caught
-    [[ $(<"/proc/$1/comm") == atime ]] || return # it was a shell before
-    caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status")
-    (((0x${caught:-0} & 0x4003) == 0x4003))
-}
-
-# A process has the name of the shell until it executes the program.
-is_sleep() { [[ $(cat "/proc/$1/comm") == sleep ]]; } # PID
-
-# Watch a process that ends a second after the measurement has begun. Sets status, output, stderr and victim.
-watch_process() { # ATIME-AND-OPTION...
-    local pid
-    sleep 600 3>&- &
-    victim=$!
-    eventually is_sleep $victim
-    env --default-signal "$@" -p $victim >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
-    pid=$!
-    eventually measures $pid
-    sleep 1
-    kill $victim
-    status=0
-    wait $pid || status=$?
-    output=$(<"$BATS_TEST_TMPDIR/out") stderr=$(<"$BATS_TEST_TMPDIR/err")
-    echo "$output $stderr"
-}
-
-@test "-p: until a running process ends" {
-    watch_process "$atime" -f json
-    [[ $status -eq 0 && -z $output ]]
-    jq -e --argjson pid $victim '.name == "sleep" and .program.pid == $pid and (.program | has("user_s") | not)' <<<"$stderr"
-    jq -e '.program.elapsed_s > 0 and .program.elapsed_s <= .elapsed_s' <<<"$stderr"
-    watch_process "$atime"
-    [[ $status -eq 0 && $stderr == 'apapi: "sleep"  '* && $stderr != *user* ]]
-}
-
-@test "-p: a process of somebody else" {
-    make_public
-    publish "$atime"
-    watch_process "${nobody[@]}" "$public/atime"
-    [[ $status -eq 0 && $stderr == 'apapi: "sleep"  '* ]]
-}
-
-@test "-p: SIGINT, SIGTERM and SIGHUP end the measuring, not the process" {
-    sleep 600 3>&- &
-    victim=$!
-    eventually is_sleep $victim
-    for signal in INT TERM HUP; do
-        env --default-signal "$atime" -p $victim 2>"$BATS_TEST_TMPDIR/err" 3>&- &
-        pid=$!
-        eventually measures $pid
-        kill -$signal $pid
-        timeout 60 tail --pid=$pid -f /dev/null
-        status=0
-        wait $pid || status=$?
-        echo "$signal: $status $(cat "$BATS_TEST_TMPDIR/err")"
-        [[ $status -eq 0 ]]
-        grep -q '^apapi: "sleep"' "$BATS_TEST_TMPDIR/err"
-        kill -0 $victim
-    done
-    kill $victim
-}
-
-@test "-p: no such process" {
-    sh -c 'exit 0' &
-    wait $!
-    run --separate-stderr timeout 120 "$atime" -o "$BATS_TEST_TMPDIR/report" -p $!
-    [[ $status -eq 1 && $stderr == "atime: there is no process $!" && ! -e $BATS_TEST_TMPDIR/report ]]
-    run timeout 120 "$atime" -r 2 -p $$
-    [[ $status -eq 2 && $output == *'-p PID and -r RUNS'* ]]
 }
 
 @test "-v, or APAPI_VERBOSE=1: all events and how far they can be trusted" {
