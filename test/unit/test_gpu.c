@@ -3,10 +3,107 @@
 #include <fcntl.h>
 #include <time.h>
 
+#include "fake/powercap_tree.h"
 #include "sources/gpu/gpu.h"
 #include "sources/sources.h"
-#include "unit/gpu_fixture.h"
 #include "unit/unit.h"
+
+#define READINGS_MAX 128
+
+static struct powercap_tree tree;
+static char spec_path[128], log_path[128];
+
+static const struct vendor {
+    const struct apapi_source *source;
+    const char *component, *energy, *power, *detail;
+    int lost; /* errno of a reading of a lost GPU */
+} nvidia = {&apapi_source_nvml,
+            "nvml",
+            "nvml:::Fake_GPU:device_#:total_energy_consumption",
+            "nvml:::Fake_GPU:device_#:power",
+            "NVML 12.535.104.05",
+            ENODEV},
+  rocm_smi = {&apapi_source_rocm,
+              "rocm_smi",
+              "rocm_smi:::energy_count:device=#",
+              "rocm_smi:::power_average:device=#:sensor=0",
+              "ROCm SMI",
+              EIO},
+  amd_smi = {&apapi_source_rocm,
+             "amd_smi",
+             "amd_smi:::energy_consumed:device=#",
+             "amd_smi:::power_average:device=#",
+             "AMD SMI 26",
+             ENODEV};
+
+static const struct vendor *const vendors[] = {&nvidia, &rocm_smi, &amd_smi};
+#define VENDORS COUNT_OF(vendors)
+
+static void write_spec(const char *text)
+{
+    powercap_tree_put(&tree, "spec", text);
+}
+
+static void make(void)
+{
+    powercap_tree_create(&tree);
+    powercap_tree_put(&tree, "sys/class/kfd/kfd/uevent", "");
+    powercap_tree_put(&tree, "sys/class/drm/version", "");
+    snprintf(spec_path, sizeof spec_path, "%s/spec", tree.root);
+    snprintf(log_path, sizeof log_path, "%s/log", tree.root);
+    setenv("FAKE_GPUS", spec_path, 1);
+    setenv("APAPI_NVML_LIBRARY", FAKE_NVML, 1);
+    setenv("APAPI_ROCM_SMI_LIBRARY", FAKE_ROCM_SMI, 1);
+    setenv("APAPI_AMD_SMI_LIBRARY", FAKE_AMD_SMI, 1);
+}
+
+static void clean(void)
+{
+    unsetenv("APAPI_GPUS");
+    powercap_tree_destroy(&tree);
+}
+
+static struct apapi_reader *open_vendor(const struct vendor *vendor)
+{
+    struct apapi_error err = {""};
+    struct apapi_reader *reader = vendor->source->open(vendor->component, &err);
+
+    if (!reader) {
+        fail_msg("%s: %s", vendor->component, err.text);
+    }
+    return reader;
+}
+
+static void assert_not_opened(const struct vendor *vendor, int error, const char *says)
+{
+    struct apapi_error err = {""};
+
+    assert_null(vendor->source->open(vendor->component, &err));
+    if (errno != error || !strstr(err.text, says)) {
+        fail_msg("%s: %s: %s", vendor->component, strerror(errno), err.text);
+    }
+}
+
+/* @return the index of the event; -1: none. '#' in its name is the GPU's number. */
+static int find(const struct apapi_reader *reader, const char *pattern, unsigned gpu)
+{
+    const char *number = strchr(pattern, '#');
+    char name[APAPI_NAME_SIZE];
+
+    snprintf(name, sizeof name, "%.*s%u%s", (int)(number - pattern), pattern, gpu, number + 1);
+    for (size_t i = 0; i < reader->count; i++) {
+        if (strcmp(reader->events[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void read_all(struct apapi_reader *reader, struct apapi_reading *readings)
+{
+    assert_true(reader->count <= READINGS_MAX);
+    reader->source->read(reader, readings);
+}
 
 #define CLEANED(name) TEST_WITH(name, make, clean)
 
@@ -68,29 +165,6 @@ CLEANED(names_units_and_values_are_papis)
         assert_event(reader, find(reader, events[i].name, 0), events[i].kind, events[i].unit,
                      events[i].value);
     }
-    reader->source->close(reader);
-}
-
-CLEANED(amds_names_units_and_values_are_papis)
-{
-    struct apapi_reader *reader;
-
-    write_spec("gpu power_w=300\n");
-    reader = open_vendor(&rocm_smi);
-    assert_event(reader, find(reader, rocm_smi.power, 0), APAPI_KIND_POWER, "W", 300);
-    assert_event(reader, find(reader, "rocm_smi:::busy_percent:device=#", 0),
-                 APAPI_KIND_UTILIZATION, "%", 90);
-    assert_event(reader, find(reader, "rocm_smi:::mem_usage_VRAM:device=#", 0), APAPI_KIND_COUNT,
-                 "B", 0x280000000);
-    assert_event(reader, find(reader, "rocm_smi:::temp_current:device=#:sensor=1", 0),
-                 APAPI_KIND_TEMPERATURE, "C", 45);
-    reader->source->close(reader);
-    reader = open_vendor(&amd_smi);
-    assert_event(reader, find(reader, amd_smi.power, 0), APAPI_KIND_POWER, "W", 300);
-    assert_event(reader, find(reader, "amd_smi:::umc_activity:device=#", 0), APAPI_KIND_UTILIZATION,
-                 "%", 40);
-    assert_int_equal(find(reader, "amd_smi:::mm_activity:device=#", 0), -1);
-    assert_int_equal(find(reader, "amd_smi:::power_current:device=#", 0), -1);
     reader->source->close(reader);
 }
 
@@ -479,19 +553,6 @@ PREPARED(slurm_shows_only_the_steps_gpus)
     assert_refused("hidden", ENODEV, "SLURM_STEP_GPUS: there is no GPU '4'");
     setenv("APAPI_GPUS", "4-6,1", 1);
     assert_refused("own", ENODEV, "APAPI_GPUS");
-}
-
-PREPARED(parts_are_noted)
-{
-    struct gpu_device gpus[GPUS];
-
-    make_gpus(gpus);
-    setenv("APAPI_GPUS", "0,MIG-1111", 1);
-    assert_int_equal(gpu_select(gpus, GPUS, find_part, NULL), 0);
-    assert_false(gpus[0].by_part);
-    assert_true(gpus[3].by_part);
-    make_gpus(gpus);
-    assert_int_equal(gpu_select(gpus, GPUS, NULL, NULL), -1);
 }
 
 PREPARED(slices_of_parts_are_added_up)

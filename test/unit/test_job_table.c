@@ -121,22 +121,6 @@ TABLE(records_of_nodes_that_are_not_listed_hide_no_missing_one)
     assert_text("  no record of n2\n");
 }
 
-TABLE(domains_beside_the_total_are_in_brackets)
-{
-    const struct apapi_job_table_head head = {.job = "17"};
-    struct apapi_record record = step_record("0", "n2");
-
-    ADD("0", "n1", 0, 10);
-    record.measurement.domains[APAPI_DOMAIN_NODE] =
-        (struct apapi_domain_result){.measured = true, .energy_j = 3000};
-    add_record(&record);
-    format(&head);
-    assert_text("  partial total     1.200 kJ");
-    assert_text("\n  (node)            3.000 kJ      300.0 W\n");
-    assert_text("\n  package known on 1 of 2 nodes\n");
-    assert_text("\n  measured 50.0 % of 2 nodes x 10.0 s");
-}
-
 TABLE(a_domain_that_a_step_lacks_is_named)
 {
     const struct apapi_job_table_head head = {.job = "17"};

@@ -118,19 +118,6 @@ static void assert_table_says(size_t nodes, const char *nodelist, const char *wh
 
 #define PREPARED(name) TEST_WITH(name, set_up, tear_down)
 
-PREPARED(records_are_passed_on)
-{
-    open_forward(TOKEN);
-    pass_on_step("0", "n1", 17, 1);
-    pass_on_step("0", "n2", 17, 0);
-    deliver();
-    assert_int_equal(parts.count, 2);
-    parts_add(&parts, &batch);
-    assert_table_says(2, "n[1-2]", "apapi: job 17  2 nodes  2 steps  5.000 s\n");
-    assert_table_says(2, "n[1-2]", "  package      900.0 J ");
-    assert_table_says(3, "n[1-3]", "  no record of n3\n");
-}
-
 PREPARED(a_single_record_is_no_table)
 {
     assert_null(parts_table(&parts, 0, ""));

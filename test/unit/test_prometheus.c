@@ -72,29 +72,6 @@ static void assert_has(size_t count, const char *part)
 
 #define PREPARED(name) TEST_WITH(name, set_up, tear_down)
 
-PREPARED(the_unknown_is_absent)
-{
-    struct apapi_record record = usual_record();
-
-    record.id.job = APAPI_UNKNOWN;
-    *record.id.account = '\0';
-    record.measurement.covered = NAN;
-    record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j = NAN;
-    record.measurement.domains[APAPI_DOMAIN_DRAM].power_w.mean = INFINITY;
-    record.measurement.domains[APAPI_DOMAIN_GPU] = (struct apapi_domain_result){0};
-    add(&record, false);
-    assert_has(0, "jobid=");
-    assert_has(0, "account=");
-    assert_has(0, "\napapi_step_covered_ratio{");
-    assert_has(1, "\napapi_step_energy_joules_total{");
-    assert_has(1, "\napapi_step_power_watts{");
-    assert_has(0, "gpu\"");
-    assert_has(0, "} nan");
-    assert_has(0, "} inf");
-    assert_has(
-        1, "\napapi_step_running{cluster=\"mars\",step=\"0\",user=\"alice\",node=\"n0417\"} 0\n");
-}
-
 PREPARED(labels_are_escaped)
 {
     static const struct {

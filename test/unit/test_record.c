@@ -292,25 +292,6 @@ static char *replaced(const char *old, const char *new)
     return text;
 }
 
-TEST(a_minimal_record_is_read)
-{
-    struct apapi_record record = decode(minimal);
-
-    assert_int_equal(record.id.job, APAPI_UNKNOWN);
-    assert_true(record.measurement.start_unix_ns == INT64_C(1795260001000000000));
-    assert_true(record.measurement.elapsed_ns == UINT64_C(3000000000));
-    assert_true(isnan(record.measurement.covered));
-    assert_true(isnan(record.measurement.domains[APAPI_DOMAIN_PACKAGE].power_w.mean));
-    assert_false(record.measurement.domains[APAPI_DOMAIN_DRAM].measured);
-    assert_true(isnan(record.measurement.domains[APAPI_DOMAIN_DRAM].energy_j));
-    assert_true(isnan(record.measurement.components[0].events[0].summary.max));
-    assert_true(isnan(record.measurement.components[0].events[0].summary.p95));
-    assert_true(record.measurement.components[0].events[0].uncertainty_j == 0);
-    assert_true(isnan(record.measurement.components[0].period.mean_s));
-    assert_true(isnan(record.measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j));
-    apapi_record_clear(&record);
-}
-
 /* A longer one, cut, would name the wrong nodes; other texts are cut. */
 TEST(a_list_of_nodes_is_read_whole_or_not_at_all)
 {
@@ -752,32 +733,6 @@ static struct apapi_record there_and_back(const struct apapi_record *record)
     }
     free(line);
     return result;
-}
-
-TEST(the_energy_survives_for_every_shape)
-{
-    double flat[120], peak[120], faint[3] = {0.001, 0.002, 0.0015}, one[1] = {37.123};
-    struct {
-        const double *power_w;
-        size_t count;
-    } shapes[] = {{flat, 120}, {peak, 120}, {faint, 3}, {one, 1}};
-
-    for (size_t i = 0; i < 120; i++) {
-        flat[i] = 362.4871;
-        peak[i] = i == 60 ? 98765.4321 : 1;
-    }
-    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
-        struct apapi_record record = empty_record(shapes[i].count * 10 * MS), read;
-
-        draw(&record, APAPI_DOMAIN_PACKAGE, shapes[i].power_w, shapes[i].count);
-        read = there_and_back(&record);
-        assert_int_equal(read.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.count,
-                         shapes[i].count);
-        assert_within(
-            apapi_timeline_energy_j(&read.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline),
-            record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j, 1e-3);
-        apapi_record_clear(&read);
-    }
 }
 
 TEST(what_is_not_known_is_null_and_comes_back_unknown)

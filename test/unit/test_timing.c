@@ -27,19 +27,6 @@ static void align(struct sum_entry *timings, size_t count)
     assert_int_equal(timings_align(timings, count), 0);
 }
 
-TEST(records_of_a_boot_are_as_far_apart_as_by_its_time)
-{
-    struct sum_entry timings[] = {timing("n1", "1", 5 * HOUR, "b", 700 * S),
-                                  timing("n1", "0", 6 * HOUR, "b", 100 * S),
-                                  timing("n1", "2", 6 * HOUR, "b", 1300 * S)};
-
-    align(timings, COUNT_OF(timings));
-    assert_true(timings[1].start_ns == 6 * HOUR && timings[1].jumped_ns == 0);
-    assert_true(timings[0].start_ns == 6 * HOUR + 600 * S);
-    assert_true(timings[0].jumped_ns == -HOUR - 600 * S);
-    assert_true(timings[2].start_ns == 6 * HOUR + 1200 * S && timings[2].jumped_ns == -1200 * S);
-}
-
 TEST(boots_of_a_node_do_not_overlap)
 {
     struct sum_entry timings[] = {timing("n1", "0", 2 * HOUR, "late", 0),
@@ -67,45 +54,6 @@ TEST(a_step_begins_on_all_nodes)
     assert_true(timings[3].start_ns == 2 * HOUR + 9 * S);
     assert_true(timings[4].start_ns == 2 * HOUR + 9 * S && timings[4].apart_ns == 7 * HOUR - 9 * S);
     assert_true(timings[5].start_ns == 2 * HOUR + 10 * S);
-}
-
-static const struct sum_entry *of_number(const struct sum_entry *timings, size_t count,
-                                         uint32_t number)
-{
-    while (count > 0 && timings[count - 1].number != number) {
-        count--;
-    }
-    assert_true(count > 0);
-    return &timings[count - 1];
-}
-
-TEST(a_record_is_of_the_run_that_had_begun_when_it_ended)
-{
-    struct sum_entry timings[] = {timing("n1", "batch", HOUR, "b", 0),
-                                  timing("n1", "batch", 3 * HOUR, "b", 0),
-                                  timing("n1", "extern", 3 * HOUR - 5 * S, "b", 0),
-                                  timing("n1", "0", HOUR + S, "b", 0),
-                                  timing("n2", "0", 3 * HOUR + S, "b", 0),
-                                  timing("n1", "extern", HOUR - 5 * S, "b", 0)};
-    static const uint32_t runs[] = {0, 1, 1, 0, 1, 0};
-    struct job_time time;
-
-    for (size_t i = 0; i < COUNT_OF(timings); i++) {
-        timings[i].number = (uint32_t)i;
-        timings[i].nodes = 1;
-    }
-    timings[0].restarts = 0;
-    timings[1].restarts = 1;
-    timings[4].nodes = 3;
-    timings_find_runs(timings, COUNT_OF(timings));
-    for (size_t i = 0; i < COUNT_OF(timings); i++) {
-        assert_int_equal(of_number(timings, COUNT_OF(timings), (uint32_t)i)->restarts, runs[i]);
-    }
-    time = timings_sum(timings, COUNT_OF(timings));
-    assert_int_equal(time.runs, 2);
-    assert_int_equal(time.nodes, 3);
-    assert_true(time.elapsed_ns == 2 * 606e9);
-    assert_true(time.node_ns == 606e9 + 3 * 606e9);
 }
 
 /* Components run at the same time, each on its nodes. */

@@ -418,3 +418,19 @@ TEST(long_texts_are_cut)
     assert_int_equal(decode_member(FIELD_TEXT, "\"12345\xE2\x82\xAC\"", &member, NULL), 0);
     assert_string_equal(member.text, "12345");
 }
+
+TEST(fail_fills_in)
+{
+    struct apapi_error err;
+    char longer[1000];
+
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    assert_int_equal(apapi_fail(&err, EDOM, "%s %d", "text", 7), -1);
+    assert_int_equal(errno, EDOM);
+    assert_string_equal(err.text, "text 7");
+    apapi_fail(&err, EDOM, "%s", longer);
+    assert_int_equal(strlen(err.text), sizeof err.text - 1);
+    assert_int_equal(apapi_fail(NULL, ERANGE, "nowhere"), -1);
+    assert_int_equal(errno, ERANGE);
+}

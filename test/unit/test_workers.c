@@ -142,20 +142,6 @@ PREPARED(the_first_named_feeds_a_domain_whichever_opens_first)
     }
 }
 
-PREPARED(first_readings_of_own_workers_belong_to_the_start)
-{
-    meters[ODD].own_worker = true;
-    meters[ODD].takes_a_while = true;
-    create("odd");
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    assert_true(atomic_load(&meters[ODD].good) > 0);
-    halt();
-    assert_true(m.components[0].measured);
-    assert_energy(&m.components[0].events[0], atomic_load(&meters[ODD].good) - 1);
-    assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
-    assert_true(m.elapsed_ns >= m.components[0].events[0].covered_ns);
-}
-
 struct reported {
     atomic_int inside, overlaps, samples;
 };
