@@ -35,13 +35,13 @@ int command_fail_folder(const char *command, const char *folder)
 
 void command_note_skipped(const char *command, const struct apapi_scan_problem *problem)
 {
+    fprintf(stderr, "apapi %s: %s:", command, problem->file);
     if (problem->line > 0) {
-        fprintf(stderr, "apapi %s: %s:%zu: %s\n", command, problem->file, problem->line,
-                problem->reason);
-    } else {
-        fprintf(stderr, "apapi %s: %s: byte %" PRIu64 ": %s\n", command, problem->file,
-                problem->offset, problem->reason);
+        fprintf(stderr, "%zu:", problem->line);
+    } else if (problem->offset > 0) {
+        fprintf(stderr, " byte %" PRIu64 ":", problem->offset);
     }
+    fprintf(stderr, " %s\n", problem->reason);
 }
 
 void command_count_skipped(const char *command, size_t skipped, bool verbose)

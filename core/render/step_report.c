@@ -134,7 +134,7 @@ static void step_report_put_merged(const struct apapi_merge *merge, struct writi
     free(line);
 }
 
-static int add_line(struct apapi_merge *merge, const char *line)
+int step_report_add(struct apapi_merge *merge, const char *line)
 {
     struct apapi_record record;
     int result;
@@ -153,7 +153,7 @@ static void merge_lines(const struct step_report *report, struct writing *writin
 
     writing->error = merge ? 0 : ENOMEM;
     for (size_t i = 0; i < report->lines.count && writing->error == 0; i++) {
-        writing->error = add_line(merge, report->lines.names[i]) ? errno : 0;
+        writing->error = step_report_add(merge, report->lines.names[i]) ? errno : 0;
     }
     if (writing->error == 0) {
         step_report_put_merged(merge, writing);

@@ -23,6 +23,9 @@ struct step_report {
 /** Keep a record's line; `context` is a struct step_report. A callback of struct receiver. */
 void step_report_keep(void *context, const char *line, size_t size);
 
+/** Add the record of a line. @return 0; -1 with errno of decoding and apapi_merge_add(). */
+int step_report_add(struct apapi_merge *merge, const char *line);
+
 /** @return whether the format needs step_report_keep() for each record. */
 bool step_report_needs_lines(enum config_format format);
 

@@ -88,9 +88,9 @@ total_j() { # OPTIONS AND FILES
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; echo '{"apapi":1,"job'; printf '\0\1\2\n'; record 7 0 n2 10; } >file
     run --separate-stderr -0 merge -f json file
-    [[ $(jq length <<<"$output") -eq 2 && $stderr == 'apapi merge: 2 lines or files skipped; -v shows which, and why' ]]
+    [[ $(jq length <<<"$output") -eq 2 && $stderr == 'apapi merge: 2 lines skipped (-v shows them)' ]]
     run --separate-stderr -0 merge -v file
-    [[ $stderr == *'file:2: '*'file:3: '*'2 lines or files skipped' ]]
+    [[ $stderr == *'file:2: '*'file:3: '*'2 lines skipped' ]]
     run -1 merge --strict file
     run -1 merge /dev/null
     [[ $output == 'apapi merge: no record in the files' ]]

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -76,6 +77,7 @@ static int own_fail_none(const struct report_input *input)
 
 struct reading {
     struct report_input *input;
+    const char *folder; /* named as a file, that is read; NULL */
     struct job_list jobs;
     struct apapi_scan_filter filter; /* lines that the reader may skip before decoding */
     size_t taken, skipped;           /* skipped: of a database */
@@ -112,15 +114,10 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
     struct reading *reading = context;
 
     reading->skipped++;
-    if (!reading->input->verbose) {
-        return;
+    if (reading->input->verbose) {
+        progress_erase(&reading->progress);
+        command_note_skipped(reading->input->command, problem);
     }
-    progress_erase(&reading->progress);
-    fprintf(stderr, "apapi %s: %s:", reading->input->command, problem->file);
-    if (problem->line > 0) {
-        fprintf(stderr, "%zu:", problem->line);
-    }
-    fprintf(stderr, " %s\n", problem->reason);
 }
 
 static bool input_begin_file(const struct apapi_scan_file *file, uint64_t *offset, void *context)
@@ -139,6 +136,18 @@ static void input_end_file(const struct apapi_scan_file *file, uint64_t offset, 
     progress_add(&reading->progress, &reading->left, reading->left, 0);
 }
 
+static int scan_named(struct apapi_scan *scan, struct reading *reading, const char *file,
+                      struct apapi_error *err)
+{
+    struct stat status;
+
+    if (strcmp(file, "-") == 0) {
+        return apapi_scan_stream(scan, STDIN_FILENO, "standard input", err);
+    }
+    reading->folder = stat(file, &status) == 0 && S_ISDIR(status.st_mode) ? file : NULL;
+    return reading->folder ? apapi_scan_folder(scan, file, err) : apapi_scan_file(scan, file, err);
+}
+
 static int scan_files(struct apapi_scan *scan, struct reading *reading, struct apapi_error *err)
 {
     const struct report_input *input = reading->input;
@@ -150,8 +159,7 @@ static int scan_files(struct apapi_scan *scan, struct reading *reading, struct a
         const char *file = input->files[i];
 
         reading->left = reading->progress.shown ? progress_size(NULL, file) : 0;
-        if (strcmp(file, "-") == 0 ? apapi_scan_stream(scan, STDIN_FILENO, "standard input", err)
-                                   : apapi_scan_file(scan, file, err)) {
+        if (scan_named(scan, reading, file, err)) {
             return -1;
         }
         progress_add(&reading->progress, &reading->left, reading->left, 0);
@@ -274,6 +282,9 @@ int report_input_read(struct report_input *input, apapi_scan_f take, void *conte
     }
     if (input->own && ((result == 0 && reading.taken == 0) || (result && code == ENOENT))) {
         return own_fail_none(input);
+    }
+    if (result && code == EACCES && reading.folder) {
+        return command_fail_folder(input->command, reading.folder);
     }
     return result ? report_input_fail(input, code, &err) : EXIT_SUCCESS;
 }

@@ -22,6 +22,6 @@ struct show_options {
 int show_brief(struct show_options *options);
 
 /** Print the step of input->files as srun does; input->nodes are all of its nodes. */
-int show_step(const struct report_input *input, enum config_format format);
+int show_step(struct report_input *input, enum config_format format);
 
 #endif
