@@ -152,7 +152,7 @@ merged_holds() { # FILE EXPRESSION...
         run -2 merge $arguments
         [[ $output == 'apapi merge: '* ]]
     done
-    run -1 merge -N 'n[1-' /dev/null
+    run -2 merge -N 'n[1-' /dev/null
     run -0 "$apapi" help merge
     [[ $output == 'usage: apapi show '* ]]
 }
