@@ -86,6 +86,20 @@ static void encode_components(struct json_writer *json, const struct apapi_measu
     json_end(json);
 }
 
+void incidents_write(struct json_writer *json, const struct apapi_incidents *sum, uint64_t missed)
+{
+    json_put_count(json, "failed", sum->failed);
+    json_put_count(json, "wraps", sum->wraps);
+    json_put_count(json, "resets", sum->resets);
+    json_put_count(json, "refused", sum->refused);
+    json_put_count(json, "gaps", sum->gaps);
+    json_put_count(json, "stalls", sum->stalls);
+    json_put_count(json, "missed", missed);
+    if (sum->rough > 0) {
+        json_put_count(json, "rough", sum->rough);
+    }
+}
+
 static void encode_trust(struct json_writer *json, const struct apapi_measurement *m)
 {
     const struct apapi_incidents sum = apapi_measurement_incidents(m);
@@ -101,16 +115,7 @@ static void encode_trust(struct json_writer *json, const struct apapi_measuremen
     }
     json_put_number(json, "uncertainty_j", apapi_record_uncertainty_j(m), JSON_ROUGH);
     json_put_count(json, "samples", sum.samples);
-    json_put_count(json, "failed", sum.failed);
-    json_put_count(json, "wraps", sum.wraps);
-    json_put_count(json, "resets", sum.resets);
-    json_put_count(json, "refused", sum.refused);
-    json_put_count(json, "gaps", sum.gaps);
-    json_put_count(json, "stalls", sum.stalls);
-    json_put_count(json, "missed", missed);
-    if (sum.rough > 0) {
-        json_put_count(json, "rough", sum.rough);
-    }
+    incidents_write(json, &sum, missed);
     json_end(json);
 }
 

@@ -48,6 +48,22 @@ int energies_decode(const struct tree_node *domains, const struct field *fields,
     return 0;
 }
 
+double energies_sum(const void *first, size_t size, enum energies_member member)
+{
+    double sum_j = 0;
+    bool any = false;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const double *energy = (const void *)((const char *)first + (size_t)d * size);
+
+        if (apapi_domain_adds_up(d) && !isnan(*energy)) {
+            sum_j += energy[member];
+            any = true;
+        }
+    }
+    return any ? sum_j : NAN;
+}
+
 /* --- regions ---------------------------------------------------------------------------------- */
 
 bool regions_exist(const struct apapi_regions *regions)
@@ -206,16 +222,7 @@ int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions
 
 double apapi_region_energy_j(const struct apapi_region_result *region)
 {
-    double sum_j = NAN;
-
-    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
-        double energy_j = region->domains[domain].energy_j;
-
-        if (apapi_domain_adds_up(domain) && !isnan(energy_j)) {
-            sum_j = (isnan(sum_j) ? 0 : sum_j) + energy_j;
-        }
-    }
-    return sum_j;
+    return energies_sum(region->domains, sizeof region->domains[0], ENERGIES_J);
 }
 
 void apapi_regions_clear(struct apapi_regions *regions)
@@ -252,30 +259,20 @@ bool share_has_idle(const struct apapi_share *share)
     return strcmp(share->idle, "included") == 0;
 }
 
+static double share_sum_of(const struct apapi_share *share, enum energies_member member)
+{
+    return apapi_share_known(share) ? energies_sum(share->domains, sizeof share->domains[0], member)
+                                    : NAN;
+}
+
 double apapi_share_energy_j(const struct apapi_share *share)
 {
-    double sum_j = NAN;
-
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        double energy_j = share->domains[d].energy_j;
-
-        if (apapi_domain_adds_up(d) && apapi_share_known(share) && !isnan(energy_j)) {
-            sum_j = (isnan(sum_j) ? 0 : sum_j) + energy_j;
-        }
-    }
-    return sum_j;
+    return share_sum_of(share, ENERGIES_J);
 }
 
 double apapi_share_uncertainty_j(const struct apapi_share *share)
 {
-    double sum_j = isnan(apapi_share_energy_j(share)) ? NAN : 0;
-
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (apapi_domain_adds_up(d) && !isnan(share->domains[d].energy_j)) {
-            sum_j += share->domains[d].uncertainty_j;
-        }
-    }
-    return sum_j;
+    return share_sum_of(share, ENERGIES_UNCERTAINTY_J);
 }
 
 void share_members_write(struct json_writer *json, const struct apapi_share *share)

@@ -20,6 +20,15 @@ void energies_write(struct json_writer *json, const struct field *fields, const 
 int energies_decode(const struct tree_node *domains, const struct field *fields, void *first,
                     size_t size, const struct field_path *path);
 
+/** The first members of such a structure. */
+enum energies_member { ENERGIES_J, ENERGIES_UNCERTAINTY_J };
+
+/**
+ * @return the sum of a member over the domains that add up and are known; NaN: none is, or one of
+ * the uncertainties is not
+ */
+double energies_sum(const void *first, size_t size, enum energies_member member);
+
 /* --- regions ---------------------------------------------------------------------------------- */
 
 /** @return whether a record says anything of them. */

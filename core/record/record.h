@@ -218,6 +218,9 @@ struct record_extra {
     void (*event)(struct json_writer *json, const struct apapi_event_result *event);
 };
 
+/** Write the counts of a trust block into the object that is open, but for the samples. */
+void incidents_write(struct json_writer *json, const struct apapi_incidents *sum, uint64_t missed);
+
 /** Write the members of a record into the object that is open. @param extra  NULL: nothing more */
 void record_write(struct json_writer *json, const struct apapi_record *record,
                   const struct record_extra *extra);

@@ -5,27 +5,63 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "record/record.h"
 
 static const char *const column_names[ROW_COLUMNS] = {"energy", "mean", "min", "max", "p95"};
 static const char *const column_units[ROW_COLUMNS] = {"J", "W", "W", "W", "W"};
 
-void table_row_set(struct table_row *row, double energy_j, double uncertainty_j,
-                   const struct apapi_summary *power_w, bool brief)
+static struct table_row *table_rows_add(struct table_rows *rows, const struct merge_domain *sum,
+                                        bool brief)
 {
-    row->uncertainty = energy_j > 0 ? uncertainty_j / energy_j : NAN;
-    row->values[ROW_ENERGY] = energy_j;
-    row->values[ROW_MEAN] = brief ? NAN : power_w->mean;
-    row->values[ROW_MIN] = brief ? NAN : power_w->min;
-    row->values[ROW_MAX] = brief ? NAN : power_w->max;
-    row->values[ROW_P95] = brief ? NAN : power_w->p95;
+    const struct apapi_summary none = {NAN, NAN, NAN, NAN};
+    const struct apapi_summary *power_w = brief ? &none : &sum->power_w;
+    struct table_row *row = &rows->rows[rows->count++];
+
+    *row = (struct table_row){
+        .uncertainty = sum->energy_j > 0 ? sum->uncertainty_j / sum->energy_j : NAN,
+        .values = {sum->energy_j, power_w->mean, power_w->min, power_w->max, power_w->p95},
+        .columns = rows->columns,
+        .nodes = sum->nodes,
+        .bin_ns = brief ? 0 : sum->bin_ns,
+        .covered = sum->covered,
+        .rest_j = sum->rest_j};
+    return row;
 }
 
-void table_row_name(struct table_row *row, enum apapi_domain domain)
+static void table_rows_add_domains(struct table_rows *rows, const struct merge_domain *domains,
+                                   bool adds_up, bool brief)
 {
-    snprintf(row->label, sizeof(row->label), apapi_domain_adds_up(domain) ? "%s" : "(%s)",
-             apapi_domain_name(domain));
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (domains[d].nodes > 0 && apapi_domain_adds_up(d) == adds_up) {
+            struct table_row *row = table_rows_add(rows, &domains[d], brief);
+
+            snprintf(row->label, sizeof row->label, adds_up ? "%s" : "(%s)", apapi_domain_name(d));
+        }
+    }
+}
+
+void table_rows_collect(struct table_rows *rows, const struct merge_domain *domains,
+                        const struct merge_domain *total, const char *label, bool brief)
+{
+    table_rows_add_domains(rows, domains, true, brief);
+    if (rows->count > 0) {
+        struct table_row *row = table_rows_add(rows, total, brief);
+
+        snprintf(row->label, sizeof row->label, "%s", label);
+        row->is_total = true;
+        row->columns = row->bin_ns > 0 ? ROW_MAX + 1 : ROW_MEAN + 1;
+    }
+    table_rows_add_domains(rows, domains, false, brief);
+}
+
+void table_put_brief(uint64_t window_ns, FILE *out)
+{
+    char width[UNITS_SIZE];
+
+    units_short(width, sizeof width, (double)window_ns / NS_PER_S);
+    fprintf(out, "  too short for a power, which is taken over %s at least\n", width);
 }
 
 static double table_rows_greatest(const struct table_rows *rows, size_t column)

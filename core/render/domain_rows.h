@@ -8,6 +8,7 @@
 
 #include "apapi/measurement.h"
 #include "base/units.h"
+#include "sum/merge.h"
 
 /* Energies and powers of domains: the same lines in the table of a step and in that of a job. */
 
@@ -40,12 +41,18 @@ struct table_rows {
     int widths[ROW_COLUMNS];
 };
 
-/** A row's energy and, unless it is of a time too short for that, its powers. */
-void table_row_set(struct table_row *row, double energy_j, double uncertainty_j,
-                   const struct apapi_summary *power_w, bool brief);
+/**
+ * Make the rows: of the domains that add up, their total, and those in brackets that do not.
+ * rows->columns must be set.
+ * @param domains  by enum apapi_domain; those without nodes have no row
+ * @param label    of the total
+ * @param brief    the time is too short for powers
+ */
+void table_rows_collect(struct table_rows *rows, const struct merge_domain *domains,
+                        const struct merge_domain *total, const char *label, bool brief);
 
-/** A domain in brackets where it does not add up. */
-void table_row_name(struct table_row *row, enum apapi_domain domain);
+/** Say that the time is too short for a power. */
+void table_put_brief(uint64_t window_ns, FILE *out);
 
 /** Print a line of titles and a line for each row, with the digits that are known. */
 void table_rows_put(struct table_rows *rows, FILE *out);

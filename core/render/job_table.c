@@ -63,43 +63,28 @@ static bool job_table_is_brief(const struct job_table *table)
     return window_is_longer(table->total.window_ns, (double)table->total.busy_ns);
 }
 
-static void set_row(const struct job_table *table, struct table_row *row, double energy_j,
-                    double uncertainty_j, double mean_w)
+static struct merge_domain job_table_domain(double energy_j, double uncertainty_j, double mean_w)
 {
-    const struct apapi_summary power_w = {NAN, mean_w, NAN, NAN};
-
-    row->columns = ROW_MEAN + 1;
-    table_row_set(row, energy_j, uncertainty_j, &power_w, job_table_is_brief(table));
+    return (struct merge_domain){.energy_j = energy_j,
+                                 .uncertainty_j = uncertainty_j,
+                                 .power_w = {.min = NAN, .mean = mean_w, .max = NAN, .p95 = NAN}};
 }
 
-static void job_table_add_domains(const struct job_table *table, struct table_rows *rows,
-                                  bool adds_up)
+static void job_table_collect(const struct job_table *table, struct table_rows *rows)
 {
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct apapi_job_domain *domain = &table->total.domains[d];
+    const struct apapi_job_total *job = &table->total;
+    struct merge_domain domains[APAPI_DOMAINS];
+    struct merge_domain total = job_table_domain(job->energy_j, job->uncertainty_j, job->mean_w);
 
-        if (domain->nodes > 0 && apapi_domain_adds_up(d) == adds_up) {
-            struct table_row *row = &rows->rows[rows->count++];
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        const struct apapi_job_domain *one = &job->domains[d];
 
-            table_row_name(row, d);
-            row->covered = (double)domain->covered_ns / (double)domain->recorded_ns;
-            set_row(table, row, domain->energy_j, domain->uncertainty_j, domain->mean_w);
-        }
+        domains[d] = job_table_domain(one->energy_j, one->uncertainty_j, one->mean_w);
+        domains[d].nodes = one->nodes;
+        domains[d].covered = (double)one->covered_ns / (double)one->recorded_ns;
     }
-}
-
-static void job_table_add_total(const struct job_table *table, struct table_rows *rows)
-{
-    const struct apapi_job_total *total = &table->total;
-
-    if (!isnan(total->energy_j)) {
-        struct table_row *row = &rows->rows[rows->count++];
-
-        snprintf(row->label, sizeof row->label, "%s",
-                 total->missing_domains ? "partial total" : "total");
-        row->is_total = true;
-        set_row(table, row, total->energy_j, total->uncertainty_j, total->mean_w);
-    }
+    table_rows_collect(rows, domains, &total, job->missing_domains ? "partial total" : "total",
+                       job_table_is_brief(table));
 }
 
 static void job_table_put_partial(const struct job_table *table, enum apapi_domain d)
@@ -131,15 +116,11 @@ static double job_table_measured_pct(const struct job_table *table)
 static void job_table_put_domains(const struct job_table *table)
 {
     struct table_rows rows = {.columns = ROW_MEAN + 1, .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
-    char width[UNITS_SIZE];
 
-    job_table_add_domains(table, &rows, true);
-    job_table_add_total(table, &rows);
-    job_table_add_domains(table, &rows, false);
+    job_table_collect(table, &rows);
     table_rows_put(&rows, table->out);
     if (job_table_is_brief(table)) {
-        units_short(width, sizeof width, (double)table->total.window_ns / NS_PER_S);
-        fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
+        table_put_brief(table->total.window_ns, table->out);
     }
     table_rows_put_coverage(&rows, job_table_measured_pct(table), table->out);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {

@@ -285,8 +285,6 @@ static int put_notes(struct json_writer *json, const struct apapi_merge *merge)
 static void put_trust(struct json_writer *json, const struct apapi_merge *merge,
                       double uncertainty_j)
 {
-    const struct apapi_incidents *sum = &merge->incidents;
-
     json_begin_object(json, "trust");
     if (!isnan(merge->covered_pct.least)) {
         json_put_number(json, "covered", merge->covered_pct.least / 100, JSON_MEASURED);
@@ -296,16 +294,7 @@ static void put_trust(struct json_writer *json, const struct apapi_merge *merge,
     }
     json_put_number(json, "cpu_s", (double)merge->cpu_ns / NS_PER_S, JSON_EXACT);
     json_put_number(json, "uncertainty_j", uncertainty_j, JSON_ROUGH);
-    json_put_count(json, "failed", sum->failed);
-    json_put_count(json, "wraps", sum->wraps);
-    json_put_count(json, "resets", sum->resets);
-    json_put_count(json, "refused", sum->refused);
-    json_put_count(json, "gaps", sum->gaps);
-    json_put_count(json, "stalls", sum->stalls);
-    json_put_count(json, "missed", merge->missed);
-    if (sum->rough > 0) {
-        json_put_count(json, "rough", sum->rough);
-    }
+    incidents_write(json, &merge->incidents, merge->missed);
     json_end(json);
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "record/members.h"
 
 #define LABEL_WIDTH 30
 #define LABEL_TAIL 18
@@ -34,14 +35,7 @@ const char *table_region_label(const struct apapi_region_result *region)
 
 double table_region_uncertainty_j(const struct apapi_region_result *region)
 {
-    double uncertainty_j = isnan(apapi_region_energy_j(region)) ? (double)NAN : 0;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (apapi_domain_adds_up(d) && !isnan(region->domains[d].energy_j)) {
-            uncertainty_j += region->domains[d].uncertainty_j;
-        }
-    }
-    return uncertainty_j;
+    return energies_sum(region->domains, sizeof region->domains[0], ENERGIES_UNCERTAINTY_J);
 }
 
 static void table_regions_format(const struct apapi_region_result *region,

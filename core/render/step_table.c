@@ -58,79 +58,26 @@ static void table_put_share(const struct step_table *table)
 #define NODE_COLUMNS 24
 #define NODE_SIZE (APAPI_TEXT_SIZE + 64)
 
-static void set_values(struct table_row *row, const struct merge_domain *sum, bool brief)
-{
-    table_row_set(row, sum->energy_j, sum->uncertainty_j, &sum->power_w, brief);
-    row->bin_ns = brief ? 0 : sum->bin_ns;
-    row->covered = sum->covered;
-    row->rest_j = sum->rest_j;
-}
-
 /* Whether the step is too short for a power. */
 static bool table_domains_is_brief(const struct step_table *table)
 {
     return window_is_longer(table->merge->window_ns, (double)table->merge->elapsed_ns);
 }
 
-static void table_domains_add_domain(struct table_rows *rows, const struct step_table *table,
-                                     enum apapi_domain domain)
-{
-    const struct merge_domain *sum = &table->sum.domains[domain];
-    struct table_row *row = &rows->rows[rows->count];
-
-    if (sum->nodes == 0) {
-        return;
-    }
-    table_row_name(row, domain);
-    set_values(row, sum, table_domains_is_brief(table));
-    row->columns = rows->columns;
-    row->nodes = sum->nodes;
-    rows->count++;
-}
-
-static void name_total(struct table_row *row, const struct step_table *table)
-{
-    size_t nodes = table->sum.total.nodes;
-
-    if (table->sum.missing) {
-        snprintf(row->label, sizeof(row->label), "partial total");
-    } else if (nodes < table->sum.expected) {
-        snprintf(row->label, sizeof(row->label), "total of %zu node%s", nodes,
-                 nodes == 1 ? "" : "s");
-    } else {
-        snprintf(row->label, sizeof(row->label), "total");
-    }
-}
-
-static void table_domains_add_total(struct table_rows *rows, const struct step_table *table)
-{
-    struct table_row *row = &rows->rows[rows->count];
-
-    if (rows->count == 0) {
-        return;
-    }
-    name_total(row, table);
-    row->is_total = true;
-    set_values(row, &table->sum.total, table_domains_is_brief(table));
-    row->columns = row->bin_ns > 0 ? ROW_MAX + 1 : ROW_MEAN + 1;
-    rows->count++;
-}
-
 static void collect_rows(struct table_rows *rows, const struct step_table *table)
 {
+    const struct merge_result *sum = &table->sum;
+    char label[48] = "total";
+
+    if (sum->missing) {
+        snprintf(label, sizeof label, "partial total");
+    } else if (sum->total.nodes < sum->expected) {
+        snprintf(label, sizeof label, "total of %zu node%s", sum->total.nodes,
+                 sum->total.nodes == 1 ? "" : "s");
+    }
     /* a percentile of several nodes' sum is not known */
-    rows->columns = table->head->verbose && table->sum.recorded == 1 ? ROW_COLUMNS : ROW_P95;
-    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
-        if (apapi_domain_adds_up(domain)) {
-            table_domains_add_domain(rows, table, domain);
-        }
-    }
-    table_domains_add_total(rows, table);
-    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
-        if (!apapi_domain_adds_up(domain)) {
-            table_domains_add_domain(rows, table, domain);
-        }
-    }
+    rows->columns = table->head->verbose && sum->recorded == 1 ? ROW_COLUMNS : ROW_P95;
+    table_rows_collect(rows, sum->domains, &sum->total, label, table_domains_is_brief(table));
 }
 
 /* Domains that no node knows, although there are meters for them. */
@@ -182,8 +129,7 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
     char width[UNITS_SIZE];
 
     if (table_domains_is_brief(table)) {
-        units_short(width, sizeof(width), (double)table->merge->window_ns / 1e9);
-        fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
+        table_put_brief(table->merge->window_ns, table->out);
         return;
     }
     if (table->sum.recorded < 2) {

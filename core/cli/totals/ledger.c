@@ -203,7 +203,7 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
                                              [REPORT_JOB_ID] = job_id,
                                              [REPORT_JOB_NAME] = id->job_name,
                                              [REPORT_NAME] = id->name};
-    size_t known = ledger->identity_keys.count, length = 0;
+    size_t length = 0;
     uint32_t number;
 
     job_id_text(id, job_id, sizeof job_id);
@@ -215,12 +215,11 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
         length += (size_t)snprintf(key + length, sizeof key - length, "%x/", identity.words[w]);
     }
     key[length - 1] = id->verified ? '+' : '-';
-    number = pool_put(&ledger->identity_keys, key);
-    if (number == POOL_NONE ||
-        array_add(&ledger->identities, known, &ledger->identity_room, sizeof *ledger->identities)) {
-        return POOL_NONE;
+    number = pool_put_row(&ledger->identity_keys, key, &ledger->identities, &ledger->identity_room,
+                          sizeof identity);
+    if (number != POOL_NONE) {
+        ledger->identities[number] = identity;
     }
-    ledger->identities[number] = identity;
     return number;
 }
 
