@@ -28,7 +28,7 @@ setup_file() {
                                        total / sum[2] > 0.98 && total / sum[2] < 1.02) }' <<<"$stderr"
     [[ $(grep -c '^apapi: step' <<<"$stderr") -eq 1 ]]
     [[ $stderr == *'"sleep"  2 nodes'*'rapl (sysfs powercap)'* ]]
-    [[ $stderr =~ n1\ [0-9.]+\ J\ \ \ n2\ [0-9.]+\ J ]]
+    [[ $stderr =~ n1\ [0-9.]+\ J(\ ±[0-9.]+\ %)?\ \ \ n2\ [0-9.]+\ J ]]
     [[ $(wc -L <<<"$stderr") -le 80 ]]
 }
 
