@@ -108,7 +108,6 @@ TEST(texts_without_end)
     assert_int_equal(strlen(view.steps->id.user), 63);
     assert_int_equal(strlen(view.steps->id.job_name), 128);
     assert_int_equal(strlen(view.steps->events->name), APAPI_NAME_SIZE - 1);
-    assert_int_equal(strlen(view.steps->events->unit), APAPI_UNIT_SIZE - 1);
     assert_int_equal(view.steps->state, APAPI_LIVE_STARTING);
     top_clear(&view);
 }

@@ -19,7 +19,7 @@
 #include "cli/slurm/sacct.h"
 #include "cli/totals/row_fields.h"
 
-#define SLURM_NS (2 * (uint64_t)NS_PER_S) /* for its accounting */
+#define SLURM_S 2           /* for its accounting */
 #define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
 #define RECORDED_S 2        /* ... if it is longer, as Slurm counts whole seconds [s] */
 #define CPU_LEAST                                                                                  \
@@ -361,8 +361,7 @@ static int take_slurm(const struct sacct_job *job, void *context)
 static void ask_slurm(struct brief *brief)
 {
     const struct report_input *input = &brief->options->input;
-    const struct sacct_query query = {input->jobs, input->clusters,
-                                      clock_monotonic_ns() + SLURM_NS};
+    const struct sacct_query query = {input->jobs, input->clusters, SLURM_S};
     struct apapi_error err;
 
     brief->slurm.job = 0;

@@ -41,7 +41,7 @@ typedef int (*sacct_f)(const struct sacct_job *job, void *context);
 
 struct sacct_query {
     const char *jobs, *clusters; /* lists as sacct takes them; clusters NULL: no limit */
-    uint64_t deadline_ns;        /* CLOCK_MONOTONIC */
+    unsigned limit_s;            /* how long to wait [s] */
 };
 
 /**

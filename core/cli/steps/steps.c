@@ -129,26 +129,6 @@ static void read_slot(const struct apapi_live_slot *slot, const struct top_view 
     }
 }
 
-static void pages_read_event(const struct apapi_live_page *page, uint32_t index,
-                             const struct top_view *view, const struct top_step *step,
-                             struct top_event *event)
-{
-    const struct apapi_live_event *name = &page->names[index];
-    bool energetic;
-
-    COPY_TEXT(event->name, name->name);
-    COPY_TEXT(event->unit, name->unit);
-    event->kind = (enum apapi_kind)name->kind;
-    event->domain = (enum apapi_domain)name->domain;
-    energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
-    if (energetic) {
-        snprintf(event->unit, sizeof event->unit, "J");
-    }
-    snprintf(event->now_unit, sizeof event->now_unit, "%s%s", energetic ? "W" : event->unit,
-             energetic || !name->accumulates ? "" : "/s");
-    read_slot(&page->events[index], view, step, &event->figure);
-}
-
 int top_add(struct top_view *view, const struct apapi_live_page *page)
 {
     const struct apapi_live_head *head = &page->head;
@@ -180,7 +160,9 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
         return -1;
     }
     for (uint32_t i = 0; i < step->event_count; i++) {
-        pages_read_event(page, i, view, step, &step->events[i]);
+        COPY_TEXT(step->events[i].name, page->names[i].name);
+        step->events[i].kind = (enum apapi_kind)page->names[i].kind;
+        step->events[i].domain = (enum apapi_domain)page->names[i].domain;
     }
     top_add_up(step->domains);
     view->count++;

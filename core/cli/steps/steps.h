@@ -24,13 +24,11 @@ struct top_figure {
     double age_s; /* since the latest good reading; NaN: none */
 };
 
+/** It says which meters a step reads. */
 struct top_event {
     char name[APAPI_NAME_SIZE];
-    char unit[APAPI_UNIT_SIZE];         /* of the total */
-    char now_unit[APAPI_UNIT_SIZE + 2]; /* of the present value */
     enum apapi_kind kind;
     enum apapi_domain domain;
-    struct top_figure figure;
 };
 
 /** A step on a node. */
@@ -75,7 +73,7 @@ enum top_sort { TOP_BY_JOB, TOP_BY_POWER, TOP_BY_ENERGY, TOP_BY_TIME };
 struct top_form {
     enum top_sort sort;
     enum report_unit unit; /* of energies in a table */
-    bool events, nodes, verbose;
+    bool nodes, verbose;
     bool filtered;    /* steps were filtered */
     const char *hint; /* after the title; NULL: none */
     size_t width;     /* columns; 0: no limit */

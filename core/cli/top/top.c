@@ -22,7 +22,6 @@
 
 #define CELL_SIZE 48
 #define NAME_LEAST 6 /* minimum width of a name */
-#define EVENT_LEAST 20
 
 /* Columns of the steps; the domains' follow DOMAIN. */
 enum { STEP, USER, NODE, STATE, ELAPSED, POWER, DOMAIN, ENERGY = DOMAIN + APAPI_DOMAINS - 1, NAME };
@@ -52,14 +51,6 @@ static const struct table_column step_columns[] = {
 enum { STEP_COLUMNS = COUNT_OF(step_columns) };
 _Static_assert(STEP_COLUMNS == NAME + 1, "a column for each domain");
 
-static const struct table_column event_columns[] = {
-    {.title = "step"},
-    {.title = "node", .least = NAME_LEAST, .optional = true},
-    {.title = "domain", .optional = true},
-    {.title = "now", .form = TABLE_RIGHT},
-    {.title = "total", .form = TABLE_RIGHT, .optional = true},
-    {.title = "event", .least = EVENT_LEAST}};
-
 /* Which columns and marks are used. */
 struct content {
     bool domains[APAPI_DOMAINS];
@@ -76,11 +67,11 @@ static const char *mark_of(const struct top_figure *figure)
     return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
 }
 
-static void now_text(char text[CELL_SIZE], const struct top_figure *figure, const char *unit)
+static void power_text(char text[CELL_SIZE], const struct top_figure *figure)
 {
     char now[UNITS_SIZE];
 
-    units_quantity(now, sizeof now, figure->now, unit);
+    units_quantity(now, sizeof now, figure->now, "W");
     snprintf(text, CELL_SIZE, "%s%s", isnan(figure->now) ? "" : mark_of(figure), now);
 }
 
@@ -98,7 +89,7 @@ static void fill_row(struct step_row *row, const struct top_figure domains[APAPI
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (d == TOP_TOTAL || content->domains[d]) {
-            now_text(row->powers[d], &domains[d], "W");
+            power_text(row->powers[d], &domains[d]);
             row->cells[POWER + d].text = row->powers[d];
         }
     }
@@ -160,9 +151,6 @@ static struct content find_content(const struct top_view *view, const struct top
             content.domains[d] = content.domains[d] || step->domains[d].measured;
             look_at(&content, &step->domains[d]);
         }
-        for (size_t e = 0; form->events && e < step->event_count; e++) {
-            look_at(&content, &step->events[e].figure);
-        }
     }
     for (size_t i = 0; i < view->node_count; i++) {
         content.shared = content.shared || view->nodes[i].steps > 1;
@@ -187,52 +175,6 @@ static int put_steps(const struct top_view *view, const struct top_form *form,
             row.cells[STEP].text = "node";
             row.cells[NODE].text = content->nodes ? view->nodes[i].name : "";
             table_put(&table, row.cells);
-        }
-    }
-    return table_end(&table, NULL);
-}
-
-static void put_event(const struct table *table, const struct top_step *step,
-                      const struct top_event *event, const struct content *content)
-{
-    bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
-    char now[CELL_SIZE], total[CELL_SIZE];
-
-    if (!event->figure.measured) {
-        return;
-    }
-    now_text(now, &event->figure, event->now_unit);
-    units_total(total, sizeof total, event->figure.total, event->unit);
-    table_put(
-        table,
-        (const struct table_cell[]){
-            CELL_TEXT(step->name), CELL_TEXT(content->nodes ? step->id.node : ""),
-            CELL_TEXT(event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain)),
-            CELL_TEXT(now), CELL_TEXT(energetic || !isnan(event->figure.total) ? total : ""),
-            CELL_TEXT(event->name)});
-}
-
-/* A domain's line precedes its events'. */
-static int put_events(const struct top_view *view, const struct top_form *form,
-                      const struct content *content, FILE *out)
-{
-    struct table table = table_begin(event_columns, COUNT_OF(event_columns), false, true, out);
-
-    table.width = form->width;
-    for (size_t i = 0; i < view->count; i++) {
-        const struct top_step *step = &view->steps[i];
-
-        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-            const struct top_event whole = {.unit = "J",
-                                            .now_unit = "W",
-                                            .kind = APAPI_KIND_ENERGY,
-                                            .domain = (enum apapi_domain)d,
-                                            .figure = step->domains[d]};
-
-            put_event(&table, step, &whole, content);
-        }
-        for (size_t e = 0; e < step->event_count; e++) {
-            put_event(&table, step, &step->events[e], content);
         }
     }
     return table_end(&table, NULL);
@@ -305,8 +247,7 @@ int top_print_text(const struct top_view *view, const struct top_form *form, FIL
     struct content content = find_content(view, form);
 
     put_title(view, form, out);
-    if (put_steps(view, form, &content, out) ||
-        (form->events && put_events(view, form, &content, out))) {
+    if (put_steps(view, form, &content, out)) {
         return -1;
     }
     put_notes(view, &content, form, out);
@@ -334,27 +275,16 @@ static const struct field step_fields[] = {
     {"elapsed_s", FIELD_MEASURED, false, IN_STEP(elapsed_s), 0},
     {NULL, 0, false, 0, 0}};
 
-/* For a domain, and for an event with such a unit. */
 static const struct field power_fields[] = {
     {"power_w", FIELD_MEASURED, false, IN_FIGURE(now), 0},
     {"energy_j", FIELD_MEASURED, false, IN_FIGURE(total), 0},
     {0}};
-
-static const struct field value_fields[] = {{"now", FIELD_MEASURED, false, IN_FIGURE(now), 0},
-                                            {"total", FIELD_MEASURED, false, IN_FIGURE(total), 0},
-                                            {0}};
 
 static const struct field trust_fields[] = {
     {"age_s", FIELD_ROUGH, false, IN_FIGURE(age_s), 0},
     {"estimated", FIELD_FLAG, false, IN_FIGURE(estimated), 0},
     {"failed", FIELD_FLAG, false, IN_FIGURE(failed), 0},
     {"stale", FIELD_FLAG, false, IN_FIGURE(stale), 0},
-    {0}};
-
-static const struct field event_fields[] = {
-    {"name", FIELD_TEXT, true, offsetof(struct top_event, name), 0},
-    {"kind", FIELD_KIND, true, offsetof(struct top_event, kind), 0},
-    {"domain", FIELD_DOMAIN, false, offsetof(struct top_event, domain), 0},
     {0}};
 
 static void put_figure(struct json_writer *json, const char *key, const struct top_figure *figure)
@@ -379,22 +309,7 @@ static void json_domains(struct json_writer *json, const struct top_figure *doma
     }
 }
 
-static void json_event(struct json_writer *json, const struct top_event *event)
-{
-    bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
-
-    json_begin_object(json, NULL);
-    fields_write(json, event_fields, event);
-    if (!energetic) {
-        json_put_word(json, "unit", event->unit);
-        json_put_text(json, "now_unit", event->now_unit);
-    }
-    fields_write(json, energetic ? power_fields : value_fields, &event->figure);
-    fields_write(json, trust_fields, &event->figure);
-    json_end(json);
-}
-
-static void json_step(struct json_writer *json, const struct top_step *step, bool events)
+static void json_step(struct json_writer *json, const struct top_step *step)
 {
     json_begin_object(json, NULL);
     fields_write(json, step_fields, step);
@@ -403,20 +318,11 @@ static void json_step(struct json_writer *json, const struct top_step *step, boo
         json_put_moment(json, "start", step->start_unix_ns);
     }
     json_domains(json, step->domains);
-    if (events) {
-        json_begin_array(json, "events");
-        for (size_t i = 0; i < step->event_count; i++) {
-            if (step->events[i].figure.measured) {
-                json_event(json, &step->events[i]);
-            }
-        }
-        json_end(json);
-    }
     json_end(json);
 }
 
 /* One line to standard output. 0; -1 with errno ENOMEM. */
-static int top_print_json(const struct top_view *view, bool events)
+static int top_print_json(const struct top_view *view)
 {
     struct json_writer json = {.out = stdout};
 
@@ -425,7 +331,7 @@ static int top_print_json(const struct top_view *view, bool events)
     json_put_moment(&json, "time", view->unix_ns);
     json_begin_array(&json, "steps");
     for (size_t i = 0; i < view->count; i++) {
-        json_step(&json, &view->steps[i], events);
+        json_step(&json, &view->steps[i]);
     }
     json_end(&json);
     json_begin_array(&json, "nodes");
@@ -525,8 +431,6 @@ static const struct option_row options[] = {
      TO_CALL(set_nodes)},
     {0, "node-names", NULL, "show the node's name even if there is only one",
      TO_FLAG(struct top, form.nodes)},
-    {'e', "events", NULL, "also show a line for each domain and each event",
-     TO_FLAG(struct top, form.events)},
     {0, "sort", "=WHAT", "job, power, energy or time",
      TO_CHOICE(struct top, form.sort, "job, power, energy and time")},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
@@ -543,8 +447,7 @@ static const struct option_table table = {
             "Show the measured steps that run on this machine: power now, energy so far, by\n"
             "domain. Root sees all steps, users their own. Each step has the figures of its\n"
             "whole node: steps do not add up.\n",
-    .foot = "Keys: w, j, t, n sort by power, energy, time, job; e events; space updates now; q\n"
-            "quits.\n"
+    .foot = "Keys: w, j, t, n sort by power, energy, time, job; space updates now; q quits.\n"
             "Exit status: 0 done, 1 no step of -j was found, or failure, 2 wrong usage.\n",
     .column = 29,
     .rows = options};
@@ -596,7 +499,7 @@ static int show(struct top *top, bool first)
     if (top->screen) {
         result = show_on_screen(top);
     } else if (top->json) {
-        result = top_print_json(&top->view, top->form.events);
+        result = top_print_json(&top->view);
     } else {
         fputs(first ? "" : "\n", stdout);
         top->form.width = terminal_width();
@@ -624,9 +527,6 @@ static bool obey(struct top *top, char key)
             top->form.sort = keys[i].sort;
             top_sort(&top->view, top->form.sort);
         }
-    }
-    if (key == 'e') {
-        top->form.events = !top->form.events;
     }
     return key == ' ';
 }
@@ -672,7 +572,7 @@ static int run(struct top *top)
     }
     top->screen = !top->json && !top->once && !top->batch && screen_is_possible();
     if (top->screen) {
-        top->form.hint = "  sort: w j t n  events: e  quit: q";
+        top->form.hint = "  sort: w j t n  quit: q";
         screen_open();
     }
     for (unsigned long count = 1;; count++) {
