@@ -135,12 +135,16 @@ enum load_statement {
     JOB_RECORDS,
     FORGET_JOB,
     RENEWED,
+    ADD_TWIN,
+    ADD_JOB,
+    ADD_HOUR,
+    ADD_STALE,
     LOAD_STATEMENTS
 };
 
 #define OF_IDENTITY " WHERE job = ? AND cluster = ? AND node = ? AND start_ns = ? AND step = ?"
 
-static const char *const load_queries[] = {
+static const char *const load_queries[LOAD_STATEMENTS] = {
     [FIND_TWIN] = ("SELECT id, end_ns, complete, line FROM records" OF_IDENTITY),
     [FIND_TWINS] = ("SELECT line FROM twins" OF_IDENTITY),
     [IS_THERE] = "SELECT 1 FROM records WHERE id = ?",
@@ -158,6 +162,11 @@ static const char *const load_queries[] = {
     [JOB_RECORDS] = "SELECT line FROM records WHERE job = ? AND cluster = ?",
     [FORGET_JOB] = "DELETE FROM jobs WHERE job = ? AND cluster = ?",
     [RENEWED] = "DELETE FROM stale_jobs WHERE cluster < ? OR (cluster = ? AND job <= ?)"};
+
+static const struct db_table *const load_tables[LOAD_STATEMENTS] = {[ADD_TWIN] = &db_twins,
+                                                                    [ADD_JOB] = &db_jobs,
+                                                                    [ADD_HOUR] = &db_hours,
+                                                                    [ADD_STALE] = &db_stale_jobs};
 
 struct stale_job {
     char cluster[64];
@@ -188,9 +197,8 @@ struct load_part {
 struct db_load {
     struct db *db;
     bool begun;
-    struct db_statement *statements[LOAD_STATEMENTS], *mark;
+    struct db_statement *statements[LOAD_STATEMENTS];
     struct db_statement *records[DB_ROWS_MAX + 1]; /* that add so many, prepared when needed */
-    struct db_statement *twins, *jobs, *hours;
     struct db_value values[DB_ROWS_MAX * DB_FIELDS_MAX];
     struct db_load_counts counts;
     int64_t last_id, first_id; /* first_id: the last one before this import; -1: not known */
@@ -214,28 +222,21 @@ static struct db_statement *prepare_insert(struct db *db, const struct db_table 
 
     if (sql) {
         db_insert_write(sql, table, rows);
-        fputs(table == &db_records ? db_dialect(db)->skip : "", sql);
+        fputs(table == &db_records || table == &db_stale_jobs ? db_dialect(db)->skip : "", sql);
     }
     return db_prepare_stream(db, sql, &text, err);
 }
 
 static int prepare_all(struct db_load *load, struct apapi_error *err)
 {
-    char mark[256];
-
     for (int i = 0; i < LOAD_STATEMENTS; i++) {
-        load->statements[i] = db_prepare(load->db, load_queries[i], err);
+        load->statements[i] = load_queries[i] ? db_prepare(load->db, load_queries[i], err)
+                                              : prepare_insert(load->db, load_tables[i], 1, err);
         if (!load->statements[i]) {
             return -1;
         }
     }
-    snprintf(mark, sizeof mark, "INSERT INTO stale_jobs (job, cluster) VALUES (?, ?)%s",
-             db_dialect(load->db)->skip);
-    load->mark = db_prepare(load->db, mark, err);
-    load->twins = load->mark ? prepare_insert(load->db, &db_twins, 1, err) : NULL;
-    load->jobs = load->twins ? prepare_insert(load->db, &db_jobs, 1, err) : NULL;
-    load->hours = load->jobs ? prepare_insert(load->db, &db_hours, 1, err) : NULL;
-    return load->hours ? 0 : -1;
+    return 0;
 }
 
 struct db_load *db_load_create(struct db *db, bool anew, struct apapi_error *err)
@@ -266,10 +267,6 @@ void db_load_destroy(struct db_load *load)
         for (size_t i = 0; i < COUNT_OF(load->records); i++) {
             db_finalize(load->records[i]);
         }
-        db_finalize(load->mark);
-        db_finalize(load->twins);
-        db_finalize(load->jobs);
-        db_finalize(load->hours);
         sum_free(&load->sums);
         free(load->parts);
         if (load->curves) {
@@ -420,9 +417,8 @@ static int load_replace(struct db_load *load, struct db_record *record, struct a
     load->counts.known++;
     found = order == 0 ? 1 : is_twin(load, &record->line, key, COUNT_OF(key), err);
     if (found == 0) {
-        found = db_run(load->twins, load->values, db_row(&db_twins, record, load->values), err) < 0
-                    ? -1
-                    : 0;
+        found =
+            load_run(load, ADD_TWIN, load->values, db_row(&db_twins, record, load->values), err);
     }
     return found < 0 ? -1 : 0;
 }
@@ -619,8 +615,8 @@ int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_err
         memcpy(row.node, hour->node, sizeof row.node);
         row.line = (struct db_line){line, strlen(line)};
         result = load_run(load, FORGET_HOUR, key, COUNT_OF(key), err) ||
-                         db_run(load->hours, load->values, db_row(&db_hours, &row, load->values),
-                                err) < 0
+                         load_run(load, ADD_HOUR, load->values,
+                                  db_row(&db_hours, &row, load->values), err)
                      ? -1
                      : 0;
     }
@@ -653,7 +649,7 @@ static int write_job(struct db_load *load, struct db_job *row, const struct apap
         row->domains_j[d] = total->domains[d].energy_j;
     }
     domain_list_text(total->missing_domains, ",", row->missing_domains);
-    return db_run(load->jobs, load->values, db_row(&db_jobs, row, load->values), err) < 0 ? -1 : 0;
+    return load_run(load, ADD_JOB, load->values, db_row(&db_jobs, row, load->values), err);
 }
 
 /* A part with what the parts are sorted by. */
@@ -806,6 +802,7 @@ static int settle_job(struct db_load *load, const struct load_entry *entries, si
                       struct apapi_error *err)
 {
     const struct db_value key[] = {db_integer(entries->piece->job), db_text(entries->cluster)};
+    const struct db_value stale[] = {key[1], key[0]};
     int got = load_find(load, JOB_STANDS, key, COUNT_OF(key), err);
     bool replaced = false, whole, of_import;
     int64_t known;
@@ -821,7 +818,7 @@ static int settle_job(struct db_load *load, const struct load_entry *entries, si
     of_import = !replaced && db_column(load->statements[JOB_STANDS], 1).integer > load->first_id;
     db_end(load->statements[JOB_STANDS]);
     known = db_run(load->statements[FORGET_JOB], key, COUNT_OF(key), err);
-    if (known < 0 || (!whole && db_run(load->mark, key, COUNT_OF(key), err) < 0)) {
+    if (known < 0 || (!whole && load_run(load, ADD_STALE, stale, COUNT_OF(stale), err))) {
         return -1;
     }
     load->job_count += whole ? 1 : -(int64_t)(known > 0 && of_import); /* it was counted before */

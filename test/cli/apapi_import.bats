@@ -197,6 +197,22 @@ check_twins() {
     [[ $output == '300 records added,'* ]]
 }
 
+# Their power over time would lie there; jobs are added up from the lines then.
+@test "SQLite: no room in /tmp" {
+    unshare -m true 2>/dev/null || skip "needs root, for a mount namespace"
+    [[ $apapi != /tmp/* ]] || skip "apapi itself lies in /tmp"
+    cd "$BATS_TEST_TMPDIR"
+    "$BATS_TEST_DIRNAME/../bench/make_records" acct 400 400 2
+    url=sqlite:db
+    ask() { sqlite3 db "$1"; }
+    # shellcheck disable=SC2016 # of the other shell
+    run -0 unshare -m sh -c 'mount --bind "$1" /mnt && mount -t tmpfs -o size=64k none /tmp && shift && cd /mnt && exec "$@"' \
+        sh "$BATS_TEST_TMPDIR" "$apapi" import --db "$url" --acct-dir acct
+    [[ $output == '400 records added, 0 replaced, 0 known; 100 jobs added up' ]]
+    [[ $(ask "select count(*), sum(records) from apapi_jobs") == '100|400' ]]
+    check_totals
+}
+
 # A batch of records of half a job each is more than what is kept in memory.
 @test "SQLite: jobs whose records come in several transactions" {
     cd "$BATS_TEST_TMPDIR"
