@@ -150,7 +150,7 @@ void apapi_counter_restart(struct apapi_counter *counter)
     counter->covered_ns = 0;
     counter->hidden = 0;
     memset(&counter->incidents, 0, sizeof counter->incidents);
-    counter->reopened = false;
+    counter->reopened = counter->stopped = false;
     counter->last.valid = false;
     counter->doubted.valid = false;
     update_restart(&counter->update);
@@ -260,8 +260,13 @@ static uint64_t covered_until_ns(const struct apapi_counter *counter)
 {
     const struct apapi_counter_point *last = &counter->last;
 
-    if (stays_unknown(counter)) {
-        return last->ran_ns > counter->segment_ns ? last->ran_ns : last->moved_ns;
+    bool unknown = stays_unknown(counter);
+
+    if ((unknown || counter->stopped) && last->ran_ns > counter->segment_ns) {
+        return last->ran_ns;
+    }
+    if (unknown) {
+        return last->moved_ns;
     }
     return last->begin_ns > counter->segment_ns ? last->begin_ns : counter->segment_ns;
 }
@@ -523,6 +528,7 @@ void apapi_counter_finish(struct apapi_counter *counter)
         counter->incidents.stalls += has_stalled(counter);
         counter->last.moved_ns = counter->last.at_ns;
     }
+    counter->stopped = false;
     counter->last.begin_ns = counter->last.at_ns;
 }
 
@@ -702,6 +708,8 @@ void apapi_float_counter_finish(struct apapi_float_counter *counter)
 {
     counter->incidents.refused += counter->doubted.valid;
     counter->doubted.valid = false;
-    float_counter_close_segment(counter, counter->last.begin_ns);
+    float_counter_close_segment(counter,
+                                counter->stopped ? counter->last.ran_ns : counter->last.begin_ns);
+    counter->stopped = false;
     counter->last.begin_ns = counter->segment_ns = counter->last.at_ns;
 }

@@ -85,6 +85,7 @@ struct apapi_counter {
     bool reopened;    /* set when the source was opened again after an outage: the counter continues
                          only if the next reading is certainly of the same counter. Otherwise it
                          restarted, and its increment during the outage is unknown */
+    bool stopped;     /* set if it stands still after its last reading */
     struct apapi_counter_point {
         bool valid;
         uint64_t raw;
@@ -139,6 +140,7 @@ void apapi_counter_finish(struct apapi_counter *counter);
 struct apapi_float_counter {
     double max_per_ns; /* greatest plausible increment per ns [raw units]; INFINITY: any */
     bool reopened; /* source reopened since the latest reading: the counter may start anywhere */
+    bool stopped;  /* set if it stands still after its last reading */
     struct apapi_float_point {
         bool valid;
         double raw;

@@ -328,6 +328,17 @@ uint64_t apapi_meter_update_ns(const struct apapi_meter *meter)
     return update->stated_ns ? update->stated_ns : meter->interval_ns;
 }
 
+/* A counter that was found where it was has a longer period than it seems, learned or not yet. */
+uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter)
+{
+    uint64_t update_ns = apapi_meter_update_ns(meter),
+             probed_ns = apapi_probe_update_ns(&meter->probe);
+    uint64_t seen_ns = meter->counter.update.longest_ns;
+
+    update_ns = seen_ns > update_ns ? seen_ns : update_ns;
+    return probed_ns > update_ns ? probed_ns : update_ns;
+}
+
 /* Only an energy shows its update period. */
 static uint64_t window_ns(const struct apapi_meter *meter)
 {
@@ -363,6 +374,9 @@ void apapi_meter_restart(struct apapi_meter *meter)
     apapi_float_counter_restart(&meter->doubles);
     apapi_gauge_restart(&meter->gauge);
     apapi_values_restart(&meter->values, meter->values.operation);
+    meter->unshown = (struct apapi_unshown){0};
+    meter->life = APAPI_LIFE_UNKNOWN;
+    meter->known_ns = 0;
     meter->last_error = 0;
     meter->value = NAN;
 }
@@ -421,28 +435,55 @@ static void lose_part(struct apapi_meter *meter)
     apapi_values_break(&meter->values);
 }
 
-/* A first reading, doubted or after a break: what it adds is lost, or does not continue anything.
- */
-static enum apapi_meter_step add_meaning(struct apapi_meter *meter, enum apapi_count meaning,
-                                         double raw, uint64_t since_ns, double *energy_j)
-{
-    enum apapi_meter_step step;
+/* What a reading of a counter adds [raw units]. */
+struct counted {
+    enum apapi_count meaning;
+    double raw;
+    uint64_t since_ns;
+};
 
-    if (meaning == APAPI_COUNT_DOUBTED) {
-        return APAPI_METER_WAITING;
-    }
-    if (meaning == APAPI_COUNT_BASELINE || meaning == APAPI_COUNT_RESET) {
-        lose_part(meter);
-    }
-    if (meaning == APAPI_COUNT_BASELINE) {
-        return APAPI_METER_BROKEN;
-    }
-    step = add_increment(meter, raw, since_ns, energy_j);
-    return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : step;
+/* @return what has come together since the latest reading that is shown. */
+static inline struct apapi_unshown take_unshown(struct apapi_meter *meter)
+{
+    const struct apapi_unshown unshown = meter->unshown;
+
+    meter->unshown = (struct apapi_unshown){0};
+    return unshown;
 }
 
-static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw,
-                                       struct apapi_moment when, double *energy_j)
+/* A first reading, doubted or after a break: what it adds is lost, or does not continue anything.
+ */
+static inline enum apapi_meter_step add_counted(struct apapi_meter *meter, struct counted counted,
+                                                uint64_t now_ns, bool shown, double *energy_j)
+{
+    enum apapi_meter_step step = APAPI_METER_WAITING;
+    struct apapi_unshown all;
+
+    if (counted.meaning == APAPI_COUNT_DOUBTED) {
+        return APAPI_METER_WAITING;
+    }
+    if (counted.meaning != APAPI_COUNT_ADDED) {
+        lose_part(meter);
+        meter->unshown.broken = true;
+        meter->unshown.since_ns = meter->unshown.quantity > 0 ? meter->unshown.since_ns : 0;
+    }
+    meter->unshown.quantity += counted.raw;
+    meter->unshown.since_ns += counted.since_ns;
+    if (!shown) {
+        return APAPI_METER_WAITING;
+    }
+    all = take_unshown(meter);
+    if (all.quantity > 0 || all.broken || meter->counter.rests) {
+        meter->known_ns = now_ns;
+    }
+    if (all.since_ns > 0 || !all.broken) {
+        step = add_increment(meter, all.quantity, all.since_ns, energy_j);
+    }
+    return all.broken ? APAPI_METER_BROKEN : step;
+}
+
+static inline struct counted count_whole(struct apapi_meter *meter, uint64_t raw,
+                                         struct apapi_moment when)
 {
     struct apapi_increment increment = {0};
     enum apapi_count meaning = apapi_counter_add(&meter->counter, raw, when, &increment);
@@ -451,40 +492,71 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw,
         meter->rate.window_ns = window_ns(meter);
         apapi_probe_learn(&meter->probe, meter->counter.update.period_ns);
     }
-    return add_meaning(meter, meaning, (double)increment.raw, increment.since_ns, energy_j);
+    return meaning == APAPI_COUNT_BASELINE
+               ? (struct counted){.meaning = meaning}
+               : (struct counted){meaning, (double)increment.raw, increment.since_ns};
 }
 
-static enum apapi_meter_step add_double_count(struct apapi_meter *meter, uint64_t raw,
-                                              struct apapi_moment when, double *energy_j)
+static struct counted count_double(struct apapi_meter *meter, uint64_t raw,
+                                   struct apapi_moment when)
 {
-    double value, increment = 0;
-    uint64_t since_ns = 0;
-    enum apapi_count meaning;
+    struct counted counted = {.raw = 0};
+    double value;
 
     memcpy(&value, &raw, sizeof value);
-    meaning = apapi_float_counter_add(&meter->doubles, value, when, &increment, &since_ns);
-    return add_meaning(meter, meaning, increment, since_ns, energy_j);
+    counted.meaning =
+        apapi_float_counter_add(&meter->doubles, value, when, &counted.raw, &counted.since_ns);
+    return counted;
+}
+
+/* Values that are not shown are in the mean of their time, and that in the extremes. */
+static double gauge_show_mean(struct apapi_gauge *gauge, struct apapi_unshown all)
+{
+    double mean = all.quantity / (duration(all.since_ns) / 1e9);
+
+    gauge->min = lesser(gauge->min, mean);
+    gauge->max = greater(gauge->max, mean);
+    return mean;
+}
+
+void apapi_meter_show_rest(struct apapi_meter *meter)
+{
+    const struct apapi_unshown rest = take_unshown(meter);
+
+    if (!meter->event->accumulates && rest.since_ns > 0) {
+        gauge_show_mean(&meter->gauge, rest);
+    }
 }
 
 static enum apapi_meter_step meter_add_value(struct apapi_meter *meter, uint64_t raw,
-                                             uint64_t now_ns, double *energy_j)
+                                             uint64_t now_ns, bool shown, double *energy_j)
 {
-    bool known = meter->gauge.valid;
-    uint64_t dt_ns = known ? now_ns - meter->gauge.last_ns : 0;
-    double value = apapi_event_value(meter->event, raw);
-    double area = apapi_gauge_add(&meter->gauge, value, now_ns);
+    const struct apapi_gauge before = meter->gauge;
+    double value = apapi_event_value(meter->event, raw), mean;
+    struct apapi_unshown all;
 
+    meter->unshown.quantity += apapi_gauge_add(&meter->gauge, value, now_ns);
     if (!meter->gauge.valid) {
         return APAPI_METER_WAITING;
     }
-    add_values(meter, value / meter->event->scale, dt_ns);
+    meter->unshown.since_ns += before.valid ? now_ns - before.last_ns : 0;
+    meter->unshown.broken |= !before.valid;
+    if (!shown) {
+        meter->gauge.min = before.min;
+        meter->gauge.max = before.max;
+        return APAPI_METER_WAITING;
+    }
+    all = take_unshown(meter);
+    meter->known_ns = now_ns;
+    add_values(meter, value / meter->event->scale, all.since_ns);
     if (meter->event->kind == APAPI_KIND_POWER) {
-        *energy_j = area;
+        *energy_j = all.quantity;
     }
-    if (meter->histogram && dt_ns > 0) {
-        apapi_histogram_add(meter->histogram, area / ((double)dt_ns / 1e9), dt_ns);
+    mean = all.since_ns > 0 ? gauge_show_mean(&meter->gauge, all) : NAN;
+    if (meter->histogram && all.since_ns > 0) {
+        apapi_histogram_add(meter->histogram, mean, all.since_ns);
     }
-    return known ? APAPI_METER_KNOWN : APAPI_METER_BROKEN;
+    return all.broken ? APAPI_METER_BROKEN : APAPI_METER_KNOWN;
 }
 
 static void meter_add_failure(struct apapi_meter *meter, int error)
@@ -500,25 +572,45 @@ static void meter_add_failure(struct apapi_meter *meter, int error)
     }
 }
 
+static inline enum apapi_meter_step meter_take(struct apapi_meter *meter,
+                                               const struct apapi_reading *reading,
+                                               struct apapi_moment when, bool shown,
+                                               double *energy_j)
+{
+    uint64_t length_ns = when.end_ns - when.begin_ns;
+
+    if (reading->error) {
+        meter_add_failure(meter, reading->error);
+        return APAPI_METER_WAITING;
+    }
+    if (!meter->event->accumulates) {
+        meter->gauge.length_ns = length_ns;
+        return meter_add_value(meter, reading->raw, when.end_ns, shown, energy_j);
+    }
+    if (shown) {
+        meter->rate.blur_ns = length_ns;
+    }
+    return add_counted(meter,
+                       apapi_counts_doubles(meter->event) ? count_double(meter, reading->raw, when)
+                                                          : count_whole(meter, reading->raw, when),
+                       when.end_ns, shown, energy_j);
+}
+
 enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       const struct apapi_reading *reading, struct apapi_moment when,
                                       double *energy_j)
 {
     *energy_j = 0;
     meter->value = NAN;
-    if (reading->error) {
-        meter_add_failure(meter, reading->error);
-        return APAPI_METER_WAITING;
-    }
-    meter->rate.blur_ns = when.end_ns - when.begin_ns;
-    if (apapi_counts_doubles(meter->event)) {
-        return add_double_count(meter, reading->raw, when, energy_j);
-    }
-    if (meter->event->accumulates) {
-        return add_count(meter, reading->raw, when, energy_j);
-    }
-    meter->gauge.length_ns = when.end_ns - when.begin_ns;
-    return meter_add_value(meter, reading->raw, when.end_ns, energy_j);
+    return meter_take(meter, reading, when, true, energy_j);
+}
+
+void apapi_meter_add_unshown(struct apapi_meter *meter, const struct apapi_reading *reading,
+                             struct apapi_moment when)
+{
+    double energy_j = 0;
+
+    meter_take(meter, reading, when, false, &energy_j);
 }
 
 static double counter_value(const struct apapi_meter *meter, uint64_t raw)
@@ -548,6 +640,62 @@ void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *re
     }
 }
 
+#define CHECK_MOST_NS UINT64_C(1000000) /* so late is a check at most */
+
+/* One that moves less often is rarely seen to live; its longest standstill is none of a period. */
+uint64_t apapi_meter_check_ns(const struct apapi_meter *meter)
+{
+    const struct apapi_update *update = &meter->counter.update;
+    uint64_t update_ns = update->learned || update->stated_ns ? update->period_ns : CHECK_MOST_NS;
+
+    if (!meter->event->accumulates || !apapi_counter_never_rests(meter->event) ||
+        update_ns > 2 * CHECK_MOST_NS) {
+        return 0;
+    }
+    return update_ns < CHECK_MOST_NS ? update_ns : CHECK_MOST_NS;
+}
+
+/* The last reading as a check sees it. */
+struct last_reading {
+    bool good;
+    double raw;
+    uint64_t begin_ns, moved_ns;
+};
+
+static struct last_reading last_reading_of(const struct apapi_meter *meter)
+{
+    const struct apapi_counter_point *whole = &meter->counter.last;
+    const struct apapi_float_point *real = &meter->doubles.last;
+
+    if (apapi_counts_doubles(meter->event)) {
+        return (struct last_reading){real->valid && !meter->doubles.doubted.valid, real->raw,
+                                     real->begin_ns, real->moved_ns};
+    }
+    return (struct last_reading){whole->valid && !meter->counter.doubted.valid, (double)whole->raw,
+                                 whole->begin_ns, whole->moved_ns};
+}
+
+bool apapi_meter_check(struct apapi_meter *meter, const struct apapi_reading *reading,
+                       struct apapi_moment when)
+{
+    const struct last_reading last = last_reading_of(meter);
+    double moved = counter_value(meter, reading->raw) - last.raw;
+    double most = meter->counter.max_per_ns * (double)(when.end_ns - last.begin_ns);
+    bool known = meter->counter.update.learned || meter->counter.update.stated_ns;
+
+    if (reading->error || !last.good || apapi_meter_check_ns(meter) == 0) {
+        return false;
+    }
+    if (moved > 0 && moved <= most + meter->counter.slack) {
+        meter->life = APAPI_LIFE_SEEN;
+    } else if (moved == 0 && known &&
+               when.begin_ns - last.moved_ns >= apapi_meter_longest_update_ns(meter)) {
+        meter->life = meter->life == APAPI_LIFE_DOUBTED ? APAPI_LIFE_ENDED : APAPI_LIFE_DOUBTED;
+        meter->counter.stopped = meter->doubles.stopped = meter->life == APAPI_LIFE_ENDED;
+    }
+    return meter->life == APAPI_LIFE_DOUBTED;
+}
+
 /* An energy counter that never moved has measured nothing, however short the time was. */
 static double count_total(const struct apapi_meter *meter)
 {
@@ -575,19 +723,4 @@ double apapi_meter_rate(const struct apapi_meter *meter)
         return meter->rate.last;
     }
     return isnan(meter->gauge.min) ? NAN : meter->gauge.last;
-}
-
-uint64_t apapi_meter_known_ns(const struct apapi_meter *meter)
-{
-    bool rests = !apapi_counter_never_rests(meter->event);
-
-    if (!meter->event->accumulates) {
-        return meter->gauge.last_ns;
-    }
-    if (apapi_counts_doubles(meter->event)) {
-        return rests ? meter->doubles.last.at_ns : meter->doubles.last.moved_ns;
-    }
-    return meter->counter.last.valid
-               ? (rests ? meter->counter.last.at_ns : meter->counter.last.moved_ns)
-               : 0;
 }

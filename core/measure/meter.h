@@ -146,6 +146,14 @@ void apapi_values_break(struct apapi_values *values);
 /** Fill in the numbers of `result`, divided by result->factor; all NaN if there are no values. */
 void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_value_result *result);
 
+/** What a look at a counter after its last reading has shown. */
+enum apapi_life {
+    APAPI_LIFE_UNKNOWN,
+    APAPI_LIFE_DOUBTED, /* it has not moved in an update: another look decides */
+    APAPI_LIFE_ENDED,   /* nor in the one after that */
+    APAPI_LIFE_SEEN
+};
+
 /**
  * Everything that is kept of one event while sampling. Pure arithmetic, no allocation. What each
  * reading of a counter changes lies together.
@@ -153,11 +161,19 @@ void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_valu
 struct apapi_meter {
     const struct apapi_event *event;
     uint64_t interval_ns;
-    double value;   /* of the latest reading: a gauge's value or a counter's increment; NaN: none */
-    int last_error; /* errno of the latest failed reading; 0: none */
+    double value; /* of the latest reading: a gauge's value or a counter's increment; NaN: none */
+    uint64_t known_ns; /* latest reading that is shown and has new information, which an energy
+                          counter that has not moved has not; 0: none yet */
+    int last_error;    /* errno of the latest failed reading; 0: none */
+    struct apapi_unshown {
+        double quantity; /* [raw units], of a gauge [value x s] */
+        uint64_t since_ns;
+        bool broken;                     /* something is lost in it */
+    } unshown;                           /* since the latest reading that is shown */
     struct apapi_counter counter;        /* accumulating events */
     struct apapi_rate rate;              /* of the counter */
     struct apapi_probe probe;            /* of a counter of energy */
+    enum apapi_life life;                /* at its end */
     struct apapi_values values;          /* as defined by the original APAPI */
     struct apapi_histogram *histogram;   /* of power; NULL: no percentiles */
     struct apapi_gauge gauge;            /* events that do not accumulate */
@@ -197,6 +213,16 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       double *energy_j);
 
 /**
+ * Take a reading for the sums and the uncertainty alone: no value, extreme or window that is shown
+ * begins or ends with it.
+ */
+void apapi_meter_add_unshown(struct apapi_meter *meter, const struct apapi_reading *reading,
+                             struct apapi_moment when);
+
+/** The end: what is not shown yet will not be followed by a reading that is. */
+void apapi_meter_show_rest(struct apapi_meter *meter);
+
+/**
  * Take one of the two readings of a probe, see struct apapi_probe: it counts for nothing but the
  * uncertainty.
  * @param second  it is not farther from the first one than an update of the counter should take
@@ -207,16 +233,23 @@ void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *re
 /** @return the update period of a counter as far as its moves and its source say [ns] */
 uint64_t apapi_meter_update_ns(const struct apapi_meter *meter);
 
+/** @return the same, no shorter than it was seen to stand still [ns] */
+uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter);
+
+/**
+ * @return how long after its last reading a counter is looked at once more, to tell one that stands
+ *         still from one that lives [ns]; 0: that would tell nothing
+ */
+uint64_t apapi_meter_check_ns(const struct apapi_meter *meter);
+
+/** Take that reading, which is counted nowhere. @return whether it takes another one, as late. */
+bool apapi_meter_check(struct apapi_meter *meter, const struct apapi_reading *reading,
+                       struct apapi_moment when);
+
 /** @return the total so far, in the event's unit, for power gauges [J]; NaN: unknown. */
 double apapi_meter_total(const struct apapi_meter *meter);
 
 /** @return a gauge's latest value, a counter's latest rate [W or unit/s]; NaN: unknown. */
 double apapi_meter_rate(const struct apapi_meter *meter);
-
-/**
- * @return time of the latest reading with new information, ignoring those of an energy counter that
- * has not moved [ns]; 0: none yet.
- */
-uint64_t apapi_meter_known_ns(const struct apapi_meter *meter);
 
 #endif

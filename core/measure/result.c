@@ -15,17 +15,6 @@
 #define LEAST_SAMPLES 30    /* of fewer, what the last one may lack is too much of the run */
 #define FEW_WINDOWS 100     /* of fewer the greatest says little of those that were not seen */
 
-/* A counter that was found where it was has a longer period than it seems, learned or not yet. */
-static uint64_t longest_update_ns(const struct apapi_meter *meter)
-{
-    uint64_t update_ns = apapi_meter_update_ns(meter),
-             probed_ns = apapi_probe_update_ns(&meter->probe);
-    uint64_t seen_ns = meter->counter.update.longest_ns;
-
-    update_ns = seen_ns > update_ns ? seen_ns : update_ns;
-    return probed_ns > update_ns ? probed_ns : update_ns;
-}
-
 static uint64_t uncovered_ns(const struct apapi_event_result *result, uint64_t whole_ns)
 {
     uint64_t covered_ns = result->covered_ns;
@@ -102,7 +91,10 @@ static double suspected_j(const struct apapi_meter *meter, const struct apapi_ev
     double missed_j = result->summary.mean * last.length_s - last.energy_j;
     bool lowest = last.energy_j <= result->summary.min * last.length_s * LOWEST_SHARE;
 
-    return lowest && missed_j > ends_j + ALLOWED_SHARE * result->total ? missed_j : 0;
+    return meter->life != APAPI_LIFE_SEEN && lowest &&
+                   missed_j > ends_j + ALLOWED_SHARE * result->total
+               ? missed_j
+               : 0;
 }
 
 /* @return the energy of one update at the end if `excess_j` was counted in the time before [J] */
@@ -150,7 +142,7 @@ static double risen_at_last_j(const struct apapi_meter *meter)
 static double count_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
-    double update_j = ends_w(meter, result) * (double)longest_update_ns(meter) / 1e9;
+    double update_j = ends_w(meter, result) * (double)apapi_meter_longest_update_ns(meter) / 1e9;
     double seen_j = greater(update_j, meter->probe.most * meter->event->scale);
     double risen_j = greater(risen_at_last_j(meter), risen_since_probe_j(meter));
     double ends_j = greater(seen_j, risen_j);
@@ -208,7 +200,7 @@ static double meter_uncertainty_j(const struct apapi_meter *meter,
 /* The last move is like none before it, by more than an update: the power has just changed. */
 static bool has_changed(const struct apapi_meter *meter, struct last_move last)
 {
-    double update_s = (double)longest_update_ns(meter) / 1e9;
+    double update_s = (double)apapi_meter_longest_update_ns(meter) / 1e9;
 
     return last.energy_j > meter->rate.most_before * (last.length_s + update_s) ||
            last.energy_j < meter->rate.least_before * (last.length_s - update_s);
@@ -229,7 +221,8 @@ static double stopped_j(const struct apapi_meter *meter, const struct apapi_even
     if (meter->rate.windows < FEW_WINDOWS) {
         seen_w = has_changed(meter, last) ? unseen_w(result) : greater(seen_w, short_w);
     }
-    return seen_w * (last.length_s + (double)longest_update_ns(meter) / 1e9) - last.energy_j;
+    return seen_w * (last.length_s + (double)apapi_meter_longest_update_ns(meter) / 1e9) -
+           last.energy_j;
 }
 
 /* @return the energy that is too much if a wrap was none, but the counter began again shortly
@@ -245,13 +238,15 @@ static double false_wrap_j(const struct apapi_meter *meter, const struct apapi_e
 static double count_bound_j(const struct apapi_meter *meter,
                             const struct apapi_event_result *result, uint64_t whole_ns)
 {
-    uint64_t unseen_ns = longest_update_ns(meter) + uncovered_ns(result, whole_ns);
+    uint64_t unseen_ns = apapi_meter_longest_update_ns(meter) + uncovered_ns(result, whole_ns);
+    double bound_j =
+        greater(unseen_w(result) * (double)unseen_ns / 1e9, false_wrap_j(meter, result));
 
-    if (result->incidents.samples < LEAST_SAMPLES) {
-        return INFINITY;
+    if (meter->life == APAPI_LIFE_SEEN) {
+        return bound_j;
     }
-    return greater(unseen_w(result) * (double)unseen_ns / 1e9,
-                   greater(stopped_j(meter, result), false_wrap_j(meter, result)));
+    return result->incidents.samples < LEAST_SAMPLES ? INFINITY
+                                                     : greater(bound_j, stopped_j(meter, result));
 }
 
 /* @return whether its energy may be wrong by more than its uncertainty and 1 %. */
@@ -335,7 +330,8 @@ static uint64_t beyond_end_ns(const struct apapi_counter *counter, uint64_t end_
 static void finish_count(struct apapi_meter *meter, const struct apapi_span *span,
                          struct apapi_event_result *result)
 {
-    uint64_t beyond_ns = beyond_end_ns(&meter->counter, span->end_ns);
+    bool stopped = meter->life == APAPI_LIFE_ENDED;
+    uint64_t beyond_ns = stopped ? 0 : beyond_end_ns(&meter->counter, span->end_ns);
     struct apapi_float_counter *doubles = &meter->doubles;
     bool whole = !apapi_counts_doubles(meter->event);
 
@@ -382,6 +378,7 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     if (meter->event->accumulates) {
         finish_count(meter, span, result);
     } else {
+        apapi_meter_show_rest(meter);
         finish_gauge(meter, result);
     }
     result->uncertainty_j = meter_uncertainty_j(meter, result, whole_ns);

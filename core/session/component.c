@@ -403,8 +403,9 @@ static uint64_t component_update_ns(const struct component *component)
 void component_restart(struct component *component, uint64_t origin_ns)
 {
     component->origin_ns = origin_ns;
-    component->early_ns = 0;
+    component->early_ns = component->check_ns = 0;
     component->dithers = false;
+    component->dense.due_ns = UINT64_MAX;
     probe_plan_restart(&component->probes, component_update_ns(component), component->interval_ns,
                        grid_ns(component), origin_ns);
     component->missed = 0;
@@ -497,6 +498,17 @@ static void tick_domains(struct component *component, const bool unknown[APAPI_D
             component->known_ns[d] = now_ns;
         }
     }
+}
+
+void component_account_dense(struct component *component, struct apapi_moment when)
+{
+    for (size_t i = 0; i < component->meter_count; i++) {
+        apapi_meter_add_unshown(&component->meters[i], reading_of(component, i), when);
+    }
+    component->read_ns = when.end_ns;
+    update_retry(component, false, when.end_ns);
+    dense_start_next(&component->dense, when,
+                     component->dithers ? &component->probes.random : NULL);
 }
 
 void component_account(struct component *component, struct apapi_moment when)
@@ -593,10 +605,23 @@ static bool component_probe_meters(struct component *component, struct apapi_mom
     return moved;
 }
 
-void component_begin_probes(struct component *component, struct apapi_moment when)
+#define DENSE_LEAST_NS UINT64_C(1000000)
+#define DENSE_RELAYED_NS UINT64_C(4000000) /* the node sampler serves many */
+
+void component_begin_early(struct component *component, struct apapi_moment when)
 {
+    uint64_t least_ns = component_is_relayed(component) ? DENSE_RELAYED_NS : DENSE_LEAST_NS;
+
     component_probe_meters(component, when, PROBE_FIRST);
     probe_plan_begin(&component->probes, when);
+    component->dense = (struct dense_start){.first_ns = when.end_ns,
+                                            .interval_ns = component->interval_ns,
+                                            .after_ns = least_ns / 2,
+                                            .due_ns = UINT64_MAX};
+    if (component->retry.failures == 0) {
+        dense_start_next(&component->dense, when,
+                         component->dithers ? &component->probes.random : NULL);
+    }
 }
 
 uint64_t component_probe_due_ns(const struct component *component, uint64_t now_ns)
@@ -611,6 +636,41 @@ void component_probe(struct component *component, struct apapi_moment when)
     bool moved = component_probe_meters(component, when, component->probes.next);
 
     probe_plan_next(&component->probes, when, moved);
+}
+
+/* The end. */
+
+#define CHECK_LEAST                                                                                \
+    32 /* times that is a run that a look at its end is worth: others stay rough                   \
+        */
+
+void component_plan_check(struct component *component, struct apapi_moment when)
+{
+    uint64_t after_ns = 0;
+
+    for (size_t i = 0; i < component->meter_count; i++) {
+        uint64_t own_ns = apapi_meter_check_ns(&component->meters[i]);
+
+        after_ns = own_ns > after_ns ? own_ns : after_ns;
+    }
+    component->check_ns =
+        after_ns && component->read_ns - component->origin_ns >= CHECK_LEAST * after_ns
+            ? when.end_ns + after_ns
+            : 0;
+}
+
+void component_check(struct component *component, struct apapi_moment when)
+{
+    bool again = false;
+
+    for (size_t i = 0; i < component->meter_count; i++) {
+        again |= apapi_meter_check(&component->meters[i], reading_of(component, i), when);
+    }
+    if (again) {
+        component_plan_check(component, when);
+    } else {
+        component->check_ns = 0;
+    }
 }
 
 /* Results. */

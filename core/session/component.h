@@ -49,9 +49,11 @@ struct component {
     uint64_t deadline_ns; /* of the next reading (CLOCK_MONOTONIC) */
     bool dithers;         /* it has gauges of power: read at a random moment before the deadline */
     uint64_t early_ns;    /* so much before it */
+    struct dense_start dense;
     struct probe_plan probes;
-    uint64_t missed;  /* deadlines that passed unused */
-    uint64_t read_ns; /* time of the latest reading */
+    uint64_t check_ns; /* after its last reading: when its counters are looked at; 0: not */
+    uint64_t missed;   /* deadlines that passed unused */
+    uint64_t read_ns;  /* time of the latest reading */
     struct apapi_period_meter period;
     struct retry retry;
     struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: it has meters for it */
@@ -94,6 +96,7 @@ struct session_reading {
     const struct apapi_reader *reader;
     const struct apapi_reading *raw; /* of reader->events */
     struct apapi_moment when;
+    bool dense; /* of the start: it counts, though no sample tells it */
 };
 
 /** Called by the thread that has read. It must not block, and calls nothing of the session. */
@@ -151,6 +154,9 @@ bool component_is_relayed(const struct component *component);
 /** Account for a reading: what it means. Does not allocate, lock or log. */
 void component_account(struct component *component, struct apapi_moment when);
 
+/** The same for one of the dense start that has not failed: see apapi_meter_add_unshown(). */
+void component_account_dense(struct component *component, struct apapi_moment when);
+
 /** @return whether all latest readings failed. */
 bool component_failed(const struct component *component);
 
@@ -165,14 +171,23 @@ void component_lose(struct component *component, int error);
  */
 uint64_t component_due_ns(const struct component *component, uint64_t now_ns);
 
-/** The first reading of the run was taken: probes begin. */
-void component_begin_probes(struct component *component, struct apapi_moment when);
+/**
+ * The first reading of the run was taken: probes begin, and the readings that follow closely, see
+ * struct dense_start.
+ */
+void component_begin_early(struct component *component, struct apapi_moment when);
 
 /** @return when the next reading of a probe is due, by the same rule; UINT64_MAX: never. */
 uint64_t component_probe_due_ns(const struct component *component, uint64_t now_ns);
 
-/** It was taken. One that is not usual changes nothing but the uncertainty. */
+/** It was taken. It changes nothing but the uncertainty. */
 void component_probe(struct component *component, struct apapi_moment when);
+
+/** The last reading was taken: when counters are looked at once more. Sets `check_ns`. */
+void component_plan_check(struct component *component, struct apapi_moment when);
+
+/** That was done. Sets `check_ns`: once more, or not. */
+void component_check(struct component *component, struct apapi_moment when);
 
 /**
  * Move the deadline on to the next one after `now_ns`, in an outage by its pause; those in between

@@ -182,15 +182,26 @@ void live_show(struct apapi_live_page *page, const struct component *component, 
         sum->failed |= failed;
         if (i < component->live_count) {
             write_figures(&page->events[component->live_first + i], total, apapi_meter_rate(meter),
-                          apapi_meter_known_ns(meter), failed);
+                          meter->known_ns, failed);
         }
     }
     show_domains(page, component, index, feeds, sums);
 }
 
-/* The result has also the energy that a meter has counted while others of its domain were late. */
+static void live_set_total(struct apapi_live_slot *slot, double total)
+{
+    struct apapi_live_slot figures = *slot;
+
+    figures.total = total;
+    live_slot_write(slot, &figures);
+}
+
+/*
+ * The result has also the energy that a meter has counted while others of its domain were late, and
+ * since the latest reading that was shown.
+ */
 void live_finish(struct apapi_live_page *page, const struct component *component, size_t index,
-                 const struct feed *feeds)
+                 struct feed *feeds)
 {
     double totals_j[APAPI_DOMAINS] = {0};
 
@@ -198,14 +209,18 @@ void live_finish(struct apapi_live_page *page, const struct component *component
         return;
     }
     for (size_t i = 0; i < component->meter_count; i++) {
-        totals_j[component->feeds[i]] += apapi_meter_total(&component->meters[i]);
+        double total = apapi_meter_total(&component->meters[i]);
+
+        totals_j[component->feeds[i]] += total;
+        if (i < component->live_count) {
+            live_set_total(&page->events[component->live_first + i], total);
+        }
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used && feeds[d].index == index) {
-            struct apapi_live_slot figures = page->domains[d];
+        uint64_t late_ns = component_late_ns(component, d, totals_j[d]);
 
-            figures.total = totals_j[d];
-            live_slot_write(&page->domains[d], &figures);
+        if (component->domains[d].used && feed_offer(&feeds[d], index, late_ns)) {
+            live_set_total(&page->domains[d], totals_j[d]);
         }
     }
 }

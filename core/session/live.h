@@ -57,6 +57,6 @@ void live_show(struct apapi_live_page *page, const struct component *component, 
 
 /** It will not be read any more: the figures become those of its result. */
 void live_finish(struct apapi_live_page *page, const struct component *component, size_t index,
-                 const struct feed *feeds);
+                 struct feed *feeds);
 
 #endif

@@ -283,7 +283,7 @@ static bool overflow_of_meter(struct overflow_watch *watch, const struct apapi_m
 
     *value = (struct limit_value){.time_ns = now_ns};
     if (watch->counts) {
-        value->time_ns = apapi_meter_known_ns(meter);
+        value->time_ns = meter->known_ns;
         return !(watch->known && value->time_ns == watch->last_ns) &&
                overflow_total(meter, &value->value);
     }

@@ -139,9 +139,25 @@ uint64_t retry_outage_ns(const struct retry *retry)
     return retry->outage_ns + (retry->failures ? retry->failed_ns - retry->good_ns : 0);
 }
 
+#define DENSE_PAUSE 8                    /* times the length of the latest reading */
+#define DENSE_SLOW_NS UINT64_C(10000000) /* a reading of a BMC takes longer */
+
+void dense_start_next(struct dense_start *dense, struct apapi_moment when, struct random *random)
+{
+    uint64_t length_ns = when.end_ns - when.begin_ns;
+
+    do {
+        dense->after_ns *= 2;
+    } while (dense->first_ns + dense->after_ns <= when.end_ns + DENSE_PAUSE * length_ns);
+    dense->due_ns = UINT64_MAX;
+    if (dense->after_ns < dense->interval_ns && length_ns < DENSE_SLOW_NS) {
+        dense->due_ns = dense->first_ns + dense->after_ns -
+                        (random ? random_below(random, dense->after_ns / 2) : 0);
+    }
+}
+
 #define INTERVAL_UPDATES 4 /* in a shorter interval usual readings show enough */
 #define SHORT_OF_UPDATE 8  /* by this part of an update both are nearer: they see one, not two */
-#define STILL_UPDATES 4    /* so long a counter that is well does not stand still */
 #define LEAST_GROWTH 0.3   /* of the time that has passed, to the next probe */
 #define MOST_GROWTH 1.0
 #define SLOW_READINGS 3 /* one after the other: it is the source, and not a busy machine */
@@ -185,7 +201,6 @@ static bool probe_plan_is_slow(struct probe_plan *plan, struct apapi_moment when
 void probe_plan_begin(struct probe_plan *plan, struct apapi_moment when)
 {
     if (plan->update_ns && !probe_plan_is_slow(plan, when)) {
-        plan->starting = true;
         plan->begin_ns = when.end_ns;
         probe_plan_await_second(plan, when);
     }
@@ -196,7 +211,6 @@ static void probe_plan_await_first(struct probe_plan *plan, struct apapi_moment 
     double passed_ns = (double)(when.end_ns - plan->begin_ns);
     double growth = random_between(&plan->random, LEAST_GROWTH, MOST_GROWTH);
 
-    plan->starting = false;
     probe_plan_set(plan, PROBE_FIRST, when.end_ns + (uint64_t)(passed_ns * growth));
 }
 
@@ -210,9 +224,7 @@ void probe_plan_next(struct probe_plan *plan, struct apapi_moment when, bool mov
         probe_plan_await_second(plan, when);
     } else if (!moved && passed_ns < plan->interval_ns / 2) {
         /* twice as late each time, until it moves or the usual readings are as near */
-        bool usual = plan->starting && passed_ns > STILL_UPDATES * plan->update_ns;
-
-        probe_plan_set(plan, usual ? PROBE_USUAL : PROBE_SECOND, when.end_ns + passed_ns);
+        probe_plan_set(plan, PROBE_SECOND, when.end_ns + passed_ns);
     } else {
         probe_plan_await_first(plan, when);
     }

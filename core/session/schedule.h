@@ -87,10 +87,28 @@ bool retry_wants_reopening(const struct retry *retry);
 uint64_t retry_outage_ns(const struct retry *retry);
 
 /*
+ * Readings 1, 2, 4, 8 ... ms after the first one of a run, up to the interval: a short run has few
+ * others. They are for the sums alone: see apapi_meter_add_unshown(). A source that answers slowly
+ * has fewer of them, or none.
+ */
+struct dense_start {
+    uint64_t first_ns;    /* end of the first reading */
+    uint64_t interval_ns; /* between two usual readings */
+    uint64_t after_ns;    /* the next one is so long after it, at most */
+    uint64_t due_ns;      /* the next one; UINT64_MAX: none */
+};
+
+/**
+ * The first reading was taken, or one of these.
+ * @param random  NULL: the next one comes when its time has passed; else at any moment since half
+ *                of it has
+ */
+void dense_start_next(struct dense_start *dense, struct apapi_moment when, struct random *random);
+
+/*
  * When the probes of a component are taken: two readings, one update of its counters apart, at
  * random moments whose distances grow with the time that has passed. They show the power within an
- * interval. See struct apapi_probe for what they are good for. A counter that stands still at the
- * start for longer than an update takes is read early, until it moves: what it shows then is older.
+ * interval. See struct apapi_probe for what they are good for.
  */
 struct probe_plan {
     struct random random;
@@ -100,12 +118,7 @@ struct probe_plan {
     uint64_t first_ns;    /* the first one of this probe */
     uint64_t due_ns;      /* the next reading; UINT64_MAX: none */
     unsigned slow;        /* latest readings that took long, one after the other */
-    bool starting;        /* the first probe is not done yet */
-    enum probe_reading {
-        PROBE_FIRST,
-        PROBE_SECOND,
-        PROBE_USUAL /* a usual one that is early: a counter has not moved since the start */
-    } next;
+    enum probe_reading { PROBE_FIRST, PROBE_SECOND } next;
 };
 
 /**

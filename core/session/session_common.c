@@ -64,10 +64,10 @@ static size_t common_index(const struct session_common *common, const struct com
 }
 
 void common_pass_on(struct session_common *common, const struct component *component,
-                    struct apapi_moment when)
+                    struct apapi_moment when, bool dense)
 {
     const struct session_reading reading = {component->name, component->reader, component->raw,
-                                            when};
+                                            when, dense};
 
     if (common->on_reading && component->reader) {
         common->on_reading(&reading, common->reading_context);

@@ -54,9 +54,9 @@ void common_join(struct session_common *common, struct component *component);
 /** Forget all its readings: a run begins. */
 void common_restart(struct session_common *common, struct component *component);
 
-/** Its source has just been called: call on_reading. */
+/** Its source has just been called: call on_reading. @param dense  see struct session_reading */
 void common_pass_on(struct session_common *common, const struct component *component,
-                    struct apapi_moment when);
+                    struct apapi_moment when, bool dense);
 
 /** It has just been read: show that, and call on_sample. */
 void common_report(struct session_common *common, struct component *component);

@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "sources/sources.h"
 
-#define AGE_SHARE 4 /* part of its interval by which a usual reading may be older */
+#define AGE_SHARE 4 /* part of its distance by which a reading may be older */
 
 /* @return whether this worker reads the component, whose source is open or was. */
 static bool worker_reads(const struct worker *worker, const struct component *component)
@@ -28,13 +28,15 @@ static void worker_changed(struct worker *worker)
     clock->wake(clock, &worker->changed);
 }
 
-/* @return whether a component that it reads has not had its first reading, or its last. */
+/* @return whether a component that it reads has not had its first reading, or its last with the
+ * look after it. */
 static bool worker_lacks(const struct worker *worker, bool last)
 {
     for (size_t i = 0; i < worker->count; i++) {
         const struct component *component = &worker->components[i];
 
-        if (worker_reads(worker, component) && !(last ? component->finished : component->tried)) {
+        if (worker_reads(worker, component) &&
+            (last ? !component->finished || component->check_ns : !component->tried)) {
             return true;
         }
     }
@@ -117,10 +119,12 @@ static void worker_reopen(struct worker_task *task)
 static void worker_allow_age(const struct worker_task *task)
 {
     const struct component *component = task->component;
+    uint64_t distance_ns = task->dense   ? component->dense.after_ns
+                           : task->usual ? component->interval_ns
+                                         : 0;
 
     if (component_is_relayed(component)) {
-        component->reader->source->relay->allow_age(
-            component->reader, task->usual ? component->interval_ns / AGE_SHARE : 0);
+        component->reader->source->relay->allow_age(component->reader, distance_ns / AGE_SHARE);
     }
 }
 
@@ -136,6 +140,7 @@ static void worker_call(struct worker_task *task)
     case WORKER_READ:
     case WORKER_PROBE:
     case WORKER_LOOK:
+    case WORKER_CHECK:
         worker_allow_age(task);
         task->when = component_fetch(component);
         break;
@@ -239,19 +244,20 @@ static void worker_account(struct worker *worker, const struct worker_task *task
     bool waited_for = worker->last || !component->tried;
 
     component_account(component, task->when);
-    if (task->early) {
-        component_probe(component, task->when);
-    } else if (!task->extra) {
+    if (!task->extra) {
         component_next_deadline(component, task->when.end_ns);
     }
     common_report(worker->common, component);
     if (!component->tried) {
-        component_begin_probes(component, task->when);
+        component_begin_early(component, task->when);
     }
     /* one that was under way when the last was asked for: an own worker may need long for another
      */
     component->finished = worker->last && component->tried && (task->asked || !worker->own);
     component->tried = true;
+    if (component->finished) {
+        component_plan_check(component, task->when);
+    }
     worker->running = !component->finished || worker_lacks(worker, true);
     if (waited_for) {
         worker_changed(worker);
@@ -261,17 +267,32 @@ static void worker_account(struct worker *worker, const struct worker_task *task
     }
 }
 
+static void worker_has_checked(struct worker *worker, const struct worker_task *task)
+{
+    component_check(task->component, task->when);
+    worker->running = worker_lacks(worker, true);
+    worker_changed(worker);
+}
+
 static void worker_has_read(struct worker *worker, const struct worker_task *task)
 {
+    struct component *component = task->component;
+    bool dense = task->dense && !component_failed(component);
+
     if (!worker_wants(worker, task)) {
         return;
     }
-    common_pass_on(worker->common, task->component, task->when);
+    common_pass_on(worker->common, component, task->when, dense);
     if (task->call == WORKER_PROBE) {
-        component_probe(task->component, task->when);
+        component_probe(component, task->when);
+    } else if (task->call == WORKER_CHECK) {
+        worker_has_checked(worker, task);
+    } else if (dense) {
+        component_account_dense(component, task->when);
+    } else if (task->dense) {
+        component->dense.due_ns = UINT64_MAX; /* usual readings try again */
     } else if (task->call == WORKER_READ && worker_reopens(worker, task)) {
-        worker->following =
-            (struct worker_task){.call = WORKER_REOPEN, .component = task->component};
+        worker->following = (struct worker_task){.call = WORKER_REOPEN, .component = component};
     } else if (task->call == WORKER_READ) {
         worker_account(worker, task);
     }
@@ -289,6 +310,7 @@ static void worker_conclude(struct worker *worker)
     case WORKER_READ:
     case WORKER_PROBE:
     case WORKER_LOOK:
+    case WORKER_CHECK:
         worker_has_read(worker, &task);
         break;
     case WORKER_REOPEN:
@@ -313,14 +335,18 @@ static uint64_t worker_due_ns(const struct worker *worker, const struct componen
 {
     uint64_t reading_ns, probe_ns;
 
-    if (!worker_reads(worker, component) || component->finished) {
+    if (!worker_reads(worker, component)) {
         return UINT64_MAX;
+    }
+    if (component->finished) {
+        return component->check_ns ? component->check_ns : UINT64_MAX;
     }
     if (component->wanted != COMPONENT_UNWANTED) {
         return 0;
     }
     reading_ns = worker_reading_due_ns(worker, component, now_ns);
     probe_ns = component_probe_due_ns(component, now_ns);
+    reading_ns = component->dense.due_ns < reading_ns ? component->dense.due_ns : reading_ns;
     return reading_ns < probe_ns ? reading_ns : probe_ns;
 }
 
@@ -347,17 +373,16 @@ static struct worker_task worker_reading(const struct worker *worker, struct com
     bool counted = component->wanted == COMPONENT_COUNT && component->retry.failures == 0;
     struct worker_task task = {.call = WORKER_READ, .component = component};
 
-    if (due) {
+    if (component->finished) {
+        task.call = WORKER_CHECK;
+    } else if (due) {
         task.usual = component->tried && !worker->last;
-        return task;
-    }
-    if (probed && !counted) {
-        task.early = component->probes.next == PROBE_USUAL;
-        task.call = task.early ? WORKER_READ : WORKER_PROBE;
     } else if (counted) {
         task.extra = true;
+    } else if (component->dense.due_ns <= worker->round_ns) {
+        task.dense = true;
     } else {
-        task.call = WORKER_LOOK;
+        task.call = probed ? WORKER_PROBE : WORKER_LOOK;
     }
     return task;
 }

@@ -16,14 +16,15 @@ struct worker_task {
         WORKER_OPEN,
         WORKER_READ,
         WORKER_PROBE,
-        WORKER_LOOK, /* for session_listen() alone */
+        WORKER_CHECK, /* after the last reading */
+        WORKER_LOOK,  /* for session_listen() alone */
         WORKER_REOPEN,
         WORKER_CLOSE
     } call;
     struct component *component;
     unsigned run;                /* in which it was begun */
     bool asked;                  /* the last reading had been asked for when it was begun */
-    bool early;                  /* WORKER_READ: before its deadline, which remains */
+    bool dense;                  /* WORKER_READ: of the start, and not shown to others */
     bool usual;                  /* one of many: it may be shared with others, and a bit older */
     bool extra;                  /* WORKER_READ: at any time, by session_read_now() */
     bool reopened;               /* WORKER_READ: with a source that was opened again */

@@ -73,21 +73,35 @@ static void note_reading(struct play *play, size_t component, size_t event,
     note_good(play, seen, component, event);
 }
 
-static void take_sample(const struct apapi_sample *sample, void *context)
+static void note_readings(struct play *play, size_t component, size_t count,
+                          const struct apapi_event *events, const struct apapi_reading *readings)
 {
-    struct play *play = context;
-    size_t component = (size_t)(sample->component[1] - '0');
-
-    if (sample->event_count != play->history.components[component].event_count) {
-        play_fail(play, "a sample of c%zu has %zu events", component, sample->event_count);
+    if (count != play->history.components[component].event_count) {
+        play_fail(play, "a reading of c%zu has %zu events", component, count);
         return;
     }
     if (!play->run.goes_on) {
         play_fail(play, "a reading of c%zu is reported while no run goes on", component);
     }
-    for (size_t i = 0; i < sample->event_count; i++) {
-        note_reading(play, component, sim_source_number(&sample->events[i]), &sample->readings[i]);
+    for (size_t i = 0; i < count; i++) {
+        note_reading(play, component, sim_source_number(&events[i]), &readings[i]);
     }
+}
+
+static void take_reading(const struct session_reading *reading, void *context)
+{
+    if (reading->dense) {
+        note_readings(context, (size_t)(reading->component[1] - '0'), reading->reader->count,
+                      reading->reader->events, reading->raw);
+    }
+}
+
+static void take_sample(const struct apapi_sample *sample, void *context)
+{
+    struct play *play = context;
+    size_t component = (size_t)(sample->component[1] - '0');
+
+    note_readings(play, component, sample->event_count, sample->events, sample->readings);
     crossings_sample(&play->crossings, component, sample);
 }
 
@@ -121,6 +135,7 @@ static void create(struct play *play)
         play_fail(play, "no session: %s", err.text);
         return;
     }
+    session_listen(play->session, take_reading, play);
     crossings_set(&play->crossings);
 }
 

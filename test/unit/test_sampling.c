@@ -213,17 +213,17 @@ TEST(distances_grow_with_the_time)
     assert_true(most > 0.95);
 }
 
-/* Twice as late each time: early usual readings at the start, as long as nothing has moved. */
-PLANNED(it_insists_on_a_move_at_the_start)
+/* Twice as late each time, until the usual readings are as near. */
+PLANNED(it_insists_on_a_move)
 {
-    static const uint64_t usual_from_ns = 56 * MS; /* more than four updates */
+    uint64_t at_ns;
 
-    for (uint64_t at_ns = SECOND_NS; at_ns < INTERVAL_NS / 2; at_ns *= 2) {
-        assert_next(at_ns > usual_from_ns ? PROBE_USUAL : PROBE_SECOND, at_ns);
+    for (at_ns = SECOND_NS; at_ns < INTERVAL_NS / 2; at_ns *= 2) {
+        assert_next(PROBE_SECOND, at_ns);
         take(false);
     }
-    assert_next(PROBE_USUAL, 128 * SECOND_NS);
-    take(false); /* the usual readings are as near now */
+    assert_next(PROBE_SECOND, at_ns);
+    take(false);
     assert_int_equal(plan.next, PROBE_FIRST);
 }
 
@@ -462,7 +462,7 @@ static unsigned probe_for(uint64_t ns)
     unsigned probes = 0;
 
     component_account(&component, read_at(now_ns));
-    component_begin_probes(&component, read_at(now_ns));
+    component_begin_early(&component, read_at(now_ns));
     for (; now_ns < START_NS + ns; probes++) {
         uint64_t due_ns = component_probe_due_ns(&component, now_ns);
 
@@ -478,4 +478,58 @@ DUE(probes_keep_to_the_grid)
 {
     attach_counter(GRID_NS);
     assert_in_range(probe_for(1000 * DUE_INTERVAL_NS), 20, 1000);
+}
+
+/* --- the dense start -------------------------------------------------------------------------- */
+
+static struct dense_start dense;
+
+static void dense_begin(void)
+{
+    dense = (struct dense_start){.first_ns = START_NS, .interval_ns = 100 * MS, .after_ns = MS / 2};
+}
+
+#define DENSE(name) TEST_WITH(name, dense_begin, NULL)
+
+DENSE(twice_as_late_up_to_the_interval)
+{
+    dense_start_next(&dense, moment_at(START_NS), NULL);
+    for (uint64_t after_ms = 1; after_ms <= 64; after_ms *= 2) {
+        assert_int_equal(dense.due_ns, START_NS + after_ms * MS);
+        dense_start_next(&dense, moment_at(dense.due_ns), NULL);
+    }
+    assert_true(dense.due_ns == UINT64_MAX);
+}
+
+/* One in each octave, at any moment of it. */
+DENSE(gauges_at_random_moments)
+{
+    struct random random = {1};
+    double least = 1, most = 0;
+
+    for (int run = 0; run < 500; run++) {
+        dense_begin();
+        dense_start_next(&dense, moment_at(START_NS), &random);
+        for (uint64_t after_ns = MS; after_ns <= 64 * MS; after_ns *= 2) {
+            double share = (double)(dense.due_ns - START_NS) / (double)after_ns;
+
+            assert_true(share > 0.5 && share <= 1);
+            least = share < least ? share : least;
+            most = share > most ? share : most;
+            dense_start_next(&dense, moment_at(dense.due_ns), &random);
+        }
+        assert_true(dense.due_ns == UINT64_MAX);
+    }
+    assert_true(least < 0.51 && most > 0.99);
+}
+
+/* A reading that comes late is not made up for; one that takes long is followed by a pause. */
+DENSE(late_and_slow_readings)
+{
+    dense_start_next(&dense, moment_at(START_NS + 5 * MS), NULL);
+    assert_int_equal(dense.due_ns, START_NS + 8 * MS);
+    dense_start_next(&dense, (struct apapi_moment){START_NS + 8 * MS, START_NS + 10 * MS}, NULL);
+    assert_int_equal(dense.due_ns, START_NS + 32 * MS);
+    dense_start_next(&dense, (struct apapi_moment){START_NS, START_NS + 10 * MS}, NULL);
+    assert_true(dense.due_ns == UINT64_MAX);
 }

@@ -421,4 +421,84 @@ PREPARED(reopening_hangs)
     destroy();
     atomic_store(&meters[ODD].open_hangs, false);
     await(&meters[ODD].closes, 2);
+
+static void count_sample(const struct apapi_sample *sample, void *context)
+{
+    (void)sample;
+    ++*(unsigned *)context;
+}
+
+/* Readings of the start are in the sums; nobody else hears of them. */
+PREPARED(dense_readings_are_for_the_sums_alone)
+{
+    static struct apapi_live_page page;
+    static unsigned samples;
+    const struct apapi_intervals hour = {.default_ns = UINT64_C(3600000000000)};
+    const struct apapi_session_config config = {.components = "plain",
+                                                .intervals = &hour,
+                                                .on_sample = count_sample,
+                                                .context = &samples,
+                                                .live = &page};
+    struct apapi_live_slot slot;
+
+    dense = true;
+    session = apapi_session_create(&config, NULL);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await(&meters[PLAIN].good, 7);
+    assert_int_equal(samples, 1);
+    assert_true(apapi_live_read(&page.events[0], &slot));
+    assert_int_equal(slot.readings, 1);
+    assert_true(isnan(slot.total));
+    halt();
+    assert_int_equal(samples, 2);
+    assert_plain_is_whole();
+    assert_int_equal(m.components[0].period.count, 1);
+    assert_int_equal(m.components[0].events[0].incidents.samples,
+                     atomic_load(&meters[PLAIN].good) - 1);
+}
+
+/* After at least 32 ms. It counts nowhere, and nothing is longer for it. */
+PREPARED(counters_are_looked_at_after_their_last_reading)
+{
+    const struct timespec long_enough = {.tv_nsec = 40000000};
+    int reads;
+
+    checks = true;
+    create_and_start("plain");
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &long_enough, NULL);
+    halt();
+    reads = atomic_load(&meters[PLAIN].good);
+    assert_energy(&m.components[0].events[0], reads - 2);
+    assert_true(m.elapsed_ns - m.components[0].events[0].covered_ns < m.elapsed_ns / 2);
+    assert_int_equal(m.components[0].events[0].incidents.samples, reads - 2);
+}
+
+static void hang_after_the_last(const struct apapi_sample *sample, void *context)
+{
+    if (sample->time_ns > 32000000) {
+        atomic_store(&((struct fake_meter *)context)->read_hangs, true);
+    }
+}
+
+/* A source that hangs then has been read. */
+PREPARED(nobody_waits_long_for_that_look)
+{
+    const struct timespec long_enough = {.tv_nsec = 40000000};
+    const struct apapi_intervals hour = {.default_ns = UINT64_C(3600000000000)};
+    const struct apapi_session_config config = {.components = "odd",
+                                                .intervals = &hour,
+                                                .on_sample = hang_after_the_last,
+                                                .context = &meters[ODD]};
+
+    checks = true;
+    no_grace();
+    meters[ODD].own_worker = true;
+    session = apapi_session_create(&config, NULL);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await(&meters[ODD].good, 1);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &long_enough, NULL);
+    halt();
+    assert_string_equal(m.components[0].reason, "");
+    assert_energy(&m.components[0].events[0], 1);
+    atomic_store(&meters[ODD].read_hangs, false);
 }

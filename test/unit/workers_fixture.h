@@ -27,12 +27,20 @@ static struct apapi_live_page *live; /* NULL: none */
 
 static uint64_t first_grace_ns, last_grace_ns;
 static uint64_t reopen_ns; /* a source that has failed for so long is reopened */
+static bool dense;         /* readings follow closely after the first one */
+static bool checks;        /* counters are looked at after the last one */
 
 void __real_worker_await_first(struct worker *worker, uint64_t deadline_ns);
 void __wrap_worker_await_first(struct worker *worker, uint64_t deadline_ns);
 uint64_t __real_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns);
 uint64_t __wrap_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns);
 bool __wrap_retry_wants_reopening(const struct retry *retry);
+uint64_t __real_apapi_meter_check_ns(const struct apapi_meter *meter);
+uint64_t __wrap_apapi_meter_check_ns(const struct apapi_meter *meter);
+void __real_dense_start_next(struct dense_start *start, struct apapi_moment when,
+                             struct random *random);
+void __wrap_dense_start_next(struct dense_start *start, struct apapi_moment when,
+                             struct random *random);
 
 void __wrap_worker_await_first(struct worker *worker, uint64_t deadline_ns)
 {
@@ -51,6 +59,19 @@ bool __wrap_retry_wants_reopening(const struct retry *retry)
     return retry->failures > 1 && retry->failed_ns - retry->good_ns >= reopen_ns;
 }
 
+uint64_t __wrap_apapi_meter_check_ns(const struct apapi_meter *meter)
+{
+    return checks ? __real_apapi_meter_check_ns(meter) : 0;
+}
+
+void __wrap_dense_start_next(struct dense_start *start, struct apapi_moment when,
+                             struct random *random)
+{
+    if (dense) {
+        __real_dense_start_next(start, when, random);
+    }
+}
+
 /* A source will hang: do not wait longer than the product does. */
 static inline void no_grace(void)
 {
@@ -62,6 +83,7 @@ static inline void prepare(void)
     live = NULL;
     first_grace_ns = last_grace_ns = GRACE_NS;
     reopen_ns = 150000000;
+    dense = checks = false;
     memset(meters, 0, sizeof meters);
     patience_ns = 0;
     intervals.default_ns = 10000000;
