@@ -561,14 +561,20 @@ uint64_t component_due_ns(const struct component *component, uint64_t now_ns)
     return due_on_grid_ns(component, component->deadline_ns - component->early_ns, now_ns);
 }
 
-/* One reading in each interval, anywhere in it: no course of the power can be in step with them. */
+/*
+ * One reading in each interval, anywhere in it, but not nearer to the one before than the grid's
+ * steps: no course of the power can be in step with them.
+ */
 static void component_dither(struct component *component, uint64_t now_ns)
 {
     uint64_t left_ns = component->deadline_ns > now_ns ? component->deadline_ns - now_ns : 0;
+    uint64_t apart_ns = grid_ns(component) - grid_ns(component) / GRID_LATE_SHARE;
+    uint64_t most_ns = left_ns > apart_ns ? left_ns - apart_ns : 0;
 
     if (component->dithers && left_ns > 0) {
         left_ns = left_ns < component->interval_ns ? left_ns : component->interval_ns;
         component->early_ns = random_below(&component->probes.random, left_ns);
+        component->early_ns = component->early_ns < most_ns ? component->early_ns : most_ns;
     }
 }
 

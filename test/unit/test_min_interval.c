@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Power within a millisecond tells what a program computes. A session reads that densely at its
+ * start, for its sums: nothing finer than `min_interval` leaves it, in whatever form. Simulated
+ * time; the power changes every millisecond, between 15 and 450 W.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/live.h"
+#include "apapi/overflow.h"
+#include "apapi/record.h"
+#include "session/session.h"
+#include "session/trace.h"
+#include "simulation/sim_source.h"
+#include "unit/unit.h"
+
+#define MS UINT64_C(1000000)
+#define MIN_NS (10 * MS)
+#define LATE_NS (MIN_NS / 8) /* so late is a reading on the grid at most */
+#define RUN_NS (300 * MS)
+#define LEAST_W 15.0
+#define MOST_W 450.0
+#define FINE_W 300.0 /* no mean of 10 ms is more */
+#define MOMENTS_MAX 4096
+
+/* When an output has told something. */
+struct moments {
+    const char *output;
+    size_t count;
+    uint64_t at_ns[MOMENTS_MAX];
+};
+
+static struct history history;
+static struct sim_clock sim;
+static struct sim_source source;
+static struct apapi_session *session;
+static struct apapi_live_page page;
+static struct apapi_measurement m;
+static struct trace *trace;
+static struct moments samples, pages[4], crossings, rows;
+static uint64_t above;
+static uint64_t start_ns, stop_ns;
+
+static void note(struct moments *moments, uint64_t at_ns)
+{
+    if (moments->count == 0 || moments->at_ns[moments->count - 1] != at_ns) {
+        assert_true(moments->count < MOMENTS_MAX);
+        moments->at_ns[moments->count++] = at_ns;
+    }
+}
+
+static void take_sample(const struct apapi_sample *sample, void *context)
+{
+    (void)context;
+    note(&samples, start_ns + sample->time_ns);
+    trace_sample(sample, trace);
+    session_tell(session);
+}
+
+/* The regions of a program get their energy from the page, after each such call. */
+static void take_page(const struct apapi_live_page *live, void *context)
+{
+    const struct apapi_live_slot *slots[] = {&live->events[0], &live->events[1],
+                                             &live->domains[APAPI_DOMAIN_PACKAGE],
+                                             &live->domains[APAPI_DOMAIN_DRAM]};
+
+    (void)context;
+    start_ns = live->head.start_ns;
+    for (size_t i = 0; i < COUNT_OF(slots); i++) {
+        note(&pages[i], slots[i]->time_ns);
+    }
+}
+
+static void take_crossing(const struct apapi_overflow_crossing *crossing, void *context)
+{
+    (void)context;
+    note(&crossings, crossing->seen_ns);
+}
+
+static void take_level(const struct apapi_overflow_crossing *crossing, void *context)
+{
+    (void)context;
+    above += crossing->count;
+}
+
+static void make_history(uint64_t seed)
+{
+    struct history_component *component = &history.components[0];
+
+    memset(&history, 0, sizeof history);
+    history.seed = seed;
+    history.component_count = 1;
+    *component = (struct history_component){.event_count = 2, .read_ns = 5000};
+    component->meters[0] = (struct history_meter){.domain = APAPI_DOMAIN_PACKAGE,
+                                                  .scale = 1e-6,
+                                                  .range_max = UINT32_MAX,
+                                                  .update_ns = MS / 10,
+                                                  .stated_ns = seed % 2 ? MS / 10 : 0};
+    component->meters[1] = (struct history_meter){
+        .domain = APAPI_DOMAIN_DRAM, .gauge = true, .scale = 1e-3, .update_ns = 1};
+    for (size_t i = 0; i < 2; i++) {
+        enum apapi_domain domain = component->meters[i].domain;
+        struct power *power = &history.powers[domain][0];
+
+        power_init(power, history.parts[domain][0], HISTORY_PARTS);
+        power_add_part(power, MS, i ? MOST_W : LEAST_W);
+        power_add_part(power, MS, MOST_W);
+    }
+}
+
+/* @param file  of the trace */
+static void measure(uint64_t seed, uint64_t interval_ns, FILE *file)
+{
+    const struct apapi_intervals intervals = {.default_ns = interval_ns};
+    const struct apapi_session_config config = {.components = "c0",
+                                                .intervals = &intervals,
+                                                .min_interval_ns = MIN_NS,
+                                                .on_sample = take_sample,
+                                                .live = &page,
+                                                .on_live = take_page};
+
+    memset(&page, 0, sizeof page);
+    samples.count = crossings.count = rows.count = above = 0;
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        pages[i].count = 0;
+    }
+    make_history(seed);
+    sim_clock_init(&sim, seed, 5000000 * MS + seed * 777777);
+    sim_source_use(&source, &history, &sim);
+    trace = trace_create(file, "trace", NULL);
+    assert_non_null(trace);
+    session = session_create(&config, &sim.base, NULL);
+    assert_non_null(session);
+    apapi_overflow_set(session, "c0:::E0", 0.01, APAPI_OVERFLOW_EVERY, take_crossing, NULL);
+    apapi_overflow_set(session, "package", 0.01, APAPI_OVERFLOW_EVERY, take_crossing, NULL);
+    apapi_overflow_set(session, "package", FINE_W, APAPI_OVERFLOW_ABOVE, take_level, NULL);
+    trace_next_run(trace);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    sim_clock_sleep(&sim, page.head.start_ns + RUN_NS);
+    stop_ns = sim.running->now_ns;
+    assert_int_equal(apapi_session_stop(session, NULL), 0);
+    assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
+    assert_int_equal(trace_finish(trace, NULL), 0);
+    apapi_session_destroy(session);
+    assert_true(sim_clock_finish(&sim));
+}
+
+/* All but the first reading and the last one are on the grid, and no two of them nearer. */
+static void assert_coarse(const struct moments *moments)
+{
+    uint64_t before_ns = start_ns;
+
+    assert_true(moments->count >= 2);
+    for (size_t i = 0; i < moments->count; i++) {
+        uint64_t at_ns = moments->at_ns[i];
+        bool first = at_ns < start_ns + MS, last = at_ns >= stop_ns;
+
+        if (!first && !last && (at_ns % MIN_NS > LATE_NS || at_ns - before_ns < MIN_NS - LATE_NS)) {
+            fail_msg("%s: %.6f s after the start, %.6f s after the one before", moments->output,
+                     (double)(at_ns - start_ns) / 1e9, (double)(at_ns - before_ns) / 1e9);
+        }
+        before_ns = at_ns;
+    }
+}
+
+static void read_trace(char *text)
+{
+    char *line = strchr(text, '\n');
+
+    for (line = line ? line + 1 : NULL; line && *line; line = strchr(line, '\n') + 1) {
+        assert_int_equal(strncmp(line, "1,", 2), 0);
+        note(&rows, start_ns + (uint64_t)(strtod(line + 2, NULL) * 1e9 + 0.5));
+    }
+}
+
+static void assert_mean(const char *what, double w)
+{
+    if (!isnan(w) && !(w > LEAST_W + 50 && w < FINE_W)) {
+        fail_msg("%s: %g W is no mean of 10 ms", what, w);
+    }
+}
+
+/* As it is written to the accounting file. */
+static void assert_record_is_coarse(void)
+{
+    struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN, .complete = true, .measurement = m};
+    struct apapi_record copy;
+    const struct apapi_timeline *timeline =
+        &copy.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
+    const struct apapi_event_result *counter;
+    char *line = NULL;
+
+    record.ending = APAPI_ENDING_UNKNOWN;
+    strcpy(record.id.node, "n1");
+    assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
+    assert_int_equal(apapi_record_decode(line, strlen(line), &copy, NULL), 0);
+    free(line);
+    assert_true(timeline->bin_ns >= MIN_NS);
+    for (size_t i = 0; i + 1 < timeline->count; i++) {
+        assert_mean("a bin", apapi_timeline_power_w(timeline, i));
+    }
+    counter = &copy.measurement.components[0].events[0];
+    assert_mean("the least power", counter->summary.min);
+    assert_mean("the greatest power", counter->summary.max);
+    assert_mean("the greatest power in 95 %", counter->summary.p95);
+    assert_mean("the package's least power",
+                copy.measurement.domains[APAPI_DOMAIN_PACKAGE].power_w.min);
+    assert_mean("the package's greatest power",
+                copy.measurement.domains[APAPI_DOMAIN_PACKAGE].power_w.max);
+    apapi_record_clear(&copy);
+}
+
+static void look_at_all(uint64_t seed, uint64_t interval_ns)
+{
+    char *text = NULL;
+    size_t size;
+
+    measure(seed, interval_ns, open_memstream(&text, &size));
+    read_trace(text);
+    free(text);
+    /* otherwise nothing is shown by this */
+    assert_true(m.components[0].events[0].incidents.samples >= samples.count + 3);
+    assert_true(
+        fabs(m.components[0].events[0].total - (LEAST_W + MOST_W) / 2 * (double)RUN_NS / 1e9) < 1);
+    assert_coarse(&samples);
+    assert_coarse(&rows);
+    assert_coarse(&crossings);
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        assert_coarse(&pages[i]);
+    }
+    assert_int_equal(above, 0);
+    assert_record_is_coarse();
+    apapi_measurement_clear(&m);
+}
+
+TEST(nothing_finer_leaves_a_session)
+{
+    samples.output = "sample";
+    rows.output = "trace";
+    crossings.output = "threshold";
+    pages[0].output = pages[1].output = "live page, event";
+    pages[2].output = pages[3].output = "live page, domain";
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        look_at_all(seed, MIN_NS);
+        look_at_all(seed, 10 * MIN_NS);
+    }
+}
