@@ -492,9 +492,10 @@ static inline struct counted count_whole(struct apapi_meter *meter, uint64_t raw
         meter->rate.window_ns = window_ns(meter);
         apapi_probe_learn(&meter->probe, meter->counter.update.period_ns);
     }
-    return meaning == APAPI_COUNT_BASELINE
-               ? (struct counted){.meaning = meaning}
-               : (struct counted){meaning, (double)increment.raw, increment.since_ns};
+    if (meaning == APAPI_COUNT_BASELINE) {
+        return (struct counted){.meaning = meaning};
+    }
+    return (struct counted){meaning, (double)increment.raw, increment.since_ns};
 }
 
 static struct counted count_double(struct apapi_meter *meter, uint64_t raw,
@@ -655,30 +656,33 @@ uint64_t apapi_meter_check_ns(const struct apapi_meter *meter)
     return update_ns < CHECK_MOST_NS ? update_ns : CHECK_MOST_NS;
 }
 
-/* The last reading as a check sees it. */
-struct last_reading {
-    bool good;
-    double raw;
-    uint64_t begin_ns, moved_ns;
-};
-
-static struct last_reading last_reading_of(const struct apapi_meter *meter)
+struct apapi_last apapi_meter_last(const struct apapi_meter *meter)
 {
     const struct apapi_counter_point *whole = &meter->counter.last;
     const struct apapi_float_point *real = &meter->doubles.last;
 
     if (apapi_counts_doubles(meter->event)) {
-        return (struct last_reading){real->valid && !meter->doubles.doubted.valid, real->raw,
-                                     real->begin_ns, real->moved_ns};
+        return (struct apapi_last){real->raw,
+                                   real->increment,
+                                   real->begin_ns,
+                                   real->at_ns,
+                                   real->moved_ns,
+                                   real->ran_ns,
+                                   real->valid && !meter->doubles.doubted.valid};
     }
-    return (struct last_reading){whole->valid && !meter->counter.doubted.valid, (double)whole->raw,
-                                 whole->begin_ns, whole->moved_ns};
+    return (struct apapi_last){(double)whole->raw,
+                               (double)whole->increment,
+                               whole->begin_ns,
+                               whole->at_ns,
+                               whole->moved_ns,
+                               whole->ran_ns,
+                               whole->valid && !meter->counter.doubted.valid};
 }
 
 bool apapi_meter_check(struct apapi_meter *meter, const struct apapi_reading *reading,
                        struct apapi_moment when)
 {
-    const struct last_reading last = last_reading_of(meter);
+    const struct apapi_last last = apapi_meter_last(meter);
     double moved = counter_value(meter, reading->raw) - last.raw;
     double most = meter->counter.max_per_ns * (double)(when.end_ns - last.begin_ns);
     bool known = meter->counter.update.learned || meter->counter.update.stated_ns;

@@ -236,6 +236,15 @@ uint64_t apapi_meter_update_ns(const struct apapi_meter *meter);
 /** @return the same, no shorter than it was seen to stand still [ns] */
 uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter);
 
+/** The last reading of a counter, of whole numbers or of doubles [raw units, ns]. */
+struct apapi_last {
+    double raw, increment;                      /* increment: of its last move */
+    uint64_t begin_ns, at_ns, moved_ns, ran_ns; /* as in struct apapi_counter_point */
+    bool good;                                  /* there is one, and no later one is doubted */
+};
+
+struct apapi_last apapi_meter_last(const struct apapi_meter *meter);
+
 /**
  * @return how long after its last reading a counter is looked at once more, to tell one that stands
  *         still from one that lives [ns]; 0: that would tell nothing

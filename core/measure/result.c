@@ -68,16 +68,10 @@ static struct last_move {
     double energy_j, length_s;
 } last_move_of(const struct apapi_meter *meter)
 {
-    const struct apapi_counter_point *whole = &meter->counter.last;
-    const struct apapi_float_point *real = &meter->doubles.last;
-    double scale = meter->event->scale;
+    const struct apapi_last last = apapi_meter_last(meter);
 
-    if (apapi_counts_doubles(meter->event)) {
-        return (struct last_move){real->increment * scale,
-                                  (double)(real->at_ns - real->ran_ns) / 1e9};
-    }
-    return (struct last_move){(double)whole->increment * scale,
-                              (double)(whole->at_ns - whole->ran_ns) / 1e9};
+    return (struct last_move){last.increment * meter->event->scale,
+                              (double)(last.at_ns - last.ran_ns) / 1e9};
 }
 
 /*
@@ -111,12 +105,10 @@ static double risen_share_j(double excess_j, double updates)
 static double risen_since_probe_j(const struct apapi_meter *meter)
 {
     const struct apapi_probe *probe = &meter->probe;
-    bool whole = !apapi_counts_doubles(meter->event);
-    double value = whole ? (double)meter->counter.last.raw : meter->doubles.last.raw;
-    uint64_t at_ns = whole ? meter->counter.last.at_ns : meter->doubles.last.at_ns;
-    double since_ns = (double)at_ns - (double)probe->latest_ns;
+    const struct apapi_last last = apapi_meter_last(meter);
+    double since_ns = (double)last.at_ns - (double)probe->latest_ns;
     double updates = since_ns / (double)apapi_probe_update_ns(probe);
-    double excess = value - probe->latest - probe->recent * updates;
+    double excess = last.raw - probe->latest - probe->recent * updates;
     double most = meter->counter.max_per_ns * since_ns + meter->counter.slack;
 
     if (probe->recent == 0 || !(since_ns > 0) || since_ns > (double)meter->interval_ns ||

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "config/selection.h"
 #include "measure/domain.h"
 #include "session/live.h"
@@ -17,134 +16,6 @@
 #include "session/overflow_deliver.h"
 #include "session/sampling.h"
 #include "sources/sources.h"
-
-#define NAMES_MAX 32
-
-/* Names of components, each once, in the order in which they were given. */
-struct names {
-    size_t count;
-    char name[NAMES_MAX][APAPI_COMPONENT_SIZE];
-};
-
-/* Lists of component names, "rapl:nvml". */
-
-const char *apapi_components_default(void)
-{
-    return "rapl:nvml:maxeler:micknc:ipmi";
-}
-
-static bool is_named_before(const struct names *names, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (strcmp(names->name[i], names->name[index]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int names_split(const char *list, struct names *names, struct apapi_error *err)
-{
-    const char *next = list;
-
-    for (;;) {
-        size_t length = strcspn(next, ":");
-
-        if (length == 0) {
-            return apapi_fail(err, EINVAL, "a name is missing in the list of components '%.80s'",
-                              list);
-        }
-        if (length >= APAPI_COMPONENT_SIZE || names->count == NAMES_MAX) {
-            return apapi_fail(err, EINVAL, "the list of components '%.80s' is too long", list);
-        }
-        memcpy(names->name[names->count], next, length);
-        names->name[names->count++][length] = '\0';
-        if (next[length] == '\0') {
-            return 0;
-        }
-        next += length + 1;
-    }
-}
-
-static bool means_all(const char *list)
-{
-    return strcmp(list, "all") == 0;
-}
-
-/* Split "rapl:nvml", or take "all": what can be measured, but no estimate. 0; -1 with errno EINVAL
- */
-static int names_parse(const char *list, struct names *names, struct apapi_error *err)
-{
-    static const char all[] =
-#define APAPI_COMPONENT(name, ways) ":" #name
-#include "apapi/components.def"
-#undef APAPI_COMPONENT
-        ;
-    size_t kept = 0;
-
-    names->count = 0;
-    if (*list == '\0') {
-        return apapi_fail(err, EINVAL, "the list of components is empty");
-    }
-    if (names_split(means_all(list) ? all + 1 : list, names, err)) {
-        return -1;
-    }
-    for (size_t i = 0; i < names->count; i++) {
-        bool estimate = means_all(list) && strcmp(names->name[i], "estimate") == 0;
-
-        if (!estimate && !is_named_before(names, i)) {
-            memmove(names->name[kept++], names->name[i], sizeof names->name[i]);
-        }
-    }
-    names->count = kept;
-    return 0;
-}
-
-static int refuse_commas(const char *name, struct apapi_error *err)
-{
-    char meant[APAPI_COMPONENT_SIZE];
-
-    snprintf(meant, sizeof meant, "%s", name);
-    for (char *comma = meant; (comma = strchr(comma, ','));) {
-        *comma = ':';
-    }
-    return apapi_fail(err, ENOENT,
-                      "unknown component '%s': names are separated by colons, did you mean '%s'?",
-                      name, meant);
-}
-
-static int refuse_unknown(const char *name, struct apapi_error *err)
-{
-    struct apapi_error papi = {""};
-    struct nearest nearest;
-    char meant[128];
-
-    if (strchr(name, ',')) {
-        return refuse_commas(name, err);
-    }
-    nearest_begin(&nearest, name);
-    apapi_catalog_components(nearest_offer, &nearest);
-    nearest_text(&nearest, meant, sizeof meant);
-    if (*meant) {
-        return apapi_fail(err, ENOENT, "unknown component '%s'%s 'apapi list' shows what there is",
-                          name, meant);
-    }
-    apapi_route_papi_check(name, &papi);
-    return apapi_fail(err, ENOENT,
-                      "unknown component '%s'; 'apapi list' shows what there is (%.120s)", name,
-                      papi.text);
-}
-
-/* 0; -1 with errno ENOENT: no source knows one of them. */
-static int names_check(const struct names *names, struct apapi_error *err)
-{
-    for (size_t i = 0; i < names->count; i++) {
-        if (!apapi_route_known(names->name[i])) {
-            return refuse_unknown(names->name[i], err);
-        }
-    }
-    return 0;
-}
 
 /* Copy the part before ":::". @return whether that is the name of one component. */
 static bool component_of(const char *event, char component[APAPI_COMPONENT_SIZE])
@@ -173,20 +44,10 @@ int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
             (elsewhere && apapi_route_papi_check(component, NULL) && errno == ENOSYS)) {
             continue;
         }
-        refuse_unknown(component, &why);
+        component_names_refuse(component, &why);
         return apapi_fail(err, ENOENT, "%s: %s", apapi_listed_place(listed).text, why.text);
     }
     return 0;
-}
-
-int apapi_components_check(const char *components, struct apapi_error *err)
-{
-    struct names names;
-
-    if (!components) {
-        return apapi_fail(err, EINVAL, "the list of components is empty");
-    }
-    return names_parse(components, &names, err) || names_check(&names, err) ? -1 : 0;
 }
 
 /* The session. */
@@ -235,7 +96,7 @@ static void want_listed(const struct apapi_eventlist *list)
     }
 }
 
-static int open_components(struct apapi_session *session, const struct names *names,
+static int open_components(struct apapi_session *session, const struct component_names *names,
                            const struct apapi_session_config *config, struct apapi_error *err)
 {
     const struct apapi_intervals everything = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
@@ -263,7 +124,7 @@ static int open_components(struct apapi_session *session, const struct names *na
     return 0;
 }
 
-static int check_config(const struct apapi_session_config *config, struct names *names,
+static int check_config(const struct apapi_session_config *config, struct component_names *names,
                         struct apapi_error *err)
 {
     if (config->sources && apapi_catalog_check_order(config->sources, err)) {
@@ -274,12 +135,12 @@ static int check_config(const struct apapi_session_config *config, struct names 
         return -1;
     }
     if (!config->components) {
-        return names_parse(apapi_components_default(), names, err);
+        return component_names_parse(apapi_components_default(), names, err);
     }
-    if (names_parse(config->components, names, err)) {
+    if (component_names_parse(config->components, names, err)) {
         return -1;
     }
-    return config->softfail ? 0 : names_check(names, err);
+    return config->softfail ? 0 : component_names_check(names, err);
 }
 
 /* The threads may outlive the session: what they need is theirs. */
@@ -314,7 +175,7 @@ struct apapi_session *session_create(const struct apapi_session_config *config,
 {
     struct apapi_session *session = NULL;
     const char *fill; /* the site asks for an estimate of the time that is not covered */
-    struct names names;
+    struct component_names names;
 
     if (check_config(config, &names, err)) {
         return NULL;
@@ -326,7 +187,7 @@ struct apapi_session *session_create(const struct apapi_session_config *config,
     }
     pthread_mutex_init(&session->lock, NULL);
     session->by_default =
-        (!config->components || means_all(config->components)) && !config->all_results;
+        (!config->components || strcmp(config->components, "all") == 0) && !config->all_results;
     fill = source_setting("record", "fill");
     session->fill = fill && strcmp(fill, "mean") == 0;
     session->sampling = create_sampling(config, names.count, clock);

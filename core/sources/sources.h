@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/catalog.h"
+#include "apapi/interval.h"
 #include "apapi/source.h"
 
 /* --- what a source is ------------------------------------------------------------------------- */
@@ -224,6 +225,26 @@ bool apapi_route_known(const char *component);
  * @return 0: PAPI knows it; -1 with errno ENOENT, ENOSYS (it cannot be asked), `err` says why.
  */
 int apapi_route_papi_check(const char *component, struct apapi_error *err);
+
+#define COMPONENT_NAMES_MAX 32
+
+/** Names of components, each once, in the order in which they were given. */
+struct component_names {
+    size_t count;
+    char name[COMPONENT_NAMES_MAX][APAPI_COMPONENT_SIZE];
+};
+
+/**
+ * Split "rapl:nvml", or take "all": what can be measured, but no estimate.
+ * @return 0; -1 with errno EINVAL
+ */
+int component_names_parse(const char *list, struct component_names *names, struct apapi_error *err);
+
+/** @return 0; -1 with errno ENOENT: no source knows one of them. */
+int component_names_check(const struct component_names *names, struct apapi_error *err);
+
+/** Fail for a name that no source knows. @return -1 with errno ENOENT; `err` has similar names. */
+int component_names_refuse(const char *name, struct apapi_error *err);
 
 /* Shorter intervals are not worth the way to the node sampler and back [ns]. */
 #define APAPI_ROUTE_RELAY_NS UINT64_C(100000000)

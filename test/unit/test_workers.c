@@ -421,6 +421,10 @@ PREPARED(reopening_hangs)
     destroy();
     atomic_store(&meters[ODD].open_hangs, false);
     await(&meters[ODD].closes, 2);
+}
+
+/* --- at the start and at the end ---------------------------------------------------------------
+ */
 
 static void count_sample(const struct apapi_sample *sample, void *context)
 {
