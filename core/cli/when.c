@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -13,25 +14,20 @@
 #define LATEST_S INT64_C(9223372036) /* as int64_t [ns] */
 #define DIGITS_MAX 9
 
-/* Unlike strptime(), it accepts no blanks and no extra digits. */
-static const char *when_read_number(const char *text, size_t digits, int *number)
+/* As strptime(), without blanks and with all digits. `date` stays as it is if the text is another
+ * form. @return the rest; NULL */
+static const char *read_form(const char *text, const char *form, struct tm *date)
 {
-    *number = 0;
-    for (size_t i = 0; i < digits; i++, text++) {
-        if (*text < '0' || *text > '9') {
-            return NULL;
-        }
-        *number = *number * 10 + (*text - '0');
-    }
-    return text;
-}
+    struct tm read = *date;
+    const char *rest = strptime(text, form, &read);
+    char again[32];
+    size_t size = rest ? strftime(again, sizeof again, form, &read) : 0;
 
-static const char *read_part(const char *text, char before, int *number)
-{
-    if (!text || (before && *text != before)) {
+    if (size == 0 || size != (size_t)(rest - text) || strncasecmp(text, again, size) != 0) {
         return NULL;
     }
-    return when_read_number(before ? text + 1 : text, 2, number);
+    *date = read;
+    return rest;
 }
 
 struct word {
@@ -70,75 +66,37 @@ static const char *read_day_word(const char *text, struct tm *date)
     return rest;
 }
 
-static const char *read_iso_date(const char *text, struct tm *date)
-{
-    const char *rest = when_read_number(text, 4, &date->tm_year);
-
-    rest = read_part(read_part(rest, '-', &date->tm_mon), '-', &date->tm_mday);
-    date->tm_year -= 1900;
-    date->tm_mon--;
-    return rest;
-}
-
-/* MMDD[YY], separated by '/', '.' or nothing. As in sacct, a month in the future is last year's. */
-static const char *read_american_date(const char *text, struct tm *date)
-{
-    int month = date->tm_mon;
-    const char *rest = when_read_number(text, 2, &date->tm_mon);
-    char between = rest && (*rest == '/' || *rest == '.') ? *rest : '\0';
-
-    rest = read_part(rest, between, &date->tm_mday);
-    date->tm_mon--;
-    if (rest && (between ? *rest == between : *rest >= '0' && *rest <= '9')) {
-        rest = read_part(rest, between, &date->tm_year);
-        date->tm_year += 100;
-    } else {
-        date->tm_year -= date->tm_mon > month;
-    }
-    return rest;
-}
-
-/* Read a date. `date` starts as today and stays so if there is none. */
+/* `date` starts as today and stays so if there is none. As in sacct, a month in the future is last
+ * year's, and a year of two digits is of this century. */
 static const char *read_date(const char *text, struct tm *date)
 {
-    static const char *(*const readers[])(const char *, struct tm *) = {
-        read_day_word, read_iso_date, read_american_date};
-    struct tm today = *date;
+    static const char *const forms[] = {"%Y-%m-%d", "%m/%d/%y", "%m.%d.%y", "%m%d%y",
+                                        "%m/%d",    "%m.%d",    "%m%d"};
+    const char *rest = read_day_word(text, date);
+    int month = date->tm_mon;
 
-    for (size_t i = 0; i < COUNT_OF(readers); i++) {
-        const char *rest = readers[i](text, date);
-
-        if (rest) {
-            return rest;
+    for (size_t i = 0; i < COUNT_OF(forms) && !rest; i++) {
+        rest = read_form(text, forms[i], date);
+        if (rest && !strpbrk(forms[i], "yY")) {
+            date->tm_year -= date->tm_mon > month;
+        } else if (rest && i > 0) {
+            date->tm_year = 100 + date->tm_year % 100;
         }
-        *date = today;
     }
-    return NULL;
+    return rest;
 }
 
 static const char *read_clock(const char *text, struct tm *date)
 {
     static const struct word words[] = {{"midnight", 0}, {"elevenses", 11}, {"noon", 12},
                                         {"fika", 15},    {"teatime", 16},   {NULL, 0}};
-    static const struct word halves[] = {{"am", 0}, {"pm", 12}, {NULL, 0}};
-    const char *rest = when_read_word(text, words, &date->tm_hour), *half;
-    int later;
+    static const char *const forms[] = {"%I:%M:%S%p", "%I:%M%p", "%H:%M:%S", "%H:%M"};
+    const char *rest = when_read_word(text, words, &date->tm_hour);
 
-    if (rest) {
-        return rest;
+    for (size_t i = 0; i < COUNT_OF(forms) && !rest; i++) {
+        rest = read_form(text, forms[i], date);
     }
-    rest = read_part(when_read_number(text, 2, &date->tm_hour), ':', &date->tm_min);
-    if (rest && *rest == ':') {
-        rest = read_part(rest, ':', &date->tm_sec);
-    }
-    if (!rest || date->tm_hour > 23 || !(half = when_read_word(rest, halves, &later))) {
-        return rest && date->tm_hour <= 23 ? rest : NULL;
-    }
-    if (date->tm_hour < 1 || date->tm_hour > 12) {
-        return NULL;
-    }
-    date->tm_hour = date->tm_hour % 12 + later;
-    return half;
+    return rest;
 }
 
 /* A date, a time of today, or both. */
@@ -177,7 +135,7 @@ static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s
                                         {"day", 86400}, {"week", 604800}, {NULL, 0}};
     size_t digits = strspn(text, "0123456789");
     const char *unit = text + digits, *rest;
-    int number, unit_s = 0;
+    int unit_s = 0;
 
     rest = when_read_word(unit, units, &unit_s);
     if (rest && *rest && strcasecmp(rest, "s") != 0) { /* "minute", "minutes" */
@@ -190,8 +148,7 @@ static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s
     if (digits == 0 || digits > DIGITS_MAX || unit_s == 0) {
         return false;
     }
-    when_read_number(text, digits, &number);
-    *distance_s = (int64_t)number * unit_s;
+    *distance_s = (int64_t)strtoull(text, NULL, 10) * unit_s;
     return true;
 }
 

@@ -6,7 +6,6 @@
 #include "apapi/live.h"
 #include "apapi/record.h"
 #include "cli/jobs.h"
-#include "cli/totals/row_fields.h"
 
 /* A snapshot of the steps that run on this machine. */
 
@@ -69,16 +68,6 @@ struct top_filter {
 
 enum top_sort { TOP_BY_JOB, TOP_BY_POWER, TOP_BY_ENERGY, TOP_BY_TIME };
 
-/** Options of the output. */
-struct top_form {
-    enum top_sort sort;
-    enum report_unit unit; /* of energies in a table */
-    bool nodes, verbose;
-    bool filtered;    /* steps were filtered */
-    const char *hint; /* after the title; NULL: none */
-    size_t width;     /* columns; 0: no limit */
-};
-
 /** Add a page to the view. For apapi_live_scan(). 0; -1 with errno ENOMEM. */
 int top_add(struct top_view *view, const struct apapi_live_page *page);
 
@@ -93,8 +82,5 @@ void top_sort(struct top_view *view, enum top_sort sort);
 
 /** Free what it owns, and empty it. */
 void top_clear(struct top_view *view);
-
-/** For people. 0; -1 with errno ENOMEM. */
-int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out);
 
 #endif

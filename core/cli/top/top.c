@@ -14,9 +14,20 @@
 #include "cli/command.h"
 #include "cli/steps/steps.h"
 #include "cli/top/top_screen.h"
+#include "cli/totals/row_fields.h"
 #include "config/config.h"
 #include "record/fields.h"
 #include "render/table.h"
+
+/* Options of the output. */
+struct top_form {
+    enum top_sort sort;
+    enum report_unit unit; /* of energies in a table */
+    bool nodes, verbose;
+    bool filtered;    /* steps were filtered */
+    const char *hint; /* after the title; NULL: none */
+    size_t width;     /* columns; 0: no limit */
+};
 
 /* --- for people ----------------------------------------------------------------------------- */
 
@@ -242,7 +253,7 @@ static void put_notes(const struct top_view *view, const struct content *content
     }
 }
 
-int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out)
+static int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out)
 {
     struct content content = find_content(view, form);
 
