@@ -24,20 +24,13 @@
 #define PATIENCE_NS UINT64_C(200000000)
 #define RETRY_MS 5
 
-static int left_ms(uint64_t end_ns)
-{
-    uint64_t now_ns = clock_monotonic_ns();
-
-    return now_ns < end_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
-}
-
 static int mark_receive(int channel, struct region_message *answer, uint64_t end_ns)
 {
     struct pollfd ready = {.fd = channel, .events = POLLIN};
     int result;
 
     while ((result = region_receive(channel, answer, NULL)) && errno == EAGAIN) {
-        int wait_ms = left_ms(end_ns);
+        int wait_ms = clock_left_ms(end_ns);
 
         if (wait_ms == 0 || (poll(&ready, 1, wait_ms) < 0 && errno != EINTR)) {
             errno = ETIMEDOUT;
@@ -59,7 +52,7 @@ static int mark_send(const struct region_message *message, struct region_message
                           "this is no measured step: the variable APAPI_LIVE_PAGE is not set");
     }
     /* as long as the sampler has no room for another connection, try again */
-    while ((channel = region_connect(page)) < 0 && errno == EAGAIN && left_ms(end_ns) > 0) {
+    while ((channel = region_connect(page)) < 0 && errno == EAGAIN && clock_left_ms(end_ns) > 0) {
         poll(NULL, 0, RETRY_MS);
     }
     if (channel < 0) {
@@ -131,16 +124,14 @@ static int mark_region(const struct options *options, enum region_message_kind k
 
 static int mark_begin(const struct options *options)
 {
-    struct region_message answer;
-    int status = mark_region(options, REGION_BEGIN, &answer);
+    int status = mark_region(options, REGION_BEGIN, &(struct region_message){0});
 
     return status < 0 ? EXIT_SUCCESS : status;
 }
 
 static int mark_end(const struct options *options)
 {
-    struct region_message answer;
-    int status = mark_region(options, REGION_END, &answer);
+    int status = mark_region(options, REGION_END, &(struct region_message){0});
 
     return status < 0 ? EXIT_SUCCESS : status;
 }
