@@ -180,7 +180,7 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     [[ $steps == "8_3.0 17.0 18.batch 18.batch 17.0 8_3.0 8_3.0 17.0 18.batch" ]]
     [[ $output == *"sort: w j t n  quit: q"* ]]
     # where lines are not wrapped, what comes after the last column falls on it: nothing is erased behind a text
-    run -0 person size:24x80 output --
+    run -0 person picture output --
     [[ $output == *$'\033[K  17.0'* ]]
     run ! grep -P '[^H]\x1b\[[KJ]' <<<"${output#*$'\033[2J'}"
     run -0 person size:5x60 print --

@@ -117,7 +117,7 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
     event SYSTEM_POWER 'mean == 200'
     for answer in '0 350 1000 0' '0 0 1000 1' '0xc0 350 1000 1' '0xff 350 1000 1'; do
         set_dcmi "$answer"
-        as_boss measure sleep 0.5
+        as_boss measure sleep 0.1
         event SYSTEM_POWER 'mean == 200'
     done
 }
@@ -185,14 +185,14 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
 }
 
 @test "a BMC that does not answer for seconds: errors, then readings again" {
-    APAPI_IPMI_TIMEOUT=1s APAPI_IPMI_PERIOD=100ms measure sh -c '
-        sleep 1
+    APAPI_IPMI_TIMEOUT=1s APAPI_IPMI_PERIOD=100ms measure --trace "$BATS_TEST_TMPDIR/trace" timeout 300 sh -c '
+        until grep -q SYSTEM_POWER,.*,200, "$3"; do sleep 0.05; done
         kill -STOP "$1"
         sleep 3
         echo 100 >"$2.new"
         mv "$2.new" "$2"
         kill -CONT "$1"
-        sleep 6' - "$bmc_pid" "$bmc/sensor2"
+        until grep -q SYSTEM_POWER,.*,400, "$3"; do sleep 0.05; done' - "$bmc_pid" "$bmc/sensor2" "$BATS_TEST_TMPDIR/trace"
     event SYSTEM_POWER 'min == 200'
     event SYSTEM_POWER 'max == 400'
     event SYSTEM_POWER 'failed > 0'
