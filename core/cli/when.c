@@ -21,8 +21,12 @@ static const char *read_form(const char *text, const char *form, struct tm *date
     struct tm read = *date;
     const char *rest = strptime(text, form, &read);
     char again[32];
-    size_t size = rest ? strftime(again, sizeof again, form, &read) : 0;
+    size_t size = 0;
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* forms are of the tables below */
+    size = rest ? strftime(again, sizeof again, form, &read) : 0;
+#pragma GCC diagnostic pop
     if (size == 0 || size != (size_t)(rest - text) || strncasecmp(text, again, size) != 0) {
         return NULL;
     }
