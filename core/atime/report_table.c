@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "record/record.h"
 #include "render/regions.h"
+#include "sum/members.h"
 
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
 #define DOMAIN_CELL_WIDTH 24
