@@ -30,9 +30,8 @@ struct merge_node {
 
 /** All nodes. */
 struct merge_nodes {
-    struct pool names;
-    struct merge_node **list; /* numbered as their names */
-    size_t room;
+    struct merge_node **list; /* numbered as their names in store.texts; NULL: another text */
+    size_t used, room;
     size_t count[MERGE_AWAITED + 1];
 };
 

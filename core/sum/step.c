@@ -668,7 +668,7 @@ int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
 {
     struct sum_entries entries = {NULL, 0};
     struct sum_total total;
-    size_t all = merge->nodes.names.count;
+    size_t all = apapi_merge_count(merge) + apapi_merge_awaited(merge);
     const struct merge_node **nodes = calloc(all + 1, sizeof(struct merge_node *));
 
     if (!nodes || merge->no_memory || sum_gather(&merge->store, &merge->sum, &entries) ||
@@ -684,8 +684,8 @@ int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
         .recorded = merge->nodes.count[MERGE_RECORDED],
         .busy_s = total.job.busy_ns > 0 ? (double)total.job.busy_ns / NS_PER_S : NAN,
         .expected = merge->expected > all ? merge->expected : all};
-    for (size_t i = 0; i < all; i++) {
-        if (merge->nodes.list[i]->state != MERGE_AWAITED) {
+    for (size_t i = 0; i < merge->nodes.used; i++) {
+        if (merge->nodes.list[i] && merge->nodes.list[i]->state != MERGE_AWAITED) {
             nodes[result->present++] = merge->nodes.list[i];
         }
     }
@@ -718,14 +718,13 @@ void apapi_merge_destroy(struct apapi_merge *merge)
     if (!merge) {
         return;
     }
-    for (size_t i = 0; i < merge->nodes.names.count; i++) {
+    for (size_t i = 0; i < merge->nodes.used; i++) {
         free(merge->nodes.list[i]);
     }
     for (size_t i = 0; i < merge->note_rows.keys.count; i++) {
         free(merge->notes[i].names);
     }
     sum_free(&merge->store);
-    pool_free(&merge->nodes.names);
     pool_free(&merge->component_rows.keys);
     pool_free(&merge->event_rows.keys);
     pool_free(&merge->crossing_rows.keys);
@@ -753,22 +752,27 @@ static struct merge_node *merge_find(const struct apapi_merge *merge, const char
     uint32_t number;
 
     cut_name(cut, name);
-    number = pool_find(&merge->nodes.names, cut);
-    return number == POOL_NONE ? NULL : merge->nodes.list[number];
+    number = pool_find(&merge->store.texts, cut);
+    return number < merge->nodes.used ? merge->nodes.list[number] : NULL;
 }
 
 /* NULL with errno ENOMEM. */
-static struct merge_node *node_create(struct merge_nodes *nodes, const char *name)
+static struct merge_node *node_create(struct apapi_merge *merge, const char *name)
 {
+    struct merge_nodes *nodes = &merge->nodes;
     size_t size = strlen(name) + 1;
-    struct merge_node *node =
-        array_add(&nodes->list, nodes->names.count, &nodes->room, sizeof(struct merge_node *))
-            ? NULL
-            : malloc(sizeof *node + size);
-    uint32_t number = node ? pool_put(&nodes->names, name) : POOL_NONE;
+    uint32_t number = pool_put(&merge->store.texts, name);
+    struct merge_node *node = number == POOL_NONE ? NULL : malloc(sizeof *node + size);
 
-    if (number == POOL_NONE) {
-        free(node);
+    while (node && nodes->used <= number) {
+        if (array_add(&nodes->list, nodes->used, &nodes->room, sizeof(struct merge_node *))) {
+            free(node);
+            node = NULL;
+        } else {
+            nodes->list[nodes->used++] = NULL;
+        }
+    }
+    if (!node) {
         errno = ENOMEM;
         return NULL;
     }
@@ -796,7 +800,7 @@ static struct merge_node *merge_enter(struct apapi_merge *merge, const char *nam
     }
     cut_name(cut, name);
     merge->nodes.count[MERGE_AWAITED] -= node != NULL;
-    node = node ? node : node_create(&merge->nodes, cut);
+    node = node ? node : node_create(merge, cut);
     if (node) {
         node->state = state;
         merge->nodes.count[state]++;
@@ -864,10 +868,11 @@ int apapi_merge_expect(struct apapi_merge *merge, const char *nodelist)
 
 int apapi_merge_give_up(struct apapi_merge *merge, const char *reason)
 {
-    for (size_t i = 0; i < merge->nodes.names.count; i++) {
+    for (size_t i = 0; i < merge->nodes.used; i++) {
         const struct merge_node *node = merge->nodes.list[i];
 
-        if (node->state == MERGE_AWAITED && apapi_merge_absent(merge, node->name, reason) < 0) {
+        if (node && node->state == MERGE_AWAITED &&
+            apapi_merge_absent(merge, node->name, reason) < 0) {
             return -1;
         }
     }
@@ -890,7 +895,7 @@ bool apapi_merge_awaits(const struct apapi_merge *merge, const char *node)
 
 size_t apapi_merge_count(const struct apapi_merge *merge)
 {
-    return merge->nodes.names.count - merge->nodes.count[MERGE_AWAITED];
+    return merge->nodes.count[MERGE_RECORDED] + merge->nodes.count[MERGE_ABSENT];
 }
 
 size_t apapi_merge_awaited(const struct apapi_merge *merge)
