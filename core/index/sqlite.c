@@ -35,7 +35,7 @@ static void *db_sqlite_open_file(const struct db_address *address, bool writing,
                                  struct apapi_error *err)
 {
     /* the page size applies to new files */
-    static const char for_writing[] = "PRAGMA page_size = 32768; PRAGMA cache_size = -16384";
+    static const char for_writing[] = "PRAGMA page_size = 32768; PRAGMA cache_size = -24576";
     static const char for_reading[] = "PRAGMA cache_size = -65536; PRAGMA query_only = 1";
     sqlite3 *connection = NULL;
 
