@@ -510,11 +510,16 @@ static struct counted count_double(struct apapi_meter *meter, uint64_t raw,
     return counted;
 }
 
+#define ROUNDING 1e-9 /* an error of the sum and the division is no other value */
+
 /* Values that are not shown are in the mean of their time, and that in the extremes. */
 static double gauge_show_mean(struct apapi_gauge *gauge, struct apapi_unshown all)
 {
     double mean = all.quantity / (duration(all.since_ns) / 1e9);
 
+    if (fabs(mean - gauge->last) <= ROUNDING * fabs(mean)) {
+        mean = gauge->last; /* it was constant */
+    }
     gauge->min = lesser(gauge->min, mean);
     gauge->max = greater(gauge->max, mean);
     return mean;

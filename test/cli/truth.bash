@@ -285,9 +285,11 @@ incidents() { # DIR/NAME ZONE WORD...
     done
 }
 
-# How often a counter wraps that holds so many joules, by the energy that went through it.
+# How often a counter wraps that holds so many joules, by the energy that went through it. It may wrap
+# unseen, and says so, while ticks are missed.
 wraps_each() { # DIR/NAME ZONE JOULES
     event "$1" "$2" ".raw_total * .scale / $3 | floor | \"wraps=\(.)..\(. + 1)\""
+    jq -r '"gaps=0..\([.components[].missed // 0] | add)"' "$1.json"
 }
 
 # The expected result for each zone of the two specs above: the interval in which a reset happened is

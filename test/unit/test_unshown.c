@@ -110,6 +110,21 @@ TEST(a_gauge)
     assert_near(result.summary.mean, 120);
 }
 
+/* Its extremes are that value: no error of a sum is in them, which JSON would round away from it.
+ */
+TEST(a_constant_gauge)
+{
+    for (uint64_t raw = 200000; raw <= 200020; raw++) {
+        begin(&watts);
+        for (uint64_t ms = 0; ms <= 70; ms += 7) {
+            shown(ms, raw);
+        }
+        finish(&meter, 70 * MS, &result);
+        assert_true(result.summary.min == apapi_event_value(&watts, raw));
+        assert_true(result.summary.max == apapi_event_value(&watts, raw));
+    }
+}
+
 /* A snapshot may be taken before the next one is shown. */
 TEST(a_gauge_that_nobody_has_seen)
 {

@@ -191,6 +191,15 @@ static void settle(MS_LIST *list)
     pass(0.005); /* what belongs to the time is there, too */
 }
 
+/* Energy and time of one reading: another may come between both. */
+static void read_totals(MS_LIST *list, double *energy_mws, double *time_s)
+{
+    do {
+        *time_s = cpu_time_total(list);
+        *energy_mws = cpu_energy_total_pkg(list, 0);
+    } while (cpu_time_total(list) > *time_s);
+}
+
 /*
  * As taskwrapper does: the difference of two readings while a measurement runs. Prints of each
  * phase that difference of package 0 [mWs], of the time [s], and what was drawn on purpose [mWs].
@@ -211,17 +220,17 @@ static void phases(const char *path, double seconds)
     ms_init_measurement(system, list, ALL);
     ms_start_measurement(system);
     for (size_t i = 0; i < sizeof power_uw / sizeof *power_uw; i++) {
-        double before_mws, before_s, drawn_pj;
+        double before_mws, before_s, after_mws, after_s, drawn_pj;
 
         settle(list);
-        before_mws = cpu_energy_total_pkg(list, 0);
-        before_s = cpu_time_total(list);
+        read_totals(list, &before_mws, &before_s);
         drawn_pj = -(double)sim_load_set(load, 0, power_uw[i], now_ns());
         pass(seconds);
         drawn_pj += (double)sim_load_set(load, 0, 0, now_ns());
         settle(list);
-        printf("phase %.3f %.6f %.3f\n", cpu_energy_total_pkg(list, 0) - before_mws,
-               cpu_time_total(list) - before_s, drawn_pj / 1e9);
+        read_totals(list, &after_mws, &after_s);
+        printf("phase %.3f %.6f %.3f\n", after_mws - before_mws, after_s - before_s,
+               drawn_pj / 1e9);
     }
     ms_stop_measurement(system);
     ms_join_measurement(system);
