@@ -709,15 +709,16 @@ static void worker_give_up(struct worker *worker, double patience_s)
     }
 }
 
-static uint64_t worker_last_ns(const struct worker *worker)
+/* A reading that was under way when the last was asked for counts, though another should follow. */
+static uint64_t worker_last_ns(const struct worker *worker, uint64_t asked_ns)
 {
     uint64_t last_ns = 0;
 
     for (size_t i = 0; i < worker->count; i++) {
         const struct component *component = &worker->components[i];
 
-        if (worker_reads(worker, component) && component->finished &&
-            component->read_ns > last_ns) {
+        if (worker_reads(worker, component) && component->read_ns > last_ns &&
+            (component->finished || component->read_ns > asked_ns)) {
             last_ns = component->read_ns;
         }
     }
@@ -739,7 +740,7 @@ uint64_t worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t pa
         worker->running = false;
         worker_give_up(worker, (double)patience_ns / 1e9);
     }
-    last_ns = worker_last_ns(worker);
+    last_ns = worker_last_ns(worker, asked_ns);
     pthread_mutex_unlock(&worker->mutex);
     return last_ns;
 }

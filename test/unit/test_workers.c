@@ -281,6 +281,49 @@ PREPARED(the_shared_worker_hangs)
     assert_energy(&m.components[0].events[0], atomic_load(&meters[PLAIN].good) - good - 2);
 }
 
+static atomic_bool hangs_again;
+
+static void hang_again(const struct apapi_sample *sample, void *context)
+{
+    (void)sample;
+    if (atomic_load(&hangs_again)) {
+        atomic_store(&((struct fake_meter *)context)->read_hangs, true);
+    }
+}
+
+static void *let_one_reading_end(void *context)
+{
+    const struct timespec after_the_stop = {.tv_nsec = 100000000};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &after_the_stop, NULL);
+    atomic_store(&((struct fake_meter *)context)->read_hangs, false);
+    return NULL;
+}
+
+/* A reading that ends after the stop counts, though it is not the last one: so the run is as long.
+ */
+PREPARED(the_shared_worker_hangs_twice_at_the_end)
+{
+    const struct apapi_session_config config = {.components = "plain",
+                                                .intervals = &intervals,
+                                                .on_sample = hang_again,
+                                                .context = &meters[PLAIN]};
+    pthread_t thread;
+
+    atomic_store(&hangs_again, false);
+    session = apapi_session_create(&config, NULL);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await(&meters[PLAIN].good, 2);
+    hang(&meters[PLAIN]);
+    atomic_store(&hangs_again, true);
+    assert_int_equal(pthread_create(&thread, NULL, let_one_reading_end, &meters[PLAIN]), 0);
+    halt();
+    pthread_join(thread, NULL);
+    assert_says(m.components[0].reason, "no answer from fake plain within 0.5 s at the end");
+    assert_true(m.components[0].events[0].covered_ns <= m.elapsed_ns);
+    atomic_store(&meters[PLAIN].read_hangs, false);
+}
+
 PREPARED(destroyed_while_the_shared_worker_hangs)
 {
     create_and_start("plain:odd");
