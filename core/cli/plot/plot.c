@@ -188,16 +188,6 @@ static void put_power(struct json_writer *json, const struct plot_series *series
     json_end(json);
 }
 
-double plot_time_s(const struct plot_job *job, int64_t unix_ns)
-{
-    return (double)(unix_ns - job->show.total.start_unix_ns) / NS_PER_S;
-}
-
-bool plot_marks(const struct show_step *step)
-{
-    return strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0;
-}
-
 static void put_steps(struct json_writer *json, const struct plot_job *job)
 {
     json_begin_array(json, "steps");
@@ -212,18 +202,6 @@ static void put_steps(struct json_writer *json, const struct plot_job *job)
         }
     }
     json_end(json);
-}
-
-double plot_share(const struct plot_job *job, const struct apapi_region_result *region)
-{
-    double known_j = 0, energy_j = apapi_region_energy_j(region);
-
-    for (size_t i = 0; i < job->regions.count; i++) {
-        double one_j = apapi_region_energy_j(&job->regions.list[i]);
-
-        known_j += isnan(one_j) ? 0 : one_j;
-    }
-    return energy_j > 0 ? energy_j / fmax(known_j, job->show.total.energy_j) : 0;
 }
 
 /* How the energy divides into regions, as far as that is known. No key without any. */

@@ -37,6 +37,28 @@ static const struct {
                          {"#009e73", "2 2"},  {"#cc78a6", "9 3 2 3"}, {"#d65e00", "4 2"},
                          {"#57b5e8", "12 4"}, {"#8c7326", "1 3"}};
 
+double plot_time_s(const struct plot_job *job, int64_t unix_ns)
+{
+    return (double)(unix_ns - job->show.total.start_unix_ns) / NS_PER_S;
+}
+
+bool plot_marks(const struct show_step *step)
+{
+    return strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0;
+}
+
+double plot_share(const struct plot_job *job, const struct apapi_region_result *region)
+{
+    double known_j = 0, energy_j = apapi_region_energy_j(region);
+
+    for (size_t i = 0; i < job->regions.count; i++) {
+        double one_j = apapi_region_energy_j(&job->regions.list[i]);
+
+        known_j += isnan(one_j) ? 0 : one_j;
+    }
+    return energy_j > 0 ? energy_j / fmax(known_j, job->show.total.energy_j) : 0;
+}
+
 /* Where a job is drawn. */
 struct panel {
     const struct plot_job *job;
