@@ -124,10 +124,10 @@ wait_daemon() {
     shift
     until "$@" >/dev/null 2>&1; do
         reason=
-        if ! record_alive "$name" || [[ -e $state/run/$name.ended ]]; then
-            reason="has ended"
-        elif [[ $name == slurmdbd ]] && ! record_alive mariadbd; then
+        if [[ $name == slurmdbd ]] && ! record_alive mariadbd; then # slurmdbd soon follows it
             name=mariadbd log=mariadbd reason="has ended"
+        elif ! record_alive "$name" || [[ -e $state/run/$name.ended ]]; then
+            reason="has ended"
         elif ((${EPOCHREALTIME/[.,]/} > deadline)); then
             reason="is not ready"
             # slurmctld knows why it does not like a node
