@@ -256,17 +256,22 @@ static bool stays_unknown(const struct apapi_counter *counter)
            (counter->total > 0 || counter->incidents.resets > 0);
 }
 
+/* @return until when a counter was known to run that stands still at the last reading. */
+static uint64_t ran_until_ns(uint64_t ran_ns, uint64_t moved_ns, uint64_t begin_ns,
+                             uint64_t segment_ns)
+{
+    if (ran_ns > segment_ns) {
+        return ran_ns;
+    }
+    return moved_ns < begin_ns ? moved_ns : begin_ns; /* it moved once */
+}
+
 static uint64_t covered_until_ns(const struct apapi_counter *counter)
 {
     const struct apapi_counter_point *last = &counter->last;
 
-    bool unknown = stays_unknown(counter);
-
-    if ((unknown || counter->stopped) && last->ran_ns > counter->segment_ns) {
-        return last->ran_ns;
-    }
-    if (unknown) {
-        return last->moved_ns;
+    if (counter->stopped || stays_unknown(counter)) {
+        return ran_until_ns(last->ran_ns, last->moved_ns, last->begin_ns, counter->segment_ns);
     }
     return last->begin_ns > counter->segment_ns ? last->begin_ns : counter->segment_ns;
 }
@@ -706,10 +711,15 @@ enum apapi_count apapi_float_counter_add(struct apapi_float_counter *counter, do
 /* A second call changes nothing. */
 void apapi_float_counter_finish(struct apapi_float_counter *counter)
 {
+    const struct apapi_float_point *last = &counter->last;
+    uint64_t until_ns = last->begin_ns;
+
     counter->incidents.refused += counter->doubted.valid;
     counter->doubted.valid = false;
-    float_counter_close_segment(counter,
-                                counter->stopped ? counter->last.ran_ns : counter->last.begin_ns);
+    if (counter->stopped) {
+        until_ns = ran_until_ns(last->ran_ns, last->moved_ns, until_ns, counter->segment_ns);
+    }
+    float_counter_close_segment(counter, until_ns);
     counter->stopped = false;
     counter->last.begin_ns = counter->segment_ns = counter->last.at_ns;
 }

@@ -614,6 +614,17 @@ static bool component_probe_meters(struct component *component, struct apapi_mom
 #define DENSE_LEAST_NS UINT64_C(1000000)
 #define DENSE_RELAYED_NS UINT64_C(4000000) /* the node sampler serves many */
 
+/* What a meter counts begins with a reading that is shown: thresholds and the page begin there. */
+static bool all_are_known(const struct component *component)
+{
+    bool known = true;
+
+    for (size_t i = 0; i < component->meter_count; i++) {
+        known &= component->meters[i].known_ns != 0;
+    }
+    return known;
+}
+
 void component_begin_early(struct component *component, struct apapi_moment when)
 {
     uint64_t least_ns = component_is_relayed(component) ? DENSE_RELAYED_NS : DENSE_LEAST_NS;
@@ -624,7 +635,7 @@ void component_begin_early(struct component *component, struct apapi_moment when
                                             .interval_ns = component->interval_ns,
                                             .after_ns = least_ns / 2,
                                             .due_ns = UINT64_MAX};
-    if (component->retry.failures == 0) {
+    if (all_are_known(component)) {
         dense_start_next(&component->dense, when,
                          component->dithers ? &component->probes.random : NULL);
     }

@@ -26,8 +26,11 @@ static const char usage[] =
 
 /* Histories in which something was found that is mended since. Played before all others. */
 static const uint64_t seeds[] = {
-    12678,   /* the first readings of a counter were out of its range, and became its baseline */
-    13402,   /* the same: energy without two good readings */
+    20313, /* the first reading failed, and the first energy that a threshold saw was no longer 0 */
+    50658, /* the same, where it was doubted */
+    33143, /* a counter of doubles that moved once and stood still at the end had counted nothing */
+    12678, /* the first readings of a counter were out of its range, and became its baseline */
+    13402, /* the same: energy without two good readings */
     1077869, /* a standstill hid a wrap, and was not flagged */
     17766,   /* a stop of 3 s within the first reading hid wraps, and was not flagged */
     238617,  /* a leap after an outage was taken for what a counter had missed */

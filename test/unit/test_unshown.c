@@ -230,6 +230,27 @@ TEST(counters_of_doubles_are_looked_at)
     assert_int_equal(result.covered_ns, 900 * MS);
 }
 
+TEST(counters_of_doubles_that_moved_once)
+{
+    struct apapi_event event = fake_energy_event;
+    double value = 0;
+    uint64_t raw;
+
+    event.type = APAPI_TYPE_FP64;
+    event.range_max = 0;
+    event.scale = 1;
+    begin(&event);
+    for (uint64_t tick = 0; tick <= 10; tick++, value = 10) {
+        memcpy(&raw, &value, sizeof raw);
+        shown(tick * 100, raw);
+    }
+    assert_true(check_at(1001000, raw));
+    assert_false(check_at(1002000, raw));
+    end();
+    assert_near(result.total, 10);
+    assert_int_equal(result.covered_ns, 100 * MS);
+}
+
 static const struct {
     const char *what;
     struct apapi_event event;
