@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H
-#include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /** Numbers that depend on the seed alone (splitmix64). */
@@ -25,12 +23,6 @@ static inline uint64_t random_below(struct random *random, uint64_t count)
     return random_bits(random) % count;
 }
 
-/** @return true once in `times`. */
-static inline bool random_once_in(struct random *random, uint64_t times)
-{
-    return random_below(random, times) == 0;
-}
-
 /** @return evenly from 0 to 1. */
 static inline double random_share(struct random *random)
 {
@@ -40,12 +32,6 @@ static inline double random_share(struct random *random)
 static inline double random_between(struct random *random, double least, double most)
 {
     return least + (most - least) * random_share(random);
-}
-
-/** @return from least to most, each order of magnitude as often as the others; least > 0. */
-static inline uint64_t random_scale(struct random *random, double least, double most)
-{
-    return (uint64_t)(least * pow(most / least, random_share(random)));
 }
 
 #endif

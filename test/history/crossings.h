@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/session.h"
-#include "base/random.h"
+#include "simulation/chance.h"
 #include "simulation/history.h"
 
 #define CROSSINGS_MAX 6       /* thresholds of a history */

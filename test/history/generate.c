@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "simulation/chance.h"
 
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/random.h"
+#include "simulation/chance.h"
 #include "session/schedule.h"
 #include "session/worker.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VERIFY_ENSEMBLES_H
 #define VERIFY_ENSEMBLES_H
-#include "base/random.h"
+#include "simulation/chance.h"
 #include "simulation/history.h"
 
 #define SCENE_PARTS 4096 /* of each power */
