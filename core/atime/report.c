@@ -18,13 +18,13 @@ double run_elapsed_s(const struct run *run, enum apapi_domain domain)
 double run_user_s(const struct run *run, enum apapi_domain domain)
 {
     (void)domain;
-    return child_user_s(&run->end);
+    return run->end.user_s;
 }
 
 double run_system_s(const struct run *run, enum apapi_domain domain)
 {
     (void)domain;
-    return child_system_s(&run->end);
+    return run->end.system_s;
 }
 
 double run_energy_j(const struct run *run, enum apapi_domain domain)

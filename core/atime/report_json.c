@@ -30,9 +30,9 @@ static void put_program(struct json_writer *json, const struct report *report,
     }
     json_end(json);
     put_number(json, "elapsed_s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
-    put_number(json, "user_s", child_user_s(end));
-    put_number(json, "system_s", child_system_s(end));
-    json_put_integer(json, "max_rss_bytes", (int64_t)child_peak_bytes(end));
+    put_number(json, "user_s", end->user_s);
+    put_number(json, "system_s", end->system_s);
+    json_put_integer(json, "max_rss_bytes", (int64_t)end->peak_bytes);
     if (WIFSIGNALED(end->status)) {
         json_put_integer(json, "signal", WTERMSIG(end->status));
     } else {

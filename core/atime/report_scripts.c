@@ -18,9 +18,9 @@ static void csv_program(const struct csv *csv, const struct run *run)
     bool killed = WIFSIGNALED(end->status);
 
     csv_put_number(csv, "program", "elapsed", "s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
-    csv_put_number(csv, "program", "user", "s", child_user_s(end));
-    csv_put_number(csv, "program", "system", "s", child_system_s(end));
-    csv_put_number(csv, "program", "max_rss", "B", (double)child_peak_bytes(end));
+    csv_put_number(csv, "program", "user", "s", end->user_s);
+    csv_put_number(csv, "program", "system", "s", end->system_s);
+    csv_put_number(csv, "program", "max_rss", "B", (double)end->peak_bytes);
     csv_put_number(csv, "program", killed ? "signal" : "exit_status", "",
                    killed ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
 }
@@ -203,8 +203,8 @@ static void classic_end(FILE *out, const struct run *run)
     const struct child_end *end = &run->end;
 
     fprintf(out, "ATIME: elapsed %.3f s user %.3f s system %.3f s peak memory %" PRIu64 " bytes\n",
-            run_elapsed_s(run, APAPI_DOMAIN_NONE), child_user_s(end), child_system_s(end),
-            child_peak_bytes(end));
+            run_elapsed_s(run, APAPI_DOMAIN_NONE), end->user_s, end->system_s,
+            end->peak_bytes);
     fprintf(out, "ATIME: %s %d\n", WIFSIGNALED(end->status) ? "killed by signal" : "exit status",
             WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
 }

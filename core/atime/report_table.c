@@ -91,10 +91,10 @@ static int table_run(FILE *out, const struct report *report, const struct run *r
     char end[128];
     struct apapi_table_head head = {
         .name = run->record.id.name,
-        .user_s = child_user_s(&run->end),
-        .system_s = child_system_s(&run->end),
+        .user_s = run->end.user_s,
+        .system_s = run->end.system_s,
         .elapsed_s = run_elapsed_s(run, APAPI_DOMAIN_NONE),
-        .peak_bytes = child_peak_bytes(&run->end),
+        .peak_bytes = run->end.peak_bytes,
         .verbose = report->verbose,
     };
     struct apapi_merge *merge = apapi_merge_create();
@@ -370,7 +370,7 @@ static void table_times(FILE *out, const struct report *report)
     char size[UNITS_SIZE];
 
     for (size_t i = 0; i < report->count; i++) {
-        uint64_t one = child_peak_bytes(&report->runs[i].end);
+        uint64_t one = report->runs[i].end.peak_bytes;
 
         peak_bytes = one > peak_bytes ? one : peak_bytes;
     }

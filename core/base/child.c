@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,28 +58,18 @@ void signals_catch(struct signals *signals)
     }
 }
 
-static void signals_open(const struct signals *signals)
-{
-    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-}
-
 void signals_restore(const struct signals *signals)
 {
     for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
         sigaction(caught[i], &signals->before[i], NULL);
     }
-    signals_open(signals);
-}
-
-static void signals_close(void)
-{
-    signals_block(NULL);
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
 int signals_last(const struct signals *signals)
 {
-    signals_open(signals);
-    signals_close();
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+    signals_block(NULL);
     return last;
 }
 
@@ -89,7 +80,7 @@ static _Noreturn void become(char *const argv[], const struct signals *signals, 
 {
     int error;
 
-    signals_open(signals);
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
     execvp(argv[0], argv);
     error = errno;
     if (write(error_pipe, &error, sizeof error) != (ssize_t)sizeof error) {
@@ -134,21 +125,33 @@ static int spawn(char *const argv[], const struct signals *signals, pid_t *pid)
     return error;
 }
 
+static double seconds(const struct timeval *time)
+{
+    return (double)time->tv_sec + (double)time->tv_usec / 1e6;
+}
+
 /* Signals are blocked while the ended program is reaped: its process number could be reused. */
 static int wait_for_end(pid_t pid, const struct signals *signals, struct child_end *end)
 {
+    struct rusage usage;
     siginfo_t info;
     int result;
 
     receiver = (sig_atomic_t)pid;
-    signals_open(signals);
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
     do {
         result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
     } while (result < 0 && errno == EINTR);
     end->elapsed_ns = clock_monotonic_ns();
-    signals_close();
+    signals_block(NULL);
     receiver = 0;
-    return wait4(pid, &end->status, 0, &end->usage) < 0 ? errno : 0;
+    if (wait4(pid, &end->status, 0, &usage) < 0) {
+        return errno;
+    }
+    end->user_s = seconds(&usage.ru_utime);
+    end->system_s = seconds(&usage.ru_stime);
+    end->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    return 0;
 }
 
 int child_run(char *const argv[], const struct signals *signals,
@@ -158,7 +161,7 @@ int child_run(char *const argv[], const struct signals *signals,
     pid_t pid = -1;
     int error;
 
-    signals_close();
+    signals_block(NULL);
     error = spawn(argv, signals, &pid);
     if (error == 0 && started) {
         started->call(pid, started->context);
@@ -181,24 +184,4 @@ int child_start_failure(int error)
 int child_exit_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static double seconds(const struct timeval *time)
-{
-    return (double)time->tv_sec + (double)time->tv_usec / 1e6;
-}
-
-double child_user_s(const struct child_end *end)
-{
-    return seconds(&end->usage.ru_utime);
-}
-
-double child_system_s(const struct child_end *end)
-{
-    return seconds(&end->usage.ru_stime);
-}
-
-uint64_t child_peak_bytes(const struct child_end *end)
-{
-    return (uint64_t)end->usage.ru_maxrss * 1024;
 }

@@ -3,7 +3,6 @@
 #define APAPI_BASE_CHILD_H
 #include <signal.h>
 #include <stdint.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "apapi/error.h"
@@ -16,7 +15,7 @@ struct signals {
     sigset_t mask;
 };
 
-/** Catch them, unless they are ignored. They stay blocked until signals_open(). */
+/** Catch them, unless they are ignored. They stay blocked until signals_last() or child_run(). */
 void signals_catch(struct signals *signals);
 
 /** Restore the previous state. */
@@ -32,7 +31,9 @@ int signals_last(const struct signals *signals);
 struct child_end {
     int status;          /* as from waitpid() */
     uint64_t elapsed_ns; /* from start to end [ns] */
-    struct rusage usage; /* of the program and all descendants that it waited for */
+    /* of the program and all descendants that it waited for */
+    double user_s, system_s; /* CPU time [s] */
+    uint64_t peak_bytes;     /* the greatest resident size of one of them */
 };
 
 /** The settings of a program's start. */
@@ -57,12 +58,5 @@ int child_start_failure(int error);
 
 /** @return the program's exit status; 128 + signal if it was killed. */
 int child_exit_code(int status);
-
-/** @return the user time, or the system time, of `usage` [s]. */
-double child_user_s(const struct child_end *end);
-double child_system_s(const struct child_end *end);
-
-/** @return the greatest resident size of the program or one of its descendants [bytes]. */
-uint64_t child_peak_bytes(const struct child_end *end);
 
 #endif

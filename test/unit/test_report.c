@@ -79,7 +79,7 @@ static void fixture_fill(struct run *run, double factor, int status)
     run->end = (struct child_end){
         .status = status,
         .elapsed_ns = (uint64_t)(2e9 * factor),
-        .usage = {.ru_utime = {1, 500000}, .ru_stime = {0, 250000}, .ru_maxrss = 12595}};
+        .user_s = 1.5, .system_s = 0.25, .peak_bytes = UINT64_C(12595) * 1024};
     unmeasure_domains(m->domains);
     m->domains[APAPI_DOMAIN_PACKAGE] =
         (struct apapi_domain_result){.measured = true,
