@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
+
 void *shared_page_create(int file, size_t size)
 {
     int error = posix_fallocate(file, 0, (off_t)size);
@@ -67,10 +69,7 @@ int shared_page_open(int folder, const char *name, const char *path, struct apap
         return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
     }
     if (shared_page_check(file, path, err)) {
-        int saved = errno;
-
-        close(file);
-        errno = saved;
+        folder_close(file);
         return -1;
     }
     return file;
@@ -80,6 +79,25 @@ const void *shared_page_map(int file, size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
 
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void *shared_page_find(int folder, const char *name, int mode, size_t size)
+{
+    int file = openat(folder, name, mode | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    void *memory = MAP_FAILED;
+    struct stat status;
+
+    if (file < 0) {
+        return NULL;
+    }
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= (off_t)size &&
+        (status.st_uid == 0 || status.st_uid == geteuid()) &&
+        !(status.st_mode & (S_IWGRP | S_IWOTH))) {
+        memory = mmap(NULL, size, mode == O_RDWR ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+                      file, 0);
+    }
+    close(file);
     return memory == MAP_FAILED ? NULL : memory;
 }
 

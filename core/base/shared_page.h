@@ -43,6 +43,14 @@ int shared_page_open(int folder, const char *name, const char *path, struct apap
  */
 const void *shared_page_map(int file, size_t size);
 
+/**
+ * Open and map a file of at least `size` bytes: a regular one of root's or of the caller's that
+ * nobody else can write.
+ * @param mode  O_RDONLY or O_RDWR: how it is opened and mapped
+ * @return for shared_page_unmap(); NULL: there is no such file
+ */
+void *shared_page_find(int folder, const char *name, int mode, size_t size);
+
 /** NULL is allowed. errno is preserved. */
 void shared_page_unmap(const void *page, size_t size);
 

@@ -8,8 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,29 +53,21 @@ bool share_page_claimed(const struct share_page *page, uint64_t number, struct s
     return __atomic_load_n(&place->number, __ATOMIC_RELAXED) == number;
 }
 
-static struct share_page *share_page_map(const struct share_key *key, bool write)
+static struct share_page *share_page_map(const struct share_key *key, int mode)
 {
     char path[PATH_MAX];
-    struct share_page *page = MAP_FAILED;
-    struct stat status;
-    int file = -1;
+    struct share_page *page = NULL;
 
     if (snprintf(path, sizeof path, "%s/%s/" NODE_SHARES, key->live_dir, key->node) <
         (int)sizeof path) {
-        file = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+        page = shared_page_find(AT_FDCWD, path, mode, sizeof *page);
     }
-    if (file >= 0 && fstat(file, &status) == 0 && status.st_size >= (off_t)sizeof *page &&
-        (status.st_uid == 0 || status.st_uid == geteuid())) {
-        page = mmap(NULL, sizeof *page, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
-                    file, 0);
-    }
-    folder_close(file);
-    if (page != MAP_FAILED && !share_page_is_valid(page)) {
-        munmap(page, sizeof *page);
-        page = MAP_FAILED;
+    if (page && !share_page_is_valid(page)) {
+        shared_page_unmap(page, sizeof *page);
+        page = NULL;
     }
     errno = ENOENT;
-    return page == MAP_FAILED ? NULL : page;
+    return page;
 }
 
 static bool share_page_has(const struct share_row *row, const struct share_key *key)
@@ -88,7 +78,7 @@ static bool share_page_has(const struct share_row *row, const struct share_key *
 
 int share_page_look(const struct share_key *key, struct share_found *found)
 {
-    struct share_page *page = share_page_map(key, false);
+    struct share_page *page = share_page_map(key, O_RDONLY);
     struct share_row copy;
     bool any = false;
 
@@ -105,7 +95,7 @@ int share_page_look(const struct share_key *key, struct share_found *found)
             any = true;
         }
     }
-    munmap(page, sizeof *page);
+    shared_page_unmap(page, sizeof *page);
     errno = any ? errno : ENOENT;
     return any ? 0 : -1;
 }
@@ -241,7 +231,7 @@ void share_end_claim(const struct share_key *key, const struct share_end *end)
 {
     const struct share_row *row = &end->found.row;
     struct share_claim claim = {.inode = row->inode, .job = row->job, .cpu_s = end->cpu_s};
-    struct share_page *page = share_page_map(key, true);
+    struct share_page *page = share_page_map(key, O_RDWR);
     struct share_claim *place;
     uint64_t number;
 
@@ -256,5 +246,5 @@ void share_end_claim(const struct share_key *key, const struct share_end *end)
     __atomic_store_n(&place->number, 0, __ATOMIC_RELAXED);
     shared_words_store(&place->number + 1, &claim.number + 1, CLAIM_WORDS);
     __atomic_store_n(&place->number, number, __ATOMIC_RELEASE);
-    munmap(page, sizeof *page);
+    shared_page_unmap(page, sizeof *page);
 }

@@ -299,7 +299,7 @@ PREPARED(nothing_in_the_page_is_relied_on)
     assert_true(readings_page_is_valid(page));
     assert_true(readings_page_event(page, 0, 0, &event));
     assert_string_equal(event.name, "plain:::ENERGY0");
-    page->events[0].kind = APAPI_KINDS;
+    page->events[0].event.kind = APAPI_KINDS;
     assert_false(readings_page_event(page, 0, 0, &event));
     page->components[0].first = READINGS_EVENTS;
     assert_int_equal(readings_page_find(page, "plain"), -1);

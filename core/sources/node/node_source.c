@@ -8,12 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/shared_page.h"
 #include "channel/ask.h"
 #include "sources/node/readings_page.h"
 #include "sources/sources.h"
@@ -58,37 +56,6 @@ static void node_source_list(apapi_component_f visit, void *context)
 {
     (void)visit;
     (void)context;
-}
-
-static int node_source_open_page(void)
-{
-    char path[2 * PATH_MAX];
-
-    snprintf(path, sizeof path, "%s/%s/" READINGS_PAGE, place.live_dir, place.node);
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-}
-
-/* A file of root's, or of the calling user's, that nobody else can write. */
-static bool node_source_is_sound(int file)
-{
-    struct stat status;
-
-    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-           (status.st_uid == 0 || status.st_uid == geteuid()) &&
-           !(status.st_mode & (S_IWGRP | S_IWOTH)) &&
-           status.st_size >= (off_t)sizeof(struct readings_page);
-}
-
-static const struct readings_page *node_source_map(void)
-{
-    int file = node_source_open_page();
-    void *page = MAP_FAILED;
-
-    if (file >= 0 && node_source_is_sound(file)) {
-        page = mmap(NULL, sizeof(struct readings_page), PROT_READ, MAP_SHARED, file, 0);
-    }
-    folder_close(file);
-    return page == MAP_FAILED ? NULL : page;
 }
 
 static int node_source_copy_events(struct node_reader *reader)
@@ -181,7 +148,10 @@ static int node_source_try(struct node_reader *reader)
 
 static int node_source_attach(struct node_reader *reader)
 {
-    reader->page = node_source_map();
+    char path[2 * PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s/" READINGS_PAGE, place.live_dir, place.node);
+    reader->page = shared_page_find(AT_FDCWD, path, O_RDONLY, sizeof *reader->page);
     if (!reader->page || !readings_page_is_valid(reader->page)) {
         errno = ENODEV;
         return -1;
@@ -200,13 +170,9 @@ static void node_source_close(struct apapi_reader *base)
 {
     struct node_reader *reader = (struct node_reader *)base;
     int saved = errno;
-    void *page;
 
     if (reader) {
-        memcpy(&page, &reader->page, sizeof page);
-        if (page) {
-            munmap(page, sizeof *reader->page);
-        }
+        shared_page_unmap(reader->page, sizeof *reader->page);
         folder_close(reader->ask);
         free(reader->events);
         free(reader);

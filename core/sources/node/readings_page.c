@@ -59,22 +59,6 @@ static uint32_t readings_page_next_event(const struct readings_page *page)
     return count > 0 ? last->first + last->count : 0;
 }
 
-static void readings_page_describe(struct readings_event *to, const struct apapi_event *from)
-{
-    memset(to, 0, sizeof *to);
-    memcpy(to->name, from->name, sizeof to->name);
-    memcpy(to->unit, from->unit, sizeof to->unit);
-    to->kind = from->kind;
-    to->domain = from->domain;
-    to->type = from->type;
-    to->accumulates = from->accumulates;
-    to->range_max = from->range_max;
-    to->update_ns = from->update_ns;
-    to->scale = from->scale;
-    to->guard_j = from->guard_j;
-    to->most_w = from->most_w;
-}
-
 int readings_page_add(struct readings_page *page, const char *name,
                       const struct apapi_reader *reader)
 {
@@ -95,7 +79,7 @@ int readings_page_add(struct readings_page *page, const char *name,
     }
     memcpy(component->detail, reader->detail, sizeof component->detail);
     for (size_t i = 0; i < reader->count; i++) {
-        readings_page_describe(&page->events[first + i], &reader->events[i]);
+        page->events[first + i] = (struct readings_event){.event = reader->events[i]};
     }
     component->first = first;
     component->slow = reader->own_worker;
@@ -115,18 +99,14 @@ void readings_page_withdraw(struct readings_page *page, int number)
     readings_page_wake(component);
 }
 
-static void readings_page_see(struct readings_event *event, const struct apapi_reading *reading)
+static void readings_page_see(struct readings_event *of, const struct apapi_reading *reading)
 {
-    double power_w = (double)(int64_t)reading->raw;
+    double power_w = apapi_event_value(&of->event, reading->raw);
 
-    if (event->type == APAPI_TYPE_FP64) {
-        memcpy(&power_w, &reading->raw, sizeof power_w);
-    }
-    power_w *= event->scale;
-    if (event->kind == APAPI_KIND_POWER && !event->accumulates && reading->error == 0 &&
+    if (of->event.kind == APAPI_KIND_POWER && !of->event.accumulates && reading->error == 0 &&
         isfinite(power_w)) {
-        event->seen_w = fmaxf(event->seen_w, (float)power_w);
-        __atomic_store_n(&event->seen, event->seen + 1, __ATOMIC_RELEASE);
+        of->seen_w = fmaxf(of->seen_w, (float)power_w);
+        __atomic_store_n(&of->seen, of->seen + 1, __ATOMIC_RELEASE);
     }
 }
 
@@ -187,34 +167,24 @@ int readings_page_find(const struct readings_page *page, const char *name)
     return -1;
 }
 
-static bool readings_page_is_event(const struct readings_event *event)
+static bool readings_page_is_event(const struct apapi_event *event)
 {
     return memchr(event->name, '\0', sizeof event->name) &&
            memchr(event->unit, '\0', sizeof event->unit) && event->kind < APAPI_KINDS &&
            event->domain < APAPI_DOMAINS && event->type <= APAPI_TYPE_BIT64 &&
-           isfinite(event->scale) && event->scale > 0 && event->guard_j >= 0 &&
-           event->most_w >= 0 && event->seen_w >= 0;
+           isfinite(event->scale) && event->scale > 0 && event->guard_j >= 0 && event->most_w >= 0;
 }
 
 bool readings_page_event(const struct readings_page *page, int number, size_t index,
                          struct apapi_event *event)
 {
-    const struct readings_event from = page->events[page->components[number].first + index];
+    struct readings_event from = page->events[page->components[number].first + index];
 
-    if (!readings_page_is_event(&from)) {
+    from.event.most_w = from.seen >= SEEN_LEAST ? from.seen_w : from.event.most_w;
+    if (!readings_page_is_event(&from.event)) {
         return false;
     }
-    *event = (struct apapi_event){.kind = (enum apapi_kind)from.kind,
-                                  .domain = (enum apapi_domain)from.domain,
-                                  .type = (enum apapi_type)from.type,
-                                  .accumulates = from.accumulates != 0,
-                                  .range_max = from.range_max,
-                                  .scale = from.scale,
-                                  .guard_j = from.guard_j,
-                                  .update_ns = from.update_ns,
-                                  .most_w = from.seen >= SEEN_LEAST ? from.seen_w : from.most_w};
-    memcpy(event->name, from.name, sizeof event->name);
-    memcpy(event->unit, from.unit, sizeof event->unit);
+    *event = from.event;
     return true;
 }
 

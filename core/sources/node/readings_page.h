@@ -19,20 +19,14 @@
 
 #define READINGS_PAGE "readings" /* the name of the file */
 #define READINGS_MAGIC "APAPIRDG"
-#define READINGS_VERSION 2
+#define READINGS_VERSION 3
 #define READINGS_COMPONENTS 16 /* at most; others are not in it */
 #define READINGS_EVENTS 512    /* of all components */
 
-/** An event as its source describes it, see struct apapi_event. */
 struct readings_event {
-    char name[APAPI_NAME_SIZE];
-    char unit[APAPI_UNIT_SIZE];
-    uint32_t kind, domain, type, accumulates;
-    uint64_t range_max, update_ns;
-    double scale, guard_j;
-    float most_w;  /* of the device, as its source says */
-    float seen_w;  /* the highest power read since the page began */
-    uint64_t seen; /* of how many readings; few of them say little */
+    struct apapi_event event; /* as its source describes it */
+    float seen_w;             /* the highest power read since the page began */
+    uint64_t seen;            /* of how many readings; few of them say little */
 };
 
 /** One value, see struct apapi_reading. */
