@@ -37,6 +37,12 @@ static inline int clock_left_ms(uint64_t due_ns)
     return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
+/** @return the shorter one of two times for poll(2) [ms]; -1: indefinitely. */
+static inline int clock_sooner_ms(int one_ms, int other_ms)
+{
+    return other_ms < 0 || (one_ms >= 0 && one_ms < other_ms) ? one_ms : other_ms;
+}
+
 /** UTC since 1970 [ns]. */
 static inline int64_t clock_unix_ns(void)
 {

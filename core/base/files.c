@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -56,12 +57,12 @@ int folder_check_name(const char *name)
     return !*name || strchr(name, '/') || strstr(name, "..") || strcmp(name, ".") == 0 ? -1 : 0;
 }
 
-/* A link of root or this user may be followed, in a folder that no one else can change. */
 static bool folder_is_ours(const struct stat *status)
 {
     return status->st_uid == 0 || status->st_uid == geteuid();
 }
 
+/* A link of root or this user, in a folder that no one else can change. */
 static bool may_follow(int folder, const char *name)
 {
     struct stat above, link;
@@ -214,6 +215,26 @@ fail:
     return -1;
 }
 
+bool folder_each(int above, const char *path, folder_visit_f visit, void *context)
+{
+    int folder = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    _Alignas(struct dirent64) char entries[4096];
+    ssize_t size;
+
+    while (folder >= 0 && (size = getdents64(folder, entries, sizeof entries)) > 0) {
+        for (ssize_t at = 0; at < size;) {
+            const struct dirent64 *entry = (const void *)(entries + at);
+
+            if (entry->d_name[0] != '.') {
+                visit(folder, entry->d_name, entry->d_type, context);
+            }
+            at += entry->d_reclen;
+        }
+    }
+    folder_close(folder);
+    return folder >= 0;
+}
+
 /* --- access --------------------------------------------------------------------------------- */
 
 static struct posix_acl_xattr_entry acl_entry(uint16_t tag, uint16_t rights, uint32_t id)
@@ -238,7 +259,7 @@ int access_let_user(int fd, uint32_t uid, uint16_t rights)
 
 static bool access_is_safe(const struct stat *status, mode_t allowed)
 {
-    return (status->st_uid == 0 || status->st_uid == geteuid()) &&
+    return folder_is_ours(status) &&
            (!(status->st_mode & (S_IWGRP | S_IWOTH)) || status->st_mode & allowed);
 }
 
@@ -269,31 +290,14 @@ bool folder_has(int folder, const char *name, int file)
 
 /* --- replace -------------------------------------------------------------------------------- */
 
-/* A device or a pipe must not be replaced. */
-static bool is_replaceable(const char *path)
-{
-    struct stat status;
-
-    return lstat(path, &status) < 0 || S_ISREG(status.st_mode);
-}
-
-/* Write and close. */
-static int replace_fill(int file, mode_t mode, const char *text, size_t size)
-{
-    if (write_all(file, text, size) || fchmod(file, mode) || fsync(file)) {
-        folder_close(file);
-        return -1;
-    }
-    return close(file);
-}
-
 int replace_file(const char *path, mode_t mode, const char *text, size_t size,
                  struct apapi_error *err)
 {
     char draft[PATH_MAX];
-    int file;
+    struct stat status;
+    int file, result;
 
-    if (!is_replaceable(path)) {
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         return apapi_fail(err, EPERM, "%s: not a regular file", path);
     }
     if (snprintf(draft, sizeof draft, "%s.XXXXXX", path) >= (int)sizeof draft) {
@@ -303,7 +307,9 @@ int replace_file(const char *path, mode_t mode, const char *text, size_t size,
     if (file < 0) {
         return file_fail(path, err);
     }
-    if (replace_fill(file, mode, text, size) || rename(draft, path)) {
+    result = write_all(file, text, size) || fchmod(file, mode) || fsync(file) ? -1 : 0;
+    folder_close(file);
+    if (result || rename(draft, path)) {
         file_fail(path, err);
         unlink(draft);
         return -1;
@@ -336,31 +342,25 @@ int write_all(int fd, const char *bytes, size_t size)
 
 #define READ_STEP 65536
 
-static int check_size(const char *name, size_t size, size_t max, struct apapi_error *err)
+static int text_file_refuse_size(const char *name, size_t max, struct apapi_error *err)
 {
-    if (size == 0) {
-        return apapi_fail(err, EINVAL, "%.180s is empty", name);
-    }
-    if (size > max) {
-        return apapi_fail(err, EFBIG, "%.180s is too large: more than %zu bytes", name, max);
-    }
-    return 0;
+    return apapi_fail(err, EFBIG, "%.180s is too large: more than %zu bytes", name, max);
 }
 
 static int text_file_check_text(const char *name, const char *text, size_t size, size_t max,
                                 struct apapi_error *err)
 {
-    const char *zero;
+    const char *zero = memchr(text, '\0', size);
 
-    if (check_size(name, size, max, err)) {
-        return -1;
+    if (size == 0) {
+        return apapi_fail(err, EINVAL, "%.180s is empty", name);
     }
-    zero = memchr(text, '\0', size);
-    if (zero) {
-        return apapi_fail(err, EINVAL, "%.180s is not text: its byte %td is 0", name,
-                          zero - text + 1);
+    if (size > max) {
+        return text_file_refuse_size(name, max, err);
     }
-    return 0;
+    return zero ? apapi_fail(err, EINVAL, "%.180s is not text: its byte %td is 0", name,
+                             zero - text + 1)
+                : 0;
 }
 
 static int check_kind(const char *path, const struct stat *status, size_t max,
@@ -373,7 +373,7 @@ static int check_kind(const char *path, const struct stat *status, size_t max,
         return apapi_fail(err, EINVAL, "%.180s is not a regular file", path);
     }
     if (status->st_size > 0 && (uintmax_t)status->st_size > max) {
-        return check_size(path, max + 1, max, err);
+        return text_file_refuse_size(path, max, err);
     }
     return 0;
 }
@@ -388,10 +388,7 @@ static int text_file_open_regular(const char *path, size_t max, struct apapi_err
         return apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
     }
     if (fstat(fd, &status) || check_kind(path, &status, max, err)) {
-        int saved = errno;
-
-        close(fd);
-        errno = saved;
+        folder_close(fd);
         return -1;
     }
     return fd;
@@ -431,7 +428,7 @@ static char *text_file_read_all(int fd, size_t max, size_t *size)
 
 char *text_file_read(const char *path, size_t max, struct apapi_error *err)
 {
-    int saved, fd = text_file_open_regular(path, max, err);
+    int fd = text_file_open_regular(path, max, err);
     char *text;
     size_t size;
 
@@ -439,10 +436,9 @@ char *text_file_read(const char *path, size_t max, struct apapi_error *err)
         return NULL;
     }
     text = text_file_read_all(fd, max, &size);
-    saved = errno;
-    close(fd);
+    folder_close(fd);
     if (!text) {
-        apapi_fail(err, saved, "%.180s: %s", path, strerror(saved));
+        apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
         return NULL;
     }
     return text_file_check_text(path, text, size, max, err) ? free_failed(text) : text;

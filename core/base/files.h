@@ -45,6 +45,15 @@ int folder_open_file(int folder, const char *path, int flags, struct stat *statu
 /** Check that it can be the name of a file in a folder. 0; -1. */
 int folder_check_name(const char *name);
 
+/** Gets a name in a folder, and its type as in dirent.h; DT_UNKNOWN: the file system does not say. */
+typedef void (*folder_visit_f)(int folder, const char *name, unsigned char type, void *context);
+
+/**
+ * Visit the names in the folder `path` that do not begin with a dot. Allocates nothing, and follows
+ * no link. @return false: there is no such folder
+ */
+bool folder_each(int above, const char *path, folder_visit_f visit, void *context);
+
 /** close(2) that preserves errno and ignores negative values. */
 void folder_close(int fd);
 

@@ -378,11 +378,6 @@ static bool few_differ(struct parser *parser, const struct tree_node *object)
     return true;
 }
 
-static bool keys_differ(struct parser *parser, const struct tree_node *object)
-{
-    return object->size <= FEW ? few_differ(parser, object) : many_differ(parser, object);
-}
-
 /* --- values --------------------------------------------------------------------------------- */
 
 static char skip_space(struct parser *parser)
@@ -432,7 +427,7 @@ static bool close_node(struct parser *parser)
 
     parser->open = node->span ? node - node->span : NULL;
     node->span = (uint32_t)(parser->free - node) & SPAN_MASK;
-    if (node->type == TREE_OBJECT && !keys_differ(parser, node)) {
+    if (node->type == TREE_OBJECT && !(node->size <= FEW ? few_differ : many_differ)(parser, node)) {
         return false;
     }
     parser->depth--;
@@ -533,23 +528,20 @@ static bool take_all(struct parser *parser, const char *end)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* Upper bound of the number of nodes: each value except the first has a byte before it. */
-static size_t nodes_of(size_t size)
-{
-    return size / 2 + TREE_DEPTH_MAX + 2;
-}
-
 static int reserve(struct tree *tree, size_t size)
 {
+    /* at most: each value except the first has a byte before it */
+    size_t count = size / 2 + TREE_DEPTH_MAX + 2;
+
     if (tree->room > size) {
         return 0;
     }
     tree_free(tree);
-    tree->nodes = malloc(nodes_of(size) * sizeof(*tree->nodes) + size + 1);
+    tree->nodes = malloc(count * sizeof(*tree->nodes) + size + 1);
     if (!tree->nodes) {
         return -1;
     }
-    tree->text = (char *)(tree->nodes + nodes_of(size));
+    tree->text = (char *)(tree->nodes + count);
     tree->room = size + 1;
     return 0;
 }

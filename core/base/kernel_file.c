@@ -126,7 +126,7 @@ static inline int parse_end(const char *text, size_t size, size_t at)
     return 0;
 }
 
-static inline int parse_plain(const char *text, size_t size, uint64_t *value)
+int kernel_file_parse_u64(const char *text, size_t size, uint64_t *value)
 {
     uint64_t number = 0;
     size_t at = 0;
@@ -139,11 +139,6 @@ static inline int parse_plain(const char *text, size_t size, uint64_t *value)
         *value = number;
     }
     return error;
-}
-
-int kernel_file_parse_u64(const char *text, size_t size, uint64_t *value)
-{
-    return parse_plain(text, size, value);
 }
 
 /* Skip a blank and a word at `at`. @return where they end; 0: not there. */
@@ -201,7 +196,7 @@ static inline int read_value(int fd, const char *suffix, uint64_t *value)
         return errno;
     }
     return suffix ? parse_unit(text, (size_t)got, suffix, value)
-                  : parse_plain(text, (size_t)got, value);
+                  : kernel_file_parse_u64(text, (size_t)got, value);
 }
 
 int kernel_file_read_value(int fd, const char *suffix, uint64_t *value)

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/names.h"
+#include "base/text.h"
 
 /* --- namelist ------------------------------------------------------------------------------- */
 
@@ -73,19 +74,10 @@ void namelist_free(struct namelist *list)
 
 /* --- pool ----------------------------------------------------------------------------------- */
 
-static size_t hash(const char *text)
-{
-    uint64_t sum = UINT64_C(14695981039346656037); /* FNV-1a */
-
-    for (; *text; text++) {
-        sum = (sum ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    }
-    return (size_t)(sum ^ sum >> 32);
-}
-
 static uint32_t *pool_find_slot(const struct pool *pool, const char *text)
 {
-    size_t at = hash(text) & (pool->slot_count - 1);
+    uint64_t hash = text_hash(text);
+    size_t at = (size_t)(hash ^ hash >> 32) & (pool->slot_count - 1);
 
     while (pool->slots[at] != POOL_NONE && strcmp(pool_text(pool, pool->slots[at]), text) != 0) {
         at = (at + 1) & (pool->slot_count - 1);
@@ -111,14 +103,6 @@ static int grow_slots(struct pool *pool)
     return 0;
 }
 
-static int reserve_bytes(struct pool *pool, size_t size)
-{
-    return array_extend(&pool->bytes, pool->size, size, &pool->room, 1) == 0 &&
-                   pool->size + size < POOL_NONE
-               ? 0
-               : -1;
-}
-
 uint32_t pool_put(struct pool *pool, const char *text)
 {
     size_t size = strlen(text) + 1;
@@ -131,7 +115,8 @@ uint32_t pool_put(struct pool *pool, const char *text)
     if (*slot != POOL_NONE) {
         return *slot;
     }
-    if (reserve_bytes(pool, size) ||
+    if (array_extend(&pool->bytes, pool->size, size, &pool->room, 1) ||
+        pool->size + size >= POOL_NONE ||
         array_add(&pool->offsets, pool->count, &pool->offset_room, sizeof *pool->offsets)) {
         return POOL_NONE;
     }

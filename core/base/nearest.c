@@ -124,17 +124,6 @@ static unsigned rank(const char *wanted, const char *name)
                        rank_part(name, name_length, wanted, wanted_length)));
 }
 
-/* Users often omit the component of an event. */
-static unsigned rank_with_component(const char *wanted, const char *name)
-{
-    const char *event = strstr(name, ":::");
-
-    if (!event || strstr(wanted, ":::")) {
-        return rank(wanted, name);
-    }
-    return least(rank(wanted, name), rank(wanted, event + strlen(":::")));
-}
-
 static void insert(struct nearest *nearest, const char *name, unsigned rank)
 {
     size_t index = nearest->count;
@@ -155,8 +144,12 @@ static void insert(struct nearest *nearest, const char *name, unsigned rank)
 void nearest_offer(const char *name, void *context)
 {
     struct nearest *nearest = context;
-    unsigned distance = rank_with_component(nearest->wanted, name);
+    unsigned distance = rank(nearest->wanted, name);
+    const char *event = strstr(name, ":::");
 
+    if (event && !strstr(nearest->wanted, ":::")) { /* users often omit the component */
+        distance = least(distance, rank(nearest->wanted, event + strlen(":::")));
+    }
     if (distance < FAR) {
         insert(nearest, name, distance);
     }

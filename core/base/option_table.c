@@ -89,6 +89,7 @@ void option_table_help(const struct option_table *table, FILE *out)
 /* --- for completion ----------------------------------------------------------------------------
  */
 
+/* A line for each option: its letter, its name, what its argument is; "-": none. */
 static void option_table_list_rows(const struct option_row *row)
 {
     for (; row->name; row++) {
@@ -99,14 +100,6 @@ static void option_table_list_rows(const struct option_row *row)
                    row->argument ? row->argument : "-");
         }
     }
-}
-
-/* A line for each option: its letter, its name, what its argument is; "-": none. */
-static int option_table_list(const struct option_table *table)
-{
-    option_table_list_rows(table->rows);
-    puts("h --help -\nV --version -");
-    return EXIT_SUCCESS;
 }
 
 /* --- the command line --------------------------------------------------------------------------
@@ -133,24 +126,6 @@ static bool flat_is_like(const struct flat *flat, size_t left, size_t right)
            flat->rows[left].options + a->offset == flat->rows[right].options + b->offset;
 }
 
-static size_t flat_first_like(const struct flat *flat, size_t index)
-{
-    size_t first = 0;
-
-    while (!flat_is_like(flat, first, index)) {
-        first++;
-    }
-    return first;
-}
-
-static void flat_add_letter(struct flat *flat, int letter, int has_argument)
-{
-    size_t size = strlen(flat->letters);
-
-    snprintf(flat->letters + size, sizeof flat->letters - size, "%c%s", letter,
-             has_argument == required_argument ? ":" : "");
-}
-
 static void flat_fill(struct flat *flat, const struct option_table *table, void *options)
 {
     *flat = (struct flat){.letters = ":hV"};
@@ -163,11 +138,16 @@ static void flat_fill(struct flat *flat, const struct option_table *table, void 
         int has_argument = !row->argument          ? no_argument
                            : *row->argument == '[' ? optional_argument
                                                    : required_argument;
+        size_t first = 0, size = strlen(flat->letters);
 
-        flat->names[i] = (struct option){row->name, has_argument, NULL,
-                                         LONG_FIRST + (int)flat_first_like(flat, i)};
+        while (!flat_is_like(flat, first, i)) {
+            first++;
+        }
+        flat->names[i] =
+            (struct option){row->name, has_argument, NULL, LONG_FIRST + (int)first};
         if (row->letter) {
-            flat_add_letter(flat, row->letter, has_argument);
+            snprintf(flat->letters + size, sizeof flat->letters - size, "%c%s", row->letter,
+                     has_argument == required_argument ? ":" : "");
         }
     }
     flat->names[flat->count] = (struct option){"help", no_argument, NULL, 'h'};
@@ -299,7 +279,9 @@ int option_table_read(const struct option_table *table, int argc, char **argv, v
     int result;
 
     if (argc == 2 && strcmp(argv[1], OPTION_LIST) == 0) {
-        return option_table_list(table);
+        option_table_list_rows(table->rows);
+        puts("h --help -\nV --version -");
+        return EXIT_SUCCESS;
     }
     flat_fill(&flat, table, options);
     opterr = 0;

@@ -13,8 +13,7 @@
 /* --- text ----------------------------------------------------------------------------------- */
 
 struct range {
-    uint32_t first;
-    uint32_t last;
+    uint32_t first, last;
 };
 
 static const struct range unprintable[] = {{0x0000, 0x001F}, {0x007F, 0x009F}, {0x061C, 0x061C},

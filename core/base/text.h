@@ -116,6 +116,17 @@ static inline unsigned long positive_number(const char *text, unsigned long most
     return *end || number > most ? 0 : number;
 }
 
+/** @return a hash of a text: FNV-1a. */
+static inline uint64_t text_hash(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *text; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
 /** @return whether `name` is the same text as `pattern`, or fits its `*`, `?`, `[a-z]`, `[!a]`. */
 bool apapi_pattern_matches(const char *pattern, const char *name);
 

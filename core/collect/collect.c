@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "apapi/record.h"
+#include "base/clock.h"
 #include "base/option_table.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
@@ -175,25 +176,6 @@ static void hear_plugin(struct collector *collector)
     }
 }
 
-/* The earlier one of two timeouts; -1: none. */
-static int earlier_ms(int one_ms, int other_ms)
-{
-    return other_ms < 0 || (one_ms >= 0 && one_ms < other_ms) ? one_ms : other_ms;
-}
-
-/* Timeout for poll(); -1: no timeout. */
-static int left_ms(const struct collector *collector)
-{
-    int patience_ms = earlier_ms(receiver_patience_ms(&collector->receiver),
-                                 collect_limits_pause_ms(&collector->limits));
-    uint64_t now_ns = deadline_now();
-    int end_ms = collector->end_ns > now_ns
-                     ? (int)((collector->end_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS)
-                     : 0;
-
-    return collector->ending && (patience_ms < 0 || end_ms < patience_ms) ? end_ms : patience_ms;
-}
-
 /* The energy of short steps is known only now. */
 static void collect_end_forward(struct collector *collector)
 {
@@ -207,8 +189,11 @@ static void wait_and_handle(struct collector *collector)
     struct pollfd watched[] = {{.fd = collector->alone ? -1 : APAPI_CHANNEL_FD, .events = POLLIN},
                                {.fd = collector->receiver.poll, .events = POLLIN},
                                {.fd = collect_limits_fd(&collector->limits), .events = POLLIN}};
+    int wait_ms = clock_sooner_ms(receiver_patience_ms(&collector->receiver),
+                                  collect_limits_pause_ms(&collector->limits));
 
-    if (poll(watched, 3, left_ms(collector)) < 0) {
+    wait_ms = clock_sooner_ms(wait_ms, collector->ending ? clock_left_ms(collector->end_ns) : -1);
+    if (poll(watched, 3, wait_ms) < 0) {
         return;
     }
     receiver_work(&collector->receiver);

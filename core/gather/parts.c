@@ -2,11 +2,11 @@
 #include "gather/parts.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "channel/deadline.h"
 
@@ -161,24 +161,15 @@ static bool is_waiting(const struct parts *parts)
     return parts->running_count > 0 || parts->receiver.free_count < RECEIVER_SENDERS;
 }
 
-static int shorter_ms(int patience_ms, uint64_t left_ns)
-{
-    uint64_t left_ms = (left_ns + DEADLINE_MS - 1) / DEADLINE_MS;
-
-    return patience_ms >= 0 && (uint64_t)patience_ms < left_ms ? patience_ms
-           : left_ms < INT_MAX                                 ? (int)left_ms
-                                                               : INT_MAX;
-}
-
 void parts_wait(struct parts *parts, uint64_t deadline_ns)
 {
     struct pollfd watched = {.fd = parts->receiver.poll, .events = POLLIN};
-    uint64_t now_ns;
+    int left_ms;
 
     parts->receiver.slice_ns = 0; /* the order has come */
     parts_work(parts);
-    while (is_waiting(parts) && (now_ns = deadline_now()) < deadline_ns) {
-        poll(&watched, 1, shorter_ms(parts_patience_ms(parts), deadline_ns - now_ns));
+    while (is_waiting(parts) && (left_ms = clock_left_ms(deadline_ns)) > 0) {
+        poll(&watched, 1, clock_sooner_ms(parts_patience_ms(parts), left_ms));
         parts_work(parts);
     }
 }

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/shared_page.h"
+#include "base/text.h"
 #include "session/live.h"
 
 int node_folder_open(const char *live_dir, const char *node, struct apapi_error *err)
@@ -147,11 +148,8 @@ static void state_write(struct node_state *state)
 /* @return what is known of an event; time_ns 0: it is new; NULL: no room */
 static struct node_counter *state_counter(struct node_state *state, const char *name)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    uint64_t hash = text_hash(name);
 
-    for (; *name; name++) {
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    }
     hash = hash ? hash : 1;
     for (size_t i = 0; i < NODE_COUNTERS; i++) {
         struct node_counter *counter = &state->now.counters[i];

@@ -2,7 +2,6 @@
 #include "node/steps.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -10,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,33 +17,11 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/kernel_file.h"
+#include "base/shared_page.h"
 
 #define CGROUPS_MOUNT "/sys/fs/cgroup"
 #define TEXT_SIZE 4096
 #define NS_PER_US 1000
-
-/* Call `visit` for each name in a folder that does not begin with a dot. @return false: no folder
- */
-static bool steps_entries(int above, const char *path,
-                          void (*visit)(int folder, const char *name, void *context), void *context)
-{
-    int folder = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    _Alignas(struct dirent64) char entries[TEXT_SIZE];
-    ssize_t size;
-
-    while (folder >= 0 && (size = getdents64(folder, entries, sizeof entries)) > 0) {
-        for (ssize_t at = 0; at < size;) {
-            const struct dirent64 *entry = (const void *)(entries + at);
-
-            if (entry->d_name[0] != '.') {
-                visit(folder, entry->d_name, context);
-            }
-            at += entry->d_reclen;
-        }
-    }
-    folder_close(folder);
-    return folder >= 0;
-}
 
 /* --- control groups -------------------------------------------------------------------------- */
 
@@ -163,13 +139,14 @@ static uint32_t cgroups_job(const char *name)
     return *end == '\0' && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static void cgroups_descend(int above, const char *name, void *context)
+static void cgroups_descend(int above, const char *name, unsigned char type, void *context)
 {
     struct walk *walk = context;
     size_t length = strlen(walk->step.path);
     bool step = walk->step.job > 0 && strncmp(name, "step_", strlen("step_")) == 0;
     uint32_t job = walk->step.job > 0 ? 0 : cgroups_job(name);
 
+    (void)type;
     if ((!step && job == 0 && strncmp(name, "uid_", strlen("uid_")) != 0) ||
         length + strlen(name) + 2 > sizeof walk->step.path) {
         return;
@@ -179,7 +156,7 @@ static void cgroups_descend(int above, const char *name, void *context)
     if (step) {
         cgroups_visit(walk, above, name);
     } else {
-        steps_entries(above, name, cgroups_descend, walk);
+        folder_each(above, name, cgroups_descend, walk);
     }
     walk->step.path[length] = '\0';
     walk->step.job -= job;
@@ -190,7 +167,7 @@ bool cgroups_scan(const struct cgroups *groups,
 {
     struct walk walk = {.groups = groups, .visit = visit, .context = context};
 
-    return steps_entries(AT_FDCWD, groups->steps, cgroups_descend, &walk);
+    return folder_each(AT_FDCWD, groups->steps, cgroups_descend, &walk);
 }
 
 /* "0-3,8" */
@@ -249,24 +226,19 @@ struct gpus_search {
 };
 
 /* The user may have changed the page. */
-static void gpus_look(int folder, const char *user, void *context)
+static void gpus_look(int folder, const char *user, unsigned char type, void *context)
 {
     struct gpus_search *search = context;
     struct node_gpus *gpus = search->gpus;
-    struct apapi_live_page *page = MAP_FAILED;
-    struct stat status;
+    const struct apapi_live_page *page = NULL;
     char path[128];
-    int file = -1;
 
+    (void)type;
     if (isdigit((unsigned char)*user) &&
         snprintf(path, sizeof path, "%s/%s", user, search->name) < (int)sizeof path) {
-        file = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        page = shared_page_find(folder, path, O_RDONLY, sizeof *page);
     }
-    if (file >= 0 && fstat(file, &status) == 0 && status.st_size >= (off_t)sizeof *page) {
-        page = mmap(NULL, sizeof *page, PROT_READ, MAP_SHARED, file, 0);
-    }
-    folder_close(file);
-    if (page == MAP_FAILED) {
+    if (!page) {
         return;
     }
     for (uint32_t i = 0; memcmp(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic) == 0 &&
@@ -285,7 +257,7 @@ static void gpus_look(int folder, const char *user, void *context)
             gpus->slices_all[index] = (uint8_t)event.slices_all;
         }
     }
-    munmap(page, sizeof *page);
+    shared_page_unmap(page, sizeof *page);
 }
 
 void node_gpus_of(int folder, uint32_t job, const char *step, struct node_gpus *gpus)
@@ -294,26 +266,28 @@ void node_gpus_of(int folder, uint32_t job, const char *step, struct node_gpus *
 
     *gpus = (struct node_gpus){.bits = 0};
     snprintf(search.name, sizeof search.name, "%u.%s", job, step);
-    steps_entries(folder, ".", gpus_look, &search);
+    folder_each(folder, ".", gpus_look, &search);
 }
 
 /* The page of a sampler that was killed stays. */
-static void gpus_look_alive(int folder, const char *name, void *context)
+static void gpus_look_alive(int folder, const char *name, unsigned char type, void *context)
 {
     struct gpus_search *search = context;
     struct apapi_live_head head;
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
+    (void)type;
     search->anyone |= file >= 0 && read(file, &head, sizeof head) == (ssize_t)sizeof head &&
                       head.state != APAPI_LIVE_ENDED && head.writer > 0 &&
                       (kill((pid_t)head.writer, 0) == 0 || errno == EPERM);
     folder_close(file);
 }
 
-static void gpus_look_below(int folder, const char *user, void *context)
+static void gpus_look_below(int folder, const char *user, unsigned char type, void *context)
 {
+    (void)type;
     if (isdigit((unsigned char)*user)) {
-        steps_entries(folder, user, gpus_look_alive, context);
+        folder_each(folder, user, gpus_look_alive, context);
     }
 }
 
@@ -321,6 +295,6 @@ bool node_any_step_is_live(int folder)
 {
     struct gpus_search search = {.anyone = false};
 
-    steps_entries(folder, ".", gpus_look_below, &search);
+    folder_each(folder, ".", gpus_look_below, &search);
     return search.anyone;
 }

@@ -291,16 +291,7 @@ static void recover(struct archive *archive)
 
 int archive_pause_ms(const struct archive *archive)
 {
-    uint64_t now_ns = deadline_now(), left_ms;
-
-    if (archive->checkpoint_ns == NEVER) {
-        return -1;
-    }
-    if (archive->checkpoint_ns <= now_ns) {
-        return 0;
-    }
-    left_ms = (archive->checkpoint_ns - now_ns) / DEADLINE_MS + 1;
-    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
+    return archive->checkpoint_ns == NEVER ? -1 : clock_left_ms(archive->checkpoint_ns);
 }
 
 /* Encode the record as the accounting file gets it if the sampler dies now. */

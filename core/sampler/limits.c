@@ -238,10 +238,8 @@ void limits_set(struct limits *limits, const struct step *step, struct apapi_ses
 
 int limits_patience_ms(const struct limits *limits)
 {
-    int job_ms = limits->job ? clock_left_ms(limits->due_ns) : -1;
-
-    return crossings_waiting(&limits->crossings) && (job_ms < 0 || PAUSE_MS < job_ms) ? PAUSE_MS
-                                                                                      : job_ms;
+    return clock_sooner_ms(limits->job ? clock_left_ms(limits->due_ns) : -1,
+                           crossings_waiting(&limits->crossings) ? PAUSE_MS : -1);
 }
 
 void limits_work(struct limits *limits, const struct step *step, struct apapi_session *session)

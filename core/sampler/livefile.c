@@ -41,23 +41,18 @@ static int check_memory(int folder, const char *path, struct apapi_error *err)
                             "%s: the file system has less than a tenth, or 64 MiB, free", path);
 }
 
-/* Readers can only hold read locks: these do not keep a dead page. */
-static bool has_writer(int file)
-{
-    struct flock reader = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-
-    return fcntl(file, F_OFD_GETLK, &reader) || reader.l_type != F_UNLCK;
-}
-
 /*
  * While the lock is held, no one else removes the name, so it still means this file. If a user's
- * read lock is in the way, the file is removed without a lock.
+ * read lock is in the way, which does not keep a dead page, the file is removed without a lock.
  */
-static void remove_dead(int folder, const char *name)
+static void remove_dead(int folder, const char *name, unsigned char type, void *context)
 {
-    int file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int file = type == DT_SOCK
+                   ? -1
+                   : openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (file >= 0 && (shared_page_lock(file) == 0 || !has_writer(file)) &&
+    (void)context;
+    if (file >= 0 && (shared_page_lock(file) == 0 || !shared_page_has_writer(file)) &&
         folder_has(folder, name, file)) {
         unlinkat(folder, name, 0);
     }
@@ -65,12 +60,14 @@ static void remove_dead(int folder, const char *name)
 }
 
 /* A socket for regions is there as long as its page: it comes later and goes earlier. */
-static void remove_socket(int folder, const char *name)
+static void remove_socket(int folder, const char *name, unsigned char type, void *context)
 {
     const size_t suffix = sizeof(REGION_SOCKET_SUFFIX) - 1, size = strlen(name);
     char page[NAME_MAX + 1];
 
-    if (size <= suffix || strcmp(name + size - suffix, REGION_SOCKET_SUFFIX) != 0) {
+    (void)context;
+    if (type != DT_SOCK || size <= suffix ||
+        strcmp(name + size - suffix, REGION_SOCKET_SUFFIX) != 0) {
         return;
     }
     snprintf(page, sizeof page, "%.*s", (int)(size - suffix), name);
@@ -79,55 +76,11 @@ static void remove_socket(int folder, const char *name)
     }
 }
 
-static void sweep(int folder)
+static void sweep(int node, const char *user, unsigned char type, void *context)
 {
-    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
-    struct dirent *entry;
-
-    while (entries && (entry = readdir(entries))) {
-        if (entry->d_name[0] != '.' && entry->d_type != DT_SOCK) {
-            remove_dead(folder, entry->d_name);
-        }
-    }
-    if (entries) {
-        rewinddir(entries);
-    }
-    while (entries && (entry = readdir(entries))) {
-        if (entry->d_type == DT_SOCK) {
-            remove_socket(folder, entry->d_name);
-        }
-    }
-    if (entries) {
-        closedir(entries);
-    } else {
-        folder_close(copy);
-    }
-}
-
-/* Remove dead pages of all users. */
-static void sweep_node(int node)
-{
-    int copy = openat(node, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
-    struct dirent *entry;
-
-    while (entries && (entry = readdir(entries))) {
-        int folder =
-            *entry->d_name == '.'
-                ? -1
-                : openat(node, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-        if (folder >= 0) {
-            sweep(folder);
-            folder_close(folder);
-        }
-    }
-    if (entries) {
-        closedir(entries);
-    } else {
-        folder_close(copy);
-    }
+    (void)type;
+    folder_each(node, user, remove_dead, context);
+    folder_each(node, user, remove_socket, context);
 }
 
 static int let_user(int file, uint32_t uid, uint16_t rights)
@@ -143,7 +96,7 @@ static int livefile_open_folder(const struct step *step, struct apapi_error *err
     int node = node_folder_open(live_dir, step->id.node, err), folder = -1;
 
     if (node >= 0 && check_memory(node, live_dir, err) == 0) {
-        sweep_node(node);
+        folder_each(node, ".", sweep, NULL); /* dead pages of all users */
         snprintf(path, sizeof path, "%s/%s/%u", live_dir, step->id.node, step->id.uid);
         folder = folder_open_below(node, path, err);
     }
@@ -214,7 +167,7 @@ static int give_name(const struct livefile *live, const char *name)
     if (errno != EEXIST) {
         return -1;
     }
-    remove_dead(live->folder, name); /* its writer has died since the sweep */
+    remove_dead(live->folder, name, DT_REG, NULL); /* its writer has died since the sweep */
     return linkat(AT_FDCWD, self, live->folder, name, AT_SYMLINK_FOLLOW);
 }
 

@@ -22,6 +22,7 @@
 #include "apapi/record.h"
 #include "apapi/session.h"
 #include "apapi/source.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
@@ -690,21 +691,19 @@ static bool converse(struct sampler *sampler)
     return true;
 }
 
-/* The earlier one of two times; -1: never. */
-static int earlier_ms(int one_ms, int other_ms)
-{
-    return other_ms < 0 || (one_ms >= 0 && one_ms < other_ms) ? one_ms : other_ms;
-}
-
 /* Time until work is due without a message [ms]; -1: never. */
 static int patience_ms(const struct sampler *sampler)
 {
-    int parts_ms = sampler->parts.job ? parts_patience_ms(&sampler->parts) : -1;
-    int serve_ms = sampler->serve ? serve_pause_ms(sampler->serve) : -1;
-    int own_ms = earlier_ms(archive_pause_ms(&sampler->archive), serve_ms);
+    const int times_ms[] = {sampler->parts.job ? parts_patience_ms(&sampler->parts) : -1,
+                            sampler->serve ? serve_pause_ms(sampler->serve) : -1,
+                            archive_pause_ms(&sampler->archive), totals_pause_ms(&sampler->totals),
+                            limits_patience_ms(&sampler->limits)};
+    int soonest_ms = -1;
 
-    return earlier_ms(earlier_ms(earlier_ms(parts_ms, own_ms), totals_pause_ms(&sampler->totals)),
-                      limits_patience_ms(&sampler->limits));
+    for (size_t i = 0; i < COUNT_OF(times_ms); i++) {
+        soonest_ms = clock_sooner_ms(soonest_ms, times_ms[i]);
+    }
+    return soonest_ms;
 }
 
 static void sampler_serve(struct sampler *sampler, int signals)
