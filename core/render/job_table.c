@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "record/record.h"
 #include "render/domain_rows.h"
-#include "sum/timing.h"
+#include "sum/sum.h"
 
 #define INCOMPLETE_LISTED 5
 #define RUNNING_LISTED 5

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "record/record.h"
 #include "sum/sum.h"
-#include "sum/timing.h"
 
 /* --- curves, packed --------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sum/timing.h"
+#include "sum/sum.h"
 
 #include <errno.h>
 #include <stdbool.h>

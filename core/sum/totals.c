@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "sum/timing.h"
 
 #define NODELISTS_MAX (32 << 20) /* bytes */
 

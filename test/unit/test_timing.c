@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/array.h"
-#include "sum/timing.h"
+#include "sum/sum.h"
 #include "unit.h"
 
 #define S INT64_C(1000000000)

@@ -87,7 +87,7 @@ void show_drop_earlier(struct show *show, uint32_t job, const char *command);
  */
 int show_choose(struct show *show, const char *command, char *job_id, size_t size);
 
-/** Sort, and calculate everything else. Records begin where they belong then, see sum/timing.h.
+/** Sort, and calculate everything else. Records begin where they belong then, see sum/sum.h.
  * 0; -1 with errno ENOMEM. */
 int show_work_out(struct show *show);
 

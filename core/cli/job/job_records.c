@@ -12,7 +12,7 @@
 #include "cli/jobs.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "sum/timing.h"
+#include "sum/sum.h"
 
 /* --- which records are kept ------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "cli/job/job.h"
 #include "record/record.h"
-#include "sum/timing.h"
+#include "sum/sum.h"
 
 #define TEXT_SIZE 512
 #define NODES_MIN 3       /* needed before one can differ from the others */

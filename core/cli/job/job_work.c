@@ -13,7 +13,6 @@
 #include "record/record.h"
 #include "sum/members.h"
 #include "sum/sum.h"
-#include "sum/timing.h"
 
 void show_free(struct show *show)
 {
