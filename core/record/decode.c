@@ -24,62 +24,32 @@
 
 #define RAW_EXACT 1e14 /* counts up to this survive in a total of fifteen digits */
 
-/* Check whether the event feeds a domain, as far as the record shows. */
-static bool shorten_is_meter(const struct apapi_event_result *event, int domain,
-                             enum apapi_kind kind)
-{
-    return (int)event->event.domain == domain && event->event.kind == kind &&
-           event->event.accumulates == (kind == APAPI_KIND_ENERGY);
-}
-
-/* A domain's sum over its meters of a kind in a component; NaN: not known. */
-struct of_meters {
-    double uncertainty_j; /* all together */
-    double covered;       /* of the meter with the least */
-};
-
-static struct of_meters shorten_by(const struct apapi_component_result *component,
-                                   const struct apapi_measurement *m, int domain,
-                                   enum apapi_kind kind)
-{
-    struct of_meters of = {NAN, NAN};
-    double sum_j = 0;
-
-    for (size_t i = 0; i < component->event_count; i++) {
-        const struct apapi_event_result *event = &component->events[i];
-
-        if (shorten_is_meter(event, domain, kind)) {
-            sum_j += event->uncertainty_j; /* not known if that of one is not */
-            of.uncertainty_j = sum_j;
-            of.covered = fmin(of.covered, coverage_of_event(event, m));
-        }
-    }
-    return of;
-}
-
-/* Of the first component that has meters of the domain, as far as the record shows them. */
-static void shorten_domain(const struct apapi_measurement *m, int d, struct apapi_domain_result *to)
+/*
+ * A domain's uncertainty, together, and coverage, that of the meter with the least, are of the
+ * meters in the first component that has any. Power counts where there is no counter of energy.
+ */
+static void fill_in_domain(const struct apapi_measurement *m, int d, struct apapi_domain_result *to)
 {
     static const enum apapi_kind kinds[] = {APAPI_KIND_ENERGY, APAPI_KIND_POWER};
 
     for (size_t i = 0; i < m->component_count * COUNT_OF(kinds); i++) {
-        struct of_meters of = shorten_by(&m->components[i / 2], m, d, kinds[i % 2]);
+        const struct apapi_component_result *component = &m->components[i / 2];
+        enum apapi_kind kind = kinds[i % 2];
+        double sum_j = 0, uncertainty_j = NAN, covered = NAN;
 
-        to->uncertainty_j = isnan(to->uncertainty_j) ? of.uncertainty_j : to->uncertainty_j;
-        to->covered = isnan(to->covered) ? of.covered : to->covered;
+        for (size_t k = 0; k < component->event_count; k++) {
+            const struct apapi_event_result *event = &component->events[k];
+
+            if ((int)event->event.domain == d && event->event.kind == kind &&
+                event->event.accumulates == (kind == APAPI_KIND_ENERGY)) {
+                sum_j += event->uncertainty_j; /* not known if that of one is not */
+                uncertainty_j = sum_j;
+                covered = fmin(covered, coverage_of_event(event, m));
+            }
+        }
+        to->uncertainty_j = isnan(to->uncertainty_j) ? uncertainty_j : to->uncertainty_j;
+        to->covered = isnan(to->covered) ? covered : to->covered;
     }
-}
-
-static uint64_t raw_of(double total, double scale)
-{
-    double raw = total / scale;
-
-    return raw >= 1 && raw < RAW_EXACT ? (uint64_t)(raw + 0.5) : 0;
-}
-
-static bool counts_whole_numbers(const struct apapi_event *event)
-{
-    return event->accumulates && event->type != APAPI_TYPE_FP64;
 }
 
 /* @param commons  the component's "common"; NULL: it has none */
@@ -110,8 +80,11 @@ static bool is_shortened(const struct tree_node *trust)
 static void fill_in_event(const struct apapi_component_result *component,
                           const struct apapi_measurement *m, struct apapi_event_result *event)
 {
-    if (event->raw_total == 0 && counts_whole_numbers(&event->event) && event->total > 0) {
-        event->raw_total = raw_of(event->total, event->event.scale);
+    double raw = event->total / event->event.scale;
+
+    if (event->raw_total == 0 && event->event.accumulates && event->event.type != APAPI_TYPE_FP64 &&
+        raw >= 1 && raw < RAW_EXACT) {
+        event->raw_total = (uint64_t)(raw + 0.5);
     }
     if (isnan(event->summary.mean)) {
         event->summary.mean = apapi_meter_mean(event);
@@ -122,60 +95,49 @@ static void fill_in_event(const struct apapi_component_result *component,
     }
 }
 
-static void fill_in_component(struct apapi_component_result *component,
-                              const struct apapi_measurement *m)
-{
-    for (size_t i = 0; i < component->event_count; i++) {
-        fill_in_event(component, m, &component->events[i]);
-    }
-    if (component->event_count > 0 && component->period.count == 0 &&
-        !isnan(component->period.mean_s)) {
-        component->period.count = component->events[0].incidents.samples;
-    }
-}
-
 static void shortened_fill_in(struct apapi_measurement *m)
 {
     for (size_t i = 0; i < m->component_count; i++) {
-        fill_in_component(&m->components[i], m);
+        struct apapi_component_result *component = &m->components[i];
+
+        for (size_t k = 0; k < component->event_count; k++) {
+            fill_in_event(component, m, &component->events[k]);
+        }
+        if (component->event_count > 0 && component->period.count == 0 &&
+            !isnan(component->period.mean_s)) {
+            component->period.count = component->events[0].incidents.samples;
+        }
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (m->domains[d].measured) {
-            shorten_domain(m, d, &m->domains[d]);
+            fill_in_domain(m, d, &m->domains[d]);
         }
     }
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int decode_no_memory(struct apapi_error *err)
-{
-    return apapi_fail(err, ENOMEM, "record: out of memory");
-}
-
 static int decode_domains(const struct tree_node *domains, struct apapi_measurement *m,
                           const struct field_path *path)
 {
     const struct field_path here = {path, "domains", NULL, path->err};
 
-    if (!tree_is(domains, TREE_OBJECT)) {
-        return field_fail(&here, "", domains ? "not an object" : "is missing");
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
+        m->domains[d].measured = tree_get(domains, apapi_domain_name(d)) != NULL;
     }
-    for (int i = APAPI_DOMAIN_NONE; i < APAPI_DOMAINS; i++) {
-        const struct tree_node *domain = tree_get(domains, apapi_domain_name(i));
-        const struct field_path inner = {&here, apapi_domain_name(i), NULL, path->err};
+    if (!domains) {
+        return field_fail(&here, "", "is missing");
+    }
+    if (energies_decode(domains, fields_of_domain, m->domains, sizeof m->domains[0], path) < 0) {
+        return -1;
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        const struct field_path inner = {&here, apapi_domain_name(d), NULL, path->err};
 
-        if (!domain) {
-            m->domains[i] = APAPI_DOMAIN_UNMEASURED;
-            continue;
-        }
-        if (fields_decode(domain, fields_of_domain, &m->domains[i], &inner) < 0) {
-            return -1;
-        }
-        if (m->domains[i].covered > 1 + COVERED_TOLERANCE) {
+        if (m->domains[d].covered > 1 + COVERED_TOLERANCE) {
             return field_fail(&inner, "covered", "above 1");
         }
-        m->domains[i].measured = true;
     }
     return 0;
 }
@@ -253,10 +215,7 @@ static int decode_components(const struct tree_node *root, struct apapi_measurem
     if (!tree_get(root, "components")) {
         return field_fail(path, "components", "is missing");
     }
-    if (fields_decode_list(root, &components, &m->components, path) < 0) {
-        return -1;
-    }
-    return 0;
+    return fields_decode_list(root, &components, &m->components, path);
 }
 
 /* An older record does not say whether there is any. */
@@ -359,27 +318,21 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
     return 0;
 }
 
-static int parse(struct tree *tree, const char *text, size_t size, struct apapi_error *err)
-{
-    struct tree_problem problem;
-
-    if (tree_parse(tree, text, size, &problem) == 0) {
-        return 0;
-    }
-    return errno == ENOMEM ? decode_no_memory(err)
-                           : apapi_fail(err, EINVAL, "record: line %zu, column %zu: %s",
-                                        problem.line, problem.column, problem.what);
-}
-
 int apapi_record_decode(const char *text, size_t size, struct apapi_record *record,
                         struct apapi_error *err)
 {
     struct apapi_record result = {0};
+    struct tree_problem problem;
     struct tree tree = {0};
-    int rc = parse(&tree, text, size, err);
+    int rc;
 
-    if (rc == 0) {
+    if (tree_parse(&tree, text, size, &problem) == 0) {
         rc = decode_root(tree.nodes, &result, err);
+    } else if (errno == ENOMEM) {
+        rc = apapi_fail(err, ENOMEM, "record: out of memory");
+    } else {
+        rc = apapi_fail(err, EINVAL, "record: line %zu, column %zu: %s", problem.line,
+                        problem.column, problem.what);
     }
     tree_free(&tree);
     if (rc < 0) {
@@ -407,49 +360,26 @@ void apapi_record_clear(struct apapi_record *record)
     errno = saved;
 }
 
-static int component_copy(struct apapi_component_result *copy,
-                          const struct apapi_component_result *component)
-{
-    *copy = *component;
-    copy->events = array_copy(component->events, component->event_count, sizeof(*copy->events));
-    return copy->events || component->event_count == 0 ? 0 : -1;
-}
-
-static int components_copy(struct apapi_measurement *copy, const struct apapi_measurement *m)
-{
-    if (m->component_count == 0) {
-        return 0;
-    }
-    copy->components = calloc(m->component_count, sizeof(*copy->components));
-    if (!copy->components) {
-        return -1;
-    }
-    for (; copy->component_count < m->component_count; copy->component_count++) {
-        if (component_copy(&copy->components[copy->component_count],
-                           &m->components[copy->component_count]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int crossings_copy(struct apapi_record *copy, const struct apapi_record *record)
-{
-    copy->crossing = array_copy(record->crossing, record->crossing_count, sizeof(*copy->crossing));
-    return copy->crossing || record->crossing_count == 0 ? 0 : -1;
-}
-
 int record_copy(struct apapi_record *copy, const struct apapi_record *record)
 {
     struct apapi_record result = *record;
+    struct apapi_measurement *m = &result.measurement;
+    bool failed;
 
-    result.measurement.components = NULL;
-    result.measurement.component_count = 0;
     result.regions = (struct apapi_regions){0};
-    result.crossing = NULL;
-    if (components_copy(&result.measurement, &record->measurement) < 0 ||
-        regions_copy(&result.regions, &record->regions) < 0 ||
-        crossings_copy(&result, record) < 0) {
+    result.crossing =
+        array_copy(record->crossing, record->crossing_count, sizeof *record->crossing);
+    m->components = array_copy(m->components, m->component_count, sizeof *m->components);
+    failed = (m->component_count > 0 && !m->components) ||
+             (record->crossing_count > 0 && !result.crossing);
+    m->component_count = m->components ? m->component_count : 0;
+    for (size_t i = 0; i < m->component_count; i++) {
+        struct apapi_component_result *one = &m->components[i];
+
+        one->events = array_copy(one->events, one->event_count, sizeof *one->events);
+        failed = failed || (one->event_count > 0 && !one->events);
+    }
+    if (failed || regions_copy(&result.regions, &record->regions) < 0) {
         apapi_record_clear(&result);
         errno = ENOMEM;
         return -1;

@@ -175,18 +175,8 @@ const struct field fields_of_share_energy[] = {
     FIELD_OF(apapi_share_energy, "idle_w", ROUGH, false, idle_w), FIELD_END};
 
 #define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")
-FITS(fields_of_record);
-FITS(fields_of_trust);
-FITS(fields_of_domain);
-FITS(fields_of_component);
+FITS(fields_of_record); /* the longest ones */
 FITS(fields_of_event);
-FITS(fields_of_region);
-FITS(fields_of_region_energy);
-FITS(fields_of_fom);
-FITS(fields_of_losses);
-FITS(fields_of_crossing);
-FITS(fields_of_share);
-FITS(fields_of_share_energy);
 
 /* @return NULL when out of range. */
 static const char *field_type_name(int type)
@@ -288,31 +278,22 @@ static const char *read_count(const struct tree_node *value, uint64_t *count)
     return NULL;
 }
 
-static const char *read_amount(const struct tree_node *value, double *amount)
+static const char *read_real(const struct tree_node *value, double least, double *real)
 {
     if (!tree_is_number(value)) {
         return "not a number";
     }
-    if (tree_number(value) < 0) {
+    if (tree_number(value) < least) {
         return "below 0";
     }
-    *amount = tree_number(value);
-    return NULL;
-}
-
-static const char *read_measured(const struct tree_node *value, double *measured)
-{
-    if (!tree_is_number(value)) {
-        return "not a number";
-    }
-    *measured = tree_number(value);
+    *real = tree_number(value);
     return NULL;
 }
 
 static const char *fields_decode_read_duration(const struct tree_node *value, uint64_t *duration_ns)
 {
     double seconds;
-    const char *problem = read_amount(value, &seconds);
+    const char *problem = read_real(value, 0, &seconds);
 
     if (problem) {
         return problem;
@@ -337,23 +318,6 @@ static const char *read_flag(const struct tree_node *value, bool *flag)
     return NULL;
 }
 
-static const char *read_moment(const struct tree_node *value, int64_t *unix_ns)
-{
-    if (!tree_is(value, TREE_TEXT)) {
-        return "not a text";
-    }
-    return timestamp_parse(value->text, unix_ns) < 0 ? "not a time" : NULL;
-}
-
-static const char *read_domain(const struct tree_node *value, enum apapi_domain *domain)
-{
-    if (!tree_is(value, TREE_TEXT)) {
-        return "not a text";
-    }
-    *domain = apapi_domain_find(value->text);
-    return NULL;
-}
-
 /* @return a word of a form; NULL: it has no more */
 static const char *word_of(enum field_form form, unsigned i)
 {
@@ -369,16 +333,23 @@ static const char *word_of(enum field_form form, unsigned i)
     }
 }
 
-static const char *read_word(const struct tree_node *value, enum field_form form, unsigned *word)
+static const char *read_word(const struct tree_node *value, enum field_form form, void *member)
 {
     const char *name;
 
     if (!tree_is(value, TREE_TEXT)) {
         return "not a text";
     }
+    if (form == FIELD_MOMENT) {
+        return timestamp_parse(value->text, member) < 0 ? "not a time" : NULL;
+    }
+    if (form == FIELD_DOMAIN) {
+        *(enum apapi_domain *)member = apapi_domain_find(value->text);
+        return NULL;
+    }
     for (unsigned i = 0; (name = word_of(form, i)); i++) {
         if (strcmp(value->text, name) == 0) {
-            *word = i;
+            *(unsigned *)member = i;
             return NULL;
         }
     }
@@ -402,17 +373,15 @@ static const char *read_field(const struct tree_node *value, const struct field 
     case FIELD_LEAST:
     case FIELD_GREATEST:
     case FIELD_REAL:
-        return read_measured(value, member);
+        return read_real(value, -INFINITY, member);
     case FIELD_AMOUNT:
     case FIELD_PART:
     case FIELD_EXACT:
-        return read_amount(value, member);
+        return read_real(value, 0, member);
     case FIELD_FLAG:
         return read_flag(value, member);
     case FIELD_MOMENT:
-        return read_moment(value, member);
     case FIELD_DOMAIN:
-        return read_domain(value, member);
     case FIELD_KIND:
     case FIELD_TYPE:
     case FIELD_REGION:
@@ -422,6 +391,12 @@ static const char *read_field(const struct tree_node *value, const struct field 
     return NULL;
 }
 
+/* Significant digits of forms that are a double. */
+static const int figures_of[FIELD_METHOD + 1] = {
+    [FIELD_MEASURED] = JSON_MEASURED, [FIELD_AMOUNT] = JSON_MEASURED, [FIELD_ROUGH] = JSON_ROUGH,
+    [FIELD_PART] = JSON_ROUGH,        [FIELD_LEAST] = JSON_ROUGH,     [FIELD_GREATEST] = JSON_ROUGH,
+    [FIELD_EXACT] = JSON_EXACT,       [FIELD_REAL] = JSON_EXACT};
+
 /* All other forms are unknown if their bytes are 0, which they are. */
 static void set_unknown(const struct field *field, void *member)
 {
@@ -429,20 +404,13 @@ static void set_unknown(const struct field *field, void *member)
     case FIELD_NUMBER:
         *(uint32_t *)member = APAPI_UNKNOWN;
         break;
-    case FIELD_MEASURED:
-    case FIELD_AMOUNT:
-    case FIELD_PART:
-    case FIELD_ROUGH:
-    case FIELD_LEAST:
-    case FIELD_GREATEST:
-    case FIELD_REAL:
-        *(double *)member = NAN;
-        break;
     case FIELD_TYPE:
         *(enum apapi_type *)member = APAPI_TYPE_UINT64;
         break;
     default:
-        break;
+        if (figures_of[field->form] && field->form != FIELD_EXACT) {
+            *(double *)member = NAN;
+        }
     }
 }
 
@@ -544,16 +512,18 @@ int fields_decode_list(const struct tree_node *object, const struct fields_list 
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* @param direction  1: not less than the value, -1: not greater */
-static double rounded_to_side(double value, int figures, int direction)
+static void write_real(struct json_writer *json, const struct field *field, double value)
 {
-    double nearest = json_rounded(value, figures);
-    double step = pow(10, floor(log10(fabs(value))) - figures + 1);
+    int figures = figures_of[field->form];
+    int direction = (field->form == FIELD_GREATEST) - (field->form == FIELD_LEAST);
 
-    if (!isfinite(value) || (nearest - value) * direction >= 0) {
-        return nearest;
+    if (direction && isfinite(value)) {
+        double nearest = json_rounded(value, figures);
+        double step = pow(10, floor(log10(fabs(value))) - figures + 1);
+
+        value = (nearest - value) * direction >= 0 ? nearest : nearest + direction * step;
     }
-    return nearest + direction * step;
+    json_put_number(json, field->key, value, figures);
 }
 
 static bool field_is_unknown(const struct field *field, const void *member)
@@ -600,23 +570,13 @@ static void write_field(struct json_writer *json, const struct field *field, con
         break;
     case FIELD_MEASURED:
     case FIELD_AMOUNT:
-        json_put_number(json, key, *(const double *)member, JSON_MEASURED);
-        break;
     case FIELD_ROUGH:
     case FIELD_PART:
-        json_put_number(json, key, *(const double *)member, JSON_ROUGH);
-        break;
     case FIELD_LEAST:
-        json_put_number(json, key, rounded_to_side(*(const double *)member, JSON_ROUGH, -1),
-                        JSON_ROUGH);
-        break;
     case FIELD_GREATEST:
-        json_put_number(json, key, rounded_to_side(*(const double *)member, JSON_ROUGH, 1),
-                        JSON_ROUGH);
-        break;
     case FIELD_EXACT:
     case FIELD_REAL:
-        json_put_number(json, key, *(const double *)member, JSON_EXACT);
+        write_real(json, field, *(const double *)member);
         break;
     case FIELD_FLAG:
         json_put_flag(json, key, *(const bool *)member);

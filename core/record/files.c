@@ -20,192 +20,6 @@
 #include "base/names.h"
 #include "record/record.h"
 
-/* --- walking a folder ------------------------------------------------------------------------- */
-
-typedef bool (*wants_f)(const struct walk *walk, const char *name);
-
-static bool walk_wants_day(const struct walk *walk, const char *name)
-{
-    static const char form[] = "0000-00-00";
-
-    for (size_t i = 0; i < sizeof form; i++) {
-        if (form[i] == '0' ? !isdigit((unsigned char)name[i]) : name[i] != form[i]) {
-            return false;
-        }
-    }
-    return filter_wants_day(walk->filter, name);
-}
-
-/* @return the end of a node's name, before the suffix and that of compression; NULL */
-static const char *walk_find_suffix(const struct walk *walk, const char *name)
-{
-    const char *found = NULL;
-
-    for (const char *at = name; (at = strstr(at, walk->suffix)); at++) {
-        char behind = at[strlen(walk->suffix)];
-
-        found = at > name && (behind == '\0' || behind == '.') ? at : found;
-    }
-    return found;
-}
-
-static bool walk_wants_file(const struct walk *walk, const char *name)
-{
-    const char *suffix = walk_find_suffix(walk, name);
-    char node[NAME_MAX + 1];
-
-    if (!suffix) {
-        return false;
-    }
-    snprintf(node, sizeof node, "%.*s", (int)(suffix - name), name);
-    return filter_wants_node(walk->filter, node);
-}
-
-/* Read the wanted entries of a folder, sorted. Takes ownership of `fd`. */
-static int walk_read_names(struct namelist *names, int fd, const struct walk *walk, wants_f wants)
-{
-    DIR *folder = fdopendir(fd);
-    const struct dirent *entry;
-    int code;
-
-    if (!folder) {
-        close(fd);
-        return -1;
-    }
-    while (errno = 0, (entry = readdir(folder))) { // NOLINT(concurrency-mt-unsafe)
-        if (wants(walk, entry->d_name) && namelist_add(names, entry->d_name)) {
-            break;
-        }
-    }
-    code = errno;
-    closedir(folder);
-    namelist_sort(names);
-    errno = code;
-    return code ? -1 : 0;
-}
-
-static void walk_leave_out(const struct walk *walk, const char *path, const char *reason)
-{
-    walk->leave_out(path, reason, walk->context);
-}
-
-/* @return a descriptor; -1: leave it out */
-static int walk_open_regular(const struct walk *walk, int day_fd, const char *path,
-                             struct apapi_scan_file *file)
-{
-    int fd = openat(day_fd, file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct stat status;
-
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        walk_leave_out(walk, path, errno == ELOOP ? "a symbolic link" : strerror(errno));
-    } else if (!S_ISREG(status.st_mode)) {
-        walk_leave_out(walk, path, "not a regular file");
-    } else {
-        file->size = (uint64_t)status.st_size;
-        return fd;
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return -1;
-}
-
-static bool walk_is_known_form(const struct walk *walk, const char *name)
-{
-    return inflow_is_packed(name) || *(walk_find_suffix(walk, name) + strlen(walk->suffix)) == '\0';
-}
-
-static void walk_refuse_form(const struct walk *walk, const char *path)
-{
-    char reason[80];
-
-    snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz", walk->suffix);
-    walk_leave_out(walk, path, reason);
-}
-
-/* `path` is that of the day; the file's name is appended. */
-static int walk_entry(const struct walk *walk, int day_fd, char path[PATH_MAX],
-                      struct apapi_scan_file *file)
-{
-    size_t length = strlen(path);
-    int result = 0, fd = -1, saved;
-
-    snprintf(path + length, PATH_MAX - length, "/%s", file->name);
-    if (walk_is_known_form(walk, file->name)) {
-        fd = walk_open_regular(walk, day_fd, path, file);
-    } else {
-        walk_refuse_form(walk, path);
-    }
-    if (fd >= 0) {
-        result = walk->file(file, path, fd, walk->context);
-        saved = errno;
-        close(fd);
-        errno = saved;
-    }
-    path[length] = '\0';
-    return result;
-}
-
-static int walk_day(const struct walk *walk, int root_fd, char path[PATH_MAX], const char *day)
-{
-    struct apapi_scan_file file = {.day = day};
-    int day_fd = openat(root_fd, day, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int list_fd = day_fd < 0 ? -1 : fcntl(day_fd, F_DUPFD_CLOEXEC, 0);
-    struct namelist names = {0};
-    int result = 0, saved;
-
-    if (list_fd < 0 || walk_read_names(&names, list_fd, walk, walk_wants_file)) {
-        walk_leave_out(walk, path, strerror(errno));
-    }
-    for (size_t i = 0; i < names.count && result == 0; i++) {
-        file.name = names.names[i];
-        result = walk_entry(walk, day_fd, path, &file);
-    }
-    saved = errno;
-    namelist_free(&names);
-    if (day_fd >= 0) {
-        close(day_fd);
-    }
-    errno = saved;
-    return result;
-}
-
-static int walk_days(const struct walk *walk, int root_fd, const char *dir, struct apapi_error *err)
-{
-    char path[PATH_MAX];
-    struct namelist days = {0};
-    int fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
-    int result = 0;
-
-    if (fd < 0 || walk_read_names(&days, fd, walk, walk_wants_day)) {
-        result = apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
-    }
-    for (size_t i = 0; i < days.count && result == 0; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, days.names[i]);
-        result = walk_day(walk, root_fd, path, days.names[i]);
-    }
-    namelist_free(&days);
-    return result;
-}
-
-int walk_folder(const struct walk *walk, const char *dir, struct apapi_error *err)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int result, saved;
-
-    if (err) {
-        *err->text = '\0';
-    }
-    if (fd < 0) {
-        return apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
-    }
-    result = walk_days(walk, fd, dir, err);
-    saved = errno;
-    close(fd);
-    errno = saved;
-    return result;
-}
-
 /* --- the beginning of a line ------------------------------------------------------------------ */
 
 /* One "key":value of the object in a line, as written. */
@@ -462,16 +276,22 @@ static bool scan_filter_read_number(const struct head_pair *pair, uint32_t *numb
     return !pair->text && pair->value_size <= DIGITS_MAX;
 }
 
+/* @return whether the value is short enough, and is a text, or none */
+static bool pair_copy(const struct head_pair *pair, bool text, char *copy, size_t size)
+{
+    if (pair->text != text || pair->value_size >= size) {
+        return false;
+    }
+    memcpy(copy, pair->value, pair->value_size);
+    copy[pair->value_size] = '\0';
+    return true;
+}
+
 static bool read_start(const struct head_pair *pair, int64_t *start_ns)
 {
     char text[TIMESTAMP_SIZE];
 
-    if (!pair->text || pair->value_size >= sizeof text) {
-        return false;
-    }
-    memcpy(text, pair->value, pair->value_size);
-    text[pair->value_size] = '\0';
-    return timestamp_parse(text, start_ns) == 0;
+    return pair_copy(pair, true, text, sizeof text) && timestamp_parse(text, start_ns) == 0;
 }
 
 static bool read_elapsed(const struct head_pair *pair, int64_t *elapsed_ns)
@@ -479,11 +299,9 @@ static bool read_elapsed(const struct head_pair *pair, int64_t *elapsed_ns)
     char text[40], *end;
     double seconds;
 
-    if (pair->text || pair->value_size >= sizeof text) {
+    if (!pair_copy(pair, false, text, sizeof text)) {
         return false;
     }
-    memcpy(text, pair->value, pair->value_size);
-    text[pair->value_size] = '\0';
     seconds = strtod(text, &end);
     if (*end || !(seconds >= 0 && seconds < LONGEST_S)) {
         return false;
@@ -562,12 +380,8 @@ static bool may_want_node(const struct filter *filter, const struct head_pair *p
 {
     char node[APAPI_TEXT_SIZE];
 
-    if (filter->nodes.count == 0 || !is_plain(pair, sizeof node)) {
-        return true;
-    }
-    memcpy(node, pair->value, pair->value_size);
-    node[pair->value_size] = '\0';
-    return filter_wants_node(filter, node);
+    return filter->nodes.count == 0 || !is_plain(pair, sizeof node) ||
+           !pair_copy(pair, true, node, sizeof node) || filter_wants_node(filter, node);
 }
 
 static bool may_want_end(const struct filter *filter, int64_t start_ns, int64_t elapsed_ns)
@@ -614,12 +428,12 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
     return true;
 }
 
-/* --- lines of a file -------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 #define CHUNK ((size_t)262144) /* bytes read at once */
 #define BUFFER_SIZE ((size_t)APAPI_SCAN_LINE_MAX + CHUNK)
 
-int lines_begin(struct lines *lines, int fd, uint64_t offset)
+static int lines_begin(struct lines *lines, int fd, uint64_t offset)
 {
     char *buffer = lines->buffer ? lines->buffer : malloc(BUFFER_SIZE);
 
@@ -627,20 +441,8 @@ int lines_begin(struct lines *lines, int fd, uint64_t offset)
         return -1;
     }
     *lines = (struct lines){
-        .inflow = lines->inflow, .buffer = buffer, .line_at = offset, .line_number = 1};
+        .inflow = lines->inflow, .buffer = buffer, .line_at = offset, .line_number = offset == 0};
     return inflow_begin(&lines->inflow, fd, offset == 0);
-}
-
-const char *lines_problem(const struct lines *lines)
-{
-    return lines->inflow.problem;
-}
-
-void lines_free(struct lines *lines)
-{
-    inflow_end(&lines->inflow);
-    free(lines->buffer);
-    lines->buffer = NULL;
 }
 
 static void scan_lines_make_room(struct lines *lines)
@@ -678,15 +480,17 @@ static int scan_lines_take(struct lines *lines, size_t end, bool whole, struct l
     *line = (struct line){.text = lines->buffer + lines->begin,
                           .size = lines->dropped || size > APAPI_SCAN_LINE_MAX ? SIZE_MAX : size,
                           .offset = lines->line_at,
-                          .number = lines->line_number++,
+                          .number = lines->line_number,
                           .whole = whole};
+    lines->line_number += lines->line_number > 0;
     lines->line_at += lines->dropped + size + whole;
     lines->dropped = 0;
     lines->begin = lines->searched = end + whole;
     return 1;
 }
 
-int lines_next(struct lines *lines, struct line *line)
+/* A line that is too long has the size SIZE_MAX. @return 1; 0 at the end; -1 with errno */
+static int lines_next(struct lines *lines, struct line *line)
 {
     for (;;) {
         const char *newline =
@@ -704,4 +508,279 @@ int lines_next(struct lines *lines, struct line *line)
             return -1;
         }
     }
+}
+
+void intake_free(struct intake *intake)
+{
+    int saved = errno;
+
+    inflow_end(&intake->lines.inflow);
+    free(intake->lines.buffer);
+    filter_free(&intake->filter);
+    errno = saved;
+}
+
+static void intake_report(const struct intake *intake, const struct apapi_scan_problem *problem)
+{
+    if (intake->sink.problem) {
+        intake->sink.problem(problem, intake->sink.context);
+    }
+}
+
+void intake_skip(struct intake *intake, const struct line *line, const char *reason)
+{
+    intake->counts.skipped++;
+    intake_report(intake, &(struct apapi_scan_problem){.file = intake->name,
+                                                       .line = line->number,
+                                                       .offset = line->offset,
+                                                       .reason = reason});
+}
+
+static const char *intake_reason(const struct intake *intake)
+{
+    const char *problem = intake->lines.inflow.problem;
+
+    return problem ? problem : strerror(errno);
+}
+
+static int intake_fail(const struct intake *intake, struct apapi_error *err)
+{
+    return apapi_fail(err, errno, "%.160s: %s", intake->name, intake_reason(intake));
+}
+
+int intake_read(struct intake *intake, int fd, const char *name, uint64_t *offset,
+                struct apapi_error *err)
+{
+    struct line line;
+    int got, taken;
+
+    intake->name = name;
+    if (lines_begin(&intake->lines, fd, *offset)) {
+        return intake_fail(intake, err);
+    }
+    intake->counts.files++;
+    while ((got = lines_next(&intake->lines, &line)) > 0) {
+        if (line.size == SIZE_MAX) {
+            intake_skip(intake, &line, "longer than 1 MiB");
+            continue;
+        }
+        taken = intake->take(intake, &line);
+        if (taken < 0) {
+            return apapi_fail(err, errno, "%s", intake->stopped ? "" : strerror(errno));
+        }
+        if (line.whole || taken > 0) { /* the rest of a torn line may still be written */
+            *offset = intake->lines.line_at;
+        }
+    }
+    return got == 0 ? 0 : intake_fail(intake, err);
+}
+
+/* --- walking a folder ------------------------------------------------------------------------- */
+
+typedef bool (*wants_f)(const struct intake *walk, const char *name);
+
+static bool walk_wants_day(const struct intake *walk, const char *name)
+{
+    static const char form[] = "0000-00-00";
+
+    for (size_t i = 0; i < sizeof form; i++) {
+        if (form[i] == '0' ? !isdigit((unsigned char)name[i]) : name[i] != form[i]) {
+            return false;
+        }
+    }
+    return filter_wants_day(&walk->filter, name);
+}
+
+/* @return the end of a node's name, before the suffix and that of compression; NULL */
+static const char *walk_find_suffix(const struct intake *walk, const char *name)
+{
+    const char *found = NULL;
+
+    for (const char *at = name; (at = strstr(at, walk->suffix)); at++) {
+        char behind = at[strlen(walk->suffix)];
+
+        found = at > name && (behind == '\0' || behind == '.') ? at : found;
+    }
+    return found;
+}
+
+static bool walk_wants_file(const struct intake *walk, const char *name)
+{
+    const char *suffix = walk_find_suffix(walk, name);
+    char node[NAME_MAX + 1];
+
+    if (!suffix) {
+        return false;
+    }
+    snprintf(node, sizeof node, "%.*s", (int)(suffix - name), name);
+    return filter_wants_node(&walk->filter, node);
+}
+
+/* Read the wanted entries of a folder, sorted. Takes ownership of `fd`. */
+static int walk_read_names(struct namelist *names, int fd, const struct intake *walk, wants_f wants)
+{
+    DIR *folder = fdopendir(fd);
+    const struct dirent *entry;
+    int code;
+
+    if (!folder) {
+        close(fd);
+        return -1;
+    }
+    while (errno = 0, (entry = readdir(folder))) { // NOLINT(concurrency-mt-unsafe)
+        if (wants(walk, entry->d_name) && namelist_add(names, entry->d_name)) {
+            break;
+        }
+    }
+    code = errno;
+    closedir(folder);
+    namelist_sort(names);
+    errno = code;
+    return code ? -1 : 0;
+}
+
+/* Report a folder or file below the named one that cannot be read. */
+static void walk_leave_out(struct intake *walk, const char *path, const char *reason)
+{
+    walk->counts.unreadable++;
+    intake_report(walk, &(struct apapi_scan_problem){.file = path, .reason = reason});
+}
+
+/* @return a descriptor; -1: leave it out */
+static int walk_open_regular(struct intake *walk, int day_fd, const char *path,
+                             struct apapi_scan_file *file)
+{
+    int fd = openat(day_fd, file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        walk_leave_out(walk, path, errno == ELOOP ? "a symbolic link" : strerror(errno));
+    } else if (!S_ISREG(status.st_mode)) {
+        walk_leave_out(walk, path, "not a regular file");
+    } else {
+        file->size = (uint64_t)status.st_size;
+        return fd;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return -1;
+}
+
+static bool walk_is_known_form(const struct intake *walk, const char *name)
+{
+    return inflow_is_packed(name) || *(walk_find_suffix(walk, name) + strlen(walk->suffix)) == '\0';
+}
+
+static int walk_read_file(struct intake *walk, const struct apapi_scan_file *file, const char *path,
+                          int fd)
+{
+    const struct apapi_scan_sink *sink = &walk->sink;
+    bool packed = inflow_is_packed(file->name), whole = true;
+    uint64_t offset = 0;
+
+    if (sink->begin && !sink->begin(file, &offset, sink->context)) {
+        return 0;
+    }
+    if (packed) {
+        offset = 0; /* a compressed file does not grow */
+    }
+    if ((offset > 0 && lseek(fd, (off_t)offset, SEEK_SET) < 0) ||
+        intake_read(walk, fd, path, &offset, NULL)) {
+        if (walk->stopped || errno == ENOMEM) {
+            return -1;
+        }
+        walk_leave_out(walk, path, intake_reason(walk));
+        whole = false;
+    }
+    if (sink->end && (whole || !packed)) {
+        sink->end(file, packed ? file->size : offset, sink->context);
+    }
+    return 0;
+}
+
+/* `path` is that of the day; the file's name is appended. */
+static int walk_entry(struct intake *walk, int day_fd, char path[PATH_MAX],
+                      struct apapi_scan_file *file)
+{
+    size_t length = strlen(path);
+    int result = 0, fd = -1, saved;
+    char reason[80];
+
+    snprintf(path + length, PATH_MAX - length, "/%s", file->name);
+    if (walk_is_known_form(walk, file->name)) {
+        fd = walk_open_regular(walk, day_fd, path, file);
+    } else {
+        snprintf(reason, sizeof reason, "its name ends neither with %s nor with .gz", walk->suffix);
+        walk_leave_out(walk, path, reason);
+    }
+    if (fd >= 0) {
+        result = walk_read_file(walk, file, path, fd);
+        saved = errno;
+        close(fd);
+        errno = saved;
+    }
+    path[length] = '\0';
+    return result;
+}
+
+static int walk_day(struct intake *walk, int root_fd, char path[PATH_MAX], const char *day)
+{
+    struct apapi_scan_file file = {.day = day};
+    int day_fd = openat(root_fd, day, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int list_fd = day_fd < 0 ? -1 : fcntl(day_fd, F_DUPFD_CLOEXEC, 0);
+    struct namelist names = {0};
+    int result = 0, saved;
+
+    if (list_fd < 0 || walk_read_names(&names, list_fd, walk, walk_wants_file)) {
+        walk_leave_out(walk, path, strerror(errno));
+    }
+    for (size_t i = 0; i < names.count && result == 0; i++) {
+        file.name = names.names[i];
+        result = walk_entry(walk, day_fd, path, &file);
+    }
+    saved = errno;
+    namelist_free(&names);
+    if (day_fd >= 0) {
+        close(day_fd);
+    }
+    errno = saved;
+    return result;
+}
+
+static int walk_days(struct intake *walk, int root_fd, const char *dir, struct apapi_error *err)
+{
+    char path[PATH_MAX];
+    struct namelist days = {0};
+    int fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
+    int result = 0;
+
+    if (fd < 0 || walk_read_names(&days, fd, walk, walk_wants_day)) {
+        result = apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
+    }
+    for (size_t i = 0; i < days.count && result == 0; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, days.names[i]);
+        result = walk_day(walk, root_fd, path, days.names[i]);
+    }
+    namelist_free(&days);
+    return result;
+}
+
+int intake_read_folder(struct intake *walk, const char *dir, struct apapi_error *err)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result, saved;
+
+    walk->stopped = false;
+    if (err) {
+        *err->text = '\0';
+    }
+    if (fd < 0) {
+        return apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
+    }
+    result = walk_days(walk, fd, dir, err);
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return result;
 }

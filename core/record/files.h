@@ -9,29 +9,6 @@
 #include "base/inflow.h"
 #include "base/names.h"
 
-/* --- walking a folder ------------------------------------------------------------------------- */
-
-/*
- * The files of an accounting folder, <dir>/<YYYY-MM-DD>/<node><suffix>, in the order of days and
- * nodes. Symbolic links below `dir` are not followed.
- */
-
-/** The functions that are called. Paths and files are valid only during the call. */
-struct walk {
-    const char *suffix;          /* ".jsonl"; a compressed file has another suffix after it */
-    const struct filter *filter; /* days and nodes that it excludes are not opened */
-    /* A regular file, open at its start. @return 0; -1 with errno: the walk ends. */
-    int (*file)(const struct apapi_scan_file *file, const char *path, int fd, void *context);
-    void (*leave_out)(const char *path, const char *reason, void *context); /* cannot be read */
-    void *context;
-};
-
-/**
- * @return 0; -1 with errno of opening `dir`, which `err` names, or that of `file`, with an empty
- * `err`
- */
-int walk_folder(const struct walk *walk, const char *dir, struct apapi_error *err);
-
 /* --- what is wanted --------------------------------------------------------------------------- */
 
 enum { FILTER_CLUSTER, FILTER_USER, FILTER_ACCOUNT, FILTER_PARTITION, FILTER_TEXTS };
@@ -70,9 +47,17 @@ bool filter_wants(const struct filter *filter, const struct apapi_record *record
  */
 bool filter_may_want(const struct filter *filter, const char *line, size_t size);
 
-/* --- lines of a file -------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
-/** Lines of a descriptor, through a buffer of fixed size. All zero before lines_begin(). */
+struct line {
+    const char *text; /* without the newline; valid until the next line */
+    size_t size;      /* [bytes] */
+    uint64_t offset;  /* [bytes], of the decompressed data */
+    size_t number;    /* from 1; 0: the file was not read from its start */
+    bool whole;       /* it ends with a newline */
+};
+
+/** Lines of a descriptor, through a buffer of fixed size. */
 struct lines {
     struct inflow inflow;
     char *buffer;
@@ -80,32 +65,46 @@ struct lines {
     size_t searched;    /* no newline up to here */
     uint64_t line_at;   /* offset of the line at `begin` [bytes] */
     uint64_t dropped;   /* bytes of a line that is too long */
-    size_t line_number; /* of the line at `begin`, from 1 */
+    size_t line_number; /* of the line at `begin` */
     bool ended;
 };
 
-struct line {
-    const char *text; /* without the newline; valid until the next line */
-    size_t size;      /* [bytes]; SIZE_MAX: longer than APAPI_SCAN_LINE_MAX, the text is missing */
-    uint64_t offset;  /* [bytes] */
-    size_t number;
-    bool whole; /* it ends with a newline */
+/** Reads lines of files and pipes. All zero at the start but for the settings. */
+struct intake {
+    const char *suffix;          /* setting: ".jsonl" */
+    struct apapi_scan_sink sink; /* setting; its `record` is the caller's */
+    /* Setting. @return 1: something complete is in the line; 0; -1 with errno: the reading ends,
+     * and if `stopped` is set, without a message */
+    int (*take)(struct intake *intake, const struct line *line);
+    struct filter filter; /* setting: days and nodes that it excludes are not opened */
+    struct apapi_scan_counts counts;
+    bool stopped;
+    const char *name; /* of the input */
+    struct lines lines;
 };
 
+/** Report and count a line. */
+void intake_skip(struct intake *intake, const struct line *line, const char *reason);
+
 /**
- * Begin to read `fd`, which is at `offset` bytes of the file. At offset 0 it may be compressed;
- * offsets are those of the decompressed data.
- * @return 0; -1 with errno ENOMEM, or that of inflow_begin().
+ * Read a descriptor from its present position, which is at `offset` bytes of the file. At offset 0
+ * it may be compressed.
+ * @param offset  result: the end of the last line that is complete
+ * @return 0; -1 with errno
  */
-int lines_begin(struct lines *lines, int fd, uint64_t offset);
+int intake_read(struct intake *intake, int fd, const char *name, uint64_t *offset,
+                struct apapi_error *err);
 
-/** @return 1; 0 at the end; -1 with errno of inflow_read(). */
-int lines_next(struct lines *lines, struct line *line);
+/**
+ * Read the files of an accounting folder, <dir>/<YYYY-MM-DD>/<node><suffix>, in the order of days
+ * and nodes; a compressed one has another suffix after it. Symbolic links below `dir` are not
+ * followed.
+ * @return 0; -1 with errno of opening `dir`, which `err` names, or that of `take`, with an empty
+ * `err`
+ */
+int intake_read_folder(struct intake *intake, const char *dir, struct apapi_error *err);
 
-/** @return details of the last error; NULL: errno says it. */
-const char *lines_problem(const struct lines *lines);
-
-/** Free what it owns. */
-void lines_free(struct lines *lines);
+/** Free what it owns, also the filter. errno is preserved. */
+void intake_free(struct intake *intake);
 
 #endif

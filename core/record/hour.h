@@ -71,13 +71,12 @@ char *hour_encode(const struct hour *hour);
  * Other lines are skipped, counted and reported.
  */
 
-/** Receives what is read. `problem`, `begin` and `end` may be NULL. */
+/** Receives what is read, as struct apapi_scan_sink. All but `hour` may be NULL. */
 struct hours_sink {
     int (*hour)(const struct hour *hour, void *context); /* @return 0; -1 with errno: stop */
     void (*problem)(const struct apapi_scan_problem *problem, void *context);
-    /* As in struct apapi_scan_sink, but each file is read from its start. */
-    bool (*begin)(const struct apapi_scan_file *file, void *context);
-    void (*end)(const struct apapi_scan_file *file, void *context);
+    bool (*begin)(const struct apapi_scan_file *file, uint64_t *offset, void *context);
+    void (*end)(const struct apapi_scan_file *file, uint64_t offset, void *context);
     void *context;
 };
 

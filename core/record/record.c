@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "record/fields.h"
+#include "record/members.h"
+
 /* --- coverage --------------------------------------------------------------------------------- */
 
 static bool coverage_counts(const struct apapi_measurement *m, int domain)
@@ -122,4 +125,145 @@ int domain_list_read(const struct tree_node *array, uint32_t *set)
         *set |= domain_list_of(name->text);
     }
     return 0;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void encode_domains(struct json_writer *json, const struct apapi_measurement *m)
+{
+    json_begin_object(json, "domains");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (m->domains[d].measured) {
+            json_begin_object(json, apapi_domain_name(d));
+            fields_write(json, fields_of_domain, &m->domains[d]);
+            json_end(json);
+        }
+    }
+    json_end(json);
+}
+
+static void encode_total(struct json_writer *json, const struct apapi_measurement *m)
+{
+    const struct apapi_domain_result total = {
+        .measured = true,
+        .energy_j = apapi_measurement_total_j(m),
+        .uncertainty_j = NAN, /* in the trust block */
+        .covered = coverage_of_total(m),
+        .rest_j = coverage_rest_j(m),
+        .power_w = {.min = NAN, .mean = apapi_measurement_total_w(m), .max = NAN, .p95 = NAN}};
+    uint32_t missing = domain_list_adding_up(m->unknown_domains);
+
+    if (isnan(total.energy_j) && isnan(total.power_w.mean)) {
+        return;
+    }
+    json_begin_object(json, "total");
+    fields_write(json, fields_of_domain, &total);
+    if (missing) {
+        domain_list_write(json, "missing_domains", missing);
+    }
+    json_end(json);
+}
+
+/* "source" says that it was measured. If it was not, there is "reason". */
+static void encode_component(struct json_writer *json,
+                             const struct apapi_component_result *component,
+                             const struct record_extra *extra)
+{
+    struct apapi_component_result said = *component;
+
+    json_begin_object(json, NULL);
+    if (!component->measured) {
+        said.source[0] = '\0';
+    }
+    fields_write(json, fields_of_component, &said);
+    if (component->measured && !*said.source) {
+        json_put_text(json, "source", "");
+    } else if (!component->measured && !*said.reason) {
+        json_put_text(json, "reason", "");
+    }
+    if (component->measured || component->event_count > 0) {
+        json_begin_array(json, "events");
+        for (size_t i = 0; i < component->event_count; i++) {
+            json_begin_object(json, NULL);
+            fields_write(json, fields_of_event, &component->events[i]);
+            if (extra && extra->event) {
+                extra->event(json, &component->events[i]);
+            }
+            json_end(json);
+        }
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void encode_components(struct json_writer *json, const struct apapi_measurement *m,
+                              const struct record_extra *extra)
+{
+    json_begin_array(json, "components");
+    for (size_t i = 0; i < m->component_count; i++) {
+        encode_component(json, &m->components[i], extra);
+    }
+    json_end(json);
+}
+
+void incidents_write(struct json_writer *json, const struct apapi_incidents *sum, uint64_t missed)
+{
+    json_put_count(json, "failed", sum->failed);
+    json_put_count(json, "wraps", sum->wraps);
+    json_put_count(json, "resets", sum->resets);
+    json_put_count(json, "refused", sum->refused);
+    json_put_count(json, "gaps", sum->gaps);
+    json_put_count(json, "stalls", sum->stalls);
+    json_put_count(json, "missed", missed);
+    if (sum->rough > 0) {
+        json_put_count(json, "rough", sum->rough);
+    }
+}
+
+static void encode_trust(struct json_writer *json, const struct apapi_measurement *m)
+{
+    const struct apapi_incidents sum = apapi_measurement_incidents(m);
+    uint64_t missed = 0;
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        missed += m->components[i].missed;
+    }
+    json_begin_object(json, "trust");
+    fields_write(json, fields_of_trust, m);
+    if (m->unknown_domains) {
+        domain_list_write(json, "unknown_domains", m->unknown_domains);
+    }
+    json_put_number(json, "uncertainty_j", apapi_record_uncertainty_j(m), JSON_ROUGH);
+    json_put_count(json, "samples", sum.samples);
+    incidents_write(json, &sum, missed);
+    json_end(json);
+}
+
+/* Without thresholds, a record has no such keys. */
+static void encode_crossings(struct json_writer *json, const struct apapi_record *record)
+{
+    json_begin_array(json, "crossings");
+    fields_write_list(json, fields_of_crossing, record->crossing, record->crossing_count,
+                      sizeof record->crossing[0]);
+    if (record->crossing_count > 0 && record->crossings > record->crossing_count) {
+        json_put_count(json, "crossings_total", record->crossings);
+    }
+}
+
+void record_write(struct json_writer *json, const struct apapi_record *record,
+                  const struct record_extra *extra)
+{
+    const struct apapi_measurement *m = &record->measurement;
+
+    json_put_integer(json, "apapi", APAPI_RECORD_VERSION);
+    fields_write(json, fields_of_record, record);
+    json_put_moment(json, "end", record_end_ns(m));
+    encode_domains(json, m);
+    encode_total(json, m);
+    encode_components(json, m, extra);
+    timelines_write(json, m);
+    encode_trust(json, m);
+    encode_crossings(json, record);
+    share_write(json, &record->share);
+    regions_write(json, &record->regions);
 }

@@ -206,47 +206,39 @@ static double share_of_domain(const struct merged *merged, const struct tree_nod
     return sum_j > 0 ? number_of(own, "energy_j") / sum_j : share_of_total(merged, node);
 }
 
-static void copy(struct json_writer *json, const struct merged *merged, const char *const *keys)
-{
-    for (; *keys; keys++) {
-        const struct tree_node *value = tree_get(merged->root, *keys);
-
-        if (value) {
-            json_put_tree(json, *keys, value);
-        }
-    }
-}
-
-/* Sums or maxima over several nodes do not apply to a single node. */
+/* Sums or maxima over several nodes do not apply to a single node: those keys are the last ones. */
 static void put_identity(struct json_writer *json, const struct merged *merged, const char *name)
 {
-    static const char *const common[] = {
-        "cluster", "job",    "array_job", "array_task",  "het_job",  "het_offset",
-        "step",    "name",   "job_name",  "nodes",       "nodelist", "restarts",
-        "uid",     "user",   "account",   "partition",   "qos",      "verified",
-        "start",   "late_s", "exit_code", "exit_signal", NULL};
-    static const char *const own[] = {"tasks", "cores", "gpus", "failed_tasks", NULL};
+    static const char *const keys[] = {
+        "cluster", "job",         "array_job", "array_task",  "het_job",  "het_offset",
+        "step",    "name",        "job_name",  "nodes",       "nodelist", "restarts",
+        "uid",     "user",        "account",   "partition",   "qos",      "verified",
+        "start",   "late_s",      "exit_code", "exit_signal", "tasks",    "cores",
+        "gpus",    "failed_tasks"};
+    size_t count = COUNT_OF(keys) - (merged->nodes->size == 1 ? 0 : 4);
 
-    copy(json, merged, common);
-    if (merged->nodes->size == 1) {
-        copy(json, merged, own);
+    for (size_t i = 0; i < count; i++) {
+        const struct tree_node *value = tree_get(merged->root, keys[i]);
+
+        if (value) {
+            json_put_tree(json, keys[i], value);
+        }
     }
     json_put_text(json, "node", name);
 }
 
 static void put_ending(struct json_writer *json, const struct merged *merged, const char *name)
 {
-    const struct tree_node *list = tree_get(merged->root, "incomplete"), *reason = NULL;
-    const struct tree_node *one = tree_is(list, TREE_ARRAY) ? tree_first(list) : NULL;
-    bool complete = true;
+    const struct tree_node *list = tree_get(merged->root, "incomplete"), *one = NULL, *reason;
+    const char *node = NULL;
 
-    for (uint32_t i = 0; one && i < list->size && complete; i++, one = tree_next(one)) {
-        const char *node = text_of(one, "node");
-
-        complete = !node || strcmp(node, name) != 0;
-        reason = complete ? NULL : tree_get(one, "reason");
-    }
-    json_put_flag(json, "complete", complete);
+    list = tree_is(list, TREE_ARRAY) ? list : NULL;
+    do {
+        one = tree_each(list, one);
+        node = text_of(one, "node");
+    } while (one && !(node && strcmp(node, name) == 0));
+    reason = tree_get(one, "reason");
+    json_put_flag(json, "complete", !one);
     if (reason) {
         json_put_tree(json, "reason", reason);
     }
@@ -270,11 +262,10 @@ static void put_domain(struct json_writer *json, const struct tree_node *sum,
 static void put_domains(struct json_writer *json, const struct merged *merged,
                         const struct tree_node *node)
 {
-    const struct tree_node *domains = tree_get(merged->root, "domains"), *key;
+    const struct tree_node *domains = tree_get(merged->root, "domains"), *key = NULL;
 
     json_begin_object(json, "domains");
-    key = tree_is(domains, TREE_OBJECT) ? tree_first(domains) : NULL;
-    for (uint32_t i = 0; key && i < domains->size; i++, key = tree_next(key + 1)) {
+    while (tree_is(domains, TREE_OBJECT) && (key = tree_each(domains, key))) {
         double share = share_of_domain(merged, node, key->text);
 
         if (!isnan(share)) {
@@ -288,9 +279,7 @@ static void put_domains(struct json_writer *json, const struct merged *merged,
 
 static void put_timeline(struct json_writer *json, const struct tree_node *timeline, double share)
 {
-    const struct tree_node *key = tree_first(timeline);
-
-    for (uint32_t i = 0; i < timeline->size; i++, key = tree_next(key + 1)) {
+    for (const struct tree_node *key = NULL; (key = tree_each(timeline, key));) {
         if (tree_is_key(key, "unit_j")) {
             json_put_number(json, "unit_j", tree_number(key + 1) * share, JSON_EXACT);
         } else if (!tree_is_key(key, "start") && !tree_is_key(key, "bin_s")) {
@@ -303,19 +292,18 @@ static void put_timeline(struct json_writer *json, const struct tree_node *timel
 static void put_timelines(struct json_writer *json, const struct merged *merged,
                           const struct tree_node *node)
 {
-    const struct tree_node *timelines = tree_get(merged->root, "timeline"), *key;
+    const struct tree_node *timelines = tree_get(merged->root, "timeline"), *key = NULL;
     const char *start = text_of(merged->root, "start");
     double bin_s = NAN;
 
     json_begin_object(json, "timeline");
-    key = tree_is(timelines, TREE_OBJECT) ? tree_first(timelines) : NULL;
-    for (uint32_t i = 0; key && i < timelines->size; i++, key = tree_next(key + 1)) {
+    while (start && tree_is(timelines, TREE_OBJECT) && (key = tree_each(timelines, key))) {
         double share = share_of_domain(merged, node, key->text);
         double own_bin_s = number_of(key + 1, "bin_s");
         const char *own_start = text_of(key + 1, "start");
 
-        if (isnan(share) || isnan(own_bin_s) || !start || !own_start ||
-            strcmp(start, own_start) != 0 || (!isnan(bin_s) && own_bin_s != bin_s)) {
+        if (isnan(share) || isnan(own_bin_s) || !own_start || strcmp(start, own_start) != 0 ||
+            (!isnan(bin_s) && own_bin_s != bin_s)) {
             continue;
         }
         if (isnan(bin_s)) {
@@ -329,22 +317,10 @@ static void put_timelines(struct json_writer *json, const struct merged *merged,
     json_end_or_drop(json);
 }
 
-static void put_trust(struct json_writer *json, const struct tree_node *node)
-{
-    const struct tree_node *unknown = tree_get(node, "unknown_domains");
-
-    json_begin_object(json, "trust");
-    if (unknown) {
-        json_put_tree(json, "unknown_domains", unknown);
-    }
-    json_put_number(json, "covered", number_of(node, "covered"), JSON_MEASURED);
-    json_put_number(json, "cpu_s", 0, JSON_EXACT);
-    json_end(json);
-}
-
 /* @return its text, to be freed; NULL: out of memory. */
 static char *record_of(const struct merged *merged, const struct tree_node *node, const char *name)
 {
+    const struct tree_node *unknown = tree_get(node, "unknown_domains");
     struct json_writer json = {0};
 
     json_begin_object(&json, NULL);
@@ -356,7 +332,13 @@ static char *record_of(const struct merged *merged, const struct tree_node *node
     json_begin_array(&json, "components");
     json_end(&json);
     put_timelines(&json, merged, node);
-    put_trust(&json, node);
+    json_begin_object(&json, "trust");
+    if (unknown) {
+        json_put_tree(&json, "unknown_domains", unknown);
+    }
+    json_put_number(&json, "covered", number_of(node, "covered"), JSON_MEASURED);
+    json_put_number(&json, "cpu_s", 0, JSON_EXACT);
+    json_end(&json);
     json_end(&json);
     return json_take(&json);
 }
@@ -374,19 +356,16 @@ static double elapsed_of(const struct tree_node *root)
     return (double)(end_ns - start_ns) / NS_PER_S;
 }
 
-static int visit(const struct merged *merged, parts_f take, void *context)
+static int each_node(const struct merged *merged, parts_f take, void *context)
 {
-    const struct tree_node *node = tree_first(merged->nodes);
     int result = 0;
 
-    for (uint32_t i = 0; i < merged->nodes->size && result == 0; i++, node = tree_next(node)) {
+    for (const struct tree_node *node = NULL;
+         result == 0 && (node = tree_each(merged->nodes, node));) {
         const char *name = text_of(node, "node");
         char *text = name ? record_of(merged, node, name) : NULL;
 
-        if (name && !text) {
-            return -1;
-        }
-        result = text ? take(text, strlen(text), context) : 0;
+        result = text ? take(text, strlen(text), context) : name ? -1 : 0;
         free(text);
     }
     return result;
@@ -411,13 +390,11 @@ static int parts_of_merged(const char *text, size_t size, parts_f take, void *co
     }
     if (tree_is(tree_get(merged.root, "merged"), TREE_INTEGER) &&
         tree_is(merged.nodes, TREE_ARRAY)) {
-        const struct tree_node *node = tree_first(merged.nodes);
-
-        for (uint32_t i = 0; i < merged.nodes->size; i++, node = tree_next(node)) {
+        for (const struct tree_node *node = NULL; (node = tree_each(merged.nodes, node));) {
             merged.total_j += number_of(node, "energy_j");
         }
         merged.elapsed_s = elapsed_of(merged.root);
-        result = visit(&merged, take, context);
+        result = each_node(&merged, take, context);
     }
     tree_free(&tree);
     return result;
@@ -426,110 +403,33 @@ static int parts_of_merged(const char *text, size_t size, parts_f take, void *co
 /* --- scanning --------------------------------------------------------------------------------- */
 
 struct apapi_scan {
-    struct filter filter;
-    struct apapi_scan_sink sink;
-    struct apapi_scan_counts counts;
-    struct lines lines;
-    bool stopped; /* by the sink */
+    struct intake intake;
 };
-
-struct apapi_scan *apapi_scan_create(const struct apapi_scan_filter *filter,
-                                     const struct apapi_scan_sink *sink, struct apapi_error *err)
-{
-    struct apapi_scan *scan = calloc(1, sizeof *scan);
-
-    if (!scan) {
-        apapi_fail(err, ENOMEM, "no memory");
-        return NULL;
-    }
-    scan->sink = *sink;
-    if (filter_init(&scan->filter, filter, err)) {
-        apapi_scan_destroy(scan);
-        return NULL;
-    }
-    return scan;
-}
-
-void apapi_scan_destroy(struct apapi_scan *scan)
-{
-    int saved = errno;
-
-    if (scan) {
-        lines_free(&scan->lines);
-        filter_free(&scan->filter);
-        free(scan);
-    }
-    errno = saved;
-}
-
-const struct apapi_scan_counts *apapi_scan_counts(const struct apapi_scan *scan)
-{
-    return &scan->counts;
-}
-
-/* --- lines ---------------------------------------------------------------------------------- */
-
-/* The input: `offset` is where to begin, later the end of the complete lines. */
-struct source {
-    int fd;
-    const char *name;
-    bool from_begin;
-    uint64_t offset;
-};
-
-static void scan_report_problem(const struct apapi_scan *scan,
-                                const struct apapi_scan_problem *problem)
-{
-    if (scan->sink.problem) {
-        scan->sink.problem(problem, scan->sink.context);
-    }
-}
-
-static void skip(struct apapi_scan *scan, const struct source *source, const struct line *line,
-                 const char *reason)
-{
-    const struct apapi_scan_problem problem = {.file = source->name,
-                                               .line = source->from_begin ? line->number : 0,
-                                               .offset = line->offset,
-                                               .reason = reason};
-
-    scan->counts.skipped++;
-    scan_report_problem(scan, &problem);
-}
 
 /* A record in a line: the whole line, an element of an array, or a node of a merged record. */
 struct part {
-    struct apapi_scan *scan;
-    const struct source *source;
+    struct intake *intake;
     const struct line *line;
     size_t records; /* found in the line */
     bool made;      /* from a merged record */
 };
 
-static int scan_hand_over(struct apapi_scan *scan, const struct apapi_record *record,
-                          const char *text, size_t size)
-{
-    int result;
-
-    if (!filter_wants(&scan->filter, record)) {
-        return 0;
-    }
-    scan->counts.records++;
-    result = scan->sink.record(record, text, size, scan->sink.context);
-    scan->stopped = result != 0;
-    return result;
-}
-
 static int scan_take_record(struct part *part, const char *text, size_t size,
                             const struct apapi_record *record)
 {
+    struct intake *intake = part->intake;
+
     part->records++;
     if (!record_has_time(&record->measurement)) {
-        skip(part->scan, part->source, part->line,
-             "record: its time is not within the years 1970 to 2262");
+        intake_skip(intake, part->line, "record: its time is not within the years 1970 to 2262");
         return 0;
     }
-    return scan_hand_over(part->scan, record, text, size);
+    if (!filter_wants(&intake->filter, record)) {
+        return 0;
+    }
+    intake->counts.records++;
+    intake->stopped = intake->sink.record(record, text, size, intake->sink.context) != 0;
+    return intake->stopped ? -1 : 0;
 }
 
 static int scan_take_part(const char *text, size_t size, void *context);
@@ -551,9 +451,9 @@ static int take_other(struct part *part, const char *text, size_t size,
         return 0;
     }
     if (result == 1) {
-        part->scan->counts.newer += newer;
-        skip(part->scan, part->source, part->line,
-             part->line->whole || newer ? err->text : "the end of the line is missing");
+        part->intake->counts.newer += newer;
+        intake_skip(part->intake, part->line,
+                    part->line->whole || newer ? err->text : "the end of the line is missing");
         return 0;
     }
     return result;
@@ -566,7 +466,7 @@ static int scan_take_part(const char *text, size_t size, void *context)
     struct apapi_error err = {""};
     int result;
 
-    if (!filter_may_want(&part->scan->filter, text, size)) {
+    if (!filter_may_want(&part->intake->filter, text, size)) {
         return 0;
     }
     if (apapi_record_decode(text, size, &record, &err)) {
@@ -574,7 +474,7 @@ static int scan_take_part(const char *text, size_t size, void *context)
     }
     result = scan_take_record(part, text, size, &record);
     apapi_record_clear(&record);
-    return result ? -1 : 0;
+    return result;
 }
 
 /*
@@ -591,7 +491,7 @@ static bool scan_take_whole(struct part *part, int *result)
     if (size < sizeof begin || memcmp(text, begin, sizeof begin - 1) != 0) {
         return false;
     }
-    if (!filter_may_want(&part->scan->filter, text, size)) {
+    if (!filter_may_want(&part->intake->filter, text, size)) {
         *result = 0;
         return !memmem(text + sizeof begin, size - sizeof begin, key, sizeof key - 1);
     }
@@ -605,66 +505,58 @@ static bool scan_take_whole(struct part *part, int *result)
     if (apapi_record_decode(text, size, &record, NULL)) {
         return false;
     }
-    *result = scan_take_record(part, text, size, &record) ? -1 : 0;
+    *result = scan_take_record(part, text, size, &record);
     apapi_record_clear(&record);
     return true;
 }
 
-static int scan_take_line(struct apapi_scan *scan, struct source *source, const struct line *line)
+static int scan_take_line(struct intake *intake, const struct line *line)
 {
-    uint64_t behind = line->offset + line->size + line->whole;
-    struct part part = {.scan = scan, .source = source, .line = line};
+    struct part part = {.intake = intake, .line = line};
     int result;
 
-    if (line->size == SIZE_MAX) {
-        skip(scan, source, line, "longer than 1 MiB");
-        return 0;
-    }
     if (!scan_take_whole(&part, &result)) {
         result = parts_each(line->text, line->size, scan_take_part, &part);
     }
-    if (line->whole || part.records > 0) { /* the rest of a torn line may still be written */
-        source->offset = behind;
-    }
-    return result;
+    return result ? -1 : part.records > 0;
 }
 
-static const char *scan_reason_of(const struct apapi_scan *scan)
+struct apapi_scan *apapi_scan_create(const struct apapi_scan_filter *filter,
+                                     const struct apapi_scan_sink *sink, struct apapi_error *err)
 {
-    const char *problem = lines_problem(&scan->lines);
+    struct apapi_scan *scan = calloc(1, sizeof *scan);
 
-    return problem ? problem : strerror(errno);
+    if (!scan) {
+        apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
+    }
+    scan->intake = (struct intake){.suffix = ".jsonl", .sink = *sink, .take = scan_take_line};
+    if (filter_init(&scan->intake.filter, filter, err)) {
+        apapi_scan_destroy(scan);
+        return NULL;
+    }
+    return scan;
 }
 
-static int fail_source(const struct apapi_scan *scan, const struct source *source,
-                       struct apapi_error *err)
+void apapi_scan_destroy(struct apapi_scan *scan)
 {
-    return apapi_fail(err, errno, "%.160s: %s", source->name, scan_reason_of(scan));
+    if (scan) {
+        intake_free(&scan->intake);
+        free(scan);
+    }
 }
 
-static int read_source(struct apapi_scan *scan, struct source *source, struct apapi_error *err)
+const struct apapi_scan_counts *apapi_scan_counts(const struct apapi_scan *scan)
 {
-    struct line line;
-    int got;
-
-    if (lines_begin(&scan->lines, source->fd, source->offset)) {
-        return fail_source(scan, source, err);
-    }
-    scan->counts.files++;
-    while ((got = lines_next(&scan->lines, &line)) > 0) {
-        if (scan_take_line(scan, source, &line)) {
-            return apapi_fail(err, errno, "%s", scan->stopped ? "" : strerror(errno));
-        }
-    }
-    return got == 0 ? 0 : fail_source(scan, source, err);
+    return &scan->intake.counts;
 }
 
 int apapi_scan_stream(struct apapi_scan *scan, int fd, const char *name, struct apapi_error *err)
 {
-    struct source source = {.fd = fd, .name = name, .from_begin = true};
+    uint64_t offset = 0;
 
-    scan->stopped = false;
-    return read_source(scan, &source, err);
+    scan->intake.stopped = false;
+    return intake_read(&scan->intake, fd, name, &offset, err);
 }
 
 int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_error *err)
@@ -682,55 +574,7 @@ int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_erro
     return result;
 }
 
-/* --- folders -------------------------------------------------------------------------------- */
-
-/* Report a folder or file below the named one that cannot be read. */
-static void scan_leave_out(const char *path, const char *reason, void *context)
-{
-    struct apapi_scan *scan = context;
-    const struct apapi_scan_problem problem = {.file = path, .reason = reason};
-
-    scan->counts.unreadable++;
-    scan_report_problem(scan, &problem);
-}
-
-static int scan_read_regular(const struct apapi_scan_file *file, const char *path, int fd,
-                             void *context)
-{
-    struct apapi_scan *scan = context;
-    const struct apapi_scan_sink *sink = &scan->sink;
-    struct source source = {.fd = fd, .name = path};
-    bool packed = inflow_is_packed(file->name), whole = true;
-
-    if (sink->begin && !sink->begin(file, &source.offset, sink->context)) {
-        return 0;
-    }
-    if (packed) {
-        source.offset = 0; /* a compressed file does not grow */
-    }
-    source.from_begin = source.offset == 0;
-    if ((source.offset > 0 && lseek(source.fd, (off_t)source.offset, SEEK_SET) < 0) ||
-        read_source(scan, &source, NULL)) {
-        if (scan->stopped || errno == ENOMEM) {
-            return -1;
-        }
-        scan_leave_out(path, scan_reason_of(scan), scan);
-        whole = false;
-    }
-    if (sink->end && (whole || !packed)) {
-        sink->end(file, packed ? file->size : source.offset, sink->context);
-    }
-    return 0;
-}
-
 int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct apapi_error *err)
 {
-    const struct walk walk = {.suffix = ".jsonl",
-                              .filter = &scan->filter,
-                              .file = scan_read_regular,
-                              .leave_out = scan_leave_out,
-                              .context = scan};
-
-    scan->stopped = false;
-    return walk_folder(&walk, dir, err);
+    return intake_read_folder(&scan->intake, dir, err);
 }

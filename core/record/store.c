@@ -19,6 +19,7 @@
 
 /* A day's file of a node, and its folder. */
 struct day_file {
+    const char *suffix; /* NULL: ".jsonl" */
     int folder, file;
     char path[PATH_MAX];
     struct stat status; /* of the file, when it was opened or last looked at */
@@ -26,7 +27,7 @@ struct day_file {
 
 #define LOOKS_MAX 1000 /* at the end of a file to which others append all the time */
 
-/* <dir>/<YYYY-MM-DD>/<node>.jsonl */
+/* <dir>/<YYYY-MM-DD>/<node><suffix> */
 static int day_file_name(struct day_file *day_file, const char *dir, const char *node,
                          int64_t unix_ns, struct apapi_error *err)
 {
@@ -36,8 +37,8 @@ static int day_file_name(struct day_file *day_file, const char *dir, const char 
         return apapi_fail(err, EINVAL, "store: \"%s\" cannot be the name of a node", node);
     }
     timestamp_day(day, sizeof(day), unix_ns);
-    if (snprintf(day_file->path, sizeof(day_file->path), "%s/%s/%s.jsonl", dir, day, node) >=
-        (int)sizeof(day_file->path)) {
+    if (snprintf(day_file->path, sizeof day_file->path, "%s/%s/%s%s", dir, day, node,
+                 day_file->suffix ? day_file->suffix : ".jsonl") >= (int)sizeof day_file->path) {
         return apapi_fail(err, ENAMETOOLONG, "%s: the path is too long", dir);
     }
     return 0;
@@ -183,13 +184,11 @@ int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const
 int apapi_store_append_hour(const char *dir, const char *node, int64_t unix_ns, const char *line,
                             struct apapi_error *err)
 {
-    struct day_file day_file = {.folder = -1, .file = -1};
+    struct day_file day_file = {.suffix = ".hours", .folder = -1, .file = -1};
 
-    if (day_file_name(&day_file, dir, node, unix_ns, err) < 0) {
-        return -1;
-    }
-    strcpy(strrchr(day_file.path, '.'), ".hours"); /* no longer than .jsonl */
-    return store_append(&day_file, dir, line, err);
+    return day_file_name(&day_file, dir, node, unix_ns, err) < 0
+               ? -1
+               : store_append(&day_file, dir, line, err);
 }
 
 int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct apapi_error *err)

@@ -390,21 +390,21 @@ static void report_hours_problem(const struct apapi_scan_problem *problem, void 
 }
 
 /* A file that has grown is read from its start: it is short. */
-static bool begin_hours(const struct apapi_scan_file *file, void *context)
+static bool begin_hours(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
     struct import *import = context;
     int64_t known =
         import->folder ? db_load_offset(import->load, import->folder, file, &import->err) : 0;
 
+    *offset = 0;
     return known < 0 || (uint64_t)known != file->size;
 }
 
-static void end_hours(const struct apapi_scan_file *file, void *context)
+static void end_hours(const struct apapi_scan_file *file, uint64_t offset, void *context)
 {
     struct import *import = context;
 
-    if (import->folder &&
-        db_load_note(import->load, import->folder, file, file->size, &import->err)) {
+    if (import->folder && db_load_note(import->load, import->folder, file, offset, &import->err)) {
         import->code = errno;
     }
 }
