@@ -24,6 +24,6 @@ for header in "$include"/apapi/*.h; do
     compile "$name" "$cc" c c99
     compile "$name" "$cc" c c11
     [ -z "$cxx" ] || compile "$name" "$cxx" c++ c++11
-    grep -q '^extern "C" {$' "$header" || { echo "apapi/$name: no extern \"C\"" >&2; status=1; }
+    grep -q '^APAPI_BEGIN_C$' "$header" || { echo "apapi/$name: no APAPI_BEGIN_C" >&2; status=1; }
 done
 exit $status

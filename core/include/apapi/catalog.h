@@ -7,14 +7,12 @@
 #include "apapi/error.h"
 #include "apapi/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
- * Components of this machine, the ways to read each of them, and their
- * events. Nothing is sampled. PAPI allows one thread at a time: call these functions from one
- * thread, and not while another thread creates a session.
+ * Components of this machine, the ways to read each of them, and their events. Nothing is sampled.
+ * PAPI allows one thread at a time: call these functions from one thread, and not while another
+ * thread creates a session.
  */
 
 #define APAPI_WAYS_MAX 4 /* ways to read one component */
@@ -102,7 +100,5 @@ APAPI_API void apapi_catalog_describe(const struct apapi_reader *reader, size_t 
 /** Close a reader. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_catalog_close(struct apapi_reader *reader);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

@@ -2,9 +2,16 @@
 #ifndef APAPI_ERROR_H
 #define APAPI_ERROR_H
 
+/* Around declarations that C++ programs include, too. */
 #ifdef __cplusplus
-extern "C" {
+#define APAPI_BEGIN_C extern "C" {
+#define APAPI_END_C }
+#else
+#define APAPI_BEGIN_C
+#define APAPI_END_C
 #endif
+
+APAPI_BEGIN_C
 
 /*
  * Functions that can fail return -1 or NULL and set errno. Most of them take a struct apapi_error
@@ -21,17 +28,12 @@ struct apapi_error {
 };
 
 /**
- * Fill `err` and set errno.
- * @param err     NULL is allowed
- * @param code    the errno to set, > 0
- * @param format  as printf(3); a longer text is cut
+ * Fill `err`, which may be NULL, as printf(3) does, and set errno. Any thread; does not allocate.
+ * @param code  the errno to set, > 0
  * @return -1, so that a function can end with `return apapi_fail(err, EINVAL, "...")`
- * Thread-safety: any thread. Does not allocate.
  */
 APAPI_API int apapi_fail(struct apapi_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

@@ -6,9 +6,7 @@
 
 #include "apapi/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * Events: counters and gauges, named as in PAPI. All functions here may be called from any thread;
@@ -96,7 +94,5 @@ APAPI_API double apapi_domain_max_w(enum apapi_domain domain);
  */
 APAPI_API uint64_t apapi_event_guard_ns(const struct apapi_event *event);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

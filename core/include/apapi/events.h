@@ -6,13 +6,13 @@
 
 #include "apapi/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * Event lists say which events are measured. Event definitions ("eventops") say what their values
- * mean. A session takes both as struct apapi_event_rules. events.md describes the files.
+ * mean. A session takes both as struct apapi_event_rules. events.md describes the files. All
+ * functions here may be called from any thread, except apapi_environment_read(); those that read or
+ * parse allocate.
  */
 
 #define APAPI_EVENTS_FILE_MAX 10000000 /* longest file [bytes] */
@@ -43,13 +43,11 @@ struct apapi_eventlist;
  * Read a file of event definitions. One bad line makes the whole file unusable; all bad lines are
  * reported. A FIFO or a device is refused and never blocks.
  * @param sink  NULL: the first problem is in `err` only
- * @return the definitions; free them with apapi_eventops_destroy(). NULL with errno; `err` names
- *         the file
+ * @return the definitions, for apapi_eventops_destroy(). NULL with errno; `err` names the file
  *         EINVAL  a bad line, an empty file, not a text, or not a regular file
  *         EISDIR  a folder
  *         EFBIG   more than APAPI_EVENTS_FILE_MAX bytes
  *         ENOMEM, or an error of open(2) or read(2)
- * Thread-safety: any thread. Allocates; reads a file.
  */
 APAPI_API struct apapi_eventops *apapi_eventops_read(const char *path,
                                                      const struct apapi_problem_sink *sink,
@@ -59,7 +57,6 @@ APAPI_API struct apapi_eventops *apapi_eventops_read(const char *path,
  * Parse event definitions from memory. Result and errors as apapi_eventops_read().
  * @param name  stands for the file in messages
  * @param text  `size` bytes; copied, a NUL at the end is not needed
- * Thread-safety: any thread. Allocates.
  */
 APAPI_API struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text,
                                                       size_t size,
@@ -69,20 +66,12 @@ APAPI_API struct apapi_eventops *apapi_eventops_parse(const char *name, const ch
 /** Free event definitions. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_eventops_destroy(struct apapi_eventops *eventops);
 
-/**
- * Read an event list. Errors as apapi_eventops_read().
- * @return the list; free it with apapi_eventlist_destroy(). NULL with errno
- * Thread-safety: any thread. Allocates; reads a file.
- */
+/** Read an event list, as apapi_eventops_read(). @return for apapi_eventlist_destroy() */
 APAPI_API struct apapi_eventlist *apapi_eventlist_read(const char *path,
                                                        const struct apapi_problem_sink *sink,
                                                        struct apapi_error *err);
 
-/**
- * Parse an event list from memory. Parameters as apapi_eventops_parse(), result as
- * apapi_eventlist_read().
- * Thread-safety: any thread. Allocates.
- */
+/** Parse one from memory, as apapi_eventops_parse(). @return for apapi_eventlist_destroy() */
 APAPI_API struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text,
                                                         size_t size,
                                                         const struct apapi_problem_sink *sink,
@@ -101,10 +90,8 @@ struct apapi_environment {
 };
 
 /**
- * Read the environment.
+ * Read the environment. errno is preserved. Thread-safety: as getenv(3).
  * @param environment  result; its texts are valid until the environment changes
- * errno is preserved.
- * Thread-safety: as getenv(3).
  */
 APAPI_API void apapi_environment_read(struct apapi_environment *environment);
 
@@ -125,7 +112,6 @@ struct apapi_event_rules {
  * @param default_folder  folder of the default files; NULL: none
  * @param sink            NULL: the first problem is in `err` only
  * @return 0; -1 with errno as apapi_eventops_read(); `err` names the file
- * Thread-safety: any thread. Allocates; reads files.
  */
 APAPI_API int apapi_event_rules_load(struct apapi_event_rules *rules,
                                      const struct apapi_environment *environment,
@@ -136,7 +122,5 @@ APAPI_API int apapi_event_rules_load(struct apapi_event_rules *rules,
 /** Free all members of `rules` and set them to NULL. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_event_rules_clear(struct apapi_event_rules *rules);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

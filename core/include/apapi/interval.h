@@ -6,9 +6,9 @@
 
 #include "apapi/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
+
+/* All functions here may be called from any thread; none allocates. */
 
 #define APAPI_COMPONENT_SIZE 64 /* of a component's name, with its NUL [bytes] */
 #define APAPI_INTERVALS_MAX 32  /* named entries of one list */
@@ -32,10 +32,7 @@ struct apapi_intervals {
  * without a suffix counts nanoseconds.
  * @param text         "100ms", "1.5s", "250000000"
  * @param duration_ns  result [ns]; set on success only
- * @return 0; -1 with errno
- *         EINVAL  not a duration
- *         ERANGE  negative, or over 584 years
- * Thread-safety: any thread. Does not allocate.
+ * @return 0; -1 with errno EINVAL (not a duration), ERANGE (negative, or over 584 years)
  */
 APAPI_API int apapi_duration_parse(const char *text, uint64_t *duration_ns,
                                    struct apapi_error *err);
@@ -45,21 +42,13 @@ APAPI_API int apapi_duration_parse(const char *text, uint64_t *duration_ns,
  * at the beginning, without a component, is the default for all others. Each interval lies between
  * APAPI_INTERVAL_MIN_NS and APAPI_INTERVAL_MAX_NS.
  * @param list  result; set on success only
- * @return 0; -1 with errno; `err` names the word
- *         EINVAL  syntax
- *         ERANGE  an interval out of bounds
- * Thread-safety: any thread. Does not allocate.
+ * @return 0; -1 with errno EINVAL, ERANGE (an interval out of bounds); `err` names the word
  */
 APAPI_API int apapi_intervals_parse(const char *text, struct apapi_intervals *list,
                                     struct apapi_error *err);
 
-/**
- * @return the interval of `component`: its own, else list->default_ns [ns]
- * Thread-safety: any thread. Does not allocate.
- */
+/** @return the interval of `component`: its own, else list->default_ns [ns]. */
 APAPI_API uint64_t apapi_intervals_get(const struct apapi_intervals *list, const char *component);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

@@ -8,9 +8,7 @@
 #include "apapi/error.h"
 #include "apapi/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * The energy of a whole job. Steps of a job overlap in time: the batch step contains the sruns of
@@ -71,10 +69,7 @@ struct apapi_job_total {
                            mean_w shows the updates of the meters rather than a power */
 };
 
-/**
- * @return an empty job; free it with apapi_job_destroy(). NULL with errno ENOMEM
- * Thread-safety: any thread. Allocates.
- */
+/** @return an empty job, for apapi_job_destroy(). NULL with errno ENOMEM. Any thread. Allocates. */
 APAPI_API struct apapi_job *apapi_job_create(void);
 
 /** Free a job. NULL is allowed. errno is preserved. */
@@ -87,11 +82,7 @@ APAPI_API void apapi_job_destroy(struct apapi_job *job);
  */
 APAPI_API int apapi_job_add(struct apapi_job *job, const struct apapi_record *record);
 
-/**
- * Add up all records.
- * @param total  result; set on success only
- * @return 0; -1 with errno ENOMEM
- */
+/** Add up all records. `total` is set on success only. @return 0; -1 with errno ENOMEM */
 APAPI_API int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total);
 
 /**
@@ -131,7 +122,5 @@ struct apapi_job_table_head {
 APAPI_API int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_head *head,
                                      char **text, struct apapi_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

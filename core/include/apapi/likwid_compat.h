@@ -3,9 +3,7 @@
 #define APAPI_LIKWID_COMPAT_H
 #include "error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * LIKWID's markers on regions of APAPI. Programs that include <likwid-marker.h> or <likwid.h> are
@@ -138,7 +136,5 @@ APAPI_API int apapi_likwid_get_processor(void);
 #define ROCMON_MARKER_WRITE_FILE(path)
 #define ROCMON_MARKER_CLOSE
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

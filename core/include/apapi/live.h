@@ -9,9 +9,7 @@
 #include "apapi/error.h"
 #include "apapi/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * The live page of a step on one node: what has been measured so far, in shared memory, while the
@@ -180,12 +178,10 @@ static inline double apapi_live_energy_at_j(const struct apapi_live_slot *slot, 
 /**
  * Map a page for reading.
  * @param path  NULL: the page of this process's step, from the environment variable APAPI_LIVE_PAGE
- * @return the page; give it back with apapi_live_close(). NULL with errno
- *         ENOENT   no such page, or the step is not measured
- *         EACCES   the page of another user
- *         EPROTO   not a live page, or it belongs neither to root nor to the caller
- *         ENOTSUP  a page of another version
- *         ESTALE   its writer was killed
+ * @return the page; give it back with apapi_live_close(). NULL with errno ENOENT (no such page, or
+ *         the step is not measured), EACCES (the page of another user), EPROTO (not a live page, or
+ *         it belongs neither to root nor to the caller), ENOTSUP (a page of another version),
+ *         ESTALE (its writer was killed)
  * Thread-safety: any thread; with `path` NULL as getenv(3).
  */
 APAPI_API const struct apapi_live_page *apapi_live_open(const char *path, struct apapi_error *err);
@@ -217,7 +213,5 @@ typedef int (*apapi_live_f)(const struct apapi_live_page *page, void *context);
 APAPI_API int apapi_live_scan(const char *dir, apapi_live_f look, void *context,
                               struct apapi_live_counts *counts, struct apapi_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

@@ -11,9 +11,7 @@
 #include "apapi/interval.h"
 #include "apapi/timeline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * The figures between a start and a stop. Plain data. A number that is not known is NaN,
@@ -150,7 +148,5 @@ APAPI_API struct apapi_incidents apapi_measurement_incidents(const struct apapi_
 /** Free what `m` owns, and set it to zeros. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_measurement_clear(struct apapi_measurement *m);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

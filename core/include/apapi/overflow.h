@@ -6,13 +6,12 @@
 
 #include "apapi/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * Thresholds: a session calls a handler when an event, a domain or the node's total passes a value.
  * PAPI_overflow() for everything that a session measures; errors are named as PAPI names them, too.
+ * All functions here may be called from any thread, also in a handler.
  */
 
 struct apapi_session;
@@ -101,7 +100,6 @@ struct apapi_overflow {
  *         EBUSY    (PAPI_EISRUN, PAPI_ECNFLCT) PAPI counts in this thread already, for someone
  *                  else, or for this session with the other bit
  *         ENOMEM   (PAPI_ENOMEM)
- * Thread-safety: any thread, also a handler.
  */
 APAPI_API int apapi_overflow_add(struct apapi_session *session, const struct apapi_overflow *what,
                                  struct apapi_error *err);
@@ -115,7 +113,6 @@ APAPI_API int apapi_overflow_set(struct apapi_session *session, const char *even
  * apapi_overflow_add(). Crossings before are still told.
  * @return 0; -1 with errno EINVAL (also: there is no such number), ERANGE, or ENOTSUP: PAPI counts
  *         it
- * Thread-safety: any thread, also a handler.
  */
 APAPI_API int apapi_overflow_change(struct apapi_session *session, int overflow, double threshold,
                                     struct apapi_error *err);
@@ -129,11 +126,8 @@ APAPI_API int apapi_overflow_change(struct apapi_session *session, int overflow,
  *         EBUSY   (PAPI_EISRUN) a handler still runs; it is removed, and what it has crossed
  *                 meanwhile is told to nobody
  *         EPERM   (PAPI_EINVAL) PAPI counts for another thread
- * Thread-safety: any thread, also a handler.
  */
 APAPI_API int apapi_overflow_remove(struct apapi_session *session, int overflow);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

@@ -3,9 +3,7 @@
 #define APAPI_PAPI_HL_COMPAT_H
 #include "apapi/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * PAPI's high-level interface on regions of APAPI, for programs that are compiled with this header
@@ -59,7 +57,5 @@ APAPI_API int apapi_hl_cleanup_thread(void);
 APAPI_API void apapi_hl_print_output(void);
 APAPI_API int apapi_hl_finalize(void);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

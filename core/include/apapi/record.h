@@ -10,9 +10,7 @@
 #include "apapi/region_result.h"
 #include "apapi/share_result.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 #define APAPI_RECORD_VERSION 1
 #define APAPI_TEXT_SIZE 256      /* of a text, with its NUL [bytes]; longer texts are cut */
@@ -246,7 +244,5 @@ APAPI_API int apapi_table_format(const struct apapi_merge *merge,
                                  const struct apapi_table_head *head, char **text,
                                  struct apapi_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include "apapi/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * Regions: named parts of a program, whose energy the record of a measured step names.
@@ -78,14 +76,11 @@ APAPI_API int apapi_region_leave(apapi_region region);
  * @param name   the last value of a name counts
  * @param value  finite
  * @param unit   what is counted: "iterations", "FLOP"; NULL or "": none
- * @return 0, also outside of a measured step; -1 with errno
- *         EINVAL   `name` is NULL or empty, or `value` is not finite
- *         ENOTCONN the step's sampler takes no figures, or does not answer
+ * @return 0, also outside of a measured step; -1 with errno EINVAL (`name` is NULL or empty, or
+ *         `value` is not finite), ENOTCONN (the step's sampler takes no figures, or is silent)
  * Makes system calls. Does not block.
  */
 APAPI_API int apapi_region_fom(const char *name, double value, const char *unit);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

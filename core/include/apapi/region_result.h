@@ -7,9 +7,7 @@
 #include "apapi/error.h"
 #include "apapi/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * The regions in a record: time and energy of the parts of programs. Plain data. A number that is
@@ -108,7 +106,5 @@ APAPI_API const char *apapi_region_method_name(enum apapi_region_method method);
 /** @return energy of the domains that add up [J]; NaN: none of them is known. */
 APAPI_API double apapi_region_energy_j(const struct apapi_region_result *region);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

@@ -8,9 +8,7 @@
 #include "apapi/error.h"
 #include "apapi/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * Read records: from an accounting folder, files and pipes, also compressed with gzip; one
@@ -83,9 +81,8 @@ struct apapi_scan;
 /**
  * @param filter  copied; NULL: all records
  * @param sink    copied
- * @return a reader; free it with apapi_scan_destroy(). NULL with errno
- *         EINVAL  filter->nodes is not a list of nodes
- *         ENOMEM
+ * @return a reader; free it with apapi_scan_destroy(). NULL with errno EINVAL (filter->nodes is not
+ *         a list of nodes), ENOMEM
  */
 APAPI_API struct apapi_scan *apapi_scan_create(const struct apapi_scan_filter *filter,
                                                const struct apapi_scan_sink *sink,
@@ -119,7 +116,5 @@ APAPI_API int apapi_scan_stream(struct apapi_scan *scan, int fd, const char *nam
 /** @return what has been read so far. Belongs to the reader, which continues to update it. */
 APAPI_API const struct apapi_scan_counts *apapi_scan_counts(const struct apapi_scan *scan);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

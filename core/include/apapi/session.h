@@ -11,9 +11,7 @@
 #include "apapi/measurement.h"
 #include "apapi/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * A session measures a set of components: create, start, stop, take the measurement, destroy. Calls
@@ -90,18 +88,15 @@ struct apapi_session_config {
 
 /**
  * @return the components that are measured by default: those of this list that can be measured
- *         here. Static storage
- * Thread-safety: any thread.
+ *         here. Static storage. Any thread
  */
 APAPI_API const char *apapi_components_default(void);
 
 /**
  * Check a list of components. Opens no device.
  * @param components  "rapl:nvml", "all"
- * @return 0; -1 with errno; `err` names the word and what would be valid
- *         EINVAL  the list, or a word in it, is empty
- *         ENOENT  no source knows a word
- * Thread-safety: one thread at a time.
+ * @return 0; -1 with errno EINVAL (the list, or a word in it, is empty), ENOENT (no source knows a
+ *         word); `err` names the word and what would be valid
  */
 APAPI_API int apapi_components_check(const char *components, struct apapi_error *err);
 
@@ -111,7 +106,6 @@ APAPI_API int apapi_components_check(const char *components, struct apapi_error 
  * @param elsewhere  the list is for other machines: a component that only PAPI could know is
  *                   accepted where there is no PAPI
  * @return 0; -1 with errno ENOENT: no source knows a component; `err` names its line
- * Thread-safety: one thread at a time.
  */
 APAPI_API int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
                                     struct apapi_error *err);
@@ -127,7 +121,6 @@ APAPI_API int apapi_eventlist_check(const struct apapi_eventlist *list, bool els
  *                         no source knows
  *         EDOM            a definition contradicts the unit that the source states
  *         ENOMEM
- * Thread-safety: one thread at a time.
  */
 APAPI_API struct apapi_session *apapi_session_create(const struct apapi_session_config *config,
                                                      struct apapi_error *err);
@@ -157,10 +150,7 @@ APAPI_API int apapi_session_stop(struct apapi_session *session, struct apapi_err
 /**
  * The figures between the last start and stop.
  * @param m  result; empty it with apapi_measurement_clear(). Set on success only
- * @return 0; -1 with errno
- *         EBUSY    it is running
- *         ENODATA  it was never started
- *         ENOMEM
+ * @return 0; -1 with errno EBUSY (it is running), ENODATA (it was never started), ENOMEM
  */
 APAPI_API int apapi_session_measurement(struct apapi_session *session, struct apapi_measurement *m,
                                         struct apapi_error *err);
@@ -169,9 +159,7 @@ APAPI_API int apapi_session_measurement(struct apapi_session *session, struct ap
  * The figures from the start to the latest reading, while the session continues. Waits
  * for no source and delays no reading. After a stop: as apapi_session_measurement().
  * @param m  result; empty it with apapi_measurement_clear(). Set on success only
- * @return 0; -1 with errno
- *         ENODATA  it was never started
- *         ENOMEM
+ * @return 0; -1 with errno ENODATA (it was never started), ENOMEM
  */
 APAPI_API int apapi_session_snapshot(struct apapi_session *session, struct apapi_measurement *m,
                                      struct apapi_error *err);
@@ -183,7 +171,5 @@ APAPI_API int apapi_session_snapshot(struct apapi_session *session, struct apapi
  */
 APAPI_API void apapi_session_destroy(struct apapi_session *session);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

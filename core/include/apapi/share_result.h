@@ -7,9 +7,7 @@
 #include "apapi/error.h"
 #include "apapi/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * The part of a node's energy that a step is given. Plain data. A number that is not known is NaN,
@@ -61,7 +59,5 @@ APAPI_API double apapi_share_energy_j(const struct apapi_share *share);
  */
 APAPI_API double apapi_share_uncertainty_j(const struct apapi_share *share);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

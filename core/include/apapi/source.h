@@ -8,9 +8,7 @@
 #include "apapi/error.h"
 #include "apapi/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /*
  * Sources read meters. Programs get a reader from apapi_catalog_open(), look at its `events`,
@@ -46,14 +44,10 @@ APAPI_API const char *apapi_source_name(const struct apapi_source *source);
  * environment variable APAPI_<SECTION>_<KEY> has precedence.
  * @param section, key  lower case, together at most 50 characters
  * @param value         copied
- * @return 0; -1 with errno
- *         ENOSPC  more than 64 settings
- *         ENOMEM
+ * @return 0; -1 with errno ENOSPC (more than 64 settings), ENOMEM
  * Thread-safety: before the first session is created and the first component is opened.
  */
 APAPI_API int apapi_source_set(const char *section, const char *key, const char *value);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif

@@ -6,9 +6,7 @@
 
 #include "apapi/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+APAPI_BEGIN_C
 
 /* All functions here may be called from any thread; none allocates. */
 
@@ -47,7 +45,5 @@ APAPI_API double apapi_timeline_between_j(const struct apapi_timeline *timeline,
 /** Join neighbouring bins until a bin is at least `bin_ns` wide [ns]. */
 APAPI_API void apapi_timeline_coarsen(struct apapi_timeline *timeline, uint64_t bin_ns);
 
-#ifdef __cplusplus
-}
-#endif
+APAPI_END_C
 #endif
