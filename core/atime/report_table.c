@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 
 #include "atime/report.h"
+#include "base/array.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "record/record.h"
 #include "render/regions.h"
+#include "render/table.h"
 #include "sum/members.h"
 
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
@@ -54,21 +56,6 @@ static void spread_text(char *cell, size_t size, const struct spread *spread, co
     } else {
         snprintf(cell, size, "%s %s %s %s%s", mean, text_plus_minus(), sd, scale.prefix, unit);
     }
-}
-
-static void table_cell(FILE *out, const char *cell, int width)
-{
-    int columns = (int)text_columns(cell);
-
-    fprintf(out, "  %*s%s", columns < width ? width - columns : 0, "", cell);
-}
-
-static void table_spread(FILE *out, const struct spread *spread, const char *unit, int width)
-{
-    char cell[CELL_SIZE];
-
-    spread_text(cell, sizeof cell, spread, unit);
-    table_cell(out, cell, width);
 }
 
 /* "exit status 3", "killed by signal 9 (Killed)"; "" for a success. */
@@ -143,28 +130,24 @@ static void table_headline(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
-static int domain_label_width(const struct report *report)
-{
-    return (int)strlen(report_missing_domains(report) ? "partial total" : "(package)");
-}
-
-static void table_domain(FILE *out, const struct report *report, enum apapi_domain domain,
-                         const char *label)
+static void table_domain(const struct table *table, const struct report *report,
+                         enum apapi_domain domain, const char *label)
 {
     const struct spread energy_j = report_spread(report, run_energy_j, domain);
     const struct spread mean_w = report_spread(report, run_mean_w, domain);
+    char energy[CELL_SIZE], mean[CELL_SIZE], runs[64] = "";
 
-    fprintf(out, "  %-*s", domain_label_width(report), label);
-    table_spread(out, &energy_j, "J", DOMAIN_CELL_WIDTH);
-    table_spread(out, &mean_w, "W", DOMAIN_CELL_WIDTH);
+    spread_text(energy, sizeof energy, &energy_j, "J");
+    spread_text(mean, sizeof mean, &mean_w, "W");
     if (energy_j.count < report->count) {
-        fprintf(out, "  in %zu of %zu runs", energy_j.count, report->count);
+        snprintf(runs, sizeof runs, "in %zu of %zu runs", energy_j.count, report->count);
     }
-    fputc('\n', out);
+    table_put(table, (struct table_cell[]){CELL_TEXT(label), CELL_TEXT(energy), CELL_TEXT(mean),
+                                           CELL_TEXT(runs)});
 }
 
 /* @return whether there is any. */
-static bool table_domains_that(FILE *out, const struct report *report, bool add_up)
+static bool table_domains_that(const struct table *table, const struct report *report, bool add_up)
 {
     bool any = false;
 
@@ -173,7 +156,7 @@ static bool table_domains_that(FILE *out, const struct report *report, bool add_
 
         if (apapi_domain_adds_up(domain) == add_up && report_has_domain(report, domain)) {
             snprintf(label, sizeof label, add_up ? "%s" : "(%s)", apapi_domain_name(domain));
-            table_domain(out, report, domain, label);
+            table_domain(table, report, domain, label);
             any = true;
         }
     }
@@ -196,80 +179,88 @@ static void table_coverage(FILE *out, const struct report *report, enum apapi_do
     }
 }
 
-static void table_domains(FILE *out, const struct report *report)
+static int table_domains(FILE *out, const struct report *report)
 {
     uint32_t missing = report_missing_domains(report);
+    const struct table_column columns[] = {
+        {.title = "domain", .width = strlen(missing ? "partial total" : "(package)")},
+        {.title = "energy", .form = TABLE_RIGHT, .width = DOMAIN_CELL_WIDTH},
+        {.title = "mean power", .form = TABLE_RIGHT, .width = DOMAIN_CELL_WIDTH},
+        {.title = ""}};
+    struct table table = table_begin(columns, COUNT_OF(columns), false, true, out);
     char names[DOMAIN_LIST_SIZE];
-    bool any = false;
+    bool total = table_domains_that(&table, report, true), others;
 
-    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
-        any |= report_has_domain(report, domain);
+    if (total) {
+        table_domain(&table, report, APAPI_DOMAIN_NONE, missing ? "partial total" : "total");
     }
-    if (!any) {
-        return;
+    others = table_domains_that(&table, report, false);
+    table.width = 0;
+    if (table_end(&table, NULL)) {
+        return -1;
     }
-    fprintf(out, "  %-*s", domain_label_width(report), "domain");
-    table_cell(out, "energy", DOMAIN_CELL_WIDTH);
-    table_cell(out, "mean power", DOMAIN_CELL_WIDTH);
-    fputc('\n', out);
-    if (table_domains_that(out, report, true)) {
-        table_domain(out, report, APAPI_DOMAIN_NONE, missing ? "partial total" : "total");
-    }
-    if (table_domains_that(out, report, false)) {
+    if (others) {
         fputs("  in brackets: inside package or around other domains, not to be added\n", out);
     }
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         table_coverage(out, report, domain);
     }
-    if (missing) {
+    if (missing && (total || others)) {
         domain_list_text(missing, ", ", names);
         fprintf(out, "  total without %s, whose energy is not known\n", names);
     }
+    return 0;
 }
 
 /* --- several runs: regions -------------------------------------------------------------------- */
 
-static void table_region(FILE *out, const struct report *report,
+static void table_region(const struct table *table, const struct report *report,
                          const struct apapi_region_result *region)
 {
     const struct region_spread spread = report_region(report, region);
     char clean[APAPI_REGION_PATH_SIZE], label[4 * REGION_LABEL_WIDTH + 1];
-    int columns;
+    char energy[CELL_SIZE], mean[CELL_SIZE], method[80];
+    int length;
 
     text_clean(clean, sizeof clean, table_region_label(region));
     text_shorten(label, sizeof label, clean, REGION_LABEL_WIDTH, REGION_LABEL_TAIL);
-    columns = (int)text_columns(label);
-    fprintf(out, "  %s%*s", label, columns < REGION_LABEL_WIDTH ? REGION_LABEL_WIDTH - columns : 0,
-            "");
-    table_spread(out, &spread.energy_j, "J", REGION_CELL_WIDTH);
-    table_spread(out, &spread.mean_w, "W", REGION_CELL_WIDTH);
-    fprintf(out, "  %s", apapi_region_method_name(region->method));
+    spread_text(energy, sizeof energy, &spread.energy_j, "J");
+    spread_text(mean, sizeof mean, &spread.mean_w, "W");
+    length = snprintf(method, sizeof method, "%s", apapi_region_method_name(region->method));
     if (spread.time_s.count < report->count) {
-        fprintf(out, ", %zu of %zu runs", spread.time_s.count, report->count);
+        snprintf(method + length, sizeof method - (size_t)length, ", %zu of %zu runs",
+                 spread.time_s.count, report->count);
     }
-    fputc('\n', out);
+    table_put(table, (struct table_cell[]){CELL_TEXT(label), CELL_TEXT(energy), CELL_TEXT(mean),
+                                           CELL_TEXT(method)});
 }
 
 /* A row for each of those with the highest energy, and the figures of merit of one run, on average.
  */
 static int table_regions(FILE *out, const struct report *report)
 {
+    static const struct table_column columns[] = {
+        {.title = "region", .width = REGION_LABEL_WIDTH},
+        {.title = "energy", .form = TABLE_RIGHT, .width = REGION_CELL_WIDTH},
+        {.title = "mean", .form = TABLE_RIGHT, .width = REGION_CELL_WIDTH},
+        {.title = "method"}};
     const struct spread energy_j = report_spread(report, run_energy_j, APAPI_DOMAIN_NONE);
+    struct table table;
     struct apapi_regions regions;
     size_t named = 0;
+    int result;
 
     if (report_regions(report, &regions)) {
         return -1;
     }
+    table = table_begin(columns, COUNT_OF(columns), false, true, out);
+    table.width = 0;
     for (; named < regions.count && regions.list[named].kind == APAPI_REGION_NAMED; named++) {
-        if (named == 0) {
-            fprintf(out, "  %-*s%*s%*s  method\n", REGION_LABEL_WIDTH, "region",
-                    REGION_CELL_WIDTH + 2, "energy", REGION_CELL_WIDTH + 2, "mean");
-        }
         if (named < TABLE_REGIONS) {
-            table_region(out, report, &regions.list[named]);
+            table_region(&table, report, &regions.list[named]);
         }
     }
+    result = table_end(&table, NULL);
     if (named > TABLE_REGIONS) {
         fprintf(out, "  %zu more region%s\n", named - TABLE_REGIONS,
                 text_plural(named - TABLE_REGIONS));
@@ -283,7 +274,7 @@ static int table_regions(FILE *out, const struct report *report)
         text_wrap(out, text);
     }
     apapi_regions_clear(&regions);
-    return 0;
+    return result;
 }
 
 /* --- several runs: notes ---------------------------------------------------------------------- */
@@ -483,8 +474,7 @@ int report_table(FILE *out, const struct report *report, struct apapi_error *err
         }
     }
     table_headline(out, report);
-    table_domains(out, report);
-    if (table_regions(out, report)) {
+    if (table_domains(out, report) || table_regions(out, report)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
     table_unmeasured(out, report);

@@ -3,17 +3,13 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "record/record.h"
 #include "render/regions.h"
+#include "render/table.h"
 #include "sum/members.h"
-
-#define TEXT_SIZE 4200
-#define FORMULA "=+-@" /* characters that start a formula */
 
 /* One line. A text may be "", a number NaN. */
 struct line {
@@ -46,30 +42,6 @@ static const struct line blank = {.domain = "",
                                   .source = "",
                                   .covered = NAN,
                                   .rest_j = NAN};
-
-void csv_put_text(FILE *out, const char *text)
-{
-    char clean[TEXT_SIZE];
-    bool quoted;
-
-    text_clean(clean, sizeof clean, text);
-    quoted = clean[strcspn(clean, ",\"")] != '\0';
-    if (quoted) {
-        fputc('"', out);
-    }
-    if (*clean && strchr(FORMULA, *clean)) {
-        fputc('\'', out);
-    }
-    for (const char *at = clean; *at; at++) {
-        if (*at == '"') {
-            fputc('"', out);
-        }
-        fputc(*at, out);
-    }
-    if (quoted) {
-        fputc('"', out);
-    }
-}
 
 /* Each field except the first starts with a comma. */
 static void put_texts(FILE *out, const char *const *texts, size_t count)

@@ -24,12 +24,6 @@ struct csv {
     const char *leads[CSV_LEADS_MAX]; /* up to the first NULL; at least one */
 };
 
-/**
- * Write a text as one field: quoted if needed, '?' for control characters, and a ' before what a
- * spreadsheet would take for a formula.
- */
-void csv_put_text(FILE *out, const char *text);
-
 /** Write a line with only a name and a number; NaN: not known. */
 void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
                     double number);

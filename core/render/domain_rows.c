@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "record/record.h"
-
-static const char *const column_names[ROW_COLUMNS] = {"energy", "mean", "min", "max", "p95"};
-static const char *const column_units[ROW_COLUMNS] = {"J", "W", "W", "W", "W"};
+#include "render/table.h"
 
 static struct table_row *table_rows_add(struct table_rows *rows, const struct merge_domain *sum,
                                         bool brief)
@@ -103,70 +102,38 @@ static void table_rows_format_column(struct table_rows *rows, size_t column)
         units_keep_known(&scale, value, fabs(value) * rows->rows[i].uncertainty);
         units_number(number, sizeof(number), value, &scale);
         snprintf(cell, ROW_CELL_SIZE, "%s %*s%s", number, (int)strlen(common.prefix), scale.prefix,
-                 column_units[column]);
+                 column == ROW_ENERGY ? "J" : "W");
     }
 }
 
-static void table_rows_measure(struct table_rows *rows)
+int table_rows_put(struct table_rows *rows, FILE *out)
 {
-    rows->label_width = (int)strlen("package");
-    for (size_t i = 0; i < rows->count; i++) {
-        if ((int)strlen(rows->rows[i].label) > rows->label_width) {
-            rows->label_width = (int)strlen(rows->rows[i].label);
-        }
-    }
-    for (size_t column = 0; column < rows->columns; column++) {
-        rows->widths[column] = rows->least_width[column];
-        for (size_t i = 0; i < rows->count; i++) {
-            if ((int)strlen(rows->cells[i][column]) > rows->widths[column]) {
-                rows->widths[column] = (int)strlen(rows->cells[i][column]);
-            }
-        }
-    }
-}
+    struct table_column columns[] = {{.title = "domain", .width = 7}, /* "package" */
+                                     {.title = "energy", .form = TABLE_RIGHT, .gap = 3},
+                                     {.title = "", .gap = 1},
+                                     {.title = "mean", .form = TABLE_RIGHT, .gap = 3},
+                                     {.title = "min", .form = TABLE_RIGHT, .gap = 3},
+                                     {.title = "max", .form = TABLE_RIGHT, .gap = 3},
+                                     {.title = "p95", .form = TABLE_RIGHT, .gap = 3}};
+    struct table table = table_begin(columns, COUNT_OF(columns), false, true, out);
 
-static void table_rows_put_cell(const struct table_rows *rows, size_t column, const char *cell,
-                                const char *share, FILE *out)
-{
-    fprintf(out, "   %*s", rows->widths[column], cell);
-    if (column == ROW_ENERGY) {
-        int gap = rows->share_width - (int)text_columns(share);
-
-        if (rows->share_width > 0) {
-            fprintf(out, " %s%*s", share, gap, "");
-        }
-    }
-}
-
-static void table_rows_put_lines(const struct table_rows *rows, FILE *out)
-{
-    fprintf(out, "  %-*s", rows->label_width, "domain");
-    for (size_t column = 0; column < rows->columns; column++) {
-        table_rows_put_cell(rows, column, column_names[column], "", out);
-    }
-    fputc('\n', out);
-    for (size_t i = 0; i < rows->count; i++) {
-        fprintf(out, "  %-*s", rows->label_width, rows->rows[i].label);
-        for (size_t column = 0; column < rows->rows[i].columns; column++) {
-            table_rows_put_cell(rows, column, rows->cells[i][column], rows->shares[i], out);
-        }
-        fputc('\n', out);
-    }
-}
-
-void table_rows_put(struct table_rows *rows, FILE *out)
-{
+    table.width = 0;
     for (size_t column = 0; column < rows->columns; column++) {
         table_rows_format_column(rows, column);
+        columns[column + (column == ROW_ENERGY ? 1 : 2)].width = rows->least_width[column];
     }
     for (size_t i = 0; i < rows->count; i++) {
-        units_share(rows->shares[i], UNITS_SHARE_SIZE, rows->rows[i].uncertainty);
-        if ((int)text_columns(rows->shares[i]) > rows->share_width) {
-            rows->share_width = (int)text_columns(rows->shares[i]);
-        }
+        char share[UNITS_SHARE_SIZE];
+
+        units_share(share, sizeof share, rows->rows[i].uncertainty);
+        table_put(&table,
+                  (struct table_cell[]){
+                      CELL_TEXT(rows->rows[i].label), CELL_TEXT(rows->cells[i][ROW_ENERGY]),
+                      CELL_TEXT(share), CELL_TEXT(rows->cells[i][ROW_MEAN]),
+                      CELL_TEXT(rows->cells[i][ROW_MIN]), CELL_TEXT(rows->cells[i][ROW_MAX]),
+                      CELL_TEXT(rows->cells[i][ROW_P95])});
     }
-    table_rows_measure(rows);
-    table_rows_put_lines(rows, out);
+    return table_end(&table, NULL);
 }
 
 static bool has_gap(const struct table_row *row)

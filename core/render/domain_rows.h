@@ -33,12 +33,8 @@ struct table_rows {
     struct table_row rows[APAPI_DOMAINS + 1];
     size_t count;
     size_t columns; /* of all domains; the total may have fewer */
-    int least_width[ROW_COLUMNS];
+    size_t least_width[ROW_COLUMNS];
     char cells[APAPI_DOMAINS + 1][ROW_COLUMNS][ROW_CELL_SIZE];
-    char shares[APAPI_DOMAINS + 1][UNITS_SHARE_SIZE];
-    int label_width;
-    int share_width; /* 0: no row has one */
-    int widths[ROW_COLUMNS];
 };
 
 /**
@@ -54,8 +50,11 @@ void table_rows_collect(struct table_rows *rows, const struct merge_domain *doma
 /** Say that the time is too short for a power. */
 void table_put_brief(uint64_t window_ns, FILE *out);
 
-/** Print a line of titles and a line for each row, with the digits that are known. */
-void table_rows_put(struct table_rows *rows, FILE *out);
+/**
+ * Print a line of titles and a line for each row, with the digits that are known. Nothing without
+ * rows. 0; -1: out of memory.
+ */
+int table_rows_put(struct table_rows *rows, FILE *out);
 
 /**
  * Say below the rows which part of the time the energies are of, and the estimates of the rest.

@@ -113,12 +113,18 @@ static double job_table_measured_pct(const struct job_table *table)
     return floor(share * 1000 + 1e-6) / 10;
 }
 
-static void job_table_put_domains(const struct job_table *table)
+static int job_table_put_domains(const struct job_table *table)
 {
     struct table_rows rows = {.columns = ROW_MEAN + 1, .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
 
     job_table_collect(table, &rows);
-    table_rows_put(&rows, table->out);
+    if (rows.count == 0) {
+        fprintf(table->out, "  %-7s   %*s   %*s\n", "domain", CELL_COLUMNS, "energy", CELL_COLUMNS,
+                "mean");
+    }
+    if (table_rows_put(&rows, table->out)) {
+        return -1;
+    }
     if (job_table_is_brief(table)) {
         table_put_brief(table->total.window_ns, table->out);
     }
@@ -126,6 +132,7 @@ static void job_table_put_domains(const struct job_table *table)
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         job_table_put_partial(table, d);
     }
+    return 0;
 }
 
 static void put_measured(const struct job_table *table)
@@ -243,7 +250,9 @@ static int job_table_put_all(const struct job_table *table)
             table->nodes, text_plural(table->nodes), table->total.steps,
             text_plural(table->total.steps), duration);
     fprintf(table->out, table->total.runs > 1 ? "  in %zu runs\n" : "\n", table->total.runs);
-    job_table_put_domains(table);
+    if (job_table_put_domains(table)) {
+        return -1;
+    }
     table_put_shared(table->total.cores, table->total.node_cores, table->total.nodes, table->out);
     put_measured(table);
     put_clocks(table);

@@ -24,8 +24,9 @@ void table_fom_text(char *text, size_t size, const struct apapi_fom *fom, double
  * @param regions   as region_sums_result() sorts them
  * @param energy_j  of the whole step [J]; NaN: not known
  * @param step      for a hint, "17.0"; NULL: none
+ * @return 0; -1: out of memory
  */
-void table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,
-                       FILE *out);
+int table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,
+                      FILE *out);
 
 #endif

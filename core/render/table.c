@@ -10,12 +10,10 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "render/csv.h"
 
 /* --- lines of a terminal -------------------------------------------------------------------- */
 
 #define INDENT 2
-#define GAP 2
 #define LAST_MIN 12 /* the last column is omitted if it would be narrower */
 
 /* The cells of a text, for each row one of each column. */
@@ -38,14 +36,20 @@ static const char *cell_at(const struct table *table, size_t row, size_t column)
 static size_t column_width(const struct table *table, size_t column)
 {
     const char *title = table->columns[column].title;
-    size_t widest = 0;
+    size_t widest = 0, least = table->columns[column].width;
 
     for (size_t row = 0; title && row < row_count(table); row++) {
         size_t width = text_columns(cell_at(table, row, column));
 
         widest = width > widest ? width : widest;
     }
-    return widest > 0 && strlen(title) > widest ? strlen(title) : widest;
+    least = title && strlen(title) > least ? strlen(title) : least;
+    return widest > 0 && least > widest ? least : widest;
+}
+
+static size_t gap_before(const struct table *table, size_t column)
+{
+    return table->columns[column].gap ? table->columns[column].gap : 2;
 }
 
 static size_t least_of(const struct table *table, const size_t *widths, size_t column)
@@ -59,12 +63,12 @@ static size_t least_of(const struct table *table, const size_t *widths, size_t c
 /* Width of a line without trailing blanks. */
 static size_t used_width(const struct table *table, const size_t *widths, bool cut)
 {
-    size_t used = INDENT, gap = 0;
+    size_t used = INDENT;
 
     for (size_t i = 0; i < table->count; i++) {
         if (widths[i] > 0) {
-            used += gap + (cut ? least_of(table, widths, i) : widths[i]);
-            gap = GAP;
+            used += used > INDENT ? gap_before(table, i) : 0;
+            used += cut ? least_of(table, widths, i) : widths[i];
         }
     }
     return used;
@@ -112,6 +116,7 @@ static void put_cut(FILE *out, const char *text, size_t width)
 static void put_row(const struct table *table, size_t row, const size_t *widths)
 {
     size_t blanks = INDENT;
+    bool first = true;
 
     for (size_t i = 0; i < table->count; i++) {
         bool right = table->columns[i].form > TABLE_TEXT;
@@ -122,13 +127,14 @@ static void put_row(const struct table *table, size_t row, const size_t *widths)
         if (widths[i] == 0) {
             continue;
         }
-        blanks += right ? padding : 0;
+        blanks += (first ? 0 : gap_before(table, i)) + (right ? padding : 0);
+        first = false;
         if (*text) {
             fprintf(table->out, "%*s", (int)blanks, "");
             put_cut(table->out, text, widths[i]);
             blanks = 0;
         }
-        blanks += (right ? 0 : padding) + GAP;
+        blanks += right ? 0 : padding;
     }
     fputc('\n', table->out);
 }
@@ -186,6 +192,33 @@ void terminal_put(FILE *out, const char *text, size_t indent, size_t width)
         word += bytes;
     }
     fputc('\n', out);
+}
+
+#define CSV_TEXT_SIZE 4200
+#define FORMULA "=+-@" /* characters that start a formula */
+
+void csv_put_text(FILE *out, const char *text)
+{
+    char clean[CSV_TEXT_SIZE];
+    bool quoted;
+
+    text_clean(clean, sizeof clean, text);
+    quoted = clean[strcspn(clean, ",\"")] != '\0';
+    if (quoted) {
+        fputc('"', out);
+    }
+    if (*clean && strchr(FORMULA, *clean)) {
+        fputc('\'', out);
+    }
+    for (const char *at = clean; *at; at++) {
+        if (*at == '"') {
+            fputc('"', out);
+        }
+        fputc(*at, out);
+    }
+    if (quoted) {
+        fputc('"', out);
+    }
 }
 
 /* --- columns and rows ----------------------------------------------------------------------- */

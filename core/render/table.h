@@ -10,6 +10,12 @@
 /** @return the width of the terminal at standard output, or COLUMNS; 0: not known. */
 size_t terminal_width(void);
 
+/**
+ * Write a text as one field: quoted if needed, '?' for control characters, and a ' before what a
+ * spreadsheet would take for a formula.
+ */
+void csv_put_text(FILE *out, const char *text);
+
 /** Print a paragraph, continued with this indent; `width` 0: no limit. */
 void terminal_put(FILE *out, const char *text, size_t indent, size_t width);
 
@@ -42,6 +48,8 @@ struct table_column {
     const char *unit;  /* of a quantity */
     enum table_form form;
     int decimals;
+    size_t width;  /* at least, unless it is left out */
+    size_t gap;    /* blanks before it; 0: two */
     size_t least;  /* minimum width in a narrow terminal; 0: it is not cut, unless it is the last */
     bool optional; /* it may be omitted there; of several such columns the last one goes first */
 };

@@ -19,7 +19,6 @@
 #include "cli/totals/totals.h"
 #include "cli/when.h"
 #include "config/values.h"
-#include "render/csv.h"
 #include "render/table.h"
 
 #define COMMAND "report"

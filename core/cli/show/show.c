@@ -236,8 +236,7 @@ static int full_put_regions(const struct show_step *step, const struct apapi_reg
     (void)context;
     text_clean(clean, sizeof clean, step->step);
     printf("regions of step %s\n", clean);
-    table_put_regions(regions, step->energy_j, NULL, stdout);
-    return 0;
+    return table_put_regions(regions, step->energy_j, NULL, stdout);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
