@@ -332,18 +332,19 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
 }
 
 @test "a list of nodes that cannot be right names none" {
-    # of another number of nodes than Slurm says, without one that has a record, and of no one at all
+    # of another number of nodes than Slurm says, without one that has a record, of no one at all, and with one twice
     record 96 0 n1 0 100 200 '.nodes = 3 | .nodelist = "n[1-4]"'
     record 96 1 n1 0 100 200 '.nodes = 2 | .nodelist = "n[2-3]"'
     record 96 2 n1 0 100 200 '.nodes = 2 | .nodelist = "n[1-"'
     record 96 3 n1 0 100 200 '.nodes = 2 | .nodelist = ",n1"'
+    record 96 5 n1 0 100 200 '.nodes = 3 | .nodelist = "n1,n1,n7"'
     # but another one may be
     record 96 4 n1 0 100 200 '.nodes = 3 | .nodelist = "n[1-9]"'
     record 96 4 n2 0 100 200 '.nodes = 3 | .nodelist = "n[1-3]"'
     run -0 --separate-stderr report -j 96
     for step in 0 1 2 3; do [[ $stderr == *"96.$step: no record of "*" nodes; there is one of n1"* ]]; done
     [[ $stderr == *"96.4: no record of 1 of 3 nodes: n3"* ]]
-    [[ $(cells missing,missing_nodes -j 96) == '6|n3' ]]
+    [[ $(cells missing,missing_nodes -j 96) == '8|n3' ]]
 }
 
 @test "each run of a requeued job has its own nodes" {

@@ -84,6 +84,26 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
         "null [true] [true,failed] [true,stale] [true] [true,estimated] [false] [false] [true]" ]]
 }
 
+@test "sorted by job, power, energy or time, what is not known last; of some users, jobs and nodes" {
+    pages 'page(9; "anna") * {age_s: 7200, domains: {package: {now: 100, total: 500}}}, page(17; "bert") * {age_s: 3600,
+        domains: {package: {now: null, total: 9000}}}, page(18; "carl") * {node: "n10", age_s: 1800, domains: {package: {now: 300, total: 50}}},
+        page(10; "bert") * {state: "starting", domains: null}'
+    # shellcheck disable=SC2086 # options
+    while read -r options jobs; do
+        [[ $(top -1 --json ${options//_/ } | jq -c '[.steps[].job]') == "$jobs" ]] || { echo "$options: not $jobs"; false; }
+    done <<'TABLE'
+--sort_job [9,10,17,18]
+--sort_power [18,9,10,17]
+--sort_energy [17,9,18,10]
+--sort_time [9,17,18,10]
+-u_bert,1000 [9,10,17,18]
+-u_anna,carl [9,18]
+-N_n[2-10] [18]
+-N_n[1-3],m1 [9,10,17]
+-j_17.0,18_-u_bert [17]
+TABLE
+}
+
 @test "for programs: a line for each look, as docs/top.schema.json says" {
     set_clock goes
     pages "$three_steps"', page(20; "x") * {state: "starting", domains: null}, page(21; "x") * {het_job: 20, het_offset: 1, state: "ended",

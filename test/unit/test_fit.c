@@ -135,15 +135,6 @@ TEST(phases_shorter_than_a_reading_have_their_power)
     }
 }
 
-/* Threads that are each in one of several regions of their own lengths. */
-#define THREADS 32
-#define REGIONS 12
-
-struct thread {
-    double end_s; /* of its phase */
-    size_t column;
-};
-
 /* Another thread waits all the time, at no power: the rows cannot know that. */
 TEST(a_choice_that_moves_other_powers_is_in_their_uncertainty)
 {

@@ -17,7 +17,6 @@
 #define FREQUENCY_IN(domain) APAPI_KIND_FREQUENCY, APAPI_DOMAIN_##domain
 #define POWER_IN(domain) APAPI_KIND_POWER, APAPI_DOMAIN_##domain
 #define TEMPERATURE_IN(domain) APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_##domain
-#define UTILIZATION_IN(domain) APAPI_KIND_UTILIZATION, APAPI_DOMAIN_##domain
 
 /* An event, and what it says. */
 struct said {
@@ -122,8 +121,6 @@ TEST(numbers_out_of_range)
     assert_int_equal(sys.ipmi_power_server_cur, 0);
     assert_true(sys.ipmi_temperature_sysboard_max == 33.5);
 }
-
-#define MS_NS UINT64_C(1000000)
 
 TEST(intervals)
 {

@@ -66,8 +66,6 @@ static void stop(void)
     ms_fini_measurement(system_of_test);
 }
 
-#define QUICK_NS 5000000
-
 static void check_energy(double package_j, double dram_j)
 {
     assert_true(fabs(cpu_energy_total_pkg(list, 0) - package_j * 1000) < 1e-6);

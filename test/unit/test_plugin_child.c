@@ -195,6 +195,17 @@ TEST(what_a_helper_has)
     assert_string_equal(message_value(&message, "folder"), "/");
 }
 
+TEST(a_reason_is_one_line)
+{
+    struct spank_apapi_child child = start("fail", -1);
+    struct apapi_error err;
+
+    assert_int_equal(message_receive(child.channel, &message, soon()), 0);
+    spank_apapi_child_reason(&message, &err);
+    assert_string_equal(err.text, "two lines [2J");
+    spank_apapi_child_close(&child);
+}
+
 TEST(a_helper_that_listens)
 {
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

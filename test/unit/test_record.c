@@ -4,7 +4,6 @@
 #include "measure/result.h"
 #include "record/members.h"
 #include "record/record.h"
-#include "unit//record_fixture.h"
 #include "unit/near.h"
 #include "unit/record_fixture.h"
 

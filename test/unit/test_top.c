@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi top: its data from live pages, and its output. */
+/* apapi top: its data from live pages. */
 #include "cli/steps/steps.h"
 #include "unit/unit.h"
 
@@ -153,14 +153,4 @@ TEST(gpus_of_steps)
         assert_int_equal(isnan(view.nodes->domains[TOP_TOTAL].now), isnan(cases[i].watts));
         top_clear(&view);
     }
-}
-
-/* --- order and choice ----------------------------------------------------------------------- */
-
-/* --- tables --------------------------------------------------------------------------------- */
-
-int main(void)
-{
-    setenv("TZ", "UTC", 1);
-    return unit_run();
 }

@@ -6,8 +6,6 @@
 #include "session/trace.h"
 #include "unit/unit.h"
 
-#define MS UINT64_C(1000000)
-
 static const struct apapi_event energy = {.name = "rapl:::A",
                                           .unit = "J",
                                           .kind = APAPI_KIND_ENERGY,
