@@ -64,7 +64,7 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
 @test "what is not known is '-'; what may be wrong is marked" {
     pages 'page(1; "a") * {state: "starting", domains: null}, page(2; "a") * {state: "ended"},
         page(3; "a") * {domains: {package: {failed: true}}}, page(4; "a") * {domains: {package: {age_s: 11}}},
-        page(5; "a") * {domains: {package: {age_s: 11, interval_s: 60}}}, page(6; "a") * {domains: {package: {estimated: true}}},
+        page(5; "a") * {domains: {package: {age_s: 170, interval_s: 60}}}, page(6; "a") * {domains: {package: {estimated: true, age_s: 9}}},
         page(7; "a") * {domains: {package: {now: null}}}, page(8; "a") * {domains: {package: {torn: true}}},
         page(9; "a") * {state: "ended", domains: {package: {age_s: 100}}}'
     run -0 top -1

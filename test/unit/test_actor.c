@@ -124,6 +124,15 @@ static void wait_for_usr1(int ready)
     _exit(7);
 }
 
+static void ignore_term(int ready)
+{
+    signal(SIGTERM, SIG_IGN);
+    say_ready(ready);
+    for (;;) {
+        pause();
+    }
+}
+
 /* Its child is reached, too: it ends by the signal, and that is its status. */
 static void have_a_child(int ready)
 {
@@ -193,6 +202,20 @@ TEST(descendants_get_signals_of_the_whole_step)
     cross(1);
     assert_answer(1, "SIGUSR1: to 2 processes");
     assert_int_equal(WEXITSTATUS(status_of(pid)), SIGUSR1);
+    end();
+}
+
+TEST(what_ignores_sigterm_is_killed)
+{
+    pid_t pid;
+
+    start("total >= 5J : term");
+    pid = start_child(ignore_term);
+    add_task(pid);
+    cross(1);
+    assert_answer(1, "SIGTERM: to 1 process");
+    assert_answer(1, "SIGKILL: to 1 process");
+    assert_int_equal(WTERMSIG(status_of(pid)), SIGKILL);
     end();
 }
 

@@ -227,3 +227,22 @@ TEST(who_comes_late_loses_no_energy)
                       "the package");
     }
 }
+
+/* Other memory of root's process must not leak. */
+TEST(nothing_else_gets_onto_the_page)
+{
+    const struct component_settings settings = {.interval_ns = TICK_NS};
+    struct apapi_event *event = &fakes[0].events[0];
+
+    live_page_init(&page);
+    feed_clear(shown);
+    fake_source_init(&fakes[0], 1);
+    memset(event->name, '#', sizeof event->name);
+    memset(event->unit, '#', sizeof event->unit);
+    strcpy(event->name, "a");
+    strcpy(event->unit, "J");
+    attach_component(&components[0], "fake", &fakes[0].base, &settings);
+    live_join(&page, &components[0], shown);
+    assert_null(memchr(&page, '#', sizeof page));
+    component_close(&components[0]);
+}
