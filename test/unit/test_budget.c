@@ -294,6 +294,19 @@ static double sum_at(struct limit_sum *sum, double now_s)
 
 #define assert_sum(sum, now_s, joules) assert_true(fabs(sum_at(sum, now_s) - (joules)) < 1e-6)
 
+TEST(late_and_repeated_reports)
+{
+    struct limit_sum sum = {.silent_ns = 3 * S};
+
+    report_node(&sum, "n1", 1, 3, 300, 3);
+    report_node(&sum, "n1", 1, 2, 200, 3.1); /* overtaken */
+    report_node(&sum, "n1", 1, 3, 300, 3.2); /* twice */
+    assert_sum(&sum, 4, 300);
+    report_node(&sum, "n1", 1, 5, 500, 5);
+    assert_sum(&sum, 5, 500);
+    limit_sum_clear(&sum);
+}
+
 TEST(a_node_whose_step_has_ended_is_not_silent)
 {
     struct limit_sum sum = {.silent_ns = 3 * S};
@@ -306,7 +319,7 @@ TEST(a_node_whose_step_has_ended_is_not_silent)
     report_node(&sum, "n1", 1, 3, 900, 101); /* on its way when the record came */
     assert_sum(&sum, 101, 370);
     assert_int_equal(sum.ended, 2);
-    assert_int_equal(limit_sum_end(&sum, "n3", 30), 0); /* too short for a report_node */
+    assert_int_equal(limit_sum_end(&sum, "n3", 30), 0); /* too short for a report */
     assert_sum(&sum, 101, 400);
     limit_sum_clear(&sum);
 }

@@ -491,7 +491,6 @@ TEST(a_pause_within_a_reading)
 /* --- the update period ------------------------------------------------------------------------ */
 
 #define US UINT64_C(1000)
-#define MS UINT64_C(1000000)
 
 /* The counts of a meter of 100 W that moves once in `period_ns`, standing still in between. */
 struct simulated {
@@ -511,9 +510,9 @@ static uint64_t shown_uj(const struct simulated *meter, uint64_t now_ns)
 static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t interval_ns,
                      uint64_t readings)
 {
-    struct apapi_event event = fake_energy_event;
     struct apapi_increment increment;
 
+    event = fake_energy_event;
     event.update_ns = stated_ns;
     apapi_counter_init(&counter, &event, 2000);
     for (uint64_t i = 0; i < readings; i++) {

@@ -202,3 +202,17 @@ TEST(nobody_gets_it_unasked)
 }
 
 ALL_TESTS_IN(make_tree, remove_tree)
+
+TEST(the_environment_wins_over_the_site)
+{
+    struct apapi_reader *reader;
+
+    set_watts(NULL, "2.5");
+    assert_int_equal(apapi_source_set("estimate", "idle_w", "1e5"), 0);
+    assert_int_equal(apapi_source_set("estimate", "core_w", "99"), 0);
+    reader = open_estimate();
+    assert_string_equal(reader->detail, "/proc/stat: 100000 W + 2.5 W per busy core");
+    apapi_source_estimate.close(reader);
+    assert_int_equal(apapi_source_set("estimate", "idle_w", ""), 0);
+    set_watts("0", "10");
+}

@@ -487,11 +487,10 @@ static const struct {
 
 TEST(default_files)
 {
-    static struct problem_log reported;
-    struct apapi_problem_sink sink = {log_problem, &reported};
     struct apapi_environment environment = {0};
     struct apapi_event_rules rules;
 
+    memset(&reported, 0, sizeof reported);
     assert_int_equal(
         apapi_event_rules_load(&rules, &environment, source_file("config"), &sink, NULL), 0);
     assert_string_equal(reported.text, "");

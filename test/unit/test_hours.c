@@ -157,3 +157,29 @@ PREPARED(other_files_are_left_alone)
     assert_non_null(strstr(heard.reasons, "its name ends neither with .hours nor with .gz"));
     assert_non_null(strstr(heard.reasons, "n2.hours:0: a symbolic link"));
 }
+
+PREPARED(a_filter_chooses)
+{
+    static const struct {
+        struct apapi_scan_filter filter;
+        size_t hours;
+    } cases[] = {{{0}, 3},
+                 {{.nodes = "n[1-3]"}, 3},
+                 {{.nodes = "n2"}, 0},
+                 {{.from_unix_ns = NOON_NS - 7200 * S}, 3},
+                 {{.from_unix_ns = NOON_NS - 7199 * S}, 2},
+                 {{.to_unix_ns = NOON_NS}, 2},
+                 {{.to_unix_ns = NOON_NS + 1}, 3},
+                 {{.from_unix_ns = NOON_NS + 12 * 3600 * S}, 0}};
+
+    make_day();
+    write_file("acct/2026-11-21/n1.hours", HOUR("10", "") HOUR("11", "") HOUR("12", ""));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct heard heard = {0};
+
+        if (hear(&cases[i].filter, &heard).records != cases[i].hours) {
+            fail_msg("case %zu: %zu, not %zu", i, heard.hours, cases[i].hours);
+        }
+        assert_int_equal(heard.problems, 0);
+    }
+}

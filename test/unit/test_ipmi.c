@@ -218,6 +218,26 @@ TEST(id_strings)
     }
 }
 
+TEST(whole_names)
+{
+    static const struct {
+        const char *name;
+        bool whole;
+    } cases[] = {
+        {"Pwr Consumption", true}, {"Sys Power", true},      {"Total_Power", true},
+        {"SYS_POWER", true},       {"PW Consumption", true}, {"Power Meter", true},
+        {"System Level", true},    {"CPU_Power", false},     {"PSU1 Input Power", false},
+        {"Memory Power", false},   {"Power", false},         {"", false},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct ipmi_sensor sensor = {.kind = APAPI_KIND_POWER};
+
+        strcpy(sensor.name, cases[i].name);
+        assert_int_equal(ipmi_sensor_is_whole(&sensor), cases[i].whole);
+    }
+}
+
 #define BOARD IPMI_ENTITY_ID_SYSTEM_BOARD
 #define SUPPLY IPMI_ENTITY_ID_POWER_SUPPLY
 #define CPU IPMI_ENTITY_ID_PROCESSOR

@@ -196,16 +196,16 @@ TEST(slots_are_read_whole_while_they_are_written)
 
 LIVE(the_environment_names_it)
 {
-    const struct apapi_live_page *page;
+    const struct apapi_live_page *opened;
 
     publish(&live);
     setenv(APAPI_LIVE_ENVIRONMENT, live.path, 1);
-    page = apapi_live_open(NULL, &err);
-    assert_non_null(page);
-    assert_int_equal(page->head.job, 4711);
-    assert_string_equal(page->head.node, "n1");
-    assert_int_equal(page->head.writer, getpid());
-    apapi_live_close(page);
+    opened = apapi_live_open(NULL, &err);
+    assert_non_null(opened);
+    assert_int_equal(opened->head.job, 4711);
+    assert_string_equal(opened->head.node, "n1");
+    assert_int_equal(opened->head.writer, getpid());
+    apapi_live_close(opened);
     unsetenv(APAPI_LIVE_ENVIRONMENT);
 }
 
@@ -247,26 +247,26 @@ static int make_long(const char *path)
 
 static int make_other_magic(const char *path)
 {
-    struct apapi_live_page page = forged;
+    struct apapi_live_page opened = forged;
 
-    page.head.magic[7]++;
-    return make_file(path, &page, sizeof page);
+    opened.head.magic[7]++;
+    return make_file(path, &opened, sizeof opened);
 }
 
 static int make_other_size(const char *path)
 {
-    struct apapi_live_page page = forged;
+    struct apapi_live_page opened = forged;
 
-    page.head.size--;
-    return make_file(path, &page, sizeof page);
+    opened.head.size--;
+    return make_file(path, &opened, sizeof opened);
 }
 
 static int make_later_version(const char *path)
 {
-    struct apapi_live_page page = forged;
+    struct apapi_live_page opened = forged;
 
-    page.head.version++;
-    return make_file(path, &page, sizeof page.head);
+    opened.head.version++;
+    return make_file(path, &opened, sizeof opened.head);
 }
 
 static int make_link(const char *path)
@@ -334,18 +334,18 @@ LIVE(what_is_no_page_is_not_believed)
     assert_int_equal(mkdir(in_base("live"), 0755) | mkdir(in_base("live/n1"), 0755), 0);
     live_page_init(&forged);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const struct apapi_live_page *page;
+        const struct apapi_live_page *opened;
         int file;
 
         if (cases[i].root && geteuid() != 0) {
             continue;
         }
         file = cases[i].make(path);
-        page = apapi_live_open(path, &err);
-        if (page ? cases[i].error != 0 : errno != cases[i].error) {
-            fail_msg("case %zu: %s", i, page ? "opened" : err.text);
+        opened = apapi_live_open(path, &err);
+        if (opened ? cases[i].error != 0 : errno != cases[i].error) {
+            fail_msg("case %zu: %s", i, opened ? "opened" : err.text);
         }
-        apapi_live_close(page);
+        apapi_live_close(opened);
         scan(&counts);
         assert_int_equal(counts.pages, cases[i].error == 0);
         assert_int_equal(counts.broken, cases[i].error != 0);

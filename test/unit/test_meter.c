@@ -327,7 +327,6 @@ TEST(types_of_raw_values)
 
 /* --- gauges ----------------------------------------------------------------------------------- */
 
-#define MS UINT64_C(1000000)
 #define START_NS (1000 * MS)
 #define STEP_NS (100 * MS)
 #define STEP_S 0.1
@@ -343,9 +342,9 @@ static void begin_gauge(void)
 /* n equal steps leave 1 - exp(-3 / n) of the time unseen: bursts of MOST, or pauses. */
 #define MOST 1000.0
 
-static double unseen(double mean, double steps)
+static double unseen(double mean, double count)
 {
-    return fmax(MOST - mean, mean) * -expm1(-3 / steps) * steps * STEP_S;
+    return fmax(MOST - mean, mean) * -expm1(-3 / count) * count * STEP_S;
 }
 
 static double gauge_uncertainty(void)
@@ -358,7 +357,7 @@ static double gauge_uncertainty(void)
 /* Readings close to each other count for less than as many at equal distances. */
 GAUGE(unequal_steps_see_less)
 {
-    double steps = 101 * 101 / (100 + 100 * 0.01 * 0.01);
+    double count = 101 * 101 / (100 + 100 * 0.01 * 0.01);
 
     for (uint64_t i = 0; i <= 100; i++) {
         apapi_gauge_add(&gauge, 250.1, START_NS + i * STEP_NS / 100);
@@ -366,7 +365,7 @@ GAUGE(unequal_steps_see_less)
     for (uint64_t i = 1; i <= 100; i++) {
         apapi_gauge_add(&gauge, 250.1, START_NS + STEP_NS + i * STEP_NS);
     }
-    assert_within(gauge_uncertainty(), (MOST - 250.1) * -expm1(-3 / steps) * 101 * STEP_S, 1e-9);
+    assert_within(gauge_uncertainty(), (MOST - 250.1) * -expm1(-3 / count) * 101 * STEP_S, 1e-9);
 }
 
 static void add_gauge(double value, uint64_t step)
@@ -609,26 +608,26 @@ TEST(difference_needs_a_predecessor)
 TEST(statistics)
 {
     struct apapi_values values;
-    struct apapi_value_result result = {.factor = 1000};
+    struct apapi_value_result figures = {.factor = 1000};
 
     apapi_values_restart(&values, APAPI_OP1_SAMPLE1_MUL_DIFF_TIME);
     apapi_values_add(&values, 50000, 1000000000);
     apapi_values_add(&values, 100000, 3000000000u);
-    apapi_value_result(&values.stats[0], &result);
-    assert_near(result.min, 50);
-    assert_near(result.max, 100);
-    assert_near(result.avg, 87.5);
-    assert_near(result.acc, 150);
-    assert_near(result.last, 100);
-    result.factor = 1e12; /* mW x ns in Ws */
-    apapi_value_result(&values.stats[1], &result);
-    assert_near(result.acc, 350);
+    apapi_value_result(&values.stats[0], &figures);
+    assert_near(figures.min, 50);
+    assert_near(figures.max, 100);
+    assert_near(figures.avg, 87.5);
+    assert_near(figures.acc, 150);
+    assert_near(figures.last, 100);
+    figures.factor = 1e12; /* mW x ns in Ws */
+    apapi_value_result(&values.stats[1], &figures);
+    assert_near(figures.acc, 350);
 
     apapi_values_restart(&values, APAPI_OP1_NOP);
     apapi_values_add(&values, -5, 1);
     apapi_values_add(&values, -3, 1);
-    result.factor = 1;
-    apapi_value_result(&values.stats[0], &result);
-    assert_near(result.max, -3);
-    assert_near(result.min, -5);
+    figures.factor = 1;
+    apapi_value_result(&values.stats[0], &figures);
+    assert_near(figures.max, -3);
+    assert_near(figures.min, -5);
 }

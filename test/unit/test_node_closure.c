@@ -106,7 +106,7 @@ static void end_step(struct play *play, int number)
     const struct share_key key = {config.live_dir, "n1", (uint32_t)number + 1, "0"};
     struct actor *actor = &play->actors[number];
     struct share_end end;
-    char folder[128];
+    char group[128];
 
     show_step(play, number, now_s);
     assert_int_equal(share_end_look(&key, &end), 0);
@@ -114,8 +114,8 @@ static void end_step(struct play *play, int number)
     actor->share_j = end.found.row.energy_j[PACKAGE];
     actor->running = false;
     for (int i = 0; i < 2; i++) {
-        snprintf(folder, sizeof folder, "%s/uid_0/job_%d", i ? V1_SET : V1_CPU, number + 1);
-        drop(folder);
+        snprintf(group, sizeof group, "%s/uid_0/job_%d", i ? V1_SET : V1_CPU, number + 1);
+        drop(group);
     }
 }
 

@@ -367,8 +367,7 @@ NODE(all_steps_that_end_in_an_interval_are_claimed)
     put_step("job_0/none", 0, "");
     add(1, 100);
     for (uint32_t job = 1; job <= ENDED; job++) {
-        struct share_end end = {.found.row = {.inode = job, .job = job, .step = "0"}};
-
+        end = (struct share_end){.found.row = {.inode = job, .job = job, .step = "0"}};
         end.found.row.energy_j[PACKAGE] = 0.5;
         share_end_claim(&key, &end);
     }

@@ -578,7 +578,7 @@ TEST_WITH(a_flood_gets_a_tenth_of_a_core, open_serve, close_serve)
 
 TEST_WITH(what_was_sent_before_the_end_is_read, open_serve, close_serve)
 {
-    struct apapi_regions regions;
+    struct apapi_regions of_step;
     uint64_t count = 0;
     int channel;
 
@@ -597,17 +597,17 @@ TEST_WITH(what_was_sent_before_the_end_is_read, open_serve, close_serve)
     }
     serve_close(serve);
     serve = NULL;
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
-    for (size_t i = 0; i < regions.count; i++) {
-        count += regions.list[i].kind == APAPI_REGION_NAMED ? regions.list[i].count : 0;
+    assert_int_equal(observe_result(observer, NULL, &of_step), 0);
+    for (size_t i = 0; i < of_step.count; i++) {
+        count += of_step.list[i].kind == APAPI_REGION_NAMED ? of_step.list[i].count : 0;
     }
     assert_int_equal(count, CONNECTIONS * PAIRS);
-    apapi_regions_clear(&regions);
+    apapi_regions_clear(&of_step);
 }
 
 TEST_WITH(a_program_without_a_page_is_refused_and_counted, open_serve, close_serve)
 {
-    struct apapi_regions regions;
+    struct apapi_regions of_step;
     int channel = region_connect(live_path);
 
     assert_true(channel >= 0);
@@ -615,6 +615,6 @@ TEST_WITH(a_program_without_a_page_is_refused_and_counted, open_serve, close_ser
     while (serve_work(serve) > 0) {
     }
     close(channel);
-    assert_int_equal(observe_result(observer, NULL, &regions), 0);
-    assert_int_equal(regions.losses.refused, 1);
+    assert_int_equal(observe_result(observer, NULL, &of_step), 0);
+    assert_int_equal(of_step.losses.refused, 1);
 }

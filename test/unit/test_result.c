@@ -244,16 +244,16 @@ static void tick_pair(struct pair *pair, uint64_t number, uint64_t first, uint64
 
 static struct apapi_domain_result finish_pair(struct pair *pair, uint64_t ticks)
 {
-    struct apapi_domain_result result = {.measured = false};
+    struct apapi_domain_result figures = {.measured = false};
 
     for (int i = 0; i < 2; i++) {
         struct apapi_event_result event;
 
         finish(&pair->meters[i], ticks * TICK_NS, &event);
-        apapi_domain_result_add(&result, &event);
+        apapi_domain_result_add(&figures, &event);
     }
-    apapi_domain_meter_finish(&pair->domain, ticks * TICK_NS, &result);
-    return result;
+    apapi_domain_meter_finish(&pair->domain, ticks * TICK_NS, &figures);
+    return figures;
 }
 
 /* As exact as a timeline. */
@@ -263,11 +263,11 @@ static void assert_about(double value, double wanted)
 }
 
 /* Power between two ticks, as the timeline knows it. */
-static double power_between(const struct apapi_domain_result *result, uint64_t from, uint64_t to)
+static double power_between(const struct apapi_domain_result *figures, uint64_t from, uint64_t to)
 {
     uint64_t known_ns;
     double energy_j =
-        apapi_timeline_between_j(&result->timeline, from * TICK_NS, to * TICK_NS, &known_ns);
+        apapi_timeline_between_j(&figures->timeline, from * TICK_NS, to * TICK_NS, &known_ns);
 
     return known_ns ? energy_j * 1e9 / (double)known_ns : NAN;
 }
@@ -316,7 +316,7 @@ TEST(rows)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct row *row = &rows[i];
-        struct apapi_domain_result result;
+        struct apapi_domain_result figures;
         struct pair pair;
 
         print_message("# %s\n", row->what);
@@ -324,14 +324,14 @@ TEST(rows)
         for (size_t tick = 0; tick <= row->ticks; tick++) {
             tick_pair(&pair, tick, row->raw[tick][0], row->raw[tick][1]);
         }
-        result = finish_pair(&pair, row->ticks);
-        assert_int_equal(result.measured, !isnan(row->energy_j));
-        assert_near(result.energy_j, row->energy_j);
-        assert_near(result.power_w.min, row->power_w.min);
-        assert_near(result.power_w.mean, row->power_w.mean);
-        assert_near(result.power_w.max, row->power_w.max);
-        assert_about(apapi_timeline_energy_j(&result.timeline), row->timeline_j);
-        assert_about(power_between(&result, 0, row->ticks), row->timeline_w);
+        figures = finish_pair(&pair, row->ticks);
+        assert_int_equal(figures.measured, !isnan(row->energy_j));
+        assert_near(figures.energy_j, row->energy_j);
+        assert_near(figures.power_w.min, row->power_w.min);
+        assert_near(figures.power_w.mean, row->power_w.mean);
+        assert_near(figures.power_w.max, row->power_w.max);
+        assert_about(apapi_timeline_energy_j(&figures.timeline), row->timeline_j);
+        assert_about(power_between(&figures, 0, row->ticks), row->timeline_w);
     }
 }
 
@@ -339,7 +339,7 @@ TEST(rows)
 TEST(domain_has_a_timeline)
 {
     struct pair pair;
-    struct apapi_domain_result result;
+    struct apapi_domain_result figures;
     uint64_t known_ns;
 
     start_pair(&pair);
@@ -348,11 +348,11 @@ TEST(domain_has_a_timeline)
     tick_pair(&pair, 4, 40000000, 40000000);
     tick_pair(&pair, 5, 40000000, 40000000);
     tick_pair(&pair, 6, 41000000, 41000000);
-    result = finish_pair(&pair, 8);
-    assert_true(result.timeline.length_ns == 8 * TICK_NS);
-    assert_about(apapi_timeline_energy_j(&result.timeline), result.energy_j);
-    apapi_timeline_between_j(&result.timeline, 0, 8 * TICK_NS, &known_ns);
+    figures = finish_pair(&pair, 8);
+    assert_true(figures.timeline.length_ns == 8 * TICK_NS);
+    assert_about(apapi_timeline_energy_j(&figures.timeline), figures.energy_j);
+    apapi_timeline_between_j(&figures.timeline, 0, 8 * TICK_NS, &known_ns);
     assert_about((double)known_ns, 4.0 * TICK_NS);
-    assert_about(power_between(&result, 5, 6), 10);
-    assert_true(power_between(&result, 3, 4) > power_between(&result, 2, 3));
+    assert_about(power_between(&figures, 5, 6), 10);
+    assert_true(power_between(&figures, 3, 4) > power_between(&figures, 2, 3));
 }

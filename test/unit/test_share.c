@@ -79,11 +79,10 @@ DIVIDED(dynamic_energy_goes_by_cpu_time)
 }
 
 /* For idle power that is known later. */
-TEST(the_parts_of_a_step_are_kept)
+DIVIDED(the_parts_of_a_step_are_kept)
 {
-    struct share_interval interval = interval_of(1), slow = interval_of(1);
+    struct share_interval slow = interval_of(1);
     struct share_step steps[] = {step_of(3, 4), step_of(1, 2)};
-    struct share_totals totals = {0};
 
     interval.energy_j[PACKAGE] = 140;
     interval.energy_j[NODE] = 280; /* divided as the package is */
@@ -231,4 +230,60 @@ TEST(idle_power_forgets)
     }
     assert_true(fabs(idle_power_w(&idle) - 100) < 1e-3);
     assert_true(idle.sum_s <= IDLE_MEMORY_S);
+}
+
+DIVIDED(a_step_without_cpu_time_leaves_its_part_unattributed)
+{
+    struct share_step steps[] = {step_of(1, 4), step_of(NAN, 4)};
+
+    interval.energy_j[PACKAGE] = 100;
+    interval.cpu_s = 4;
+    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
+    assert_true(fabs(steps[0].energy_j[PACKAGE] - 25) < ALMOST);
+    assert_true(fabs(totals.unattributed_j[PACKAGE] - 75) < ALMOST);
+    interval.cpu_s = NAN; /* nobody knows what the other one used */
+    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
+    assert_true(fabs(steps[0].energy_j[PACKAGE] - 25) < ALMOST);
+    assert_true(fabs(totals.unattributed_j[PACKAGE] - 175) < ALMOST);
+}
+
+/* Two steps that both say that they have a GPU get no more than it used. */
+DIVIDED(a_gpu_of_two_steps_is_counted_once)
+{
+    struct share_step steps[] = {step_of(1, 4), step_of(1, 4)};
+
+    interval.energy_j[GPU] = 90;
+    interval.gpu_j[5] = 100; /* more than the domain has */
+    steps[0].gpus = steps[1].gpus = UINT64_C(1) << 5;
+    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
+    assert_true(fabs(steps[0].energy_j[GPU] - 45) < ALMOST);
+    assert_true(fabs(steps[1].energy_j[GPU] - 45) < ALMOST);
+}
+
+/* A node whose only meter is the BMC has a method all the same. */
+DIVIDED(a_node_without_parts_is_divided_by_cpu_time)
+{
+    struct share_step steps[] = {step_of(3, 4), step_of(1, 4)};
+
+    interval.seconds = 2;
+    interval.energy_j[NODE] = 300;
+    interval.idle_w[NODE] = 110;
+    divide("cpu-time", SHARE_IDLE_APART, steps, 2);
+    assert_true(fabs(steps[0].energy_j[NODE] - 60) < ALMOST);
+    assert_true(fabs(steps[1].energy_j[NODE] - 20) < ALMOST);
+    assert_true(fabs(totals.idle_j[NODE] - 220) < ALMOST);
+}
+
+TEST(without_another_load_idle_power_is_not_known)
+{
+    struct idle_fit fit = {.count = 0};
+
+    for (int second = 0; second < 1000; second++) {
+        idle_fit_add(&fit, 200 + second % 3, 4, 1);
+    }
+    assert_true(isnan(idle_fit_estimate(&fit).power_w));
+    for (int second = 0; second < 1000; second++) { /* more power for less CPU time */
+        idle_fit_add(&fit, 300, second % 3, 1);
+    }
+    assert_true(isnan(idle_fit_estimate(&fit).power_w));
 }

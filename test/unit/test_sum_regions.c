@@ -116,13 +116,13 @@ static struct apapi_record record_of(const char *node, double package_j)
     return record;
 }
 
-static void add_share(struct apapi_merge *merge, struct apapi_record record)
+static void add_share(struct apapi_record record)
 {
-    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    add(&record);
     apapi_record_clear(&record);
 }
 
-static char *merged(const struct apapi_merge *merge)
+static char *merged(void)
 {
     char *line;
 
@@ -130,7 +130,7 @@ static char *merged(const struct apapi_merge *merge)
     return line;
 }
 
-static char *table(const struct apapi_merge *merge)
+static char *table(void)
 {
     const struct apapi_table_head head = {.user_s = NAN, .system_s = NAN, .elapsed_s = NAN};
     char *text;
@@ -147,48 +147,42 @@ static void assert_has(char *text, const char *part)
     free(text);
 }
 
-TEST(methods_that_differ_are_mixed)
+MERGED(methods_that_differ_are_mixed)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record all = record_of("n2", 20);
 
     strcpy(all.share.method, "exclusive");
     strcpy(all.share.idle, "");
-    add_share(merge, record_of("n1", 100));
-    add_share(merge, all);
-    assert_has(merged(merge), "\"share\":{\"method\":\"mixed\",\"idle\":\"mixed\",");
-    apapi_merge_destroy(merge);
+    add_share(record_of("n1", 100));
+    add_share(all);
+    assert_has(merged(), "\"share\":{\"method\":\"mixed\",\"idle\":\"mixed\",");
 }
 
 /* One node is enough. */
-TEST(idle_power_that_is_not_known_is_said)
+MERGED(idle_power_that_is_not_known_is_said)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = record_of("n2", 20);
 
-    add_share(merge, record_of("n1", 100));
+    add_share(record_of("n1", 100));
     strcpy(record.share.idle, "included");
     record.share.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j = 22;
-    add_share(merge, record);
-    add_share(merge, record_of("n3", 100));
-    assert_has(merged(merge), "\"share\":{\"method\":\"cpu-time\",\"idle\":\"included\",");
-    assert_has(table(merge), "\n  share of the step: 220 J ±12 % "
-                             "(cpu-time, idle power not known, included)\n");
-    apapi_merge_destroy(merge);
+    add_share(record);
+    add_share(record_of("n3", 100));
+    assert_has(merged(), "\"share\":{\"method\":\"cpu-time\",\"idle\":\"included\",");
+    assert_has(table(), "\n  share of the step: 220 J ±12 % "
+                        "(cpu-time, idle power not known, included)\n");
 }
 
-TEST(nodes_without_a_share_are_counted)
+MERGED(nodes_without_a_share_are_counted)
 {
-    struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record none = record_of("n1", 100);
 
     none.share = apapi_share_unknown();
     strcpy(none.share.reason, "no node sampler runs");
-    add_share(merge, none);
-    assert_has(merged(merge), "\"share\":{\"reason\":\"no node sampler runs\"}");
-    assert_has(table(merge), "\n  share of the step: not known, no node sampler runs\n");
-    add_share(merge, record_of("n2", 20));
-    assert_has(merged(merge), "\"missing_nodes\":1}");
-    assert_has(table(merge), "\n  share not known on 1 of 2 nodes\n");
-    apapi_merge_destroy(merge);
+    add_share(none);
+    assert_has(merged(), "\"share\":{\"reason\":\"no node sampler runs\"}");
+    assert_has(table(), "\n  share of the step: not known, no node sampler runs\n");
+    add_share(record_of("n2", 20));
+    assert_has(merged(), "\"missing_nodes\":1}");
+    assert_has(table(), "\n  share not known on 1 of 2 nodes\n");
 }

@@ -67,3 +67,18 @@ TEST(nodes_of_components_add_up)
     timings_find_runs(timings, 3);
     assert_int_equal(timings_sum(timings, 3).nodes, 4);
 }
+
+TEST(times_out_of_range_stay)
+{
+    struct sum_entry timings[] = {timing("n1", "0", INT64_MAX - 700 * S, "b", 0),
+                                  timing("n1", "1", 0, "b", HOUR), timing("n1", "2", 0, "b", -1)};
+
+    align(timings, COUNT_OF(timings));
+    assert_true(timings[1].start_ns == 0 && timings[2].start_ns == 0);
+    timings[1].boot = "c";
+    timings[2].boot = "d";
+    timings[1].start_ns = timings[2].start_ns = INT64_MAX / 2;
+    timings[1].elapsed_ns = timings[2].elapsed_ns = INT64_MAX / 2;
+    align(timings, COUNT_OF(timings));
+    align(NULL, 0);
+}

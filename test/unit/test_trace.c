@@ -117,6 +117,20 @@ static void *count_rows_of(void *file)
 }
 
 /* The file takes nothing until all samples are there. */
+TEST(what_is_estimated_is_marked)
+{
+    struct apapi_event estimate = energy;
+    const struct row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0},
+                               {&energy, 0, 1000000, NAN, 1, 0},
+                               {&estimate, 100000000, 0, NAN, 1, EIO}};
+
+    estimate.estimated = true;
+    assert_lines(rows, 3,
+                 "1,0.000000000,rapl:::A,1000000,,J,,,1\n"
+                 "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
+                 "1,0.100000000,rapl:::A,,,J,,Input/output error,1\n");
+}
+
 TEST(a_full_ring_drops_and_counts)
 {
     struct apapi_error err = {""};

@@ -478,7 +478,6 @@ static void count_sample(const struct apapi_sample *sample, void *context)
 /* Readings of the start are in the sums; nobody else hears of them. */
 PREPARED(dense_readings_are_for_the_sums_alone)
 {
-    static struct apapi_live_page page;
     static unsigned samples;
     const struct apapi_intervals hour = {.default_ns = UINT64_C(3600000000000)};
     const struct apapi_session_config config = {.components = "plain",
@@ -489,6 +488,7 @@ PREPARED(dense_readings_are_for_the_sums_alone)
     struct apapi_live_slot slot;
 
     dense = true;
+    memset(&page, 0, sizeof page);
     session = apapi_session_create(&config, NULL);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     await(&meters[PLAIN].good, 7);
