@@ -149,17 +149,6 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     [[ $stderr == 'atime: /nonexistent/program: No such file or directory' ]]
 }
 
-@test "--warmup: a signal ends all" {
-    timeout 100 env --default-signal "$atime" --warmup 5 sh -c "echo x >>'$BATS_TEST_TMPDIR/runs'; exec sleep 60" \
-        2>"$BATS_TEST_TMPDIR/err" 3>&- &
-    pid=$!
-    eventually test -s "$BATS_TEST_TMPDIR/runs"
-    kill -TERM "$(pgrep -P $pid -x atime)"
-    status=0
-    wait $pid || status=$?
-    [[ $status -eq 143 && $(wc -l <"$BATS_TEST_TMPDIR/runs") -eq 1 ]]
-}
-
 @test "--compare: the programs take turns; the difference has an error and a probability" {
     needs_sim
     order=$BATS_TEST_TMPDIR/order
@@ -205,18 +194,23 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     [[ $status -eq 127 && $stderr == 'atime: /nonexistent/program: No such file or directory' ]]
 }
 
-@test "-r: after a signal no further run is started" {
+# Sends a signal to atime in its first run.
+interrupt() { # SIGNAL OPTION...
+    rm -f "$BATS_TEST_TMPDIR/runs"
+    timeout 100 env --default-signal "$atime" "${@:2}" sh -c "echo x >>'$BATS_TEST_TMPDIR/runs'; exec sleep 60" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+    pid=$!
+    eventually test -s "$BATS_TEST_TMPDIR/runs"
+    kill "-$1" "$(pgrep -P $pid -x atime)"
+    status=0
+    wait $pid || status=$?
+    echo "$*: $status $(cat "$BATS_TEST_TMPDIR/err")"
+    [[ $status -eq $((128 + $(kill -l "$1"))) && $(wc -l <"$BATS_TEST_TMPDIR/runs") -eq 1 ]]
+}
+
+@test "-r, --warmup: after a signal no further run is started" {
+    interrupt TERM --warmup 5
     for signal in INT TERM HUP; do
-        rm -f "$BATS_TEST_TMPDIR/runs"
-        timeout 100 env --default-signal "$atime" -r 5 -f json sh -c "echo x >>'$BATS_TEST_TMPDIR/runs'; exec sleep 60" \
-            2>"$BATS_TEST_TMPDIR/err" 3>&- &
-        pid=$!
-        eventually test -s "$BATS_TEST_TMPDIR/runs"
-        kill -$signal "$(pgrep -P $pid -x atime)"
-        status=0
-        wait $pid || status=$?
-        echo "$signal: $status $(cat "$BATS_TEST_TMPDIR/err")"
-        [[ $status -eq $((128 + $(kill -l $signal))) && $(wc -l <"$BATS_TEST_TMPDIR/runs") -eq 1 ]]
+        interrupt $signal -r 5 -f json
         jq -e '.runs | length == 1' "$BATS_TEST_TMPDIR/err"
     done
 }

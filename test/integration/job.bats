@@ -102,29 +102,23 @@ END
     [[ $status -eq 7 && $output == $'out\nout' ]]
 }
 
-@test "scancel: the table comes all the same" {
+cancelled() { # NODES SCRIPT: the table of a job that is cancelled when ~/now is there
     file=$APAPI_CLUSTER_DIR/home/alice/cancelled
-    job=$(as_alice sbatch --parsable --output="$file" -N2 --apapi=rapl --wrap 'srun sleep 1; srun sh -c "touch ~/now; exec sleep 1000"')
+    job=$(as_alice sbatch --parsable --output="$file" -N"$1" --apapi=rapl --wrap "$2")
     eventually test -f "$APAPI_CLUSTER_DIR/home/alice/now"
     as_alice scancel "$job"
     eventually grep -q '^  measured' "$file"
-    cat "$file"
-    grep -q '^apapi: job .*  2 nodes  3 steps  ' "$file"
-    run ! grep 'still running' "$file"
-    right_total "$(<"$file")"
+    output=$(<"$file")
     rm -f "$file" "$APAPI_CLUSTER_DIR/home/alice/now"
+    echo "$output"
+    right_total "$output"
 }
 
-@test "scancel of a job on one node: the table has the step that was running" {
-    file=$APAPI_CLUSTER_DIR/home/alice/cancelled
-    job=$(as_alice sbatch --parsable --output="$file" -N1 --apapi=rapl --wrap 'srun sh -c "touch ~/now; exec sleep 1000"')
-    eventually test -f "$APAPI_CLUSTER_DIR/home/alice/now"
-    as_alice scancel "$job"
-    eventually grep -q '^  measured' "$file"
-    cat "$file"
-    grep -q '^apapi: job .*  1 node  2 steps  ' "$file"
-    right_total "$(<"$file")"
-    rm -f "$file" "$APAPI_CLUSTER_DIR/home/alice/now"
+@test "scancel: the table comes all the same, with the step that was running" {
+    cancelled 2 'srun sleep 1; srun sh -c "touch ~/now; exec sleep 1000"'
+    [[ $output == *'apapi: job '*'  2 nodes  3 steps  '* && $output != *'still running'* ]]
+    cancelled 1 'srun sh -c "touch ~/now; exec sleep 1000"'
+    [[ $output == *'apapi: job '*'  1 node  2 steps  '* ]]
 }
 
 @test "the script ends before a background step: the table names the step" {

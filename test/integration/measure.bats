@@ -78,26 +78,19 @@ setup_file() {
     [[ $output == APAPI_LIVE_PAGE=/run/apapi/n1/+([0-9])/+([0-9]).0 ]]
 }
 
-@test "exit status of srun: 0, 3, killed by signal 9" {
-    for program in 'exit 0' 'exit 3' 'kill -9 $$'; do
-        run as_alice srun -N1 --apapi=off sh -c "$program"
-        without=$status
-        run as_alice srun -N1 --apapi=rapl sh -c "$program"
-        echo "$program: $without $status"
-        [[ $status -eq $without ]]
-    done
-    [[ $status -eq 137 ]]
-}
+step() { as_alice srun -N1 "$2" sh -c "$1"; } # PROGRAM OPTION
 
-@test "exit status of sbatch: 0, 3, killed by signal 9" {
-    for program in 'exit 0' 'exit 3' 'kill -9 $$'; do
-        run submit "$program" --apapi=off
-        without=$status
-        run submit "$program" --apapi=rapl
-        echo "$program: $without $status"
-        [[ $status -eq $without ]]
+@test "exit status of srun and of sbatch: 0, 3, killed by signal 9" {
+    for caller in step submit; do
+        for program in 'exit 0' 'exit 3' 'kill -9 $$'; do
+            run "$caller" "$program" --apapi=off
+            without=$status
+            run "$caller" "$program" --apapi=rapl
+            echo "$caller $program: $without $status"
+            [[ $status -eq $without ]]
+        done
+        [[ $status -eq 137 || ($caller == submit && $status -ne 0) ]]
     done
-    [[ $status -ne 0 ]]
 }
 
 @test "a batch job without srun: the batch step's table is in the job's output" {
@@ -106,21 +99,6 @@ setup_file() {
     record=$(last_record n1)
     holds "$record" '.step == "batch" and .user == "alice"'
     right_energy "$record"
-}
-
-@test "a batch job with srun: a table for each step and one for the batch step" {
-    run submit 'srun sleep 0.3; srun --apapi=off sleep 0.1; srun -N2 sleep 0.3' -N2 --apapi=rapl --apapi-report=all
-    [[ $status -eq 0 ]]
-    [[ $(grep -c '^apapi: step' <<<"$output") -eq 3 ]]
-    grep -qE '^apapi: step [0-9]+\.0 ' <<<"$output"
-    grep -qE '^apapi: step [0-9]+\.2 .*  2 nodes ' <<<"$output"
-    grep -qE '^apapi: step [0-9]+\.batch ' <<<"$output"
-    run ! grep -qE '^apapi: step [0-9]+\.1 ' <<<"$output"
-}
-
-@test "salloc hands the option to its steps" {
-    run as_alice salloc --quiet -N1 --apapi=rapl srun sleep 0.2
-    [[ $status -eq 0 && $output == *'apapi: step '*'.0 "sleep"'* ]]
 }
 
 @test "a site measures every step; a user can switch it off" {
@@ -161,12 +139,6 @@ setup_file() {
 @test "the record ends with the last task, not with the first" {
     as_alice srun -N1 -n2 --apapi=rapl sh -c 'sleep $SLURM_PROCID.5'
     holds "$(last_record n1)" '.elapsed_s > 1.4'
-}
-
-@test "two steps side by side have their own tables and records" {
-    run submit 'srun -n1 --exact sleep 1 & srun -n1 --exact sleep 1 & wait' -N1 -n2 --apapi=rapl --apapi-report=all
-    [[ $(grep -cE '^apapi: step [0-9]+\.[01] ' <<<"$output") -eq 2 ]]
-    records n1 | tail -n 3 | while read -r record; do right_energy "$record"; done
 }
 
 @test "an ordinary user can neither read nor write the accounting file" {

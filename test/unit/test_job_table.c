@@ -138,16 +138,22 @@ TABLE(a_domain_that_a_step_lacks_is_named)
     assert_text("\n  measured 100.0 % of 1 node x 20.0 s");
 }
 
-/* The first step's counter of the package never moved. */
-TABLE(what_no_step_knows_for_a_time_is_not_in_the_total)
+/* A step of 10 s whose counter of the package never moved. */
+static void add_without_package(void)
 {
-    const struct apapi_job_table_head head = {.job = "17"};
     struct apapi_record record = step_record("1", "n1");
 
     record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
     record.measurement.domains[APAPI_DOMAIN_DRAM] =
         (struct apapi_domain_result){.measured = true, .energy_j = 200};
     add_record(&record);
+}
+
+TABLE(what_no_step_knows_for_a_time_is_not_in_the_total)
+{
+    const struct apapi_job_table_head head = {.job = "17"};
+
+    add_without_package();
     ADD("0", "n1", 10, 20);
     assert_table(&head,
                  "apapi: job 17  1 node  2 steps  20.0 s\n"
@@ -162,12 +168,8 @@ TABLE(what_no_step_knows_for_a_time_is_not_in_the_total)
 TABLE(what_no_step_ever_knows_is_named)
 {
     const struct apapi_job_table_head head = {.job = "17"};
-    struct apapi_record record = step_record("1", "n1");
 
-    record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
-    record.measurement.domains[APAPI_DOMAIN_DRAM] =
-        (struct apapi_domain_result){.measured = true, .energy_j = 200};
-    add_record(&record);
+    add_without_package();
     assert_table(&head, "apapi: job 17  1 node  1 step  10.0 s\n"
                         "  domain              energy         mean\n"
                         "  dram               200.0 J      20.00 W\n"

@@ -250,6 +250,19 @@ LIVE(a_disk_is_refused)
     rmdir(live_dir);
 }
 
+/* In a mount namespace of its own. */
+static void assert_mounted(int (*try)(void))
+{
+    int result;
+
+    need_root();
+    result = as_user(0, try);
+    if (result == 77) {
+        skip_because("no mount namespaces here");
+    }
+    assert_int_equal(result, 0);
+}
+
 /* In a child with mounts of its own. */
 static int try_full_memory(void)
 {
@@ -265,14 +278,7 @@ static int try_full_memory(void)
 
 LIVE(full_memory_costs_the_page_only)
 {
-    int result;
-
-    need_root();
-    result = as_user(0, try_full_memory);
-    if (result == 77) {
-        skip_because("no mount namespaces here");
-    }
-    assert_int_equal(result, 0);
+    assert_mounted(try_full_memory);
 }
 
 /* Pages that have ended, and that their user still holds, until there are no more. */
@@ -298,14 +304,7 @@ static int try_hoarding(void)
 
 LIVE(ended_pages_that_stay_mapped_leave_a_tenth_free)
 {
-    int result;
-
-    need_root();
-    result = as_user(0, try_hoarding);
-    if (result == 77) {
-        skip_because("no mount namespaces here");
-    }
-    assert_int_equal(result, 0);
+    assert_mounted(try_hoarding);
 }
 
 LIVE(folders_are_made_for_all_to_enter)

@@ -370,46 +370,49 @@ OBSERVED(the_end_of_a_program_reads_its_page_alone)
     assert_true(fabs((double)find("r1")->time_ns - 3000) < 2);
 }
 
-OBSERVED(all_programs_together_have_room_for_so_many_threads)
+#define FULL 5 /* programs of as many threads as there can be */
+
+/* They have been read once. */
+static struct page_program *add_full(struct observed *programs[FULL])
 {
     struct page_program *page = new_crowded_page();
-    struct observed *programs[5], *late = new_observed(page);
 
     page->head.thread_count = PAGE_THREADS;
-    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+    for (size_t i = 0; i < FULL; i++) {
         programs[i] = new_observed(page);
         assert_int_equal(observe_add(observer, programs[i]), 0);
     }
     reading(1);
+    return page;
+}
+
+OBSERVED(all_programs_together_have_room_for_so_many_threads)
+{
+    struct observed *programs[FULL], *late = new_observed(add_full(programs));
+
     assert_int_equal(observe_add(observer, late), -1);
     assert_int_equal(errno, ENOSPC);
-    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+    for (size_t i = 0; i < FULL; i++) {
         observe_remove(observer, programs[i]);
     }
     assert_int_equal(observe_add(observer, late), 0);
     take_result(NULL);
-    assert_int_equal(regions.losses.threads, 5 * PAGE_THREADS - OBSERVED_THREADS_MAX);
+    assert_int_equal(regions.losses.threads, FULL * PAGE_THREADS - OBSERVED_THREADS_MAX);
     assert_int_equal(regions.losses.programs, 1);
 }
 
 /* However many programs there are at the end: no more of them is read than while they run. */
 OBSERVED(room_that_is_left_at_the_end_is_given_to_no_other_program)
 {
-    struct page_program *page = new_crowded_page();
-    struct observed *programs[5];
+    struct observed *programs[FULL];
 
-    page->head.thread_count = PAGE_THREADS;
-    for (size_t i = 0; i < COUNT_OF(programs); i++) {
-        programs[i] = new_observed(page);
-        assert_int_equal(observe_add(observer, programs[i]), 0);
-    }
-    reading(1);
+    add_full(programs);
     observe_end(observer);
-    for (size_t i = COUNT_OF(programs); i-- > 0;) { /* the last ones to come were read */
+    for (size_t i = FULL; i-- > 0;) { /* the last ones to come were read */
         observe_remove(observer, programs[i]);
     }
     take_result(NULL);
-    assert_int_equal(regions.losses.threads, 5 * PAGE_THREADS - OBSERVED_THREADS_MAX);
+    assert_int_equal(regions.losses.threads, FULL * PAGE_THREADS - OBSERVED_THREADS_MAX);
 }
 
 #define CROWD (OBSERVED_NODES_MAX / MANY + 4) /* programs; the last ones have no room */

@@ -117,8 +117,8 @@ PREPARED(a_handler_removes_its_threshold)
     assert_int_equal(apapi_overflow_remove(session, 0), -1);
 }
 
-/* Sampling goes on, and what was crossed meanwhile is counted. */
-PREPARED(a_handler_that_hangs)
+/* The handler of the first threshold hangs. */
+static void start_and_hang(void)
 {
     create("plain");
     atomic_store(&told[0].hang, true);
@@ -126,6 +126,12 @@ PREPARED(a_handler_that_hangs)
     set(EVENT, 2 * STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     await(&told[0].stuck, 1);
+}
+
+/* Sampling goes on, and what was crossed meanwhile is counted. */
+PREPARED(a_handler_that_hangs)
+{
+    start_and_hang();
     await_more(&meters[PLAIN], 20);
     assert_int_equal(atomic_load(&told[0].calls), 1);
     assert_int_equal(atomic_load(&told[1].calls), 0);
@@ -138,12 +144,7 @@ PREPARED(a_handler_that_hangs)
 
 PREPARED(nobody_waits_long_for_a_handler)
 {
-    create("plain");
-    atomic_store(&told[0].hang, true);
-    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
-    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    await(&told[0].stuck, 1);
+    start_and_hang();
     assert_int_equal(apapi_overflow_remove(session, 0), -1);
     assert_int_equal(errno, EBUSY);
     assert_int_equal(apapi_overflow_remove(session, 0), -1);

@@ -165,14 +165,21 @@ CPU_TEST(counted_forced_software)
     count_one(APAPI_OVERFLOW_SOFTWARE);
 }
 
-CPU_TEST(counted_several_events)
+/* The hardware's counter, or the test is skipped. @return its number */
+static int count_tasks(struct told *mine)
 {
-    int task, clock;
+    int number;
 
-    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &task)) {
+    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, mine, &number)) {
         skip_because("%s", why_not);
     }
-    clock = set(CLOCK, APAPI_OVERFLOW_HARDWARE, &told[1]);
+    return number;
+}
+
+CPU_TEST(counted_several_events)
+{
+    int task = count_tasks(&told[0]), clock = set(CLOCK, APAPI_OVERFLOW_HARDWARE, &told[1]);
+
     assert_true(clock >= 0);
     assert_true(task != clock);
     work_until(&told[0], CALLS);
@@ -199,11 +206,8 @@ static void *count_thread(void *user)
 CPU_TEST(counted_several_threads)
 {
     pthread_t threads[4];
-    int number;
 
-    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[7], &number)) {
-        skip_because("%s", why_not);
-    }
+    count_tasks(&told[7]);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, count_thread, &told[i]), 0);
     }
@@ -226,11 +230,8 @@ static void *leave_thread(void *user)
 CPU_TEST(counted_a_thread_that_ends)
 {
     pthread_t thread;
-    int number;
 
-    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[7], &number)) {
-        skip_because("%s", why_not);
-    }
+    count_tasks(&told[7]);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(pthread_create(&thread, NULL, leave_thread, &told[i]), 0);
         pthread_join(thread, NULL);
@@ -253,11 +254,8 @@ static void *remove_thread(void *user)
 CPU_TEST(counted_whose_it_is)
 {
     pthread_t thread;
-    int number;
+    int number = count_tasks(&told[0]);
 
-    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &number)) {
-        skip_because("%s", why_not);
-    }
     assert_int_equal(set(CLOCK, APAPI_OVERFLOW_SOFTWARE, &told[1]), -1);
     assert_int_equal(errno, EBUSY);
     assert_int_equal(apapi_overflow_change(session, number, EACH, NULL), -1);
@@ -269,11 +267,7 @@ CPU_TEST(counted_whose_it_is)
 
 CPU_TEST(counted_no_such_event)
 {
-    int number;
-
-    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &number)) {
-        skip_because("%s", why_not);
-    }
+    count_tasks(&told[0]);
     assert_int_equal(set("perf::NONE", APAPI_OVERFLOW_HARDWARE, &told[1]), -1);
     assert_int_equal(errno, ENOENT);
     work_until(&told[0], CALLS); /* it goes on */

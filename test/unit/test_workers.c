@@ -233,25 +233,33 @@ PREPARED(a_reader_that_hangs_at_the_start)
     assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 2);
 }
 
+/* Its own, or the shared one: the others that that one reads are read on. */
 PREPARED(a_reader_that_ends_its_thread)
 {
-    meters[ODD].own_worker = true;
-    create_and_start("plain:odd");
-    await(&meters[ODD].good, 5);
-    atomic_store(&meters[ODD].ends_thread, true);
-    await_more(&meters[PLAIN], 20);
-    for (int run = 0; run < 2; run++) {
-        halt();
-        assert_int_equal(m.components[1].measured, run == 0);
-        assert_says(m.components[1].reason, "fake odd has ended its thread");
-        if (run == 0) {
-            assert_plain_is_whole();
-            assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
-            assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    for (int own = 0; own < 2; own++) {
+        prepare();
+        meters[ODD].own_worker = own;
+        create_and_start("plain:odd");
+        await(&meters[ODD].good, 5);
+        atomic_store(&meters[ODD].ends_thread, true);
+        await_more(&meters[PLAIN], 20);
+        for (int run = 0; run < 2; run++) {
+            halt();
+            assert_int_equal(m.components[1].measured, run == 0);
+            assert_says(m.components[1].reason, "fake odd has ended its thread");
+            assert_string_equal(m.components[0].reason, "");
+            assert_true(m.components[0].measured);
+            if (run == 0) {
+                assert_plain_is_whole();
+                assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
+                assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+            }
         }
+        destroy();
+        assert_int_equal(atomic_load(&meters[PLAIN].closes), 1);
+        assert_int_equal(atomic_load(&meters[ODD].closes), 0);
+        fake_meter_free_lost(&meters[ODD]);
     }
-    destroy();
-    assert_int_equal(atomic_load(&meters[ODD].closes), 0);
 }
 
 /* A source of the shared worker that hangs holds up those that it reads, and nobody else. */
@@ -332,29 +340,6 @@ PREPARED(destroyed_while_the_shared_worker_hangs)
     atomic_store(&meters[PLAIN].read_hangs, false);
     await(&meters[PLAIN].closes, 1);
     await(&meters[ODD].closes, 1);
-}
-
-/* The others that the shared worker reads are read on. */
-PREPARED(a_reader_that_ends_the_shared_thread)
-{
-    create_and_start("plain:odd");
-    await(&meters[ODD].good, 5);
-    atomic_store(&meters[ODD].ends_thread, true);
-    await_more(&meters[PLAIN], 20);
-    for (int run = 0; run < 2; run++) {
-        halt();
-        assert_int_equal(m.components[1].measured, run == 0);
-        assert_says(m.components[1].reason, "fake odd has ended its thread");
-        assert_string_equal(m.components[0].reason, "");
-        assert_true(m.components[0].measured);
-        if (run == 0) {
-            assert_plain_is_whole();
-            assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-        }
-    }
-    destroy();
-    assert_int_equal(atomic_load(&meters[PLAIN].closes), 1);
-    assert_int_equal(atomic_load(&meters[ODD].closes), 0);
 }
 
 /* --- outages ---------------------------------------------------------------------------------- */
