@@ -37,7 +37,7 @@ struct ini {
     const char *section;
 };
 
-/** One `key = value`. Its texts are valid as long as the text given to ini_of(). */
+/** One `key = value`. Its texts are valid as long as the text. */
 struct ini_line {
     size_t number;       /* from 1 */
     const char *section; /* "": before the first section */
@@ -140,11 +140,6 @@ static void ini_cut_comment(char *text)
             return;
         }
     }
-}
-
-static struct ini ini_of(char *text)
-{
-    return (struct ini){.lines = event_lines_of(text), .section = ""};
 }
 
 static int ini_bad(struct apapi_error *err, const char *what, const char *where)
@@ -523,7 +518,7 @@ static void read_setting(struct config *config, const struct ini_line *line,
 void config_parse(struct config *config, const char *path, char *text,
                   const struct config_sink *sink)
 {
-    struct ini ini = ini_of(text);
+    struct ini ini = {.lines = event_lines_of(text), .section = ""};
     struct ini_line line;
     struct apapi_error err;
     enum ini_result result;
@@ -557,12 +552,12 @@ int config_read(struct config *config, const char *path, const struct config_sin
     return 0;
 }
 
-/* @return the text after the '=' of a word; NULL: a different word. */
-static const char *word_value(const char *word, const char *name)
+/* @return the path of "config=PATH"; NULL: a different word. */
+static const char *word_path(const char *word)
 {
-    size_t length = strlen(name);
+    size_t length = strlen("config=");
 
-    return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
+    return strncmp(word, "config=", length) == 0 ? word + length : NULL;
 }
 
 void config_set_word(struct config *config, const char *word, const struct config_sink *sink)
@@ -573,7 +568,7 @@ void config_set_word(struct config *config, const char *word, const struct confi
                                          .word = true};
     struct apapi_error err;
 
-    if (word_value(word, "config")) {
+    if (word_path(word)) {
         return;
     }
     if (!key) {
@@ -591,7 +586,7 @@ void config_load(struct config *config, int count, char *const words[],
     bool named = false;
 
     for (int i = 0; i < count; i++) {
-        const char *other = word_value(words[i], "config");
+        const char *other = word_path(words[i]);
 
         path = other ? other : path;
         named = named || other;

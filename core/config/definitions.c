@@ -211,7 +211,7 @@ static int parse_operation(const struct field *field, struct apapi_definition *d
     return expected(field, OPERATIONS);
 }
 
-static const struct stat_word {
+static const struct {
     const char *word;
     unsigned stats;
 } stat_words[] = {
@@ -220,17 +220,6 @@ static const struct stat_word {
     {"APAPI_STAT_ACC", APAPI_STAT_ACC}, {"APAPI_STAT_ALL", APAPI_STAT_ALL},
 };
 
-static const struct stat_word *find_stat(const char *word, size_t length)
-{
-    for (size_t i = 0; i < COUNT_OF(stat_words); i++) {
-        if (strlen(stat_words[i].word) == length &&
-            strncmp(stat_words[i].word, word, length) == 0) {
-            return &stat_words[i];
-        }
-    }
-    return NULL;
-}
-
 /* Words separated by '|' and optional blanks; a trailing '|' is allowed. */
 static int parse_stats(const struct field *field, struct apapi_definition *definition)
 {
@@ -238,18 +227,19 @@ static int parse_stats(const struct field *field, struct apapi_definition *defin
     unsigned sum = 0;
 
     do {
-        size_t length;
-        const struct stat_word *word;
+        size_t length, i = 0;
 
         rest += strspn(rest, " \t");
         length = strcspn(rest, "| \t");
-        word = find_stat(rest, length);
+        while (i < COUNT_OF(stat_words) && !word_is(rest, length, stat_words[i].word)) {
+            i++;
+        }
         rest += length + strspn(rest + length, " \t");
-        if (!word || (*rest != '|' && *rest != '\0')) {
+        if (i == COUNT_OF(stat_words) || (*rest != '|' && *rest != '\0')) {
             return expected(field, "APAPI_STAT_NO, _MIN, _MAX, _AVG, _ACC or _ALL, or several of "
                                    "them joined by '|'");
         }
-        sum |= word->stats;
+        sum |= stat_words[i].stats;
         rest += *rest == '|';
     } while (*rest);
     definition->values[field->value].stats = sum;
@@ -519,16 +509,6 @@ static const struct apapi_definition any_counter = {
     .values = {{APAPI_STAT_ACC, "count", "", 1}, {MIN_MAX_AVG, "rate", "1/s", 1}},
 };
 
-static const struct apapi_definition *event_builtin_definition(const struct apapi_event *event)
-{
-    unsigned kind = (unsigned)event->kind < APAPI_KINDS ? event->kind : APAPI_KIND_COUNT;
-
-    if (event->accumulates) {
-        return kind == APAPI_KIND_ENERGY ? &energy_counter : &any_counter;
-    }
-    return &gauges[kind];
-}
-
 /* --- rules ---------------------------------------------------------------------------------- */
 
 #define DEFAULT_LIST "default_eventlist.txt"
@@ -641,5 +621,11 @@ const struct apapi_definition *apapi_event_rules_define(const struct apapi_event
     if (rules && !definition) {
         definition = apapi_eventops_find(rules->default_ops, event->name);
     }
-    return definition ? definition : event_builtin_definition(event);
+    if (definition) {
+        return definition;
+    }
+    if (event->accumulates) {
+        return event->kind == APAPI_KIND_ENERGY ? &energy_counter : &any_counter;
+    }
+    return &gauges[(unsigned)event->kind < APAPI_KINDS ? event->kind : APAPI_KIND_COUNT];
 }

@@ -13,25 +13,16 @@
 
 #define QUOTED_BYTES 40
 
-/* Bytes of the beginning of the text, cut after a whole character. */
-static size_t problems_cut(const char *text, size_t most)
-{
-    size_t length = strnlen(text, most + 1);
-
-    if (length <= most) {
-        return length;
-    }
-    for (length = most; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;) {
-        length--;
-    }
-    return length;
-}
-
 struct quote quote(const char *text)
 {
+    size_t length = strnlen(text, QUOTED_BYTES + 1);
     struct quote quote;
-    size_t length = problems_cut(text, QUOTED_BYTES);
 
+    if (length > QUOTED_BYTES) { /* after a whole character */
+        for (length = QUOTED_BYTES; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;) {
+            length--;
+        }
+    }
     snprintf(quote.text, sizeof quote.text, "'%.*s'%s", (int)length, text,
              text[length] ? "..." : "");
     event_text_make_printable(quote.text);

@@ -42,14 +42,6 @@ static int filename_piece(const char *text, struct filename_piece *piece)
     return 0;
 }
 
-static int filename_refuse(const char *pattern, const char *position, struct apapi_error *err)
-{
-    return apapi_fail(err, EINVAL,
-                      "'%.5s' in file name '%.60s': available are %%j %%J %%s %%A %%a %%N %%n %%t "
-                      "%%u %%x %%%%, numbers with 1 to 10 digits as in %%4j",
-                      position, pattern);
-}
-
 int filename_check(const char *pattern, struct apapi_error *err)
 {
     struct filename_piece piece;
@@ -62,7 +54,11 @@ int filename_check(const char *pattern, struct apapi_error *err)
     }
     for (const char *position = pattern; *position; position += piece.length) {
         if (filename_piece(position, &piece)) {
-            return filename_refuse(pattern, position, err);
+            return apapi_fail(
+                err, EINVAL,
+                "'%.5s' in file name '%.60s': available are %%j %%J %%s %%A %%a %%N %%n %%t "
+                "%%u %%x %%%%, numbers with 1 to 10 digits as in %%4j",
+                position, pattern);
         }
         if (iscntrl((unsigned char)*position)) {
             return apapi_fail(err, EINVAL, "control character in a file name");

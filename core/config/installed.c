@@ -108,25 +108,17 @@ static void move(struct folder *folder, const char *prefix)
     }
 }
 
-static void installed_look(void)
+const char *installed_path(enum installed_folder folder)
 {
+    static bool looked;
     char prefix[PATH_MAX];
 
-    if (find_prefix(prefix)) {
+    if (!looked && find_prefix(prefix)) {
         for (size_t i = INSTALLED_NONE + 1; i < INSTALLED_FOLDERS; i++) {
             move(&folders[i], prefix);
         }
     }
-}
-
-const char *installed_path(enum installed_folder folder)
-{
-    static bool looked;
-
-    if (!looked) {
-        installed_look();
-        looked = true;
-    }
+    looked = true;
     return folders[folder].moved ? folders[folder].moved : folders[folder].configured;
 }
 
@@ -136,18 +128,6 @@ static bool is_standard(const char *path)
 {
     return strcmp(path, installed_path(INSTALLED_ACCT)) == 0 ||
            strcmp(path, installed_path(INSTALLED_SPOOL)) == 0;
-}
-
-/* Cut off the last part. @return false: no parent. */
-static bool go_up(char *path)
-{
-    char *slash = strrchr(path, '/');
-
-    if (!slash || strcmp(path, "/") == 0) {
-        return false;
-    }
-    slash[slash == path] = '\0';
-    return true;
 }
 
 /* Root can write to an existing folder. Other users cannot check that. */
@@ -170,7 +150,7 @@ static int check_existing(const char *path, const struct stat *existing, const c
 
 int config_folder_check(const char *path, struct apapi_error *err)
 {
-    char existing[PATH_MAX];
+    char existing[PATH_MAX], *slash;
     struct stat status;
     size_t up = 0;
 
@@ -179,9 +159,11 @@ int config_folder_check(const char *path, struct apapi_error *err)
         if (errno == EACCES && geteuid() != 0) {
             return 0;
         }
-        if (errno != ENOENT || !go_up(existing)) {
+        slash = strrchr(existing, '/');
+        if (errno != ENOENT || !slash || strcmp(existing, "/") == 0) {
             return apapi_fail(err, errno, "%.150s: %s", path, strerror(errno));
         }
+        slash[slash == existing] = '\0';
         if (++up > 1 && !is_standard(path)) {
             return apapi_fail(err, ENOENT, "%.150s: the folder above it does not exist", path);
         }

@@ -40,25 +40,22 @@ static const char *network_kind(const char *path)
     return NULL;
 }
 
-/* The folder of Slurm's plugins of the installation that this program is of. "": not known. */
-static void config_plugin_folder(char path[PATH_MAX])
+/* The plugin of the installation that this program is of. "": not known. */
+static void config_plugin(char path[PATH_MAX])
 {
-    const char *libexec = installed_path(INSTALLED_LIBEXEC);
+    const char *libexec = installed_path(INSTALLED_LIBEXEC), *folder = APAPI_BELOW_PLUGIN;
     size_t prefix = strlen(libexec), below = strlen(APAPI_BELOW_LIBEXEC);
-    bool absolute = *APAPI_BELOW_PLUGIN == '/';
 
     *path = '\0';
-    if (absolute) {
-        snprintf(path, PATH_MAX, "%s", APAPI_BELOW_PLUGIN);
+    if (*folder == '/') {
+        snprintf(path, PATH_MAX, "%s/spank_apapi.so", folder);
     } else if (prefix > below && strcmp(libexec + prefix - below, APAPI_BELOW_LIBEXEC) == 0) {
-        snprintf(path, PATH_MAX, "%.*s" APAPI_BELOW_PLUGIN, (int)(prefix - below), libexec);
+        snprintf(path, PATH_MAX, "%.*s%s/spank_apapi.so", (int)(prefix - below), libexec, folder);
     }
 }
 
 static const char *write_path(const struct config *config, size_t which, char path[PATH_MAX])
 {
-    char folder[PATH_MAX];
-
     switch (which) {
     case NETWORK_CONFIG:
         snprintf(path, PATH_MAX, "%s", config_path());
@@ -67,8 +64,7 @@ static const char *write_path(const struct config *config, size_t which, char pa
         snprintf(path, PATH_MAX, "%s", config->libexec_dir);
         return "libexec_dir";
     default:
-        config_plugin_folder(folder);
-        snprintf(path, PATH_MAX, "%.*s/spank_apapi.so", PATH_MAX - 20, folder);
+        config_plugin(path);
         return "plugin";
     }
 }

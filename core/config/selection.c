@@ -118,22 +118,6 @@ struct choosing {
     struct apapi_selection selection;
 };
 
-static int choosing_init(struct choosing *choosing, size_t entries)
-{
-    struct apapi_selection *selection = &choosing->selection;
-
-    choosing->taken = calloc(choosing->count + 1, sizeof *choosing->taken);
-    selection->indices = calloc(choosing->count + 1, sizeof *selection->indices);
-    selection->unmatched = calloc(entries + 1, sizeof(const struct apapi_listed *));
-    return choosing->taken && selection->indices && selection->unmatched ? 0 : -1;
-}
-
-static void choosing_clear(struct choosing *choosing)
-{
-    free(choosing->taken);
-    apapi_selection_clear(&choosing->selection);
-}
-
 static void choose_entry(struct choosing *choosing, const struct apapi_listed *listed,
                          const char *component)
 {
@@ -167,7 +151,10 @@ static int select_choose(const struct apapi_eventlist *list, const char *compone
     if (entries == 0) {
         return 0;
     }
-    if (choosing_init(&choosing, entries)) {
+    choosing.taken = calloc(count + 1, sizeof *choosing.taken);
+    choosing.selection.indices = calloc(count + 1, sizeof *choosing.selection.indices);
+    choosing.selection.unmatched = calloc(entries + 1, sizeof(const struct apapi_listed *));
+    if (!choosing.taken || !choosing.selection.indices || !choosing.selection.unmatched) {
         result = -1;
     }
     for (size_t i = 0; result == 0 && i < entries; i++) {
@@ -178,7 +165,8 @@ static int select_choose(const struct apapi_eventlist *list, const char *compone
         choosing.selection = (struct apapi_selection){0};
         result = 1;
     }
-    choosing_clear(&choosing);
+    free(choosing.taken);
+    apapi_selection_clear(&choosing.selection);
     return result;
 }
 

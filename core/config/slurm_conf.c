@@ -90,14 +90,6 @@ static char *slurm_conf_find_include(char *line)
     return *file ? file : NULL;
 }
 
-static void slurm_conf_place(const struct reader *reader, const char *file, char path[PATH_MAX])
-{
-    const char *slash = strrchr(reader->main, '/');
-    int folder = slash && *file != '/' ? (int)(slash - reader->main) + 1 : 0;
-
-    snprintf(path, PATH_MAX, "%.*s%s", folder, reader->main, file);
-}
-
 /* Put the next line behind what `line` has. @return whether there is one. */
 static bool slurm_conf_read(FILE *file, char **line, size_t *length)
 {
@@ -137,13 +129,15 @@ static void slurm_conf_read_file(const struct reader *reader, const char *path, 
 
 static void slurm_conf_take(const struct reader *reader, char *line, int depth)
 {
+    const char *slash = strrchr(reader->main, '/'), *include;
     char included[PATH_MAX];
-    const char *include;
+    int folder;
 
     slurm_conf_cut_comment(line);
     include = slurm_conf_find_include(line);
     if (include) {
-        slurm_conf_place(reader, include, included);
+        folder = slash && *include != '/' ? (int)(slash - reader->main) + 1 : 0;
+        snprintf(included, sizeof included, "%.*s%s", folder, reader->main, include);
         slurm_conf_read_file(reader, included, depth + 1);
     } else {
         reader->visit(line, reader->context);
@@ -185,29 +179,22 @@ struct cluster_search {
     size_t size;
 };
 
-static void cluster_take(struct cluster_search *search, const char *value)
-{
-    bool quoted = *value == '"';
-    size_t length = quoted ? strcspn(++value, "\"\r\n") : (size_t)slurm_conf_length(value);
-
-    search->name[0] = '\0';
-    if (length >= search->size) {
-        return;
-    }
-    for (size_t i = 0; i < length; i++) {
-        search->name[i] = (char)tolower((unsigned char)value[i]);
-    }
-    search->name[length] = '\0';
-}
-
 /* Slurm counts the last one. */
 static void cluster_search(char *line, void *context)
 {
     const char *value = slurm_conf_find(line, "ClusterName");
+    struct cluster_search *search = context;
+    size_t length;
 
-    if (value) {
-        cluster_take(context, value);
+    if (!value) {
+        return;
     }
+    length = *value == '"' ? strcspn(++value, "\"\r\n") : (size_t)slurm_conf_length(value);
+    length = length < search->size ? length : 0;
+    for (size_t i = 0; i < length; i++) {
+        search->name[i] = (char)tolower((unsigned char)value[i]);
+    }
+    search->name[length] = '\0';
 }
 
 int config_cluster(const char *path, char *name, size_t size)
@@ -279,7 +266,7 @@ static bool names(const char *value, const char *node)
 
 static void read_shape(char *line, struct shape *shape)
 {
-    for (size_t i = 0; i < sizeof core_keys / sizeof *core_keys; i++) {
+    for (size_t i = 0; i < COUNT_OF(core_keys); i++) {
         const char *value = slurm_conf_find(line, core_keys[i].key);
         unsigned long number = value ? strtoul(value, NULL, 10) : 0;
 

@@ -158,15 +158,20 @@ int value_output(const char *text, void *field, struct apapi_error *err)
     return 0;
 }
 
-/* @return the index of `text` in the words; -1 with errno EINVAL. */
-static int values_choose(const char *text, const char *const words[], struct apapi_error *err)
+/* Set an enum to the index of `text` in the words. */
+static int values_choose(const char *text, const char *const words[], void *field,
+                         struct apapi_error *err)
 {
     int index = 0;
 
     while (words[index] && strcmp(words[index], text) != 0) {
         index++;
     }
-    return words[index] ? index : apapi_fail(err, EINVAL, "unknown value '%.60s'", text);
+    if (!words[index]) {
+        return apapi_fail(err, EINVAL, "unknown value '%.60s'", text);
+    }
+    *(int *)field = index;
+    return 0;
 }
 
 static const char *const format_words[] = {
@@ -180,12 +185,7 @@ const char *config_format_word(enum config_format format)
 
 int value_format(const char *text, void *field, struct apapi_error *err)
 {
-    int index = values_choose(text, format_words, err);
-
-    if (index >= 0) {
-        *(enum config_format *)field = (enum config_format)index;
-    }
-    return index < 0 ? -1 : 0;
+    return values_choose(text, format_words, field, err);
 }
 
 int config_format_parse(const char *text, enum config_format *format, struct apapi_error *err)
@@ -203,12 +203,8 @@ int value_job_total(const char *text, void *field, struct apapi_error *err)
                                         [CONFIG_TOTAL_BATCH] = "batch",
                                         [CONFIG_TOTAL_EXTERN] = "extern",
                                         [CONFIG_TOTAL_EXTERN + 1] = NULL};
-    int index = values_choose(text, words, err);
 
-    if (index >= 0) {
-        *(enum config_job_total *)field = (enum config_job_total)index;
-    }
-    return index < 0 ? -1 : 0;
+    return values_choose(text, words, field, err);
 }
 
 int value_nice(const char *text, void *field, struct apapi_error *err)
