@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,7 +14,7 @@
 int ask_open(const char *live_dir, const char *node)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd, error;
+    int fd;
 
     if (snprintf(address.sun_path, sizeof address.sun_path, "%s/%s/" ASK_SOCKET, live_dir, node) >=
         (int)sizeof address.sun_path) {
@@ -24,7 +23,8 @@ int ask_open(const char *live_dir, const char *node)
     }
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address)) {
-        error = errno;
+        int error = errno;
+
         close(fd);
         errno = error;
         fd = -1;
@@ -32,32 +32,18 @@ int ask_open(const char *live_dir, const char *node)
     return fd;
 }
 
-static struct ask ask_make(enum ask_kind kind, const char *component)
+int ask_send(int fd, enum ask_kind kind, const char *component, uint64_t deadline_ns)
 {
     struct ask ask = {.version = ASK_VERSION, .kind = (uint32_t)kind};
+    struct pollfd watched = {.fd = fd, .events = POLLOUT};
 
     memcpy(ask.magic, ASK_MAGIC, sizeof ask.magic);
     snprintf(ask.component, sizeof ask.component, "%s", component ? component : "");
-    return ask;
-}
-
-/* Many who ask at the same time fill its queue. @return whether there is room again. */
-static bool ask_await_room(int fd, uint64_t deadline_ns)
-{
-    struct pollfd watched = {.fd = fd, .events = POLLOUT};
-    int left_ms = clock_left_ms(deadline_ns);
-
-    return left_ms > 0 && poll(&watched, 1, left_ms);
-}
-
-int ask_send(int fd, enum ask_kind kind, const char *component, uint64_t deadline_ns)
-{
-    const struct ask ask = ask_make(kind, component);
-
     while (send(fd, &ask, sizeof ask, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)sizeof ask) {
-        int error = errno;
+        int error = errno, left_ms = clock_left_ms(deadline_ns);
 
-        if (error != EAGAIN || !ask_await_room(fd, deadline_ns)) {
+        /* many who ask at the same time fill its queue */
+        if (error != EAGAIN || left_ms == 0 || !poll(&watched, 1, left_ms)) {
             errno = error;
             return -1;
         }

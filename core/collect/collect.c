@@ -82,7 +82,6 @@ static int collect_job(const char *token, struct message *message)
 /* --- the program ---------------------------------------------------------------------------- */
 
 #define PART_BYTES 65536
-#define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
 #define ORPHAN_NS (2000 * DEADLINE_MS) /* wait for the records of a step whose srun was killed */
 
 struct collector {
@@ -165,17 +164,6 @@ static void begin_alone(struct collector *collector)
     collector->end_ns = deadline_now() + (forward_is_open(&collector->forward) ? ORPHAN_NS : 0);
 }
 
-static void hear_plugin(struct collector *collector)
-{
-    if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS)) {
-        begin_alone(collector);
-        return;
-    }
-    if (message_is(&message, APAPI_WORD_END)) {
-        begin_end(collector);
-    }
-}
-
 /* The energy of short steps is known only now. */
 static void collect_end_forward(struct collector *collector)
 {
@@ -201,15 +189,14 @@ static void wait_and_handle(struct collector *collector)
     if (receiver_is_complete(&collector->receiver)) {
         collect_end_forward(collector); /* srun may take long to end, or may be killed */
     }
-    if (watched[0].revents) {
-        hear_plugin(collector);
+    if (!watched[0].revents) {
+        return;
     }
-}
-
-static bool is_over(const struct collector *collector)
-{
-    return collector->ending &&
-           (receiver_is_complete(&collector->receiver) || deadline_now() >= collector->end_ns);
+    if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS)) {
+        begin_alone(collector);
+    } else if (message_is(&message, APAPI_WORD_END)) {
+        begin_end(collector);
+    }
 }
 
 /* A report may be longer than a message. */
@@ -315,7 +302,8 @@ static int collect_run(void)
     if (collector.whole_job) {
         return collect_job(collector.receiver.token, &message) ? EXIT_FAILURE : EXIT_SUCCESS;
     }
-    while (!is_over(&collector)) {
+    while (!collector.ending ||
+           (!receiver_is_complete(&collector.receiver) && deadline_now() < collector.end_ns)) {
         wait_and_handle(&collector);
     }
     finish_forward(&collector);

@@ -155,12 +155,6 @@ int parts_patience_ms(const struct parts *parts)
     return receiver_patience_ms(&parts->receiver);
 }
 
-/* Open connections may still bring records of a step. */
-static bool is_waiting(const struct parts *parts)
-{
-    return parts->running_count > 0 || parts->receiver.free_count < RECEIVER_SENDERS;
-}
-
 void parts_wait(struct parts *parts, uint64_t deadline_ns)
 {
     struct pollfd watched = {.fd = parts->receiver.poll, .events = POLLIN};
@@ -168,7 +162,9 @@ void parts_wait(struct parts *parts, uint64_t deadline_ns)
 
     parts->receiver.slice_ns = 0; /* the order has come */
     parts_work(parts);
-    while (is_waiting(parts) && (left_ms = clock_left_ms(deadline_ns)) > 0) {
+    /* open connections may still bring records of a step */
+    while ((parts->running_count > 0 || parts->receiver.free_count < RECEIVER_SENDERS) &&
+           (left_ms = clock_left_ms(deadline_ns)) > 0) {
         poll(&watched, 1, clock_sooner_ms(parts_patience_ms(parts), left_ms));
         parts_work(parts);
     }

@@ -44,16 +44,6 @@ int receiver_open(struct receiver *receiver, int listener)
     return 0;
 }
 
-static void listen_if(struct receiver *receiver, bool wanted)
-{
-    struct epoll_event event = {.events = wanted ? EPOLLIN : 0, .data.u64 = LISTENER_MARK};
-
-    if (receiver->listening != wanted) {
-        epoll_ctl(receiver->poll, EPOLL_CTL_MOD, receiver->listener, &event);
-        receiver->listening = wanted;
-    }
-}
-
 static void release(struct receiver *receiver, struct sender *sender)
 {
     sender_end(sender); /* closing the only descriptor also removes it from the poll set */
@@ -82,16 +72,6 @@ static void take_damaged(struct receiver *receiver, const char *node, const char
     apapi_merge_absent(receiver->merge, node, reason);
 }
 
-static void receiver_pass_on(const struct receiver *receiver, const struct delivery *delivery)
-{
-    if (receiver->keep) {
-        receiver->keep(receiver->keep_context, delivery->payload, delivery->size);
-    }
-    if (receiver->forward) {
-        forward_record(receiver->forward, delivery->payload, delivery->size);
-    }
-}
-
 static void receiver_tell_end(const struct receiver *receiver, const char *node, double total_j)
 {
     if (receiver->ended) {
@@ -114,7 +94,12 @@ static void receiver_take_record(struct receiver *receiver, const struct deliver
         take_damaged(receiver, delivery->node, "its record is of another node");
     } else if (apapi_merge_add(receiver->merge, &record) == 0) {
         receiver_tell_end(receiver, delivery->node, apapi_measurement_total_j(&record.measurement));
-        receiver_pass_on(receiver, delivery);
+        if (receiver->keep) {
+            receiver->keep(receiver->keep_context, delivery->payload, delivery->size);
+        }
+        if (receiver->forward) {
+            forward_record(receiver->forward, delivery->payload, delivery->size);
+        }
     }
     apapi_record_clear(&record);
 }
@@ -194,12 +179,6 @@ static void read_sender(struct receiver *receiver, struct sender *sender)
     }
 }
 
-static bool receiver_is_of(const struct sender *sender, const struct sender_origin *origin)
-{
-    return sender->fd >= 0 && !sender->trusted &&
-           memcmp(&sender->origin, origin, sizeof *origin) == 0;
-}
-
 /* An origin with too many connections loses its oldest, so that it keeps no one else out. */
 static void limit_origin(struct receiver *receiver, const struct sender_origin *origin)
 {
@@ -209,7 +188,8 @@ static void limit_origin(struct receiver *receiver, const struct sender_origin *
     for (size_t i = 0; i < RECEIVER_SENDERS; i++) {
         struct sender *sender = &receiver->senders[i];
 
-        if (receiver_is_of(sender, origin)) {
+        if (sender->fd >= 0 && !sender->trusted &&
+            memcmp(&sender->origin, origin, sizeof *origin) == 0) {
             count++;
             oldest = oldest && oldest->begun_ns <= sender->begun_ns ? oldest : sender;
         }
@@ -252,15 +232,6 @@ static bool receiver_goes_on(const struct receiver *receiver, uint64_t begun_ns)
     return receiver->slice_ns == 0 || deadline_now() - begun_ns < receiver->slice_ns;
 }
 
-/* One at least. */
-static void accept_all(struct receiver *receiver, uint64_t begun_ns)
-{
-    for (int i = 0; i < ACCEPTED_MAX && receiver->free_count > 0 && accept_one(receiver) &&
-                    receiver_goes_on(receiver, begun_ns);
-         i++) {
-    }
-}
-
 static bool is_crowded(const struct receiver *receiver)
 {
     return receiver->free_count == 0 || receiver->starved;
@@ -286,7 +257,7 @@ static void end_late_ones(struct receiver *receiver, uint64_t begun_ns)
 
 void receiver_work(struct receiver *receiver)
 {
-    struct epoll_event events[RECEIVER_SENDERS + 1];
+    struct epoll_event events[RECEIVER_SENDERS + 1], event = {.data.u64 = LISTENER_MARK};
     uint64_t begun_ns = deadline_now();
     int count = epoll_wait(receiver->poll, events, RECEIVER_SENDERS + 1, 0);
     bool more = false;
@@ -299,11 +270,16 @@ void receiver_work(struct receiver *receiver)
             read_sender(receiver, &receiver->senders[events[i].data.u64]);
         }
     }
-    if (more) {
-        accept_all(receiver, begun_ns);
+    for (int i = 0; more && i < ACCEPTED_MAX; i++) { /* one at least */
+        more = receiver->free_count > 0 && accept_one(receiver) &&
+               receiver_goes_on(receiver, begun_ns);
     }
     end_late_ones(receiver, begun_ns);
-    listen_if(receiver, !is_crowded(receiver));
+    if (receiver->listening == is_crowded(receiver)) {
+        receiver->listening = !receiver->listening;
+        event.events = receiver->listening ? EPOLLIN : 0;
+        epoll_ctl(receiver->poll, EPOLL_CTL_MOD, receiver->listener, &event);
+    }
 }
 
 int receiver_patience_ms(const struct receiver *receiver)
