@@ -57,12 +57,6 @@ static int beside_read_limits(pid_t pid, struct rlimit limits[RLIM_NLIMITS])
     return 0;
 }
 
-/* A worse priority than the task's harms nobody. */
-static int beside_set_priority(int nice)
-{
-    return setpriority(PRIO_PROCESS, 0, nice) == 0 || getpriority(PRIO_PROCESS, 0) >= nice ? 0 : -1;
-}
-
 int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIMITS])
 {
     char groups[CGROUP_TEXT_SIZE];
@@ -71,10 +65,12 @@ int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIM
     beside_await_exec(task->pid);
     errno = 0;
     nice = getpriority(PRIO_PROCESS, (id_t)task->pid);
-    return errno || cgroup_read(task->pid, groups) || beside_read_limits(task->pid, limits) ||
-                   !process_task_lives(task) || cgroup_join(groups) || beside_set_priority(nice)
-               ? -1
-               : 0;
+    if (errno || cgroup_read(task->pid, groups) || beside_read_limits(task->pid, limits) ||
+        !process_task_lives(task) || cgroup_join(groups)) {
+        return -1;
+    }
+    /* a worse priority than the task's harms nobody */
+    return setpriority(PRIO_PROCESS, 0, nice) == 0 || getpriority(PRIO_PROCESS, 0) >= nice ? 0 : -1;
 }
 
 static rlim_t smaller(rlim_t a, rlim_t b)

@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -107,16 +106,6 @@ static int livefile_open_folder(const struct step *step, struct apapi_error *err
     return folder;
 }
 
-static struct apapi_live_page *livefile_map(int file, const char *path, struct apapi_error *err)
-{
-    void *page = shared_page_create(file, sizeof(struct apapi_live_page));
-
-    if (!page) {
-        file_fail(path, err);
-    }
-    return page;
-}
-
 static void livefile_describe(struct apapi_live_head *head, const struct apapi_identity *id)
 {
     head->job = id->job;
@@ -142,12 +131,9 @@ int livefile_create(struct livefile *live, const struct step *step, struct apapi
         return -1;
     }
     live->file = openat(live->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (live->file < 0) {
-        file_fail(step->config.live_dir, err);
-    } else {
-        live->page = livefile_map(live->file, step->config.live_dir, err);
-    }
+    live->page = live->file < 0 ? NULL : shared_page_create(live->file, sizeof *live->page);
     if (!live->page) {
+        file_fail(step->config.live_dir, err);
         livefile_close(live);
         return -1;
     }
@@ -208,9 +194,7 @@ void livefile_close(struct livefile *live)
     int saved = errno;
 
     livefile_withdraw(live);
-    if (live->page) {
-        munmap(live->page, sizeof *live->page);
-    }
+    shared_page_unmap(live->page, sizeof *live->page);
     folder_close(live->file);
     folder_close(live->folder);
     *live = LIVEFILE_NONE;

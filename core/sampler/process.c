@@ -22,16 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "config/values.h"
 
 /** A set of capabilities: bit CAP_... is 1. */
 #define CAPABILITY(name) (UINT64_C(1) << (name))
-
-/** For reading meters, and for the site's folders. */
-extern const uint64_t capabilities_measure;
-/** For processes of the user, for the site's priority, and for dropping more later. */
-extern const uint64_t capabilities_prepare;
 
 /* --- the log -------------------------------------------------------------------------------- */
 
@@ -131,19 +127,9 @@ static int sampler_log_put(int priority, const char *text)
     return result;
 }
 
-static void put_lost(void)
-{
-    char text[96];
-
-    snprintf(text, sizeof text, "messages lost, as the log did not take them: %zu", state.lost);
-    if (sampler_log_put(LOG_WARNING, text) == 0) {
-        state.lost = 0;
-    }
-}
-
 void log_write(int priority, const char *format, ...)
 {
-    char *text = NULL;
+    char *text = NULL, lost[96];
     va_list arguments;
     int saved_errno = errno;
     bool whole;
@@ -155,12 +141,11 @@ void log_write(int priority, const char *format, ...)
     if (!whole || sampler_log_put(priority, text)) {
         state.lost++;
     } else if (state.lost > 0) {
-        put_lost();
+        snprintf(lost, sizeof lost, "messages lost, as the log did not take them: %zu", state.lost);
+        state.lost = sampler_log_put(LOG_WARNING, lost) ? state.lost : 0;
     }
     pthread_mutex_unlock(&state.mutex);
-    if (whole) {
-        free(text);
-    }
+    free(whole ? text : NULL);
     errno = saved_errno;
 }
 
@@ -188,16 +173,19 @@ void log_close(void)
 #endif
 
 /*
+ * For reading meters, and for the site's folders.
+ *
  * SYS_RAWIO: /dev/cpu/N/msr, FreeIPMI's own drivers. PERFMON and SYS_ADMIN: performance events, and
  * what vendors' drivers have for administrators only. DAC_OVERRIDE: folders, devices and slurm.conf
  * that belong to another system user.
  */
-const uint64_t capabilities_measure = CAPABILITY(CAP_SYS_RAWIO) | CAPABILITY(CAP_SYS_ADMIN) |
-                                      CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_DAC_OVERRIDE);
+static const uint64_t capabilities_measure = CAPABILITY(CAP_SYS_RAWIO) | CAPABILITY(CAP_SYS_ADMIN) |
+                                             CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_DAC_OVERRIDE);
 
-const uint64_t capabilities_prepare = CAPABILITY(CAP_SETPCAP) | CAPABILITY(CAP_SETUID) |
-                                      CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_KILL) |
-                                      CAPABILITY(CAP_SYS_NICE);
+/* For processes of the user, for the site's priority, and for dropping more later. */
+static const uint64_t capabilities_prepare = CAPABILITY(CAP_SETPCAP) | CAPABILITY(CAP_SETUID) |
+                                             CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_KILL) |
+                                             CAPABILITY(CAP_SYS_NICE);
 
 /* Until the first number that the kernel does not know. */
 static void drop_bounding(uint64_t needed)
@@ -226,12 +214,6 @@ static void capabilities_drop(uint64_t needed)
     syscall(SYS_capset, &header, sets);
 }
 
-static void capabilities_keep(uint64_t needed)
-{
-    drop_bounding(needed);
-    capabilities_drop(needed);
-}
-
 /* --- an end in any case --------------------------------------------------------------------- */
 
 /* No handler: the signal then ends a process in a blocking system call, too. */
@@ -252,28 +234,6 @@ void watchdog_set(unsigned seconds)
 #define FILES_MAX 65536 /* PAPI opens a file for each event and CPU */
 #define STACK_BYTES (8 << 20)
 
-static void write_oom_score(const char *score)
-{
-    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-    if (file >= 0) {
-        write_all(file, score, strlen(score));
-        close(file);
-    }
-}
-
-/* A limit is raised as far as the hard limit allows. */
-static void process_raise(int resource, rlim_t value)
-{
-    const struct rlimit wanted = {value, value};
-    struct rlimit limit;
-
-    if (setrlimit(resource, &wanted) && getrlimit(resource, &limit) == 0) {
-        limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
-        setrlimit(resource, &limit);
-    }
-}
-
 /* The hard limit stays: a command of the user gets the limits of his task. */
 static void process_limit(int resource, rlim_t value)
 {
@@ -285,6 +245,16 @@ static void process_limit(int resource, rlim_t value)
     }
 }
 
+/* A limit is raised, at least as far as the hard limit allows. */
+static void process_raise(int resource, rlim_t value)
+{
+    const struct rlimit wanted = {value, value};
+
+    if (setrlimit(resource, &wanted)) {
+        process_limit(resource, value);
+    }
+}
+
 /* The limits of slurmd or of a shell must neither end a measurement nor cut a record short. */
 static void process_set_limits(void)
 {
@@ -292,7 +262,7 @@ static void process_set_limits(void)
                                     RLIMIT_FSIZE, RLIMIT_RSS,    RLIMIT_MEMLOCK,
                                     RLIMIT_NPROC, RLIMIT_RTTIME, RLIMIT_LOCKS};
 
-    for (size_t i = 0; i < sizeof unlimited / sizeof *unlimited; i++) {
+    for (size_t i = 0; i < COUNT_OF(unlimited); i++) {
         process_raise(unlimited[i], RLIM_INFINITY);
     }
     process_raise(RLIMIT_NOFILE, FILES_MAX);
@@ -302,18 +272,25 @@ static void process_set_limits(void)
 
 void process_restrict(void)
 {
-    write_oom_score("0");
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (file >= 0) {
+        write_all(file, "0", 1);
+        close(file);
+    }
     process_set_limits();
     capabilities_drop(capabilities_measure | capabilities_prepare);
 }
 
 void process_settle(bool ends_others)
 {
+    uint64_t needed = capabilities_measure | (ends_others ? CAPABILITY(CAP_KILL) : 0);
     const struct rlimit none = {0, 0};
 
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    capabilities_keep(capabilities_measure | (ends_others ? CAPABILITY(CAP_KILL) : 0));
+    drop_bounding(needed);
+    capabilities_drop(needed);
 }
 
 void process_settle_actor(void)

@@ -41,15 +41,6 @@ static int check_list(const char *path, const char *text, const struct apapi_pro
     return result;
 }
 
-static int check_ops(const char *path, const char *text, const struct apapi_problem_sink *sink,
-                     struct apapi_error *err)
-{
-    struct apapi_eventops *ops = apapi_eventops_parse(path, text, strlen(text), sink, err);
-
-    apapi_eventops_destroy(ops);
-    return ops ? 0 : -1;
-}
-
 /* Remove comments and blanks; a line keeps its number. @return the new length. */
 static size_t strip(char *text)
 {
@@ -103,6 +94,7 @@ static int add_file(const struct packing *packing, const char *kind, const char 
                     struct apapi_error *err)
 {
     struct packet_item item;
+    struct apapi_eventops *ops;
     char *text;
     int result;
 
@@ -113,8 +105,13 @@ static int add_file(const struct packing *packing, const char *kind, const char 
     if (!text) {
         return -1;
     }
-    result = strcmp(kind, PACKET_EVENTLIST) == 0 ? check_list(path, text, packing->sink, err)
-                                                 : check_ops(path, text, packing->sink, err);
+    if (strcmp(kind, PACKET_EVENTLIST) == 0) {
+        result = check_list(path, text, packing->sink, err);
+    } else {
+        ops = apapi_eventops_parse(path, text, strlen(text), packing->sink, err);
+        result = ops ? 0 : -1;
+        apapi_eventops_destroy(ops);
+    }
     if (result == 0) {
         result = pack_add(packing, &(struct part){kind, path, text, strip(text)}, err);
     }
@@ -179,14 +176,6 @@ static int questions_refuse(const struct apapi_error *err)
 {
     printf("%s\n", err->text);
     return USAGE_ERROR;
-}
-
-/* For srun: check a list of components. Prints one line if it is invalid. */
-static int questions_check(const char *components)
-{
-    struct apapi_error err;
-
-    return apapi_components_check(components, &err) ? questions_refuse(&err) : EXIT_SUCCESS;
 }
 
 /* For slurmd: check whether records can be written to these folders. A line for each failure. */
@@ -260,26 +249,16 @@ static int questions_check_event(const struct limit *limit, const struct apapi_e
     return definition && definition->has_kind ? limit_check_kind(limit, definition->kind, err) : 0;
 }
 
-/* Those of APAPI; the user's are for what a report shows. */
-static void questions_load_rules(struct apapi_event_rules *rules)
-{
-    const struct apapi_environment none = {0};
-
-    if (apapi_event_rules_load(rules, &none, installed_path(INSTALLED_CONFIG), NULL, NULL)) {
-        *rules = (struct apapi_event_rules){0};
-    }
-}
-
 /* For srun: check thresholds, one a line. Prints what is wrong, in some lines. */
 static int questions_check_limits(const char *lines)
 {
     static struct limit_list list;
+    const struct apapi_environment none = {0}; /* the user's rules are for what a report shows */
     struct apapi_event_rules rules = {0};
     struct apapi_error err;
     int result = limit_list_parse(&list, lines, &err);
 
-    questions_load_rules(&rules);
-
+    apapi_event_rules_load(&rules, &none, installed_path(INSTALLED_CONFIG), NULL, NULL);
     for (size_t i = 0; i < list.count && result == 0; i++) {
         result = questions_check_event(&list.limits[i], &rules, &err);
     }
@@ -320,6 +299,7 @@ static const struct option_table table = {
 int questions_answer(int argc, char **argv)
 {
     struct questions questions = {0};
+    struct apapi_error err;
     int status = option_table_read(&table, argc, argv, &questions);
 
     if (status >= 0) {
@@ -332,7 +312,8 @@ int questions_answer(int argc, char **argv)
         return questions_check_budget(questions.budget, argv[optind]);
     }
     if (optind == argc && questions.components) {
-        return questions_check(questions.components);
+        return apapi_components_check(questions.components, &err) ? questions_refuse(&err)
+                                                                  : EXIT_SUCCESS;
     }
     if (optind == argc && questions.overflow) {
         return questions_check_limits(questions.overflow);

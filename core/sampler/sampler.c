@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program that measures a step, or for slurmd a node. */
-#include "sampler/sampler.h"
-
+/* apapi-sampler is started for a step, a node, a command of a threshold, or a question. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -34,6 +32,7 @@
 #include "regions/observe/observe.h"
 #include "render/step_report.h"
 #include "sampler/archive.h"
+#include "sampler/beside.h"
 #include "sampler/cgroup.h"
 #include "sampler/limits.h"
 #include "sampler/livefile.h"
@@ -56,7 +55,7 @@ struct step_tables {
 #define LOG_SOCKET "/dev/log"
 #define ANSWER_NS (1000 * DEADLINE_MS)
 
-bool node_mode_is_asked(int argc, char **argv)
+static bool node_mode_is_asked(int argc, char **argv)
 {
     return (argc == 3 || argc == 4) && strcmp(argv[1], NODE_OPTION) == 0;
 }
@@ -66,7 +65,8 @@ static void node_mode_print(const char *text, void *context)
     fprintf(context, "apapi-sampler: %s\n", text);
 }
 
-int node_mode_run(char **argv)
+/* By hand, until it is told to end: `apapi-sampler --node NAME [CONFIG]`. */
+static int node_mode_run(char **argv)
 {
     const struct node_options options = {.node = argv[2],
                                          .config = argv[3],
@@ -104,16 +104,6 @@ static int node_mode_serve(struct message *message)
     snprintf(config, sizeof config, "%s", path ? path : "");
     process_settle(false);
     return node_run(&options);
-}
-
-/* --- readings of the node sampler ----------------------------------------------------------- */
-
-static void relay_use(const struct step *step)
-{
-    const char *readings = source_setting("node", "readings");
-    bool off = readings && strcmp(readings, "off") == 0;
-
-    node_source_use(*step->config.live_dir && !off ? step->config.live_dir : NULL, step->id.node);
 }
 
 /* --- the report of a batch step ------------------------------------------------------------- */
@@ -363,7 +353,6 @@ static void share_finish(const struct step *step, struct apapi_record *record)
 /* --- a step --------------------------------------------------------------------------------- */
 
 #define STOP_LIMIT_S 600 /* for everything after the step, including disks that do not respond */
-#define LOG_SOCKET "/dev/log"
 #define PATIENCE_NS (10000 * DEADLINE_MS) /* for the plugin to answer or to read */
 
 struct sampler {
@@ -505,6 +494,8 @@ static void sampler_note_versions(const struct step *step)
 
 static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
 {
+    const char *live_dir, *readings;
+
     if (!message_is(&message, APAPI_WORD_CONFIG)) {
         return apapi_fail(err, EINVAL, "the first message is not the configuration");
     }
@@ -522,7 +513,10 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     names_complete(&sampler->step);
     open_parts(sampler);
     config_set_sources(&sampler->step.config);
-    relay_use(&sampler->step);
+    readings = source_setting("node", "readings");
+    live_dir = sampler->step.config.live_dir;
+    node_source_use(*live_dir && !(readings && strcmp(readings, "off") == 0) ? live_dir : NULL,
+                    sampler->step.id.node);
     if (sampler->step.slowed) {
         log_write(LOG_INFO, "job %u step %s: interval raised to min_interval, %g ms",
                   sampler->step.id.job, sampler->step.id.step,
@@ -656,21 +650,11 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
     apapi_record_clear(&record);
 }
 
-static void acknowledge_stop(void)
-{
-    size_t lost = log_lost();
-    char text[24] = "";
-
-    if (lost > 0) {
-        snprintf(text, sizeof text, "%zu", lost);
-    }
-    sampler_answer(APAPI_WORD_STOPPING, text);
-}
-
 /* Handle one message of the plugin. @return whether to go on. */
 static bool converse(struct sampler *sampler)
 {
     struct apapi_ending ending = APAPI_ENDING_UNKNOWN;
+    char lost[24];
 
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
         sampler_finish(sampler, &ending,
@@ -684,7 +668,8 @@ static bool converse(struct sampler *sampler)
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
         sampler->wait_until_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
-        acknowledge_stop();
+        snprintf(lost, sizeof lost, "%zu", log_lost());
+        sampler_answer(APAPI_WORD_STOPPING, strcmp(lost, "0") == 0 ? "" : lost);
         sampler_finish(sampler, &ending, NULL);
         return false;
     }
@@ -760,7 +745,7 @@ static int block_signals(void)
     return signalfd(-1, &end, SFD_CLOEXEC);
 }
 
-int sampler_run(void)
+static int sampler_run(void)
 {
     static struct sampler sampler; /* no initial value: the file need not hold its 160 KB */
     struct apapi_error err;
@@ -798,4 +783,27 @@ int sampler_run(void)
     livefile_close(&sampler.live);     /* only now: the session wrote to it */
     apapi_event_rules_clear(&sampler.rules);
     return result;
+}
+
+/* --- the program ---------------------------------------------------------------------------- */
+
+static bool has_channel(void)
+{
+    struct stat channel;
+
+    return fstat(APAPI_CHANNEL_FD, &channel) == 0 && S_ISSOCK(channel.st_mode);
+}
+
+int main(int argc, char **argv)
+{
+    if (beside_is_asked(argc, argv)) {
+        return beside_run(argv);
+    }
+    process_restrict();
+    if (argc == 1 && has_channel()) {
+        unsetenv("LANG"); /* which the plugin has set: that of who reads the table is not known */
+        return sampler_run();
+    }
+    process_settle(false);
+    return node_mode_is_asked(argc, argv) ? node_mode_run(argv) : questions_answer(argc, argv);
 }

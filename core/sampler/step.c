@@ -200,17 +200,6 @@ static uint32_t count_gpus(const char *list)
     return count;
 }
 
-/* A single node needs no list; a truncated list would name the wrong nodes. */
-static void parse_nodelist(const struct message *message, struct apapi_identity *id)
-{
-    const char *list = message_value(message, "nodelist");
-    bool several = id->nodes > 1 && id->nodes != APAPI_UNKNOWN;
-
-    if (list && several && strlen(list) < sizeof id->nodelist) {
-        strcpy(id->nodelist, list);
-    }
-}
-
 /* A malformed value from the user's environment is no error. */
 static uint32_t optional_number(const struct message *message, const char *key)
 {
@@ -230,6 +219,7 @@ void step_parse_ending(const struct message *message, struct apapi_ending *endin
 int step_parse(const struct message *message, struct step *step, struct apapi_error *err)
 {
     const char *format = message_value(message, "format");
+    const char *nodelist = message_value(message, "nodelist");
 
     parse_texts(message, step);
     step->id.restarts = optional_number(message, "restarts");
@@ -251,7 +241,11 @@ int step_parse(const struct message *message, struct step *step, struct apapi_er
     if (parse_intervals(message, step, err)) {
         return -1;
     }
-    parse_nodelist(message, &step->id);
+    /* a single node needs no list; a truncated list would name the wrong nodes */
+    if (nodelist && step->id.nodes > 1 && step->id.nodes != APAPI_UNKNOWN &&
+        strlen(nodelist) < sizeof step->id.nodelist) {
+        strcpy(step->id.nodelist, nodelist);
+    }
     return 0;
 }
 

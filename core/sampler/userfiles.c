@@ -178,12 +178,10 @@ int writer_start(struct writer *writer, const struct user *user, struct apapi_er
     if (pid == 0) {
         process_run(pair[1], user);
     }
-    close(pair[1]);
+    folder_close(pair[1]);
     if (pid < 0) {
-        int code = errno;
-
-        close(pair[0]);
-        return apapi_fail(err, code, "no process: %s", strerror(code));
+        folder_close(pair[0]);
+        return apapi_fail(err, errno, "no process: %s", strerror(errno));
     }
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     *writer = (struct writer){.fd = pair[0], .pid = pid};
@@ -215,18 +213,6 @@ int writer_put(const struct writer *writer, const char *text, size_t size, uint6
     return 0;
 }
 
-/* @return the length of the process's answer; 0: none. */
-static size_t writer_hear(const struct writer *writer, uint64_t deadline_ns,
-                          struct apapi_error *answer)
-{
-    ssize_t got = deadline_wait(writer->fd, POLLIN, deadline_ns)
-                      ? 0
-                      : recv(writer->fd, answer->text, sizeof answer->text - 1, 0);
-
-    answer->text[got > 0 ? got : 0] = '\0';
-    return got > 0 ? (size_t)got : 0;
-}
-
 void writer_abandon(struct writer *writer)
 {
     if (writer->fd >= 0) {
@@ -239,13 +225,15 @@ void writer_abandon(struct writer *writer)
 
 int writer_finish(struct writer *writer, uint64_t deadline_ns, struct apapi_error *err)
 {
-    struct apapi_error said;
-    bool heard;
+    struct apapi_error said = {""};
+    ssize_t got = 0;
 
     shutdown(writer->fd, SHUT_WR);
-    heard = writer_hear(writer, deadline_ns, &said) > 0;
+    if (deadline_wait(writer->fd, POLLIN, deadline_ns) == 0) {
+        got = recv(writer->fd, said.text, sizeof said.text - 1, 0);
+    }
     writer_abandon(writer);
-    if (!heard) {
+    if (got <= 0) {
         return apapi_fail(err, ETIMEDOUT, "its file system does not answer");
     }
     return *said.text ? apapi_fail(err, EIO, "%s", said.text) : 0;
@@ -255,15 +243,10 @@ int writer_finish(struct writer *writer, uint64_t deadline_ns, struct apapi_erro
 
 #define PATIENCE_NS (300 * DEADLINE_MS) /* for a file system */
 
-static bool in_trouble(const struct userfiles *files)
-{
-    return *files->trouble.text != '\0';
-}
-
 /* The first failure is reported. */
 static struct apapi_error *trouble_of(struct userfiles *files)
 {
-    return in_trouble(files) ? NULL : &files->trouble;
+    return *files->trouble.text ? NULL : &files->trouble;
 }
 
 /* Called by the trace's own thread. */
