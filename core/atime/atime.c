@@ -2,7 +2,9 @@
 /* atime: run a program and say what energy it cost, like time(1). */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +15,17 @@
 #include "apapi/interval.h"
 #include "apapi/session.h"
 #include "atime/region_watch.h"
-#include "atime/runs.h"
+#include "atime/report.h"
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/option_table.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "config/config.h"
 #include "config/installed.h"
+#include "limit/crossings.h"
+#include "measure/domain.h"
 #include "session/trace.h"
 
 #define KILL_WAIT_NS UINT64_C(30000000000) /* Slurm's default of KillWait */
@@ -184,18 +190,6 @@ static int look_at_environment(struct options *options)
 }
 
 /* Divides the words at the first "--" in them. */
-static int options_split(char **words, struct options *options)
-{
-    for (size_t i = 1; words[0] && words[i]; i++) {
-        if (strcmp(words[i], "--") == 0 && words[i + 1]) {
-            words[i] = NULL;
-            options->other = words + i + 1;
-            return -1;
-        }
-    }
-    return options_refuse("--compare: two programs are needed: A [ARG]... -- B [ARG]...");
-}
-
 static int check_comparison(char **words, struct options *options)
 {
     if (!options->compare) {
@@ -207,7 +201,14 @@ static int check_comparison(char **words, struct options *options)
     if (!options->compare_report) {
         return options_refuse("--compare: only with -f table or -f json");
     }
-    return options_split(words, options);
+    for (size_t i = 1; words[0] && words[i]; i++) {
+        if (strcmp(words[i], "--") == 0 && words[i + 1]) {
+            words[i] = NULL;
+            options->other = words + i + 1;
+            return -1;
+        }
+    }
+    return options_refuse("--compare: two programs are needed: A [ARG]... -- B [ARG]...");
 }
 
 /* Prints errors and --help. @return -1: continue; otherwise the exit status. */
@@ -250,7 +251,7 @@ struct atime {
     struct apapi_session *session;
     struct crossings limits;
     struct region_watch *regions; /* NULL: none */
-    struct report reports[2];
+    struct report reports[2];     /* of each program */
 };
 
 static int atime_complain(const char *text)
@@ -259,32 +260,33 @@ static int atime_complain(const char *text)
     return EXIT_FAILURE;
 }
 
-/* If the caller has closed standard error, messages must not get into the file. */
-static int above_standard(int fd)
-{
-    int higher;
-
-    if (fd < 0 || fd > STDERR_FILENO) {
-        return fd;
-    }
-    higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    close(fd);
-    return higher;
-}
-
-/* Create or truncate a file that a user named; a descriptor above standard error. */
+/*
+ * Create or truncate a file that a user named; a descriptor above standard error. If the caller has
+ * closed that, messages must not get into the file.
+ */
 static int output_open(const char *path, struct apapi_error *err)
 {
-    int fd = above_standard(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 
+    if (fd >= 0 && fd <= STDERR_FILENO) {
+        int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+        close(fd);
+        fd = higher;
+    }
     return fd < 0 ? apapi_fail(err, errno, "cannot write %.160s: %s", path, strerror(errno)) : fd;
 }
 
-static int open_trace(struct atime *atime, struct apapi_error *err)
+static int open_files(struct atime *atime, struct apapi_error *err)
 {
+    const char *output = atime->options->output;
     FILE *file;
     int fd;
 
+    atime->output = output ? output_open(output, err) : STDERR_FILENO;
+    if (atime->output < 0) {
+        return -1;
+    }
     if (!atime->options->trace) {
         return 0;
     }
@@ -299,14 +301,6 @@ static int open_trace(struct atime *atime, struct apapi_error *err)
     }
     atime->trace = trace_create(file, atime->options->trace, err);
     return atime->trace ? 0 : -1;
-}
-
-static int open_files(struct atime *atime, struct apapi_error *err)
-{
-    const struct options *options = atime->options;
-
-    atime->output = options->output ? output_open(options->output, err) : STDERR_FILENO;
-    return atime->output < 0 ? -1 : open_trace(atime, err);
 }
 
 /* Print each bad line of an event file, and each suspicious one. */
@@ -443,6 +437,198 @@ static int atime_open_all(struct atime *atime)
     return limits_set(&atime->limits, atime->session);
 }
 
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static void name_record(const struct report *report, struct apapi_record *record)
+{
+    char path[APAPI_TEXT_SIZE];
+
+    record->id = APAPI_IDENTITY_UNKNOWN;
+    record->id.node_index = 0;
+    record->id.nodes = 1;
+    record->id.uid = (uint32_t)getuid();
+    record->ending = APAPI_ENDING_UNKNOWN;
+    gethostname(record->id.node, sizeof record->id.node - 1);
+    snprintf(path, sizeof path, "%s", report->program[0]);
+    snprintf(record->id.name, sizeof record->id.name, "%s", basename(path));
+}
+
+static void unmeasured(struct apapi_record *record, const char *reason)
+{
+    struct apapi_measurement *m = &record->measurement;
+
+    record->complete = false;
+    snprintf(record->reason, sizeof record->reason, "%s", reason);
+    *m = (struct apapi_measurement){.start_unix_ns = clock_unix_ns(), .covered = NAN};
+    unmeasure_domains(m->domains);
+}
+
+static void runs_start(struct atime *atime, struct apapi_record *record)
+{
+    struct apapi_error err;
+
+    record->complete = true;
+    region_watch_begin(atime->regions);
+    crossings_forget(&atime->limits);
+    if (atime->trace) {
+        trace_next_run(atime->trace);
+    }
+    if (apapi_session_start(atime->session, 0, &err)) {
+        unmeasured(record, err.text);
+    }
+}
+
+static void runs_stop(struct atime *atime, bool last, struct apapi_record *record)
+{
+    struct apapi_error err;
+
+    if (!record->complete) {
+        region_watch_end(atime->regions, NULL);
+        return; /* not started */
+    }
+    apapi_session_stop(atime->session, NULL);
+    if (apapi_session_measurement(atime->session, &record->measurement, &err)) {
+        unmeasured(record, err.text);
+    }
+    region_watch_end(atime->regions, record);
+    if (last) {
+        crossings_end(&atime->limits);
+    }
+    crossings_copy(&atime->limits, record);
+}
+
+static void add_process(pid_t pid, void *limits)
+{
+    if (crossings_add_task(limits, pid)) {
+        fprintf(stderr, "atime: --overflow: no signals: %s\n", strerror(errno));
+    }
+}
+
+/* The program runs even if the measurement fails. */
+static int run_once(struct atime *atime, const struct signals *signals, struct report *report,
+                    struct apapi_error *err)
+{
+    const struct child_started started = {add_process, &atime->limits};
+    struct run *run = &report->runs[report->count];
+    int result;
+
+    name_record(report, &run->record);
+    runs_start(atime, &run->record);
+    result = child_run(report->program, signals, &started, &run->end, err);
+    if (result == 0) {
+        runs_stop(atime, report->count + 1 == report->runs_wanted, &run->record);
+        report->count++;
+    }
+    return result;
+}
+
+static void runs_progress(const struct report *report)
+{
+    const struct run *run = &report->runs[report->count - 1];
+    double energy_j = run_energy_j(run, APAPI_DOMAIN_NONE);
+    char energy[UNITS_SIZE], name[APAPI_TEXT_SIZE];
+
+    if (!isatty(STDERR_FILENO) || report->runs_wanted == 1) {
+        return;
+    }
+    units_quantity(energy, sizeof energy, energy_j, "J");
+    text_clean(name, sizeof name, run->record.id.name);
+    fprintf(stderr, "atime: \"%s\": run %zu of %u%s%s\n", name, report->count, report->runs_wanted,
+            isnan(energy_j) ? "" : ", ", isnan(energy_j) ? "" : energy);
+}
+
+/* A round: each program once. The first one is run whatever signals there were. */
+static int runs_round(struct atime *atime, const struct signals *signals, struct report *reports,
+                      size_t count, struct apapi_error *err)
+{
+    for (size_t i = 0; i < count && (i == 0 || signals_last(signals) == 0); i++) {
+        if (run_once(atime, signals, &reports[i], err)) {
+            return -1;
+        }
+        runs_progress(&reports[i]);
+    }
+    return 0;
+}
+
+/* @return 0; 1: a signal has ended it; -1 as runs_measure(). */
+static int runs_warm_up(const struct signals *signals, struct report *reports, size_t count,
+                        struct apapi_error *err)
+{
+    for (unsigned round = 0; round < reports->warmups; round++) {
+        for (size_t i = 0; i < count; i++) {
+            if (child_run(reports[i].program, signals, NULL, &reports[i].warmup, err)) {
+                return -1;
+            }
+            if (signals_last(signals) != 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/*
+ * Measure as often as `runs_wanted`, unless a signal arrives. Several programs take turns, so that
+ * a machine that gets warmer or busier treats them alike.
+ * @param count  of atime->reports; each gets `runs` and `count`; free them with runs_clear()
+ * @return 0; -1 with errno if a program could not be started: no further run was started.
+ */
+static int runs_measure(struct atime *atime, size_t count, struct apapi_error *err)
+{
+    struct report *reports = atime->reports;
+    struct signals signals;
+    int result, error;
+
+    for (size_t i = 0; i < count; i++) {
+        reports[i].runs = calloc(reports[i].runs_wanted, sizeof *reports[i].runs);
+        if (!reports[i].runs) {
+            return apapi_fail(err, ENOMEM, "no memory");
+        }
+    }
+    signals_catch(&signals);
+    if (region_watch_publish(atime->regions, err) && atime->options->verbose) {
+        fprintf(stderr, "atime: no regions: %s\n", err->text); /* the program runs without them */
+    }
+    result = runs_warm_up(&signals, reports, count, err);
+    error = errno;
+    while (result == 0 && reports->count < reports->runs_wanted) {
+        result = runs_round(atime, &signals, reports, count, err);
+        error = errno;
+        if (signals_last(&signals) != 0) {
+            break;
+        }
+    }
+    region_watch_withdraw(atime->regions);
+    signals_restore(&signals);
+    errno = error;
+    return result < 0 ? -1 : 0;
+}
+
+/* @return exit status of the first run that failed, or 0; without a run, of the last warm-up. */
+static int runs_exit_code(const struct report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        int code = child_exit_code(report->runs[i].end.status);
+
+        if (code) {
+            return code;
+        }
+    }
+    return report->count == 0 ? child_exit_code(report->warmup.status) : 0;
+}
+
+static void runs_clear(struct report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        apapi_record_clear(&report->runs[i].record);
+    }
+    free(report->runs);
+    report->runs = NULL;
+    report->count = 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 /* All or nothing. */
 static int atime_write(const struct atime *atime, struct apapi_error *err)
 {
@@ -484,36 +670,25 @@ static struct report atime_wanted(const struct options *options, char *const *pr
                            .verbose = options->verbose};
 }
 
-static int atime_exit_code(const struct atime *atime)
-{
-    int status = runs_exit_code(&atime->reports[0]);
-
-    return status || !atime->options->other ? status : runs_exit_code(&atime->reports[1]);
-}
-
 /* @return the exit status. */
 static int atime_measure(struct atime *atime)
 {
     const struct options *options = atime->options;
-    const struct measuring measuring = {.session = atime->session,
-                                        .trace = atime->trace,
-                                        .limits = &atime->limits,
-                                        .regions = atime->regions,
-                                        .verbose = options->verbose,
-                                        .progress = isatty(STDERR_FILENO) ? stderr : NULL};
+    size_t count = options->other ? 2 : 1;
     struct apapi_error err;
-    int status = -1;
+    int status = 0;
 
     atime->reports[0] = atime_wanted(options, options->program);
     atime->reports[1] = atime_wanted(options, options->other);
-    if (runs_measure(&measuring, atime->reports, options->other ? 2 : 1, &err)) {
+    if (runs_measure(atime, count, &err)) {
         status = child_start_failure(errno);
         atime_complain(err.text);
     }
     atime_report(atime);
-    status = status < 0 ? atime_exit_code(atime) : status;
-    runs_clear(&atime->reports[0]);
-    runs_clear(&atime->reports[1]);
+    for (size_t i = 0; i < count; i++) {
+        status = status ? status : runs_exit_code(&atime->reports[i]);
+        runs_clear(&atime->reports[i]);
+    }
     return status;
 }
 

@@ -54,14 +54,6 @@ static bool private_page_is_good(const char *base)
            statfs(base, &kind) == 0 && kind.f_type == TMPFS_MAGIC;
 }
 
-static void private_page_describe(struct apapi_live_head *head)
-{
-    head->job = head->array_job = head->array_task = APAPI_LIVE_UNKNOWN;
-    head->het_job = head->het_offset = head->tasks = APAPI_LIVE_UNKNOWN;
-    head->uid = (uint32_t)geteuid();
-    head->writer = (uint32_t)getpid();
-}
-
 static void private_page_withdraw(struct private_page *page)
 {
     int saved = errno;
@@ -95,6 +87,7 @@ static void private_page_close(struct private_page *page)
 static int private_page_create(struct private_page *page, struct apapi_error *err)
 {
     const char *const bases[] = {secure_getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp"};
+    struct apapi_live_head *head;
 
     *page = PRIVATE_PAGE_NONE;
     for (size_t i = 0; i < COUNT_OF(bases) && page->file < 0; i++) {
@@ -114,7 +107,11 @@ static int private_page_create(struct private_page *page, struct apapi_error *er
         private_page_close(page);
         return -1;
     }
-    private_page_describe(&page->page->head);
+    head = &page->page->head;
+    head->job = head->array_job = head->array_task = APAPI_LIVE_UNKNOWN;
+    head->het_job = head->het_offset = head->tasks = APAPI_LIVE_UNKNOWN;
+    head->uid = (uint32_t)geteuid();
+    head->writer = (uint32_t)getpid();
     return 0;
 }
 
@@ -140,6 +137,7 @@ static void private_page_remove_dead(int base, const char *name)
     }
 }
 
+/* Folders of processes that were killed are removed. */
 static void private_page_sweep(const char *path)
 {
     DIR *base = opendir(path);
@@ -173,18 +171,6 @@ static int private_page_name(struct private_page *page)
                : 0;
 }
 
-/* Folders of processes that were killed are removed. */
-static int private_page_publish(struct private_page *page, struct apapi_error *err)
-{
-    private_page_sweep(page->base);
-    if (private_page_name(page)) {
-        apapi_fail(err, errno, "%.160s: %s", page->base, strerror(errno));
-        private_page_withdraw(page);
-        return -1;
-    }
-    return 0;
-}
-
 /* --- its thread ------------------------------------------------------------------------------- */
 
 struct region_watch {
@@ -196,20 +182,13 @@ struct region_watch {
     int stop; /* readable: the thread is to end */
 };
 
-/* In a measured step, the step has the regions; under another atime, that one. */
-static bool region_watch_is_elsewhere(void)
-{
-    const struct apapi_live_page *page = apapi_live_open(NULL, NULL);
-
-    apapi_live_close(page);
-    return page != NULL;
-}
-
 struct region_watch *region_watch_open(struct apapi_error *err)
 {
+    const struct apapi_live_page *elsewhere = apapi_live_open(NULL, NULL);
     struct region_watch *watch;
 
-    if (region_watch_is_elsewhere()) {
+    apapi_live_close(elsewhere);
+    if (elsewhere) { /* the step, or another atime, has the regions */
         apapi_fail(err, EALREADY, "this process is measured, and so are the regions");
         return NULL;
     }
@@ -252,7 +231,10 @@ int region_watch_publish(struct region_watch *watch, struct apapi_error *err)
     if (!watch) {
         return 0;
     }
-    if (private_page_publish(&watch->page, err)) {
+    private_page_sweep(watch->page.base);
+    if (private_page_name(&watch->page)) {
+        apapi_fail(err, errno, "%.160s: %s", watch->page.base, strerror(errno));
+        private_page_withdraw(&watch->page);
         return -1;
     }
     return setenv(APAPI_LIVE_ENVIRONMENT, watch->page.path, 1) ? apapi_fail(err, errno, "no memory")
@@ -303,26 +285,20 @@ void region_watch_begin(struct region_watch *watch)
     }
 }
 
-static void region_watch_stop(struct region_watch *watch)
-{
-    eventfd_t value = 1;
-
-    eventfd_write(watch->stop, value);
-    pthread_join(watch->thread, NULL);
-    eventfd_read(watch->stop, &value);
-    serve_close(watch->serve);
-    watch->serve = NULL;
-}
-
 void region_watch_end(struct region_watch *watch, struct apapi_record *record)
 {
     struct observer *observer;
+    eventfd_t value = 1;
 
     if (!watch || !watch->observer) {
         return;
     }
     if (watch->serve) {
-        region_watch_stop(watch);
+        eventfd_write(watch->stop, value);
+        pthread_join(watch->thread, NULL);
+        eventfd_read(watch->stop, &value);
+        serve_close(watch->serve);
+        watch->serve = NULL;
     }
     observer = watch->observer;
     if (record) {

@@ -52,16 +52,6 @@ static void classic_clean(FILE *out, const char *text)
     fputs(clean, out);
 }
 
-static void classic_start(FILE *out, const struct report *report)
-{
-    fputs("ATIME: Program: ", out);
-    for (char *const *word = report->program; *word; word++) {
-        classic_clean(out, *word);
-        fputc(' ', out);
-    }
-    fputc('\n', out);
-}
-
 static void classic_setup(FILE *out, const struct apapi_component_result *component)
 {
     if (!component->measured) {
@@ -81,14 +71,6 @@ static void classic_statistic(FILE *out, const char *name, double number)
     if (isfinite(number)) {
         fprintf(out, "    %s: %20.1f\n", name, number);
     }
-}
-
-static void classic_statistics(FILE *out, const struct apapi_value_result *value)
-{
-    classic_statistic(out, "min", value->shown & APAPI_SHOW_MIN ? value->min : NAN);
-    classic_statistic(out, "max", value->shown & APAPI_SHOW_MAX ? value->max : NAN);
-    classic_statistic(out, "avg", value->shown & APAPI_SHOW_AVG ? value->avg : NAN);
-    classic_statistic(out, "acc", value->shown & APAPI_SHOW_ACC ? value->acc : NAN);
 }
 
 /* The latest value in the source's type; "-" if there is none. */
@@ -118,7 +100,10 @@ static void classic_value(FILE *out, const struct apapi_value_result *value, boo
         fprintf(out, " %f", value->last * value->factor);
     }
     fputc('\n', out);
-    classic_statistics(out, value);
+    classic_statistic(out, "min", value->shown & APAPI_SHOW_MIN ? value->min : NAN);
+    classic_statistic(out, "max", value->shown & APAPI_SHOW_MAX ? value->max : NAN);
+    classic_statistic(out, "avg", value->shown & APAPI_SHOW_AVG ? value->avg : NAN);
+    classic_statistic(out, "acc", value->shown & APAPI_SHOW_ACC ? value->acc : NAN);
 }
 
 static struct apapi_value_result make_value(unsigned shown, const char *type, const char *unit)
@@ -203,8 +188,7 @@ static void classic_end(FILE *out, const struct run *run)
     const struct child_end *end = &run->end;
 
     fprintf(out, "ATIME: elapsed %.3f s user %.3f s system %.3f s peak memory %" PRIu64 " bytes\n",
-            run_elapsed_s(run, APAPI_DOMAIN_NONE), end->user_s, end->system_s,
-            end->peak_bytes);
+            run_elapsed_s(run, APAPI_DOMAIN_NONE), end->user_s, end->system_s, end->peak_bytes);
     fprintf(out, "ATIME: %s %d\n", WIFSIGNALED(end->status) ? "killed by signal" : "exit status",
             WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
 }
@@ -213,7 +197,12 @@ static void classic_run(FILE *out, const struct report *report, const struct run
 {
     const struct apapi_measurement *m = &run->record.measurement;
 
-    classic_start(out, report);
+    fputs("ATIME: Program: ", out);
+    for (char *const *word = report->program; *word; word++) {
+        classic_clean(out, *word);
+        fputc(' ', out);
+    }
+    fputc('\n', out);
     for (size_t i = 0; i < m->component_count; i++) {
         classic_setup(out, &m->components[i]);
     }
