@@ -106,7 +106,7 @@ void domain_list_write(struct json_writer *json, const char *key, uint32_t set)
             json_put_text(json, NULL, apapi_domain_name(d));
         }
     }
-    json_end(json);
+    json_end_or_drop(json);
 }
 
 int domain_list_read(const struct tree_node *array, uint32_t *set)
@@ -158,9 +158,7 @@ static void encode_total(struct json_writer *json, const struct apapi_measuremen
     }
     json_begin_object(json, "total");
     fields_write(json, fields_of_domain, &total);
-    if (missing) {
-        domain_list_write(json, "missing_domains", missing);
-    }
+    domain_list_write(json, "missing_domains", missing);
     json_end(json);
 }
 
@@ -230,9 +228,7 @@ static void encode_trust(struct json_writer *json, const struct apapi_measuremen
     }
     json_begin_object(json, "trust");
     fields_write(json, fields_of_trust, m);
-    if (m->unknown_domains) {
-        domain_list_write(json, "unknown_domains", m->unknown_domains);
-    }
+    domain_list_write(json, "unknown_domains", m->unknown_domains);
     json_put_number(json, "uncertainty_j", apapi_record_uncertainty_j(m), JSON_ROUGH);
     json_put_count(json, "samples", sum.samples);
     incidents_write(json, &sum, missed);

@@ -63,8 +63,11 @@ void table_put_brief(uint64_t window_ns, FILE *out)
     fprintf(out, "  too short for a power, which is taken over %s at least\n", width);
 }
 
-static double table_rows_greatest(const struct table_rows *rows, size_t column)
+/* One scale for a column, so that it can be added up by eye; a value that would lose its digits
+ * there has its own prefix. */
+static void table_rows_format_column(struct table_rows *rows, size_t column)
 {
+    struct units_scale common;
     double most = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
@@ -72,16 +75,7 @@ static double table_rows_greatest(const struct table_rows *rows, size_t column)
             most = fmax(most, fabs(rows->rows[i].values[column]));
         }
     }
-    return most;
-}
-
-/* One scale for a column, so that it can be added up by eye; a value that would lose its digits
- * there has its own prefix. */
-static void table_rows_format_column(struct table_rows *rows, size_t column)
-{
-    double most = table_rows_greatest(rows, column);
-    struct units_scale common = units_scale(most);
-
+    common = units_scale(most);
     for (size_t i = 0; i < rows->count; i++) {
         double value = rows->rows[i].values[column];
         char *cell = rows->cells[i][column];
@@ -156,23 +150,17 @@ static size_t count_alike(const struct table_rows *rows, size_t end, const struc
     return count;
 }
 
-static size_t count_domains(const struct table_rows *rows)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < rows->count; i++) {
-        count += !rows->rows[i].is_total;
-    }
-    return count;
-}
-
 /* Domains of the same coverage together, without their names if these are all. */
 static void put_covered(const struct table_rows *rows, size_t first, double said_pct, FILE *out)
 {
     const struct table_row *row = &rows->rows[first];
     const char *separator = "  ";
+    size_t domains = 0;
 
-    if (count_alike(rows, rows->count, row) < count_domains(rows)) {
+    for (size_t i = 0; i < rows->count; i++) {
+        domains += !rows->rows[i].is_total;
+    }
+    if (count_alike(rows, rows->count, row) < domains) {
         for (size_t i = first; i < rows->count; i++) {
             if (is_alike(row, &rows->rows[i])) {
                 fprintf(out, "%s%s", separator, rows->rows[i].label);

@@ -267,30 +267,22 @@ static int job_table_put_all(const struct job_table *table)
     return table->total.incomplete > 0 ? job_table_wrap(table, job_table_put_incomplete) : 0;
 }
 
-static int job_table_put_table(struct job_table *table, char **text)
-{
-    char *result = NULL;
-    size_t size;
-
-    if (apapi_job_total(table->job, &table->total)) {
-        return -1;
-    }
-    count_nodes(table);
-    table->out = open_memstream(&result, &size);
-    result = text_of_stream(table->out, &result, table->out ? job_table_put_all(table) : -1);
-    if (!result) {
-        return -1;
-    }
-    *text = result;
-    return 0;
-}
-
 int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_head *head,
                            char **text, struct apapi_error *err)
 {
     struct job_table table = {.job = job, .head = head};
-    int rc = job_table_put_table(&table, text);
+    char *result = NULL;
+    size_t size;
 
+    if (apapi_job_total(job, &table.total) == 0) {
+        count_nodes(&table);
+        table.out = open_memstream(&result, &size);
+        result = text_of_stream(table.out, &result, table.out ? job_table_put_all(&table) : -1);
+    }
     namelist_free(&table.missing);
-    return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
+    if (!result) {
+        return apapi_fail(err, ENOMEM, "table: out of memory");
+    }
+    *text = result;
+    return 0;
 }

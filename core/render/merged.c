@@ -332,9 +332,7 @@ static void put_nodes(struct json_writer *json, const struct apapi_merge *merge,
         json_put_number(json, "uncertainty_j", node->uncertainty_j, JSON_ROUGH);
         json_put_number(json, "covered", node->covered, JSON_MEASURED);
         put_node_domains(json, &merge->store, piece);
-        if (piece->unknown_domains) {
-            domain_list_write(json, "unknown_domains", piece->unknown_domains);
-        }
+        domain_list_write(json, "unknown_domains", piece->unknown_domains);
         json_end(json);
     }
     json_end(json);

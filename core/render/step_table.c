@@ -109,16 +109,6 @@ static void put_unknown(const struct step_table *table)
     }
 }
 
-static uint64_t table_domains_widest_bin_ns(const struct table_rows *rows)
-{
-    uint64_t widest_ns = 0;
-
-    for (size_t i = 0; i < rows->count; i++) {
-        widest_ns = rows->rows[i].bin_ns > widest_ns ? rows->rows[i].bin_ns : widest_ns;
-    }
-    return widest_ns;
-}
-
 /* Name the domains whose values are sums of the nodes' own extremes. */
 static void put_added_up(const struct table_rows *rows, FILE *out)
 {
@@ -136,9 +126,12 @@ static void put_added_up(const struct table_rows *rows, FILE *out)
 
 static void put_meaning(const struct table_rows *rows, const struct step_table *table)
 {
-    uint64_t bin_ns = table_domains_widest_bin_ns(rows);
+    uint64_t bin_ns = 0; /* the widest */
     char width[UNITS_SIZE];
 
+    for (size_t i = 0; i < rows->count; i++) {
+        bin_ns = rows->rows[i].bin_ns > bin_ns ? rows->rows[i].bin_ns : bin_ns;
+    }
     if (table_domains_is_brief(table)) {
         table_put_brief(table->merge->window_ns, table->out);
         return;
@@ -226,22 +219,10 @@ static void spread_add(struct spread *spread, const struct merge_node *node)
     }
 }
 
-/* Write the mean, and the standard deviation in percent of it. */
-static void add_mean(struct node_texts *nodes, const struct spread *spread)
-{
-    double sd_j = sqrt(spread->squares / ((double)spread->count - 1));
-    char mean[UNITS_SIZE];
-
-    units_quantity(mean, sizeof(mean), spread->mean_j, "J");
-    if (spread->count > 1 && spread->mean_j > 0) {
-        snprintf(nodes->texts[nodes->count++], NODE_SIZE, "mean %s, sd %.2g %%", mean,
-                 sd_j / spread->mean_j * 100);
-    }
-}
-
 static void add_spread(struct node_texts *nodes, const struct step_table *table)
 {
     struct spread spread = {0};
+    char mean[UNITS_SIZE];
 
     for (size_t i = 0; i < table->sum.recorded; i++) {
         spread_add(&spread, table->sum.nodes[i]);
@@ -251,7 +232,11 @@ static void add_spread(struct node_texts *nodes, const struct step_table *table)
     }
     table_domains_add_node(nodes, "lowest ", spread.lowest);
     table_domains_add_node(nodes, "highest ", spread.highest);
-    add_mean(nodes, &spread);
+    units_quantity(mean, sizeof(mean), spread.mean_j, "J");
+    if (spread.count > 1 && spread.mean_j > 0) { /* the deviation in percent of it */
+        snprintf(nodes->texts[nodes->count++], NODE_SIZE, "mean %s, sd %.2g %%", mean,
+                 sqrt(spread.squares / ((double)spread.count - 1)) / spread.mean_j * 100);
+    }
 }
 
 static void collect_nodes(struct node_texts *nodes, const struct step_table *table)
@@ -359,14 +344,6 @@ static int table_put_domains(const struct step_table *table)
 #define NAME_TAIL 20
 #define CELL_WIDTH 12
 
-/* The line of domains has said the others already. */
-static bool is_shown(const struct step_table *table, const struct merge_event *row)
-{
-    return table->head->verbose ||
-           !(row->event.domain != APAPI_DOMAIN_NONE &&
-             (row->event.kind == APAPI_KIND_ENERGY || row->event.kind == APAPI_KIND_POWER));
-}
-
 static void table_events_put_name(FILE *out, const struct apapi_event *event)
 {
     const char *mark = event->estimated ? " (estimated)" : "";
@@ -413,8 +390,9 @@ static void table_put_events(const struct step_table *table)
         const struct merge_event *row = &table->merge->events[i];
         const char *unit = row->event.kind == APAPI_KIND_POWER ? "W" : row->event.unit;
 
-        if (!is_shown(table, row)) {
-            continue;
+        if (!table->head->verbose && row->event.domain != APAPI_DOMAIN_NONE &&
+            (row->event.kind == APAPI_KIND_ENERGY || row->event.kind == APAPI_KIND_POWER)) {
+            continue; /* the line of its domain has said it */
         }
         if (lines == 0) {
             fprintf(table->out, "  %-*s  %*s  %*s  %*s\n", NAME_WIDTH, "event", CELL_WIDTH, "mean",
@@ -743,21 +721,11 @@ static void table_put_nodes(struct text_line *line, const struct step_table *tab
     put_item(line, text);
 }
 
-static void put_elapsed(struct text_line *line, const struct step_table *table)
-{
-    char text[UNITS_SIZE];
-
-    if (isnan(table_elapsed_s(table))) {
-        return;
-    }
-    units_duration(text, sizeof(text), table_elapsed_s(table));
-    put_item(line, text);
-}
-
 static void table_put_headline(const struct step_table *table)
 {
     const struct apapi_table_head *head = table->head;
     struct text_line line = {table->out, strlen("apapi:")};
+    char elapsed[UNITS_SIZE];
 
     fputs("apapi:", table->out);
     if (head->step) {
@@ -774,7 +742,10 @@ static void table_put_headline(const struct step_table *table)
         text_item(&line, 1, quoted);
     }
     table_put_nodes(&line, table);
-    put_elapsed(&line, table);
+    if (!isnan(table_elapsed_s(table))) {
+        units_duration(elapsed, sizeof elapsed, table_elapsed_s(table));
+        put_item(&line, elapsed);
+    }
     for (size_t i = 0; i < table->merge->component_rows.keys.count; i++) {
         const struct merge_component *component = &table->merge->components[i];
         char text[sizeof(*component) + 8];
@@ -850,30 +821,22 @@ static int table_put_all(const struct step_table *table)
     return 0;
 }
 
-static int table_put_table(struct step_table *table, char **text)
-{
-    char *result = NULL;
-    size_t size;
-
-    table->out = open_memstream(&result, &size);
-    result = text_of_stream(table->out, &result, table->out ? table_put_all(table) : -1);
-    if (!result) {
-        return -1;
-    }
-    *text = result;
-    return 0;
-}
-
 int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table_head *head,
                        char **text, struct apapi_error *err)
 {
     struct step_table table = {.head = head, .merge = merge};
-    int rc = merge_work_out(merge, &table.sum);
+    char *result = NULL;
+    size_t size;
 
-    if (rc == 0) {
+    if (merge_work_out(merge, &table.sum) == 0) {
         table.sum.expected = head->nodes > table.sum.expected ? head->nodes : table.sum.expected;
-        rc = table_put_table(&table, text);
+        table.out = open_memstream(&result, &size);
+        result = text_of_stream(table.out, &result, table.out ? table_put_all(&table) : -1);
         free(table.sum.nodes);
     }
-    return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
+    if (!result) {
+        return apapi_fail(err, ENOMEM, "table: out of memory");
+    }
+    *text = result;
+    return 0;
 }
