@@ -75,6 +75,11 @@ int command_finish(const char *command, int status)
     return status;
 }
 
+int command_end(const char *command, bool failed)
+{
+    return failed ? command_fail(command, "no memory") : command_finish(command, EXIT_SUCCESS);
+}
+
 /* --- JSON ----------------------------------------------------------------------------------- */
 
 void json_put_word(struct json_writer *json, const char *key, const char *text)

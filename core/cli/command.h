@@ -44,6 +44,9 @@ int command_options(const struct option_table *table, int argc, char **argv, voi
 /** Flush standard output. @return `status`, or EXIT_FAILURE after a message. */
 int command_finish(const char *command, int status);
 
+/** The end of a command: with a message if memory ran out, else as command_finish(). */
+int command_end(const char *command, bool failed);
+
 /* JSON output of the subcommands. */
 
 /** Put a text; "": none, no member. */

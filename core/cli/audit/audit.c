@@ -366,15 +366,6 @@ static int audit_settle(struct audit_ledger *ledger)
     return 0;
 }
 
-static void audit_free(struct audit_ledger *ledger)
-{
-    pool_free(&ledger->texts);
-    pool_free(&ledger->keys);
-    free(ledger->rows);
-    free(ledger->spans);
-    sum_free(&ledger->store);
-}
-
 /* --- figures that follow from a row ----------------------------------------------------------- */
 
 #define AUDIT_REASONS (AUDIT_GAP_KINDS + 8)
@@ -839,12 +830,13 @@ static int audit_run(void *context)
                                            : audit_print_table(audit, places, count);
     }
     free(places);
-    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
+    return command_end(COMMAND, result);
 }
 
 int audit_command(int argc, char **argv)
 {
     static struct audit audit = {.input = {.command = COMMAND, .of_nodes = true}};
+    struct audit_ledger *ledger = &audit.ledger;
     int status = command_options(&table, argc, argv, &audit);
 
     if (status >= 0) {
@@ -854,6 +846,10 @@ int audit_command(int argc, char **argv)
         return command_refuse(COMMAND, "takes no arguments: name a folder with --acct-dir");
     }
     status = report_input_run(&audit.input, audit_run, &audit);
-    audit_free(&audit.ledger);
+    pool_free(&ledger->texts);
+    pool_free(&ledger->keys);
+    free(ledger->rows);
+    free(ledger->spans);
+    sum_free(&ledger->store);
     return status;
 }

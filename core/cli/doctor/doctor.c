@@ -326,13 +326,6 @@ static void find_readers(struct examined *component, bool as_root)
     component->estimate &= !meter;
 }
 
-/* Whether a failing way matters: not if another one works for this user, or only lacks permission.
- */
-static bool finding_matters(const struct examined *component, const struct finding *finding)
-{
-    return finding->error && !component->me && (!component->root || finding->error == EACCES);
-}
-
 /* --- for people --- */
 
 #define LEAD_COLUMNS 24
@@ -465,7 +458,8 @@ static void put_component(struct page *page, const struct examined *component)
     for (size_t i = 0; i < component->way_count; i++) {
         const struct examined_way *way = &component->ways[i];
 
-        if (finding_matters(component, &way->mine)) {
+        /* not if another one works for this user, or only lacks permission */
+        if (way->mine.error && !component->me && (!component->root || way->mine.error == EACCES)) {
             put_remedy(page, component, way, &way->mine);
         }
     }

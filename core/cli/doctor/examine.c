@@ -60,20 +60,12 @@ static enum evaluation evaluate_energy(const struct apapi_event *event,
     return evaluate_power(event, energy_j / readings->elapsed_s, text, size);
 }
 
-static enum evaluation evaluate_value(const struct apapi_event *event, double value, char *text,
-                                      size_t size)
-{
-    bool good = event->kind == APAPI_KIND_TEMPERATURE ? value > COLDEST_C && value < HOTTEST_C
-                                                      : isfinite(value);
-
-    return good ? EVENT_FINE : implausible(text, size, value, event->unit);
-}
-
 enum evaluation evaluate_event(const struct apapi_event *event, const struct two_readings *readings,
                                char *text, size_t size)
 {
     const struct apapi_reading *after = &readings->after;
     double value = apapi_event_value(event, after->raw);
+    bool good;
 
     if (readings->before.error || after->error) {
         snprintf(text, size, "%s", strerror(after->error ? after->error : readings->before.error));
@@ -89,7 +81,9 @@ enum evaluation evaluate_event(const struct apapi_event *event, const struct two
     if (event->kind == APAPI_KIND_POWER && !event->accumulates) {
         return evaluate_power(event, value, text, size);
     }
-    return evaluate_value(event, value, text, size);
+    good = event->kind == APAPI_KIND_TEMPERATURE ? value > COLDEST_C && value < HOTTEST_C
+                                                 : isfinite(value);
+    return good ? EVENT_FINE : implausible(text, size, value, event->unit);
 }
 
 /* --- a way, in a process of its own --- */
@@ -107,18 +101,6 @@ struct twice {
     struct apapi_reading *after;
     double elapsed_s;
 };
-
-static uint64_t pause_of(const struct apapi_reader *reader)
-{
-    uint64_t pause_ns = PAUSE_NS;
-
-    for (size_t i = 0; i < reader->count; i++) {
-        uint64_t two_ns = 2 * reader->events[i].update_ns;
-
-        pause_ns = two_ns > pause_ns ? two_ns : pause_ns;
-    }
-    return pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
-}
 
 static enum evaluation evaluate(const struct twice *twice, size_t index, char *text, size_t size)
 {
@@ -143,9 +125,16 @@ static bool all_move(const struct twice *twice)
 /* Read twice, with more time in between while some counter has not moved. */
 static void read_twice(struct apapi_reader *reader, struct twice *twice)
 {
-    uint64_t pause_ns = pause_of(reader), start_ns, elapsed_ns;
-    const struct timespec pause = {(time_t)(pause_ns / NS_PER_S), (long)(pause_ns % NS_PER_S)};
+    uint64_t pause_ns = PAUSE_NS, start_ns, elapsed_ns;
+    struct timespec pause;
 
+    for (size_t i = 0; i < reader->count; i++) { /* two updates of the slowest */
+        uint64_t two_ns = 2 * reader->events[i].update_ns;
+
+        pause_ns = two_ns > pause_ns ? two_ns : pause_ns;
+    }
+    pause_ns = pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
+    pause = (struct timespec){(time_t)(pause_ns / NS_PER_S), (long)(pause_ns % NS_PER_S)};
     apapi_catalog_read(reader, twice->before);
     start_ns = clock_monotonic_ns();
     do {

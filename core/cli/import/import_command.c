@@ -559,27 +559,10 @@ static int import_command_count(const struct options *options)
     return import_command_finish(options, &counts);
 }
 
-static int import_command_run(struct options *options)
-{
-    struct config config;
-    int status = import_command_complete(options);
-
-    if (status) {
-        return status;
-    }
-    config_defaults(&config);
-    config_read(&config, config_path(), &(struct config_sink){0});
-    if (!options->input.dir) {
-        options->input.dir = config.acct_dir;
-    }
-    status = options->dry_run ? import_command_count(options) : import(options);
-    config_clear(&config);
-    return status;
-}
-
 int import_command(int argc, char **argv)
 {
     struct options options = {0};
+    struct config config;
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {
@@ -587,5 +570,14 @@ int import_command(int argc, char **argv)
     }
     options.input.files = argv + optind;
     options.input.file_count = (size_t)(argc - optind);
-    return import_command_run(&options);
+    status = import_command_complete(&options);
+    if (status) {
+        return status;
+    }
+    config_defaults(&config);
+    config_read(&config, config_path(), NULL);
+    options.input.dir = options.input.dir ? options.input.dir : config.acct_dir;
+    status = options.dry_run ? import_command_count(&options) : import(&options);
+    config_clear(&config);
+    return status;
 }

@@ -12,13 +12,18 @@
 #define SHOW_RECORDS_MAX 10000
 #define SHOW_CURVE 64 /* columns of the power curve */
 
-/** A node of the job. Each moment counts once. */
-struct show_node {
-    const char *name;
+/** Of a node or a step. Each moment of a node counts once. */
+struct show_figures {
     double energy_j, power_w; /* NaN: unknown */
     double uncertainty_j;     /* of energy_j */
     uint32_t missing_domains; /* that energy_j lacks, as in struct apapi_job_total */
     bool brief;               /* too short for a power */
+};
+
+/** A node of the job. */
+struct show_node {
+    const char *name;
+    struct show_figures used;
     double known_s;
     int64_t end_ns; /* of its last record */
 };
@@ -31,10 +36,7 @@ struct show_step {
     size_t nodes;                /* with a record */
     uint32_t tasks, cores, gpus; /* on these nodes; APAPI_UNKNOWN */
     struct apapi_ending ending;  /* of the job's last run */
-    double energy_j, power_w;    /* NaN: unknown */
-    double uncertainty_j;        /* of energy_j */
-    uint32_t missing_domains;    /* that energy_j lacks, as in struct apapi_job_total */
-    bool brief;                  /* too short for a power */
+    struct show_figures used;
 };
 
 /** The records of one user, with the job's own number, or that only say that they are part of it.
@@ -105,6 +107,10 @@ int show_find_gaps(const struct show *show, sum_gap_f visit, void *context);
 /** Receives the regions of a step; they are valid during the call. Not 0: stop, and return that. */
 typedef int (*show_regions_f)(const struct show_step *step, const struct apapi_regions *regions,
                               void *context);
+
+/** Add up the regions of a step's records; step NULL: of all. 0; -1 with errno ENOMEM. */
+int show_regions(const struct show *show, const char *step, size_t max,
+                 struct apapi_regions *regions);
 
 /**
  * Visit each step that has regions, added up over its nodes.

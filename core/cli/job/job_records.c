@@ -117,47 +117,31 @@ int show_add(const struct apapi_record *record, const char *line, size_t size, v
     return 0;
 }
 
-/* Is there a record of this share? */
-static bool show_has_share(const struct show *show, const struct show_share *share)
-{
-    for (size_t i = 0; i < show->count; i++) {
-        if (show_is_of(show, share, &show->records[i].id)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Count those that had no room of the users only whose records are still there. */
 static void show_forget_strangers(struct show *show)
 {
     show->left_out = 0;
     for (size_t i = 0; i < show->share_count; i++) {
-        show->left_out += show_has_share(show, &show->shares[i]) ? show->shares[i].left_out : 0;
+        const struct show_share *share = &show->shares[i];
+        size_t at = 0;
+
+        while (at < show->count && !show_is_of(show, share, &show->records[at].id)) {
+            at++;
+        }
+        show->left_out += at < show->count ? share->left_out : 0;
+    }
+}
+
+/* Say that records were left out. */
+static void show_note_left_out(const char *command, size_t count, const char *reason)
+{
+    if (count > 0) {
+        fprintf(stderr, "apapi %s: %zu record%s left out: %s\n", command, count, text_plural(count),
+                reason);
     }
 }
 
 /* --- which records are of one job ------------------------------------------------------------- */
-
-static bool same_cluster(const struct show *show)
-{
-    for (size_t i = 1; i < show->count; i++) {
-        if (strcmp(show->records[i].id.cluster, show->records[0].id.cluster) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool same_number(const struct show *show)
-{
-    for (size_t i = 1; i < show->count; i++) {
-        if (show->records[i].id.job != show->records[0].id.job) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool is_heterogeneous(const struct show *show)
 {
@@ -179,10 +163,16 @@ static bool is_heterogeneous(const struct show *show)
  */
 static bool show_join(struct show *show)
 {
-    if (!same_cluster(show)) {
-        return false;
+    const struct apapi_identity *first = &show->records[0].id;
+    bool same_number = true;
+
+    for (size_t i = 1; i < show->count; i++) {
+        same_number = same_number && show->records[i].id.job == first->job;
+        if (strcmp(show->records[i].id.cluster, first->cluster) != 0) {
+            return false;
+        }
     }
-    if (same_number(show)) {
+    if (same_number) {
         return true;
     }
     show->heterogeneous = is_heterogeneous(show);
@@ -237,10 +227,7 @@ void show_drop_earlier(struct show *show, uint32_t job, const char *command)
     kept = count - first;
     memmove(show->records, show->records + first, kept * sizeof *show->records);
     show->count = kept;
-    if (count > kept) {
-        fprintf(stderr, "apapi %s: %zu record%s left out: the number was an earlier job's, too\n",
-                command, count - kept, count - kept == 1 ? "" : "s");
-    }
+    show_note_left_out(command, count - kept, "the number was an earlier job's, too");
 }
 
 /*
@@ -324,22 +311,13 @@ static void drop_nameless(struct show *show, const char *command)
         }
     }
     show->count = kept;
-    if (kept < count) {
-        fprintf(stderr, "apapi %s: %zu record%s left out: no cluster is named there\n", command,
-                count - kept, text_plural(count - kept));
-    }
+    show_note_left_out(command, count - kept, "no cluster is named there");
 }
 
 int show_choose(struct show *show, const char *command, char *job_id, size_t size)
 {
-    size_t strangers = show_drop_strangers(show, show->job);
-
-    if (strangers > 0) {
-        fprintf(stderr,
-                "apapi %s: %zu record%s left out: another user's job claims to be "
-                "part of this one\n",
-                command, strangers, strangers == 1 ? "" : "s");
-    }
+    show_note_left_out(command, show_drop_strangers(show, show->job),
+                       "another user's job claims to be part of this one");
     if (show->count == 0) {
         return command_fail(command, "no record of this job found");
     }

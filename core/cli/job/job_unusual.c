@@ -30,8 +30,8 @@ struct reporter {
     size_t count;
 };
 
-__attribute__((format(printf, 2, 3))) static void job_unusual_report(struct reporter *reporter,
-                                                                     const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say_unusual(struct reporter *reporter,
+                                                              const char *format, ...)
 {
     char text[TEXT_SIZE];
     va_list words;
@@ -50,8 +50,8 @@ static double usual_power(const struct show *show)
     size_t count = 0;
 
     for (size_t i = 0; powers && i < show->node_count; i++) {
-        if (!isnan(show->nodes[i].power_w)) {
-            powers[count++] = show->nodes[i].power_w;
+        if (!isnan(show->nodes[i].used.power_w)) {
+            powers[count++] = show->nodes[i].used.power_w;
         }
     }
     if (count >= NODES_MIN) {
@@ -69,13 +69,14 @@ static void report_nodes(const struct show *show, struct reporter *reporter)
 
     for (size_t i = 0; i < show->node_count && usual_w > 0; i++) {
         const struct show_node *node = &show->nodes[i];
-        bool more = node->power_w >= TWICE * usual_w, less = node->power_w <= usual_w / TWICE;
+        bool more = node->used.power_w >= TWICE * usual_w,
+             less = node->used.power_w <= usual_w / TWICE;
 
-        units_quantity(own, sizeof own, node->power_w, "W");
+        units_quantity(own, sizeof own, node->used.power_w, "W");
         units_quantity(others, sizeof others, usual_w, "W");
         if (more || less) {
-            job_unusual_report(reporter, "%s draws %s, %s the other nodes' usual %s", node->name,
-                               own, more ? "twice or more of" : "half or less of", others);
+            say_unusual(reporter, "%s draws %s, %s the other nodes' usual %s", node->name, own,
+                        more ? "twice or more of" : "half or less of", others);
         }
     }
 }
@@ -126,8 +127,8 @@ static void report_early(const struct show *show, struct reporter *reporter)
             hostlist_put(out, names, count, NAMES_COLUMNS);
             fclose(out);
             units_duration(duration, sizeof duration, most_s);
-            job_unusual_report(reporter, "step %s: %s ended before its last node, by up to %s",
-                               show->steps[i].step, list, duration);
+            say_unusual(reporter, "step %s: %s ended before its last node, by up to %s",
+                        show->steps[i].step, list, duration);
         }
         free(list);
     }
@@ -147,28 +148,29 @@ static void report_idle(const struct show *show, struct reporter *reporter)
         idle += show->curve_w[i] < IDLE_POWER * greatest_w;
     }
     if (known > 0 && (double)idle > IDLE_SHARE * (double)known) {
-        job_unusual_report(
-            reporter,
-            "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
-            100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
+        say_unusual(reporter,
+                    "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
+                    100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
     }
 }
 
-struct step_name {
-    char text[64];
-};
-
-/* "0", or "0, restart 1": in which run of the job. */
-static struct step_name name_step(const struct apapi_record *record)
+/* The same, after the record's step, run and node: "step 0, restart 1 on n1: ". */
+__attribute__((format(printf, 3, 4))) static void
+say_of_record(struct reporter *reporter, const struct apapi_record *record, const char *format, ...)
 {
-    struct step_name name;
-    int length = snprintf(name.text, sizeof name.text, "%s", record->id.step);
+    const struct apapi_identity *id = &record->id;
+    char text[TEXT_SIZE], run[32] = "", *rest;
+    va_list words;
 
-    if (record->id.restarts > 0) {
-        snprintf(name.text + length, sizeof name.text - (size_t)length, ", restart %u",
-                 record->id.restarts);
+    if (id->restarts > 0) {
+        snprintf(run, sizeof run, ", restart %u", id->restarts);
     }
-    return name;
+    rest = text + snprintf(text, sizeof text, "step %s%s on %s: ", id->step, run, id->node);
+    va_start(words, format);
+    vsnprintf(rest, sizeof text - (size_t)(rest - text), format, words);
+    va_end(words);
+    reporter->say(text, reporter->context);
+    reporter->count++;
 }
 
 static void report_still(const struct apapi_record *record,
@@ -178,10 +180,9 @@ static void report_still(const struct apapi_record *record,
         const struct apapi_event_result *event = &component->events[e];
 
         if (event->stuck || event->still) {
-            job_unusual_report(reporter, "step %s on %s: %s %s", name_step(record).text,
-                               record->id.node, event->event.name,
-                               event->stuck ? "is stuck: it never moved"
-                                            : "did not move, in too short a time to call it stuck");
+            say_of_record(reporter, record, "%s %s", event->event.name,
+                          event->stuck ? "is stuck: it never moved"
+                                       : "did not move, in too short a time to call it stuck");
         }
     }
 }
@@ -195,16 +196,13 @@ static void report_components(const struct apapi_record *record, struct reporter
         const struct apapi_component_result *component = &m->components[i];
 
         if (!component->measured || *component->reason) {
-            job_unusual_report(reporter, "step %s on %s: %s: %s", name_step(record).text,
-                               record->id.node, component->name,
-                               *component->reason ? component->reason : "not measured");
+            say_of_record(reporter, record, "%s: %s", component->name,
+                          *component->reason ? component->reason : "not measured");
         }
         if (component->outages > 0) {
             units_duration(duration, sizeof duration, (double)component->outage_ns / NS_PER_S);
-            job_unusual_report(reporter,
-                               "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
-                               name_step(record).text, record->id.node, component->name,
-                               component->outages, duration);
+            say_of_record(reporter, record, "%s could not be read %" PRIu64 " times, %s in all",
+                          component->name, component->outages, duration);
         }
         report_still(record, component, reporter);
     }
@@ -224,39 +222,33 @@ static void report_incidents(const struct apapi_record *record, struct reporter 
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (kinds[i].count > 0) {
-            job_unusual_report(reporter, "step %s on %s: %s, %" PRIu64 " time%s",
-                               name_step(record).text, record->id.node, kinds[i].what,
-                               kinds[i].count, kinds[i].count == 1 ? "" : "s");
+            say_of_record(reporter, record, "%s, %" PRIu64 " time%s", kinds[i].what, kinds[i].count,
+                          kinds[i].count == 1 ? "" : "s");
         }
     }
 }
 
 static void report_record(const struct apapi_record *record, struct reporter *reporter)
 {
-    const struct step_name name = name_step(record);
-    const char *step = name.text, *node = record->id.node;
     uint32_t unknown = domain_list_adding_up(record->measurement.unknown_domains);
     char names[DOMAIN_LIST_SIZE];
 
     if (record->measurement.covered < LOW_COVERAGE) {
-        job_unusual_report(reporter,
-                           "step %s on %s: only %.1f %% of the time lies between good readings",
-                           step, node, 100 * record->measurement.covered);
+        say_of_record(reporter, record, "only %.1f %% of the time lies between good readings",
+                      100 * record->measurement.covered);
     }
     if (!record->complete) {
-        job_unusual_report(reporter, "step %s on %s: incomplete: %s", step, node, record->reason);
+        say_of_record(reporter, record, "incomplete: %s", record->reason);
     }
     if (record->recovered) {
-        job_unusual_report(reporter, "step %s on %s: recovered from what was saved while it ran",
-                           step, node);
+        say_of_record(reporter, record, "recovered from what was saved while it ran");
     }
     if (record->delayed) {
-        job_unusual_report(reporter, "step %s on %s: written late", step, node);
+        say_of_record(reporter, record, "written late");
     }
     if (unknown) { /* the tables of steps and nodes show totals alone */
         domain_list_text(unknown, ", ", names);
-        job_unusual_report(reporter, "step %s on %s: the energy lacks %s, which is not known", step,
-                           node, names);
+        say_of_record(reporter, record, "the energy lacks %s, which is not known", names);
     }
     report_components(record, reporter);
     report_incidents(record, reporter);
@@ -280,9 +272,8 @@ static void report_endings(const struct show *show, struct reporter *reporter)
         } else {
             snprintf(how, sizeof how, ", with exit status %" PRIu32, ending->code);
         }
-        job_unusual_report(reporter, "step %s: %" PRIu32 "%s task%s failed%s", step->step,
-                           ending->failed, of,
-                           step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
+        say_unusual(reporter, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed,
+                    of, step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
     }
 }
 
@@ -295,8 +286,8 @@ static int report_gap(const struct sum_gap *gap, void *context)
         snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
     }
     if (names) {
-        job_unusual_report(reporter, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step,
-                           restart, gap->count, gap->nodes, *names ? ": " : "", names);
+        say_unusual(reporter, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step, restart,
+                    gap->count, gap->nodes, *names ? ": " : "", names);
     }
     free(names);
     return names ? 0 : -1;
@@ -310,17 +301,17 @@ static void report_clock(const char *node, int64_t jumped_ns, int64_t apart_ns,
 
     if (llabs(jumped_ns) >= TIMING_JUMP_NS) {
         units_duration(duration, sizeof duration, (double)llabs(jumped_ns) / NS_PER_S);
-        job_unusual_report(reporter,
-                           "%s: its clock jumped %s by %s; its time since boot says when its "
-                           "steps ran",
-                           node, jumped_ns < 0 ? "back" : "ahead", duration);
+        say_unusual(reporter,
+                    "%s: its clock jumped %s by %s; its time since boot says when its "
+                    "steps ran",
+                    node, jumped_ns < 0 ? "back" : "ahead", duration);
     }
     if (apart_ns != 0) {
         units_duration(duration, sizeof duration, (double)llabs(apart_ns) / NS_PER_S);
-        job_unusual_report(reporter,
-                           "%s: its clock is %s %s the other nodes'; its steps are taken to begin "
-                           "with theirs",
-                           node, duration, apart_ns < 0 ? "behind" : "ahead of");
+        say_unusual(reporter,
+                    "%s: its clock is %s %s the other nodes'; its steps are taken to begin "
+                    "with theirs",
+                    node, duration, apart_ns < 0 ? "behind" : "ahead of");
     }
 }
 
@@ -344,10 +335,10 @@ size_t show_find_unusual(const struct show *show, show_say_f say, void *context)
     struct reporter reporter = {.say = say, .context = context};
 
     if (show_find_gaps(show, report_gap, &reporter)) {
-        job_unusual_report(&reporter, "no memory to find the nodes that have no record");
+        say_unusual(&reporter, "no memory to find the nodes that have no record");
     }
     if (show->left_out > 0) {
-        job_unusual_report(&reporter, "%zu records had no room here", show->left_out);
+        say_unusual(&reporter, "%zu records had no room here", show->left_out);
     }
     report_clocks(show, &reporter);
     report_nodes(show, &reporter);

@@ -99,6 +99,16 @@ static int job_work_add_up(struct show *show)
     return 0;
 }
 
+static struct show_figures figures_of(const struct apapi_job_total *total)
+{
+    return (struct show_figures){.energy_j = total->energy_j,
+                                 .power_w = total->mean_w,
+                                 .uncertainty_j = total->uncertainty_j,
+                                 .missing_domains = total->missing_domains,
+                                 .brief =
+                                     window_is_longer(total->window_ns, (double)total->busy_ns)};
+}
+
 static int job_work_out_nodes(struct show *show, struct sum_entry *list)
 {
     for (size_t i = 0, count; i < show->count; i += count) {
@@ -113,11 +123,7 @@ static int job_work_out_nodes(struct show *show, struct sum_entry *list)
         if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &total)) {
             return -1;
         }
-        node->energy_j = total.job.energy_j;
-        node->power_w = total.job.mean_w;
-        node->uncertainty_j = total.job.uncertainty_j;
-        node->missing_domains = total.job.missing_domains;
-        node->brief = window_is_longer(total.job.window_ns, (double)total.job.busy_ns);
+        node->used = figures_of(&total.job);
         node->known_s = (double)total.job.covered_ns / NS_PER_S;
         node->end_ns = total.job.end_unix_ns;
     }
@@ -178,11 +184,7 @@ static int work_out_steps(struct show *show, struct sum_entry *list)
         step->end_ns = total.job.end_unix_ns;
         step->elapsed_s = (double)total.job.elapsed_ns / NS_PER_S;
         step->nodes = total.job.nodes;
-        step->energy_j = total.job.energy_j;
-        step->power_w = total.job.mean_w;
-        step->uncertainty_j = total.job.uncertainty_j;
-        step->missing_domains = total.job.missing_domains;
-        step->brief = window_is_longer(total.job.window_ns, (double)total.job.busy_ns);
+        step->used = figures_of(&total.job);
     }
     return 0;
 }
@@ -218,36 +220,20 @@ int show_work_out(struct show *show)
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
-static int job_regions_add(const struct show *show, const char *step, struct region_sums *sums)
-{
-    for (size_t i = 0; i < show->count; i++) {
-        if (strcmp(show->records[i].id.step, step) == 0 &&
-            region_sums_add(sums, &show->records[i])) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int job_regions_visit(const struct show *show, const struct show_step *step, size_t max,
-                             show_regions_f visit, void *context)
+int show_regions(const struct show *show, const char *step, size_t max,
+                 struct apapi_regions *regions)
 {
     struct region_sums sums = {0};
-    struct apapi_regions regions;
-    int result = job_regions_add(show, step->step, &sums);
+    int failed = 0;
 
-    if (result == 0) {
-        result = region_sums_result(&sums, max, &regions);
+    for (size_t i = 0; i < show->count && !failed; i++) {
+        if (!step || strcmp(show->records[i].id.step, step) == 0) {
+            failed = region_sums_add(&sums, &show->records[i]);
+        }
     }
+    failed = failed || region_sums_result(&sums, max, regions);
     region_sums_free(&sums);
-    if (result) {
-        return -1;
-    }
-    if (regions_exist(&regions)) {
-        result = visit(step, &regions, context);
-    }
-    apapi_regions_clear(&regions);
-    return result;
+    return failed ? -1 : 0;
 }
 
 int show_each_regions(const struct show *show, size_t max, show_regions_f visit, void *context)
@@ -255,7 +241,13 @@ int show_each_regions(const struct show *show, size_t max, show_regions_f visit,
     int result = 0;
 
     for (size_t i = 0; i < show->step_count && result == 0; i++) {
-        result = job_regions_visit(show, &show->steps[i], max, visit, context);
+        struct apapi_regions regions;
+
+        if (show_regions(show, show->steps[i].step, max, &regions)) {
+            return -1;
+        }
+        result = regions_exist(&regions) ? visit(&show->steps[i], &regions, context) : 0;
+        apapi_regions_clear(&regions);
     }
     return result;
 }
@@ -276,7 +268,8 @@ int show_compare_nodes(const void *left, const void *right)
 {
     const struct show_node *a = *(const struct show_node *const *)left,
                            *b = *(const struct show_node *const *)right;
-    double a_j = isnan(a->energy_j) ? -1 : a->energy_j, b_j = isnan(b->energy_j) ? -1 : b->energy_j;
+    double a_j = isnan(a->used.energy_j) ? -1 : a->used.energy_j;
+    double b_j = isnan(b->used.energy_j) ? -1 : b->used.energy_j;
 
     return a_j == b_j ? strverscmp(a->name, b->name) : a_j > b_j ? -1 : 1;
 }

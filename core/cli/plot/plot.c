@@ -114,19 +114,6 @@ static int compare_starts(const void *left, const void *right)
     return order ? order : strverscmp(a->step, b->step);
 }
 
-static int sum_regions(struct plot_job *job)
-{
-    struct region_sums sums = {0};
-    int failed = 0;
-
-    for (size_t i = 0; i < job->show.count && !failed; i++) {
-        failed = region_sums_add(&sums, &job->show.records[i]);
-    }
-    failed = failed || region_sums_result(&sums, REGIONS_NAMED, &job->regions);
-    region_sums_free(&sums);
-    return failed ? -1 : 0;
-}
-
 /*
  * Calculate the lines of a job with records. A moment of a node counts once, from the record that
  * knows most of it. There are no lines if no record has a timeline.
@@ -138,7 +125,7 @@ static int plot_work_out(struct plot_job *job, bool by_node)
     struct show_node **nodes;
     int result;
 
-    if (show_work_out(show) || sum_regions(job)) {
+    if (show_work_out(show) || show_regions(show, NULL, REGIONS_NAMED, &job->regions)) {
         return -1;
     }
     qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);

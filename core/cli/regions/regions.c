@@ -404,7 +404,7 @@ static int print_job(void *target)
         qsort(regions->rows, regions->count, sizeof *regions->rows, compare_rows);
     }
     failed = failed || (options->form == FORM_JSON ? print_json : print_table)(options);
-    return failed ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
+    return command_end(COMMAND, failed);
 }
 
 int regions_command(int argc, char **argv)

@@ -324,16 +324,6 @@ static void put_json_head(const struct report *report)
 
 /* --- all forms ------------------------------------------------------------------------------- */
 
-static void put_begin(struct report *report)
-{
-    report->keeps = report->form == REPORT_TABLE;
-    if (report->form == REPORT_JSON) {
-        put_json_head(report);
-    } else if (!report->keeps && !report->no_header) {
-        put_plain_row(report, NULL);
-    }
-}
-
 /* @return 0; -1 with errno ENOMEM. */
 static int put_row(struct report *report, const struct report_row *row)
 {
@@ -348,16 +338,6 @@ static int put_row(struct report *report, const struct report_row *row)
     }
     report->printed++;
     return result;
-}
-
-static void put_end(struct report *report)
-{
-    if (report->form == REPORT_JSON) {
-        puts("]}");
-    } else if (report->keeps) {
-        put_kept_rows(report);
-    }
-    fflush(stdout);
 }
 
 /* --- options -------------------------------------------------------------------------------- */
@@ -550,7 +530,12 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
         view.nodelists |= report->format.columns[i].field->kind == REPORT_LIST;
     }
     count = report->top && report->top < count ? report->top : count;
-    put_begin(report);
+    report->keeps = report->form == REPORT_TABLE;
+    if (report->form == REPORT_JSON) {
+        put_json_head(report);
+    } else if (!report->keeps && !report->no_header) {
+        put_plain_row(report, NULL);
+    }
     for (size_t i = 0; i < count && result == 0 && !ferror(stdout); i++) {
         result = report_ledger_sum(&report->ledger, order[i], &view, &row);
         if (result == 0) {
@@ -558,7 +543,12 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
             report_row_free(&row);
         }
     }
-    put_end(report);
+    if (report->form == REPORT_JSON) {
+        puts("]}");
+    } else if (report->keeps) {
+        put_kept_rows(report);
+    }
+    fflush(stdout);
     return result;
 }
 
@@ -608,7 +598,7 @@ static int print_report(struct report *report)
     }
     free(order);
     print_remarks(report);
-    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
+    return command_end(COMMAND, result);
 }
 
 /* --- the command ---------------------------------------------------------------------------- */

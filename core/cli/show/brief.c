@@ -54,8 +54,8 @@ static void find_program(struct brief *brief)
         const struct show_step *step = &show->steps[i];
 
         if (strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0 &&
-            strcmp(step->step, "interactive") != 0 && *step->name && step->energy_j > most_j) {
-            most_j = step->energy_j;
+            strcmp(step->step, "interactive") != 0 && *step->name && step->used.energy_j > most_j) {
+            most_j = step->used.energy_j;
             snprintf(brief->program, sizeof brief->program, "%s", step->name);
         }
     }
@@ -427,8 +427,7 @@ static int brief_run(void *context)
         status = report_input_read(&options->input, show_add, &options->show);
         return status ? status : command_fail(command, "no record of this job found");
     }
-    return brief_print(brief) ? command_fail(command, "no memory")
-                              : command_finish(command, EXIT_SUCCESS);
+    return command_end(command, brief_print(brief));
 }
 
 int show_brief(struct show_options *options)

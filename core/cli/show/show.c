@@ -126,6 +126,18 @@ static void full_put_identity(const struct show *show)
 
 /* --- steps and nodes -------------------------------------------------------------------------- */
 
+static struct table_cell energy_cell(const struct show_figures *used)
+{
+    return (struct table_cell){.value = used->energy_j, .uncertainty = used->uncertainty_j};
+}
+
+static struct table_cell power_cell(const struct show_figures *used)
+{
+    return (struct table_cell){.value = used->brief ? (double)NAN : used->power_w,
+                               .uncertainty =
+                                   used->power_w * (used->uncertainty_j / used->energy_j)};
+}
+
 static int full_put_steps(const struct show *show)
 {
     static const struct table_column columns[] = {
@@ -142,7 +154,6 @@ static int full_put_steps(const struct show *show)
 
     for (size_t i = 0; i < show->step_count; i++) {
         const struct show_step *step = &show->steps[i];
-        double share = step->uncertainty_j / step->energy_j;
         char ending[32];
 
         /* as in sacct: the greatest status and the greatest signal */
@@ -155,9 +166,8 @@ static int full_put_steps(const struct show *show)
                               CELL(step->tasks == APAPI_UNKNOWN ? (double)NAN : step->tasks),
                               CELL((double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S),
                               CELL(step->elapsed_s),
-                              {.value = step->energy_j, .uncertainty = step->uncertainty_j},
-                              {.value = step->brief ? (double)NAN : step->power_w,
-                               .uncertainty = step->power_w * share},
+                              energy_cell(&step->used),
+                              power_cell(&step->used),
                               CELL_TEXT(ending),
                               CELL_TEXT(step->name),
                           });
@@ -174,8 +184,8 @@ static void full_put_spread(const struct show_node *const *nodes, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         slowest = nodes[i]->end_ns > slowest->end_ns ? nodes[i] : slowest;
-        least_w = fmin(least_w, nodes[i]->power_w);
-        greatest_w = fmax(greatest_w, nodes[i]->power_w);
+        least_w = fmin(least_w, nodes[i]->used.power_w);
+        greatest_w = fmax(greatest_w, nodes[i]->used.power_w);
     }
     text_clean(first, sizeof first, nodes[0]->name);
     text_clean(last, sizeof last, slowest->name);
@@ -207,13 +217,11 @@ static int full_put_nodes(const struct show *show)
     table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
     for (size_t i = 0; i < count && i < NODES_LISTED; i++) {
         const struct show_node *node = nodes[i];
-        double share = node->uncertainty_j / node->energy_j;
 
         table_put(&table, (struct table_cell[]){
                               CELL_TEXT(node->name),
-                              {.value = node->energy_j, .uncertainty = node->uncertainty_j},
-                              {.value = node->brief ? (double)NAN : node->power_w,
-                               .uncertainty = node->power_w * share},
+                              energy_cell(&node->used),
+                              power_cell(&node->used),
                               CELL(node->known_s),
                           });
     }
@@ -236,7 +244,7 @@ static int full_put_regions(const struct show_step *step, const struct apapi_reg
     (void)context;
     text_clean(clean, sizeof clean, step->step);
     printf("regions of step %s\n", clean);
-    return table_put_regions(regions, step->energy_j, NULL, stdout);
+    return table_put_regions(regions, step->used.energy_j, NULL, stdout);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -297,15 +305,11 @@ static void full_json_energy(struct json_writer *json, double energy_j, double u
     json_put_number(json, "uncertainty_j", uncertainty_j, JSON_ROUGH);
 }
 
-static void full_json_missing_domains(struct json_writer *json, uint32_t missing)
+static void full_json_figures(struct json_writer *json, const struct show_figures *used)
 {
-    json_begin_array(json, "missing_domains");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (missing & domain_bit(d)) {
-            json_put_text(json, NULL, apapi_domain_name(d));
-        }
-    }
-    json_end_or_drop(json);
+    full_json_energy(json, used->energy_j, used->uncertainty_j);
+    domain_list_write(json, "missing_domains", used->missing_domains);
+    json_put_number(json, "mean_w", used->power_w, JSON_MEASURED);
 }
 
 static void full_json_known(struct json_writer *json, const char *key, uint32_t number)
@@ -329,9 +333,7 @@ static void full_json_step(struct json_writer *json, const struct show_step *ste
     full_json_known(json, "failed_tasks", step->ending.failed);
     json_put_moment(json, "start", step->start_ns);
     json_put_moment(json, "end", step->end_ns);
-    full_json_energy(json, step->energy_j, step->uncertainty_j);
-    full_json_missing_domains(json, step->missing_domains);
-    json_put_number(json, "mean_w", step->power_w, JSON_MEASURED);
+    full_json_figures(json, &step->used);
     json_end(json);
 }
 
@@ -346,9 +348,7 @@ static void full_json_steps(struct json_writer *json, const struct show *show)
     for (size_t i = 0; i < show->node_count; i++) {
         json_begin_object(json, NULL);
         json_put_text(json, "node", show->nodes[i].name);
-        full_json_energy(json, show->nodes[i].energy_j, show->nodes[i].uncertainty_j);
-        full_json_missing_domains(json, show->nodes[i].missing_domains);
-        json_put_number(json, "mean_w", show->nodes[i].power_w, JSON_MEASURED);
+        full_json_figures(json, &show->nodes[i].used);
         json_put_number(json, "measured_s", show->nodes[i].known_s, JSON_MEASURED);
         json_end(json);
     }
@@ -396,7 +396,7 @@ static void full_json_total(struct json_writer *json, const struct apapi_job_tot
     json_put_moment(json, "end", total->end_unix_ns);
     json_put_count(json, "records", total->records);
     full_json_energy(json, total->energy_j, total->uncertainty_j);
-    full_json_missing_domains(json, total->missing_domains);
+    domain_list_write(json, "missing_domains", total->missing_domains);
     json_put_number(json, "mean_w", total->mean_w, JSON_MEASURED);
     json_put_number(json, "measured", apapi_job_measured(total, 0), JSON_MEASURED);
     json_put_number(json, "elapsed_s", (double)total->elapsed_ns / NS_PER_S, JSON_MEASURED);
@@ -531,9 +531,9 @@ static int show_print(void *context)
     if (result) {
         return result;
     }
-    return show_work_out(show) || (options->json ? show_print_json : show_print_text)(show, job_id)
-               ? command_fail(command, "no memory")
-               : command_finish(command, EXIT_SUCCESS);
+    return command_end(command,
+                       show_work_out(show) ||
+                           (options->json ? show_print_json : show_print_text)(show, job_id));
 }
 
 /* --- which of them ---------------------------------------------------------------------------- */

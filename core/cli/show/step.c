@@ -188,13 +188,12 @@ static int step_print(void *context)
         return command_fail(input->command, input->jobs ? "no record of this job in the files"
                                                         : "no record in the files");
     }
-    return merge_latest(merging) ||
-                   (input->nodes ? apapi_merge_expect(merging->merge, input->nodes)
-                                 : await_listed(merging)) ||
-                   apapi_merge_give_up(merging->merge, "no record in the files") ||
-                   step_write(merging, merging->format)
-               ? command_fail(input->command, "no memory")
-               : command_finish(input->command, EXIT_SUCCESS);
+    return command_end(input->command,
+                       merge_latest(merging) ||
+                           (input->nodes ? apapi_merge_expect(merging->merge, input->nodes)
+                                         : await_listed(merging)) ||
+                           apapi_merge_give_up(merging->merge, "no record in the files") ||
+                           step_write(merging, merging->format));
 }
 
 int show_step(struct report_input *input, enum config_format format)

@@ -78,14 +78,6 @@ static const char *mark_of(const struct top_figure *figure)
     return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
 }
 
-static void power_text(char text[CELL_SIZE], const struct top_figure *figure)
-{
-    char now[UNITS_SIZE];
-
-    units_quantity(now, sizeof now, figure->now, "W");
-    snprintf(text, CELL_SIZE, "%s%s", isnan(figure->now) ? "" : mark_of(figure), now);
-}
-
 /* A row of a step or node, with the powers of its domains. */
 struct step_row {
     struct table_cell cells[STEP_COLUMNS];
@@ -100,7 +92,11 @@ static void fill_row(struct step_row *row, const struct top_figure domains[APAPI
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (d == TOP_TOTAL || content->domains[d]) {
-            power_text(row->powers[d], &domains[d]);
+            char now[UNITS_SIZE];
+
+            units_quantity(now, sizeof now, domains[d].now, "W");
+            snprintf(row->powers[d], CELL_SIZE, "%s%s",
+                     isnan(domains[d].now) ? "" : mark_of(&domains[d]), now);
             row->cells[POWER + d].text = row->powers[d];
         }
     }
@@ -141,16 +137,7 @@ static void put_step(const struct table *table, const struct top_step *step,
 
 /* --- tables --------------------------------------------------------------------------------- */
 
-/* Find which marks must be explained. */
-static void look_at(struct content *content, const struct top_figure *figure)
-{
-    const char *mark = isnan(figure->now) && isnan(figure->total) ? "" : mark_of(figure);
-
-    content->estimated = content->estimated || *mark == '*';
-    content->failed = content->failed || *mark == '!';
-    content->stale = content->stale || *mark == '?';
-}
-
+/* Also which marks must be explained. */
 static struct content find_content(const struct top_view *view, const struct top_form *form)
 {
     struct content content = {.nodes = form->nodes || view->node_count > 1};
@@ -159,8 +146,13 @@ static struct content find_content(const struct top_view *view, const struct top
         const struct top_step *step = &view->steps[i];
 
         for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-            content.domains[d] = content.domains[d] || step->domains[d].measured;
-            look_at(&content, &step->domains[d]);
+            const struct top_figure *figure = &step->domains[d];
+            char mark = isnan(figure->now) && isnan(figure->total) ? '\0' : *mark_of(figure);
+
+            content.domains[d] |= figure->measured;
+            content.estimated |= mark == '*';
+            content.failed |= mark == '!';
+            content.stale |= mark == '?';
         }
     }
     for (size_t i = 0; i < view->node_count; i++) {
@@ -286,12 +278,9 @@ static const struct field step_fields[] = {
     {"elapsed_s", FIELD_MEASURED, false, IN_STEP(elapsed_s), 0},
     {NULL, 0, false, 0, 0}};
 
-static const struct field power_fields[] = {
+static const struct field figure_fields[] = {
     {"power_w", FIELD_MEASURED, false, IN_FIGURE(now), 0},
     {"energy_j", FIELD_MEASURED, false, IN_FIGURE(total), 0},
-    {0}};
-
-static const struct field trust_fields[] = {
     {"age_s", FIELD_ROUGH, false, IN_FIGURE(age_s), 0},
     {"estimated", FIELD_FLAG, false, IN_FIGURE(estimated), 0},
     {"failed", FIELD_FLAG, false, IN_FIGURE(failed), 0},
@@ -301,8 +290,7 @@ static const struct field trust_fields[] = {
 static void put_figure(struct json_writer *json, const char *key, const struct top_figure *figure)
 {
     json_begin_object(json, key);
-    fields_write(json, power_fields, figure);
-    fields_write(json, trust_fields, figure);
+    fields_write(json, figure_fields, figure);
     json_end(json);
 }
 

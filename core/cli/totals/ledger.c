@@ -23,25 +23,21 @@ static const struct {
 } states[] = {{REPORT_STATE_COMPLETED, "COMPLETED", "CD"}, {REPORT_STATE_FAILED, "FAILED", "F"}};
 #define STATES COUNT_OF(states)
 
-static unsigned find_state(const char *word, size_t size)
-{
-    for (size_t i = 0; i < STATES; i++) {
-        if ((strlen(states[i].name) == size && strncasecmp(states[i].name, word, size) == 0) ||
-            (strlen(states[i].brief) == size && strncasecmp(states[i].brief, word, size) == 0)) {
-            return states[i].state;
-        }
-    }
-    return 0;
-}
-
 int report_states_parse(const char *text, unsigned *found, struct apapi_error *err)
 {
     unsigned all = 0;
 
     for (const char *word = text;; word++) {
         size_t size = strcspn(word, ",");
-        unsigned state = find_state(word, size);
+        unsigned state = 0;
 
+        for (size_t i = 0; i < STATES; i++) {
+            if ((strlen(states[i].name) == size && strncasecmp(states[i].name, word, size) == 0) ||
+                (strlen(states[i].brief) == size &&
+                 strncasecmp(states[i].brief, word, size) == 0)) {
+                state = states[i].state;
+            }
+        }
         if (!state) {
             return apapi_fail(err, EINVAL,
                               "--state=%.40s: records know completed (CD) and failed (F); sacct -s "
@@ -75,8 +71,6 @@ const char *report_state_name(unsigned state)
     }
     return "";
 }
-
-/* --- keys ------------------------------------------------------------------------------------- */
 
 #define KEY_SIZE 768
 #define REPORT_ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
@@ -403,11 +397,6 @@ static int identify(const struct report_ledger *ledger, struct report_bucket *bu
 
 /* --- runs of jobs that were requeued -------------------------------------------------------- */
 
-static bool is_requeued(const struct report_bucket *bucket)
-{
-    return bucket->batches > 1 || (bucket->restarts != APAPI_UNKNOWN && bucket->restarts > 0);
-}
-
 static int compare_jobs(const void *left, const void *right, void *buckets)
 {
     uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
@@ -496,8 +485,10 @@ static int find_all_runs(struct report_ledger *ledger)
 
         for (end = first; end < count && ledger->buckets[order[end]].job_key == bucket->job_key;
              end++) {
-            requeued |= is_requeued(&ledger->buckets[order[end]]);
-            batches += ledger->buckets[order[end]].batches;
+            const struct report_bucket *one = &ledger->buckets[order[end]];
+
+            requeued |= one->restarts != APAPI_UNKNOWN && one->restarts > 0;
+            batches += one->batches;
         }
         result = requeued || batches > 1 ? find_runs(ledger, order + first, end - first) : 0;
     }
@@ -551,7 +542,7 @@ static int compare_buckets(const void *left, const void *right, void *context)
     return order ? order : compare_texts(&ledger->bucket_keys, number, other);
 }
 
-uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count)
+static uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count)
 {
     uint32_t *order = calloc(ledger->bucket_count + 1, sizeof *order);
     struct report_ledger context = *ledger;

@@ -90,35 +90,26 @@ int rates_parse(const char *text, double hours[RATES_HOURS], struct apapi_error 
     return 0;
 }
 
-static double *find_rate(struct rates *rates, const char *key)
-{
-    return strcmp(key, "co2_g_per_kwh") == 0   ? rates->co2_g_per_kwh
-           : strcmp(key, "price_per_kwh") == 0 ? rates->price_per_kwh
-           : strcmp(key, "pue") == 0           ? rates->pue
-                                               : NULL;
-}
-
-/* The energy of a site includes that of its machines. */
-static int check_pue(const double pue[RATES_HOURS], struct apapi_error *err)
-{
-    for (int hour = 0; hour < RATES_HOURS; hour++) {
-        if (pue[hour] < 1) {
-            return apapi_fail(err, EINVAL, "%g is below 1", pue[hour]);
-        }
-    }
-    return 0;
-}
-
 static int read_rate(struct rates *rates, const char *key, const char *value,
                      struct apapi_error *err)
 {
-    double *hours = find_rate(rates, key);
+    double *hours = strcmp(key, "co2_g_per_kwh") == 0   ? rates->co2_g_per_kwh
+                    : strcmp(key, "price_per_kwh") == 0 ? rates->price_per_kwh
+                    : strcmp(key, "pue") == 0           ? rates->pue
+                                                        : NULL;
 
     if (!hours) {
         return 0;
     }
-    return rates_parse(value, hours, err) || (hours == rates->pue && check_pue(hours, err)) ? -1
-                                                                                            : 0;
+    if (rates_parse(value, hours, err)) {
+        return -1;
+    }
+    for (int hour = 0; hour < RATES_HOURS && hours == rates->pue; hour++) {
+        if (hours[hour] < 1) { /* the energy of a site includes that of its machines */
+            return apapi_fail(err, EINVAL, "%g is below 1", hours[hour]);
+        }
+    }
+    return 0;
 }
 
 int rates_check(const char *key, const char *value, struct apapi_error *err)

@@ -157,9 +157,6 @@ int report_ledger_chain(struct report_ledger *ledger);
 /** @return whether a bucket counts: it has records, and its job the wanted state. */
 bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket);
 
-/** @return the buckets that count in the order of their names, to be freed; NULL with ENOMEM. */
-uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count);
-
 /** @return the numbers of all rows in the order of their names, to be freed; NULL with ENOMEM. */
 uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count);
 
