@@ -124,16 +124,10 @@ is_gone() { # PID
         [[ -z $marked || $(sed -n 3p <<<"$stderr") == "$(printf '%*s^' $((${#marked} + 2)) '')" ]]
     done <<'END'
 total >=5parsecs|total >=5|unknown unit 'parsecs': J, kJ
-total >= -5J|total >= |negative
-pakcage >= 5J||did you mean 'package'?
-total < 5J|total < 5|only grows
-total >= 5J for 10s|total >= 5J |needs a level
-total >= 5J : signal=USR9|total >= 5J : signal=|USR1, USR2
 nosuch:::EVENT >= 5J||no such event or domain
 gpu >= 5J||no such event or domain
 rapl:::PACKAGE_ENERGY:PACKAG0 >= 5J||no such event or domain: did you mean 'rapl:::PACKAGE_ENERGY:PACKAGE0'
 rapl:::PACKAGE_ENERGY:PACKAGE0 > 5C|rapl:::PACKAGE_ENERGY:PACKAGE0 > 5|a threshold in W, not in C
-job power > 5kW|job |a job knows what its nodes have used
 step total >= 5J|step |atime measures this node
 rapl:::PACKAGE_ENERGY:PACKAGE0 >= 0.0000001J|rapl:::PACKAGE_ENERGY:PACKAGE0 >= |resolution
 END
