@@ -378,6 +378,28 @@ NODE(all_steps_that_end_in_an_interval_are_claimed)
     assert_int_equal(read_hour().steps, ENDED);
 }
 
+/* The record says less than was given: the rest is nobody's. */
+NODE(what_a_record_does_not_say_is_given_back)
+{
+    const struct share_key key = {config.live_dir, "n1", 7, "0"};
+
+    put_node_cpu(0);
+    put_step("job_7/step_0", 0, "0-3\n");
+    add(1, 100);
+    put_step("job_7/step_0", 1, "0-3\n");
+    put_node_cpu(1);
+    add(1, 100);
+    assert_int_equal(share_end_look(&key, &end), 0);
+    end.found.row.energy_j[PACKAGE] = 30;
+    share_end_claim(&key, &end);
+    drop(V1_CPU "/uid_0/job_7");
+    add(1, 20);
+    assert_near(row_of(7, "0").energy_j[PACKAGE], 30);
+    end_sampler();
+    assert_near(read_hour().total.steps_j, 30);
+    assert_near(read_hour().total.idle_j + read_hour().total.unattributed_j, 190);
+}
+
 /* --- hours ------------------------------------------------------------------------------------ */
 
 NODE(an_hour_closes)

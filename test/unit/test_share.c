@@ -287,3 +287,17 @@ TEST(without_another_load_idle_power_is_not_known)
     }
     assert_true(isnan(idle_fit_estimate(&fit).power_w));
 }
+
+/* It forgets, and holds any time. */
+TEST(an_extrapolation_follows_the_last_hours)
+{
+    struct idle_fit fit = {.count = 0};
+
+    for (int minute = 0; minute < 3000; minute++) {
+        double cores = minute % 7;
+
+        idle_fit_add(&fit, (minute < 1000 ? 150 : 90) + 5 * cores, cores, 60);
+    }
+    assert_true(fit.count <= IDLE_BLOCKS && fit.block_s < 2 * 3600);
+    assert_true(fabs(idle_fit_estimate(&fit).power_w - 90) < 0.1);
+}
