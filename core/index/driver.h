@@ -42,8 +42,8 @@ static inline struct db_value db_text(const char *text)
 
 /** How a value of a JSON document is written in SQL. */
 enum db_json {
-    DB_JSON_TEXT,
     DB_JSON_REAL,
+    DB_JSON_TEXT,
     DB_JSON_INTEGER,
     DB_JSON_FLAG,
     DB_JSON_ANY,

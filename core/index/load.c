@@ -201,6 +201,7 @@ struct db_load {
     struct db_statement *records[DB_ROWS_MAX + 1]; /* that add so many, prepared when needed */
     struct db_value values[DB_ROWS_MAX * DB_FIELDS_MAX];
     struct db_load_counts counts;
+    int64_t found[2];          /* by load_find() */
     int64_t last_id, first_id; /* first_id: the last one before this import; -1: not known */
     size_t in_transaction;
     struct sum_store sums; /* of this transaction, or of a job while it is added up again */
@@ -282,15 +283,17 @@ const struct db_load_counts *db_load_counts(const struct db_load *load)
     return &load->counts;
 }
 
-/* Run a statement that has at most one row. @return 1: it has, call db_end(); 0: done; -1 */
+/* Set `found` to the numbers of a statement that has at most one row. @return 1: it has; 0; -1 */
 static int load_find(struct db_load *load, enum load_statement number,
                      const struct db_value *values, size_t count, struct apapi_error *err)
 {
-    int got = db_first(load->statements[number], values, count, err);
+    struct db_statement *statement = load->statements[number];
+    int got = db_first(statement, values, count, err);
 
-    if (got <= 0) {
-        db_end(load->statements[number]);
+    for (size_t i = 0; got > 0 && i < (number == JOB_STANDS ? 2 : 1); i++) {
+        load->found[i] = db_column(statement, i).integer;
     }
+    db_end(statement);
     return got;
 }
 
@@ -315,9 +318,8 @@ static int load_begin(struct db_load *load, struct apapi_error *err)
     if (load_find(load, LAST_ID, NULL, 0, err) <= 0) {
         return -1;
     }
-    load->last_id = db_column(load->statements[LAST_ID], 0).integer;
+    load->last_id = load->found[0];
     load->first_id = load->first_id < 0 ? load->last_id : load->first_id;
-    db_end(load->statements[LAST_ID]);
     return 0;
 }
 
@@ -348,18 +350,6 @@ static int64_t insert_records(struct db_load *load, struct db_record *records, s
         width += db_row(&db_records, &records[i], load->values + width);
     }
     return load->records[count] ? db_run(load->records[count], load->values, width, err) : -1;
-}
-
-/* @return 1: the record's row was added; 0: a twin was there; -1 */
-static int is_there(struct db_load *load, const struct db_record *record, struct apapi_error *err)
-{
-    const struct db_value id = db_integer(record->id);
-    int found = load_find(load, IS_THERE, &id, 1, err);
-
-    if (found > 0) {
-        db_end(load->statements[IS_THERE]);
-    }
-    return found;
 }
 
 /* @return 1: it is among those that do not count; 0; -1 */
@@ -394,9 +384,10 @@ static int load_replace(struct db_load *load, struct db_record *record, struct a
     struct db_statement *find = load->statements[FIND_TWIN];
     struct record_twin known;
     struct db_value id, line;
-    int found = load_find(load, FIND_TWIN, key, COUNT_OF(key), err), order;
+    int found = db_first(find, key, COUNT_OF(key), err), order;
 
     if (found <= 0) {
+        db_end(find);
         return found < 0 ? -1 : apapi_fail(err, EIO, "the database refuses a record");
     }
     id = db_column(find, 0);
@@ -453,9 +444,10 @@ static int load_records(struct db_load *load, struct db_record *records, size_t 
 
     for (size_t i = 0; i < count && added >= 0; i++) {
         struct load_part part = parts[i];
+        const struct db_value id = db_integer(records[i].id);
         int is_new = added == (int64_t)count ? 1
-                     : added == 0            ? 0
-                                             : is_there(load, &records[i], err);
+                     : added == 0            ? 0 /* else a twin may have been there */
+                                             : load_find(load, IS_THERE, &id, 1, err);
         int counts = is_new == 0 ? load_replace(load, &records[i], err) : is_new;
 
         load->counts.added += is_new > 0;
@@ -593,26 +585,19 @@ int64_t db_load_offset(struct db_load *load, const char *folder, const struct ap
 {
     const struct db_value key[] = {db_text(folder), db_text(file->day), db_text(file->name)};
     int found = load_find(load, FIND_FILE, key, COUNT_OF(key), err);
-    int64_t offset = found;
 
-    if (found > 0) {
-        offset = db_column(load->statements[FIND_FILE], 0).integer;
-        db_end(load->statements[FIND_FILE]);
-    }
-    return offset;
+    return found > 0 ? load->found[0] : found;
 }
 
 int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_error *err)
 {
     const struct db_value key[] = {db_integer(hour->start_ns), db_text(hour->node),
                                    db_text(hour->cluster), db_integer(hour->end_ns)};
-    struct db_hour row = {.start_ns = hour->start_ns, .end_ns = hour->end_ns};
+    struct db_hour row = {.hour = *hour};
     char *line = hour_encode(hour);
     int result = line ? load_begin(load, err) : apapi_fail(err, ENOMEM, "no memory");
 
     if (line && result == 0) {
-        memcpy(row.cluster, hour->cluster, sizeof row.cluster);
-        memcpy(row.node, hour->node, sizeof row.node);
         row.line = (struct db_line){line, strlen(line)};
         result = load_run(load, FORGET_HOUR, key, COUNT_OF(key), err) ||
                          load_run(load, ADD_HOUR, load->values,
@@ -772,14 +757,25 @@ static int add_up_user(struct db_load *load, const struct load_entry *entries, s
     return result;
 }
 
+/* @return how many entries are of the first one's job, or also of its user */
+static size_t same_entries(const struct load_entry *entries, size_t count, bool user)
+{
+    size_t same = 1;
+
+    while (same < count && entries[same].piece->job == entries->piece->job &&
+           entries[same].piece->cluster == entries->piece->cluster &&
+           (!user || entries[same].part->uid == entries->part->uid)) {
+        same++;
+    }
+    return same;
+}
+
 /* A number may have been several users': each has a row. */
 static int add_up_job(struct db_load *load, const struct load_entry *entries, size_t count,
                       struct apapi_error *err)
 {
     for (size_t i = 0, same; i < count; i += same) {
-        for (same = 1; i + same < count && entries[i + same].part->uid == entries[i].part->uid;) {
-            same++;
-        }
+        same = same_entries(entries + i, count - i, true);
         if (add_up_user(load, entries + i, same, err)) {
             return -1;
         }
@@ -813,10 +809,8 @@ static int settle_job(struct db_load *load, const struct load_entry *entries, si
     for (size_t i = 0; i < count; i++) {
         replaced = replaced || entries[i].part->replaced;
     }
-    whole = !replaced && !load->curves_lost &&
-            db_column(load->statements[JOB_STANDS], 0).integer == (int64_t)count;
-    of_import = !replaced && db_column(load->statements[JOB_STANDS], 1).integer > load->first_id;
-    db_end(load->statements[JOB_STANDS]);
+    whole = !replaced && !load->curves_lost && load->found[0] == (int64_t)count;
+    of_import = !replaced && load->found[1] > load->first_id;
     known = db_run(load->statements[FORGET_JOB], key, COUNT_OF(key), err);
     if (known < 0 || (!whole && load_run(load, ADD_STALE, stale, COUNT_OF(stale), err))) {
         return -1;
@@ -836,11 +830,7 @@ static int load_commit(struct db_load *load, struct apapi_error *err)
     entries = sort_parts(load);
     result = entries ? 0 : apapi_fail(err, ENOMEM, "no memory");
     for (size_t i = 0, same; entries && i < load->part_count && result == 0; i += same) {
-        for (same = 1; i + same < load->part_count &&
-                       entries[i + same].piece->job == entries[i].piece->job &&
-                       entries[i + same].piece->cluster == entries[i].piece->cluster;) {
-            same++;
-        }
+        same = same_entries(entries + i, load->part_count - i, false);
         result = settle_job(load, entries + i, same, err);
     }
     free(entries);

@@ -85,12 +85,13 @@ static const struct db_field job_fields[] = {
     DB_OF(TEXT, struct db_job, "missing_domains", missing_domains),
     {0}};
 
-static const struct db_field hour_fields[] = {DB_OF(WORD, struct db_hour, "cluster", cluster),
-                                              DB_OF(WORD, struct db_hour, "node", node),
-                                              DB_OF(MOMENT, struct db_hour, "start_ns", start_ns),
-                                              DB_OF(MOMENT, struct db_hour, "end_ns", end_ns),
-                                              DB_OF(LINE, struct db_hour, "line", line),
-                                              {0}};
+static const struct db_field hour_fields[] = {
+    DB_OF(WORD, struct db_hour, "cluster", hour.cluster),
+    DB_OF(WORD, struct db_hour, "node", hour.node),
+    DB_OF(MOMENT, struct db_hour, "start_ns", hour.start_ns),
+    DB_OF(MOMENT, struct db_hour, "end_ns", hour.end_ns),
+    DB_OF(LINE, struct db_hour, "line", line),
+    {0}};
 
 /* Their rows are no structures. */
 static const struct db_field stale_fields[] = {
@@ -253,41 +254,20 @@ static void write_json(FILE *sql, const struct db_dialect *dialect, enum db_json
 static void write_member(FILE *sql, const struct db_dialect *dialect, const struct field *field,
                          const char *prefix, const char *document)
 {
-    const char *unwritten = NULL;
-    enum db_json form = DB_JSON_REAL;
+    static const struct {
+        enum db_json form;
+        const char *unwritten;
+    } forms[FIELD_METHOD + 1] = {
+        [FIELD_COUNT] = {DB_JSON_INTEGER, "0"},    [FIELD_FLAG] = {DB_JSON_FLAG, "0"},
+        [FIELD_NUMBER] = {DB_JSON_INTEGER, NULL},  [FIELD_KIND] = {DB_JSON_TEXT, "'energy'"},
+        [FIELD_TYPE] = {DB_JSON_TEXT, "'uint64'"}, [FIELD_TEXT] = {DB_JSON_TEXT, NULL},
+        [FIELD_MOMENT] = {DB_JSON_TEXT, NULL},     [FIELD_DOMAIN] = {DB_JSON_TEXT, NULL}};
+    const char *unwritten = forms[field->form].unwritten;
     char path[64];
 
-    switch (field->form) {
-    case FIELD_COUNT:
-        form = DB_JSON_INTEGER;
-        unwritten = "0";
-        break;
-    case FIELD_FLAG:
-        form = DB_JSON_FLAG;
-        unwritten = "0";
-        break;
-    case FIELD_NUMBER:
-        form = DB_JSON_INTEGER;
-        break;
-    case FIELD_KIND:
-        form = DB_JSON_TEXT;
-        unwritten = "'energy'";
-        break;
-    case FIELD_TYPE:
-        form = DB_JSON_TEXT;
-        unwritten = "'uint64'";
-        break;
-    case FIELD_TEXT:
-    case FIELD_MOMENT:
-    case FIELD_DOMAIN:
-        form = DB_JSON_TEXT;
-        break;
-    default:
-        break;
-    }
     snprintf(path, sizeof path, "%s%s", prefix, field->key);
     fputs(unwritten ? "COALESCE(" : "", sql);
-    write_json(sql, dialect, form, document, path);
+    write_json(sql, dialect, forms[field->form].form, document, path);
     fprintf(sql, "%s%s%s AS \"%s\"", unwritten ? ", " : "", unwritten ? unwritten : "",
             unwritten ? ")" : "", field->key);
 }

@@ -66,8 +66,7 @@ struct db_job {
 
 /** A row of `hours`. */
 struct db_hour {
-    char cluster[64], node[256];
-    int64_t start_ns, end_ns;
+    struct hour hour;
     struct db_line line;
 };
 
