@@ -169,25 +169,16 @@ static int decode_event(const struct tree_node *object, void *element, const voi
     return 0;
 }
 
-static int decode_events(const struct tree_node *object, struct apapi_component_result *component,
-                         const struct field_path *path)
+static int decode_component(const struct tree_node *object, void *element, const void *context,
+                            const struct field_path *path)
 {
+    struct apapi_component_result *component = element;
     const struct tree_node *common = tree_get(object, "common");
     const struct fields_list events = {.key = "events",
                                        .size = sizeof(*component->events),
                                        .count = &component->event_count,
                                        .read = decode_event,
                                        .context = common};
-
-    return common && common->type != TREE_OBJECT
-               ? field_fail(path, "common", "not an object")
-               : fields_decode_list(object, &events, &component->events, path);
-}
-
-static int decode_component(const struct tree_node *object, void *element, const void *context,
-                            const struct field_path *path)
-{
-    struct apapi_component_result *component = element;
 
     (void)context;
     if (fields_decode(object, fields_of_component, component, path) < 0) {
@@ -197,7 +188,10 @@ static int decode_component(const struct tree_node *object, void *element, const
     if (!component->measured && !tree_get(object, "reason")) {
         return field_fail(path, "source", "is missing, and there is no reason");
     }
-    if (decode_events(object, component, path) < 0) {
+    if (common && common->type != TREE_OBJECT) {
+        return field_fail(path, "common", "not an object");
+    }
+    if (fields_decode_list(object, &events, &component->events, path) < 0) {
         free(component->events); /* it does not count as a component */
         return -1;
     }
@@ -218,28 +212,20 @@ static int decode_components(const struct tree_node *root, struct apapi_measurem
     return fields_decode_list(root, &components, &m->components, path);
 }
 
-/* An older record does not say whether there is any. */
-static int decode_unknown(const struct tree_node *trust, struct apapi_measurement *m,
-                          const struct field_path *path)
-{
-    const struct tree_node *names = tree_get(trust, "unknown_domains");
-
-    return names && domain_list_read(names, &m->unknown_domains) < 0
-               ? field_fail(path, "unknown_domains", "not an array of texts")
-               : 0;
-}
-
 static int decode_trust(const struct tree_node *trust, struct apapi_measurement *m,
                         const struct field_path *path)
 {
     const struct field_path inner = {path, "trust", NULL, path->err};
+    const struct tree_node *unknown = tree_get(trust, "unknown_domains"); /* new ones have it */
 
     if (!trust) {
         return field_fail(path, "trust", "is missing");
     }
-    if (fields_decode(trust, fields_of_trust, m, &inner) < 0 ||
-        decode_unknown(trust, m, &inner) < 0) {
+    if (fields_decode(trust, fields_of_trust, m, &inner) < 0) {
         return -1;
+    }
+    if (unknown && domain_list_read(unknown, &m->unknown_domains) < 0) {
+        return field_fail(&inner, "unknown_domains", "not an array of texts");
     }
     if (m->covered > 1 + COVERED_TOLERANCE) {
         return field_fail(&inner, "covered", "above 1");

@@ -83,17 +83,15 @@ static int hour_take_gaps(const struct tree_node *root, struct hour *hour,
                           const struct field_path *path)
 {
     const struct field_path here = {path, "gaps", &hour->gap_count, path->err};
-    const struct tree_node *gaps = tree_get(root, "gaps"), *gap;
+    const struct tree_node *gaps = tree_get(root, "gaps"), *gap = NULL;
 
     if (gaps && !tree_is(gaps, TREE_ARRAY)) {
         return field_fail(path, "gaps", "not an array");
     }
-    gap = gaps && gaps->size > 0 ? tree_first(gaps) : NULL;
-    while (gap && hour->gap_count < HOUR_GAPS_MAX) {
+    for (; hour->gap_count < HOUR_GAPS_MAX && (gap = tree_each(gaps, gap)); hour->gap_count++) {
         if (fields_decode(gap, fields_of_gap, &hour->gaps[hour->gap_count], &here) < 0) {
             return -1;
         }
-        gap = ++hour->gap_count < gaps->size ? tree_next(gap) : NULL;
     }
     hour->gap_total = hour->gap_total < hour->gap_count ? hour->gap_count : hour->gap_total;
     return 0;

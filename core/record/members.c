@@ -144,7 +144,7 @@ static int regions_decode_domains(const struct tree_node *domains,
 static int regions_decode_bins(const struct tree_node *bins, struct apapi_region_result *region,
                                const struct field_path *path)
 {
-    const struct tree_node *shares = tree_get(bins, "share_pct"), *share;
+    const struct tree_node *shares = tree_get(bins, "share_pct"), *share = NULL;
     double bin_ns = tree_number(tree_get(bins, "bin_s")) * NS_PER_S;
 
     if (!bins) {
@@ -154,15 +154,13 @@ static int regions_decode_bins(const struct tree_node *bins, struct apapi_region
         !(bin_ns >= 1 && bin_ns < 1e18)) {
         return field_fail(path, "bins", "not a width and at most 60 shares");
     }
-    share = shares->size > 0 ? tree_first(shares) : NULL;
-    for (uint32_t i = 0; i < shares->size; i++) {
+    for (uint32_t i = 0; (share = tree_each(shares, share)); i++) {
         double pct = tree_is_number(share) ? tree_number(share) : -1;
 
         if (!(pct >= 0 && pct <= 100)) {
             return field_fail(path, "bins", "a share that is no percentage");
         }
         region->share_pct[i] = (uint8_t)pct;
-        share = i + 1 < shares->size ? tree_next(share) : share;
     }
     region->bins = shares->size;
     region->bin_ns = (uint64_t)(bin_ns + 0.5);
@@ -432,16 +430,10 @@ void timelines_write(struct json_writer *json, const struct apapi_measurement *m
 
 static const char *read_coverage(const struct tree_node *coverage, struct apapi_timeline *timeline)
 {
-    const struct tree_node *key;
-
-    if (!coverage) {
-        return NULL;
-    }
-    if (coverage->type != TREE_OBJECT) {
+    if (coverage && coverage->type != TREE_OBJECT) {
         return "covered_pct: not an object";
     }
-    key = tree_first(coverage);
-    for (uint32_t i = 0; i < coverage->size; i++, key = tree_next(key + 1)) {
+    for (const struct tree_node *key = NULL; (key = tree_each(coverage, key));) {
         double pct = tree_number(key + 1);
         char *end;
         unsigned long bin = strtoul(key->text, &end, 10);
@@ -460,13 +452,12 @@ static const char *read_coverage(const struct tree_node *coverage, struct apapi_
 static const char *read_energies(const struct tree_node *array, double unit_j,
                                  struct apapi_timeline *timeline)
 {
-    const struct tree_node *value;
+    const struct tree_node *value = NULL;
 
     if (!tree_is(array, TREE_ARRAY) || array->size == 0 || array->size > APAPI_TIMELINE_BINS) {
         return "n: not an array of 1 to 120 bins";
     }
-    value = tree_first(array);
-    for (uint32_t i = 0; i < array->size; i++, value = tree_next(value)) {
+    for (uint32_t i = 0; (value = tree_each(array, value)); i++) {
         if (value->type == TREE_NULL) {
             continue;
         }
@@ -506,17 +497,13 @@ static const char *record_timeline_read_one(const struct tree_node *object, uint
     if (unit_j <= 0) {
         return "unit_j: not above 0";
     }
-    problem = read_energies(tree_get(object, "n"), unit_j, &timeline);
-    if (!problem) {
-        problem = fit_length(&timeline, elapsed_ns);
+    if ((problem = read_energies(tree_get(object, "n"), unit_j, &timeline)) ||
+        (problem = fit_length(&timeline, elapsed_ns)) ||
+        (problem = read_coverage(tree_get(object, "covered_pct"), &timeline))) {
+        return problem;
     }
-    if (!problem) {
-        problem = read_coverage(tree_get(object, "covered_pct"), &timeline);
-    }
-    if (!problem) {
-        *result = timeline;
-    }
-    return problem;
+    *result = timeline;
+    return NULL;
 }
 
 /* Centuries in nanoseconds; fits into 64 bits even when multiplied by the number of bins. */

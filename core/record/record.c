@@ -68,13 +68,6 @@ double coverage_rest_j(const struct apapi_measurement *m)
 
 /* --- sets of domains -------------------------------------------------------------------------- */
 
-static uint32_t domain_list_of(const char *name)
-{
-    enum apapi_domain domain = apapi_domain_find(name);
-
-    return domain == APAPI_DOMAIN_NONE ? 0 : domain_bit(domain);
-}
-
 uint32_t domain_list_adding_up(uint32_t set)
 {
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -111,20 +104,18 @@ void domain_list_write(struct json_writer *json, const char *key, uint32_t set)
 
 int domain_list_read(const struct tree_node *array, uint32_t *set)
 {
-    const struct tree_node *name;
+    const struct tree_node *name = NULL;
 
     if (!tree_is(array, TREE_ARRAY)) {
         return -1;
     }
     *set = 0;
-    name = array->size > 0 ? tree_first(array) : NULL;
-    for (uint32_t i = 0; i < array->size; i++, name = tree_next(name)) {
-        if (!tree_is(name, TREE_TEXT)) {
-            return -1;
-        }
-        *set |= domain_list_of(name->text);
+    while ((name = tree_each(array, name)) && name->type == TREE_TEXT) {
+        enum apapi_domain domain = apapi_domain_find(name->text);
+
+        *set |= domain == APAPI_DOMAIN_NONE ? 0 : domain_bit(domain);
     }
-    return 0;
+    return name ? -1 : 0;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -471,6 +471,15 @@ static void sum_add_cores(const struct sum_entry *entries, size_t count,
         (total->nodes == 0 || total->node_cores) && node_cores ? total->node_cores + node_cores : 0;
 }
 
+/* An energy without uncertainty makes that of the sum unknown. */
+static void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_of_j)
+{
+    if (!isnan(energy_j)) {
+        *sum_of_j = isnan(*sum_j) ? uncertainty_j : *sum_of_j + uncertainty_j;
+        *sum_j = isnan(*sum_j) ? energy_j : *sum_j + energy_j;
+    }
+}
+
 static int sum_add_node(const struct sum_store *store, struct sum_entry *entries, size_t count,
                         struct sum_progress *progress, struct apapi_job_total *total)
 {
@@ -483,9 +492,8 @@ static int sum_add_node(const struct sum_store *store, struct sum_entry *entries
         domain->recorded_ns += node.recorded_ns[d];
         domain->unknown += (node.unknown_domains & domain_bit(d)) != 0;
         if (node.covered_ns[d] > 0) {
-            domain->energy_j = (domain->nodes ? domain->energy_j : 0) + node.energy_j[d];
-            domain->uncertainty_j =
-                (domain->nodes ? domain->uncertainty_j : 0) + node.uncertainty_j[d];
+            sum_plus(node.energy_j[d], node.uncertainty_j[d], &domain->energy_j,
+                     &domain->uncertainty_j);
             domain->covered_ns += node.covered_ns[d];
             domain->nodes++;
             progress->whole_j[d] += node.whole_j[d];
@@ -516,15 +524,6 @@ static bool sum_is_missing(const struct apapi_job_total *total, int d)
             (domain->unknown > 0 && unknown_ns > domain->recorded_ns / SUM_KNOWN_ALL));
 }
 
-/* An energy without uncertainty makes that of the sum unknown. */
-static void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_of_j)
-{
-    if (!isnan(energy_j)) {
-        *sum_of_j = isnan(*sum_j) ? uncertainty_j : *sum_of_j + uncertainty_j;
-        *sum_j = isnan(*sum_j) ? energy_j : *sum_j + energy_j;
-    }
-}
-
 static void sum_add_domains(const struct sum_progress *progress, struct apapi_job_total *total)
 {
     double busy_ns[2] = {busy_length_ns(&progress->busy[false]),
@@ -543,9 +542,7 @@ static void sum_add_domains(const struct sum_progress *progress, struct apapi_jo
         if (domain->nodes > 0 && apapi_domain_adds_up(d)) {
             sum_plus(domain->energy_j, domain->uncertainty_j, &total->energy_j,
                      &total->uncertainty_j);
-            total->mean_w = isnan(total->mean_w)    ? domain->mean_w
-                            : isnan(domain->mean_w) ? NAN
-                                                    : total->mean_w + domain->mean_w;
+            total->mean_w = isnan(total->mean_w) ? domain->mean_w : total->mean_w + domain->mean_w;
         }
     }
 }
