@@ -118,6 +118,15 @@ TEST(intervals_keep_their_mean_on_the_grid)
     assert_int_equal(component.missed, 2);
 }
 
+/* A floor that a counter's own range does not allow is no grid either. */
+TEST(the_grid_is_no_wider_than_the_interval)
+{
+    const struct component component = {
+        .interval_ns = 25 * MS, .floor_ns = 100 * MS, .deadline_ns = 26 * MS};
+
+    assert_int_equal(component_due_ns(&component, 26 * MS), 50 * MS);
+}
+
 /* Deadlines between the first reading and the last one, which are made at any time. */
 static uint64_t deadlines_of(int index)
 {

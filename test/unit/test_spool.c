@@ -147,6 +147,25 @@ PREPARED(a_crash_at_each_step)
     }
 }
 
+PREPARED(no_descriptor_is_lost)
+{
+    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
+    int first, last;
+
+    save(&spool, "a");
+    first = dup(0);
+    for (int i = 0; i < 20; i++) {
+        save(&spool, "b");
+        assert_string_equal(found(SPOOL_KEEP), "");
+    }
+    last = dup(0);
+    assert_true(last <= first + 1);
+    close(first);
+    close(last);
+    spool_close(&spool);
+    assert_string_equal(found(SPOOL_KEEP), "b ");
+}
+
 PREPARED(what_is_no_line_is_empty)
 {
     static const struct {

@@ -155,6 +155,23 @@ STORE_TEST(concurrent_lines_stay_whole)
 
 /* --- refusals --------------------------------------------------------------------------------- */
 
+STORE_TEST(no_descriptor_stays_open)
+{
+    int before = open("/dev/null", O_RDONLY);
+    int after;
+
+    assert_true(before >= 0);
+    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", NULL), 0);
+    assert_int_equal(mkdir(in_base("acct/2026-11-21/d.jsonl"), 0700), 0);
+    assert_int_equal(apapi_store_append(store, "d", NOON_NS, "{}", NULL), -1);
+    assert_int_equal(mkfifo(in_base("acct/2026-11-21/p.jsonl"), 0600), 0);
+    assert_int_equal(apapi_store_append(store, "p", NOON_NS, "{}", NULL), -1);
+    after = open("/dev/null", O_RDONLY);
+    assert_int_equal(after, before + 1);
+    close(after);
+    close(before);
+}
+
 STORE_TEST(bad_arguments_are_refused)
 {
     static const struct {

@@ -386,6 +386,28 @@ PREPARED(a_source_is_reopened)
     assert_true(m.components[1].measured);
 }
 
+/* The live page says so, too, as long as it fails. */
+PREPARED(a_source_that_fails_is_marked_on_the_live_page)
+{
+    const uint32_t number = FAKE_METER_EVENTS + 1;
+    struct apapi_live_slot slot;
+
+    memset(&page, 0, sizeof page);
+    live = &page;
+    create_and_start("plain:odd");
+    assert_string_equal(page.names[number].name, "odd:::ENERGY1");
+    await(&meters[ODD].good, 3);
+    atomic_store(&meters[ODD].read_fails, EIO);
+    await(&meters[ODD].opens, 2);
+    assert_true(apapi_live_read(&page.events[number], &slot));
+    assert_true(slot.flags & APAPI_LIVE_FAILED);
+    atomic_store(&meters[ODD].read_fails, 0);
+    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 3);
+    assert_true(apapi_live_read(&page.events[number], &slot));
+    assert_false(slot.flags & APAPI_LIVE_FAILED);
+    halt();
+}
+
 PREPARED(events_are_found_again_by_name)
 {
     const struct apapi_component_result *odd;
