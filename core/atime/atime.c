@@ -342,16 +342,6 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
     return atime->session ? 0 : -1;
 }
 
-static void atime_open_regions(struct atime *atime)
-{
-    struct apapi_error err;
-
-    atime->regions = region_watch_open(&err);
-    if (!atime->regions && errno != EALREADY && atime->options->verbose) {
-        fprintf(stderr, "atime: no regions: %s\n", err.text);
-    }
-}
-
 /* --- limits ----------------------------------------------------------------------------------- */
 
 /* The mistake, the text and a caret: the first line says who speaks. */
@@ -430,7 +420,10 @@ static int atime_open_all(struct atime *atime)
         return status;
     }
     config_use_sources(NULL);
-    atime_open_regions(atime);
+    atime->regions = region_watch_open(&err);
+    if (!atime->regions && errno != EALREADY && atime->options->verbose) {
+        fprintf(stderr, "atime: no regions: %s\n", err.text);
+    }
     if (load_rules(atime, &err) || open_files(atime, &err) || atime_open_session(atime, &err)) {
         return options_refuse(err.text);
     }

@@ -170,18 +170,6 @@ static void classic_event(FILE *out, const struct apapi_event_result *result)
     fputc('\n', out);
 }
 
-static void classic_component(FILE *out, const struct apapi_component_result *component)
-{
-    if (!component->measured) {
-        return;
-    }
-    fprintf(out, "%s: %zu events\n------\n", component->name, component->event_count);
-    for (size_t i = 0; i < component->event_count; i++) {
-        classic_event(out, &component->events[i]);
-    }
-    fputs("------\n\n", out);
-}
-
 /* Figures that the original did not report. */
 static void classic_end(FILE *out, const struct run *run)
 {
@@ -208,7 +196,15 @@ static void classic_run(FILE *out, const struct report *report, const struct run
     }
     fputs("ATIME: papi_start\n", out);
     for (size_t i = 0; i < m->component_count; i++) {
-        classic_component(out, &m->components[i]);
+        const struct apapi_component_result *component = &m->components[i];
+
+        if (component->measured) {
+            fprintf(out, "%s: %zu events\n------\n", component->name, component->event_count);
+            for (size_t k = 0; k < component->event_count; k++) {
+                classic_event(out, &component->events[k]);
+            }
+            fputs("------\n\n", out);
+        }
     }
     classic_end(out, run);
     fputs("ATIME: papi stop\nATIME: done\n", out);

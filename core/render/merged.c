@@ -37,18 +37,6 @@ static const struct field fields_of_source[] = {
 
 /* --- the members that a record has, too ------------------------------------------------------- */
 
-/* "17.0" is all that is known of a step without records. */
-static void read_step(struct apapi_identity *id, const char *step)
-{
-    char *end;
-    unsigned long job = strtoul(step, &end, 10);
-
-    if (*step >= '0' && *step <= '9' && *end == '.' && job > 0 && job < APAPI_UNKNOWN) {
-        id->job = (uint32_t)job;
-        snprintf(id->step, sizeof id->step, "%s", end + 1);
-    }
-}
-
 static bool is_incomplete(const struct apapi_merge *merge, const struct merge_node *node)
 {
     return merge_piece(merge, node)->reason != POOL_NONE;
@@ -94,9 +82,15 @@ static void put_head(struct json_writer *json, const struct apapi_merge *merge,
                                 .measurement = {.start_unix_ns = merge->start_unix_ns,
                                                 .elapsed_ns = merge->elapsed_ns,
                                                 .late_ns = merge->late_ns}};
+    char *end;
 
-    if (!any && step) {
-        read_step(&head.id, step);
+    if (!any && step && *step >= '0' && *step <= '9') { /* "17.0" is all that is known then */
+        unsigned long job = strtoul(step, &end, 10);
+
+        if (*end == '.' && job > 0 && job < APAPI_UNKNOWN) {
+            head.id.job = (uint32_t)job;
+            snprintf(head.id.step, sizeof head.id.step, "%s", end + 1);
+        }
     }
     head.id.node_index = APAPI_UNKNOWN;
     head.id.nodes = (uint32_t)sum->expected;
@@ -158,37 +152,28 @@ static void put_sum(struct json_writer *json, const struct merge_domain *sum, do
     }
 }
 
-static void put_domains(struct json_writer *json, const struct merge_result *sum)
+/* By domain, of those that add up, and the sources. */
+static void put_sums(struct json_writer *json, const struct apapi_merge *merge,
+                     const struct merge_result *sum)
 {
     json_begin_object(json, "domains");
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const struct merge_domain *domain = &sum->domains[d];
-
-        if (domain->nodes > 0) {
+        if (sum->domains[d].nodes > 0) {
             json_begin_object(json, apapi_domain_name(d));
-            put_sum(json, domain, domain->uncertainty_j);
+            put_sum(json, &sum->domains[d], sum->domains[d].uncertainty_j);
             json_end(json);
         }
     }
     json_end(json);
-}
-
-static void put_total(struct json_writer *json, const struct merge_result *sum)
-{
-    if (sum->total.nodes == 0) {
-        return;
+    if (sum->total.nodes > 0) {
+        json_begin_object(json, "total");
+        put_sum(json, &sum->total, NAN); /* is in the trust block */
+        if (sum->missing) {
+            json_put_flag(json, "partial", true);
+            domain_list_write(json, "missing_domains", sum->missing);
+        }
+        json_end(json);
     }
-    json_begin_object(json, "total");
-    put_sum(json, &sum->total, NAN); /* is in the trust block */
-    if (sum->missing) {
-        json_put_flag(json, "partial", true);
-        domain_list_write(json, "missing_domains", sum->missing);
-    }
-    json_end(json);
-}
-
-static void put_components(struct json_writer *json, const struct apapi_merge *merge)
-{
     json_begin_array(json, "components");
     for (size_t i = 0; i < merge->component_rows.keys.count; i++) {
         json_begin_object(json, NULL);
@@ -300,24 +285,6 @@ static void put_trust(struct json_writer *json, const struct apapi_merge *merge,
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static void put_node_domains(struct json_writer *json, const struct sum_store *store,
-                             const struct sum_piece *piece)
-{
-    json_begin_object(json, "domains");
-    for (size_t i = 0; i < piece->domain_count; i++) {
-        const struct sum_domain *known = &store->domains[piece->domain_at + i];
-
-        json_begin_object(json, apapi_domain_name(known->domain));
-        json_put_number(json, "energy_j", known->energy_j, JSON_MEASURED);
-        json_put_number(json, "uncertainty_j", known->uncertainty_j, JSON_ROUGH);
-        if (known->covered > 0) {
-            json_put_number(json, "covered", (double)known->covered, JSON_ROUGH);
-        }
-        json_end(json);
-    }
-    json_end_or_drop(json);
-}
-
 static void put_nodes(struct json_writer *json, const struct apapi_merge *merge,
                       const struct merge_result *sum)
 {
@@ -331,7 +298,18 @@ static void put_nodes(struct json_writer *json, const struct apapi_merge *merge,
         json_put_number(json, "energy_j", node->total_j, JSON_MEASURED);
         json_put_number(json, "uncertainty_j", node->uncertainty_j, JSON_ROUGH);
         json_put_number(json, "covered", node->covered, JSON_MEASURED);
-        put_node_domains(json, &merge->store, piece);
+        json_begin_object(json, "domains");
+        for (size_t k = 0; k < piece->domain_count; k++) {
+            const struct sum_domain *known = &merge->store.domains[piece->domain_at + k];
+
+            json_begin_object(json, apapi_domain_name(known->domain));
+            json_put_number(json, "energy_j", known->energy_j, JSON_MEASURED);
+            json_put_number(json, "uncertainty_j", known->uncertainty_j, JSON_ROUGH);
+            json_put_number(json, "covered", known->covered > 0 ? (double)known->covered : NAN,
+                            JSON_ROUGH);
+            json_end(json);
+        }
+        json_end_or_drop(json);
         domain_list_write(json, "unknown_domains", piece->unknown_domains);
         json_end(json);
     }
@@ -403,9 +381,7 @@ int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char *
     if (!failed) {
         put_head(&json, merge, &sum, step);
         put_reasons(&json, merge, &sum);
-        put_domains(&json, &sum);
-        put_total(&json, &sum);
-        put_components(&json, merge);
+        put_sums(&json, merge, &sum);
         put_events(&json, merge);
         failed = put_notes(&json, merge);
         put_timelines(&json, merge);

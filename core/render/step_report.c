@@ -56,32 +56,27 @@ static void put_absent_json(const char *node, const char *reason, void *context)
     }
 }
 
-/* As this version writes it. */
-static void put_whole(const char *line, struct writing *writing)
-{
-    struct apapi_record record;
-    char *whole = NULL;
-
-    if (apapi_record_decode(line, strlen(line), &record, NULL)) {
-        writing->error = errno;
-        return;
-    }
-    if (apapi_record_encode(&record, &whole, NULL) == 0) {
-        begin_element(writing);
-        fputs(whole, writing->out);
-    } else {
-        writing->error = ENOMEM;
-    }
-    free(whole);
-    apapi_record_clear(&record);
-}
-
 static void put_json(const struct step_report *report, const struct apapi_merge *merge,
                      struct writing *writing)
 {
     fputc('[', writing->out);
-    for (size_t i = 0; i < report->lines.count; i++) {
-        put_whole(report->lines.names[i], writing);
+    for (size_t i = 0; i < report->lines.count; i++) { /* as this version writes it */
+        const char *line = report->lines.names[i];
+        struct apapi_record record;
+        char *whole = NULL;
+
+        if (apapi_record_decode(line, strlen(line), &record, NULL)) {
+            writing->error = errno;
+            continue;
+        }
+        if (apapi_record_encode(&record, &whole, NULL) == 0) {
+            begin_element(writing);
+            fputs(whole, writing->out);
+        } else {
+            writing->error = ENOMEM;
+        }
+        free(whole);
+        apapi_record_clear(&record);
     }
     if (merge) {
         apapi_merge_absentees(merge, put_absent_json, writing);

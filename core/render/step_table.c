@@ -109,24 +109,10 @@ static void put_unknown(const struct step_table *table)
     }
 }
 
-/* Name the domains whose values are sums of the nodes' own extremes. */
-static void put_added_up(const struct table_rows *rows, FILE *out)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct table_row *row = &rows->rows[i];
-
-        if (!row->is_total && row->nodes > 1 && row->bin_ns == 0) {
-            fprintf(out, "%s %s", count++ ? "," : "  min, max of", row->label);
-        }
-    }
-    fputs(count ? ": the nodes' own, added up\n" : "", out);
-}
-
 static void put_meaning(const struct table_rows *rows, const struct step_table *table)
 {
     uint64_t bin_ns = 0; /* the widest */
+    size_t count = 0;
     char width[UNITS_SIZE];
 
     for (size_t i = 0; i < rows->count; i++) {
@@ -145,7 +131,14 @@ static void put_meaning(const struct table_rows *rows, const struct step_table *
     }
     units_short(width, sizeof(width), (double)bin_ns / 1e9);
     fprintf(table->out, "  mean: energy by time; min, max: all nodes together, over %s\n", width);
-    put_added_up(rows, table->out);
+    for (size_t i = 0; i < rows->count; i++) { /* sums of the nodes' own extremes */
+        const struct table_row *row = &rows->rows[i];
+
+        if (!row->is_total && row->nodes > 1 && row->bin_ns == 0) {
+            fprintf(table->out, "%s %s", count++ ? "," : "  min, max of", row->label);
+        }
+    }
+    fputs(count ? ": the nodes' own, added up\n" : "", table->out);
 }
 
 static void put_footnotes(const struct table_rows *rows, const struct step_table *table)
@@ -194,48 +187,34 @@ static void table_domains_add_node(struct node_texts *nodes, const char *word,
     snprintf(nodes->texts[nodes->count++], NODE_SIZE, "%s%s %s", word, name, energy);
 }
 
-/* The distribution of the nodes' energies. */
-struct spread {
-    const struct merge_node *lowest, *highest;
-    size_t count;
-    double mean_j, squares; /* sum of squared distances from the mean */
-};
-
-static void spread_add(struct spread *spread, const struct merge_node *node)
-{
-    double distance_j = node->total_j - spread->mean_j;
-
-    if (isnan(node->total_j)) {
-        return;
-    }
-    spread->count++;
-    spread->mean_j += distance_j / (double)spread->count;
-    spread->squares += distance_j * (node->total_j - spread->mean_j);
-    if (!spread->lowest || node->total_j < spread->lowest->total_j) {
-        spread->lowest = node;
-    }
-    if (!spread->highest || node->total_j > spread->highest->total_j) {
-        spread->highest = node;
-    }
-}
-
+/* Those of the least and the greatest energy, and the distribution. */
 static void add_spread(struct node_texts *nodes, const struct step_table *table)
 {
-    struct spread spread = {0};
+    const struct merge_node *lowest = NULL, *highest = NULL;
+    double mean_j = 0, squares = 0; /* of distances from the mean */
     char mean[UNITS_SIZE];
+    size_t count = 0;
 
     for (size_t i = 0; i < table->sum.recorded; i++) {
-        spread_add(&spread, table->sum.nodes[i]);
+        const struct merge_node *node = table->sum.nodes[i];
+        double distance_j = node->total_j - mean_j;
+
+        if (!isnan(node->total_j)) {
+            mean_j += distance_j / (double)++count;
+            squares += distance_j * (node->total_j - mean_j);
+            lowest = !lowest || node->total_j < lowest->total_j ? node : lowest;
+            highest = !highest || node->total_j > highest->total_j ? node : highest;
+        }
     }
-    if (!spread.lowest || !spread.highest) {
+    if (!lowest || !highest) {
         return;
     }
-    table_domains_add_node(nodes, "lowest ", spread.lowest);
-    table_domains_add_node(nodes, "highest ", spread.highest);
-    units_quantity(mean, sizeof(mean), spread.mean_j, "J");
-    if (spread.count > 1 && spread.mean_j > 0) { /* the deviation in percent of it */
+    table_domains_add_node(nodes, "lowest ", lowest);
+    table_domains_add_node(nodes, "highest ", highest);
+    units_quantity(mean, sizeof(mean), mean_j, "J");
+    if (count > 1 && mean_j > 0) { /* the deviation in percent of it */
         snprintf(nodes->texts[nodes->count++], NODE_SIZE, "mean %s, sd %.2g %%", mean,
-                 sqrt(spread.squares / ((double)spread.count - 1)) / spread.mean_j * 100);
+                 sqrt(squares / ((double)count - 1)) / mean_j * 100);
     }
 }
 
@@ -444,32 +423,22 @@ static void table_trust_put_uncertainty(FILE *out, const struct apapi_measuremen
     text_wrap(out, text);
 }
 
-static void describe_period(char *text, size_t size, const struct apapi_period *period)
-{
-    char mean[UNITS_SIZE];
-    char sd[UNITS_SIZE];
-    char longest[UNITS_SIZE];
-
-    text[0] = '\0';
-    if (isnan(period->mean_s)) {
-        return;
-    }
-    units_short(mean, sizeof(mean), period->mean_s);
-    units_short(sd, sizeof(sd), period->sd_s);
-    units_short(longest, sizeof(longest), period->longest_s);
-    snprintf(text, size, ", %s apart (standard deviation %s, longest %s)", mean, sd, longest);
-}
-
 static void table_trust_put_component(FILE *out, const struct apapi_component_result *component)
 {
     char text[SENTENCE_SIZE];
-    char apart[5 * UNITS_SIZE];
+    char apart[5 * UNITS_SIZE] = "", mean[UNITS_SIZE], sd[UNITS_SIZE], longest[UNITS_SIZE];
     char interval[UNITS_SIZE];
 
     if (!component->measured) {
         return;
     }
-    describe_period(apart, sizeof(apart), &component->period);
+    if (!isnan(component->period.mean_s)) {
+        units_short(mean, sizeof(mean), component->period.mean_s);
+        units_short(sd, sizeof(sd), component->period.sd_s);
+        units_short(longest, sizeof(longest), component->period.longest_s);
+        snprintf(apart, sizeof apart, ", %s apart (standard deviation %s, longest %s)", mean, sd,
+                 longest);
+    }
     units_short(interval, sizeof(interval), (double)component->interval_ns / 1e9);
     snprintf(text, sizeof(text),
              "%s: %s, %zu event%s, interval %s, %" PRIu64 " readings%s, %" PRIu64 " missed",
@@ -507,24 +476,9 @@ static void table_put_trust(const struct step_table *table)
 #define NOTES_LISTED 10
 #define LATE_SHOWN_NS UINT64_C(10000000)
 
-static void put_verdict(FILE *out, const struct merge_note *note)
-{
-    char duration[UNITS_SIZE];
-
-    fprintf(out, ": %s", note->verdict);
-    if (note->outages > 0) {
-        units_duration(duration, sizeof(duration), (double)note->outage_ns / 1e9);
-        fprintf(out, " for %s in %" PRIu64 " outage%s", duration, note->outages,
-                note->outages == 1 ? "" : "s");
-    }
-    if (*note->reason) {
-        fprintf(out, " (%s)", note->reason);
-    }
-}
-
 static int table_notes_put_note(const struct merge_note *note, const struct step_table *table)
 {
-    char *text = NULL;
+    char *text = NULL, duration[UNITS_SIZE];
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
@@ -541,7 +495,15 @@ static int table_notes_put_note(const struct merge_note *note, const struct step
                 fprintf(out, " and %zu others", unnamed);
             }
         }
-        put_verdict(out, note);
+        fprintf(out, ": %s", note->verdict);
+        if (note->outages > 0) {
+            units_duration(duration, sizeof(duration), (double)note->outage_ns / 1e9);
+            fprintf(out, " for %s in %" PRIu64 " outage%s", duration, note->outages,
+                    note->outages == 1 ? "" : "s");
+        }
+        if (*note->reason) {
+            fprintf(out, " (%s)", note->reason);
+        }
     }
     if (!text_of_stream(out, &text, 0)) {
         return -1;
