@@ -138,14 +138,14 @@ static void select_job(struct condition *condition, size_t index, uint32_t job, 
     slurm_list_append(condition->job.step_list, &condition->steps[index]);
 }
 
-static const char *comment_of(const slurmdb_job_rec_t *job, enum dbd_field field)
+static char **comment_of(slurmdb_job_rec_t *job, enum dbd_field field)
 {
 #if HAVE_EXTRA
     if (field == DBD_EXTRA) {
-        return job->extra;
+        return &job->extra;
     }
 #endif
-    return field == DBD_COMMENT ? job->derived_es : job->admin_comment;
+    return field == DBD_COMMENT ? &job->derived_es : &job->admin_comment;
 }
 
 /* The nodes of a short job are recorded seconds after its end, in rare cases never. */
@@ -158,11 +158,11 @@ static bool has_ended(const slurmdb_job_rec_t *job)
 static int dbd_hand_over(slurm_list list, enum dbd_field field, const struct dbd_sink *sink)
 {
     slurm_iterator iterator = slurm_list_iterator_create(list);
-    const slurmdb_job_rec_t *job;
+    slurmdb_job_rec_t *job;
     int result = 0;
 
     while (result == 0 && (job = slurm_list_next(iterator))) {
-        const char *comment = comment_of(job, field);
+        const char *comment = *comment_of(job, field);
         const struct dbd_run run = {.job = job->jobid,
                                     .uid = job->uid,
                                     .array_job = job->array_job_id,
@@ -204,17 +204,6 @@ int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count
     return result ? apapi_fail(err, errno, "%s", strerror(errno)) : 0;
 }
 
-static void dbd_set_comment(slurmdb_job_rec_t *job, enum dbd_field field, char *comment)
-{
-#if HAVE_EXTRA
-    if (field == DBD_EXTRA) {
-        job->extra = comment;
-        return;
-    }
-#endif
-    *(field == DBD_COMMENT ? &job->derived_es : &job->admin_comment) = comment;
-}
-
 int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,
               struct apapi_error *err)
 {
@@ -228,7 +217,7 @@ int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *
     /* selected by its own number, the first array element would select the whole array */
     select_job(&condition, 0, run->array_job ? run->array_job : run->job,
                run->array_job ? run->array_task : NO_VAL);
-    dbd_set_comment(&job, target->field, comment);
+    *comment_of(&job, target->field) = comment;
     errno = 0;
     list = slurmdb_job_modify(connection, &condition.job, &job);
     condition_free(&condition);

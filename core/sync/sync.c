@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/when.h"
 #include "config/config.h"
@@ -33,6 +34,7 @@ struct sync_options {
     size_t job_count; /* 0: all */
     enum dbd_field field;
     bool dry_run, verbose;
+    const char *since, *job_words, *field_word; /* as given; NULL: not */
 };
 
 /** The result. */
@@ -508,29 +510,25 @@ static int sync_run(const struct sync_options *options, struct sync_outcome *out
 
 #define JOBS_MAX 10000
 
-struct words {
-    struct sync_options options;
-    const char *since, *jobs, *dir, *field;
-};
-
 static const struct option_row rows[] = {
     {'M', "clusters", "=C", "only records of this cluster; default: all",
-     TO_TEXT(struct words, options.cluster)},
+     TO_TEXT(struct sync_options, cluster)},
     {'S', "starttime", "=T",
      "jobs with a record that ended at T or later; default: with a record\n"
      "that is new since the last run; in a first run 24h",
-     TO_TEXT(struct words, since)},
-    {0, "since", "=T", NULL, TO_TEXT(struct words, since)}, /* old name */
-    {'j', "jobs", "=JOB,...", "only these jobs, whatever their age", TO_TEXT(struct words, jobs)},
+     TO_TEXT(struct sync_options, since)},
+    {0, "since", "=T", NULL, TO_TEXT(struct sync_options, since)}, /* old name */
+    {'j', "jobs", "=JOB,...", "only these jobs, whatever their age",
+     TO_TEXT(struct sync_options, job_words)},
     {0, "acct-dir", " DIR", "folder of the accounting files; default: acct_dir of apapi.conf",
-     TO_TEXT(struct words, dir)},
+     TO_TEXT(struct sync_options, dir)},
     {0, "field", " FIELD", "admincomment (default), comment, or extra (Slurm 23.02 or later)",
-     TO_TEXT(struct words, field)},
+     TO_TEXT(struct sync_options, field_word)},
     {0, "dry-run", NULL, "show what would be changed, and change nothing",
-     TO_FLAG(struct words, options.dry_run)},
-    {'n', "dry-run", NULL, NULL, TO_FLAG(struct words, options.dry_run)}, /* old name */
+     TO_FLAG(struct sync_options, dry_run)},
+    {'n', "dry-run", NULL, NULL, TO_FLAG(struct sync_options, dry_run)}, /* old name */
     {'v', "verbose", NULL, "show what is done, and which lines are not records",
-     TO_FLAG(struct words, options.verbose)},
+     TO_FLAG(struct sync_options, verbose)},
     {0}};
 
 static const struct option_table table = {
@@ -564,21 +562,7 @@ static int main_read_jobs(const char *text, uint32_t *jobs, size_t *count)
     }
 }
 
-static void print_outcome(const struct sync_options *options, const struct sync_outcome *outcome)
-{
-    if (outcome->unknown > 0) {
-        fprintf(stderr, "apapi sync: slurmdbd does not know %zu job%s%s: %s\n", outcome->unknown,
-                outcome->unknown == 1 ? "" : "s",
-                options->job_count || options->since_ns ? "" : ", tried again by the next run",
-                outcome->unknown_jobs);
-    }
-    if (options->verbose) {
-        printf("%zu jobs, %zu changed, %zu not ended, %zu unknown to slurmdbd\n", outcome->jobs,
-               outcome->changed, outcome->running, outcome->unknown);
-    }
-}
-
-static int main_run(struct sync_options *options, const struct words *words)
+static int main_run(struct sync_options *options)
 {
     static uint32_t jobs[JOBS_MAX];
     struct sync_outcome outcome = {0};
@@ -586,13 +570,13 @@ static int main_run(struct sync_options *options, const struct words *words)
     struct config config;
     int status = EXIT_SUCCESS;
 
-    if (words->since && when_parse(words->since, options->now_ns, &options->since_ns, &err)) {
+    if (options->since && when_parse(options->since, options->now_ns, &options->since_ns, &err)) {
         return command_refuse("sync", err.text);
     }
-    if (words->jobs && main_read_jobs(words->jobs, jobs, &options->job_count)) {
+    if (options->job_words && main_read_jobs(options->job_words, jobs, &options->job_count)) {
         return command_refuse("sync", "--jobs takes job numbers with commas between, as 4711,4712");
     }
-    if (words->field && dbd_field_find(words->field, &options->field)) {
+    if (options->field_word && dbd_field_find(options->field_word, &options->field)) {
         return command_refuse("sync", errno == ENOTSUP
                                           ? "--field extra needs Slurm 23.02 or later"
                                           : "--field takes admincomment, comment or extra");
@@ -603,9 +587,18 @@ static int main_run(struct sync_options *options, const struct words *words)
     options->jobs = jobs;
     config_defaults(&config);
     config_read(&config, config_path(), &(struct config_sink){0});
-    options->dir = words->dir ? words->dir : config.acct_dir;
+    options->dir = options->dir ? options->dir : config.acct_dir;
     if (sync_run(options, &outcome, &err) == 0) {
-        print_outcome(options, &outcome);
+        if (outcome.unknown > 0) {
+            fprintf(stderr, "apapi sync: slurmdbd does not know %zu job%s%s: %s\n", outcome.unknown,
+                    text_plural(outcome.unknown),
+                    options->job_count || options->since_ns ? "" : ", tried again by the next run",
+                    outcome.unknown_jobs);
+        }
+        if (options->verbose) {
+            printf("%zu jobs, %zu changed, %zu not ended, %zu unknown to slurmdbd\n", outcome.jobs,
+                   outcome.changed, outcome.running, outcome.unknown);
+        }
     } else {
         bool denied = errno == EACCES && geteuid() != 0;
 
@@ -621,14 +614,14 @@ static int main_run(struct sync_options *options, const struct words *words)
 int main(int argc, char **argv)
 {
     static char name[] = "sync";
-    struct words words = {.options = {.field = DBD_ADMINCOMMENT, .now_ns = clock_unix_ns()}};
+    struct sync_options options = {.field = DBD_ADMINCOMMENT, .now_ns = clock_unix_ns()};
     int status;
 
     argv[0] = name;
-    status = command_options(&table, argc, argv, &words);
+    status = command_options(&table, argc, argv, &options);
     if (status >= 0) {
         return status;
     }
     return optind < argc ? command_refuse("sync", "takes no arguments but options")
-                         : main_run(&words.options, &words);
+                         : main_run(&options);
 }
