@@ -218,24 +218,6 @@ static int audit_put_span(struct audit_ledger *ledger, struct audit_row *row,
     return 1;
 }
 
-static void audit_add_figures(struct audit_row *row, const struct hour *hour)
-{
-    row->gaps_total += hour->gap_total;
-    row->measured_s += hour->measured_s;
-    row->steps += hour->steps;
-    row->resets += hour->resets;
-    if (!isnan(hour->idle_w)) {
-        row->idle_sum_j += hour->idle_w * hour->measured_s;
-        row->idle_s += hour->measured_s;
-    }
-    audit_add_sum(&row->sums[AUDIT_TOTAL].hours, &hour->total);
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        bool meter = d == APAPI_DOMAIN_NODE && !isnan(hour->node_meter.energy_j);
-
-        audit_add_sum(&row->sums[d].hours, meter ? &hour->node_meter : &hour->domains[d]);
-    }
-}
-
 /* Add a line of a node's own record. A line that was added before is ignored. 0; -1 with ENOMEM */
 static int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
 {
@@ -265,7 +247,20 @@ static int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
         }
         audit_add_gaps(row, &gap);
     }
-    audit_add_figures(row, hour);
+    row->gaps_total += hour->gap_total;
+    row->measured_s += hour->measured_s;
+    row->steps += hour->steps;
+    row->resets += hour->resets;
+    if (!isnan(hour->idle_w)) {
+        row->idle_sum_j += hour->idle_w * hour->measured_s;
+        row->idle_s += hour->measured_s;
+    }
+    audit_add_sum(&row->sums[AUDIT_TOTAL].hours, &hour->total);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        bool meter = d == APAPI_DOMAIN_NODE && !isnan(hour->node_meter.energy_j);
+
+        audit_add_sum(&row->sums[d].hours, meter ? &hour->node_meter : &hour->domains[d]);
+    }
     if (present && hour->end_ns > row->end_ns) { /* the sampler has ended in the present hour */
         audit_set_end(row, hour->end_ns);
     }

@@ -309,23 +309,6 @@ static bool way_works(const struct examined_way *way)
     return mine->known && mine->error == 0 && mine->trouble_count < mine->events;
 }
 
-static void find_readers(struct examined *component, bool as_root)
-{
-    bool meter = false;
-
-    for (size_t i = 0; i < component->way_count; i++) {
-        const struct examined_way *way = &component->ways[i];
-        bool works = way_works(way);
-
-        component->me |= works;
-        component->ordinary |= works && way->ordinary.known && way->ordinary.error == 0;
-        component->root |= works || (!as_root && way->mine.error == EACCES);
-        component->estimate |= way->mine.estimated;
-        meter |= works && !way->mine.estimated;
-    }
-    component->estimate &= !meter;
-}
-
 /* --- for people --- */
 
 #define LEAD_COLUMNS 24
@@ -554,9 +537,12 @@ static const struct option_table table = {
 
 static void examine_all(struct diagnosis *diagnosis, const struct wanted *wanted)
 {
+    bool as_root = diagnosis->machine.uid == 0;
+
     for (size_t i = 0; i < wanted->count; i++) {
         struct examined *component = &diagnosis->components[diagnosis->count];
         struct apapi_way ways[APAPI_WAYS_MAX];
+        bool meter = false;
 
         if (!wanted->named && !apapi_catalog_has_route(wanted->components[i].name)) {
             continue;
@@ -564,10 +550,19 @@ static void examine_all(struct diagnosis *diagnosis, const struct wanted *wanted
         component->name = wanted->components[i].name;
         component->way_count = apapi_catalog_ways(component->name, ways);
         for (size_t k = 0; k < component->way_count; k++) {
-            component->ways[k].way = ways[k];
-            examine(&component->ways[k]);
+            struct examined_way *way = &component->ways[k];
+            bool works;
+
+            way->way = ways[k];
+            examine(way);
+            works = way_works(way);
+            component->me |= works;
+            component->ordinary |= works && way->ordinary.known && way->ordinary.error == 0;
+            component->root |= works || (!as_root && way->mine.error == EACCES);
+            component->estimate |= way->mine.estimated;
+            meter |= works && !way->mine.estimated;
         }
-        find_readers(component, diagnosis->machine.uid == 0);
+        component->estimate &= !meter;
         diagnosis->count++;
     }
 }

@@ -187,25 +187,15 @@ static void try_way(const struct apapi_way *way, bool with_readings, struct find
 }
 
 /* Hide what libraries print. As an ordinary user, give up all rights. */
-static int enter_child(bool ordinary)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0) {
-        return -1;
-    }
-    alarm(LIMIT_S);
-    return ordinary && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-                        setresuid(NOBODY, NOBODY, NOBODY))
-               ? -1
-               : 0;
-}
-
 static _Noreturn void examine_answer(const struct apapi_way *way, bool ordinary, int to)
 {
     static struct finding finding;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    if (enter_child(ordinary)) {
+    alarm(LIMIT_S);
+    if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 ||
+        (ordinary && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+                      setresuid(NOBODY, NOBODY, NOBODY)))) {
         _exit(EXIT_FAILURE);
     }
     try_way(way, !ordinary, &finding);

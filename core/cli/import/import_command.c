@@ -21,23 +21,13 @@
 #define OPTION_THREADS_MAX 63
 #define THREADS_USUAL 8
 
-/* The records to import. */
-struct import_input {
+struct options {
     const char *dir;        /* accounting folder */
     char *const *files;     /* read instead; "-": standard input; a folder: an accounting folder */
     size_t file_count;      /* 0: read the folder */
     int64_t from_ns, to_ns; /* limits of a record's end [ns since 1970]; 0: no limit */
     unsigned threads;       /* that decode records */
     bool verbose;           /* report each skipped line */
-};
-
-struct import_counts {
-    size_t records,
-        left_out; /* left_out: lines that are not records, and files that cannot be read */
-};
-
-struct options {
-    struct import_input input;
     const char *url, *since, *until;
     bool dry_run, no_events, anew, strict;
 };
@@ -46,10 +36,8 @@ static int set_threads(void *target, const char *text, struct apapi_error *err)
 {
     struct options *options = target;
 
-    options->input.threads = (unsigned)positive_number(text, OPTION_THREADS_MAX);
-    return options->input.threads
-               ? 0
-               : apapi_fail(err, EINVAL, "--threads takes a number from 1 to 63");
+    options->threads = (unsigned)positive_number(text, OPTION_THREADS_MAX);
+    return options->threads ? 0 : apapi_fail(err, EINVAL, "--threads takes a number from 1 to 63");
 }
 
 static const struct option_row rows[] = {
@@ -59,7 +47,7 @@ static const struct option_row rows[] = {
      "or postgresql://[user@][host[:port]]/database",
      TO_TEXT(struct options, url)},
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
-     TO_TEXT(struct options, input.dir)},
+     TO_TEXT(struct options, dir)},
     {'S', "starttime", "=T", "records that ended at T or later; all files of these days are read",
      TO_TEXT(struct options, since)},
     {0, "since", "=T", NULL, TO_TEXT(struct options, since)}, /* old name */
@@ -76,7 +64,7 @@ static const struct option_row rows[] = {
      TO_FLAG(struct options, dry_run)},
     {'n', "dry-run", NULL, NULL, TO_FLAG(struct options, dry_run)}, /* old name */
     {'v', "verbose", NULL, "show which lines were skipped, and why",
-     TO_FLAG(struct options, input.verbose)},
+     TO_FLAG(struct options, verbose)},
     {0, "strict", NULL, "lines that are not records are an error; the others are loaded",
      TO_FLAG(struct options, strict)},
     {0}};
@@ -102,19 +90,19 @@ static int import_command_complete(struct options *options)
     if (!options->url && !options->dry_run) {
         return command_refuse(COMMAND, "which database? --db names it, as sqlite:FILE");
     }
-    if (options->input.dir && options->input.file_count > 0) {
+    if (options->dir && options->file_count > 0) {
         return command_refuse(COMMAND, "either files or --acct-dir");
     }
-    if ((options->since && when_parse(options->since, now_ns, &options->input.from_ns, &err)) ||
-        (options->until && when_parse(options->until, now_ns, &options->input.to_ns, &err))) {
+    if ((options->since && when_parse(options->since, now_ns, &options->from_ns, &err)) ||
+        (options->until && when_parse(options->until, now_ns, &options->to_ns, &err))) {
         return command_refuse(COMMAND, err.text);
     }
-    if (options->input.threads == 0) {
+    if (options->threads == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-        options->input.threads = processors < 1               ? 1
-                                 : processors > THREADS_USUAL ? THREADS_USUAL
-                                                              : (unsigned)processors;
+        options->threads = processors < 1               ? 1
+                           : processors > THREADS_USUAL ? THREADS_USUAL
+                                                        : (unsigned)processors;
     }
     return 0;
 }
@@ -124,14 +112,14 @@ static int import_command_complete(struct options *options)
 
 /* Shared by all threads, protected by `lock` while they run. */
 struct import {
-    const struct import_input *input;
-    struct db_load *load;
+    const struct options *options;
+    struct db_load *load; /* NULL: a dry run */
     const char
         *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
     pthread_mutex_t lock;
     struct progress progress;
-    size_t bad_hours;
-    int code; /* errno of the first error; 0: none */
+    size_t left_out; /* lines that are no records, and files that cannot be read */
+    int code;        /* errno of the first error; 0: none */
     struct apapi_error err;
 };
 
@@ -200,7 +188,7 @@ static void report_problem(const struct apapi_scan_problem *problem, void *conte
 {
     const struct worker *worker = context;
 
-    if (worker->import->input->verbose) {
+    if (worker->import->options->verbose) {
         pthread_mutex_lock(&worker->import->lock);
         progress_erase(&worker->import->progress);
         command_note_skipped("import", problem);
@@ -266,9 +254,9 @@ static void end_file(const struct apapi_scan_file *file, uint64_t offset, void *
 
 static int worker_init(struct worker *worker, struct apapi_error *err)
 {
-    const struct import_input *input = worker->import->input;
-    const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
-                                             .to_unix_ns = input->to_ns};
+    const struct options *options = worker->import->options;
+    const struct apapi_scan_filter filter = {.from_unix_ns = options->from_ns,
+                                             .to_unix_ns = options->to_ns};
     const struct apapi_scan_sink sink = {.record = take_record,
                                          .problem = report_problem,
                                          .begin = begin_file,
@@ -316,7 +304,7 @@ static int run_threads(struct worker *workers, unsigned count, struct apapi_erro
 }
 
 /* Add the skipped lines of the others. Each of them has counted an unreadable folder. */
-static void add_counts(const struct worker *workers, unsigned count, struct import_counts *counts)
+static void add_counts(const struct worker *workers, unsigned count, size_t *left_out)
 {
     size_t unreadable = 0;
 
@@ -324,17 +312,16 @@ static void add_counts(const struct worker *workers, unsigned count, struct impo
         const struct apapi_scan_counts *own =
             workers[i].scan ? apapi_scan_counts(workers[i].scan) : NULL;
 
-        counts->left_out += own ? own->skipped : 0;
+        *left_out += own ? own->skipped : 0;
         unreadable = own && own->unreadable > unreadable ? own->unreadable : unreadable;
     }
-    counts->left_out += unreadable;
+    *left_out += unreadable;
 }
 
-static int read_path(struct import *import, const char *path, bool folder,
-                     struct import_counts *counts, struct apapi_error *err)
+static int read_path(struct import *import, const char *path, bool folder, struct apapi_error *err)
 {
     struct worker workers[THREADS_MAX];
-    unsigned wanted = folder ? import->input->threads : 1;
+    unsigned wanted = folder ? import->options->threads : 1;
     unsigned count = wanted > 0 && wanted < THREADS_MAX ? wanted : 1;
     int result = 0;
 
@@ -356,7 +343,7 @@ static int read_path(struct import *import, const char *path, bool folder,
         workers->bytes = workers->left;
         result = flush_batch(workers);
     }
-    add_counts(workers, count, counts);
+    add_counts(workers, count, &import->left_out);
     for (unsigned i = 0; i < count; i++) {
         apapi_scan_destroy(workers[i].scan);
         db_batch_destroy(workers[i].batch);
@@ -383,8 +370,8 @@ static void report_hours_problem(const struct apapi_scan_problem *problem, void 
     if (!strstr(problem->file, ".hours")) {
         return; /* a folder, which was reported with the records */
     }
-    import->bad_hours++;
-    if (import->input->verbose) {
+    import->left_out++;
+    if (import->options->verbose) {
         command_note_skipped("import", problem);
     }
 }
@@ -409,11 +396,10 @@ static void end_hours(const struct apapi_scan_file *file, uint64_t offset, void 
     }
 }
 
-static int read_hours(struct import *import, const char *path, struct import_counts *counts,
-                      struct apapi_error *err)
+static int read_hours(struct import *import, const char *path, struct apapi_error *err)
 {
-    const struct apapi_scan_filter filter = {.from_unix_ns = import->input->from_ns,
-                                             .to_unix_ns = import->input->to_ns};
+    const struct apapi_scan_filter filter = {.from_unix_ns = import->options->from_ns,
+                                             .to_unix_ns = import->options->to_ns};
     const struct hours_sink sink = {.hour = take_hour,
                                     .problem = report_hours_problem,
                                     .begin = begin_hours,
@@ -422,8 +408,6 @@ static int read_hours(struct import *import, const char *path, struct import_cou
     struct apapi_scan_counts found;
     int result = hours_read(path, &filter, &sink, &found, err);
 
-    counts->left_out += import->bad_hours;
-    import->bad_hours = 0;
     if (result == 0 && import->code) {
         errno = import->code;
         result = -1;
@@ -436,84 +420,67 @@ static int read_hours(struct import *import, const char *path, struct import_cou
 
 /* --- what is read --------------------------------------------------------------------------- */
 
-static bool is_folder(const char *path)
+static int read_one(struct import *import, const char *path, struct apapi_error *err)
 {
+    const struct options *options = import->options;
     struct stat status;
-
-    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static int read_one(struct import *import, const char *path, bool folder,
-                    struct import_counts *counts, struct apapi_error *err)
-{
-    const struct import_input *input = import->input;
+    bool folder = path == options->dir ||
+                  (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode));
     char *whole = folder ? realpath(path, NULL) : NULL;
-    bool all = input->from_ns == 0 && input->to_ns == 0;
+    bool all = options->from_ns == 0 && options->to_ns == 0;
     int result;
 
     import->folder = whole && all && import->load && strlen(whole) < DB_FOLDER_SIZE ? whole : NULL;
-    result = read_path(import, path, folder, counts, err);
+    result = read_path(import, path, folder, err);
     if (result == 0 && folder) {
-        result = read_hours(import, path, counts, err);
+        result = read_hours(import, path, err);
     }
     import->folder = NULL;
     free(whole);
     return result;
 }
 
-static int read_all(struct import *import, struct import_counts *counts, struct apapi_error *err)
+static int read_all(struct import *import, struct apapi_error *err)
 {
-    const struct import_input *input = import->input;
+    const struct options *options = import->options;
+    const struct apapi_scan_filter filter = {.from_unix_ns = options->from_ns,
+                                             .to_unix_ns = options->to_ns};
+    int result = 0, code;
 
-    if (input->file_count == 0) {
-        return read_one(import, input->dir, true, counts, err);
+    import->progress = progress_begin(
+        &(struct progress_input){&filter, options->dir, options->files, options->file_count});
+    if (options->file_count == 0) {
+        result = read_one(import, options->dir, err);
     }
-    for (size_t i = 0; i < input->file_count; i++) {
-        if (read_one(import, input->files[i], is_folder(input->files[i]), counts, err)) {
-            return -1;
-        }
+    for (size_t i = 0; i < options->file_count && result == 0; i++) {
+        result = read_one(import, options->files[i], err);
     }
-    return 0;
-}
-
-static int read_input(const struct import_input *input, struct db_load *load,
-                      struct import_counts *counts, struct apapi_error *err)
-{
-    struct import import = {.input = input, .load = load, .lock = PTHREAD_MUTEX_INITIALIZER};
-    const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
-                                             .to_unix_ns = input->to_ns};
-    int result, code;
-
-    import.progress = progress_begin(
-        &(struct progress_input){&filter, input->dir, input->files, input->file_count});
-    result = read_all(&import, counts, err);
     code = errno;
-    progress_erase(&import.progress);
-    pthread_mutex_destroy(&import.lock);
-    counts->records = import.progress.records;
+    progress_erase(&import->progress);
     errno = code;
     return result;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int import_command_finish(const struct options *options, const struct import_counts *counts)
+static int import_command_finish(const struct import *import)
 {
-    command_count_skipped(COMMAND, counts->left_out, options->input.verbose);
+    const struct options *options = import->options;
+
+    command_count_skipped(COMMAND, import->left_out, options->verbose);
     return command_finish(COMMAND,
-                          options->strict && counts->left_out ? EXIT_FAILURE : EXIT_SUCCESS);
+                          options->strict && import->left_out ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
-static int load_all(const struct options *options, struct db_load *load,
-                    struct import_counts *counts, struct apapi_error *err)
+static int load_all(struct import *import, struct apapi_error *err)
 {
-    const struct db_load_counts *loaded = db_load_counts(load);
+    const struct db_load_counts *loaded = db_load_counts(import->load);
     int64_t jobs;
 
-    if (read_input(&options->input, load, counts, err)) {
+    if (read_all(import, err)) {
         return -1;
     }
-    jobs = db_load_finish(load, err);
+    jobs = db_load_finish(import->load, err);
     if (jobs < 0) {
         return -1;
     }
@@ -526,10 +493,9 @@ static int load_all(const struct options *options, struct db_load *load,
     return 0;
 }
 
-static int import(const struct options *options)
+static int import(struct import *import)
 {
-    struct import_counts counts = {0};
-    struct db_load *load = NULL;
+    const struct options *options = import->options;
     struct apapi_error err = {""};
     struct db *db;
     int result;
@@ -540,44 +506,45 @@ static int import(const struct options *options)
         command_fail(COMMAND, err.text);
         return code == EINVAL ? USAGE_ERROR : EXIT_FAILURE;
     }
-    load = db_load_create(db, options->anew, &err);
-    result = load ? load_all(options, load, &counts, &err) : -1;
-    db_load_destroy(load);
+    import->load = db_load_create(db, options->anew, &err);
+    result = import->load ? load_all(import, &err) : -1;
+    db_load_destroy(import->load);
     db_close(db);
-    return result ? command_fail(COMMAND, err.text) : import_command_finish(options, &counts);
+    return result ? command_fail(COMMAND, err.text) : import_command_finish(import);
 }
 
-static int import_command_count(const struct options *options)
+static int import_command_count(struct import *import)
 {
-    struct import_counts counts = {0};
     struct apapi_error err = {""};
 
-    if (read_input(&options->input, NULL, &counts, &err)) {
+    if (read_all(import, &err)) {
         return command_fail(COMMAND, err.text);
     }
-    printf("%zu records (not loaded: dry run)\n", counts.records);
-    return import_command_finish(options, &counts);
+    printf("%zu records (not loaded: dry run)\n", import->progress.records);
+    return import_command_finish(import);
 }
 
 int import_command(int argc, char **argv)
 {
     struct options options = {0};
+    struct import run = {.options = &options, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct config config;
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {
         return status;
     }
-    options.input.files = argv + optind;
-    options.input.file_count = (size_t)(argc - optind);
+    options.files = argv + optind;
+    options.file_count = (size_t)(argc - optind);
     status = import_command_complete(&options);
     if (status) {
         return status;
     }
     config_defaults(&config);
     config_read(&config, config_path(), NULL);
-    options.input.dir = options.input.dir ? options.input.dir : config.acct_dir;
-    status = options.dry_run ? import_command_count(&options) : import(&options);
+    options.dir = options.dir ? options.dir : config.acct_dir;
+    status = options.dry_run ? import_command_count(&run) : import(&run);
+    pthread_mutex_destroy(&run.lock);
     config_clear(&config);
     return status;
 }

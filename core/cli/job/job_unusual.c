@@ -173,20 +173,6 @@ say_of_record(struct reporter *reporter, const struct apapi_record *record, cons
     reporter->count++;
 }
 
-static void report_still(const struct apapi_record *record,
-                         const struct apapi_component_result *component, struct reporter *reporter)
-{
-    for (size_t e = 0; e < component->event_count; e++) {
-        const struct apapi_event_result *event = &component->events[e];
-
-        if (event->stuck || event->still) {
-            say_of_record(reporter, record, "%s %s", event->event.name,
-                          event->stuck ? "is stuck: it never moved"
-                                       : "did not move, in too short a time to call it stuck");
-        }
-    }
-}
-
 static void report_components(const struct apapi_record *record, struct reporter *reporter)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -204,7 +190,15 @@ static void report_components(const struct apapi_record *record, struct reporter
             say_of_record(reporter, record, "%s could not be read %" PRIu64 " times, %s in all",
                           component->name, component->outages, duration);
         }
-        report_still(record, component, reporter);
+        for (size_t e = 0; e < component->event_count; e++) {
+            const struct apapi_event_result *event = &component->events[e];
+
+            if (event->stuck || event->still) {
+                say_of_record(reporter, record, "%s %s", event->event.name,
+                              event->stuck ? "is stuck: it never moved"
+                                           : "did not move, in too short a time to call it stuck");
+            }
+        }
     }
 }
 

@@ -104,20 +104,6 @@ static void put_ways(const struct list *list, const char *component)
     fputs(list->sources ? "\n" : "", stdout);
 }
 
-static int put_component(const struct listed *listed, const struct list *list)
-{
-    struct table table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
-    char clean[sizeof listed->reason.text];
-
-    text_clean(clean, sizeof clean, listed->reader->detail);
-    printf("%s (%s)\n", listed->wanted->name, clean);
-    put_ways(list, listed->wanted->name);
-    for (size_t i = 0; i < listed->event_count; i++) {
-        put_event(&table, &listed->events[i]);
-    }
-    return table_end(&table, NULL);
-}
-
 static void put_names(const struct list *list)
 {
     static const char title[] = "also known to PAPI, by name: ";
@@ -140,9 +126,20 @@ static int list_print_text(const struct list *list)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
         const struct listed *listed = &list->components[i];
+        char clean[sizeof listed->reason.text];
+        struct table table;
 
-        if (listed->state == LISTED_OPEN && put_component(listed, list)) {
-            return -1;
+        if (listed->state == LISTED_OPEN) {
+            text_clean(clean, sizeof clean, listed->reader->detail);
+            printf("%s (%s)\n", listed->wanted->name, clean);
+            put_ways(list, listed->wanted->name);
+            table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
+            for (size_t k = 0; k < listed->event_count; k++) {
+                put_event(&table, &listed->events[k]);
+            }
+            if (table_end(&table, NULL)) {
+                return -1;
+            }
         }
     }
     for (size_t i = 0; i < list->wanted.count; i++) {

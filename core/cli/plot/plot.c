@@ -162,19 +162,6 @@ static void put_line(const char *text, void *json)
     json_put_text(json, NULL, clean);
 }
 
-static void put_power(struct json_writer *json, const struct plot_series *series)
-{
-    json_begin_object(json, NULL);
-    json_put_text(json, "name", series->name);
-    json_put_count(json, "colour", series->colour);
-    json_begin_array(json, "power_w");
-    for (int i = 0; i < PLOT_COLUMNS; i++) {
-        json_put_number(json, NULL, round(series->power_w[i] * 1000) / 1000, JSON_EXACT);
-    }
-    json_end(json);
-    json_end(json);
-}
-
 static void put_steps(struct json_writer *json, const struct plot_job *job)
 {
     json_begin_array(json, "steps");
@@ -262,7 +249,15 @@ static int put_job(struct json_writer *json, const struct plot_job *job)
     json_put_number(json, "length_s", job->length_s, JSON_EXACT);
     json_begin_array(json, "series");
     for (size_t i = 0; i < job->series_count; i++) {
-        put_power(json, &job->series[i]);
+        json_begin_object(json, NULL);
+        json_put_text(json, "name", job->series[i].name);
+        json_put_count(json, "colour", job->series[i].colour);
+        json_begin_array(json, "power_w");
+        for (int k = 0; k < PLOT_COLUMNS; k++) {
+            json_put_number(json, NULL, round(job->series[i].power_w[k] * 1000) / 1000, JSON_EXACT);
+        }
+        json_end(json);
+        json_end(json);
     }
     json_end(json);
     put_steps(json, job);

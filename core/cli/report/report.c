@@ -412,22 +412,9 @@ static const struct option_table table = {
 
 /* --- what follows from them ----------------------------------------------------------------- */
 
-/* A share has another name than the energy of nodes. */
-static void rename_shares(struct report_format *format)
-{
-    static struct report_field share;
-
-    for (size_t i = 0; i < format->count; i++) {
-        if (format->columns[i].field->offset == offsetof(struct report_row, energy_j)) {
-            share = *format->columns[i].field;
-            share.name = "share";
-            format->columns[i].field = &share;
-        }
-    }
-}
-
 static int set_format(struct report *report, struct apapi_error *err)
 {
+    static struct report_field share;
     const struct report_ledger *ledger = &report->ledger;
     bool region = ledger->by == REPORT_BY_REGION;
     const char *fields = "", *list = report->format_text;
@@ -458,8 +445,14 @@ static int set_format(struct report *report, struct apapi_error *err)
     if (report_format_parse(list, &report->format, err)) {
         return -1;
     }
-    if (report->shares) {
-        rename_shares(&report->format);
+    for (size_t i = 0; i < report->format.count && report->shares; i++) {
+        struct report_column *column = &report->format.columns[i];
+
+        if (column->field->offset == offsetof(struct report_row, energy_j)) {
+            share = *column->field;
+            share.name = "share"; /* not the energy of nodes */
+            column->field = &share;
+        }
     }
     return 0;
 }

@@ -319,29 +319,26 @@ static void full_json_known(struct json_writer *json, const char *key, uint32_t 
     }
 }
 
-static void full_json_step(struct json_writer *json, const struct show_step *step)
-{
-    json_begin_object(json, NULL);
-    json_put_text(json, "step", step->step);
-    json_put_text(json, "name", step->name);
-    json_put_count(json, "nodes", step->nodes);
-    full_json_known(json, "tasks", step->tasks);
-    full_json_known(json, "cores", step->cores);
-    full_json_known(json, "gpus", step->gpus);
-    full_json_known(json, "exit_code", step->ending.code);
-    full_json_known(json, "exit_signal", step->ending.signal);
-    full_json_known(json, "failed_tasks", step->ending.failed);
-    json_put_moment(json, "start", step->start_ns);
-    json_put_moment(json, "end", step->end_ns);
-    full_json_figures(json, &step->used);
-    json_end(json);
-}
-
 static void full_json_steps(struct json_writer *json, const struct show *show)
 {
     json_begin_array(json, "steps");
     for (size_t i = 0; i < show->step_count; i++) {
-        full_json_step(json, &show->steps[i]);
+        const struct show_step *step = &show->steps[i];
+
+        json_begin_object(json, NULL);
+        json_put_text(json, "step", step->step);
+        json_put_text(json, "name", step->name);
+        json_put_count(json, "nodes", step->nodes);
+        full_json_known(json, "tasks", step->tasks);
+        full_json_known(json, "cores", step->cores);
+        full_json_known(json, "gpus", step->gpus);
+        full_json_known(json, "exit_code", step->ending.code);
+        full_json_known(json, "exit_signal", step->ending.signal);
+        full_json_known(json, "failed_tasks", step->ending.failed);
+        json_put_moment(json, "start", step->start_ns);
+        json_put_moment(json, "end", step->end_ns);
+        full_json_figures(json, &step->used);
+        json_end(json);
     }
     json_end(json);
     json_begin_array(json, "nodes");

@@ -308,18 +308,6 @@ static void json_domains(struct json_writer *json, const struct top_figure *doma
     }
 }
 
-static void json_step(struct json_writer *json, const struct top_step *step)
-{
-    json_begin_object(json, NULL);
-    fields_write(json, step_fields, step);
-    json_put_text(json, "state", states[step->state]);
-    if (step->start_unix_ns > 0) {
-        json_put_moment(json, "start", step->start_unix_ns);
-    }
-    json_domains(json, step->domains);
-    json_end(json);
-}
-
 /* One line to standard output. 0; -1 with errno ENOMEM. */
 static int top_print_json(const struct top_view *view)
 {
@@ -330,7 +318,16 @@ static int top_print_json(const struct top_view *view)
     json_put_moment(&json, "time", view->unix_ns);
     json_begin_array(&json, "steps");
     for (size_t i = 0; i < view->count; i++) {
-        json_step(&json, &view->steps[i]);
+        const struct top_step *step = &view->steps[i];
+
+        json_begin_object(&json, NULL);
+        fields_write(&json, step_fields, step);
+        json_put_text(&json, "state", states[step->state]);
+        if (step->start_unix_ns > 0) {
+            json_put_moment(&json, "start", step->start_unix_ns);
+        }
+        json_domains(&json, step->domains);
+        json_end(&json);
     }
     json_end(&json);
     json_begin_array(&json, "nodes");

@@ -117,28 +117,27 @@ static void make_bucket_key(enum report_by by, const struct apapi_record *record
     }
 }
 
-/* Is the record of the time of the bucket's others? */
-static bool is_of_time(const struct report_bucket *bucket, const struct apapi_measurement *m)
-{
-    return m->start_unix_ns - bucket->last_ns < TIMING_SAME_JOB_NS &&
-           bucket->first_ns - record_end_ns(m) < TIMING_SAME_JOB_NS;
-}
-
 /* @return its number, which may be that of a new one; POOL_NONE: out of memory */
 static uint32_t choose_bucket(struct report_ledger *ledger, const struct apapi_record *record,
                               const char *part)
 {
+    const struct apapi_measurement *m = &record->measurement;
     char key[KEY_SIZE];
 
     for (unsigned era = 0;; era++) {
+        const struct report_bucket *bucket;
         uint32_t number;
 
         make_bucket_key(ledger->by, record, part, era, key);
         number = pool_put(&ledger->bucket_keys, key);
         if (number == POOL_NONE || number == ledger->bucket_count ||
-            record->id.job == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE ||
-            is_of_time(&ledger->buckets[number], &record->measurement)) {
+            record->id.job == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE) {
             return number;
+        }
+        bucket = &ledger->buckets[number];
+        if (m->start_unix_ns - bucket->last_ns < TIMING_SAME_JOB_NS &&
+            bucket->first_ns - record_end_ns(m) < TIMING_SAME_JOB_NS) {
+            return number; /* of the time of the bucket's others */
         }
     }
 }
@@ -581,27 +580,20 @@ uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
 /* --- rows ----------------------------------------------------------------------------------- */
 
 /* Names of regions sort before the other kinds, and no name equals one of them. */
-static void report_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                           char key[REPORT_ROW_KEY_SIZE])
+static int chain_bucket(struct report_ledger *ledger, uint32_t number)
 {
+    struct report_bucket *bucket = &ledger->buckets[number];
+    char key[REPORT_ROW_KEY_SIZE] = "";
     size_t length = 0;
+    uint32_t row;
 
-    *key = '\0';
-    for (size_t i = 0; i < ledger->group_count && length < REPORT_ROW_KEY_SIZE; i++) {
+    for (size_t i = 0; i < ledger->group_count && length < sizeof key; i++) {
         enum report_group group = ledger->groups[i];
         uint32_t text = group == REPORT_GROUP_REGION ? bucket->region : bucket->words[group];
 
-        length += (size_t)snprintf(key + length, REPORT_ROW_KEY_SIZE - length, "%s%s",
-                                   i ? "\x1f" : "", pool_text(&ledger->store.texts, text));
+        length += (size_t)snprintf(key + length, sizeof key - length, "%s%s", i ? "\x1f" : "",
+                                   pool_text(&ledger->store.texts, text));
     }
-}
-
-static int chain_bucket(struct report_ledger *ledger, uint32_t number)
-{
-    char key[REPORT_ROW_KEY_SIZE];
-    uint32_t row;
-
-    report_row_key(ledger, &ledger->buckets[number], key);
     row = pool_put(&ledger->row_keys, key);
     if (row == POOL_NONE ||
         array_add(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
@@ -610,7 +602,7 @@ static int chain_bucket(struct report_ledger *ledger, uint32_t number)
     if (row == ledger->row_count) {
         ledger->rows[ledger->row_count++] = POOL_NONE;
     }
-    ledger->buckets[number].next_of_row = ledger->rows[row];
+    bucket->next_of_row = ledger->rows[row];
     ledger->rows[row] = number;
     return 0;
 }

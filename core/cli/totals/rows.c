@@ -221,22 +221,14 @@ static int sum_bucket(struct row_bucket *sum, struct report_row *row)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static double number(uint32_t value)
-{
-    return value == APAPI_UNKNOWN ? (double)NAN : (double)value;
-}
-
-static const char *rows_same(const char *known, const char *text)
-{
-    return !known || strcmp(known, text) == 0 ? text : "";
-}
-
 /* Keep what is the same in all buckets of the row. */
 static void report_row_identify(const struct report_ledger *ledger,
                                 const struct report_bucket *bucket, struct report_row *row)
 {
     for (int w = 0; w < REPORT_WORDS; w++) {
-        row->words[w] = rows_same(row->words[w], pool_text(&ledger->store.texts, bucket->words[w]));
+        const char *text = pool_text(&ledger->store.texts, bucket->words[w]);
+
+        row->words[w] = !row->words[w] || strcmp(row->words[w], text) == 0 ? text : "";
     }
 }
 
@@ -248,7 +240,7 @@ static void rows_put_job(const struct row_bucket *sum, struct report_row *row)
     const char *step = pool_text(&store->texts, store->pieces[bucket->sum.first].step);
 
     snprintf(row->job_id, sizeof row->job_id, "%s", sum->job_id);
-    row->restarts = number(bucket->restarts);
+    row->restarts = bucket->restarts == APAPI_UNKNOWN ? (double)NAN : bucket->restarts;
     row->state = report_state_name(report_state_of(bucket->code, bucket->signal));
     if (bucket->code != APAPI_UNKNOWN) {
         snprintf(row->exit, sizeof row->exit, "%u:%u", bucket->code,
@@ -259,61 +251,47 @@ static void rows_put_job(const struct row_bucket *sum, struct report_row *row)
     }
 }
 
-static void rows_add_times(const struct sum_total *total, struct row_sum *sum)
+static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
 {
+    const struct sum_total *total = &added->total;
     const struct apapi_job_total *job = &total->job;
+    const struct rates *rates = added->view->rates;
+    struct report_row *row = sum->row;
 
-    sum->row->elapsed_s += (double)job->elapsed_ns / NS_PER_S;
+    row->elapsed_s += (double)job->elapsed_ns / NS_PER_S;
     sum->node_s += job->node_s;
     sum->measured_s += (double)job->covered_ns / NS_PER_S;
     sum->covered_s += total->covered_s;
     sum->known_s += total->known_s;
     sum->node_count += (double)job->job_nodes;
     sum->window_ns = job->window_ns > sum->window_ns ? job->window_ns : sum->window_ns;
-    if (job->mean_w > 0) {
-        sum->busy_s += job->energy_j / job->mean_w;
-    }
-    if (sum->row->jobs == 0 || job->start_unix_ns < sum->row->start_ns) {
-        sum->row->start_ns = job->start_unix_ns;
-    }
-    if (sum->row->jobs == 0 || job->end_unix_ns > sum->row->end_ns) {
-        sum->row->end_ns = job->end_unix_ns;
-    }
-}
-
-static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
-{
-    const struct sum_total *total = &added->total;
-    struct report_row *row = sum->row;
-
-    rows_add_times(total, sum);
+    sum->busy_s += job->mean_w > 0 ? job->energy_j / job->mean_w : 0;
+    row->start_ns =
+        row->jobs == 0 || job->start_unix_ns < row->start_ns ? job->start_unix_ns : row->start_ns;
+    row->end_ns = row->jobs == 0 || job->end_unix_ns > row->end_ns ? job->end_unix_ns : row->end_ns;
     row->jobs++;
-    row->steps += (double)total->job.steps;
-    row->records += (double)total->job.records;
-    row->incomplete += (double)total->job.incomplete;
+    row->steps += (double)job->steps;
+    row->records += (double)job->records;
+    row->incomplete += (double)job->incomplete;
     row->missing += (double)added->missing;
     row->delayed += (double)total->delayed;
     row->shareless += (double)total->shareless;
     row->with_idle += (double)total->with_idle;
-    if (!isnan(total->job.energy_j)) { /* uncertainties add up: all may err to the same side */
-        row->uncertainty_j = isnan(row->energy_j) ? total->job.uncertainty_j
-                                                  : row->uncertainty_j + total->job.uncertainty_j;
+    if (!isnan(job->energy_j)) { /* uncertainties add up: all may err to the same side */
+        row->uncertainty_j =
+            isnan(row->energy_j) ? job->uncertainty_j : row->uncertainty_j + job->uncertainty_j;
     }
-    row->energy_j = known_plus(row->energy_j, total->job.energy_j);
+    row->energy_j = known_plus(row->energy_j, job->energy_j);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
-    sum->missing_domains |= total->job.missing_domains;
+    sum->missing_domains |= job->missing_domains;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domain_j[d] = known_plus(row->domain_j[d], total->job.domains[d].energy_j);
+        row->domain_j[d] = known_plus(row->domain_j[d], job->domains[d].energy_j);
     }
     row->reason = row->reason ? row->reason : added->reason;
-    row->co2_g =
-        known_plus(row->co2_g, rates_apply(added->view->rates, added->view->rates->co2_g_per_kwh,
-                                           total->job.energy_j, total->job.start_unix_ns,
-                                           total->job.end_unix_ns));
-    row->cost =
-        known_plus(row->cost, rates_apply(added->view->rates, added->view->rates->price_per_kwh,
-                                          total->job.energy_j, total->job.start_unix_ns,
-                                          total->job.end_unix_ns));
+    row->co2_g = known_plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
+                                                    job->start_unix_ns, job->end_unix_ns));
+    row->cost = known_plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
+                                                  job->start_unix_ns, job->end_unix_ns));
 }
 
 static void rows_conclude(const struct report_ledger *ledger, struct row_sum *sum)
