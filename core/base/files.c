@@ -363,35 +363,25 @@ static int text_file_check_text(const char *name, const char *text, size_t size,
                 : 0;
 }
 
-static int check_kind(const char *path, const struct stat *status, size_t max,
-                      struct apapi_error *err)
-{
-    if (S_ISDIR(status->st_mode)) {
-        return apapi_fail(err, EISDIR, "%.180s is a folder, expected a file", path);
-    }
-    if (!S_ISREG(status->st_mode)) {
-        return apapi_fail(err, EINVAL, "%.180s is not a regular file", path);
-    }
-    if (status->st_size > 0 && (uintmax_t)status->st_size > max) {
-        return text_file_refuse_size(path, max, err);
-    }
-    return 0;
-}
-
 /* O_NONBLOCK: opening a FIFO or a device must not block. */
 static int text_file_open_regular(const char *path, size_t max, struct apapi_error *err)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-    if (fd < 0) {
-        return apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
+    if (fd < 0 || fstat(fd, &status)) {
+        apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
+    } else if (S_ISDIR(status.st_mode)) {
+        apapi_fail(err, EISDIR, "%.180s is a folder, expected a file", path);
+    } else if (!S_ISREG(status.st_mode)) {
+        apapi_fail(err, EINVAL, "%.180s is not a regular file", path);
+    } else if (status.st_size > 0 && (uintmax_t)status.st_size > max) {
+        text_file_refuse_size(path, max, err);
+    } else {
+        return fd;
     }
-    if (fstat(fd, &status) || check_kind(path, &status, max, err)) {
-        folder_close(fd);
-        return -1;
-    }
-    return fd;
+    folder_close(fd);
+    return -1;
 }
 
 static char *free_failed(char *text)

@@ -25,16 +25,6 @@ static int malformed(void)
     return -1;
 }
 
-static int walk_name(struct walk *walk, size_t length)
-{
-    if (length == 0 || walk->count == HOSTLIST_MAX) {
-        return malformed();
-    }
-    walk->name[length] = '\0';
-    walk->count++;
-    return walk->visit(walk->context, walk->name);
-}
-
 static const char *hostlist_read_number(const char *text, unsigned *number)
 {
     size_t digits = strspn(text, "0123456789");
@@ -104,8 +94,16 @@ static int walk_rest(struct walk *walk, size_t length, const char *rest, const c
         return malformed();
     }
     memcpy(walk->name + length, rest, plain);
-    return bracket ? walk_bracket(walk, length + plain, bracket, end)
-                   : walk_name(walk, length + plain);
+    length += plain;
+    if (bracket) {
+        return walk_bracket(walk, length, bracket, end);
+    }
+    if (length == 0 || walk->count == HOSTLIST_MAX) {
+        return malformed();
+    }
+    walk->name[length] = '\0';
+    walk->count++;
+    return walk->visit(walk->context, walk->name);
 }
 
 /* Find the comma after this name, ignoring those in brackets. */

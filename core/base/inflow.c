@@ -125,16 +125,6 @@ int inflow_begin(struct inflow *inflow, int fd, bool look)
                                                                          : 0;
 }
 
-static ssize_t hand_out(struct inflow *inflow, void *buffer, size_t size)
-{
-    size_t left = inflow->end - inflow->begin;
-
-    size = left < size ? left : size;
-    memcpy(buffer, inflow->chunk + inflow->begin, size);
-    inflow->begin += size;
-    return (ssize_t)size;
-}
-
 /* @return bytes; 0: more input needed; -1 */
 static ssize_t unpack_chunk(struct inflow *inflow, void *buffer, size_t size)
 {
@@ -186,11 +176,16 @@ static ssize_t unpack(struct inflow *inflow, void *buffer, size_t size)
 
 ssize_t inflow_read(struct inflow *inflow, void *buffer, size_t size)
 {
+    size_t left = inflow->end - inflow->begin;
+
     if (inflow->unpacker) {
         return inflow->ended ? 0 : unpack(inflow, buffer, size);
     }
-    if (inflow->begin < inflow->end) {
-        return hand_out(inflow, buffer, size);
+    if (left > 0) {
+        size = left < size ? left : size;
+        memcpy(buffer, inflow->chunk + inflow->begin, size);
+        inflow->begin += size;
+        return (ssize_t)size;
     }
     return inflow->ended ? 0 : TEMP_FAILURE_RETRY(read(inflow->fd, buffer, size));
 }

@@ -186,8 +186,7 @@ static int parse_unit(const char *text, size_t size, const char *suffix, uint64_
     return 0;
 }
 
-/* Inlined into the loop: a call is expensive compared with the system call. */
-static inline int read_value(int fd, const char *suffix, uint64_t *value)
+int kernel_file_read_value(int fd, const char *suffix, uint64_t *value)
 {
     char text[64];
     ssize_t got = pread(fd, text, sizeof text, 0);
@@ -197,11 +196,6 @@ static inline int read_value(int fd, const char *suffix, uint64_t *value)
     }
     return suffix ? parse_unit(text, (size_t)got, suffix, value)
                   : kernel_file_parse_u64(text, (size_t)got, value);
-}
-
-int kernel_file_read_value(int fd, const char *suffix, uint64_t *value)
-{
-    return read_value(fd, suffix, value);
 }
 
 int kernel_file_read_u64_at(int dir, const char *name, uint64_t *value)
@@ -239,18 +233,9 @@ int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size)
 /* --- kernel cores --------------------------------------------------------------------------- */
 
 /* Of the threads of a core the first one counts. One that is offline has no such file. */
-static bool kernel_cores_is_first(int cpus, unsigned number)
-{
-    char name[64], siblings[32];
-
-    snprintf(name, sizeof name, "cpu%u/topology/thread_siblings_list", number);
-    return kernel_file_read_word_at(cpus, name, siblings, sizeof siblings) == 0 &&
-           strtoul(siblings, NULL, 10) == number;
-}
-
 uint32_t kernel_cores(void)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], name[64], siblings[32];
     uint32_t count = 0;
     unsigned number;
     DIR *cpus;
@@ -258,8 +243,11 @@ uint32_t kernel_cores(void)
     kernel_file_path(path, sizeof path, "/sys/devices/system/cpu");
     cpus = opendir(path);
     for (const struct dirent *entry; cpus && (entry = readdir(cpus));) {
-        count += kernel_file_match("cpu#", entry->d_name, &number) &&
-                 kernel_cores_is_first(dirfd(cpus), number);
+        if (kernel_file_match("cpu#", entry->d_name, &number)) {
+            snprintf(name, sizeof name, "cpu%u/topology/thread_siblings_list", number);
+            count += kernel_file_read_word_at(dirfd(cpus), name, siblings, sizeof siblings) == 0 &&
+                     strtoul(siblings, NULL, 10) == number;
+        }
     }
     if (cpus) {
         closedir(cpus);

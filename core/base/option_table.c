@@ -143,8 +143,7 @@ static void flat_fill(struct flat *flat, const struct option_table *table, void 
         while (!flat_is_like(flat, first, i)) {
             first++;
         }
-        flat->names[i] =
-            (struct option){row->name, has_argument, NULL, LONG_FIRST + (int)first};
+        flat->names[i] = (struct option){row->name, has_argument, NULL, LONG_FIRST + (int)first};
         if (row->letter) {
             snprintf(flat->letters + size, sizeof flat->letters - size, "%c%s", row->letter,
                      has_argument == required_argument ? ":" : "");
@@ -198,16 +197,6 @@ static int refuse_option(const char *program, const char *word, int result,
         print_hint(program);
     }
     return USAGE_ERROR;
-}
-
-static int option_table_answer(const struct option_table *table, int letter)
-{
-    if (letter == 'h') {
-        option_table_help(table, stdout);
-    } else {
-        printf("%.*s " APAPI_VERSION "\n", (int)strcspn(table->program, " "), table->program);
-    }
-    return EXIT_SUCCESS;
 }
 
 /* The number of a word; "and" and "or" are none. */
@@ -289,8 +278,13 @@ int option_table_read(const struct option_table *table, int argc, char **argv, v
         if (result == '?' || result == ':') {
             return refuse_option(table->program, argv[optind - 1], result, flat.names);
         }
-        if (result == 'h' || result == 'V') {
-            return option_table_answer(table, result);
+        if (result == 'h') {
+            option_table_help(table, stdout);
+            return EXIT_SUCCESS;
+        }
+        if (result == 'V') {
+            printf("%.*s " APAPI_VERSION "\n", (int)strcspn(table->program, " "), table->program);
+            return EXIT_SUCCESS;
         }
         if (flat_set(&flat, result, &err)) {
             char text[MESSAGE_SIZE];

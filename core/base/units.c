@@ -73,19 +73,12 @@ void units_keep_known(struct units_scale *scale, double value, double uncertaint
     }
 }
 
-static double units_rounded(double number, int digits)
-{
-    double step = pow(10, digits);
-
-    return round(number / step) * step;
-}
-
 void units_number_full(char *text, size_t size, double value, const struct units_scale *scale)
 {
-    double scaled = value / scale->factor;
+    double scaled = value / scale->factor, step = pow(10, -scale->decimals);
 
     if (scale->decimals < 0) {
-        snprintf(text, size, "%.0f", units_rounded(scaled, -scale->decimals));
+        snprintf(text, size, "%.0f", round(scaled / step) * step);
     } else {
         snprintf(text, size, "%.*f", scale->decimals, scaled);
     }

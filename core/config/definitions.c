@@ -88,25 +88,15 @@ static void complete_unit(const struct apapi_definition *definition, struct apap
     }
 }
 
-/* A number in an unknown unit must not become joules or watts. */
-static bool unit_allows(const struct apapi_event *event, enum apapi_kind kind)
-{
-    switch (kind) {
-    case APAPI_KIND_ENERGY:
-        return strcmp(event->unit, "J") == 0;
-    case APAPI_KIND_POWER:
-        return strcmp(event->unit, "W") == 0;
-    default:
-        return true;
-    }
-}
-
 void apapi_definition_complete(const struct apapi_definition *definition, struct apapi_event *event)
 {
     if (definition->raw_units && !source_knows(event)) {
         complete_unit(definition, event);
     }
-    if (definition->has_kind && unit_allows(event, definition->kind)) {
+    /* a number in an unknown unit must not become joules or watts */
+    if (definition->has_kind &&
+        (definition->kind != APAPI_KIND_ENERGY || strcmp(event->unit, "J") == 0) &&
+        (definition->kind != APAPI_KIND_POWER || strcmp(event->unit, "W") == 0)) {
         event->kind = definition->kind;
     }
     if (definition->has_domain && !event->estimated) {

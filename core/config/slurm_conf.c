@@ -43,17 +43,6 @@ static FILE *open_text(const char *path)
     return file;
 }
 
-/* Cut the line at its comment; "\#" is none. */
-static void slurm_conf_cut_comment(char *line)
-{
-    for (char *at = line; *at; at++) {
-        if (*at == '#' && (at == line || at[-1] != '\\')) {
-            *at = '\0';
-            return;
-        }
-    }
-}
-
 char *slurm_conf_find(char *line, const char *key)
 {
     size_t length = strlen(key);
@@ -133,7 +122,12 @@ static void slurm_conf_take(const struct reader *reader, char *line, int depth)
     char included[PATH_MAX];
     int folder;
 
-    slurm_conf_cut_comment(line);
+    for (char *at = line; (at = strchr(at, '#')); at++) { /* "\#" begins no comment */
+        if (at == line || at[-1] != '\\') {
+            *at = '\0';
+            break;
+        }
+    }
     include = slurm_conf_find_include(line);
     if (include) {
         folder = slash && *include != '/' ? (int)(slash - reader->main) + 1 : 0;

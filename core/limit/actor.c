@@ -162,16 +162,6 @@ static bool processes_signal_one(const struct processes *processes, const struct
            process_signal(one->fd, one->pid, signal) == 0;
 }
 
-static size_t processes_signal_tasks(const struct processes *processes, int signal)
-{
-    size_t reached = 0;
-
-    for (size_t i = 0; i < processes->count; i++) {
-        reached += processes_signal_one(processes, &processes->tasks[i], signal);
-    }
-    return reached;
-}
-
 /* --- what the tasks have started -------------------------------------------------------------- */
 
 struct found {
@@ -585,12 +575,16 @@ static void act_log(const struct order *order)
 static void act(const struct order *order)
 {
     const struct limit *limit = &loop.config->limits->limits[order->limit];
+    struct processes *tasks = &loop.processes;
     unsigned actions = limit->actions;
 
     if ((actions & LIMIT_SIGNAL) && limit->scope == LIMIT_NODE) {
-        answer_reached(answer_to(order), limit_signal_name(limit->signal),
-                       limit->whole_step ? processes_signal_all(&loop.processes, limit->signal)
-                                         : processes_signal_tasks(&loop.processes, limit->signal));
+        size_t reached = limit->whole_step ? processes_signal_all(tasks, limit->signal) : 0;
+
+        for (size_t i = 0; !limit->whole_step && i < tasks->count; i++) {
+            reached += processes_signal_one(tasks, &tasks->tasks[i], limit->signal);
+        }
+        answer_reached(answer_to(order), limit_signal_name(limit->signal), reached);
     }
     if ((actions & LIMIT_TERM) && limit->scope == LIMIT_NODE && !loop.terminated) {
         loop.terminated = true;

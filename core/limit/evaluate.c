@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define NEARLY_WHOLE 1e-12L /* scales such as 1e-6 are no doubles: so far a quotient may be off */
 #define ROUNDING 1e-15L     /* of a total in joules and of a level, relative */
 #define ROUNDING_MAX 1e-9L  /* of levels: totals of 64 bits are whole numbers, and exact */
@@ -190,9 +192,8 @@ bool limit_pass(struct limit_state *state, const struct limit_value *value,
 
 static int compare_crossed(const void *left, const void *right)
 {
-    const struct limit_crossed *one = left, *other = right;
-
-    return (one->level_j > other->level_j) - (one->level_j < other->level_j);
+    return COMPARE(((const struct limit_crossed *)left)->level_j,
+                   ((const struct limit_crossed *)right)->level_j);
 }
 
 size_t limit_watch_look(struct limit_watch *watch, double sum_j, uint64_t now_ns,

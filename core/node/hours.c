@@ -65,14 +65,6 @@ static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s,
     hour->gap_total++;
 }
 
-static int64_t hours_boot_ns(void)
-{
-    struct timespec up;
-
-    clock_gettime(CLOCK_BOOTTIME, &up);
-    return clock_unix_ns() - up.tv_sec * NS_PER_S - up.tv_nsec;
-}
-
 static void hours_add_energy(struct hour *hour, const struct node_reading *reading,
                              const struct share_totals *totals)
 {
@@ -203,10 +195,11 @@ void hours_add(struct hours *hours, const struct hours_interval *interval,
          */
         int64_t day_ns = begin_ns - begin_ns % DAY_NS;
         int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
+        int64_t boot_ns = clock_unix_ns() - (int64_t)clock_ns(CLOCK_BOOTTIME);
 
         if (begin_ns > start_ns) {
             hours_add_gap(hour, start_ns, (double)(begin_ns - start_ns) / NS_PER_S,
-                          hours->before_ns < hours_boot_ns() ? "reboot" : "sampler down");
+                          hours->before_ns < boot_ns ? "reboot" : "sampler down");
         }
     }
     hours->before_ns = 0;

@@ -93,17 +93,6 @@ static int written_compare(const struct apapi_record *record, const char *line, 
     return 0;
 }
 
-static int search_open(int file, const char *path, struct search *search, struct apapi_error *err)
-{
-    const struct apapi_scan_filter filter = {.jobs = &search->wanted->id.job, .job_count = 1};
-    const struct apapi_scan_sink sink = {.record = written_compare, .context = search};
-    struct apapi_scan *scan = apapi_scan_create(&filter, &sink, err);
-    int result = scan ? apapi_scan_stream(scan, file, path, err) : -1;
-
-    apapi_scan_destroy(scan);
-    return result;
-}
-
 /* As the store opens it, but creates nothing. @return -1 with errno. */
 static int open_day(int root, const char *day, const char *path, struct apapi_error *err)
 {
@@ -121,7 +110,10 @@ static int open_day(int root, const char *day, const char *path, struct apapi_er
 static int search_day(const char *dir, const char *node, int64_t unix_ns, struct search *search,
                       struct apapi_error *err)
 {
+    const struct apapi_scan_filter filter = {.jobs = &search->wanted->id.job, .job_count = 1};
+    const struct apapi_scan_sink sink = {.record = written_compare, .context = search};
     char day[TIMESTAMP_SIZE], path[PATH_MAX];
+    struct apapi_scan *scan;
     int root, file, result;
 
     timestamp_day(day, sizeof day, unix_ns);
@@ -138,7 +130,9 @@ static int search_day(const char *dir, const char *node, int64_t unix_ns, struct
     if (file < 0) {
         return errno == ENOENT ? 0 : -1;
     }
-    result = search_open(file, path, search, err);
+    scan = apapi_scan_create(&filter, &sink, err);
+    result = scan ? apapi_scan_stream(scan, file, path, err) : -1;
+    apapi_scan_destroy(scan);
     if (result == 0 && search->found && fsync(file)) {
         result = file_fail(path, err);
     }

@@ -187,16 +187,6 @@ static const uint64_t capabilities_prepare = CAPABILITY(CAP_SETPCAP) | CAPABILIT
                                              CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_KILL) |
                                              CAPABILITY(CAP_SYS_NICE);
 
-/* Until the first number that the kernel does not know. */
-static void drop_bounding(uint64_t needed)
-{
-    for (int number = 0; number < 64; number++) {
-        if (!(needed & CAPABILITY(number)) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0)) {
-            return;
-        }
-    }
-}
-
 static void capabilities_drop(uint64_t needed)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -289,7 +279,11 @@ void process_settle(bool ends_others)
 
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    drop_bounding(needed);
+    for (int number = 0; number < 64; number++) { /* until the first one that no kernel knows */
+        if (!(needed & CAPABILITY(number)) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0)) {
+            break;
+        }
+    }
     capabilities_drop(needed);
 }
 

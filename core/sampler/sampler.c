@@ -55,11 +55,6 @@ struct step_tables {
 #define LOG_SOCKET "/dev/log"
 #define ANSWER_NS (1000 * DEADLINE_MS)
 
-static bool node_mode_is_asked(int argc, char **argv)
-{
-    return (argc == 3 || argc == 4) && strcmp(argv[1], NODE_OPTION) == 0;
-}
-
 static void node_mode_print(const char *text, void *context)
 {
     fprintf(context, "apapi-sampler: %s\n", text);
@@ -189,13 +184,6 @@ static char *step_tables_text(const struct step_tables *tables, const struct apa
 
 #define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* and two intervals: then the node sampler is dead */
 #define EXCLUSIVE "exclusive"
-
-static bool share_is_wanted(const struct step *step)
-{
-    const char *records = source_setting("shares", "records");
-
-    return strcmp(*step->share ? step->share : records ? records : "off", "on") == 0;
-}
 
 /* Slurm counts the cores of the job for its script: steps that it starts may have them, too. */
 static bool share_is_exclusive(const struct apapi_identity *id)
@@ -330,10 +318,10 @@ static void share_finish(const struct step *step, struct apapi_record *record)
 {
     const struct share_key key = {step->config.live_dir, step->id.node, step->id.job,
                                   step->id.step};
+    const char *wanted = *step->share ? step->share : source_setting("shares", "records"), *reason;
     struct share_end end;
-    const char *reason;
 
-    if (!share_is_wanted(step)) {
+    if (!wanted || strcmp(wanted, "on") != 0) {
         return;
     }
     record->share = apapi_share_unknown();
@@ -787,23 +775,20 @@ static int sampler_run(void)
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-static bool has_channel(void)
+int main(int argc, char **argv)
 {
     struct stat channel;
 
-    return fstat(APAPI_CHANNEL_FD, &channel) == 0 && S_ISSOCK(channel.st_mode);
-}
-
-int main(int argc, char **argv)
-{
     if (beside_is_asked(argc, argv)) {
         return beside_run(argv);
     }
     process_restrict();
-    if (argc == 1 && has_channel()) {
+    if (argc == 1 && fstat(APAPI_CHANNEL_FD, &channel) == 0 && S_ISSOCK(channel.st_mode)) {
         unsetenv("LANG"); /* which the plugin has set: that of who reads the table is not known */
         return sampler_run();
     }
     process_settle(false);
-    return node_mode_is_asked(argc, argv) ? node_mode_run(argv) : questions_answer(argc, argv);
+    return (argc == 3 || argc == 4) && strcmp(argv[1], NODE_OPTION) == 0
+               ? node_mode_run(argv)
+               : questions_answer(argc, argv);
 }

@@ -165,17 +165,6 @@ static bool ends_with(const char *text, const char *end)
     return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Remove what was being written at a power failure. */
-static void remove_if_old(int folder, const char *name)
-{
-    struct stat status;
-
-    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        status.st_mtime < time(NULL) - NEW_AGE_S) {
-        unlinkat(folder, name, 0);
-    }
-}
-
 /* @return the locked file; -1: it is in use, was replaced or removed, or cannot be read. */
 static int open_locked(const struct spool_walk *walk, const char *name, struct stat *status)
 {
@@ -215,8 +204,10 @@ static void spool_take(const struct spool_walk *walk, const char *name, struct s
     if (strlen(name) >= sizeof spooled->name) {
         return;
     }
-    if (ends_with(name, NEW_SUFFIX)) {
-        remove_if_old(dirfd(walk->folder), name);
+    if (ends_with(name, NEW_SUFFIX) &&
+        fstatat(dirfd(walk->folder), name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        status.st_mtime < time(NULL) - NEW_AGE_S) { /* it was being written at a power failure */
+        unlinkat(dirfd(walk->folder), name, 0);
     }
     if (!ends_with(name, SUFFIX)) {
         return;

@@ -13,7 +13,7 @@ APAPI_BEGIN_C
 /*
  * Read records: from an accounting folder, files and pipes, also compressed with gzip; one
  * record in each line, arrays of records, and merged records. Lines that are no records are
- * skipped, counted and reported, and does not end the reading: a torn last line, other data, a
+ * skipped, counted and reported, and do not end the reading: a torn last line, other data, a
  * record of a later version. Memory is bounded for any input.
  */
 
