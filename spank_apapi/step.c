@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/text.h"
 
 #define GPUS_SIZE 4096 /* bytes of a list with its NUL */
 
@@ -87,29 +88,12 @@ static void step_variable(spank_t spank, const char *variable, const char *key,
     }
 }
 
-/* Count the elements of a list like "0-3,8". */
-static uint64_t count_listed(const char *list)
-{
-    uint64_t count = 0;
-
-    while (list && *list >= '0' && *list <= '9') {
-        char *end;
-        unsigned long first = strtoul(list, &end, 10), last = first;
-
-        if (*end == '-') {
-            last = strtoul(end + 1, &end, 10);
-        }
-        count += last >= first ? last - first + 1 : 0;
-        list = *end == ',' ? end + 1 : end;
-    }
-    return count;
-}
-
 static void step_cores(spank_t spank, struct message *message)
 {
     char *list = NULL;
-    uint64_t count =
-        spank_get_item(spank, S_STEP_ALLOC_CORES, &list) == ESPANK_SUCCESS ? count_listed(list) : 0;
+    uint64_t count = spank_get_item(spank, S_STEP_ALLOC_CORES, &list) == ESPANK_SUCCESS
+                         ? text_count_listed(list)
+                         : 0;
 
     if (count > 0) {
         message_add_number(message, "cores", count);
@@ -143,15 +127,15 @@ static void step_array(spank_t spank, struct message *message)
 
 static bool step_variable_number(spank_t spank, const char *variable, uint32_t *number)
 {
-    char value[16], *end;
-    unsigned long parsed;
+    uint64_t parsed = 0;
+    const char *end = NULL;
+    char value[16];
 
-    if (!spank_apapi_look(spank, variable, value, sizeof value) || *value < '0' || *value > '9') {
-        return false;
+    if (spank_apapi_look(spank, variable, value, sizeof value)) {
+        end = text_digits(value, NO_VAL - 1, &parsed);
     }
-    parsed = strtoul(value, &end, 10);
     *number = (uint32_t)parsed;
-    return *end == '\0' && parsed < NO_VAL;
+    return end && *end == '\0';
 }
 
 /* In Slurm 22.05, an srun that makes the allocation itself has the old names only. */

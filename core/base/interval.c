@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 
 #define WORD_SIZE 128 /* bytes of one word of a list; a longer word is an error */
 
@@ -33,20 +34,6 @@ static int too_long(struct apapi_error *err, const char *text)
     return apapi_fail(err, ERANGE, "duration '%.60s' is too long", text);
 }
 
-/* Parse digits as a whole number. @return the first character after them; NULL on overflow. */
-static const char *scan_whole(const char *text, uint64_t *whole)
-{
-    for (*whole = 0; isdigit((unsigned char)*text); text++) {
-        unsigned digit = (unsigned)(*text - '0');
-
-        if (*whole > (UINT64_MAX - digit) / 10) {
-            return NULL;
-        }
-        *whole = *whole * 10 + digit;
-    }
-    return text;
-}
-
 /* Parse the decimals, in units of 1e-9. Digits after the ninth are ignored. */
 static const char *scan_fraction(const char *text, uint64_t *billionths)
 {
@@ -58,16 +45,6 @@ static const char *scan_fraction(const char *text, uint64_t *billionths)
     return text;
 }
 
-static uint64_t interval_unit_of(const char *suffix)
-{
-    for (size_t i = 0; i < COUNT_OF(units); i++) {
-        if (strcmp(suffix, units[i].suffix) == 0) {
-            return units[i].ns;
-        }
-    }
-    return 0;
-}
-
 int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_error *err)
 {
     uint64_t whole = 0, billionths = 0, unit;
@@ -77,7 +54,7 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
     if (!text || !isdigit((unsigned char)*text)) {
         return bad_duration(err, text ? text : "");
     }
-    rest = scan_whole(text, &whole);
+    rest = text_digits(text, UINT64_MAX, &whole);
     if (!rest) {
         return too_long(err, text);
     }
@@ -85,7 +62,10 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
         fraction = true;
         rest = scan_fraction(rest + 1, &billionths);
     }
-    unit = *rest == '\0' && !fraction ? 1 : interval_unit_of(rest);
+    unit = *rest == '\0' && !fraction;
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        unit = strcmp(rest, units[i].suffix) == 0 ? units[i].ns : unit;
+    }
     if (unit == 0) {
         return bad_duration(err, text);
     }

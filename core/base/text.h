@@ -100,20 +100,52 @@ static inline bool word_is(const char *word, size_t length, const char *name)
 }
 
 /**
- * Parse a decimal number with nothing before or after it.
- * @param most  < ULONG_MAX
- * @return the number, from 1 to `most`; 0: not such a number.
+ * Read decimal digits, with nothing before them.
+ * @param most    at least 9
+ * @param number  result; set on success only
+ * @return what follows them; NULL: there are none, or the number is above `most`
  */
+static inline const char *text_digits(const char *text, uint64_t most, uint64_t *number)
+{
+    const char *at = text;
+    uint64_t sum = 0;
+
+    for (; *at >= '0' && *at <= '9'; at++) {
+        unsigned digit = (unsigned)(*at - '0');
+
+        if (sum > (most - digit) / 10) {
+            return NULL;
+        }
+        sum = sum * 10 + digit;
+    }
+    if (at == text) {
+        return NULL;
+    }
+    *number = sum;
+    return at;
+}
+
+/** @return the decimal number that is the whole text, from 1 to `most`; 0: not such a number. */
 static inline unsigned long positive_number(const char *text, unsigned long most)
 {
-    char *end;
-    unsigned long number;
+    uint64_t number = 0;
+    const char *end = text_digits(text, most, &number);
 
-    if (*text < '0' || *text > '9') {
-        return 0;
+    return end && *end == '\0' ? number : 0;
+}
+
+/** @return how many numbers a list like "0-3,8" has, up to what is no part of one. */
+static inline uint64_t text_count_listed(const char *list)
+{
+    uint64_t count = 0, first, last;
+
+    while (list && (list = text_digits(list, UINT32_MAX, &first))) {
+        last = first;
+        list = *list == '-' ? text_digits(list + 1, UINT32_MAX, &last) : list;
+        count += last >= first ? last - first + 1 : 0;
+        list = list && *list == ',' ? list + 1 : NULL;
     }
-    number = strtoul(text, &end, 10); /* ULONG_MAX if it is greater than that */
-    return *end || number > most ? 0 : number;
+    return count;
 }
 
 /** @return a hash of a text: FNV-1a. */

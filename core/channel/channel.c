@@ -220,18 +220,6 @@ static size_t packet_word(const char **rest, const char **word)
     return length;
 }
 
-/* @return 0; -1: not a number up to PACKET_MAX. */
-static int packet_size(const char *word, size_t length, size_t *size)
-{
-    for (*size = 0; length > 0; length--, word++) {
-        if (!isdigit((unsigned char)*word) || *size > PACKET_MAX) {
-            return -1;
-        }
-        *size = *size * 10 + (size_t)(*word - '0');
-    }
-    return *size <= PACKET_MAX ? 0 : -1;
-}
-
 /* Read one part. @return the length of its kind; 0: not a part. */
 static size_t packet_take(const char **rest, const char **kind, struct packet_item *item)
 {
@@ -239,10 +227,12 @@ static size_t packet_take(const char **rest, const char **kind, struct packet_it
     size_t kind_length = packet_word(rest, kind);
     size_t size_length = kind_length ? packet_word(rest, &size_word) : 0;
     size_t name_length;
+    uint64_t size;
 
-    if (size_length == 0 || packet_size(size_word, size_length, &item->size)) {
+    if (size_length == 0 || text_digits(size_word, PACKET_MAX, &size) != size_word + size_length) {
         return 0;
     }
+    item->size = size;
     name = *rest;
     name_length = strcspn(name, "\n");
     if (name[name_length] == '\0' || name_length >= sizeof item->name) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 
@@ -30,4 +31,19 @@ int deadline_wait(int fd, short events, uint64_t deadline_ns)
             return -1;
         }
     }
+}
+
+int deadline_send(int fd, const char *bytes, size_t size, uint64_t deadline_ns)
+{
+    while (size > 0) {
+        ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent >= 0) {
+            bytes += sent;
+            size -= (size_t)sent;
+        } else if (errno != EINTR && (errno != EAGAIN || deadline_wait(fd, POLLOUT, deadline_ns))) {
+            return -1;
+        }
+    }
+    return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef CHANNEL_DEADLINE_H
 #define CHANNEL_DEADLINE_H
+#include <stddef.h>
 #include <stdint.h>
 
 #define DEADLINE_MS UINT64_C(1000000)
@@ -13,5 +14,8 @@ uint64_t deadline_now(void);
  * @return 0; -1 with errno ETIMEDOUT or that of poll().
  */
 int deadline_wait(int fd, short events, uint64_t deadline_ns);
+
+/** Send all of it to a stream. Never raises SIGPIPE. @return as deadline_wait(), or send() */
+int deadline_send(int fd, const char *bytes, size_t size, uint64_t deadline_ns);
 
 #endif

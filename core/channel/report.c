@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "channel/deadline.h"
 
 #define READ_LIMIT_NS (200 * DEADLINE_MS) /* for srun to accept or refuse a report */
@@ -20,58 +21,35 @@
 #define PAUSE_MS 5
 #define PAUSE_MAX_MS 80
 #define TOTALS_MIN_MS 100
-#define TOTALS_DIGITS 7
+#define TOTALS_MAX_MS 9999999
 #define PORT_MIN 1024 /* the user can influence it, so no system ports */
 
-static int report_parse_port(const char *text, const char **end, uint16_t *port)
+/* @return whether it is the end, or ':' and the time between two totals up to the end. */
+static bool report_parse_totals(const char *text, uint64_t *totals_ms)
 {
-    unsigned value = 0;
-    const char *digit;
+    const char *end = text;
 
-    for (digit = text; *digit >= '0' && *digit <= '9' && value <= UINT16_MAX; digit++) {
-        value = value * 10 + (unsigned)(*digit - '0');
-    }
-    if (*text == '0' || value < PORT_MIN || value > UINT16_MAX) {
-        return -1;
-    }
-    *end = digit;
-    *port = (uint16_t)value;
-    return 0;
-}
-
-/* The time after the token, if there is one. */
-static int report_parse_totals(const char *text, uint32_t *totals_ms)
-{
     *totals_ms = 0;
-    if (*text == '\0') {
-        return 0;
+    if (*text == ':') {
+        end = text[1] == '0' ? NULL : text_digits(text + 1, TOTALS_MAX_MS, totals_ms);
+        end = *totals_ms < TOTALS_MIN_MS ? NULL : end;
     }
-    if (text[1] < '1' || text[1] > '9' || strlen(text) > 1 + TOTALS_DIGITS) {
-        return -1;
-    }
-    for (const char *digit = text + 1; *digit; digit++) {
-        if (*digit < '0' || *digit > '9') {
-            return -1;
-        }
-        *totals_ms = *totals_ms * 10 + (unsigned)(*digit - '0');
-    }
-    return *text == ':' && *totals_ms >= TOTALS_MIN_MS ? 0 : -1;
+    return end && *end == '\0';
 }
 
 int report_parse(const char *text, struct report_collector *collector)
 {
-    const char *token;
-    uint32_t totals_ms;
-    uint16_t port;
+    uint64_t port = 0, totals_ms;
+    const char *token = *text == '0' ? NULL : text_digits(text, UINT16_MAX, &port);
 
-    if (report_parse_port(text, &token, &port) || *token++ != ':' ||
+    if (port < PORT_MIN || *token++ != ':' ||
         strspn(token, "0123456789abcdef") != APAPI_TOKEN_LENGTH ||
-        report_parse_totals(token + APAPI_TOKEN_LENGTH, &totals_ms)) {
+        !report_parse_totals(token + APAPI_TOKEN_LENGTH, &totals_ms)) {
         errno = EINVAL;
         return -1;
     }
-    collector->port = port;
-    collector->totals_ms = totals_ms;
+    collector->port = (uint16_t)port;
+    collector->totals_ms = (uint32_t)totals_ms;
     memcpy(collector->token, token, APAPI_TOKEN_LENGTH);
     collector->token[APAPI_TOKEN_LENGTH] = '\0';
     return 0;
@@ -119,25 +97,6 @@ static int report_connect(int fd, const union report_address *address, socklen_t
     return code ? -1 : 0;
 }
 
-static int report_write(int fd, const char *bytes, size_t size, uint64_t deadline_ns)
-{
-    while (size > 0) {
-        ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-
-        if (sent >= 0) {
-            bytes += sent;
-            size -= (size_t)sent;
-        } else if (errno == EAGAIN) {
-            if (deadline_wait(fd, POLLOUT, deadline_ns)) {
-                return -1;
-            }
-        } else if (errno != EINTR) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static int report_deliver(int fd, const char *token, const struct report *report,
                           uint64_t deadline_ns)
 {
@@ -167,7 +126,7 @@ static int report_deliver(int fd, const char *token, const struct report *report
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         end = stpcpy(end, parts[i]);
     }
-    result = report_write(fd, text, (size_t)(end - text), deadline_ns);
+    result = deadline_send(fd, text, (size_t)(end - text), deadline_ns);
     free(text);
     return result;
 }
@@ -226,11 +185,6 @@ static int report_try(const union report_address *target, socklen_t size,
     return code;
 }
 
-static bool is_refused(int code)
-{
-    return code == ECONNRESET || code == EPIPE;
-}
-
 int report_send(const struct report_collector *collector, const char *address,
                 const struct report *report, uint64_t deadline_ns, struct apapi_error *err)
 {
@@ -243,7 +197,7 @@ int report_send(const struct report_collector *collector, const char *address,
         return apapi_fail(err, EINVAL, "'%.64s' is not an address of srun", address);
     }
     code = report_try(&target, size, collector, report, end_ns);
-    while (is_refused(code)) {
+    while (code == ECONNRESET || code == EPIPE) { /* it is refused */
         end_ns = deadline_ns + CROWD_LIMIT_NS;
         if (deadline_now() + pause_ms * DEADLINE_MS >= end_ns) {
             break;

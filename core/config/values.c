@@ -221,44 +221,31 @@ int value_nice(const char *text, void *field, struct apapi_error *err)
     return 0;
 }
 
-/* @return the number, and where it ends; -1: not a valid CPU number. */
-static int cpu_number(const char **text)
+/* @return where it ends; NULL: it is not valid. */
+static const char *cpu_range(const char *text, cpu_set_t *cpus)
 {
-    int number = 0;
-    const char *c = *text;
+    uint64_t first = 0, last;
+    const char *end = text_digits(text, CPU_SETSIZE - 1, &first);
 
-    for (; isdigit((unsigned char)*c) && number < CPU_SETSIZE; c++) {
-        number = number * 10 + (*c - '0');
+    last = first;
+    if (end && *end == '-') {
+        end = text_digits(end + 1, CPU_SETSIZE - 1, &last);
     }
-    if (c == *text || number >= CPU_SETSIZE) {
-        return -1;
+    if (!end || last < first || (*end != ',' && *end != '\0')) {
+        return NULL;
     }
-    *text = c;
-    return number;
-}
-
-static int cpu_range(const char **text, cpu_set_t *cpus)
-{
-    int first = cpu_number(text), last = first;
-
-    if (first >= 0 && **text == '-') {
-        ++*text;
-        last = cpu_number(text);
+    for (; first <= last; first++) {
+        CPU_SET(first, cpus);
     }
-    if (first < 0 || last < first || (**text != ',' && **text != '\0')) {
-        return -1;
-    }
-    for (int cpu = first; cpu <= last; cpu++) {
-        CPU_SET(cpu, cpus);
-    }
-    return 0;
+    return end;
 }
 
 int config_cpus(const char *list, cpu_set_t *cpus, struct apapi_error *err)
 {
     CPU_ZERO(cpus);
     for (const char *rest = list;; rest++) {
-        if (cpu_range(&rest, cpus)) {
+        rest = cpu_range(rest, cpus);
+        if (!rest) {
             return apapi_fail(err, EINVAL, "'%.60s' is not a list of CPUs from 0 to %d", list,
                               CPU_SETSIZE - 1);
         }

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "channel/deadline.h"
 #include "gather/transfer.h"
 
 /* --- to one receiver ------------------------------------------------------------------------ */
@@ -223,20 +224,6 @@ static bool forward_is_ours(int fd)
            (peer.uid == 0 || peer.uid == getuid());
 }
 
-static int send_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
-
-        if (sent < 0 && errno != EINTR) {
-            return -1;
-        }
-        bytes += sent > 0 ? sent : 0;
-        size -= sent > 0 ? (size_t)sent : 0;
-    }
-    return 0;
-}
-
 /* The data of one connection. */
 struct dispatch {
     const char *word;
@@ -250,6 +237,7 @@ static int forward_deliver(int fd, const struct forward *forward, const struct d
     const struct timeval patience = {.tv_usec = PATIENCE_US};
     struct sockaddr_un address = {.sun_family =
                                       AF_UNIX}; /* starts with a NUL: an abstract address */
+    uint64_t deadline_ns = deadline_now() + PATIENCE_US * (DEADLINE_MS / 1000);
     size_t length = strlen(forward->name);
     char line[APAPI_TOKEN_LENGTH + 96];
 
@@ -258,8 +246,8 @@ static int forward_deliver(int fd, const struct forward *forward, const struct d
     return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) ||
                    connect(fd, (const struct sockaddr *)&address,
                            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
-                   !forward_is_ours(fd) || send_all(fd, line, strlen(line)) ||
-                   send_all(fd, dispatch->bytes, dispatch->size)
+                   !forward_is_ours(fd) || deadline_send(fd, line, strlen(line), deadline_ns) ||
+                   deadline_send(fd, dispatch->bytes, dispatch->size, deadline_ns)
                ? -1
                : 0;
 }

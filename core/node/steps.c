@@ -18,6 +18,7 @@
 #include "base/files.h"
 #include "base/kernel_file.h"
 #include "base/shared_page.h"
+#include "base/text.h"
 
 #define CGROUPS_MOUNT "/sys/fs/cgroup"
 #define TEXT_SIZE 4096
@@ -126,25 +127,14 @@ static void cgroups_visit(struct walk *walk, int above, const char *name)
     folder_close(folder);
 }
 
-/* @return the number of "job_17"; 0: another name */
-static uint32_t cgroups_job(const char *name)
-{
-    char *end;
-    unsigned long value;
-
-    if (strncmp(name, "job_", 4) != 0 || !isdigit((unsigned char)name[4])) {
-        return 0;
-    }
-    value = strtoul(name + 4, &end, 10);
-    return *end == '\0' && value < UINT32_MAX ? (uint32_t)value : 0;
-}
-
 static void cgroups_descend(int above, const char *name, unsigned char type, void *context)
 {
     struct walk *walk = context;
     size_t length = strlen(walk->step.path);
     bool step = walk->step.job > 0 && strncmp(name, "step_", strlen("step_")) == 0;
-    uint32_t job = walk->step.job > 0 ? 0 : cgroups_job(name);
+    uint32_t job = walk->step.job == 0 && strncmp(name, "job_", 4) == 0
+                       ? (uint32_t)positive_number(name + 4, UINT32_MAX - 1)
+                       : 0;
 
     (void)type;
     if ((!step && job == 0 && strncmp(name, "uid_", strlen("uid_")) != 0) ||
@@ -170,36 +160,20 @@ bool cgroups_scan(const struct cgroups *groups,
     return folder_each(AT_FDCWD, groups->steps, cgroups_descend, &walk);
 }
 
-/* "0-3,8" */
-static double cgroups_count(const char *list)
-{
-    double count = 0;
-
-    while (*list >= '0' && *list <= '9') {
-        char *end;
-        unsigned long first = strtoul(list, &end, 10);
-        unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
-
-        count += last >= first ? (double)(last - first + 1) : 0;
-        list = *end == ',' ? end + 1 : end;
-    }
-    return count > 0 ? count : NAN;
-}
-
 double cgroups_cores(const struct cgroups *groups, const struct cgroup_step *step)
 {
     char path[2 * CGROUP_PATH_SIZE], list[TEXT_SIZE];
+    uint64_t count = 0;
     int folder;
-    ssize_t size;
 
     snprintf(path, sizeof path, "%s%s", groups->cores, step->path);
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    size =
-        folder < 0
-            ? -1
-            : cgroups_read(folder, groups->unified ? "cpuset.cpus.effective" : "cpuset.cpus", list);
+    if (folder >= 0 &&
+        cgroups_read(folder, groups->unified ? "cpuset.cpus.effective" : "cpuset.cpus", list) > 0) {
+        count = text_count_listed(list);
+    }
     folder_close(folder);
-    return size > 0 ? cgroups_count(list) : NAN;
+    return count > 0 ? (double)count : NAN;
 }
 
 /* --- GPUs, by the steps' live pages ---------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "apapi/session.h"
 #include "base/array.h"
 #include "base/kernel_file.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "config/slurm_conf.h"
 #include "config/values.h"
@@ -73,23 +74,12 @@ static const struct number_key {
     {"totals_ms", offsetof(struct step, totals_ms)},
 };
 
-static void parse_texts(const struct message *message, struct step *step)
-{
-    for (size_t i = 0; i < COUNT_OF(text_keys); i++) {
-        const char *value = message_value(message, text_keys[i].key);
-
-        snprintf((char *)step + text_keys[i].offset, text_keys[i].size, "%s", value ? value : "");
-    }
-}
-
 static int parse_number(const char *text, uint32_t *number)
 {
-    char *end;
-    unsigned long value;
+    uint64_t value;
+    const char *end = text_digits(text, UINT32_MAX, &value);
 
-    errno = 0;
-    value = strtoul(text, &end, 10);
-    if (errno || end == text || *end || value > UINT32_MAX) {
+    if (!end || *end) {
         return -1;
     }
     *number = (uint32_t)value;
@@ -172,17 +162,6 @@ static int parse_user_intervals(const char *text, struct step *step, struct apap
     return 0;
 }
 
-static int parse_intervals(const struct message *message, struct step *step,
-                           struct apapi_error *err)
-{
-    const char *user = message_value(message, "intervals");
-
-    if (apapi_intervals_parse(step->config.interval, &step->intervals, err)) {
-        return -1;
-    }
-    return user ? parse_user_intervals(user, step, err) : 0;
-}
-
 /* The list has one word for each GPU, or is "none"; "" if Slurm does not manage GPUs. */
 static uint32_t count_gpus(const char *list)
 {
@@ -220,8 +199,13 @@ int step_parse(const struct message *message, struct step *step, struct apapi_er
 {
     const char *format = message_value(message, "format");
     const char *nodelist = message_value(message, "nodelist");
+    const char *intervals = message_value(message, "intervals");
 
-    parse_texts(message, step);
+    for (size_t i = 0; i < COUNT_OF(text_keys); i++) {
+        const char *value = message_value(message, text_keys[i].key);
+
+        snprintf((char *)step + text_keys[i].offset, text_keys[i].size, "%s", value ? value : "");
+    }
     step->id.restarts = optional_number(message, "restarts");
     step->id.gpus = count_gpus(step->gpus);
     step->id.node_cores = APAPI_UNKNOWN;
@@ -238,7 +222,8 @@ int step_parse(const struct message *message, struct step *step, struct apapi_er
         return -1;
     }
     parse_site(step);
-    if (parse_intervals(message, step, err)) {
+    if (apapi_intervals_parse(step->config.interval, &step->intervals, err) ||
+        (intervals && parse_user_intervals(intervals, step, err))) {
         return -1;
     }
     /* a single node needs no list; a truncated list would name the wrong nodes */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "channel/deadline.h"
 #include "config/filename.h"
 
@@ -29,12 +30,10 @@ static int user_parse_groups(const char *text, struct user *user)
     const char *rest = text;
 
     while (*rest && user->group_count < USER_GROUPS_MAX) {
-        char *end;
-        unsigned long group;
+        uint64_t group;
+        const char *end = text_digits(rest, UINT32_MAX - 1, &group);
 
-        errno = 0;
-        group = strtoul(rest, &end, 10);
-        if (errno || end == rest || group >= UINT32_MAX || (*end != ',' && *end != '\0')) {
+        if (!end || (*end != ',' && *end != '\0')) {
             return -1;
         }
         user->groups[user->group_count++] = (gid_t)group;
@@ -199,18 +198,7 @@ int writer_open(const struct writer *writer, const char *path, struct apapi_erro
 
 int writer_put(const struct writer *writer, const char *text, size_t size, uint64_t deadline_ns)
 {
-    while (size > 0) {
-        ssize_t sent = send(writer->fd, text, size, MSG_NOSIGNAL);
-
-        if (sent >= 0) {
-            text += sent;
-            size -= (size_t)sent;
-        } else if (errno != EINTR &&
-                   (errno != EAGAIN || deadline_wait(writer->fd, POLLOUT, deadline_ns))) {
-            return -1;
-        }
-    }
-    return 0;
+    return deadline_send(writer->fd, text, size, deadline_ns);
 }
 
 void writer_abandon(struct writer *writer)
