@@ -271,17 +271,6 @@ static int local_receive_table(void)
                : apapi_fail(&local.failure, EBADMSG, "the collector gave no report");
 }
 
-/* Make the path of the file that the user or the site wants for the report. */
-static int local_name_file(const char *pattern, char path[PATH_MAX])
-{
-    char node[SPANK_APAPI_NAME_SIZE];
-    const struct spank_apapi_naming naming = {
-        .job = local.job, .step = strchr(local.step, '.') + 1, .node = node, .uid = getuid()};
-
-    nodelist_first(node, sizeof node);
-    return spank_apapi_name(pattern, &naming, path, PATH_MAX, &local.failure);
-}
-
 /* Print what became of the report, and local.failure. */
 static void local_print(const char *what)
 {
@@ -333,31 +322,28 @@ static void destination_fall_back(struct destination *destination)
     *destination = (struct destination){NULL, -1};
 }
 
-/* Write the part of the report in `local_message`. */
-static int local_write_part(struct destination *destination)
-{
-    int result = destination_write(destination, message_text(&local_message));
-
-    if (result == 0 || !destination->path) {
-        return result;
-    }
-    destination_fall_back(destination);
-    return destination_write(destination, message_text(&local_message));
-}
-
 /* Write the report. Its first part is in `local_message`. */
 static int local_write_report(void)
 {
     const char *pattern = choice_output(choice);
-    char path[PATH_MAX];
+    char path[PATH_MAX], node[SPANK_APAPI_NAME_SIZE];
+    const struct spank_apapi_naming naming = {
+        .job = local.job, .step = strchr(local.step, '.') + 1, .node = node, .uid = getuid()};
     struct destination destination = {.path = pattern ? path : NULL, .fd = -1};
     int result = 0;
 
-    if (pattern && local_name_file(pattern, path)) {
-        destination_fall_back(&destination);
+    if (pattern) {
+        nodelist_first(node, sizeof node);
+        if (spank_apapi_name(pattern, &naming, path, sizeof path, &local.failure)) {
+            destination_fall_back(&destination);
+        }
     }
     while (result == 0 && message_is(&local_message, APAPI_WORD_TABLE)) {
-        result = local_write_part(&destination);
+        result = destination_write(&destination, message_text(&local_message));
+        if (result && destination.path) {
+            destination_fall_back(&destination);
+            result = destination_write(&destination, message_text(&local_message));
+        }
         if (result == 0 && message_receive(local.collector.channel, &local_message,
                                            deadline_now() + WAIT_MORE_NS)) {
             result = apapi_fail(&local.failure, errno, "the collector ended too early");

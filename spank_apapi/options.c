@@ -312,26 +312,17 @@ static int options_check_listed(enum spank_apapi_option option)
     return options_refuse(option, text);
 }
 
-/* Check whether the user of this process may ask for measurements. */
-static bool options_allowed(void)
-{
-    char name[SPANK_APAPI_USER_SIZE] = "";
-
-    if (!policy_uid(&config, getuid())) {
-        spank_apapi_user_name(getuid(), name);
-    }
-    return policy_user(&config, getuid(), name);
-}
-
 /* At the prompt: check whether this user may have the option. */
 static int options_check(enum spank_apapi_option option)
 {
+    char name[SPANK_APAPI_USER_SIZE] = "";
     struct apapi_error err;
 
     if (!options_need_no_check(option) && choice_check(choice, option, getuid() != 0, &err)) {
         return options_refuse(option, err.text);
     }
-    if (choice_needs_permission(choice) && !options_allowed()) {
+    if (choice_needs_permission(choice) && !policy_uid(&config, getuid()) &&
+        (spank_apapi_user_name(getuid(), name) || !policy_user(&config, getuid(), name))) {
         return options_refuse(option, "this site lets certain users only ask for measurements, or "
                                       "switch them off");
     }

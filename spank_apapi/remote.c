@@ -225,17 +225,6 @@ static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
     remote_send(deadline_ns);
 }
 
-/* A script has one table at its end, if nobody has said which ones it should have. */
-static void remote_choose_report(spank_t spank, const struct spank_apapi_rendezvous *rendezvous)
-{
-    const char *variable = choice_variable(SPANK_APAPI_REPORT);
-
-    remote.one_table = rendezvous->listener >= 0 && choice_prefers_job(choice);
-    if (remote.one_table) {
-        spank_setenv(spank, variable, CHOICE_JOB_TABLE, 0);
-    }
-}
-
 /* Let the sruns of a batch script report their steps to the sampler of the batch step. */
 static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
@@ -314,7 +303,11 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
-        remote_choose_report(spank, &rendezvous);
+        /* a script has one table at its end, if nobody has said which ones it should have */
+        remote.one_table = rendezvous.listener >= 0 && choice_prefers_job(choice);
+        if (remote.one_table) {
+            spank_setenv(spank, choice_variable(SPANK_APAPI_REPORT), CHOICE_JOB_TABLE, 0);
+        }
         message_start(&remote_message, APAPI_WORD_CONFIG);
         remote.files = spank_apapi_step_configure(spank, &remote.step, request, &remote_message);
         remote_describe_job(spank, &rendezvous);

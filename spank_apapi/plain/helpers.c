@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "channel/deadline.h"
 #include "child.h"
 #include "config/filename.h"
@@ -113,16 +114,11 @@ int spank_apapi_job_nodes(spank_apapi_look_f look, void *context, char *names, s
 
 static uint32_t environment_number(const char *variable, uint32_t standard)
 {
-    const char *text = getenv(variable);
-    unsigned long number;
-    char *end;
+    const char *text = getenv(variable), *end;
+    uint64_t number;
 
-    if (!text) {
-        return standard;
-    }
-    errno = 0;
-    number = strtoul(text, &end, 10);
-    return errno || end == text || *end || number > UINT32_MAX ? standard : (uint32_t)number;
+    end = text ? text_digits(text, UINT32_MAX, &number) : NULL;
+    return end && *end == '\0' ? (uint32_t)number : standard;
 }
 
 int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *naming, char *name,
@@ -175,16 +171,6 @@ static struct output_way output_begin(int fd)
     return way;
 }
 
-static ssize_t output_some(int fd, const struct output_way *way, const char *text, size_t left)
-{
-    size_t size = left < way->piece ? left : way->piece;
-
-    if (way->socket) {
-        return send(fd, text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-    }
-    return write(way->fd >= 0 ? way->fd : fd, text, size);
-}
-
 /* @return 0; an errno. */
 static int output_loop(int fd, const char *text, uint64_t deadline_ns)
 {
@@ -193,13 +179,15 @@ static int output_loop(int fd, const char *text, uint64_t deadline_ns)
     int code = 0;
 
     while (left > 0 && code == 0) {
-        ssize_t written = -1;
+        size_t size = left < way.piece ? left : way.piece;
+        ssize_t written;
 
         if (deadline_wait(fd, POLLOUT, deadline_ns)) {
             code = errno;
             break;
         }
-        written = output_some(fd, &way, text, left);
+        written = way.socket ? send(fd, text, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+                             : write(way.fd >= 0 ? way.fd : fd, text, size);
         if (written >= 0) {
             text += written;
             left -= (size_t)written;
