@@ -669,11 +669,8 @@ static int power_each_node(struct power *power, const struct sum_entries *entrie
         struct busy own = {0};
         uint32_t domains;
 
-        node = (struct sum_entries){entries->list + i, 1};
-        while (i + node.count < entries->count &&
-               node.list[node.count].piece->node == node.list->piece->node) {
-            node.count++;
-        }
+        node = (struct sum_entries){entries->list + i,
+                                    sum_same_node(entries->list + i, entries->count - i)};
         domains = power->request->node && strcmp(power->request->node, node.list->node) != 0
                       ? 0
                       : power_domains(power, &node);

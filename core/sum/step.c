@@ -487,55 +487,33 @@ static void merge_add_domains(struct apapi_merge *merge, const struct apapi_meas
                            .covered = NAN,                                                         \
                            .rest_j = NAN})
 
-/* Bins [first, end) of a timeline. */
-struct window {
-    size_t first, end;
-};
-
 /*
- * Windows divide the time, as nodes run and as they do not: so the mean lies between the extremes.
- * The remainder at the end belongs to the window before it.
- * @return whether there is a next window
+ * Each bin is a window, as nodes run and as they do not: so the mean lies between the extremes. A
+ * shorter one at the end belongs to the window before it. A window counts if all of it is known.
+ * @return the width of the windows [ns]; 0: nothing is known.
  */
-static bool window_next(const struct apapi_timeline *timeline, struct window *window)
-{
-    window->first = window->end;
-    window->end = window->first + 1;
-    if (window->end + 1 == timeline->count &&
-        apapi_timeline_bin_length(timeline, window->end) < timeline->bin_ns) {
-        window->end++;
-    }
-    return window->first < timeline->count;
-}
-
-/* @return NaN: a part of it is not known. */
-static double window_power_w(const struct apapi_timeline *timeline, const struct window *window)
-{
-    double energy_j = 0, length_ns = 0;
-
-    for (size_t bin = window->first; bin < window->end; bin++) {
-        double bin_ns = (double)apapi_timeline_bin_length(timeline, bin);
-
-        if (timeline->covered_pct[bin] < WHOLLY_PCT) {
-            return NAN;
-        }
-        energy_j += apapi_timeline_power_w(timeline, bin) * bin_ns / NS_PER_S;
-        length_ns += bin_ns;
-    }
-    return energy_j * NS_PER_S / length_ns;
-}
-
-/* @return the width of the windows [ns]; 0: nothing is known. */
 static uint64_t find_extremes(const struct apapi_timeline *timeline, struct apapi_summary *power_w)
 {
-    struct window window = {0, 0};
     double min_w = NAN, max_w = NAN;
 
-    while (window_next(timeline, &window)) {
-        double window_w = window_power_w(timeline, &window);
+    for (size_t bin = 0, end; bin < timeline->count; bin = end) {
+        double energy_j = 0, length_ns = 0;
 
-        min_w = fmin(min_w, window_w);
-        max_w = fmax(max_w, window_w);
+        end = bin + 1;
+        if (end + 1 == timeline->count &&
+            apapi_timeline_bin_length(timeline, end) < timeline->bin_ns) {
+            end++;
+        }
+        for (size_t i = bin; i < end; i++) {
+            double bin_ns = (double)apapi_timeline_bin_length(timeline, i);
+
+            energy_j += timeline->covered_pct[i] < WHOLLY_PCT
+                            ? NAN
+                            : apapi_timeline_power_w(timeline, i) * bin_ns / NS_PER_S;
+            length_ns += bin_ns;
+        }
+        min_w = fmin(min_w, energy_j * NS_PER_S / length_ns);
+        max_w = fmax(max_w, energy_j * NS_PER_S / length_ns);
     }
     if (isnan(min_w)) {
         return 0;

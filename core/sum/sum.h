@@ -235,6 +235,17 @@ struct apapi_job {
     struct sum_entries entries; /* of the last total */
 };
 
+/** @return how many of the entries, at least one, are of the first one's node. */
+static inline size_t sum_same_node(const struct sum_entry *entries, size_t count)
+{
+    size_t same = 1;
+
+    while (same < count && entries[same].piece->node == entries->piece->node) {
+        same++;
+    }
+    return same;
+}
+
 /* --- within core/sum ------------------------------------------------------------------------ */
 
 /** The energy of a node; each moment counts once. */

@@ -11,8 +11,8 @@
 
 /* Consecutive elements of the list of timings. */
 struct range {
+    int64_t start_ns, end_ns; /* the start is first: ranges are sorted by compare_int64() */
     size_t first, count;
-    int64_t start_ns, end_ns;
 };
 
 struct alignment {
@@ -85,17 +85,12 @@ static void align_boot(struct sum_entry **list, size_t count)
     }
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-    return COMPARE(((const struct range *)left)->start_ns, ((const struct range *)right)->start_ns);
-}
-
 /* A node has one boot after the other, whatever its clock said. */
 static void part_boots(struct sum_entry **list, struct range *boots, size_t count)
 {
     int64_t until_ns = 0;
 
-    qsort(boots, count, sizeof *boots, compare_ranges);
+    qsort(boots, count, sizeof *boots, compare_int64);
     for (size_t b = 0; b < count; b++) {
         int64_t late_ns = until_ns > boots[b].start_ns ? until_ns - boots[b].start_ns : 0;
 
@@ -108,7 +103,7 @@ static void part_boots(struct sum_entry **list, struct range *boots, size_t coun
 
 static struct range range_of_boot(struct sum_entry **list, size_t first, size_t count)
 {
-    struct range boot = {first, 0, INT64_MAX, 0};
+    struct range boot = {INT64_MAX, 0, first, 0};
 
     for (size_t i = first; i < count && is_same_boot(list[first], list[i]); i++) {
         boot.count++;
@@ -429,17 +424,10 @@ int busy_add(struct busy *busy, int64_t start_ns, int64_t end_ns)
     return 0;
 }
 
-static int busy_compare(const void *left, const void *right)
-{
-    const struct busy_span *a = left, *b = right;
-
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
 static void busy_sort(const struct busy *busy)
 {
     if (busy->count > 1) {
-        qsort(busy->spans, busy->count, sizeof *busy->spans, busy_compare);
+        qsort(busy->spans, busy->count, sizeof *busy->spans, compare_int64); /* by start */
     }
 }
 

@@ -547,17 +547,6 @@ static void sum_add_domains(const struct sum_progress *progress, struct apapi_jo
     }
 }
 
-static size_t sum_same_node(const struct sum_entries *entries, size_t first)
-{
-    size_t end = first + 1;
-
-    while (end < entries->count &&
-           entries->list[end].piece->node == entries->list[first].piece->node) {
-        end++;
-    }
-    return end - first;
-}
-
 static int sum_add_nodes(const struct sum_store *store, const struct sum_entries *entries,
                          struct apapi_job_total *total)
 {
@@ -565,7 +554,7 @@ static int sum_add_nodes(const struct sum_store *store, const struct sum_entries
     int result = 0;
 
     for (size_t first = 0, count; first < entries->count && result == 0; first += count) {
-        count = sum_same_node(entries, first);
+        count = sum_same_node(entries->list + first, entries->count - first);
         result = sum_add_node(store, entries->list + first, count, &progress, total);
     }
     if (result == 0) {

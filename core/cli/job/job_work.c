@@ -116,10 +116,7 @@ static int job_work_out_nodes(struct show *show, struct sum_entry *list)
         struct sum_total total;
 
         *node = (struct show_node){.name = show->records[i].id.node};
-        for (count = 1;
-             i + count < show->count && list[i + count].piece->node == list[i].piece->node;
-             count++) {
-        }
+        count = sum_same_node(list + i, show->count - i);
         if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &total)) {
             return -1;
         }
