@@ -178,15 +178,24 @@ const struct field fields_of_share_energy[] = {
 FITS(fields_of_record); /* the longest ones */
 FITS(fields_of_event);
 
-/* @return NULL when out of range. */
-static const char *field_type_name(int type)
+/* @return a word of a form; NULL: it has no more */
+static const char *word_of(enum field_form form, unsigned i)
 {
-    static const char *const names[] = {[APAPI_TYPE_INT64] = "int64",
+    static const char *const types[] = {[APAPI_TYPE_INT64] = "int64",
                                         [APAPI_TYPE_UINT64] = "uint64",
                                         [APAPI_TYPE_FP64] = "fp64",
                                         [APAPI_TYPE_BIT64] = "bit64"};
 
-    return type >= 0 && type < (int)(COUNT_OF(names)) ? names[type] : NULL;
+    switch (form) {
+    case FIELD_KIND:
+        return i < APAPI_KINDS ? apapi_kind_name(i) : NULL;
+    case FIELD_TYPE:
+        return i < COUNT_OF(types) ? types[i] : NULL;
+    case FIELD_REGION:
+        return i < APAPI_REGION_KINDS ? apapi_region_kind_name(i) : NULL;
+    default:
+        return i < APAPI_REGION_METHODS ? apapi_region_method_name(i) : NULL;
+    }
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -316,21 +325,6 @@ static const char *read_flag(const struct tree_node *value, bool *flag)
     }
     *flag = value->type == TREE_TRUE;
     return NULL;
-}
-
-/* @return a word of a form; NULL: it has no more */
-static const char *word_of(enum field_form form, unsigned i)
-{
-    switch (form) {
-    case FIELD_KIND:
-        return i < APAPI_KINDS ? apapi_kind_name(i) : NULL;
-    case FIELD_TYPE:
-        return field_type_name((int)i);
-    case FIELD_REGION:
-        return i < APAPI_REGION_KINDS ? apapi_region_kind_name(i) : NULL;
-    default:
-        return i < APAPI_REGION_METHODS ? apapi_region_method_name(i) : NULL;
-    }
 }
 
 static const char *read_word(const struct tree_node *value, enum field_form form, void *member)

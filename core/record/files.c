@@ -132,35 +132,6 @@ static const struct {
 #undef TEXT
 };
 
-static int copy_jobs(struct filter *filter, const struct apapi_scan_filter *wanted)
-{
-    if (wanted->job_count == 0) {
-        return 0;
-    }
-    filter->jobs = reallocarray(NULL, wanted->job_count, sizeof *filter->jobs);
-    if (!filter->jobs) {
-        return -1;
-    }
-    memcpy(filter->jobs, wanted->jobs, wanted->job_count * sizeof *filter->jobs);
-    filter->job_count = wanted->job_count;
-    filter->job_parts = wanted->job_parts;
-    qsort(filter->jobs, filter->job_count, sizeof *filter->jobs, compare_uint32);
-    return 0;
-}
-
-static int scan_filter_copy_texts(struct filter *filter, const struct apapi_scan_filter *wanted)
-{
-    for (size_t i = 0; i < FILTER_TEXTS; i++) {
-        const char *text =
-            *(const char *const *)(const void *)((const char *)wanted + texts[i].wanted);
-
-        if (text && !(filter->texts[i] = strdup(text))) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static int copy_nodes(struct filter *filter, const struct apapi_scan_filter *wanted)
 {
     ssize_t count = wanted->nodes ? hostlist_names(wanted->nodes, &filter->nodes) : 1;
@@ -185,6 +156,8 @@ static uint32_t read_uid(const char *user)
 int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
                 struct apapi_error *err)
 {
+    bool failed;
+
     *filter = (struct filter){.from_ns = INT64_MIN, .to_ns = INT64_MAX, .uid = APAPI_UNKNOWN};
     if (!wanted) {
         return 0;
@@ -192,18 +165,29 @@ int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
     filter->uid = read_uid(wanted->user);
     filter->from_ns = wanted->from_unix_ns ? wanted->from_unix_ns : INT64_MIN;
     filter->to_ns = wanted->to_unix_ns ? wanted->to_unix_ns : INT64_MAX;
-    if (copy_jobs(filter, wanted) || scan_filter_copy_texts(filter, wanted) ||
-        copy_nodes(filter, wanted)) {
-        return errno == EINVAL
+    filter->jobs = array_copy(wanted->jobs, wanted->job_count, sizeof *filter->jobs);
+    filter->job_count = wanted->job_count;
+    filter->job_parts = wanted->job_parts;
+    failed = filter->job_count > 0 && !filter->jobs;
+    if (filter->jobs) {
+        qsort(filter->jobs, filter->job_count, sizeof *filter->jobs, compare_uint32);
+    }
+    for (size_t i = 0; i < FILTER_TEXTS; i++) {
+        const char *text =
+            *(const char *const *)(const void *)((const char *)wanted + texts[i].wanted);
+
+        filter->texts[i] = text ? strdup(text) : NULL;
+        failed = failed || (text && !filter->texts[i]);
+        filter->limits = filter->limits || text;
+    }
+    if (failed || copy_nodes(filter, wanted)) {
+        return !failed && errno == EINVAL
                    ? apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]",
                                 wanted->nodes)
                    : apapi_fail(err, ENOMEM, "no memory");
     }
-    filter->limits = wanted->from_unix_ns || wanted->to_unix_ns || filter->job_count > 0 ||
-                     filter->nodes.count > 0;
-    for (size_t i = 0; i < FILTER_TEXTS; i++) {
-        filter->limits = filter->limits || filter->texts[i];
-    }
+    filter->limits = filter->limits || wanted->from_unix_ns || wanted->to_unix_ns ||
+                     filter->job_count > 0 || filter->nodes.count > 0;
     return 0;
 }
 
@@ -616,15 +600,19 @@ static bool walk_wants_file(const struct intake *walk, const char *name)
     return filter_wants_node(&walk->filter, node);
 }
 
-/* Read the wanted entries of a folder, sorted. Takes ownership of `fd`. */
+/* Read the wanted entries of a folder, sorted. @param fd  -1 with errno: it could not be opened */
 static int walk_read_names(struct namelist *names, int fd, const struct intake *walk, wants_f wants)
 {
-    DIR *folder = fdopendir(fd);
+    int own = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0), code;
+    DIR *folder = own < 0 ? NULL : fdopendir(own);
     const struct dirent *entry;
-    int code;
 
     if (!folder) {
-        close(fd);
+        code = errno;
+        if (own >= 0) {
+            close(own);
+        }
+        errno = code;
         return -1;
     }
     while (errno = 0, (entry = readdir(folder))) { // NOLINT(concurrency-mt-unsafe)
@@ -728,11 +716,10 @@ static int walk_day(struct intake *walk, int root_fd, char path[PATH_MAX], const
 {
     struct apapi_scan_file file = {.day = day};
     int day_fd = openat(root_fd, day, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int list_fd = day_fd < 0 ? -1 : fcntl(day_fd, F_DUPFD_CLOEXEC, 0);
     struct namelist names = {0};
     int result = 0, saved;
 
-    if (list_fd < 0 || walk_read_names(&names, list_fd, walk, walk_wants_file)) {
+    if (walk_read_names(&names, day_fd, walk, walk_wants_file)) {
         walk_leave_out(walk, path, strerror(errno));
     }
     for (size_t i = 0; i < names.count && result == 0; i++) {
@@ -748,39 +735,28 @@ static int walk_day(struct intake *walk, int root_fd, char path[PATH_MAX], const
     return result;
 }
 
-static int walk_days(struct intake *walk, int root_fd, const char *dir, struct apapi_error *err)
+int intake_read_folder(struct intake *walk, const char *dir, struct apapi_error *err)
 {
     char path[PATH_MAX];
     struct namelist days = {0};
-    int fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
-    int result = 0;
-
-    if (fd < 0 || walk_read_names(&days, fd, walk, walk_wants_day)) {
-        result = apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
-    }
-    for (size_t i = 0; i < days.count && result == 0; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, days.names[i]);
-        result = walk_day(walk, root_fd, path, days.names[i]);
-    }
-    namelist_free(&days);
-    return result;
-}
-
-int intake_read_folder(struct intake *walk, const char *dir, struct apapi_error *err)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int result, saved;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = 0, saved;
 
     walk->stopped = false;
     if (err) {
         *err->text = '\0';
     }
-    if (fd < 0) {
-        return apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
+    if (walk_read_names(&days, fd, walk, walk_wants_day)) {
+        result = apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
     }
-    result = walk_days(walk, fd, dir, err);
+    for (size_t i = 0; i < days.count && result == 0; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, days.names[i]);
+        result = walk_day(walk, fd, path, days.names[i]);
+    }
     saved = errno;
-    close(fd);
+    namelist_free(&days);
+    if (fd >= 0) {
+        close(fd);
+    }
     errno = saved;
     return result;
 }
