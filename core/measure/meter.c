@@ -14,10 +14,31 @@
 #define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
 #define UNSEEN 3.0             /* n readings all miss this / n of the time once in twenty runs */
 #define UNSEEN_MOST 14.0       /* ... once in a million */
+#define HELD_NS 1e9            /* a value is held for so long, if nothing shows how long */
 
 void apapi_gauge_restart(struct apapi_gauge *gauge)
 {
-    *gauge = (struct apapi_gauge){.rectangle = gauge->rectangle, .min = NAN, .max = NAN};
+    *gauge = (struct apapi_gauge){.rectangle = gauge->rectangle,
+                                  .stated_ns = gauge->stated_ns,
+                                  .lively_ns = INFINITY,
+                                  .min = NAN,
+                                  .max = NAN};
+}
+
+/*
+ * So many changes took the least time that so often it shows a new value, at least. A change may
+ * be seen up to two readings late.
+ */
+static void note_change(struct apapi_gauge *gauge, uint64_t now_ns)
+{
+    uint64_t late_ns = gauge->covered_ns / gauge->incidents.samples;
+
+    for (uint64_t n = 1; n <= GAUGE_CHANGES && n <= gauge->changes; n *= 2) {
+        uint64_t since_ns = now_ns - gauge->changed_ns[(gauge->changes - n) % GAUGE_CHANGES];
+
+        gauge->lively_ns = fmin(gauge->lively_ns, (double)(since_ns + late_ns) / (double)n);
+    }
+    gauge->changed_ns[gauge->changes++ % GAUGE_CHANGES] = now_ns;
 }
 
 static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t now_ns)
@@ -50,13 +71,19 @@ static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_
 
 static double gauge_go_on(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 {
+    double area;
+
     if (gauge->between) {
         add_deviation(gauge, value, now_ns);
     }
     gauge->between = true;
     gauge->before = gauge->last;
     gauge->step_ns = now_ns - gauge->last_ns;
-    return area_since_last(gauge, value, now_ns);
+    area = area_since_last(gauge, value, now_ns);
+    if (value != gauge->before) {
+        note_change(gauge, now_ns);
+    }
+    return area;
 }
 
 double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
@@ -84,36 +111,54 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
     return area;
 }
 
+/* @return how long a value is held, in readings, >= 1: by its changes, else as stated or usual */
+static double gauge_held(const struct apapi_gauge *gauge)
+{
+    double assumed_ns = fmax(HELD_NS, (double)gauge->stated_ns);
+    double held_ns = isinf(gauge->lively_ns) ? assumed_ns : gauge->lively_ns;
+    double samples = (double)gauge->incidents.samples;
+
+    return fmax(1, fmin(samples, held_ns * samples / (double)gauge->covered_ns));
+}
+
 /*
+ * Of readings that show a value n times two in n deviate from the line, by half the step.
  * @return standard deviation of the integral as far as the course of the value and the moments of
  * the readings make it [value x s]
  */
 static double gauge_deviation(const struct apapi_gauge *gauge)
 {
-    return gauge->deviations ? (1 + FEW_READINGS / (double)gauge->deviations) *
-                                   sqrt(gauge->squares / DEVIATION_VARIANCE)
+    double held = gauge_held(gauge), more = (held * held - 1) * DEVIATION_VARIANCE;
+
+    return gauge->deviations ? (1 + FEW_READINGS * held / (double)gauge->deviations) *
+                                   sqrt(gauge->squares * (1 / DEVIATION_VARIANCE + more))
                              : 0;
 }
 
 /*
- * A value may be of any moment of its reading. If it was always at the beginning, or always
- * at the end, that moves the whole course: what counts is the difference of both its ends.
+ * A value may be of any moment of its reading, or of the time for which it is held. If it was
+ * always at the beginning, or always at the end, that moves the whole course: what counts is the
+ * difference of both its ends.
  */
 static double shift(const struct apapi_gauge *gauge)
 {
-    return (gauge->max - gauge->min) * (double)gauge->longest_ns / 1e9;
+    double readings = (double)gauge->incidents.samples, held = gauge_held(gauge) - 1;
+    double held_ns = held > 0 ? held * (double)gauge->covered_ns / readings : 0;
+
+    return (gauge->max - gauge->min) * ((double)gauge->longest_ns + held_ns) / 1e9;
 }
 
 /*
- * All readings may have missed bursts of the greatest value, or pauses. Where the times
- * between readings differ, readings count for as many as equal ones would be.
+ * All values may have missed bursts of the greatest one, or pauses. Where the times between
+ * readings differ, or values are held, readings count for as many as equal ones would be.
  * @param unseen  of n readings, n times the share of the time
  */
 static double missed(const struct apapi_gauge *gauge, double most, double unseen)
 {
-    double covered_s = (double)gauge->covered_ns / 1e9;
-    double unseen_s = covered_s * -expm1(-unseen * gauge->squares_s2 / (covered_s * covered_s));
-    double mean = gauge->integral / covered_s;
+    double covered_s = (double)gauge->covered_ns / 1e9, mean = gauge->integral / covered_s;
+    double held_share = gauge_held(gauge) / (double)gauge->incidents.samples;
+    double unequal_share = gauge->squares_s2 / (covered_s * covered_s);
+    double unseen_s = covered_s * -expm1(-unseen * fmax(unequal_share, held_share));
 
     return covered_s > 0 ? fmax(most - mean, mean) * unseen_s : 0;
 }
@@ -372,6 +417,7 @@ void apapi_meter_restart(struct apapi_meter *meter)
     apapi_rate_init(&meter->rate, window_ns(meter), meter->histogram);
     apapi_probe_init(&meter->probe, apapi_meter_update_ns(meter));
     apapi_float_counter_restart(&meter->doubles);
+    meter->gauge.stated_ns = meter->event->update_ns;
     apapi_gauge_restart(&meter->gauge);
     apapi_values_restart(&meter->values, meter->values.operation);
     meter->unshown = (struct apapi_unshown){0};

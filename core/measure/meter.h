@@ -6,10 +6,13 @@
 #include "measure/counter.h"
 #include "measure/rate.h"
 
+#define GAUGE_CHANGES 32
+
 /** A value that rises and falls: its extremes and its integral over time. */
 struct apapi_gauge {
-    bool rectangle; /* each value counts for the whole interval before it */
-    bool valid;     /* `last` holds a good reading */
+    bool rectangle;     /* each value counts for the whole interval before it */
+    uint64_t stated_ns; /* its source's word for how long a value is held; 0: none */
+    bool valid;         /* `last` holds a good reading */
     double last;
     uint64_t last_ns;
     uint64_t
@@ -26,6 +29,9 @@ struct apapi_gauge {
         deviations;    /* readings between two others, each compared with the line through these */
     double squares;    /* sum of the squares of what each may have added in error [value x s] */
     double squares_s2; /* sum of the squares of the times between two readings [s^2] */
+    uint64_t changes;  /* readings with another value than the one before */
+    uint64_t changed_ns[GAUGE_CHANGES]; /* of the latest of them, in turn */
+    double lively_ns; /* between two of these where they were closest; infinite: not known */
     struct apapi_incidents incidents;
 };
 

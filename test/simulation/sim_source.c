@@ -161,8 +161,10 @@ static uint64_t raw_value(size_t component, size_t event, uint64_t at_ns)
 
     if (meter->gauge) {
         const struct power *power = &history->powers[meter->domain][meter->socket];
+        uint64_t held_ns = (at_ns + meter->phase_ns) % meter->update_ns;
+        uint64_t shown_ns = at_ns > held_ns ? at_ns - held_ns : 0;
 
-        return (uint64_t)(power_at_w(power, at_ns) / meter->scale + 0.5);
+        return (uint64_t)(power_at_w(power, shown_ns) / meter->scale + 0.5);
     }
     if (absurd && absurd->event == event && random_once_in(&source->random, 3)) {
         source->components[component].absurd[event] = true;
@@ -285,7 +287,7 @@ static void describe_event(struct apapi_event *event, size_t component, size_t i
     event->range_max = meter->range_max;
     event->scale = meter->scale;
     event->guard_j = meter->range_max ? (double)meter->range_max * meter->scale : 0;
-    event->update_ns = meter->gauge ? 0 : meter->stated_ns;
+    event->update_ns = meter->stated_ns;
     event->most_w = (float)meter->most_w;
 }
 

@@ -532,6 +532,20 @@ static void ensembles_make_gauge_noisy(struct scene *scene)
     profile_make_steps(scene_power(scene), 1e5, 2 * MS, scene->random);
 }
 
+/* As of a management controller: it shows the same value until it looks at the power again. */
+static void scene_hold(struct scene *scene)
+{
+    double interval_ns = (double)scene_component(scene)->interval_ns;
+
+    scene_meter(scene)->update_ns = random_scale(scene->random, interval_ns, 20 * interval_ns);
+}
+
+static void ensembles_make_gauge_held(struct scene *scene)
+{
+    scene_hold(scene);
+    ensembles_make_any(scene);
+}
+
 const struct ensemble ensembles[] = {
     {"constant", "constant power, 5 to 50 ms", false, ensembles_make_constant, 0},
     {"steps", "random steps of power", false, ensembles_make_steps, 0},
@@ -594,6 +608,8 @@ const struct ensemble ensembles[] = {
     {"gauge-bursts-25", "... for 25 % of the time", true, ensembles_make_bursts, 25},
     {"gauge-noisy", "a gauge of a power that changes faster than it is read", true,
      ensembles_make_gauge_noisy, 0},
+    {"gauge-held", "a gauge that looks at the power once in 1 to 20 readings", true,
+     ensembles_make_gauge_held, 0},
     {"gauge-late", "a gauge whose readings take up to 200 ms longer", true, ensembles_make_late,
      FAULT_LATE},
     {"gauge-failing", "a gauge whose readings fail for 1 ms to 5 s", true, ensembles_make_fault,
@@ -609,14 +625,15 @@ static const char *const cell_courses[] = {"constant", "ramp", "sine", "square",
 
 static const struct {
     const char *name;
-    bool gauge, doubles;
+    bool gauge, doubles, held;
     double update_ns;
 } cell_meters[] = {{.name = "counter-61us", .update_ns = 61e3},
                    {.name = "counter-1ms", .update_ns = 1e6},
                    {.name = "counter-10ms", .update_ns = 1e7},
                    {.name = "counter-100ms", .update_ns = 1e8},
                    {.name = "doubles", .doubles = true, .update_ns = 1e6},
-                   {.name = "gauge", .gauge = true}};
+                   {.name = "gauge", .gauge = true},
+                   {.name = "gauge-held", .gauge = true, .held = true}};
 
 static const struct {
     const char *name;
@@ -646,14 +663,17 @@ static struct cell cell_of(size_t number)
     return cell;
 }
 
-/* A wrong period is a tenth of the true one to ten times as long, a wrong power half of it. */
+/*
+ * A wrong period is a tenth of the true one to ten times as long, a wrong power half of it: of a
+ * gauge that holds its values the period alone is wrong.
+ */
 static void cell_set_statement(struct scene *scene, size_t statement)
 {
     struct history_meter *meter = scene_meter(scene);
     double update_ns = (double)meter->update_ns;
     const double stated_ns[] = {
         update_ns, 0, (double)random_scale(scene->random, update_ns / 10, update_ns * 10)};
-    const double most_w[] = {PROFILE_MOST_W, 0, PROFILE_MOST_W / 2};
+    const double most_w[] = {PROFILE_MOST_W, 0, PROFILE_MOST_W / (meter->update_ns > 1 ? 1 : 2)};
 
     meter->stated_ns = (uint64_t)stated_ns[statement];
     meter->most_w = meter->gauge ? most_w[statement] : 0;
@@ -670,9 +690,12 @@ static void ensembles_make_cell(struct scene *scene)
     if (!meter->gauge) {
         meter->update_ns = (uint64_t)cell_meters[cell.meter].update_ns;
     }
-    cell_set_statement(scene, cell.statement);
     scene_set_interval(scene, cell_intervals[cell.interval].least_ns,
                        cell_intervals[cell.interval].most_ns);
+    if (cell_meters[cell.meter].held) {
+        scene_hold(scene);
+    }
+    cell_set_statement(scene, cell.statement);
     if (cell.course < PROFILES) {
         profile_make((enum profile)cell.course, scene_power(scene), scene->length_ns,
                      scene->random);
