@@ -515,30 +515,26 @@ static int run_once(struct atime *atime, const struct signals *signals, struct r
     return result;
 }
 
-static void runs_progress(const struct report *report)
-{
-    const struct run *run = &report->runs[report->count - 1];
-    double energy_j = run_energy_j(run, APAPI_DOMAIN_NONE);
-    char energy[UNITS_SIZE], name[APAPI_TEXT_SIZE];
-
-    if (!isatty(STDERR_FILENO) || report->runs_wanted == 1) {
-        return;
-    }
-    units_quantity(energy, sizeof energy, energy_j, "J");
-    text_clean(name, sizeof name, run->record.id.name);
-    fprintf(stderr, "atime: \"%s\": run %zu of %u%s%s\n", name, report->count, report->runs_wanted,
-            isnan(energy_j) ? "" : ", ", isnan(energy_j) ? "" : energy);
-}
-
 /* A round: each program once. The first one is run whatever signals there were. */
 static int runs_round(struct atime *atime, const struct signals *signals, struct report *reports,
                       size_t count, struct apapi_error *err)
 {
+    char energy[UNITS_SIZE], name[APAPI_TEXT_SIZE];
+
     for (size_t i = 0; i < count && (i == 0 || signals_last(signals) == 0); i++) {
         if (run_once(atime, signals, &reports[i], err)) {
             return -1;
         }
-        runs_progress(&reports[i]);
+        if (isatty(STDERR_FILENO) && reports[i].runs_wanted > 1) {
+            const struct run *run = &reports[i].runs[reports[i].count - 1];
+            double energy_j = run_energy_j(run, APAPI_DOMAIN_NONE);
+
+            units_quantity(energy, sizeof energy, energy_j, "J");
+            text_clean(name, sizeof name, run->record.id.name);
+            fprintf(stderr, "atime: \"%s\": run %zu of %u%s%s\n", name, reports[i].count,
+                    reports[i].runs_wanted, isnan(energy_j) ? "" : ", ",
+                    isnan(energy_j) ? "" : energy);
+        }
     }
     return 0;
 }

@@ -12,32 +12,26 @@
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
-static void csv_program(const struct csv *csv, const struct run *run)
-{
-    const struct child_end *end = &run->end;
-    bool killed = WIFSIGNALED(end->status);
-
-    csv_put_number(csv, "program", "elapsed", "s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
-    csv_put_number(csv, "program", "user", "s", end->user_s);
-    csv_put_number(csv, "program", "system", "s", end->system_s);
-    csv_put_number(csv, "program", "max_rss", "B", (double)end->peak_bytes);
-    csv_put_number(csv, "program", killed ? "signal" : "exit_status", "",
-                   killed ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
-}
-
 int report_csv(FILE *out, const struct report *report, struct apapi_error *err)
 {
     (void)err;
     fputs("run," CSV_COLUMNS, out);
     for (size_t i = 0; i < report->count; i++) {
+        const struct run *run = &report->runs[i];
+        bool killed = WIFSIGNALED(run->end.status);
         char number[24];
         const struct csv csv = {.out = out, .leads = {number}};
 
         snprintf(number, sizeof number, "%zu", i + 1);
-        csv_program(&csv, &report->runs[i]);
-        csv_put_measurement(&csv, &report->runs[i].record.measurement);
-        csv_put_crossings(&csv, &report->runs[i].record);
-        csv_put_regions(&csv, &report->runs[i].record.regions);
+        csv_put_number(&csv, "program", "elapsed", "s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
+        csv_put_number(&csv, "program", "user", "s", run->end.user_s);
+        csv_put_number(&csv, "program", "system", "s", run->end.system_s);
+        csv_put_number(&csv, "program", "max_rss", "B", (double)run->end.peak_bytes);
+        csv_put_number(&csv, "program", killed ? "signal" : "exit_status", "",
+                       killed ? WTERMSIG(run->end.status) : WEXITSTATUS(run->end.status));
+        csv_put_measurement(&csv, &run->record.measurement);
+        csv_put_crossings(&csv, &run->record);
+        csv_put_regions(&csv, &run->record.regions);
     }
     return 0;
 }

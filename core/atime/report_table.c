@@ -163,22 +163,6 @@ static bool table_domains_that(const struct table *table, const struct report *r
     return any;
 }
 
-/* The least share of a run's time that the domain's energy is of. */
-static void table_coverage(FILE *out, const struct report *report, enum apapi_domain domain)
-{
-    double least = NAN;
-
-    for (size_t i = 0; i < report->count; i++) {
-        const struct apapi_domain_result *one = &report->runs[i].record.measurement.domains[domain];
-
-        least = one->measured && one->covered > 0 ? fmin(least, one->covered) : least;
-    }
-    if (coverage_is_low(least)) {
-        fprintf(out, "  %s: energy of the covered %.1f %% in the worst run\n",
-                apapi_domain_name(domain), coverage_pct(least));
-    }
-}
-
 static int table_domains(FILE *out, const struct report *report)
 {
     uint32_t missing = report_missing_domains(report);
@@ -203,7 +187,18 @@ static int table_domains(FILE *out, const struct report *report)
         fputs("  in brackets: inside package or around other domains, not to be added\n", out);
     }
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
-        table_coverage(out, report, domain);
+        double least = NAN; /* share of a run's time that the domain's energy is of */
+
+        for (size_t i = 0; i < report->count; i++) {
+            const struct apapi_domain_result *one =
+                &report->runs[i].record.measurement.domains[domain];
+
+            least = one->measured && one->covered > 0 ? fmin(least, one->covered) : least;
+        }
+        if (coverage_is_low(least)) {
+            fprintf(out, "  %s: energy of the covered %.1f %% in the worst run\n",
+                    apapi_domain_name(domain), coverage_pct(least));
+        }
     }
     if (missing && (total || others)) {
         domain_list_text(missing, ", ", names);

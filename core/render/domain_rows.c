@@ -174,34 +174,27 @@ static void put_covered(const struct table_rows *rows, size_t first, double said
     fprintf(out, "%senergy of the covered %.1f %%\n", separator, coverage_pct(row->covered));
 }
 
-/* "package 1.2 kJ, dram 200 J, total 1.4 kJ"; "" if there is none. */
-static void list_rests(const struct table_rows *rows, char *text, size_t size)
-{
-    size_t length = 0, listed = 0;
-
-    *text = '\0';
-    for (size_t i = 0; i < rows->count && length < size; i++) {
-        const struct table_row *row = &rows->rows[i];
-        char rest[UNITS_SIZE];
-
-        if (row->rest_j > 0 && (row->is_total ? listed > 1 : coverage_is_low(row->covered))) {
-            units_quantity(rest, sizeof(rest), row->rest_j, "J");
-            length += (size_t)snprintf(text + length, size - length, "%s%s %s",
-                                       listed++ ? ", " : "", row->label, rest);
-        }
-    }
-}
-
 void table_rows_put_coverage(const struct table_rows *rows, double said_pct, FILE *out)
 {
-    char rests[TEXT_COLUMNS * 4], text[sizeof(rests) + TEXT_COLUMNS];
+    char rests[TEXT_COLUMNS * 4] = "", text[sizeof(rests) + TEXT_COLUMNS];
+    size_t length = 0, listed = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
         if (has_gap(&rows->rows[i]) && count_alike(rows, i, &rows->rows[i]) == 0) {
             put_covered(rows, i, said_pct, out);
         }
     }
-    list_rests(rows, rests, sizeof(rests));
+    /* "package 1.2 kJ, dram 200 J, total 1.4 kJ" */
+    for (size_t i = 0; i < rows->count && length < sizeof rests; i++) {
+        const struct table_row *row = &rows->rows[i];
+        char rest[UNITS_SIZE];
+
+        if (row->rest_j > 0 && (row->is_total ? listed > 1 : coverage_is_low(row->covered))) {
+            units_quantity(rest, sizeof(rest), row->rest_j, "J");
+            length += (size_t)snprintf(rests + length, sizeof rests - length, "%s%s %s",
+                                       listed++ ? ", " : "", row->label, rest);
+        }
+    }
     if (*rests) {
         snprintf(text, sizeof(text), "estimate for the rest, not included: %s", rests);
         text_wrap(out, text);

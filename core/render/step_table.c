@@ -558,56 +558,49 @@ static void put_late(const struct step_table *table)
     text_wrap(table->out, text);
 }
 
-static void table_notes_put_count(FILE *out, bool *any, uint64_t count, const char *one,
-                                  const char *many)
-{
-    if (count == 0) {
-        return;
-    }
-    fprintf(out, "%s%" PRIu64 " %s", *any ? ", " : "  ", count, count == 1 ? one : many);
-    *any = true;
-}
-
 static void table_notes_put_incidents(const struct step_table *table)
 {
     const struct apapi_incidents *sum = &table->merge->incidents;
-    bool any = false;
+    const struct {
+        uint64_t count;
+        const char *one, *many;
+    } kinds[] = {{sum->failed, "reading failed", "readings failed"},
+                 {sum->refused, "refused", "refused"},
+                 {sum->resets, "reset", "resets"},
+                 {sum->gaps, "gap", "gaps"},
+                 {sum->stalls, "standstill", "standstills"},
+                 {table->merge->missed, "tick missed", "ticks missed"}};
+    const char *separator = "  ";
 
-    table_notes_put_count(table->out, &any, sum->failed, "reading failed", "readings failed");
-    table_notes_put_count(table->out, &any, sum->refused, "refused", "refused");
-    table_notes_put_count(table->out, &any, sum->resets, "reset", "resets");
-    table_notes_put_count(table->out, &any, sum->gaps, "gap", "gaps");
-    table_notes_put_count(table->out, &any, sum->stalls, "standstill", "standstills");
-    table_notes_put_count(table->out, &any, table->merge->missed, "tick missed", "ticks missed");
-    if (any) {
-        fputc('\n', table->out);
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        if (kinds[i].count > 0) {
+            fprintf(table->out, "%s%" PRIu64 " %s", separator, kinds[i].count,
+                    kinds[i].count == 1 ? kinds[i].one : kinds[i].many);
+            separator = ", ";
+        }
     }
+    fputs(*separator == ',' ? "\n" : "", table->out);
 }
 
 #define POSSIBLE_SHARE 0.05
 #define SHORT_READINGS 30
 
-/* Of an energy that may be wrong by more than its uncertainty, where that is large already. */
-static void put_possible_error(const struct step_table *table)
+static int table_put_notes(const struct step_table *table)
 {
     double readings = table->merge->samples.least + 1;
     const struct merge_domain *total = &table->sum.total;
 
-    if (table->merge->incidents.rough > 0 &&
-        total->uncertainty_j > POSSIBLE_SHARE * total->energy_j) {
-        fprintf(table->out, "  %s%.0f readings: errors above 5 %% are possible\n",
-                readings < SHORT_READINGS ? "short run, " : "", readings);
-    }
-}
-
-static int table_put_notes(const struct step_table *table)
-{
     if (table_notes_put_notes(table) < 0) {
         return -1;
     }
     put_late(table);
     table_notes_put_incidents(table);
-    put_possible_error(table);
+    /* of an energy that may be wrong by more than its uncertainty, where that is large already */
+    if (table->merge->incidents.rough > 0 &&
+        total->uncertainty_j > POSSIBLE_SHARE * total->energy_j) {
+        fprintf(table->out, "  %s%.0f readings: errors above 5 %% are possible\n",
+                readings < SHORT_READINGS ? "short run, " : "", readings);
+    }
     if (table->head->note) {
         text_wrap(table->out, table->head->note);
     }
