@@ -351,20 +351,6 @@ static const char *verdict(const struct examined *component, bool as_root)
     return component->root ? "cannot be read by you" : "cannot be read";
 }
 
-static void put_open_way(const char *lead, const struct finding *finding)
-{
-    size_t good = finding->events - finding->trouble_count;
-
-    put_line(2, lead, "%s: %s, %zu of %zu events", good > 0 ? "works" : "no use", finding->detail,
-             good, finding->events);
-    for (size_t i = 0; i < finding->trouble_count && i < TROUBLES_MAX; i++) {
-        put_line(2, "", "%s: %s", finding->troubles[i].event, finding->troubles[i].text);
-    }
-    if (finding->trouble_count > TROUBLES_MAX) {
-        put_line(2, "", "and %zu others", finding->trouble_count - TROUBLES_MAX);
-    }
-}
-
 static void put_ways(const struct examined *component)
 {
     const char *reason = component->ways[0].mine.reason.text;
@@ -380,13 +366,22 @@ static void put_ways(const struct examined *component)
     }
     for (size_t i = 0; i < component->way_count && !same; i++) {
         const struct examined_way *way = &component->ways[i];
+        const struct finding *finding = &way->mine;
+        size_t good = finding->events - finding->trouble_count;
         char lead[2 * APAPI_COMPONENT_SIZE];
 
         snprintf(lead, sizeof lead, "%s %s", apapi_source_name(way->way.source), way->way.name);
-        if (way->mine.error) {
-            put_line(2, lead, "%s", way->mine.reason.text);
-        } else {
-            put_open_way(lead, &way->mine);
+        if (finding->error) {
+            put_line(2, lead, "%s", finding->reason.text);
+            continue;
+        }
+        put_line(2, lead, "%s: %s, %zu of %zu events", good > 0 ? "works" : "no use",
+                 finding->detail, good, finding->events);
+        for (size_t k = 0; k < finding->trouble_count && k < TROUBLES_MAX; k++) {
+            put_line(2, "", "%s: %s", finding->troubles[k].event, finding->troubles[k].text);
+        }
+        if (finding->trouble_count > TROUBLES_MAX) {
+            put_line(2, "", "and %zu others", finding->trouble_count - TROUBLES_MAX);
         }
     }
 }

@@ -303,26 +303,12 @@ static int run_threads(struct worker *workers, unsigned count, struct apapi_erro
     return code ? apapi_fail(err, code, "a thread cannot be started: %s", strerror(code)) : 0;
 }
 
-/* Add the skipped lines of the others. Each of them has counted an unreadable folder. */
-static void add_counts(const struct worker *workers, unsigned count, size_t *left_out)
-{
-    size_t unreadable = 0;
-
-    for (unsigned i = 0; i < count; i++) {
-        const struct apapi_scan_counts *own =
-            workers[i].scan ? apapi_scan_counts(workers[i].scan) : NULL;
-
-        *left_out += own ? own->skipped : 0;
-        unreadable = own && own->unreadable > unreadable ? own->unreadable : unreadable;
-    }
-    *left_out += unreadable;
-}
-
 static int read_path(struct import *import, const char *path, bool folder, struct apapi_error *err)
 {
     struct worker workers[THREADS_MAX];
     unsigned wanted = folder ? import->options->threads : 1;
     unsigned count = wanted > 0 && wanted < THREADS_MAX ? wanted : 1;
+    size_t unreadable = 0;
     int result = 0;
 
     for (unsigned i = 0; i < count; i++) {
@@ -343,11 +329,16 @@ static int read_path(struct import *import, const char *path, bool folder, struc
         workers->bytes = workers->left;
         result = flush_batch(workers);
     }
-    add_counts(workers, count, &import->left_out);
     for (unsigned i = 0; i < count; i++) {
+        const struct apapi_scan_counts *own =
+            workers[i].scan ? apapi_scan_counts(workers[i].scan) : NULL;
+
+        import->left_out += own ? own->skipped : 0;
+        unreadable = own && own->unreadable > unreadable ? own->unreadable : unreadable;
         apapi_scan_destroy(workers[i].scan);
         db_batch_destroy(workers[i].batch);
     }
+    import->left_out += unreadable; /* each of them has counted an unreadable folder */
     if (import->code) {
         return apapi_fail(err, import->code, "%s", import->err.text);
     }

@@ -535,19 +535,6 @@ static int show_print(void *context)
 
 /* --- which of them ---------------------------------------------------------------------------- */
 
-/* Use -j, or the first word. Without JOB, words that are files are of one step. */
-static void show_take_words(struct show_options *options, char **words, size_t count)
-{
-    bool step = options->format != CONFIG_NONE;
-    bool files = step || (count > 0 && !options->brief && !job_is_named(words[0]) &&
-                          (strcmp(words[0], "-") == 0 || access(words[0], F_OK) == 0));
-
-    if (!options->input.jobs && files && !step) {
-        options->format = CONFIG_TABLE;
-    }
-    report_input_words(&options->input, words, count, !files);
-}
-
 static int show_check(struct show_options *options)
 {
     const struct report_input *input = &options->input;
@@ -581,6 +568,9 @@ static int show_run(struct show_options *options, int argc, char **argv)
 {
     char program[32];
     struct option_table table = show_options_table;
+    char **words;
+    size_t count;
+    bool step, files;
     int status;
 
     snprintf(program, sizeof program, "apapi %s", argv[0]);
@@ -590,7 +580,16 @@ static int show_run(struct show_options *options, int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    show_take_words(options, argv + optind, (size_t)(argc - optind));
+    words = argv + optind;
+    count = (size_t)(argc - optind);
+    /* -j, or the first word; without JOB, words that are files are of one step */
+    step = options->format != CONFIG_NONE;
+    files = step || (count > 0 && !options->brief && !job_is_named(words[0]) &&
+                     (strcmp(words[0], "-") == 0 || access(words[0], F_OK) == 0));
+    if (!options->input.jobs && files && !step) {
+        options->format = CONFIG_TABLE;
+    }
+    report_input_words(&options->input, words, count, !files);
     status = show_check(options);
     if (status == 0 && options->format != CONFIG_NONE) {
         return show_step(&options->input, options->format);
