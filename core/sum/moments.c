@@ -133,7 +133,7 @@ struct sweep {
     int domain;
     const struct sum_entry *last; /* whose energy was counted last, and until when; NULL: none */
     int64_t last_ns;
-    struct sum_curve curves[CURVES];
+    struct sum_curve *curves;
     struct columns *columns; /* NULL: only the sum is wanted */
     size_t column;           /* where the time is in them */
 };
@@ -259,6 +259,7 @@ static struct sum_entry *pop(struct sweep *sweep)
 struct choice {
     struct sum_entry *entries[CANDIDATES];
     size_t count;
+    struct part part; /* of the moment, if there is one piece */
 };
 
 static bool is_all(uint64_t known_ns, int64_t from_ns, int64_t to_ns)
@@ -317,24 +318,6 @@ static void moments_leave(struct sweep *sweep, struct sum_node *total)
     sweep->last = NULL;
 }
 
-/* A piece's own uncertainty is of its ends mainly: each part of it may have all of it. */
-static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, int64_t to_ns,
-                struct sum_node *total)
-{
-    double *uncertainty_j = &total->uncertainty_j[sweep->domain];
-
-    if (sweep->last != entry || sweep->last_ns != from_ns) {
-        moments_leave(sweep, total);
-        *uncertainty_j += moments_cut_j(sweep, entry, from_ns);
-    }
-    if (!entry->used) {
-        *uncertainty_j += entry->domain->uncertainty_j;
-        entry->used = true;
-    }
-    sweep->last = entry;
-    sweep->last_ns = to_ns;
-}
-
 /* Divide it into the columns. What is used comes in the order of time. */
 static void moments_spread(struct sweep *sweep, const struct sum_entry *entry, int64_t from_ns,
                            int64_t to_ns)
@@ -358,19 +341,25 @@ static void moments_spread(struct sweep *sweep, const struct sum_entry *entry, i
     }
 }
 
-static struct part use_best(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
-                            int64_t to_ns, struct sum_node *total)
+/* A piece's own uncertainty is of its ends mainly: each part of it may have all of it. */
+static void use(struct sweep *sweep, struct sum_entry *entry, int64_t from_ns, int64_t to_ns,
+                struct sum_node *total)
 {
-    struct part part;
-    struct sum_entry *entry = best_of(sweep, choice, from_ns, to_ns, &part);
+    double *uncertainty_j = &total->uncertainty_j[sweep->domain];
 
-    if (entry && part.known_ns > 0) {
-        use(sweep, entry, from_ns, to_ns, total);
-        if (sweep->columns) {
-            moments_spread(sweep, entry, from_ns, to_ns);
-        }
+    if (sweep->last != entry || sweep->last_ns != from_ns) {
+        moments_leave(sweep, total);
+        *uncertainty_j += moments_cut_j(sweep, entry, from_ns);
     }
-    return part;
+    if (!entry->used) {
+        *uncertainty_j += entry->domain->uncertainty_j;
+        entry->used = true;
+    }
+    sweep->last = entry;
+    sweep->last_ns = to_ns;
+    if (sweep->columns) {
+        moments_spread(sweep, entry, from_ns, to_ns);
+    }
 }
 
 /* One piece may know what is a gap of another one: bin by bin. */
@@ -381,6 +370,7 @@ static struct part fill_gaps(struct sweep *sweep, const struct choice *choice, i
 
     while (from_ns < to_ns) {
         int64_t until_ns = to_ns;
+        struct sum_entry *entry;
         struct part part;
 
         for (size_t i = 0; i < choice->count; i++) {
@@ -388,7 +378,10 @@ static struct part fill_gaps(struct sweep *sweep, const struct choice *choice, i
 
             until_ns = edge_ns < until_ns ? edge_ns : until_ns;
         }
-        part = use_best(sweep, choice, from_ns, until_ns, total);
+        entry = best_of(sweep, choice, from_ns, until_ns, &part);
+        if (entry && part.known_ns > 0) {
+            use(sweep, entry, from_ns, until_ns, total);
+        }
         sum.energy_j += part.energy_j;
         sum.known_ns += part.known_ns;
         from_ns = until_ns;
@@ -407,7 +400,8 @@ static struct choice moments_choose(struct sweep *sweep, int64_t from_ns, int64_
 
         if (entry->end_ns > from_ns) {
             choice.entries[choice.count++] = entry;
-            known = is_all(moments_part(sweep, entry, from_ns, to_ns).known_ns, from_ns, to_ns);
+            choice.part = moments_part(sweep, entry, from_ns, to_ns);
+            known = is_all(choice.part.known_ns, from_ns, to_ns);
         }
     }
     for (size_t i = 0; i < choice.count; i++) {
@@ -430,8 +424,10 @@ static void add_moment(struct sweep *sweep, size_t moment, struct sum_node *tota
     if (choice.count == 0) {
         return;
     }
-    part = choice.count == 1 ? use_best(sweep, &choice, from_ns, to_ns, total)
-                             : fill_gaps(sweep, &choice, from_ns, to_ns, total);
+    part = choice.count == 1 ? choice.part : fill_gaps(sweep, &choice, from_ns, to_ns, total);
+    if (choice.count == 1 && part.known_ns > 0) {
+        use(sweep, choice.entries[0], from_ns, to_ns, total);
+    }
     total->energy_j[domain] += part.energy_j;
     total->covered_ns[domain] += part.known_ns;
     total->recorded_ns[domain] += (uint64_t)(to_ns - from_ns);
@@ -568,7 +564,9 @@ static void sweep_end(struct sweep *sweep)
 static int moments_spread_domain(const struct sum_store *store, const struct sum_entries *node,
                                  int domain, struct columns *columns)
 {
-    struct sweep sweep = {store, node->list, node->count, .domain = domain, .columns = columns};
+    struct sum_curve curves[CURVES];
+    struct sweep sweep = {
+        store, node->list, node->count, .curves = curves, .domain = domain, .columns = columns};
     int result = sweep_begin(&sweep);
 
     if (result == 0) {
@@ -581,7 +579,8 @@ static int moments_spread_domain(const struct sum_store *store, const struct sum
 int sum_moments(const struct sum_store *store, struct sum_entry *entries, size_t count,
                 struct sum_node *node)
 {
-    struct sweep sweep = {.store = store, .entries = entries, .count = count};
+    struct sum_curve curves[CURVES];
+    struct sweep sweep = {.store = store, .entries = entries, .count = count, .curves = curves};
     int result = sweep_begin(&sweep);
 
     if (result == 0) {

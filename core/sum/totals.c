@@ -38,7 +38,7 @@ static double sum_share_of(const struct apapi_domain_result *domain, const struc
     const struct apapi_timeline *timeline = &domain->timeline;
     uint64_t bin_ns = timeline->count ? timeline->bin_ns : 0;
     uint64_t end_ns = piece->before_ns + piece->elapsed_ns;
-    double swing_w = sum_swing_w(&domain->power_w), whole_j = apapi_timeline_energy_j(timeline);
+    double swing_w = sum_swing_w(&domain->power_w), whole_j;
 
     *cut_j = 0;
     if (piece->elapsed_ns == piece->whole_ns) {
@@ -46,6 +46,7 @@ static double sum_share_of(const struct apapi_domain_result *domain, const struc
     }
     *cut_j = sum_cut_j(swing_w, bin_ns, piece->before_ns, piece->whole_ns - piece->before_ns) +
              sum_cut_j(swing_w, bin_ns, end_ns, piece->whole_ns - end_ns);
+    whole_j = apapi_timeline_energy_j(timeline);
     return whole_j > 0
                ? apapi_timeline_between_j(timeline, piece->before_ns, end_ns, NULL) / whole_j
                : (double)piece->elapsed_ns / (double)piece->whole_ns;
