@@ -42,6 +42,7 @@ static void *db_sqlite_open_file(const struct db_address *address, bool writing,
     if (touch(address->database, writing, err)) {
         return NULL;
     }
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* its statistics need a lock for each allocation */
     if (sqlite3_open_v2(address->database, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK ||
         sqlite3_busy_timeout(connection, WAIT_MS) != SQLITE_OK ||
