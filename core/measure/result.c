@@ -11,6 +11,8 @@
 #define LOWEST_SHARE 1.001  /* of the least power: what is not more is as low as any */
 #define ALLOWED_SHARE 0.01  /* of the energy, beyond its uncertainty, without a word */
 #define GREATEST_TO_MEAN 30 /* no device uses more, times its mean power */
+#define SERVER_TO_LEAST 10  /* nor a server, times the lowest power that its meter shows */
+#define PART_TO_LEAST 30    /* nor a part of it */
 #define BEYOND_MOST 1.1     /* of the greatest known power: what is seen above shows it wrong */
 #define LEAST_SAMPLES 30    /* of fewer, what the last one may lack is too much of the run */
 #define FEW_WINDOWS 100     /* of fewer the greatest says little of those that were not seen */
@@ -149,13 +151,20 @@ static double count_uncertainty_j(const struct apapi_meter *meter,
 /* @return the power of a time that no reading shows: any that a device may use [W] */
 static double unseen_w(const struct apapi_event_result *result)
 {
-    double known_w = (double)result->event.most_w;
+    const struct apapi_event *event = &result->event;
+    const struct apapi_summary *seen = &result->summary;
+    double known_w = lesser((double)event->most_w, apapi_domain_max_w(event->domain));
+    double times = GREATEST_TO_MEAN * seen->mean;
 
-    if (known_w > 0 && result->summary.max <= known_w * BEYOND_MOST) {
+    if (known_w > 0 && seen->max <= known_w * BEYOND_MOST) {
         return known_w;
     }
-    return lesser(apapi_domain_max_w(result->event.domain),
-                  GREATEST_TO_MEAN * result->summary.mean);
+    if (!event->accumulates && seen->min > 0) {
+        bool server = event->domain == APAPI_DOMAIN_NODE || event->domain == APAPI_DOMAIN_PSYS;
+
+        times = (server ? SERVER_TO_LEAST : PART_TO_LEAST) * seen->min;
+    }
+    return lesser(apapi_domain_max_w(event->domain), greater(times, seen->max * BEYOND_MOST));
 }
 
 /* The value is rounded to its unit. */

@@ -585,22 +585,45 @@ static void table_notes_put_incidents(const struct step_table *table)
 #define POSSIBLE_SHARE 0.05
 #define SHORT_READINGS 30
 
-static int table_put_notes(const struct step_table *table)
+/* @return whether there is an integral of a power in what is the step's energy. */
+static bool is_of_gauges(const struct step_table *table, bool node_alone)
+{
+    for (size_t i = 0; i < table->merge->event_rows.keys.count; i++) {
+        const struct apapi_event *event = &table->merge->events[i].event;
+
+        if (event->kind == APAPI_KIND_POWER && !event->accumulates &&
+            (event->domain == APAPI_DOMAIN_NODE ? node_alone
+                                                : apapi_domain_adds_up(event->domain))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of an energy that may be wrong by more than its uncertainty, where that is large already. */
+static void put_possible_error(const struct step_table *table)
 {
     double readings = table->merge->samples.least + 1;
-    const struct merge_domain *total = &table->sum.total;
+    bool node_alone = table->sum.total.nodes == 0;
+    const struct merge_domain *energy =
+        node_alone ? &table->sum.domains[APAPI_DOMAIN_NODE] : &table->sum.total;
 
+    if (table->merge->incidents.rough > 0 &&
+        energy->uncertainty_j > POSSIBLE_SHARE * energy->energy_j) {
+        fprintf(table->out, "  %s%.0f readings%s: errors above 5 %% are possible\n",
+                readings < SHORT_READINGS ? "short run, " : "", readings,
+                is_of_gauges(table, node_alone) ? " of a power meter" : "");
+    }
+}
+
+static int table_put_notes(const struct step_table *table)
+{
     if (table_notes_put_notes(table) < 0) {
         return -1;
     }
     put_late(table);
     table_notes_put_incidents(table);
-    /* of an energy that may be wrong by more than its uncertainty, where that is large already */
-    if (table->merge->incidents.rough > 0 &&
-        total->uncertainty_j > POSSIBLE_SHARE * total->energy_j) {
-        fprintf(table->out, "  %s%.0f readings: errors above 5 %% are possible\n",
-                readings < SHORT_READINGS ? "short run, " : "", readings);
-    }
+    put_possible_error(table);
     if (table->head->note) {
         text_wrap(table->out, table->head->note);
     }

@@ -168,6 +168,9 @@ TEST(dcmi_refused)
         assert_int_equal(dcmi_power_parse(answer, cases[i].size, &power), cases[i].error);
     }
     memcpy(answer, reading, sizeof answer);
+    assert_int_equal(dcmi_power_parse(answer, sizeof answer, &power), 0);
+    assert_true(power.power_w == 360 && power.most_w == 9999);
+    power.power_w = -1;
     answer[3] = answer[4] = 0;
     assert_int_equal(dcmi_power_parse(answer, sizeof answer, &power), ENODATA);
     assert_true(power.power_w == -1);

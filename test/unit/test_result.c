@@ -198,6 +198,25 @@ TEST(a_gauge_whose_greatest_power_is_known)
     assert_true(result.uncertainty_j > 9 * known_j);
 }
 
+/* Nothing is stated: a server draws up to ten times its lowest power, a part thirty times. */
+TEST(a_gauge_whose_greatest_power_is_not_known)
+{
+    const struct apapi_event part = watts;
+    const double n = 1000 / FRESH;
+
+    gauge_is_rough(1000, QUIET_W);
+    assert_in_range(result.uncertainty_j, 0.999 * 100 * 2900 * -expm1(-3 / n), 100 * 3 * 2900 / n);
+    watts.domain = APAPI_DOMAIN_NODE;
+    gauge_is_rough(1000, QUIET_W);
+    assert_in_range(result.uncertainty_j, 0.999 * 100 * 900 * -expm1(-3 / n), 100 * 3 * 900 / n);
+    watts.most_w = 200; /* ten minutes of a second each would be as many readings */
+    gauge_is_rough(600, QUIET_W);
+    assert_true(result.uncertainty_j < 0.006 * result.total);
+    gauge_is_rough(60, QUIET_W);
+    assert_true(result.uncertainty_j < 0.055 * result.total);
+    watts = part;
+}
+
 TEST(what_has_no_uncertainty)
 {
     struct apapi_event event = fake_energy_event;

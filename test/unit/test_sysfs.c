@@ -597,7 +597,7 @@ WITH_TREE(ranges)
     assert_true(reader->events[1].guard_j == 262144);
 }
 
-/* The rated power is the device's; a limit may be that of a user. */
+/* Of rated powers and limits, also those of alarms, the highest is none that it may not draw. */
 WITH_TREE(highest_power)
 {
     make_chip(1, "power_meter", "a");
@@ -607,11 +607,16 @@ WITH_TREE(highest_power)
     put(1, "power2_cap_max", "900000000");
     put(1, "power2_rated_max", "800000000");
     put(1, "power3_input", "1");
+    put(1, "power4_input", "1");
+    put(1, "power4_rated_max", "250000000");
+    put(1, "power4_max", "300000000");
+    put(1, "power4_crit", "500000000");
     open_sysfs("hwmon");
-    assert_int_equal(reader->count, 3);
+    assert_int_equal(reader->count, 4);
     assert_true(reader->events[0].most_w == 900);
-    assert_true(reader->events[1].most_w == 800);
+    assert_true(reader->events[1].most_w == 900);
     assert_true(reader->events[2].most_w == 0);
+    assert_true(reader->events[3].most_w == 500);
 }
 
 WITH_TREE(unusual_chips)

@@ -287,6 +287,26 @@ TABLE(a_total_says_which_domain_it_lacks)
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
+/* Of a part of the total, or of the node where there is nothing else. */
+TABLE(a_power_meter_is_named_where_its_readings_are_few)
+{
+    static const enum apapi_domain domains[] = {APAPI_DOMAIN_PACKAGE, APAPI_DOMAIN_NODE};
+
+    for (size_t i = 0; i < COUNT_OF(domains); i++) {
+        struct node node;
+
+        init_node(&node, "n1", 0, 1);
+        set_domain(&node, domains[i], 1000, (struct apapi_summary){90, 100, 110, NAN});
+        node.record.measurement.domains[domains[i]].uncertainty_j = 60;
+        node.events[0] = (struct apapi_event_result){
+            .event = {.name = "meter:::POWER", .kind = APAPI_KIND_POWER, .domain = domains[i]},
+            .incidents = {.samples = 60, .rough = 1}};
+        add(&node);
+        finish(&stream_step);
+        assert_text("\n  61 readings of a power meter: errors above 5 % are possible\n");
+    }
+}
+
 /* The total is 13 420 J. */
 TABLE(a_possible_error_is_reported_where_the_uncertainty_is_large)
 {

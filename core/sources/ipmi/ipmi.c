@@ -18,6 +18,8 @@
 #define DCMI_PAUSE_NS 200000000
 /* BMCs report periods of up to years. Up to this value it is the time between two readings. */
 #define UPDATE_MAX_NS UINT64_C(10000000000)
+#define SEEN_LEAST_NS                                                                              \
+    UINT64_C(10000000000000) /* the highest power of a shorter period says little */
 /* Temperatures change slowly, and a server has dozens: each reading takes a tenth of them. */
 #define TEMPERATURE_SHARE 10
 
@@ -28,6 +30,7 @@ struct ipmi_reader {
     struct ipmi_sensors sensors;
     bool dcmi;                  /* event 0 is the DCMI reading; the sensors' events follow */
     uint64_t dcmi_period_ns;    /* of the BMC's statistics */
+    double dcmi_most_w;         /* the highest power in it */
     size_t powers;              /* events of power come first, temperatures follow */
     size_t next_temperature;    /* the next one to read */
     struct apapi_event *events; /* of the reader */
@@ -140,6 +143,7 @@ static bool find_dcmi(struct ipmi_reader *reader)
         return false;
     }
     reader->dcmi_period_ns = power.period_ns;
+    reader->dcmi_most_w = power.most_w;
     return true;
 }
 
@@ -215,6 +219,9 @@ static void ipmi_describe_events(struct ipmi_reader *reader)
         *event = make_event(reader, COMPONENT ":::SYSTEM_POWER", APAPI_KIND_POWER);
         if (reader->dcmi_period_ns > event->update_ns && reader->dcmi_period_ns <= UPDATE_MAX_NS) {
             event->update_ns = reader->dcmi_period_ns;
+        }
+        if (reader->dcmi_period_ns >= SEEN_LEAST_NS) {
+            event->most_w = (float)reader->dcmi_most_w;
         }
     }
     for (size_t i = 0; i < reader->sensors.count; i++) {

@@ -197,6 +197,7 @@ int ipmi_settings_read(struct ipmi_settings *settings, struct apapi_error *err)
 #define AT_COMPLETION 1
 #define AT_GROUP 2
 #define AT_CURRENT_W 3
+#define AT_MOST_W 7
 #define AT_PERIOD_MS 15
 #define AT_STATE 19
 
@@ -246,6 +247,7 @@ int dcmi_power_parse(const uint8_t *response, int size, struct dcmi_power *power
         return ENODATA;
     }
     power->power_w = current[0] | (unsigned)current[1] << 8;
+    power->most_w = response[AT_MOST_W] | (unsigned)response[AT_MOST_W + 1] << 8;
     power->period_ns = NS_PER_MS * (period[0] | (uint32_t)period[1] << 8 |
                                     (uint32_t)period[2] << 16 | (uint32_t)period[3] << 24);
     power->active = response[AT_STATE] & STATE_ACTIVE;

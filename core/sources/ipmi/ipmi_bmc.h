@@ -75,6 +75,7 @@ struct ipmi_library {
 /** The power of the whole machine. */
 struct dcmi_power {
     double power_w;     /* current power, > 0 */
+    double most_w;      /* the highest in that period */
     uint64_t period_ns; /* of the BMC's statistics [ns]; 0: not reported */
     bool active; /* whether the BMC says that it measures; OpenBMC said no although it measured */
 };

@@ -230,22 +230,21 @@ static uint64_t read_update_ns(const struct sysfs_match *match)
     return ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : 0;
 }
 
-/* @return what the device may draw, if the driver reports it [W]; 0: not known */
+/* @return the highest of what the driver says that the device may draw [W]; 0: not known */
 static float read_most_w(const struct sysfs_match *match)
 {
-    static const char *const names[] = {"rated_max", "cap_max"};
+    static const char *const names[] = {"rated_max", "cap_max", "max", "crit"};
+    uint64_t most_uw = 0, uw;
+    char file[80];
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char file[80];
-        uint64_t most_uw;
-
         snprintf(file, sizeof file, "%.*s_%s", (int)strcspn(match->file, "_"), match->file,
                  names[i]);
-        if (kernel_file_read_u64_at(match->dir, file, &most_uw) == 0) {
-            return (float)most_uw / 1e6F;
+        if (kernel_file_read_u64_at(match->dir, file, &uw) == 0 && uw > most_uw) {
+            most_uw = uw;
         }
     }
-    return 0;
+    return (float)most_uw / 1e6F;
 }
 
 static int sysfs_hwmon_complete(const struct sysfs_match *match, struct apapi_event *event,
