@@ -19,11 +19,7 @@ static inline void make_store(void)
 
 static inline void write_file(const char *path, const char *text)
 {
-    FILE *file = fopen(in_base(path), "w");
-
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    write_string(in_base(path), text);
 }
 
 static inline char *read_file(const char *path)

@@ -32,6 +32,21 @@ static inline void remove_base(void)
     assert_int_equal(remove_folder(base), 0);
 }
 
+/** A new file, or another content. */
+static inline void write_bytes(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static inline void write_string(const char *path, const char *text)
+{
+    write_bytes(path, text, strlen(text));
+}
+
 /** A path in it, which lives until the fourth call from now. */
 static inline const char *in_base(const char *name)
 {

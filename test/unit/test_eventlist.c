@@ -99,16 +99,13 @@ TEST(bad_lines_are_reported)
     assert_null(apapi_eventlist_parse("list", text, strlen(text), &sink, &err));
     assert_int_equal(errno, EINVAL);
     assert_string_equal(err.text, "list: 3 lines are bad, the first is line 1");
-    assert_non_null(
-        strstr(reported.text, "list:1:9: expected the name of an event, found byte 0x09"));
-    assert_non_null(
-        strstr(reported.text, "list:3:1: expected the name of an event, found a definition"));
-    assert_non_null(strstr(reported.text,
-                           "list:4:1: expected the name of an event, found byte 0x7f in "
-                           "'?ELF"));
+    assert_contains(reported.text, "list:1:9: expected the name of an event, found byte 0x09");
+    assert_contains(reported.text, "list:3:1: expected the name of an event, found a definition");
+    assert_contains(reported.text, "list:4:1: expected the name of an event, found byte 0x7f in "
+                                   "'?ELF");
     memset(longest, 'x', sizeof longest - 1);
     assert_null(parse(longest));
-    assert_non_null(strstr(reported.text, "found 4096 bytes"));
+    assert_contains(reported.text, "found 4096 bytes");
     longest[APAPI_EVENTS_LINE_MAX] = '\0';
     apapi_eventlist_destroy(parse(longest));
     assert_int_equal(reported.errors, 0);
@@ -203,11 +200,7 @@ static const struct apapi_problem_sink sink = {log_problem, &reported};
 
 static const char *write_file(const char *name, const char *text, size_t size)
 {
-    int fd = open(in_base(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, size), (ssize_t)size);
-    close(fd);
+    write_bytes(in_base(name), text, size);
     return in_base(name);
 }
 
@@ -314,7 +307,7 @@ IN_FOLDER(softfail_forgives_default_files_only)
     write_file("default_eventops.csv", LINE, strlen(LINE));
     assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
     assert_int_equal(errno, EINVAL);
-    assert_non_null(strstr(err.text, "default_eventlist.txt: line 1 is bad"));
+    assert_contains(err.text, "default_eventlist.txt: line 1 is bad");
     assert_null(rules.default_ops);
 
     environment.softfail = true;

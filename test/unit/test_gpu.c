@@ -361,7 +361,7 @@ CLEANED(what_papi_cannot_do_is_not_asked_of_it)
     assert_string_equal(err.text, "PAPI's nvml cannot leave GPUs out");
     setenv("APAPI_SYSROOT", "/nonexistent", 1);
     assert_null(apapi_source_papi_gpu.open("rocm_smi", &err));
-    assert_non_null(strstr(err.text, "/sys/class/kfd"));
+    assert_contains(err.text, "/sys/class/kfd");
     setenv("APAPI_SYSROOT", tree.root, 1);
 }
 #endif

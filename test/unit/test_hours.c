@@ -129,17 +129,17 @@ PREPARED(bad_lines_are_named_and_skipped)
     assert_int_equal(counts.skipped, 11);
     assert_int_equal(counts.newer, 1);
     assert_int_equal(heard.problems, 11);
-    assert_non_null(strstr(heard.reasons, "n1.hours:1: "));
-    assert_non_null(strstr(heard.reasons, "n1.hours:2: version 2 of a node's record"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:3: type: must be"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:4: record: start: is missing"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:5: record: total.energy_j: below 0"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:6: record: domains.dram.idle_j: not a number"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:7: record: gaps[0].start: is missing"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:8: record: steps: below 0"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:9: record: measured_s: longer than the time"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:10: record: end: must be after start"));
-    assert_non_null(strstr(heard.reasons, "n1.hours:13: the end of the line is missing"));
+    assert_contains(heard.reasons, "n1.hours:1: ");
+    assert_contains(heard.reasons, "n1.hours:2: version 2 of a node's record");
+    assert_contains(heard.reasons, "n1.hours:3: type: must be");
+    assert_contains(heard.reasons, "n1.hours:4: record: start: is missing");
+    assert_contains(heard.reasons, "n1.hours:5: record: total.energy_j: below 0");
+    assert_contains(heard.reasons, "n1.hours:6: record: domains.dram.idle_j: not a number");
+    assert_contains(heard.reasons, "n1.hours:7: record: gaps[0].start: is missing");
+    assert_contains(heard.reasons, "n1.hours:8: record: steps: below 0");
+    assert_contains(heard.reasons, "n1.hours:9: record: measured_s: longer than the time");
+    assert_contains(heard.reasons, "n1.hours:10: record: end: must be after start");
+    assert_contains(heard.reasons, "n1.hours:13: the end of the line is missing");
 }
 
 PREPARED(other_files_are_left_alone)
@@ -154,8 +154,8 @@ PREPARED(other_files_are_left_alone)
     assert_int_equal(symlink("n1.hours", in_base("acct/2026-11-21/n2.hours")), 0);
     counts = hear(&(struct apapi_scan_filter){0}, &heard);
     assert_true(counts.records == 1 && counts.files == 1 && counts.unreadable == 2);
-    assert_non_null(strstr(heard.reasons, "its name ends neither with .hours nor with .gz"));
-    assert_non_null(strstr(heard.reasons, "n2.hours:0: a symbolic link"));
+    assert_contains(heard.reasons, "its name ends neither with .hours nor with .gz");
+    assert_contains(heard.reasons, "n2.hours:0: a symbolic link");
 }
 
 PREPARED(a_filter_chooses)

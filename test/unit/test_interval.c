@@ -126,5 +126,5 @@ TEST(limits_of_a_list)
     memset(text, 'x', 100);
     strcpy(text + 100, ":1s");
     assert_int_equal(apapi_intervals_parse(text, &list, &err), -1);
-    assert_non_null(strstr(err.text, "too long"));
+    assert_contains(err.text, "too long");
 }

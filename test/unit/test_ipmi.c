@@ -66,11 +66,7 @@ TEST_WITH(wrong_values, clear_settings, clear_settings)
 
 static void write_file(const char *path, const char *text, mode_t mode)
 {
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    write_string(path, text);
     assert_int_equal(chmod(path, mode), 0);
 }
 
@@ -115,8 +111,8 @@ static void assert_refused(int code, const char *message)
 
     assert_int_equal(ipmi_password_read(path, password, &err), -1);
     assert_int_equal(errno, code);
-    assert_non_null(strstr(err.text, path));
-    assert_non_null(strstr(err.text, message));
+    assert_contains(err.text, path);
+    assert_contains(err.text, message);
     assert_string_equal(password, "untouched");
 }
 
@@ -297,6 +293,6 @@ PREPARED(no_device)
     setenv("APAPI_SYSROOT", base, 1);
     assert_null(apapi_source_ipmi.open("ipmi", &err));
     assert_int_equal(errno, ENODEV);
-    assert_non_null(strstr(err.text, "ipmi_devintf"));
+    assert_contains(err.text, "ipmi_devintf");
     unsetenv("APAPI_SYSROOT");
 }

@@ -85,9 +85,7 @@ static void assert_table(const struct apapi_job_table_head *head, const char *ex
 
 static void assert_text(const char *part)
 {
-    if (!strstr(text, part)) {
-        fail_msg("\"%s\" is not in\n%s", part, text);
-    }
+    assert_contains(text, part);
 }
 
 TABLE(what_is_missing_is_named)

@@ -187,9 +187,7 @@ static void assert_refused(int error, const char *part)
 {
     assert_int_equal(livefile_create(&live, &step, &err), -1);
     assert_int_equal(errno, error);
-    if (!strstr(err.text, part)) {
-        fail_msg("'%s' does not say '%s'", err.text, part);
-    }
+    assert_contains(err.text, part);
     assert_null(live.page);
 }
 

@@ -159,9 +159,9 @@ TEST_WITH(only_the_nodes_own_steps_count, make_root, remove_root)
     put("/sys/fs/cgroup/system.slice/slurmstepd.scope/x", "");
     put("/sys/fs/cgroup/system.slice/n1_slurmstepd.scope/x", "");
     assert_true(cgroups_find(&groups, "n1"));
-    assert_non_null(strstr(groups.steps, "/n1_slurmstepd.scope"));
+    assert_contains(groups.steps, "/n1_slurmstepd.scope");
     assert_true(cgroups_find(&groups, "n2"));
-    assert_non_null(strstr(groups.steps, "system.slice/slurmstepd.scope"));
+    assert_contains(groups.steps, "system.slice/slurmstepd.scope");
 }
 
 /* proctrack/cgroup alone: who runs is known, and nothing else. */
@@ -224,7 +224,7 @@ NODE(steps_without_control_groups_are_said)
     fwrite(&head, sizeof head, 1, page);
     fclose(page);
     add(1, 100);
-    assert_non_null(strstr(said, "steps have no control groups"));
+    assert_contains(said, "steps have no control groups");
 }
 
 /* More steps than the table holds: theirs is unattributed, and nothing breaks. */
@@ -504,8 +504,8 @@ NODE(a_day_has_a_line_for_each_hour)
         strcpy(found, line);
     }
     fclose(file);
-    assert_non_null(strstr(found, "\"type\":\"hour\""));
-    assert_non_null(strstr(found, "\"total\":{\"energy_j\":100.0,"));
+    assert_contains(found, "\"type\":\"hour\"");
+    assert_contains(found, "\"total\":{\"energy_j\":100.0,");
 }
 
 /* The idle power that a busy node has shown is the next sampler's, until that knows more. */

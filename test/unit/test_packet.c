@@ -3,6 +3,7 @@
 
 #include "config/selection.h"
 #include "sampler/questions.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 static char packet[PACKET_MAX];
@@ -88,15 +89,6 @@ TEST(bounds)
 
 static char path[] = "/tmp/apapi-packet-XXXXXX";
 
-static void write_list(const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static int pack(void)
 {
     struct apapi_error err;
@@ -110,7 +102,7 @@ TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
     struct apapi_error err;
     struct packet_item item;
 
-    write_list("# comment\r\n\n  rapl:::A \nrapl:::B");
+    write_string(path, "# comment\r\n\n  rapl:::A \nrapl:::B");
     setenv("APAPI_EVENTLIST", path, 1);
     setenv("APAPI_CMPLIST", "rapl", 1);
     assert_int_equal(pack(), 0);
@@ -131,7 +123,7 @@ TEST_WITH(what_is_carried_stays, clean, NULL)
     static char carried[PACKET_MAX];
     struct packet_item item;
 
-    write_list("rapl:::OLD\n");
+    write_string(path, "rapl:::OLD\n");
     setenv("APAPI_EVENTLIST", path, 1);
     setenv("APAPI_CMPLIST", "rapl", 1);
     assert_int_equal(pack(), 0);

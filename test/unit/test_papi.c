@@ -72,7 +72,7 @@ TEST(reasons)
 
         assert_null(papi->open(cases[i].component, &err));
         assert_int_equal(errno, cases[i].code);
-        assert_non_null(strstr(err.text, cases[i].reason));
+        assert_contains(err.text, cases[i].reason);
     }
 }
 
@@ -194,7 +194,7 @@ TEST(others_still_end_and_print)
     close(pipes[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 127);
-    assert_non_null(strstr(text, "quitter: reading"));
+    assert_contains(text, "quitter: reading");
     papi->close(reader);
 }
 

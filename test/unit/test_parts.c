@@ -110,9 +110,7 @@ static void assert_table_says(size_t nodes, const char *nodelist, const char *wh
     char *text = parts_table(&parts, nodes, nodelist);
 
     assert_non_null(text);
-    if (!strstr(text, what)) {
-        fail_msg("\"%s\" is not in\n%s", what, text);
-    }
+    assert_contains(text, what);
     free(text);
 }
 

@@ -102,7 +102,7 @@ TEST(a_range_is_used_up)
     assert_int_equal(spank_apapi_listen(first, first + RANGE - 1, &ports[RANGE], &err), -1);
     assert_int_equal(errno, EADDRINUSE);
     assert_int_equal(ports[RANGE], 7);
-    assert_non_null(strstr(err.text, "no port of SrunPortRange="));
+    assert_contains(err.text, "no port of SrunPortRange=");
     close(fds[2]);
     fds[2] = spank_apapi_listen(first, first + RANGE - 1, &ports[RANGE], &err);
     assert_true(fds[2] >= 0);

@@ -19,9 +19,8 @@ TEST(a_usual_record_comes_back)
                            "31m \xE2\x80\xAEgpj\x7F \xF3\xA0\x81\x81 \xC3\xBC \xF0\x9F\x9A\x80");
     assert_round_trip(&record);
     line = encode(&record); /* what a terminal obeys is escaped, letters are not */
-    assert_non_null(strstr(
-        line,
-        "\"name\":\"\\u009b31m \\u202egpj\\u007f \\udb40\\udc41 \xC3\xBC \xF0\x9F\x9A\x80\""));
+    assert_contains(
+        line, "\"name\":\"\\u009b31m \\u202egpj\\u007f \\udb40\\udc41 \xC3\xBC \xF0\x9F\x9A\x80\"");
     free(line);
     record.id.het_job = 17;
     record.id.het_offset = 3;
@@ -53,9 +52,9 @@ TEST(crossings_come_back)
     record.crossing_count = record.crossings = 2;
     assert_round_trip(&record);
     line = encode(&record);
-    assert_non_null(strstr(line, "{\"threshold\":\"total >= 5kJ\",\"time\":\"2026-11-21T11:20:"
-                                 "01.123456790Z\",\"value\":5000.125,\"unit\":\"J\",\"count\":1,"
-                                 "\"action\":\"log, signal=USR1\",\"result\":\"to 4 processes\"}"));
+    assert_contains(line, "{\"threshold\":\"total >= 5kJ\",\"time\":\"2026-11-21T11:20:"
+                          "01.123456790Z\",\"value\":5000.125,\"unit\":\"J\",\"count\":1,"
+                          "\"action\":\"log, signal=USR1\",\"result\":\"to 4 processes\"}");
     assert_null(strstr(line, "crossings_total"));
     free(line);
     for (size_t i = 2; i < APAPI_CROSSINGS_MAX; i++) {
@@ -97,9 +96,7 @@ TEST(a_whole_record_is_clear)
     char *line = encode(&record);
 
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        if (!strstr(line, parts[i])) {
-            fail_msg("no %s in %s", parts[i], line);
-        }
+        assert_contains(line, parts[i]);
     }
     assert_null(strstr(line, "reason"));
     assert_null(strstr(line, "null"));
@@ -135,9 +132,9 @@ TEST(a_total_names_the_domains_it_lacks)
     record.measurement.domains[APAPI_DOMAIN_PACKAGE] = APAPI_DOMAIN_UNMEASURED;
     record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_NODE;
     line = encode(&record);
-    assert_non_null(strstr(line, "\"total\":{\"energy_j\":1788.62469,\"mean_w\":595.22469,"
-                                 "\"missing_domains\":[\"package\"]}"));
-    assert_non_null(strstr(line, "\"unknown_domains\":[\"package\",\"node\"]"));
+    assert_contains(line, "\"total\":{\"energy_j\":1788.62469,\"mean_w\":595.22469,"
+                          "\"missing_domains\":[\"package\"]}");
+    assert_contains(line, "\"unknown_domains\":[\"package\",\"node\"]");
     back = decode(line);
     assert_int_equal(back.measurement.unknown_domains, record.measurement.unknown_domains);
     apapi_record_clear(&back);
@@ -345,9 +342,7 @@ static void assert_not_a_record(const char *text, size_t size, int code, const c
     if (apapi_record_decode(text, size, &record, &err) != -1) {
         fail_msg("accepted: %s", text);
     }
-    if (!strstr(err.text, said)) {
-        fail_msg("\"%s\" is not in \"%s\"", said, err.text);
-    }
+    assert_contains(err.text, said);
     assert_int_equal(errno, code);
     assert_string_equal(record.id.node, "untouched");
     assert_int_equal(apapi_record_decode(text, size, &record, NULL), -1);
@@ -461,13 +456,13 @@ TEST(a_share_comes_back)
     struct apapi_record record = record_with_share(), back;
     char *line = encode(&record), *again;
 
-    assert_non_null(
-        strstr(line, "\"share\":{\"method\":\"cpu-time\",\"idle\":\"cores\",\"interval_s\":1.0,"
-                     "\"domains\":{\"package\":{\"energy_j\":120.5,\"uncertainty_j\":1.5,"
-                     "\"idle_j\":20.0,\"idle_w\":80.0},"
-                     "\"dram\":{\"energy_j\":10.0,\"uncertainty_j\":0.5,\"idle_j\":0.0},"
-                     "\"node\":{\"energy_j\":200.0,\"uncertainty_j\":9.0}},"
-                     "\"total\":{\"energy_j\":130.5,\"uncertainty_j\":2.0}}"));
+    assert_contains(line,
+                    "\"share\":{\"method\":\"cpu-time\",\"idle\":\"cores\",\"interval_s\":1.0,"
+                    "\"domains\":{\"package\":{\"energy_j\":120.5,\"uncertainty_j\":1.5,"
+                    "\"idle_j\":20.0,\"idle_w\":80.0},"
+                    "\"dram\":{\"energy_j\":10.0,\"uncertainty_j\":0.5,\"idle_j\":0.0},"
+                    "\"node\":{\"energy_j\":200.0,\"uncertainty_j\":9.0}},"
+                    "\"total\":{\"energy_j\":130.5,\"uncertainty_j\":2.0}}");
     back = decode(line);
     again = encode(&back);
     assert_string_equal(line, again);
@@ -491,7 +486,7 @@ TEST(a_share_that_is_not_known_says_why)
     record.share = apapi_share_unknown();
     strcpy(record.share.reason, "no node sampler");
     line = encode(&record);
-    assert_non_null(strstr(line, "\"share\":{\"reason\":\"no node sampler\"}"));
+    assert_contains(line, "\"share\":{\"reason\":\"no node sampler\"}");
     back = decode(line);
     assert_false(apapi_share_known(&back.share));
     assert_string_equal(back.share.reason, "no node sampler");
@@ -744,8 +739,8 @@ TEST(what_is_not_known_is_null_and_comes_back_unknown)
 
     draw(&record, APAPI_DOMAIN_GPU, power_w, 3);
     assert_int_equal(apapi_record_encode(&record, &line, &err), 0);
-    assert_non_null(strstr(line, "\"timeline\":{\"bin_s\":0.01,\"gpu\":{\"unit_j\":0.001,"
-                                 "\"n\":[1000,null,3000,null]}}"));
+    assert_contains(line, "\"timeline\":{\"bin_s\":0.01,\"gpu\":{\"unit_j\":0.001,"
+                          "\"n\":[1000,null,3000,null]}}");
     free(line);
     read = there_and_back(&record);
     timeline = &read.measurement.domains[APAPI_DOMAIN_GPU].timeline;
@@ -790,9 +785,7 @@ TEST(bad_timelines_are_refused)
         errno = 0;
         assert_int_equal(apapi_record_decode(line, strlen(line), &record, &err), -1);
         assert_int_equal(errno, EINVAL);
-        if (!strstr(err.text, bad[i].message)) {
-            fail_msg("'%s' instead of '%s'", err.text, bad[i].message);
-        }
+        assert_contains(err.text, bad[i].message);
     }
 }
 
@@ -965,7 +958,7 @@ TEST(a_usual_line_has_at_most_six_kilobytes)
             fail_msg("%s: %zu bytes: %s", nodes[i].name, strlen(line) + 1, line);
         }
         assert_bins(line, &record, 120);
-        assert_non_null(strstr(line, "\"nodelist\":"));
+        assert_contains(line, "\"nodelist\":");
         free(line);
         assert_round_trip(&record);
         apapi_record_clear(&record);

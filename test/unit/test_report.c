@@ -76,10 +76,11 @@ static void fixture_fill(struct run *run, double factor, int status)
     run->record.id.node_index = 0;
     run->record.id.nodes = 1;
     run->record.id.uid = 1000;
-    run->end = (struct child_end){
-        .status = status,
-        .elapsed_ns = (uint64_t)(2e9 * factor),
-        .user_s = 1.5, .system_s = 0.25, .peak_bytes = UINT64_C(12595) * 1024};
+    run->end = (struct child_end){.status = status,
+                                  .elapsed_ns = (uint64_t)(2e9 * factor),
+                                  .user_s = 1.5,
+                                  .system_s = 0.25,
+                                  .peak_bytes = UINT64_C(12595) * 1024};
     unmeasure_domains(m->domains);
     m->domains[APAPI_DOMAIN_PACKAGE] =
         (struct apapi_domain_result){.measured = true,
@@ -169,9 +170,7 @@ static void fixture_write(report_f form)
 
 static void assert_says(const char *part)
 {
-    if (!strstr(written, part)) {
-        fail_msg("\"%s\" is not in\n%s", part, written);
-    }
+    assert_contains(written, part);
 }
 
 RUNS(how_it_ended_is_reported_if_it_failed, 1)

@@ -80,11 +80,7 @@ static void save_and_die(const char *name, const char *line)
 
 static void write_file(const char *name, const char *text, size_t size)
 {
-    FILE *file = fopen(in_spool(name), "w");
-
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
+    write_bytes(in_spool(name), text, size);
 }
 
 static void make_folders(void)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "atime/report.h"
 #include "base/array.h"
-#include "unit.h"
-
-static void assert_near(double value, double expected, double tolerance)
-{
-    assert_true(fabs(value - expected) <= tolerance);
-}
+#include "unit/near.h"
 
 /* Values of published tables of the distribution. */
 TEST(t_of_95_percent)
@@ -17,7 +12,7 @@ TEST(t_of_95_percent)
                 {10, 2.22814}, {30, 2.04227}, {120, 1.97993}, {1e6, 1.95997}};
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        assert_near(student_t95(rows[i].df), rows[i].t, 1e-4);
+        assert_differs_less(student_t95(rows[i].df), rows[i].t, 1e-4);
     }
 }
 
@@ -29,7 +24,7 @@ TEST(probability_of_a_t)
                 {3.169, 10, 0.01}, {2.576, 1e6, 0.01}, {4.144, 10, 0.002}};
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        assert_near(student_two_sided(rows[i].t, rows[i].df), rows[i].p, 2e-5);
+        assert_differs_less(student_two_sided(rows[i].t, rows[i].df), rows[i].p, 2e-5);
     }
 }
 
@@ -37,7 +32,7 @@ TEST(half_width_of_a_mean)
 {
     const struct spread four = {4, 10, 2}, one = {1, 10, NAN}, none = {0, NAN, NAN};
 
-    assert_near(student_half_width(&four), 3.18245, 1e-4);
+    assert_differs_less(student_half_width(&four), 3.18245, 1e-4);
     assert_true(isnan(student_half_width(&one)));
     assert_true(isnan(student_half_width(&none)));
 }
@@ -50,8 +45,8 @@ TEST(difference_of_two_means)
     double error = sqrt(4.0 / 5 + 9.0 / 7);
     double df = pow(4.0 / 5 + 9.0 / 7, 2) / (pow(4.0 / 5, 2) / 4 + pow(9.0 / 7, 2) / 6);
 
-    assert_near(difference.mean, 4, 1e-12);
-    assert_near(difference.half_width, student_t95(df) * error, 1e-9);
+    assert_differs_less(difference.mean, 4, 1e-12);
+    assert_differs_less(difference.half_width, student_t95(df) * error, 1e-9);
     assert_true(difference.p > 0.019 && difference.p < 0.021);
 }
 
@@ -62,7 +57,7 @@ TEST(what_is_not_known_gives_no_difference)
 
     assert_true(isnan(difference.mean) && isnan(difference.p));
     difference = student_difference(&one, &alike);
-    assert_near(difference.mean, 0, 0);
+    assert_differs_less(difference.mean, 0, 0);
     assert_true(isnan(difference.half_width) && isnan(difference.p));
     difference = student_difference(&alike, &alike);
     assert_true(difference.half_width == 0 && difference.p == 1);

@@ -141,9 +141,7 @@ static char *table(void)
 
 static void assert_has(char *text, const char *part)
 {
-    if (!strstr(text, part)) {
-        fail_msg("%s\nis not in\n%s", part, text);
-    }
+    assert_contains(text, part);
     free(text);
 }
 

@@ -27,7 +27,7 @@ TEST(what_is_known_is_said)
                         "\"mean_w\":480.051,\"nodes\":2,\"measured_pct\":98.77,\"elapsed_s\":50}");
     total.missing_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_DRAM;
     comment_own(own, &total);
-    assert_non_null(strstr(own, ",\"uncertainty_j\":2.51,\"missing_domains\":\"package,dram\","));
+    assert_contains(own, ",\"uncertainty_j\":2.51,\"missing_domains\":\"package,dram\",");
     total.missing_domains = 0;
     total.incomplete = 3;
     total.runs = 2;

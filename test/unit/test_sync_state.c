@@ -123,12 +123,9 @@ PREPARED(a_damaged_one_is_created_again)
         "{\"apapi_sync\":1,\"since\":1,\"read\":1,\"files\":{}}"};
 
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        FILE *file = fopen(in_base(NAME), "w");
         struct state loaded;
 
-        assert_non_null(file);
-        fputs(texts[i], file);
-        fclose(file);
+        write_string(in_base(NAME), texts[i]);
         load(&loaded);
         assert_true(loaded.damaged);
         assert_true(loaded.since_ns == NOW - DAY);

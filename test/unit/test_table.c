@@ -121,9 +121,7 @@ static void finish(const struct apapi_table_head *head)
 
 static void assert_text(const char *part)
 {
-    if (!strstr(text, part)) {
-        fail_msg("\"%s\" is not in\n%s", part, text);
-    }
+    assert_contains(text, part);
 }
 
 static void assert_says(const struct apapi_table_head *head, const char *part)

@@ -60,13 +60,9 @@ static const struct rate goal = {.covered_pct = 95, .median = 8, .unflagged_pct 
 static int read_rates(const char *text, struct rate_table *rates, struct apapi_error *err)
 {
     static char path[256];
-    FILE *file;
 
     snprintf(path, sizeof path, "%s", in_base("rates"));
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    write_string(path, text);
     return rate_table_read(rates, path, err);
 }
 

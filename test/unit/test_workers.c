@@ -68,7 +68,7 @@ PREPARED(a_definition_that_does_not_fit_a_slow_source)
         halt();
         assert_true(m.components[0].measured);
         assert_false(m.components[1].measured);
-        assert_says(m.components[1].reason, "defined to count in");
+        assert_contains(m.components[1].reason, "defined to count in");
     }
     destroy();
     apapi_event_rules_clear(&rules);
@@ -202,7 +202,7 @@ PREPARED(a_reader_that_hangs)
     odd = &m.components[1];
     assert_plain_is_whole();
     assert_true(odd->measured);
-    assert_says(odd->reason, "no answer from fake odd within 0.1 s");
+    assert_contains(odd->reason, "no answer from fake odd within 0.1 s");
     assert_energy(&odd->events[0], good - 1);
     assert_true(odd->events[0].covered_ns < m.components[0].events[0].covered_ns);
     destroy();
@@ -221,7 +221,7 @@ PREPARED(a_reader_that_hangs_at_the_start)
     halt();
     assert_plain_is_whole();
     assert_false(m.components[1].measured);
-    assert_says(m.components[1].reason, "no answer from fake odd");
+    assert_contains(m.components[1].reason, "no answer from fake odd");
     /* a component that returns in a later run is measured in that run, from then on */
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     atomic_store(&meters[ODD].read_hangs, false);
@@ -246,7 +246,7 @@ PREPARED(a_reader_that_ends_its_thread)
         for (int run = 0; run < 2; run++) {
             halt();
             assert_int_equal(m.components[1].measured, run == 0);
-            assert_says(m.components[1].reason, "fake odd has ended its thread");
+            assert_contains(m.components[1].reason, "fake odd has ended its thread");
             assert_string_equal(m.components[0].reason, "");
             assert_true(m.components[0].measured);
             if (run == 0) {
@@ -273,8 +273,8 @@ PREPARED(the_shared_worker_hangs)
     good = atomic_load(&meters[PLAIN].good);
     halt();
     assert_true(m.components[0].measured);
-    assert_says(m.components[0].reason, "no answer from fake plain within 0.5 s at the end");
-    assert_says(m.components[1].reason, "not read at the end: no answer from fake plain");
+    assert_contains(m.components[0].reason, "no answer from fake plain within 0.5 s at the end");
+    assert_contains(m.components[1].reason, "not read at the end: no answer from fake plain");
     assert_energy(&m.components[0].events[0], good - 1);
     /* what comes back in a later run is measured in that run, from then on */
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
@@ -327,7 +327,7 @@ PREPARED(the_shared_worker_hangs_twice_at_the_end)
     assert_int_equal(pthread_create(&thread, NULL, let_one_reading_end, &meters[PLAIN]), 0);
     halt();
     pthread_join(thread, NULL);
-    assert_says(m.components[0].reason, "no answer from fake plain within 0.5 s at the end");
+    assert_contains(m.components[0].reason, "no answer from fake plain within 0.5 s at the end");
     assert_true(m.components[0].events[0].covered_ns <= m.elapsed_ns);
     atomic_store(&meters[PLAIN].read_hangs, false);
 }
@@ -467,7 +467,7 @@ PREPARED(reopening_hangs)
     halt();
     assert_plain_is_whole();
     assert_true(m.components[1].measured);
-    assert_says(m.components[1].reason, "no answer from fake odd");
+    assert_contains(m.components[1].reason, "no answer from fake odd");
     destroy();
     atomic_store(&meters[ODD].open_hangs, false);
     await(&meters[ODD].closes, 2);

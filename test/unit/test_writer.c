@@ -58,8 +58,8 @@ static void refused(const char *name, const char *hint)
     struct apapi_error err = {""};
 
     assert_int_equal(write_text(name, "x", &err), -1);
-    assert_non_null(strstr(err.text, name));
-    assert_non_null(strstr(err.text, hint));
+    assert_contains(err.text, name);
+    assert_contains(err.text, hint);
 }
 
 TEST(errors_come_back)

@@ -23,6 +23,14 @@ void unit_frame(void (*before)(void), void (*after)(void))
     frame.after = after;
 }
 
+void unit_contains(const char *text, const char *part, const char *file, int line)
+{
+    if (!strstr(text, part)) {
+        print_error("\"%s\" is not in\n%s\n", part, text);
+        _fail(file, line);
+    }
+}
+
 static int call(void (*function)(void))
 {
     if (function) {

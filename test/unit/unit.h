@@ -27,6 +27,9 @@
         skip();                                                                                    \
     } while (0)
 
+/* Print both if `part` is not in `text`. */
+#define assert_contains(text, part) unit_contains(text, part, __FILE__, __LINE__)
+
 /*
  * A test of this file: TEST(what_holds) { ... }. They run in the order of the file. `before` and
  * `after`, or NULL, are called before and after it, and assert, too. unit.c has main(), but for
@@ -55,6 +58,7 @@ struct unit_test {
 
 void unit_add(const struct unit_test *test);
 void unit_frame(void (*before)(void), void (*after)(void));
+void unit_contains(const char *text, const char *part, const char *file, int line);
 
 /* Run the tests. UNIT_FILTER=TEXT: only those that have it in their names. @return exit status */
 int unit_run(void);

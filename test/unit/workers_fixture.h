@@ -145,13 +145,6 @@ static inline void await_more(const struct fake_meter *meter, int count)
     await(&meter->reads, atomic_load(&meter->reads) + count);
 }
 
-static inline void assert_says(const char *text, const char *part)
-{
-    if (!strstr(text, part)) {
-        fail_msg("'%s' does not say '%s'", text, part);
-    }
-}
-
 /* The energy of an event is what its good readings show, no more and no less. */
 static inline void assert_energy(const struct apapi_event_result *event, int steps)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many cores a node has, as slurm.conf has it. */
+/* The cluster's name and the cores of a node, as slurm.conf has them. */
 #include "config/slurm_conf.h"
 
 #include "unit/temporary.h"
@@ -7,14 +7,54 @@
 
 static void put(const char *name, const char *text)
 {
-    FILE *file = fopen(in_base(name), "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
+    write_string(in_base(name), text);
 }
 
-TEST(forms_of_a_line)
+static int read_name(char *name, size_t size)
+{
+    strcpy(name, "x");
+    return config_cluster(in_base("slurm.conf"), name, size);
+}
+
+TEST(forms_of_a_clusters_line)
+{
+    static const struct {
+        const char *text, *name;
+    } cases[] = {
+        {"ClusterName=mars\n", "mars"},
+        {"SlurmctldHost=h\nclustername = Mars # ours\n", "mars"},
+        {"SlurmUser=slurm ClusterName=mars SlurmctldPort=1\n", "mars"},
+        {"\tClusterName=\"mars\"", "mars"},
+        {"#ClusterName=venus\nClusterName=mars\n", "mars"},
+        {"ClusterName=venus\nClusterName=mars\n", "mars"},
+        {"MyClusterName=venus\nClusterNames=venus\n", ""},
+        {"ClusterName=\n", ""},
+        {"ClusterName=a-name-that-is-longer-than-any-cluster-has\n", ""},
+        {"", ""},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char name[32];
+
+        put("slurm.conf", cases[i].text);
+        assert_int_equal(read_name(name, sizeof name), *cases[i].name ? 0 : -1);
+        assert_string_equal(name, cases[i].name);
+    }
+}
+
+TEST(the_name_in_included_files)
+{
+    char name[32], line[300];
+
+    put("slurm.conf", "ControlHost=h\ninclude names.conf # here\n");
+    snprintf(line, sizeof line, "Include %s\n", in_base("more.conf"));
+    put("names.conf", line);
+    put("more.conf", "ClusterName=mars\nInclude names.conf\n"); /* round and round */
+    assert_int_equal(read_name(name, sizeof name), 0);
+    assert_string_equal(name, "mars");
+}
+
+TEST(forms_of_a_nodes_line)
 {
     static const struct {
         const char *text;
@@ -45,7 +85,7 @@ TEST(forms_of_a_line)
     }
 }
 
-TEST(a_file_that_is_included)
+TEST(cores_in_an_included_file)
 {
     put("slurm.conf", "ClusterName=mars\nInclude nodes.conf\n");
     put("nodes.conf", "NodeName=n[1-3] CPUs=8");
