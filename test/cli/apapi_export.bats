@@ -6,7 +6,6 @@ load report_common
 load public
 load live
 
-eval "common_$(declare -f setup)"
 setup() {
     common_setup
     spool=$BATS_TEST_TMPDIR/spool live=$BATS_TEST_TMPDIR/live

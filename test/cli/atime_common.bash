@@ -4,7 +4,9 @@
 load ../environment
 load kept
 
-setup() {
+setup() { common_setup; }
+
+common_setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
     apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi

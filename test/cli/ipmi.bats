@@ -6,7 +6,6 @@ load atime_common
 load bmc
 load public
 
-eval "common_$(declare -f setup)"
 
 setup() {
     common_setup

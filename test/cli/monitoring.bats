@@ -12,7 +12,6 @@ setup_file() { server_begin; }
 
 teardown_file() { server_end; }
 
-eval "common_$(declare -f setup)"
 setup() {
     common_setup
     monitoring=$repository/config/monitoring

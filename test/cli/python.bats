@@ -5,7 +5,6 @@
 load report_common
 load live
 
-eval "common_$(declare -f setup)"
 setup() {
     common_setup
     build=$repository/${APAPI_TEST_BUILD:-build/release}

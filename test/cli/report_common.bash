@@ -5,7 +5,9 @@
 load ../environment
 load ../records.bash
 
-setup() {
+setup() { common_setup; }
+
+common_setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
     acct=$BATS_TEST_TMPDIR/acct

@@ -137,7 +137,9 @@ clear_logs() {
     done
 }
 
-setup() {
+setup() { common_setup; }
+
+common_setup() {
     [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
     expected_errors=
     [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs

@@ -12,9 +12,7 @@ setup_file() {
 }
 
 setup() {
-    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
-    expected_errors=
-    [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs
+    common_setup
     conf=$APAPI_CLUSTER_DIR/apapi.conf
     script=$APAPI_CLUSTER_DIR/home/alice/job.sh
     rm -f "$conf"

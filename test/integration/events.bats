@@ -8,7 +8,6 @@ setup_file() {
     start_simulated_cluster
 }
 
-eval "common_$(declare -f setup)"
 
 setup() {
     common_setup

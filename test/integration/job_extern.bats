@@ -9,7 +9,6 @@ setup_file() {
     start_simulated_cluster --extra 'PrologFlags=Contain'
 }
 
-eval "common_$(declare -f setup)"
 
 setup() {
     common_setup

@@ -21,9 +21,7 @@ compile() { # SOURCE PROGRAM
 }
 
 setup() {
-    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
-    expected_errors=
-    clear_logs
+    common_setup
     hold
     look=$APAPI_CLUSTER_DIR/look
 }

@@ -10,7 +10,6 @@ setup_file() {
     chmod 755 "$APAPI_CLUSTER_DIR/home/alice/job.sh"
 }
 
-eval "common_$(declare -f setup)"
 
 setup() {
     common_setup

@@ -12,9 +12,7 @@ setup_file() {
 }
 
 setup() {
-    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
-    expected_errors=
-    clear_logs
+    common_setup
     phases=$APAPI_CLUSTER_DIR/phases
 }
 

@@ -9,8 +9,7 @@ setup_file() {
 }
 
 setup() {
-    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
-    clear_logs
+    common_setup
     make_work
 }
 

@@ -22,9 +22,7 @@ setup_file() {
 }
 
 setup() {
-    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
-    expected_errors=
-    clear_logs
+    common_setup
     folder=$APAPI_CLUSTER_DIR/home/alice/hostile
     hostile=("LD_PRELOAD=$folder/evil.so" "LD_LIBRARY_PATH=$folder" "LD_AUDIT="
         "PAPI_COMPONENT=$folder" "PAPI_DISABLE_COMPONENTS=1" "APAPI_EVENTLIST=$folder/list"
