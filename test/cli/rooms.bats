@@ -85,7 +85,3 @@ breaks() { # LINE
     run -0 "$rooms" --lines "$tree"
     [[ ${lines[0]} =~ cli\ +10\ of\ +9\ lines && ${lines[1]} =~ base\ +3\ of\ +3\ lines && ${#lines[@]} -eq 3 ]]
 }
-
-@test "the project's own files" {
-    run -0 "$rooms"
-}

@@ -114,6 +114,22 @@ WITH_TREE(four_packages_of_two_dies)
     assert_event(15, "rapl:::DRAM_ENERGY:PACKAGE0_DIE1", APAPI_DOMAIN_DRAM);
 }
 
+WITH_TREE(descriptions)
+{
+    powercap_tree_zone(&tree, "intel-rapl:0", "psys", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:1", "package-0", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:1:0", "dram", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:2", "package-1-die-3", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:2:0", "core", RANGE);
+    open_sysfs("rapl");
+    assert_int_equal(reader->count, 5);
+    assert_described(0, "energy of the platform (psys)");
+    assert_described(1, "energy of CPU package 0");
+    assert_described(2, "energy of the memory of CPU package 0");
+    assert_described(3, "energy of die 3 of CPU package 1");
+    assert_described(4, "energy of the cores of die 3 of CPU package 1");
+}
+
 WITH_TREE(no_zone_says_so)
 {
     struct apapi_error err;
