@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "config/slurm_conf.h"
+#include "node/readings.h"
 #include "record/hour.h"
 #include "record/store.h"
 
@@ -146,6 +147,9 @@ static void hours_start(struct hours *hours, const struct node_idle *idle)
         job->line = hour_encode(&hours->hour);
         job->unix_ns = hours->hour.start_ns;
         job->idle = *idle;
+        if (settings->readings) {
+            node_readings_keep(settings->readings, job->idle.peaks);
+        }
         snprintf(job->node, sizeof job->node, "%s", settings->node);
         snprintf(job->acct_dir, sizeof job->acct_dir, "%s", settings->config->acct_dir);
         snprintf(job->spool_dir, sizeof job->spool_dir, "%s", settings->config->spool_dir);

@@ -6,11 +6,14 @@
 #include "node/meters.h"
 #include "record/hour.h"
 
+struct node_readings;
+
 /** Where the shares and the hours of a node are kept. */
 struct node_shares_settings {
     const struct config *config;                       /* borrowed: outlives the shares */
     const char *node;                                  /* borrowed */
     int folder;                                        /* <live_dir>/<node>, borrowed */
+    struct node_readings *readings;                    /* borrowed; NULL: none */
     void (*say)(int priority, const char *format, ...) /* to the system's log */
         __attribute__((format(printf, 2, 3)));
 };

@@ -20,6 +20,7 @@ struct idle_file {
     struct idle_power powers[APAPI_DOMAINS + 1];
     struct idle_estimate estimates[APAPI_DOMAINS]; /* files of older versions end before it */
     double least_w[APAPI_DOMAINS];
+    struct node_peak peaks[NODE_PEAKS]; /* or before it */
 };
 
 /* The site's figure is divided as the lowest power of the domains is, and not above their sum. */
@@ -77,15 +78,21 @@ static bool idle_is_sound(const struct idle_power *power)
     return isfinite(power->sum_s) && fabs(sum_s - power->sum_s) <= 1 + 0.01 * sum_s;
 }
 
+static bool peak_is_sound(const struct node_peak *peak)
+{
+    return *peak->name && memchr(peak->name, '\0', sizeof peak->name) && peak->most_w >= 0 &&
+           isfinite(peak->most_w);
+}
+
 void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *node,
                     const char *site_w)
 {
     char path[PATH_MAX];
     struct real_number number;
-    struct idle_file *file = malloc(sizeof *file);
+    struct idle_file *file = calloc(1, sizeof *file);
     FILE *stream = file && node_idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
     size_t size = stream ? fread(file, 1, sizeof *file, stream) : 0;
-    bool all = size == sizeof *file;
+    bool least = size >= offsetof(struct idle_file, peaks), whole = size == sizeof *file;
 
     memset(idle, 0, sizeof *idle);
     idle->site_w =
@@ -95,14 +102,15 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
         idle->estimates[d] = (struct idle_estimate){NAN, NAN};
     }
     node_idle_interrupt(idle);
-    if ((all || size == offsetof(struct idle_file, estimates)) && file->size == size &&
-        memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0) {
+    if ((whole || size == offsetof(struct idle_file, peaks) ||
+         size == offsetof(struct idle_file, estimates)) &&
+        file->size == size && memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0) {
         for (int i = 0; i <= APAPI_DOMAINS; i++) {
             if (idle_is_sound(&file->powers[i])) {
                 idle->powers[i] = file->powers[i];
             }
         }
-        for (int d = 0; d < APAPI_DOMAINS && all; d++) {
+        for (int d = 0; d < APAPI_DOMAINS && least; d++) {
             const struct idle_estimate *estimate = &file->estimates[d];
 
             if (estimate->power_w >= 0 && estimate->uncertainty_w >= 0 &&
@@ -112,6 +120,9 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
             if (file->least_w[d] > 0 && isfinite(file->least_w[d])) {
                 idle->least_w[d] = file->least_w[d];
             }
+        }
+        for (int i = 0; i < NODE_PEAKS && peak_is_sound(&file->peaks[i]); i++) {
+            idle->peaks[i] = file->peaks[i];
         }
     }
     if (stream) {
@@ -140,6 +151,7 @@ int node_idle_save(const struct node_idle *idle, const char *spool_dir, const ch
     memcpy(file->powers, idle->powers, sizeof file->powers);
     memcpy(file->estimates, idle->estimates, sizeof file->estimates);
     memcpy(file->least_w, idle->least_w, sizeof file->least_w);
+    memcpy(file->peaks, idle->peaks, sizeof file->peaks);
     result = replace_file(path, 0600, (const char *)file, sizeof *file, err);
     free(file);
     return result;

@@ -8,6 +8,15 @@
 
 #define LEAST_S 10 /* so long a mean does not depend on when a meter moves */
 
+#define NODE_PEAKS 32
+
+/** The highest power that a gauge has shown, of so many readings. */
+struct node_peak {
+    char name[APAPI_NAME_SIZE]; /* of its event; "": none, nor behind it */
+    double most_w;
+    uint64_t seen;
+};
+
 /** Idle power: what a node draws while no step runs. <spool_dir>/<node>.idle keeps it. */
 struct node_idle {
     struct idle_power powers[APAPI_DOMAINS + 1]; /* the last one: cores at work */
@@ -22,8 +31,9 @@ struct node_idle {
     double least_w[APAPI_DOMAINS]; /* drawn in LEAST_S, with or without steps; NaN: not known */
     struct idle_window {
         double energy_j, seconds;
-    } windows[APAPI_DOMAINS];      /* since then */
-    double spent_s[APAPI_DOMAINS]; /* CPU time since the meter moved; NaN: not known */
+    } windows[APAPI_DOMAINS];           /* since then */
+    double spent_s[APAPI_DOMAINS];      /* CPU time since the meter moved; NaN: not known */
+    struct node_peak peaks[NODE_PEAKS]; /* kept here, and used by node/readings */
 };
 
 /** Where it is saved. @return 0; -1: nowhere. */

@@ -101,6 +101,7 @@ static int loop_check_meters(struct loop *loop, struct apapi_error *err)
 
 static int loop_open_session(struct loop *loop, struct apapi_error *err)
 {
+    static struct node_idle kept; /* by the node sampler before */
     const struct apapi_environment nothing = {.softfail = true};
     const struct apapi_session_config config = {
         .intervals = &loop->intervals,
@@ -126,6 +127,8 @@ static int loop_open_session(struct loop *loop, struct apapi_error *err)
         if (node_readings_open(&loop->readings, loop->folder, err)) {
             loop->options->say(LOG_WARNING, "steps read the meters themselves: %s", err->text);
         } else {
+            node_idle_load(&kept, loop->config.spool_dir, loop->options->node, NULL);
+            memcpy(loop->readings.peaks, kept.peaks, sizeof kept.peaks);
             session_listen(loop->session, node_readings_write, &loop->readings);
         }
     }
@@ -134,8 +137,10 @@ static int loop_open_session(struct loop *loop, struct apapi_error *err)
 
 static int loop_open(struct loop *loop, struct apapi_error *err)
 {
-    struct node_shares_settings settings = {
-        .config = &loop->config, .node = loop->options->node, .say = loop->options->say};
+    struct node_shares_settings settings = {.config = &loop->config,
+                                            .node = loop->options->node,
+                                            .say = loop->options->say,
+                                            .readings = &loop->readings};
 
     if (!*loop->config.live_dir) {
         return apapi_fail(err, EINVAL, "live_dir = off: there is no place for its page");
@@ -204,8 +209,8 @@ static void loop_close(struct loop *loop)
     if (loop->meters.live) {
         loop_divide(loop, 0);
     }
+    node_shares_free(loop->shares); /* what the readings have shown is kept */
     node_readings_close(&loop->readings);
-    node_shares_free(loop->shares);
     node_meters_close(&loop->meters);
     apapi_event_rules_clear(&loop->rules);
     config_clear(&loop->config);

@@ -44,6 +44,60 @@ static bool readings_are_common(const struct apapi_reader *reader)
     return common;
 }
 
+/* @return what is kept of an event, or a free place; NULL: there is no room for it */
+static struct node_peak *readings_peak(struct node_readings *readings, const char *name)
+{
+    for (struct node_peak *peak = readings->peaks; peak < readings->peaks + NODE_PEAKS; peak++) {
+        if (!*peak->name || strcmp(peak->name, name) == 0) {
+            return peak;
+        }
+    }
+    return NULL;
+}
+
+/* The page goes on from what was seen before. */
+static void readings_recall(struct node_readings *readings, int number)
+{
+    const struct readings_component *of = &readings->page->components[number];
+
+    for (uint32_t i = of->first; i < of->first + of->count; i++) {
+        struct readings_event *event = &readings->page->events[i];
+        const struct node_peak *peak = readings_peak(readings, event->event.name);
+
+        if (peak && *peak->name && event->event.kind == APAPI_KIND_POWER) {
+            event->seen_w = (float)peak->most_w;
+            event->seen = peak->seen;
+        }
+    }
+}
+
+void node_readings_keep(struct node_readings *readings, struct node_peak peaks[NODE_PEAKS])
+{
+    const struct readings_page *page = readings->page;
+
+    if (!page) {
+        return;
+    }
+    pthread_mutex_lock(&readings->mutex);
+    for (size_t c = 0; c < page->component_count; c++) {
+        const struct readings_component *of = &page->components[c];
+
+        for (uint32_t i = of->first; i < of->first + of->count; i++) {
+            const struct readings_event *event = &page->events[i];
+            struct node_peak *peak =
+                event->seen > 0 ? readings_peak(readings, event->event.name) : NULL;
+
+            if (peak) {
+                snprintf(peak->name, sizeof peak->name, "%s", event->event.name);
+                peak->most_w = (double)event->seen_w;
+                peak->seen = event->seen;
+            }
+        }
+    }
+    memcpy(peaks, readings->peaks, sizeof readings->peaks);
+    pthread_mutex_unlock(&readings->mutex);
+}
+
 /* @return the component's place; NULL: there is no room for it */
 static struct node_readings_of *readings_of(struct node_readings *readings,
                                             const struct session_reading *reading)
@@ -63,6 +117,9 @@ static struct node_readings_of *readings_of(struct node_readings *readings,
     of->number = readings_are_common(reading->reader)
                      ? readings_page_add(readings->page, of->component, reading->reader)
                      : -1;
+    if (of->number >= 0) {
+        readings_recall(readings, of->number);
+    }
     return of;
 }
 

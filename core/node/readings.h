@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "node/idle.h"
 #include "session/session.h"
 #include "sources/node/readings_page.h"
 
@@ -14,7 +15,9 @@
  */
 struct node_readings {
     struct readings_page *page; /* NULL: none */
-    pthread_mutex_t mutex;      /* protects what follows, and what is written to the page */
+    struct node_peak
+        peaks[NODE_PEAKS]; /* as the node sampler before has kept them; as latest kept */
+    pthread_mutex_t mutex; /* protects what follows, and what is written to the page */
     size_t count;
     struct node_readings_of {
         char component[APAPI_COMPONENT_SIZE];
@@ -31,6 +34,9 @@ int node_readings_open(struct node_readings *readings, int folder, struct apapi_
 
 /** For session_listen(): its context are the readings. */
 void node_readings_write(const struct session_reading *reading, void *context);
+
+/** What its gauges of power have shown, to be kept. Without a page they stay what they are. */
+void node_readings_keep(struct node_readings *readings, struct node_peak peaks[NODE_PEAKS]);
 
 /** After the session has ended, also without a page. */
 void node_readings_close(struct node_readings *readings);

@@ -508,14 +508,26 @@ NODE(a_day_has_a_line_for_each_hour)
     assert_contains(found, "\"total\":{\"energy_j\":100.0,");
 }
 
+/* The file as an older version has left it. */
+static void cut_idle(long size)
+{
+    char path[256];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/spool/n1.idle", top);
+    file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 8, SEEK_SET), 0);
+    assert_int_equal(fwrite(&(uint64_t){(uint64_t)size}, 8, 1, file), 1);
+    fclose(file);
+    assert_int_equal(truncate(path, size), 0);
+}
+
 /* The idle power that a busy node has shown is the next sampler's, until that knows more. */
 NODE(extrapolated_idle_power_survives)
 {
     struct node_idle idle;
-    char path[256];
     double cpu_s = 0;
-    FILE *file;
-    long size;
 
     put_node_cpu(0);
     put_step("job_7/step_0", 0, "0-3\n");
@@ -531,15 +543,11 @@ NODE(extrapolated_idle_power_survives)
     assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
     assert_near(idle.least_w[PACKAGE], 108);
     assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
-    /* The file of an older version: it has no more than percentiles. */
-    snprintf(path, sizeof path, "%s/spool/n1.idle", top);
-    size = (long)sizeof idle.powers + 16;
-    file = fopen(path, "r+");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 8, SEEK_SET), 0);
-    assert_int_equal(fwrite(&(uint64_t){(uint64_t)size}, 8, 1, file), 1);
-    fclose(file);
-    assert_int_equal(truncate(path, size), 0);
+    /* The file of an older version: it has no peaks of gauges, or no more than percentiles. */
+    cut_idle((long)(sizeof idle.powers + sizeof idle.estimates + sizeof idle.least_w) + 16);
+    node_idle_load(&idle, config.spool_dir, "n1", NULL);
+    assert_near(idle.least_w[PACKAGE], 108);
+    cut_idle((long)sizeof idle.powers + 16);
     node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.least_w[PACKAGE]));
 }

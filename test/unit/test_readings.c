@@ -289,6 +289,45 @@ PREPARED(the_highest_power_is_seen)
     assert_true(event.most_w == 300);
 }
 
+/* A node sampler that ends keeps it for the next one: 5000 readings of each are enough. */
+PREPARED(the_highest_power_is_kept)
+{
+    static struct node_readings lives[2];
+    const struct apapi_event gauge = {.name = "gauge:::POWER",
+                                      .kind = APAPI_KIND_POWER,
+                                      .type = APAPI_TYPE_UINT64,
+                                      .scale = 0.5,
+                                      .most_w = 500};
+    const struct apapi_source common = {.name = "fake", .common = true};
+    const struct apapi_reader reader = {.source = &common, .events = &gauge, .count = 1};
+    static struct node_idle idle;
+    struct apapi_event event;
+
+    for (int life = 0; life < 2; life++) {
+        int folder = open_base();
+
+        node_idle_load(&idle, base, "n1", NULL);
+        memcpy(lives[life].peaks, idle.peaks, sizeof idle.peaks);
+        assert_int_equal(node_readings_open(&lives[life], folder, NULL), 0);
+        for (uint64_t i = 1; i <= 5000; i++) {
+            const struct apapi_reading raw = {life == 0 && i == 10 ? 600 : 100, 0};
+            const struct session_reading reading = {
+                .component = "gauge", .reader = &reader, .raw = &raw, .when = {i, i}};
+
+            node_readings_write(&reading, &lives[life]);
+        }
+        assert_true(readings_page_event(lives[life].page, 0, 0, &event));
+        assert_true(event.most_w == (life ? 300 : 500));
+        node_readings_keep(&lives[life], idle.peaks);
+        assert_int_equal(node_idle_save(&idle, base, "n1", NULL), 0);
+        node_readings_close(&lives[life]);
+        close(folder);
+    }
+    node_readings_keep(&(struct node_readings){.page = NULL}, idle.peaks);
+    assert_int_equal(idle.peaks[0].seen, 10000);
+    assert_string_equal(idle.peaks[0].name, gauge.name);
+}
+
 PREPARED(nothing_in_the_page_is_relied_on)
 {
     struct readings_page *page;
