@@ -95,6 +95,7 @@ static inline bool update_moved(struct apapi_update *update, uint64_t gap_ns, ui
 #define STALL_UPDATES 100
 #define STILL_UPDATES 4    /* so long a counter may stand still at either end of what is covered */
 #define GUARD_READINGS 4.0 /* readings per shortest possible wrap */
+#define LOW_INCREMENTS 32  /* of so many one at a higher power may have passed the value */
 #define UNSTATED_FACTOR 10 /* patience with a counter whose update period is not stated */
 
 /* @return in which time the plausible increment reaches the end of the hardware's counter [ns]. */
@@ -149,6 +150,7 @@ void apapi_counter_restart(struct apapi_counter *counter)
     counter->total = 0;
     counter->covered_ns = 0;
     counter->hidden = 0;
+    counter->to_wrap = counter->low_ns = 0;
     memset(&counter->incidents, 0, sizeof counter->incidents);
     counter->reopened = counter->stopped = false;
     counter->last.valid = false;
@@ -230,12 +232,26 @@ __attribute__((noinline, cold)) static void counter_note_gap(struct apapi_counte
     counter->hidden += fmax(wraps, 1) * counter->guard_raw;
 }
 
+/* Or the counter began again between the two readings: then what it had to the end is none. */
+__attribute__((noinline, cold)) static void counter_note_wrap(struct apapi_counter *counter)
+{
+    uint64_t to_wrap = distance(counter, counter->last.raw, 0);
+
+    counter->incidents.wraps++;
+    counter->to_wrap = to_wrap > counter->to_wrap ? to_wrap : counter->to_wrap;
+}
+
 static void counter_count(struct apapi_counter *counter, const struct apapi_increment *increment)
 {
     counter->total += increment->raw;
     counter->covered_ns += increment->since_ns;
     counter->incidents.samples++;
-    counter->incidents.wraps += increment->wrapped;
+    if (increment->wrapped) {
+        counter_note_wrap(counter);
+    } else if (counter->last.raw < LOW_INCREMENTS * increment->raw &&
+               increment->since_ns > counter->low_ns) {
+        counter->low_ns = increment->since_ns;
+    }
     if (whole_wraps_may_hide(counter, increment->since_ns)) {
         counter_note_gap(counter, increment->since_ns);
     }
@@ -362,7 +378,9 @@ explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment
     if (possible && is_known_to_have_missed(counter, &missed)) {
         increment->raw += missed.raw;
         increment->since_ns += missed.since_ns;
-        counter->incidents.wraps += missed.wrapped;
+        if (missed.wrapped) {
+            counter_note_wrap(counter);
+        }
         return APAPI_COUNT_ADDED;
     }
     counter->incidents.resets++;

@@ -7,9 +7,10 @@
 /* The uncertainty, as docs/uncertainty.md derives it. */
 
 #define EXCESS_LEAST 1.1
-#define RISEN_SHARE 10      /* power that rises does so earlier than in the last tenth */
-#define LOWEST_SHARE 1.001  /* of the least power: what is not more is as low as any */
-#define ALLOWED_SHARE 0.01  /* of the energy, beyond its uncertainty, without a word */
+#define RISEN_SHARE 10     /* power that rises does so earlier than in the last tenth */
+#define LOWEST_SHARE 1.001 /* of the least power: what is not more is as low as any */
+#define ALLOWED_SHARE                                                                              \
+    (0.01 / 1.01) /* of the energy, beyond its uncertainty, without a word: 1 % of the truth */
 #define GREATEST_TO_MEAN 30 /* no device uses more, times its mean power */
 #define SERVER_TO_LEAST 10  /* nor a server, times the lowest power that its meter shows */
 #define PART_TO_LEAST 30    /* nor a part of it */
@@ -226,13 +227,14 @@ static double stopped_j(const struct apapi_meter *meter, const struct apapi_even
            last.energy_j;
 }
 
-/* @return the energy that is too much if a wrap was none, but the counter began again shortly
- * before it [J] */
-static double false_wrap_j(const struct apapi_meter *meter, const struct apapi_event_result *result)
+/* A counter that began again looks like one that wrapped, or that was low before. @return [J] */
+static double hidden_reset_j(const struct apapi_meter *meter,
+                             const struct apapi_event_result *result)
 {
-    double window_s = greater((double)meter->interval_ns, (double)meter->rate.window_ns) / 1e9;
+    double above_w = result->summary.max - result->summary.min;
 
-    return result->incidents.wraps ? (result->summary.max - result->summary.mean) * window_s : 0;
+    return greater((double)meter->counter.to_wrap * meter->event->scale,
+                   above_w * (double)meter->counter.low_ns / 1e9);
 }
 
 /* @return the greatest error that the readings of a counter leave possible [J] */
@@ -241,7 +243,7 @@ static double count_bound_j(const struct apapi_meter *meter,
 {
     uint64_t unseen_ns = apapi_meter_longest_update_ns(meter) + uncovered_ns(result, whole_ns);
     double bound_j =
-        greater(unseen_w(result) * (double)unseen_ns / 1e9, false_wrap_j(meter, result));
+        greater(unseen_w(result) * (double)unseen_ns / 1e9, hidden_reset_j(meter, result));
 
     if (meter->life == APAPI_LIFE_SEEN) {
         return bound_j;

@@ -3,7 +3,8 @@
 #include "measure/domain.h"
 #include "unit/meter_fixture.h"
 
-#define UPDATE_J 0.1 /* at 100 W */
+#define UPDATE_J 0.1        /* at 100 W */
+#define J UINT64_C(1000000) /* the meters count microjoules */
 
 static struct apapi_meter meter;
 static struct apapi_event_result result;
@@ -82,7 +83,7 @@ TEST(a_counter_that_may_have_stopped)
 TEST(a_counter_that_stopped_lacks_its_last_update_too)
 {
     for (double last_j = 2.15; last_j < 2.4; last_j += 0.15) {
-        double energy_j = 0;
+        double energy_j = 1e5; /* far from where it begins */
 
         apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
         for (uint64_t tick = 0; tick <= 80; tick++) {
@@ -132,6 +133,64 @@ TEST(time_that_is_not_covered)
     assert_false(counter_is_rough(300, 10));
     apapi_meter_finish(&meter, &late, &result);
     assert_int_equal(result.incidents.rough, 1);
+}
+
+/* At 100 W, `left_j` before its end at the 400th of 500 ticks; there it begins again, or wraps. */
+static bool near_its_end_is_rough(double left_j, double then_j)
+{
+    const double end_j = (double)fake_energy_event.range_max * fake_energy_event.scale;
+
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+    for (uint64_t tick = 0; tick < 500; tick++) {
+        double energy_j = 10 * ((double)tick - 399);
+
+        feed(tick, tick < 400 ? end_j - left_j + energy_j : energy_j - 10 + then_j);
+    }
+    is_rough_after(499);
+    assert_int_equal(result.incidents.wraps, 1);
+    return result.incidents.rough;
+}
+
+/* Nothing but the energy of that interval can be wrong. */
+TEST(a_reset_that_looks_like_a_wrap)
+{
+    assert_false(near_its_end_is_rough(5, 5));
+    assert_true(near_its_end_is_rough(120, 5));
+    assert_near(result.total, 399 * 10 + 99 * 10 + 125 + 1e-6);
+}
+
+/* Where the power varies, one that is low may have begun again with nothing to show for it. */
+TEST(a_counter_that_begins_low)
+{
+    for (double begin_j = 50; begin_j < 2e4; begin_j += 1e4) {
+        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+        for (uint64_t tick = 0; tick <= 400; tick++) {
+            feed(tick, begin_j + 10 * (double)tick + 200 * (double)(tick >= 200));
+        }
+        meter.life = APAPI_LIFE_SEEN;
+        assert_int_equal(is_rough_after(400), begin_j < 100);
+    }
+}
+
+/* It is seen to live, so that few readings are no reason. */
+TEST(a_reset_in_a_short_run_looks_like_a_wrap)
+{
+    const struct apapi_event event = fake_energy_event;
+    struct apapi_reading reading = {.raw = event.range_max - 100 * J};
+
+    apapi_meter_init(&meter, &event, TICK_NS, NULL);
+    apapi_meter_add(&meter, &reading, moment_at(0), &(double){0});
+    for (uint64_t ms = 1; ms <= 1024; ms *= 2) {
+        reading.raw = ms < 512 ? event.range_max - 100 * J + ms * J / 10 : (ms - 500) * J / 10;
+        apapi_meter_add_unshown(&meter, &reading, moment_at(ms * MS));
+    }
+    reading.raw = 600 * J / 10;
+    apapi_meter_add(&meter, &reading, moment_at(1100 * MS), &(double){0});
+    reading.raw = 601 * J / 10;
+    apapi_meter_check(&meter, &reading, moment_at(1101 * MS));
+    assert_int_equal(meter.life, APAPI_LIFE_SEEN);
+    assert_true(is_rough_after(11));
+    assert_near(result.total, 100 + 60 + 1e-6);
 }
 
 /* At 2 kW it wraps every 131 s: 300 s without a reading may hide two wraps. */
@@ -294,8 +353,6 @@ static double power_between(const struct apapi_domain_result *figures, uint64_t 
 
     return known_ns ? energy_j * 1e9 / (double)known_ns : NAN;
 }
-
-#define J UINT64_C(1000000) /* the meters count microjoules */
 
 static const struct row {
     const char *what;

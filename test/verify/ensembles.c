@@ -479,6 +479,14 @@ static void ensembles_make_wraps(struct scene *scene)
     ensembles_make_any(scene);
 }
 
+/* Some resets look like a wrap. */
+static void ensembles_make_hidden_resets(struct scene *scene)
+{
+    ensembles_make_wraps(scene);
+    scene_set_start(scene);
+    ensembles_add_any_fault(scene, FAULT_RESET);
+}
+
 /* Joules as floating-point numbers. */
 static void scene_make_doubles(struct scene *scene)
 {
@@ -594,6 +602,8 @@ const struct ensemble ensembles[] = {
     {"absurd", "readings are absurd, one in three, for 1 ms to 5 s", false, ensembles_make_fault,
      FAULT_ABSURD},
     {"reset", "the counter begins again at 0", false, ensembles_make_fault, FAULT_RESET},
+    {"hidden-resets", "the counter begins again at 0 where that looks like a wrap", false,
+     ensembles_make_hidden_resets, 0},
     {"leap", "the counter leaps ahead by more than any power can", false, ensembles_make_leap, 0},
     {"gauge-constant", "a gauge of constant power", true, ensembles_make_profile, PROFILE_CONSTANT},
     {"gauge-profiles", "a gauge of the eight profiles", true, ensembles_make_any, 0},
