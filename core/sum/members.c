@@ -145,19 +145,25 @@ static void regions_add_row(struct region_sum *sum, const struct apapi_region_re
     }
 }
 
+/* @return those of the domains that are not known of the region */
+static uint32_t regions_unknown(const struct apapi_region_result *region, uint32_t of)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        of &= isnan(region->domains[d].energy_j) ? ~0U : ~(1U << d);
+    }
+    return of;
+}
+
 /* Domains that the node has, but not for this region. */
 static uint32_t regions_missing(const struct apapi_measurement *m,
                                 const struct apapi_region_result *region)
 {
-    uint32_t missing = 0;
+    uint32_t metered = m->unknown_domains;
 
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (isnan(region->domains[d].energy_j) &&
-            (m->domains[d].measured || m->unknown_domains & 1U << d)) {
-            missing |= 1U << d;
-        }
+        metered |= m->domains[d].measured ? domain_bit(d) : 0;
     }
-    return missing;
+    return regions_unknown(region, metered);
 }
 
 /* --- adding --------------------------------------------------------------------------------- */
@@ -267,14 +273,6 @@ static void regions_seal(struct region_sum *sum)
         }
         energy->power_w = region_power_w(&sum->region, d);
     }
-}
-
-static uint32_t regions_unknown(const struct apapi_region_result *region, uint32_t of)
-{
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        of &= isnan(region->domains[d].energy_j) ? ~0U : ~(1U << d);
-    }
-    return of;
 }
 
 /* All domains of which something is known. */
