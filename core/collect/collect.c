@@ -49,7 +49,7 @@ static int collect_job_serve(struct parts *parts, struct message *message)
                                {.fd = parts->receiver.poll, .events = POLLIN}};
 
     for (;;) {
-        if (poll(watched, 2, parts_patience_ms(parts)) < 0 && errno != EINTR) {
+        if (poll(watched, 2, receiver_patience_ms(&parts->receiver)) < 0 && errno != EINTR) {
             return -1;
         }
         parts_work(parts);

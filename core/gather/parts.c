@@ -150,11 +150,6 @@ void parts_work(struct parts *parts)
     receiver_work(&parts->receiver);
 }
 
-int parts_patience_ms(const struct parts *parts)
-{
-    return receiver_patience_ms(&parts->receiver);
-}
-
 void parts_wait(struct parts *parts, uint64_t deadline_ns)
 {
     struct pollfd watched = {.fd = parts->receiver.poll, .events = POLLIN};
@@ -165,7 +160,7 @@ void parts_wait(struct parts *parts, uint64_t deadline_ns)
     /* open connections may still bring records of a step */
     while ((parts->running_count > 0 || parts->receiver.free_count < RECEIVER_SENDERS) &&
            (left_ms = clock_left_ms(deadline_ns)) > 0) {
-        poll(&watched, 1, clock_sooner_ms(parts_patience_ms(parts), left_ms));
+        poll(&watched, 1, clock_sooner_ms(receiver_patience_ms(&parts->receiver), left_ms));
         parts_work(parts);
     }
 }

@@ -54,9 +54,6 @@ void parts_work(struct parts *parts);
  */
 void parts_wait(struct parts *parts, uint64_t deadline_ns);
 
-/** @return when to call parts_work() again even if nothing happens [ms from now]; -1: no need to */
-int parts_patience_ms(const struct parts *parts);
-
 /**
  * The job's table. It names the steps that still run.
  * @param nodes, nodelist  of the job or its first component; 0, "": not known

@@ -205,8 +205,8 @@ static bool accept_one(struct receiver *receiver)
     size_t index = receiver->free[receiver->free_count - 1];
     struct sender *sender = &receiver->senders[index];
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = index};
-    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
     struct sender_origin origin;
+    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof peer;
     int fd =
         accept4(receiver->listener, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -217,8 +217,9 @@ static bool accept_one(struct receiver *receiver)
         return errno == ECONNABORTED || errno == EINTR;
     }
     receiver->free_count--;
-    origin = sender_find_origin(fd, &peer);
-    sender_begin(sender, fd, &origin, deadline_now());
+    *sender = (struct sender){
+        .fd = fd, .begun_ns = deadline_now(), .origin = sender_find_origin(fd, &peer)};
+    origin = sender->origin;
     read_sender(receiver, sender);
     if (sender->fd >= 0 && epoll_ctl(receiver->poll, EPOLL_CTL_ADD, fd, &event)) {
         receiver_finish(receiver, sender, false);

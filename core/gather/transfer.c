@@ -35,15 +35,15 @@ static void origin_v6(struct sender_origin *origin, const struct in6_addr *addre
     }
 }
 
-static void origin_user(struct sender_origin *origin, int fd)
+/* The user at the other end of a socket of this machine. @return false: it is not known. */
+static bool find_user(int fd, uid_t *uid)
 {
-    struct ucred peer;
+    struct ucred peer = {.uid = 0};
     socklen_t size = sizeof peer;
+    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
 
-    origin->bytes[0] = AF_UNIX;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
-        memcpy(origin->bytes + 1, &peer.uid, sizeof peer.uid);
-    }
+    *uid = peer.uid;
+    return known;
 }
 
 struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *peer)
@@ -51,6 +51,7 @@ struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *p
     struct sender_origin origin = {{0}};
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
+    uid_t uid;
 
     if (peer->ss_family == AF_INET) {
         memcpy(&v4, peer, sizeof v4);
@@ -59,15 +60,12 @@ struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *p
         memcpy(&v6, peer, sizeof v6);
         origin_v6(&origin, &v6.sin6_addr);
     } else {
-        origin_user(&origin, fd);
+        origin.bytes[0] = AF_UNIX;
+        if (find_user(fd, &uid)) {
+            memcpy(origin.bytes + 1, &uid, sizeof uid);
+        }
     }
     return origin;
-}
-
-void sender_begin(struct sender *sender, int fd, const struct sender_origin *origin,
-                  uint64_t now_ns)
-{
-    *sender = (struct sender){.fd = fd, .begun_ns = now_ns, .origin = *origin};
 }
 
 /* Takes the same time for every wrong token. */
@@ -214,16 +212,6 @@ void forward_open(struct forward *forward, const char *where)
     snprintf(forward->token, sizeof forward->token, "%s", colon + 1);
 }
 
-/* Records are sent to root and to the own user only: no one else may listen under that name. */
-static bool forward_is_ours(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-           (peer.uid == 0 || peer.uid == getuid());
-}
-
 /* The data of one connection. */
 struct dispatch {
     const char *word;
@@ -237,16 +225,24 @@ static int forward_deliver(int fd, const struct forward *forward, const struct d
     const struct timeval patience = {.tv_usec = PATIENCE_US};
     struct sockaddr_un address = {.sun_family =
                                       AF_UNIX}; /* starts with a NUL: an abstract address */
-    uint64_t deadline_ns = deadline_now() + PATIENCE_US * (DEADLINE_MS / 1000);
     size_t length = strlen(forward->name);
     char line[APAPI_TOKEN_LENGTH + 96];
+    uint64_t deadline_ns;
+    uid_t uid;
 
     memcpy(address.sun_path + 1, forward->name, length);
     snprintf(line, sizeof line, "%s %s %s\n", forward->token, dispatch->word, dispatch->subject);
-    return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) ||
-                   connect(fd, (const struct sockaddr *)&address,
-                           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
-                   !forward_is_ours(fd) || deadline_send(fd, line, strlen(line), deadline_ns) ||
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) ||
+        connect(fd, (const struct sockaddr *)&address,
+                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length))) {
+        return -1;
+    }
+    /* records are for root and the own user: no one else may listen under that name */
+    if (!find_user(fd, &uid) || (uid != 0 && uid != getuid())) {
+        return -1;
+    }
+    deadline_ns = deadline_now() + PATIENCE_US * (DEADLINE_MS / 1000);
+    return deadline_send(fd, line, strlen(line), deadline_ns) ||
                    deadline_send(fd, dispatch->bytes, dispatch->size, deadline_ns)
                ? -1
                : 0;

@@ -15,7 +15,7 @@ struct sender_origin {
 
 /** One connection to apapi-collect. It gets no memory before it has shown the token. */
 struct sender {
-    int fd;            /* -1: free */
+    int fd;            /* accepted, never blocks, owned; -1: free */
     uint64_t begun_ns; /* when it was accepted */
     struct sender_origin origin;
     bool trusted; /* it has shown the token */
@@ -47,10 +47,6 @@ struct delivery {
  * @param peer  from accept(2)
  */
 struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *peer);
-
-/** Start with an accepted, non-blocking connection. The sender owns it from now on. */
-void sender_begin(struct sender *sender, int fd, const struct sender_origin *origin,
-                  uint64_t now_ns);
 
 /** Read what has arrived. Never blocks. @param most  bytes that it may have in memory */
 enum sender_state sender_read(struct sender *sender, const char *token, size_t most);

@@ -40,7 +40,6 @@
 #include "sampler/questions.h"
 #include "sampler/step.h"
 #include "sampler/userfiles.h"
-#include "sources/node/node_source.h"
 #include "sources/sources.h"
 
 /** The parts of a batch step's report. Borrowed. */
@@ -667,10 +666,10 @@ static bool converse(struct sampler *sampler)
 /* Time until work is due without a message [ms]; -1: never. */
 static int patience_ms(const struct sampler *sampler)
 {
-    const int times_ms[] = {sampler->parts.job ? parts_patience_ms(&sampler->parts) : -1,
-                            sampler->serve ? serve_pause_ms(sampler->serve) : -1,
-                            archive_pause_ms(&sampler->archive), totals_pause_ms(&sampler->totals),
-                            limits_patience_ms(&sampler->limits)};
+    const int times_ms[] = {
+        sampler->parts.job ? receiver_patience_ms(&sampler->parts.receiver) : -1,
+        sampler->serve ? serve_pause_ms(sampler->serve) : -1, archive_pause_ms(&sampler->archive),
+        totals_pause_ms(&sampler->totals), limits_patience_ms(&sampler->limits)};
     int soonest_ms = -1;
 
     for (size_t i = 0; i < COUNT_OF(times_ms); i++) {

@@ -260,6 +260,12 @@ struct apapi_reader *apapi_route_open(const char *component, const char *order,
 /** @return name of the source by which a component is read in the end; static. */
 const char *apapi_route_source(const char *component, const struct apapi_reader *reader);
 
+/**
+ * Have components opened from now on be read by this node's sampler, if it has them.
+ * @param live_dir  NULL: none is
+ */
+void node_source_use(const char *live_dir, const char *node);
+
 /** @return the source of interrupts that there is. */
 const struct source_overflow *apapi_route_overflow(void);
 

@@ -14,7 +14,6 @@
 #include "node/meters.h"
 #include "node/readings.h"
 #include "node/share_page.h"
-#include "sources/node/node_source.h"
 #include "sources/sources.h"
 #include "unit/temporary.h"
 #include "unit/workers_fixture.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sources/node/node_source.h"
-
+/*
+ * A source that reads no meter: the node sampler does, and tells it by its page (readings_page.h).
+ * It gives up at once if the node sampler has ended, and after WAIT_NS if it does not answer; all
+ * readings after that fail, and the session goes on with the hardware.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +20,10 @@
 #include "sources/sources.h"
 
 #define FOLLOWS ", node sampler" /* what is read, by whom */
+
+/* Longest time for which a reading waits [ns]: where it holds up others, and where it does not. */
+#define WAIT_NS UINT64_C(200000000)
+#define SLOW_WAIT_NS UINT64_C(2000000000)
 
 static struct {
     char live_dir[PATH_MAX], node[NAME_MAX + 1];
@@ -79,7 +86,7 @@ static int node_source_describe_reader(struct node_reader *reader)
     snprintf(reader->base.detail, sizeof reader->base.detail, "%.*s" FOLLOWS, room,
              component->detail);
     reader->base.own_worker = component->slow == 1;
-    reader->patience_ns = reader->base.own_worker ? NODE_SOURCE_SLOW_WAIT_NS : NODE_SOURCE_WAIT_NS;
+    reader->patience_ns = reader->base.own_worker ? SLOW_WAIT_NS : WAIT_NS;
     reader->wanted.count = component->count;
     reader->base.count = component->count;
     reader->events = calloc(reader->base.count, sizeof *reader->events);
