@@ -6,16 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/shared_page.h"
 
 /* Options of slurmd that take no value: "N" behind others may be a part of their value. */
 #define SWITCHES "bcCDGhMsvVxZ"
 
 #define PATIENCE 5 /* intervals without a reading: nobody writes the page */
 #define AHEAD 2    /* intervals for which the latest power is taken to go on */
-#define MAPPED offsetof(struct apapi_live_page, events) /* nothing else is looked at */
 
 /* --- settings --- */
 
@@ -124,30 +123,12 @@ void node_page_init(struct node_page *page, const char *live_dir, const char *no
     }
 }
 
-static bool node_page_is_sound(int file)
-{
-    struct stat status;
-
-    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-           (status.st_uid == 0 || status.st_uid == geteuid()) &&
-           status.st_size == (off_t)sizeof(struct apapi_live_page);
-}
-
 static void node_page_map(struct node_page *page)
 {
-    int file = *page->path
-                   ? open(page->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-                   : -1;
-    void *memory = MAP_FAILED;
+    const void *memory =
+        *page->path ? shared_page_find(AT_FDCWD, page->path, O_RDONLY, sizeof *page->page) : NULL;
 
-    if (file < 0) {
-        return;
-    }
-    if (node_page_is_sound(file)) {
-        memory = mmap(NULL, MAPPED, PROT_READ, MAP_SHARED, file, 0);
-    }
-    close(file);
-    if (memory != MAP_FAILED) {
+    if (memory) {
         node_page_close(page);
         page->page = memory;
     }
@@ -198,12 +179,7 @@ bool node_page_read(struct node_page *page, uint64_t now_ns, struct node_energy 
 
 void node_page_close(struct node_page *page)
 {
-    void *memory;
-
-    memcpy(&memory, &page->page, sizeof memory);
-    if (memory) {
-        munmap(memory, MAPPED);
-    }
+    shared_page_unmap(page->page, sizeof *page->page);
     page->page = NULL;
 }
 

@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files.h"
-
 void *shared_page_create(int file, size_t size)
 {
     int error = posix_fallocate(file, 0, (off_t)size);
@@ -69,7 +67,10 @@ int shared_page_open(int folder, const char *name, const char *path, struct apap
         return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
     }
     if (shared_page_check(file, path, err)) {
-        folder_close(file);
+        int saved = errno;
+
+        close(file);
+        errno = saved;
         return -1;
     }
     return file;
