@@ -45,7 +45,7 @@ int folder_open_file(int folder, const char *path, int flags, struct stat *statu
 /** Check that it can be the name of a file in a folder. 0; -1. */
 int folder_check_name(const char *name);
 
-/** Gets a name in a folder, and its type as in dirent.h; DT_UNKNOWN: the file system does not say. */
+/** Gets a name in a folder, and its type as in dirent.h, DT_UNKNOWN if that is not known. */
 typedef void (*folder_visit_f)(int folder, const char *name, unsigned char type, void *context);
 
 /**

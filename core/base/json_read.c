@@ -427,7 +427,8 @@ static bool close_node(struct parser *parser)
 
     parser->open = node->span ? node - node->span : NULL;
     node->span = (uint32_t)(parser->free - node) & SPAN_MASK;
-    if (node->type == TREE_OBJECT && !(node->size <= FEW ? few_differ : many_differ)(parser, node)) {
+    if (node->type == TREE_OBJECT &&
+        !(node->size <= FEW ? few_differ : many_differ)(parser, node)) {
         return false;
     }
     parser->depth--;

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "simulation/chance.h"
 #include "session/schedule.h"
 #include "session/worker.h"
+#include "simulation/chance.h"
 
 #define SIM_ACTORS 32 /* the caller, and all threads of a session that ever were */
 #define SIM_STOPS 4   /* times in which the whole process stands still */
