@@ -225,9 +225,10 @@ static void print_value(const char *key, const char *value)
     printf(quoted && *value ? "%s = \"%s\"" : "%s = %s", key, value);
 }
 
-static void print_keys(const struct config *config, bool with_help)
+/* The keys of the plugin, then those of sections. */
+static void print_values(const struct config *config, bool with_help)
 {
-    const char *key, *help;
+    const char *key, *help, *section = "";
 
     for (size_t i = 0; (key = config_key(i, &help)); i++) {
         const struct config_origin *origin = &config->origins[i];
@@ -242,12 +243,6 @@ static void print_keys(const struct config *config, bool with_help)
             puts(" # default");
         }
     }
-}
-
-static void print_settings(const struct config *config)
-{
-    const char *section = "";
-
     for (size_t i = 0; i < config->setting_count; i++) {
         const struct config_setting *setting = &config->settings[i];
 
@@ -278,8 +273,7 @@ static int config_show(const char *path, bool check, bool verbose)
     }
     if (!check || verbose) {
         printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
-        print_keys(&config, verbose && !check);
-        print_settings(&config);
+        print_values(&config, verbose && !check);
     }
     if (check) {
         struct apapi_error reason;

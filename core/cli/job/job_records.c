@@ -43,50 +43,35 @@ static struct show_share *show_find_share(struct show *show, const struct apapi_
     return &show->shares[show->share_count++];
 }
 
-/* Of those that are not the job's own; NULL: nobody has more than `share`. */
-static struct show_share *show_find_greatest(struct show *show, const struct show_share *share)
-{
-    size_t count = share->own ? 0 : share->count + 1;
-    struct show_share *greatest = NULL;
-
-    for (size_t i = 0; i < show->share_count; i++) {
-        if (!show->shares[i].own && show->shares[i].count > count) {
-            greatest = &show->shares[i];
-            count = greatest->count;
-        }
-    }
-    return greatest;
-}
-
-static void show_remove_last(struct show *show, struct show_share *share)
-{
-    size_t last = show->count - 1;
-
-    while (!show_is_of(show, share, &show->records[last].id)) {
-        last--;
-    }
-    apapi_record_clear(&show->records[last]);
-    show->records[last] = show->records[--show->count];
-    share->count--;
-    share->left_out++;
-    show->left_out++;
-}
-
-/* @return whether there is room for a record of this share. */
+/*
+ * If there is none left, a record is left out: of the records that are not the job's own, one of
+ * the user who has most; that of this share if nobody has more.
+ * @return whether there is room for a record of this share
+ */
 static bool show_make_room(struct show *show, struct show_share *share)
 {
-    struct show_share *greatest;
+    size_t most = share->own ? 0 : share->count + 1, last = show->count;
+    struct show_share *greatest = share;
 
     if (show->count < SHOW_RECORDS_MAX) {
         return true;
     }
-    greatest = show_find_greatest(show, share);
-    if (!greatest) {
-        share->left_out++;
-        show->left_out++;
+    for (size_t i = 0; i < show->share_count; i++) {
+        if (!show->shares[i].own && show->shares[i].count > most) {
+            greatest = &show->shares[i];
+            most = greatest->count;
+        }
+    }
+    greatest->left_out++;
+    show->left_out++;
+    if (greatest == share) {
         return false;
     }
-    show_remove_last(show, greatest);
+    while (!show_is_of(show, greatest, &show->records[--last].id)) {
+    }
+    apapi_record_clear(&show->records[last]);
+    show->records[last] = show->records[--show->count];
+    greatest->count--;
     return true;
 }
 
