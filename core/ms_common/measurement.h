@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MS_COMMON_MEASUREMENT_H
 #define MS_COMMON_MEASUREMENT_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -52,6 +53,31 @@ void *list_find(const struct ms_list *list, enum resource resource);
 
 /** Free a list and its measurements. NULL is allowed. */
 void list_free(struct ms_list *list);
+
+/* Measuring the resources of a list. Problems are reported on standard error. Any thread. */
+
+struct measure;
+
+/** Find out what can be measured. @return free it with measure_destroy(); NULL: nothing can */
+struct measure *measure_create(void);
+
+bool measure_has(const struct measure *measure, enum resource resource);
+
+/** Measure the resources of these flags from the next start on, into the measurements of `list`. */
+void measure_prepare(struct measure *measure, const struct ms_list *list, int flags);
+
+void measure_start(struct measure *measure);
+
+/** Read for the last time, and store the figures. */
+void measure_stop(struct measure *measure);
+
+bool measure_is_running(struct measure *measure);
+
+/** A measurement of a list is about to be freed. */
+void measure_forget(struct measure *measure, const void *measurement);
+
+/** Stop, and free. */
+void measure_destroy(struct measure *measure);
 
 /* Numbers of measurements. The program reads them at any time, so none is stored by halves. */
 

@@ -4,7 +4,6 @@
 #include "ms_common/interface.h"
 #include "ms_common/machine.h"
 #include "ms_common/map.h"
-#include "ms_common/target.h"
 #include "unit/unit.h"
 
 #define UNKNOWN                                                                                    \
