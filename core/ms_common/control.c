@@ -106,17 +106,6 @@ void *list_find(const struct ms_list *list, enum resource resource)
     return list ? list->ms_measurement : NULL;
 }
 
-void list_free(struct ms_list *list)
-{
-    while (list) {
-        struct ms_list *next = list->next;
-
-        free(list->ms_measurement);
-        free(list);
-        list = next;
-    }
-}
-
 /* --- systems --- */
 
 struct entry {
@@ -148,43 +137,23 @@ static struct ms_system *registry_add(struct measure *measure)
     return &entry->system;
 }
 
-/* The mutex is held. @return where the pointer to it is; to NULL if there is none */
-static struct entry **registry_place(const struct ms_system *system)
+/* @param remove  the system goes @return NULL: it is none of ms_init() */
+static struct measure *registry_find(const struct ms_system *system, bool remove)
 {
-    struct entry **place = &entries;
+    struct entry **place = &entries, *entry;
+    struct measure *measure;
 
+    pthread_mutex_lock(&mutex);
     while (*place && &(*place)->system != system) {
         place = &(*place)->next;
     }
-    return place;
-}
-
-static struct measure *registry_find(const struct ms_system *system)
-{
-    struct measure *measure;
-    struct entry *entry;
-
-    pthread_mutex_lock(&mutex);
-    entry = *registry_place(system);
-    measure = entry ? entry->system.mgmt : NULL;
-    pthread_mutex_unlock(&mutex);
-    return measure;
-}
-
-static struct measure *registry_remove(struct ms_system *system)
-{
-    struct measure *measure = NULL;
-    struct entry **place, *entry;
-
-    pthread_mutex_lock(&mutex);
-    place = registry_place(system);
     entry = *place;
-    if (entry) {
-        measure = entry->system.mgmt;
+    measure = entry ? entry->system.mgmt : NULL;
+    if (entry && remove) {
         *place = entry->next;
+        free(entry);
     }
     pthread_mutex_unlock(&mutex);
-    free(entry);
     return measure;
 }
 
@@ -201,7 +170,7 @@ static void registry_forget(const struct ms_list *list)
 
 static struct measure *control_find(const char *function, const struct ms_system *system)
 {
-    struct measure *measure = system ? registry_find(system) : NULL;
+    struct measure *measure = system ? registry_find(system, false) : NULL;
 
     if (!measure) {
         say("%s: %s", function, system ? "not a system of ms_init()" : "the system is NULL");
@@ -257,7 +226,7 @@ void ms_reg_sighandler_stop(struct ms_system *system, void (*handler)(int))
 
 void ms_fini(struct ms_system *system)
 {
-    struct measure *measure = system ? registry_remove(system) : NULL;
+    struct measure *measure = system ? registry_find(system, true) : NULL;
 
     if (measure) {
         measure_destroy(measure);
@@ -284,22 +253,13 @@ void ms_free_measurement(struct ms_list *list)
     deleteList(&list);
 }
 
-/* @return the time divided by the number of checks; at most an hour, which is the longest interval
- */
-static struct timespec control_wait(uint64_t sec, uint64_t nsec, uint32_t checks)
-{
-    const uint64_t ns_per_s = 1000000000, longest_ns = 3601 * ns_per_s;
-    uint64_t ns = sec < 3601 && nsec < longest_ns ? sec * ns_per_s + nsec : longest_ns;
-
-    ns /= checks;
-    return (struct timespec){(time_t)(ns / ns_per_s), (long)(ns % ns_per_s)};
-}
-
 void ms_set_timer(struct ms_list *list, int flags, uint64_t sec, uint64_t nsec,
                   uint32_t check_for_exit_interrupts)
 {
+    const uint64_t ns_per_s = 1000000000, longest_ns = 3601 * ns_per_s;
+    uint64_t ns = sec < 3601 && nsec < longest_ns ? sec * ns_per_s + nsec : longest_ns;
     uint32_t checks = check_for_exit_interrupts ? check_for_exit_interrupts : 1;
-    const struct timespec wait = control_wait(sec, nsec, checks);
+    const struct timespec wait = {(time_t)(ns / checks / ns_per_s), (long)(ns / checks % ns_per_s)};
 
     if (flags <= 0 || flags & ~MS_ALL) {
         say("ms_set_timer: %d is no set of CPU 1, GPU 2, FPGA 4, SYSTEM 8, MIC 16", flags);
@@ -396,8 +356,13 @@ void deleteList(struct ms_list **list)
 {
     if (list) {
         registry_forget(*list);
-        list_free(*list);
-        *list = NULL;
+    }
+    while (list && *list) {
+        struct ms_list *first = *list;
+
+        *list = first->next;
+        free(first->ms_measurement);
+        free(first);
     }
 }
 
@@ -409,41 +374,24 @@ void deleteList(struct ms_list **list)
 #define mic_RESOURCE RESOURCE_MIC
 #define sys_RESOURCE RESOURCE_SYSTEM
 
-#define MS_FIGURE(type, name, resource, member)                                                    \
-    type name(const struct ms_list *list)                                                          \
+#define FIGURE(type, name, resource, parameters, inside, member)                                   \
+    type name parameters                                                                           \
     {                                                                                              \
         const struct ms_##resource *measurement = list_find(list, resource##_RESOURCE);            \
                                                                                                    \
-        return measurement ? (type)number_get(measurement->member) : 0;                            \
+        return measurement && (inside) ? (type)number_get(measurement->member) : 0;                \
     }
+#define IN(index, count) ((index) >= 0 && (index) < (count))
 
+#define MS_FIGURE(type, name, resource, member)                                                    \
+    FIGURE(type, name, resource, (const struct ms_list *list), true, member)
 #define MS_FIGURE_OF_CPU(type, name, member)                                                       \
-    type name(const struct ms_list *list, int cpu)                                                 \
-    {                                                                                              \
-        const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
-                                                                                                   \
-        return measurement && cpu >= 0 && cpu < MS_CPUS ? number_get(measurement->member[cpu])     \
-                                                        : 0;                                       \
-    }
-
+    FIGURE(type, name, cpu, (const struct ms_list *list, int cpu), IN(cpu, MS_CPUS), member[cpu])
 #define MS_FIGURE_OF_RAIL(name, member, rail)                                                      \
-    double name(const struct ms_list *list, int cpu)                                               \
-    {                                                                                              \
-        const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
-                                                                                                   \
-        return measurement && cpu >= 0 && cpu < MS_CPUS                                            \
-                   ? number_get(measurement->member[cpu][rail])                                    \
-                   : 0;                                                                            \
-    }
-
+    FIGURE(double, name, cpu, (const struct ms_list *list, int cpu), IN(cpu, MS_CPUS),             \
+           member[cpu][rail])
 #define MS_FIGURE_OF_CORE(type, name, member)                                                      \
-    type name(const struct ms_list *list, int cpu, int core)                                       \
-    {                                                                                              \
-        const struct ms_cpu *measurement = list_find(list, RESOURCE_CPU);                          \
-                                                                                                   \
-        return measurement && cpu >= 0 && cpu < MS_CPUS && core >= 0 && core < MS_CORES            \
-                   ? number_get(measurement->member[cpu][core])                                    \
-                   : 0;                                                                            \
-    }
+    FIGURE(type, name, cpu, (const struct ms_list *list, int cpu, int core),                       \
+           IN(cpu, MS_CPUS) && IN(core, MS_CORES), member[cpu][core])
 
 #include "ms_common/figures.def"

@@ -127,6 +127,11 @@ struct field {
         "rapl:::" pattern, ANY, STATISTIC_##statistic, JOIN_##join, PART_##part, __VA_ARGS__       \
     }
 
+#define SPEED(pattern, prefix)                                                                     \
+    CPU(pattern, MEAN, MEAN, FREQUENCY, PER_CORE(prefix##_avg), MHZ_OF_KHZ),                       \
+        CPU(pattern, TOTAL, MEAN, FREQUENCY, PER_CORE(prefix##_acc), MHZ_OF_KHZ),                  \
+        CPU(pattern, NOW, MEAN, FREQUENCY, PER_CORE(prefix##_cur), MHZ_OF_KHZ)
+
 /* Names as in config/legacy: only the PAPI of the original APAPI has them. */
 static const struct field cpu_fields[] = {
     RAIL(APAPI_DOMAIN_PACKAGE, 0),
@@ -138,12 +143,8 @@ static const struct field cpu_fields[] = {
         SAME),
     CPU("THERM_STATUS:*:CPU*", MAX, MAX, TEMPERATURE, PER_CORE(msr_temperature_core_max), SAME),
     CPU("THERM_STATUS:*:CPU*", NOW, MAX, TEMPERATURE, PER_CORE(msr_temperature_core_cur), SAME),
-    CPU("AVG_FREQUENCY:*", MEAN, MEAN, FREQUENCY, PER_CORE(msr_freq_core_avg), MHZ_OF_KHZ),
-    CPU("AVG_FREQUENCY:*", TOTAL, MEAN, FREQUENCY, PER_CORE(msr_freq_core_acc), MHZ_OF_KHZ),
-    CPU("AVG_FREQUENCY:*", NOW, MEAN, FREQUENCY, PER_CORE(msr_freq_core_cur), MHZ_OF_KHZ),
-    CPU("EFF_FREQUENCY:*", MEAN, MEAN, FREQUENCY, PER_CORE(msr_freq_core_eff_avg), MHZ_OF_KHZ),
-    CPU("EFF_FREQUENCY:*", TOTAL, MEAN, FREQUENCY, PER_CORE(msr_freq_core_eff_acc), MHZ_OF_KHZ),
-    CPU("EFF_FREQUENCY:*", NOW, MEAN, FREQUENCY, PER_CORE(msr_freq_core_eff_cur), MHZ_OF_KHZ),
+    SPEED("AVG_FREQUENCY:*", msr_freq_core),
+    SPEED("EFF_FREQUENCY:*", msr_freq_core_eff),
     CPU("TIME_WORK", MAX, MAX, TIME, ONE(ms_cpu, measure_util_active_avg), SECONDS),
     CPU("TIME_IDLE", MAX, MAX, TIME, ONE(ms_cpu, measure_util_idle_avg), SECONDS),
     CPU("TIME_UTIL", MEAN, MEAN, TIME, ONE(ms_cpu, measure_util_avg), SAME),
@@ -165,6 +166,9 @@ static const struct field cpu_fields[] = {
         "*", APAPI_KIND_##kind, APAPI_DOMAIN_GPU, STATISTIC_##statistic, JOIN_ADD, PART_NONE,      \
             ONE(ms_gpu, member), MILLI                                                             \
     }
+#define METERS(kind)                                                                               \
+    METER(kind, TOTAL, nvml_energy_acc), METER(kind, MEAN, nvml_power_avg),                        \
+        METER(kind, NOW, nvml_power_cur)
 #define GPU(pattern, statistic, join, member, ...)                                                 \
     {                                                                                              \
         pattern, ANY, STATISTIC_##statistic, JOIN_##join, PART_NONE, ONE(ms_gpu, member),          \
@@ -173,26 +177,20 @@ static const struct field cpu_fields[] = {
 #define HOT(pattern)                                                                               \
     GPU(pattern, MAX, MAX, nvml_temperature_max, SAME),                                            \
         GPU(pattern, NOW, MAX, nvml_temperature_cur, SAME)
-#define CLOCK(pattern, name)                                                                       \
-    GPU(pattern, MEAN, MEAN, nvml_clock_##name##_avg, MHZ),                                        \
-        GPU(pattern, TOTAL, MEAN, nvml_clock_##name##_acc, MHZ),                                   \
-        GPU(pattern, NOW, MEAN, nvml_clock_##name##_cur, MHZ)
-#define BUSY(pattern, name)                                                                        \
-    GPU(pattern, MEAN, MEAN, nvml_util_##name##_avg, SAME),                                        \
-        GPU(pattern, TOTAL, MEAN, nvml_util_##name##_acc, SAME),                                   \
-        GPU(pattern, NOW, MEAN, nvml_util_##name##_cur, SAME)
+#define GAUGE(pattern, prefix, ...)                                                                \
+    GPU(pattern, MEAN, MEAN, prefix##_avg, __VA_ARGS__),                                           \
+        GPU(pattern, TOTAL, MEAN, prefix##_acc, __VA_ARGS__),                                      \
+        GPU(pattern, NOW, MEAN, prefix##_cur, __VA_ARGS__)
+#define CLOCK(pattern, name) GAUGE(pattern, nvml_clock_##name, MHZ)
+#define BUSY(pattern, name) GAUGE(pattern, nvml_util_##name, SAME)
 #define USED(pattern)                                                                              \
     GPU(pattern, MAX, ADD, nvml_memory_used_max, KIB_OF_BYTES),                                    \
         GPU(pattern, NOW, ADD, nvml_memory_used_cur, KIB_OF_BYTES)
 
 /* A GPU has a counter of energy or a gauge of power; the counter is taken if there are both. */
 static const struct field gpu_fields[] = {
-    METER(ENERGY, TOTAL, nvml_energy_acc),
-    METER(ENERGY, MEAN, nvml_power_avg),
-    METER(ENERGY, NOW, nvml_power_cur),
-    METER(POWER, TOTAL, nvml_energy_acc),
-    METER(POWER, MEAN, nvml_power_avg),
-    METER(POWER, NOW, nvml_power_cur),
+    METERS(ENERGY),
+    METERS(POWER),
     HOT("nvml:::*:temperature"),
     HOT("rocm_smi:::temp_current:*:sensor=0"),
     CLOCK("nvml:::*:graphics_clock", graphics),
@@ -221,6 +219,10 @@ static const struct field gpu_fields[] = {
     {                                                                                              \
         pattern, ANY, STATISTIC_##statistic, JOIN_MAX, PART_NONE, ONE(tag, member), __VA_ARGS__    \
     }
+#define COURSE(pattern, tag, prefix, ...)                                                          \
+    CARD(pattern, MEAN, tag, prefix##_avg, __VA_ARGS__),                                           \
+        CARD(pattern, TOTAL, tag, prefix##_acc, __VA_ARGS__),                                      \
+        CARD(pattern, NOW, tag, prefix##_cur, __VA_ARGS__)
 #define POWERS(pattern, tag, prefix, index)                                                        \
     CARD(pattern, TOTAL, tag, prefix##_energy_acc[index], MILLI),                                  \
         CARD(pattern, MEAN, tag, prefix##_power_avg[index], MILLI),                                \
@@ -242,9 +244,7 @@ static const struct field fpga_fields[] = {
     FPGA_POWER("fpga", 7),
     TEMPERATURES("maxeler:::mmgt_TEMPERATURE:DEVICE0", ms_fpga, maxeler, 0),
     TEMPERATURES("maxeler:::imgt_TEMPERATURE:DEVICE0", ms_fpga, maxeler, 1),
-    CARD("maxeler:::COMPUTE_UTIL:DEVICE0", MEAN, ms_fpga, maxeler_util_comp_avg, SAME),
-    CARD("maxeler:::COMPUTE_UTIL:DEVICE0", TOTAL, ms_fpga, maxeler_util_comp_acc, SAME),
-    CARD("maxeler:::COMPUTE_UTIL:DEVICE0", NOW, ms_fpga, maxeler_util_comp_cur, SAME),
+    COURSE("maxeler:::COMPUTE_UTIL:DEVICE0", ms_fpga, maxeler_util_comp, SAME),
 };
 
 #define MIC_POWER(name, index) POWERS("micknc:::POWER_" name ":DEVICE0", ms_mic, mic, index)
@@ -267,12 +267,8 @@ static const struct field mic_fields[] = {
     MIC_TEMP("VCCP", 4),
     MIC_TEMP("VDDG", 5),
     MIC_TEMP("VDDQ", 6),
-    MIC("FREQ_CORE", MEAN, mic_freq_core_avg, MHZ_OF_KHZ),
-    MIC("FREQ_CORE", TOTAL, mic_freq_core_acc, MHZ_OF_KHZ),
-    MIC("FREQ_CORE", NOW, mic_freq_core_cur, MHZ_OF_KHZ),
-    MIC("FREQ_MEM", MEAN, mic_freq_mem_avg, MHZ_OF_KHZ),
-    MIC("FREQ_MEM", TOTAL, mic_freq_mem_acc, MHZ_OF_KHZ),
-    MIC("FREQ_MEM", NOW, mic_freq_mem_cur, MHZ_OF_KHZ),
+    COURSE("micknc:::FREQ_CORE:DEVICE0", ms_mic, mic_freq_core, MHZ_OF_KHZ),
+    COURSE("micknc:::FREQ_MEM:DEVICE0", ms_mic, mic_freq_mem, MHZ_OF_KHZ),
     MIC("TIME_ACTIVE", SUM, mic_util_active_avg, SECONDS),
     MIC("TIME_IDLE", SUM, mic_util_idle_avg, SECONDS),
     MIC("UTIL", MEAN, mic_util_avg, SAME),
@@ -297,22 +293,16 @@ static const struct field system_fields[] = {
     SYSTEM("SYSTEM_TEMP", NOW, ipmi_temperature_sysboard_cur),
 };
 
-static const struct field *fields_of(enum resource resource, size_t *count)
-{
-    static const struct {
-        const struct field *fields;
-        size_t count;
-    } all[RESOURCES] = {
-        [RESOURCE_CPU] = {cpu_fields, COUNT_OF(cpu_fields)},
-        [RESOURCE_GPU] = {gpu_fields, COUNT_OF(gpu_fields)},
-        [RESOURCE_FPGA] = {fpga_fields, COUNT_OF(fpga_fields)},
-        [RESOURCE_SYSTEM] = {system_fields, COUNT_OF(system_fields)},
-        [RESOURCE_MIC] = {mic_fields, COUNT_OF(mic_fields)},
-    };
-
-    *count = all[resource].count;
-    return all[resource].fields;
-}
+static const struct {
+    const struct field *fields;
+    size_t count;
+} fields_of[RESOURCES] = {
+    [RESOURCE_CPU] = {cpu_fields, COUNT_OF(cpu_fields)},
+    [RESOURCE_GPU] = {gpu_fields, COUNT_OF(gpu_fields)},
+    [RESOURCE_FPGA] = {fpga_fields, COUNT_OF(fpga_fields)},
+    [RESOURCE_SYSTEM] = {system_fields, COUNT_OF(system_fields)},
+    [RESOURCE_MIC] = {mic_fields, COUNT_OF(mic_fields)},
+};
 
 void map_want_old_events(void)
 {
@@ -452,28 +442,21 @@ static int map_match_field(struct matching *matching, const struct field *field)
     return 0;
 }
 
-static void map_look_for_gpus(struct matching *matching)
-{
-    for (size_t i = 0; i < matching->events->count; i++) {
-        const struct apapi_event *event = event_table_at(matching->events, i);
-
-        if (event->domain == APAPI_DOMAIN_GPU) {
-            matching->gpu_counter |= event->kind == APAPI_KIND_ENERGY;
-            matching->gpu_gauge |= event->kind == APAPI_KIND_POWER;
-        }
-    }
-}
-
 int map_build(struct map *map, enum resource resource, const struct event_table *events)
 {
     struct matching matching = {.events = events, .map = map};
-    size_t count;
-    const struct field *fields = fields_of(resource, &count);
 
     *map = (struct map){.resource = resource};
-    map_look_for_gpus(&matching);
-    for (size_t i = 0; i < count; i++) {
-        if (map_match_field(&matching, &fields[i])) {
+    for (size_t i = 0; i < events->count; i++) {
+        const struct apapi_event *event = event_table_at(events, i);
+
+        if (event->domain == APAPI_DOMAIN_GPU) {
+            matching.gpu_counter |= event->kind == APAPI_KIND_ENERGY;
+            matching.gpu_gauge |= event->kind == APAPI_KIND_POWER;
+        }
+    }
+    for (size_t i = 0; i < fields_of[resource].count; i++) {
+        if (map_match_field(&matching, &fields_of[resource].fields[i])) {
             free(matching.matches);
             *map = (struct map){.resource = resource};
             return -1;

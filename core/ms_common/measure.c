@@ -40,19 +40,14 @@ static bool page_is_energy(const struct apapi_event *event)
     return event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
 }
 
-static bool page_same_component(const char *a, const char *b)
-{
-    size_t length = strcspn(a, ":");
-
-    return length == strcspn(b, ":") && strncmp(a, b, length) == 0;
-}
-
 /* One component for each domain: two that measure the same must not be added up. */
 static bool page_is_double(const struct page *page, const struct apapi_event *event)
 {
+    size_t length = strcspn(event->name, ":") + 1;
+
     for (size_t i = 0; page_is_energy(event) && i < page->count; i++) {
         if (page_is_energy(&page->events[i]) && page->events[i].domain == event->domain &&
-            !page_same_component(page->events[i].name, event->name)) {
+            strncmp(page->events[i].name, event->name, length) != 0) {
             return event->domain != APAPI_DOMAIN_NONE;
         }
     }
@@ -315,21 +310,6 @@ static struct choice choice_find(struct asked *asked, enum resource resource,
     return (struct choice){page_has(page, resource) ? WAY_PAGE : WAY_NONE, NULL};
 }
 
-static void choice_announce(const struct asked *asked, bool old_events)
-{
-    for (int r = 0; r < RESOURCES; r++) {
-        if (asked->wanted[r]) {
-            apapi_catalog_want(resource_rows[r].component);
-        }
-    }
-    if (asked->wanted[RESOURCE_GPU]) {
-        apapi_catalog_want(AMD_GPUS);
-    }
-    if (old_events) {
-        map_want_old_events();
-    }
-}
-
 /*
  * Find out what can be measured. Opens devices; says what is wrong.
  * @param page  the live page of this process's step; NULL: none
@@ -350,7 +330,17 @@ static int choice_make(struct choice choices[RESOURCES], const struct meters *me
     if (choice_read_list(&asked, list)) {
         return -1;
     }
-    choice_announce(&asked, meters->old_events);
+    for (int r = 0; r < RESOURCES; r++) {
+        if (asked.wanted[r]) {
+            apapi_catalog_want(resource_rows[r].component);
+        }
+    }
+    if (asked.wanted[RESOURCE_GPU]) {
+        apapi_catalog_want(AMD_GPUS);
+    }
+    if (meters->old_events) {
+        map_want_old_events();
+    }
     for (int r = 0; r < RESOURCES; r++) {
         choices[r] =
             asked.wanted[r] ? choice_find(&asked, r, page) : (struct choice){WAY_NONE, NULL};
@@ -462,13 +452,6 @@ static int meters_open(struct meters *meters, const struct choice choices[RESOUR
     return *meters->components ? meters_create(meters, on_sample, context) : 0;
 }
 
-static void meters_clear(struct meters *meters)
-{
-    apapi_session_destroy(meters->session);
-    meters->session = NULL;
-    apapi_event_rules_clear(&meters->rules);
-}
-
 /* --- a thread that calls a function at an interval; it receives no signals --- */
 
 typedef void (*ticker_f)(void *context);
@@ -530,22 +513,12 @@ static void ticker_free(struct ticker *ticker)
     free(ticker);
 }
 
-static int ticker_create_thread(struct ticker *ticker)
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&ticker->thread, NULL, ticker_run, ticker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 static struct ticker *ticker_start(uint64_t interval_ns, ticker_f call, void *context)
 {
     struct ticker *ticker = malloc(sizeof *ticker);
     pthread_condattr_t attributes;
+    sigset_t all, before;
+    int error;
 
     if (!ticker) {
         return NULL;
@@ -556,7 +529,11 @@ static struct ticker *ticker_start(uint64_t interval_ns, ticker_f call, void *co
     pthread_cond_init(&ticker->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&ticker->mutex, NULL);
-    if (ticker_create_thread(ticker)) {
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&ticker->thread, NULL, ticker_run, ticker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
         ticker_free(ticker);
         return NULL;
     }
@@ -729,20 +706,6 @@ void measure_prepare(struct measure *measure, const struct ms_list *list, int fl
     pthread_mutex_unlock(&measure->control);
 }
 
-static void measure_clear_targets(struct measure *measure)
-{
-    pthread_mutex_lock(&measure->lock);
-    for (int r = 0; r < RESOURCES; r++) {
-        if (measure->targets[r].measurement) {
-            target_start(&measure->targets[r]);
-        }
-    }
-    if (measure->machine) {
-        machine_start(measure->machine);
-    }
-    pthread_mutex_unlock(&measure->lock);
-}
-
 /* @return the shortest interval; 0: no resource needs the page [ns] */
 static uint64_t measure_page_interval_ns(const struct measure *measure)
 {
@@ -793,7 +756,16 @@ void measure_start(struct measure *measure)
     if (measure->running) {
         say("ms_start_measurement: the measurement is running");
     } else {
-        measure_clear_targets(measure);
+        pthread_mutex_lock(&measure->lock);
+        for (int r = 0; r < RESOURCES; r++) {
+            if (measure->targets[r].measurement) {
+                target_start(&measure->targets[r]);
+            }
+        }
+        if (measure->machine) {
+            machine_start(measure->machine);
+        }
+        pthread_mutex_unlock(&measure->lock);
         measure_start_page(measure);
         measure_start_session(measure);
         measure->running = true;
@@ -876,7 +848,8 @@ void measure_forget(struct measure *measure, const void *measurement)
 void measure_destroy(struct measure *measure)
 {
     ticker_stop(measure->ticker);
-    meters_clear(&measure->meters);
+    apapi_session_destroy(measure->meters.session);
+    apapi_event_rules_clear(&measure->meters.rules);
     for (int r = 0; r < RESOURCES; r++) {
         target_clear(&measure->targets[r]);
     }

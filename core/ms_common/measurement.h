@@ -51,9 +51,6 @@ int list_append(struct ms_list **list, enum resource resource);
 /** @return the measurement of this resource; NULL: the list has none. NULL is allowed. */
 void *list_find(const struct ms_list *list, enum resource resource);
 
-/** Free a list and its measurements. NULL is allowed. */
-void list_free(struct ms_list *list);
-
 /* Measuring the resources of a list. Problems are reported on standard error. Any thread. */
 
 struct measure;

@@ -157,7 +157,7 @@ TEST(intervals)
     ms_set_timer(list, -1, 0, 50000000, 1);
     ms_set_timer(list, MS_GPU, 0, 50000000, 1);
     assert_int_equal(cpu->msr_time_wait.tv_nsec, 10000000);
-    list_free(list);
+    deleteList(&list);
 }
 
 /* --- what the machine says of itself ---------------------------------------------------------- */
