@@ -47,34 +47,24 @@ const struct resource_row resource_rows[RESOURCES] = {
     [RESOURCE_MIC] = RESOURCE(MS_MIC, "MIC", "micknc", ms_mic, mic),
 };
 
-static void *resource_member(void *measurement, size_t offset)
+struct resource_head resource_head(enum resource resource, void *measurement)
 {
-    return (char *)measurement + offset;
-}
+    const struct resource_row *row = &resource_rows[resource];
+    char *first = measurement;
 
-struct timespec *resource_wait(enum resource resource, void *measurement)
-{
-    return resource_member(measurement, resource_rows[resource].wait);
-}
-
-uint32_t *resource_checks(enum resource resource, void *measurement)
-{
-    return resource_member(measurement, resource_rows[resource].checks);
-}
-
-double *resource_runtime(enum resource resource, void *measurement)
-{
-    return resource_member(measurement, resource_rows[resource].runtime);
+    return (struct resource_head){(void *)(first + row->wait), (void *)(first + row->checks),
+                                  (void *)(first + row->runtime)};
 }
 
 void resource_clear(enum resource resource, void *measurement)
 {
-    struct timespec wait = *resource_wait(resource, measurement);
-    uint32_t checks = *resource_checks(resource, measurement);
+    const struct resource_head head = resource_head(resource, measurement);
+    struct timespec wait = *head.wait;
+    uint32_t checks = *head.checks;
 
     memset(measurement, 0, resource_rows[resource].size);
-    *resource_wait(resource, measurement) = wait;
-    *resource_checks(resource, measurement) = checks;
+    *head.wait = wait;
+    *head.checks = checks;
 }
 
 int list_append(struct ms_list **list, enum resource resource)
@@ -87,8 +77,8 @@ int list_append(struct ms_list **list, enum resource resource)
         free(measurement);
         return -1;
     }
-    *resource_wait(resource, measurement) = (struct timespec){-1, -1};
-    *resource_checks(resource, measurement) = 1;
+    *resource_head(resource, measurement).wait = (struct timespec){-1, -1};
+    *resource_head(resource, measurement).checks = 1;
     node->resource_id = resource_rows[resource].flag;
     node->ms_measurement = measurement;
     while (*list) {
@@ -155,17 +145,6 @@ static struct measure *registry_find(const struct ms_system *system, bool remove
     }
     pthread_mutex_unlock(&mutex);
     return measure;
-}
-
-static void registry_forget(const struct ms_list *list)
-{
-    pthread_mutex_lock(&mutex);
-    for (; list; list = list->next) {
-        for (struct entry *entry = entries; entry; entry = entry->next) {
-            measure_forget(entry->system.mgmt, list->ms_measurement);
-        }
-    }
-    pthread_mutex_unlock(&mutex);
 }
 
 static struct measure *control_find(const char *function, const struct ms_system *system)
@@ -269,8 +248,8 @@ void ms_set_timer(struct ms_list *list, int flags, uint64_t sec, uint64_t nsec,
         void *measurement = flags & resource_rows[r].flag ? list_find(list, r) : NULL;
 
         if (measurement) {
-            *resource_wait(r, measurement) = wait;
-            *resource_checks(r, measurement) = checks;
+            *resource_head(r, measurement).wait = wait;
+            *resource_head(r, measurement).checks = checks;
         }
     }
 }
@@ -301,7 +280,7 @@ void ms_stop_measurement(struct ms_system *system)
     struct measure *measure = control_find("ms_stop_measurement", system);
 
     if (measure) {
-        measure_stop(measure);
+        measure_stop(measure, NULL);
     }
 }
 
@@ -310,9 +289,9 @@ void ms_join_measurement(struct ms_system *system)
 {
     struct measure *measure = control_find("ms_join_measurement", system);
 
-    if (measure && measure_is_running(measure)) {
-        say("ms_join_measurement: there was no ms_stop_measurement(), so this is it");
-        measure_stop(measure);
+    if (measure) {
+        measure_stop(measure,
+                     "ms_join_measurement: there was no ms_stop_measurement(), so this is it");
     }
 }
 
@@ -354,12 +333,14 @@ void *getMeasurement(struct ms_list **list, int id)
 
 void deleteList(struct ms_list **list)
 {
-    if (list) {
-        registry_forget(*list);
-    }
     while (list && *list) {
         struct ms_list *first = *list;
 
+        pthread_mutex_lock(&mutex);
+        for (struct entry *entry = entries; entry; entry = entry->next) {
+            measure_forget(entry->system.mgmt, first->ms_measurement);
+        }
+        pthread_mutex_unlock(&mutex);
         *list = first->next;
         free(first->ms_measurement);
         free(first);
@@ -383,6 +364,7 @@ void deleteList(struct ms_list **list)
     }
 #define IN(index, count) ((index) >= 0 && (index) < (count))
 
+/* Names of members cannot be in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define MS_FIGURE(type, name, resource, member)                                                    \
     FIGURE(type, name, resource, (const struct ms_list *list), true, member)
 #define MS_FIGURE_OF_CPU(type, name, member)                                                       \
@@ -393,5 +375,6 @@ void deleteList(struct ms_list **list)
 #define MS_FIGURE_OF_CORE(type, name, member)                                                      \
     FIGURE(type, name, cpu, (const struct ms_list *list, int cpu, int core),                       \
            IN(cpu, MS_CPUS) && IN(core, MS_CORES), member[cpu][core])
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #include "ms_common/figures.def"

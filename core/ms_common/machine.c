@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ms_common/machine.h"
+#include "ms_common/map.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -12,8 +12,6 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
-
-#include "ms_common/map.h"
 
 #define INPUTS_MAX 1024 /* of one chip */
 #define CPUS_MAX 8192
@@ -99,29 +97,20 @@ static void sensors_add(struct sensors *sensors, int folder, const char *name, u
     }
 }
 
-/* "Package id 0"; before Linux 3.10 "Physical id 0". */
-static bool sensors_is_package(const char *label, unsigned *package)
-{
-    const char *id = strstr(label, " id ");
-
-    if (!id || !isdigit((unsigned char)id[4])) {
-        return false;
-    }
-    *package = (unsigned)strtoul(id + 4, NULL, 10);
-    return true;
-}
-
 /* The package has the first number, the cores have those of their identifiers. */
 static void sensors_add_intel_input(struct sensors *sensors, struct chip *chip, unsigned number)
 {
     char name[TEXT_SIZE], label[TEXT_SIZE];
+    const char *id;
 
     snprintf(name, sizeof name, "temp%u_label", number);
     if (!sensors_text(chip->folder, name, label)) {
         return;
     }
     snprintf(name, sizeof name, "temp%u_input", number);
-    if (sensors_is_package(label, &chip->package)) {
+    id = strstr(label, " id "); /* "Package id 0"; before Linux 3.10 "Physical id 0" */
+    if (id && isdigit((unsigned char)id[4])) {
+        chip->package = (unsigned)strtoul(id + 4, NULL, 10);
         sensors_add(sensors, chip->folder, name, chip->package, SENSORS_NO_CORE);
     } else if (strncmp(label, "Core ", 5) == 0 && chip->package < MS_CPUS &&
                chip->cores < MS_CORES) {
@@ -147,11 +136,6 @@ static void sensors_add_chip(struct sensors *sensors, int folder, unsigned *chip
     }
 }
 
-static int sensors_compare(const struct dirent **a, const struct dirent **b)
-{
-    return strverscmp((*a)->d_name, (*b)->d_name);
-}
-
 /* Open the temperatures of packages and of the first four cores of packages 0 and 1 [0.001 C]. */
 static void sensors_find_temperatures(struct sensors *sensors)
 {
@@ -161,7 +145,7 @@ static void sensors_find_temperatures(struct sensors *sensors)
     int count, class;
 
     sensors_path(path, sizeof path, "/sys/class/hwmon");
-    count = scandir(path, &entries, NULL, sensors_compare);
+    count = scandir(path, &entries, NULL, versionsort);
     class = count < 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < count; i++) {
         int folder = openat(class, entries[i]->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -186,34 +170,29 @@ struct cores {
     unsigned count;
 };
 
-static bool sensors_is_new_core(struct cores *cores, long id)
-{
-    for (unsigned i = 0; i < cores->count; i++) {
-        if (cores->ids[i] == id) {
-            return false;
-        }
-    }
-    if (cores->count == MS_CORES) {
-        return false;
-    }
-    cores->ids[cores->count++] = id;
-    return true;
-}
-
 static void sensors_add_cpu(struct sensors *sensors, int folder, struct cores packages[MS_CPUS])
 {
     char text[TEXT_SIZE];
-    long package;
+    struct cores *cores;
+    long package, core;
+    unsigned known = 0;
 
     if (!sensors_text(folder, "topology/physical_package_id", text)) {
         return; /* switched off */
     }
     package = strtol(text, NULL, 10);
     package = package < 0 ? 0 : package; /* of a virtual machine */
-    if (package < MS_CPUS && sensors_text(folder, "topology/core_id", text) &&
-        sensors_is_new_core(&packages[package], strtol(text, NULL, 10))) {
-        sensors_add(sensors, folder, "cpufreq/scaling_cur_freq", (unsigned)package,
-                    packages[package].count - 1);
+    if (package >= MS_CPUS || !sensors_text(folder, "topology/core_id", text)) {
+        return;
+    }
+    cores = &packages[package];
+    core = strtol(text, NULL, 10);
+    while (known < cores->count && cores->ids[known] != core) {
+        known++;
+    }
+    if (known == cores->count && known < MS_CORES) {
+        cores->ids[cores->count++] = core;
+        sensors_add(sensors, folder, "cpufreq/scaling_cur_freq", (unsigned)package, known);
     }
 }
 

@@ -57,11 +57,11 @@ struct figure course_figure(const struct course *course)
 
 /* Which number of an event. */
 enum statistic {
-    STATISTIC_TOTAL, /* energy [J]; of other gauges: value x time */
-    STATISTIC_MEAN,  /* of energy and power [W]; of other gauges their value */
-    STATISTIC_MAX,
-    STATISTIC_SUM, /* of all readings */
-    STATISTIC_NOW  /* the latest value; of energy: its power [W] */
+    STATISTIC_TOTAL = offsetof(struct figure, total),
+    STATISTIC_MEAN = offsetof(struct figure, mean),
+    STATISTIC_MAX = offsetof(struct figure, max),
+    STATISTIC_SUM = offsetof(struct figure, sum),
+    STATISTIC_NOW = offsetof(struct figure, now)
 };
 
 /* The rule for several events in one field. */
@@ -332,12 +332,10 @@ struct cell {
     unsigned count;
 };
 
-/* The events of a component, and the entries of the map that they match. */
+/* The events of a component, and the map that they are entered in. */
 struct matching {
     const struct event_table *events;
     struct map *map;
-    struct map_match *matches;
-    size_t room;
     bool gpu_counter, gpu_gauge;
 };
 
@@ -357,13 +355,6 @@ static long map_number(const char *name, const char *word)
     return found ? strtol(found + strlen(word), NULL, 10) : -1;
 }
 
-static bool map_fits(const struct field *field, const struct apapi_event *event)
-{
-    return (field->kind == FIELD_ANY_KIND || field->kind == event->kind) &&
-           (field->domain == FIELD_ANY_DOMAIN || field->domain == event->domain) &&
-           fnmatch(field->pattern, event->name, 0) == 0;
-}
-
 /* A counter is better than integrated power; a gauge better than the difference of two readings. */
 static bool map_is_second_best(const struct matching *matching, const struct field *field)
 {
@@ -375,55 +366,39 @@ static bool map_is_second_best(const struct matching *matching, const struct fie
                : field->kind == APAPI_KIND_POWER && matching->gpu_counter;
 }
 
-/* Perf events are named by a CPU of the package: "cpu=16". Then their order says which it is. */
-static unsigned map_package(const char *name, unsigned earlier)
-{
-    long number = map_number(name, "PACKAGE");
-
-    return number >= 0 ? (unsigned)number : earlier;
-}
-
-static int map_add(struct matching *matching, const struct map_match *match)
-{
-    struct map *map = matching->map;
-
-    if (!matching->matches || map->count == matching->room) {
-        size_t room = 2 * matching->room + 32;
-        struct map_match *grown = realloc(matching->matches, room * sizeof *grown);
-
-        if (!grown) {
-            return -1;
-        }
-        matching->matches = grown;
-        matching->room = room;
-    }
-    matching->matches[map->count++] = *match;
-    map->parts |= (unsigned)match->field->part;
-    return 0;
-}
-
-/* @param earlier  events that the field has so far */
+/*
+ * Perf events are named by a CPU of the package: "cpu=16". Then their order says which it is.
+ * @param earlier  events that the field has so far
+ */
 static int map_take(struct matching *matching, const struct field *field, size_t index,
                     unsigned earlier)
 {
     const struct apapi_event *event = event_table_at(matching->events, index);
     struct map *map = matching->map;
-    unsigned package = field->package_bytes ? map_package(event->name, earlier) : 0;
     long core = field->core_bytes ? map_number(event->name, ":CPU") : 0;
-    const struct map_match match = {field, index, package % MS_CPUS * MS_CORES + (unsigned)core,
-                                    event->kind == APAPI_KIND_COUNT ? field->raw_factor
-                                                                    : field->factor};
+    long number = field->package_bytes ? map_number(event->name, "PACKAGE") : 0;
+    unsigned package = number >= 0 ? (unsigned)number : earlier;
+    struct map_match *grown;
 
     if (core < 0 || core >= MS_CORES) {
         return 0;
     }
+    grown = realloc(map->matches, (map->count + 1) * sizeof *grown);
+    if (!grown) {
+        return -1;
+    }
+    map->matches = grown;
+    grown[map->count++] =
+        (struct map_match){field, index, package % MS_CPUS * MS_CORES + (unsigned)core,
+                           event->kind == APAPI_KIND_COUNT ? field->raw_factor : field->factor};
+    map->parts |= (unsigned)field->part;
     if (field->package_bytes && package >= map->packages) {
         map->packages = package + 1;
     }
     if (field->domain == APAPI_DOMAIN_GPU && field->statistic == STATISTIC_TOTAL) {
         map->gpus++;
     }
-    return map_add(matching, &match);
+    return 0;
 }
 
 static int map_match_field(struct matching *matching, const struct field *field)
@@ -434,7 +409,11 @@ static int map_match_field(struct matching *matching, const struct field *field)
         return 0;
     }
     for (size_t i = 0; i < matching->events->count; i++) {
-        if (map_fits(field, event_table_at(matching->events, i)) &&
+        const struct apapi_event *event = event_table_at(matching->events, i);
+
+        if ((field->kind == FIELD_ANY_KIND || field->kind == event->kind) &&
+            (field->domain == FIELD_ANY_DOMAIN || field->domain == event->domain) &&
+            fnmatch(field->pattern, event->name, 0) == 0 &&
             map_take(matching, field, i, earlier++)) {
             return -1;
         }
@@ -457,30 +436,11 @@ int map_build(struct map *map, enum resource resource, const struct event_table 
     }
     for (size_t i = 0; i < fields_of[resource].count; i++) {
         if (map_match_field(&matching, &fields_of[resource].fields[i])) {
-            free(matching.matches);
-            *map = (struct map){.resource = resource};
+            map_clear(map);
             return -1;
         }
     }
-    map->matches = matching.matches;
     return 0;
-}
-
-static double map_statistic(const struct figure *figure, enum statistic statistic)
-{
-    switch (statistic) {
-    case STATISTIC_TOTAL:
-        return figure->total;
-    case STATISTIC_MEAN:
-        return figure->mean;
-    case STATISTIC_MAX:
-        return figure->max;
-    case STATISTIC_SUM:
-        return figure->sum;
-    case STATISTIC_NOW:
-        return figure->now;
-    }
-    return NAN;
 }
 
 static void cell_add(struct cell *cell, double value)
@@ -491,19 +451,6 @@ static void cell_add(struct cell *cell, double value)
     cell->max = cell->count == 0 || value > cell->max ? value : cell->max;
     cell->sum += value;
     cell->count++;
-}
-
-static double cell_value(const struct cell *cell, enum join join)
-{
-    switch (join) {
-    case JOIN_ADD:
-        return cell->sum;
-    case JOIN_MEAN:
-        return cell->sum / cell->count;
-    case JOIN_MAX:
-        return cell->max;
-    }
-    return NAN;
 }
 
 static void map_put(const struct field *field, unsigned cell, double value, void *measurement)
@@ -533,12 +480,16 @@ static size_t map_store_field(const struct map_match *matches, size_t count,
     size_t i = 0;
 
     for (; i < count && matches[i].field == field; i++) {
+        const char *figure = (const char *)&figures[matches[i].event];
+
         cell_add(&cells[matches[i].cell],
-                 map_statistic(&figures[matches[i].event], field->statistic) * matches[i].factor);
+                 *(const double *)(figure + field->statistic) * matches[i].factor);
     }
     for (unsigned c = 0; c < CELLS; c++) {
+        double sum = field->join == JOIN_MEAN ? cells[c].sum / cells[c].count : cells[c].sum;
+
         if (cells[c].count) {
-            map_put(field, c, cell_value(&cells[c], field->join), measurement);
+            map_put(field, c, field->join == JOIN_MAX ? cells[c].max : sum, measurement);
         }
     }
     return i;
@@ -561,28 +512,22 @@ void map_clear(struct map *map)
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* The interval was divided by the number of checks: whole microseconds stay the same. */
-static uint64_t target_asked_ns(const struct timespec *wait, uint32_t checks)
-{
-    uint64_t part_ns = (uint64_t)wait->tv_sec * NS_PER_S + (uint64_t)wait->tv_nsec;
-    uint64_t whole_ns;
-
-    if (wait->tv_sec > (time_t)(APAPI_INTERVAL_MAX_NS / NS_PER_S) ||
-        __builtin_mul_overflow(part_ns, checks ? checks : 1, &whole_ns)) {
-        return UINT64_MAX;
-    }
-    return checks > 1 && whole_ns < UINT64_MAX - 1000 ? (whole_ns + 999) / 1000 * 1000 : whole_ns;
-}
-
 uint64_t target_interval_ns(enum resource resource, void *measurement)
 {
-    const struct timespec *wait = resource_wait(resource, measurement);
+    const struct resource_head head = resource_head(resource, measurement);
+    uint64_t part_ns = (uint64_t)head.wait->tv_sec * NS_PER_S + (uint64_t)head.wait->tv_nsec;
     uint64_t asked_ns;
 
-    if (wait->tv_sec < 0 || wait->tv_nsec < 0) {
+    if (head.wait->tv_sec < 0 || head.wait->tv_nsec < 0) {
         return APAPI_INTERVAL_DEFAULT_NS;
     }
-    asked_ns = target_asked_ns(wait, *resource_checks(resource, measurement));
+    if (head.wait->tv_sec > (time_t)(APAPI_INTERVAL_MAX_NS / NS_PER_S) ||
+        __builtin_mul_overflow(part_ns, *head.checks ? *head.checks : 1, &asked_ns)) {
+        asked_ns = UINT64_MAX;
+    } else if (*head.checks > 1 && asked_ns < UINT64_MAX - 1000) {
+        /* the interval was divided by the number of checks: whole microseconds stay the same */
+        asked_ns = (asked_ns + 999) / 1000 * 1000;
+    }
     if (asked_ns < APAPI_INTERVAL_MIN_NS) {
         say("%s: an interval of 1 ms instead of a shorter one", resource_rows[resource].name);
         return APAPI_INTERVAL_MIN_NS;
@@ -610,30 +555,25 @@ void target_start(struct target *target)
     resource_clear(target->resource, target->measurement);
 }
 
-/* Once for each process: a program measures often. */
-static void target_say_added(const struct map *map)
+/* What is added up is said once for each process: a program measures often. */
+static bool target_map(struct target *target, const struct event_table *events)
 {
     static atomic_flag packages = ATOMIC_FLAG_INIT, gpus = ATOMIC_FLAG_INIT;
 
-    if (map->packages > 2 && !atomic_flag_test_and_set(&packages)) {
-        say("%u processor packages: those with even numbers are added up as CPU 0, the others as "
-            "CPU 1",
-            map->packages);
-    }
-    if (map->gpus > 1 && !atomic_flag_test_and_set(&gpus)) {
-        say("%u GPUs: their energy, power and memory are added up", map->gpus);
-    }
-}
-
-static bool target_map(struct target *target, const struct event_table *events)
-{
     target->figures = calloc(events->count + 1, sizeof *target->figures);
     target->courses = calloc(events->count + 1, sizeof *target->courses);
     if (!target->figures || !target->courses || map_build(&target->map, target->resource, events)) {
         target_forget_events(target);
         return false;
     }
-    target_say_added(&target->map);
+    if (target->map.packages > 2 && !atomic_flag_test_and_set(&packages)) {
+        say("%u processor packages: those with even numbers are added up as CPU 0, the others as "
+            "CPU 1",
+            target->map.packages);
+    }
+    if (target->map.gpus > 1 && !atomic_flag_test_and_set(&gpus)) {
+        say("%u GPUs: their energy, power and memory are added up", target->map.gpus);
+    }
     target->mapped = true;
     return true;
 }
@@ -655,9 +595,10 @@ static void target_go_on(struct course *course, const struct apapi_sample *sampl
     }
 }
 
-static void target_put_runtime(struct target *target, uint64_t runtime_ns)
+static void target_store(struct target *target, const struct figure *figures, uint64_t runtime_ns)
 {
-    number_put_double(resource_runtime(target->resource, target->measurement),
+    map_store(&target->map, figures, target->measurement);
+    number_put_double(resource_head(target->resource, target->measurement).runtime,
                       (double)runtime_ns / (double)NS_PER_S);
 }
 
@@ -672,8 +613,7 @@ void target_take_sample(struct target *target, const struct apapi_sample *sample
         target_go_on(&target->courses[i], sample, i);
         target->figures[i] = course_figure(&target->courses[i]);
     }
-    map_store(&target->map, target->figures, target->measurement);
-    target_put_runtime(target, sample->time_ns);
+    target_store(target, target->figures, sample->time_ns);
 }
 
 void target_take_result(struct target *target, const struct apapi_component_result *result,
@@ -695,16 +635,14 @@ void target_take_result(struct target *target, const struct apapi_component_resu
             .sum = event->values[0].acc * event->values[0].factor, /* which divides raw values */
             .now = NAN};
     }
-    map_store(&target->map, target->figures, target->measurement);
-    target_put_runtime(target, runtime_ns);
+    target_store(target, target->figures, runtime_ns);
 }
 
 void target_take_figures(struct target *target, const struct event_table *events,
                          const struct figure *figures, uint64_t runtime_ns)
 {
     if (target->mapped || target_map(target, events)) {
-        map_store(&target->map, figures, target->measurement);
-        target_put_runtime(target, runtime_ns);
+        target_store(target, figures, runtime_ns);
     }
 }
 

@@ -14,7 +14,6 @@
 #include "apapi/events.h"
 #include "apapi/live.h"
 #include "apapi/session.h"
-#include "ms_common/machine.h"
 #include "ms_common/map.h"
 
 /* --- the live page of the job step, for users who may not read the meters themselves --- */
@@ -33,34 +32,35 @@ struct page {
     uint64_t start_ns;
 };
 
-static const struct figure unknown = {NAN, NAN, NAN, NAN, NAN};
-
 static bool page_is_energy(const struct apapi_event *event)
 {
     return event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
 }
 
-/* One component for each domain: two that measure the same must not be added up. */
-static bool page_is_double(const struct page *page, const struct apapi_event *event)
+/* @param except  not by the component of this event. NULL: by any */
+static bool page_has_domain(const struct page *page, enum apapi_domain domain, const char *except)
 {
-    size_t length = strcspn(event->name, ":") + 1;
+    for (size_t i = 0; i < page->count; i++) {
+        const struct apapi_event *event = &page->events[i];
 
-    for (size_t i = 0; page_is_energy(event) && i < page->count; i++) {
-        if (page_is_energy(&page->events[i]) && page->events[i].domain == event->domain &&
-            strncmp(page->events[i].name, event->name, length) != 0) {
-            return event->domain != APAPI_DOMAIN_NONE;
+        if (page_is_energy(event) && event->domain == domain &&
+            (!except || strncmp(event->name, except, strcspn(except, ":") + 1) != 0)) {
+            return true;
         }
     }
     return false;
 }
 
+/* One component for each domain: two that measure the same must not be added up. */
 static void page_add(struct page *page, const struct apapi_event *event,
                      const struct apapi_live_slot *slot)
 {
+    bool added_up = page_is_energy(event) && event->domain != APAPI_DOMAIN_NONE;
     struct apapi_live_slot copy;
 
     if (apapi_live_read(slot, &copy) && copy.flags & APAPI_LIVE_MEASURED &&
-        !(copy.flags & APAPI_LIVE_ESTIMATED) && !page_is_double(page, event)) {
+        !(copy.flags & APAPI_LIVE_ESTIMATED) &&
+        !(added_up && page_has_domain(page, event->domain, event->name))) {
         page->events[page->count] = *event;
         page->slots[page->count++] = slot;
     }
@@ -81,16 +81,6 @@ static void page_add_events(struct page *page)
     }
 }
 
-static bool page_has_domain(const struct page *page, enum apapi_domain domain)
-{
-    for (size_t i = 0; i < page->count; i++) {
-        if (page_is_energy(&page->events[i]) && page->events[i].domain == domain) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A step's event list may hide events; their domains are there. */
 static void page_add_domains(struct page *page)
 {
@@ -99,7 +89,7 @@ static void page_add_domains(struct page *page)
 
         snprintf(event.name, sizeof event.name, "%s",
                  d == APAPI_DOMAIN_NODE ? "ipmi:::SYSTEM_POWER" : apapi_domain_name(d));
-        if (!page_has_domain(page, d)) {
+        if (!page_has_domain(page, d, NULL)) {
             page_add(page, &event, &page->live->domains[d]);
         }
     }
@@ -134,18 +124,10 @@ static struct event_table page_events(const struct page *page)
 /* @return whether the page has figures of a resource. NULL: it has not. */
 static bool page_has(const struct page *page, enum resource resource)
 {
-    struct event_table events;
+    const struct event_table events = page ? page_events(page) : (struct event_table){NULL, 0, 0};
     struct map map;
-    bool has;
+    bool has = map_build(&map, resource, &events) == 0 && map.count > 0;
 
-    if (!page) {
-        return false;
-    }
-    events = page_events(page);
-    if (map_build(&map, resource, &events)) {
-        return false;
-    }
-    has = map.count > 0;
     map_clear(&map);
     return has;
 }
@@ -161,7 +143,7 @@ static void page_start(struct page *page, uint64_t now_ns)
                                ? apapi_live_energy_at_j(&copy, now_ns)
                                : (double)NAN;
         page->courses[i] = (struct course){0};
-        page->figures[i] = unknown;
+        page->figures[i] = course_figure(&page->courses[i]);
     }
 }
 
@@ -414,7 +396,9 @@ static bool meters_are_same(const struct meters *a, const struct meters *b)
     return strcmp(a->components, b->components) == 0;
 }
 
-static int meters_create(struct meters *meters, apapi_sample_f on_sample, void *context)
+static int meters_open(struct meters *meters, const struct choice choices[RESOURCES],
+                       const struct target targets[RESOURCES], apapi_sample_f on_sample,
+                       void *context)
 {
     const struct apapi_session_config config = {.components = meters->components,
                                                 .all_results = true,
@@ -426,19 +410,6 @@ static int meters_create(struct meters *meters, apapi_sample_f on_sample, void *
                                                 .on_sample = on_sample,
                                                 .context = context};
     struct apapi_error err;
-
-    meters->session = apapi_session_create(&config, &err);
-    if (!meters->session) {
-        say("%s", err.text);
-        return -1;
-    }
-    return 0;
-}
-
-static int meters_open(struct meters *meters, const struct choice choices[RESOURCES],
-                       const struct target targets[RESOURCES], apapi_sample_f on_sample,
-                       void *context)
-{
     struct meters wanted;
 
     meters_want(&wanted, choices, targets);
@@ -449,7 +420,15 @@ static int meters_open(struct meters *meters, const struct choice choices[RESOUR
     meters->session = NULL;
     memcpy(meters->components, wanted.components, sizeof meters->components);
     meters->intervals = wanted.intervals;
-    return *meters->components ? meters_create(meters, on_sample, context) : 0;
+    if (!*meters->components) {
+        return 0;
+    }
+    meters->session = apapi_session_create(&config, &err);
+    if (!meters->session) {
+        say("%s", err.text);
+        return -1;
+    }
+    return 0;
 }
 
 /* --- a thread that calls a function at an interval; it receives no signals --- */
@@ -460,7 +439,7 @@ typedef void (*ticker_f)(void *context);
 
 struct ticker {
     uint64_t interval_ns;
-    ticker_f call;
+    ticker_f call; /* NULL: there is no thread */
     void *context;
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -506,23 +485,28 @@ static void *ticker_run(void *argument)
     return NULL;
 }
 
-static void ticker_free(struct ticker *ticker)
+static void ticker_stop(struct ticker *ticker)
 {
+    if (!ticker->call) {
+        return;
+    }
+    pthread_mutex_lock(&ticker->mutex);
+    ticker->ended = true;
+    pthread_cond_signal(&ticker->changed);
+    pthread_mutex_unlock(&ticker->mutex);
+    pthread_join(ticker->thread, NULL);
     pthread_cond_destroy(&ticker->changed);
     pthread_mutex_destroy(&ticker->mutex);
-    free(ticker);
+    ticker->call = NULL;
 }
 
-static struct ticker *ticker_start(uint64_t interval_ns, ticker_f call, void *context)
+/* @return 0; -1: no thread */
+static int ticker_start(struct ticker *ticker, uint64_t interval_ns, ticker_f call, void *context)
 {
-    struct ticker *ticker = malloc(sizeof *ticker);
     pthread_condattr_t attributes;
     sigset_t all, before;
     int error;
 
-    if (!ticker) {
-        return NULL;
-    }
     *ticker = (struct ticker){.interval_ns = interval_ns, .call = call, .context = context};
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -534,23 +518,10 @@ static struct ticker *ticker_start(uint64_t interval_ns, ticker_f call, void *co
     error = pthread_create(&ticker->thread, NULL, ticker_run, ticker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
-        ticker_free(ticker);
-        return NULL;
+        ticker->call = NULL;
+        return -1;
     }
-    return ticker;
-}
-
-static void ticker_stop(struct ticker *ticker)
-{
-    if (!ticker) {
-        return;
-    }
-    pthread_mutex_lock(&ticker->mutex);
-    ticker->ended = true;
-    pthread_cond_signal(&ticker->changed);
-    pthread_mutex_unlock(&ticker->mutex);
-    pthread_join(ticker->thread, NULL);
-    ticker_free(ticker);
+    return 0;
 }
 
 /* --- measuring --- */
@@ -562,7 +533,7 @@ struct measure {
     struct target targets[RESOURCES];
     struct meters meters;
     struct page *page; /* NULL: there is none */
-    struct ticker *ticker;
+    struct ticker ticker;
     struct machine *machine;
     bool running, session_running;
     uint64_t page_start_ns;
@@ -665,20 +636,6 @@ static void measure_tick(void *context)
     pthread_mutex_unlock(&measure->lock);
 }
 
-/* The lock is not held: a session that is closed may be in a call of measure_take_sample(). */
-static void measure_open_meters(struct measure *measure)
-{
-    if (meters_open(&measure->meters, measure->choices, measure->targets, measure_take_sample,
-                    measure) == 0) {
-        return;
-    }
-    for (int r = 0; r < RESOURCES; r++) {
-        if (measure->choices[r].way == WAY_METER) {
-            measure->targets[r].measurement = NULL;
-        }
-    }
-}
-
 void measure_prepare(struct measure *measure, const struct ms_list *list, int flags)
 {
     pthread_mutex_lock(&measure->control);
@@ -699,7 +656,15 @@ void measure_prepare(struct measure *measure, const struct ms_list *list, int fl
         }
     }
     pthread_mutex_unlock(&measure->lock);
-    measure_open_meters(measure);
+    /* the lock is not held: a session that is closed may be in a call of measure_take_sample() */
+    if (meters_open(&measure->meters, measure->choices, measure->targets, measure_take_sample,
+                    measure)) {
+        for (int r = 0; r < RESOURCES; r++) {
+            if (measure->choices[r].way == WAY_METER) {
+                measure->targets[r].measurement = NULL;
+            }
+        }
+    }
     if (measure->targets[RESOURCE_CPU].measurement && !measure->machine) {
         measure->machine = machine_open();
     }
@@ -731,27 +696,16 @@ static void measure_start_page(struct measure *measure)
     measure->page_start_ns = ticker_now_ns();
     page_start(measure->page, measure->page_start_ns);
     measure_tick(measure);
-    measure->ticker = ticker_start(interval_ns, measure_tick, measure);
-    if (!measure->ticker) {
+    if (ticker_start(&measure->ticker, interval_ns, measure_tick, measure)) {
         say("no thread: only the beginning and the end are read");
-    }
-}
-
-static void measure_start_session(struct measure *measure)
-{
-    struct apapi_error err;
-
-    if (!measure->meters.session) {
-        return;
-    }
-    measure->session_running = apapi_session_start(measure->meters.session, 0, &err) == 0;
-    if (!measure->session_running) {
-        say("not measured: %s", err.text);
     }
 }
 
 void measure_start(struct measure *measure)
 {
+    struct meters *meters = &measure->meters;
+    struct apapi_error err;
+
     pthread_mutex_lock(&measure->control);
     if (measure->running) {
         say("ms_start_measurement: the measurement is running");
@@ -767,7 +721,11 @@ void measure_start(struct measure *measure)
         }
         pthread_mutex_unlock(&measure->lock);
         measure_start_page(measure);
-        measure_start_session(measure);
+        measure->session_running =
+            meters->session && apapi_session_start(meters->session, 0, &err) == 0;
+        if (meters->session && !measure->session_running) {
+            say("not measured: %s", err.text);
+        }
         measure->running = true;
     }
     pthread_mutex_unlock(&measure->control);
@@ -795,8 +753,7 @@ static void measure_finish(struct measure *measure)
     struct apapi_error err;
     uint64_t now_ns;
 
-    ticker_stop(measure->ticker);
-    measure->ticker = NULL;
+    ticker_stop(&measure->ticker);
     now_ns = ticker_now_ns();
     if (measure->session_running) {
         apapi_session_stop(measure->meters.session, NULL);
@@ -815,23 +772,16 @@ static void measure_finish(struct measure *measure)
     measure->running = measure->session_running = false;
 }
 
-void measure_stop(struct measure *measure)
+void measure_stop(struct measure *measure, const char *late)
 {
     pthread_mutex_lock(&measure->control);
     if (measure->running) {
+        if (late) {
+            say("%s", late);
+        }
         measure_finish(measure);
     }
     pthread_mutex_unlock(&measure->control);
-}
-
-bool measure_is_running(struct measure *measure)
-{
-    bool running;
-
-    pthread_mutex_lock(&measure->control);
-    running = measure->running;
-    pthread_mutex_unlock(&measure->control);
-    return running;
 }
 
 void measure_forget(struct measure *measure, const void *measurement)
@@ -847,7 +797,7 @@ void measure_forget(struct measure *measure, const void *measurement)
 
 void measure_destroy(struct measure *measure)
 {
-    ticker_stop(measure->ticker);
+    ticker_stop(&measure->ticker);
     apapi_session_destroy(measure->meters.session);
     apapi_event_rules_clear(&measure->meters.rules);
     for (int r = 0; r < RESOURCES; r++) {

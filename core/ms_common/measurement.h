@@ -33,14 +33,14 @@ struct resource_row {
 
 extern const struct resource_row resource_rows[RESOURCES];
 
-/** @return the time between two readings, divided by resource_checks(). Part of the measurement. */
-struct timespec *resource_wait(enum resource resource, void *measurement);
+/** Members that all measurements have. */
+struct resource_head {
+    struct timespec *wait; /* the time between two readings, divided by `checks` */
+    uint32_t *checks;      /* how often in an interval the original looked for the end */
+    double *runtime;       /* how long was measured [s] */
+};
 
-/** @return how often in an interval the original looked for the end. Part of the measurement. */
-uint32_t *resource_checks(enum resource resource, void *measurement);
-
-/** @return how long was measured [s]. Part of the measurement. */
-double *resource_runtime(enum resource resource, void *measurement);
+struct resource_head resource_head(enum resource resource, void *measurement);
 
 /** Set all figures to 0, but keep how it is measured. */
 void resource_clear(enum resource resource, void *measurement);
@@ -65,10 +65,8 @@ void measure_prepare(struct measure *measure, const struct ms_list *list, int fl
 
 void measure_start(struct measure *measure);
 
-/** Read for the last time, and store the figures. */
-void measure_stop(struct measure *measure);
-
-bool measure_is_running(struct measure *measure);
+/** Read for the last time, and store the figures. @param late  said if it is running; or NULL */
+void measure_stop(struct measure *measure, const char *late);
 
 /** A measurement of a list is about to be freed. */
 void measure_forget(struct measure *measure, const void *measurement);

@@ -2,7 +2,6 @@
 /* libms_common_apapi: which event gets into which field, lists, intervals. */
 #include "fake/powercap_tree.h"
 #include "ms_common/interface.h"
-#include "ms_common/machine.h"
 #include "ms_common/map.h"
 #include "unit/unit.h"
 
