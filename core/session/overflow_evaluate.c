@@ -51,19 +51,21 @@ void overflow_unwatch(struct overflows *overflows, int number)
 
 void overflow_watch(struct overflows *overflows, int number, const struct overflow_watch *watch)
 {
-    struct overflow_watch *found = NULL;
+    struct overflow_watch *found = overflows->watches;
 
     overflow_unwatch(overflows, number);
-    for (struct overflow_watch *one = overflows->watches + APAPI_OVERFLOW_MAX;
-         one-- > overflows->watches;) {
-        if (one->slots
-                ? !one->begun && one->subject == watch->subject && one->counts == watch->counts &&
-                      one->component == watch->component && one->index == watch->index
-                : !found || !found->slots) {
+    while (found->slots) { /* at the latest the number's own is free: there is one for each */
+        found++;
+    }
+    for (struct overflow_watch *one = overflows->watches;
+         one < overflows->watches + APAPI_OVERFLOW_MAX; one++) {
+        if (one->slots && !one->begun && one->subject == watch->subject &&
+            one->counts == watch->counts && one->component == watch->component &&
+            one->index == watch->index) {
             found = one;
         }
     }
-    if (!found->slots) { /* there is one for each threshold */
+    if (!found->slots) {
         *found = *watch;
     }
     found->slots |= UINT64_C(1) << number;
