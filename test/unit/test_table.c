@@ -360,6 +360,17 @@ TABLE(a_late_start_is_reported)
     }
 }
 
+TABLE(a_record_that_could_not_be_written_is_reported)
+{
+    struct node node;
+
+    init_measured(&node, "n1", 0, 1);
+    strcpy(node.record.unwritten, "/acct: No space left on device");
+    add(&node);
+    assert_says(&stream_step,
+                "\n  n1: not in the accounting files (/acct: No space left on device)\n");
+}
+
 TABLE(spans_between_nodes_are_shown)
 {
     struct node node;

@@ -386,6 +386,23 @@ PREPARED(a_source_is_reopened)
     assert_true(m.components[1].measured);
 }
 
+PREPARED(the_live_page_has_the_states_of_each_run)
+{
+    memset(&page, 0, sizeof page);
+    live = &page;
+    create("plain");
+    assert_int_equal(apapi_live_state(&page), APAPI_LIVE_STARTING);
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        assert_int_equal(apapi_live_state(&page), APAPI_LIVE_RUNNING);
+        assert_true(page.head.end_ns == 0);
+        await_more(&meters[PLAIN], 3);
+        halt();
+        assert_int_equal(apapi_live_state(&page), APAPI_LIVE_ENDED);
+        assert_int_equal(page.head.end_ns - page.head.start_ns, m.elapsed_ns);
+    }
+}
+
 /* The live page says so, too, as long as it fails. */
 PREPARED(a_source_that_fails_is_marked_on_the_live_page)
 {
