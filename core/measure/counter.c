@@ -329,15 +329,6 @@ static bool was_on_the_way(const struct apapi_counter *counter,
     return distance(counter, counter->last.raw, counter->doubted.raw) <= increment->raw;
 }
 
-static void restart_counter(struct apapi_counter *counter)
-{
-    counter->incidents.resets++;
-    counter_close_segment(counter);
-    counter->incidents.refused += counter->doubted.valid;
-    counter->doubted.valid = false;
-    counter->last.valid = false;
-}
-
 static void continue_from(struct apapi_counter *counter, const struct apapi_counter_point *first)
 {
     counter->segment_ns = first->at_ns;
@@ -488,7 +479,10 @@ __attribute__((noinline, cold)) static void check_reopened(struct apapi_counter 
     }
     counter->reopened = false;
     if (counter->last.valid && !counter_goes_on(counter, &now)) {
-        restart_counter(counter);
+        counter->incidents.resets++;
+        counter_close_segment(counter);
+        counter->incidents.refused += counter->doubted.valid;
+        counter->doubted.valid = counter->last.valid = false;
     }
 }
 

@@ -217,19 +217,16 @@ static double one_update(const struct apapi_probe *probe, double increment, uint
     return updates > 1 ? increment / (double)updates : increment;
 }
 
-/* Usual readings may be any part of an update apart, and the period only assumed: by time. */
-static void probe_add(struct apapi_probe *probe, double increment, uint64_t since_ns)
-{
-    double updates = since_ns > probe->update_ns ? (double)since_ns / (double)probe->update_ns : 1;
-
-    probe->most = fmax(probe->most, increment / updates);
-}
-
-/* A reading that finds the counter where it was shows nothing: the next one is looked at. */
+/*
+ * Usual readings may be any part of an update apart, and the period only assumed: by time. One that
+ * finds the counter where it was shows nothing: the next one is looked at.
+ */
 void apapi_probe_note(struct apapi_probe *probe, double increment, uint64_t since_ns)
 {
     if (++probe->increments >= probe->next && increment > 0) {
-        probe_add(probe, increment, since_ns);
+        double updates = greater(1, (double)since_ns / (double)probe->update_ns);
+
+        probe->most = fmax(probe->most, increment / updates);
         probe->next = probe->increments + probe->increments / 2 + 1;
     }
 }
@@ -475,12 +472,6 @@ static inline enum apapi_meter_step add_increment(struct apapi_meter *meter, dou
     return APAPI_METER_KNOWN;
 }
 
-static void lose_part(struct apapi_meter *meter)
-{
-    apapi_rate_drop(&meter->rate);
-    apapi_values_break(&meter->values);
-}
-
 /* What a reading of a counter adds [raw units]. */
 struct counted {
     enum apapi_count meaning;
@@ -509,7 +500,8 @@ static inline enum apapi_meter_step add_counted(struct apapi_meter *meter, struc
         return APAPI_METER_WAITING;
     }
     if (counted.meaning != APAPI_COUNT_ADDED) {
-        lose_part(meter);
+        apapi_rate_drop(&meter->rate);
+        apapi_values_break(&meter->values);
         meter->unshown.broken = true;
         meter->unshown.since_ns = meter->unshown.quantity > 0 ? meter->unshown.since_ns : 0;
     }
@@ -544,15 +536,24 @@ static inline struct counted count_whole(struct apapi_meter *meter, uint64_t raw
     return (struct counted){meaning, (double)increment.raw, increment.since_ns};
 }
 
+static double counter_value(const struct apapi_meter *meter, uint64_t raw)
+{
+    double value;
+
+    if (!apapi_counts_doubles(meter->event)) {
+        return (double)raw;
+    }
+    memcpy(&value, &raw, sizeof value);
+    return value;
+}
+
 static struct counted count_double(struct apapi_meter *meter, uint64_t raw,
                                    struct apapi_moment when)
 {
     struct counted counted = {.raw = 0};
-    double value;
 
-    memcpy(&value, &raw, sizeof value);
-    counted.meaning =
-        apapi_float_counter_add(&meter->doubles, value, when, &counted.raw, &counted.since_ns);
+    counted.meaning = apapi_float_counter_add(&meter->doubles, counter_value(meter, raw), when,
+                                              &counted.raw, &counted.since_ns);
     return counted;
 }
 
@@ -663,17 +664,6 @@ void apapi_meter_add_unshown(struct apapi_meter *meter, const struct apapi_readi
     double energy_j = 0;
 
     meter_take(meter, reading, when, false, &energy_j);
-}
-
-static double counter_value(const struct apapi_meter *meter, uint64_t raw)
-{
-    double value;
-
-    if (!apapi_counts_doubles(meter->event)) {
-        return (double)raw;
-    }
-    memcpy(&value, &raw, sizeof value);
-    return value;
 }
 
 void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *reading,
