@@ -40,9 +40,9 @@ setup() {
 }
 
 @test "cells: courses, meters, intervals, and what sources state" {
-    run -0 --separate-stderr "$verify" --cells -e sine/gauge -n 2 -f json
+    run -0 --separate-stderr "$verify" --cells -e sine/gauge/ -n 2 -f json
     [[ $(jq -r '.ensembles[:-1][].name' <<<"$output") == "$(printf 'sine/gauge/%s\n' {10ms,100ms,1s}/{true,none,wrong})" ]]
-    [[ $("$verify" --cells --list | wc -l) -eq 486 ]]
+    [[ $("$verify" --cells --list | wc -l) -eq 567 ]]
     run -2 "$verify" --cells --real
     [[ $output == "apapi-verify: --cells takes neither --real nor --rates" ]]
 }
