@@ -23,9 +23,6 @@ struct apapi_source {
 
     /** Another process reads. NULL: this one does. Such a source has no way in components.def. */
     const struct source_relay {
-        /** @return name of the source by which it reads; valid as long as the reader. */
-        const char *(*origin)(const struct apapi_reader *reader);
-
         /**
          * Let read() return a reading that was made up to so long before the call, but after the
          * one before, until this is called again. At first: none.
@@ -203,7 +200,7 @@ void open_files_note(struct open_files *files);
 /** Mark the descriptors opened since then close-on-exec. errno is preserved. */
 void open_files_close_new_on_exec(const struct open_files *before);
 
-/* --- for those who measure (catalog.c, relay.c) ----------------------------------------------- */
+/* --- for those who measure (catalog.c, node_source.c) ----------------------------------------- */
 
 /*
  * One thread at a time calls open() and close() of a source. A call that does not return delays

@@ -59,12 +59,6 @@ static int node_source_probe(const char *component, struct apapi_error *err)
                : apapi_fail(err, ENOSYS, "%s: there is no node sampler", component);
 }
 
-static void node_source_list(apapi_component_f visit, void *context)
-{
-    (void)visit;
-    (void)context;
-}
-
 static int node_source_copy_events(struct node_reader *reader)
 {
     for (size_t i = 0; i < reader->base.count; i++) {
@@ -211,11 +205,6 @@ static struct apapi_reader *node_source_open(const char *component, struct apapi
     return &reader->base;
 }
 
-static const char *node_source_origin(const struct apapi_reader *base)
-{
-    return ((const struct node_reader *)base)->origin;
-}
-
 static void node_source_when(const struct apapi_reader *base, uint64_t *begin_ns, uint64_t *end_ns)
 {
     const struct node_reader *reader = (const struct node_reader *)base;
@@ -231,15 +220,51 @@ static void node_source_allow_age(struct apapi_reader *base, uint64_t age_ns)
     ((struct node_reader *)base)->age_ns = age_ns;
 }
 
-static const struct source_relay relay = {
-    .origin = node_source_origin, .allow_age = node_source_allow_age, .when = node_source_when};
+static const struct source_relay relay = {.allow_age = node_source_allow_age,
+                                          .when = node_source_when};
 
 const struct apapi_source apapi_source_node = {
     .name = "node",
     .relay = &relay,
     .probe = node_source_probe,
-    .list = node_source_list,
     .open = node_source_open,
     .read = node_source_read,
     .close = node_source_close,
 };
+
+/* --- which of this process's components it reads --- */
+
+const char *apapi_route_source(const char *component, const struct apapi_reader *reader)
+{
+    struct apapi_way ways[APAPI_WAYS_MAX];
+    size_t count;
+
+    if (reader->source != &apapi_source_node) {
+        return reader->source->name;
+    }
+    count = apapi_catalog_ways(component, ways);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(ways[i].source->name, ((const struct node_reader *)reader)->origin) == 0) {
+            return ways[i].source->name;
+        }
+    }
+    return NULL;
+}
+
+struct apapi_reader *apapi_route_open(const char *component, const char *order,
+                                      uint64_t interval_ns, struct apapi_error *err)
+{
+    struct apapi_reader *reader = NULL;
+    struct apapi_error ignored;
+
+    if (!order && interval_ns >= APAPI_ROUTE_RELAY_NS &&
+        node_source_probe(component, &ignored) == 0) {
+        reader = source_open(&apapi_source_node, component, &ignored);
+    }
+    if (reader &&
+        (!apapi_route_source(component, reader) || wanted_events_missing(component, reader) > 0)) {
+        source_close(reader);
+        reader = NULL;
+    }
+    return reader ? reader : apapi_catalog_open(component, order, err);
+}
