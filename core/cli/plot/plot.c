@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
-#include "cli/plot/plot.h"
+#include "cli/plot/plot_svg.h"
 #include "cli/records/input.h"
 #include "render/regions.h"
 #include "sum/members.h"

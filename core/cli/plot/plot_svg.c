@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/plot/plot.h"
+#include "cli/plot/plot_svg.h"
 #include "render/regions.h"
 
 #define HEIGHT 360

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_PLOT_PLOT_H
-#define APAPI_PLOT_PLOT_H
+#ifndef APAPI_PLOT_PLOT_SVG_H
+#define APAPI_PLOT_PLOT_SVG_H
 #include "cli/job/job.h"
 
 #define PLOT_JOBS_MAX 24
