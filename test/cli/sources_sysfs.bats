@@ -88,7 +88,7 @@ of() { # NAME EVENT EXPRESSION
 
 # Is {energy, uncertainty, covered_s} what so many watts give, as far as it says itself, and within 1 %
 # in a quiet run? Counters are updated each 10 ms or more often. What few readings of a gauge may all have missed, at
-# a power that no source states, is more than its energy.
+# a power that no source states, is up to nine times its energy.
 is_energy_of() { # NAME WATTS OBJECT [gauge]
     local quiet=false
 
@@ -96,7 +96,7 @@ is_energy_of() { # NAME WATTS OBJECT [gauge]
     jq -e --argjson w "$2" --argjson of "$3" --arg gauge "${4:-}" --argjson quiet $quiet '
         ($of.energy - $w * .elapsed_s | fabs) as $error | $of.covered_s > 0 and
         $error <= $of.uncertainty + $w * 0.01 and
-        (($quiet | not) or $of.uncertainty < (if $gauge == "" then $w * 0.06 else 2 * $of.energy end) and ($of.energy / $of.covered_s / $w - 1 | fabs) < 0.01)' \
+        (($quiet | not) or $of.uncertainty < (if $gauge == "" then $w * 0.06 else 9 * $of.energy end) and ($of.energy / $of.covered_s / $w - 1 | fabs) < 0.01)' \
         "$1.json" >/dev/null || {
         echo "$3 is not that of $2 W for $(jq .elapsed_s "$1.json") s"
         return 1
