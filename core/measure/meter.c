@@ -360,14 +360,18 @@ void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_valu
 
 /* Meters. */
 
-uint64_t apapi_meter_update_ns(const struct apapi_meter *meter)
+#define ENOUGH_WAITS 4 /* of probes for a move: they tell the period where nothing states it */
+
+bool apapi_meter_knows_update(const struct apapi_meter *meter)
 {
     const struct apapi_update *update = &meter->counter.update;
 
-    if (update->learned) {
-        return update->period_ns;
-    }
-    return update->stated_ns ? update->stated_ns : meter->interval_ns;
+    return update->learned || update->stated_ns || meter->probe.moves >= ENOUGH_WAITS;
+}
+
+uint64_t apapi_meter_update_ns(const struct apapi_meter *meter)
+{
+    return apapi_meter_knows_update(meter) ? meter->counter.update.period_ns : meter->interval_ns;
 }
 
 /* A counter that was found where it was has a longer period than it seems, learned or not yet. */
@@ -412,7 +416,7 @@ void apapi_meter_restart(struct apapi_meter *meter)
 {
     apapi_counter_restart(&meter->counter);
     apapi_rate_init(&meter->rate, window_ns(meter), meter->histogram);
-    apapi_probe_init(&meter->probe, apapi_meter_update_ns(meter));
+    apapi_probe_init(&meter->probe, meter->counter.update.period_ns);
     apapi_float_counter_restart(&meter->doubles);
     meter->gauge.stated_ns = meter->event->update_ns;
     apapi_gauge_restart(&meter->gauge);

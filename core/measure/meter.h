@@ -236,6 +236,9 @@ void apapi_meter_show_rest(struct apapi_meter *meter);
 void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *reading,
                        struct apapi_moment when, bool second);
 
+/** @return whether its source states its update period, or enough moves have shown it. */
+bool apapi_meter_knows_update(const struct apapi_meter *meter);
+
 /** @return the update period of a counter as far as its moves and its source say [ns] */
 uint64_t apapi_meter_update_ns(const struct apapi_meter *meter);
 

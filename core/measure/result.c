@@ -375,6 +375,8 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     result->event = *meter->event;
     if (meter->counter.update.learned) {
         result->event.update_ns = meter->counter.update.period_ns;
+    } else if (!result->event.update_ns && apapi_meter_knows_update(meter)) {
+        result->event.update_ns = apapi_meter_longest_update_ns(meter);
     }
     result->total = NAN;
     result->summary = (struct apapi_summary){NAN, NAN, NAN, NAN};

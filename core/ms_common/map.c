@@ -481,9 +481,10 @@ static size_t map_store_field(const struct map_match *matches, size_t count,
 
     for (; i < count && matches[i].field == field; i++) {
         const char *figure = (const char *)&figures[matches[i].event];
+        double value;
 
-        cell_add(&cells[matches[i].cell],
-                 *(const double *)(figure + field->statistic) * matches[i].factor);
+        memcpy(&value, figure + field->statistic, sizeof value);
+        cell_add(&cells[matches[i].cell], value * matches[i].factor);
     }
     for (unsigned c = 0; c < CELLS; c++) {
         double sum = field->join == JOIN_MEAN ? cells[c].sum / cells[c].count : cells[c].sum;

@@ -384,17 +384,18 @@ static uint64_t grid_ns(const struct component *component)
     return floor_ns < component->interval_ns ? floor_ns : component->interval_ns;
 }
 
-/* The shortest update period that a source states of its counters of energy; 0: none does. */
+/* The shortest update period of its counters of energy, as far as it is known; 0: none. */
 static uint64_t component_update_ns(const struct component *component)
 {
     uint64_t shortest_ns = 0;
 
     for (size_t i = 0; i < component->meter_count; i++) {
         const struct apapi_event *event = &component->events[i];
-        bool counts = event->kind == APAPI_KIND_ENERGY && event->accumulates;
+        uint64_t update_ns = component->meters[i].counter.update.period_ns;
 
-        if (counts && event->update_ns && (!shortest_ns || event->update_ns < shortest_ns)) {
-            shortest_ns = event->update_ns;
+        if (event->kind == APAPI_KIND_ENERGY && event->accumulates &&
+            (!shortest_ns || update_ns < shortest_ns)) {
+            shortest_ns = update_ns;
         }
     }
     return shortest_ns;
@@ -406,8 +407,6 @@ void component_restart(struct component *component, uint64_t origin_ns)
     component->early_ns = component->check_ns = 0;
     component->dithers = false;
     component->dense.due_ns = UINT64_MAX;
-    probe_plan_restart(&component->probes, component_update_ns(component), component->interval_ns,
-                       grid_ns(component), origin_ns);
     component->missed = 0;
     memset(&component->period, 0, sizeof component->period);
     memset(&component->retry, 0, sizeof component->retry);
@@ -420,6 +419,8 @@ void component_restart(struct component *component, uint64_t origin_ns)
         apapi_meter_restart(&component->meters[i]);
         component->dithers |= event->kind == APAPI_KIND_POWER && !event->accumulates;
     }
+    probe_plan_restart(&component->probes, component_update_ns(component), component->interval_ns,
+                       grid_ns(component), origin_ns);
     memset(component->known_ns, 0, sizeof component->known_ns);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (component->domains[d].used) {

@@ -102,7 +102,7 @@ static void add_event(struct fake_handle *handle, int number)
     struct apapi_event *event = &handle->events[handle->base.count];
 
     *event = fake_energy_event;
-    event->update_ns = 0; /* it moves at each reading: probes would count */
+    event->update_ns = handle->meter->update_ns ? handle->meter->update_ns : UINT64_C(1000000000);
     snprintf(event->name, sizeof event->name, "%s:::ENERGY%d", handle->meter->name, number);
     event->domain = handle->meter->domain;
     handle->factors[handle->base.count++] = number + 1;

@@ -20,6 +20,7 @@ struct fake_meter {
     bool slow, own_worker;
     bool takes_a_while;                    /* read() does: a millisecond */
     unsigned step;                         /* 0: FAKE_METER_STEP */
+    uint64_t update_ns;                    /* that it states; 0: 1 s, so that nothing is probed */
     bool relative;                         /* each time it is opened it counts from 0 */
     enum apapi_domain domain;              /* of both events */
     atomic_bool open_hangs;                /* open() does not return */

@@ -40,7 +40,8 @@ void fake_source_init(struct fake_source *fake, int count)
     snprintf(fake->base.detail, sizeof fake->base.detail, "fake");
     for (int i = 0; i < count; i++) {
         fake->events[i] = fake_energy_event;
-        fake->events[i].update_ns = 0; /* it moves at each reading: probes would count */
+        fake->events[i].update_ns =
+            UINT64_C(1000000000); /* it moves at each reading: probes would count */
         snprintf(fake->events[i].name, sizeof fake->events[i].name, "fake:::ENERGY%d", i);
     }
 }

@@ -120,6 +120,31 @@ static double after_a_probe_j(double excess_j)
     return result.uncertainty_j;
 }
 
+/* At 100 W: until probes have seen four moves, an update may take as long as an interval. */
+TEST(a_period_that_nothing_states)
+{
+    struct apapi_event event = fake_energy_event;
+    double u_j[6];
+
+    event.update_ns = 0;
+    for (uint64_t probes = 0; probes < 6; probes++) {
+        apapi_meter_init(&meter, &event, TICK_NS, NULL);
+        for (uint64_t tick = 0; tick <= 100; tick++) {
+            feed(tick, 10 * (double)tick);
+            for (uint64_t ms = 50; tick < probes && ms <= 51; ms++) {
+                const struct apapi_reading reading = {(100 * tick + ms) * J / 10, 0};
+
+                apapi_meter_probe(&meter, &reading, moment_at((100 * tick + ms) * MS), ms == 51);
+            }
+        }
+        finish(&meter, 100 * TICK_NS, &result);
+        u_j[probes] = result.uncertainty_j;
+    }
+    assert_true(u_j[3] >= 10 && u_j[3] < 11);
+    assert_true(u_j[4] > 0.05 && u_j[4] < 0.5);
+    assert_true(u_j[5] <= u_j[4]);
+}
+
 TEST(power_that_rises_after_the_last_probe)
 {
     assert_near(after_a_probe_j(0), 0.01);
