@@ -95,7 +95,7 @@ static inline bool update_moved(struct apapi_update *update, uint64_t gap_ns, ui
 #define STALL_UPDATES 100
 #define STILL_UPDATES 4    /* so long a counter may stand still at either end of what is covered */
 #define GUARD_READINGS 4.0 /* readings per shortest possible wrap */
-#define LOW_INCREMENTS 32  /* of so many one at a higher power may have passed the value */
+#define LOW_INCREMENTS 32  /* a counter below so many increments may have begun again unseen */
 #define UNSTATED_FACTOR 10 /* patience with a counter whose update period is not stated */
 
 /* @return in which time the plausible increment reaches the end of the hardware's counter [ns]. */
@@ -232,7 +232,7 @@ __attribute__((noinline, cold)) static void counter_note_gap(struct apapi_counte
     counter->hidden += fmax(wraps, 1) * counter->guard_raw;
 }
 
-/* Or the counter began again between the two readings: then what it had to the end is none. */
+/* The counter may also have begun again: then what was counted up to its end was not used. */
 __attribute__((noinline, cold)) static void counter_note_wrap(struct apapi_counter *counter)
 {
     uint64_t to_wrap = distance(counter, counter->last.raw, 0);

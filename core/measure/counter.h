@@ -80,9 +80,9 @@ struct apapi_counter {
     uint64_t covered_ns; /* sum of the intervals of these increments [ns]; exact when finished */
     uint64_t segment_ns; /* end of the first reading since the last break */
     double hidden;       /* what whole wraps may hide, in all gaps [raw units] */
-    uint64_t to_wrap;    /* the most that was counted from a reading to the end of the range: in
-                            vain, if the counter had begun again instead [raw units] */
-    uint64_t low_ns;     /* longest interval from a value so low that a new beginning may hide */
+    uint64_t to_wrap;    /* the most that was counted from a reading to the end of the range: too
+                            much, if the counter began again instead of wrapping [raw units] */
+    uint64_t low_ns;     /* longest interval that begins at so low a value that a reset may hide */
     struct apapi_incidents incidents;
     double guard_raw; /* what the hardware's counter can hold [raw units]; 0: no limit */
     bool reopened;    /* set when the source was opened again after an outage: the counter continues

@@ -227,7 +227,7 @@ static double stopped_j(const struct apapi_meter *meter, const struct apapi_even
            last.energy_j;
 }
 
-/* A counter that began again looks like one that wrapped, or that was low before. @return [J] */
+/* A reset may look like a wrap, or like a small increment of a low counter. @return [J] */
 static double hidden_reset_j(const struct apapi_meter *meter,
                              const struct apapi_event_result *result)
 {

@@ -556,7 +556,7 @@ void target_start(struct target *target)
     resource_clear(target->resource, target->measurement);
 }
 
-/* What is added up is said once for each process: a program measures often. */
+/* Sums are announced once for each process, as a program measures often. */
 static bool target_map(struct target *target, const struct event_table *events)
 {
     static atomic_flag packages = ATOMIC_FLAG_INIT, gpus = ATOMIC_FLAG_INIT;

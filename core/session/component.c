@@ -615,7 +615,7 @@ static bool component_probe_meters(struct component *component, struct apapi_mom
 #define DENSE_LEAST_NS UINT64_C(1000000)
 #define DENSE_RELAYED_NS UINT64_C(4000000) /* the node sampler serves many */
 
-/* What a meter counts begins with a reading that is shown: thresholds and the page begin there. */
+/* A meter counts from a reading that is shown, as thresholds and the page begin there. */
 static bool all_are_known(const struct component *component)
 {
     bool known = true;
@@ -658,9 +658,7 @@ void component_probe(struct component *component, struct apapi_moment when)
 
 /* The end. */
 
-#define CHECK_LEAST                                                                                \
-    32 /* times that is a run that a look at its end is worth: others stay rough                   \
-        */
+#define CHECK_LEAST 32 /* a run of so many waits is worth a look at its end; others stay rough */
 
 void component_plan_check(struct component *component, struct apapi_moment when)
 {
