@@ -3,14 +3,15 @@
 # check_library.sh LIB EXPORTS SONAME: the symbols of a shared library, exactly, and its name; and that it reads the
 # environment by secure_getenv() only, as set-uid programs may link it.
 #   LIB      shared object
-#   EXPORTS  file with the symbols that it must export, one a line, NAME@@VERSION or NAME: these and no others
+#   EXPORTS  file with the symbols that it must export, one a line, NAME@@VERSION or NAME: these and no others;
+#            or FILE.layout: the functions that it has
 #   SONAME   by which programs load it
 # Exit status: 0 as it should be, 1 not, 2 usage. To accept the symbols of LIB:
 #   nm -D --defined-only --with-symbol-versions LIB | sed -n 's/.* [A-Z] \(.*@@.*\)/\1/p' | LC_ALL=C sort
 set -u
 
 if [ $# -ne 3 ] || [ ! -r "$1" ] || [ ! -r "$2" ]; then
-    sed -n '3,9s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 lib=$1 exports=$2 soname=$3
@@ -28,7 +29,10 @@ only() {
     echo "$1" | grep -vxF -e "$2"
 }
 
-want=$(grep -v -e '^#' -e '^$' "$exports")
+case $exports in
+*.layout) want=$(sed -nE 's/^[^ ].*[ *]([a-z0-9_]+@@[A-Z0-9_.]+)\(.*/\1/p' "$exports") ;;
+*) want=$(grep -v -e '^#' -e '^$' "$exports") ;;
+esac
 have=$(nm -D --defined-only --with-symbol-versions "$lib" | awk '$2 != "A" { print $3 }') || exit 2
 missing=$(only "$want" "$have")
 surplus=$(only "$have" "$want")
