@@ -36,8 +36,6 @@ struct play {
 
 static double now_s; /* of the simulation */
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     uint64_t ns =

@@ -59,8 +59,6 @@ static struct apapi_event_rules parse(const char *list, const char *ops)
 }
 
 /* A counter that the test moves once would be seen to stand still at the start. */
-void __wrap_dense_start_next(struct dense_start *dense, struct apapi_moment when,
-                             struct random *random);
 
 void __wrap_dense_start_next(struct dense_start *dense, struct apapi_moment when,
                              struct random *random)

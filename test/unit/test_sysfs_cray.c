@@ -11,7 +11,6 @@ static void (*meanwhile)(unsigned number);
 static unsigned reads;
 
 ssize_t __real_pread(int fd, void *buffer, size_t size, off_t offset);
-ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset);
 ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset)
 {
     if (meanwhile) {

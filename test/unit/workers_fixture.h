@@ -31,15 +31,9 @@ static bool dense;         /* readings follow closely after the first one */
 static bool checks;        /* counters are looked at after the last one */
 
 void __real_worker_await_first(struct worker *worker, uint64_t deadline_ns);
-void __wrap_worker_await_first(struct worker *worker, uint64_t deadline_ns);
 uint64_t __real_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns);
-uint64_t __wrap_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns);
-bool __wrap_retry_wants_reopening(const struct retry *retry);
 uint64_t __real_apapi_meter_check_ns(const struct apapi_meter *meter);
-uint64_t __wrap_apapi_meter_check_ns(const struct apapi_meter *meter);
 void __real_dense_start_next(struct dense_start *start, struct apapi_moment when,
-                             struct random *random);
-void __wrap_dense_start_next(struct dense_start *start, struct apapi_moment when,
                              struct random *random);
 
 void __wrap_worker_await_first(struct worker *worker, uint64_t deadline_ns)

@@ -22,7 +22,6 @@ static int call(processor_t gpu, const char *function)
     return code || !fake_gpu_is_lost(gpu) ? code : NOT_FOUND;
 }
 
-FAKE_EXPORT int amdsmi_init(uint64_t flags);
 FAKE_EXPORT int amdsmi_init(uint64_t flags)
 {
     int code;
@@ -42,7 +41,6 @@ struct version {
     const char *build;
 };
 
-FAKE_EXPORT int amdsmi_get_lib_version(struct version *version);
 FAKE_EXPORT int amdsmi_get_lib_version(struct version *version)
 {
     *version = (struct version){26, 0, 0, "26.0.0"};
@@ -50,7 +48,6 @@ FAKE_EXPORT int amdsmi_get_lib_version(struct version *version)
 }
 
 /* A socket for each GPU. */
-FAKE_EXPORT int amdsmi_get_socket_handles(uint32_t *count, processor_t *sockets);
 FAKE_EXPORT int amdsmi_get_socket_handles(uint32_t *count, processor_t *sockets)
 {
     uint32_t room = *count;
@@ -63,8 +60,6 @@ FAKE_EXPORT int amdsmi_get_socket_handles(uint32_t *count, processor_t *sockets)
 }
 
 FAKE_EXPORT int amdsmi_get_processor_handles(processor_t socket, uint32_t *count,
-                                             processor_t *processors);
-FAKE_EXPORT int amdsmi_get_processor_handles(processor_t socket, uint32_t *count,
                                              processor_t *processors)
 {
     *count = 1;
@@ -72,7 +67,6 @@ FAKE_EXPORT int amdsmi_get_processor_handles(processor_t socket, uint32_t *count
     return fake_gpus_call("get_processor_handles");
 }
 
-FAKE_EXPORT int amdsmi_get_gpu_device_uuid(processor_t gpu, unsigned *size, char *uuid);
 FAKE_EXPORT int amdsmi_get_gpu_device_uuid(processor_t gpu, unsigned *size, char *uuid)
 {
     const char *bare = gpu->uuid + strlen("GPU-");
@@ -85,8 +79,6 @@ FAKE_EXPORT int amdsmi_get_gpu_device_uuid(processor_t gpu, unsigned *size, char
     return call(gpu, "get_gpu_device_uuid");
 }
 
-FAKE_EXPORT int amdsmi_get_energy_count(processor_t gpu, uint64_t *steps, float *step_uj,
-                                        uint64_t *time_ns);
 FAKE_EXPORT int amdsmi_get_energy_count(processor_t gpu, uint64_t *steps, float *step_uj,
                                         uint64_t *time_ns)
 {
@@ -104,7 +96,6 @@ struct power {
     uint64_t reserved[18];
 };
 
-FAKE_EXPORT int amdsmi_get_power_info(processor_t gpu, struct power *power);
 FAKE_EXPORT int amdsmi_get_power_info(processor_t gpu, struct power *power)
 {
     memset(power, 0xff, sizeof *power);
@@ -116,14 +107,12 @@ struct usage {
     uint32_t gfx, umc, mm, reserved[13];
 };
 
-FAKE_EXPORT int amdsmi_get_gpu_activity(processor_t gpu, struct usage *usage);
 FAKE_EXPORT int amdsmi_get_gpu_activity(processor_t gpu, struct usage *usage)
 {
     *usage = (struct usage){.gfx = 90, .umc = 40, .mm = UINT32_MAX};
     return call(gpu, "get_gpu_activity");
 }
 
-FAKE_EXPORT int amdsmi_get_gpu_memory_usage(processor_t gpu, int type, uint64_t *used);
 FAKE_EXPORT int amdsmi_get_gpu_memory_usage(processor_t gpu, int type, uint64_t *used)
 {
     *used = UINT64_C(10) << 30;

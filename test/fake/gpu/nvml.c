@@ -46,7 +46,6 @@ static int put_text(char *target, unsigned size, const char *text)
     return NVML_SUCCESS;
 }
 
-FAKE_EXPORT int nvmlInit_v2(void);
 FAKE_EXPORT int nvmlInit_v2(void)
 {
     int code;
@@ -59,7 +58,6 @@ FAKE_EXPORT int nvmlInit_v2(void)
     return code;
 }
 
-FAKE_EXPORT int nvmlShutdown(void);
 FAKE_EXPORT int nvmlShutdown(void)
 {
     int code = library_call("Shutdown");
@@ -70,7 +68,6 @@ FAKE_EXPORT int nvmlShutdown(void)
     return code;
 }
 
-FAKE_EXPORT const char *nvmlErrorString(int code);
 FAKE_EXPORT const char *nvmlErrorString(int code)
 {
     switch (code) {
@@ -85,7 +82,6 @@ FAKE_EXPORT const char *nvmlErrorString(int code)
     }
 }
 
-FAKE_EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned size);
 FAKE_EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned size)
 {
     int code = library_call("SystemGetNVMLVersion");
@@ -93,14 +89,12 @@ FAKE_EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned size)
     return code ? code : put_text(version, size, fake_gpus()->version);
 }
 
-FAKE_EXPORT int nvmlDeviceGetCount_v2(unsigned *count);
 FAKE_EXPORT int nvmlDeviceGetCount_v2(unsigned *count)
 {
     *count = (unsigned)fake_gpus()->count;
     return library_call("DeviceGetCount_v2");
 }
 
-FAKE_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device);
 FAKE_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device)
 {
     if (index >= fake_gpus()->count) {
@@ -110,7 +104,6 @@ FAKE_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device)
     return gpu_call(*device, "DeviceGetHandleByIndex_v2");
 }
 
-FAKE_EXPORT int nvmlDeviceGetName(device_t device, char *name, unsigned size);
 FAKE_EXPORT int nvmlDeviceGetName(device_t device, char *name, unsigned size)
 {
     int code = gpu_call(device, "DeviceGetName");
@@ -133,7 +126,6 @@ static bool is_part(device_t device)
     return false;
 }
 
-FAKE_EXPORT int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned size);
 FAKE_EXPORT int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned size)
 {
     int code;
@@ -145,14 +137,12 @@ FAKE_EXPORT int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned size)
     return code ? code : put_text(uuid, size, ((const struct fake_gpu *)device)->uuid);
 }
 
-FAKE_EXPORT int nvmlDeviceGetMinorNumber(device_t device, unsigned *minor);
 FAKE_EXPORT int nvmlDeviceGetMinorNumber(device_t device, unsigned *minor)
 {
     *minor = ((const struct fake_gpu *)device)->minor;
     return gpu_call(device, "DeviceGetMinorNumber");
 }
 
-FAKE_EXPORT int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *energy_mj);
 FAKE_EXPORT int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *energy_mj)
 {
     const struct fake_gpu *gpu = device;
@@ -164,7 +154,6 @@ FAKE_EXPORT int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned lo
     return gpu_call(gpu, "DeviceGetTotalEnergyConsumption");
 }
 
-FAKE_EXPORT int nvmlDeviceGetPowerUsage(device_t device, unsigned *power_mw);
 FAKE_EXPORT int nvmlDeviceGetPowerUsage(device_t device, unsigned *power_mw)
 {
     const struct fake_gpu *gpu = device;
@@ -173,8 +162,6 @@ FAKE_EXPORT int nvmlDeviceGetPowerUsage(device_t device, unsigned *power_mw)
     return gpu->meter ? gpu_call(gpu, "DeviceGetPowerUsage") : NVML_ERROR_NOT_SUPPORTED;
 }
 
-FAKE_EXPORT int nvmlDeviceGetPowerManagementLimitConstraints(device_t device, unsigned *least_mw,
-                                                             unsigned *most_mw);
 FAKE_EXPORT int nvmlDeviceGetPowerManagementLimitConstraints(device_t device, unsigned *least_mw,
                                                              unsigned *most_mw)
 {
@@ -186,14 +173,12 @@ FAKE_EXPORT int nvmlDeviceGetPowerManagementLimitConstraints(device_t device, un
                            : NVML_ERROR_NOT_SUPPORTED;
 }
 
-FAKE_EXPORT int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius);
 FAKE_EXPORT int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius)
 {
     *celsius = 50;
     return sensor ? NVML_ERROR_INVALID_ARGUMENT : gpu_call(device, "DeviceGetTemperature");
 }
 
-FAKE_EXPORT int nvmlDeviceGetClockInfo(device_t device, int clock, unsigned *mhz);
 FAKE_EXPORT int nvmlDeviceGetClockInfo(device_t device, int clock, unsigned *mhz)
 {
     *mhz = 1000 + 100 * (unsigned)clock;
@@ -204,7 +189,6 @@ struct rates {
     unsigned gpu, memory;
 };
 
-FAKE_EXPORT int nvmlDeviceGetUtilizationRates(device_t device, struct rates *rates);
 FAKE_EXPORT int nvmlDeviceGetUtilizationRates(device_t device, struct rates *rates)
 {
     const struct fake_gpu *gpu = device;
@@ -220,22 +204,18 @@ struct memory {
     unsigned long long total, free, used;
 };
 
-FAKE_EXPORT int nvmlDeviceGetMemoryInfo(device_t device, struct memory *memory);
 FAKE_EXPORT int nvmlDeviceGetMemoryInfo(device_t device, struct memory *memory)
 {
     *memory = (struct memory){80ULL << 30, 70ULL << 30, 10ULL << 30};
     return gpu_call(device, "DeviceGetMemoryInfo");
 }
 
-FAKE_EXPORT int nvmlDeviceGetMaxMigDeviceCount(device_t device, unsigned *count);
 FAKE_EXPORT int nvmlDeviceGetMaxMigDeviceCount(device_t device, unsigned *count)
 {
     *count = ((const struct fake_gpu *)device)->part_count > 0 ? FAKE_PARTS_MAX : 0;
     return gpu_call(device, "DeviceGetMaxMigDeviceCount");
 }
 
-FAKE_EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(device_t device, unsigned index,
-                                                    device_t *part);
 FAKE_EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(device_t device, unsigned index, device_t *part)
 {
     const struct fake_gpu *gpu = device;
@@ -266,7 +246,6 @@ static unsigned slices_of(device_t part)
     return 0;
 }
 
-FAKE_EXPORT int nvmlDeviceGetAttributes_v2(device_t part, struct attributes *attributes);
 FAKE_EXPORT int nvmlDeviceGetAttributes_v2(device_t part, struct attributes *attributes)
 {
     unsigned slices = slices_of(part);
@@ -282,8 +261,6 @@ struct profile {
 };
 
 FAKE_EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(device_t device, unsigned profile,
-                                                    struct profile *info);
-FAKE_EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(device_t device, unsigned profile,
                                                     struct profile *info)
 {
     memset(info, 0, sizeof *info);
@@ -294,19 +271,16 @@ FAKE_EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(device_t device, unsigned pr
 }
 
 /* PAPI's component also looks for these: older names, and functions that these GPUs lack. */
-FAKE_EXPORT int nvmlInit(void);
 FAKE_EXPORT int nvmlInit(void)
 {
     return nvmlInit_v2();
 }
 
-FAKE_EXPORT int nvmlDeviceGetCount(unsigned *count);
 FAKE_EXPORT int nvmlDeviceGetCount(unsigned *count)
 {
     return nvmlDeviceGetCount_v2(count);
 }
 
-FAKE_EXPORT int nvmlDeviceGetHandleByIndex(unsigned index, device_t *device);
 FAKE_EXPORT int nvmlDeviceGetHandleByIndex(unsigned index, device_t *device)
 {
     return nvmlDeviceGetHandleByIndex_v2(index, device);

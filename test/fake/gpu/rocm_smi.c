@@ -29,7 +29,6 @@ static int call(uint32_t index, const char *function)
     return code || !fake_gpu_is_lost(gpu) ? code : FILE_ERROR;
 }
 
-FAKE_EXPORT int rsmi_init(uint64_t flags);
 FAKE_EXPORT int rsmi_init(uint64_t flags)
 {
     int code;
@@ -42,21 +41,18 @@ FAKE_EXPORT int rsmi_init(uint64_t flags)
     return code;
 }
 
-FAKE_EXPORT int rsmi_shut_down(void);
 FAKE_EXPORT int rsmi_shut_down(void)
 {
     fake_gpus()->users--;
     return fake_gpus_call("shut_down");
 }
 
-FAKE_EXPORT int rsmi_num_monitor_devices(uint32_t *count);
 FAKE_EXPORT int rsmi_num_monitor_devices(uint32_t *count)
 {
     *count = (uint32_t)fake_gpus()->count;
     return fake_gpus_call("num_monitor_devices");
 }
 
-FAKE_EXPORT int rsmi_dev_name_get(uint32_t index, char *name, size_t size);
 FAKE_EXPORT int rsmi_dev_name_get(uint32_t index, char *name, size_t size)
 {
     snprintf(name, size, "%s", find(index)->name);
@@ -64,22 +60,18 @@ FAKE_EXPORT int rsmi_dev_name_get(uint32_t index, char *name, size_t size)
 }
 
 /* The UUID's first part is the first half of the number. */
-FAKE_EXPORT int rsmi_dev_unique_id_get(uint32_t index, uint64_t *id);
 FAKE_EXPORT int rsmi_dev_unique_id_get(uint32_t index, uint64_t *id)
 {
     *id = strtoull(find(index)->uuid + strlen("GPU-"), NULL, 16) << 32;
     return call(index, "dev_unique_id_get");
 }
 
-FAKE_EXPORT int rsmi_dev_drm_render_minor_get(uint32_t index, uint32_t *minor);
 FAKE_EXPORT int rsmi_dev_drm_render_minor_get(uint32_t index, uint32_t *minor)
 {
     *minor = 128 + find(index)->minor;
     return call(index, "dev_drm_render_minor_get");
 }
 
-FAKE_EXPORT int rsmi_dev_energy_count_get(uint32_t index, uint64_t *steps, float *step_uj,
-                                          uint64_t *time_ns);
 FAKE_EXPORT int rsmi_dev_energy_count_get(uint32_t index, uint64_t *steps, float *step_uj,
                                           uint64_t *time_ns)
 {
@@ -91,7 +83,6 @@ FAKE_EXPORT int rsmi_dev_energy_count_get(uint32_t index, uint64_t *steps, float
     return gpu->counter ? call(index, "dev_energy_count_get") : NOT_SUPPORTED;
 }
 
-FAKE_EXPORT int rsmi_dev_power_ave_get(uint32_t index, uint32_t sensor, uint64_t *power_uw);
 FAKE_EXPORT int rsmi_dev_power_ave_get(uint32_t index, uint32_t sensor, uint64_t *power_uw)
 {
     const struct fake_gpu *gpu = find(index);
@@ -100,8 +91,6 @@ FAKE_EXPORT int rsmi_dev_power_ave_get(uint32_t index, uint32_t sensor, uint64_t
     return gpu->meter && sensor == 0 ? call(index, "dev_power_ave_get") : NOT_SUPPORTED;
 }
 
-FAKE_EXPORT int rsmi_dev_power_cap_range_get(uint32_t index, uint32_t sensor, uint64_t *most_uw,
-                                             uint64_t *least_uw);
 FAKE_EXPORT int rsmi_dev_power_cap_range_get(uint32_t index, uint32_t sensor, uint64_t *most_uw,
                                              uint64_t *least_uw)
 {
@@ -113,22 +102,18 @@ FAKE_EXPORT int rsmi_dev_power_cap_range_get(uint32_t index, uint32_t sensor, ui
 }
 
 FAKE_EXPORT int rsmi_dev_temp_metric_get(uint32_t index, uint32_t sensor, int metric,
-                                         int64_t *millicelsius);
-FAKE_EXPORT int rsmi_dev_temp_metric_get(uint32_t index, uint32_t sensor, int metric,
                                          int64_t *millicelsius)
 {
     *millicelsius = 40000 + 5000 * (int64_t)sensor;
     return metric == 0 ? call(index, "dev_temp_metric_get") : NOT_SUPPORTED;
 }
 
-FAKE_EXPORT int rsmi_dev_busy_percent_get(uint32_t index, uint32_t *percent);
 FAKE_EXPORT int rsmi_dev_busy_percent_get(uint32_t index, uint32_t *percent)
 {
     *percent = 90;
     return call(index, "dev_busy_percent_get");
 }
 
-FAKE_EXPORT int rsmi_dev_memory_usage_get(uint32_t index, int type, uint64_t *used);
 FAKE_EXPORT int rsmi_dev_memory_usage_get(uint32_t index, int type, uint64_t *used)
 {
     *used = UINT64_C(10) << 30;
