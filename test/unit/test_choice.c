@@ -168,8 +168,7 @@ static void check(enum spank_apapi_option option, const char *text, bool bounded
         assert_int_equal(choice_check(&choice, option, bounded, &err), 0);
         return;
     }
-    assert_int_equal(choice_check(&choice, option, bounded, &err), -1);
-    assert_int_equal(errno, code);
+    assert_fails(code, choice_check(&choice, option, bounded, &err));
     assert_contains(err.text, hint);
 }
 
@@ -288,8 +287,7 @@ TEST(bad_lists)
     struct apapi_error err;
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        assert_int_equal(config_components_check(cases[i].list, &err), -1);
-        assert_int_equal(errno, EINVAL);
+        assert_fails(EINVAL, config_components_check(cases[i].list, &err));
         assert_contains(err.text, cases[i].hint);
     }
     /* off is alone in whatever place it stands */

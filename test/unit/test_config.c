@@ -103,8 +103,7 @@ TEST(a_missing_file_matters_only_if_it_was_named)
     assert_contains(complaints[0], path);
     complaint_count = 0;
     config_defaults(&config);
-    assert_int_equal(config_read(&config, path, &sink), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, config_read(&config, path, &sink));
     assert_int_equal(complaint_count, 0);
 }
 
@@ -225,8 +224,7 @@ static void refused(int code, const char *hint)
 
     complaint_count = 0;
     config_defaults(&config);
-    assert_int_equal(config_read(&config, path, &sink), -1);
-    assert_int_equal(errno, code);
+    assert_fails(code, config_read(&config, path, &sink));
     assert_int_equal(complaint_count, 1);
     assert_contains(complaints[0], path);
     assert_contains(complaints[0], hint);

@@ -121,8 +121,7 @@ TEST(what_is_no_cpu_time_is_refused)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         write_stat(cases[i].stat);
         assert_int_equal(error_of(reader), cases[i].error);
-        assert_null(apapi_source_estimate.open("estimate", &err));
-        assert_int_equal(errno, cases[i].error);
+        assert_fails(cases[i].error, apapi_source_estimate.open("estimate", &err));
         assert_contains(err.text, "/proc/stat: ");
     }
     write_stat("cpu  1100 200 300 40000 500 60 70 80 90 10\n");
@@ -173,8 +172,7 @@ TEST(settings_are_needed_and_checked)
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         set_watts(cases[i].idle_w, cases[i].core_w);
-        assert_null(apapi_source_estimate.open("estimate", &err));
-        assert_int_equal(errno, EINVAL);
+        assert_fails(EINVAL, apapi_source_estimate.open("estimate", &err));
         assert_contains(err.text, cases[i].says);
     }
     set_watts("0", "10");
@@ -188,8 +186,7 @@ TEST(a_missing_file)
     snprintf(path, sizeof path, "%s/proc/stat", tree.root);
     snprintf(away, sizeof away, "%s.away", path);
     assert_int_equal(rename(path, away), 0);
-    assert_null(apapi_source_estimate.open("estimate", &err));
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, apapi_source_estimate.open("estimate", &err));
     assert_contains(err.text, "/proc/stat: No such file or directory");
     assert_int_equal(rename(away, path), 0);
 }

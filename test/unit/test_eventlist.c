@@ -96,8 +96,7 @@ TEST(bad_lines_are_reported)
                        "ELF\x02\x01\n";
 
     memset(&reported, 0, sizeof reported);
-    assert_null(apapi_eventlist_parse("list", text, strlen(text), &sink, &err));
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, apapi_eventlist_parse("list", text, strlen(text), &sink, &err));
     assert_string_equal(err.text, "list: 3 lines are bad, the first is line 1");
     assert_contains(reported.text, "list:1:9: expected the name of an event, found byte 0x09");
     assert_contains(reported.text, "list:3:1: expected the name of an event, found a definition");
@@ -291,8 +290,7 @@ IN_FOLDER(sizes)
            "larger is too large: more than 10000000 bytes");
     assert_int_equal(truncate(path, 100000000), 0);
     refuse(path, EFBIG, "too large");
-    assert_null(apapi_eventops_parse("text", text, APAPI_EVENTS_FILE_MAX + 1, NULL, NULL));
-    assert_int_equal(errno, EFBIG);
+    assert_fails(EFBIG, apapi_eventops_parse("text", text, APAPI_EVENTS_FILE_MAX + 1, NULL, NULL));
     free(text);
 }
 
@@ -305,8 +303,7 @@ IN_FOLDER(softfail_forgives_default_files_only)
 
     write_file("default_eventlist.txt", "\x01\n", 2);
     write_file("default_eventops.csv", LINE, strlen(LINE));
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, apapi_event_rules_load(&rules, &environment, base, &sink, &err));
     assert_contains(err.text, "default_eventlist.txt: line 1 is bad");
     assert_null(rules.default_ops);
 
@@ -319,8 +316,7 @@ IN_FOLDER(softfail_forgives_default_files_only)
 
     strcpy(bad, in_base("missing"));
     environment.eventops = bad;
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, apapi_event_rules_load(&rules, &environment, base, &sink, &err));
 }
 
 /* --- the choice of events --------------------------------------------------------------------- */

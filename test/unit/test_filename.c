@@ -71,8 +71,7 @@ TEST(bad_patterns)
     char name[64] = "unchanged";
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        assert_int_equal(filename_check(cases[i].pattern, &err), -1);
-        assert_int_equal(errno, EINVAL);
+        assert_fails(EINVAL, filename_check(cases[i].pattern, &err));
         assert_contains(err.text, cases[i].hint);
         assert_null(strchr(err.text, '\n'));
         assert_int_equal(filename_expand(cases[i].pattern, &values, name, sizeof name, NULL), -1);
@@ -86,10 +85,8 @@ TEST(lengths)
     char name[16];
 
     memset(pattern, 'x', sizeof pattern - 1);
-    assert_int_equal(filename_check(pattern, NULL), -1);
-    assert_int_equal(errno, ENAMETOOLONG);
-    assert_int_equal(filename_expand("%j%j%j%j", &values, name, sizeof name, NULL), -1);
-    assert_int_equal(errno, ENAMETOOLONG);
+    assert_fails(ENAMETOOLONG, filename_check(pattern, NULL));
+    assert_fails(ENAMETOOLONG, filename_expand("%j%j%j%j", &values, name, sizeof name, NULL));
     assert_string_equal(name, "");
     assert_int_equal(filename_expand("%j%j%j123", &values, name, sizeof name, NULL), 0);
     assert_int_equal(strlen(name), sizeof name - 1);
@@ -111,11 +108,9 @@ TEST(absolute)
     assert_string_equal(path, "/home/a/x");
     assert_int_equal(filename_absolute("", "/x", path, sizeof path, NULL), 0);
     assert_string_equal(path, "/x");
-    assert_int_equal(filename_absolute("", "x", path, sizeof path, NULL), -1);
-    assert_int_equal(errno, ENOENT);
-    assert_int_equal(
-        filename_absolute("/home/a", "0123456789012345678901234", path, sizeof path, NULL), -1);
-    assert_int_equal(errno, ENAMETOOLONG);
+    assert_fails(ENOENT, filename_absolute("", "x", path, sizeof path, NULL));
+    assert_fails(ENAMETOOLONG, filename_absolute("/home/a", "0123456789012345678901234", path,
+                                                 sizeof path, NULL));
 }
 
 TEST(traces_do_not_meet)

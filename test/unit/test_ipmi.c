@@ -58,8 +58,7 @@ TEST_WITH(wrong_values, clear_settings, clear_settings)
 
         clear_settings();
         set_key(cases[i].key, cases[i].value);
-        assert_int_equal(ipmi_settings_read(&settings, &err), -1);
-        assert_int_equal(errno, EINVAL);
+        assert_fails(EINVAL, ipmi_settings_read(&settings, &err));
         assert_string_equal(err.text, cases[i].message);
     }
 }
@@ -109,8 +108,7 @@ static void assert_refused(int code, const char *message)
     struct apapi_error err = {""};
     char password[IPMI_PASSWORD_SIZE] = "untouched";
 
-    assert_int_equal(ipmi_password_read(path, password, &err), -1);
-    assert_int_equal(errno, code);
+    assert_fails(code, ipmi_password_read(path, password, &err));
     assert_contains(err.text, path);
     assert_contains(err.text, message);
     assert_string_equal(password, "untouched");
@@ -272,8 +270,7 @@ TEST(wanted_sensor_is_not_there)
     struct apapi_error err = {""};
 
     fill_server(&sensors);
-    assert_int_equal(ipmi_sensors_name_events(&sensors, "Inlet Temp", &err), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, ipmi_sensors_name_events(&sensors, "Inlet Temp", &err));
     assert_string_equal(err.text,
                         "system_power is 'Inlet Temp', expected dcmi or a power sensor of this "
                         "BMC: 'PS1 In,W', 'Pwr Consumption', 'Planar', 'Fans'");
@@ -291,8 +288,7 @@ PREPARED(no_device)
     struct apapi_error err = {""};
 
     setenv("APAPI_SYSROOT", base, 1);
-    assert_null(apapi_source_ipmi.open("ipmi", &err));
-    assert_int_equal(errno, ENODEV);
+    assert_fails(ENODEV, apapi_source_ipmi.open("ipmi", &err));
     assert_contains(err.text, "ipmi_devintf");
     unsetenv("APAPI_SYSROOT");
 }

@@ -271,8 +271,7 @@ TEST(what_is_too_long_is_refused_unread)
     struct tree tree = {0};
     struct tree_problem problem;
 
-    assert_int_equal(tree_parse(&tree, "[]", TREE_SIZE_MAX + 1, &problem), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, tree_parse(&tree, "[]", TREE_SIZE_MAX + 1, &problem));
     assert_string_equal(problem.what, "too long");
 }
 
@@ -435,8 +434,7 @@ TEST(failures_are_kept)
     setvbuf(full, NULL, _IONBF, 0);
     json_begin_array(&json, NULL);
     json_end(&json);
-    assert_int_equal(json_flush(&json), -1);
-    assert_int_equal(errno, ENOSPC);
+    assert_fails(ENOSPC, json_flush(&json));
     fclose(full);
     json = (struct json_writer){0};
     for (int i = 0; i <= TREE_DEPTH_MAX; i++) {

@@ -128,8 +128,7 @@ LIVE(it_goes_with_the_step)
     assert_true(apapi_live_read(&page->domains[1], &slot));
     assert_int_equal(slot.readings, 42);
     apapi_live_close(page);
-    assert_null(apapi_live_open(in_pages("4711.0"), &err));
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, apapi_live_open(in_pages("4711.0"), &err));
 }
 
 LIVE(the_next_one_sweeps_up_what_a_dead_one_has_left)
@@ -141,8 +140,7 @@ LIVE(the_next_one_sweeps_up_what_a_dead_one_has_left)
     step.id.job = 4712;
     publish(&dead);
     die(&dead);
-    assert_null(apapi_live_open(in_pages("4712.0"), &err));
-    assert_int_equal(errno, ESTALE);
+    assert_fails(ESTALE, apapi_live_open(in_pages("4712.0"), &err));
     assert_string_equal(scan(&counts), "n1/4711.0 ");
     assert_int_equal(counts.dead, 1);
     step.id.job = 4713;
@@ -161,8 +159,7 @@ LIVE(the_same_step_again)
     publish(&first);
     assert_int_equal(livefile_create(&second, &step, &err), 0);
     live_page_init(second.page);
-    assert_int_equal(livefile_publish(&second, &step, &err), -1);
-    assert_int_equal(errno, EEXIST);
+    assert_fails(EEXIST, livefile_publish(&second, &step, &err));
     die(&first);
     assert_int_equal(livefile_publish(&second, &step, &err), 0);
     livefile_close(&second);
@@ -185,8 +182,7 @@ LIVE(only_its_own_page_is_withdrawn)
 /* A file in the sampler's way is left alone, and it has no page. */
 static void assert_refused(int error, const char *part)
 {
-    assert_int_equal(livefile_create(&live, &step, &err), -1);
-    assert_int_equal(errno, error);
+    assert_fails(error, livefile_create(&live, &step, &err));
     assert_contains(err.text, part);
     assert_null(live.page);
 }
@@ -231,8 +227,7 @@ LIVE(names_that_lead_elsewhere_are_refused)
     strcpy(step.id.node, "n1");
     strcpy(step.id.step, "0/../../x");
     assert_int_equal(livefile_create(&live, &step, &err), 0);
-    assert_int_equal(livefile_publish(&live, &step, &err), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, livefile_publish(&live, &step, &err));
 }
 
 LIVE(a_disk_is_refused)

@@ -27,12 +27,8 @@ MERGED(each_node_comes_once)
     assert_false(apapi_merge_has(merge, "n1"));
     add(&record);
     assert_int_equal(apapi_merge_absent(merge, "n2", "no answer"), 0);
-    errno = 0;
-    assert_int_equal(apapi_merge_add(merge, &record), -1);
-    assert_int_equal(errno, EEXIST);
-    errno = 0;
-    assert_int_equal(apapi_merge_absent(merge, "n1", "no answer"), -1);
-    assert_int_equal(errno, EEXIST);
+    assert_fails(EEXIST, apapi_merge_add(merge, &record));
+    assert_fails(EEXIST, apapi_merge_absent(merge, "n1", "no answer"));
     assert_int_equal(apapi_merge_absent(merge, "n2", "no answer"), -1);
     assert_int_equal(apapi_merge_count(merge), 2);
     assert_true(apapi_merge_has(merge, "n1"));
@@ -107,9 +103,7 @@ MERGED(awaited_nodes_come_or_are_given_up)
     assert_string_equal(result.nodes[2]->name, "n1");
     assert_string_equal(result.nodes[3]->name, "n4");
     free(result.nodes);
-    errno = 0;
-    assert_int_equal(apapi_merge_expect(merge, "n[1-"), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, apapi_merge_expect(merge, "n[1-"));
 }
 
 /* n1: 9 s and 1 s late at 100 W; n2: 5 s at 200 W; n3 has no meter, n4 no record. */

@@ -53,20 +53,16 @@ WITH_ENDS(silence_times_out)
 {
     uint64_t start_ns = deadline_now();
 
-    assert_int_equal(message_receive(ends[1], &received, start_ns + 30 * DEADLINE_MS), -1);
-    assert_int_equal(errno, ETIMEDOUT);
+    assert_fails(ETIMEDOUT, message_receive(ends[1], &received, start_ns + 30 * DEADLINE_MS));
     assert_true(deadline_now() - start_ns >= 30 * DEADLINE_MS);
 }
 
 WITH_ENDS(end_of_file_is_reported)
 {
     shutdown(ends[0], SHUT_RDWR);
-    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS),
-                     -1);
-    assert_int_equal(errno, EPIPE);
+    assert_fails(EPIPE, message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS));
     message_start(&sent, APAPI_WORD_STOP);
-    assert_int_equal(message_send(ends[1], &sent, deadline_now() + 120000 * DEADLINE_MS), -1);
-    assert_int_equal(errno, EPIPE);
+    assert_fails(EPIPE, message_send(ends[1], &sent, deadline_now() + 120000 * DEADLINE_MS));
 }
 
 /* Sends from a process of its own, as a socket holds less than that. */
@@ -120,21 +116,18 @@ WITH_ENDS(parts_that_never_end)
     message_add_text(&sent, "x");
     assert_int_equal(message_send(ends[0], &sent, 0), 0);
     assert_int_equal(message_send(ends[0], &sent, 0), 0);
-    assert_int_equal(message_receive_text(ends[1], &received, &got, deadline_now()), -1);
-    assert_int_equal(errno, ETIMEDOUT);
+    assert_fails(ETIMEDOUT, message_receive_text(ends[1], &received, &got, deadline_now()));
     message_start(&sent, APAPI_WORD_PART);
     assert_int_equal(message_send(ends[0], &sent, 0), 0);
     assert_int_equal(message_receive(ends[1], &received, 0), 0);
-    assert_int_equal(message_receive_text(ends[1], &received, &got, deadline_now()), -1);
-    assert_int_equal(errno, EBADMSG);
+    assert_fails(EBADMSG, message_receive_text(ends[1], &received, &got, deadline_now()));
 }
 
 WITH_ENDS(garbage_is_refused)
 {
     assert_int_equal(send(ends[0], "no end", 6, 0), 6);
-    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS),
-                     -1);
-    assert_int_equal(errno, EBADMSG);
+    assert_fails(EBADMSG,
+                 message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS));
 }
 
 WITH_ENDS(full_channel_times_out)
@@ -155,6 +148,5 @@ WITH_ENDS(overflow_is_not_sent)
     memset(text, 'x', sizeof text - 1);
     message_start(&sent, APAPI_WORD_RECORD);
     message_add_text(&sent, text);
-    assert_int_equal(message_send(ends[0], &sent, deadline_now()), -1);
-    assert_int_equal(errno, EMSGSIZE);
+    assert_fails(EMSGSIZE, message_send(ends[0], &sent, deadline_now()));
 }

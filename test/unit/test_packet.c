@@ -69,8 +69,7 @@ TEST(bounds)
 
     memset(bytes, 'x', sizeof bytes);
     packet[0] = '\0';
-    assert_int_equal(packet_add(packet, PACKET_EVENTLIST, "n", bytes, room + 1), -1);
-    assert_int_equal(errno, EMSGSIZE);
+    assert_fails(EMSGSIZE, packet_add(packet, PACKET_EVENTLIST, "n", bytes, room + 1));
     assert_string_equal(packet, "");
     assert_int_equal(packet_add(packet, PACKET_EVENTLIST, "n", bytes, room), 0);
     assert_int_equal(strlen(packet), PACKET_MAX - 1);
@@ -141,8 +140,7 @@ TEST_WITH(what_is_carried_stays, clean, NULL)
     assert_true(packet_find(packet, PACKET_COMPONENTS, &item));
     assert_memory_equal(item.bytes, "nvml", 4);
     setenv("APAPI_EVENTLIST", "/no/such/file", 1); /* another file, too */
-    assert_int_equal(pack(), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, pack());
     setenv(PACKET_VARIABLE, "garbage", 1);
     unsetenv("APAPI_EVENTLIST");
     assert_int_equal(pack(), 0);

@@ -70,8 +70,7 @@ TEST(it_talks_too_much)
 {
     install("i=0; while [ $i -lt 3000 ]; do printf 'words without an end '; i=$((i + 1)); done\n"
             "exit 1");
-    assert_int_equal(check("x"), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, check("x"));
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
@@ -103,8 +102,7 @@ TEST(the_whole_answer_and_the_rules_of_the_environment)
     setenv("APAPI_VERBOSE", "1", 1);
     setenv("APAPI_OTHER", "1", 1);
     install("env | grep ^APAPI_; echo $#; exit 1");
-    assert_int_equal(spank_apapi_check(&question, answer, sizeof answer, &err), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, spank_apapi_check(&question, answer, sizeof answer, &err));
     assert_string_equal(answer, "APAPI_VERBOSE=1\n1\n");
     assert_int_equal(check("x"), -1);
     assert_string_equal(err.text, "2"); /* no other question sees the user's settings */

@@ -244,8 +244,7 @@ static void fails_to_start(const char *name, int code)
     struct apapi_error err;
     char want[128];
 
-    assert_int_equal(spank_apapi_child_start(&child, &program, &err), -1);
-    assert_int_equal(errno, code);
+    assert_fails(code, spank_apapi_child_start(&child, &program, &err));
     snprintf(want, sizeof want, "cannot start %s/%s: %s", base, name, strerror(code));
     assert_string_equal(err.text, want);
     assert_int_equal(child.channel, 5);
@@ -277,8 +276,7 @@ TEST(the_maker_has_no_child)
     spank_apapi_child_close(&child);
     signal(SIGCHLD, SIG_DFL);
     assert_int_equal(signalled, 0);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG | __WALL), -1);
-    assert_int_equal(errno, ECHILD);
+    assert_fails(ECHILD, waitpid(-1, NULL, WNOHANG | __WALL));
 }
 
 TEST(a_name_that_is_too_long)
@@ -289,8 +287,7 @@ TEST(a_name_that_is_too_long)
     struct apapi_error err;
 
     memset(long_dir, 'x', sizeof long_dir - 1);
-    assert_int_equal(spank_apapi_child_start(&child, &program, &err), -1);
-    assert_int_equal(errno, ENAMETOOLONG);
+    assert_fails(ENAMETOOLONG, spank_apapi_child_start(&child, &program, &err));
     assert_int_equal(child.channel, 5);
 }
 
@@ -305,8 +302,7 @@ TEST(a_helper_that_hangs_is_killed)
     assert_false(child_ended(&child, 0));
     spank_apapi_child_kill(&child);
     assert_true(child_ended(&child, soon()));
-    assert_int_equal(message_receive(child.channel, &message, soon()), -1);
-    assert_int_equal(errno, EPIPE);
+    assert_fails(EPIPE, message_receive(child.channel, &message, soon()));
     spank_apapi_child_close(&child);
 }
 

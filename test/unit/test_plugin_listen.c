@@ -98,9 +98,7 @@ TEST(a_range_is_used_up)
         }
     }
     ports[RANGE] = 7;
-    errno = 0;
-    assert_int_equal(spank_apapi_listen(first, first + RANGE - 1, &ports[RANGE], &err), -1);
-    assert_int_equal(errno, EADDRINUSE);
+    assert_fails(EADDRINUSE, spank_apapi_listen(first, first + RANGE - 1, &ports[RANGE], &err));
     assert_int_equal(ports[RANGE], 7);
     assert_contains(err.text, "no port of SrunPortRange=");
     close(fds[2]);

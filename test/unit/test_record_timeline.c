@@ -107,9 +107,7 @@ TEST(bad_timelines_are_refused)
                  "\"domains\":{\"gpu\":{\"energy_j\":1}},\"components\":[],\"timeline\":%s,"
                  "\"trust\":{\"cpu_s\":0}}",
                  bad[i].timeline);
-        errno = 0;
-        assert_int_equal(apapi_record_decode(line, strlen(line), &record, &err), -1);
-        assert_int_equal(errno, EINVAL);
+        assert_fails(EINVAL, apapi_record_decode(line, strlen(line), &record, &err));
         assert_contains(err.text, bad[i].message);
     }
 }

@@ -346,8 +346,7 @@ PREPARED(the_sink_can_stop_it)
     for (uint32_t job = 1; job < 5; job++) {
         store("n1", job, 24 * (int64_t)job);
     }
-    assert_int_equal(apapi_scan_folder(scan, base, &err), -1);
-    assert_int_equal(errno, EXDEV);
+    assert_fails(EXDEV, apapi_scan_folder(scan, base, &err));
     assert_string_equal(err.text, "");
     assert_int_equal(heard.records, 2);
     apapi_scan_destroy(scan);
@@ -361,19 +360,14 @@ PREPARED(what_was_named_must_be_readable)
     const struct apapi_scan_filter bad = {.nodes = "n[1-"}, none = {.nodes = ""};
     struct apapi_error err;
 
-    assert_int_equal(apapi_scan_folder(scan, in_base("nothing"), &err), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, apapi_scan_folder(scan, in_base("nothing"), &err));
     assert_true(strstr(err.text, "nothing: No such file") != NULL);
-    assert_int_equal(apapi_scan_file(scan, in_base("nothing"), &err), -1);
-    assert_int_equal(errno, ENOENT);
-    assert_int_equal(apapi_scan_file(scan, base, &err), -1);
-    assert_int_equal(errno, EISDIR);
+    assert_fails(ENOENT, apapi_scan_file(scan, in_base("nothing"), &err));
+    assert_fails(EISDIR, apapi_scan_file(scan, base, &err));
     apapi_scan_destroy(scan);
-    assert_null(apapi_scan_create(&bad, &sink, &err));
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, apapi_scan_create(&bad, &sink, &err));
     assert_true(strstr(err.text, "'n[1-'") != NULL);
-    assert_null(apapi_scan_create(&none, &sink, &err));
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, apapi_scan_create(&none, &sink, &err));
     apapi_scan_destroy(NULL);
 }
 

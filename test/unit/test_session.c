@@ -143,8 +143,7 @@ WITH_TREE(start_stop_and_again)
 
     int undisturbed = 0;
 
-    assert_int_equal(apapi_session_measurement(session, &m, NULL), -1);
-    assert_int_equal(errno, ENODATA);
+    assert_fails(ENODATA, apapi_session_measurement(session, &m, NULL));
     for (int i = 0; i < 100 && undisturbed < 3; i++) {
         run(session, (uint64_t)i * 1000000000, &m);
         assert_result(&m);
@@ -163,13 +162,10 @@ WITH_TREE(wrong_order_is_reported)
     struct apapi_session *session = create("rapl");
     struct apapi_measurement m;
 
-    assert_int_equal(apapi_session_stop(session, NULL), -1);
-    assert_int_equal(errno, EALREADY);
+    assert_fails(EALREADY, apapi_session_stop(session, NULL));
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    assert_int_equal(apapi_session_start(session, 0, NULL), -1);
-    assert_int_equal(errno, EALREADY);
-    assert_int_equal(apapi_session_measurement(session, &m, NULL), -1);
-    assert_int_equal(errno, EBUSY);
+    assert_fails(EALREADY, apapi_session_start(session, 0, NULL));
+    assert_fails(EBUSY, apapi_session_measurement(session, &m, NULL));
     apapi_session_destroy(session); /* while it runs */
     apapi_session_destroy(NULL);
 }
@@ -296,8 +292,7 @@ WITH_TREE(unknown_names_are_refused)
                                                     .sources = bad[i].sources};
         struct apapi_error err = {""};
 
-        assert_null(apapi_session_create(&config, &err));
-        assert_int_equal(errno, bad[i].code);
+        assert_fails(bad[i].code, apapi_session_create(&config, &err));
         assert_contains(err.text, bad[i].says);
     }
 }

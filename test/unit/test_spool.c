@@ -216,8 +216,7 @@ PREPARED(a_full_disk_keeps_what_was_there)
     small.rlim_cur = 100;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_int_equal(spool_save(&spool, longer, true, NULL), -1);
-    assert_int_equal(errno, EFBIG);
+    assert_fails(EFBIG, spool_save(&spool, longer, true, NULL));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_false(is_there("n1/1.0.json.new"));
     assert_string_equal(found(SPOOL_WRITTEN), "");
@@ -244,12 +243,9 @@ PREPARED(names_that_lead_elsewhere)
     struct spool folder = SPOOL_CLOSED("/nowhere/spool", "n1", "1.0");
     struct spool_walk walk;
 
-    assert_int_equal(spool_save(&node, "a", true, NULL), -1);
-    assert_int_equal(errno, EINVAL);
-    assert_int_equal(spool_save(&name, "a", true, NULL), -1);
-    assert_int_equal(errno, EINVAL);
-    assert_int_equal(spool_save(&folder, "a", true, NULL), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(EINVAL, spool_save(&node, "a", true, NULL));
+    assert_fails(EINVAL, spool_save(&name, "a", true, NULL));
+    assert_fails(ENOENT, spool_save(&folder, "a", true, NULL));
     spool_walk_begin(&walk, dir, "../n1");
     assert_null(walk.folder);
 }

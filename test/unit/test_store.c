@@ -82,11 +82,9 @@ STORE_TEST(what_is_not_there_cannot_be_brought_to_the_disk)
 {
     struct apapi_error err = {""};
 
-    assert_int_equal(apapi_store_sync(store, "n1", NOON_NS, &err), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, apapi_store_sync(store, "n1", NOON_NS, &err));
     assert_contains(err.text, "n1.jsonl");
-    assert_int_equal(apapi_store_sync(store, "../n1", NOON_NS, &err), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_fails(EINVAL, apapi_store_sync(store, "../n1", NOON_NS, &err));
 }
 
 static void make_line(char *line, size_t size, int process, int number)
@@ -183,10 +181,8 @@ STORE_TEST(bad_arguments_are_refused)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_error err = {""};
 
-        errno = 0;
-        assert_int_equal(apapi_store_append(store, cases[i].node, NOON_NS, cases[i].line, &err),
-                         -1);
-        assert_int_equal(errno, EINVAL);
+        assert_fails(EINVAL,
+                     apapi_store_append(store, cases[i].node, NOON_NS, cases[i].line, &err));
         assert_string_not_equal(err.text, "");
         assert_int_equal(access(store, F_OK), -1);
     }
@@ -410,8 +406,7 @@ static void assert_copy_refused(int code, const char *reason)
 {
     struct apapi_error err = {""};
 
-    assert_int_equal(append("{\"a\":2}", &err), -1);
-    assert_int_equal(errno, code);
+    assert_fails(code, append("{\"a\":2}", &err));
     assert_contains(err.text, reason);
 }
 

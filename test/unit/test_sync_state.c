@@ -99,8 +99,7 @@ PREPARED(the_old_one_stays)
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-    assert_int_equal(state_save(&first, base, NAME, NOW + DAY, NULL), -1);
-    assert_int_equal(errno, EFBIG);
+    assert_fails(EFBIG, state_save(&first, base, NAME, NOW + DAY, NULL));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
     assert_int_equal(count_files(), 1);
     state_free(&first);
@@ -139,21 +138,17 @@ PREPARED(a_link_is_not_followed)
     struct state loaded;
 
     assert_int_equal(symlink("/etc/passwd", in_base(NAME)), 0);
-    assert_int_equal(state_load(&loaded, base, NAME, NOW, NULL), -1);
-    assert_int_equal(errno, ELOOP);
+    assert_fails(ELOOP, state_load(&loaded, base, NAME, NOW, NULL));
     state_free(&loaded);
     assert_int_equal(symlink("/tmp/apapi-state-x", in_base("sync.lock")), 0);
-    assert_int_equal(state_lock(base, NULL), -1);
-    assert_int_equal(errno, ELOOP);
+    assert_fails(ELOOP, state_lock(base, NULL));
 }
 
 PREPARED(a_folder_is_not_made)
 {
     struct state loaded;
 
-    assert_int_equal(state_lock(in_base("nothing"), NULL), -1);
-    assert_int_equal(errno, ENOENT);
-    assert_int_equal(state_load(&loaded, in_base("nothing"), NAME, NOW, NULL), -1);
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, state_lock(in_base("nothing"), NULL));
+    assert_fails(ENOENT, state_load(&loaded, in_base("nothing"), NAME, NOW, NULL));
     state_free(&loaded);
 }

@@ -134,11 +134,9 @@ WITH_TREE(no_zone_says_so)
 {
     struct apapi_error err;
 
-    assert_null(apapi_source_sysfs.open("rapl", &err));
-    assert_int_equal(errno, ENODEV);
+    assert_fails(ENODEV, apapi_source_sysfs.open("rapl", &err));
     assert_contains(err.text, "no energy zone");
-    assert_null(apapi_source_sysfs.open("nonsense", &err));
-    assert_int_equal(errno, ENOENT);
+    assert_fails(ENOENT, apapi_source_sysfs.open("nonsense", &err));
 }
 
 /* As a user without permission for some files. @return whether `reader` is open; else see errno. */
@@ -218,8 +216,7 @@ WITH_TREE(what_cannot_be_opened_is_reported)
         char text[256];
 
         link_zone(targets[i]);
-        assert_null(apapi_source_sysfs.open("rapl", &err));
-        assert_int_equal(errno, errors[i]);
+        assert_fails(errors[i], apapi_source_sysfs.open("rapl", &err));
         snprintf(text, sizeof text, "/sys/class/powercap/intel-rapl:0/energy_uj: %s",
                  strerror(errors[i]));
         assert_string_equal(err.text, text);
@@ -639,16 +636,14 @@ WITH_TREE(unusual_chips)
 {
     struct apapi_error err;
 
-    assert_null(apapi_source_sysfs.open("hwmon", &err));
-    assert_int_equal(errno, ENODEV);
+    assert_fails(ENODEV, apapi_source_sysfs.open("hwmon", &err));
     assert_string_equal(err.text, "the kernel has no /sys/class/hwmon");
     make_chip(0, "coretemp", "coretemp.0");
     put(0, "temp1_input", "45000");
     put(1, "energy1_input", "1"); /* no name: not yet, or no longer, there */
     put(2, "name", "");
     put(2, "energy1_input", "1");
-    assert_null(apapi_source_sysfs.open("hwmon", &err));
-    assert_int_equal(errno, ENODEV);
+    assert_fails(ENODEV, apapi_source_sysfs.open("hwmon", &err));
     assert_string_equal(err.text, "no chip that measures energy or power in /sys/class/hwmon");
     make_chip(3, "a,b:c\"d", "x");
     put(3, "energy1_input", "1");

@@ -426,11 +426,9 @@ TEST(fail_fills_in)
 
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
-    assert_int_equal(apapi_fail(&err, EDOM, "%s %d", "text", 7), -1);
-    assert_int_equal(errno, EDOM);
+    assert_fails(EDOM, apapi_fail(&err, EDOM, "%s %d", "text", 7));
     assert_string_equal(err.text, "text 7");
     apapi_fail(&err, EDOM, "%s", longer);
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
-    assert_int_equal(apapi_fail(NULL, ERANGE, "nowhere"), -1);
-    assert_int_equal(errno, ERANGE);
+    assert_fails(ERANGE, apapi_fail(NULL, ERANGE, "nowhere"));
 }

@@ -31,6 +31,20 @@ void unit_contains(const char *text, const char *part, const char *file, int lin
     }
 }
 
+void unit_fails(int result, int code, const char *file, int line)
+{
+    if (result != -1 || errno != code) {
+        print_error("%d with \"%s\", not -1 with \"%s\"\n", result, strerror(errno),
+                    strerror(code));
+        _fail(file, line);
+    }
+}
+
+void unit_fails_null(const void *result, int code, const char *file, int line)
+{
+    unit_fails(result ? 0 : -1, code, file, line);
+}
+
 static int call(void (*function)(void))
 {
     if (function) {

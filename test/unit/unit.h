@@ -19,6 +19,9 @@
 
 #include <cmocka.h>
 
+/* What --wrap puts in the place of a function has no prototype. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 /* Skip the test, and print why: cmocka's own line has no room for it. */
 #define skip_because(...)                                                                          \
     do {                                                                                           \
@@ -26,6 +29,12 @@
         putchar('\n');                                                                             \
         skip();                                                                                    \
     } while (0)
+
+/* It returns -1 or NULL, with this errno. */
+#define assert_fails(code, call)                                                                   \
+    (errno = 0, _Generic((call), int                                                               \
+                         : unit_fails, default                                                     \
+                         : unit_fails_null)(call, code, __FILE__, __LINE__))
 
 /* Print both if `part` is not in `text`. */
 #define assert_contains(text, part) unit_contains(text, part, __FILE__, __LINE__)
@@ -58,6 +67,8 @@ struct unit_test {
 
 void unit_add(const struct unit_test *test);
 void unit_frame(void (*before)(void), void (*after)(void));
+void unit_fails(int result, int code, const char *file, int line);
+void unit_fails_null(const void *result, int code, const char *file, int line);
 void unit_contains(const char *text, const char *part, const char *file, int line);
 
 /* Run the tests. UNIT_FILTER=TEXT: only those that have it in their names. @return exit status */
