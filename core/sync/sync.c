@@ -19,22 +19,18 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/when.h"
+#include "cli/query.h"
 #include "config/config.h"
 #include "sync/dbd.h"
 #include "sync/jobs.h"
 
 /** The settings of a run. */
 struct sync_options {
-    const char *dir;     /* accounting folder */
-    const char *cluster; /* of the records; NULL: every cluster */
-    int64_t now_ns;      /* [ns since 1970] */
-    int64_t since_ns;    /* records that ended then or later; 0: new since the last run */
-    const uint32_t *jobs;
-    size_t job_count; /* 0: all */
+    struct query query; /* from: NULL: records that are new since the last run */
+    int64_t now_ns;     /* [ns since 1970] */
     enum dbd_field field;
-    bool dry_run, verbose;
-    const char *since, *job_words, *field_word; /* as given; NULL: not */
+    bool dry_run;
+    const char *field_word; /* as given; NULL: not */
 };
 
 /** The result. */
@@ -159,7 +155,7 @@ static int batch_read_records(struct batch *batch, struct apapi_error *err)
     }
     return filter.from_unix_ns == INT64_MAX /* not one of them */
                ? 0
-               : scan_folder(batch->options->dir, &filter, &sink, err);
+               : scan_folder(batch->options->query.dir, &filter, &sink, err);
 }
 
 static int batch_set_comment(struct batch *batch, const struct batch_job *job, char *comment,
@@ -169,7 +165,7 @@ static int batch_set_comment(struct batch *batch, const struct batch_job *job, c
     const struct dbd_run *run = job->known.latest;
     bool same = strcmp(comment, run->comment) == 0;
 
-    if (options->verbose || (options->dry_run && !same)) {
+    if (options->query.verbose || (options->dry_run && !same)) {
         printf("job %u: %s %s%s\n", run->job, dbd_field_name(batch->target.field), comment,
                same               ? " (as it was)"
                : options->dry_run ? " (not set: dry run)"
@@ -321,7 +317,7 @@ static void take_problem(const struct apapi_scan_problem *problem, void *context
 
     if (problem->line == 0 && problem->offset == 0) {
         fprintf(stderr, "apapi sync: %s: %s\n", problem->file, problem->reason);
-    } else if (sync->options->verbose) {
+    } else if (sync->options->query.verbose) {
         command_note_skipped("sync", problem);
     }
 }
@@ -359,18 +355,17 @@ static void end_file(const struct apapi_scan_file *file, uint64_t offset, void *
 static int find_jobs(struct sync *sync, struct apapi_error *err)
 {
     const struct sync_options *options = sync->options;
-    const struct apapi_scan_filter filter = {
-        .from_unix_ns = sync->incremental ? sync->state.since_ns : options->since_ns,
-        .jobs = options->jobs,
-        .job_count = options->job_count,
-        .cluster = options->cluster};
+    struct apapi_scan_filter filter = query_filter(&options->query);
     const struct apapi_scan_sink sink = {.record = sync_take_record,
                                          .problem = take_problem,
                                          .begin = sync->incremental ? begin_file : NULL,
                                          .end = sync->incremental ? end_file : NULL,
                                          .context = sync};
-    int result = scan_folder(options->dir, &filter, &sink, err);
+    int result;
 
+    filter.job_parts = false;
+    filter.from_unix_ns = sync->incremental ? sync->state.since_ns : filter.from_unix_ns;
+    result = scan_folder(options->query.dir, &filter, &sink, err);
     found_tidy(&sync->found);
     sync->outcome->jobs = sync->found.count;
     return result;
@@ -379,17 +374,17 @@ static int find_jobs(struct sync *sync, struct apapi_error *err)
 /* Named jobs without records. */
 static void print_missing(const struct sync *sync)
 {
-    const struct sync_options *options = sync->options;
+    const struct query *query = &sync->options->query;
 
-    for (size_t i = 0; i < options->job_count; i++) {
+    for (size_t i = 0; i < query->job_list.count; i++) {
+        uint32_t job = query->job_list.jobs[i];
         size_t found = 0;
 
-        while (found < sync->found.count && sync->found.jobs[found].job != options->jobs[i]) {
+        while (found < sync->found.count && sync->found.jobs[found].job != job) {
             found++;
         }
         if (found == sync->found.count) {
-            fprintf(stderr, "apapi sync: job %u: no record of it in %s\n", options->jobs[i],
-                    options->dir);
+            fprintf(stderr, "apapi sync: job %u: no record of it in %s\n", job, query->dir);
         }
     }
 }
@@ -420,13 +415,14 @@ static int sync_load(struct sync *sync, struct apapi_error *err)
     const struct sync_options *options = sync->options;
 
     snprintf(sync->state_name, sizeof sync->state_name, "sync%s%.200s.json",
-             options->cluster ? "-" : "", options->cluster ? options->cluster : "");
-    if (state_load(&sync->state, options->dir, sync->state_name, options->now_ns - FIRST_REACH_NS,
-                   err)) {
+             options->query.clusters ? "-" : "",
+             options->query.clusters ? options->query.clusters : "");
+    if (state_load(&sync->state, options->query.dir, sync->state_name,
+                   options->now_ns - FIRST_REACH_NS, err)) {
         return -1;
     }
     if (sync->state.damaged) {
-        fprintf(stderr, "apapi sync: %s/%s is damaged and is created again\n", options->dir,
+        fprintf(stderr, "apapi sync: %s/%s is damaged and is created again\n", options->query.dir,
                 sync->state_name);
     }
     return take_waiting(sync, err);
@@ -439,8 +435,8 @@ static int save(struct sync *sync, struct apapi_error *err)
 
         state_wait(&sync->state, job->cluster, job->job, job->since_s);
     }
-    return state_save(&sync->state, sync->options->dir, sync->state_name, sync->options->now_ns,
-                      err);
+    return state_save(&sync->state, sync->options->query.dir, sync->state_name,
+                      sync->options->now_ns, err);
 }
 
 /* --- all together --------------------------------------------------------------------------- */
@@ -492,8 +488,8 @@ static int sync_run(const struct sync_options *options, struct sync_outcome *out
 {
     struct sync sync = {.options = options,
                         .outcome = outcome,
-                        .incremental = !options->since_ns && options->job_count == 0};
-    int lock = options->dry_run ? -1 : state_lock(options->dir, err);
+                        .incremental = !options->query.from && !options->query.jobs};
+    int lock = options->dry_run ? -1 : state_lock(options->query.dir, err);
     int result = lock < 0 && !options->dry_run ? -1 : sync_all_jobs(&sync, err), code = errno;
 
     found_free(&sync.found);
@@ -508,27 +504,25 @@ static int sync_run(const struct sync_options *options, struct sync_outcome *out
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-#define JOBS_MAX 10000
-
 static const struct option_row rows[] = {
     {'M', "clusters", "=C", "only records of this cluster; default: all",
-     TO_TEXT(struct sync_options, cluster)},
+     TO_TEXT(struct sync_options, query.clusters)},
     {'S', "starttime", "=T",
      "jobs with a record that ended at T or later; default: with a record\n"
      "that is new since the last run; in a first run 24h",
-     TO_TEXT(struct sync_options, since)},
-    {0, "since", "=T", NULL, TO_TEXT(struct sync_options, since)}, /* old name */
+     TO_TEXT(struct sync_options, query.from)},
+    {0, "since", "=T", NULL, TO_TEXT(struct sync_options, query.from)}, /* old name */
     {'j', "jobs", "=JOB,...", "only these jobs, whatever their age",
-     TO_TEXT(struct sync_options, job_words)},
+     TO_TEXT(struct sync_options, query.jobs)},
     {0, "acct-dir", " DIR", "folder of the accounting files; default: acct_dir of apapi.conf",
-     TO_TEXT(struct sync_options, dir)},
+     TO_TEXT(struct sync_options, query.dir)},
     {0, "field", " FIELD", "admincomment (default), comment, or extra (Slurm 23.02 or later)",
      TO_TEXT(struct sync_options, field_word)},
     {0, "dry-run", NULL, "show what would be changed, and change nothing",
      TO_FLAG(struct sync_options, dry_run)},
     {'n', "dry-run", NULL, NULL, TO_FLAG(struct sync_options, dry_run)}, /* old name */
     {'v', "verbose", NULL, "show what is done, and which lines are not records",
-     TO_FLAG(struct sync_options, verbose)},
+     TO_FLAG(struct sync_options, query.verbose)},
     {0}};
 
 static const struct option_table table = {
@@ -542,60 +536,39 @@ static const struct option_table table = {
     .column = 22,
     .rows = rows};
 
-/* "17,18,19" */
-static int main_read_jobs(const char *text, uint32_t *jobs, size_t *count)
-{
-    for (*count = 0;; text++) {
-        char *end;
-        unsigned long job;
-
-        errno = 0;
-        job = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
-        if (job == 0 || errno || job >= APAPI_UNKNOWN || *count == JOBS_MAX) {
-            return -1;
-        }
-        jobs[(*count)++] = (uint32_t)job;
-        text = end;
-        if (*text != ',') {
-            return *text ? -1 : 0;
-        }
-    }
-}
-
 static int main_run(struct sync_options *options)
 {
-    static uint32_t jobs[JOBS_MAX];
+    struct query *query = &options->query;
     struct sync_outcome outcome = {0};
     struct apapi_error err;
     struct config config;
     int status = EXIT_SUCCESS;
 
-    if (options->since && when_parse(options->since, options->now_ns, &options->since_ns, &err)) {
-        return command_refuse("sync", err.text);
-    }
-    if (options->job_words && main_read_jobs(options->job_words, jobs, &options->job_count)) {
+    if (query->jobs && query->jobs[strspn(query->jobs, "0123456789,")]) {
         return command_refuse("sync", "--jobs takes job numbers with commas between, as 4711,4712");
+    }
+    if (query_parse(query)) {
+        return USAGE_ERROR;
     }
     if (options->field_word && dbd_field_find(options->field_word, &options->field)) {
         return command_refuse("sync", errno == ENOTSUP
                                           ? "--field extra needs Slurm 23.02 or later"
                                           : "--field takes admincomment, comment or extra");
     }
-    if (options->cluster && folder_check_name(options->cluster)) {
+    if (options->query.clusters && folder_check_name(options->query.clusters)) {
         return command_refuse("sync", "--clusters takes the name of a cluster");
     }
-    options->jobs = jobs;
     config_defaults(&config);
     config_read(&config, config_path(), &(struct config_sink){0});
-    options->dir = options->dir ? options->dir : config.acct_dir;
+    query->dir = query->dir ? query->dir : config.acct_dir;
     if (sync_run(options, &outcome, &err) == 0) {
         if (outcome.unknown > 0) {
             fprintf(stderr, "apapi sync: slurmdbd does not know %zu job%s%s: %s\n", outcome.unknown,
                     text_plural(outcome.unknown),
-                    options->job_count || options->since_ns ? "" : ", tried again by the next run",
+                    query->jobs || query->from ? "" : ", tried again by the next run",
                     outcome.unknown_jobs);
         }
-        if (options->verbose) {
+        if (options->query.verbose) {
             printf("%zu jobs, %zu changed, %zu not ended, %zu unknown to slurmdbd\n", outcome.jobs,
                    outcome.changed, outcome.running, outcome.unknown);
         }
@@ -608,13 +581,15 @@ static int main_run(struct sync_options *options)
         }
     }
     config_clear(&config);
+    query_free(query);
     return command_finish("sync", status);
 }
 
 int main(int argc, char **argv)
 {
     static char name[] = "sync";
-    struct sync_options options = {.field = DBD_ADMINCOMMENT, .now_ns = clock_unix_ns()};
+    struct sync_options options = {
+        .query.command = name, .field = DBD_ADMINCOMMENT, .now_ns = clock_unix_ns()};
     int status;
 
     argv[0] = name;

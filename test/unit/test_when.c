@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/array.h"
-#include "cli/when.h"
+#include "cli/query.h"
 
 #define S INT64_C(1000000000)
 #define NOW (1795262400 * S + 123456789) /* 2026-11-21T12:00:00Z */

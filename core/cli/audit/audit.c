@@ -14,7 +14,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
-#include "cli/when.h"
 #include "index/index.h"
 #include "record/hour.h"
 #include "record/record.h"
@@ -84,8 +83,7 @@ struct audit_ledger {
 };
 
 struct audit {
-    struct report_input input;
-    const char *from_text, *to_text;
+    struct query query;
     int form;   /* enum audit_form */
     size_t top; /* 0: all */
     bool no_header;
@@ -703,86 +701,60 @@ static int audit_take_hour(const struct hour *hour, void *context)
 {
     struct audit *audit = context;
 
-    return input_list_has(audit->input.clusters, hour->cluster)
-               ? audit_add_hour(&audit->ledger, hour)
-               : 0;
+    return query_has_cluster(&audit->query, hour->cluster) ? audit_add_hour(&audit->ledger, hour)
+                                                           : 0;
 }
 
 static void audit_note_problem(const struct apapi_scan_problem *problem, void *context)
 {
-    if (((const struct audit *)context)->input.verbose) {
+    if (((const struct audit *)context)->query.verbose) {
         command_note_skipped(COMMAND, problem);
     }
 }
 
 static int audit_read_hours(struct audit *audit)
 {
-    struct report_input *input = &audit->input;
+    struct query *query = &audit->query;
     const struct apapi_scan_filter filter = {.from_unix_ns = audit->ledger.from_ns,
                                              .to_unix_ns = audit->ledger.to_ns,
-                                             .nodes = input->nodes};
+                                             .nodes = query->nodes};
     const struct hours_sink sink = {
         .hour = audit_take_hour, .problem = audit_note_problem, .context = audit};
     struct apapi_scan_counts counts = {0};
     struct apapi_error err = {""};
 
-    if (input->db ? db_read_hours(input->db, &filter, audit_take_hour, audit, &err)
-                  : hours_read(input->dir, &filter, &sink, &counts, &err)) {
-        return report_input_fail(input, errno, &err);
+    if (query->db ? db_read_hours(query->db, &filter, audit_take_hour, audit, &err)
+                  : hours_read(query->dir, &filter, &sink, &counts, &err)) {
+        return records_fail(query, errno, &err);
     }
-    input->left_out = counts.skipped + counts.unreadable;
-    command_count_skipped(COMMAND, input->left_out, input->verbose);
+    query->left_out = counts.skipped + counts.unreadable;
+    command_count_skipped(COMMAND, query->left_out, query->verbose);
     return EXIT_SUCCESS;
 }
 
 /* Records of steps that ran in these days may have ended at any time after them. */
 static int audit_read_records(struct audit *audit)
 {
-    char from[TIMESTAMP_SIZE];
-    int status;
+    struct query *query = &audit->query;
 
-    timestamp_format(from, sizeof from, audit->ledger.from_ns);
-    strcpy(from + strlen("2026-11-21T00:00:00"), "Z");
-    audit->input.from_text = from;
-    status = report_input_read(&audit->input, audit_take_record, audit);
-    audit->input.from_text = NULL;
-    return status;
-}
-
-static int audit_set_times(struct audit *audit)
-{
-    struct audit_ledger *ledger = &audit->ledger;
-    struct apapi_error err;
-
-    ledger->now_ns = clock_unix_ns();
-    ledger->from_ns = ledger->now_ns - DAY_NS;
-    ledger->to_ns = ledger->now_ns;
-    if ((audit->from_text &&
-         when_parse(audit->from_text, ledger->now_ns, &ledger->from_ns, &err)) ||
-        (audit->to_text && when_parse(audit->to_text, ledger->now_ns, &ledger->to_ns, &err))) {
-        return command_refuse(COMMAND, err.text);
-    }
-    if (ledger->from_ns >= ledger->to_ns) {
-        return command_refuse(COMMAND, "-S is not before -E");
-    }
-    ledger->from_ns = audit_day_begin(ledger->from_ns < 0 ? 0 : ledger->from_ns);
-    ledger->to_ns = audit_day_begin(ledger->to_ns - 1) + DAY_NS;
-    return EXIT_SUCCESS;
+    query->from_ns = audit->ledger.from_ns;
+    query->to_ns = 0;
+    return records_read(query, audit_take_record, audit);
 }
 
 /* --- the command ---------------------------------------------------------------------------- */
 
 static const struct option_row rows[] = {
-    {'S', "starttime", "=TIME", ", ", TO_TEXT(struct audit, from_text)},
+    {'S', "starttime", "=TIME", ", ", TO_TEXT(struct audit, query.from)},
     {'E', "endtime", "=TIME", "days (UTC) from the first to the second time",
-     TO_TEXT(struct audit, to_text)},
-    {'N', "nodelist", "=NODES", "only these nodes", TO_TEXT(struct audit, input.nodes)},
-    {'M', "clusters", "=CLUSTER,...", "only these clusters", TO_TEXT(struct audit, input.clusters)},
+     TO_TEXT(struct audit, query.to)},
+    {'N', "nodelist", "=NODES", "only these nodes", TO_TEXT(struct audit, query.nodes)},
+    {'M', "clusters", "=CLUSTER,...", "only these clusters", TO_TEXT(struct audit, query.clusters)},
     {0, "top", "=N", "the first N rows", TO_COUNT(struct audit, top)},
     {0, "json", NULL, ", ", TO_VALUE(struct audit, form, AUDIT_JSON)},
     {0, "csv", NULL, "for programs", TO_VALUE(struct audit, form, AUDIT_CSV)},
     {'n', "noheader", NULL, "no line of titles (CSV)", TO_FLAG(struct audit, no_header)},
-    {OPTION_ROWS_OF(struct audit, input, input_source_rows)},
+    {OPTION_ROWS_OF(struct audit, query, query_source_rows)},
     {0}};
 
 static const struct option_table table = {
@@ -796,14 +768,16 @@ static const struct option_table table = {
     .column = 32,
     .rows = rows};
 
-static int audit_run(void *context)
+static int audit_run(struct audit *audit)
 {
-    struct audit *audit = context;
     struct audit_ledger *ledger = &audit->ledger;
     struct audit_place *places;
-    int status = audit_set_times(audit), result = -1;
+    int status, result = -1;
 
-    status = status ? status : audit_read_hours(audit);
+    ledger->now_ns = clock_unix_ns();
+    ledger->from_ns = audit_day_begin(audit->query.from_ns);
+    ledger->to_ns = audit_day_begin(audit->query.to_ns - 1) + DAY_NS;
+    status = audit_read_hours(audit);
     status = status ? status : audit_read_records(audit);
     if (status) {
         return status;
@@ -830,7 +804,8 @@ static int audit_run(void *context)
 
 int audit_command(int argc, char **argv)
 {
-    static struct audit audit = {.input = {.command = COMMAND, .of_nodes = true}};
+    static struct audit audit = {
+        .query = {.command = COMMAND, .of_nodes = true, .from = "24h", .to = "now"}};
     struct audit_ledger *ledger = &audit.ledger;
     int status = command_options(&table, argc, argv, &audit);
 
@@ -840,7 +815,8 @@ int audit_command(int argc, char **argv)
     if (optind < argc) {
         return command_refuse(COMMAND, "takes no arguments: name a folder with --acct-dir");
     }
-    status = report_input_run(&audit.input, audit_run, &audit);
+    status = records_begin(&audit.query);
+    status = records_end(&audit.query, status ? status : audit_run(&audit));
     pool_free(&ledger->texts);
     pool_free(&ledger->keys);
     free(ledger->rows);

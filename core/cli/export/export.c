@@ -20,33 +20,28 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/records/input.h"
 #include "cli/steps/steps.h"
-#include "cli/when.h"
-#include "config/config.h"
 #include "render/prometheus.h"
 
 #define COMMAND "export"
 #define FILE_NAME "apapi.prom" /* in prometheus_dir */
 #define FILE_MODE 0644         /* the node exporter does not run as root */
-#define SINCE "1h"
 #define SPOOL_SUFFIX ".json"
 
 struct export
 {
-    const char *acct_dir, *spool_dir;
+    struct query query;
+    const char *spool_dir;
     const char *live_dir; /* "": no live pages */
-    bool own_folders;     /* acct_dir is the site's: it may not exist yet */
-    const char *nodes;    /* in Slurm's form */
-    const char *since;    /* NULL: not given */
+    bool own_folders;     /* the accounting folder is the site's: it may not exist yet */
     const char *file;     /* "": not given */
-    bool verbose;         /* report each skipped line on standard error */
-    int64_t from_ns;      /* earliest end of a finished step [ns since 1970] */
     struct prometheus *prometheus;
     struct apapi_scan *scan;
     bool running; /* the current record belongs to a running step */
     struct prometheus_counts counts;
     struct top_view view;                         /* one page at a time */
-    char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* of `file` and `nodes` if not given */
+    char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* of `file` and query.nodes if not given */
 };
 
 /* --- records -------------------------------------------------------------------------------- */
@@ -59,14 +54,14 @@ static int take_record(const struct apapi_record *record, const char *line, size
 
     (void)line;
     (void)size;
-    return export->running || m->start_unix_ns + (int64_t)m->elapsed_ns >= export->from_ns
+    return export->running || m->start_unix_ns + (int64_t)m->elapsed_ns >= export->query.from_ns
                ? prometheus_add(export->prometheus, record, export->running)
                : 0;
 }
 
 static void note_problem(const struct apapi_scan_problem *problem, void *context)
 {
-    if (((const struct export *)context)->verbose) {
+    if (((const struct export *)context)->query.verbose) {
         command_note_skipped(COMMAND, problem);
     }
 }
@@ -74,10 +69,11 @@ static void note_problem(const struct apapi_scan_problem *problem, void *context
 /* @param from_ns  0: all */
 static int open_scan(struct export *export, int64_t from_ns, struct apapi_error *err)
 {
-    const struct apapi_scan_filter filter = {.from_unix_ns = from_ns, .nodes = export->nodes};
+    struct apapi_scan_filter filter = query_filter(&export->query);
     const struct apapi_scan_sink sink = {
         .record = take_record, .problem = note_problem, .context = export};
 
+    filter.from_unix_ns = from_ns;
     export->scan = apapi_scan_create(&filter, &sink, err);
     return export->scan ? 0 : -1;
 }
@@ -99,16 +95,17 @@ static int fail_read(const char *path, struct apapi_error *err)
 
 static int read_accounting(struct export *export, struct apapi_error *err)
 {
+    const char *folder = export->query.dir;
     int result;
 
-    if (open_scan(export, export->from_ns, err)) {
+    if (open_scan(export, export->query.from_ns, err)) {
         return -1;
     }
-    result = apapi_scan_folder(export->scan, export->acct_dir, err);
+    result = apapi_scan_folder(export->scan, folder, err);
     if (result && errno == ENOENT && export->own_folders) {
         result = 0;
     } else if (result) {
-        fail_read(errno == ENOMEM ? "accounting files" : export->acct_dir, err);
+        fail_read(errno == ENOMEM ? "accounting files" : folder, err);
     }
     return close_scan(export, result);
 }
@@ -208,11 +205,10 @@ static int add_live(struct prometheus *prometheus, const struct top_step *step,
 static int take_page(const struct apapi_live_page *page, void *context)
 {
     struct export *export = context;
-    const struct top_filter filter = {.nodes = export->nodes};
     const struct top_step *step;
     int result;
 
-    if (!top_wants(&filter, page)) {
+    if (!top_wants(&export->query, page)) {
         return 0;
     }
     top_clear(&export->view);
@@ -253,18 +249,18 @@ static int set_prometheus(void *export, const char *text, struct apapi_error *er
 
 static const struct option_row rows[] = {
     {0, "prometheus", "[=FILE]", NULL, TO_CALL(set_prometheus)},
-    {'S', "starttime", "=T", "finished steps that ended at T or later; default: " SINCE,
-     TO_TEXT(struct export, since)},
+    {'S', "starttime", "=T", "finished steps that ended at T or later; default: 1h",
+     TO_TEXT(struct export, query.from)},
     {'N', "nodelist", "=NODES", "only these nodes, n[1-4,7]; default: this host's short name",
-     TO_TEXT(struct export, nodes)},
+     TO_TEXT(struct export, query.nodes)},
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
-     TO_TEXT(struct export, acct_dir)},
+     TO_TEXT(struct export, query.dir)},
     {0, "spool-dir", " DIR", "records of running steps; default: spool_dir of apapi.conf",
      TO_TEXT(struct export, spool_dir)},
     {0, "live-dir", " DIR", "live pages of running steps; default: live_dir of apapi.conf",
      TO_TEXT(struct export, live_dir)},
     {'v', "verbose", NULL, "show which lines were skipped, and why",
-     TO_FLAG(struct export, verbose)},
+     TO_FLAG(struct export, query.verbose)},
     {0}};
 
 static const struct option_table table = {
@@ -310,8 +306,7 @@ static int export_run(struct export *export)
         return command_fail(COMMAND, "no memory");
     }
     if (read_accounting(export, &err) || read_spool(export, &err) || read_pages(export, &err)) {
-        status =
-            errno == EINVAL ? command_refuse(COMMAND, err.text) : command_fail(COMMAND, err.text);
+        status = command_fail(COMMAND, err.text);
     } else {
         out = open_memstream(&text, &size);
         status =
@@ -325,15 +320,10 @@ static int export_run(struct export *export)
     return status;
 }
 
-static int export_configured(struct export *export, const struct config *config)
+static int export_configured(struct export *export)
 {
-    if (!export->nodes) { /* Slurm's default name of this node */
-        gethostname(export->host, sizeof export->host - 1);
-        export->host[strcspn(export->host, ".")] = '\0';
-        export->nodes = export->host;
-    }
-    export->own_folders = !export->acct_dir;
-    export->acct_dir = export->acct_dir ? export->acct_dir : config->acct_dir;
+    const struct config *config = export->query.config;
+
     export->spool_dir = export->spool_dir ? export->spool_dir : config->spool_dir;
     export->live_dir = export->live_dir ? export->live_dir : config->live_dir;
     if (!*export->file) {
@@ -351,9 +341,9 @@ static int export_configured(struct export *export, const struct config *config)
 
 int export_command(int argc, char **argv)
 {
-    struct export export = {.file = ""};
-    struct config config;
-    struct apapi_error err;
+    struct export export = {.query = {.command = COMMAND, .from = "1h", .of_nodes = true},
+                            .file = ""};
+    struct query *query = &export.query;
     int status = command_options(&table, argc, argv, &export);
 
     if (status >= 0) {
@@ -365,12 +355,12 @@ int export_command(int argc, char **argv)
     if (optind < argc) {
         export.file = argv[optind];
     }
-    if (when_parse(export.since ? export.since : SINCE, clock_unix_ns(), &export.from_ns, &err)) {
-        return command_refuse(COMMAND, err.text);
+    if (!query->nodes) { /* Slurm's default name of this node */
+        gethostname(export.host, sizeof export.host - 1);
+        export.host[strcspn(export.host, ".")] = '\0';
+        query->nodes = export.host;
     }
-    config_defaults(&config);
-    config_read(&config, config_path(), &(struct config_sink){0});
-    status = export_configured(&export, &config);
-    config_clear(&config);
-    return status;
+    export.own_folders = !query->dir;
+    status = records_begin(query);
+    return records_end(query, status ? status : export_configured(&export));
 }

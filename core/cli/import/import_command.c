@@ -12,8 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "cli/when.h"
-#include "config/config.h"
+#include "cli/records/input.h"
 #include "index/index.h"
 #include "record/hour.h"
 
@@ -22,14 +21,10 @@
 #define THREADS_USUAL 8
 
 struct options {
-    const char *dir;        /* accounting folder */
-    char *const *files;     /* read instead; "-": standard input; a folder: an accounting folder */
-    size_t file_count;      /* 0: read the folder */
-    int64_t from_ns, to_ns; /* limits of a record's end [ns since 1970]; 0: no limit */
-    unsigned threads;       /* that decode records */
-    bool verbose;           /* report each skipped line */
-    const char *url, *since, *until;
-    bool dry_run, no_events, anew, strict;
+    struct query query;
+    unsigned threads; /* that decode records */
+    const char *url;
+    bool dry_run, no_events, anew;
 };
 
 static int set_threads(void *target, const char *text, struct apapi_error *err)
@@ -47,12 +42,12 @@ static const struct option_row rows[] = {
      "or postgresql://[user@][host[:port]]/database",
      TO_TEXT(struct options, url)},
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
-     TO_TEXT(struct options, dir)},
+     TO_TEXT(struct options, query.dir)},
     {'S', "starttime", "=T", "records that ended at T or later; all files of these days are read",
-     TO_TEXT(struct options, since)},
-    {0, "since", "=T", NULL, TO_TEXT(struct options, since)}, /* old name */
-    {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct options, until)},
-    {0, "until", "=T", NULL, TO_TEXT(struct options, until)},         /* old name */
+     TO_TEXT(struct options, query.from)},
+    {0, "since", "=T", NULL, TO_TEXT(struct options, query.from)}, /* old name */
+    {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct options, query.to)},
+    {0, "until", "=T", NULL, TO_TEXT(struct options, query.to)},      /* old name */
     {0, "no-events", NULL, NULL, TO_FLAG(struct options, no_events)}, /* of older versions */
     {0, "anew", NULL,
      "tables of an older version are kept under other names, and new ones\n"
@@ -64,9 +59,9 @@ static const struct option_row rows[] = {
      TO_FLAG(struct options, dry_run)},
     {'n', "dry-run", NULL, NULL, TO_FLAG(struct options, dry_run)}, /* old name */
     {'v', "verbose", NULL, "show which lines were skipped, and why",
-     TO_FLAG(struct options, verbose)},
+     TO_FLAG(struct options, query.verbose)},
     {0, "strict", NULL, "lines that are not records are an error; the others are loaded",
-     TO_FLAG(struct options, strict)},
+     TO_FLAG(struct options, query.strict)},
     {0}};
 
 static const struct option_table table = {
@@ -84,18 +79,11 @@ static const struct option_table table = {
 
 static int import_command_complete(struct options *options)
 {
-    struct apapi_error err;
-    int64_t now_ns = clock_unix_ns();
-
     if (!options->url && !options->dry_run) {
         return command_refuse(COMMAND, "which database? --db names it, as sqlite:FILE");
     }
-    if (options->dir && options->file_count > 0) {
+    if (options->query.dir && options->query.file_count > 0) {
         return command_refuse(COMMAND, "either files or --acct-dir");
-    }
-    if ((options->since && when_parse(options->since, now_ns, &options->from_ns, &err)) ||
-        (options->until && when_parse(options->until, now_ns, &options->to_ns, &err))) {
-        return command_refuse(COMMAND, err.text);
     }
     if (options->threads == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -112,14 +100,13 @@ static int import_command_complete(struct options *options)
 
 /* Shared by all threads, protected by `lock` while they run. */
 struct import {
-    const struct options *options;
+    struct options *options;
     struct db_load *load; /* NULL: a dry run */
     const char
         *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
     pthread_mutex_t lock;
     struct progress progress;
-    size_t left_out; /* lines that are no records, and files that cannot be read */
-    int code;        /* errno of the first error; 0: none */
+    int code; /* errno of the first error; 0: none */
     struct apapi_error err;
 };
 
@@ -188,7 +175,7 @@ static void report_problem(const struct apapi_scan_problem *problem, void *conte
 {
     const struct worker *worker = context;
 
-    if (worker->import->options->verbose) {
+    if (worker->import->options->query.verbose) {
         pthread_mutex_lock(&worker->import->lock);
         progress_erase(&worker->import->progress);
         command_note_skipped("import", problem);
@@ -255,8 +242,7 @@ static void end_file(const struct apapi_scan_file *file, uint64_t offset, void *
 static int worker_init(struct worker *worker, struct apapi_error *err)
 {
     const struct options *options = worker->import->options;
-    const struct apapi_scan_filter filter = {.from_unix_ns = options->from_ns,
-                                             .to_unix_ns = options->to_ns};
+    const struct apapi_scan_filter filter = query_filter(&options->query);
     const struct apapi_scan_sink sink = {.record = take_record,
                                          .problem = report_problem,
                                          .begin = begin_file,
@@ -333,12 +319,13 @@ static int read_path(struct import *import, const char *path, bool folder, struc
         const struct apapi_scan_counts *own =
             workers[i].scan ? apapi_scan_counts(workers[i].scan) : NULL;
 
-        import->left_out += own ? own->skipped : 0;
+        import->options->query.left_out += own ? own->skipped : 0;
         unreadable = own && own->unreadable > unreadable ? own->unreadable : unreadable;
         apapi_scan_destroy(workers[i].scan);
         db_batch_destroy(workers[i].batch);
     }
-    import->left_out += unreadable; /* each of them has counted an unreadable folder */
+    import->options->query.left_out +=
+        unreadable; /* each of them has counted an unreadable folder */
     if (import->code) {
         return apapi_fail(err, import->code, "%s", import->err.text);
     }
@@ -361,8 +348,8 @@ static void report_hours_problem(const struct apapi_scan_problem *problem, void 
     if (!strstr(problem->file, ".hours")) {
         return; /* a folder, which was reported with the records */
     }
-    import->left_out++;
-    if (import->options->verbose) {
+    import->options->query.left_out++;
+    if (import->options->query.verbose) {
         command_note_skipped("import", problem);
     }
 }
@@ -389,8 +376,7 @@ static void end_hours(const struct apapi_scan_file *file, uint64_t offset, void 
 
 static int read_hours(struct import *import, const char *path, struct apapi_error *err)
 {
-    const struct apapi_scan_filter filter = {.from_unix_ns = import->options->from_ns,
-                                             .to_unix_ns = import->options->to_ns};
+    const struct apapi_scan_filter filter = query_filter(&import->options->query);
     const struct hours_sink sink = {.hour = take_hour,
                                     .problem = report_hours_problem,
                                     .begin = begin_hours,
@@ -413,12 +399,12 @@ static int read_hours(struct import *import, const char *path, struct apapi_erro
 
 static int read_one(struct import *import, const char *path, struct apapi_error *err)
 {
-    const struct options *options = import->options;
+    struct options *options = import->options;
     struct stat status;
-    bool folder = path == options->dir ||
+    bool folder = path == options->query.dir ||
                   (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode));
     char *whole = folder ? realpath(path, NULL) : NULL;
-    bool all = options->from_ns == 0 && options->to_ns == 0;
+    bool all = options->query.from_ns == 0 && options->query.to_ns == 0;
     int result;
 
     import->folder = whole && all && import->load && strlen(whole) < DB_FOLDER_SIZE ? whole : NULL;
@@ -433,18 +419,17 @@ static int read_one(struct import *import, const char *path, struct apapi_error 
 
 static int read_all(struct import *import, struct apapi_error *err)
 {
-    const struct options *options = import->options;
-    const struct apapi_scan_filter filter = {.from_unix_ns = options->from_ns,
-                                             .to_unix_ns = options->to_ns};
+    struct options *options = import->options;
+    const struct apapi_scan_filter filter = query_filter(&options->query);
     int result = 0, code;
 
-    import->progress = progress_begin(
-        &(struct progress_input){&filter, options->dir, options->files, options->file_count});
-    if (options->file_count == 0) {
-        result = read_one(import, options->dir, err);
+    import->progress = progress_begin(&(struct progress_input){
+        &filter, options->query.dir, options->query.files, options->query.file_count});
+    if (options->query.file_count == 0) {
+        result = read_one(import, options->query.dir, err);
     }
-    for (size_t i = 0; i < options->file_count && result == 0; i++) {
-        result = read_one(import, options->files[i], err);
+    for (size_t i = 0; i < options->query.file_count && result == 0; i++) {
+        result = read_one(import, options->query.files[i], err);
     }
     code = errno;
     progress_erase(&import->progress);
@@ -456,11 +441,10 @@ static int read_all(struct import *import, struct apapi_error *err)
 
 static int import_command_finish(const struct import *import)
 {
-    const struct options *options = import->options;
+    const struct query *query = &import->options->query;
 
-    command_count_skipped(COMMAND, import->left_out, options->verbose);
-    return command_finish(COMMAND,
-                          options->strict && import->left_out ? EXIT_FAILURE : EXIT_SUCCESS);
+    command_count_skipped(COMMAND, query->left_out, query->verbose);
+    return command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 static int load_all(struct import *import, struct apapi_error *err)
@@ -486,7 +470,7 @@ static int load_all(struct import *import, struct apapi_error *err)
 
 static int import(struct import *import)
 {
-    const struct options *options = import->options;
+    struct options *options = import->options;
     struct apapi_error err = {""};
     struct db *db;
     int result;
@@ -517,25 +501,23 @@ static int import_command_count(struct import *import)
 
 int import_command(int argc, char **argv)
 {
-    struct options options = {0};
+    struct options options = {.query = {.command = COMMAND, .of_nodes = true}};
+    struct query *query = &options.query;
     struct import run = {.options = &options, .lock = PTHREAD_MUTEX_INITIALIZER};
-    struct config config;
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {
         return status;
     }
-    options.files = argv + optind;
-    options.file_count = (size_t)(argc - optind);
+    query_words(query, argv + optind, (size_t)(argc - optind), false);
     status = import_command_complete(&options);
     if (status) {
         return status;
     }
-    config_defaults(&config);
-    config_read(&config, config_path(), NULL);
-    options.dir = options.dir ? options.dir : config.acct_dir;
-    status = options.dry_run ? import_command_count(&run) : import(&run);
+    status = records_begin(query);
+    if (status == EXIT_SUCCESS) {
+        status = options.dry_run ? import_command_count(&run) : import(&run);
+    }
     pthread_mutex_destroy(&run.lock);
-    config_clear(&config);
-    return status;
+    return records_end(query, status);
 }

@@ -9,10 +9,61 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/job/job.h"
-#include "cli/jobs.h"
 #include "record/members.h"
 #include "record/record.h"
+#include "sum/members.h"
 #include "sum/sum.h"
+
+/* --- who a job belongs to ------------------------------------------------------------------- */
+
+enum { CLAIMED = 1, NUMBERED, VERIFIED, OWN };
+
+void claims_learn(struct claims *claims, const struct apapi_identity *id)
+{
+    struct claims_owner *owner = claims->owners;
+    int rank = CLAIMED;
+
+    if (id->job == claims->job) {
+        rank = OWN;
+    } else if (id->array_job == claims->job && id->verified) { /* Slurm says so */
+        rank = VERIFIED;
+    } else if (id->het_job == claims->job && id->job - id->het_job == id->het_offset) {
+        rank = NUMBERED; /* Slurm numbers the components consecutively */
+    }
+    while (owner < claims->owners + claims->count && strcmp(owner->cluster, id->cluster) != 0) {
+        owner++;
+    }
+    if (owner == claims->owners + CLAIMS_OWNERS_MAX) {
+        return;
+    }
+    if (owner == claims->owners + claims->count) {
+        claims->count++;
+        snprintf(owner->cluster, sizeof owner->cluster, "%s", id->cluster);
+        owner->rank = 0;
+    }
+    if (rank > owner->rank) {
+        owner->uid = id->uid;
+        owner->rank = rank;
+    }
+}
+
+bool claims_hold(const struct claims *claims, const struct apapi_identity *id)
+{
+    bool owned = false;
+
+    for (size_t i = 0; i < claims->count; i++) {
+        const struct claims_owner *owner = &claims->owners[i];
+        bool same = !*id->cluster || strcmp(owner->cluster, id->cluster) == 0;
+
+        if (same && owner->rank > CLAIMED) {
+            owned = true;
+            if (owner->uid == id->uid || id->uid == APAPI_UNKNOWN) {
+                return true;
+            }
+        }
+    }
+    return !owned;
+}
 
 /* --- which records are kept ------------------------------------------------------------------- */
 

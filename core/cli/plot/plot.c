@@ -16,7 +16,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/jobs.h"
 #include "cli/plot/plot_svg.h"
 #include "cli/records/input.h"
 #include "render/regions.h"
@@ -319,19 +318,10 @@ static char *plot_model(const struct plot *plot)
 
 #define COMMAND "plot"
 
-/* A word that selects jobs. */
-struct word {
-    const char *text;
-    struct job_list jobs;
-};
-
 struct request {
-    struct report_input input;
+    struct query query;
     const char *output;
-    int page;             /* the form: 1: a page; 0: a picture; -1: by the name */
-    char *joined, *parts; /* the words joined by commas; a copy that is cut up */
-    struct word *words;
-    size_t word_count;
+    int page; /* the form: 1: a page; 0: a picture; -1: by the name */
     struct plot plot;
     bool crowded; /* more jobs than allowed */
 };
@@ -348,9 +338,9 @@ static const struct option_row rows[] = {
     {0, "same-scale", NULL, "one scale of time and power for all jobs",
      TO_FLAG(struct request, plot.same_scale)},
     {'j', "jobs", "=JOB[.STEP],...", "the jobs; then all arguments are RECORDS",
-     TO_TEXT(struct request, input.jobs)},
-    {OPTION_ROWS_OF(struct request, input, input_filter_rows)},
-    {OPTION_ROWS_OF(struct request, input, input_source_rows)},
+     TO_TEXT(struct request, query.jobs)},
+    {OPTION_ROWS_OF(struct request, query, query_filter_rows)},
+    {OPTION_ROWS_OF(struct request, query, query_source_rows)},
     {0}};
 
 static const struct option_table table = {
@@ -382,8 +372,7 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
     if (job) {
         plot->jobs[plot->job_count++] = job;
         job_id_text(id, job->id, sizeof job->id);
-        while (job->order < request->word_count &&
-               !job_list_has(&request->words[job->order].jobs, id)) {
+        while (!job_request_has(&request->query.job_list.requests[job->order], id)) {
             job->order++;
         }
     }
@@ -419,9 +408,9 @@ static void free_job(struct plot_job *job)
 }
 
 /* Drop another user's job that claims to be part of this one. */
-static void drop_strangers(struct plot *plot, const char *word)
+static void drop_strangers(struct plot *plot, uint32_t job)
 {
-    struct claims claims = {.job = (uint32_t)strtoul(word, NULL, 10)};
+    struct claims claims = {.job = job};
     size_t kept = 0;
 
     for (size_t i = 0; i < plot->job_count; i++) {
@@ -440,13 +429,13 @@ static void drop_strangers(struct plot *plot, const char *word)
     plot->job_count = kept;
 }
 
-static bool is_found(const struct plot *plot, const struct word *word)
+static bool is_found(const struct plot *plot, const struct job_request *word)
 {
     for (size_t i = 0; i < plot->job_count; i++) {
         const struct show *show = &plot->jobs[i]->show;
 
         for (size_t k = 0; k < show->count; k++) {
-            if (job_list_has(&word->jobs, &show->records[k].id)) {
+            if (job_request_has(word, &show->records[k].id)) {
                 return true;
             }
         }
@@ -512,18 +501,19 @@ static int draw(struct request *request)
     return failed ? command_fail(COMMAND, err.text) : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-static int print(void *context)
+static int print(struct request *request)
 {
-    struct request *request = context;
     struct plot *plot = &request->plot;
 
     if (request->crowded) {
         return command_fail(COMMAND, "more than 24 jobs match; name fewer");
     }
-    for (size_t i = 0; i < request->word_count; i++) {
-        drop_strangers(plot, request->words[i].text);
-        if (!is_found(plot, &request->words[i])) {
-            return fail_job("no record of", request->words[i].text, "found");
+    for (size_t i = 0; i < request->query.job_list.count; i++) {
+        const struct job_request *word = &request->query.job_list.requests[i];
+
+        drop_strangers(plot, word->job);
+        if (!is_found(plot, word)) {
+            return fail_job("no record of", word->text, "found");
         }
     }
     qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
@@ -548,7 +538,7 @@ static int check(struct request *request)
     const char *dot = request->output ? strrchr(request->output, '.') : NULL;
     struct apapi_error err;
 
-    if (!*request->joined) {
+    if (!*request->query.jobs) {
         return command_refuse(COMMAND, "which JOB? See 'apapi help plot'");
     }
     if (!request->output) {
@@ -569,64 +559,45 @@ static int check(struct request *request)
 
 /*
  * Words that begin with a digit and are not paths select jobs, up to the first other word. That and
- * all following ones are files. A word that is not a job is refused with the rest of the input.
+ * all following ones are files. A word that is not a job is refused with the rest of the query.
  */
-static int take_words(struct request *request, char **words, size_t count)
+static char *take_words(struct query *query, char **words, size_t count)
 {
-    FILE *out = open_memstream(&request->joined, &(size_t){0});
+    char *joined = NULL;
+    FILE *out = open_memstream(&joined, &(size_t){0});
     size_t jobs = 0;
-    char *rest;
 
-    if (out && request->input.jobs) {
-        fputs(request->input.jobs, out);
-    } else {
-        for (; out && jobs < count && isdigit((unsigned char)*words[jobs]) &&
-               !strchr(words[jobs], '/');
-             jobs++) {
-            fprintf(out, "%s%s", jobs ? "," : "", words[jobs]);
-        }
+    while (out && !query->jobs && jobs < count && isdigit((unsigned char)*words[jobs]) &&
+           !strchr(words[jobs], '/')) {
+        fprintf(out, "%s%s", jobs ? "," : "", words[jobs]);
+        jobs++;
     }
-    request->joined = text_of_stream(out, &request->joined, 0);
-    request->parts = rest = request->joined ? strdup(request->joined) : NULL;
-    request->words = rest ? calloc(strlen(rest) + 1, sizeof *request->words) : NULL;
-    while (request->words && rest) {
-        struct word *next = &request->words[request->word_count];
-
-        next->text = strsep(&rest, ",");
-        if (job_list_parse(next->text, &next->jobs, NULL)) {
-            job_list_free(&next->jobs);
-        } else {
-            request->word_count++;
-        }
-    }
-    request->input.jobs = request->joined;
-    request->input.files = words + jobs;
-    request->input.file_count = count - jobs;
-    return request->words ? 0 : -1;
+    joined = text_of_stream(out, &joined, 0);
+    query->jobs = query->jobs ? query->jobs : joined;
+    query_words(query, words + jobs, count - jobs, false);
+    return joined;
 }
 
 int plot_command(int argc, char **argv)
 {
-    static struct request request = {.input = {.command = COMMAND}, .page = -1};
+    static struct request request = {.query = {.command = COMMAND}, .page = -1};
+    struct query *query = &request.query;
     int status = command_options(&table, argc, argv, &request);
+    char *joined;
 
     if (status >= 0) {
         return status;
     }
-    status = take_words(&request, argv + optind, (size_t)(argc - optind))
-                 ? command_fail(COMMAND, "no memory")
-                 : check(&request);
+    joined = take_words(query, argv + optind, (size_t)(argc - optind));
+    status = joined ? check(&request) : command_fail(COMMAND, "no memory");
     if (status == EXIT_SUCCESS) {
-        status = report_input_print(&request.input, take_record, print, &request);
+        status = records_begin(query);
+        status = status ? status : records_read(query, take_record, &request);
+        status = records_end(query, status ? status : print(&request));
     }
     for (size_t i = 0; i < request.plot.job_count; i++) {
         free_job(request.plot.jobs[i]);
     }
-    for (size_t i = 0; i < request.word_count; i++) {
-        job_list_free(&request.words[i].jobs);
-    }
-    free(request.words);
-    free(request.parts);
-    free(request.joined);
+    free(joined);
     return status;
 }

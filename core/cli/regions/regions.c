@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/job/job.h"
-#include "cli/jobs.h"
 #include "cli/records/input.h"
 #include "record/members.h"
 #include "render/regions.h"
@@ -49,7 +48,7 @@ struct options {
     enum { TYPE_SUMMARY, TYPE_DETAIL } type;
     enum { FORM_TABLE, FORM_JSON, FORM_CSV } form;
     bool inclusive; /* regions with those inside them */
-    struct report_input input;
+    struct query query;
     struct regions regions;
     struct show show;
     size_t records; /* of the job, with or without regions */
@@ -358,9 +357,9 @@ static const struct option_row rows[] = {
      TO_CHOICE(struct options, form, "table, json or csv")},
     {0, "inclusive", NULL, "regions with those inside them", TO_FLAG(struct options, inclusive)},
     {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
-     TO_TEXT(struct options, input.jobs)},
-    {OPTION_ROWS_OF(struct options, input, input_filter_rows)},
-    {OPTION_ROWS_OF(struct options, input, input_source_rows)},
+     TO_TEXT(struct options, query.jobs)},
+    {OPTION_ROWS_OF(struct options, query, query_filter_rows)},
+    {OPTION_ROWS_OF(struct options, query, query_source_rows)},
     {0}};
 
 static const struct option_table table = {
@@ -382,9 +381,8 @@ static int take_record(const struct apapi_record *record, const char *line, size
     return regions_exist(&record->regions) ? show_add(record, line, size, &options->show) : 0;
 }
 
-static int print_job(void *target)
+static int print_job(struct options *options)
 {
-    struct options *options = target;
     struct regions *regions = &options->regions;
     struct show *show = &options->show;
     char job_id[32];
@@ -409,19 +407,21 @@ static int print_job(void *target)
 
 int regions_command(int argc, char **argv)
 {
-    static struct options options = {.input = {.command = COMMAND}};
-    struct report_input *input = &options.input;
+    static struct options options = {.query = {.command = COMMAND}};
+    struct query *query = &options.query;
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {
         return status;
     }
-    report_input_words(input, argv + optind, (size_t)(argc - optind), true);
-    if (!input->jobs) {
+    query_words(query, argv + optind, (size_t)(argc - optind), true);
+    if (!query->jobs) {
         return command_refuse(COMMAND, "which JOB? See 'apapi help regions'");
     }
-    options.show.job = (uint32_t)strtoul(input->jobs, NULL, 10);
-    status = report_input_print(input, take_record, print_job, &options);
+    status = records_begin(query);
+    options.show.job = status ? 0 : query->job_list.jobs[0];
+    status = status ? status : records_read(query, take_record, &options);
+    status = records_end(query, status ? status : print_job(&options));
     show_free(&options.show);
     free(options.regions.rows);
     free(options.regions.foms);

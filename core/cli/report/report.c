@@ -17,7 +17,6 @@
 #include "cli/records/input.h"
 #include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
-#include "cli/when.h"
 #include "config/values.h"
 #include "render/table.h"
 
@@ -31,7 +30,7 @@
 enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };
 
 struct report {
-    struct report_input input;
+    struct query query;
     struct report_ledger ledger;
     struct rates rates;
     enum report_form form;
@@ -371,8 +370,8 @@ static int report_command_set_sort(void *target, const char *text, struct apapi_
 
 static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP],...", "17 (also an array), 17.batch, 17_3, 17+1",
-     TO_TEXT(struct report, input.jobs)},
-    {OPTION_ROWS_OF(struct report, input, input_filter_rows)},
+     TO_TEXT(struct report, query.jobs)},
+    {OPTION_ROWS_OF(struct report, query, query_filter_rows)},
     {'s', "state", "=STATE,...", "jobs whose tasks completed (CD) or failed (F)",
      TO_CALL(set_states)},
     {0, "by", "=WHAT",
@@ -397,7 +396,7 @@ static const struct option_row rows[] = {
     {'P', "parsable2", NULL, ", ", TO_VALUE(struct report, form, REPORT_PARSABLE2)},
     {'p', "parsable", NULL, "for programs", TO_VALUE(struct report, form, REPORT_PARSABLE)},
     {'n', "noheader", NULL, "no line of titles", TO_FLAG(struct report, no_header)},
-    {OPTION_ROWS_OF(struct report, input, input_source_rows)},
+    {OPTION_ROWS_OF(struct report, query, query_source_rows)},
     {0}};
 
 static const struct option_table table = {
@@ -459,11 +458,11 @@ static int set_format(struct report *report, struct apapi_error *err)
 
 static int report_command_prepare(struct report *report)
 {
-    struct report_input *input = &report->input;
+    struct query *query = &report->query;
     struct report_ledger *ledger = &report->ledger;
     struct apapi_error err;
 
-    if (rates_read(input->config, &report->rates, &err)) {
+    if (rates_read(query->config, &report->rates, &err)) {
         return command_fail(COMMAND, err.text);
     }
     if (ledger->states && ledger->by == REPORT_BY_NODE) {
@@ -472,10 +471,6 @@ static int report_command_prepare(struct report *report)
     if (report->shares && ledger->by == REPORT_BY_REGION) {
         return command_refuse(COMMAND,
                               "--energy=share: regions have no share; not with --by=region");
-    }
-    /* As in sacct, a job that is named is found whenever it ran. */
-    if (!input->from_text && !input->to_text && !input->jobs && input->file_count == 0) {
-        input->from_text = "today";
     }
     if (set_format(report, &err)) {
         bool unknown = errno != ERANGE;
@@ -490,12 +485,12 @@ static int report_command_prepare(struct report *report)
         report->sort = report_field_sortable("energy", NULL);
     }
     /* Of all records together, curves take no more room; without -j there may be millions. */
-    ledger->store.curve_max = input->jobs ? NAMED_CURVES_MAX : CURVES_MAX;
+    ledger->store.curve_max = query->jobs ? NAMED_CURVES_MAX : CURVES_MAX;
     ledger->store.shares = report->shares;
     ledger->store.curveless = ledger->by == REPORT_BY_REGION;
     ledger->store.mixed = ledger->by == REPORT_BY_NODE;
     ledger->store.lists = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
-    return input->nodes && report_ledger_ask(ledger, input->nodes)
+    return query->nodes && report_ledger_ask(ledger, query->nodes)
                ? command_fail(COMMAND, "no memory")
                : 0;
 }
@@ -602,19 +597,10 @@ static int take_record(const struct apapi_record *record, const char *line, size
     return report_ledger_add(ledger, record, record_digest(line, size));
 }
 
-static int report_command_run(void *context)
-{
-    struct report *report = context;
-    struct report_input *input = &report->input;
-    int status = report_command_prepare(report);
-
-    status = status ? status : report_input_read(input, take_record, &report->ledger);
-    return status ? status : print_report(report);
-}
-
 int report_command(int argc, char **argv)
 {
-    static struct report report = {.input.command = COMMAND};
+    static struct report report = {.query.command = COMMAND};
+    struct query *query = &report.query;
     const struct report_field *field;
     int status = command_options(&table, argc, argv, &report);
 
@@ -630,8 +616,15 @@ int report_command(int argc, char **argv)
         }
         return command_finish(COMMAND, EXIT_SUCCESS);
     }
-    report_input_words(&report.input, argv + optind, (size_t)(argc - optind), false);
-    status = report_input_run(&report.input, report_command_run, &report);
+    query_words(query, argv + optind, (size_t)(argc - optind), false);
+    /* As in sacct, a job that is named is found whenever it ran. */
+    if (!query->from && !query->to && !query->jobs && query->file_count == 0) {
+        query->from = "today";
+    }
+    status = records_begin(query);
+    status = status ? status : report_command_prepare(&report);
+    status = status ? status : records_read(query, take_record, &report.ledger);
+    status = records_end(query, status ? status : print_report(&report));
     report_ledger_free(&report.ledger);
     return status;
 }

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/jobs.h"
 #include "cli/show/forms.h"
 #include "cli/slurm/sacct.h"
 #include "cli/totals/row_fields.h"
@@ -360,17 +359,17 @@ static int take_slurm(const struct sacct_job *job, void *context)
 
 static void ask_slurm(struct brief *brief)
 {
-    const struct report_input *input = &brief->options->input;
-    const struct sacct_query query = {input->jobs, input->clusters, SLURM_S};
+    const struct query *query = &brief->options->query;
+    const struct sacct_query wanted = {query->jobs, query->clusters, SLURM_S};
     struct apapi_error err;
 
     brief->slurm.job = 0;
-    if (sacct_read(&query, take_slurm, brief, &err)) {
+    if (sacct_read(&wanted, take_slurm, brief, &err)) {
         brief->slurm.job = 0;
         if (errno == E2BIG) {
             brief->several = true;
-        } else if (errno != ENOENT && input->verbose) {
-            command_fail(input->command, err.text);
+        } else if (errno != ENOENT && query->verbose) {
+            command_fail(query->command, err.text);
         }
     }
 }
@@ -378,22 +377,19 @@ static void ask_slurm(struct brief *brief)
 /* @return 0; the exit status after a message: then there is nothing to wait for. */
 static int look(struct brief *brief)
 {
-    struct show_options *options = brief->options;
-    struct report_input input = options->input;
-    int status;
+    struct query *query = &brief->options->query;
+    struct show *show = brief->show;
 
-    options->show.job = (uint32_t)strtoul(input.jobs, NULL, 10);
-    input.quiet = true; /* Slurm's accounting may know the job */
-    status = report_input_read(&input, show_add, &options->show);
-    if (status == USAGE_ERROR) {
-        return report_input_read(&options->input, show_add, &options->show);
-    }
-    if (options->show.count > 0) {
-        if (show_choose(&options->show, input.command, brief->job_id, sizeof brief->job_id)) {
+    show_free(show);
+    show->job = query->job_list.jobs[0];
+    query->quiet = true; /* Slurm's accounting may know the job */
+    records_read(query, show_add, show);
+    if (show->count > 0) {
+        if (show_choose(show, query->command, brief->job_id, sizeof brief->job_id)) {
             return EXIT_FAILURE;
         }
-        if (show_work_out(&options->show)) {
-            return command_fail(input.command, "no memory");
+        if (show_work_out(show)) {
+            return command_fail(query->command, "no memory");
         }
     }
     ask_slurm(brief);
@@ -401,49 +397,34 @@ static int look(struct brief *brief)
     return 0;
 }
 
-static int brief_run(void *context)
+int show_brief(struct show_options *options)
 {
-    struct brief *brief = context;
-    struct show_options *options = brief->options;
-    const char *command = options->input.command;
+    struct query *query = &options->query;
+    struct brief brief = {.options = options, .show = &options->show};
     const struct timespec pause = {.tv_sec = 1};
     uint64_t end_ns = clock_monotonic_ns() + options->wait_ns;
-    int status = look(brief);
+    int status;
 
+    if (query->job_list.count > 1 || *query->job_list.requests->step) {
+        return command_refuse(query->command, "JOB is one job, as 17, 17_3 of an array or 17+1");
+    }
+    status = look(&brief);
     /* Slurm's accounting gets the energy of a job some time after its end: see apapi-sync(8). */
-    while (status == 0 && !isfinite(brief->energy_j) && !brief->several &&
+    while (status == 0 && !isfinite(brief.energy_j) && !brief.several &&
            clock_monotonic_ns() < end_ns) {
         nanosleep(&pause, NULL);
-        show_free(&options->show);
-        status = look(brief);
+        status = look(&brief);
     }
     if (status) {
         return status;
     }
-    if (options->show.count == 0 && brief->several) {
-        return command_fail(command, "several jobs match: name one, as 17_3 of an array");
+    if (options->show.count == 0 && brief.several) {
+        return command_fail(query->command, "several jobs match: name one, as 17_3 of an array");
     }
-    if (options->show.count == 0 && !isfinite(brief->energy_j)) { /* say why there is no record */
-        status = report_input_read(&options->input, show_add, &options->show);
-        return status ? status : command_fail(command, "no record of this job found");
+    if (options->show.count == 0 && !isfinite(brief.energy_j)) { /* say why there is no record */
+        query->quiet = false;
+        status = records_read(query, show_add, &options->show);
+        return status ? status : command_fail(query->command, "no record of this job found");
     }
-    return command_end(command, brief_print(brief));
-}
-
-int show_brief(struct show_options *options)
-{
-    struct report_input *input = &options->input;
-    struct brief brief = {.options = options, .show = &options->show};
-    struct apapi_error err;
-    struct job_list jobs;
-    int status = 0;
-
-    if (strpbrk(input->jobs, ",._*") && !strchr(input->jobs, '_')) {
-        return command_refuse(input->command, "JOB is one job, as 17, 17_3 of an array or 17+1");
-    }
-    if (job_list_parse(input->jobs, &jobs, &err)) {
-        status = command_refuse(input->command, err.text);
-    }
-    job_list_free(&jobs);
-    return status ? status : report_input_run(input, brief_run, &brief);
+    return command_end(query->command, brief_print(&brief));
 }

@@ -8,8 +8,8 @@
 /* `apapi show`: one job in full, in a few lines, or one step as srun prints it. */
 
 struct show_options {
-    struct report_input input; /* its command is the word that was given */
-    struct show show;          /* the job's records */
+    struct query query; /* its command is the word that was given */
+    struct show show;   /* the job's records */
     bool json, brief;
     const char *wait;
     uint64_t wait_ns;          /* brief: for the energy of the job */
@@ -21,7 +21,7 @@ struct show_options {
 /** Print a job in a few lines. */
 int show_brief(struct show_options *options);
 
-/** Print the step of input->files as srun does; input->nodes are all of its nodes. */
-int show_step(struct report_input *input, enum config_format format);
+/** Print the step of query->files as srun does; query->nodes are all of its nodes. */
+int show_step(struct query *query, enum config_format format);
 
 #endif

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/jobs.h"
 #include "cli/show/forms.h"
 #include "config/values.h"
 #include "record/members.h"
@@ -483,8 +482,8 @@ static int show_set_format(void *target, const char *text, struct apapi_error *e
 
 static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
-     TO_TEXT(struct show_options, input.jobs)},
-    {OPTION_ROWS_OF(struct show_options, input, input_filter_rows)},
+     TO_TEXT(struct show_options, query.jobs)},
+    {OPTION_ROWS_OF(struct show_options, query, query_filter_rows)},
     {0, "json", NULL, "for programs", TO_FLAG(struct show_options, json)},
     {'f', "format", "=FORM",
      "one step of FILEs as srun prints it: table (default\nwithout JOB), json, csv or merged; -N "
@@ -493,7 +492,7 @@ static const struct option_row rows[] = {
     {0, "brief", NULL, "in a few lines, as seff", TO_FLAG(struct show_options, brief)},
     {0, "wait", "=DURATION", "with --brief: wait so long for the energy of the job",
      TO_TEXT(struct show_options, wait)},
-    {OPTION_ROWS_OF(struct show_options, input, input_source_rows)},
+    {OPTION_ROWS_OF(struct show_options, query, query_source_rows)},
     {0}};
 
 static const struct option_table show_options_table = {
@@ -511,22 +510,18 @@ static const struct option_table show_options_table = {
 
 /* --- one job in full -------------------------------------------------------------------------- */
 
-static int show_take(const struct apapi_record *record, const char *line, size_t size,
-                     void *options)
+static int show_full(struct show_options *options)
 {
-    return show_add(record, line, size, &((struct show_options *)options)->show);
-}
-
-static int show_print(void *context)
-{
-    struct show_options *options = context;
     struct show *show = &options->show;
-    const char *command = options->input.command;
+    const char *command = options->query.command;
     char job_id[32];
-    int result = show_choose(show, command, job_id, sizeof job_id);
+    int status;
 
-    if (result) {
-        return result;
+    show->job = options->query.job_list.jobs[0];
+    status = records_read(&options->query, show_add, show);
+    status = status ? status : show_choose(show, command, job_id, sizeof job_id);
+    if (status) {
+        return status;
     }
     return command_end(command,
                        show_work_out(show) ||
@@ -537,35 +532,36 @@ static int show_print(void *context)
 
 static int show_check(struct show_options *options)
 {
-    const struct report_input *input = &options->input;
+    const struct query *query = &options->query;
     char text[80];
     struct apapi_error err;
 
     if (options->format != CONFIG_NONE &&
-        (options->brief || options->json || input->db || input->users || input->accounts ||
-         input->partitions || input->clusters || input->job_names || input->from_text ||
-         input->to_text || input->dir)) {
-        return command_refuse(input->command, "of a step in FILEs only -f, -j, -N, -v and "
+        (options->brief || options->json || query->db || query->users || query->accounts ||
+         query->partitions || query->clusters || query->job_names || query->from || query->to ||
+         query->dir)) {
+        return command_refuse(query->command, "of a step in FILEs only -f, -j, -N, -v and "
                                               "--strict: name a JOB for the other options");
     }
-    if (options->format == CONFIG_NONE ? !input->jobs : input->file_count == 0) {
+    if (options->format == CONFIG_NONE ? !query->jobs : query->file_count == 0) {
         snprintf(text, sizeof text,
                  options->format == CONFIG_NONE ? "which JOB? See 'apapi help %s'"
                                                 : "which files? 'apapi help %s' shows how",
-                 input->command);
-        return command_refuse(input->command, text);
+                 query->command);
+        return command_refuse(query->command, text);
     }
     if (options->wait && apapi_duration_parse(options->wait, &options->wait_ns, &err)) {
-        return command_refuse(input->command, err.text);
+        return command_refuse(query->command, err.text);
     }
     if (!options->brief && options->wait) {
-        return command_refuse(input->command, "--wait is of --brief");
+        return command_refuse(query->command, "--wait is of --brief");
     }
     return 0;
 }
 
 static int show_run(struct show_options *options, int argc, char **argv)
 {
+    struct query *query = &options->query;
     char program[32];
     struct option_table table = show_options_table;
     char **words;
@@ -575,7 +571,7 @@ static int show_run(struct show_options *options, int argc, char **argv)
 
     snprintf(program, sizeof program, "apapi %s", argv[0]);
     table.program = program;
-    options->input.command = argv[0];
+    query->command = argv[0];
     status = command_options(&table, argc, argv, options);
     if (status >= 0) {
         return status;
@@ -586,22 +582,22 @@ static int show_run(struct show_options *options, int argc, char **argv)
     step = options->format != CONFIG_NONE;
     files = step || (count > 0 && !options->brief && !job_is_named(words[0]) &&
                      (strcmp(words[0], "-") == 0 || access(words[0], F_OK) == 0));
-    if (!options->input.jobs && files && !step) {
+    if (!query->jobs && files && !step) {
         options->format = CONFIG_TABLE;
     }
-    report_input_words(&options->input, words, count, !files);
+    query_words(query, words, count, !files);
     status = show_check(options);
-    if (status == 0 && options->format != CONFIG_NONE) {
-        return show_step(&options->input, options->format);
+    if (status) {
+        return status;
     }
-    if (status == 0 && options->brief) {
-        status = show_brief(options);
-    } else if (status == 0) {
-        options->show.job = (uint32_t)strtoul(options->input.jobs, NULL, 10);
-        status = report_input_print(&options->input, show_take, show_print, options);
+    status = records_begin(query);
+    if (status == 0) {
+        status = options->format != CONFIG_NONE ? show_step(query, options->format)
+                 : options->brief               ? show_brief(options)
+                                                : show_full(options);
     }
     show_free(&options->show);
-    return status;
+    return records_end(query, status);
 }
 
 /* For people only: what scripts read of standard error stays as it was. */

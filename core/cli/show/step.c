@@ -15,7 +15,7 @@
 #include "sum/sum.h"
 
 struct merging {
-    const struct report_input *input;
+    const struct query *query;
     enum config_format format;
     uint32_t job; /* of the step found; APAPI_UNKNOWN: none yet */
     char step[32], name[APAPI_TEXT_SIZE];
@@ -157,7 +157,7 @@ static int step_write(const struct merging *merging, enum config_format format)
                                     .user_s = NAN,
                                     .system_s = NAN,
                                     .elapsed_s = NAN,
-                                    .verbose = merging->input->verbose};
+                                    .verbose = merging->query->verbose};
     char step[64], *text;
 
     snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
@@ -173,40 +173,40 @@ static int step_write(const struct merging *merging, enum config_format format)
     return step_report_write(&merging->report, format, step, merging->merge, stdout);
 }
 
-static int step_print(void *context)
+static int step_print(struct merging *merging)
 {
-    struct merging *merging = context;
-    const struct report_input *input = merging->input;
+    const struct query *query = merging->query;
     struct apapi_error err;
 
     if (*merging->other) {
         apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %s; select one with -j",
                    merging->job, merging->step, merging->other);
-        return command_fail(input->command, err.text);
+        return command_fail(query->command, err.text);
     }
     if (merging->report.lines.count == 0) {
-        return command_fail(input->command, input->jobs ? "no record of this job in the files"
+        return command_fail(query->command, query->jobs ? "no record of this job in the files"
                                                         : "no record in the files");
     }
-    return command_end(input->command,
+    return command_end(query->command,
                        merge_latest(merging) ||
-                           (input->nodes ? apapi_merge_expect(merging->merge, input->nodes)
+                           (query->nodes ? apapi_merge_expect(merging->merge, query->nodes)
                                          : await_listed(merging)) ||
                            apapi_merge_give_up(merging->merge, "no record in the files") ||
                            step_write(merging, merging->format));
 }
 
-int show_step(struct report_input *input, enum config_format format)
+int show_step(struct query *query, enum config_format format)
 {
     struct merging merging = {.job = APAPI_UNKNOWN,
-                              .input = input,
+                              .query = query,
                               .format = format,
                               .store.curveless = true,
                               .sum = SUM_EMPTY,
                               .merge = apapi_merge_create()};
-    int status = merging.merge ? report_input_print(input, step_take, step_print, &merging)
-                               : command_fail(input->command, "no memory");
+    int status = merging.merge ? records_read(query, step_take, &merging)
+                               : command_fail(query->command, "no memory");
 
+    status = status ? status : step_print(&merging);
     step_report_clear(&merging.report);
     sum_free(&merging.store);
     apapi_merge_destroy(merging.merge);

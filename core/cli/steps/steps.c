@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "cli/steps/steps.h"
+#include "sum/members.h"
 
 /* --- figures -------------------------------------------------------------------------------- */
 
@@ -79,14 +80,14 @@ static int pages_has_name(void *node, const char *name)
     return 0;
 }
 
-bool top_wants(const struct top_filter *filter, const struct apapi_live_page *page)
+bool top_wants(const struct query *query, const struct apapi_live_page *page)
 {
     struct apapi_identity id;
 
     copy_identity(&page->head, &id);
-    return job_list_has(&filter->jobs, &id) && user_list_has(filter->users, &id) &&
-           (!filter->nodes ||
-            (hostlist_each(filter->nodes, pages_has_name, id.node) < 0 && errno == EEXIST));
+    return query_has(query, &id) &&
+           (!query->nodes ||
+            (hostlist_each(query->nodes, pages_has_name, id.node) < 0 && errno == EEXIST));
 }
 
 static double seconds_between(uint64_t from_ns, uint64_t to_ns)

@@ -5,7 +5,7 @@
 
 #include "apapi/live.h"
 #include "apapi/record.h"
-#include "cli/jobs.h"
+#include "cli/query.h"
 
 /* A snapshot of the steps that run on this machine. */
 
@@ -59,20 +59,13 @@ struct top_view {
     struct apapi_live_counts counts;
 };
 
-/** Selects steps; NULL: any. */
-struct top_filter {
-    struct job_list jobs;
-    const char *users; /* names or uids */
-    const char *nodes; /* in Slurm's form */
-};
-
 enum top_sort { TOP_BY_JOB, TOP_BY_POWER, TOP_BY_ENERGY, TOP_BY_TIME };
 
 /** Add a page to the view. For apapi_live_scan(). 0; -1 with errno ENOMEM. */
 int top_add(struct top_view *view, const struct apapi_live_page *page);
 
 /** @return whether the page's step is wanted. */
-bool top_wants(const struct top_filter *filter, const struct apapi_live_page *page);
+bool top_wants(const struct query *query, const struct apapi_live_page *page);
 
 /** Call it after all pages were added: calculates the nodes, and sorts. 0; -1 with errno ENOMEM. */
 int top_work_out(struct top_view *view, enum top_sort sort);

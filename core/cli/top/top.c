@@ -8,14 +8,13 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/hostlist.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/records/input.h"
 #include "cli/steps/steps.h"
 #include "cli/top/top_screen.h"
 #include "cli/totals/row_fields.h"
-#include "config/config.h"
 #include "record/fields.h"
 #include "render/table.h"
 
@@ -353,9 +352,8 @@ static int top_print_json(const struct top_view *view)
 #define DELAY_MAX_S 86400.0
 
 struct top {
+    struct query query;
     const char *dir; /* NULL: that of apapi.conf */
-    const char *jobs;
-    struct top_filter filter;
     struct top_form form;
     struct top_view view;
     uint64_t delay_ns;
@@ -389,23 +387,6 @@ static int set_iterations(void *target, const char *text, struct apapi_error *er
                : apapi_fail(err, EINVAL, "--iterations=%.40s: not a number from 1 on", text);
 }
 
-static int no_node(void *context, const char *name)
-{
-    (void)context;
-    (void)name;
-    return 0;
-}
-
-static int set_nodes(void *target, const char *text, struct apapi_error *err)
-{
-    struct top *top = target;
-    if (hostlist_each(text, no_node, NULL) <= 0) {
-        return apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]", text);
-    }
-    top->filter.nodes = text;
-    return 0;
-}
-
 static int set_units(void *top, const char *text, struct apapi_error *err)
 {
     return report_unit_parse(text, &((struct top *)top)->form.unit, err);
@@ -421,10 +402,10 @@ static const struct option_row options[] = {
      TO_FLAG(struct top, batch)},
     {0, "json", NULL, "for programs, one line for each update", TO_FLAG(struct top, json)},
     {'j', "jobs", "=JOB[.STEP],...", "17, 17.batch, 17_3 or 17_* of an array, 17+1",
-     TO_TEXT(struct top, jobs)},
-    {'u', "user", "=USER,...", "names or numbers", TO_TEXT(struct top, filter.users)},
+     TO_TEXT(struct top, query.jobs)},
+    {'u', "user", "=USER,...", "names or numbers", TO_TEXT(struct top, query.users)},
     {'N', "nodelist", "=NODES", "as n[1-4]; if several nodes are on one machine",
-     TO_CALL(set_nodes)},
+     TO_TEXT(struct top, query.nodes)},
     {0, "node-names", NULL, "show the node's name even if there is only one",
      TO_FLAG(struct top, form.nodes)},
     {0, "sort", "=WHAT", "job, power, energy or time",
@@ -454,7 +435,7 @@ static int add_page(const struct apapi_live_page *page, void *context)
 {
     struct top *top = context;
 
-    return top_wants(&top->filter, page) ? top_add(&top->view, page) : 0;
+    return top_wants(&top->query, page) ? top_add(&top->view, page) : 0;
 }
 
 static int look(struct top *top)
@@ -582,7 +563,7 @@ static int run(struct top *top)
         }
     }
     screen_close();
-    if (status || !top->jobs || top->found) {
+    if (status || !top->query.jobs || top->found) {
         return status;
     }
     return top->json || top->screen
@@ -590,10 +571,12 @@ static int run(struct top *top)
                : EXIT_FAILURE; /* the table shows the error */
 }
 
-static int parse_and_run(struct top *top, struct config *config, int argc, char **argv)
+int top_command(int argc, char **argv)
 {
-    struct apapi_error err;
-    int status = command_options(&table, argc, argv, top);
+    static struct top top = {.query = {.command = COMMAND, .of_nodes = true},
+                             .delay_ns = UINT64_C(2000000000)};
+    struct query *query = &top.query;
+    int status = command_options(&table, argc, argv, &top);
 
     if (status >= 0) {
         return status;
@@ -601,27 +584,11 @@ static int parse_and_run(struct top *top, struct config *config, int argc, char 
     if (optind < argc) {
         return command_refuse(COMMAND, "it takes options only; see 'apapi help top'");
     }
-    if (job_list_parse(top->jobs, &top->filter.jobs, &err)) {
-        return errno == EINVAL ? command_refuse(COMMAND, err.text)
-                               : command_fail(COMMAND, err.text);
-    }
-    top->iterations = top->once ? 1 : top->iterations;
-    top->form.filtered = top->jobs || top->filter.users || top->filter.nodes;
-    config_read(config, config_path(), NULL); /* `apapi config --check` reports its errors */
-    top->dir = top->dir ? top->dir : config->live_dir;
-    return run(top);
-}
-
-int top_command(int argc, char **argv)
-{
-    static struct top top = {.delay_ns = UINT64_C(2000000000)};
-    struct config config;
-    int status;
-
-    config_defaults(&config);
-    status = parse_and_run(&top, &config, argc, argv);
-    config_clear(&config);
+    top.iterations = top.once ? 1 : top.iterations;
+    top.form.filtered = query->jobs || query->users || query->nodes;
+    status = records_begin(query);
+    top.dir = top.dir ? top.dir : query->config->live_dir;
+    status = records_end(query, status ? status : run(&top));
     top_clear(&top.view);
-    job_list_free(&top.filter.jobs);
     return status;
 }

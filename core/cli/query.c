@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/hostlist.h"
+#include "cli/command.h"
+#include "config/values.h"
+
+const struct option_row query_filter_rows[] = {
+    {'M', "clusters", "=CLUSTER,...", "  ", TO_TEXT(struct query, clusters)},
+    {'u', "user", "=USER|UID,...", "  ", TO_TEXT(struct query, users)},
+    {'N', "nodelist", "=NODES", "", TO_TEXT(struct query, nodes)},
+    {'A', "accounts", "=ACCOUNT,...", "  ", TO_TEXT(struct query, accounts)},
+    {'r', "partition", "=PARTITION,...", "  ", TO_TEXT(struct query, partitions)},
+    {0, "name", "=JOBNAME,...", "", TO_TEXT(struct query, job_names)},
+    {'S', "starttime", "=TIME", ", ", TO_TEXT(struct query, from)},
+    {'E', "endtime", "=TIME", "records that ended in this time", TO_TEXT(struct query, to)},
+    {0}};
+
+const struct option_row query_source_rows[] = {
+    {0, "acct-dir", "=DIR", "accounting folder, instead of acct_dir in apapi.conf",
+     TO_TEXT(struct query, dir)},
+    {0, "db", "=URL", "a database that apapi import has filled, instead of files",
+     TO_TEXT(struct query, db)},
+    {0, "strict", NULL, "exit status 1 if a line is skipped", TO_FLAG(struct query, strict)},
+    {'v', "verbose", NULL, "show which lines are skipped, and why", TO_FLAG(struct query, verbose)},
+    {0}};
+
+/* --- points in time ------------------------------------------------------------------------- */
+
+#define LATEST_S INT64_C(9223372036) /* as int64_t [ns] */
+#define DIGITS_MAX 9
+
+/* As strptime(), without blanks and with all digits. `date` stays as it is if the text is another
+ * form. @return the rest; NULL */
+static const char *read_form(const char *text, const char *form, struct tm *date)
+{
+    struct tm read = *date;
+    const char *rest = strptime(text, form, &read);
+    char again[32];
+    size_t size = 0;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* forms are of the tables below */
+    size = rest ? strftime(again, sizeof again, form, &read) : 0;
+#pragma GCC diagnostic pop
+    if (size == 0 || size != (size_t)(rest - text) || strncasecmp(text, again, size) != 0) {
+        return NULL;
+    }
+    *date = read;
+    return rest;
+}
+
+struct word {
+    const char *text;
+    int number;
+};
+
+static const char *when_read_word(const char *text, const struct word *words, int *number)
+{
+    for (; words->text; words++) {
+        size_t length = strlen(words->text);
+
+        if (strncasecmp(text, words->text, length) == 0) {
+            *number = words->number;
+            return text + length;
+        }
+    }
+    return NULL;
+}
+
+static const char *read_day_word(const char *text, struct tm *date)
+{
+    static const struct word words[] = {
+        {"today", 0}, {"yesterday", -1}, {"tomorrow", 1}, {NULL, 0}};
+    struct tm day = *date;
+    int later;
+    const char *rest = when_read_word(text, words, &later);
+
+    if (rest) {
+        day.tm_mday += later;
+        timegm(&day); /* works for the first of a month in any time zone */
+        date->tm_year = day.tm_year;
+        date->tm_mon = day.tm_mon;
+        date->tm_mday = day.tm_mday;
+    }
+    return rest;
+}
+
+/* `date` starts as today and stays so if there is none. As in sacct, a month in the future is last
+ * year's, and a year of two digits is of this century. */
+static const char *read_date(const char *text, struct tm *date)
+{
+    static const char *const forms[] = {"%Y-%m-%d", "%m/%d/%y", "%m.%d.%y", "%m%d%y",
+                                        "%m/%d",    "%m.%d",    "%m%d"};
+    const char *rest = read_day_word(text, date);
+    int month = date->tm_mon;
+
+    for (size_t i = 0; i < COUNT_OF(forms) && !rest; i++) {
+        rest = read_form(text, forms[i], date);
+        if (rest && !strpbrk(forms[i], "yY")) {
+            date->tm_year -= date->tm_mon > month;
+        } else if (rest && i > 0) {
+            date->tm_year = 100 + date->tm_year % 100;
+        }
+    }
+    return rest;
+}
+
+static const char *read_clock(const char *text, struct tm *date)
+{
+    static const struct word words[] = {{"midnight", 0}, {"elevenses", 11}, {"noon", 12},
+                                        {"fika", 15},    {"teatime", 16},   {NULL, 0}};
+    static const char *const forms[] = {"%I:%M:%S%p", "%I:%M%p", "%H:%M:%S", "%H:%M"};
+    const char *rest = when_read_word(text, words, &date->tm_hour);
+
+    for (size_t i = 0; i < COUNT_OF(forms) && !rest; i++) {
+        rest = read_form(text, forms[i], date);
+    }
+    return rest;
+}
+
+/* A date, a time of today, or both. */
+static bool parse_moment(const char *text, int64_t now_s, int64_t *seconds)
+{
+    bool utc = *text && text[strlen(text) - 1] == 'Z';
+    time_t now = now_s;
+    struct tm given, moment;
+    const char *rest;
+
+    if (!(utc ? gmtime_r(&now, &given) : localtime_r(&now, &given))) {
+        return false;
+    }
+    given.tm_hour = given.tm_min = given.tm_sec = 0;
+    given.tm_isdst = -1;
+    rest = read_date(text, &given);
+    if (!rest) {
+        rest = read_clock(text, &given);
+    } else if (*rest == 'T' || *rest == '-') {
+        rest = read_clock(rest + 1, &given);
+    }
+    if (!rest || strcmp(rest, utc ? "Z" : "") != 0) {
+        return false;
+    }
+    moment = given;
+    *seconds = utc ? timegm(&moment) : mktime(&moment);
+    /* a day or second that does not exist is normalized to another one */
+    return moment.tm_mon == given.tm_mon && moment.tm_min == given.tm_min &&
+           moment.tm_sec == given.tm_sec && *seconds >= 0 && *seconds < LATEST_S;
+}
+
+/* @param bare_s  seconds of a number without a unit; 0: a unit is required */
+static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s)
+{
+    static const struct word units[] = {{"second", 1},  {"minute", 60},   {"hour", 3600},
+                                        {"day", 86400}, {"week", 604800}, {NULL, 0}};
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits, *rest;
+    int unit_s = 0;
+
+    rest = when_read_word(unit, units, &unit_s);
+    if (rest && *rest && strcasecmp(rest, "s") != 0) { /* "minute", "minutes" */
+        return false;
+    }
+    for (size_t i = 0; !rest && units[i].text && !unit_s; i++) {
+        unit_s = *unit == *units[i].text && !unit[1] ? units[i].number : 0; /* "m" */
+    }
+    unit_s = *unit ? unit_s : (int)bare_s;
+    if (digits == 0 || digits > DIGITS_MAX || unit_s == 0) {
+        return false;
+    }
+    *distance_s = (int64_t)strtoull(text, NULL, 10) * unit_s;
+    return true;
+}
+
+/* now, now-1hour, now+30, and 1h for now-1h. */
+static bool parse_relative(const char *text, int64_t now_s, int64_t *seconds)
+{
+    bool has_now = strncasecmp(text, "now", 3) == 0;
+    char sign = has_now ? text[3] : '-';
+    int64_t distance_s = 0;
+
+    if (sign && ((sign != '+' && sign != '-') ||
+                 !parse_distance(has_now ? text + 4 : text, has_now, &distance_s))) {
+        return false;
+    }
+    *seconds = sign == '+' ? now_s + distance_s : now_s - distance_s;
+    return *seconds >= 0 && *seconds < LATEST_S;
+}
+
+int when_parse(const char *text, int64_t now_ns, int64_t *unix_ns, struct apapi_error *err)
+{
+    int64_t now_s = now_ns / NS_PER_S, seconds;
+
+    if (!parse_relative(text, now_s, &seconds) && !parse_moment(text, now_s, &seconds)) {
+        return apapi_fail(err, EINVAL, "'%.60s' is not a time; write it " WHEN_FORMS, text);
+    }
+    *unix_ns = seconds * NS_PER_S;
+    return 0;
+}
+
+/* --- lists of jobs -------------------------------------------------------------------------- */
+
+static bool jobs_take_number(const char **text, uint32_t *number)
+{
+    size_t digits = strspn(*text, "0123456789");
+    unsigned long long value = strtoull(*text, NULL, 10);
+
+    if (digits == 0 || digits > 10 || value >= APAPI_UNKNOWN) {
+        return false;
+    }
+    *number = (uint32_t)value;
+    *text += digits;
+    return true;
+}
+
+static bool parse_request(const char *text, struct job_request *request)
+{
+    *request = (struct job_request){.text = text, .part = APAPI_UNKNOWN};
+    if (!jobs_take_number(&text, &request->job) || request->job == 0) {
+        return false;
+    }
+    if (*text == '_' || *text == '+') {
+        request->kind = *text++;
+        if (*text == '*') {
+            text++;
+        } else if (!jobs_take_number(&text, &request->part)) {
+            return false;
+        }
+    }
+    if (*text == '.' && text[1] && strlen(text + 1) < sizeof request->step) {
+        snprintf(request->step, sizeof request->step, "%s", text + 1);
+        return true;
+    }
+    return *text == '\0';
+}
+
+int job_list_parse(const char *text, struct job_list *list, struct apapi_error *err)
+{
+    size_t length = text ? strlen(text) : 0;
+    char *rest, *word;
+
+    *list = (struct job_list){0};
+    if (!text) {
+        return 0;
+    }
+    list->requests = calloc(length + 1, sizeof *list->requests);
+    list->jobs = calloc(length + 1, sizeof *list->jobs);
+    list->text = rest = strdup(text);
+    if (!list->requests || !list->jobs || !list->text) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    while ((word = strsep(&rest, ","))) {
+        struct job_request *request = &list->requests[list->count];
+
+        if (!parse_request(word, request)) {
+            return apapi_fail(
+                err, EINVAL,
+                "'%.60s' is not a job; write it as 17, 17.0, 17.batch, 17_3, 17_* or 17+1", word);
+        }
+        list->jobs[list->count++] = request->job;
+    }
+    return 0;
+}
+
+void job_list_free(struct job_list *list)
+{
+    free(list->requests);
+    free(list->jobs);
+    free(list->text);
+    *list = (struct job_list){0};
+}
+
+bool job_is_named(const char *word)
+{
+    struct job_list list;
+    bool result = job_list_parse(word, &list, NULL) == 0;
+
+    job_list_free(&list);
+    return result;
+}
+
+bool job_request_has(const struct job_request *request, const struct apapi_identity *id)
+{
+    bool array = request->kind != '+' && id->array_job == request->job;
+    bool het = request->kind != '_' && id->het_job == request->job;
+    uint32_t part = request->kind == '_' ? id->array_task : id->het_offset;
+
+    return (array || het || (!request->kind && id->job == request->job)) &&
+           (request->part == APAPI_UNKNOWN || request->part == part) &&
+           (!*request->step || strcmp(request->step, id->step) == 0);
+}
+
+/* --- the query ------------------------------------------------------------------------------ */
+
+static int no_node(void *context, const char *name)
+{
+    (void)context;
+    (void)name;
+    return 0;
+}
+
+static int parse_all(struct query *query, struct apapi_error *err)
+{
+    int64_t now_ns = clock_unix_ns();
+
+    if (job_list_parse(query->jobs, &query->job_list, err) ||
+        (query->from && when_parse(query->from, now_ns, &query->from_ns, err)) ||
+        (query->to && when_parse(query->to, now_ns, &query->to_ns, err))) {
+        return -1;
+    }
+    if (query->from && query->to && query->from_ns >= query->to_ns) {
+        return apapi_fail(err, EINVAL, "-S is not before -E");
+    }
+    return query->nodes && hostlist_each(query->nodes, no_node, NULL) <= 0
+               ? apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]",
+                            query->nodes)
+               : 0;
+}
+
+int query_parse(struct query *query)
+{
+    struct apapi_error err;
+
+    return !parse_all(query, &err) ? EXIT_SUCCESS
+           : errno == EINVAL       ? command_refuse(query->command, err.text)
+                                   : command_fail(query->command, err.text);
+}
+
+void query_free(struct query *query)
+{
+    job_list_free(&query->job_list);
+}
+
+void query_words(struct query *query, char **words, size_t count, bool job)
+{
+    if (!query->jobs && count > 0 && job) {
+        query->jobs = *words++;
+        count--;
+    }
+    query->files = words;
+    query->file_count = count;
+}
+
+static const char *single(const char *list)
+{
+    return list && !strchr(list, ',') ? list : NULL;
+}
+
+struct apapi_scan_filter query_filter(const struct query *query)
+{
+    return (struct apapi_scan_filter){.from_unix_ns = query->from_ns,
+                                      .to_unix_ns = query->to_ns,
+                                      .jobs = query->job_list.jobs,
+                                      .job_count = query->job_list.count,
+                                      .job_parts = true,
+                                      .cluster = single(query->clusters),
+                                      .user = single(query->users),
+                                      .account = single(query->accounts),
+                                      .partition = single(query->partitions),
+                                      .nodes = query->nodes};
+}
+
+static bool list_has(const char *list, const char *name)
+{
+    return !list || (*name && config_names_have(list, name));
+}
+
+bool query_has_user(const struct query *query, const struct apapi_identity *id)
+{
+    char uid[16];
+
+    snprintf(uid, sizeof uid, "%u", id->uid);
+    return list_has(query->users, id->user) ||
+           (id->uid != APAPI_UNKNOWN && config_names_have(query->users, uid));
+}
+
+static bool has_job(const struct job_list *list, const struct apapi_identity *id)
+{
+    bool found = list->count == 0;
+
+    for (size_t i = 0; i < list->count && !found; i++) {
+        found = job_request_has(&list->requests[i], id);
+    }
+    return found;
+}
+
+bool query_has(const struct query *query, const struct apapi_identity *id)
+{
+    return has_job(&query->job_list, id) && query_has_user(query, id) &&
+           list_has(query->accounts, id->account) && list_has(query->partitions, id->partition) &&
+           query_has_cluster(query, id->cluster) && list_has(query->job_names, id->job_name);
+}
+
+bool query_has_cluster(const struct query *query, const char *cluster)
+{
+    return list_has(query->clusters, cluster);
+}
