@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "bench/bench.h"
 #include "bench/node_record.h"
-#include "bench/parts.h"
 #include "channel/channel.h"
 
 #define NODES 10000
@@ -239,10 +239,10 @@ static int by_time(const void *left, const void *right)
 }
 
 /* The median of the times, the most of the memory. */
-void bench_collect(struct bench_table *table, bool quick)
+void bench_collect(struct bench_table *table)
 {
-    unsigned nodes = quick ? QUICK_NODES : NODES;
-    size_t runs = quick ? 1 : RUNS;
+    unsigned nodes = table->quick ? QUICK_NODES : NODES;
+    size_t runs = table->quick ? 1 : RUNS;
     struct cost costs[RUNS];
     double memory_mib = 0, yardstick_ms = 0;
 

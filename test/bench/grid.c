@@ -4,12 +4,11 @@
  * with min_interval, by which they read together, against without it.
  */
 #include <stdatomic.h>
-#include <time.h>
 
 #include "apapi/session.h"
 #include "base/clock.h"
+#include "bench/bench.h"
 #include "bench/meters.h"
-#include "bench/parts.h"
 
 #define SESSIONS 8
 #define NS_PER_MS UINT64_C(1000000)
@@ -18,8 +17,6 @@
 #define WINDOWS_MAX 256
 #define RUN_WINDOWS 100
 #define QUICK_WINDOWS 10
-#define PAIRS 11
-#define QUICK_PAIRS 1
 
 /* The meter has been read in millisecond N of a window: bit N. */
 static _Atomic unsigned windows[WINDOWS_MAX];
@@ -58,14 +55,6 @@ static struct apapi_session *grid_session(const struct crowd *crowd)
     return session;
 }
 
-static void grid_wait(uint64_t length_ns)
-{
-    const struct timespec length = {.tv_sec = (time_t)(length_ns / NS_PER_S),
-                                    .tv_nsec = (long)(length_ns % NS_PER_S)};
-
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
-}
-
 static double grid_mean(size_t count)
 {
     unsigned sum = 0;
@@ -88,12 +77,12 @@ static double grid_run(void *context)
         if (apapi_session_start(sessions[i], 0, NULL)) {
             bench_die("a session does not start");
         }
-        grid_wait(APART_NS);
+        bench_sleep(APART_NS, 0);
     }
-    grid_wait(2 * INTERVAL_NS);
+    bench_sleep(2 * INTERVAL_NS, 0);
     now_ns = clock_monotonic_ns();
     atomic_store(&begin_ns, now_ns - now_ns % INTERVAL_NS + INTERVAL_NS);
-    grid_wait((crowd->window_count + 2) * INTERVAL_NS);
+    bench_sleep((crowd->window_count + 2) * INTERVAL_NS, 0);
     atomic_store(&begin_ns, 0);
     for (size_t i = 0; i < SESSIONS; i++) {
         apapi_session_stop(sessions[i], NULL);
@@ -102,16 +91,16 @@ static double grid_run(void *context)
     return grid_mean(crowd->window_count);
 }
 
-void bench_grid(struct bench_table *table, bool quick)
+void bench_grid(struct bench_table *table)
 {
-    struct bench_row *row = bench_table_add(
-        table, (struct bench_row){.what = "ms of 10 in which 8 sessions read", .unit = "ms"});
-    size_t count = quick ? QUICK_WINDOWS : RUN_WINDOWS;
+    const struct bench_row row = {
+        .what = "ms of 10 in which 8 sessions read", .unit = "ms", .pairs = 11, .quick_pairs = 1};
+    size_t count = table->quick ? QUICK_WINDOWS : RUN_WINDOWS;
     struct crowd together = {INTERVAL_NS, count}, apart = {0, count};
     struct bench_meters meters;
 
     bench_meters_create(&meters, 1);
-    bench_compare(row, quick ? QUICK_PAIRS : PAIRS, (struct bench_side){grid_run, &together},
-                  (struct bench_side){grid_run, &apart});
+    bench_compare(table, row, (struct bench_side){grid_run, &together},
+                  (struct bench_side){grid_run, &apart}, BENCH_NO_YARDSTICK);
     bench_meters_destroy(&meters);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "bench/parts.h"
+#include "bench/bench.h"
 
 #define USAGE_ERROR 2
 
@@ -28,7 +28,7 @@ static const struct part {
 #define PART_COUNT COUNT_OF(parts)
 
 struct options {
-    bool quick, json, check;
+    bool json, check;
     bool wanted[PART_COUNT];
 };
 
@@ -75,7 +75,7 @@ static int parse_parts(int count, char **names, struct options *options)
 }
 
 /* @return -1: go on; else the exit status. */
-static int parse_options(int argc, char **argv, struct options *options)
+static int parse_options(int argc, char **argv, struct options *options, bool *quick)
 {
     static const struct option names[] = {{"quick", no_argument, NULL, 'q'},
                                           {"json", no_argument, NULL, 'j'},
@@ -85,7 +85,7 @@ static int parse_options(int argc, char **argv, struct options *options)
     int letter;
 
     while ((letter = getopt_long(argc, argv, "h", names, NULL)) != -1) {
-        options->quick |= letter == 'q';
+        *quick |= letter == 'q';
         options->json |= letter == 'j';
         options->check |= letter == 'c';
         if (letter == 'h' || letter == '?') {
@@ -93,7 +93,7 @@ static int parse_options(int argc, char **argv, struct options *options)
             return letter == 'h' ? EXIT_SUCCESS : USAGE_ERROR;
         }
     }
-    if (options->quick && options->check) {
+    if (*quick && options->check) {
         fputs("apapi-bench: --quick measures too little for --check\n", stderr);
         return USAGE_ERROR;
     }
@@ -104,18 +104,17 @@ int main(int argc, char **argv)
 {
     struct options options = {false};
     static struct bench_table table;
-    int status;
+    int status = parse_options(argc, argv, &options, &table.quick);
 
-    status = parse_options(argc, argv, &options);
     if (status >= 0) {
         return status;
     }
     for (size_t i = 0; i < PART_COUNT; i++) {
         if (options.wanted[i]) {
-            parts[i].run(&table, options.quick);
+            parts[i].run(&table);
         }
     }
-    for (size_t i = 0; options.quick && i < table.count; i++) {
+    for (size_t i = 0; table.quick && i < table.count; i++) {
         table.rows[i].limit = 0; /* the figures are too rough */
     }
     if (options.json) {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "bench/compare.h"
+#include "bench/bench.h"
 
 #define RANGE_UJ UINT64_C(262143328850)
 #define ENERGY_UJ UINT64_C(123456789012)

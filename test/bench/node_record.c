@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "bench/compare.h"
+#include "bench/bench.h"
 #include "measure/domain.h"
 
 #define PACKAGES UINT64_C(2)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "bench/parts.h"
+#include "bench/bench.h"
 #include "regions/observe/observe.h"
 #include "regions/observe/observer.h"
 #include "session/live.h"
@@ -13,8 +13,6 @@
 #define THREADS 32
 #define REGIONS 64
 #define PASSES 100
-#define PAIRS 101
-#define QUICK_PAIRS 5
 #define LIMIT 6
 #define COLD_BYTES (16 << 20) /* more than a core's own caches */
 
@@ -138,21 +136,26 @@ static void bench_observe_begin(void)
     }
 }
 
-void bench_observe(struct bench_table *table, bool quick)
+void bench_observe(struct bench_table *table)
 {
     static bool cold = true;
-    struct bench_row warm_row = {
-        .what = "tick with 64 regions of 32 threads", .unit = "us", .limit = LIMIT};
-    struct bench_row cold_row = {.what = "tick with 64 regions, nothing in the caches",
-                                 .unit = "us",
-                                 .relation = BENCH_ADDED};
+    const struct bench_row warm_row = {.what = "tick with 64 regions of 32 threads",
+                                       .unit = "us",
+                                       .pairs = 101,
+                                       .quick_pairs = 5,
+                                       .limit = LIMIT};
+    const struct bench_row cold_row = {.what = "tick with 64 regions, nothing in the caches",
+                                       .unit = "us",
+                                       .relation = BENCH_ADDED,
+                                       .pairs = 101,
+                                       .quick_pairs = 5};
     struct bench_side clock = {run_clock, NULL};
 
     bench_observe_begin();
-    bench_compare_yardstick(bench_table_add(table, warm_row), quick ? QUICK_PAIRS : PAIRS,
-                            (struct bench_side[]){{run_readings, NULL}, clock, {run_sums, NULL}});
-    bench_compare(bench_table_add(table, cold_row), quick ? QUICK_PAIRS : PAIRS,
-                  (struct bench_side){run_readings, &cold}, clock);
+    bench_compare(table, warm_row, (struct bench_side){run_readings, NULL}, clock,
+                  (struct bench_side){run_sums, NULL});
+    bench_compare(table, cold_row, (struct bench_side){run_readings, &cold}, clock,
+                  BENCH_NO_YARDSTICK);
     observe_destroy(observer);
     free(program_page);
     free(others);

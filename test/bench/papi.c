@@ -6,14 +6,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "bench/parts.h"
+#include "bench/bench.h"
 #include "sources/papi/papi_library.h"
 #include "sources/sources.h"
 
 #define READINGS 500
 #define QUICK_READINGS 100
-#define PAIRS 251
-#define QUICK_PAIRS 21
 #define READING_LIMIT 1.1
 #define EVENTS_MAX 32
 
@@ -24,33 +22,22 @@ struct through_papi {
     int readings; /* of one run */
 };
 
-static double ns_per_reading(uint64_t start_ns, const struct through_papi *through)
-{
-    return (double)(clock_monotonic_ns() - start_ns) / through->readings;
-}
-
 static double run_source(void *context)
 {
     const struct through_papi *through = context;
     struct apapi_reading readings[EVENTS_MAX];
-    uint64_t start_ns = clock_monotonic_ns();
 
-    for (int i = 0; i < through->readings; i++) {
-        through->reader->source->read(through->reader, readings);
-    }
-    return ns_per_reading(start_ns, through);
+    BENCH_TIMED(clock_monotonic_ns, through->readings, 1,
+                through->reader->source->read(through->reader, readings));
 }
 
 static double run_bare(void *context)
 {
     const struct through_papi *through = context;
     long long values[EVENTS_MAX];
-    uint64_t start_ns = clock_monotonic_ns();
 
-    for (int i = 0; i < through->readings; i++) {
-        through->papi->read(through->set, values);
-    }
-    return ns_per_reading(start_ns, through);
+    BENCH_TIMED(clock_monotonic_ns, through->readings, 1,
+                through->papi->read(through->set, values));
 }
 
 /* PAPI runs one set of a component in each thread; any thread may read it. */
@@ -74,30 +61,28 @@ static void *start_bare(void *context)
     return NULL;
 }
 
-static void compare(struct bench_table *table, struct through_papi *through, bool quick)
+static void compare(struct bench_table *table, struct through_papi *through)
 {
-    struct bench_row *row =
-        bench_table_add(table, (struct bench_row){.unit = "ns", .limit = READING_LIMIT});
+    struct bench_row row = {.unit = "ns", .pairs = 251, .quick_pairs = 21, .limit = READING_LIMIT};
     pthread_t thread;
     long long values[EVENTS_MAX];
 
     if (pthread_create(&thread, NULL, start_bare, through) || pthread_join(thread, NULL)) {
         bench_die("no thread");
     }
-    snprintf(row->what, sizeof row->what, "reading through PAPI, %zu events",
-             through->reader->count);
-    bench_compare(row, quick ? QUICK_PAIRS : PAIRS, (struct bench_side){run_source, through},
-                  (struct bench_side){run_bare, through});
+    snprintf(row.what, sizeof row.what, "reading through PAPI, %zu events", through->reader->count);
+    bench_compare(table, row, (struct bench_side){run_source, through},
+                  (struct bench_side){run_bare, through}, BENCH_NO_YARDSTICK);
     through->papi->stop(through->set, values);
     through->papi->cleanup_eventset(through->set);
     through->papi->destroy_eventset(&through->set);
 }
 
-void bench_papi(struct bench_table *table, bool quick)
+void bench_papi(struct bench_table *table)
 {
     struct apapi_error err;
     struct through_papi through = {.papi = papi_library_load(&err),
-                                   .readings = quick ? QUICK_READINGS : READINGS};
+                                   .readings = table->quick ? QUICK_READINGS : READINGS};
 
     through.reader = through.papi ? apapi_source_papi.open("coretemp", &err) : NULL;
     if (!through.reader || through.reader->count > EVENTS_MAX) {
@@ -106,9 +91,9 @@ void bench_papi(struct bench_table *table, bool quick)
         apapi_source_papi.close(through.reader);
         return;
     }
-    compare(table, &through, quick);
+    compare(table, &through);
     apapi_source_papi.close(through.reader);
     setenv("APAPI_CMPLIST", "coretemp", 1);
-    bench_add_startup(table, quick, "wall time of atime true, through PAPI", "papi");
+    bench_add_startup(table, "wall time of atime true, through PAPI", "papi");
     unsetenv("APAPI_CMPLIST");
 }

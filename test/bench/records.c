@@ -13,14 +13,13 @@
 
 #include "apapi/record.h"
 #include "base/clock.h"
+#include "bench/bench.h"
 #include "bench/node_record.h"
-#include "bench/parts.h"
 
 #define RECORDS 10000
 #define QUICK_RECORDS 100
 #define DECODED 1000 /* at once */
-#define PAIRS 15
-#define QUICK_PAIRS 3
+#define PAIRS .pairs = 15, .quick_pairs = 3
 #define NODES 100
 #define USERS 200
 #define MB 1e6
@@ -177,48 +176,47 @@ static double run_bare_ms(void *context)
     return run_bare(context) * ((const struct pile *)context)->megabytes / 1e3;
 }
 
-static void add_report(struct bench_table *table, bool quick, struct pile *pile)
+static void add_report(struct bench_table *table, struct pile *pile)
 {
     static char apapi[] = BENCH_APAPI, command[] = "report", by[] = "--by=user";
     char *const argv[] = {apapi, command, by, pile->path, NULL};
-    struct bench_row row = {.unit = "us", .limit = REPORT_LIMIT};
+    struct bench_row row = {
+        .what = "report --by user, CPU time of one MB", .unit = "us", PAIRS, .limit = REPORT_LIMIT};
 
     pile->argv = argv;
-    snprintf(row.what, sizeof row.what, "report --by user, CPU time of one MB");
-    bench_compare_yardstick(
-        bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS,
-        (struct bench_side[]){{run_report, pile}, {run_bare, pile}, {run_jansson, pile}});
+    bench_compare(table, row, (struct bench_side){run_report, pile},
+                  (struct bench_side){run_bare, pile}, (struct bench_side){run_jansson, pile});
 }
 
-static void add_merge(struct bench_table *table, bool quick, struct pile *pile, const char *form)
+static void add_merge(struct bench_table *table, struct pile *pile, const char *form)
 {
     static char apapi[] = BENCH_APAPI, command[] = "merge", option[32];
     char *const argv[] = {apapi, command, option, pile->path, NULL};
-    struct bench_row row = {.unit = "ms", .limit = MERGE_LIMIT};
+    struct bench_row row = {.unit = "ms", PAIRS, .limit = MERGE_LIMIT};
 
     pile->argv = argv;
     snprintf(option, sizeof option, "--format=%s", form);
     snprintf(row.what, sizeof row.what, "apapi merge -f %s, CPU time, %zu nodes", form,
              pile->count);
-    bench_compare_yardstick(
-        bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS,
-        (struct bench_side[]){{run_merge, pile}, {run_bare_ms, pile}, {run_jansson_ms, pile}});
+    bench_compare(table, row, (struct bench_side){run_merge, pile},
+                  (struct bench_side){run_bare_ms, pile},
+                  (struct bench_side){run_jansson_ms, pile});
 }
 
-void bench_records(struct bench_table *table, bool quick)
+void bench_records(struct bench_table *table)
 {
     struct bench_row decoding = {.what = "decoding, one MB of records; bare: jansson",
                                  .unit = "us",
-                                 .relation = BENCH_RATIO,
+                                 PAIRS,
                                  .limit = DECODE_RATIO_LIMIT};
-    size_t count = quick ? QUICK_RECORDS : RECORDS;
+    size_t count = table->quick ? QUICK_RECORDS : RECORDS;
     struct pile jobs = {0}, step = {0};
 
     pile_create(&jobs, count, false);
     pile_create(&step, count, true);
-    bench_compare(bench_table_add(table, decoding), quick ? QUICK_PAIRS : PAIRS,
-                  (struct bench_side){run_decode, &jobs}, (struct bench_side){run_jansson, &jobs});
-    add_report(table, quick, &jobs);
-    add_merge(table, quick, &step, "table");
-    add_merge(table, quick, &step, "merged");
+    bench_compare(table, decoding, (struct bench_side){run_decode, &jobs},
+                  (struct bench_side){run_jansson, &jobs}, BENCH_NO_YARDSTICK);
+    add_report(table, &jobs);
+    add_merge(table, &step, "table");
+    add_merge(table, &step, "merged");
 }

@@ -11,13 +11,12 @@
 
 #include "apapi/region.h"
 #include "base/clock.h"
-#include "bench/parts.h"
+#include "bench/bench.h"
 #include "regions/program.h"
 #include "session/live.h"
 
 #define PASSES 2000
-#define PAIRS 101
-#define QUICK_PAIRS 11
+#define PAIRS .pairs = 101, .quick_pairs = 11
 #define HANDLE_LIMIT 2.6
 #define NAME_LIMIT 1.3
 #define OFF_LIMIT 2
@@ -28,6 +27,7 @@
 #define HASH_PRIME UINT64_C(1099511628211)
 #define PAPI_EVENT "perf::TASK-CLOCK"
 #define NAME "a region of a usual name"
+#define BY(text, most) ((struct bench_row){.what = text, .unit = "ns", PAIRS, .limit = most})
 
 static char live_path[] = "/dev/shm/apapi-bench-regions-XXXXXX";
 static int (*papi_begin)(const char *name), (*papi_end)(const char *name);
@@ -40,12 +40,8 @@ static void bench_nothing(void)
 }
 
 #define TIMED_PASSES(work)                                                                         \
-    uint64_t start_ns = clock_thread_cpu_ns();                                                     \
     (void)unused;                                                                                  \
-    for (int i = 0; i < PASSES; i++) {                                                             \
-        work;                                                                                      \
-    }                                                                                              \
-    return (double)(clock_thread_cpu_ns() - start_ns) / PASSES
+    BENCH_TIMED(clock_thread_cpu_ns, PASSES, 1, work)
 
 static double run_loop(void *unused)
 {
@@ -174,21 +170,12 @@ static double run_first(void *first)
     return us;
 }
 
-static void compare(struct bench_table *table, bool quick, struct bench_row about,
-                    double (*ours)(void *), double (*bare)(void *))
-{
-    bench_compare(bench_table_add(table, about), quick ? QUICK_PAIRS : PAIRS,
-                  (struct bench_side){ours, NULL}, (struct bench_side){bare, NULL});
-}
-
 /* The cost of two calls in a loop, in yardsticks. */
-static void compare_added(struct bench_table *table, bool quick, struct bench_row about,
-                          double (*ours)(void *), double (*yardstick)(void *))
+static void compare_added(struct bench_table *table, struct bench_row about, double (*ours)(void *),
+                          double (*yardstick)(void *))
 {
-    about.unit = "ns";
-    bench_compare_yardstick(
-        bench_table_add(table, about), quick ? QUICK_PAIRS : PAIRS,
-        (struct bench_side[]){{ours, NULL}, {run_loop, NULL}, {yardstick, NULL}});
+    bench_compare(table, about, (struct bench_side){ours, NULL},
+                  (struct bench_side){run_loop, NULL}, (struct bench_side){yardstick, NULL});
 }
 
 /* A live page, as a session would write it. */
@@ -229,37 +216,35 @@ static int (*const our_begin)(const char *) = apapi_region_begin;
 static int (*const our_yardstick)(const char *) = touch_pages;
 
 /* Before this process has made a call. */
-static void compare_first(struct bench_table *table, bool quick, bool papi)
+static void compare_first(struct bench_table *table, bool papi)
 {
-    struct bench_row row = {.what = "region: first call", .unit = "us", .limit = FIRST_LIMIT};
+    struct bench_row row = {
+        .what = "region: first call", .unit = "us", PAIRS, .limit = FIRST_LIMIT};
     struct bench_side ours = {run_first, (void *)(uintptr_t)&our_begin};
 
-    bench_compare_yardstick(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS,
-                            (struct bench_side[]){ours,
-                                                  {run_loop, NULL},
-                                                  {run_first, (void *)(uintptr_t)&our_yardstick}});
+    bench_compare(table, row, ours, (struct bench_side){run_loop, NULL},
+                  (struct bench_side){run_first, (void *)(uintptr_t)&our_yardstick});
     if (papi) {
-        row = (struct bench_row){.what = "region: first call; bare: PAPI", .unit = "us"};
-        bench_compare(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS, ours,
-                      (struct bench_side){run_first, &papi_begin});
+        row = (struct bench_row){.what = "region: first call; bare: PAPI", .unit = "us", PAIRS};
+        bench_compare(table, row, ours, (struct bench_side){run_first, &papi_begin},
+                      BENCH_NO_YARDSTICK);
     }
 }
 
-static void compare_calls(struct bench_table *table, bool quick, bool papi)
+static void compare_calls(struct bench_table *table, bool papi)
 {
-    struct bench_row row = {.what = "region by handle; bare: PAPI's by name", .unit = "ns"};
+    const struct bench_row row = {
+        .what = "region by handle; bare: PAPI's by name", .unit = "ns", PAIRS};
 
     handle = apapi_region_handle(NAME);
-    compare_added(
-        table, quick,
-        (struct bench_row){.what = "region: begin and end by handle", .limit = HANDLE_LIMIT},
-        run_handle, run_clock);
-    compare_added(table, quick,
-                  (struct bench_row){.what = "region: begin and end by name", .limit = NAME_LIMIT},
-                  run_name, run_clock_and_name);
+    compare_added(table, BY("region: begin and end by handle", HANDLE_LIMIT), run_handle,
+                  run_clock);
+    compare_added(table, BY("region: begin and end by name", NAME_LIMIT), run_name,
+                  run_clock_and_name);
     setenv("PAPI_EVENTS", PAPI_EVENT, 1); /* our regions would count it, too, before this */
     if (papi && papi_begin(NAME) == 0 && papi_end(NAME) == 0) {
-        compare(table, quick, row, run_handle, run_papi);
+        bench_compare(table, row, (struct bench_side){run_handle, NULL},
+                      (struct bench_side){run_papi, NULL}, BENCH_NO_YARDSTICK);
     } else {
         fputs("apapi-bench: PAPI's regions left out: it is not there, or finds no counters\n",
               stderr);
@@ -267,25 +252,22 @@ static void compare_calls(struct bench_table *table, bool quick, bool papi)
 }
 
 /* In a process of its own: what PAPI would write at the end is not wanted. */
-static void measure(struct bench_table *table, bool quick)
+static void measure(struct bench_table *table)
 {
     bool papi;
 
     look = bench_look;
-    compare_added(
-        table, quick,
-        (struct bench_row){.what = "region outside of a step: by name", .limit = OFF_LIMIT},
-        run_name, run_look);
+    compare_added(table, BY("region outside of a step: by name", OFF_LIMIT), run_name, run_look);
     make_live_page();
     setenv(APAPI_LIVE_ENVIRONMENT, live_path, 1);
     program_want(); /* the calls so far have found no step */
     papi = find_papi();
-    compare_first(table, quick, papi);
-    compare_calls(table, quick, papi);
+    compare_first(table, papi);
+    compare_calls(table, papi);
     unlink(live_path);
 }
 
-void bench_regions(struct bench_table *table, bool quick)
+void bench_regions(struct bench_table *table)
 {
     struct bench_table *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -298,7 +280,7 @@ void bench_regions(struct bench_table *table, bool quick)
     *shared = *table;
     child = fork();
     if (child == 0) {
-        measure(shared, quick);
+        measure(shared);
         _exit(0);
     }
     if (waitpid(child, &status, 0) != child || status != 0) {

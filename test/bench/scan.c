@@ -12,14 +12,12 @@
 #include "apapi/scan.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "bench/parts.h"
+#include "bench/bench.h"
 
 #define RECORDS 20000
 #define QUICK_RECORDS 1000
 #define LINE_BYTES 2000 /* as of a usual node */
 #define CHUNK 262144
-#define PAIRS 31
-#define QUICK_PAIRS 3
 #define HEAD_MAX 512
 #define LIMIT 2.8
 #define MB 1e6
@@ -153,7 +151,7 @@ static double run_plain(void *context)
     return us_per_mb(pile, start_ns) - run_bare(context);
 }
 
-void bench_scan(struct bench_table *table, bool quick)
+void bench_scan(struct bench_table *table)
 {
     static const uint32_t job = RECORDS; /* the job of no one */
     static const struct {
@@ -166,16 +164,14 @@ void bench_scan(struct bench_table *table, bool quick)
     };
     struct pile pile = {0};
 
-    pile_create(&pile, quick ? QUICK_RECORDS : RECORDS);
+    pile_create(&pile, table->quick ? QUICK_RECORDS : RECORDS);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct bench_row *row =
-            bench_table_add(table, (struct bench_row){.unit = "us", .limit = LIMIT});
+        struct bench_row row = {.unit = "us", .pairs = 31, .quick_pairs = 3, .limit = LIMIT};
 
-        snprintf(row->what, sizeof row->what, "%s", cases[i].what);
+        snprintf(row.what, sizeof row.what, "%s", cases[i].what);
         pile.filter = cases[i].filter;
-        bench_compare_yardstick(
-            row, quick ? QUICK_PAIRS : PAIRS,
-            (struct bench_side[]){{run_scan, &pile}, {run_bare, &pile}, {run_plain, &pile}});
+        bench_compare(table, row, (struct bench_side){run_scan, &pile},
+                      (struct bench_side){run_bare, &pile}, (struct bench_side){run_plain, &pile});
     }
     close(pile.fd);
 }

@@ -1,44 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPU time of a process while a session runs in it, against a thread that only sleeps and reads. */
+/* A session's processor time and the spread of its period, against a thread that sleeps and reads.
+ */
+#include "apapi/session.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 
-#include "apapi/session.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "bench/bare_loop.h"
+#include "bench/bench.h"
 #include "bench/meters.h"
-#include "bench/parts.h"
+#include "session/sampling.h"
 
 #define EVENTS 8
 #define LIMIT_1000_HZ 1.35
+#define SPREAD_INTERVAL_NS UINT64_C(5000000)
+#define SPREAD_LENGTH_NS 100000000
+#define SPREAD_LIMIT 1.2
+#define STAMPS_MAX 1024
 
-struct sampled {
+static const struct sampled {
     uint64_t rate_hz;
-    double limit;
     uint64_t length_ns, quick_length_ns; /* of one run */
-    size_t pairs, quick_pairs;
+    struct bench_row row;
+} rates[] = {
+    {10, 1000000000, 200000000, {.pairs = 21, .quick_pairs = 1}},
+    {100, 500000000, 50000000, {.pairs = 21, .quick_pairs = 3}},
+    {1000, 100000000, 50000000, {.pairs = 151, .quick_pairs = 5, .limit = LIMIT_1000_HZ}},
 };
 
-static const struct sampled rates[] = {
-    {10, 0, 1000000000, 200000000, 21, 1},
-    {100, 0, 500000000, 50000000, 21, 3},
-    {1000, LIMIT_1000_HZ, 100000000, 50000000, 151, 5},
-};
-
+/* Both sides, and the bare loop: the least that can sample. */
 struct running {
     struct bench_meters meters;
     struct apapi_session *session;
-    struct bare_loop bare;
-    uint64_t length_ns;
+    struct sampling *sampling; /* NULL: nobody wants the stamps */
+    uint64_t length_ns, interval_ns;
+    pthread_t thread;
+    atomic_bool stop;
 };
 
-static void wait_ns(uint64_t length_ns)
-{
-    const struct timespec length = {.tv_sec = (time_t)(length_ns / NS_PER_S),
-                                    .tv_nsec = (long)(length_ns % NS_PER_S)};
+/* When something happened, again and again. */
+static uint64_t stamps_ns[STAMPS_MAX];
+static size_t stamp_count;
 
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
+static void add_stamp(void)
+{
+    if (stamp_count < STAMPS_MAX) {
+        stamps_ns[stamp_count++] = clock_monotonic_ns();
+    }
+}
+
+/* @return the standard deviation of the periods between `first` and the last stamp [us]. */
+static double spread_us(size_t first)
+{
+    size_t end = stamp_count ? stamp_count - 1 : 0;
+    double sum = 0, squares = 0;
+
+    if (end < first + 2) {
+        return NAN;
+    }
+    for (size_t i = first; i < end; i++) {
+        double period_us = (double)(stamps_ns[i + 1] - stamps_ns[i]) / 1e3;
+
+        sum += period_us;
+        squares += period_us * period_us;
+    }
+    return sqrt((squares - sum * sum / (double)(end - first)) / (double)(end - first - 1));
+}
+
+static void *sleep_and_read(void *argument)
+{
+    struct running *running = argument;
+    uint64_t deadline_ns = clock_monotonic_ns();
+
+    while (!atomic_load(&running->stop)) {
+        deadline_ns += running->interval_ns;
+        bench_sleep(deadline_ns, TIMER_ABSTIME);
+        if (running->sampling) {
+            add_stamp();
+        }
+        bench_meters_read(&running->meters);
+    }
+    return NULL;
+}
+
+static void run_bare(struct running *running)
+{
+    atomic_store(&running->stop, false);
+    if (pthread_create(&running->thread, NULL, sleep_and_read, running)) {
+        bench_die("no thread for the bare loop");
+    }
+    bench_sleep(running->length_ns, 0);
+    atomic_store(&running->stop, true);
+    pthread_join(running->thread, NULL);
 }
 
 static double us_per_s(uint64_t cpu_before_ns, const struct running *running)
@@ -56,52 +113,100 @@ static double run_session(void *context)
     if (apapi_session_start(running->session, 0, NULL)) {
         bench_die("the session does not start");
     }
-    wait_ns(running->length_ns);
+    bench_sleep(running->length_ns, 0);
     apapi_session_stop(running->session, NULL);
     return us_per_s(before_ns, running);
 }
 
-static double run_bare(void *context)
+static double run_bare_loop(void *running)
 {
-    struct running *running = context;
     uint64_t before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-    bare_loop_start(&running->bare);
-    wait_ns(running->length_ns);
-    bare_loop_stop(&running->bare);
+    run_bare(running);
     return us_per_s(before_ns, running);
 }
 
 static void compare_at(struct bench_table *table, const struct sampled *rate,
-                       struct running *running, bool quick)
+                       struct running *running)
 {
-    struct bench_row *row =
-        bench_table_add(table, (struct bench_row){.unit = "us/s", .limit = rate->limit});
     const struct apapi_intervals intervals = {.default_ns = NS_PER_S / rate->rate_hz};
     const struct apapi_session_config config = {
         .components = "rapl", .sources = "sysfs", .intervals = &intervals};
+    struct bench_row row = rate->row;
 
-    snprintf(row->what, sizeof row->what, "CPU time at %d Hz, %d events", (int)rate->rate_hz,
-             EVENTS);
-    running->length_ns = quick ? rate->quick_length_ns : rate->length_ns;
-    running->bare = (struct bare_loop){&running->meters, intervals.default_ns, NULL, 0, false};
+    row.unit = "us/s";
+    snprintf(row.what, sizeof row.what, "CPU time at %d Hz, %d events", (int)rate->rate_hz, EVENTS);
+    running->length_ns = table->quick ? rate->quick_length_ns : rate->length_ns;
+    running->interval_ns = intervals.default_ns;
     running->session = apapi_session_create(&config, NULL);
     if (!running->session) {
         bench_die("no session");
     }
-    bench_compare(row, quick ? rate->quick_pairs : rate->pairs,
-                  (struct bench_side){run_session, running},
-                  (struct bench_side){run_bare, running});
+    bench_compare(table, row, (struct bench_side){run_session, running},
+                  (struct bench_side){run_bare_loop, running}, BENCH_NO_YARDSTICK);
     apapi_session_destroy(running->session);
 }
 
-void bench_session(struct bench_table *table, bool quick)
+void bench_session(struct bench_table *table)
 {
-    struct running running;
+    struct running running = {.sampling = NULL};
 
     bench_meters_create(&running.meters, EVENTS);
     for (size_t i = 0; i < COUNT_OF(rates); i++) {
-        compare_at(table, &rates[i], &running, quick);
+        compare_at(table, &rates[i], &running);
     }
+    bench_meters_destroy(&running.meters);
+}
+
+/* --- the period ------------------------------------------------------------------------------- */
+
+/* Readings at the interval only: those of probes are at random moments. */
+static void stamp(const struct apapi_sample *sample, void *context)
+{
+    (void)sample;
+    (void)context;
+    add_stamp();
+}
+
+static double spread_of_sampling(void *context)
+{
+    struct running *running = context;
+
+    stamp_count = 0;
+    if (sampling_start(running->sampling)) {
+        bench_die("no worker");
+    }
+    bench_sleep(running->length_ns, 0);
+    sampling_stop(running->sampling);
+    stamp_count--; /* the reading of the stop is no tick */
+    return spread_us(1);
+}
+
+static double spread_of_bare_loop(void *running)
+{
+    stamp_count = 0;
+    run_bare(running);
+    return spread_us(0);
+}
+
+void bench_period(struct bench_table *table)
+{
+    const struct bench_row row = {.what = "spread of the period at 5 ms, 8 events",
+                                  .unit = "us",
+                                  .pairs = 251,
+                                  .quick_pairs = 3,
+                                  .limit = SPREAD_LIMIT};
+    struct running running = {.length_ns = SPREAD_LENGTH_NS, .interval_ns = SPREAD_INTERVAL_NS};
+
+    bench_meters_create(&running.meters, EVENTS);
+    running.sampling = sampling_create(1, NULL);
+    if (!running.sampling) {
+        bench_die("no memory");
+    }
+    bench_meters_open(&running.meters, running.sampling->components, SPREAD_INTERVAL_NS);
+    running.sampling->common.on_sample = stamp;
+    bench_compare(table, row, (struct bench_side){spread_of_sampling, &running},
+                  (struct bench_side){spread_of_bare_loop, &running}, BENCH_NO_YARDSTICK);
+    sampling_end(running.sampling);
     bench_meters_destroy(&running.meters);
 }

@@ -9,12 +9,10 @@
 
 #include "apapi/session.h"
 #include "base/clock.h"
+#include "bench/bench.h"
 #include "bench/meters.h"
-#include "bench/parts.h"
 
 #define EVENTS 8
-#define PAIRS 40
-#define QUICK_PAIRS 4
 #define LIMIT 3 /* times a program that does nothing */
 #define PAPI_LIMIT 10
 
@@ -47,41 +45,40 @@ static void silence(posix_spawn_file_actions_t *silent)
 }
 
 /* A row: how much longer a program takes than `true`, which also takes part of ours. */
-static void add_program(struct bench_table *table, bool quick, const char *what, double limit,
+static void add_program(struct bench_table *table, const char *what, double limit,
                         char *const argv[])
 {
     char *const bare[] = {nothing, NULL};
     struct launch ours = {.argv = argv}, theirs = {.argv = bare};
-    struct bench_row *row =
-        bench_table_add(table, (struct bench_row){.unit = "ms", .limit = 1 + limit});
+    struct bench_row row = {.unit = "ms", .pairs = 40, .quick_pairs = 4, .limit = 1 + limit};
 
-    snprintf(row->what, sizeof row->what, "%s", what);
+    snprintf(row.what, sizeof row.what, "%s", what);
     silence(&ours.silent);
     theirs.silent = ours.silent;
-    bench_compare(row, quick ? QUICK_PAIRS : PAIRS, (struct bench_side){run_program, &ours},
-                  (struct bench_side){run_program, &theirs});
+    bench_compare(table, row, (struct bench_side){run_program, &ours},
+                  (struct bench_side){run_program, &theirs}, BENCH_NO_YARDSTICK);
     posix_spawn_file_actions_destroy(&ours.silent);
 }
 
-void bench_add_startup(struct bench_table *table, bool quick, const char *what, const char *sources)
+void bench_add_startup(struct bench_table *table, const char *what, const char *sources)
 {
     static char atime[] = BENCH_ATIME;
 
     setenv("APAPI_SOURCES", sources, 1);
-    add_program(table, quick, what, PAPI_LIMIT, (char *[]){atime, nothing, NULL});
+    add_program(table, what, PAPI_LIMIT, (char *[]){atime, nothing, NULL});
     unsetenv("APAPI_SOURCES");
 }
 
-static void add_list(struct bench_table *table, bool quick)
+static void add_list(struct bench_table *table)
 {
     static char apapi[] = BENCH_APAPI, command[] = "list";
     char *const argv[] = {apapi, command, NULL};
 
     setenv("APAPI_PAPI_LIBRARY", "/nonexistent", 1);
-    add_program(table, quick, "apapi list, 8 events, no PAPI", LIMIT, argv);
+    add_program(table, "apapi list, 8 events, no PAPI", LIMIT, argv);
     unsetenv("APAPI_PAPI_LIBRARY");
     if (WITH_PAPI) {
-        add_program(table, quick, "apapi list, 8 events, with PAPI", PAPI_LIMIT, argv);
+        add_program(table, "apapi list, 8 events, with PAPI", PAPI_LIMIT, argv);
     }
 }
 
@@ -103,39 +100,36 @@ static double run_session(void *context)
 
 static double run_bare(void *context)
 {
-    uint64_t start_ns = clock_monotonic_ns();
-
-    bench_meters_read(context);
-    return (double)(clock_monotonic_ns() - start_ns) / 1e6;
+    BENCH_TIMED(clock_monotonic_ns, 1, 1e6, bench_meters_read(context));
 }
 
-static void add_session(struct bench_table *table, bool quick, struct bench_row row, char *sources,
+static void add_session(struct bench_table *table, struct bench_row row, char *sources,
                         struct bench_meters *meters)
 {
     char *const argv[] = {nothing, NULL};
     struct launch launch = {.argv = argv};
 
     row.unit = "ms";
+    row.pairs = 40;
+    row.quick_pairs = 4;
     silence(&launch.silent);
-    bench_compare_yardstick(
-        bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS,
-        (struct bench_side[]){{run_session, sources}, {run_bare, meters}, {run_program, &launch}});
+    bench_compare(table, row, (struct bench_side){run_session, sources},
+                  (struct bench_side){run_bare, meters}, (struct bench_side){run_program, &launch});
     posix_spawn_file_actions_destroy(&launch.silent);
 }
 
-void bench_startup(struct bench_table *table, bool quick)
+void bench_startup(struct bench_table *table)
 {
     static char sysfs[] = "sysfs";
     struct bench_meters meters;
 
     bench_meters_create(&meters, EVENTS);
-    bench_add_startup(table, quick, "wall time of atime true, 8 events", sysfs);
-    add_list(table, quick);
-    add_session(table, quick,
-                (struct bench_row){.what = "session's start, 8 events", .limit = LIMIT}, sysfs,
-                &meters);
+    bench_add_startup(table, "wall time of atime true, 8 events", sysfs);
+    add_list(table);
+    add_session(table, (struct bench_row){.what = "session's start, 8 events", .limit = LIMIT},
+                sysfs, &meters);
     if (WITH_PAPI) {
-        add_session(table, quick,
+        add_session(table,
                     (struct bench_row){.what = "session's start, 8 events, PAPI tried first",
                                        .limit = PAPI_LIMIT},
                     NULL, &meters);

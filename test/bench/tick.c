@@ -8,8 +8,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "bench/bench.h"
 #include "bench/meters.h"
-#include "bench/parts.h"
 #include "session/component.h"
 #include "session/live.h"
 #include "session/overflow.h"
@@ -18,8 +18,7 @@
 
 #define READINGS_PER_RUN 4000
 #define READINGS_PER_QUICK_RUN 800
-#define PAIRS 251
-#define QUICK_PAIRS 21
+#define PAIRS .pairs = 251, .quick_pairs = 21
 /* Times what the plain reader adds to each pread. */
 #define TICK_LIMIT 1.3
 #define READING_LIMIT 0.45
@@ -39,8 +38,7 @@
 struct ticking {
     struct bench_meters meters;
     struct component component;
-    size_t ticks; /* of one run */
-    size_t pairs;
+    size_t ticks;           /* of one run */
     volatile uint64_t sink; /* the reads must not be optimised away */
 };
 
@@ -78,7 +76,6 @@ static void ticking_create(struct ticking *ticking, size_t events, bool quick)
     moving = apapi_source_sysfs;
     moving.read = read_and_move;
     ticking->ticks = (quick ? READINGS_PER_QUICK_RUN : READINGS_PER_RUN) / events;
-    ticking->pairs = quick ? QUICK_PAIRS : PAIRS;
     bench_meters_create(&ticking->meters, events);
     bench_meters_open(&ticking->meters, &ticking->component, APAPI_INTERVAL_MIN_NS);
     close_windows_at_once(&ticking->component);
@@ -92,43 +89,29 @@ static void ticking_destroy(struct ticking *ticking)
     bench_meters_destroy(&ticking->meters);
 }
 
-static double ns_per_tick(uint64_t start_ns, const struct ticking *ticking)
-{
-    return (double)(clock_thread_cpu_ns() - start_ns) / (double)ticking->ticks;
-}
+/* The end of a side. @return [ns] for each tick */
+#define TIMED_TICKS(work) BENCH_TIMED(clock_thread_cpu_ns, ticking->ticks, 1, work)
 
 static double run_ticks(void *context)
 {
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_thread_cpu_ns();
 
-    for (size_t i = 0; i < ticking->ticks; i++) {
-        component_account(&ticking->component, component_fetch(&ticking->component));
-    }
-    return ns_per_tick(start_ns, ticking);
+    TIMED_TICKS(component_account(&ticking->component, component_fetch(&ticking->component)));
 }
 
 static double run_source(void *context)
 {
     struct ticking *ticking = context;
     struct apapi_reader *reader = ticking->component.reader;
-    uint64_t start_ns = clock_thread_cpu_ns();
 
-    for (size_t i = 0; i < ticking->ticks; i++) {
-        apapi_source_sysfs.read(reader, ticking->component.raw);
-    }
-    return ns_per_tick(start_ns, ticking);
+    TIMED_TICKS(apapi_source_sysfs.read(reader, ticking->component.raw));
 }
 
 static double run_bare(void *context)
 {
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_thread_cpu_ns();
 
-    for (size_t i = 0; i < ticking->ticks; i++) {
-        bench_meters_read(&ticking->meters);
-    }
-    return ns_per_tick(start_ns, ticking);
+    TIMED_TICKS(bench_meters_read(&ticking->meters));
 }
 
 /* That of a tick, whose values are moved. */
@@ -136,23 +119,20 @@ static double run_bare_moving(void *context)
 {
     static struct apapi_reading readings[METERS_MAX];
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_thread_cpu_ns();
 
-    for (size_t i = 0; i < ticking->ticks; i++) {
+    TIMED_TICKS({
         bench_meters_read(&ticking->meters);
         move(readings, ticking->meters.count);
-    }
-    ticking->sink = readings[0].raw;
-    return ns_per_tick(start_ns, ticking);
+        ticking->sink = readings[0].raw;
+    });
 }
 
 /* A reader that trusts its files. */
 static double run_strtoull(void *context)
 {
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_thread_cpu_ns();
 
-    for (size_t tick = 0; tick < ticking->ticks; tick++) {
+    TIMED_TICKS({
         for (size_t i = 0; i < ticking->meters.count; i++) {
             char text[METER_TEXT_SIZE];
             ssize_t got = pread(ticking->meters.fds[i], text, sizeof text - 1, 0);
@@ -160,8 +140,7 @@ static double run_strtoull(void *context)
             text[got > 0 ? got : 0] = '\0';
             ticking->sink = strtoull(text, NULL, 10);
         }
-    }
-    return ns_per_tick(start_ns, ticking);
+    });
 }
 
 /* The plain reader's state of an event or a domain. */
@@ -214,13 +193,11 @@ static double run_plain(void *context)
 {
     static uint64_t ticks, moved_uj;
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_thread_cpu_ns();
 
-    for (size_t i = 0; i < ticking->ticks; i++) {
+    TIMED_TICKS({
         moved_uj += LEAST_STEP_UJ + ticks++ % STEPS * STEP_UJ;
         plain_tick(&ticking->meters, moved_uj);
-    }
-    return ns_per_tick(start_ns, ticking);
+    });
 }
 
 /*
@@ -239,16 +216,15 @@ static void add_rows(struct bench_table *table, struct ticking *ticking, const c
                      double limit, double (*run)(void *context), double (*bare)(void *context))
 {
     double events = (double)ticking->meters.count;
-    struct bench_row *row = bench_table_add(table, (struct bench_row){.unit = "ns"});
-    struct bench_row *each =
-        bench_table_add(table, (struct bench_row){.unit = "ns", .limit = limit});
+    struct bench_row about = {.unit = "ns", PAIRS}, *row, *each;
 
-    snprintf(row->what, sizeof row->what, "%s, %zu events", what, ticking->meters.count);
+    snprintf(about.what, sizeof about.what, "%s, %zu events", what, ticking->meters.count);
+    row = bench_compare(table, about, (struct bench_side){run, ticking},
+                        (struct bench_side){bare, ticking},
+                        (struct bench_side){run_yardstick, ticking});
+    each = bench_table_add(
+        table, (struct bench_row){.unit = "ns", .relation = BENCH_YARDSTICK, .limit = limit});
     snprintf(each->what, sizeof each->what, "%s, each of %zu events", what, ticking->meters.count);
-    bench_compare_yardstick(
-        row, ticking->pairs,
-        (struct bench_side[]){{run, ticking}, {bare, ticking}, {run_yardstick, ticking}});
-    each->relation = BENCH_YARDSTICK;
     each->ours = row->ours / events;
     each->bare = row->bare / events;
     each->added = row->added / events;
@@ -259,14 +235,14 @@ static void add_rows(struct bench_table *table, struct ticking *ticking, const c
     row->yardstick = 0;
 }
 
-void bench_tick(struct bench_table *table, bool quick)
+void bench_tick(struct bench_table *table)
 {
     static const size_t sizes[] = {2, 8, 32};
 
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         struct ticking ticking;
 
-        ticking_create(&ticking, sizes[i], quick);
+        ticking_create(&ticking, sizes[i], table->quick);
         add_rows(table, &ticking, "tick", sizes[i] == 8 ? TICK_LIMIT : 0, run_ticks,
                  run_bare_moving);
         ticking_destroy(&ticking);
@@ -279,20 +255,18 @@ static struct feed feeds[APAPI_DOMAINS];
 static double run_live_ticks(void *context)
 {
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_thread_cpu_ns();
 
-    for (size_t i = 0; i < ticking->ticks; i++) {
+    TIMED_TICKS({
         component_account(&ticking->component, component_fetch(&ticking->component));
         live_show(&page, &ticking->component, 0, feeds);
-    }
-    return ns_per_tick(start_ns, ticking);
+    });
 }
 
-void bench_live_tick(struct bench_table *table, bool quick)
+void bench_live_tick(struct bench_table *table)
 {
     struct ticking ticking;
 
-    ticking_create(&ticking, 8, quick);
+    ticking_create(&ticking, 8, table->quick);
     live_page_init(&page);
     feed_clear(feeds);
     live_join(&page, &ticking.component, feeds);
@@ -310,13 +284,11 @@ static double run_watched_ticks(void *context)
 {
     struct watched *watched = context;
     struct ticking *ticking = &watched->ticking;
-    uint64_t start_ns = clock_thread_cpu_ns();
 
-    for (size_t i = 0; i < ticking->ticks; i++) {
+    TIMED_TICKS({
         component_account(&ticking->component, component_fetch(&ticking->component));
         overflow_evaluate(&watched->sampling->common.overflows, &ticking->component, 0);
-    }
-    return ns_per_tick(start_ns, ticking);
+    });
 }
 
 static void ignore(const struct apapi_overflow_crossing *crossing, void *user)
@@ -362,53 +334,48 @@ static void watched_destroy(struct watched *watched)
     ticking_destroy(&watched->ticking);
 }
 
-static void add_overflow_row(struct bench_table *table, const char *what, size_t thresholds,
-                             bool quick)
+static void add_overflow_row(struct bench_table *table, const char *what, size_t thresholds)
 {
     struct watched watched;
-    struct bench_row *row = bench_table_add(
-        table,
-        (struct bench_row){.unit = "ns", .limit = thresholds ? OVERFLOW_LIMIT : NO_OVERFLOW_LIMIT});
+    struct bench_row row = {
+        .unit = "ns", PAIRS, .limit = thresholds ? OVERFLOW_LIMIT : NO_OVERFLOW_LIMIT};
 
-    snprintf(row->what, sizeof row->what, "%s", what);
-    watched_create(&watched, thresholds, quick);
-    bench_compare_yardstick(row, watched.ticking.pairs,
-                            (struct bench_side[]){{run_watched_ticks, &watched},
-                                                  {run_ticks, &watched.ticking},
-                                                  {run_yardstick, &watched.ticking}});
+    snprintf(row.what, sizeof row.what, "%s", what);
+    watched_create(&watched, thresholds, table->quick);
+    bench_compare(table, row, (struct bench_side){run_watched_ticks, &watched},
+                  (struct bench_side){run_ticks, &watched.ticking},
+                  (struct bench_side){run_yardstick, &watched.ticking});
     watched_destroy(&watched);
 }
 
 /* Two of the same components, one with 64 limits and one with none, in turns. */
-void bench_limits(struct bench_table *table, bool quick)
+void bench_limits(struct bench_table *table)
 {
     static struct watched watched[2];
-    struct bench_row *row = bench_table_add(
-        table, (struct bench_row){.unit = "ns", .limit = LIMITS_LIMIT, .relation = BENCH_RATIO});
+    const struct bench_row row = {
+        .what = "tick of 8 events, 64 limits / none", .unit = "ns", PAIRS, .limit = LIMITS_LIMIT};
 
-    snprintf(row->what, sizeof row->what, "tick of 8 events, 64 limits / none");
     for (size_t i = 0; i < 2; i++) {
-        watched_create(&watched[i], i == 0 ? APAPI_OVERFLOW_MAX : 0, quick);
+        watched_create(&watched[i], i == 0 ? APAPI_OVERFLOW_MAX : 0, table->quick);
     }
-    bench_compare(row, watched[0].ticking.pairs,
-                  (struct bench_side){run_watched_ticks, &watched[0]},
-                  (struct bench_side){run_watched_ticks, &watched[1]});
+    bench_compare(table, row, (struct bench_side){run_watched_ticks, &watched[0]},
+                  (struct bench_side){run_watched_ticks, &watched[1]}, BENCH_NO_YARDSTICK);
     for (size_t i = 0; i < 2; i++) {
         watched_destroy(&watched[i]);
     }
 }
 
-void bench_overflow(struct bench_table *table, bool quick)
+void bench_overflow(struct bench_table *table)
 {
-    add_overflow_row(table, "tick of 8 events, no threshold", 0, quick);
-    add_overflow_row(table, "tick of 8 events, 64 thresholds", APAPI_OVERFLOW_MAX, quick);
+    add_overflow_row(table, "tick of 8 events, no threshold", 0);
+    add_overflow_row(table, "tick of 8 events, 64 thresholds", APAPI_OVERFLOW_MAX);
 }
 
-void bench_reading(struct bench_table *table, bool quick)
+void bench_reading(struct bench_table *table)
 {
     struct ticking ticking;
 
-    ticking_create(&ticking, 8, quick);
+    ticking_create(&ticking, 8, table->quick);
     add_rows(table, &ticking, "reading alone", READING_LIMIT, run_source, run_bare);
     add_rows(table, &ticking, "pread + strtoull", 0, run_strtoull, run_bare);
     ticking_destroy(&ticking);
