@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* srun's report: all nodes of a big step send their records to apapi-collect at once. */
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "bench/bench.h"
 #include "bench/node_record.h"
-#include "channel/channel.h"
+#include "fake/host.h"
 
 #define NODES 10000
 #define QUICK_NODES 100
@@ -24,7 +17,6 @@
 #define PARSED 100 /* records */
 #define LIMIT 1.1  /* times jansson, which only reads the same JSON */
 #define LIMIT_MIB 64
-#define TOKEN "0123456789abcdef0123456789abcdef"
 #define PATIENCE_NS UINT64_C(60000000000)
 
 static struct message message;
@@ -35,7 +27,7 @@ static char *make_delivery(unsigned node, unsigned nodes, size_t *size)
     char *line = bench_record_line(&(struct bench_record){4711, 1000, node, nodes});
     char *text = NULL;
     int length =
-        asprintf(&text, TOKEN " record node%05u node[00000-%05u]\n%s", node, nodes - 1, line);
+        asprintf(&text, HOST_TOKEN " record node%05u node[00000-%05u]\n%s", node, nodes - 1, line);
 
     free(line);
     if (length < 0) {
@@ -90,50 +82,10 @@ static void be_the_nodes(const struct sockaddr_in *address, unsigned nodes, int 
     _exit(write(channel, &end_ns, sizeof end_ns) == sizeof end_ns ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-static int listen_anywhere(struct sockaddr_in *address)
-{
-    socklen_t size = sizeof *address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    *address =
-        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (fd < 0 || bind(fd, (struct sockaddr *)address, size) || listen(fd, 4096) ||
-        getsockname(fd, (struct sockaddr *)address, &size)) {
-        bench_die("no socket on the loopback");
-    }
-    return fd;
-}
-
-static pid_t start_collector(int listener, int *channel)
-{
-    static char program[] = BENCH_COLLECT;
-    char *const argv[] = {program, NULL};
-    posix_spawn_file_actions_t actions;
-    int pair[2];
-    pid_t pid;
-
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-        bench_die("no socket");
-    }
-    posix_spawn_file_actions_init(&actions);
-    /* first away from the numbers that they are to get */
-    posix_spawn_file_actions_adddup2(&actions, pair[1], 100);
-    posix_spawn_file_actions_adddup2(&actions, listener, 101);
-    posix_spawn_file_actions_adddup2(&actions, 100, APAPI_CHANNEL_FD);
-    posix_spawn_file_actions_adddup2(&actions, 101, APAPI_LISTEN_FD);
-    if (posix_spawn(&pid, program, &actions, NULL, argv, environ)) {
-        bench_die("apapi-collect does not start");
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    close(pair[1]);
-    *channel = pair[0];
-    return pid;
-}
-
 static void send_to_collector(int channel, const char *word, unsigned nodes)
 {
     message_start(&message, word);
-    message_add_pair(&message, "token", TOKEN);
+    message_add_pair(&message, "token", HOST_TOKEN);
     message_add_pair(&message, "step", "4711.0");
     message_add_number(&message, "nodes", nodes);
     message_add_number(&message, "wait_ms", PATIENCE_NS / 1000000);
@@ -179,7 +131,8 @@ static double run_jansson(unsigned nodes)
 static struct cost run(unsigned nodes)
 {
     struct sockaddr_in address;
-    int listener = listen_anywhere(&address), nodes_channel[2], channel, status;
+    static char program[] = BENCH_COLLECT;
+    int listener = host_listen(&address), nodes_channel[2], channel, status;
     pid_t sender, collector;
     struct rusage usage;
     struct cost cost;
@@ -198,8 +151,7 @@ static struct cost run(unsigned nodes)
     if (read(nodes_channel[0], &word, 1) != 1) {
         bench_die("no records");
     }
-    collector = start_collector(listener, &channel);
-    close(listener);
+    channel = host_start(program, listener, &collector);
     send_to_collector(channel, APAPI_WORD_CONFIG, nodes);
     if (write(nodes_channel[0], &word, 1) != 1 ||
         read(nodes_channel[0], &end_ns, sizeof end_ns) != sizeof end_ns) {

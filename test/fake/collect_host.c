@@ -9,68 +9,15 @@
  * report took [ms]. With $GONE nobody takes the report. $TOTALS_MS, $BUDGET, $BUDGET_CONFIG,
  * $SLURM_BIN: of an energy budget. $OVERFLOW: limits, one a line.
  */
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "fake/host.h"
 
-#include "channel/channel.h"
+#include <sys/wait.h>
+
 #include "channel/deadline.h"
 
-#define TOKEN "0123456789abcdef0123456789abcdef"
 #define PATIENCE_NS (120000 * DEADLINE_MS)
 
 static struct message message;
-
-static _Noreturn void die(const char *what)
-{
-    perror(what);
-    exit(EXIT_FAILURE);
-}
-
-static int listen_here(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    char port[8];
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) || listen(fd, 4096) ||
-        getsockname(fd, (struct sockaddr *)&address, &size)) {
-        die("listen");
-    }
-    snprintf(port, sizeof port, "%d", ntohs(address.sin_port));
-    setenv("PORT", port, 1);
-    setenv("TOKEN", TOKEN, 1);
-    return fd;
-}
-
-/* @return the channel to it. */
-static int start(char *collector, int listener, pid_t *pid)
-{
-    char *const argv[] = {collector, NULL};
-    posix_spawn_file_actions_t actions;
-    int pair[2];
-
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-        die("socketpair");
-    }
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pair[1], 100);
-    posix_spawn_file_actions_adddup2(&actions, listener, 101);
-    posix_spawn_file_actions_adddup2(&actions, 100, APAPI_CHANNEL_FD);
-    posix_spawn_file_actions_adddup2(&actions, 101, APAPI_LISTEN_FD);
-    if (posix_spawn(pid, collector, &actions, NULL, argv, environ)) {
-        die(collector);
-    }
-    close(pair[1]);
-    close(listener);
-    return pair[0];
-}
 
 static void run(char **command)
 {
@@ -79,14 +26,14 @@ static void run(char **command)
 
     if (posix_spawnp(&pid, command[0], NULL, NULL, command, environ) ||
         waitpid(pid, &status, 0) != pid || status != 0) {
-        die(command[0]);
+        host_die(command[0]);
     }
 }
 
 static void send_config(int channel, const char *nodes)
 {
     message_start(&message, APAPI_WORD_CONFIG);
-    message_add_pair(&message, "token", TOKEN);
+    message_add_pair(&message, "token", HOST_TOKEN);
     message_add_pair(&message, "step", "7.0");
     message_add_pair(&message, "name", "app");
     message_add_pair(&message, "nodes", nodes);
@@ -96,7 +43,7 @@ static void send_config(int channel, const char *nodes)
     message_add_pair(&message, "config", getenv("BUDGET_CONFIG"));
     message_add_pair(&message, "slurm_bin", getenv("SLURM_BIN"));
     if (message_send(channel, &message, deadline_now() + PATIENCE_NS)) {
-        die("config");
+        host_die("config");
     }
 }
 
@@ -111,13 +58,13 @@ static void print_report(int channel, const char *nodelist, const char *wait_ms)
         shutdown(channel, SHUT_RD);
     }
     if (message_send(channel, &message, start_ns + PATIENCE_NS)) {
-        die("end");
+        host_die("end");
     }
     if (getenv("GONE")) {
         return;
     }
     if (message_receive(channel, &message, start_ns + PATIENCE_NS)) {
-        die("report");
+        host_die("report");
     }
     fprintf(stderr, "%d\n", (int)((deadline_now() - start_ns) / DEADLINE_MS));
     fputs(message_text(&message), stdout);
@@ -125,14 +72,20 @@ static void print_report(int channel, const char *nodelist, const char *wait_ms)
 
 int main(int argc, char **argv)
 {
-    int channel, status;
+    struct sockaddr_in address;
+    int listener, channel, status;
+    char port[8];
     pid_t pid;
 
     if (argc < 6) {
         fputs("usage: collect_host COLLECTOR NODES NODELIST WAIT_MS COMMAND...\n", stderr);
         return 2;
     }
-    channel = start(argv[1], listen_here(), &pid);
+    listener = host_listen(&address);
+    snprintf(port, sizeof port, "%d", ntohs(address.sin_port));
+    setenv("PORT", port, 1);
+    setenv("TOKEN", HOST_TOKEN, 1);
+    channel = host_start(argv[1], listener, &pid);
     send_config(channel, argv[2]);
     run(argv + 5);
     print_report(channel, argv[3], argv[4]);

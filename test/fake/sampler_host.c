@@ -11,54 +11,21 @@
  * $HOST_TELLS_STOP when the order to stop was answered, how much processor time the sampler took
  * for that, and the most memory that it had.
  */
+#include "fake/host.h"
+
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "channel/channel.h"
 #include "channel/deadline.h"
 
 #define PATIENCE_NS (60000 * DEADLINE_MS)
 
 static struct message message;
-
-static _Noreturn void die(const char *what)
-{
-    perror(what);
-    exit(EXIT_FAILURE);
-}
-
-static pid_t start(const char *sampler, int *channel)
-{
-    char *const arguments[] = {(char *)(uintptr_t)sampler, NULL};
-    extern char **environ;
-    posix_spawn_file_actions_t actions;
-    int pair[2];
-    pid_t pid;
-
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-        die("socketpair");
-    }
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pair[1], APAPI_CHANNEL_FD + 100);
-    posix_spawn_file_actions_adddup2(&actions, APAPI_CHANNEL_FD + 100, APAPI_CHANNEL_FD);
-    posix_spawn_file_actions_addclose(&actions, APAPI_CHANNEL_FD + 100);
-    if (posix_spawn(&pid, sampler, &actions, NULL, arguments, environ)) {
-        die(sampler);
-    }
-    close(pair[1]);
-    *channel = pair[0];
-    return pid;
-}
 
 /* Each KEY=VALUE that is, or is not, for the end. @return where "--" is. */
 static int add_pairs(char **words, bool end)
@@ -164,7 +131,7 @@ static void run(char **command, pid_t sampler)
     child = fork();
     if (child == 0) {
         execvp(command[0], command);
-        die(command[0]);
+        host_die(command[0]);
     }
     waitpid(child, NULL, 0);
 }
@@ -180,11 +147,11 @@ int main(int argc, char **argv)
         fputs("usage: sampler_host SAMPLER KEY=VALUE... -- COMMAND...\n", stderr);
         return 2;
     }
-    sampler = start(argv[1], &channel);
+    channel = host_start(argv[1], -1, &sampler);
     message_start(&message, APAPI_WORD_CONFIG);
     separator = 2 + add_pairs(argv + 2, false);
     if (message_send(channel, &message, deadline_now() + PATIENCE_NS)) {
-        die("config");
+        host_die("config");
     }
     say(channel, APAPI_WORD_BEGIN, NULL, false);
     hear(channel, APAPI_WORD_READY);
