@@ -246,3 +246,19 @@ TEST(nothing_else_gets_onto_the_page)
     assert_null(memchr(&page, '#', sizeof page));
     component_close(&components[0]);
 }
+
+/* Other events are in the domains only. */
+TEST(a_page_has_room_for_so_many_events)
+{
+    const struct named rapl = RAPL;
+
+    live_page_init(&page);
+    feed_clear(shown);
+    attach(0, &rapl);
+    page.head.event_count = APAPI_LIVE_EVENTS - 2;
+    live_join(&page, &components[0], shown);
+    assert_int_equal(components[0].live_count, 2);
+    assert_int_equal(page.head.event_count, APAPI_LIVE_EVENTS);
+    assert_string_equal(page.names[APAPI_LIVE_EVENTS - 1].name, "fake:::ENERGY1");
+    component_close(&components[0]);
+}

@@ -335,19 +335,24 @@ OBSERVED(what_a_program_has_no_memory_for_is_not_read)
 {
     struct observed *program = new_program();
     blkcnt_t blocks = blocks_of(owned_file);
+    uint32_t known;
 
     reading(1);
     owned->slots[0].own[1] = 1000;
     owned->head.node_count = PAGE_REST;
     owned->head.thread_count = PAGE_THREADS;
+    owned->head.names_lost = 5; /* the program's own count */
     for (unsigned i = 2; i <= 5; i++) {
         reading(i);
     }
+    known = program->known;
+    assert_in_range(known, 2, PAGE_REST - 1);
     observe_remove(observer, program);
     assert_int_equal(blocks_of(owned_file), blocks);
     take_result(NULL);
     assert_int_equal(find("solve")->time_ns, 1000);
     assert_int_equal(regions.losses.threads, PAGE_THREADS - 1);
+    assert_int_equal(regions.losses.names, 5 + PAGE_REST - known);
 }
 
 /* N programs that end cost N looks, not N times N. */
@@ -438,6 +443,24 @@ OBSERVED(all_programs_together_have_room_for_so_many_regions)
         }
     }
     assert_true(fabs(times_s - 1e-6 * MANY * CROWD) < 1e-6);
+}
+
+OBSERVED(names_without_room_are_counted)
+{
+    size_t before;
+
+    new_program();
+    reading(1);
+    before = observer->nodes.count;
+    for (unsigned i = 0; i < NODES_MAX; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "%u", i);
+        assert_int_equal(nodes_find(&observer->nodes, NODES_UNMARKED, name) == NODES_REST,
+                         i >= NODES_MAX - before);
+    }
+    take_result(NULL);
+    assert_int_equal(regions.losses.names, before);
 }
 
 OBSERVED(times_that_cannot_be_are_cut)
