@@ -87,7 +87,6 @@ TEST(whose_an_entry_is)
 TEST(bad_lines_are_reported)
 {
     static char longest[APAPI_EVENTS_LINE_MAX + 2];
-    struct apapi_error err;
     struct apapi_problem_sink sink = {log_problem, &reported};
     const char *text = "rapl:::A\tsome energy\n"
                        "ok:::x\n"
@@ -96,8 +95,8 @@ TEST(bad_lines_are_reported)
                        "ELF\x02\x01\n";
 
     memset(&reported, 0, sizeof reported);
-    assert_fails(EINVAL, apapi_eventlist_parse("list", text, strlen(text), &sink, &err));
-    assert_string_equal(err.text, "list: 3 lines are bad, the first is line 1");
+    assert_fails_saying(EINVAL, "list: 3 lines are bad, the first is line 1",
+                        apapi_eventlist_parse("list", text, strlen(text), &sink, &why));
     assert_contains(reported.text, "list:1:9: expected the name of an event, found byte 0x09");
     assert_contains(reported.text, "list:3:1: expected the name of an event, found a definition");
     assert_contains(reported.text, "list:4:1: expected the name of an event, found byte 0x7f in "

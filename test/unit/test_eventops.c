@@ -250,7 +250,6 @@ TEST(files_of_the_original)
 
 TEST(every_bad_line_is_reported_with_its_place)
 {
-    struct apapi_error err = {""};
     const char *text =
         "# comment, with commas\n" BASE "\n"
         "  too,few\n"
@@ -259,7 +258,7 @@ TEST(every_bad_line_is_reported_with_its_place)
     struct apapi_problem_sink sink = {log_problem, &reported};
 
     memset(&reported, 0, sizeof reported);
-    assert_fails(EINVAL, apapi_eventops_parse("a/ops.csv", text, strlen(text), &sink, &err));
+    assert_fails(EINVAL, apapi_eventops_parse("a/ops.csv", text, strlen(text), &sink, &why));
     assert_int_equal(reported.errors, 3);
     assert_contains(reported.text, "a/ops.csv:3:3: expected 11 to 13 fields");
     assert_contains(reported.text, "found 2 in 'too,few'\n");
@@ -267,7 +266,7 @@ TEST(every_bad_line_is_reported_with_its_place)
     assert_contains(reported.text, "found 'APAPI_OP1_NOPE'\n");
     /* columns count characters: each degree sign is one */
     assert_contains(reported.text, "a/ops.csv:5:52: field 8 (factor of value0)");
-    assert_string_equal(err.text, "a/ops.csv: 2 lines are bad, the first is line 3");
+    assert_string_equal(why.text, "a/ops.csv: 2 lines are bad, the first is line 3");
 }
 
 TEST(thousands_of_bad_lines_are_counted)

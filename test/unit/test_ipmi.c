@@ -53,13 +53,11 @@ TEST_WITH(wrong_values, clear_settings, clear_settings)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_error err = {""};
         struct ipmi_settings settings;
 
         clear_settings();
         set_key(cases[i].key, cases[i].value);
-        assert_fails(EINVAL, ipmi_settings_read(&settings, &err));
-        assert_string_equal(err.text, cases[i].message);
+        assert_fails_saying(EINVAL, cases[i].message, ipmi_settings_read(&settings, &why));
     }
 }
 
@@ -105,12 +103,10 @@ PREPARED(password)
 
 static void assert_refused(int code, const char *message)
 {
-    struct apapi_error err = {""};
     char password[IPMI_PASSWORD_SIZE] = "untouched";
 
-    assert_fails(code, ipmi_password_read(path, password, &err));
-    assert_contains(err.text, path);
-    assert_contains(err.text, message);
+    assert_fails_with(code, path, ipmi_password_read(path, password, &why));
+    assert_contains(why.text, message);
     assert_string_equal(password, "untouched");
 }
 
@@ -285,10 +281,7 @@ TEST(wanted_sensor_is_not_there)
 
 PREPARED(no_device)
 {
-    struct apapi_error err = {""};
-
     setenv("APAPI_SYSROOT", base, 1);
-    assert_fails(ENODEV, apapi_source_ipmi.open("ipmi", &err));
-    assert_contains(err.text, "ipmi_devintf");
+    assert_fails_with(ENODEV, "ipmi_devintf", apapi_source_ipmi.open("ipmi", &why));
     unsetenv("APAPI_SYSROOT");
 }

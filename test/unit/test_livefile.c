@@ -182,8 +182,7 @@ LIVE(only_its_own_page_is_withdrawn)
 /* A file in the sampler's way is left alone, and it has no page. */
 static void assert_refused(int error, const char *part)
 {
-    assert_fails(error, livefile_create(&live, &step, &err));
-    assert_contains(err.text, part);
+    assert_fails_with(error, part, livefile_create(&live, &step, &why));
     assert_null(live.page);
 }
 

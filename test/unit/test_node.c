@@ -158,14 +158,13 @@ NODE_TEST(totals_go_on)
 {
     struct node_meters first, second;
     struct node_reading reading;
-    struct apapi_error err;
 
     begin(&first);
     assert_true(isnan(shown_j(&first, APAPI_DOMAIN_PACKAGE)));
     read_meter(&first, &package, 1000000, 0, 10 * SECOND);
     read_meter(&first, &package, 4000000, 3, 11 * SECOND);
     memset(&second, 0, sizeof second);
-    assert_fails(EWOULDBLOCK, node_meters_open(&second, folder, "n1", &err));
+    assert_fails(EWOULDBLOCK, node_meters_open(&second, folder, "n1", &why));
     node_meters_close(&second);
     node_meters_close(&first);
     begin(&second);

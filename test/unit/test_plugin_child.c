@@ -241,12 +241,11 @@ static void fails_to_start(const char *name, int code)
 {
     const struct spank_apapi_program program = {.dir = base, .name = name, .listener = -1};
     struct spank_apapi_child child = {.channel = 5, .pidfd = 6};
-    struct apapi_error err;
     char want[128];
 
-    assert_fails(code, spank_apapi_child_start(&child, &program, &err));
+    assert_fails(code, spank_apapi_child_start(&child, &program, &why));
     snprintf(want, sizeof want, "cannot start %s/%s: %s", base, name, strerror(code));
-    assert_string_equal(err.text, want);
+    assert_string_equal(why.text, want);
     assert_int_equal(child.channel, 5);
     assert_int_equal(child.pidfd, 6);
 }
@@ -284,10 +283,9 @@ TEST(a_name_that_is_too_long)
     static char long_dir[5000];
     const struct spank_apapi_program program = {.dir = long_dir, .name = "x", .listener = -1};
     struct spank_apapi_child child = {.channel = 5, .pidfd = 6};
-    struct apapi_error err;
 
     memset(long_dir, 'x', sizeof long_dir - 1);
-    assert_fails(ENAMETOOLONG, spank_apapi_child_start(&child, &program, &err));
+    assert_fails(ENAMETOOLONG, spank_apapi_child_start(&child, &program, &why));
     assert_int_equal(child.channel, 5);
 }
 

@@ -98,7 +98,6 @@ TEST(bad_timelines_are_refused)
 
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct apapi_record record;
-        struct apapi_error err = {""};
         char line[1024];
 
         snprintf(line, sizeof line,
@@ -107,7 +106,7 @@ TEST(bad_timelines_are_refused)
                  "\"domains\":{\"gpu\":{\"energy_j\":1}},\"components\":[],\"timeline\":%s,"
                  "\"trust\":{\"cpu_s\":0}}",
                  bad[i].timeline);
-        assert_fails(EINVAL, apapi_record_decode(line, strlen(line), &record, &err));
-        assert_contains(err.text, bad[i].message);
+        assert_fails_with(EINVAL, bad[i].message,
+                          apapi_record_decode(line, strlen(line), &record, &why));
     }
 }

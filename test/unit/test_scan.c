@@ -358,16 +358,15 @@ PREPARED(what_was_named_must_be_readable)
     struct apapi_scan *scan = new_scan(NULL, &heard);
     const struct apapi_scan_sink sink = {.record = hear_record};
     const struct apapi_scan_filter bad = {.nodes = "n[1-"}, none = {.nodes = ""};
-    struct apapi_error err;
 
-    assert_fails(ENOENT, apapi_scan_folder(scan, in_base("nothing"), &err));
-    assert_true(strstr(err.text, "nothing: No such file") != NULL);
-    assert_fails(ENOENT, apapi_scan_file(scan, in_base("nothing"), &err));
-    assert_fails(EISDIR, apapi_scan_file(scan, base, &err));
+    assert_fails(ENOENT, apapi_scan_folder(scan, in_base("nothing"), &why));
+    assert_true(strstr(why.text, "nothing: No such file") != NULL);
+    assert_fails(ENOENT, apapi_scan_file(scan, in_base("nothing"), &why));
+    assert_fails(EISDIR, apapi_scan_file(scan, base, &why));
     apapi_scan_destroy(scan);
-    assert_fails(EINVAL, apapi_scan_create(&bad, &sink, &err));
-    assert_true(strstr(err.text, "'n[1-'") != NULL);
-    assert_fails(EINVAL, apapi_scan_create(&none, &sink, &err));
+    assert_fails(EINVAL, apapi_scan_create(&bad, &sink, &why));
+    assert_true(strstr(why.text, "'n[1-'") != NULL);
+    assert_fails(EINVAL, apapi_scan_create(&none, &sink, &why));
     apapi_scan_destroy(NULL);
 }
 

@@ -290,9 +290,7 @@ WITH_TREE(unknown_names_are_refused)
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         const struct apapi_session_config config = {.components = bad[i].components,
                                                     .sources = bad[i].sources};
-        struct apapi_error err = {""};
 
-        assert_fails(bad[i].code, apapi_session_create(&config, &err));
-        assert_contains(err.text, bad[i].says);
+        assert_fails_with(bad[i].code, bad[i].says, apapi_session_create(&config, &why));
     }
 }

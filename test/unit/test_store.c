@@ -80,11 +80,8 @@ STORE_TEST(a_line_cut_at_any_byte_swallows_nothing)
 
 STORE_TEST(what_is_not_there_cannot_be_brought_to_the_disk)
 {
-    struct apapi_error err = {""};
-
-    assert_fails(ENOENT, apapi_store_sync(store, "n1", NOON_NS, &err));
-    assert_contains(err.text, "n1.jsonl");
-    assert_fails(EINVAL, apapi_store_sync(store, "../n1", NOON_NS, &err));
+    assert_fails_with(ENOENT, "n1.jsonl", apapi_store_sync(store, "n1", NOON_NS, &why));
+    assert_fails(EINVAL, apapi_store_sync(store, "../n1", NOON_NS, &why));
 }
 
 static void make_line(char *line, size_t size, int process, int number)
@@ -179,11 +176,9 @@ STORE_TEST(bad_arguments_are_refused)
                  {"..", "{}"},   {"a..b", "{}"}, {"/etc/x", "{}"}, {"n1", "{}\n{}"}};
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_error err = {""};
-
         assert_fails(EINVAL,
-                     apapi_store_append(store, cases[i].node, NOON_NS, cases[i].line, &err));
-        assert_string_not_equal(err.text, "");
+                     apapi_store_append(store, cases[i].node, NOON_NS, cases[i].line, &why));
+        assert_string_not_equal(why.text, "");
         assert_int_equal(access(store, F_OK), -1);
     }
 }
@@ -404,10 +399,7 @@ static int append(const char *line, struct apapi_error *err)
 
 static void assert_copy_refused(int code, const char *reason)
 {
-    struct apapi_error err = {""};
-
-    assert_fails(code, append("{\"a\":2}", &err));
-    assert_contains(err.text, reason);
+    assert_fails_with(code, reason, append("{\"a\":2}", &why));
 }
 
 /* The rights of a process of this user; only root can ask. */

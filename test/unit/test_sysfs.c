@@ -132,11 +132,8 @@ WITH_TREE(descriptions)
 
 WITH_TREE(no_zone_says_so)
 {
-    struct apapi_error err;
-
-    assert_fails(ENODEV, apapi_source_sysfs.open("rapl", &err));
-    assert_contains(err.text, "no energy zone");
-    assert_fails(ENOENT, apapi_source_sysfs.open("nonsense", &err));
+    assert_fails_with(ENODEV, "no energy zone", apapi_source_sysfs.open("rapl", &why));
+    assert_fails(ENOENT, apapi_source_sysfs.open("nonsense", &why));
 }
 
 /* As a user without permission for some files. @return whether `reader` is open; else see errno. */
@@ -212,14 +209,13 @@ WITH_TREE(what_cannot_be_opened_is_reported)
     static const int errors[] = {EISDIR, ENOENT};
 
     for (size_t i = 0; i < 2; i++) {
-        struct apapi_error err;
         char text[256];
 
         link_zone(targets[i]);
-        assert_fails(errors[i], apapi_source_sysfs.open("rapl", &err));
+        assert_fails(errors[i], apapi_source_sysfs.open("rapl", &why));
         snprintf(text, sizeof text, "/sys/class/powercap/intel-rapl:0/energy_uj: %s",
                  strerror(errors[i]));
-        assert_string_equal(err.text, text);
+        assert_string_equal(why.text, text);
         renew_tree();
     }
 }
@@ -634,17 +630,15 @@ WITH_TREE(highest_power)
 
 WITH_TREE(unusual_chips)
 {
-    struct apapi_error err;
-
-    assert_fails(ENODEV, apapi_source_sysfs.open("hwmon", &err));
-    assert_string_equal(err.text, "the kernel has no /sys/class/hwmon");
+    assert_fails_saying(ENODEV, "the kernel has no /sys/class/hwmon",
+                        apapi_source_sysfs.open("hwmon", &why));
     make_chip(0, "coretemp", "coretemp.0");
     put(0, "temp1_input", "45000");
     put(1, "energy1_input", "1"); /* no name: not yet, or no longer, there */
     put(2, "name", "");
     put(2, "energy1_input", "1");
-    assert_fails(ENODEV, apapi_source_sysfs.open("hwmon", &err));
-    assert_string_equal(err.text, "no chip that measures energy or power in /sys/class/hwmon");
+    assert_fails_saying(ENODEV, "no chip that measures energy or power in /sys/class/hwmon",
+                        apapi_source_sysfs.open("hwmon", &why));
     make_chip(3, "a,b:c\"d", "x");
     put(3, "energy1_input", "1");
     open_sysfs("hwmon");

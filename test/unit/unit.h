@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apapi/error.h"
 #include "base/array.h"
 
 #include <cmocka.h>
@@ -30,11 +31,22 @@
         skip();                                                                                    \
     } while (0)
 
-/* It returns -1 or NULL, with this errno. */
+/* Of the latest call that has this place for it. assert_fails() empties it before. */
+__attribute__((unused)) static struct apapi_error why;
+
+/* It returns -1 or NULL, with this errno; and `why` has this part, or says just this. */
 #define assert_fails(code, call)                                                                   \
-    (errno = 0, _Generic((call), int                                                               \
-                         : unit_fails, default                                                     \
-                         : unit_fails_null)(call, code, __FILE__, __LINE__))
+    (errno = 0, why.text[0] = '\0',                                                                \
+     _Generic((call), int                                                                          \
+              : unit_fails, default                                                                \
+              : unit_fails_null)(call, code, __FILE__, __LINE__))
+#define assert_fails_with(code, part, call)                                                        \
+    (assert_fails(code, call), assert_contains(why.text, part))
+#define assert_fails_saying(code, said, call)                                                      \
+    do {                                                                                           \
+        assert_fails(code, call);                                                                  \
+        assert_string_equal(why.text, said);                                                       \
+    } while (0)
 
 /* Print both if `part` is not in `text`. */
 #define assert_contains(text, part) unit_contains(text, part, __FILE__, __LINE__)
