@@ -152,11 +152,15 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 @test "--compare: the programs take turns; the difference has an error and a probability" {
     needs_sim
     order=$BATS_TEST_TMPDIR/order
-    run --separate-stderr sim --packages 1 -- "$atime" -r 4 --compare sh -c "echo a >>$order; sleep 0.1" -- sh -c "echo b >>$order; sleep 0.5"
-    [[ $status -eq 0 && $(tr -d '\n' <"$order") == abababab ]]
-    [[ $stderr == *'"sh"  4 runs'*'"sh"  4 runs'*'difference: second program - first'* ]]
-    [[ $stderr =~ energy\ +[0-9.]+\ ±\ [0-9.]+\ J\ \ \(\+[0-9.]+\ %\)\ \ p\ [\<=] && $stderr == *'the first program, "sh", uses less energy'* ]]
-    [[ $(wc -L <<<"$stderr") -le 80 ]]
+    for _ in {1..4}; do # a busy machine may hold up one of eight runs: then nothing is significant
+        rm -f "$order"
+        run -0 --separate-stderr sim --packages 1 -- "$atime" -r 4 --compare sh -c "echo a >>$order; sleep 0.1" -- sh -c "echo b >>$order; sleep 0.5"
+        [[ $(tr -d '\n' <"$order") == abababab && $(wc -L <<<"$stderr") -le 80 ]]
+        [[ $stderr == *'"sh"  4 runs'*'"sh"  4 runs'*'difference: second program - first'* ]]
+        [[ $stderr =~ energy\ +-?[0-9.]+\ ±\ [0-9.]+\ J\ \ \([+-][0-9.]+\ %\)\ \ p\ [\<=] ]]
+        [[ $stderr == *'  no significant difference in energy'* && $stderr =~ %\)\ \ p\ =\ (1|0.0[5-9]|0.[1-9]) ]] || break
+    done
+    [[ $stderr =~ energy\ +[0-9.]+\ ±.*\(\+ && $stderr == *'the first program, "sh", uses less energy'* ]]
     run --separate-stderr sim --packages 1 -- "$atime" -r 3 --compare -f json sleep 0.1 -- sleep 0.3
     jq -e '.programs | length == 2 and .[1].runs[2].program.command == ["sleep", "0.3"]' <<<"$stderr"
     # three runs of each may have the same energy: the meter's steps are 0.1 J

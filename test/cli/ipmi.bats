@@ -53,6 +53,15 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
     [[ $status -eq 0 && $(tr -s ' \n' ' ' <<<"$output") == *"ipmi: not measured ($1"* ]]
 }
 
+# The same within a second, or with more patience: a BMC that is simulated on a busy machine is slow.
+said_in_time() { # TEXT
+    local seconds
+    for seconds in 1 5 20; do
+        ! APAPI_IPMI_TIMEOUT=${seconds}s not_measured "$1" "$seconds" || return 0
+    done
+    return 1
+}
+
 @test "a BMC's sensors: the machine's power, the board's, temperatures" {
     measure sleep 0.5
     [[ $(names) == "ipmi:::SYSTEM_POWER ipmi:::BOARD_POWER ipmi:::SYSTEM_TEMP ipmi:::TEMP:PSU_POWER_TEMP ipmi:::TEMP:Temp ipmi:::TEMP:Temp_2" ]]
@@ -161,13 +170,10 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
 @test "wrong user, wrong password, wrong file: said so" {
     cp "$bmc/password" "$bmc/other"
     echo wrong >"$bmc/other"
-    export APAPI_IPMI_TIMEOUT=1s # of IPMI 1.5, which does not answer to a wrong password
-    for driver in lan lan_2_0; do
+    for driver in lan lan_2_0; do # a BMC of IPMI 1.5 does not answer to a wrong password
         export APAPI_IPMI_DRIVER=$driver
-        APAPI_IPMI_PASSWORD_FILE=$bmc/other \
-            not_measured "$APAPI_IPMI_HOST, user reader: the BMC refuses the password)" 1
-        APAPI_IPMI_USER=nobody \
-            not_measured "$APAPI_IPMI_HOST, user nobody: the BMC knows no such user)" 1
+        APAPI_IPMI_PASSWORD_FILE=$bmc/other said_in_time "$APAPI_IPMI_HOST, user reader: the BMC refuses the password)"
+        APAPI_IPMI_USER=nobody said_in_time "$APAPI_IPMI_HOST, user nobody: the BMC knows no such user)"
     done
     chmod 644 "$bmc/other"
     APAPI_IPMI_PASSWORD_FILE=$bmc/other \
