@@ -21,26 +21,39 @@
 #include "sum/sum.h"
 
 #define COMMAND "audit"
-#define AUDIT_JSON_VERSION 1
 #define HOUR_NS (3600 * NS_PER_S)
 #define DAY_NS (86400 * NS_PER_S)
 #define KEY_SIZE 400
 
-enum audit_form { AUDIT_TABLE, AUDIT_JSON, AUDIT_CSV };
-
 /*
- * The energy of nodes by their meters, compared with its use. A row is a node on one day in
- * UTC. Sums of energies are NaN as long as nothing is known.
+ * The energy of nodes by their meters, compared with its use. A row is a node on one day in UTC;
+ * its numbers and energies add up to those of all.
  */
 
 #define AUDIT_GAP_KINDS 8
-#define AUDIT_TOTAL APAPI_DOMAIN_NONE /* of struct audit_row, `sums`: the domains that add up */
+#define AUDIT_TOTAL APAPI_DOMAIN_NONE /* the energies of the domains that add up */
 
-/** Energy of a meter, and where it went [J]. */
-struct audit_sum {
-    struct hour_sum hours; /* by the node's own record */
-    double shares_j;       /* in the records of steps */
+/* LATE_S: before the first line of the node's own record. IDLE_SUM_J: idle power by its time. STEPS
+ * and the three after it are of the node's own record, RECORDS those of steps. */
+enum number {
+    EXPECTED_S,
+    MEASURED_S,
+    LATE_S,
+    IDLE_SUM_J,
+    IDLE_S,
+    STEPS,
+    RESETS,
+    GAPS,
+    HOURS,
+    RECORDS,
+    SHARELESS,
+    NUMBERS
 };
+
+/* Of a meter [J]; NaN: nothing is known. All but SHARES_J are of the node's own record. */
+enum energy { METER_J, SHARES_J, IDLE_J, UNATTRIBUTED_J, STEPS_J, ENERGIES };
+static const char *const energy_keys[ENERGIES] = {"energy_j", "shares_j", "idle_j",
+                                                  "unattributed_j", "hours_steps_j"};
 
 /** Gaps for one reason. */
 struct audit_gaps {
@@ -51,71 +64,47 @@ struct audit_gaps {
 
 struct audit_row {
     uint32_t cluster, node; /* texts of the ledger */
-    uint32_t first_span;    /* of the node's own record; POOL_NONE: it has none for this day */
     int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
-    double expected_s;      /* between them [s] */
     struct sum sum;         /* of the records of steps */
-    double measured_s, late_s; /* late_s: before the first line of the node's own record */
-    double idle_sum_j, idle_s; /* idle power by its time */
-    uint64_t steps, resets, gaps_total;
-    uint64_t records, shareless; /* of steps; those without a share */
+    double numbers[NUMBERS];
+    double energies[APAPI_DOMAINS][ENERGIES];
     struct audit_gaps gaps[AUDIT_GAP_KINDS];
     size_t gap_count; /* in `gaps` */
-    struct audit_sum sums[APAPI_DOMAINS];
-};
-
-/** A line of a node's own record that was added. */
-struct audit_span {
-    int64_t start_ns, end_ns;
-    uint32_t next; /* POOL_NONE: none */
-};
-
-struct audit_ledger {
-    int64_t from_ns, to_ns; /* whole days */
-    int64_t now_ns;
-    bool open;               /* something of the present hour was left out */
-    struct pool texts, keys; /* keys: of rows, numbered as they are */
-    struct audit_row *rows;
-    size_t row_count, row_room;
-    struct audit_span *spans;
-    size_t span_count, span_room;
-    struct sum_store store; /* of the shares in records of steps */
+    double worse;     /* the higher, the worse */
 };
 
 struct audit {
     struct query query;
-    int form;   /* enum audit_form */
+    enum { AUDIT_TABLE, AUDIT_JSON, AUDIT_CSV } form;
     size_t top; /* 0: all */
     bool no_header;
-    struct audit_ledger ledger;
+    int64_t from_ns, to_ns; /* whole days */
+    int64_t now_ns;
+    bool open;                      /* something of the present hour was left out */
+    struct pool texts, lines, keys; /* lines: of nodes' own records; keys: of rows, as numbered */
+    struct audit_row *rows;
+    size_t row_count, row_room;
+    struct sum_store store; /* of the shares in records of steps */
 };
-
-static void audit_add_sum(struct hour_sum *sum, const struct hour_sum *more)
-{
-    sum->energy_j = known_plus(sum->energy_j, more->energy_j);
-    sum->steps_j = known_plus(sum->steps_j, more->steps_j);
-    sum->idle_j = known_plus(sum->idle_j, more->idle_j);
-    sum->unattributed_j = known_plus(sum->unattributed_j, more->unattributed_j);
-}
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
 static struct audit_row audit_row_empty(void)
 {
-    struct audit_row row = {.first_span = POOL_NONE, .sum = SUM_EMPTY};
+    struct audit_row row = {.sum = SUM_EMPTY};
 
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row.sums[d] = (struct audit_sum){{NAN, NAN, NAN, NAN}, NAN};
+    for (int i = 0; i < APAPI_DOMAINS * ENERGIES; i++) {
+        row.energies[i / ENERGIES][i % ENERGIES] = NAN;
     }
     return row;
 }
 
 /* Today ends with the last full hour: the line of the present one may not be written yet. */
-static int64_t audit_day_end(const struct audit_ledger *ledger, int64_t day_ns)
+static int64_t audit_day_end(const struct audit *audit, int64_t day_ns)
 {
-    bool today = ledger->now_ns >= day_ns && ledger->now_ns < day_ns + DAY_NS;
+    bool today = audit->now_ns >= day_ns && audit->now_ns < day_ns + DAY_NS;
 
-    return today ? ledger->now_ns - ledger->now_ns % HOUR_NS : day_ns + DAY_NS;
+    return today ? audit->now_ns - audit->now_ns % HOUR_NS : day_ns + DAY_NS;
 }
 
 static int64_t audit_day_begin(int64_t unix_ns)
@@ -126,31 +115,32 @@ static int64_t audit_day_begin(int64_t unix_ns)
 static void audit_set_end(struct audit_row *row, int64_t end_ns)
 {
     row->end_ns = end_ns;
-    row->expected_s = (double)(end_ns - row->day_ns) / NS_PER_S;
+    row->numbers[EXPECTED_S] = (double)(end_ns - row->day_ns) / NS_PER_S;
 }
 
 /* @return the row; NULL: out of memory */
-static struct audit_row *audit_find_row(struct audit_ledger *ledger, const char *cluster,
-                                        const char *node, int64_t day_ns)
+static struct audit_row *audit_find_row(struct audit *audit, const char *cluster, const char *node,
+                                        int64_t day_ns)
 {
-    struct audit_row row = audit_row_empty();
+    struct audit_row *row;
     char text[KEY_SIZE];
     uint32_t number;
 
     snprintf(text, sizeof text, "%lld/%s/%s", (long long)day_ns, cluster, node);
-    number = pool_put(&ledger->keys, text);
-    if (number == ledger->row_count) {
-        row.cluster = pool_put(&ledger->texts, cluster);
-        row.node = pool_put(&ledger->texts, node);
-        row.day_ns = day_ns;
-        audit_set_end(&row, audit_day_end(ledger, day_ns));
-        if (row.cluster == POOL_NONE || row.node == POOL_NONE ||
-            array_add(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
-            return NULL;
-        }
-        ledger->rows[ledger->row_count++] = row;
+    number = pool_put_row(&audit->keys, text, &audit->rows, &audit->row_room, sizeof *row);
+    if (number == POOL_NONE) {
+        return NULL;
     }
-    return number == POOL_NONE ? NULL : &ledger->rows[number];
+    row = &audit->rows[number];
+    if (number == audit->row_count) {
+        audit->row_count++;
+        *row = audit_row_empty();
+        row->cluster = pool_put(&audit->texts, cluster);
+        row->node = pool_put(&audit->texts, node);
+        row->day_ns = day_ns;
+        audit_set_end(row, audit_day_end(audit, day_ns));
+    }
+    return row->cluster == POOL_NONE || row->node == POOL_NONE ? NULL : row;
 }
 
 /* More kinds than there is room for are of the last one. */
@@ -171,73 +161,37 @@ static void audit_add_gaps(struct audit_row *row, const struct audit_gaps *more)
 /* Add a row to another one: a total. */
 static void audit_total(const struct audit_row *row, struct audit_row *total)
 {
-    total->expected_s += row->expected_s;
-    total->measured_s += fmin(row->measured_s, row->expected_s); /* more of one is not another's */
-    total->late_s += row->late_s;
-    total->idle_sum_j += row->idle_sum_j;
-    total->idle_s += row->idle_s;
-    total->steps += row->steps;
-    total->resets += row->resets;
-    total->gaps_total += row->gaps_total;
-    total->records += row->records;
-    total->shareless += row->shareless;
-    total->first_span = row->first_span == POOL_NONE ? total->first_span : row->first_span;
+    for (int i = 0; i < NUMBERS; i++) { /* what one measured beyond its time is not another's */
+        total->numbers[i] +=
+            i == MEASURED_S ? fmin(row->numbers[i], row->numbers[EXPECTED_S]) : row->numbers[i];
+    }
     for (size_t i = 0; i < row->gap_count; i++) {
         audit_add_gaps(total, &row->gaps[i]);
     }
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        audit_add_sum(&total->sums[d].hours, &row->sums[d].hours);
-        total->sums[d].shares_j = known_plus(total->sums[d].shares_j, row->sums[d].shares_j);
+    for (int i = 0; i < APAPI_DOMAINS * ENERGIES; i++) {
+        double *sum = &total->energies[i / ENERGIES][i % ENERGIES];
+
+        *sum = known_plus(*sum, row->energies[i / ENERGIES][i % ENERGIES]);
     }
 }
 
 /* --- nodes' own records --------------------------------------------------------------------- */
 
-/* @return 1; 0: the row has the line, as it may lie in two files, one of them compressed; -1. */
-static int audit_put_span(struct audit_ledger *ledger, struct audit_row *row,
-                          const struct hour *hour)
+static void audit_add_meter(double energies[ENERGIES], const struct hour_sum *hour)
 {
-    for (uint32_t i = row->first_span; i != POOL_NONE; i = ledger->spans[i].next) {
-        if (ledger->spans[i].start_ns == hour->start_ns &&
-            ledger->spans[i].end_ns == hour->end_ns) {
-            return 0;
-        }
-    }
-    if (array_add(&ledger->spans, ledger->span_count, &ledger->span_room, sizeof *ledger->spans)) {
-        return -1;
-    }
-    ledger->spans[ledger->span_count] =
-        (struct audit_span){hour->start_ns, hour->end_ns, row->first_span};
-    if (row->first_span == POOL_NONE ||
-        hour->start_ns < row->day_ns + (int64_t)(row->late_s * NS_PER_S)) {
-        row->late_s = (double)(hour->start_ns - row->day_ns) / NS_PER_S;
-    }
-    row->first_span = (uint32_t)ledger->span_count++;
-    return 1;
+    energies[METER_J] = known_plus(energies[METER_J], hour->energy_j);
+    energies[IDLE_J] = known_plus(energies[IDLE_J], hour->idle_j);
+    energies[UNATTRIBUTED_J] = known_plus(energies[UNATTRIBUTED_J], hour->unattributed_j);
+    energies[STEPS_J] = known_plus(energies[STEPS_J], hour->steps_j);
 }
 
-/* Add a line of a node's own record. A line that was added before is ignored. 0; -1 with ENOMEM */
-static int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
+/* @return 0; -1 with ENOMEM */
+static int audit_add_figures(struct audit *audit, struct audit_row *row, const struct hour *hour)
 {
-    int64_t day_ns = audit_day_begin(hour->start_ns);
-    bool present = hour->start_ns >= audit_day_end(ledger, day_ns);
-    struct audit_row *row;
-    int added;
+    double late_s = (double)(hour->start_ns - row->day_ns) / NS_PER_S, *numbers = row->numbers;
 
-    if (day_ns < ledger->from_ns) {
-        return 0;
-    }
-    if (present && hour->end_ns > ledger->now_ns) {
-        ledger->open = true;
-        return 0;
-    }
-    row = audit_find_row(ledger, hour->cluster, hour->node, day_ns);
-    added = row ? audit_put_span(ledger, row, hour) : -1;
-    if (added <= 0) {
-        return added;
-    }
     for (size_t i = 0; i < hour->gap_count; i++) {
-        struct audit_gaps gap = {pool_put(&ledger->texts, hour->gaps[i].reason), 1,
+        struct audit_gaps gap = {pool_put(&audit->texts, hour->gaps[i].reason), 1,
                                  hour->gaps[i].elapsed_s};
 
         if (gap.reason == POOL_NONE) {
@@ -245,69 +199,96 @@ static int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
         }
         audit_add_gaps(row, &gap);
     }
-    row->gaps_total += hour->gap_total;
-    row->measured_s += hour->measured_s;
-    row->steps += hour->steps;
-    row->resets += hour->resets;
+    numbers[LATE_S] = numbers[HOURS] == 0 ? late_s : fmin(numbers[LATE_S], late_s);
+    numbers[HOURS]++;
+    numbers[GAPS] += (double)hour->gap_total;
+    numbers[MEASURED_S] += hour->measured_s;
+    numbers[STEPS] += (double)hour->steps;
+    numbers[RESETS] += (double)hour->resets;
     if (!isnan(hour->idle_w)) {
-        row->idle_sum_j += hour->idle_w * hour->measured_s;
-        row->idle_s += hour->measured_s;
+        numbers[IDLE_SUM_J] += hour->idle_w * hour->measured_s;
+        numbers[IDLE_S] += hour->measured_s;
     }
-    audit_add_sum(&row->sums[AUDIT_TOTAL].hours, &hour->total);
+    audit_add_meter(row->energies[AUDIT_TOTAL], &hour->total);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         bool meter = d == APAPI_DOMAIN_NODE && !isnan(hour->node_meter.energy_j);
 
-        audit_add_sum(&row->sums[d].hours, meter ? &hour->node_meter : &hour->domains[d]);
+        audit_add_meter(row->energies[d], meter ? &hour->node_meter : &hour->domains[d]);
+    }
+    return 0;
+}
+
+/* Add a line of a node's own record, once: it may lie in two files, one of them compressed. */
+static int audit_take_hour(const struct hour *hour, void *context)
+{
+    struct audit *audit = context;
+    int64_t day_ns = audit_day_begin(hour->start_ns);
+    bool present = hour->start_ns >= audit_day_end(audit, day_ns);
+    size_t known = audit->lines.count;
+    struct audit_row *row;
+    char line[KEY_SIZE];
+
+    if (day_ns < audit->from_ns || !query_has_cluster(&audit->query, hour->cluster)) {
+        return 0;
+    }
+    if (present && hour->end_ns > audit->now_ns) {
+        audit->open = true;
+        return 0;
+    }
+    row = audit_find_row(audit, hour->cluster, hour->node, day_ns);
+    snprintf(line, sizeof line, "%lld/%lld/%s/%s", (long long)hour->start_ns,
+             (long long)hour->end_ns, hour->cluster, hour->node);
+    if (!row || pool_put(&audit->lines, line) == POOL_NONE) {
+        return -1;
+    }
+    if (audit->lines.count == known) {
+        return 0;
     }
     if (present && hour->end_ns > row->end_ns) { /* the sampler has ended in the present hour */
         audit_set_end(row, hour->end_ns);
     }
-    return 0;
+    return audit_add_figures(audit, row, hour);
 }
 
 /* --- records of steps ----------------------------------------------------------------------- */
 
 /* The part of a record in one day, up to where the node's own record reaches. */
-static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record *record,
-                          int64_t from_ns, int64_t to_ns, uint64_t digest)
+static int audit_add_part(struct audit *audit, const struct apapi_record *record, int64_t from_ns,
+                          int64_t to_ns, uint64_t digest)
 {
-    struct audit_row *row;
+    struct audit_row *row =
+        audit_find_row(audit, record->id.cluster, record->id.node, audit_day_begin(from_ns));
 
-    if (audit_day_begin(from_ns) < ledger->from_ns) {
-        return 0;
-    }
-    row = audit_find_row(ledger, record->id.cluster, record->id.node, audit_day_begin(from_ns));
     if (!row) {
         return -1;
     }
     to_ns = to_ns < row->end_ns ? to_ns : row->end_ns;
     if (to_ns <= from_ns) {
-        ledger->open = true;
+        audit->open = true;
         return 0;
     }
-    if (sum_add(&ledger->store, &row->sum, record,
+    if (sum_add(&audit->store, &row->sum, record,
                 &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns), NULL})) {
         return -1;
     }
-    ledger->store.pieces[row->sum.last].digest = digest;
+    audit->store.pieces[row->sum.last].digest = digest;
     return 0;
 }
 
 static int audit_take_record(const struct apapi_record *record, const char *line, size_t size,
                              void *context)
 {
-    struct audit_ledger *ledger = &((struct audit *)context)->ledger;
+    struct audit *audit = context;
     const struct apapi_measurement *m = &record->measurement;
     int64_t from_ns = m->start_unix_ns, end_ns = from_ns + (int64_t)m->elapsed_ns, until_ns;
     uint64_t digest = record_digest(line, size);
 
-    ledger->store.shares = true;
-    from_ns = from_ns < ledger->from_ns ? ledger->from_ns : from_ns;
-    end_ns = end_ns < ledger->to_ns ? end_ns : ledger->to_ns;
+    from_ns = from_ns < audit->from_ns ? audit->from_ns : from_ns;
+    end_ns = end_ns < audit->to_ns ? end_ns : audit->to_ns;
     for (; from_ns < end_ns; from_ns = until_ns) {
         until_ns = audit_day_begin(from_ns) + DAY_NS;
         until_ns = until_ns < end_ns ? until_ns : end_ns;
-        if (audit_add_part(ledger, record, from_ns, until_ns, digest)) {
+        if (audit_add_part(audit, record, from_ns, until_ns, digest)) {
             errno = ENOMEM;
             return -1;
         }
@@ -322,40 +303,23 @@ static int audit_settle_row(const struct sum_store *store, struct audit_row *row
     if (sum_gather(store, &row->sum, &entries)) {
         return -1;
     }
-    row->records = entries.count;
+    row->numbers[RECORDS] = (double)entries.count;
     for (size_t i = 0; i < entries.count; i++) {
         const struct sum_piece *piece = entries.list[i].piece;
         const struct sum_domain *given = store->domains + piece->domain_at;
 
-        row->shareless += piece->shareless;
+        row->numbers[SHARELESS] += piece->shareless;
         for (size_t k = 0; k < piece->domain_count; k++) {
-            row->sums[given[k].domain].shares_j =
-                known_plus(row->sums[given[k].domain].shares_j, given[k].energy_j);
+            double *own_j = &row->energies[given[k].domain][SHARES_J];
+            double *total_j = &row->energies[AUDIT_TOTAL][SHARES_J];
+
+            *own_j = known_plus(*own_j, given[k].energy_j);
             if (apapi_domain_adds_up(given[k].domain)) {
-                row->sums[AUDIT_TOTAL].shares_j =
-                    known_plus(row->sums[AUDIT_TOTAL].shares_j, given[k].energy_j);
+                *total_j = known_plus(*total_j, given[k].energy_j);
             }
         }
     }
     free(entries.list);
-    return 0;
-}
-
-/* Add up the records of steps. 0; -1 with ENOMEM */
-static int audit_settle(struct audit_ledger *ledger)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < ledger->row_count; i++) {
-        if (audit_settle_row(&ledger->store, &ledger->rows[i])) {
-            return -1;
-        }
-        /* Of the present hour alone, nothing is said. */
-        if (ledger->rows[i].records > 0 || ledger->rows[i].first_span != POOL_NONE) {
-            ledger->rows[kept++] = ledger->rows[i];
-        }
-    }
-    ledger->row_count = kept;
     return 0;
 }
 
@@ -367,7 +331,7 @@ static int audit_settle(struct audit_ledger *ledger)
 /** A reason why not everything is accounted for. */
 struct audit_reason {
     const char *text; /* "sampler down", "no record" */
-    uint64_t count;   /* 0: not known, or it does not matter */
+    double count;     /* 0: not known, or it does not matter */
     double elapsed_s; /* [s]; NaN: not a time */
     double energy_j;  /* [J]; NaN: not an energy */
     int64_t until_ns; /* when it ended, instead of elapsed_s in a text; 0: not known */
@@ -375,11 +339,10 @@ struct audit_reason {
 
 struct audit_result {
     enum apapi_domain meter; /* of the figures below: AUDIT_TOTAL, or the node's meter */
-    struct audit_sum sum;    /* of this meter */
+    const double *energies;  /* of this meter */
     double closure_pct;      /* shares, idle and unattributed energy, of the meter's [%]; NaN */
     double unmeasured_s;
     double idle_w; /* NaN: not known */
-    double worse;  /* the higher, the worse */
     struct audit_reason reasons[AUDIT_REASONS];
     size_t reason_count;
 };
@@ -389,14 +352,13 @@ static double audit_known(double value)
     return isnan(value) ? 0 : value;
 }
 
-static double audit_closure(const struct audit_sum *sum)
+static double audit_closure(const double energies[ENERGIES])
 {
-    double energy_j = sum->hours.energy_j;
-
-    return energy_j > 0 ? (audit_known(sum->shares_j) + audit_known(sum->hours.idle_j) +
-                           audit_known(sum->hours.unattributed_j)) /
-                              energy_j * 100
-                        : NAN;
+    return energies[METER_J] > 0
+               ? (audit_known(energies[SHARES_J]) + audit_known(energies[IDLE_J]) +
+                  audit_known(energies[UNATTRIBUTED_J])) /
+                     energies[METER_J] * 100
+               : NAN;
 }
 
 static void audit_give(struct audit_result *result, struct audit_reason reason)
@@ -404,121 +366,127 @@ static void audit_give(struct audit_result *result, struct audit_reason reason)
     result->reasons[result->reason_count++] = reason;
 }
 
-static void audit_explain_time(const struct audit_ledger *ledger, const struct audit_row *row,
+static void audit_explain_time(const struct audit *audit, const struct audit_row *row,
                                struct audit_result *result)
 {
-    double rest_s = result->unmeasured_s;
+    double rest_s = result->unmeasured_s, least_s = row->numbers[EXPECTED_S] * TOLERANCE;
+    double late_s = row->numbers[LATE_S];
 
     for (size_t i = 0; i < row->gap_count; i++) {
         const struct audit_gaps *gaps = &row->gaps[i];
-        const char *text = pool_text(&ledger->texts, gaps->reason);
+        const char *text = pool_text(&audit->texts, gaps->reason);
 
-        audit_give(result, (struct audit_reason){*text ? text : "no reason given", gaps->count,
-                                                 gaps->elapsed_s, NAN, 0});
+        audit_give(result, (struct audit_reason){*text ? text : "no reason given",
+                                                 (double)gaps->count, gaps->elapsed_s, NAN, 0});
         rest_s -= gaps->elapsed_s;
     }
-    if (row->late_s > row->expected_s * TOLERANCE) {
-        int64_t late_ns = (int64_t)(row->late_s * NS_PER_S);
+    if (late_s > least_s) {
+        int64_t late_ns = (int64_t)(late_s * NS_PER_S);
 
-        audit_give(result, (struct audit_reason){"no node sampler yet", 0, row->late_s, NAN,
+        audit_give(result, (struct audit_reason){"no node sampler yet", 0, late_s, NAN,
                                                  row->day_ns ? row->day_ns + late_ns : 0});
-        rest_s -= row->late_s;
+        rest_s -= late_s;
     }
-    if (rest_s > row->expected_s * TOLERANCE) {
-        audit_give(result, (struct audit_reason){row->first_span == POOL_NONE ? "no hours"
-                                                                              : "hours missing",
-                                                 0, rest_s, NAN, 0});
+    if (rest_s > least_s) {
+        audit_give(result,
+                   (struct audit_reason){row->numbers[HOURS] == 0 ? "no hours" : "hours missing", 0,
+                                         rest_s, NAN, 0});
     }
-    if (row->resets > 0) {
-        audit_give(result, (struct audit_reason){"meter reset", row->resets, NAN, NAN, 0});
+    if (row->numbers[RESETS] > 0) {
+        audit_give(result, (struct audit_reason){"meter reset", row->numbers[RESETS], NAN, NAN, 0});
     }
 }
 
 static void audit_explain_energy(const struct audit_row *row, struct audit_result *result)
 {
-    const struct audit_sum *sum = &result->sum;
-    double lacking_j = audit_known(sum->hours.steps_j) - audit_known(sum->shares_j);
-    double least_j = audit_known(sum->hours.energy_j) * TOLERANCE;
+    const double *energies = result->energies;
+    double lacking_j = audit_known(energies[STEPS_J]) - audit_known(energies[SHARES_J]);
+    double shareless = row->numbers[SHARELESS];
 
-    if (row->shareless > 0) {
-        audit_give(result,
-                   (struct audit_reason){"records without share", row->shareless, NAN, NAN, 0});
+    if (shareless > 0) {
+        audit_give(result, (struct audit_reason){"records without share", shareless, NAN, NAN, 0});
     }
-    if (row->first_span != POOL_NONE && fabs(lacking_j) > least_j) {
-        audit_give(result, (struct audit_reason){lacking_j < 0    ? "records exceed hours"
-                                                 : row->shareless ? "not in records"
-                                                                  : "no record",
+    if (row->numbers[HOURS] > 0 && fabs(lacking_j) > audit_known(energies[METER_J]) * TOLERANCE) {
+        audit_give(result, (struct audit_reason){lacking_j < 0   ? "records exceed hours"
+                                                 : shareless > 0 ? "not in records"
+                                                                 : "no record",
                                                  0, NAN, fabs(lacking_j), 0});
     }
 }
+
+static struct audit_result audit_evaluate(const struct audit *audit, const struct audit_row *row)
+{
+    bool by_node = isnan(row->energies[AUDIT_TOTAL][METER_J]) &&
+                   !isnan(row->energies[APAPI_DOMAIN_NODE][METER_J]);
+    const double *numbers = row->numbers;
+    struct audit_result result = {.meter = by_node ? APAPI_DOMAIN_NODE : AUDIT_TOTAL};
+
+    result.energies = row->energies[result.meter];
+    result.closure_pct = audit_closure(result.energies);
+    result.unmeasured_s = fmax(numbers[EXPECTED_S] - numbers[MEASURED_S], 0);
+    result.idle_w = numbers[IDLE_S] > 0 ? numbers[IDLE_SUM_J] / numbers[IDLE_S] : NAN;
+    audit_explain_time(audit, row, &result);
+    audit_explain_energy(row, &result);
+    return result;
+}
+
+/* --- the rows, the worst first ---------------------------------------------------------------- */
 
 static double audit_percent(double value, double whole)
 {
     return whole > 0 ? audit_known(value) / whole * 100 : 0;
 }
 
-static struct audit_result audit_evaluate(const struct audit_ledger *ledger,
-                                          const struct audit_row *row)
+static double audit_worse(const struct audit *audit, const struct audit_row *row)
 {
-    bool by_node = isnan(row->sums[AUDIT_TOTAL].hours.energy_j) &&
-                   !isnan(row->sums[APAPI_DOMAIN_NODE].hours.energy_j);
-    struct audit_result result = {.meter = by_node ? APAPI_DOMAIN_NODE : AUDIT_TOTAL};
+    const struct audit_result result = audit_evaluate(audit, row);
+    const double *energies = result.energies;
 
-    result.sum = row->sums[result.meter];
-    result.closure_pct = audit_closure(&result.sum);
-    result.unmeasured_s = fmax(row->expected_s - row->measured_s, 0);
-    result.idle_w = row->idle_s > 0 ? row->idle_sum_j / row->idle_s : NAN;
-    result.worse = audit_percent(result.unmeasured_s, row->expected_s) +
-                   fabs(audit_percent(result.sum.hours.unattributed_j, result.sum.hours.energy_j)) +
-                   (isnan(result.closure_pct) ? 0 : fabs(100 - result.closure_pct));
-    audit_explain_time(ledger, row, &result);
-    audit_explain_energy(row, &result);
-    return result;
+    return audit_percent(result.unmeasured_s, row->numbers[EXPECTED_S]) +
+           fabs(audit_percent(energies[UNATTRIBUTED_J], energies[METER_J])) +
+           (isnan(result.closure_pct) ? 0 : fabs(100 - result.closure_pct));
 }
 
-/* --- order ---------------------------------------------------------------------------------- */
-
-struct audit_place {
-    double worse;
-    const char *cluster, *node;
-    const struct audit_row *row;
-};
-
-static int audit_compare_places(const void *left, const void *right)
+static int audit_compare(const void *left, const void *right, void *texts)
 {
-    const struct audit_place *a = left, *b = right;
+    const struct audit_row *a = left, *b = right;
     int order = COMPARE(b->worse, a->worse);
 
-    order = order ? order : COMPARE(a->row->day_ns, b->row->day_ns);
-    order = order ? order : strcmp(a->cluster, b->cluster);
-    return order ? order : strverscmp(a->node, b->node);
+    order = order ? order : COMPARE(a->day_ns, b->day_ns);
+    order = order ? order : strcmp(pool_text(texts, a->cluster), pool_text(texts, b->cluster));
+    return order ? order : strverscmp(pool_text(texts, a->node), pool_text(texts, b->node));
 }
 
-/* The rows, the worst first. @return NULL: out of memory */
-static struct audit_place *audit_order(const struct audit_ledger *ledger)
+/* Add up the records of steps, and sort. 0; -1 with ENOMEM */
+static int audit_settle(struct audit *audit)
 {
-    struct audit_place *places = calloc(ledger->row_count + 1, sizeof *places);
+    size_t kept = 0;
 
-    for (size_t i = 0; i < ledger->row_count && places; i++) {
-        const struct audit_row *row = &ledger->rows[i];
+    for (size_t i = 0; i < audit->row_count; i++) {
+        struct audit_row *row = &audit->rows[i];
 
-        places[i] = (struct audit_place){.worse = audit_evaluate(ledger, row).worse,
-                                         .cluster = pool_text(&ledger->texts, row->cluster),
-                                         .node = pool_text(&ledger->texts, row->node),
-                                         .row = row};
+        if (audit_settle_row(&audit->store, row)) {
+            return -1;
+        }
+        row->worse = audit_worse(audit, row);
+        /* Of the present hour alone, nothing is said. */
+        if (row->numbers[RECORDS] > 0 || row->numbers[HOURS] > 0) {
+            audit->rows[kept++] = *row;
+        }
     }
-    if (places) {
-        qsort(places, ledger->row_count, sizeof *places, audit_compare_places);
+    audit->row_count = kept;
+    if (kept > 0) {
+        qsort_r(audit->rows, kept, sizeof *audit->rows, audit_compare, &audit->texts);
     }
-    return places;
+    return 0;
 }
 
-static struct audit_row audit_sum_all(const struct audit_ledger *ledger)
+static struct audit_row audit_sum_all(const struct audit *audit)
 {
     struct audit_row total = audit_row_empty();
 
-    for (size_t i = 0; i < ledger->row_count; i++) {
-        audit_total(&ledger->rows[i], &total);
+    for (size_t i = 0; i < audit->row_count; i++) {
+        audit_total(&audit->rows[i], &total);
     }
     return total;
 }
@@ -557,19 +525,20 @@ static void audit_reason_text(const struct audit_reason *reason, char *text, siz
     } else if (!isnan(reason->elapsed_s)) {
         units_duration(amount, sizeof amount, reason->elapsed_s);
     } else {
-        snprintf(amount, sizeof amount, "%llu", (unsigned long long)reason->count);
+        snprintf(amount, sizeof amount, "%.0f", reason->count);
     }
     if (reason->count > 1 && !isnan(reason->elapsed_s)) {
-        snprintf(times, sizeof times, " (%llu times)", (unsigned long long)reason->count);
+        snprintf(times, sizeof times, " (%.0f times)", reason->count);
     }
     snprintf(text, size, "%s %s%s", reason->text, amount, times);
 }
 
-/* @param node  the row's name */
-static void audit_put(const struct table *table, const struct audit_ledger *ledger,
-                      const struct audit_row *row, const char *node, const char *day)
+/* @param day  "": a total */
+static void audit_put(const struct table *table, const struct audit *audit,
+                      const struct audit_row *row, const char *day)
 {
-    const struct audit_result result = audit_evaluate(ledger, row);
+    const struct audit_result result = audit_evaluate(audit, row);
+    const double *energies = result.energies;
     char reasons[REASONS_SIZE] = "", one[160];
 
     for (size_t i = 0, used = 0; i < result.reason_count; i++, used = strlen(reasons)) {
@@ -578,78 +547,80 @@ static void audit_put(const struct table *table, const struct audit_ledger *ledg
     }
     table_put(table,
               (struct table_cell[]){
-                  CELL_TEXT(*day ? pool_text(&ledger->texts, row->cluster) : ""),
-                  CELL_TEXT(node),
+                  CELL_TEXT(*day ? pool_text(&audit->texts, row->cluster) : ""),
+                  CELL_TEXT(*day ? pool_text(&audit->texts, row->node) : "all"),
                   CELL_TEXT(day),
-                  CELL_OR_BLANK(result.sum.hours.energy_j),
-                  CELL_OR_BLANK(result.sum.shares_j),
-                  CELL_OR_BLANK(result.sum.hours.idle_j),
-                  CELL_OR_BLANK(result.sum.hours.unattributed_j),
-                  CELL(result.sum.hours.steps_j),
+                  CELL_OR_BLANK(energies[METER_J]),
+                  CELL_OR_BLANK(energies[SHARES_J]),
+                  CELL_OR_BLANK(energies[IDLE_J]),
+                  CELL_OR_BLANK(energies[UNATTRIBUTED_J]),
+                  CELL(energies[STEPS_J]),
                   {.value = result.unmeasured_s, .text = result.unmeasured_s > 0 ? NULL : ""},
                   CELL_OR_BLANK(result.closure_pct),
                   CELL(result.idle_w),
-                  CELL((double)row->records),
-                  CELL((double)row->shareless),
+                  CELL(row->numbers[RECORDS]),
+                  CELL(row->numbers[SHARELESS]),
                   CELL_TEXT(reasons),
               });
 }
 
-static int audit_print_table(const struct audit *audit, const struct audit_place *places,
-                             size_t count)
+static int audit_print_table(const struct audit *audit, size_t count)
 {
     bool csv = audit->form == AUDIT_CSV;
     struct table table =
         table_begin(audit_columns, COUNT_OF(audit_columns), csv, !audit->no_header, stdout);
-    const struct audit_ledger *ledger = &audit->ledger;
     char day[TIMESTAMP_SIZE];
 
     for (size_t i = 0; i < count; i++) {
-        timestamp_day(day, sizeof day, places[i].row->day_ns);
-        audit_put(&table, ledger, places[i].row, places[i].node, day);
+        timestamp_day(day, sizeof day, audit->rows[i].day_ns);
+        audit_put(&table, audit, &audit->rows[i], day);
     }
-    if (ledger->row_count > 1 && !csv) {
-        const struct audit_row total = audit_sum_all(ledger);
+    if (audit->row_count > 1 && !csv) {
+        const struct audit_row total = audit_sum_all(audit);
 
-        audit_put(&table, ledger, &total, "all", "");
+        audit_put(&table, audit, &total, "");
     }
     return table_end(&table, NULL);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void audit_json_sum(struct json_writer *json, const struct audit_sum *sum)
+static void audit_json_energies(struct json_writer *json, const double energies[ENERGIES])
 {
-    json_put_number(json, "energy_j", sum->hours.energy_j, JSON_MEASURED);
-    json_put_number(json, "shares_j", sum->shares_j, JSON_MEASURED);
-    json_put_number(json, "idle_j", sum->hours.idle_j, JSON_MEASURED);
-    json_put_number(json, "unattributed_j", sum->hours.unattributed_j, JSON_MEASURED);
-    json_put_number(json, "hours_steps_j", sum->hours.steps_j, JSON_MEASURED);
-    json_put_number(json, "closure_pct", audit_closure(sum), JSON_MEASURED);
+    for (int i = 0; i < ENERGIES; i++) {
+        json_put_number(json, energy_keys[i], energies[i], JSON_MEASURED);
+    }
+    json_put_number(json, "closure_pct", audit_closure(energies), JSON_MEASURED);
 }
 
 /* Shared by rows and the total. */
-static void audit_json_figures(struct json_writer *json, const struct audit_ledger *ledger,
+static void audit_json_figures(struct json_writer *json, const struct audit *audit,
                                const struct audit_row *row)
 {
-    const struct audit_result result = audit_evaluate(ledger, row);
+    static const struct {
+        const char *key;
+        enum number number;
+    } counts[] = {{"steps", STEPS},
+                  {"records", RECORDS},
+                  {"records_without_share", SHARELESS},
+                  {"gaps", GAPS},
+                  {"resets", RESETS}};
+    const struct audit_result result = audit_evaluate(audit, row);
 
     json_put_text(json, "meter",
                   result.meter == AUDIT_TOTAL ? "total" : apapi_domain_name(result.meter));
-    audit_json_sum(json, &result.sum);
-    json_put_number(json, "measured_s", row->measured_s, JSON_MEASURED);
+    audit_json_energies(json, result.energies);
+    json_put_number(json, "measured_s", row->numbers[MEASURED_S], JSON_MEASURED);
     json_put_number(json, "unmeasured_s", result.unmeasured_s, JSON_MEASURED);
     json_put_number(json, "idle_w", result.idle_w, JSON_MEASURED);
-    json_put_count(json, "steps", row->steps);
-    json_put_count(json, "records", row->records);
-    json_put_count(json, "records_without_share", row->shareless);
-    json_put_count(json, "gaps", row->gaps_total);
-    json_put_count(json, "resets", row->resets);
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        json_put_count(json, counts[i].key, (uint64_t)row->numbers[counts[i].number]);
+    }
     json_begin_object(json, "domains");
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!isnan(row->sums[d].hours.energy_j) || !isnan(row->sums[d].shares_j)) {
+        if (!isnan(row->energies[d][METER_J]) || !isnan(row->energies[d][SHARES_J])) {
             json_begin_object(json, apapi_domain_name(d));
-            audit_json_sum(json, &row->sums[d]);
+            audit_json_energies(json, row->energies[d]);
             json_end(json);
         }
     }
@@ -659,7 +630,7 @@ static void audit_json_figures(struct json_writer *json, const struct audit_ledg
         json_begin_object(json, NULL);
         json_put_text(json, "reason", result.reasons[i].text);
         if (result.reasons[i].count > 0) {
-            json_put_count(json, "count", result.reasons[i].count);
+            json_put_count(json, "count", (uint64_t)result.reasons[i].count);
         }
         json_put_number(json, "elapsed_s", result.reasons[i].elapsed_s, JSON_MEASURED);
         json_put_number(json, "energy_j", result.reasons[i].energy_j, JSON_MEASURED);
@@ -668,42 +639,35 @@ static void audit_json_figures(struct json_writer *json, const struct audit_ledg
     json_end(json);
 }
 
-static int audit_print_json(const struct audit_ledger *ledger, const struct audit_place *places,
-                            size_t count)
+static int audit_print_json(const struct audit *audit, size_t count)
 {
-    const struct audit_row total = audit_sum_all(ledger);
+    const struct audit_row total = audit_sum_all(audit);
     struct json_writer json = {.out = stdout};
     char day[TIMESTAMP_SIZE];
 
     json_begin_object(&json, NULL);
-    json_put_count(&json, "version", AUDIT_JSON_VERSION);
+    json_put_count(&json, "version", 1);
     json_begin_array(&json, "rows");
     for (size_t i = 0; i < count; i++) {
-        timestamp_day(day, sizeof day, places[i].row->day_ns);
+        const struct audit_row *row = &audit->rows[i];
+
+        timestamp_day(day, sizeof day, row->day_ns);
         json_begin_object(&json, NULL);
-        json_put_word(&json, "cluster", places[i].cluster);
-        json_put_text(&json, "node", places[i].node);
+        json_put_word(&json, "cluster", pool_text(&audit->texts, row->cluster));
+        json_put_text(&json, "node", pool_text(&audit->texts, row->node));
         json_put_text(&json, "day", day);
-        audit_json_figures(&json, ledger, places[i].row);
+        audit_json_figures(&json, audit, row);
         json_end(&json);
     }
     json_end(&json);
     json_begin_object(&json, "total");
-    audit_json_figures(&json, ledger, &total);
+    audit_json_figures(&json, audit, &total);
     json_end(&json);
     json_end(&json);
     return json_finish(&json);
 }
 
-/* --- input ---------------------------------------------------------------------------------- */
-
-static int audit_take_hour(const struct hour *hour, void *context)
-{
-    struct audit *audit = context;
-
-    return query_has_cluster(&audit->query, hour->cluster) ? audit_add_hour(&audit->ledger, hour)
-                                                           : 0;
-}
+/* --- the command ---------------------------------------------------------------------------- */
 
 static void audit_note_problem(const struct apapi_scan_problem *problem, void *context)
 {
@@ -715,9 +679,8 @@ static void audit_note_problem(const struct apapi_scan_problem *problem, void *c
 static int audit_read_hours(struct audit *audit)
 {
     struct query *query = &audit->query;
-    const struct apapi_scan_filter filter = {.from_unix_ns = audit->ledger.from_ns,
-                                             .to_unix_ns = audit->ledger.to_ns,
-                                             .nodes = query->nodes};
+    const struct apapi_scan_filter filter = {
+        .from_unix_ns = audit->from_ns, .to_unix_ns = audit->to_ns, .nodes = query->nodes};
     const struct hours_sink sink = {
         .hour = audit_take_hour, .problem = audit_note_problem, .context = audit};
     struct apapi_scan_counts counts = {0};
@@ -731,18 +694,6 @@ static int audit_read_hours(struct audit *audit)
     command_count_skipped(COMMAND, query->left_out, query->verbose);
     return EXIT_SUCCESS;
 }
-
-/* Records of steps that ran in these days may have ended at any time after them. */
-static int audit_read_records(struct audit *audit)
-{
-    struct query *query = &audit->query;
-
-    query->from_ns = audit->ledger.from_ns;
-    query->to_ns = 0;
-    return records_read(query, audit_take_record, audit);
-}
-
-/* --- the command ---------------------------------------------------------------------------- */
 
 static const struct option_row rows[] = {
     {'S', "starttime", "=TIME", ", ", TO_TEXT(struct audit, query.from)},
@@ -770,43 +721,39 @@ static const struct option_table table = {
 
 static int audit_run(struct audit *audit)
 {
-    struct audit_ledger *ledger = &audit->ledger;
-    struct audit_place *places;
-    int status, result = -1;
+    struct query *query = &audit->query;
+    size_t count;
+    int status;
 
-    ledger->now_ns = clock_unix_ns();
-    ledger->from_ns = audit_day_begin(audit->query.from_ns);
-    ledger->to_ns = audit_day_begin(audit->query.to_ns - 1) + DAY_NS;
+    audit->now_ns = clock_unix_ns();
+    audit->from_ns = audit_day_begin(query->from_ns);
+    audit->to_ns = audit_day_begin(query->to_ns - 1) + DAY_NS;
+    audit->store.shares = true;
     status = audit_read_hours(audit);
-    status = status ? status : audit_read_records(audit);
+    /* Records of steps that ran in these days may have ended at any time after them. */
+    query->from_ns = audit->from_ns;
+    query->to_ns = 0;
+    status = status ? status : records_read(query, audit_take_record, audit);
     if (status) {
         return status;
     }
-    if (audit_settle(ledger)) {
+    if (audit_settle(audit)) {
         return command_fail(COMMAND, "no memory");
     }
-    if (ledger->row_count == 0) {
-        return command_fail(COMMAND, ledger->open
+    if (audit->row_count == 0) {
+        return command_fail(COMMAND, audit->open
                                          ? "nothing to audit yet: the current hour is still open"
                                          : "no node found in this time");
     }
-    places = audit_order(ledger);
-    if (places) {
-        size_t count = ledger->row_count;
-
-        count = audit->top && audit->top < count ? audit->top : count;
-        result = audit->form == AUDIT_JSON ? audit_print_json(ledger, places, count)
-                                           : audit_print_table(audit, places, count);
-    }
-    free(places);
-    return command_end(COMMAND, result);
+    count = audit->top && audit->top < audit->row_count ? audit->top : audit->row_count;
+    return command_end(
+        COMMAND, (audit->form == AUDIT_JSON ? audit_print_json : audit_print_table)(audit, count));
 }
 
 int audit_command(int argc, char **argv)
 {
     static struct audit audit = {
         .query = {.command = COMMAND, .of_nodes = true, .from = "24h", .to = "now"}};
-    struct audit_ledger *ledger = &audit.ledger;
     int status = command_options(&table, argc, argv, &audit);
 
     if (status >= 0) {
@@ -817,10 +764,10 @@ int audit_command(int argc, char **argv)
     }
     status = records_begin(&audit.query);
     status = records_end(&audit.query, status ? status : audit_run(&audit));
-    pool_free(&ledger->texts);
-    pool_free(&ledger->keys);
-    free(ledger->rows);
-    free(ledger->spans);
-    sum_free(&ledger->store);
+    pool_free(&audit.texts);
+    pool_free(&audit.lines);
+    pool_free(&audit.keys);
+    free(audit.rows);
+    sum_free(&audit.store);
     return status;
 }
