@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi top: the power of the steps that run here. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/records/input.h"
 #include "cli/steps/steps.h"
-#include "cli/top/top_screen.h"
 #include "cli/totals/row_fields.h"
 #include "record/fields.h"
 #include "render/table.h"
@@ -343,6 +349,210 @@ static int top_print_json(const struct top_view *view)
     json_put_count(&json, "broken", view->counts.broken);
     json_end(&json);
     return json_finish(&json);
+}
+
+/* --- the terminal as a screen ---------------------------------------------------------------- */
+
+/*
+ * The alternate buffer without cursor and echo; keys are read when pressed. The terminal is
+ * restored by screen_close(), by exit(), while the process is stopped, and before a signal ends it.
+ */
+
+#define ESCAPE '\033'
+#define DEFAULT_ROWS 24 /* of a serial line, whose size is not known */
+#define DEFAULT_COLUMNS 80
+
+/* Save the screen, hide the cursor, cut long lines at the edge; and the reverse. */
+static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[H\033[2J";
+static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
+
+static struct {
+    bool open, ready; /* screen in use; terminal in our mode */
+    int keys;         /* descriptor; -1: no keys */
+    bool has_mode;    /* `mode` is the terminal's original mode */
+    struct termios mode;
+    sigset_t mask; /* the original mask: signals are blocked but while waiting */
+    volatile sig_atomic_t quits, changed;
+} screen = {.keys = -1};
+
+static void screen_put(const char *text)
+{
+    write_all(STDOUT_FILENO, text, strlen(text));
+}
+
+static void set_ready(void)
+{
+    struct termios mode;
+
+    if (!screen.ready) {
+        screen.has_mode = screen.keys >= 0 && tcgetattr(screen.keys, &screen.mode) == 0;
+    }
+    if (screen.has_mode) {
+        mode = screen.mode;
+        mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        mode.c_cc[VMIN] = 1;
+        mode.c_cc[VTIME] = 0;
+        tcsetattr(screen.keys, TCSADRAIN, &mode);
+    }
+    screen_put(enter);
+    screen.ready = true;
+}
+
+static void set_unready(void)
+{
+    if (screen.ready) {
+        screen.ready = false;
+        screen_put(leave);
+        if (screen.has_mode) {
+            tcsetattr(screen.keys, TCSADRAIN, &screen.mode);
+        }
+    }
+}
+
+static void screen_obey(int number)
+{
+    if (number == SIGINT) {
+        screen.quits = 1;
+    } else if (number == SIGWINCH) {
+        screen.changed = 1;
+    } else if (number == SIGCONT) { /* the terminal's mode may have changed */
+        signal(SIGTSTP, screen_obey);
+        set_ready();
+        screen.changed = 1;
+    } else { /* it stops or ends the process when this returns */
+        set_unready();
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+static bool screen_is_possible(void)
+{
+    const char *kind = secure_getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+static void screen_close(void)
+{
+    if (!screen.open) {
+        return;
+    }
+    screen.open = false;
+    set_unready();
+    sigprocmask(SIG_SETMASK, &screen.mask, NULL);
+    if (screen.keys > STDIN_FILENO) {
+        close(screen.keys);
+    }
+}
+
+static void screen_open(void)
+{
+    static const int caught[] = {SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t set;
+
+    screen.keys =
+        isatty(STDIN_FILENO) ? STDIN_FILENO : open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    sigemptyset(&set);
+    for (size_t i = 0; i < COUNT_OF(caught); i++) {
+        sigaddset(&set, caught[i]);
+        if (signal(caught[i], screen_obey) == SIG_IGN) {
+            signal(caught[i], SIG_IGN);
+        }
+    }
+    sigprocmask(SIG_BLOCK, &set, &screen.mask);
+    atexit(screen_close);
+    screen.open = true;
+    set_ready();
+}
+
+/* @return columns of the terminal, and its rows. */
+static size_t screen_size(size_t *rows)
+{
+    struct winsize window = {0};
+
+    ioctl(STDOUT_FILENO, TIOCGWINSZ, &window);
+    *rows = window.ws_row ? window.ws_row : DEFAULT_ROWS;
+    return window.ws_col ? window.ws_col : DEFAULT_COLUMNS;
+}
+
+/*
+ * Each line is cleared before it is written, the last one with all below: the screen never goes
+ * blank, and at the end of a full line the cursor stands on its last character.
+ */
+static void put_lines(FILE *out, const char *text, size_t count, bool last)
+{
+    for (size_t i = 0; i < count; i++) {
+        int length = (int)strcspn(text, "\n");
+
+        fprintf(out, "%s\033[%c%.*s", i ? "\n" : "", last && i + 1 == count ? 'J' : 'K', length,
+                text);
+        text += length + 1;
+    }
+}
+
+static void screen_show(const char *text)
+{
+    char *frame = NULL;
+    size_t size, rows, lines = 0;
+    FILE *out = open_memstream(&frame, &size);
+
+    if (!out) {
+        return;
+    }
+    for (const char *at = text; *at; at++) {
+        lines += *at == '\n';
+    }
+    fputs("\033[H", out);
+    screen_size(&rows);
+    if (rows > 1 && lines > rows) {
+        put_lines(out, text, rows - 1, false);
+        fprintf(out, "\n\033[J  and %zu lines more", lines - rows + 1);
+    } else {
+        put_lines(out, text, lines, true);
+    }
+    fputs("\033[H", out);
+    if (fclose(out) == 0) {
+        screen_put(frame);
+    }
+    free(frame);
+}
+
+enum screen_event { SCREEN_TIME, SCREEN_KEY, SCREEN_CHANGED, SCREEN_QUIT };
+
+/*
+ * Wait for an event. Of several keys the last one counts; what comes with an escape is no letter.
+ * @param until_ns  CLOCK_MONOTONIC
+ * @param key       set with SCREEN_KEY
+ * @return SCREEN_CHANGED: redraw, as the window has changed or the process was continued;
+ * SCREEN_QUIT: Ctrl-C, or the terminal is gone. Other fatal signals end the process in here.
+ */
+static enum screen_event screen_wait(uint64_t until_ns, char *key)
+{
+    for (;;) {
+        struct pollfd keys = {.fd = screen.keys, .events = POLLIN};
+        uint64_t now_ns = clock_monotonic_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+        const struct timespec left = {(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
+        int count = ppoll(&keys, 1, &left, &screen.mask);
+        char bytes[64];
+        ssize_t size = count > 0 ? read(screen.keys, bytes, sizeof bytes) : 1;
+
+        if (screen.quits || size <= 0) {
+            return SCREEN_QUIT;
+        }
+        if (screen.changed || count == 0) {
+            enum screen_event event = screen.changed ? SCREEN_CHANGED : SCREEN_TIME;
+
+            screen.changed = 0;
+            return event;
+        }
+        if (count > 0 && *bytes != ESCAPE) {
+            const char *escape = memchr(bytes, ESCAPE, (size_t)size);
+
+            *key = escape ? escape[-1] : bytes[size - 1];
+            return SCREEN_KEY;
+        }
+    }
 }
 
 /* --- the command ---------------------------------------------------------------------------- */
