@@ -96,7 +96,7 @@ static int help_command(int argc, char **argv)
 /* Executes a separate program, as it needs libslurm, and apapi must not. */
 static int sync_command(int argc, char **argv)
 {
-    char path[PATH_MAX], text[PATH_MAX + 160];
+    char path[PATH_MAX];
     struct config config;
 
     (void)argc;
@@ -105,9 +105,8 @@ static int sync_command(int argc, char **argv)
     snprintf(path, sizeof path, "%s/apapi-sync", config.libexec_dir);
     config_clear(&config);
     execv(path, argv);
-    snprintf(text, sizeof text, "%s: %s%s", path, strerror(errno),
-             errno == ENOENT ? "; it is built where Slurm's library (libslurm) is" : "");
-    return command_fail(argv[0], text);
+    return command_fail(argv[0], "%s: %s%s", path, strerror(errno),
+                        errno == ENOENT ? "; it is built where Slurm's library (libslurm) is" : "");
 }
 
 int main(int argc, char **argv)

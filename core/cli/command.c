@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +15,42 @@
 
 #define MESSAGE_SIZE 1024
 
-int command_fail(const char *command, const char *text)
+static void say(const char *command, const char *format, va_list values)
 {
-    char clean[MESSAGE_SIZE];
+    char text[MESSAGE_SIZE], clean[MESSAGE_SIZE];
 
+    vsnprintf(text, sizeof text, format, values);
     text_clean(clean, sizeof clean, text);
     fprintf(stderr, "apapi %s: %s\n", command, clean);
+}
+
+int command_fail(const char *command, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    say(command, format, values);
+    va_end(values);
     return EXIT_FAILURE;
+}
+
+int command_refuse(const char *command, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    say(command, format, values);
+    va_end(values);
+    return USAGE_ERROR;
 }
 
 int command_fail_folder(const char *command, const char *folder)
 {
-    fprintf(stderr,
-            "apapi %s: the accounting files in %s are root's: name files with records of your own "
-            "(srun --apapi-format=json --apapi-output=energy-%%J.json), or ask the site for a "
-            "report\n",
-            command, folder);
-    return EXIT_FAILURE;
+    return command_fail(command,
+                        "the accounting files in %s are root's: name files with records of your "
+                        "own (srun --apapi-format=json --apapi-output=energy-%%J.json), or ask the "
+                        "site for a report",
+                        folder);
 }
 
 void command_note_skipped(const char *command, const struct apapi_scan_problem *problem)
@@ -51,12 +71,6 @@ void command_count_skipped(const char *command, size_t skipped, bool verbose)
                 skipped == 1 ? "line or file" : "lines or files",
                 verbose ? "" : "; -v shows which, and why");
     }
-}
-
-int command_refuse(const char *command, const char *text)
-{
-    command_fail(command, text);
-    return USAGE_ERROR;
 }
 
 int command_options(const struct option_table *table, int argc, char **argv, void *options)

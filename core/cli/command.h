@@ -24,7 +24,12 @@ int summary_command(int argc, char **argv);
 int top_command(int argc, char **argv);
 
 /** Print "apapi COMMAND: TEXT" to standard error. @return EXIT_FAILURE. */
-int command_fail(const char *command, const char *text);
+int command_fail(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** The same. @return USAGE_ERROR. */
+int command_refuse(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** The same for a folder of root's records without permission to read, with advice. */
 int command_fail_folder(const char *command, const char *folder);
@@ -34,9 +39,6 @@ void command_note_skipped(const char *command, const struct apapi_scan_problem *
 
 /** Print how many were skipped, if any. @param verbose  each has been printed */
 void command_count_skipped(const char *command, size_t skipped, bool verbose);
-
-/** Print it. @return USAGE_ERROR. */
-int command_refuse(const char *command, const char *text);
 
 /** option_table_read(), and flush standard output after an answer. */
 int command_options(const struct option_table *table, int argc, char **argv, void *options);

@@ -331,8 +331,8 @@ int query_parse(struct query *query)
     struct apapi_error err;
 
     return !parse_all(query, &err) ? EXIT_SUCCESS
-           : errno == EINVAL       ? command_refuse(query->command, err.text)
-                                   : command_fail(query->command, err.text);
+           : errno == EINVAL       ? command_refuse(query->command, "%s", err.text)
+                                   : command_fail(query->command, "%s", err.text);
 }
 
 void query_free(struct query *query)

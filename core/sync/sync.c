@@ -575,7 +575,7 @@ static int main_run(struct sync_options *options)
     } else {
         bool denied = errno == EACCES && geteuid() != 0;
 
-        status = command_fail("sync", err.text);
+        status = command_fail("sync", "%s", err.text);
         if (denied) {
             command_fail("sync", "the accounting files are root's: run it as root");
         }

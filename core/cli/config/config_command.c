@@ -261,15 +261,14 @@ static int config_show(const char *path, bool check, bool verbose)
     const struct config_sink sink = {.complain = check ? print_problem : NULL,
                                      .context = &problems};
     struct config config;
-    char text[512];
     int result;
 
     config_defaults(&config);
     result = config_read(&config, path, &sink);
     if (result && (errno != ENOENT || check) && problems == 0) {
-        snprintf(text, sizeof text, "%.400s: %s", path, strerror(errno));
+        result = command_fail("config", "%.400s: %s", path, strerror(errno));
         config_clear(&config);
-        return command_fail("config", text);
+        return result;
     }
     if (!check || verbose) {
         printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);

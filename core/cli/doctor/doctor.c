@@ -574,7 +574,7 @@ int doctor_command(int argc, char **argv)
         return status;
     }
     if (wanted_parse(argc - optind, argv + optind, &wanted, &err)) {
-        return command_refuse("doctor", err.text);
+        return command_refuse("doctor", "%s", err.text);
     }
     machine_look(&diagnosis.machine);
     site_look(&diagnosis);

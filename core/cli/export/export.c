@@ -289,7 +289,7 @@ static int deliver(const char *file, const char *text, size_t size)
                 "apapi " COMMAND ": %s: node exporter reads files only whose name ends in .prom\n",
                 file);
     }
-    return replace_file(file, FILE_MODE, text, size, &err) ? command_fail(COMMAND, err.text)
+    return replace_file(file, FILE_MODE, text, size, &err) ? command_fail(COMMAND, "%s", err.text)
                                                            : EXIT_SUCCESS;
 }
 
@@ -306,7 +306,7 @@ static int export_run(struct export *export)
         return command_fail(COMMAND, "no memory");
     }
     if (read_accounting(export, &err) || read_spool(export, &err) || read_pages(export, &err)) {
-        status = command_fail(COMMAND, err.text);
+        status = command_fail(COMMAND, "%s", err.text);
     } else {
         out = open_memstream(&text, &size);
         status =

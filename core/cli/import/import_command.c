@@ -478,14 +478,14 @@ static int import(struct import *import)
     if (db_open(options->url, &db, &err)) {
         int code = errno;
 
-        command_fail(COMMAND, err.text);
+        command_fail(COMMAND, "%s", err.text);
         return code == EINVAL ? USAGE_ERROR : EXIT_FAILURE;
     }
     import->load = db_load_create(db, options->anew, &err);
     result = import->load ? load_all(import, &err) : -1;
     db_load_destroy(import->load);
     db_close(db);
-    return result ? command_fail(COMMAND, err.text) : import_command_finish(import);
+    return result ? command_fail(COMMAND, "%s", err.text) : import_command_finish(import);
 }
 
 static int import_command_count(struct import *import)
@@ -493,7 +493,7 @@ static int import_command_count(struct import *import)
     struct apapi_error err = {""};
 
     if (read_all(import, &err)) {
-        return command_fail(COMMAND, err.text);
+        return command_fail(COMMAND, "%s", err.text);
     }
     printf("%zu records (not loaded: dry run)\n", import->progress.records);
     return import_command_finish(import);

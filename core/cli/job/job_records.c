@@ -310,7 +310,6 @@ static bool job_choose_is_named(const char *list, const char *job_id)
 static int job_choose_refuse(const struct show *show, const char *command)
 {
     char list[80] = "", job_id[32];
-    struct apapi_error err;
     size_t size = 0;
     bool more = false;
 
@@ -325,9 +324,8 @@ static int job_choose_refuse(const struct show *show, const char *command)
                 (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", job_id);
         }
     }
-    apapi_fail(&err, EINVAL, "several jobs match: %s%s; name one, or a cluster with -M", list,
-               more ? ", ..." : "");
-    return command_fail(command, err.text);
+    return command_fail(command, "several jobs match: %s%s; name one, or a cluster with -M", list,
+                        more ? ", ..." : "");
 }
 
 /* Old records name no cluster: they may be of any job with this number. */

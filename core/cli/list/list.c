@@ -403,9 +403,10 @@ int list_command(int argc, char **argv)
     }
     if (wanted_parse(argc - optind, argv + optind, &list.wanted, &err) ||
         (order && apapi_catalog_check_order(order, &err))) {
-        return command_refuse("list", err.text);
+        return command_refuse("list", "%s", err.text);
     }
-    status = list_open_all(&list, order, &err) ? command_fail("list", err.text) : list_print(&list);
+    status = list_open_all(&list, order, &err) ? command_fail("list", "%s", err.text)
+                                               : list_print(&list);
     for (size_t i = 0; i < list.wanted.count; i++) {
         apapi_catalog_close(list.components[i].reader);
         free(list.components[i].events);

@@ -107,7 +107,7 @@ static const struct option_table table = {
 static int say(const struct options *options, const struct apapi_error *err, int code)
 {
     if (code != ENOTCONN || options->strict || options->verbose) {
-        command_fail(COMMAND, err->text);
+        command_fail(COMMAND, "%s", err->text);
     }
     return options->strict ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -160,8 +160,7 @@ static int mark_fom(const struct options *options)
     struct apapi_error err;
 
     if (real_number_parse(options->words[1], &number) || *number.rest || !isfinite(number.value)) {
-        apapi_fail(&err, EINVAL, "fom: VALUE '%.60s' is not a number", options->words[1]);
-        return command_refuse(COMMAND, err.text);
+        return command_refuse(COMMAND, "fom: VALUE '%.60s' is not a number", options->words[1]);
     }
     region_message_init(&message, REGION_FOM, options->words[0]);
     message.value = number.value;
@@ -184,7 +183,7 @@ static int mark_run(const struct options *options)
     code = errno;
     signals_restore(&signals);
     if (result) {
-        command_fail(COMMAND, err.text);
+        command_fail(COMMAND, "%s", err.text);
     }
     mark_end(options);
     if (!result && WIFSIGNALED(end.status)) { /* end alike, without a second core file */
@@ -207,13 +206,10 @@ static const struct mark_verb {
 
 static int mark_command_refuse(const char *verb)
 {
-    struct apapi_error err;
-
-    apapi_fail(
-        &err, EINVAL,
+    return command_refuse(
+        COMMAND,
         "%.60s%sexpected begin, end or read NAME, run NAME -- COMMAND, or fom NAME VALUE [UNIT]",
         verb, *verb ? ": " : "");
-    return command_refuse(COMMAND, err.text);
 }
 
 int mark_command(int argc, char **argv)
@@ -221,7 +217,6 @@ int mark_command(int argc, char **argv)
     static struct options options;
     int status = command_options(&table, argc, argv, &options);
     const char *name = argc > optind ? argv[optind] : "";
-    struct apapi_error err;
     size_t size;
 
     if (status >= 0) {
@@ -247,9 +242,8 @@ int mark_command(int argc, char **argv)
         if (size > 0 && size < sizeof((struct region_message *)0)->name) {
             return verb->run(&options);
         }
-        apapi_fail(&err, EINVAL, "NAME has %zu bytes, expected 1 to %zu", size,
-                   sizeof((struct region_message *)0)->name - 1);
-        return command_refuse(COMMAND, err.text);
+        return command_refuse(COMMAND, "NAME has %zu bytes, expected 1 to %zu", size,
+                              sizeof((struct region_message *)0)->name - 1);
     }
     return mark_command_refuse(name);
 }

@@ -466,14 +466,6 @@ static int put_page(const struct plot *plot, FILE *out)
 
 /* --- what is drawn ---------------------------------------------------------------------------- */
 
-static int fail_job(const char *before, const char *job, const char *behind)
-{
-    struct apapi_error err;
-
-    apapi_fail(&err, ENOENT, "%s job %.60s %s", before, job, behind);
-    return command_fail(COMMAND, err.text);
-}
-
 static int draw(struct request *request)
 {
     struct apapi_error err = {.text = "no memory"};
@@ -498,7 +490,7 @@ static int draw(struct request *request)
         failed = replace_file(request->output, 0666 & ~mask, text, size, &err);
     }
     free(text);
-    return failed ? command_fail(COMMAND, err.text) : command_finish(COMMAND, EXIT_SUCCESS);
+    return failed ? command_fail(COMMAND, "%s", err.text) : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 static int print(struct request *request)
@@ -513,7 +505,7 @@ static int print(struct request *request)
 
         drop_strangers(plot, word->job);
         if (!is_found(plot, word)) {
-            return fail_job("no record of", word->text, "found");
+            return command_fail(COMMAND, "no record of job %.60s found", word->text);
         }
     }
     qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
@@ -525,7 +517,8 @@ static int print(struct request *request)
             return command_fail(COMMAND, "no memory");
         }
         if (plot->jobs[i]->series_count == 0) {
-            return fail_job("the records of", plot->jobs[i]->id, "have no power over time");
+            return command_fail(COMMAND, "the records of job %.60s have no power over time",
+                                plot->jobs[i]->id);
         }
     }
     return draw(request);
@@ -536,7 +529,6 @@ static int print(struct request *request)
 static int check(struct request *request)
 {
     const char *dot = request->output ? strrchr(request->output, '.') : NULL;
-    struct apapi_error err;
 
     if (!*request->query.jobs) {
         return command_refuse(COMMAND, "which JOB? See 'apapi help plot'");
@@ -548,10 +540,9 @@ static int check(struct request *request)
         request->page = dot && strcasecmp(dot, ".html") == 0;
         if (!request->page && strcmp(request->output, "-") != 0 &&
             (!dot || strcasecmp(dot, ".svg") != 0)) {
-            apapi_fail(&err, EINVAL,
-                       "%.200s: its name must end with .svg or .html, or -f say which it is",
-                       request->output);
-            return command_refuse(COMMAND, err.text);
+            return command_refuse(
+                COMMAND, "%.200s: its name must end with .svg or .html, or -f say which it is",
+                request->output);
         }
     }
     return EXIT_SUCCESS;

@@ -33,7 +33,6 @@ static int own_fail_none(const struct query *query)
 {
     const struct passwd *caller = getpwuid(geteuid()); // NOLINT(concurrency-mt-unsafe)
     struct apapi_identity id = APAPI_IDENTITY_UNKNOWN;
-    struct apapi_error err;
 
     id.uid = geteuid();
     snprintf(id.user, sizeof id.user, "%s", caller ? caller->pw_name : "");
@@ -41,11 +40,10 @@ static int own_fail_none(const struct query *query)
         return command_fail(query->command, "none of your own records matches; only root reads the "
                                             "records of other users");
     }
-    apapi_fail(&err, EACCES,
-               "--user=%.60s: only root reads the records of other users; without it, yours are "
-               "shown",
-               query->users);
-    return command_fail(query->command, err.text);
+    return command_fail(query->command,
+                        "--user=%.60s: only root reads the records of other users; without it, "
+                        "yours are shown",
+                        query->users);
 }
 
 /* --- reading -------------------------------------------------------------------------------- */
@@ -195,8 +193,9 @@ int records_fail(const struct query *query, int code, const struct apapi_error *
     if (code == EACCES && !query->db && query->file_count == 0) {
         return command_fail_folder(query->command, query->dir);
     }
-    return code == EINVAL ? command_refuse(query->command, err->text)
-                          : command_fail(query->command, *err->text ? err->text : strerror(code));
+    return code == EINVAL
+               ? command_refuse(query->command, "%s", err->text)
+               : command_fail(query->command, "%s", *err->text ? err->text : strerror(code));
 }
 
 int records_read(struct query *query, apapi_scan_f take, void *context)

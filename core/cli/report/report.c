@@ -463,7 +463,7 @@ static int report_command_prepare(struct report *report)
     struct apapi_error err;
 
     if (rates_read(query->config, &report->rates, &err)) {
-        return command_fail(COMMAND, err.text);
+        return command_fail(COMMAND, "%s", err.text);
     }
     if (ledger->states && ledger->by == REPORT_BY_NODE) {
         return command_refuse(COMMAND, "--state is of jobs: not with --by=node");
@@ -475,7 +475,7 @@ static int report_command_prepare(struct report *report)
     if (set_format(report, &err)) {
         bool unknown = errno != ERANGE;
 
-        command_refuse(COMMAND, err.text);
+        command_refuse(COMMAND, "%s", err.text);
         if (unknown) {
             list_fields(false);
         }
@@ -545,7 +545,7 @@ static void print_remarks(struct report *report)
     char energy[UNITS_SIZE];
 
     for (size_t i = 0; i < report->remarks.count; i++) {
-        command_fail(COMMAND, report->remarks.names[i]);
+        command_fail(COMMAND, "%s", report->remarks.names[i]);
     }
     namelist_free(&report->remarks);
     if (report->remark_count > REPORT_REMARKS_MAX) {

@@ -369,7 +369,7 @@ static void ask_slurm(struct brief *brief)
         if (errno == E2BIG) {
             brief->several = true;
         } else if (errno != ENOENT && query->verbose) {
-            command_fail(query->command, err.text);
+            command_fail(query->command, "%s", err.text);
         }
     }
 }

@@ -533,7 +533,6 @@ static int show_full(struct show_options *options)
 static int show_check(struct show_options *options)
 {
     const struct query *query = &options->query;
-    char text[80];
     struct apapi_error err;
 
     if (options->format != CONFIG_NONE &&
@@ -544,14 +543,14 @@ static int show_check(struct show_options *options)
                                               "--strict: name a JOB for the other options");
     }
     if (options->format == CONFIG_NONE ? !query->jobs : query->file_count == 0) {
-        snprintf(text, sizeof text,
-                 options->format == CONFIG_NONE ? "which JOB? See 'apapi help %s'"
-                                                : "which files? 'apapi help %s' shows how",
-                 query->command);
-        return command_refuse(query->command, text);
+        return command_refuse(query->command,
+                              options->format == CONFIG_NONE
+                                  ? "which JOB? See 'apapi help %s'"
+                                  : "which files? 'apapi help %s' shows how",
+                              query->command);
     }
     if (options->wait && apapi_duration_parse(options->wait, &options->wait_ns, &err)) {
-        return command_refuse(query->command, err.text);
+        return command_refuse(query->command, "%s", err.text);
     }
     if (!options->brief && options->wait) {
         return command_refuse(query->command, "--wait is of --brief");

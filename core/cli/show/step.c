@@ -176,12 +176,11 @@ static int step_write(const struct merging *merging, enum config_format format)
 static int step_print(struct merging *merging)
 {
     const struct query *query = merging->query;
-    struct apapi_error err;
 
     if (*merging->other) {
-        apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %s; select one with -j",
-                   merging->job, merging->step, merging->other);
-        return command_fail(query->command, err.text);
+        return command_fail(query->command,
+                            "records of several steps: %u.%s, %s; select one with -j", merging->job,
+                            merging->step, merging->other);
     }
     if (merging->report.lines.count == 0) {
         return command_fail(query->command, query->jobs ? "no record of this job in the files"

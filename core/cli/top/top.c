@@ -658,7 +658,7 @@ static int look(struct top *top)
     if (apapi_live_scan(top->dir, add_page, top, &top->view.counts, &err) ||
         top_work_out(&top->view, top->form.sort)) {
         screen_close();
-        return command_fail(COMMAND, *err.text ? err.text : strerror(errno));
+        return command_fail(COMMAND, "%s", *err.text ? err.text : strerror(errno));
     }
     top->found = top->found || top->view.count > 0;
     return 0;
