@@ -194,80 +194,47 @@ static bool object_parse(struct tree *tree, const char *text)
     return tree_parse(tree, text, strlen(text), &problem) == 0 && tree_is(tree->nodes, TREE_OBJECT);
 }
 
-/* The object with the key, which has the value in `own`, written again; NULL: out of memory. */
-static char *rewrite_object(const struct tree_node *root, const char *own)
+static const char *behind_text(const char *quote)
 {
-    struct json_writer json = {0};
-    struct tree put = {0};
-    char *alone;
-
-    if (asprintf(&alone, "{%s}", own) < 0) {
-        return NULL;
+    for (quote++; *quote != '"'; quote += *quote == '\\' ? 2 : 1) {
     }
-    if (!object_parse(&put, alone)) {
-        free(alone);
-        return NULL;
-    }
-    json_begin_object(&json, NULL);
-    for (const struct tree_node *key = NULL; (key = tree_each(root, key));) {
-        json_put_tree(&json, key->text, tree_is_key(key, KEY) ? tree_get(put.nodes, KEY) : key + 1);
-    }
-    if (!tree_get(root, KEY)) {
-        json_put_tree(&json, KEY, tree_get(put.nodes, KEY));
-    }
-    json_end(&json);
-    tree_free(&put);
-    free(alone);
-    return json_take(&json);
+    return quote + 1;
 }
 
-/* Check that the text is an object that would be written as `wanted`. */
-static bool is_put_well(const char *text, const char *wanted)
+/* The end of a member of a valid object: its comma, or the object's brace. */
+static const char *member_end(const char *at)
 {
-    struct json_writer json = {0};
-    struct tree put = {0};
-    char *again;
-    bool same;
-
-    if (object_parse(&put, text)) {
-        json_put_tree(&json, NULL, put.nodes);
+    for (int depth = 0; depth > 0 || !strchr(",}", *at);) {
+        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        at = *at == '"' ? behind_text(at) : at + 1;
     }
-    again = json_take(&json);
-    same = again && strcmp(again, wanted) == 0;
-    tree_free(&put);
-    free(again);
-    return same;
+    return at;
 }
 
-/* The object with the key, byte for byte but for it: replace what an earlier run has written, or
- * insert it before the last brace. NULL: out of memory, or not so. */
-static char *put_member(const char *there, const struct tree_node *root, const char *own)
+/* Byte for byte but for our key: its member is replaced, or comes before the last brace. NULL: out
+ * of memory. */
+static char *put_into_object(const char *there, bool empty, const char *own)
 {
-    const char *begin = tree_get(root, KEY) ? strstr(there, OWN_BEGIN) : strrchr(there, '}');
-    const char *end = tree_get(root, KEY) && begin ? strchr(begin, '}') : begin;
-    const char *comma = tree_get(root, KEY) || root->size == 0 ? "" : ",";
+    const char *begin = strchr(there, '{'), *end;
+    bool found = false;
     char *text;
 
-    if (!end) {
-        return NULL;
+    while (!empty && !found && *begin != '}') {
+        begin = strchr(begin, '"');
+        end = member_end(begin);
+        found = strncmp(begin, "\"" KEY "\"", sizeof KEY + 1) == 0;
+        begin = found ? begin : end;
     }
-    end += tree_get(root, KEY) != NULL;
-    return asprintf(&text, "%.*s%s%s%s", (int)(begin - there), there, comma, own, end) < 0 ? NULL
-                                                                                           : text;
-}
-
-/* If the key was written by another program in another format, write the whole object again. */
-static char *put_into_object(const char *there, const struct tree_node *root, const char *own)
-{
-    char *again = rewrite_object(root, own);
-    char *text = put_member(there, root, own);
-
-    if (again && text && is_put_well(text, again)) {
-        free(again);
-        return text;
+    if (!found) {
+        begin = end = strrchr(there, '}');
     }
-    free(text);
-    return again;
+    while (found && strchr(" \t\r\n", end[-1])) {
+        end--;
+    }
+    return asprintf(&text, "%.*s%s%s%s", (int)(begin - there), there, found || empty ? "" : ",",
+                    own, end) < 0
+               ? NULL
+               : text;
 }
 
 /* Find the start of our object at the end of a text. @return NULL: none */
@@ -299,7 +266,7 @@ int comment_put(const char *there, const char *own, char **result)
 {
     const char *text = there ? there : "";
     struct tree tree = {0};
-    char *put = object_parse(&tree, text) ? put_into_object(text, tree.nodes, own)
+    char *put = object_parse(&tree, text) ? put_into_object(text, tree.nodes->size == 0, own)
                                           : put_behind_text(text, own);
 
     tree_free(&tree);

@@ -84,7 +84,9 @@ TEST(what_others_wrote_stays)
         {"{\"x\":{" OLD "}}", "{\"x\":{" OLD "}," OWN "}"},
         {"{\"x\":{" OLD "}," OLD "}", "{\"x\":{" OLD "}," OWN "}"},
         /* our key, written by another program */
-        {"{\"apapi\" : {\"v\" : 1, \"x\" : {}}, \"a\" : 2}", "{" OWN ",\"a\":2}"},
+        {"{\"apapi\" : {\"v\" : 1, \"x\" : {}}, \"a\" : 2}", "{" OWN ", \"a\" : 2}"},
+        {"{\"a\\\\\": [\"}\", {\"apapi\": 1}] , \"apapi\" :7 }",
+         "{\"a\\\\\": [\"}\", {\"apapi\": 1}] , " OWN " }"},
         {"{\"apapi\":7}", "{" OWN "}"},
         {"{\"apapi\":{\"s\":\"}\"}}", "{" OWN "}"},
         /* texts */
