@@ -155,8 +155,8 @@ struct show_trust show_trust(const struct show *show);
 /** Report it, one line each. */
 void show_say_trust(const struct show *show, show_say_f say, void *context);
 
-/** For qsort() of pointers to nodes: the highest energy first, unknown ones last. */
-int show_compare_nodes(const void *left, const void *right);
+/** @return a copy of the nodes for free(), the highest energy first, unknown ones last; NULL. */
+struct show_node *show_order_nodes(const struct show *show);
 
 /** The table shown at the end of a job; free `text`. 0; -1 with errno ENOMEM. */
 int show_table(const struct show *show, const char *job_id, char **text);

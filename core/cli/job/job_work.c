@@ -261,14 +261,23 @@ int show_find_gaps(const struct show *show, sum_gap_f visit, void *context)
 
 /* --- what `apapi show` and `apapi plot` have in common ---------------------------------------- */
 
-int show_compare_nodes(const void *left, const void *right)
+static int compare_nodes(const void *left, const void *right)
 {
-    const struct show_node *a = *(const struct show_node *const *)left,
-                           *b = *(const struct show_node *const *)right;
+    const struct show_node *a = left, *b = right;
     double a_j = isnan(a->used.energy_j) ? -1 : a->used.energy_j;
     double b_j = isnan(b->used.energy_j) ? -1 : b->used.energy_j;
 
     return a_j == b_j ? strverscmp(a->name, b->name) : a_j > b_j ? -1 : 1;
+}
+
+struct show_node *show_order_nodes(const struct show *show)
+{
+    struct show_node *nodes = array_copy(show->nodes, show->node_count + 1, sizeof *nodes);
+
+    if (nodes) {
+        qsort(nodes, show->node_count, sizeof *nodes, compare_nodes);
+    }
+    return nodes;
 }
 
 int show_table(const struct show *show, const char *job_id, char **text)

@@ -29,14 +29,22 @@ extern const char plot_page_text[];
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-/* Add a line if anything is known of it. */
+static struct plot_series *next_series(struct plot_job *job, const char *name, unsigned colour)
+{
+    struct plot_series *series = &job->series[job->series_count];
+
+    *series = (struct plot_series){.colour = colour};
+    snprintf(series->name, sizeof series->name, "%s", name);
+    return series;
+}
+
+/* Add the line if anything is known of it. */
 static void keep_series(struct plot_job *job)
 {
-    const double *power_w = job->series[job->series_count].power_w;
     bool known = false;
 
     for (int i = 0; i < PLOT_COLUMNS; i++) {
-        known = known || !isnan(power_w[i]);
+        known = known || !isnan(job->series[job->series_count].power_w[i]);
     }
     job->series_count += known;
 }
@@ -44,10 +52,8 @@ static void keep_series(struct plot_job *job)
 static int add_series(struct plot_job *job, const char *name, unsigned colour, const char *node,
                       int domain)
 {
-    struct plot_series *series = &job->series[job->series_count];
+    struct plot_series *series = next_series(job, name, colour);
 
-    series->colour = colour;
-    snprintf(series->name, sizeof series->name, "%s", name);
     if (show_power(&job->show, node, domain, series->power_w, PLOT_COLUMNS)) {
         return -1;
     }
@@ -66,16 +72,17 @@ static int work_out_domains(struct plot_job *job)
 }
 
 /* The mean over the nodes without a line of their own, each time over those that are known. */
-static int work_out_others(struct plot_job *job, struct show_node *const *nodes, size_t count)
+static int work_out_others(struct plot_job *job, const struct show_node *nodes, size_t count)
 {
-    struct plot_series *series = &job->series[job->series_count];
     double power_w[PLOT_COLUMNS];
     unsigned known[PLOT_COLUMNS] = {0};
+    struct plot_series *series;
+    char name[40];
 
-    *series = (struct plot_series){0};
-    snprintf(series->name, sizeof series->name, "mean of %zu others", count);
+    snprintf(name, sizeof name, "mean of %zu others", count);
+    series = next_series(job, name, 0);
     for (size_t n = 0; n < count; n++) {
-        if (show_power(&job->show, nodes[n]->name, APAPI_DOMAIN_NONE, power_w, PLOT_COLUMNS)) {
+        if (show_power(&job->show, nodes[n].name, APAPI_DOMAIN_NONE, power_w, PLOT_COLUMNS)) {
             return -1;
         }
         for (int i = 0; i < PLOT_COLUMNS; i++) {
@@ -90,19 +97,21 @@ static int work_out_others(struct plot_job *job, struct show_node *const *nodes,
     return 0;
 }
 
-static int work_out_nodes(struct plot_job *job, struct show_node *const *nodes)
+static int work_out_nodes(struct plot_job *job)
 {
-    size_t count = job->show.node_count;
+    struct show_node *nodes = show_order_nodes(&job->show);
+    size_t count = nodes ? job->show.node_count : 0;
     size_t own = count > PLOT_SERIES_MAX - 1 ? PLOT_SERIES_MAX - 1 : count;
+    int result = nodes ? 0 : -1;
 
-    for (size_t n = 0; n < own; n++) {
-        const char *name = nodes[n]->name;
-
-        if (add_series(job, name, (unsigned)n + 1, name, APAPI_DOMAIN_NONE)) {
-            return -1;
-        }
+    for (size_t n = 0; n < own && result == 0; n++) {
+        result = add_series(job, nodes[n].name, (unsigned)n + 1, nodes[n].name, APAPI_DOMAIN_NONE);
     }
-    return count > own ? work_out_others(job, nodes + own, count - own) : 0;
+    if (count > own && result == 0) {
+        result = work_out_others(job, nodes + own, count - own);
+    }
+    free(nodes);
+    return result;
 }
 
 static int compare_starts(const void *left, const void *right)
@@ -121,24 +130,12 @@ static int compare_starts(const void *left, const void *right)
 static int plot_work_out(struct plot_job *job, bool by_node)
 {
     struct show *show = &job->show;
-    struct show_node **nodes;
-    int result;
 
     if (show_work_out(show) || show_regions(show, NULL, REGIONS_NAMED, &job->regions)) {
         return -1;
     }
     qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
-    nodes = calloc(show->node_count + 1, sizeof(struct show_node *));
-    if (!nodes) {
-        return -1;
-    }
-    for (size_t i = 0; i < show->node_count; i++) {
-        nodes[i] = &show->nodes[i];
-    }
-    qsort(nodes, show->node_count, sizeof(struct show_node *), show_compare_nodes);
-    result = by_node ? work_out_nodes(job, nodes) : work_out_domains(job);
-    free(nodes);
-    return result;
+    return by_node ? work_out_nodes(job) : work_out_domains(job);
 }
 
 /* --- the model ------------------------------------------------------------------------------ */

@@ -174,19 +174,19 @@ static int full_put_steps(const struct show *show)
     return table_end(&table, "steps");
 }
 
-static void full_put_spread(const struct show_node *const *nodes, size_t count)
+static void full_put_spread(const struct show_node *nodes, size_t count)
 {
-    const struct show_node *slowest = nodes[0];
+    const struct show_node *slowest = nodes;
     double least_w = NAN, greatest_w = NAN;
     char least[UNITS_SIZE], greatest[UNITS_SIZE];
     char first[APAPI_TEXT_SIZE], last[APAPI_TEXT_SIZE];
 
     for (size_t i = 0; i < count; i++) {
-        slowest = nodes[i]->end_ns > slowest->end_ns ? nodes[i] : slowest;
-        least_w = fmin(least_w, nodes[i]->used.power_w);
-        greatest_w = fmax(greatest_w, nodes[i]->used.power_w);
+        slowest = nodes[i].end_ns > slowest->end_ns ? &nodes[i] : slowest;
+        least_w = fmin(least_w, nodes[i].used.power_w);
+        greatest_w = fmax(greatest_w, nodes[i].used.power_w);
     }
-    text_clean(first, sizeof first, nodes[0]->name);
+    text_clean(first, sizeof first, nodes->name);
     text_clean(last, sizeof last, slowest->name);
     units_quantity(least, sizeof least, least_w, "W");
     units_quantity(greatest, sizeof greatest, greatest_w, "W");
@@ -201,7 +201,7 @@ static int full_put_nodes(const struct show *show)
         {.title = "energy", .form = TABLE_ENERGY},
         {.title = "mean", .form = TABLE_KNOWN, .unit = "W"},
         {.title = "measured", .form = TABLE_DURATION}};
-    const struct show_node **nodes = calloc(show->node_count + 1, sizeof(struct show_node *));
+    struct show_node *nodes = show_order_nodes(show);
     size_t count = show->node_count;
     struct table table;
     int result;
@@ -209,13 +209,9 @@ static int full_put_nodes(const struct show *show)
     if (!nodes) {
         return -1;
     }
-    for (size_t i = 0; i < count; i++) {
-        nodes[i] = &show->nodes[i];
-    }
-    qsort(nodes, count, sizeof(struct show_node *), show_compare_nodes);
     table = table_begin(columns, COUNT_OF(columns), false, true, stdout);
     for (size_t i = 0; i < count && i < NODES_LISTED; i++) {
-        const struct show_node *node = nodes[i];
+        const struct show_node *node = &nodes[i];
 
         table_put(&table, (struct table_cell[]){
                               CELL_TEXT(node->name),
