@@ -18,6 +18,28 @@
 
 /* --- jobs of records ------------------------------------------------------------------------ */
 
+int found_add(struct found *found, const struct found_job *job)
+{
+    char key[sizeof job->cluster + 16];
+    struct found_job *known;
+    uint32_t number;
+
+    snprintf(key, sizeof key, "%s/%u", job->cluster, job->job);
+    number = pool_put_row(&found->keys, key, &found->jobs, &found->room, sizeof *found->jobs);
+    if (number == POOL_NONE) {
+        return -1;
+    }
+    known = &found->jobs[number];
+    if (number == found->count) {
+        found->count++;
+        *known = *job;
+    } else {
+        known->records += job->records;
+        known->since_s = job->since_s < known->since_s ? job->since_s : known->since_s;
+    }
+    return 0;
+}
+
 static int found_compare(const void *left, const void *right)
 {
     const struct found_job *a = left, *b = right;
@@ -26,53 +48,16 @@ static int found_compare(const void *left, const void *right)
     return order ? order : COMPARE(a->job, b->job);
 }
 
-static void found_join(struct found_job *job, const struct found_job *again)
+void found_sort(struct found *found)
 {
-    job->records += again->records;
-    if (again->since_s < job->since_s) {
-        job->since_s = again->since_s;
+    if (found->count > 0) {
+        qsort(found->jobs, found->count, sizeof *found->jobs, found_compare);
     }
-}
-
-void found_tidy(struct found *found)
-{
-    size_t kept = 0;
-
-    if (!found->jobs || found->count == 0) {
-        return;
-    }
-    qsort(found->jobs, found->count, sizeof *found->jobs, found_compare);
-    for (size_t i = 1; i < found->count; i++) {
-        if (found_compare(&found->jobs[kept], &found->jobs[i]) == 0) {
-            found_join(&found->jobs[kept], &found->jobs[i]);
-        } else {
-            found->jobs[++kept] = found->jobs[i];
-        }
-    }
-    found->count = kept + 1;
-}
-
-int found_add(struct found *found, const struct found_job *job)
-{
-    struct found_job *last = found->count ? &found->jobs[found->count - 1] : NULL;
-
-    if (last && found_compare(last, job) == 0) {
-        found_join(last, job);
-        return 0;
-    }
-    if (!found->jobs || found->count == found->room) {
-        found_tidy(found);
-        if ((!found->jobs || found->count >= found->room / 2) &&
-            array_add(&found->jobs, found->room, &found->room, sizeof *found->jobs)) {
-            return -1;
-        }
-    }
-    found->jobs[found->count++] = *job;
-    return 0;
 }
 
 void found_free(struct found *found)
 {
+    pool_free(&found->keys);
     free(found->jobs);
     *found = (struct found){0};
 }

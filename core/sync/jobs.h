@@ -20,15 +20,16 @@ struct found_job {
 
 /** A set of jobs. All zero at the start. */
 struct found {
+    struct pool keys;
     struct found_job *jobs;
     size_t count, room;
 };
 
-/** Add a job. Duplicates are allowed. 0; -1 with ENOMEM. */
+/** Add a job. The records of one that is known are added up. 0; -1 with ENOMEM. */
 int found_add(struct found *found, const struct found_job *job);
 
-/** Sort by cluster and number, and join duplicates: their records are added up. */
-void found_tidy(struct found *found);
+/** Sort by cluster and number, after the last one was added. */
+void found_sort(struct found *found);
 
 /** Free what it owns. */
 void found_free(struct found *found);

@@ -366,7 +366,7 @@ static int find_jobs(struct sync *sync, struct apapi_error *err)
     filter.job_parts = false;
     filter.from_unix_ns = sync->incremental ? sync->state.since_ns : filter.from_unix_ns;
     result = scan_folder(options->query.dir, &filter, &sink, err);
-    found_tidy(&sync->found);
+    found_sort(&sync->found);
     sync->outcome->jobs = sync->found.count;
     return result;
 }

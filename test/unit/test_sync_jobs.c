@@ -16,11 +16,10 @@ TEST(a_job_is_found_once)
         {"", 9, 1, 50}, {"a", 9, 3, 50}, {"a", 10, 1, 50}, {"b", 7, 2, 40}};
     struct found found = {0};
 
-    found_tidy(&found);
     for (size_t i = 0; i < COUNT_OF(jobs); i++) {
         assert_int_equal(found_add(&found, &jobs[i]), 0);
     }
-    found_tidy(&found);
+    found_sort(&found);
     assert_int_equal(found.count, COUNT_OF(sorted));
     assert_memory_equal(found.jobs, sorted, sizeof sorted);
     found_free(&found);
@@ -37,7 +36,6 @@ TEST(records_without_end_of_few_jobs_need_little)
         assert_int_equal(found_add(&found, &job), 0);
     }
     assert_true(found.room <= 256);
-    found_tidy(&found);
     assert_int_equal(found.count, 50);
     assert_int_equal(found.jobs[49].records, 2000);
     found_free(&found);
