@@ -94,6 +94,30 @@ int command_end(const char *command, bool failed)
     return failed ? command_fail(command, "no memory") : command_finish(command, EXIT_SUCCESS);
 }
 
+/* --- remarks -------------------------------------------------------------------------------- */
+
+void remark(struct remarks *remarks, const char *format, ...)
+{
+    char text[MESSAGE_SIZE];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    remarks->count++;
+    remarks->take(text, remarks->context);
+}
+
+struct restart_text restart_text(uint32_t restarts)
+{
+    struct restart_text restart = {""};
+
+    if (restarts > 0 && restarts != APAPI_UNKNOWN) {
+        snprintf(restart.text, sizeof restart.text, ", restart %" PRIu32, restarts);
+    }
+    return restart;
+}
+
 /* --- JSON ----------------------------------------------------------------------------------- */
 
 void json_put_word(struct json_writer *json, const char *key, const char *text)

@@ -49,6 +49,20 @@ int command_finish(const char *command, int status);
 /** The end of a command: with a message if memory ran out, else as command_finish(). */
 int command_end(const char *command, bool failed);
 
+/** Lines of text for people, and who gets them. */
+struct remarks {
+    void (*take)(const char *text, void *context); /* the text is valid during the call */
+    void *context;
+    size_t count; /* so far */
+};
+
+void remark(struct remarks *remarks, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** ", restart 2": of the job, before a run; "": of the first one, or not known. */
+struct restart_text {
+    char text[24];
+} restart_text(uint32_t restarts);
+
 /* JSON output of the subcommands. */
 
 /** Put a text; "": none, no member. */

@@ -5,6 +5,7 @@
 
 #include "apapi/job.h"
 #include "apapi/record.h"
+#include "cli/command.h"
 #include "sum/sum.h"
 
 /* One job or step with all its records in memory. */
@@ -119,9 +120,8 @@ int show_work_out(struct show *show);
 
 void show_free(struct show *show);
 
-/** Report what is unusual, one line each. @return number of lines. */
-typedef void (*show_say_f)(const char *text, void *context);
-size_t show_find_unusual(const struct show *show, show_say_f say, void *context);
+/** Report what is unusual, one line each. */
+void show_find_unusual(const struct show *show, struct remarks *remarks);
 
 #define SHOW_GAP_COLUMNS 300 /* for the names of a gap's nodes */
 
@@ -153,7 +153,7 @@ struct show_trust {
 struct show_trust show_trust(const struct show *show);
 
 /** Report it, one line each. */
-void show_say_trust(const struct show *show, show_say_f say, void *context);
+void show_say_trust(const struct show *show, struct remarks *remarks);
 
 /** @return a copy of the nodes for free(), the highest energy first, unknown ones last; NULL. */
 struct show_node *show_order_nodes(const struct show *show);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/units.h"
+#include "cli/command.h"
 #include "cli/job/job.h"
 #include "record/record.h"
 #include "sum/sum.h"
@@ -23,25 +24,6 @@
 #define EARLY_SHARE 0.1   /* of the step's time, between the ends of two nodes */
 #define EARLY_S 1.0
 #define NAMES_COLUMNS 60
-
-struct reporter {
-    show_say_f say;
-    void *context;
-    size_t count;
-};
-
-__attribute__((format(printf, 2, 3))) static void say_unusual(struct reporter *reporter,
-                                                              const char *format, ...)
-{
-    char text[TEXT_SIZE];
-    va_list words;
-
-    va_start(words, format);
-    vsnprintf(text, sizeof text, format, words);
-    va_end(words);
-    reporter->say(text, reporter->context);
-    reporter->count++;
-}
 
 /* Median of the nodes' powers; NaN: too few. */
 static double usual_power(const struct show *show)
@@ -62,7 +44,7 @@ static double usual_power(const struct show *show)
     return median;
 }
 
-static void report_nodes(const struct show *show, struct reporter *reporter)
+static void report_nodes(const struct show *show, struct remarks *remarks)
 {
     double usual_w = usual_power(show);
     char own[UNITS_SIZE], others[UNITS_SIZE];
@@ -75,8 +57,8 @@ static void report_nodes(const struct show *show, struct reporter *reporter)
         units_quantity(own, sizeof own, node->used.power_w, "W");
         units_quantity(others, sizeof others, usual_w, "W");
         if (more || less) {
-            say_unusual(reporter, "%s draws %s, %s the other nodes' usual %s", node->name, own,
-                        more ? "twice or more of" : "half or less of", others);
+            remark(remarks, "%s draws %s, %s the other nodes' usual %s", node->name, own,
+                   more ? "twice or more of" : "half or less of", others);
         }
     }
 }
@@ -111,7 +93,7 @@ static size_t find_early(const struct show *show, const char *step, const char *
 }
 
 /* They waited for the others or had less work. */
-static void report_early(const struct show *show, struct reporter *reporter)
+static void report_early(const struct show *show, struct remarks *remarks)
 {
     const char **names = calloc(show->count + 1, sizeof(char *));
     char duration[UNITS_SIZE];
@@ -127,15 +109,15 @@ static void report_early(const struct show *show, struct reporter *reporter)
             hostlist_put(out, names, count, NAMES_COLUMNS);
             fclose(out);
             units_duration(duration, sizeof duration, most_s);
-            say_unusual(reporter, "step %s: %s ended before its last node, by up to %s",
-                        show->steps[i].step, list, duration);
+            remark(remarks, "step %s: %s ended before its last node, by up to %s",
+                   show->steps[i].step, list, duration);
         }
         free(list);
     }
     free(names);
 }
 
-static void report_idle(const struct show *show, struct reporter *reporter)
+static void report_idle(const struct show *show, struct remarks *remarks)
 {
     double greatest_w = 0;
     size_t idle = 0, known = 0;
@@ -148,32 +130,28 @@ static void report_idle(const struct show *show, struct reporter *reporter)
         idle += show->curve_w[i] < IDLE_POWER * greatest_w;
     }
     if (known > 0 && (double)idle > IDLE_SHARE * (double)known) {
-        say_unusual(reporter,
-                    "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
-                    100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
+        remark(remarks,
+               "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
+               100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
     }
 }
 
 /* The same, after the record's step, run and node: "step 0, restart 1 on n1: ". */
 __attribute__((format(printf, 3, 4))) static void
-say_of_record(struct reporter *reporter, const struct apapi_record *record, const char *format, ...)
+say_of_record(struct remarks *remarks, const struct apapi_record *record, const char *format, ...)
 {
     const struct apapi_identity *id = &record->id;
-    char text[TEXT_SIZE], run[32] = "", *rest;
+    char text[TEXT_SIZE];
     va_list words;
 
-    if (id->restarts > 0) {
-        snprintf(run, sizeof run, ", restart %u", id->restarts);
-    }
-    rest = text + snprintf(text, sizeof text, "step %s%s on %s: ", id->step, run, id->node);
     va_start(words, format);
-    vsnprintf(rest, sizeof text - (size_t)(rest - text), format, words);
+    vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    reporter->say(text, reporter->context);
-    reporter->count++;
+    remark(remarks, "step %s%s on %s: %s", id->step, restart_text(id->restarts).text, id->node,
+           text);
 }
 
-static void report_components(const struct apapi_record *record, struct reporter *reporter)
+static void report_components(const struct apapi_record *record, struct remarks *remarks)
 {
     const struct apapi_measurement *m = &record->measurement;
     char duration[UNITS_SIZE];
@@ -182,19 +160,19 @@ static void report_components(const struct apapi_record *record, struct reporter
         const struct apapi_component_result *component = &m->components[i];
 
         if (!component->measured || *component->reason) {
-            say_of_record(reporter, record, "%s: %s", component->name,
+            say_of_record(remarks, record, "%s: %s", component->name,
                           *component->reason ? component->reason : "not measured");
         }
         if (component->outages > 0) {
             units_duration(duration, sizeof duration, (double)component->outage_ns / NS_PER_S);
-            say_of_record(reporter, record, "%s could not be read %" PRIu64 " times, %s in all",
+            say_of_record(remarks, record, "%s could not be read %" PRIu64 " times, %s in all",
                           component->name, component->outages, duration);
         }
         for (size_t e = 0; e < component->event_count; e++) {
             const struct apapi_event_result *event = &component->events[e];
 
             if (event->stuck || event->still) {
-                say_of_record(reporter, record, "%s %s", event->event.name,
+                say_of_record(remarks, record, "%s %s", event->event.name,
                               event->stuck ? "is stuck: it never moved"
                                            : "did not move, in too short a time to call it stuck");
             }
@@ -202,7 +180,7 @@ static void report_components(const struct apapi_record *record, struct reporter
     }
 }
 
-static void report_incidents(const struct apapi_record *record, struct reporter *reporter)
+static void report_incidents(const struct apapi_record *record, struct remarks *remarks)
 {
     const struct apapi_incidents incidents = apapi_measurement_incidents(&record->measurement);
     const struct {
@@ -216,39 +194,39 @@ static void report_incidents(const struct apapi_record *record, struct reporter 
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (kinds[i].count > 0) {
-            say_of_record(reporter, record, "%s, %" PRIu64 " time%s", kinds[i].what, kinds[i].count,
+            say_of_record(remarks, record, "%s, %" PRIu64 " time%s", kinds[i].what, kinds[i].count,
                           kinds[i].count == 1 ? "" : "s");
         }
     }
 }
 
-static void report_record(const struct apapi_record *record, struct reporter *reporter)
+static void report_record(const struct apapi_record *record, struct remarks *remarks)
 {
     uint32_t unknown = domain_list_adding_up(record->measurement.unknown_domains);
     char names[DOMAIN_LIST_SIZE];
 
     if (record->measurement.covered < LOW_COVERAGE) {
-        say_of_record(reporter, record, "only %.1f %% of the time lies between good readings",
+        say_of_record(remarks, record, "only %.1f %% of the time lies between good readings",
                       100 * record->measurement.covered);
     }
     if (!record->complete) {
-        say_of_record(reporter, record, "incomplete: %s", record->reason);
+        say_of_record(remarks, record, "incomplete: %s", record->reason);
     }
     if (record->recovered) {
-        say_of_record(reporter, record, "recovered from what was saved while it ran");
+        say_of_record(remarks, record, "recovered from what was saved while it ran");
     }
     if (record->delayed) {
-        say_of_record(reporter, record, "written late");
+        say_of_record(remarks, record, "written late");
     }
     if (unknown) { /* the tables of steps and nodes show totals alone */
         domain_list_text(unknown, ", ", names);
-        say_of_record(reporter, record, "the energy lacks %s, which is not known", names);
+        say_of_record(remarks, record, "the energy lacks %s, which is not known", names);
     }
-    report_components(record, reporter);
-    report_incidents(record, reporter);
+    report_components(record, remarks);
+    report_incidents(record, remarks);
 }
 
-static void report_endings(const struct show *show, struct reporter *reporter)
+static void report_endings(const struct show *show, struct remarks *remarks)
 {
     for (size_t i = 0; i < show->step_count; i++) {
         const struct show_step *step = &show->steps[i];
@@ -266,22 +244,18 @@ static void report_endings(const struct show *show, struct reporter *reporter)
         } else {
             snprintf(how, sizeof how, ", with exit status %" PRIu32, ending->code);
         }
-        say_unusual(reporter, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed,
-                    of, step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
+        remark(remarks, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed, of,
+               step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
     }
 }
 
-static int report_gap(const struct sum_gap *gap, void *context)
+static int report_gap(const struct sum_gap *gap, void *remarks)
 {
-    struct reporter *reporter = context;
-    char restart[32] = "", *names = hostlist_text(&gap->missing, SHOW_GAP_COLUMNS);
+    char *names = hostlist_text(&gap->missing, SHOW_GAP_COLUMNS);
 
-    if (gap->restarts > 0) {
-        snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
-    }
     if (names) {
-        say_unusual(reporter, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step, restart,
-                    gap->count, gap->nodes, *names ? ": " : "", names);
+        remark(remarks, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step,
+               restart_text(gap->restarts).text, gap->count, gap->nodes, *names ? ": " : "", names);
     }
     free(names);
     return names ? 0 : -1;
@@ -289,27 +263,27 @@ static int report_gap(const struct sum_gap *gap, void *context)
 
 /* Where it does not agree with the time since boot, or with the other nodes. */
 static void report_clock(const char *node, int64_t jumped_ns, int64_t apart_ns,
-                         struct reporter *reporter)
+                         struct remarks *remarks)
 {
     char duration[UNITS_SIZE];
 
     if (llabs(jumped_ns) >= TIMING_JUMP_NS) {
         units_duration(duration, sizeof duration, (double)llabs(jumped_ns) / NS_PER_S);
-        say_unusual(reporter,
-                    "%s: its clock jumped %s by %s; its time since boot says when its "
-                    "steps ran",
-                    node, jumped_ns < 0 ? "back" : "ahead", duration);
+        remark(remarks,
+               "%s: its clock jumped %s by %s; its time since boot says when its "
+               "steps ran",
+               node, jumped_ns < 0 ? "back" : "ahead", duration);
     }
     if (apart_ns != 0) {
         units_duration(duration, sizeof duration, (double)llabs(apart_ns) / NS_PER_S);
-        say_unusual(reporter,
-                    "%s: its clock is %s %s the other nodes'; its steps are taken to begin "
-                    "with theirs",
-                    node, duration, apart_ns < 0 ? "behind" : "ahead of");
+        remark(remarks,
+               "%s: its clock is %s %s the other nodes'; its steps are taken to begin "
+               "with theirs",
+               node, duration, apart_ns < 0 ? "behind" : "ahead of");
     }
 }
 
-static void report_clocks(const struct show *show, struct reporter *reporter)
+static void report_clocks(const struct show *show, struct remarks *remarks)
 {
     const struct sum_entry *entries = show->entries.list;
     int64_t jumped_ns = 0; /* the farthest since the node's first record */
@@ -318,29 +292,26 @@ static void report_clocks(const struct show *show, struct reporter *reporter)
         jumped_ns =
             llabs(entries[i].jumped_ns) > llabs(jumped_ns) ? entries[i].jumped_ns : jumped_ns;
         if (i + 1 == show->entries.count || entries[i].piece->node != entries[i + 1].piece->node) {
-            report_clock(entries[i].node, jumped_ns, entries[i].apart_ns, reporter);
+            report_clock(entries[i].node, jumped_ns, entries[i].apart_ns, remarks);
             jumped_ns = 0;
         }
     }
 }
 
-size_t show_find_unusual(const struct show *show, show_say_f say, void *context)
+void show_find_unusual(const struct show *show, struct remarks *remarks)
 {
-    struct reporter reporter = {.say = say, .context = context};
-
-    if (show_find_gaps(show, report_gap, &reporter)) {
-        say_unusual(&reporter, "no memory to find the nodes that have no record");
+    if (show_find_gaps(show, report_gap, remarks)) {
+        remark(remarks, "no memory to find the nodes that have no record");
     }
     if (show->left_out > 0) {
-        say_unusual(&reporter, "%zu records had no room here", show->left_out);
+        remark(remarks, "%zu records had no room here", show->left_out);
     }
-    report_clocks(show, &reporter);
-    report_nodes(show, &reporter);
-    report_early(show, &reporter);
-    report_idle(show, &reporter);
-    report_endings(show, &reporter);
+    report_clocks(show, remarks);
+    report_nodes(show, remarks);
+    report_early(show, remarks);
+    report_idle(show, remarks);
+    report_endings(show, remarks);
     for (size_t i = 0; i < show->count; i++) {
-        report_record(&show->records[i], &reporter);
+        report_record(&show->records[i], remarks);
     }
-    return reporter.count;
 }

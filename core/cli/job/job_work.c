@@ -310,40 +310,32 @@ struct show_trust show_trust(const struct show *show)
     return trust;
 }
 
-static void say_count(show_say_f say, void *context, size_t count, const char *what)
+static void say_count(struct remarks *remarks, size_t count, const char *what)
 {
-    char text[160];
-
     if (count > 0) {
-        snprintf(text, sizeof text, "%zu %s %s", count, count == 1 ? "was" : "were", what);
-        say(text, context);
+        remark(remarks, "%zu %s %s", count, count == 1 ? "was" : "were", what);
     }
 }
 
-void show_say_trust(const struct show *show, show_say_f say, void *context)
+void show_say_trust(const struct show *show, struct remarks *remarks)
 {
     const struct show_trust trust = show_trust(show);
-    char text[160];
 
-    snprintf(text, sizeof text, "%zu of %zu records are complete", trust.complete, show->count);
-    say(text, context);
-    say_count(say, context, trust.recovered, "recovered from what was saved while the step ran");
-    say_count(say, context, trust.delayed, "written late, as the node could not at the step's end");
+    remark(remarks, "%zu of %zu records are complete", trust.complete, show->count);
+    say_count(remarks, trust.recovered, "recovered from what was saved while the step ran");
+    say_count(remarks, trust.delayed, "written late, as the node could not at the step's end");
     if (!isnan(trust.covered)) {
-        snprintf(text, sizeof text, "good readings cover %.1f %% of the time in the worst of them",
-                 floor(trust.covered * 1000 + 1e-6) / 10);
-        say(text, context);
+        remark(remarks, "good readings cover %.1f %% of the time in the worst of them",
+               floor(trust.covered * 1000 + 1e-6) / 10);
     }
     if (isfinite(trust.uncertainty)) {
-        snprintf(text, sizeof text,
-                 "the energy of each is known to %.2g %% or better, errors of the meters aside",
-                 100 * trust.uncertainty);
-        say(text, context);
+        remark(remarks,
+               "the energy of each is known to %.2g %% or better, errors of the meters aside",
+               100 * trust.uncertainty);
     }
-    snprintf(text, sizeof text, "measuring took %.2f s of CPU time in all", trust.cpu_s);
-    say(text, context);
-    say(trust.verified ? "the partition comes from Slurm, account and qos do if it knows them"
-                       : "account, partition and qos come from the environment of the steps, "
-                         "which the user controls",
-        context);
+    remark(remarks, "measuring took %.2f s of CPU time in all", trust.cpu_s);
+    remark(remarks, "%s",
+           trust.verified ? "the partition comes from Slurm, account and qos do if it knows them"
+                          : "account, partition and qos come from the environment of the steps, "
+                            "which the user controls");
 }

@@ -222,6 +222,7 @@ static int put_job(struct json_writer *json, const struct plot_job *job)
 {
     const struct show *show = &job->show;
     const struct apapi_identity *id = &show->records[0].id;
+    struct remarks remarks = {.take = put_line, .context = json};
     char *table = NULL;
 
     if (show_table(show, job->id, &table)) {
@@ -229,10 +230,10 @@ static int put_job(struct json_writer *json, const struct plot_job *job)
     }
     json_begin_object(json, NULL);
     json_begin_array(json, "odd");
-    show_find_unusual(show, put_line, json);
+    show_find_unusual(show, &remarks);
     json_end(json);
     json_begin_array(json, "trust");
-    show_say_trust(show, put_line, json);
+    show_say_trust(show, &remarks);
     json_end(json);
     put_clean(json, "job", job->id);
     put_clean(json, "job_name", id->job_name);

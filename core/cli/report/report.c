@@ -40,14 +40,14 @@ struct report {
     size_t top;                      /* 0: all */
     int shares;                      /* 1: the energy is what jobs were given of their nodes' */
     bool no_header, help_format;
-    bool unsortable;         /* no field of --sort */
-    char by[BY_SIZE];        /* for JSON */
-    double shared_j;         /* counted more than once because jobs shared nodes; 0: none */
-    size_t printed;          /* rows */
-    bool keeps;              /* rows, until the widths of the columns are known */
-    struct namelist cells;   /* of these rows, in order */
-    struct namelist remarks; /* for people, after the table: the first REPORT_REMARKS_MAX */
-    size_t remark_count;     /* of all */
+    bool unsortable;       /* no field of --sort */
+    char by[BY_SIZE];      /* for JSON */
+    double shared_j;       /* counted more than once because jobs shared nodes; 0: none */
+    size_t printed;        /* rows */
+    bool keeps;            /* rows, until the widths of the columns are known */
+    struct namelist cells; /* of these rows, in order */
+    struct remarks remarks;
+    struct namelist remarked; /* after the table: the first REPORT_REMARKS_MAX */
 };
 
 /* --- what makes a row ----------------------------------------------------------------------- */
@@ -501,19 +501,19 @@ static void note_remark(const char *text, void *context)
 {
     struct report *report = context;
 
-    if (report->remark_count++ < REPORT_REMARKS_MAX) {
-        namelist_add(&report->remarks, text);
+    if (report->remarks.count <= REPORT_REMARKS_MAX) {
+        namelist_add(&report->remarked, text);
     }
 }
 
 static int print_rows(struct report *report, const uint32_t *order, size_t count)
 {
     struct report_view view = {.rates = &report->rates,
-                               .remark = report->form == REPORT_TABLE ? note_remark : NULL,
-                               .context = report};
+                               .remarks = report->form == REPORT_TABLE ? &report->remarks : NULL};
     struct report_row row;
     int result = 0;
 
+    report->remarks = (struct remarks){.take = note_remark, .context = report};
     for (size_t i = 0; i < report->format.count; i++) {
         view.nodelists |= report->format.columns[i].field->kind == REPORT_LIST;
     }
@@ -544,13 +544,13 @@ static void print_remarks(struct report *report)
 {
     char energy[UNITS_SIZE];
 
-    for (size_t i = 0; i < report->remarks.count; i++) {
-        command_fail(COMMAND, "%s", report->remarks.names[i]);
+    for (size_t i = 0; i < report->remarked.count; i++) {
+        command_fail(COMMAND, "%s", report->remarked.names[i]);
     }
-    namelist_free(&report->remarks);
-    if (report->remark_count > REPORT_REMARKS_MAX) {
+    namelist_free(&report->remarked);
+    if (report->remarks.count > REPORT_REMARKS_MAX) {
         fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
-                report->remark_count - REPORT_REMARKS_MAX);
+                report->remarks.count - REPORT_REMARKS_MAX);
     }
     if (report->form == REPORT_TABLE && report->shared_j > 0) {
         report_energy_text(energy, sizeof energy, report->shared_j, NAN, report->format.unit);

@@ -251,14 +251,14 @@ static void put_paragraph(const char *text, void *context)
     terminal_put(stdout, text, 4, terminal_width());
 }
 
-static void full_say_unusual(const char *text, void *context)
+static void full_say_unusual(const char *text, void *remarks)
 {
-    size_t *count = context;
+    size_t count = ((const struct remarks *)remarks)->count;
 
-    if (++*count == 1) {
+    if (count == 1) {
         puts("unusual");
     }
-    if (*count <= UNUSUAL_LISTED) {
+    if (count <= UNUSUAL_LISTED) {
         put_paragraph(text, NULL);
     }
 }
@@ -266,8 +266,9 @@ static void full_say_unusual(const char *text, void *context)
 /* 0; -1 with errno ENOMEM. */
 static int show_print_text(const struct show *show, const char *job_id)
 {
+    struct remarks trust = {.take = put_paragraph};
+    struct remarks unusual = {.take = full_say_unusual, .context = &unusual};
     char *text = NULL;
-    size_t count = 0;
 
     if (show_table(show, job_id, &text)) {
         return -1;
@@ -281,11 +282,11 @@ static int show_print_text(const struct show *show, const char *job_id)
     }
     print_curve(show);
     puts("trust");
-    show_say_trust(show, put_paragraph, NULL);
-    show_find_unusual(show, full_say_unusual, &count);
-    if (count > UNUSUAL_LISTED) {
-        printf("  and %zu more; --json has all\n", count - UNUSUAL_LISTED);
-    } else if (count == 0) {
+    show_say_trust(show, &trust);
+    show_find_unusual(show, &unusual);
+    if (unusual.count > UNUSUAL_LISTED) {
+        printf("  and %zu more; --json has all\n", unusual.count - UNUSUAL_LISTED);
+    } else if (unusual.count == 0) {
         puts("nothing unusual");
     }
     return 0;
@@ -433,7 +434,7 @@ static void full_json_trust(struct json_writer *json, const struct show *show)
     json_put_number(json, "cpu_s", sum.cpu_s, JSON_MEASURED);
     json_end(json);
     json_begin_array(json, "odd");
-    show_find_unusual(show, full_json_say_unusual, json);
+    show_find_unusual(show, &(struct remarks){.take = full_json_say_unusual, .context = json});
     json_end(json);
 }
 

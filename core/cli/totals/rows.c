@@ -2,7 +2,6 @@
 /* Rows of a ledger: sums of buckets. */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +9,13 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/command.h"
 #include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
 #include "record/record.h"
 #include "render/regions.h"
 
 #define PCT 100
-#define REMARK_SIZE 700
 #define REMARK_COLUMNS 200
 #define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest is only counted */
 
@@ -47,35 +46,18 @@ struct row_bucket {
 
 /* --- remarks ---------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void remark(const struct report_view *view,
-                                                         const char *format, ...)
-{
-    char text[REMARK_SIZE];
-    va_list words;
-
-    va_start(words, format);
-    vsnprintf(text, sizeof text, format, words);
-    va_end(words);
-    view->remark(text, view->context);
-}
-
 static void remark_incomplete(const struct row_bucket *sum)
 {
     const struct pool *texts = &sum->ledger->store.texts;
 
     for (size_t i = 0; i < sum->entries.count; i++) {
         const struct sum_entry *entry = &sum->entries.list[i];
-        char run[32] = "";
 
-        if (entry->piece->reason == POOL_NONE) {
-            continue;
+        if (entry->piece->reason != POOL_NONE) {
+            remark(sum->view->remarks, "%s%s%s%s: incomplete on %s: %s", sum->job_id,
+                   *sum->job_id ? "." : "step ", entry->step, restart_text(entry->restarts).text,
+                   entry->node, pool_text(texts, entry->piece->reason));
         }
-        if (entry->restarts > 0) {
-            snprintf(run, sizeof run, ", restart %u", entry->restarts);
-        }
-        remark(sum->view, "%s%s%s%s: incomplete on %s: %s", sum->job_id,
-               *sum->job_id ? "." : "step ", entry->step, run, entry->node,
-               pool_text(texts, entry->piece->reason));
     }
 }
 
@@ -87,21 +69,23 @@ static void remark_job(const struct row_bucket *sum)
     /* its total is less than the energy, and nothing else says so */
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (job->missing_domains & domain_bit(d) && job->domains[d].unknown > 0) {
-            remark(sum->view, "%s: the energy lacks %s, at times not known on %zu of %zu nodes",
-                   sum->job_id, apapi_domain_name(d), job->domains[d].unknown, job->nodes);
+            remark(sum->view->remarks,
+                   "%s: the energy lacks %s, at times not known on %zu of %zu nodes", sum->job_id,
+                   apapi_domain_name(d), job->domains[d].unknown, job->nodes);
         }
     }
     /* overlaps were not found by its clock */
     if (job->clock_jump_ns >= TIMING_JUMP_NS) {
         units_duration(duration, sizeof duration, (double)job->clock_jump_ns / NS_PER_S);
-        remark(sum->view, "%s: the clock of a node jumped by %s", sum->job_id, duration);
+        remark(sum->view->remarks, "%s: the clock of a node jumped by %s", sum->job_id, duration);
     }
     if (job->clock_apart_ns > 0) {
         units_duration(duration, sizeof duration, (double)job->clock_apart_ns / NS_PER_S);
-        remark(sum->view, "%s: the clocks of its nodes differ by %s", sum->job_id, duration);
+        remark(sum->view->remarks, "%s: the clocks of its nodes differ by %s", sum->job_id,
+               duration);
     }
     if (sum->total.delayed > 0) { /* it explains why a report has changed */
-        remark(sum->view, "%s: %zu of %zu records were written late", sum->job_id,
+        remark(sum->view->remarks, "%s: %zu of %zu records were written late", sum->job_id,
                sum->total.delayed, job->records);
     }
 }
@@ -125,12 +109,13 @@ static void remark_shares(struct row_bucket *sum)
         const struct sum_entry *entry = &sum->entries.list[i];
 
         if (entry->piece->shareless) {
-            remark(sum->view, "%s%s%s: no share on %s: the energy lacks it", sum->job_id,
+            remark(sum->view->remarks, "%s%s%s: no share on %s: the energy lacks it", sum->job_id,
                    *sum->job_id ? "." : "step ", entry->step, entry->node);
         }
         if (entry->piece->has_idle) {
-            remark(sum->view, "%s%s%s: idle power of %s not known: energy and cost include it",
-                   sum->job_id, *sum->job_id ? "." : "step ", entry->step, entry->node);
+            remark(sum->view->remarks,
+                   "%s%s%s: idle power of %s not known: energy and cost include it", sum->job_id,
+                   *sum->job_id ? "." : "step ", entry->step, entry->node);
         }
     }
 }
@@ -139,17 +124,14 @@ static void remark_shares(struct row_bucket *sum)
 
 static int remark_gap(const struct row_bucket *sum, const struct sum_gap *gap)
 {
-    char restart[32] = "";
     char *names = hostlist_text(gap->named ? &gap->missing : &gap->recorded, REMARK_COLUMNS);
 
     if (!names) {
         return -1;
     }
-    if (gap->restarts > 0) {
-        snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
-    }
-    remark(sum->view, "%s.%s%s: no record of %zu of %u nodes%s%s", sum->job_id, gap->step, restart,
-           gap->count, gap->nodes, gap->named ? ": " : "; there is one of ", names);
+    remark(sum->view->remarks, "%s.%s%s: no record of %zu of %u nodes%s%s", sum->job_id, gap->step,
+           restart_text(gap->restarts).text, gap->count, gap->nodes,
+           gap->named ? ": " : "; there is one of ", names);
     free(names);
     return 0;
 }
@@ -164,7 +146,7 @@ static int note_gap(const struct sum_gap *gap, void *context)
             return -1;
         }
     }
-    return sum->view->remark ? remark_gap(sum, gap) : 0;
+    return sum->view->remarks ? remark_gap(sum, gap) : 0;
 }
 
 static int put_nodelists(struct row_bucket *sum, struct report_row *row)
@@ -189,7 +171,7 @@ static int sum_bucket(struct row_bucket *sum, struct report_row *row)
 {
     const struct report_ledger *ledger = sum->ledger;
     const struct sum_gap_visitor visitor = {
-        &ledger->asked, sum->view->remark || sum->view->nodelists, note_gap, sum};
+        &ledger->asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
     bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
     int result = -1;
 
@@ -205,7 +187,7 @@ static int sum_bucket(struct row_bucket *sum, struct report_row *row)
     if (sum_total(&ledger->store, &sum->entries, &sum->total) == 0 &&
         (!whole || sum_each_gap(&ledger->store, &sum->entries, &visitor) == 0) &&
         (!sum->view->nodelists || put_nodelists(sum, row) == 0)) {
-        if (sum->view->remark) {
+        if (sum->view->remarks) {
             remark_incomplete(sum);
             if (*sum->job_id) {
                 remark_job(sum);

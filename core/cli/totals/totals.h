@@ -129,15 +129,11 @@ struct report_row {
 
 #define REPORT_REMARKS_MAX 5 /* shown as texts; more are only counted */
 
-/** A row's remark for people: what is incomplete, missing or late. */
-typedef void (*report_remark_f)(const char *text, void *context);
-
 /** How to sum up. */
 struct report_view {
     const struct rates *rates;
-    bool nodelists;         /* collect the lists of nodes */
-    report_remark_f remark; /* NULL: no remarks */
-    void *context;
+    bool nodelists;          /* collect the lists of nodes */
+    struct remarks *remarks; /* what is incomplete, missing or late; NULL: not wanted */
 };
 
 /**
