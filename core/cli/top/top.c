@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -377,7 +376,17 @@ static struct {
 
 static void screen_put(const char *text)
 {
-    write_all(STDOUT_FILENO, text, strlen(text));
+    size_t left = strlen(text);
+
+    while (left > 0) {
+        ssize_t size = write(STDOUT_FILENO, text, left);
+
+        if (size < 0 && errno != EINTR) {
+            return;
+        }
+        text += size > 0 ? size : 0;
+        left -= size > 0 ? (size_t)size : 0;
+    }
 }
 
 static void set_ready(void)
