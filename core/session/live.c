@@ -6,23 +6,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "session/component.h"
-
-_Static_assert(APAPI_DOMAINS <= APAPI_LIVE_DOMAINS, "the page has too few domains");
-
-/* Writing. */
-
 static void live_page_forget(struct apapi_live_slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        slots[i].total = NAN;
-        slots[i].rate = NAN;
+        slots[i].total = slots[i].rate = NAN;
     }
 }
 
@@ -36,196 +30,6 @@ void live_page_init(struct apapi_live_page *page)
     live_page_forget(page->domains, APAPI_LIVE_DOMAINS);
     live_page_forget(page->events, APAPI_LIVE_EVENTS);
 }
-
-void live_begin(struct apapi_live_page *page, int64_t unix_ns, uint64_t now_ns)
-{
-    if (page) {
-        page->head.start_unix_ns = unix_ns;
-        page->head.start_ns = now_ns;
-        page->head.end_ns = 0;
-        __atomic_store_n(&page->head.state, APAPI_LIVE_STARTING, __ATOMIC_RELEASE);
-    }
-}
-
-void live_run(struct apapi_live_page *page)
-{
-    if (page) {
-        __atomic_store_n(&page->head.state, APAPI_LIVE_RUNNING, __ATOMIC_RELEASE);
-    }
-}
-
-void live_end(struct apapi_live_page *page, uint64_t now_ns)
-{
-    if (page) {
-        page->head.end_ns = now_ns;
-        __atomic_store_n(&page->head.state, APAPI_LIVE_ENDED, __ATOMIC_RELEASE);
-    }
-}
-
-static void live_forget(struct apapi_live_slot *slot, uint64_t interval_ns, bool estimated)
-{
-    const struct apapi_live_slot nothing = {.total = NAN,
-                                            .rate = NAN,
-                                            .interval_ns = interval_ns,
-                                            .flags = APAPI_LIVE_MEASURED |
-                                                     (estimated ? APAPI_LIVE_ESTIMATED : 0u)};
-
-    live_slot_write(slot, &nothing);
-}
-
-void live_restart(struct apapi_live_page *page, const struct component *component,
-                  const struct feed *feeds)
-{
-    if (!page) {
-        return;
-    }
-    for (size_t i = 0; i < component->live_count; i++) {
-        live_forget(&page->events[component->live_first + i], component->interval_ns,
-                    component->events[i].estimated);
-    }
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used && feeds[d].index == SIZE_MAX) {
-            live_forget(&page->domains[d], component->interval_ns, false);
-        }
-    }
-}
-
-static void live_name(struct apapi_live_event *entry, const struct apapi_event *event)
-{
-    snprintf(entry->name, sizeof entry->name, "%s", event->name);
-    snprintf(entry->unit, sizeof entry->unit, "%s", event->unit);
-    entry->kind = event->kind;
-    entry->domain = event->domain;
-    entry->accumulates = event->accumulates;
-    entry->slices = event->slices;
-    entry->slices_all = event->slices_all;
-}
-
-void live_join(struct apapi_live_page *page, struct component *component, const struct feed *feeds)
-{
-    size_t first, room;
-
-    if (!page) {
-        return;
-    }
-    first = page->head.event_count;
-    room = APAPI_LIVE_EVENTS - first;
-    component->live_first = first;
-    component->live_count = component->event_count < room ? component->event_count : room;
-    for (size_t i = 0; i < component->live_count; i++) {
-        live_name(&page->names[first + i], &component->events[i]);
-    }
-    live_restart(page, component, feeds);
-    __atomic_store_n(&page->head.event_count, (uint32_t)(first + component->live_count),
-                     __ATOMIC_RELEASE);
-}
-
-/* The meters that feed a domain, together. */
-struct sum {
-    double total_j;
-    bool failed; /* one of their latest readings */
-};
-
-/* @param known_ns  when the latest good reading was */
-static void write_figures(struct apapi_live_slot *slot, double total, double rate,
-                          uint64_t known_ns, bool failed)
-{
-    struct apapi_live_slot figures = *slot; /* this is its only writer */
-
-    figures.readings += known_ns != figures.time_ns;
-    figures.time_ns = known_ns;
-    figures.total = total;
-    figures.rate = rate;
-    figures.flags &= ~(uint64_t)APAPI_LIVE_FAILED;
-    figures.flags |= failed ? APAPI_LIVE_FAILED : 0;
-    live_slot_write(slot, &figures);
-}
-
-/* The figures of another component's meters are no continuation of those before. */
-static void show_domains(struct apapi_live_page *page, const struct component *component,
-                         size_t index, struct feed *feeds, const struct sum sums[APAPI_DOMAINS])
-{
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        uint64_t late_ns = component_late_ns(component, d, sums[d].total_j);
-        size_t before = feeds[d].index;
-        const struct apapi_domain_meter *domain = &component->domains[d];
-        struct apapi_live_slot *slot = &page->domains[d];
-        bool news;
-
-        if (!domain->used || !feed_offer(&feeds[d], index, late_ns)) {
-            continue;
-        }
-        if (before != index) {
-            live_forget(slot, component->interval_ns, false);
-        }
-        news = domain->open && domain->open_ns != slot->time_ns;
-        write_figures(slot, news ? sums[d].total_j : slot->total, domain->rate.last,
-                      domain->open ? domain->open_ns : 0, sums[d].failed);
-    }
-}
-
-void live_show(struct apapi_live_page *page, const struct component *component, size_t index,
-               struct feed *feeds)
-{
-    struct sum sums[APAPI_DOMAINS] = {{0}};
-
-    if (!page) {
-        return;
-    }
-    for (size_t i = 0; i < component->meter_count; i++) {
-        const struct apapi_meter *meter = &component->meters[i];
-        bool failed = component->raw[component->slots[i]].error != 0;
-        double total = apapi_meter_total(meter);
-        struct sum *sum = &sums[component->feeds[i]];
-
-        sum->total_j += total;
-        sum->failed |= failed;
-        if (i < component->live_count) {
-            write_figures(&page->events[component->live_first + i], total, apapi_meter_rate(meter),
-                          meter->known_ns, failed);
-        }
-    }
-    show_domains(page, component, index, feeds, sums);
-}
-
-static void live_set_total(struct apapi_live_slot *slot, double total)
-{
-    struct apapi_live_slot figures = *slot;
-
-    figures.total = total;
-    live_slot_write(slot, &figures);
-}
-
-/*
- * The result has also the energy that a meter has counted while others of its domain were late, and
- * since the latest reading that was shown.
- */
-void live_finish(struct apapi_live_page *page, const struct component *component, size_t index,
-                 struct feed *feeds)
-{
-    double totals_j[APAPI_DOMAINS] = {0};
-
-    if (!page || !component->source) {
-        return;
-    }
-    for (size_t i = 0; i < component->meter_count; i++) {
-        double total = apapi_meter_total(&component->meters[i]);
-
-        totals_j[component->feeds[i]] += total;
-        if (i < component->live_count) {
-            live_set_total(&page->events[component->live_first + i], total);
-        }
-    }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        uint64_t late_ns = component_late_ns(component, d, totals_j[d]);
-
-        if (component->domains[d].used && feed_offer(&feeds[d], index, late_ns)) {
-            live_set_total(&page->domains[d], totals_j[d]);
-        }
-    }
-}
-
-/* Reading. */
 
 /* A page of another version may have another size. */
 static int check_head(int file, const char *path, struct apapi_error *err)

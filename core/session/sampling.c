@@ -195,120 +195,21 @@ uint64_t sampling_cpu_ns(struct sampling *sampling)
     return cpu_ns;
 }
 
-int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,
-                    struct apapi_component_result *result, struct domain_results *domains)
+/* Locked as everywhere: the shared worker's mutex before those of the others. */
+void sampling_hold_all(struct sampling *sampling)
 {
-    pthread_mutex_t *mutex = sampling_lock(sampling, index);
-    int failed = component_finish(&sampling->components[index], index, span, result, domains);
-
-    pthread_mutex_unlock(mutex);
-    return failed;
-}
-
-/* A snapshot. */
-
-/* Room for the meters and the histograms. */
-static int snapshot_make_room(struct component *copy, const struct component *component)
-{
-    copy->event_count = component->event_count;
-    copy->meter_count = component->meter_count;
-    copy->meters = calloc(component->meter_count + 1, sizeof *copy->meters);
-    copy->histograms = calloc(component->meter_count + 1 + APAPI_DOMAINS, sizeof *copy->histograms);
-    return copy->meters && copy->histograms ? 0 : -1;
-}
-
-/* The same histogram among those of the copy. */
-static struct apapi_histogram *own_histogram(const struct component *copy,
-                                             const struct component *component,
-                                             const struct apapi_histogram *histogram)
-{
-    return histogram ? copy->histograms + (histogram - component->histograms) : NULL;
-}
-
-static void copy_meters(struct component *copy, const struct component *component)
-{
-    memcpy(copy->meters, component->meters, component->meter_count * sizeof *copy->meters);
-    for (size_t i = 0; i < component->meter_count; i++) {
-        struct apapi_meter *meter = &copy->meters[i];
-
-        meter->histogram = own_histogram(copy, component, meter->histogram);
-        meter->rate.histogram = own_histogram(copy, component, meter->rate.histogram);
-    }
-    memcpy(copy->domains, component->domains, sizeof copy->domains);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        struct apapi_domain_meter *domain = &copy->domains[d];
-
-        domain->rate.histogram = own_histogram(copy, component, domain->rate.histogram);
-    }
-    memcpy(copy->histograms, component->histograms,
-           component->histogram_count * sizeof *copy->histograms);
-}
-
-/* All that component_finish() needs; not what belongs to the reading thread alone. */
-static void copy_component(struct component *copy, const struct component *component)
-{
-    memcpy(copy->name, component->name, sizeof copy->name);
-    memcpy(copy->detail, component->detail, sizeof copy->detail);
-    copy->feeds = component->feeds;
-    memcpy(copy->known_ns, component->known_ns, sizeof copy->known_ns);
-    copy->user_rules = component->user_rules;
-    copy->reason = component->reason;
-    copy->source = component->source;
-    copy->origin_ns = component->origin_ns;
-    copy->interval_ns = component->interval_ns;
-    copy->missed = component->missed;
-    copy->read_ns = component->read_ns;
-    copy->period = component->period;
-    copy->retry = component->retry;
-    if (component->meters) {
-        copy_meters(copy, component);
+    pthread_mutex_lock(&sampling->shared.mutex);
+    for (size_t i = 0; i < sampling->count; i++) {
+        pthread_mutex_lock(&sampling->own[i].mutex);
     }
 }
 
-static int snapshot_copy(struct snapshot *snapshot, struct sampling *sampling, size_t index)
+void sampling_release_all(struct sampling *sampling)
 {
-    struct component *copy = &snapshot->copies[index];
-    const struct component *component = &sampling->components[index];
-    pthread_mutex_t *mutex = sampling_lock(sampling, index);
-    int failed = snapshot_make_room(copy, component);
-
-    if (!failed) {
-        copy_component(copy, component);
+    for (size_t i = sampling->count; i-- > 0;) {
+        pthread_mutex_unlock(&sampling->own[i].mutex);
     }
-    pthread_mutex_unlock(mutex);
-    /* an earlier run may have left it: then it is not the latest */
-    if (copy->read_ns > snapshot->read_ns && copy->read_ns >= sampling->common.start_ns) {
-        snapshot->read_ns = copy->read_ns;
-    }
-    return failed;
-}
-
-int snapshot_make(struct snapshot *snapshot, struct sampling *sampling)
-{
-    int failed = 0;
-
-    memset(snapshot, 0, sizeof *snapshot);
-    snapshot->count = sampling->count;
-    snapshot->copies = calloc(snapshot->count, sizeof *snapshot->copies);
-    for (size_t i = 0; snapshot->copies && !failed && i < snapshot->count; i++) {
-        failed = snapshot_copy(snapshot, sampling, i);
-    }
-    if (!snapshot->copies || failed) {
-        snapshot_free(snapshot);
-        errno = ENOMEM;
-        return -1;
-    }
-    snapshot->cpu_ns = sampling_cpu_ns(sampling);
-    return 0;
-}
-
-void snapshot_free(struct snapshot *snapshot)
-{
-    for (size_t i = 0; snapshot->copies && i < snapshot->count; i++) {
-        free(snapshot->copies[i].meters);
-        free(snapshot->copies[i].histograms);
-    }
-    free(snapshot->copies);
+    pthread_mutex_unlock(&sampling->shared.mutex);
 }
 
 void sampling_end(struct sampling *sampling)

@@ -48,25 +48,12 @@ pthread_mutex_t *sampling_lock(struct sampling *sampling, size_t index);
 /** As session_read_now(). */
 void sampling_read_now(struct sampling *sampling, const char *component, bool count);
 
-/** As component_finish(). */
-int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,
-                    struct apapi_component_result *result, struct domain_results *domains);
-
-/** All components as they were after a reading, while their workers read on. */
-struct snapshot {
-    struct component *copies; /* for component_finish() */
-    size_t count;
-    uint64_t read_ns; /* the latest reading of all; 0: none in this run */
-    uint64_t cpu_ns;  /* CPU time of all threads in this run */
-};
-
 /**
- * Between sampling_start() and sampling_stop(): copy all components. Waits for no source.
- * @return 0, to be freed; -1 with errno ENOMEM.
+ * Lock all components against their workers: they stay as they are until sampling_release_all().
+ * Waits for no source.
  */
-int snapshot_make(struct snapshot *snapshot, struct sampling *sampling);
-
-void snapshot_free(struct snapshot *snapshot);
+void sampling_hold_all(struct sampling *sampling);
+void sampling_release_all(struct sampling *sampling);
 
 /** After sampling_stop(): end and free, what hangs in its source excepted. NULL is allowed. */
 void sampling_end(struct sampling *sampling);

@@ -208,6 +208,24 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
     return session_create(config, NULL, err);
 }
 
+/* Of all figures on the page. */
+static void session_show_state(const struct apapi_session *session, uint32_t state)
+{
+    struct apapi_live_page *page = session->sampling->common.live;
+
+    if (!page) {
+        return;
+    }
+    if (state == APAPI_LIVE_STARTING) {
+        page->head.start_unix_ns = session->start_unix_ns;
+        page->head.start_ns = session->start_ns;
+        page->head.end_ns = 0;
+    } else if (state == APAPI_LIVE_ENDED) {
+        page->head.end_ns = session->stop_ns;
+    }
+    __atomic_store_n(&page->head.state, state, __ATOMIC_RELEASE);
+}
+
 static int session_start(struct apapi_session *session, uint64_t requested_ns,
                          struct apapi_error *err)
 {
@@ -219,13 +237,13 @@ static int session_start(struct apapi_session *session, uint64_t requested_ns,
     common->clock->pair(common->clock, &session->start_unix_ns, &session->start_ns);
     session->requested_ns =
         requested_ns && requested_ns < session->start_ns ? requested_ns : session->start_ns;
-    live_begin(common->live, session->start_unix_ns, session->start_ns);
+    session_show_state(session, APAPI_LIVE_STARTING);
     if (sampling_start(session->sampling)) {
         session->state = IDLE;
         return apapi_fail(err, EAGAIN, "no thread can be started: %s", strerror(errno));
     }
     session->state = RUNNING;
-    live_run(common->live);
+    session_show_state(session, APAPI_LIVE_RUNNING);
     return 0;
 }
 
@@ -248,7 +266,7 @@ int apapi_session_stop(struct apapi_session *session, struct apapi_error *err)
     if (session->state == RUNNING) {
         session->stop_ns = sampling_stop(session->sampling);
         session->state = STOPPED;
-        live_end(session->sampling->common.live, session->stop_ns);
+        session_show_state(session, APAPI_LIVE_ENDED);
     } else {
         result = apapi_fail(err, EALREADY, "the session does not run");
     }
@@ -276,9 +294,7 @@ static void leave_out_unmeasured(struct apapi_measurement *m)
     m->component_count = kept > 0 ? kept : 1;
 }
 
-/* @param snapshot  NULL: the session has been stopped */
-static int session_collect(const struct apapi_session *session, const struct snapshot *snapshot,
-                           struct apapi_measurement *m)
+static int session_collect(const struct apapi_session *session, struct apapi_measurement *m)
 {
     struct domain_results domains = {.results = m->domains, .covered = NAN, .fill = session->fill};
     const struct apapi_span span = {.late_ns = m->late_ns,
@@ -294,8 +310,8 @@ static int session_collect(const struct apapi_session *session, const struct sna
     for (; m->component_count < session->sampling->count; m->component_count++) {
         size_t i = m->component_count;
 
-        if (snapshot ? component_finish(&snapshot->copies[i], i, &span, &m->components[i], &domains)
-                     : sampling_result(session->sampling, i, &span, &m->components[i], &domains)) {
+        if (component_finish(&session->sampling->components[i], i, &span, &m->components[i],
+                             &domains)) {
             return -1;
         }
     }
@@ -310,66 +326,67 @@ static int session_collect(const struct apapi_session *session, const struct sna
     return 0;
 }
 
-static int session_describe(const struct apapi_session *session, const struct snapshot *snapshot,
-                            uint64_t end_ns, struct apapi_measurement *m, struct apapi_error *err)
+/* The latest reading of all; an earlier run may have left others. Now, if there is none. */
+static uint64_t session_read_ns(const struct apapi_session *session)
 {
-    struct apapi_measurement result = {
+    const struct sampling *sampling = session->sampling;
+    uint64_t read_ns = 0;
+
+    for (size_t i = 0; i < sampling->count; i++) {
+        uint64_t own_ns = sampling->components[i].read_ns;
+
+        if (own_ns > read_ns && own_ns >= sampling->common.start_ns) {
+            read_ns = own_ns;
+        }
+    }
+    return read_ns ? read_ns : session_clock_now_ns(sampling->common.clock);
+}
+
+/* While it runs: all until the latest reading. */
+static int session_describe(const struct apapi_session *session, struct apapi_measurement *m)
+{
+    uint64_t cpu_ns = sampling_cpu_ns(session->sampling), end_ns;
+    int failed;
+
+    sampling_hold_all(session->sampling);
+    end_ns = session->state == RUNNING ? session_read_ns(session) : session->stop_ns;
+    *m = (struct apapi_measurement){
         .start_unix_ns = session->start_unix_ns,
         .monotonic_ns = *session->boot ? session->start_ns : 0,
         .elapsed_ns = end_ns - session->start_ns,
         .late_ns = session->start_ns - session->requested_ns,
         .covered = NAN,
-        .cpu_ns = snapshot ? snapshot->cpu_ns : sampling_cpu_ns(session->sampling),
+        .cpu_ns = cpu_ns,
     };
-
-    memcpy(result.boot, session->boot, sizeof result.boot);
-    if (session_collect(session, snapshot, &result)) {
-        apapi_measurement_clear(&result);
-        return apapi_fail(err, ENOMEM, "no memory");
-    }
-    *m = result;
-    return 0;
-}
-
-static int measurement(const struct apapi_session *session, struct apapi_measurement *m,
-                       struct apapi_error *err)
-{
-    if (session->state != STOPPED) {
-        return session->state == RUNNING
-                   ? apapi_fail(err, EBUSY, "the session still runs")
-                   : apapi_fail(err, ENODATA, "the session has never been started");
-    }
-    return session_describe(session, NULL, session->stop_ns, m, err);
-}
-
-/* All until the latest reading, while the session runs. */
-static int measurement_so_far(const struct apapi_session *session, struct apapi_measurement *m,
-                              struct apapi_error *err)
-{
-    struct snapshot snapshot;
-    uint64_t end_ns;
-    int result;
-
-    if (snapshot_make(&snapshot, session->sampling)) {
-        return apapi_fail(err, ENOMEM, "no memory");
-    }
-    end_ns =
-        snapshot.read_ns ? snapshot.read_ns : session_clock_now_ns(session->sampling->common.clock);
-    result = session_describe(session, &snapshot, end_ns, m, err);
-    snapshot_free(&snapshot);
-    return result;
+    memcpy(m->boot, session->boot, sizeof m->boot);
+    failed = session_collect(session, m);
+    sampling_release_all(session->sampling);
+    return failed;
 }
 
 static int measure(struct apapi_session *session, bool so_far, struct apapi_measurement *m,
                    struct apapi_error *err)
 {
-    int result;
+    struct apapi_measurement result = {0};
+    int failed;
 
     pthread_mutex_lock(&session->lock);
-    result = so_far && session->state == RUNNING ? measurement_so_far(session, m, err)
-                                                 : measurement(session, m, err);
+    if (session->state == IDLE) {
+        failed = apapi_fail(err, ENODATA, "the session has never been started");
+    } else if (session->state == RUNNING && !so_far) {
+        failed = apapi_fail(err, EBUSY, "the session still runs");
+    } else if (session_describe(session, &result)) {
+        failed = apapi_fail(err, ENOMEM, "no memory");
+    } else {
+        failed = 0;
+    }
     pthread_mutex_unlock(&session->lock);
-    return result;
+    if (failed) {
+        apapi_measurement_clear(&result);
+        return -1;
+    }
+    *m = result;
+    return 0;
 }
 
 int apapi_session_snapshot(struct apapi_session *session, struct apapi_measurement *m,

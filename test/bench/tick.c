@@ -250,7 +250,7 @@ void bench_tick(struct bench_table *table)
 }
 
 static struct apapi_live_page page;
-static struct feed feeds[APAPI_DOMAINS];
+static struct session_common common;
 
 static double run_live_ticks(void *context)
 {
@@ -258,7 +258,7 @@ static double run_live_ticks(void *context)
 
     TIMED_TICKS({
         component_account(&ticking->component, component_fetch(&ticking->component));
-        live_show(&page, &ticking->component, 0, feeds);
+        common_report(&common, &ticking->component);
     });
 }
 
@@ -268,9 +268,12 @@ void bench_live_tick(struct bench_table *table)
 
     ticking_create(&ticking, 8, table->quick);
     live_page_init(&page);
-    feed_clear(feeds);
-    live_join(&page, &ticking.component, feeds);
+    common.live = &page;
+    common.components = &ticking.component;
+    common_init(&common, session_clock_real(), NULL);
+    common_join(&common, &ticking.component);
     add_rows(table, &ticking, "live page: tick with it", LIVE_LIMIT, run_live_ticks, run_ticks);
+    common_clear(&common);
     ticking_destroy(&ticking);
 }
 

@@ -2,6 +2,7 @@
 /* Which component feeds which domain when several know the same hardware: nothing counts twice. */
 #include "fake/source.h"
 #include "session/live.h"
+#include "session/session_common.h"
 #include "unit/component_fixture.h"
 
 #define COMPONENTS 3
@@ -128,7 +129,14 @@ TEST(the_first_component_that_has_a_domain_feeds_it)
 #define TICKS 600
 
 static struct apapi_live_page page;
-static struct feed shown[APAPI_DOMAINS];
+static struct session_common common;
+
+static void begin_page(void)
+{
+    live_page_init(&page);
+    common = (struct session_common){.live = &page, .components = components};
+    common_init(&common, session_clock_real(), NULL);
+}
 
 static void begin(int index)
 {
@@ -137,7 +145,7 @@ static void begin(int index)
 
     fake_source_init(&fakes[index], 1);
     attach_component(component, "fake", &fakes[index].base, &settings);
-    live_join(&page, component, shown);
+    common_join(&common, component);
     component_restart(component, ORIGIN_NS);
 }
 
@@ -148,7 +156,7 @@ static void tick(int index, unsigned number, int error)
     component->raw[0] = (struct apapi_reading){
         .raw = START_UJ + number * (uint64_t)(index + 1) * 1000000, .error = error};
     component_account(component, moment_at(ORIGIN_NS + number * TICK_NS));
-    live_show(&page, component, (size_t)index, shown);
+    common_report(&common, component);
 }
 
 static void finish(int index, struct domain_results *domains)
@@ -156,7 +164,7 @@ static void finish(int index, struct domain_results *domains)
     const struct apapi_span span = {.elapsed_ns = TICKS * TICK_NS};
     struct apapi_component_result result;
 
-    live_finish(&page, &components[index], (size_t)index, shown);
+    common_finish(&common, &components[index]);
     assert_int_equal(component_finish(&components[index], (size_t)index, &span, &result, domains),
                      0);
     free(result.events);
@@ -186,8 +194,7 @@ static double run_with(const struct arrivals *arrivals)
     struct domain_results domains = {.results = m.domains};
     struct apapi_live_slot slot = {0};
 
-    live_page_init(&page);
-    feed_clear(shown);
+    begin_page();
     feed_clear(domains.feeds);
     for (int i = 0; i < 2; i++) {
         begin(i);
@@ -198,6 +205,7 @@ static double run_with(const struct arrivals *arrivals)
     for (int i = 0; i < 2; i++) {
         finish(i, &domains);
     }
+    common_clear(&common);
     assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
     assert_true(m.domains[APAPI_DOMAIN_PACKAGE].measured);
     assert_true(slot.total == m.domains[APAPI_DOMAIN_PACKAGE].energy_j);
@@ -234,17 +242,17 @@ TEST(nothing_else_gets_onto_the_page)
     const struct component_settings settings = {.interval_ns = TICK_NS};
     struct apapi_event *event = &fakes[0].events[0];
 
-    live_page_init(&page);
-    feed_clear(shown);
+    begin_page();
     fake_source_init(&fakes[0], 1);
     memset(event->name, '#', sizeof event->name);
     memset(event->unit, '#', sizeof event->unit);
     strcpy(event->name, "a");
     strcpy(event->unit, "J");
     attach_component(&components[0], "fake", &fakes[0].base, &settings);
-    live_join(&page, &components[0], shown);
+    common_join(&common, &components[0]);
     assert_null(memchr(&page, '#', sizeof page));
     component_close(&components[0]);
+    common_clear(&common);
 }
 
 /* Other events are in the domains only. */
@@ -252,13 +260,13 @@ TEST(a_page_has_room_for_so_many_events)
 {
     const struct named rapl = RAPL;
 
-    live_page_init(&page);
-    feed_clear(shown);
+    begin_page();
     attach(0, &rapl);
     page.head.event_count = APAPI_LIVE_EVENTS - 2;
-    live_join(&page, &components[0], shown);
+    common_join(&common, &components[0]);
     assert_int_equal(components[0].live_count, 2);
     assert_int_equal(page.head.event_count, APAPI_LIVE_EVENTS);
     assert_string_equal(page.names[APAPI_LIVE_EVENTS - 1].name, "fake:::ENERGY1");
     component_close(&components[0]);
+    common_clear(&common);
 }
