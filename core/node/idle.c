@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +17,9 @@ struct idle_file {
     char magic[8];
     uint64_t size;
     struct idle_power powers[APAPI_DOMAINS + 1];
-    struct idle_estimate estimates[APAPI_DOMAINS]; /* files of older versions end before it */
+    struct idle_estimate estimates[APAPI_DOMAINS];
     double least_w[APAPI_DOMAINS];
-    struct node_peak peaks[NODE_PEAKS]; /* or before it */
+    struct node_peak peaks[NODE_PEAKS];
 };
 
 /* The site's figure is divided as the lowest power of the domains is, and not above their sum. */
@@ -91,8 +90,7 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
     struct real_number number;
     struct idle_file *file = calloc(1, sizeof *file);
     FILE *stream = file && node_idle_path(path, spool_dir, node) == 0 ? fopen(path, "re") : NULL;
-    size_t size = stream ? fread(file, 1, sizeof *file, stream) : 0;
-    bool least = size >= offsetof(struct idle_file, peaks), whole = size == sizeof *file;
+    bool whole = stream && fread(file, sizeof *file, 1, stream) == 1;
 
     memset(idle, 0, sizeof *idle);
     idle->site_w =
@@ -102,15 +100,14 @@ void node_idle_load(struct node_idle *idle, const char *spool_dir, const char *n
         idle->estimates[d] = (struct idle_estimate){NAN, NAN};
     }
     node_idle_interrupt(idle);
-    if ((whole || size == offsetof(struct idle_file, peaks) ||
-         size == offsetof(struct idle_file, estimates)) &&
-        file->size == size && memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0) {
+    if (whole && file->size == sizeof *file &&
+        memcmp(file->magic, IDLE_MAGIC, sizeof file->magic) == 0) {
         for (int i = 0; i <= APAPI_DOMAINS; i++) {
             if (idle_is_sound(&file->powers[i])) {
                 idle->powers[i] = file->powers[i];
             }
         }
-        for (int d = 0; d < APAPI_DOMAINS && least; d++) {
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
             const struct idle_estimate *estimate = &file->estimates[d];
 
             if (estimate->power_w >= 0 && estimate->uncertainty_w >= 0 &&

@@ -1,23 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node/shares.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/shared_page.h"
 #include "config/config.h"
+#include "config/slurm_conf.h"
+#include "node/idle.h"
+#include "node/readings.h"
 #include "node/share_page.h"
+#include "record/hour.h"
+#include "record/store.h"
 
 #define NO_ROW SHARE_PAGE_ROWS
 #define FIRST_LOOKS_NS (10 * NS_PER_S) /* a step's own sampler needs a moment to show its GPUs */
 
 _Static_assert(SHARE_GPUS_MAX == NODE_GPUS, "each GPU of a reading is divided");
+
+/* --- hours ------------------------------------------------------------------------------------ */
+
+#define HOUR_NS (NS_PER_S * 3600)
+#define DAY_NS (NS_PER_S * 24 * 3600)
+#define CLOSE_S 2
+
+/*
+ * The node's own record: a line for each hour in <acct_dir>/<day>/<node>.hours. A sampler that
+ * begins or ends within an hour writes the line of its part.
+ */
+struct hours {
+    char cluster[64];
+    int64_t before_ns; /* the end of the last sampler's line since 1970 [ns]; 0: not known, or it
+                          was used */
+    bool begun;        /* `hour` is the current one */
+    struct hour hour;
+    struct hours_job *job; /* being written by a thread; NULL: none */
+};
 
 /* Shares of steps that have ended, by their records, and the energy that is still owed for them. */
 struct share_claims {
@@ -49,6 +79,243 @@ struct node_shares {
     struct node_idle idle;
     struct hours hours;
 };
+
+static void hour_sum_add(struct hour_sum *sum, const struct hour_sum *more)
+{
+    if (isnan(sum->energy_j)) {
+        *sum = *more;
+    } else if (!isnan(more->energy_j)) {
+        sum->energy_j += more->energy_j;
+        sum->steps_j += more->steps_j;
+        sum->idle_j += more->idle_j;
+        sum->unattributed_j += more->unattributed_j;
+    }
+}
+
+static struct hour_sum *hour_sum_of(struct hour *hour, int domain)
+{
+    return domain == APAPI_DOMAIN_NODE ? &hour->node_meter : &hour->domains[domain];
+}
+
+static void hours_begin(struct node_shares *shares, int64_t hour_ns, int64_t begin_ns)
+{
+    static const struct hour_sum unknown = {NAN, NAN, NAN, NAN};
+    struct hour *hour = &shares->hours.hour;
+
+    *hour = (struct hour){.start_ns = begin_ns > hour_ns ? begin_ns : hour_ns, .idle_w = NAN};
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        hour->domains[d] = unknown;
+    }
+    hour->total = hour->node_meter = unknown;
+    snprintf(hour->cluster, sizeof hour->cluster, "%s", shares->hours.cluster);
+    snprintf(hour->node, sizeof hour->node, "%s", shares->settings.node);
+    snprintf(hour->method, sizeof hour->method, "%s", shares->rule.method->name);
+    shares->hours.begun = true;
+}
+
+static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s, const char *reason)
+{
+    if (hour->gap_count < HOUR_GAPS_MAX) {
+        struct hour_gap *gap = &hour->gaps[hour->gap_count++];
+
+        *gap = (struct hour_gap){.start_ns = start_ns, .elapsed_s = elapsed_s};
+        snprintf(gap->reason, sizeof gap->reason, "%s", reason);
+    }
+    hour->gap_total++;
+}
+
+static void hours_add_energy(struct hour *hour, const struct node_reading *reading,
+                             const struct share_totals *totals)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct hour_sum sum = {totals->energy_j[d], totals->steps_j[d], totals->idle_j[d],
+                                     totals->unattributed_j[d]};
+
+        if (!isnan(reading->energy_j[d])) {
+            hour_sum_add(hour_sum_of(hour, d), &sum);
+            if (apapi_domain_adds_up(d)) {
+                hour_sum_add(&hour->total, &sum);
+            }
+        }
+    }
+}
+
+/* The work of a thread that writes. It has copies, so that it may outlive the sampler. */
+struct hours_job {
+    pthread_t thread;
+    char *line;
+    int64_t unix_ns;
+    struct node_idle idle;
+    char node[256], acct_dir[4096], spool_dir[4096];
+    struct apapi_error problem;
+};
+
+static void *hours_write(void *context)
+{
+    struct hours_job *job = context;
+    struct apapi_error err = {"out of memory"};
+
+    if (*job->acct_dir &&
+        apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, job->line, &err)) {
+        job->problem = err;
+    }
+    if (node_idle_save(&job->idle, job->spool_dir, job->node, &err)) {
+        job->problem = err;
+    }
+    return NULL;
+}
+
+/* @return false: it is still being written. */
+static bool hours_finish(struct node_shares *shares)
+{
+    struct hours_job *job = shares->hours.job;
+
+    if (!job) {
+        return true;
+    }
+    if (pthread_tryjoin_np(job->thread, NULL)) {
+        return false;
+    }
+    if (*job->problem.text) {
+        shares->settings.say(LOG_WARNING, "the record of node %s: %s", job->node,
+                             job->problem.text);
+    }
+    free(job->line);
+    free(job);
+    shares->hours.job = NULL;
+    return true;
+}
+
+static void hours_start(struct node_shares *shares)
+{
+    const struct node_shares_settings *settings = &shares->settings;
+    struct hours_job *job;
+
+    if (!hours_finish(shares)) {
+        settings->say(LOG_WARNING,
+                      "the record of node %s: an hour is lost, as the one before is still being "
+                      "written",
+                      settings->node);
+        return;
+    }
+    job = calloc(1, sizeof *job);
+    if (job) {
+        job->line = hour_encode(&shares->hours.hour);
+        job->unix_ns = shares->hours.hour.start_ns;
+        job->idle = shares->idle;
+        if (settings->readings) {
+            node_readings_keep(settings->readings, job->idle.peaks);
+        }
+        snprintf(job->node, sizeof job->node, "%s", settings->node);
+        snprintf(job->acct_dir, sizeof job->acct_dir, "%s", settings->config->acct_dir);
+        snprintf(job->spool_dir, sizeof job->spool_dir, "%s", settings->config->spool_dir);
+    }
+    if (!job || !job->line || pthread_create(&job->thread, NULL, hours_write, job)) {
+        settings->say(LOG_WARNING, "the record of node %s: no memory for an hour", settings->node);
+        free(job ? job->line : NULL);
+        free(job);
+        job = NULL;
+    }
+    shares->hours.job = job;
+}
+
+static void hours_open(struct node_shares *shares)
+{
+    const struct node_shares_settings *settings = &shares->settings;
+    struct hours *hours = &shares->hours;
+    char path[PATH_MAX];
+    struct stat status;
+
+    if (node_idle_path(path, settings->config->spool_dir, settings->node) == 0 &&
+        stat(path, &status) == 0) { /* idle power was saved with the last line */
+        hours->before_ns = status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec;
+    }
+    config_cluster(secure_getenv("SLURM_CONF"), hours->cluster, sizeof hours->cluster);
+}
+
+/*
+ * Add an interval to the hour in which it ends. When an hour has passed, its line and `idle` are
+ * written by another thread.
+ */
+static void hours_add(struct node_shares *shares, const struct share_totals *totals)
+{
+    const struct node_reading *reading = shares->reading;
+    struct hours *hours = &shares->hours;
+    struct hour *hour = &hours->hour;
+    double seconds = (double)(reading->end_ns - reading->begin_ns) / NS_PER_S;
+    int64_t hour_ns = reading->end_unix_ns - reading->end_unix_ns % HOUR_NS;
+    int64_t begin_ns = reading->end_unix_ns - (int64_t)(reading->end_ns - reading->begin_ns);
+
+    if (hours->begun && hour->start_ns / HOUR_NS != hour_ns / HOUR_NS) {
+        hours_start(shares);
+        hours->begun = false;
+    }
+    if (!hours->begun) {
+        hours_begin(shares, hour_ns, begin_ns);
+        hour->steps = shares->count - shares->begun;
+    }
+    if (hours->before_ns > 0 && !reading->unseen) {
+        /* Counters do not go on over a boot: this alone is known of the time since the last line.
+         */
+        int64_t day_ns = begin_ns - begin_ns % DAY_NS;
+        int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
+        int64_t boot_ns = clock_unix_ns() - (int64_t)clock_ns(CLOCK_BOOTTIME);
+
+        if (begin_ns > start_ns) {
+            hours_add_gap(hour, start_ns, (double)(begin_ns - start_ns) / NS_PER_S,
+                          hours->before_ns < boot_ns ? "reboot" : "sampler down");
+        }
+    }
+    hours->before_ns = 0;
+    hour->steps += shares->begun;
+    hour->resets += reading->resets;
+    hour->idle_w = node_idle_w(&shares->idle);
+    if (reading->end_unix_ns > hour->end_ns) {
+        hour->end_ns = reading->end_unix_ns;
+    }
+    if (reading->unseen) {
+        hours_add_gap(hour, begin_ns, seconds, "sampler down");
+    } else { /* no more than there is of the hour, also if the clock was set */
+        hour->measured_s =
+            fmin(hour->measured_s + seconds, (double)(hour->end_ns - hour->start_ns) / NS_PER_S);
+    }
+    hours_add_energy(hour, reading, totals);
+    hours_finish(shares);
+}
+
+/* Add what steps were given that no interval had the energy for: unattributed is below 0. [J] */
+static void hours_owe(struct node_shares *shares)
+{
+    const double *owed_j = shares->claims.owed_j;
+    struct hour *hour = &shares->hours.hour;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; shares->hours.begun && d < APAPI_DOMAINS; d++) {
+        const struct hour_sum owed = {.steps_j = owed_j[d], .unattributed_j = -owed_j[d]};
+        struct hour_sum *sums[] = {hour_sum_of(hour, d),
+                                   apapi_domain_adds_up(d) ? &hour->total : NULL};
+
+        for (size_t i = 0; i < 2; i++) {
+            if (sums[i] && !isnan(sums[i]->energy_j)) {
+                hour_sum_add(sums[i], &owed);
+            }
+        }
+    }
+}
+
+/* Write the line of the present hour. Waits 2 s at most for a slow file system. */
+static void hours_close(struct node_shares *shares)
+{
+    const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
+
+    if (shares->hours.begun) {
+        hours_start(shares);
+    }
+    for (int i = 0; i < CLOSE_S * 100 && !hours_finish(shares); i++) {
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
 
 struct node_shares *node_shares_new(const struct node_shares_settings *settings)
 {
@@ -89,7 +356,7 @@ struct node_shares *node_shares_new(const struct node_shares_settings *settings)
     snprintf(page->head.idle, sizeof page->head.idle, "%s", share_idle_name(shares->rule.idle));
     node_idle_load(&shares->idle, settings->config->spool_dir, settings->node,
                    config_section_value(settings->config, "shares", "idle_w"));
-    hours_open(&shares->hours, &shares->settings, shares->rule.method->name);
+    hours_open(shares);
     return shares;
 }
 
@@ -129,7 +396,7 @@ static unsigned shares_begin(struct share_row *rows, uint32_t job, const char *s
     return oldest;
 }
 
-/* --- steps that have ended ------------------------------------------------------------------- */
+/* --- steps that have ended -------------------------------------------------------------------- */
 
 /*
  * The last reading may have been after the claim was made: then the row has some of it already. A
@@ -189,7 +456,7 @@ static void claims_settle(struct share_claims *claims, const struct share_page *
     }
 }
 
-/* --- steps that run -------------------------------------------------------------------------- */
+/* --- steps that run --------------------------------------------------------------------------- */
 
 static double shares_seconds(const struct node_reading *reading)
 {
@@ -499,9 +766,7 @@ void node_shares_add(struct node_shares *shares, const struct node_reading *read
     shares_divide(shares, &interval, &totals);
     shares_settle_idle(shares, &totals);
     shares_show(shares, &interval);
-    hours_add(&shares->hours,
-              &(struct hours_interval){reading, &totals, shares->count, shares->begun},
-              &shares->idle);
+    hours_add(shares, &totals);
     shares->fresh = false;
 }
 
@@ -510,8 +775,8 @@ void node_shares_free(struct node_shares *shares)
     if (!shares) {
         return;
     }
-    hours_owe(&shares->hours, shares->claims.owed_j);
-    hours_close(&shares->hours, &shares->idle);
+    hours_owe(shares);
+    hours_close(shares);
     munmap(shares->page, sizeof *shares->page);
     free(shares);
 }

@@ -41,36 +41,6 @@ static void usercopy_write(const char *dir, const struct apapi_identity *id, int
     }
 }
 
-static void usercopy_work(void *context)
-{
-    const struct usercopy *copy = context;
-
-    usercopy_write(copy->dir, &copy->id, copy->unix_ns, copy->line);
-}
-
-static void usercopy_start(struct usercopy *copy, const struct step *step, int64_t unix_ns,
-                           const char *line)
-{
-    if (!*step->config.user_records) {
-        return;
-    }
-    copy->line = strdup(line);
-    if (copy->line) {
-        copy->dir = step->config.user_records;
-        copy->id = step->id;
-        copy->unix_ns = unix_ns;
-        task_start(&copy->task, usercopy_work, copy);
-    }
-}
-
-static void usercopy_end(struct usercopy *copy, uint64_t deadline_ns)
-{
-    if (copy->line && task_wait(&copy->task, deadline_ns)) {
-        free(copy->line);
-        copy->line = NULL;
-    }
-}
-
 /* --- the record is there already ------------------------------------------------------------ */
 
 #define DAY_NS (INT64_C(86400) * 1000000000)
@@ -366,6 +336,13 @@ static void do_append(void *context)
                                       line->unix_ns, line->text, &line->err);
 }
 
+static void do_copy(void *context)
+{
+    const struct archive_line *line = context;
+
+    usercopy_write(line->step->config.user_records, &line->step->id, line->unix_ns, line->text);
+}
+
 /* The log may cut long lines. The spool has the complete one. */
 static void log_delay(struct archive *archive, const char *reason)
 {
@@ -436,8 +413,8 @@ void archive_end(struct archive *archive)
     const struct step *step = archive->step;
 
     atomic_store(&archive->ending, true);
-    if (archive->line.text) {
-        usercopy_start(&archive->copy, step, archive->line.unix_ns, archive->line.text);
+    if (archive->line.text && *step->config.user_records) {
+        task_start(&archive->copy, do_copy, &archive->line);
     }
     task_wait(&archive->saving, NEVER);
     if (archive->delayed) {
@@ -453,8 +430,9 @@ void archive_end(struct archive *archive)
         spool_remove(&archive->spool);
     }
     spool_close(&archive->spool);
-    free(archive->line.text);
-    archive->line.text = NULL;
     task_wait(&archive->recovery, deadline_now() + RECOVERY_PATIENCE_NS);
-    usercopy_end(&archive->copy, deadline_now() + COPY_PATIENCE_NS);
+    if (task_wait(&archive->copy, deadline_now() + COPY_PATIENCE_NS)) {
+        free(archive->line.text);
+        archive->line.text = NULL;
+    }
 }

@@ -11,16 +11,7 @@
 #include "sampler/spool.h"
 #include "sampler/step.h"
 
-/** A record on its way to the folder that its user can read. All members 0: none. */
-struct usercopy {
-    const char *dir; /* user_records; borrowed, like the node's name */
-    struct apapi_identity id;
-    int64_t unix_ns; /* determines the day [ns since 1970] */
-    char *line;      /* owned */
-    struct task task;
-};
-
-/** The step's record on its way to the accounting file. */
+/** The step's record on its way to the accounting file and to the folder of its user. */
 struct archive_line {
     const struct step *step;
     char *text;      /* NULL: none */
@@ -49,8 +40,8 @@ struct archive {
     uint64_t checkpoint_ns;   /* when the next one is due [CLOCK_MONOTONIC]; UINT64_MAX: never */
     bool complained;
     struct task append;
-    struct archive_line line;   /* used by `append` while it runs */
-    struct usercopy copy;       /* of the record, for its user */
+    struct task copy;           /* appends it for its user */
+    struct archive_line line;   /* used by both while they run */
     char *delayed;              /* the line for the spool; NULL: not needed */
     struct apapi_error trouble; /* why the record is not in the accounting file; "": it is */
 };

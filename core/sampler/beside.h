@@ -2,9 +2,17 @@
 #ifndef SAMPLER_BESIDE_H
 #define SAMPLER_BESIDE_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 #include "limit/actor.h"
+
+/**
+ * Move this process out of the control groups of its job, so that it is not charged to the job, not
+ * frozen and not killed with it. If that is not possible, it stays.
+ */
+void cgroup_leave_job(void);
 
 /*
  * Work beside a task, as its user: apapi-sampler executes itself, so that no memory of root
@@ -30,5 +38,21 @@ bool beside_is_asked(int argc, char **argv);
 
 /** Do it. @return the exit status, if no command is executed. */
 int beside_run(char **argv);
+
+/* For tests. */
+
+/**
+ * Find the control group that a process should be in instead of its job's.
+ * @param path    as in /proc/self/cgroup: "/slurm/uid_0/job_7/step_0"
+ * @param parent  result: the part above the job, "/slurm" or "/"
+ * @return 0; -1: the path is not inside a job.
+ */
+int cgroup_above_job(const char *path, char *parent, size_t size);
+
+/**
+ * Move this process into the control groups in a text like /proc/PID/cgroup that are a job's.
+ * @return 0: it is in all of them, as the kernel says; -1: not in all.
+ */
+int cgroup_join(const char *groups);
 
 #endif

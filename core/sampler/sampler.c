@@ -33,7 +33,6 @@
 #include "render/step_report.h"
 #include "sampler/archive.h"
 #include "sampler/beside.h"
-#include "sampler/cgroup.h"
 #include "sampler/limits.h"
 #include "sampler/livefile.h"
 #include "sampler/process.h"

@@ -4,7 +4,8 @@
 
 #include "apapi/live.h"
 #include "base/random.h"
-#include "node/hours.h"
+#include "node/idle.h"
+#include "node/shares.h"
 #include "node/steps.h"
 #include "unit/node_fixture.h"
 
@@ -508,7 +509,7 @@ NODE(a_day_has_a_line_for_each_hour)
     assert_contains(found, "\"total\":{\"energy_j\":100.0,");
 }
 
-/* The file as an older version has left it. */
+/* The file as another version has left it. */
 static void cut_idle(long size)
 {
     char path[256];
@@ -543,11 +544,7 @@ NODE(extrapolated_idle_power_survives)
     assert_true(idle.error_w[PACKAGE] > 1 && idle.error_w[PACKAGE] < 3);
     assert_near(idle.least_w[PACKAGE], 108);
     assert_true(isnan(idle.idle_w[APAPI_DOMAIN_DRAM]));
-    /* The file of an older version: it has no peaks of gauges, or no more than percentiles. */
-    cut_idle((long)(sizeof idle.powers + sizeof idle.estimates + sizeof idle.least_w) + 16);
-    node_idle_load(&idle, config.spool_dir, "n1", NULL);
-    assert_near(idle.least_w[PACKAGE], 108);
-    cut_idle((long)sizeof idle.powers + 16);
+    cut_idle((long)sizeof idle.powers + 16); /* of another version */
     node_idle_load(&idle, config.spool_dir, "n1", NULL);
     assert_true(isnan(idle.idle_w[PACKAGE]) && isnan(idle.least_w[PACKAGE]));
 }
