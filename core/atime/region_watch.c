@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "atime/region_watch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -11,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "base/shared_page.h"
 #include "base/thread.h"
 #include "regions/observe/observe.h"
@@ -73,12 +72,8 @@ static void private_page_close(struct private_page *page)
     int saved = errno;
 
     private_page_withdraw(page);
-    if (page->page) {
-        munmap(page->page, sizeof(*page->page));
-    }
-    if (page->file >= 0) {
-        close(page->file);
-    }
+    shared_page_unmap(page->page, sizeof *page->page);
+    folder_close(page->file);
     *page = PRIVATE_PAGE_NONE;
     errno = saved;
 }
@@ -115,12 +110,18 @@ static int private_page_create(struct private_page *page, struct apapi_error *er
     return 0;
 }
 
-/* A page whose lock can be had is of a process that has ended. */
-static void private_page_remove_dead(int base, const char *name)
+/* Folders of processes that were killed: the lock of their page can be had. */
+static void private_page_remove_dead(int base, const char *name, unsigned char type, void *context)
 {
-    int folder = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), file = -1;
+    int folder, file = -1;
     struct stat status;
 
+    (void)type;
+    (void)context;
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0) {
+        return;
+    }
+    folder = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder >= 0 && fstat(folder, &status) == 0 && status.st_uid == geteuid()) {
         file = openat(folder, PAGE, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     }
@@ -129,28 +130,8 @@ static void private_page_remove_dead(int base, const char *name)
         unlinkat(folder, SOCKET, 0);
         unlinkat(base, name, AT_REMOVEDIR);
     }
-    if (file >= 0) {
-        close(file);
-    }
-    if (folder >= 0) {
-        close(folder);
-    }
-}
-
-/* Folders of processes that were killed are removed. */
-static void private_page_sweep(const char *path)
-{
-    DIR *base = opendir(path);
-    const struct dirent *entry;
-
-    while (base && (entry = readdir(base))) {
-        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0) {
-            private_page_remove_dead(dirfd(base), entry->d_name);
-        }
-    }
-    if (base) {
-        closedir(base);
-    }
+    folder_close(file);
+    folder_close(folder);
 }
 
 /* The modes do not depend on the umask. */
@@ -228,10 +209,13 @@ void region_watch_reading(const struct apapi_live_page *live, void *context)
 
 int region_watch_publish(struct region_watch *watch, struct apapi_error *err)
 {
+    char base[FOLDER_SIZE + 2];
+
     if (!watch) {
         return 0;
     }
-    private_page_sweep(watch->page.base);
+    snprintf(base, sizeof base, "%s/.", watch->page.base); /* which may be a link */
+    folder_each(AT_FDCWD, base, private_page_remove_dead, NULL);
     if (private_page_name(&watch->page)) {
         apapi_fail(err, errno, "%.160s: %s", watch->page.base, strerror(errno));
         private_page_withdraw(&watch->page);
@@ -315,9 +299,7 @@ void region_watch_close(struct region_watch *watch)
     }
     region_watch_end(watch, NULL);
     private_page_close(&watch->page);
-    if (watch->stop >= 0) {
-        close(watch->stop);
-    }
+    folder_close(watch->stop);
     pthread_mutex_destroy(&watch->lock);
     free(watch);
 }

@@ -100,67 +100,13 @@ static void classic_value(FILE *out, const struct apapi_value_result *value, boo
     classic_statistic(out, "acc", value->shown & APAPI_SHOW_ACC ? value->acc : NAN);
 }
 
-static struct apapi_value_result make_value(unsigned shown, const char *type, const char *unit)
-{
-    struct apapi_value_result value = {.shown = shown, .factor = 1, .last = NAN};
-
-    snprintf(value.type, sizeof value.type, "%s", type);
-    snprintf(value.unit, sizeof value.unit, "%s", unit);
-    return value;
-}
-
-static struct apapi_value_result make_sum(const char *type, const char *unit, double total)
-{
-    struct apapi_value_result value = make_value(APAPI_SHOW_ACC, type, unit);
-
-    value.acc = total;
-    return value;
-}
-
-static struct apapi_value_result make_gauge(const char *type, const char *unit,
-                                            const struct apapi_summary *summary)
-{
-    struct apapi_value_result value =
-        make_value(APAPI_SHOW_MIN | APAPI_SHOW_MAX | APAPI_SHOW_AVG, type, unit);
-
-    value.min = summary->min;
-    value.max = summary->max;
-    value.avg = summary->mean;
-    return value;
-}
-
-/* Values for an event without a definition that shows it. */
-static void make_values(const struct apapi_event_result *result,
-                        struct apapi_value_result values[2])
-{
-    const struct apapi_event *event = &result->event;
-    const char *kind = apapi_kind_name(event->kind);
-
-    if (event->kind == APAPI_KIND_ENERGY) {
-        values[0] = make_sum("energy", "J", result->total);
-        values[1] = make_gauge("power", "W", &result->summary);
-    } else if (event->kind == APAPI_KIND_POWER) {
-        values[0] = make_gauge("power", "W", &result->summary);
-        values[1] = make_sum("energy", "J", result->total);
-    } else if (event->accumulates) {
-        values[0] = make_sum(kind, event->unit, result->total);
-    } else {
-        values[0] = make_gauge(kind, event->unit, &result->summary);
-    }
-}
-
 static void classic_event(FILE *out, const struct apapi_event_result *result)
 {
-    struct apapi_value_result values[2] = {result->values[0], result->values[1]};
-
-    if (!values[0].shown && !values[1].shown) {
-        make_values(result, values);
-    }
     classic_clean(out, result->event.name);
     fputs(result->event.estimated ? "(estimated)" : "", out);
-    classic_newest(out, result->event.type, &values[0]);
-    classic_value(out, &values[0], false);
-    classic_value(out, &values[1], true);
+    classic_newest(out, result->event.type, &result->values[0]);
+    classic_value(out, &result->values[0], false);
+    classic_value(out, &result->values[1], true);
     fputc('\n', out);
 }
 

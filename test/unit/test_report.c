@@ -48,7 +48,7 @@ static struct apapi_event_result fixture_energy(double factor)
     return result;
 }
 
-/* No definition selects values of it. */
+/* Its definition wants no values. */
 static struct apapi_event_result fixture_gauge(void)
 {
     struct apapi_event_result result = {.event = {.name = "coretemp:::hwmon0,temp1",
@@ -60,7 +60,8 @@ static struct apapi_event_result fixture_gauge(void)
                                         .summary = {-40.5, 45.25, 61, NAN},
                                         .covered_ns = 2 * FIXTURE_S,
                                         .uncertainty_j = NAN,
-                                        .incidents = {.samples = 21, .failed = 2}};
+                                        .incidents = {.samples = 21, .failed = 2},
+                                        .values = {{.last = NAN}, {.last = NAN}}};
 
     return result;
 }
@@ -378,10 +379,6 @@ RUNS(the_layout_of_the_original, 1)
                  "coretemp: 1 events\n"
                  "------\n"
                  "coretemp:::hwmon0,temp1 -\n"
-                 "  temperature C 1.000000\n"
-                 "    min:                -40.5\n"
-                 "    max:                 61.0\n"
-                 "    avg:                 45.2\n"
                  "\n"
                  "------\n"
                  "\n"
@@ -413,21 +410,4 @@ RUNS(the_newest_value_stands_as_its_type_wants, 1)
         fixture_write(report_classic);
         assert_says(cases[i].said);
     }
-}
-
-RUNS(what_no_definition_names_is_shown_all_the_same, 1)
-{
-    struct apapi_event_result *result = fixture_event(0);
-
-    result->values[0].shown = 0;
-    result->values[1].shown = 0;
-    fixture_write(report_classic);
-    assert_says(" -\n  energy J 1.000000\n    acc:                200.0\n"
-                "  power W 1.000000\n    min:                 90.0\n");
-    result->event.kind = APAPI_KIND_POWER;
-    fixture_write(report_classic);
-    assert_says("    avg:                100.0\n  energy J 1.000000\n    acc: ");
-    result->event.kind = APAPI_KIND_COUNT;
-    fixture_write(report_classic);
-    assert_says(" -\n  count J 1.000000\n    acc:                200.0\n\n");
 }
