@@ -21,7 +21,6 @@
 #include "apapi/events.h"
 #include "base/array.h"
 #include "base/files.h"
-#include "base/text.h"
 
 /* --- folder --------------------------------------------------------------------------------- */
 
@@ -342,12 +341,13 @@ int write_all(int fd, const char *bytes, size_t size)
 
 #define READ_STEP 65536
 
-static int text_file_refuse_size(const char *name, size_t max, struct apapi_error *err)
+static int text_file_refuse_size(const char *name, struct apapi_error *err)
 {
-    return apapi_fail(err, EFBIG, "%.180s is too large: more than %zu bytes", name, max);
+    return apapi_fail(err, EFBIG, "%.180s is too large: more than %d bytes", name,
+                      APAPI_EVENTS_FILE_MAX);
 }
 
-static int text_file_check_text(const char *name, const char *text, size_t size, size_t max,
+static int text_file_check_text(const char *name, const char *text, size_t size,
                                 struct apapi_error *err)
 {
     const char *zero = memchr(text, '\0', size);
@@ -355,8 +355,8 @@ static int text_file_check_text(const char *name, const char *text, size_t size,
     if (size == 0) {
         return apapi_fail(err, EINVAL, "%.180s is empty", name);
     }
-    if (size > max) {
-        return text_file_refuse_size(name, max, err);
+    if (size > APAPI_EVENTS_FILE_MAX) {
+        return text_file_refuse_size(name, err);
     }
     return zero ? apapi_fail(err, EINVAL, "%.180s is not text: its byte %td is 0", name,
                              zero - text + 1)
@@ -364,7 +364,7 @@ static int text_file_check_text(const char *name, const char *text, size_t size,
 }
 
 /* O_NONBLOCK: opening a FIFO or a device must not block. */
-static int text_file_open_regular(const char *path, size_t max, struct apapi_error *err)
+static int text_file_open_regular(const char *path, struct apapi_error *err)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -375,8 +375,8 @@ static int text_file_open_regular(const char *path, size_t max, struct apapi_err
         apapi_fail(err, EISDIR, "%.180s is a folder, expected a file", path);
     } else if (!S_ISREG(status.st_mode)) {
         apapi_fail(err, EINVAL, "%.180s is not a regular file", path);
-    } else if (status.st_size > 0 && (uintmax_t)status.st_size > max) {
-        text_file_refuse_size(path, max, err);
+    } else if (status.st_size > APAPI_EVENTS_FILE_MAX) {
+        text_file_refuse_size(path, err);
     } else {
         return fd;
     }
@@ -394,13 +394,13 @@ static char *free_failed(char *text)
 }
 
 /* Read to the end, or one byte more than allowed. */
-static char *text_file_read_all(int fd, size_t max, size_t *size)
+static char *text_file_read_all(int fd, size_t *size)
 {
     size_t room = 0;
     char *text = NULL;
     ssize_t got = 1;
 
-    for (*size = 0; got > 0 && *size <= max; *size += got > 0 ? (size_t)got : 0) {
+    for (*size = 0; got > 0 && *size <= APAPI_EVENTS_FILE_MAX; *size += got > 0 ? (size_t)got : 0) {
         char *grown = array_reserve(text, *size, READ_STEP, &room, 1);
 
         if (!grown) {
@@ -416,34 +416,29 @@ static char *text_file_read_all(int fd, size_t max, size_t *size)
     return text;
 }
 
-char *text_file_read(const char *path, size_t max, struct apapi_error *err)
+char *event_text_read(const char *path, struct apapi_error *err)
 {
-    int fd = text_file_open_regular(path, max, err);
+    int fd = text_file_open_regular(path, err);
     char *text;
     size_t size;
 
     if (fd < 0) {
         return NULL;
     }
-    text = text_file_read_all(fd, max, &size);
+    text = text_file_read_all(fd, &size);
     folder_close(fd);
     if (!text) {
         apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
         return NULL;
     }
-    return text_file_check_text(path, text, size, max, err) ? free_failed(text) : text;
-}
-
-char *event_text_read(const char *path, struct apapi_error *err)
-{
-    return text_file_read(path, APAPI_EVENTS_FILE_MAX, err);
+    return text_file_check_text(path, text, size, err) ? free_failed(text) : text;
 }
 
 char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err)
 {
     char *copy;
 
-    if (text_file_check_text(name, text, size, APAPI_EVENTS_FILE_MAX, err)) {
+    if (text_file_check_text(name, text, size, err)) {
         return NULL;
     }
     copy = malloc(size + 1);
@@ -454,22 +449,4 @@ char *event_text_copy(const char *name, const char *text, size_t size, struct ap
     memcpy(copy, text, size);
     copy[size] = '\0';
     return copy;
-}
-
-size_t event_text_make_printable(char *text)
-{
-    size_t replaced = 0;
-
-    while (*text) {
-        uint32_t character;
-        size_t length = text_character(text, &character);
-
-        if (length == 0 || (unsigned char)*text < ' ' || *text == '\x7f') {
-            *text = '?';
-            length = 1;
-            replaced++;
-        }
-        text += length;
-    }
-    return replaced;
 }

@@ -99,20 +99,14 @@ int replace_file(const char *path, mode_t mode, const char *text, size_t size,
 int write_all(int fd, const char *bytes, size_t size);
 
 /**
- * Read a regular file of up to `max` bytes. Never blocks.
+ * Read a regular file of up to APAPI_EVENTS_FILE_MAX bytes. Never blocks.
  * @return its text, terminated by a NUL, free it with free(); NULL with errno.
  */
-char *text_file_read(const char *path, size_t max, struct apapi_error *err);
-
-/** The same of up to APAPI_EVENTS_FILE_MAX bytes. */
 char *event_text_read(const char *path, struct apapi_error *err);
 
 /**
  * @return a copy, terminated by a NUL, free it with free(); NULL with errno EINVAL, EFBIG, ENOMEM.
  */
 char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err);
-
-/** Replace control characters and invalid UTF-8 bytes by '?'. @return their number. */
-size_t event_text_make_printable(char *text);
 
 #endif

@@ -145,19 +145,7 @@ static size_t find_stem(const char *name)
 
 static int hostlist_compare_names(const void *left, const void *right)
 {
-    const char *a = *(const char *const *)left, *b = *(const char *const *)right;
-    size_t a_stem = find_stem(a), b_stem = find_stem(b);
-    int order = strncmp(a, b, a_stem < b_stem ? a_stem : b_stem);
-
-    if (order == 0 && a_stem != b_stem) {
-        order = a_stem < b_stem ? -1 : 1;
-    }
-    if (order == 0) {
-        unsigned long x = strtoul(a + a_stem, NULL, 10), y = strtoul(b + b_stem, NULL, 10);
-
-        order = x < y ? -1 : x > y;
-    }
-    return order ? order : strcmp(a, b);
+    return strverscmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 static bool is_same_stem(const char *a, const char *b)

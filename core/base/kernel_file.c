@@ -126,21 +126,6 @@ static inline int parse_end(const char *text, size_t size, size_t at)
     return 0;
 }
 
-int kernel_file_parse_u64(const char *text, size_t size, uint64_t *value)
-{
-    uint64_t number = 0;
-    size_t at = 0;
-    int error = parse_digits(text, size, &at, &number);
-
-    if (!error) {
-        error = parse_end(text, size, at);
-    }
-    if (!error) {
-        *value = number;
-    }
-    return error;
-}
-
 /* Skip a blank and a word at `at`. @return where they end; 0: not there. */
 static size_t skip_word(const char *text, size_t size, size_t at, const char *word)
 {
@@ -164,26 +149,23 @@ static size_t skip_time(const char *text, size_t size, size_t at)
     return parse_digits(text, size, &at, &time_us) ? 0 : skip_word(text, size, at, "us");
 }
 
-static int parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value)
+int kernel_file_parse(const char *text, size_t size, const char *suffix, uint64_t *value)
 {
     uint64_t number = 0;
     size_t at = 0;
     int error = parse_digits(text, size, &at, &number);
 
-    if (error) {
-        return error;
+    if (!error && suffix) {
+        at = *suffix ? skip_word(text, size, at, suffix) : at;
+        at = at ? skip_time(text, size, at) : 0;
     }
-    if (*suffix) {
-        at = skip_word(text, size, at, suffix);
+    if (!error) {
+        error = at ? parse_end(text, size, at) : EBADMSG;
     }
-    if (at) {
-        at = skip_time(text, size, at);
+    if (!error) {
+        *value = number;
     }
-    if (!at || parse_end(text, size, at)) {
-        return EBADMSG;
-    }
-    *value = number;
-    return 0;
+    return error;
 }
 
 int kernel_file_read_value(int fd, const char *suffix, uint64_t *value)
@@ -191,11 +173,7 @@ int kernel_file_read_value(int fd, const char *suffix, uint64_t *value)
     char text[64];
     ssize_t got = pread(fd, text, sizeof text, 0);
 
-    if (got < 0) {
-        return errno;
-    }
-    return suffix ? parse_unit(text, (size_t)got, suffix, value)
-                  : kernel_file_parse_u64(text, (size_t)got, value);
+    return got < 0 ? errno : kernel_file_parse(text, (size_t)got, suffix, value);
 }
 
 int kernel_file_read_u64_at(int dir, const char *name, uint64_t *value)

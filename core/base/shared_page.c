@@ -39,50 +39,6 @@ bool shared_page_has_writer(int file)
     return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
 }
 
-static int shared_page_check(int file, const char *path, struct apapi_error *err)
-{
-    struct stat status;
-
-    if (fstat(file, &status)) {
-        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
-    }
-    if (!S_ISREG(status.st_mode)) {
-        return apapi_fail(err, EPROTO, "%s: not a regular file", path);
-    }
-    if (status.st_uid != 0 && status.st_uid != geteuid()) {
-        return apapi_fail(err, EPROTO, "%s: belongs to user %u, not to root", path,
-                          (unsigned)status.st_uid);
-    }
-    return 0;
-}
-
-int shared_page_open(int folder, const char *name, const char *path, struct apapi_error *err)
-{
-    int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-    if (file < 0 && (errno == ELOOP || errno == ENXIO)) { /* a link, a socket */
-        return apapi_fail(err, EPROTO, "%s: not a regular file", path);
-    }
-    if (file < 0) {
-        return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
-    }
-    if (shared_page_check(file, path, err)) {
-        int saved = errno;
-
-        close(file);
-        errno = saved;
-        return -1;
-    }
-    return file;
-}
-
-const void *shared_page_map(int file, size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
-
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 void *shared_page_find(int folder, const char *name, int mode, size_t size)
 {
     int file = openat(folder, name, mode | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

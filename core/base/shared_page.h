@@ -30,20 +30,6 @@ int shared_page_lock(int file);
 bool shared_page_has_writer(int file);
 
 /**
- * Open a page of another process for reading: a regular file of root's or of the caller's.
- * @param folder  AT_FDCWD is allowed
- * @param path    for `err`
- * @return the descriptor; -1 with errno of openat(2), EPROTO: it is no such file
- */
-int shared_page_open(int folder, const char *name, const char *path, struct apapi_error *err);
-
-/**
- * Map the first `size` bytes of a file for reading.
- * @return for shared_page_unmap(); NULL with errno of mmap(2)
- */
-const void *shared_page_map(int file, size_t size);
-
-/**
  * Open and map a file of at least `size` bytes: a regular one of root's or of the caller's that
  * nobody else can write.
  * @param mode  O_RDONLY or O_RDWR: how it is opened and mapped

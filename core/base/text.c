@@ -204,45 +204,22 @@ void text_item(struct text_line *line, size_t gap, const char *item)
     line->column += gap + columns;
 }
 
-static size_t put_word(FILE *out, const char *word, size_t bytes, size_t column, bool first)
-{
-    char copy[TEXT_COLUMNS * 4 + 1];
-    size_t columns;
-
-    snprintf(copy, sizeof(copy), "%.*s", (int)bytes, word);
-    columns = text_columns(copy);
-    if (!first && column + 1 + columns > TEXT_COLUMNS) {
-        fputs("\n    ", out);
-        column = 4;
-    } else if (!first) {
-        fputc(' ', out);
-        column++;
-    }
-    fputs(copy, out);
-    return column + columns;
-}
-
 void text_wrap(FILE *out, const char *text)
 {
-    char clean[2048];
-    const char *start, *word;
-    size_t column = 2;
+    struct text_line line = {out, 0};
+    char clean[2048], part[TEXT_COLUMNS * 4 + 1];
+    size_t gap = 2;
 
     text_clean(clean, sizeof(clean), text);
-    start = clean + strspn(clean, " ");
-    word = start;
-    fputs("  ", out);
-    while (*(word += strspn(word, " "))) {
-        size_t bytes = strcspn(word, " ");
-        size_t most = bytes_within(word, TEXT_COLUMNS - 4);
+    for (const char *word = clean; *(word += strspn(word, " ")); gap = 1) {
+        size_t bytes = strcspn(word, " "), most = bytes_within(word, TEXT_COLUMNS - 4);
 
-        if (bytes > most) {
-            bytes = most;
-        }
-        column = put_word(out, word, bytes, column, word == start);
+        bytes = bytes < most ? bytes : most;
+        snprintf(part, sizeof part, "%.*s", (int)bytes, word);
+        text_item(&line, gap, part);
         word += bytes;
     }
-    fputc('\n', out);
+    fputs(gap == 2 ? "  \n" : "\n", out);
 }
 
 bool text_next_line(const char **text, char *line, size_t size)

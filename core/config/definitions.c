@@ -267,7 +267,11 @@ static int parse_maximum(const struct field *field, struct apapi_definition *def
 /* Bytes that are not text would get into reports. */
 static const char *events_fields_parse_words(const struct field *field)
 {
-    if (event_text_make_printable(field->text)) {
+    char clean[APAPI_EVENTS_LINE_MAX + 1];
+
+    text_clean(clean, sizeof clean, field->text);
+    if (strcmp(clean, field->text) != 0) {
+        strcpy(field->text, clean); /* it has become shorter, if anything */
         problems_warn(field->problems, field->line, field->text,
                       "%s: a character that is not printable UTF-8 is shown as '?'", field->title);
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/files.h"
+#include "base/text.h"
 #include "config/event_files.h"
 
 /* --- problems ------------------------------------------------------------------------------- */
@@ -15,17 +15,12 @@
 
 struct quote quote(const char *text)
 {
-    size_t length = strnlen(text, QUOTED_BYTES + 1);
+    char clean[QUOTED_BYTES + 1];
     struct quote quote;
 
-    if (length > QUOTED_BYTES) { /* after a whole character */
-        for (length = QUOTED_BYTES; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;) {
-            length--;
-        }
-    }
-    snprintf(quote.text, sizeof quote.text, "'%.*s'%s", (int)length, text,
-             text[length] ? "..." : "");
-    event_text_make_printable(quote.text);
+    text_clean(clean, sizeof clean, text);
+    snprintf(quote.text, sizeof quote.text, "'%s'%s", clean,
+             strlen(text) > QUOTED_BYTES ? "..." : "");
     return quote;
 }
 

@@ -10,8 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/files.h"
 
 static void live_page_forget(struct apapi_live_slot *slots, size_t count)
 {
@@ -31,8 +34,8 @@ void live_page_init(struct apapi_live_page *page)
     live_page_forget(page->events, APAPI_LIVE_EVENTS);
 }
 
-/* A page of another version may have another size. */
-static int check_head(int file, const char *path, struct apapi_error *err)
+/* A file of root's or of the caller's. A page of another version may have another size. */
+static int live_check(int file, const char *path, struct apapi_error *err)
 {
     struct stat status;
     struct {
@@ -40,6 +43,16 @@ static int check_head(int file, const char *path, struct apapi_error *err)
         uint32_t version, size;
     } begin;
 
+    if (fstat(file, &status)) {
+        return file_fail(path, err);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return apapi_fail(err, EPROTO, "%s: not a regular file", path);
+    }
+    if (status.st_uid != 0 && status.st_uid != geteuid()) {
+        return apapi_fail(err, EPROTO, "%s: belongs to user %u, not to root", path,
+                          (unsigned)status.st_uid);
+    }
     if (pread(file, &begin, sizeof begin, 0) != sizeof begin ||
         memcmp(begin.magic, APAPI_LIVE_MAGIC, sizeof begin.magic) != 0) {
         return apapi_fail(err, EPROTO, "%s: not a live page", path);
@@ -48,8 +61,7 @@ static int check_head(int file, const char *path, struct apapi_error *err)
         return apapi_fail(err, ENOTSUP, "%s: version %u of the live page; this is version %d", path,
                           begin.version, APAPI_LIVE_VERSION);
     }
-    if (begin.size != sizeof(struct apapi_live_page) || fstat(file, &status) ||
-        status.st_size != begin.size) {
+    if (begin.size != sizeof(struct apapi_live_page) || status.st_size != begin.size) {
         return apapi_fail(err, EPROTO, "%s: does not have the size of a live page", path);
     }
     return shared_page_has_writer(file) ? 0
@@ -60,22 +72,21 @@ static int check_head(int file, const char *path, struct apapi_error *err)
 static const struct apapi_live_page *live_map(int folder, const char *name, const char *path,
                                               struct apapi_error *err)
 {
-    const void *page = NULL;
-    int file = shared_page_open(folder, name, path, err), saved;
+    int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    void *page = MAP_FAILED;
 
-    if (file < 0) {
-        return NULL;
-    }
-    if (check_head(file, path, err) == 0) {
-        page = shared_page_map(file, sizeof(struct apapi_live_page));
-        if (!page) {
-            apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    if (file < 0 && (errno == ELOOP || errno == ENXIO)) { /* a link, a socket */
+        apapi_fail(err, EPROTO, "%s: not a regular file", path);
+    } else if (file < 0) {
+        file_fail(path, err);
+    } else if (live_check(file, path, err) == 0) {
+        page = mmap(NULL, sizeof(struct apapi_live_page), PROT_READ, MAP_SHARED, file, 0);
+        if (page == MAP_FAILED) {
+            file_fail(path, err);
         }
     }
-    saved = errno;
-    close(file);
-    errno = saved;
-    return page;
+    folder_close(file);
+    return page == MAP_FAILED ? NULL : page;
 }
 
 const struct apapi_live_page *apapi_live_open(const char *path, struct apapi_error *err)
