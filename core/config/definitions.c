@@ -417,23 +417,20 @@ static int parse_line(struct problems *problems, const struct event_line *line, 
     return event_fields_parse(problems, line, definition);
 }
 
+static const struct event_form definition_form = {sizeof(struct apapi_definition), parse_line};
+
 struct apapi_eventops *apapi_eventops_read(const char *path, const struct apapi_problem_sink *sink,
                                            struct apapi_error *err)
 {
-    struct problems problems = {.file = path, .sink = sink};
-
-    return event_entries_create(event_text_read(path, err), sizeof(struct apapi_definition),
-                                parse_line, &problems, err);
+    return event_entries_create(&definition_form, path, event_text_read(path, err), sink, err);
 }
 
 struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text, size_t size,
                                             const struct apapi_problem_sink *sink,
                                             struct apapi_error *err)
 {
-    struct problems problems = {.file = name, .sink = sink};
-
-    return event_entries_create(event_text_copy(name, text, size, err),
-                                sizeof(struct apapi_definition), parse_line, &problems, err);
+    return event_entries_create(&definition_form, name, event_text_copy(name, text, size, err),
+                                sink, err);
 }
 
 size_t apapi_eventops_count(const struct apapi_eventops *eventops)
@@ -523,7 +520,7 @@ static int load_user(struct apapi_event_rules *rules, const struct apapi_environ
 }
 
 /* Report a default file that is not used as a warning without a line. */
-static int rules_leave_out(const struct apapi_problem_sink *sink, const struct apapi_error *why)
+static void rules_leave_out(const struct apapi_problem_sink *sink, const struct apapi_error *why)
 {
     char text[sizeof why->text + 64];
     struct apapi_problem problem = {.warning = true, .text = text};
@@ -532,7 +529,6 @@ static int rules_leave_out(const struct apapi_problem_sink *sink, const struct a
     if (sink && sink->report) {
         sink->report(&problem, sink->context);
     }
-    return 0;
 }
 
 /* 0, also if there is no such file; -1 with errno. */
@@ -553,27 +549,23 @@ static int load_default(struct apapi_event_rules *rules, const char *folder, boo
     return rules->default_ops || (!ops && rules->default_list) || errno == ENOENT ? 0 : -1;
 }
 
-/* A user cannot do anything about a folder without permission to enter. */
-static bool is_forgiven(bool softfail)
-{
-    return errno == EACCES || (softfail && errno != ENOMEM);
-}
-
+/* A user cannot do anything about a folder without permission to enter, which is said once. */
 static int load_defaults(struct apapi_event_rules *rules, const char *folder, bool softfail,
                          const struct apapi_problem_sink *sink, struct apapi_error *err)
 {
     bool barred = false;
 
-    if (load_default(rules, folder, false, sink, err)) {
+    for (int ops = 0; ops <= 1; ops++) {
+        if (load_default(rules, folder, ops, sink, err) == 0 || (barred && errno == EACCES)) {
+            continue;
+        }
         barred = errno == EACCES;
-        if (!is_forgiven(softfail) || rules_leave_out(sink, err)) {
+        if (!barred && (!softfail || errno == ENOMEM)) {
             return -1;
         }
+        rules_leave_out(sink, err);
     }
-    if (load_default(rules, folder, true, sink, err) == 0 || (barred && errno == EACCES)) {
-        return 0;
-    }
-    return !is_forgiven(softfail) || rules_leave_out(sink, err) ? -1 : 0;
+    return 0;
 }
 
 int apapi_event_rules_load(struct apapi_event_rules *rules,

@@ -109,13 +109,12 @@ static int problems_finish(const struct problems *problems, struct apapi_error *
 
 /* --- entries -------------------------------------------------------------------------------- */
 
-void *event_entries_create(char *text, size_t size,
-                           int (*parse)(struct problems *problems, const struct event_line *line,
-                                        void *entry),
-                           struct problems *problems, struct apapi_error *err)
+void *event_entries_create(const struct event_form *form, const char *file, char *text,
+                           const struct apapi_problem_sink *sink, struct apapi_error *err)
 {
-    size_t name_size = strlen(problems->file) + 1;
+    size_t name_size = strlen(file) + 1;
     struct event_entries *entries = text ? calloc(1, sizeof *entries + name_size) : NULL;
+    struct problems problems = {.sink = sink};
     struct event_lines lines;
     struct event_line line;
     int result = 0;
@@ -128,16 +127,16 @@ void *event_entries_create(char *text, size_t size,
         return NULL;
     }
     entries->text = text;
-    entries->file = problems->file = memcpy(entries + 1, problems->file, name_size);
+    entries->file = problems.file = memcpy(entries + 1, file, name_size);
     lines = event_lines_of(text);
     while (result == 0 && event_lines_next(&lines, &line)) {
-        result = array_add(&entries->list, entries->count, &entries->room, size);
-        if (result == 0 &&
-            parse(problems, &line, (char *)entries->list + entries->count * size) == 0) {
+        result = array_add(&entries->list, entries->count, &entries->room, form->size);
+        if (result == 0 && form->parse(&problems, &line,
+                                       (char *)entries->list + entries->count * form->size) == 0) {
             entries->count++;
         }
     }
-    if (result ? apapi_fail(err, ENOMEM, "no memory") : problems_finish(problems, err)) {
+    if (result ? apapi_fail(err, ENOMEM, "no memory") : problems_finish(&problems, err)) {
         event_entries_destroy(entries);
         return NULL;
     }

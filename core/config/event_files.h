@@ -40,17 +40,21 @@ struct event_entries {
     void *list;
 };
 
+/** The elements of a kind of file. */
+struct event_form {
+    size_t size; /* of an element [bytes] */
+    /* Set an element from a line. 0; -1: the line was reported. */
+    int (*parse)(struct problems *problems, const struct event_line *line, void *entry);
+};
+
 /**
- * Parse the text of a file, which is freed with the elements; its name is copied.
- * @param text   NULL: errno and `err` say why
- * @param size   of an element [bytes]
- * @param parse  sets an element from a line. 0; -1: the line was reported
+ * Parse the text of a file, which is freed with the elements.
+ * @param file  its name; copied
+ * @param text  NULL: errno and `err` say why
  * @return a struct event_entries, for event_entries_destroy(); NULL with errno EINVAL, ENOMEM.
  */
-void *event_entries_create(char *text, size_t size,
-                           int (*parse)(struct problems *problems, const struct event_line *line,
-                                        void *entry),
-                           struct problems *problems, struct apapi_error *err);
+void *event_entries_create(const struct event_form *form, const char *file, char *text,
+                           const struct apapi_problem_sink *sink, struct apapi_error *err);
 
 /** Free. NULL is allowed. errno is preserved. */
 void event_entries_destroy(struct event_entries *entries);

@@ -47,24 +47,21 @@ static int parse_listed_name(struct problems *problems, const struct event_line 
     return 0;
 }
 
+static const struct event_form list_form = {sizeof(struct apapi_listed), parse_listed_name};
+
 struct apapi_eventlist *apapi_eventlist_read(const char *path,
                                              const struct apapi_problem_sink *sink,
                                              struct apapi_error *err)
 {
-    struct problems problems = {.file = path, .sink = sink};
-
-    return event_entries_create(event_text_read(path, err), sizeof(struct apapi_listed),
-                                parse_listed_name, &problems, err);
+    return event_entries_create(&list_form, path, event_text_read(path, err), sink, err);
 }
 
 struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text, size_t size,
                                               const struct apapi_problem_sink *sink,
                                               struct apapi_error *err)
 {
-    struct problems problems = {.file = name, .sink = sink};
-
-    return event_entries_create(event_text_copy(name, text, size, err), sizeof(struct apapi_listed),
-                                parse_listed_name, &problems, err);
+    return event_entries_create(&list_form, name, event_text_copy(name, text, size, err), sink,
+                                err);
 }
 
 size_t apapi_eventlist_count(const struct apapi_eventlist *list)
@@ -109,123 +106,119 @@ void apapi_eventlist_destroy(struct apapi_eventlist *list)
 
 /* --- selection ------------------------------------------------------------------------------ */
 
-/* A selection in progress from one list. */
+/* The events of a component that are to be chosen from. */
 struct choosing {
+    const char *component;
     const struct apapi_event *events;
     size_t count;
     bool *taken;
-    bool spoken_of; /* the list mentions the component */
-    struct apapi_selection selection;
 };
 
-static void choose_entry(struct choosing *choosing, const struct apapi_listed *listed,
-                         const char *component)
+/* @return whether the entry speaks of the component. */
+static bool choose_entry(const struct choosing *from, const struct apapi_listed *listed,
+                         struct apapi_selection *selection)
 {
-    struct apapi_selection *selection = &choosing->selection;
-    bool matched = false;
+    bool matched = false, named = apapi_listed_names(listed, from->component);
 
-    for (size_t i = 0; i < choosing->count; i++) {
-        if (apapi_pattern_matches(listed->name, choosing->events[i].name)) {
-            if (!choosing->taken[i]) {
-                choosing->taken[i] = true;
+    for (size_t i = 0; i < from->count; i++) {
+        if (apapi_pattern_matches(listed->name, from->events[i].name)) {
+            if (!from->taken[i]) {
+                from->taken[i] = true;
                 selection->indices[selection->count++] = i;
             }
             matched = true;
         }
     }
-    if (!matched && apapi_listed_names(listed, component)) {
+    if (!matched && named) {
         selection->unmatched[selection->unmatched_count++] = listed;
     }
-    choosing->spoken_of |= matched || apapi_listed_names(listed, component);
+    return matched || named;
 }
 
-/* @return 1: the list mentions the component, its choice is set; 0: it does not; -1: ENOMEM. */
-static int select_choose(const struct apapi_eventlist *list, const char *component,
-                         const struct apapi_event *events, size_t count,
-                         struct apapi_selection *selection)
+/* @return 1: the list speaks of the component; 0: it does not, and nothing is chosen; -1: ENOMEM.
+ */
+static int choose(const struct choosing *from, const struct apapi_eventlist *list,
+                  struct apapi_selection *selection)
 {
-    struct choosing choosing = {.events = events, .count = count};
+    struct apapi_selection chosen = {0};
     size_t entries = apapi_eventlist_count(list);
-    int result = 0;
+    bool spoken_of = false;
 
     if (entries == 0) {
         return 0;
     }
-    choosing.taken = calloc(count + 1, sizeof *choosing.taken);
-    choosing.selection.indices = calloc(count + 1, sizeof *choosing.selection.indices);
-    choosing.selection.unmatched = calloc(entries + 1, sizeof(const struct apapi_listed *));
-    if (!choosing.taken || !choosing.selection.indices || !choosing.selection.unmatched) {
-        result = -1;
-    }
-    for (size_t i = 0; result == 0 && i < entries; i++) {
-        choose_entry(&choosing, apapi_eventlist_at(list, i), component);
-    }
-    if (choosing.spoken_of) {
-        *selection = choosing.selection;
-        choosing.selection = (struct apapi_selection){0};
-        result = 1;
-    }
-    free(choosing.taken);
-    apapi_selection_clear(&choosing.selection);
-    return result;
-}
-
-static int select_choose_all(size_t count, struct apapi_selection *selection)
-{
-    struct apapi_selection all = {.choice = APAPI_CHOICE_ALL, .count = count};
-
-    all.indices = calloc(count + 1, sizeof *all.indices);
-    if (!all.indices) {
+    chosen.unmatched = calloc(entries, sizeof(const struct apapi_listed *));
+    chosen.indices = calloc(from->count + 1, sizeof *chosen.indices);
+    if (!chosen.unmatched || !chosen.indices) {
+        apapi_selection_clear(&chosen);
         return -1;
     }
-    for (size_t i = 0; i < count; i++) {
-        all.indices[i] = i;
+    memset(from->taken, 0, from->count * sizeof *from->taken);
+    for (size_t i = 0; i < entries; i++) {
+        spoken_of |= choose_entry(from, apapi_eventlist_at(list, i), &chosen);
     }
-    *selection = all;
-    return 0;
+    if (!spoken_of) {
+        apapi_selection_clear(&chosen);
+        return 0;
+    }
+    *selection = chosen;
+    return 1;
 }
 
-static int choose_default(const struct apapi_eventlist *list, const char *component,
-                          const struct apapi_event *events, size_t count,
+/* The list is made for many machines: entries without an event are normal. @return as choose() */
+static int choose_default(const struct choosing *from, const struct apapi_eventlist *list,
                           struct apapi_selection *selection)
 {
-    struct apapi_selection chosen = {0};
-    int result = select_choose(list, component, events, count, &chosen);
+    int result = choose(from, list, selection);
 
-    if (result < 0) {
-        return -1;
+    if (result <= 0) {
+        return result;
     }
-    if (chosen.count == 0) {
-        apapi_selection_clear(&chosen);
-        return select_choose_all(count, selection);
+    selection->choice = APAPI_CHOICE_DEFAULT;
+    free(selection->unmatched);
+    selection->unmatched = NULL;
+    selection->unmatched_count = 0;
+    if (selection->count == 0) {
+        apapi_selection_clear(selection);
     }
-    free(chosen.unmatched); /* the list is made for many machines: they are normal */
-    chosen.unmatched = NULL;
-    chosen.unmatched_count = 0;
-    chosen.choice = APAPI_CHOICE_DEFAULT;
-    *selection = chosen;
-    return 0;
+    return selection->count > 0;
+}
+
+static int choose_all(size_t count, struct apapi_selection *selection)
+{
+    *selection = (struct apapi_selection){.choice = APAPI_CHOICE_ALL};
+    selection->indices = calloc(count + 1, sizeof *selection->indices);
+    for (; selection->indices && selection->count < count; selection->count++) {
+        selection->indices[selection->count] = selection->count;
+    }
+    return selection->indices ? 1 : -1;
 }
 
 int apapi_event_rules_select(const struct apapi_event_rules *rules, const char *component,
                              const struct apapi_event *events, size_t count,
                              struct apapi_selection *selection)
 {
+    struct choosing from = {component, events, count, calloc(count + 1, sizeof(bool))};
     struct apapi_selection chosen = {0};
-    int result = rules ? select_choose(rules->user_list, component, events, count, &chosen) : 0;
+    int result = from.taken ? 0 : -1;
 
-    if (result == 0) {
-        result =
-            choose_default(rules ? rules->default_list : NULL, component, events, count, selection);
-    } else if (result > 0) {
+    if (result == 0 && rules) {
+        result = choose(&from, rules->user_list, &chosen);
         chosen.choice = APAPI_CHOICE_USER;
-        *selection = chosen;
-        result = 0;
     }
+    if (result == 0 && rules) {
+        result = choose_default(&from, rules->default_list, &chosen);
+    }
+    if (result == 0) {
+        result = choose_all(count, &chosen);
+    }
+    free(from.taken);
     if (result < 0) {
         errno = ENOMEM;
+        return -1;
     }
-    return result;
+    *selection = chosen;
+    return 0;
 }
 
 void apapi_selection_clear(struct apapi_selection *selection)

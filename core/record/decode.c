@@ -391,9 +391,3 @@ int apapi_record_encode(const struct apapi_record *record, char **line, struct a
     *line = text;
     return 0;
 }
-
-int apapi_record_encode_whole(const struct apapi_record *record, char **line,
-                              struct apapi_error *err)
-{
-    return apapi_record_encode(record, line, err);
-}

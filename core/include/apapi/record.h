@@ -122,10 +122,6 @@ struct apapi_record {
 APAPI_API int apapi_record_encode(const struct apapi_record *record, char **line,
                                   struct apapi_error *err);
 
-/** The same. It is here for programs of a time when apapi_record_encode() left figures out. */
-APAPI_API int apapi_record_encode_whole(const struct apapi_record *record, char **line,
-                                        struct apapi_error *err);
-
 /**
  * Parse a record.
  * @param text    JSON, `size` bytes; a NUL at the end is not needed
