@@ -277,15 +277,40 @@ static const char minimal[] =
     "\"energy\",\"unit\":\"J\",\"type\":\"uint64\",\"scale\":1,\"total\":5,\"covered_s\":3,"
     "\"samples\":2}]}],\"trust\":{\"cpu_s\":0.1}}";
 
-static char *replaced(const char *old, const char *new)
+/* The first `old` in the line is replaced. To be freed. */
+static char *replaced(const char *line, const char *old, const char *new)
 {
-    const char *place = strstr(minimal, old);
+    const char *place = strstr(line, old);
     char *text = NULL;
 
     assert_non_null(place);
-    assert_true(
-        asprintf(&text, "%.*s%s%s", (int)(place - minimal), minimal, new, place + strlen(old)) > 0);
+    assert_true(asprintf(&text, "%.*s%s%s", (int)(place - line), line, new, place + strlen(old)) >
+                0);
     return text;
+}
+
+static void assert_not_a_record(const char *text, size_t size, int code, const char *said)
+{
+    struct apapi_record record = {.id = {.node = "untouched"}};
+
+    assert_fails_with(code, said, apapi_record_decode(text, size, &record, &why));
+    assert_string_equal(record.id.node, "untouched");
+    assert_int_equal(apapi_record_decode(text, size, &record, NULL), -1);
+}
+
+/* A change that makes a line invalid, and what is said of it. */
+struct wrong {
+    const char *old, *new, *said;
+};
+
+static void assert_wrong(const char *line, const struct wrong *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *text = replaced(line, cases[i].old, cases[i].new);
+
+        assert_not_a_record(text, strlen(text), EINVAL, cases[i].said);
+        free(text);
+    }
 }
 
 /* A longer one, cut, would name the wrong nodes; other texts are cut. */
@@ -298,7 +323,7 @@ TEST(a_list_of_nodes_is_read_whole_or_not_at_all)
         memset(list, 'n', length);
         snprintf(names, sizeof names, "\"node\":\"n1\",\"name\":\"%s\",\"nodelist\":\"%s\"", list,
                  list);
-        line = replaced("\"node\":\"n1\"", names);
+        line = replaced(minimal, "\"node\":\"n1\"", names);
         record = decode(line);
         assert_int_equal(strlen(record.id.name), 255);
         assert_int_equal(strlen(record.id.nodelist), length == 255 ? 255 : 0);
@@ -323,7 +348,7 @@ TEST(newer_keys_are_ignored)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char *text = replaced(cases[i].old, cases[i].new);
+        char *text = replaced(minimal, cases[i].old, cases[i].new);
         struct apapi_record record = decode(text);
 
         assert_true(record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j == 5);
@@ -333,76 +358,52 @@ TEST(newer_keys_are_ignored)
     }
 }
 
-static void assert_not_a_record(const char *text, size_t size, int code, const char *said)
-{
-    struct apapi_record record = {.id = {.node = "untouched"}};
-    struct apapi_error err = {""};
-
-    errno = 0;
-    if (apapi_record_decode(text, size, &record, &err) != -1) {
-        fail_msg("accepted: %s", text);
-    }
-    assert_contains(err.text, said);
-    assert_int_equal(errno, code);
-    assert_string_equal(record.id.node, "untouched");
-    assert_int_equal(apapi_record_decode(text, size, &record, NULL), -1);
-}
-
 TEST(what_is_wrong_is_named)
 {
-    static const struct {
-        const char *old;
-        const char *new;
-        int code;
-        const char *said;
-    } cases[] = {
-        {"\"apapi\":1", "\"apapi\":2", ENOTSUP, "version 2"},
-        {"\"apapi\":1,", "", EINVAL, "apapi: is missing"},
-        {"\"node\":\"n1\",", "", EINVAL, "node: is missing"},
-        {"\"node\":\"n1\"", "\"node\":1", EINVAL, "node: not a text"},
-        {"\"node\":\"n1\"", "\"node\":\"n1\",\"node\":\"n2\"", EINVAL, "duplicate"},
-        {"\"node\":\"n1\"", "\"node\":\"n\\u0000\"", EINVAL, "line 1, column"},
-        {"\"node\":", "\"job\":4294967295,\"node\":", EINVAL, "job: out of range"},
-        {"2026-11-21T11:20:01Z", "2026-13-21T11:20:01Z", EINVAL, "start: not a time"},
-        {"\"elapsed_s\":3", "\"elapsed_s\":1e999", EINVAL, "overflow"},
-        {"\"domains\"", "\"domain\"", EINVAL, "domains: is missing"},
-        {"{\"energy_j\":5}", "5", EINVAL, "domains.package: not an object"},
-        {"{\"energy_j\":5}", "{\"energy_j\":-5}", EINVAL, "domains.package.energy_j: below 0"},
-        {"{\"energy_j\":5}", "{\"covered\":1.1}", EINVAL, "domains.package.covered: above 1"},
-        {"{\"energy_j\":5}", "{\"rest_j\":-1}", EINVAL, "domains.package.rest_j: below 0"},
-        {"{\"cpu_s\"", "{\"unknown_domains\":\"dram\",\"cpu_s\"", EINVAL,
+    static const struct wrong cases[] = {
+        {"\"apapi\":1,", "", "apapi: is missing"},
+        {"\"node\":\"n1\",", "", "node: is missing"},
+        {"\"node\":\"n1\"", "\"node\":1", "node: not a text"},
+        {"\"node\":\"n1\"", "\"node\":\"n1\",\"node\":\"n2\"", "duplicate"},
+        {"\"node\":\"n1\"", "\"node\":\"n\\u0000\"", "line 1, column"},
+        {"\"node\":", "\"job\":4294967295,\"node\":", "job: out of range"},
+        {"2026-11-21T11:20:01Z", "2026-13-21T11:20:01Z", "start: not a time"},
+        {"\"elapsed_s\":3", "\"elapsed_s\":1e999", "overflow"},
+        {"\"domains\"", "\"domain\"", "domains: is missing"},
+        {"{\"energy_j\":5}", "5", "domains.package: not an object"},
+        {"{\"energy_j\":5}", "{\"energy_j\":-5}", "domains.package.energy_j: below 0"},
+        {"{\"energy_j\":5}", "{\"covered\":1.1}", "domains.package.covered: above 1"},
+        {"{\"energy_j\":5}", "{\"rest_j\":-1}", "domains.package.rest_j: below 0"},
+        {"{\"cpu_s\"", "{\"unknown_domains\":\"dram\",\"cpu_s\"",
          "trust.unknown_domains: not an array of texts"},
-        {"{\"cpu_s\"", "{\"unknown_domains\":[1],\"cpu_s\"", EINVAL,
+        {"{\"cpu_s\"", "{\"unknown_domains\":[1],\"cpu_s\"",
          "trust.unknown_domains: not an array of texts"},
-        {"\"components\"", "\"parts\"", EINVAL, "components: is missing"},
-        {"\"components\":[", "\"components\":1,\"x\":[", EINVAL, "components: not an array"},
-        {"\"components\":[", "\"components\":[7,", EINVAL, "components[0]: not an object"},
-        {"\"source\":\"s\",", "", EINVAL, "components[0].source: is missing"},
-        {"\"events\":[", "\"events\":{},\"x\":[", EINVAL, "components[0].events: not an array"},
-        {"{\"name\":\"e\"", "null,{\"name\":\"e\"", EINVAL, "components[0].events[0]: not an obj"},
-        {"\"kind\":\"energy\"", "\"kind\":5", EINVAL, "components[0].events[0].kind: not a text"},
-        {"\"events\":[", "\"common\":[],\"events\":[", EINVAL,
-         "components[0].common: not an object"},
-        {"\"events\":[", "\"common\":{\"energy\":{\"wraps\":-1}},\"events\":[", EINVAL,
+        {"\"components\"", "\"parts\"", "components: is missing"},
+        {"\"components\":[", "\"components\":1,\"x\":[", "components: not an array"},
+        {"\"components\":[", "\"components\":[7,", "components[0]: not an object"},
+        {"\"source\":\"s\",", "", "components[0].source: is missing"},
+        {"\"events\":[", "\"events\":{},\"x\":[", "components[0].events: not an array"},
+        {"{\"name\":\"e\"", "null,{\"name\":\"e\"", "components[0].events[0]: not an obj"},
+        {"\"kind\":\"energy\"", "\"kind\":5", "components[0].events[0].kind: not a text"},
+        {"\"events\":[", "\"common\":[],\"events\":[", "components[0].common: not an object"},
+        {"\"events\":[", "\"common\":{\"energy\":{\"wraps\":-1}},\"events\":[",
          "components[0].events[0].wraps: below 0"},
-        {"\"type\":\"uint64\"", "\"type\":\"int\"", EINVAL,
-         "events[0].type: not a word that is known"},
-        {"\"scale\":1", "\"scale\":0", EINVAL, "events[0].scale: not above 0"},
-        {"\"total\":5", "\"total\":-5", EINVAL, "events[0].total: an energy below 0"},
-        {"\"samples\":2}", "\"samples\":2},{\"name\":\"f\"}", EINVAL, "events[1].unit: is missing"},
-        {"\"trust\":{\"cpu_s\":0.1}", "\"x\":1", EINVAL, "trust: is missing"},
-        {"{\"cpu_s\":0.1}", "{}", EINVAL, "trust.cpu_s: is missing"},
-        {"\"cpu_s\":0.1", "\"cpu_s\":0.1,\"covered\":1.1", EINVAL, "trust.covered: above 1"},
-        {"\"cpu_s\":0.1}}", "\"cpu_s\":0.1}} x", EINVAL, "end of file expected"},
-        {"\"node\":\"n1\"", "\"node\":\"\xFF\"", EINVAL, "line 1, column"},
+        {"\"type\":\"uint64\"", "\"type\":\"int\"", "events[0].type: not a word that is known"},
+        {"\"scale\":1", "\"scale\":0", "events[0].scale: not above 0"},
+        {"\"total\":5", "\"total\":-5", "events[0].total: an energy below 0"},
+        {"\"samples\":2}", "\"samples\":2},{\"name\":\"f\"}", "events[1].unit: is missing"},
+        {"\"trust\":{\"cpu_s\":0.1}", "\"x\":1", "trust: is missing"},
+        {"{\"cpu_s\":0.1}", "{}", "trust.cpu_s: is missing"},
+        {"\"cpu_s\":0.1", "\"cpu_s\":0.1,\"covered\":1.1", "trust.covered: above 1"},
+        {"\"cpu_s\":0.1}}", "\"cpu_s\":0.1}} x", "end of file expected"},
+        {"\"node\":\"n1\"", "\"node\":\"\xFF\"", "line 1, column"},
     };
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char *text = replaced(cases[i].old, cases[i].new);
+    char *newer = replaced(minimal, "\"apapi\":1", "\"apapi\":2");
 
-        assert_not_a_record(text, strlen(text), cases[i].code, cases[i].said);
-        free(text);
-    }
+    assert_not_a_record(newer, strlen(newer), ENOTSUP, "version 2");
+    free(newer);
+    assert_wrong(minimal, cases, COUNT_OF(cases));
 }
 
 TEST(what_is_no_object_is_refused)
@@ -496,36 +497,25 @@ TEST(a_share_that_is_not_known_says_why)
     apapi_record_clear(&record);
 }
 
+#define WITH_SHARE(share) "\"apapi\":1", "\"apapi\":1,\"share\":" share
+
 TEST(wrong_shares_are_refused)
 {
-    static const struct {
-        const char *share, *message;
-    } cases[] = {
-        {"3", "record: share: not an object"},
-        {"{}", "record: share.method: is missing, without a reason"},
-        {"{\"method\":1}", "record: share.method: not a text"},
-        {"{\"method\":\"cpu-time\"}", "record: share.domains: is missing"},
-        {"{\"method\":\"cpu-time\",\"domains\":[]}", "record: share.domains: not an object"},
-        {"{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{}}}",
+    static const struct wrong cases[] = {
+        {WITH_SHARE("3"), "record: share: not an object"},
+        {WITH_SHARE("{}"), "record: share.method: is missing, without a reason"},
+        {WITH_SHARE("{\"method\":1}"), "record: share.method: not a text"},
+        {WITH_SHARE("{\"method\":\"cpu-time\"}"), "record: share.domains: is missing"},
+        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":[]}"),
+         "record: share.domains: not an object"},
+        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{}}}"),
          "record: share.domains.gpu.energy_j: is missing"},
-        {"{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{\"energy_j\":-1}}}",
+        {WITH_SHARE("{\"method\":\"cpu-time\",\"domains\":{\"gpu\":{\"energy_j\":-1}}}"),
          "record: share.domains.gpu.energy_j: below 0"},
-        {"{\"method\":\"cpu-time\",\"interval_s\":-1,\"domains\":{}}",
+        {WITH_SHARE("{\"method\":\"cpu-time\",\"interval_s\":-1,\"domains\":{}}"),
          "record: share.interval_s: below 0"}};
-    struct apapi_record record = usual_record(), back;
-    char *line = encode(&record);
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        char *bad = NULL;
-
-        assert_true(
-            asprintf(&bad, "%.*s,\"share\":%s}", (int)strlen(line) - 1, line, cases[i].share) > 0);
-        assert_fails_saying(EINVAL, cases[i].message,
-                            apapi_record_decode(bad, strlen(bad), &back, &why));
-        free(bad);
-    }
-    free(line);
-    apapi_record_clear(&record);
+    assert_wrong(minimal, cases, COUNT_OF(cases));
 }
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -579,25 +569,19 @@ TEST(regions_come_back)
     record.regions.list[0].bin_ns = 400000000;
     memcpy(record.regions.list[0].share_pct, (uint8_t[]){100, 0, 55}, 3);
     line = encode(&record);
+    assert_contains(
+        line,
+        "\"regions\":[{\"name\":\"solve/iterate\",\"method\":\"shared\",\"reason\":"
+        "\"not told apart from other\",\"count\":12,\"programs\":2,\"threads\":8,\"time_s\":2.0,"
+        "\"domains\":{\"package\":{\"energy_j\":120.5,\"uncertainty_j\":1.5,\"power_w\":60.25}},"
+        "\"bins\":{\"bin_s\":0.4,\"share_pct\":[100,0,55]}},{\"kind\":\"idle\",\"method\":"
+        "\"estimated\",\"count\":12,\"threads\":8,\"time_s\":3.004123456,\"domains\":{\"package\":"
+        "{\"energy_j\":7.0,\"uncertainty_j\":1.5,\"power_w\":2.3301306}}}],\"foms\":[{\"name\":"
+        "\"GFLOP\",\"value\":12.5,\"unit\":\"GFLOP/"
+        "s\",\"programs\":2}],\"regions_lost\":{\"names\":3}}");
     back = decode(line);
     again = encode(&back);
     assert_string_equal(line, again);
-    assert_int_equal(back.regions.count, 2);
-    assert_string_equal(back.regions.list[0].path, "solve/iterate");
-    assert_string_equal(back.regions.list[0].reason, "not told apart from other");
-    assert_int_equal(back.regions.list[0].kind, APAPI_REGION_NAMED);
-    assert_int_equal(back.regions.list[0].method, APAPI_REGION_SHARED);
-    assert_int_equal(back.regions.list[0].count, 12);
-    assert_int_equal(back.regions.list[0].threads, 8);
-    assert_int_equal(back.regions.list[0].bins, 3);
-    assert_int_equal(back.regions.list[0].bin_ns, 400000000);
-    assert_memory_equal(back.regions.list[0].share_pct, ((uint8_t[]){100, 0, 55}), 3);
-    assert_int_equal(back.regions.list[1].bins, 0);
-    assert_int_equal(back.regions.list[1].kind, APAPI_REGION_IDLE);
-    assert_int_equal(back.regions.list[1].programs, APAPI_UNKNOWN);
-    assert_string_equal(back.regions.foms[0].unit, "GFLOP/s");
-    assert_true(back.regions.foms[0].value == 12.5);
-    assert_int_equal(back.regions.losses.names, 3);
     free(line);
     free(again);
     apapi_record_clear(&back);
@@ -639,9 +623,7 @@ TEST(a_copy_has_its_own_regions)
 
 TEST(wrong_regions_are_refused)
 {
-    static const struct {
-        const char *old, *new, *message;
-    } cases[] = {
+    static const struct wrong cases[] = {
         {"\"regions\":[", "\"regions\":5,\"x\":[", "record: regions: not an array"},
         {"\"regions\":[", "\"regions\":[7,", "record: regions[0]: not an object"},
         {"\"method\":\"estimated\"", "\"method\":\"guessed\"",
@@ -661,20 +643,10 @@ TEST(wrong_regions_are_refused)
         {"\"foms\":[", "\"foms\":{},\"y\":[", "record: foms: not an array"},
         {"\"regions_lost\":{", "\"regions_lost\":3,\"z\":{", "record: regions_lost: not an object"},
     };
-    struct apapi_record record = record_with_regions(1), back;
+    struct apapi_record record = record_with_regions(1);
     char *line = encode(&record);
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const char *place = strstr(line, cases[i].old);
-        char *bad = NULL;
-
-        assert_non_null(place);
-        assert_true(asprintf(&bad, "%.*s%s%s", (int)(place - line), line, cases[i].new,
-                             place + strlen(cases[i].old)) > 0);
-        assert_fails_saying(EINVAL, cases[i].message,
-                            apapi_record_decode(bad, strlen(bad), &back, &why));
-        free(bad);
-    }
+    assert_wrong(line, cases, COUNT_OF(cases));
     free(line);
     apapi_record_clear(&record);
 }
