@@ -576,7 +576,7 @@ PREPARED(whoever_asks_is_shown_a_reading)
     create("plain");
     assert_int_equal(node_readings_open(&own, folder, &err), 0);
     session_listen(session, node_readings_write, &own);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    start_again();
     assert_int_equal(node_requests_open(&asks, folder, session, &err), 0);
     before = atomic_load(&meters[PLAIN].reads);
     ask_for(ASK_LOOK);

@@ -10,6 +10,7 @@
 #include "apapi/live.h"
 #include "unit/workers_fixture.h"
 
+#define HOUR_NS UINT64_C(3600000000000)
 #define PREPARED(name) TEST_WITH(name, prepare, clean_up)
 
 PREPARED(nobody_waits_for_a_slow_source)
@@ -39,7 +40,7 @@ PREPARED(patience_has_an_end)
 {
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
-    patience_ns = 20000000;
+    config.patience_ns = 20000000;
     create_and_start("plain:odd");
     await(&meters[ODD].stuck, 1);
     halt();
@@ -55,16 +56,14 @@ PREPARED(a_definition_that_does_not_fit_a_slow_source)
                               "0x7fffffff8000,energy,Ws,2147483648,p,W,1\n";
     struct apapi_event_rules rules = {
         .user_ops = apapi_eventops_parse("ops", ops, strlen(ops), NULL, NULL)};
-    const struct apapi_session_config config = {
-        .components = "plain:odd", .intervals = &intervals, .rules = &rules};
 
     assert_non_null(rules.user_ops);
+    config.rules = &rules;
     meters[ODD].slow = true;
-    session = apapi_session_create(&config, NULL);
-    assert_non_null(session);
+    create("plain:odd");
     await(&meters[ODD].closes, 1);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        start_again();
         halt();
         assert_true(m.components[0].measured);
         assert_false(m.components[1].measured);
@@ -130,7 +129,7 @@ PREPARED(the_first_named_feeds_a_domain_whichever_opens_first)
             meters[n].slow = true;
             atomic_store(&meters[n].open_hangs, true);
         }
-        live = &page;
+        config.live = &page;
         create_and_start(lists[i % 2]);
         open_in_order(order[0], order[1]);
         halt();
@@ -161,15 +160,12 @@ static void take_sample(const struct apapi_sample *sample, void *context)
 PREPARED(samples_are_reported_one_at_a_time)
 {
     static struct reported reported;
-    const struct apapi_intervals fastest = {.default_ns = APAPI_INTERVAL_MIN_NS};
-    const struct apapi_session_config config = {.components = "plain:odd",
-                                                .intervals = &fastest,
-                                                .on_sample = take_sample,
-                                                .context = &reported};
 
+    intervals.default_ns = APAPI_INTERVAL_MIN_NS;
+    config.on_sample = take_sample;
+    config.context = &reported;
     meters[ODD].own_worker = true;
-    session = apapi_session_create(&config, NULL);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    create_and_start("plain:odd");
     await(&meters[PLAIN].reads, 100);
     await(&meters[ODD].reads, 100);
     halt();
@@ -223,7 +219,7 @@ PREPARED(a_reader_that_hangs_at_the_start)
     assert_false(m.components[1].measured);
     assert_contains(m.components[1].reason, "no answer from fake odd");
     /* a component that returns in a later run is measured in that run, from then on */
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    start_again();
     atomic_store(&meters[ODD].read_hangs, false);
     await(&meters[ODD].good, 4);
     last_grace_ns = GRACE_NS;
@@ -252,7 +248,7 @@ PREPARED(a_reader_that_ends_its_thread)
             if (run == 0) {
                 assert_plain_is_whole();
                 assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
-                assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+                start_again();
             }
         }
         destroy();
@@ -277,7 +273,7 @@ PREPARED(the_shared_worker_hangs)
     assert_contains(m.components[1].reason, "not read at the end: no answer from fake plain");
     assert_energy(&m.components[0].events[0], good - 1);
     /* what comes back in a later run is measured in that run, from then on */
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    start_again();
     atomic_store(&meters[PLAIN].read_hangs, false);
     await(&meters[PLAIN].good, good + 4);
     last_grace_ns = GRACE_NS;
@@ -312,15 +308,12 @@ static void *let_one_reading_end(void *context)
  */
 PREPARED(the_shared_worker_hangs_twice_at_the_end)
 {
-    const struct apapi_session_config config = {.components = "plain",
-                                                .intervals = &intervals,
-                                                .on_sample = hang_again,
-                                                .context = &meters[PLAIN]};
     pthread_t thread;
 
     atomic_store(&hangs_again, false);
-    session = apapi_session_create(&config, NULL);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    config.on_sample = hang_again;
+    config.context = &meters[PLAIN];
+    create_and_start("plain");
     await(&meters[PLAIN].good, 2);
     hang(&meters[PLAIN]);
     atomic_store(&hangs_again, true);
@@ -379,7 +372,7 @@ PREPARED(a_source_is_reopened)
     assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
     assert_energy(&m.components[1].events[1], 2 * (atomic_load(&meters[ODD].good) - 1));
     assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    start_again();
     await_more(&meters[ODD], 3);
     halt();
     assert_int_equal(m.components[1].outages, 0);
@@ -389,11 +382,11 @@ PREPARED(a_source_is_reopened)
 PREPARED(the_live_page_has_the_states_of_each_run)
 {
     memset(&page, 0, sizeof page);
-    live = &page;
+    config.live = &page;
     create("plain");
     assert_int_equal(apapi_live_state(&page), APAPI_LIVE_STARTING);
     for (int run = 0; run < 2; run++) {
-        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        start_again();
         assert_int_equal(apapi_live_state(&page), APAPI_LIVE_RUNNING);
         assert_true(page.head.end_ns == 0);
         await_more(&meters[PLAIN], 3);
@@ -410,7 +403,7 @@ PREPARED(a_source_that_fails_is_marked_on_the_live_page)
     struct apapi_live_slot slot;
 
     memset(&page, 0, sizeof page);
-    live = &page;
+    config.live = &page;
     create_and_start("plain:odd");
     assert_string_equal(page.names[number].name, "odd:::ENERGY1");
     await(&meters[ODD].good, 3);
@@ -503,18 +496,15 @@ static void count_sample(const struct apapi_sample *sample, void *context)
 PREPARED(dense_readings_are_for_the_sums_alone)
 {
     static unsigned samples;
-    const struct apapi_intervals hour = {.default_ns = UINT64_C(3600000000000)};
-    const struct apapi_session_config config = {.components = "plain",
-                                                .intervals = &hour,
-                                                .on_sample = count_sample,
-                                                .context = &samples,
-                                                .live = &page};
     struct apapi_live_slot slot;
 
     dense = true;
     memset(&page, 0, sizeof page);
-    session = apapi_session_create(&config, NULL);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    intervals.default_ns = HOUR_NS;
+    config.on_sample = count_sample;
+    config.context = &samples;
+    config.live = &page;
+    create_and_start("plain");
     await(&meters[PLAIN].good, 7);
     assert_int_equal(samples, 1);
     assert_true(apapi_live_read(&page.events[0], &slot));
@@ -557,17 +547,14 @@ static void hang_after_the_last(const struct apapi_sample *sample, void *context
 PREPARED(nobody_waits_long_for_that_look)
 {
     const struct timespec long_enough = {.tv_nsec = 40000000};
-    const struct apapi_intervals hour = {.default_ns = UINT64_C(3600000000000)};
-    const struct apapi_session_config config = {.components = "odd",
-                                                .intervals = &hour,
-                                                .on_sample = hang_after_the_last,
-                                                .context = &meters[ODD]};
 
     checks = true;
     no_grace();
     meters[ODD].own_worker = true;
-    session = apapi_session_create(&config, NULL);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    intervals.default_ns = HOUR_NS;
+    config.on_sample = hang_after_the_last;
+    config.context = &meters[ODD];
+    create_and_start("odd");
     await(&meters[ODD].good, 1);
     clock_nanosleep(CLOCK_MONOTONIC, 0, &long_enough, NULL);
     halt();

@@ -14,10 +14,9 @@ enum { PLAIN, ODD, METERS };
 
 static struct fake_meter meters[METERS + 1];
 static struct apapi_intervals intervals;
+static struct apapi_session_config config; /* of the session that is created next */
 static struct apapi_session *session;
 static struct apapi_measurement m;
-static uint64_t patience_ns;
-static struct apapi_live_page *live; /* NULL: none */
 
 /*
  * A session gives a source tenths of a second at its start and its end. A busy machine may need as
@@ -74,12 +73,11 @@ static inline void no_grace(void)
 
 static inline void prepare(void)
 {
-    live = NULL;
+    config = (struct apapi_session_config){.intervals = &intervals};
     first_grace_ns = last_grace_ns = GRACE_NS;
     reopen_ns = 150000000;
     dense = checks = false;
     memset(meters, 0, sizeof meters);
-    patience_ns = 0;
     intervals.default_ns = 10000000;
     meters[PLAIN] = (struct fake_meter){.name = "plain", .domain = APAPI_DOMAIN_PACKAGE};
     meters[ODD] = (struct fake_meter){.name = "odd", .domain = APAPI_DOMAIN_GPU};
@@ -97,22 +95,24 @@ static inline void clean_up(void)
 
 static inline void create(const char *components)
 {
-    const struct apapi_session_config config = {.components = components,
-                                                .intervals = &intervals,
-                                                .patience_ns = patience_ns,
-                                                .live = live};
     struct apapi_error err = {""};
 
+    config.components = components;
     session = apapi_session_create(&config, &err);
     if (!session) {
         fail_msg("%s", err.text);
     }
 }
 
+static inline void start_again(void)
+{
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+}
+
 static inline void create_and_start(const char *components)
 {
     create(components);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    start_again();
 }
 
 static inline void halt(void)
