@@ -9,14 +9,36 @@
 #include "node/steps.h"
 #include "unit/node_fixture.h"
 
-/* Two steps side by side, after a minute without any. */
-NODE(steps_get_their_part)
+static const struct share_key *key_of(uint32_t job)
+{
+    static struct share_key key;
+
+    key = (struct share_key){config.live_dir, "n1", job, "0"};
+    return &key;
+}
+
+/* Seconds of 100 J in which no step runs. */
+static void rest_for(int seconds)
 {
     put_node_cpu(0);
     put_step("job_0/none", 0, "");
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < seconds; i++) {
         add(1, 100);
     }
+}
+
+/* A second of job 7 on four cores; the CPU times are those so far. */
+static void second_of_7(double step_s, double node_s, double package_j)
+{
+    put_step("job_7/step_0", step_s, "0-3\n");
+    put_node_cpu(node_s);
+    add(1, package_j);
+}
+
+/* Two steps side by side, after a minute without any. */
+NODE(steps_get_their_part)
+{
+    rest_for(60);
     put_step("job_7/step_0", 3, "0-3\n");
     put_step("job_8/step_batch", 1, "4,6\n");
     put_node_cpu(4);
@@ -35,18 +57,15 @@ NODE(steps_get_their_part)
 /* A node that is busy from the start: its idle power is between none and its least power. */
 NODE(a_busy_node_leaves_shares_open)
 {
-    const struct share_key key = {config.live_dir, "n1", 7, "0"};
     struct share_found found;
 
-    put_node_cpu(0);
-    put_step("job_7/step_0", 0, "0-3\n");
-    add(1, 100);
+    second_of_7(0, 0, 100);
     for (int i = 1; i <= 30; i++) {
         put_step("job_7/step_0", 3 * i, "0-3\n");
         put_node_cpu(4 * i);
         add(1, i > 15 && i < 18 ? 40 : 140);
     }
-    assert_int_equal(share_page_look(&key, &found), 0);
+    assert_int_equal(share_page_look(key_of(7), &found), 0);
     assert_near(found.row.energy_j[PACKAGE], 0.75 * (28 * 140 + 80));
     assert_near(found.row.open_s[PACKAGE], 0.75 * 30);
     assert_true(isnan(found.head.idle_w[PACKAGE]));
@@ -60,7 +79,6 @@ NODE(a_busy_node_leaves_shares_open)
  */
 static bool first_job(uint64_t seed, double *uncertainty)
 {
-    const struct share_key key = {config.live_dir, "n1", 7, "0"};
     struct share_found found;
     struct random random = {seed};
     int seconds = 5 + (int)random_below(&random, 115);
@@ -80,7 +98,7 @@ static bool first_job(uint64_t seed, double *uncertainty)
         package_j = 100 + 25 * cores + (double)random_below(&random, 201) / 100 - 1;
         add(1, package_j);
     }
-    assert_int_equal(share_page_look(&key, &found), 0);
+    assert_int_equal(share_page_look(key_of(7), &found), 0);
     open_s = found.row.open_s[PACKAGE];
     u_j = found.row.error_j[PACKAGE] +
           fmin(found.row.energy_j[PACKAGE], open_s * fmin(found.head.least_w[PACKAGE], 200));
@@ -231,9 +249,7 @@ NODE(steps_without_control_groups_are_said)
 /* More steps than the table holds: theirs is unattributed, and nothing breaks. */
 NODE(more_steps_than_the_table_holds)
 {
-    put_node_cpu(0);
-    put_step("job_0/none", 0, "");
-    add(1, 100);
+    rest_for(1);
     for (int i = 1; i <= SHARE_PAGE_ROWS + 4; i++) {
         char step[64];
 
@@ -254,22 +270,14 @@ static struct share_end end;
 /* A record and the node's own record say the same of the time since the last reading. */
 NODE(the_end_of_a_step_is_claimed)
 {
-    const struct share_key key = {config.live_dir, "n1", 7, "0"};
-
-    put_node_cpu(0);
-    put_step("job_0/none", 0, "");
-    for (int i = 0; i < 60; i++) {
-        add(1, 100);
-    }
-    put_step("job_7/step_0", 4, "0-3\n");
-    put_node_cpu(4);
-    add(1, 140);
+    rest_for(60);
+    second_of_7(4, 4, 140);
     put_step("job_7/step_0", 6, "0-3\n"); /* 10 J for each second of CPU time */
     put_node_cpu(6);
-    assert_int_equal(share_end_look(&key, &end), 0);
+    assert_int_equal(share_end_look(key_of(7), &end), 0);
     assert_near(end.found.row.energy_j[PACKAGE], 60);
     assert_near(end.tail_j[PACKAGE], 20);
-    share_end_claim(&key, &end);
+    share_end_claim(key_of(7), &end);
     add(1, 125); /* its control group is still there */
     drop(V1_CPU "/uid_0/job_7");
     add(1, 100);
@@ -283,18 +291,12 @@ NODE(the_end_of_a_step_is_claimed)
 /* More than the node used until its sampler ended: the sum closes all the same. */
 NODE(what_is_owed_at_the_end_is_nobodys)
 {
-    const struct share_key key = {config.live_dir, "n1", 7, "0"};
-
-    put_node_cpu(0);
-    put_step("job_7/step_0", 0, "0-3\n");
-    add(1, 100);
-    put_step("job_7/step_0", 1, "0-3\n");
-    put_node_cpu(1);
-    add(1, 100);
+    second_of_7(0, 0, 100);
+    second_of_7(1, 1, 100);
     put_step("job_7/step_0", 3, "0-3\n");
-    assert_int_equal(share_end_look(&key, &end), 0);
+    assert_int_equal(share_end_look(key_of(7), &end), 0);
     assert_true(end.tail_j[PACKAGE] > 100);
-    share_end_claim(&key, &end);
+    share_end_claim(key_of(7), &end);
     drop(V1_CPU "/uid_0/job_7");
     add(1, 20);
     end_sampler();
@@ -308,25 +310,19 @@ NODE(what_is_owed_at_the_end_is_nobodys)
 
 NODE(a_short_step_is_claimed_too)
 {
-    const struct share_key key = {config.live_dir, "n1", 8, "0"};
-
-    put_node_cpu(0);
-    put_step("job_0/none", 0, "");
-    add(1, 100);
+    rest_for(1);
     put_step("job_8/step_0", 0.5, "0\n");
-    assert_int_equal(share_end_look(&key, &end), -1); /* nobody has used anything yet */
+    assert_int_equal(share_end_look(key_of(8), &end), -1); /* nobody has used anything yet */
     put_step("job_7/step_0", 1, "0-3\n");
     drop(V1_CPU "/uid_0/job_8");
     put_node_cpu(1);
     add(1, 40);
     put_step("job_8/step_0", 0.5, "0\n");
-    assert_int_equal(share_end_look(&key, &end), 0);
+    assert_int_equal(share_end_look(key_of(8), &end), 0);
     assert_near(end.found.row.energy_j[PACKAGE], 20);
-    share_end_claim(&key, &end);
+    share_end_claim(key_of(8), &end);
     drop(V1_CPU "/uid_0/job_8");
-    put_step("job_7/step_0", 1.5, "0-3\n");
-    put_node_cpu(2);
-    add(1, 50);
+    second_of_7(1.5, 2, 50);
     assert_near(row_of(8, "0").energy_j[PACKAGE], 20);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 40 + 30);
     end_sampler();
@@ -337,20 +333,17 @@ NODE(a_short_step_is_claimed_too)
 /* A writer that was killed in a claim delays the others by one interval at most. */
 NODE(a_torn_claim_is_passed_over)
 {
-    const struct share_key key = {config.live_dir, "n1", 9, "0"};
     struct share_found found;
     int file;
     struct share_page *page = node_folder_map(folder, NODE_SHARES, sizeof *page, &file, NULL);
 
     assert_non_null(page);
-    put_node_cpu(0);
-    put_step("job_0/none", 0, "");
-    add(1, 100);
+    rest_for(1);
     page->claims[2] = (struct share_claim){.number = 2, .inode = 9, .job = 9, .step = "0"};
     page->claims[2].energy_j[PACKAGE] = 5;
     page->head.claims = 2;
     add(1, 100);
-    assert_int_equal(share_page_look(&key, &found), -1);
+    assert_int_equal(share_page_look(key_of(9), &found), -1);
     add(1, 100);
     assert_near(row_of(9, "0").energy_j[PACKAGE], 5);
     munmap(page, sizeof *page);
@@ -362,15 +355,11 @@ NODE(a_torn_claim_is_passed_over)
 /* As many as end when a job array of short steps is cancelled on a big node. */
 NODE(all_steps_that_end_in_an_interval_are_claimed)
 {
-    const struct share_key key = {config.live_dir, "n1", 0, "0"};
-
-    put_node_cpu(0);
-    put_step("job_0/none", 0, "");
-    add(1, 100);
+    rest_for(1);
     for (uint32_t job = 1; job <= ENDED; job++) {
         end = (struct share_end){.found.row = {.inode = job, .job = job, .step = "0"}};
         end.found.row.energy_j[PACKAGE] = 0.5;
-        share_end_claim(&key, &end);
+        share_end_claim(key_of(0), &end);
     }
     add(1, 300);
     end_sampler();
@@ -382,17 +371,11 @@ NODE(all_steps_that_end_in_an_interval_are_claimed)
 /* The record says less than was given: the rest is nobody's. */
 NODE(what_a_record_does_not_say_is_given_back)
 {
-    const struct share_key key = {config.live_dir, "n1", 7, "0"};
-
-    put_node_cpu(0);
-    put_step("job_7/step_0", 0, "0-3\n");
-    add(1, 100);
-    put_step("job_7/step_0", 1, "0-3\n");
-    put_node_cpu(1);
-    add(1, 100);
-    assert_int_equal(share_end_look(&key, &end), 0);
+    second_of_7(0, 0, 100);
+    second_of_7(1, 1, 100);
+    assert_int_equal(share_end_look(key_of(7), &end), 0);
     end.found.row.energy_j[PACKAGE] = 30;
-    share_end_claim(&key, &end);
+    share_end_claim(key_of(7), &end);
     drop(V1_CPU "/uid_0/job_7");
     add(1, 20);
     assert_near(row_of(7, "0").energy_j[PACKAGE], 30);

@@ -6,6 +6,14 @@
 #include "record/fields.h"
 #include "unit/unit.h"
 
+/* `format` writes the `text` that a row expects. */
+#define ASSERT_TEXTS(cases, format)                                                                \
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {                                                 \
+        char text[64];                                                                             \
+        format;                                                                                    \
+        assert_string_equal(text, (cases)[i].expected);                                            \
+    }
+
 TEST(quantities_have_four_digits)
 {
     static const struct {
@@ -51,12 +59,7 @@ TEST(quantities_have_four_digits)
         {INFINITY, "J", "-"},
     };
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char text[UNITS_SIZE];
-
-        units_quantity(text, sizeof(text), cases[i].value, cases[i].unit);
-        assert_string_equal(text, cases[i].expected);
-    }
+    ASSERT_TEXTS(cases, units_quantity(text, sizeof(text), cases[i].value, cases[i].unit));
 }
 
 TEST(no_more_digits_than_are_known)
@@ -74,12 +77,8 @@ TEST(no_more_digits_than_are_known)
         {INFINITY, INFINITY, "-"},
     };
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char text[UNITS_SIZE];
-
-        units_known_quantity(text, sizeof(text), cases[i].value, cases[i].uncertainty, "J");
-        assert_string_equal(text, cases[i].expected);
-    }
+    ASSERT_TEXTS(
+        cases, units_known_quantity(text, sizeof(text), cases[i].value, cases[i].uncertainty, "J"));
 }
 
 TEST(totals_count_whole_things)
@@ -96,12 +95,7 @@ TEST(totals_count_whole_things)
         {NAN, "packets", "-"},
     };
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char text[UNITS_SIZE];
-
-        units_total(text, sizeof(text), cases[i].value, cases[i].unit);
-        assert_string_equal(text, cases[i].expected);
-    }
+    ASSERT_TEXTS(cases, units_total(text, sizeof(text), cases[i].value, cases[i].unit));
 }
 
 TEST(durations_carry_over)
@@ -134,12 +128,7 @@ TEST(durations_carry_over)
         {INFINITY, "-"},
     };
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char text[UNITS_SIZE];
-
-        units_duration(text, sizeof(text), cases[i].seconds);
-        assert_string_equal(text, cases[i].expected);
-    }
+    ASSERT_TEXTS(cases, units_duration(text, sizeof(text), cases[i].seconds));
 }
 
 TEST(any_bytes_become_utf8)
@@ -186,12 +175,7 @@ TEST(texts_are_cut_between_characters)
         {"abc", 1, ""},
     };
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char text[16];
-
-        text_utf8(text, cases[i].size, cases[i].text);
-        assert_string_equal(text, cases[i].expected);
-    }
+    ASSERT_TEXTS(cases, text_utf8(text, cases[i].size, cases[i].text));
 }
 
 TEST(texts_are_shortened_by_columns)
@@ -213,12 +197,8 @@ TEST(texts_are_shortened_by_columns)
         {"", 5, 0, ""},
     };
 
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char text[64];
-
-        text_shorten(text, sizeof(text), cases[i].text, cases[i].columns, cases[i].tail);
-        assert_string_equal(text, cases[i].expected);
-    }
+    ASSERT_TEXTS(cases,
+                 text_shorten(text, sizeof(text), cases[i].text, cases[i].columns, cases[i].tail));
 }
 
 TEST(times_are_read_strictly)
