@@ -47,13 +47,9 @@ static inline void remove_live(void)
 /* The part of a session. */
 static inline void publish(struct livefile *file)
 {
-    if (livefile_create(file, &step, &err)) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(livefile_create(file, &step, &err), "%s", err.text);
     live_page_init(file->page);
-    if (livefile_publish(file, &step, &err)) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(livefile_publish(file, &step, &err), "%s", err.text);
 }
 
 static inline int count_page(const struct apapi_live_page *page, void *jobs)
@@ -80,9 +76,7 @@ static inline const char *scan(struct apapi_live_counts *counts)
     static char jobs[256];
 
     jobs[0] = '\0';
-    if (apapi_live_scan(live_dir, count_page, jobs, counts, &err)) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(apapi_live_scan(live_dir, count_page, jobs, counts, &err), "%s", err.text);
     return jobs;
 }
 

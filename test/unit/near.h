@@ -6,9 +6,8 @@
 
 static inline void assert_differs_less(double value, double wanted, double most)
 {
-    if (isnan(wanted) ? !isnan(value) : !(fabs(value - wanted) <= most)) {
-        fail_msg("%.12g is not %.12g", value, wanted);
-    }
+    fail_if(isnan(wanted) ? !isnan(value) : !(fabs(value - wanted) <= most), "%.12g is not %.12g",
+            value, wanted);
 }
 
 /* But for a share of the number. */

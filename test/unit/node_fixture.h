@@ -211,9 +211,8 @@ static inline struct share_row row_of(uint32_t job, const char *step)
 
 static inline void assert_near(double value, double wanted)
 {
-    if (!(fabs(value - wanted) <= 1e-6 * (1 + fabs(wanted)))) {
-        fail_msg("%g instead of %g", value, wanted);
-    }
+    fail_if(!(fabs(value - wanted) <= 1e-6 * (1 + fabs(wanted))), "%g instead of %g", value,
+            wanted);
 }
 
 static inline int keep_hour(const struct hour *hour, void *context)

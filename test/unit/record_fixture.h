@@ -196,9 +196,7 @@ static inline struct apapi_record decode(const char *line)
     struct apapi_record record;
     struct apapi_error err = {""};
 
-    if (apapi_record_decode(line, strlen(line), &record, &err) < 0) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(apapi_record_decode(line, strlen(line), &record, &err) < 0, "%s", err.text);
     return record;
 }
 

@@ -46,9 +46,7 @@ static inline void open_sysfs(const char *component)
 
     close_sysfs();
     reader = apapi_source_sysfs.open(component, &err);
-    if (!reader) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(!reader, "%s", err.text);
 }
 
 static inline void read_sysfs(void)

@@ -30,9 +30,7 @@ TEST(a_positive_number_is_digits_alone)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         unsigned long number = positive_number(cases[i].text, cases[i].most);
 
-        if (number != cases[i].number) {
-            fail_msg("'%s' is taken for %lu", cases[i].text, number);
-        }
+        fail_if(number != cases[i].number, "'%s' is taken for %lu", cases[i].text, number);
     }
 }
 
@@ -49,9 +47,8 @@ TEST(a_word_is_a_whole_name)
         {"", 0, "rapl", false},         {"rapl", 4, "", false}};
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        if (word_is(cases[i].word, cases[i].length, cases[i].name) != cases[i].is) {
-            fail_msg("'%s' and '%s'", cases[i].word, cases[i].name);
-        }
+        fail_if(word_is(cases[i].word, cases[i].length, cases[i].name) != cases[i].is,
+                "'%s' and '%s'", cases[i].word, cases[i].name);
     }
 }
 

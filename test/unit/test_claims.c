@@ -78,9 +78,8 @@ static void measure(const struct named named[COMPONENTS], struct apapi_measureme
 
 static void assert_energy(double energy_j, double truth_j, size_t number, const char *what)
 {
-    if (!(isnan(energy_j) && isnan(truth_j)) && !(fabs(energy_j - truth_j) < 1e-9)) {
-        fail_msg("case %zu: %s is %g J, not %g J", number, what, energy_j, truth_j);
-    }
+    fail_if(!(isnan(energy_j) && isnan(truth_j)) && !(fabs(energy_j - truth_j) < 1e-9),
+            "case %zu: %s is %g J, not %g J", number, what, energy_j, truth_j);
 }
 
 TEST(the_first_component_that_has_a_domain_feeds_it)

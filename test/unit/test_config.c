@@ -256,9 +256,7 @@ TEST(what_is_no_text_file)
 
 TEST(root_reads_only_what_root_alone_can_write)
 {
-    if (geteuid() != 0) {
-        skip_because("needs root");
-    }
+    needs_root();
     write_file("format=csv\n");
     assert_int_equal(chmod(path, 0646), 0);
     refused(EPERM, "chmod");

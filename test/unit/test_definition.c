@@ -66,9 +66,7 @@ TEST(events_without_a_definition)
 
 static void assert_close(double got, double wanted)
 {
-    if (!(fabs(got - wanted) <= 1e-9 * fabs(wanted))) {
-        fail_msg("%.17g is not %.17g", got, wanted);
-    }
+    fail_if(!(fabs(got - wanted) <= 1e-9 * fabs(wanted)), "%.17g is not %.17g", got, wanted);
 }
 
 /* 50 W over 100 ms, as three sources and two styles of definition count it. */
@@ -174,12 +172,12 @@ TEST(events_are_completed)
                  cases[i].definition);
         ops = ops_of("e", line);
         apapi_definition_complete(apapi_eventops_at(ops, 0), &event);
-        if (event.kind != cases[i].then || strcmp(event.unit, cases[i].then_unit) != 0 ||
-            fabs(event.scale - cases[i].then_scale) > 1e-12 ||
-            event.accumulates != cases[i].then_accumulates || event.domain != cases[i].domain) {
-            fail_msg("%s: %s %s %g", cases[i].definition, apapi_kind_name(event.kind), event.unit,
-                     event.scale);
-        }
+        fail_if(event.kind != cases[i].then || strcmp(event.unit, cases[i].then_unit) != 0 ||
+                    fabs(event.scale - cases[i].then_scale) > 1e-12 ||
+                    event.accumulates != cases[i].then_accumulates ||
+                    event.domain != cases[i].domain,
+                "%s: %s %s %g", cases[i].definition, apapi_kind_name(event.kind), event.unit,
+                event.scale);
         apapi_eventops_destroy(ops);
     }
 }

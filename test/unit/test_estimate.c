@@ -49,9 +49,7 @@ static struct apapi_reader *open_estimate(void)
     struct apapi_error err = {""};
     struct apapi_reader *reader = apapi_source_estimate.open("estimate", &err);
 
-    if (!reader) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(!reader, "%s", err.text);
     return reader;
 }
 

@@ -78,9 +78,8 @@ TEST(whose_an_entry_is)
     for (size_t i = 0; i < COUNT_OF(entries); i++) {
         struct apapi_listed listed = {.name = entries[i].name};
 
-        if (apapi_listed_names(&listed, entries[i].component) != entries[i].names) {
-            fail_msg("'%s' and '%s'", entries[i].name, entries[i].component);
-        }
+        fail_if(apapi_listed_names(&listed, entries[i].component) != entries[i].names,
+                "'%s' and '%s'", entries[i].name, entries[i].component);
     }
 }
 
@@ -169,9 +168,7 @@ TEST(random_patterns_agree_with_fnmatch)
         random_text(name, 8, "ab:");
         expected = fnmatch(pattern, name, FNM_NOESCAPE) == 0;
         fits += expected;
-        if (apapi_pattern_matches(pattern, name) != expected) {
-            fail_msg("'%s' and '%s'", pattern, name);
-        }
+        fail_if(apapi_pattern_matches(pattern, name) != expected, "'%s' and '%s'", pattern, name);
     }
     assert_in_range(fits, 1000, 299000);
 }
@@ -216,13 +213,11 @@ static void refuse(const char *path, int code, const char *says)
 
     close(before);
     errno = 0;
-    if (apapi_eventops_read(path, &sink, &err) || errno != code || !strstr(err.text, says)) {
-        fail_msg("%s: errno %d, '%s'", path, errno, err.text);
-    }
+    fail_if(apapi_eventops_read(path, &sink, &err) || errno != code || !strstr(err.text, says),
+            "%s: errno %d, '%s'", path, errno, err.text);
     errno = 0;
-    if (apapi_eventlist_read(path, &sink, &err) || errno != code || !strstr(err.text, says)) {
-        fail_msg("%s: errno %d, '%s'", path, errno, err.text);
-    }
+    fail_if(apapi_eventlist_read(path, &sink, &err) || errno != code || !strstr(err.text, says),
+            "%s: errno %d, '%s'", path, errno, err.text);
     after = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(after);
     assert_int_equal(before, after); /* no descriptor was left open */
@@ -407,12 +402,11 @@ TEST(who_chooses_what)
 
         assert_int_equal(
             apapi_event_rules_select(&rules, cases[i].component, events, count, &selection), 0);
-        if ((int)selection.choice != cases[i].choice ||
-            selection.unmatched_count != cases[i].unmatched ||
-            strcmp(chosen_names(&selection, events), cases[i].chosen) != 0) {
-            fail_msg("case %zu: by %d: %s; %zu unmatched", i, (int)selection.choice,
-                     chosen_names(&selection, events), selection.unmatched_count);
-        }
+        fail_if((int)selection.choice != cases[i].choice ||
+                    selection.unmatched_count != cases[i].unmatched ||
+                    strcmp(chosen_names(&selection, events), cases[i].chosen) != 0,
+                "case %zu: by %d: %s; %zu unmatched", i, (int)selection.choice,
+                chosen_names(&selection, events), selection.unmatched_count);
         apapi_selection_clear(&selection);
         apapi_event_rules_clear(&rules);
     }
@@ -493,12 +487,11 @@ TEST(default_files)
             listed |= apapi_pattern_matches(apapi_eventlist_at(rules.default_list, j)->name,
                                             default_events[i].event);
         }
-        if (listed != default_events[i].listed ||
-            (d == NULL) != (default_events[i].unit0 == NULL) ||
-            (d && strcmp(d->values[0].unit, default_events[i].unit0) != 0) ||
-            (d && (d->has_domain ? (int)d->domain : -1) != default_events[i].domain)) {
-            fail_msg("%s", default_events[i].event);
-        }
+        fail_if(listed != default_events[i].listed ||
+                    (d == NULL) != (default_events[i].unit0 == NULL) ||
+                    (d && strcmp(d->values[0].unit, default_events[i].unit0) != 0) ||
+                    (d && (d->has_domain ? (int)d->domain : -1) != default_events[i].domain),
+                "%s", default_events[i].event);
     }
     apapi_event_rules_clear(&rules);
 }

@@ -92,10 +92,9 @@ TEST(maxima)
         struct apapi_eventops *ops = parse(with_field(5, maxima[i].text));
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
-        if (!d || d->raw_units != maxima[i].raw || d->accumulates != maxima[i].accumulates ||
-            d->range_max != maxima[i].range || reported.warnings != maxima[i].warnings) {
-            fail_msg("'%s': %s", maxima[i].text, reported.text);
-        }
+        fail_if(!d || d->raw_units != maxima[i].raw || d->accumulates != maxima[i].accumulates ||
+                    d->range_max != maxima[i].range || reported.warnings != maxima[i].warnings,
+                "'%s': %s", maxima[i].text, reported.text);
         apapi_eventops_destroy(ops);
     }
 }
@@ -193,10 +192,9 @@ TEST(kind_and_domain)
         struct apapi_eventops *ops = parse(good[i].text);
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
-        if (!d || d->has_kind != good[i].has_kind || d->has_domain != good[i].has_domain ||
-            (int)d->kind != good[i].kind || (int)d->domain != good[i].domain) {
-            fail_msg("%s: %s", good[i].text, reported.text);
-        }
+        fail_if(!d || d->has_kind != good[i].has_kind || d->has_domain != good[i].has_domain ||
+                    (int)d->kind != good[i].kind || (int)d->domain != good[i].domain,
+                "%s: %s", good[i].text, reported.text);
         apapi_eventops_destroy(ops);
     }
     assert_null(parse(BASE ",heat"));
@@ -240,10 +238,9 @@ TEST(files_of_the_original)
             strcpy(files[i].text, with_field(field > 11 ? 11 : field, files[i].text));
         }
         ops = parse(files[i].text);
-        if ((ops == NULL) != (files[i].errors > 0) || reported.errors != files[i].errors ||
-            reported.line != files[i].line || !strstr(reported.text, files[i].says)) {
-            fail_msg("%s: %s", files[i].name, reported.text);
-        }
+        fail_if((ops == NULL) != (files[i].errors > 0) || reported.errors != files[i].errors ||
+                    reported.line != files[i].line || !strstr(reported.text, files[i].says),
+                "%s: %s", files[i].name, reported.text);
         apapi_eventops_destroy(ops);
     }
 }
@@ -298,10 +295,10 @@ TEST(harmless_differences)
         struct apapi_eventops *ops = parse(texts[i]);
         const struct apapi_definition *d = apapi_eventops_find(ops, "nvml:::Tesla_K20c:power");
 
-        if (!d || strcmp(d->values[0].unit, "%") != 0 || strcmp(d->values[1].unit, "NULL") != 0 ||
-            d->values[0].stats != MIN_MAX_AVG || reported.errors + reported.warnings > 0) {
-            fail_msg("text %zu: %s", i, reported.text);
-        }
+        fail_if(!d || strcmp(d->values[0].unit, "%") != 0 ||
+                    strcmp(d->values[1].unit, "NULL") != 0 || d->values[0].stats != MIN_MAX_AVG ||
+                    reported.errors + reported.warnings > 0,
+                "text %zu: %s", i, reported.text);
         apapi_eventops_destroy(ops);
     }
 }

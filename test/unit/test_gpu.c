@@ -68,9 +68,7 @@ static struct apapi_reader *open_vendor(const struct vendor *vendor)
     struct apapi_error err = {""};
     struct apapi_reader *reader = vendor->source->open(vendor->component, &err);
 
-    if (!reader) {
-        fail_msg("%s: %s", vendor->component, err.text);
-    }
+    fail_if(!reader, "%s: %s", vendor->component, err.text);
     return reader;
 }
 
@@ -79,9 +77,8 @@ static void assert_not_opened(const struct vendor *vendor, int error, const char
     struct apapi_error err = {""};
 
     assert_null(vendor->source->open(vendor->component, &err));
-    if (errno != error || !strstr(err.text, says)) {
-        fail_msg("%s: %s: %s", vendor->component, strerror(errno), err.text);
-    }
+    fail_if(errno != error || !strstr(err.text, says), "%s: %s: %s", vendor->component,
+            strerror(errno), err.text);
 }
 
 /* @return the index of the event; -1: none. '#' in its name is the GPU's number. */
@@ -424,9 +421,7 @@ static void assert_choice(const char *list, const char *expected)
     char text[GPUS + 1];
 
     make_gpus(gpus);
-    if (gpu_select(gpus, GPUS, find_part, &err)) {
-        fail_msg("%s: %s", list, err.text);
-    }
+    fail_if(gpu_select(gpus, GPUS, find_part, &err), "%s: %s", list, err.text);
     chosen(gpus, text);
     assert_string_equal(text, expected);
 }
@@ -438,9 +433,8 @@ static void assert_refused(const char *list, int error, const char *says)
 
     make_gpus(gpus);
     assert_int_equal(gpu_select(gpus, GPUS, find_part, &err), -1);
-    if (errno != error || !strstr(err.text, says)) {
-        fail_msg("'%s': %s: %s", list, strerror(errno), err.text);
-    }
+    fail_if(errno != error || !strstr(err.text, says), "'%s': %s: %s", list, strerror(errno),
+            err.text);
 }
 
 #define PREPARED(name) TEST_WITH(name, NULL, forget)

@@ -177,9 +177,8 @@ PREPARED(a_filter_chooses)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct heard heard = {0};
 
-        if (hear(&cases[i].filter, &heard).records != cases[i].hours) {
-            fail_msg("case %zu: %zu, not %zu", i, heard.hours, cases[i].hours);
-        }
+        fail_if(hear(&cases[i].filter, &heard).records != cases[i].hours, "case %zu: %zu, not %zu",
+                i, heard.hours, cases[i].hours);
         assert_int_equal(heard.problems, 0);
     }
 }

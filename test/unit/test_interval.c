@@ -25,9 +25,8 @@ TEST(durations)
         uint64_t ns = 42;
         struct apapi_error err = {""};
 
-        if (apapi_duration_parse(good[i].text, &ns, &err) || ns != good[i].ns) {
-            fail_msg("%s: %lu ns %s", good[i].text, ns, err.text);
-        }
+        fail_if(apapi_duration_parse(good[i].text, &ns, &err) || ns != good[i].ns, "%s: %lu ns %s",
+                good[i].text, ns, err.text);
     }
 }
 
@@ -49,10 +48,9 @@ TEST(bad_durations_are_named)
         uint64_t ns = 42;
         struct apapi_error err = {""};
 
-        if (apapi_duration_parse(bad[i].text, &ns, &err) != -1 || errno != bad[i].code ||
-            ns != 42 || !strstr(err.text, bad[i].text)) {
-            fail_msg("'%s': %lu ns, errno %d, '%s'", bad[i].text, ns, errno, err.text);
-        }
+        fail_if(apapi_duration_parse(bad[i].text, &ns, &err) != -1 || errno != bad[i].code ||
+                    ns != 42 || !strstr(err.text, bad[i].text),
+                "'%s': %lu ns, errno %d, '%s'", bad[i].text, ns, errno, err.text);
     }
     assert_int_equal(apapi_duration_parse(NULL, NULL, NULL), -1);
 }
@@ -101,10 +99,9 @@ TEST(bad_interval_lists_leave_the_result_alone)
         struct apapi_intervals list = {.default_ns = 42};
         struct apapi_error err = {""};
 
-        if (apapi_intervals_parse(bad[i].text, &list, &err) != -1 || list.default_ns != 42 ||
-            !strstr(err.text, bad[i].says)) {
-            fail_msg("'%s': '%s' does not say '%s'", bad[i].text, err.text, bad[i].says);
-        }
+        fail_if(apapi_intervals_parse(bad[i].text, &list, &err) != -1 || list.default_ns != 42 ||
+                    !strstr(err.text, bad[i].says),
+                "'%s': '%s' does not say '%s'", bad[i].text, err.text, bad[i].says);
     }
 }
 

@@ -12,9 +12,7 @@ static void assert_agrees(const char *text, size_t size)
 {
     struct tree tree = {0};
 
-    if (!referee_agrees(&tree, text, size)) {
-        fail_msg("not as jansson reads it: %.*s", (int)size, text);
-    }
+    fail_if(!referee_agrees(&tree, text, size), "not as jansson reads it: %.*s", (int)size, text);
     tree_free(&tree);
 }
 
@@ -43,9 +41,8 @@ TEST(what_is_json_is_taken)
         struct tree tree = {0};
         struct tree_problem problem;
 
-        if (tree_parse(&tree, texts[i], strlen(texts[i]), &problem)) {
-            fail_msg("refused: %s: %s", texts[i], problem.what);
-        }
+        fail_if(tree_parse(&tree, texts[i], strlen(texts[i]), &problem), "refused: %s: %s",
+                texts[i], problem.what);
         tree_free(&tree);
         assert_agrees(texts[i], strlen(texts[i]));
     }
@@ -130,12 +127,11 @@ TEST(what_is_not_is_refused_where_it_ends)
         struct tree_problem problem = {"taken", 0, 0};
 
         errno = 0;
-        if (tree_parse(&tree, refused[i].text, strlen(refused[i].text), &problem) == 0 ||
-            problem.line != refused[i].line || problem.column != refused[i].column ||
-            strcmp(problem.what, refused[i].what) != 0) {
-            fail_msg("%s: line %zu, column %zu: %s", refused[i].text, problem.line, problem.column,
-                     problem.what);
-        }
+        fail_if(tree_parse(&tree, refused[i].text, strlen(refused[i].text), &problem) == 0 ||
+                    problem.line != refused[i].line || problem.column != refused[i].column ||
+                    strcmp(problem.what, refused[i].what) != 0,
+                "%s: line %zu, column %zu: %s", refused[i].text, problem.line, problem.column,
+                problem.what);
         assert_int_equal(errno, EINVAL);
         tree_free(&tree);
         assert_agrees(refused[i].text, strlen(refused[i].text));
@@ -243,9 +239,7 @@ static void choose_german_locale(void)
     char command[256];
 
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>&1", base);
-    if (system(command) != 0) {
-        fail_msg("no locale can be made: package locales has its source");
-    }
+    fail_if(system(command) != 0, "no locale can be made: package locales has its source");
     setenv("LOCPATH", base, 1);
     assert_non_null(setlocale(LC_ALL, "de_DE.UTF-8"));
     assert_string_equal(localeconv()->decimal_point, ",");
@@ -320,9 +314,8 @@ TEST(each_number_is_as_jansson_writes_it)
 
         json_put_number(&json, NULL, value, digits);
         text = json_take(&json);
-        if (!text || (expected && strcmp(text, expected) != 0)) {
-            fail_msg("%.17g with %d digits: %s, not %s", value, digits, text, expected);
-        }
+        fail_if(!text || (expected && strcmp(text, expected) != 0),
+                "%.17g with %d digits: %s, not %s", value, digits, text, expected);
         free(text);
         free(expected);
         json_decref(real);

@@ -112,10 +112,9 @@ TEST(energy_goes_on_for_two_intervals)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double energy_j = apapi_live_energy_at_j(&cases[i].slot, cases[i].now_ns);
 
-        if (isnan(cases[i].energy_j) ? !isnan(energy_j)
-                                     : !(fabs(energy_j - cases[i].energy_j) < 1e-9)) {
-            fail_msg("case %zu: %g J, not %g J", i, energy_j, cases[i].energy_j);
-        }
+        fail_if(isnan(cases[i].energy_j) ? !isnan(energy_j)
+                                         : !(fabs(energy_j - cases[i].energy_j) < 1e-9),
+                "case %zu: %g J, not %g J", i, energy_j, cases[i].energy_j);
     }
 }
 
@@ -342,9 +341,8 @@ LIVE(what_is_no_page_is_not_believed)
         }
         file = cases[i].make(path);
         opened = apapi_live_open(path, &err);
-        if (opened ? cases[i].error != 0 : errno != cases[i].error) {
-            fail_msg("case %zu: %s", i, opened ? "opened" : err.text);
-        }
+        fail_if(opened ? cases[i].error != 0 : errno != cases[i].error, "case %zu: %s", i,
+                opened ? "opened" : err.text);
         apapi_live_close(opened);
         scan(&counts);
         assert_int_equal(counts.pages, cases[i].error == 0);

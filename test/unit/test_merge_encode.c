@@ -44,26 +44,20 @@ static json_t *at(json_t *value, const char *path)
 
 static void assert_number(const char *path, double expected)
 {
-    if (!json_is_number(at(root, path))) {
-        fail_msg("%s is not there", path);
-    }
+    fail_if(!json_is_number(at(root, path)), "%s is not there", path);
     assert_value(json_number_value(at(root, path)), expected);
 }
 
 static void assert_text(const char *path, const char *expected)
 {
-    if (!json_is_string(at(root, path))) {
-        fail_msg("%s is not there", path);
-    }
+    fail_if(!json_is_string(at(root, path)), "%s is not there", path);
     assert_string_equal(json_string_value(at(root, path)), expected);
 }
 
 static void assert_absent(const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (at(root, paths[i])) {
-            fail_msg("%s is there", paths[i]);
-        }
+        fail_if(at(root, paths[i]), "%s is there", paths[i]);
     }
 }
 

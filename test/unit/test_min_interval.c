@@ -157,10 +157,10 @@ static void assert_coarse(const struct moments *moments)
         uint64_t at_ns = moments->at_ns[i];
         bool first = at_ns < start_ns + MS, last = at_ns >= stop_ns;
 
-        if (!first && !last && (at_ns % MIN_NS > LATE_NS || at_ns - before_ns < MIN_NS - LATE_NS)) {
-            fail_msg("%s: %.6f s after the start, %.6f s after the one before", moments->output,
-                     (double)(at_ns - start_ns) / 1e9, (double)(at_ns - before_ns) / 1e9);
-        }
+        fail_if(!first && !last &&
+                    (at_ns % MIN_NS > LATE_NS || at_ns - before_ns < MIN_NS - LATE_NS),
+                "%s: %.6f s after the start, %.6f s after the one before", moments->output,
+                (double)(at_ns - start_ns) / 1e9, (double)(at_ns - before_ns) / 1e9);
         before_ns = at_ns;
     }
 }
@@ -177,9 +177,8 @@ static void read_trace(char *text)
 
 static void assert_mean(const char *what, double w)
 {
-    if (!isnan(w) && !(w > LEAST_W + 50 && w < FINE_W)) {
-        fail_msg("%s: %g W is no mean of 10 ms", what, w);
-    }
+    fail_if(!isnan(w) && !(w > LEAST_W + 50 && w < FINE_W), "%s: %g W is no mean of 10 ms", what,
+            w);
 }
 
 /* As it is written to the accounting file. */

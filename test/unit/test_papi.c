@@ -20,9 +20,7 @@ static struct apapi_reader *open_named(const char *component)
     struct apapi_error err = {""};
     struct apapi_reader *reader = papi->open(component, &err);
 
-    if (!reader) {
-        fail_msg("%s: %s", component, err.text);
-    }
+    fail_if(!reader, "%s: %s", component, err.text);
     return reader;
 }
 

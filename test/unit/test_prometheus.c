@@ -61,9 +61,8 @@ static void assert_has(size_t count, const char *part)
 {
     char *text = text_of((struct prometheus_counts){0});
 
-    if (count_of(text, part) != count) {
-        fail_msg("%zu times, not %zu: %s\n%s", count_of(text, part), count, part, text);
-    }
+    fail_if(count_of(text, part) != count, "%zu times, not %zu: %s\n%s", count_of(text, part),
+            count, part, text);
     free(text);
 }
 

@@ -437,9 +437,8 @@ static void assert_goes_on(uint64_t raw)
     assert_int_equal(plain->outages, 0);
     assert_int_equal(plain->events[0].incidents.resets, 0);
     assert_int_equal(plain->events[0].incidents.refused, 0);
-    if (fabs(plain->events[0].total - (double)raw * 1e-6) > 1e-9) {
-        fail_msg("%g J, not %g J", plain->events[0].total, (double)raw * 1e-6);
-    }
+    fail_if(fabs(plain->events[0].total - (double)raw * 1e-6) > 1e-9, "%g J, not %g J",
+            plain->events[0].total, (double)raw * 1e-6);
 }
 
 PREPARED(a_step_does_not_open_the_meter)

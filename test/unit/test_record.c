@@ -816,9 +816,8 @@ TEST(a_usual_line_has_at_most_six_kilobytes)
         }
         line = encode(&record);
         print_message("# %s: %zu bytes\n", nodes[i].name, strlen(line) + 1);
-        if (strlen(line) + 1 > nodes[i].size) {
-            fail_msg("%s: %zu bytes: %s", nodes[i].name, strlen(line) + 1, line);
-        }
+        fail_if(strlen(line) + 1 > nodes[i].size, "%s: %zu bytes: %s", nodes[i].name,
+                strlen(line) + 1, line);
         assert_bins(line, &record, 120);
         assert_contains(line, "\"nodelist\":");
         free(line);

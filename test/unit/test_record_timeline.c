@@ -47,9 +47,7 @@ static struct apapi_record there_and_back(const struct apapi_record *record)
     char *line;
 
     assert_int_equal(apapi_record_encode(record, &line, &err), 0);
-    if (apapi_record_decode(line, strlen(line), &result, &err)) {
-        fail_msg("%s: %s", err.text, line);
-    }
+    fail_if(apapi_record_decode(line, strlen(line), &result, &err), "%s: %s", err.text, line);
     free(line);
     return result;
 }

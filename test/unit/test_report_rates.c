@@ -43,9 +43,8 @@ TEST(bad_tables_are_refused_and_change_nothing)
         double hours[RATES_HOURS] = {42};
         struct apapi_error err;
 
-        if (rates_parse(cases[i], hours, &err) == 0 || hours[0] != 42) {
-            fail_msg("'%s' is taken", cases[i]);
-        }
+        fail_if(rates_parse(cases[i], hours, &err) == 0 || hours[0] != 42, "'%s' is taken",
+                cases[i]);
         assert_int_equal(errno, EINVAL);
     }
 }

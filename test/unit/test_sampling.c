@@ -284,9 +284,8 @@ TEST(probes_where_usual_readings_do_not_show_enough)
 
         restart(need->update_ns, need->interval_ns, need->grid_ns);
         probe_plan_begin(&plan, moment_at(START_NS));
-        if ((plan.due_ns != UINT64_MAX) != need->probes) {
-            fail_msg("%s: probes %s", need->name, need->probes ? "are missing" : "are taken");
-        }
+        fail_if((plan.due_ns != UINT64_MAX) != need->probes, "%s: probes %s", need->name,
+                need->probes ? "are missing" : "are taken");
     }
 }
 

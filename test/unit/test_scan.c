@@ -201,9 +201,8 @@ PREPARED(a_filter_sees_what_the_record_says)
 
         hear_bytes(filter_cases[i].line, strlen(filter_cases[i].line), NULL, &all);
         hear_bytes(filter_cases[i].line, strlen(filter_cases[i].line), &filter, &heard);
-        if (all.records != 1 || heard.records != filter_cases[i].wanted || heard.problems) {
-            fail_msg("case %zu: %zu of %zu, %s", i, heard.records, all.records, all.reasons);
-        }
+        fail_if(all.records != 1 || heard.records != filter_cases[i].wanted || heard.problems,
+                "case %zu: %zu of %zu, %s", i, heard.records, all.records, all.reasons);
     }
 }
 
@@ -253,9 +252,7 @@ PREPARED(a_number_stands_for_more)
         struct heard heard = {0};
 
         hear_bytes(i % 2 ? one_line : numbered, sizeof numbered - 1, &cases[i / 2].filter, &heard);
-        if (strcmp(heard.names, names) != 0) {
-            fail_msg("case %zu: %s, not %s", i / 2, heard.names, names);
-        }
+        fail_if(strcmp(heard.names, names) != 0, "case %zu: %s, not %s", i / 2, heard.names, names);
     }
 }
 
@@ -411,9 +408,8 @@ PREPARED(what_is_no_record_is_skipped_and_reported)
         assert_int_equal(apapi_scan_file(scan, in_base("bytes"), NULL), 0);
         assert_int_equal(heard.records, 2);
         assert_int_equal(heard.problems, 1);
-        if (!strstr(heard.reasons, cases[i].reason) || !strstr(heard.reasons, place)) {
-            fail_msg("case %zu: %s", i, heard.reasons);
-        }
+        fail_if(!strstr(heard.reasons, cases[i].reason) || !strstr(heard.reasons, place),
+                "case %zu: %s", i, heard.reasons);
         assert_int_equal(apapi_scan_counts(scan)->newer, cases[i].newer);
         apapi_scan_destroy(scan);
         free(good);
@@ -434,10 +430,9 @@ PREPARED(a_cut_file_loses_its_last_record_only)
         struct heard heard = {0};
 
         hear_bytes(bytes, cut, NULL, &heard);
-        if (heard.records != 2 + (size_t)whole || heard.problems != (!whole && cut > last_at)) {
-            fail_msg("cut at %zu of %zu: %zu records, %zu problems", cut, size, heard.records,
-                     heard.problems);
-        }
+        fail_if(heard.records != 2 + (size_t)whole || heard.problems != (!whole && cut > last_at),
+                "cut at %zu of %zu: %zu records, %zu problems", cut, size, heard.records,
+                heard.problems);
         assert_true(heard.problems == 0 || strstr(heard.reasons, "bytes:3+"));
         assert_true(heard.problems == 0 || strstr(heard.reasons, "the end of the line is missing"));
     }

@@ -62,9 +62,7 @@ static struct apapi_session *create(const char *components)
     struct apapi_error err = {""};
     struct apapi_session *session = apapi_session_create(&config, &err);
 
-    if (!session) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(!session, "%s", err.text);
     return session;
 }
 

@@ -52,9 +52,7 @@ static struct apapi_event_rules parse(const char *list, const char *ops)
     if (ops) {
         rules.user_ops = apapi_eventops_parse("ops", ops, strlen(ops), NULL, &err);
     }
-    if ((list && !rules.user_list) || (ops && !rules.user_ops)) {
-        fail_msg("%s", err.text);
-    }
+    fail_if((list && !rules.user_list) || (ops && !rules.user_ops), "%s", err.text);
     return rules;
 }
 
@@ -99,9 +97,7 @@ static void measure(const char *list, const char *ops, bool softfail)
 
     memset(&page, 0, sizeof page);
     session = apapi_session_create(&config, &err);
-    if (!session) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(!session, "%s", err.text);
     use_energy(session);
     apapi_session_destroy(session);
     apapi_event_rules_clear(&rules);
@@ -109,9 +105,7 @@ static void measure(const char *list, const char *ops, bool softfail)
 
 static void assert_j(double value_j, double truth_j)
 {
-    if (!(fabs(value_j - truth_j) < 1e-6)) {
-        fail_msg("%.9g J, not %.9g J", value_j, truth_j);
-    }
+    fail_if(!(fabs(value_j - truth_j) < 1e-6), "%.9g J, not %.9g J", value_j, truth_j);
 }
 
 /* The whole node's; the live page says so, too. */

@@ -7,9 +7,7 @@ static void look(void)
     struct apapi_error err = {""};
 
     apapi_measurement_clear(&m);
-    if (apapi_session_snapshot(session, &m, &err)) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(apapi_session_snapshot(session, &m, &err), "%s", err.text);
 }
 
 static double steps_of(size_t component)
@@ -21,9 +19,8 @@ static void assert_steps(size_t component, double least, double most)
 {
     double steps = steps_of(component);
 
-    if (!(steps >= least - 1e-6 && steps <= most + 1e-6) || fabs(steps - round(steps)) > 1e-6) {
-        fail_msg("%g steps, not %g to %g", steps, least, most);
-    }
+    fail_if(!(steps >= least - 1e-6 && steps <= most + 1e-6) || fabs(steps - round(steps)) > 1e-6,
+            "%g steps, not %g to %g", steps, least, most);
 }
 
 #define PREPARED(name) TEST_WITH(name, prepare, clean_up)

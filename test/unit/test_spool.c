@@ -37,9 +37,7 @@ static void save(struct spool *spool, const char *line)
 {
     struct apapi_error err = {""};
 
-    if (spool_save(spool, line, true, &err)) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(spool_save(spool, line, true, &err), "%s", err.text);
 }
 
 /* Abandoned files found by a walk, in any order: "a b ". */

@@ -225,9 +225,7 @@ STORE_TEST(a_link_that_others_can_replace_is_refused)
 
 STORE_TEST(a_link_of_others_is_refused)
 {
-    if (geteuid() != 0) {
-        skip_because("needs root");
-    }
+    needs_root();
     assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
     assert_int_equal(symlink("elsewhere", in_base("link")), 0);
     assert_int_equal(lchown(in_base("link"), 65534, 65534), 0);
@@ -332,9 +330,7 @@ STORE_TEST(an_unwritable_folder_is_named)
 
 STORE_TEST(what_belongs_to_others_is_refused)
 {
-    if (geteuid() != 0) {
-        skip_because("needs root");
-    }
+    needs_root();
     make_day();
     assert_int_equal(chmod(store, 0755), 0);
     assert_int_equal(chmod(in_base("acct/2026-11-21"), 0777), 0);
@@ -428,9 +424,7 @@ USER_TEST(only_its_user_can_read_it_and_nobody_can_write)
 {
     const char *folder = in_base("users/4711"), *file = in_base(FILE_PATH);
 
-    if (geteuid() != 0) {
-        skip_because("needs root");
-    }
+    needs_root();
     assert_int_equal(append("{}", NULL), 0);
     assert_true(may(USER, file, R_OK));
     assert_true(may(USER, folder, R_OK | X_OK));
@@ -470,9 +464,7 @@ USER_TEST(a_second_name_is_refused)
 
 USER_TEST(folders_and_files_of_others_are_refused)
 {
-    if (geteuid() != 0) {
-        skip_because("needs root");
-    }
+    needs_root();
     assert_int_equal(append("{}", NULL), 0);
     assert_int_equal(chown(in_base(FILE_PATH), USER, USER), 0);
     assert_copy_refused(EPERM, FILE_PATH ": belongs to user 4711");

@@ -107,9 +107,8 @@ TEST(what_others_wrote_stays)
         char *put, *again;
 
         assert_int_equal(comment_put(cases[i].there, OWN, &put), 0);
-        if (strcmp(put, cases[i].put) != 0) {
-            fail_msg("%s: %s, not %s", cases[i].there, put, cases[i].put);
-        }
+        fail_if(strcmp(put, cases[i].put) != 0, "%s: %s, not %s", cases[i].there, put,
+                cases[i].put);
         assert_int_equal(comment_put(put, OWN, &again), 0);
         assert_string_equal(again, put);
         free(put);

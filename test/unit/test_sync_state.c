@@ -16,9 +16,7 @@ static void load(struct state *state)
 {
     struct apapi_error err;
 
-    if (state_load(state, base, NAME, NOW - DAY, &err)) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(state_load(state, base, NAME, NOW - DAY, &err), "%s", err.text);
 }
 
 static int count_files(void)

@@ -271,9 +271,8 @@ WITH_TREE(garbage_is_never_a_number)
 
             snprintf(text, sizeof text, "%s%s\n", garbage[i], files[f].behind);
             powercap_tree_put(&tree, files[f].path, text);
-            if (first_error() != EBADMSG && first_error() != ERANGE) {
-                fail_msg("'%s' was taken for a number", text);
-            }
+            fail_if(first_error() != EBADMSG && first_error() != ERANGE,
+                    "'%s' was taken for a number", text);
         }
     }
 }
@@ -301,9 +300,8 @@ static void assert_parses(const char *text, size_t size, bool valid, uint64_t nu
     uint64_t value = 7;
     int error = kernel_file_parse(text, size, NULL, &value);
 
-    if (valid ? error || value != number : !error || value != 7) {
-        fail_msg("'%.*s': error %d, value %llu", (int)size, text, error, (unsigned long long)value);
-    }
+    fail_if(valid ? error || value != number : !error || value != 7, "'%.*s': error %d, value %llu",
+            (int)size, text, error, (unsigned long long)value);
 }
 
 /* Digits are read eight at a time: numbers of any length, and one wrong byte at any place. */

@@ -146,9 +146,8 @@ WITH_NODE(unit_and_time_are_checked)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         put("energy", cases[i].text);
         read_sysfs();
-        if ((readings[0].error == 0) != cases[i].good) {
-            fail_msg("'%s': %s", cases[i].text, strerror(readings[0].error));
-        }
+        fail_if((readings[0].error == 0) != cases[i].good, "'%s': %s", cases[i].text,
+                strerror(readings[0].error));
         assert_int_equal(readings[1].error, 0);
     }
     put("energy", "281474976710656 J"); /* no node has used so much since it was built */

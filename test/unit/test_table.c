@@ -98,9 +98,7 @@ static void assert_narrow(const char *table)
         end = strchr(table, '\n');
         assert_non_null(end);
         snprintf(line, sizeof(line), "%.*s", (int)(end - table), table);
-        if (text_columns(line) > TEXT_COLUMNS) {
-            fail_msg("too wide: %s", line);
-        }
+        fail_if(text_columns(line) > TEXT_COLUMNS, "too wide: %s", line);
         for (const char *byte = line; *byte; byte++) {
             assert_true((unsigned char)*byte >= 0x20 && *byte != 0x7F);
         }
@@ -332,9 +330,8 @@ TABLE(a_possible_error_is_reported_where_the_uncertainty_is_large)
         node.record.measurement.domains[APAPI_DOMAIN_DRAM].uncertainty_j = 0;
         add(&node);
         finish(&stream_step);
-        if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "possible")) {
-            fail_msg("case %zu: %s", i, text);
-        }
+        fail_if(cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "possible"),
+                "case %zu: %s", i, text);
     }
 }
 
@@ -354,9 +351,7 @@ TABLE(a_late_start_is_reported)
         node.record.measurement.late_ns = cases[i].late_ns;
         add(&node);
         finish(&stream_step);
-        if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "first")) {
-            fail_msg("%s", text);
-        }
+        fail_if(cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "first"), "%s", text);
     }
 }
 

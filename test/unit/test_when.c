@@ -62,9 +62,8 @@ TEST(times_are_read)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t unix_ns = -1;
 
-        if (when_parse(cases[i].text, NOW, &unix_ns, NULL) || unix_ns != cases[i].seconds * S) {
-            fail_msg("%s: %lld", cases[i].text, (long long)(unix_ns / S));
-        }
+        fail_if(when_parse(cases[i].text, NOW, &unix_ns, NULL) || unix_ns != cases[i].seconds * S,
+                "%s: %lld", cases[i].text, (long long)(unix_ns / S));
     }
 }
 
@@ -83,9 +82,8 @@ TEST(what_is_no_time_is_refused)
     while ((text = strsep(&rest, "|"))) {
         int64_t unix_ns = 5;
 
-        if (when_parse(text, NOW, &unix_ns, NULL) == 0 || errno != EINVAL || unix_ns != 5) {
-            fail_msg("'%s' was taken", text);
-        }
+        fail_if(when_parse(text, NOW, &unix_ns, NULL) == 0 || errno != EINVAL || unix_ns != 5,
+                "'%s' was taken", text);
     }
 }
 

@@ -82,9 +82,7 @@ TEST(root_lends_nothing)
     struct stat file;
     int fd;
 
-    if (geteuid() != 0) {
-        skip_because("needs root");
-    }
+    needs_root();
     refused("/etc/apapi-writer-test", "Permission denied");
     assert_int_not_equal(stat("/etc/apapi-writer-test", &file), 0);
     snprintf(target, sizeof target, "%s/of-root", base);

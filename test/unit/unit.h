@@ -31,6 +31,21 @@
         skip();                                                                                    \
     } while (0)
 
+#define needs_root()                                                                               \
+    do {                                                                                           \
+        if (geteuid() != 0) {                                                                      \
+            skip_because("needs root");                                                            \
+        }                                                                                          \
+    } while (0)
+
+/* The rest says what was found. */
+#define fail_if(condition, ...)                                                                    \
+    do {                                                                                           \
+        if (condition) {                                                                           \
+            fail_msg(__VA_ARGS__);                                                                 \
+        }                                                                                          \
+    } while (0)
+
 /* Of the latest call that has this place for it. assert_fails() empties it before. */
 __attribute__((unused)) static struct apapi_error why;
 

@@ -99,9 +99,7 @@ static inline void create(const char *components)
 
     config.components = components;
     session = apapi_session_create(&config, &err);
-    if (!session) {
-        fail_msg("%s", err.text);
-    }
+    fail_if(!session, "%s", err.text);
 }
 
 static inline void start_again(void)
@@ -142,9 +140,8 @@ static inline void await_more(const struct fake_meter *meter, int count)
 /* The energy of an event is what its good readings show, no more and no less. */
 static inline void assert_energy(const struct apapi_event_result *event, int steps)
 {
-    if (fabs(event->total - steps * STEP_J) > 1e-9) {
-        fail_msg("%s: %g J, not %d steps of %g J", event->event.name, event->total, steps, STEP_J);
-    }
+    fail_if(fabs(event->total - steps * STEP_J) > 1e-9, "%s: %g J, not %d steps of %g J",
+            event->event.name, event->total, steps, STEP_J);
 }
 
 static inline void assert_plain_is_whole(void)
