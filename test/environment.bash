@@ -34,6 +34,15 @@ plain_path() { # FILE OR FOLDER
     plain+=${1#"$top"}
 }
 
+# Run a command: its status, and a pattern that fits what it prints: both outputs together, standard output or
+# standard error. They set what `run` sets.
+tells() { run "-$1" "${@:3}" && fits "$output" "$2"; } # STATUS PATTERN COMMAND...
+prints() { run "-$1" --separate-stderr "${@:3}" && fits "$output" "$2"; }
+complains() { run "-$1" --separate-stderr "${@:3}" && fits "$stderr" "$2"; }
+
+# shellcheck disable=SC2053 # a pattern
+fits() { [[ $1 == $2 ]] || { echo "not '$2'" && return 1; }; } # TEXT PATTERN
+
 # Once for each file, when bats reads it first: before setup_file.
 if [[ ${APAPI_TEST_CLEAN:-} != "$BATS_RUN_TMPDIR:$BATS_TEST_FILENAME" ]]; then
     environment_clean

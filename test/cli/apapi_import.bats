@@ -47,14 +47,10 @@ check_totals() {
 check_all() {
     cd "$BATS_TEST_TMPDIR" || return
     folder
-    run -0 import --db "$url" --acct-dir acct
-    echo "$output"
-    [[ $output == '4 records added, 0 replaced, 0 known; 2 jobs added up' ]]
+    tells 0 '4 records added, 0 replaced, 0 known; 2 jobs added up' import --db "$url" --acct-dir acct
     check_rows
-    run -0 import --db "$url" --acct-dir acct # nothing new is read
-    [[ $output == '0 records added, 0 replaced, 0 known; 0 jobs added up' ]]
-    run -0 import --db "$url" acct/*/* # all of it is read, and known
-    [[ $output == '0 records added, 0 replaced, 4 known; 0 jobs added up' ]]
+    tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --db "$url" --acct-dir acct # nothing new is read
+    tells 0 '0 records added, 0 replaced, 4 known; 0 jobs added up' import --db "$url" acct/*/* # all of it is read, and known
     check_rows
     check_more
 }
@@ -78,26 +74,19 @@ check_rows() {
 check_more() {
     record 8 1 n2 20 40 >>acct/2026-11-22/n2.jsonl
     record 9 0 n2 10 50 | head -c 100 >>acct/2026-11-22/n2.jsonl
-    run -0 import --db "$url" --acct-dir acct
-    echo "$output"
-    [[ $output == *'1 records added, 0 replaced, 0 known; 1 jobs added up'* ]]
+    tells 0 '*1 records added, 0 replaced, 0 known; 1 jobs added up*' import --db "$url" --acct-dir acct
     [[ $output == *'1 line or file skipped; -v shows which, and why'* ]]
     [[ $(ask "select energy_j, steps from apapi_jobs where job = 8") =~ ^3300(.0)?\|2$ ]]
     record 9 0 n2 10 50 | tail -c +101 >>acct/2026-11-22/n2.jsonl
-    run -0 import --db "$url" --acct-dir acct
-    [[ $output == '1 records added, 0 replaced, 0 known; 1 jobs added up' ]]
+    tells 0 '1 records added, 0 replaced, 0 known; 1 jobs added up' import --db "$url" --acct-dir acct
 
     { record 9 0 n2 30 50; record 9 0 n2 20 50; echo '{"apapi":1,"job'; echo '{"apapi":99}'; } >other
-    run -0 import -v --db "$url" other
-    echo "$output"
-    [[ $output == *'0 records added, 1 replaced, 1 known; 1 jobs added up'* ]]
+    tells 0 '*0 records added, 1 replaced, 1 known; 1 jobs added up*' import -v --db "$url" other
     [[ $output == *'other:3: '*'other:4: '*'2 lines or files skipped'* ]]
     [[ $(ask "select count(*), sum(energy_j) from records where job = 9") =~ ^1\|3300(.0)?$ ]]
     [[ $(ask "select energy_j from apapi_jobs where job = 9") =~ ^3300(.0)?$ ]]
-    run -1 import --strict --db "$url" other
-    [[ $output == *'2 known'* ]]
-    run -0 import --db "$url" other -S 2027-01-01
-    [[ $output == *'0 records added, 0 replaced, 0 known;'* ]]
+    tells 1 '*2 known*' import --strict --db "$url" other
+    tells 0 '*0 records added, 0 replaced, 0 known;*' import --db "$url" other -S 2027-01-01
     check_broken_off
     check_totals
 }
@@ -108,8 +97,7 @@ check_broken_off() {
     ask "insert into stale_jobs values ('c1', 9)"
     [[ -z $(ask "select * from apapi_jobs where job = 9") ]]
     [[ $(ask "select sum(jobs) from apapi_days") == 2 ]]
-    run -0 import --db "$url" /dev/null
-    [[ $output == '0 records added, 0 replaced, 0 known; 1 jobs added up' ]]
+    tells 0 '0 records added, 0 replaced, 0 known; 1 jobs added up' import --db "$url" /dev/null
     [[ $(ask "select energy_j from apapi_jobs where job = 9") =~ ^3300(.0)?$ ]]
 }
 
@@ -141,11 +129,8 @@ check_twins() {
         record 5 0 "n$node" 10
         ((node % 10)) || { record 5 0 "n$node" 30; record 5 0 "n$node" 20; }
     done >twins
-    run -0 import --db "$url" twins
-    echo "$output"
-    [[ $output == '150 records added, 15 replaced, 15 known; 1 jobs added up' ]]
-    run -0 import --db "$url" twins
-    [[ $output == '0 records added, 0 replaced, 180 known; 0 jobs added up' ]]
+    tells 0 '150 records added, 15 replaced, 15 known; 1 jobs added up' import --db "$url" twins
+    tells 0 '0 records added, 0 replaced, 180 known; 0 jobs added up' import --db "$url" twins
     [[ $(ask "select count(*), sum(elapsed_s) + 0 from records") =~ ^150\|1800(.0)?$ ]]
     for table in timelines:1 domains:2 components:1 events:1; do
         [[ $(ask "select count(*) from ${table%:*} join records on id = record") == $((150 * ${table#*:})) ]]
@@ -153,10 +138,8 @@ check_twins() {
     done
     [[ $(ask "select records, nodes, energy_j + 0 from apapi_jobs") =~ ^150\|150\|198000(.0)?$ ]]
     [[ $(ask "select count(*), sum(elapsed_s) + 0 from twins") =~ ^30\|450(.0)?$ ]]
-    run -0 "$apapi" report --db "$url" -P --format=nodes,elapsed,energy -n -S 2026-01-01
-    [[ $output == '150|30|198000' ]]
-    TZ=UTC run -0 "$apapi" report --db "$url" -P --format=nodes,elapsed -n -S 2026-01-01 -E 2026-11-21T11:20:25
-    [[ $output == '150|20' ]]
+    tells 0 '150|30|198000' "$apapi" report --db "$url" -P --format=nodes,elapsed,energy -n -S 2026-01-01
+    TZ=UTC tells 0 '150|20' "$apapi" report --db "$url" -P --format=nodes,elapsed -n -S 2026-01-01 -E 2026-11-21T11:20:25
     check_totals
 }
 
@@ -193,8 +176,7 @@ check_twins() {
     wait $! || true
     exec 4>&-
     [[ $(sqlite3 db "pragma integrity_check; select count(*) from records; select count(*) from domains") == $'ok\n0\n0' ]]
-    run -0 import --db sqlite:db file
-    [[ $output == '300 records added,'* ]]
+    tells 0 '300 records added,*' import --db sqlite:db file
 }
 
 # Their power over time would lie there; jobs are added up from the lines then.
@@ -219,8 +201,7 @@ check_twins() {
     "$BATS_TEST_DIRNAME/../bench/make_records" acct 12000 12000 2
     url=sqlite:db
     ask() { sqlite3 db "$1"; }
-    run -0 import --threads 1 --db "$url" --acct-dir acct
-    [[ $output == '12000 records added, 0 replaced, 0 known; 3000 jobs added up' ]]
+    tells 0 '12000 records added, 0 replaced, 0 known; 3000 jobs added up' import --threads 1 --db "$url" --acct-dir acct
     [[ $(ask "select count(*), sum(records), min(nodes) from apapi_jobs") == '3000|12000|2' ]]
     check_totals
 }
@@ -231,20 +212,16 @@ check_twins() {
     for node in {1..40}; do
         for job in {1..20}; do record "$job" 0 "n$node" 10; done >"acct/2026-11-21/n$node.jsonl"
     done
-    run -0 import --threads 8 --db sqlite:db --acct-dir acct
-    [[ $output == '800 records added, 0 replaced, 0 known; 20 jobs added up' ]]
-    run -0 import --threads 3 --db sqlite:db acct
-    [[ $output == '0 records added, 0 replaced, 0 known; 0 jobs added up' ]]
+    tells 0 '800 records added, 0 replaced, 0 known; 20 jobs added up' import --threads 8 --db sqlite:db --acct-dir acct
+    tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --threads 3 --db sqlite:db acct
     [[ $(sqlite3 db 'select count(*), sum(energy_j), min(nodes) from apapi_jobs') == '20|880000.0|40' ]]
-    run -0 import -n --acct-dir acct
-    [[ $output == '800 records (not loaded: dry run)' ]]
+    tells 0 '800 records (not loaded: dry run)' import -n --acct-dir acct
 }
 
 @test "a record outside Slurm is one row, too" {
     cd "$BATS_TEST_TMPDIR"
     record 1 0 n1 10 | sed 's/"cluster":"c1","job":1,"step":"0",//' >file
-    run -0 import --db sqlite:db file file
-    [[ $output == '1 records added, 0 replaced, 1 known; 0 jobs added up' ]]
+    tells 0 '1 records added, 0 replaced, 1 known; 0 jobs added up' import --db sqlite:db file file
     [[ $(sqlite3 db "select cluster, job, step, user is null from records") == '|-1||1' ]]
 }
 
@@ -253,8 +230,7 @@ check_twins() {
     { record 7 batch n1 20 20 '"user":"alice","uid":5,'
       record 7 extern n1 20 20 '"user":"alice","uid":5,' | sed 's/"cluster":"c1",//'
       record 7 0 n2 10 20 '"user":"bob","uid":6,'; } >file
-    run -0 import --db sqlite:db file
-    [[ $output == *'; 2 jobs added up' ]]
+    tells 0 '*; 2 jobs added up' import --db sqlite:db file
     [[ $(sqlite3 db "select cluster, job, user, cast(energy_j as integer), records from jobs order by cluster, user") == \
         $'|7|alice|2200|1\nc1|7|alice|2200|1\nc1|7|bob|1100|1' ]]
 }
@@ -312,8 +288,7 @@ check_equals() { # IN FAVOUR OF THE FIRST, ONE LINE EACH
     cd "$BATS_TEST_TMPDIR"
     { record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \ud83d\ude00",'
       record 7 a n1 10; record 7 A n1 10; record 7 'a ' n1 10; } >file
-    run -0 import --db "$url" file
-    [[ $output == '4 records added,'* ]]
+    tells 0 '4 records added,*' import --db "$url" file
     [[ $(sql "select user from records where user is not null" apapi) == "x'; 😀" ]]
 }
 
@@ -353,12 +328,10 @@ check_anew() {
         echo "$output"
         [[ $output == *"the database is of version 9, this apapi knows 11: apapi import --anew keeps its tables under other names and imports again" ]]
     done
-    run -0 import --anew --db "$url" acct
-    [[ $output == '4 records added, 0 replaced, 0 known; 2 jobs added up' ]]
+    tells 0 '4 records added, 0 replaced, 0 known; 2 jobs added up' import --anew --db "$url" acct
     check_rows
     [[ $(ask "SELECT job, energy_j + 0 FROM v9_records") =~ ^7\|5(.0)?$ ]]
-    run -0 import --anew --db "$url" acct
-    [[ $output == '0 records added, 0 replaced, 0 known; 0 jobs added up' ]]
+    tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --anew --db "$url" acct
     check_rows
 }
 
@@ -411,22 +384,17 @@ check_uncertainty() {
     cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
     echo 'this is no database, and long enough to be told so: ....................................' >foreign
-    run -1 import --db sqlite:foreign file
-    [[ $output == 'apapi import: '*'not a database' ]]
-    run -1 import --db sqlite:nowhere/db file
-    [[ $output == 'apapi import: nowhere/db: No such file or directory' ]]
+    tells 1 'apapi import: *not a database' import --db sqlite:foreign file
+    tells 1 'apapi import: nowhere/db: No such file or directory' import --db sqlite:nowhere/db file
     import --db sqlite:db /dev/null
     sqlite3 db "insert into apapi_schema values (99)"
-    run -1 import --db sqlite:db file
-    [[ $output == *'version 99'* ]]
+    tells 1 '*version 99*' import --db sqlite:db file
     sqlite3 db "delete from apapi_schema; insert into apapi_schema values (1)"
-    run -1 import --db sqlite:db file
-    [[ $output == *'the database is of version 1, '* ]]
+    tells 1 '*the database is of version 1, *' import --db sqlite:db file
     rm db
     import --db sqlite:db /dev/null
     sqlite3 db "create trigger t before insert on jobs begin select raise(abort, 'disk full'); end"
-    run -1 import --db sqlite:db file
-    [[ $output == *'disk full' ]]
+    tells 1 '*disk full' import --db sqlite:db file
     [[ $(sqlite3 db "select count(*) from records") == 0 && $(sqlite3 db "select count(*) from jobs") == 0 ]]
     sqlite3 db "drop trigger t; create trigger t before insert on stale_jobs begin select raise(abort, 'disk full'); end"
     import --db sqlite:db file
@@ -440,20 +408,16 @@ check_uncertainty() {
     needs_server
     cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
-    run -1 import --db "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" file
-    [[ $output == "apapi import: MariaDB: Can't connect to "* ]]
-    run -1 import --db "mysql://stranger@/apapi?socket=$server/socket" file
-    [[ $output == "apapi import: MariaDB: Access denied for user 'stranger'"* ]]
-    run -1 import --db "mysql:///none?socket=$server/socket" file
-    [[ $output == "apapi import: MariaDB: Unknown database 'none'" ]]
+    tells 1 "apapi import: MariaDB: Can't connect to *" import --db "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" file
+    tells 1 "apapi import: MariaDB: Access denied for user 'stranger'*" import --db "mysql://stranger@/apapi?socket=$server/socket" file
+    tells 1 "apapi import: MariaDB: Unknown database 'none'" import --db "mysql:///none?socket=$server/socket" file
     import --db "$url" /dev/null
     # the connection dies in the middle of the reading
     connected() { [[ $(sql "select count(*) from information_schema.processlist where db = 'apapi'") != 0 ]]; }
     { record 8 0 n1 10; eventually connected
       sql "select concat('kill ', id, ';') from information_schema.processlist where db = 'apapi'" | sql "$(cat)"
       record 9 0 n1 10; } | {
-        run -1 import --db "$url" -
-        [[ $output == 'apapi import: MariaDB: '* ]]
+        tells 1 'apapi import: MariaDB: *' import --db "$url" -
     }
     [[ $(sql "select count(*) from records" apapi) == 0 ]]
 }
@@ -467,11 +431,9 @@ check_uncertainty() {
         grant select, insert, update, delete on apapi.* to loader@localhost"
     printf '[client]\nuser=loader\npassword=a secret\n' >options
     loader="$url&option-file=$PWD/options"
-    run -1 import --db "$loader" file
-    [[ $output == *'command denied'* ]]
+    tells 1 '*command denied*' import --db "$loader" file
     import --db "$url" /dev/null
-    run -0 import --db "$loader" file
-    [[ $output == '1 records added,'* ]]
+    tells 0 '1 records added,*' import --db "$loader" file
 }
 
 # bats test_tags=long
@@ -479,21 +441,15 @@ check_uncertainty() {
     needs_postgres
     cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file
-    run -1 import --db "postgresql:///apapi?host=$BATS_TEST_TMPDIR/none" file
-    [[ $output == "apapi import: PostgreSQL: connection to server on socket "*"No such file or directory" ]]
-    run -1 import --db "postgresql://stranger@/apapi?host=$postgres/data" file
-    [[ $output == "apapi import: PostgreSQL: "*'role "stranger" does not exist' ]]
-    run -1 import --db "postgresql://apapi@/none?host=$postgres/data" file
-    [[ $output == "apapi import: PostgreSQL: "*'database "none" does not exist' ]]
-    run -1 "$apapi" report --db "$url" -j 7
-    [[ $output == "apapi report: no records were imported into this database" ]]
+    tells 1 'apapi import: PostgreSQL: connection to server on socket *No such file or directory' import --db "postgresql:///apapi?host=$BATS_TEST_TMPDIR/none" file
+    tells 1 'apapi import: PostgreSQL: *role "stranger" does not exist' import --db "postgresql://stranger@/apapi?host=$postgres/data" file
+    tells 1 'apapi import: PostgreSQL: *database "none" does not exist' import --db "postgresql://apapi@/none?host=$postgres/data" file
+    tells 1 'apapi report: no records were imported into this database' "$apapi" report --db "$url" -j 7
     psql_apapi "drop role if exists loader; create role loader login"
-    run -1 import --db "postgresql://loader@/apapi?host=$postgres/data" file
-    [[ $output == *'permission denied for schema public' ]]
+    tells 1 '*permission denied for schema public' import --db "postgresql://loader@/apapi?host=$postgres/data" file
     import --db "$url" /dev/null
     psql_apapi "grant select, insert, update, delete on all tables in schema public to loader"
-    run -0 import --db "postgresql://loader@/apapi?host=$postgres/data" file
-    [[ $output == '1 records added,'* ]]
+    tells 0 '1 records added,*' import --db "postgresql://loader@/apapi?host=$postgres/data" file
     # rows that a user may not see are not in the views, either
     psql_apapi "drop role if exists reader; create role reader login; grant select on all tables in schema public to reader;
         alter table records enable row level security; create policy own on records for select to reader using (\"user\" = 'alice')"
@@ -501,14 +457,12 @@ check_uncertainty() {
     import --db "$url" another
     [[ $(psql -X -h "$postgres/data" -U reader -At -c "select count(*), min(job) from records r join domains d on d.record = r.id" apapi) == '2|8' ]]
     [[ $(psql -X -h "$postgres/data" -U reader -At -c "select job from apapi_records" apapi) == 8 ]]
-    run -0 "$apapi" report --db "postgresql://reader@/apapi?host=$postgres/data" -S 2026-01-01 -P -n --format=jobid
-    [[ $output == 8 ]]
+    tells 0 8 "$apapi" report --db "postgresql://reader@/apapi?host=$postgres/data" -S 2026-01-01 -P -n --format=jobid
     # the connection ends in the middle of the reading
     { record 9 0 n1 10; eventually connected_to_postgres
       psql_apapi "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'apapi'" >&2
       record 10 0 n1 10; } | {
-        run -1 import --db "$url" -
-        [[ $output == *'apapi import: PostgreSQL: '* ]]
+        tells 1 '*apapi import: PostgreSQL: *' import --db "$url" -
     }
     [[ $(psql_apapi "select count(*) from records where job > 8") == 0 ]]
 }
@@ -540,8 +494,7 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
         run -0 script -qec "'$apapi' $words a b c" /dev/null
         [[ $output =~ $'\r['#{12}'.'{12}']  50 %, 2 records, '[0-9]+'/s, '[0-9]+' s left'$'\e[K'.*$'\r\e[K' ]]
         later &
-        run -0 --separate-stderr "$apapi" "${list[@]}" a b c
-        [[ -z $stderr ]]
+        complains 0 '' "$apapi" "${list[@]}" a b c
         run -0 script -qec "'$apapi' $words a c" /dev/null
         [[ $output != *$'\e'* ]]
         { record 7 0 n1 10; sleep 2; record 8 0 n2 10; } >b & # apapi may begin after `cat`
@@ -568,8 +521,6 @@ connected_to_postgres() { [[ $(psql_apapi "select count(*) from pg_stat_activity
         run -2 import $arguments
         [[ $output == 'apapi import: '* && $output != *secret* ]]
     done
-    run -0 "$apapi" help import
-    [[ $output == 'usage: apapi import '* ]]
-    run -1 import --db "sqlite:$BATS_TEST_TMPDIR/db" nowhere
-    [[ $output == 'apapi import: nowhere: No such file or directory' ]]
+    tells 0 'usage: apapi import *' "$apapi" help import
+    tells 1 'apapi import: nowhere: No such file or directory' import --db "sqlite:$BATS_TEST_TMPDIR/db" nowhere
 }

@@ -19,8 +19,7 @@ hostile='.job_name = "<script>document.title=1</script><img src=x onerror=alert(
 
 @test "SVG: well-formed, with the job's name as text that does nothing" {
     record 17 0 n1 0 100 200 "$hostile"
-    run -0 plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
-    [[ -z $output ]]
+    tells 0 '' plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
     python3 -c 'import sys, xml.dom.minidom as x; d = x.parse(sys.argv[1]).documentElement
 assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.getElementsByTagName("path")) > 10' "$BATS_TEST_TMPDIR/a.svg"
 }
@@ -46,15 +45,13 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     [[ $(model "$page" | jq -c '[.jobs[].job]') == '["19","17","18"]' ]]
     run -0 plot -j 18,19 -o "$page" "$acct"/*/n1.jsonl
     [[ $(model "$page" | jq -c '[.jobs[].job]') == '["18","19"]' ]]
-    run -1 plot 17.0 17.5 -o "$page"
-    [[ $output == "apapi plot: no record of job 17.5 found" ]]
+    tells 1 'apapi plot: no record of job 17.5 found' plot 17.0 17.5 -o "$page"
 }
 
 @test "25 jobs are too many, and that is what is said" {
     record 1 0 n1 0 100 200
     copies 1 n1 2 25
-    run -1 plot "$(seq -s, 1 25)" -o "$BATS_TEST_TMPDIR/a.html"
-    [[ $output == "apapi plot: more than 24 jobs match; name fewer" ]]
+    tells 1 'apapi plot: more than 24 jobs match; name fewer' plot "$(seq -s, 1 25)" -o "$BATS_TEST_TMPDIR/a.html"
     run -0 plot "$(seq -s, 1 24)" -o "$BATS_TEST_TMPDIR/a.html"
 }
 
@@ -171,8 +168,7 @@ EOF
     record 17 0 n1 0 100 200
     echo torn >>"$acct"/*/n1.jsonl
     cd "$BATS_TEST_TMPDIR"
-    run -0 plot 17 -o a.html
-    [[ $output == "apapi plot: 1 line skipped (-v shows them)" ]]
+    tells 0 'apapi plot: 1 line skipped (-v shows them)' plot 17 -o a.html
     run -1 plot --strict 17 -o b.html
     cmp a.html b.html
 }
@@ -188,24 +184,17 @@ EOF
     record 17 0 n1 0 100 200
     record 18 0 n1 0 100 200 'del(.timeline)'
     cd "$BATS_TEST_TMPDIR"
-    run -2 plot 17 -o a.gif
-    [[ $output == "apapi plot: a.gif: its name must end with .svg or .html, or -f say which it is" ]]
-    run -2 plot 17 -f gif -o a.svg
-    [[ $output == *"--format takes svg or html"* ]]
+    tells 2 'apapi plot: a.gif: its name must end with .svg or .html, or -f say which it is' plot 17 -o a.gif
+    tells 2 '*--format takes svg or html*' plot 17 -f gif -o a.svg
     run -2 plot 17
     [[ $output == "apapi plot: which file? -o FILE.svg or FILE.html; or -o -" ]]
     run -2 plot -o a.html
     [[ $output == *"which JOB?"* ]]
-    run -2 plot 17x -o a.html
-    [[ $output == *"'17x' is not a job"* ]]
-    run -2 plot 17 --by user -o a.html
-    [[ $output == *"--by takes domain or node"* ]]
-    run -1 plot 17 19 -o a.html
-    [[ $output == "apapi plot: no record of job 19 found" ]]
-    run -1 plot 18 -o a.html
-    [[ $output == "apapi plot: the records of job 18 have no power over time" ]]
-    run -1 plot 17 -o nowhere/a.html
-    [[ $output == "apapi plot: "*"nowhere"*"No such file or directory"* ]]
+    tells 2 "*'17x' is not a job*" plot 17x -o a.html
+    tells 2 '*--by takes domain or node*' plot 17 --by user -o a.html
+    tells 1 'apapi plot: no record of job 19 found' plot 17 19 -o a.html
+    tells 1 'apapi plot: the records of job 18 have no power over time' plot 18 -o a.html
+    tells 1 'apapi plot: *nowhere*No such file or directory*' plot 17 -o nowhere/a.html
     run -1 compgen -G '*.[hsg][tvi]*'
 }
 
@@ -234,8 +223,7 @@ EOF
     page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 "$hostile"
     run -0 plot 17 -o "$page"
-    run -0 browse "$page" --dump-dom
-    [[ $output == *"<h2>job 17  &lt;script&gt;document.title=1&lt;/script&gt;&lt;img src=x"* ]]
+    tells 0 '*<h2>job 17  &lt;script&gt;document.title=1&lt;/script&gt;&lt;img src=x*' browse "$page" --dump-dom
     [[ $output == *"<dd>&lt;/script&gt;&lt;b&gt;u</dd>"* && $output == *"<title>apapi: power of job 17</title>"* ]]
     [[ $output != *CONSOLE* ]]
 }
@@ -253,8 +241,7 @@ EOF
     [[ $output == *"apapi: job 17  1 node  1 step"*"How far it can be trusted"*"1 of 1 records are complete"*"What is unusual"* ]]
     broken=$BATS_TEST_TMPDIR/broken.html
     sed 's|</body>|<script>nonsense()</script></body>|' "$page" >"$broken"
-    run -0 browse "$broken" --dump-dom
-    [[ $output == *CONSOLE*nonsense* ]]
+    tells 0 '*CONSOLE*nonsense*' browse "$broken" --dump-dom
 }
 
 # bats test_tags=long

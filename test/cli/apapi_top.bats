@@ -143,10 +143,8 @@ TABLE
 }
 
 @test "a job that is not there: exit status 1; without -j none at all is no error" {
-    run -0 top -1
-    [[ $output == "apapi: no step is being measured on this machine  "* ]]
-    run -0 top -1 -u nosuch
-    [[ $output == "apapi: no such step is being measured on this machine  "* ]]
+    tells 0 'apapi: no step is being measured on this machine  *' top -1
+    tells 0 'apapi: no such step is being measured on this machine  *' top -1 -u nosuch
     run -1 top -1 -j 17
     [[ $output == "apapi: no such step is being measured on this machine  "* && ${#lines[@]} -eq 1 ]]
     run -1 --separate-stderr top -d 0.1 -n 2 --json -j 17
@@ -174,8 +172,7 @@ TABLE
     pages "$three_steps"
     run -0 top -d 0.1 -n 3
     [[ $(grep -c '^apapi: 3 steps' <<<"$output") == 3 && $(grep -c '^$' <<<"$output") == 2 && $output != *$'\033'* ]]
-    run -0 person ended -- -b -d 0.1 -n 2
-    [[ $output == "exit 0 terminal as before" ]]
+    tells 0 'exit 0 terminal as before' person ended -- -b -d 0.1 -n 2
     for options in -1 -b; do
         run -0 person ended output -- $options -n 1
         [[ $output == *"apapi: 3 steps"* && $output != *$'\033'* ]]
@@ -205,19 +202,15 @@ TABLE
     run ! grep -P '[^H]\x1b\[[KJ]' <<<"${output#*$'\033[2J'}"
     run -0 person size:5x60 print --
     [[ ${#lines[@]} -eq 5 && ${lines[4]} == "  and 4 lines more" && $(wc -L <<<"$output") -le 60 ]]
-    run -0 person size:0x0 size:3x10 size:1x1 size:24x80 print --
-    [[ $output == *"  18.batch  bert"* ]]
+    tells 0 '*  18.batch  bert*' person size:0x0 size:3x10 size:1x1 size:24x80 print --
 }
 
 @test "at a terminal: it looks again and again; space looks at once; other keys do nothing" {
     set_clock goes
     pages "$three_steps"
-    run -0 person picture picture picture press:q ended -- -d 0.1
-    [[ $output == "exit 0 terminal as before" ]]
-    run -0 person picture ended -- -d 0.1 -n 2
-    [[ $output == "exit 0 terminal as before" ]]
-    run -0 person picture key:' \x1b[15~\x1bq' shown:17.0 press:x press:qq ended --
-    [[ $output == "exit 0 terminal as before" ]]
+    tells 0 'exit 0 terminal as before' person picture picture picture press:q ended -- -d 0.1
+    tells 0 'exit 0 terminal as before' person picture ended -- -d 0.1 -n 2
+    tells 0 'exit 0 terminal as before' person picture key:' \x1b[15~\x1bq' shown:17.0 press:x press:qq ended --
 }
 
 @test "the terminal is as it was before, however it ends" {
@@ -241,8 +234,7 @@ TABLE
 
 @test "a folder that cannot be read ends it, and gives the terminal back" {
     echo file >"$BATS_TEST_TMPDIR/file"
-    run -0 person ended -- --dir "$BATS_TEST_TMPDIR/file"
-    [[ $output == "exit 1 terminal as before" ]]
+    tells 0 'exit 1 terminal as before' person ended -- --dir "$BATS_TEST_TMPDIR/file"
     run -1 top -1 --dir "$BATS_TEST_TMPDIR/file"
     [[ $output == "apapi top: $BATS_TEST_TMPDIR/file: Not a directory" ]]
 }
@@ -250,11 +242,9 @@ TABLE
 @test "the folder is that of apapi.conf" {
     pages "$three_steps"
     echo "live_dir = $live" >"$APAPI_CONFIG"
-    run -0 "${clocked[@]}" "$apapi" top -1
-    [[ $output == "apapi: 3 steps  "* ]]
+    tells 0 'apapi: 3 steps  *' "${clocked[@]}" "$apapi" top -1
     echo "live_dir = off" >"$APAPI_CONFIG"
-    run -1 "$apapi" top -1
-    [[ $output == "apapi top: live_dir is off: running steps cannot be shown" ]]
+    tells 1 'apapi top: live_dir is off: running steps cannot be shown' "$apapi" top -1
     run -0 top -1
 }
 

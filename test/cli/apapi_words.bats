@@ -23,10 +23,8 @@ load report_common
     jq -e '.by == "day,user" and (.rows | length) == 3' <<<"$output"
     run -0 report -S 2026-01-01 -P --by user,account --top 1
     [[ ${lines[0]} == "user|account|jobs|elapsed_s|energy_j|power_w|measured_pct" && ${lines[1]} == "anna|chem|2|"* ]]
-    run -2 report --by user,node
-    [[ $output == *"--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region"* ]]
-    run -2 report --by user,user
-    [[ $output == *"user is listed twice"* ]]
+    tells 2 '*--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region*' report --by user,node
+    tells 2 '*user is listed twice*' report --by user,user
     run -2 report --by user,
 }
 
@@ -42,13 +40,10 @@ load report_common
         run -0 cells jobid ${case%%=*}
         [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
     done
-    run -0 cells user,jobs,energy --by user -s failed
-    [[ $output == "anna|2|3000" ]]
-    run -1 cells jobid -j 53 -s failed
-    [[ $output == *"no job found" ]]
+    tells 0 'anna|2|3000' cells user,jobs,energy --by user -s failed
+    tells 1 '*no job found' cells jobid -j 53 -s failed
     [[ $(cells jobid,state) == $'50|COMPLETED\n52|FAILED\n53|\n51|FAILED' ]]
-    run -2 report -s timeout
-    [[ $output == *"records know completed (CD) and failed (F); sacct -s finds the jobs of other states, -j takes them"* ]]
+    tells 2 '*records know completed (CD) and failed (F); sacct -s finds the jobs of other states, -j takes them*' report -s timeout
     run -2 report -s failed --by node
     run -0 report -S 2026-01-01 -p -o jobid,steps -j 51
     [[ $output == $'jobid|steps|\n51|2|' ]]
@@ -113,11 +108,9 @@ load report_common
         run -0 --separate-stderr "$apapi" show ${words%%=*} "${files[@]}"
         [[ $output == "$old" && -z $stderr ]] || { echo "$words: $output"; false; }
     done
-    run -0 "$apapi" show "${files[1]}"
-    [[ $output == *'step 17.0 '*'30.00 kJ'* ]]
+    tells 0 '*step 17.0 *30.00 kJ*' "$apapi" show "${files[1]}"
     [[ $("$apapi" show - <"${files[1]}") == "$output" ]]
-    run -1 "$apapi" show "${files[@]}"
-    [[ $output == 'apapi show: records of several steps: 17.0, 18.0; select one with -j' ]]
+    tells 1 'apapi show: records of several steps: 17.0, 18.0; select one with -j' "$apapi" show "${files[@]}"
     run -0 "$apapi" summary --acct-dir "$acct" -S 2026-01-01 17
     old=$output
     run -0 "$apapi" show --brief --acct-dir "$acct" -S 2026-01-01 17

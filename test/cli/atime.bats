@@ -33,8 +33,7 @@ row_fits() { # DOMAIN WATTS
 
 @test "the table: energy, power, total, coverage, times" {
     needs_sim
-    run --separate-stderr sim --package-w 100 --dram-w 20 -- "$atime" sleep 2
-    [[ $status -eq 0 && -z $output ]]
+    prints 0 '' sim --package-w 100 --dram-w 20 -- "$atime" sleep 2
     row_fits package 200
     row_fits dram 40
     row_fits total 240
@@ -53,15 +52,12 @@ row_fits() { # DOMAIN WATTS
     [[ $output == *$'\n  killed by signal 9 (Killed)' ]]
     run -3 "$atime" sh -c 'exit 3'
     [[ $output == *$'\n  exit status 3' ]]
-    run -127 "$atime" /nonexistent/program
-    [[ $output == *'/nonexistent/program: No such file or directory'* ]]
-    run -126 "$atime" /etc/passwd
-    [[ $output == *'/etc/passwd: Permission denied'* ]]
+    tells 127 '*/nonexistent/program: No such file or directory*' "$atime" /nonexistent/program
+    tells 126 '*/etc/passwd: Permission denied*' "$atime" /etc/passwd
 }
 
 @test "options of the program are not atime's" {
-    run --separate-stderr "$atime" sh -c 'echo $1' -- -c
-    [[ $status -eq 0 && $output == -c ]]
+    prints 0 -c "$atime" sh -c 'echo $1' -- -c
 }
 
 @test "signals sent to atime go to the program, and there is a report" {
@@ -90,8 +86,7 @@ row_fits() { # DOMAIN WATTS
 
 @test "no meter: the reason, and elapsed and CPU time all the same" {
     [[ ! -e /sys/class/powercap/intel-rapl:0 ]] || skip "this machine has energy meters"
-    run --separate-stderr "$atime" sleep 0.2
-    [[ $status -eq 0 && $stderr == *'rapl: not measured (the kernel has no'* ]]
+    complains 0 '*rapl: not measured (the kernel has no*' "$atime" sleep 0.2
     [[ $stderr == *'elapsed '*' s '*'user 0'*'system 0'* && $stderr != *' J'* ]]
 }
 
@@ -113,13 +108,11 @@ row_fits() { # DOMAIN WATTS
         [[ $status -eq 2 && -z $output && $stderr == *"${case#*|}"* ]]
         [[ ! -e $BATS_TEST_TMPDIR/started ]]
     done
-    run --separate-stderr "$atime"
-    [[ $status -eq 2 && $stderr == usage:* ]]
+    complains 2 'usage:*' "$atime"
 }
 
 @test "help and version" {
-    run --separate-stderr "$atime" --help
-    [[ $status -eq 0 && $output == usage:*PROGRAM* ]]
+    prints 0 'usage:*PROGRAM*' "$atime" --help
     run --separate-stderr "$atime" -V
     [[ $status -eq 0 && $output =~ ^atime\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
@@ -128,8 +121,7 @@ row_fits() { # DOMAIN WATTS
     needs_sim
     APAPI_SOURCES=sysfs run --separate-stderr sim -- "$atime" sleep 0.2
     [[ $stderr == *'rapl (sysfs powercap)'* ]]
-    APAPI_SOURCES=nonsense run --separate-stderr "$atime" true
-    [[ $status -eq 2 && $stderr == *"unknown source 'nonsense'"* ]]
+    APAPI_SOURCES=nonsense complains 2 "*unknown source 'nonsense'*" "$atime" true
 }
 
 @test "the helper programs explain themselves when started by hand" {
@@ -151,8 +143,6 @@ row_fits() { # DOMAIN WATTS
         run -2 "$built/sampler/apapi-sampler" $words 3>&- 4>&-
         [[ $output == *"--folders "*"for slurmd: "* ]]
     done
-    run "$built/sampler/apapi-sampler" --check rapl
-    [[ $status -eq 0 && -z $output ]]
-    run "$built/sampler/apapi-sampler" --check rapl:foo
-    [[ $status -eq 2 && $output == "unknown component 'foo'; 'apapi list' shows "* ]]
+    tells 0 '' "$built/sampler/apapi-sampler" --check rapl
+    tells 2 "unknown component 'foo'; 'apapi list' shows *" "$built/sampler/apapi-sampler" --check rapl:foo
 }

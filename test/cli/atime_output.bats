@@ -84,19 +84,15 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     publish "$atime"
     touch "$public/roots"
     for option in -o --trace; do
-        run --separate-stderr "${nobody[@]}" "$public/atime" $option "$public/roots" true
-        echo "$status $stderr"
-        [[ $status -eq 2 && $stderr == *'Permission denied' ]]
+        complains 2 '*Permission denied' "${nobody[@]}" "$public/atime" $option "$public/roots" true
     done
 }
 
 @test "a report that cannot be written changes nothing about the exit status" {
-    run --separate-stderr "$atime" -o /dev/full sh -c 'exit 5'
-    [[ $status -eq 5 && $stderr == 'atime: no report: /dev/full: No space left on device' ]]
+    complains 5 'atime: no report: /dev/full: No space left on device' "$atime" -o /dev/full sh -c 'exit 5'
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     timeout 120 head -c 0 "$BATS_TEST_TMPDIR/fifo" 3>&- &
-    run --separate-stderr timeout 120 "$atime" -o "$BATS_TEST_TMPDIR/fifo" sh -c 'sleep 0.3; exit 6'
-    [[ $status -eq 6 && $stderr == *'Broken pipe' ]]
+    complains 6 '*Broken pipe' timeout 120 "$atime" -o "$BATS_TEST_TMPDIR/fifo" sh -c 'sleep 0.3; exit 6'
     run "$atime" --trace /dev/full sh -c 'exit 7'
     [[ $status -eq 7 ]]
 }
@@ -124,8 +120,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 
 @test "-r: mean and standard deviation, all runs in JSON, status of the first failure" {
     needs_sim
-    run --separate-stderr sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -r 3 sleep 0.5
-    [[ $status -eq 0 && $stderr == 'apapi: "sleep"  3 runs  rapl (sysfs powercap)'* ]]
+    complains 0 'apapi: "sleep"  3 runs  rapl (sysfs powercap)*' sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -r 3 sleep 0.5
     [[ $stderr == *'package'*' ± '*' J '*' ± '*' W'*'elapsed '*' ± '*'user '*' ± '*'system '* ]]
     awk '$1 == "package" { energy = $2 } $1 == "elapsed" { exit !(energy > 99 * $2 && energy < 200 * $2) }' <<<"$stderr"
     [[ $(wc -L <<<"$stderr") -le 80 ]]
@@ -145,8 +140,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     run --separate-stderr "$atime" --warmup 2 -r 3 -f json sh -c "echo x >>$counter; [ \$(wc -l <$counter) -gt 2 ]"
     [[ $status -eq 0 && $(wc -l <"$counter") -eq 5 ]]
     jq -e '.runs | length == 3' <<<"$stderr"
-    run -127 --separate-stderr "$atime" --warmup 2 /nonexistent/program
-    [[ $stderr == 'atime: /nonexistent/program: No such file or directory' ]]
+    complains 127 'atime: /nonexistent/program: No such file or directory' "$atime" --warmup 2 /nonexistent/program
 }
 
 @test "--compare: the programs take turns; the difference has an error and a probability" {
@@ -170,8 +164,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 
 @test "--compare: status of the first program that failed, and of one that cannot be started" {
     run -3 --separate-stderr "$atime" -r 2 --compare true -- sh -c 'exit 3'
-    run -127 --separate-stderr "$atime" -r 2 --compare true -- /nonexistent/program
-    [[ $stderr == *'atime: /nonexistent/program: No such file or directory'* ]]
+    complains 127 '*atime: /nonexistent/program: No such file or directory*' "$atime" -r 2 --compare true -- /nonexistent/program
 }
 
 @test "--compare: wrong usage" {
@@ -189,13 +182,11 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 @test "-r: progress is for a terminal alone" {
     run --separate-stderr "$atime" -r 2 true
     [[ $stderr != *'run 1 of 2'* ]]
-    run -0 script -qec "'$atime' -r 2 true" /dev/null
-    [[ $output == *'atime: "true": run 1 of 2'*'run 2 of 2'* ]]
+    tells 0 '*atime: "true": run 1 of 2*run 2 of 2*' script -qec "'$atime' -r 2 true" /dev/null
 }
 
 @test "-r: a program that cannot be started is tried once" {
-    run -127 --separate-stderr "$atime" -r 5 /nonexistent/program
-    [[ $status -eq 127 && $stderr == 'atime: /nonexistent/program: No such file or directory' ]]
+    complains 127 'atime: /nonexistent/program: No such file or directory' "$atime" -r 5 /nonexistent/program
 }
 
 # Sends a signal to atime in its first run.

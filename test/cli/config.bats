@@ -122,26 +122,20 @@ pue = 0.5'
 }
 
 @test "a file that cannot be read, too many arguments" {
-    run -1 "$apapi" config --check /no/such/file
-    [[ $output == *'/no/such/file: No such file'* ]]
+    tells 1 '*/no/such/file: No such file*' "$apapi" config --check /no/such/file
     run -0 "$apapi" config /no/such/file # as the plugin has it: the defaults
-    run -1 "$apapi" config --check "$BATS_TEST_TMPDIR"
-    [[ $output == *'not a regular file'* ]]
+    tells 1 '*not a regular file*' "$apapi" config --check "$BATS_TEST_TMPDIR"
     run -2 "$apapi" config a b
-    run -2 "$apapi" config --chek
-    [[ $output == *"did you mean '--check'"* ]]
+    tells 2 "*did you mean '--check'*" "$apapi" config --chek
     run -0 "$apapi" help config
 }
 
 @test "APAPI_CONFIG: its sections are settings of sources; the environment wins" {
     put $'[estimate]\nidle_w = 60\ncore_w = 8'
     export APAPI_CONFIG=$conf
-    run -0 "$atime" -c estimate sleep 0.1
-    [[ $output == *'60 W + 8 W per busy core'* ]]
-    APAPI_ESTIMATE_IDLE_W=70 run -0 "$atime" -c estimate sleep 0.1
-    [[ $output == *'70 W + 8 W per busy core'* ]]
-    run -0 "$apapi" doctor estimate
-    [[ $output == *'60 W + 8 W per busy core'* ]]
+    tells 0 '*60 W + 8 W per busy core*' "$atime" -c estimate sleep 0.1
+    APAPI_ESTIMATE_IDLE_W=70 tells 0 '*70 W + 8 W per busy core*' "$atime" -c estimate sleep 0.1
+    tells 0 '*60 W + 8 W per busy core*' "$apapi" doctor estimate
     run -0 "$apapi" config
     [[ $output == *"idle_w = 60 # $conf:2"* ]]
 }

@@ -36,8 +36,7 @@ finds() { # TEXT: the one mistake
 `test/unit/test_units.c`, `test/unit/*.c`, `test/{unit}/test_units.c`, `test/unit/test_NAME.c`, https://x.org/docs/none.md
 `apapi list --json`, `srun --apapi-format=json ./app --other`, `scripts/demo --fast`
 END
-    run -0 "$docs" "$tree"
-    [[ -z $output ]]
+    tells 0 '' "$docs" "$tree"
 }
 
 @test "a dead link and a dead anchor are named, but none in code" {
@@ -89,8 +88,7 @@ END
     setup
     # shellcheck disable=SC2016 # not a command
     printf '\n`scripts/setup --test`\n' >>"$tree/README.md"
-    run -1 "$docs" "$tree"
-    [[ $output == *"there is no 'scripts/setup'"* ]]
+    tells 1 "*there is no 'scripts/setup'*" "$docs" "$tree"
 }
 
 @test "keys of apapi.conf" {

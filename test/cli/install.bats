@@ -95,8 +95,7 @@ texts() { # TREE
     compile=$(sed -n 's/^\$ \(cc region.c .*\)/\1/p' "$repository/docs/live-page.md")
     [[ -n $compile ]]
     PKG_CONFIG_PATH=$tree/lib/pkgconfig bash -c "$compile"
-    run -1 ./a.out
-    [[ $output == *APAPI_LIVE_PAGE* ]]
+    tells 1 '*APAPI_LIVE_PAGE*' ./a.out
 }
 
 # A tree that every user can enter: $public/tree.
@@ -112,9 +111,7 @@ teardown() {
 @test "default event files that a user may not read: atime goes on with the built-in rules and says so" {
     public_tree
     chmod 700 "$public/tree/etc/apapi"
-    run --separate-stderr "${nobody[@]}" "$public/tree/bin/atime" sh -c 'exit 3'
-    echo "$status: $stderr"
-    [[ $status -eq 3 && $stderr == *'apapi: "sh"'* ]]
+    complains 3 '*apapi: "sh"*' "${nobody[@]}" "$public/tree/bin/atime" sh -c 'exit 3'
     [[ $(grep -c "Permission denied; the built-in rules apply" <<<"$stderr") -eq 1 ]]
 }
 

@@ -54,13 +54,11 @@ word() { # FIRST-WORD COLUMN
     for source in "$examples"/*.c; do
         program=$BATS_TEST_TMPDIR/$(basename "$source" .c)
         cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$source" -o "$program" "${flags[@]}"
-        run -0 readelf -V "$program"
-        [[ $output == *APAPI_0.1* ]]
+        tells 0 '*APAPI_0.1*' readelf -V "$program"
         run -0 ldd "$program"
         [[ $(realpath "$(sed -n 's/.*libapapi.so.0 => \([^ ]*\).*/\1/p' <<<"$output")") == "$staged"/lib/* ]]
     done
-    run -1 "$BATS_TEST_TMPDIR/read_records"
-    [[ $output == 'usage: read_records JOB FILE...' ]]
+    tells 1 'usage: read_records JOB FILE...' "$BATS_TEST_TMPDIR/read_records"
 }
 
 @test "measure_block: the joules of the simulated meters" {
@@ -121,8 +119,7 @@ record() { # JOB STEP SECONDS: of 100 W
 step 0 on n1: 1000.000 J
 job 7: 2 records, 1 nodes, 2000.000 J' ]]
     [[ $stderr == n1.jsonl:4:\ ?* ]]
-    run -1 "$built/read_records" 7 absent.jsonl
-    [[ $output == *absent.jsonl* ]]
+    tells 1 '*absent.jsonl*' "$built/read_records" 7 absent.jsonl
 }
 
 @test "read_live: the figures of the page" {
@@ -139,8 +136,7 @@ job 7: 2 records, 1 nodes, 2000.000 J' ]]
 package 1000.500 J, 200.0 W
 dram 200.000 J, 40.0 W
 rapl:::A 1000.500 J' ]]
-    run -1 env -u APAPI_LIVE_PAGE "$built/read_live"
-    [[ $output == *APAPI_LIVE_PAGE* ]]
+    tells 1 '*APAPI_LIVE_PAGE*' env -u APAPI_LIVE_PAGE "$built/read_live"
 }
 
 # overflow_papi.bats has a PAPI that can count on every machine.

@@ -25,8 +25,7 @@ total_j() { # OPTIONS AND FILES
     for node in n1 n2 n3; do record 7 0 $node 10 >$node.jsonl; done
     run --separate-stderr -0 merge n1.jsonl n2.jsonl n3.jsonl
     [[ $output == *'step 7.0 "stream"'*'3 nodes'* && $output == *'3.000 kJ'* && -z $stderr ]]
-    run -0 total_j n?.jsonl
-    [[ $output == 3000 ]]
+    tells 0 3000 total_j n?.jsonl
     run -0 merge -f csv n1.jsonl n2.jsonl
     [[ $output == *7.0*n1* && $output == *7.0*n2* ]]
 }
@@ -43,16 +42,12 @@ total_j() { # OPTIONS AND FILES
 @test "-j names the step, and the others do not matter" {
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 1 n1 20; record 8 batch n1 30; record 7 0 n2 10; } >file
-    run -1 merge file
-    [[ $output == 'apapi merge: records of several steps: 7.0, 7.1; select one with -j' ]]
-    run -1 merge -j 7 file
-    [[ $output == *'several steps'* ]]
+    tells 1 'apapi merge: records of several steps: 7.0, 7.1; select one with -j' merge file
+    tells 1 '*several steps*' merge -j 7 file
     [[ $(total_j -j 7.0 file) -eq 2000 && $(total_j -j 7.1 file) -eq 2000 ]]
     [[ $(total_j -j 8 file) -eq 3000 && $(total_j -j 8.batch file) -eq 3000 ]]
-    run -1 merge -j 9 file
-    [[ $output == 'apapi merge: no record of this job in the files' ]]
-    run -1 merge -j 7.2 file
-    [[ $output == *'no record of this job in the files' ]]
+    tells 1 'apapi merge: no record of this job in the files' merge -j 9 file
+    tells 1 '*no record of this job in the files' merge -j 7.2 file
 }
 
 @test "a task of an array is 28_1, a component 31+1, in the table and for -j" {
@@ -92,10 +87,8 @@ total_j() { # OPTIONS AND FILES
     run --separate-stderr -0 merge -v file
     [[ $stderr == *'file:2: '*'file:3: '*'2 lines skipped' ]]
     run -1 merge --strict file
-    run -1 merge /dev/null
-    [[ $output == 'apapi merge: no record in the files' ]]
-    run -1 merge nowhere
-    [[ $output == 'apapi merge: nowhere: No such file or directory' ]]
+    tells 1 'apapi merge: no record in the files' merge /dev/null
+    tells 1 'apapi merge: nowhere: No such file or directory' merge nowhere
 }
 
 # --- the merged record ----------------------------------------------------------------------------------
@@ -124,8 +117,7 @@ merged_holds() { # FILE EXPRESSION...
         '([.per_node[].energy_j] | add) == .total.energy_j and [.per_node[].node] == ["n1","n2","n10"]' \
         '.start == "2026-11-21T11:20:01.000000000Z" and .end == "2026-11-21T11:20:11.000000000Z"' \
         '.elapsed_s == 10 and .trust.covered == 1 and .components == [{"name":"rapl","source":"sim","nodes":3}]'
-    run -0 merge -N 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl
-    [[ $output == *'total of 3 nodes'*'3.000 kJ'*'300.0 W'* ]]
+    tells 0 '*total of 3 nodes*3.000 kJ*300.0 W*' merge -N 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl
     for node in n1 n2 n10; do record 7 0 $node 10; done | merge -f merged - >out.json
     merged_holds out.json '.complete and .nodes == 3'
 }
@@ -149,10 +141,8 @@ merged_holds() { # FILE EXPRESSION...
 @test "wrong usage" {
     for arguments in '' '-j x file' '-j 0 file' '-j 7. file' '-f yaml file' '-f none file' '--nope file'; do
         # shellcheck disable=SC2086 # words
-        run -2 merge $arguments
-        [[ $output == 'apapi merge: '* ]]
+        tells 2 'apapi merge: *' merge $arguments
     done
     run -2 merge -N 'n[1-' /dev/null
-    run -0 "$apapi" help merge
-    [[ $output == 'usage: apapi show '* ]]
+    tells 0 'usage: apapi show *' "$apapi" help merge
 }

@@ -217,8 +217,7 @@ nothing_grew() {
     setup_paths
     needs_sim
     gpus 'gpu power_w=250\n'
-    run -0 processors "$linked" many 1000
-    [[ $output == *'measured 1000' ]]
+    tells 0 '*measured 1000' processors "$linked" many 1000
     nothing_grew
 }
 
@@ -236,8 +235,7 @@ nothing_grew() {
     needs_sim
     gpus 'gpu power_w=250\n'
     export APAPI_CMPLIST=nvml
-    run -0 sim "$linked" figures 0.1 20
-    [[ $output == *'enabled 01000'* ]]
+    tells 0 '*enabled 01000*' sim "$linked" figures 0.1 20
     for list in rapl:foo rapl: ''; do
         export APAPI_CMPLIST=$list
         run --separate-stderr -1 sim "$linked" figures 0.1 20

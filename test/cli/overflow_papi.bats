@@ -38,6 +38,5 @@ can_count() {
     for i in 0 1 2 3 4; do
         [[ ${lines[i]} =~ ^handler\(0\)\ overflow\ at\ 0x[0-9a-f]+!\ vector=0x1\ count=[1-9] ]]
     done
-    run -77 "$BATS_TEST_TMPDIR/overflow" perf::NONE 100
-    [[ $output == "overflow: perf::NONE: Event does not exist" ]]
+    tells 77 'overflow: perf::NONE: Event does not exist' "$BATS_TEST_TMPDIR/overflow" perf::NONE 100
 }

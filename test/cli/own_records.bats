@@ -54,18 +54,14 @@ of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/
         run -1 of_nobody $words
         [[ $output == "apapi ${words%% *}: none of your own records matches; only root reads the records of other users" ]]
     done
-    run -1 of_nobody report -u somebody
-    [[ $output == "apapi report: --user=somebody: only root reads the records of other users; without it, yours are shown" ]]
-    run -0 of_nobody report -n -P -u 65534 -S 2026-01-01 --format=jobid
-    [[ $output == 17 ]]
+    tells 1 'apapi report: --user=somebody: only root reads the records of other users; without it, yours are shown' of_nobody report -u somebody
+    tells 0 17 of_nobody report -n -P -u 65534 -S 2026-01-01 --format=jobid
 }
 
 @test "a user without any record: the same sentence; his own records have no regions: that" {
     rm -r "$public/users/65534"
-    run -1 of_nobody report
-    [[ $output == "apapi report: none of your own records matches;"* ]]
-    run -1 of_somebody regions 18
-    [[ $output == "apapi regions: no region in the records of this job" ]]
+    tells 1 'apapi report: none of your own records matches;*' of_nobody report
+    tells 1 'apapi regions: no region in the records of this job' of_somebody regions 18
 }
 
 @test "named files and folders are what is read" {
@@ -73,8 +69,7 @@ of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/
     [[ ${#lines[@]} -eq 1 && $output == *"are root's"* ]]
     cp "$public/users/65533/2026-11-20/n1.jsonl" "$public/given.json"
     chmod 644 "$public/given.json"
-    run -0 of_nobody report -n -P --format=jobid "$public/given.json"
-    [[ $output == 18 ]]
+    tells 0 18 of_nobody report -n -P --format=jobid "$public/given.json"
 }
 
 @test "without user_records: as ever" {

@@ -158,9 +158,7 @@ SPEC
         >"$BATS_TEST_TMPDIR/simulator"
     chmod +x "$BATS_TEST_TMPDIR/simulator"
     export APAPI_SIMHW=$BATS_TEST_TMPDIR/simulator
-    run -0 "$sim" -- bash -c 'grep " /sys/class/powercap " /proc/mounts'
-    [[ $output == *' tmpfs '* ]]
+    tells 0 '* tmpfs *' "$sim" -- bash -c 'grep " /sys/class/powercap " /proc/mounts'
     need_fuse
-    run -125 "$sim" --method fuse -- true
-    [[ $output == 'sim: the simulator failed' ]]
+    tells 125 'sim: the simulator failed' "$sim" --method fuse -- true
 }

@@ -113,14 +113,10 @@ simulator_is_gone() { # PID
 --method best|--method best: expected auto, fuse or files
 --spec /no/such|--spec /no/such: cannot be read
 TABLE
-    run -125 "$sim"
-    [[ $output == 'sim: no command was given'* ]]
-    run -125 "$sim" --spec
-    [[ $output == 'sim: --spec: a value is missing' ]]
-    APAPI_SIMHW=/no/such run -125 "$sim" true
-    [[ $output == *'/no/such (from APAPI_SIMHW) cannot be executed' ]]
-    run -0 "$sim" --help
-    [[ $output == 'usage: scripts/sim'* ]]
+    tells 125 'sim: no command was given*' "$sim"
+    tells 125 'sim: --spec: a value is missing' "$sim" --spec
+    APAPI_SIMHW=/no/such tells 125 '*/no/such (from APAPI_SIMHW) cannot be executed' "$sim" true
+    tells 0 'usage: scripts/sim*' "$sim" --help
 }
 
 @test "the simulator alone: ready, SIGTERM, death of the parent" {

@@ -47,10 +47,8 @@ load cluster_common
 }
 
 @test "a command that cannot be started: 125 and the reason" {
-    run -125 cluster run --user nobody-of-that-name true
-    [[ $output == *nobody-of-that-name* ]]
-    run -125 cluster on n3 true
-    [[ $output == *n3* ]]
+    tells 125 '*nobody-of-that-name*' cluster run --user nobody-of-that-name true
+    tells 125 '*n3*' cluster on n3 true
 }
 
 @test "signals to the script, or to its process group, reach the command, once" {

@@ -82,9 +82,7 @@ nodes_idle() {
 
 @test "a terminal: --pty" {
     expected_errors='SLURM_PTY_WIN' # of a terminal without a size
-    run cluster run --user alice script -qec 'srun -N1 --apapi=rapl --pty sh -c "tty -s && echo on a terminal; exit 4"' /dev/null
-    echo "$status $output"
-    [[ $status -eq 4 && $output == *"on a terminal"* ]]
+    tells 4 '*on a terminal*' cluster run --user alice script -qec 'srun -N1 --apapi=rapl --pty sh -c "tty -s && echo on a terminal; exit 4"' /dev/null
     [[ $(grep -c 'apapi: step' <<<"$output") -eq 1 && $output == *package* ]]
 }
 

@@ -36,8 +36,7 @@ nodes_idle() {
 
 @test "the file is read; plugstack.conf wins over it" {
     configure $'default = rapl\ninterval = 50ms'
-    run as_alice srun -N1 -w n1 sleep 0.3
-    [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
+    tells 0 '*apapi: step*package*' as_alice srun -N1 -w n1 sleep 0.3
     [[ $(interval_ms n1) == 50 ]]
     configure $'default = rapl\ninterval = 50ms' interval=20ms
     as_alice srun -N1 -w n1 sleep 0.3
@@ -48,9 +47,7 @@ nodes_idle() {
     for line in 'interval = fast' 'speed = 3' '[ipmi' '[impi]'$'\n''x = 3' 'job_total = sum'; do
         clear_logs
         configure "# one"$'\n'"default = rapl"$'\n'"$line"
-        run as_alice srun -N1 -w n1 sleep 0.2
-        echo "$line: $output"
-        [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
+        tells 0 '*apapi: step*package*' as_alice srun -N1 -w n1 sleep 0.2
         errors=$(log_errors)
         echo "$errors"
         [[ $(wc -l <<<"$errors") -eq 1 && $errors == *"apapi: $conf:"[34]": "* ]]
@@ -61,8 +58,7 @@ nodes_idle() {
 @test "a file that others can write is no word of the site's" {
     configure 'default = rapl'
     chmod 666 "$conf"
-    run as_alice srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' as_alice srun -N1 -w n1 sleep 0.2
     [[ $(log_errors) == *"$conf: ignored: others can write it"* ]]
     expected_errors='apapi: '
 }
@@ -109,18 +105,12 @@ nodes_idle() {
 @test "measured silently; the report for those who ask" {
     configure $'default = rapl\noutput = none'
     before=$(records n1 | wc -l)
-    run as_alice srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' as_alice srun -N1 -w n1 sleep 0.2
     eventually records_are n1 $((before + 1))
-    run as_alice srun -N1 -w n1 --apapi sleep 0.2
-    [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
-    run as_alice SLURM_APAPI= srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
-    run as_alice SLURM_APAPI_FORMAT=json srun -N1 -w n1 sleep 0.2 # how, not whether
-    [[ $status -eq 0 && -z $output ]]
-    run as_alice srun -N1 -w n1 --apapi=off sleep 0.2
-    echo "status $status, output: $output"
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '*apapi: step*package*' as_alice srun -N1 -w n1 --apapi sleep 0.2
+    tells 0 '*apapi: step*package*' as_alice SLURM_APAPI= srun -N1 -w n1 sleep 0.2
+    tells 0 '' as_alice SLURM_APAPI_FORMAT=json srun -N1 -w n1 sleep 0.2 # how, not whether
+    tells 0 '' as_alice srun -N1 -w n1 --apapi=off sleep 0.2
     eventually records_are n1 $((before + 4))
     run submit 'srun sleep 0.2; echo done' -N1 -w n1
     [[ $output == *done && $output != *apapi* ]]
@@ -139,12 +129,9 @@ nodes_idle() {
         run as_alice SLURM_APAPI=rapl $command "$script"
         [[ $status -eq 0 && $output == *': apapi: SLURM_APAPI is ignored: '*'certain users'* && $output != *package* ]]
     done
-    run as_alice srun -N1 --apapi=off true
-    [[ $status -eq 0 && -z $output ]]
-    run cluster run --user bob srun -N1 --apapi=rapl sleep 0.2
-    [[ $status -eq 0 && $output == *package* ]]
-    run cluster run srun -N1 --apapi=rapl sleep 0.2
-    [[ $status -eq 0 && $output == *package* ]]
+    tells 0 '' as_alice srun -N1 --apapi=off true
+    tells 0 '*package*' cluster run --user bob srun -N1 --apapi=rapl sleep 0.2
+    tells 0 '*package*' cluster run srun -N1 --apapi=rapl sleep 0.2
     # the node's own word
     before=$(records n1 | wc -l)
     as_alice _SLURM_SPANK_OPTION_apapi_apapi=rapl srun -N1 -w n1 true
@@ -152,8 +139,7 @@ nodes_idle() {
     configure $'allow_users = bob\ndefault=rapl'
     run as_alice srun -N1 -w n1 --apapi=off true
     [[ $status -ne 0 && $output == *'lets certain users only ask'* ]]
-    run as_alice SLURM_APAPI=off srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && $output == *'SLURM_APAPI is ignored: '*'certain users'*package* ]]
+    tells 0 '*SLURM_APAPI is ignored: *certain users*package*' as_alice SLURM_APAPI=off srun -N1 -w n1 sleep 0.2
     as_alice _SLURM_SPANK_OPTION_apapi_apapi=off srun -N1 -w n1 true
     eventually records_are n1 $((before + 2))
 }
@@ -161,13 +147,10 @@ nodes_idle() {
 @test "deny_partitions: one line to those who ask, none to others" {
     configure $'deny_partitions = debug\ndefault=rapl'
     before=$(records n1 | wc -l)
-    run as_alice srun -p debug -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && -z $output ]]
-    run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
-    [[ $status -eq 0 && $output == *'this site measures nothing in partition debug'* ]]
+    tells 0 '' as_alice srun -p debug -N1 -w n1 sleep 0.2
+    tells 0 '*this site measures nothing in partition debug*' as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
     [[ $(records n1 | wc -l) -eq $before ]]
-    run as_alice srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && $output == *package* ]]
+    tells 0 '*package*' as_alice srun -N1 -w n1 sleep 0.2
 }
 
 @test "enabled = no: every option is taken, nothing is measured, no line is printed" {
@@ -181,8 +164,7 @@ nodes_idle() {
         run submit 'srun --apapi true; echo done' -N1 -w n1 $options
         [[ $output == "done" ]]
     done
-    run as_alice SLURM_APAPI=nonsense SLURM_APAPI_INTERVAL=x srun -N1 -w n1 true
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' as_alice SLURM_APAPI=nonsense SLURM_APAPI_INTERVAL=x srun -N1 -w n1 true
     run as_alice salloc -N1 --apapi=rapl srun true
     [[ $status -eq 0 && $output != *apapi:* ]]
     [[ $(records n1 | wc -l) -eq $before ]]
@@ -191,17 +173,13 @@ nodes_idle() {
 @test "enabled by partition: one is silent, the others are measured" {
     configure $'enabled = yes:debug:no\ndefault = rapl'
     before=$(records n1 | wc -l)
-    run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
     run submit 'srun true; echo done' -p debug -N1 -w n1 --apapi
     [[ $output == "done" && $(records n1 | wc -l) -eq $before ]]
-    run as_alice srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && $output == *package* ]]
+    tells 0 '*package*' as_alice srun -N1 -w n1 sleep 0.2
     configure 'enabled = no:debug:yes'
-    run as_alice srun -N1 -w n1 --apapi sleep 0.2
-    [[ $status -eq 0 && -z $output ]]
-    run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
-    [[ $status -eq 0 && $output == *package* ]]
+    tells 0 '' as_alice srun -N1 -w n1 --apapi sleep 0.2
+    tells 0 '*package*' as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
 }
 
 @test "default with an unknown component: no user is told, the others are measured" {
@@ -210,8 +188,7 @@ nodes_idle() {
     [[ $status -eq 0 && $output == *package* && $output != *rpl* ]]
     holds "$(last_record n1)" '[.components[].name] == ["rapl"]'
     configure 'default = rpl'
-    run as_alice srun -N1 -w n1 sleep 0.2
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' as_alice srun -N1 -w n1 sleep 0.2
     run submit 'srun true; echo done' -N1 -w n1
     [[ $output == "done" ]]
 }
@@ -240,10 +217,8 @@ nodes_idle() {
         [[ $status -eq 3 && $output == *"srun: apapi: ${words%%=*} is ignored: "* && $output != *package* && $output != *'not measured'* ]]
     done
     # what is said on the command line counts all the same, and is refused if it is wrong
-    run as_alice SLURM_APAPI_INTERVAL=fast srun -N1 -w n1 --apapi=rapl sleep 0.2
-    [[ $status -eq 0 && $output == *'is ignored: '*package* ]]
-    run as_alice SLURM_APAPI=rpl srun -N1 -w n1 --apapi=rapl sleep 0.2
-    [[ $status -eq 0 && $output == *package* ]]
+    tells 0 '*is ignored: *package*' as_alice SLURM_APAPI_INTERVAL=fast srun -N1 -w n1 --apapi=rapl sleep 0.2
+    tells 0 '*package*' as_alice SLURM_APAPI=rpl srun -N1 -w n1 --apapi=rapl sleep 0.2
     run as_alice SLURM_APAPI=rapl srun -N1 -w n1 --apapi=rpl sleep 0.2
     [[ $status -ne 0 && $output == *"'rpl'"* ]]
 }
@@ -256,16 +231,13 @@ nodes_idle() {
     [[ $output == *': 0'$'\n'*7 ]]
     end_held_step
     configure $'sampler_cpu = 1000'
-    run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
-    [[ $status -eq 0 && $output == *package* ]]
+    tells 0 '*package*' as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
 }
 
 @test "sections reach the sources on the nodes" {
     configure $'[estimate]\nidle_w = 60\ncore_w = 8'
-    run as_alice srun -N1 -w n1 --apapi=estimate sleep 0.3
-    [[ $status -eq 0 && $output == *'60 W + 8 W per busy core'* ]]
+    tells 0 '*60 W + 8 W per busy core*' as_alice srun -N1 -w n1 --apapi=estimate sleep 0.3
     # not from a user's environment
     configure ''
-    run as_alice APAPI_ESTIMATE_IDLE_W=60 APAPI_ESTIMATE_CORE_W=8 srun -N1 -w n1 --apapi=estimate sleep 0.2
-    [[ $status -eq 0 && $output == *'estimate: not measured ('* ]]
+    tells 0 '*estimate: not measured (*' as_alice APAPI_ESTIMATE_IDLE_W=60 APAPI_ESTIMATE_CORE_W=8 srun -N1 -w n1 --apapi=estimate sleep 0.2
 }

@@ -24,8 +24,7 @@ END
 
 @test "an estimate is marked, for all nodes together and in each record" {
     watts 50 10
-    run --separate-stderr as_alice srun -N2 --apapi=estimate sleep 1
-    [[ $status -eq 0 && $stderr == *'estimate (/proc/stat: 50 W + 10 W per busy core)'* ]]
+    complains 0 '*estimate (/proc/stat: 50 W + 10 W per busy core)*' as_alice srun -N2 --apapi=estimate sleep 1
     [[ $(grep -c '(estimated)' <<<"$stderr") -eq 2 ]]
     joules=$(awk '$1 == "estimate:::NODE_ENERGY" { print $4 * ($5 == "kJ" ? 1000 : 1) }' <<<"$stderr")
     seconds=$({ last_record n1; last_record n2; } | jq -s 'map(.elapsed_s) | add')

@@ -74,12 +74,10 @@ setup() {
 @test "job_total=extern with a missing sampler costs the job nothing" {
     mkdir -p "$BATS_TEST_TMPDIR/empty"
     plugstack default=rapl output=none job_total=extern libexec_dir="$BATS_TEST_TMPDIR/empty"
-    run submit 'echo ran' -N2
-    [[ $status -eq 0 && $output == ran ]]
+    tells 0 ran submit 'echo ran' -N2
 }
 
 @test "two sruns in a job, beside the extern steps: nothing counts twice" {
-    run submit 'srun sleep 0.5; srun sleep 0.5' -N2 --apapi=rapl
-    [[ $status -eq 0 && $output == 'apapi: job '*'  2 nodes  3 steps  '* ]]
+    tells 0 'apapi: job *  2 nodes  3 steps  *' submit 'srun sleep 0.5; srun sleep 0.5' -N2 --apapi=rapl
     right_total "$output"
 }

@@ -120,9 +120,7 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
 @test "a program written for libmeasure takes the page's figures, as its user may not read the meters" {
     cc -I "$repository/test" "$repository/test/fake/ms_common/program.c" -o "$APAPI_CLUSTER_DIR/measurer" \
         -L "$install/lib" -lms_common_apapi -lapapi "-Wl,-rpath,$install/lib"
-    run --separate-stderr as alice "$APAPI_CLUSTER_DIR/measurer" figures 0 20
-    echo "$output$stderr"
-    [[ $status -eq 1 && $stderr == *'rapl is not measured: no permission to read '* ]]
+    complains 1 '*rapl is not measured: no permission to read *' as alice "$APAPI_CLUSTER_DIR/measurer" figures 0 20
     run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl "$APAPI_CLUSTER_DIR/measurer" figures 2 20
     [[ $status -eq 0 && $output == *$'enabled 10000\nlist 1\n'* ]]
     step_j=$(last_record n1 | jq '.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE1").total')

@@ -9,8 +9,7 @@ setup_file() {
 }
 
 @test "a step on 2 nodes: each domain has power x duration" {
-    run --separate-stderr cluster run srun -N2 --apapi=rapl sleep 2
-    [[ $status -eq 0 && -z $output ]]
+    prints 0 '' cluster run srun -N2 --apapi=rapl sleep 2
     for node in n1 n2; do
         record=$(last_record $node)
         right_energy "$record"
@@ -94,8 +93,7 @@ step() { as_alice srun -N1 "$2" sh -c "$1"; } # PROGRAM OPTION
 }
 
 @test "a batch job without srun: the batch step's table is in the job's output" {
-    run submit 'echo begin; sleep 1; echo end' --apapi=rapl
-    [[ $status -eq 0 && $output == begin*end*'apapi: step '*'.batch'*package*total* ]]
+    tells 0 'begin*end*apapi: step *.batch*package*total*' submit 'echo begin; sleep 1; echo end' --apapi=rapl
     record=$(last_record n1)
     holds "$record" '.step == "batch" and .user == "alice"'
     right_energy "$record"
@@ -103,20 +101,17 @@ step() { as_alice srun -N1 "$2" sh -c "$1"; } # PROGRAM OPTION
 
 @test "a site measures every step; a user can switch it off" {
     plugstack default=rapl interval=20ms
-    run as_alice srun -N1 sleep 0.3
-    [[ $status -eq 0 && $output == *'apapi: step '* ]]
+    tells 0 '*apapi: step *' as_alice srun -N1 sleep 0.3
     holds "$(last_record n1)" '.components[0].interval_s == 0.02'
     read_at_least "$(last_record n1)" 12
     count=$(records n1 | wc -l)
-    run as_alice srun -N1 --apapi=off sleep 0.1
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' as_alice srun -N1 --apapi=off sleep 0.1
     [[ $(records n1 | wc -l) -eq $count ]]
 }
 
 @test "nothing is measured or printed where nobody asked" {
     count=$(records n1 | wc -l)
-    run as_alice srun -N2 true
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' as_alice srun -N2 true
     [[ $(records n1 | wc -l) -eq $count ]]
 }
 

@@ -25,8 +25,7 @@ csv_is_good() { # FILE COLUMNS: every line has as many
 # --- form -------------------------------------------------------------------------------------------
 
 @test "json: an array of the nodes' records, on standard error" {
-    run --separate-stderr alice_sh 'srun -N2 --apapi=rapl --apapi-format=json sleep 0.3'
-    [[ $status -eq 0 && -z $output ]]
+    prints 0 '' alice_sh 'srun -N2 --apapi=rapl --apapi-format=json sleep 0.3'
     holds "$stderr" 'length == 2 and ([.[].node] | sort) == ["n1", "n2"]'
     holds "$stderr" 'all(.apapi == 1 and .complete and .domains.package.energy_j > 40)'
 }
@@ -44,11 +43,9 @@ csv_is_good() { # FILE COLUMNS: every line has as many
 has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
 
 @test "none: nothing is printed, the record is there" {
-    run alice_sh 'srun -N1 -w n1 -J format-none --apapi=rapl --apapi-format=none sleep 0.2'
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' alice_sh 'srun -N1 -w n1 -J format-none --apapi=rapl --apapi-format=none sleep 0.2'
     eventually has_record format-none
-    run alice_sh 'srun -N1 -w n1 -J output-none --apapi=rapl --apapi-output=none sleep 0.2'
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' alice_sh 'srun -N1 -w n1 -J output-none --apapi=rapl --apapi-output=none sleep 0.2'
     eventually has_record output-none
 }
 
@@ -57,8 +54,7 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     holds "$output" '.[0].domains.package'
     run alice_sh 'srun -N1 --apapi-interval=20ms sleep 0.2'
     [[ $output == *'apapi: step'*package* ]]
-    run alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI_INTERVAL=20ms srun -N1 sleep 0.2'
-    [[ $status -eq 0 && -z $output ]]
+    tells 0 '' alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI_INTERVAL=20ms srun -N1 sleep 0.2'
     run alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI_INTERVAL=20ms srun -N1 --apapi=rapl sleep 0.2'
     holds "$output" '.[0].components[0].interval_s == 0.02'
     run alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI=rapl srun -N1 --apapi-format=csv sleep 0.2'
@@ -97,15 +93,12 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
     [[ $(owner "$work/private") == 'alice 600' ]]
     alice_sh 'seq 100000 >old && ln -s old link && srun -N1 --apapi=rapl --apapi-output=link sleep 0.2'
     [[ $(wc -l <"$work/old") -lt 20 && -L $work/link ]]
-    run alice_sh 'mkfifo fifo && srun -N1 --apapi=rapl --apapi-output=fifo sleep 0.2'
-    [[ $status -eq 0 && $output == *'here instead: '*'fifo: No such device'*package* ]]
+    tells 0 '*here instead: *fifo: No such device*package*' alice_sh 'mkfifo fifo && srun -N1 --apapi=rapl --apapi-output=fifo sleep 0.2'
 }
 
 @test "an --apapi-output that cannot be written: the report comes on standard error, the program unchanged" {
     for file in . /etc/apapi-test no/such/folder /root/x /dev/full; do
-        run --separate-stderr alice_sh "srun -N1 --apapi=rapl --apapi-output=$file sh -c 'echo out; sleep 0.2; exit 3'"
-        echo "$file: $status $output $stderr"
-        [[ $status -eq 3 && $output == out ]]
+        prints 3 out alice_sh "srun -N1 --apapi=rapl --apapi-output=$file sh -c 'echo out; sleep 0.2; exit 3'"
         [[ $(grep -c '^apapi: ' <<<"$stderr") -eq 2 && $stderr == *'apapi: step '*', here instead: '*"$file"*package* ]]
     done
     [[ ! -e /etc/apapi-test && ! -e /root/x ]]

@@ -41,8 +41,7 @@ state_of() { # JOB
     records n1 | jq -c "select(.job == $job) | [.step, .restarts, .boot, .monotonic_s, .start, .exit_code]"
     [[ $(records n1 | jq -s "[.[] | select(.job == $job) | .restarts] | index(77)") == null ]]
     [[ $(cluster on n1 cat /proc/sys/kernel/random/boot_id | tr -d -) == "$(records n1 | jq -r "select(.job == $job) | .boot" | sort -u)" ]]
-    run -0 "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" -P -n --format=state,restarts,measured,elapsed
-    [[ $output == 'COMPLETED|1|'* ]]
+    tells 0 'COMPLETED|1|*' "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" -P -n --format=state,restarts,measured,elapsed
     jq -Rne 'input | split("|") | (.[2] | tonumber) > 90 and (.[3] | tonumber) < 60' <<<"$output"
 }
 
@@ -61,8 +60,7 @@ state_of() { # JOB
     grep -q '"sh"  2 nodes  ' "$BATS_TEST_TMPDIR/err"
     whole "$(last_record n1)"
     whole "$(last_record n2)"
-    run as_alice srun -N2 --apapi=rapl sleep 0.2
-    [[ $status -eq 0 && $output == *'2 nodes'*package* ]]
+    tells 0 '*2 nodes*package*' as_alice srun -N2 --apapi=rapl sleep 0.2
 }
 
 @test "slurmd says at its start that no records can be written, and what nothing knows in default" {
@@ -101,8 +99,7 @@ state_of() { # JOB
     [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == $'out\nout' ]]
     grep -q '^  package' "$BATS_TEST_TMPDIR/err"
     whole "$(last_record n1)"
-    run as_alice srun -N2 --apapi=rapl sleep 0.2
-    [[ $status -eq 0 && $output == *'2 nodes'*package* ]]
+    tells 0 '*2 nodes*package*' as_alice srun -N2 --apapi=rapl sleep 0.2
 }
 
 @test "a node without power is named as missing, the other one is reported" {

@@ -205,11 +205,9 @@ draws_240_w() { # TEXT JOB
     before=$(cluster run sacct -X -n -P -o jobidraw,admincomment,comment)
     changes() { database 'select count(*) from txn_table'; }
     count=$(changes)
-    run --separate-stderr sync_all --since 1h -v
-    [[ $status -eq 0 && $output == *", 0 changed, 0 not ended, 0 unknown"* ]]
+    prints 0 '*, 0 changed, 0 not ended, 0 unknown*' sync_all --since 1h -v
     [[ $(grep -c 'as it was' <<<"$output") -ge 13 ]]
-    run --separate-stderr sync_all -v
-    [[ $status -eq 0 && $output == "0 jobs, 0 changed"* ]]
+    prints 0 '0 jobs, 0 changed*' sync_all -v
     diff <(echo "$before") <(cluster run sacct -X -n -P -o jobidraw,admincomment,comment)
     [[ $(changes) -eq $count ]]
 }
@@ -250,14 +248,12 @@ draws_240_w() { # TEXT JOB
     record=$(records n1 | grep "\"job\":$job,")
     job=$((job + 1))
     jq -c ".job = $job" <<<"$record" >"$folder/$(date -u +%F)/n1.jsonl"
-    run --separate-stderr apapi sync --acct-dir "$folder"
-    [[ $status -eq 0 && -z $output ]]
+    prints 0 '' apapi sync --acct-dir "$folder"
     [[ $stderr == "apapi sync: slurmdbd does not know 1 job, tried again by the next run: $job" ]]
     plugstack
     [[ $(submit -N1 --wrap 'sleep 0.1') == "$job" ]]
     eventually ended "$job"
-    run --separate-stderr apapi sync --acct-dir "$folder"
-    [[ $status -eq 0 && -z $stderr ]]
+    complains 0 '' apapi sync --acct-dir "$folder"
     [[ $(comment "$job") == '{"apapi":'* ]]
 }
 
@@ -309,14 +305,12 @@ forge() { # JOB JQ-EXPRESSION
 }
 
 @test "an ordinary user is told that it is not for him" {
-    run --separate-stderr as_alice "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR"
-    [[ $status -eq 1 && $stderr == *"Permission denied"*"the accounting files are root's: run it as root"* ]]
+    complains 1 "*Permission denied*the accounting files are root's: run it as root*" as_alice "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR"
     home=$APAPI_CLUSTER_DIR/home/alice
     cp -r "$APAPI_ACCT_DIR" "$home/acct"
     chown -R --reference="$home" "$home/acct"
     cluster run sacctmgr -i modify job where jobid="$FAILED" set admincomment=
-    run --separate-stderr as_alice "$install/bin/apapi" sync --acct-dir "$home/acct" --since 1h
-    [[ $status -eq 1 && $stderr == *"slurmdbd refuses: only root, SlurmUser and Slurm's operators"* ]]
+    complains 1 "*slurmdbd refuses: only root, SlurmUser and Slurm's operators*" as_alice "$install/bin/apapi" sync --acct-dir "$home/acct" --since 1h
     [[ -z $(comment "$FAILED") ]]
 }
 
@@ -332,16 +326,12 @@ forge() { # JOB JQ-EXPRESSION
 }
 
 @test "usage" {
-    run -0 apapi help sync
-    [[ $output == "usage: apapi sync"* ]]
+    tells 0 'usage: apapi sync*' apapi help sync
     for words in '--since soon' '-j 17,x' '-j' '--field user' '--cluster a/b' 'word' '--nonsense'; do
         # shellcheck disable=SC2086 # words
-        run --separate-stderr apapi sync $words
-        echo "$words: $stderr"
-        [[ $status -eq 2 && $stderr == "apapi sync: "* ]]
+        complains 2 'apapi sync: *' apapi sync $words
     done
-    run --separate-stderr apapi sync --acct-dir /nowhere
-    [[ $status -eq 1 && $stderr == "apapi sync: /nowhere: No such file or directory" ]]
+    complains 1 'apapi sync: /nowhere: No such file or directory' apapi sync --acct-dir /nowhere
     echo "libexec_dir = /nowhere" >"$APAPI_CLUSTER_DIR/etc/other.conf"
     run --separate-stderr cluster run APAPI_CONFIG="$APAPI_CLUSTER_DIR/etc/other.conf" "$install/bin/apapi" sync
     [[ $status -eq 1 && $stderr == "apapi sync: /nowhere/apapi-sync: No such file or directory; it is built where"* ]]
@@ -376,14 +366,12 @@ forge() { # JOB JQ-EXPRESSION
     gone() { ! cluster run pgrep -x slurmdbd; }
     eventually gone
     # nothing is new: nobody is asked
-    run --separate-stderr sync_all
-    [[ $status -eq 0 && -z $stderr ]]
+    complains 0 '' sync_all
     job=$(submit -N1 --wrap 'sleep 0.3')
     has_record() { records 'n?' | grep -q "\"job\":$job,"; }
     eventually has_record
     cp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
-    run --separate-stderr sync_all
-    [[ $status -eq 1 && $stderr == *"apapi sync: slurmdbd: no connection: "* ]]
+    complains 1 '*apapi sync: slurmdbd: no connection: *' sync_all
     cmp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
     cluster run --user slurm env MYSQL_UNIX_PORT=/run/mysqld/mysqld.sock slurmdbd
     set_now() { sync_all && [[ $(comment "$job") == '{"apapi":'* ]]; }
