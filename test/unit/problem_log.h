@@ -45,4 +45,12 @@ static inline const char *source_file(const char *path)
     return name;
 }
 
+static inline void problem_log_destroy(struct apapi_eventops **ops)
+{
+    apapi_eventops_destroy(*ops);
+}
+
+/* Of the end of the block. */
+#define DESTROYED __attribute__((cleanup(problem_log_destroy)))
+
 #endif

@@ -5,7 +5,7 @@
 
 TEST(lines_are_added_in_order_of_time)
 {
-    struct apapi_record record = {.crossings = 1, .crossing_count = 1};
+    CLEARED struct apapi_record record = {.crossings = 1, .crossing_count = 1};
 
     record.crossing = calloc(1, sizeof *record.crossing);
     assert_non_null(record.crossing);
@@ -24,7 +24,6 @@ TEST(lines_are_added_in_order_of_time)
     assert_string_equal(record.crossing[2].action, "signal=USR1");
     assert_string_equal(record.crossing[2].result, "not sent");
     assert_int_equal(record.crossing[2].count, 1);
-    apapi_record_clear(&record);
 }
 
 TEST(malformed_lines_are_left_out)
@@ -53,12 +52,11 @@ TEST(malformed_lines_are_left_out)
 
 TEST(no_more_than_a_record_may_have)
 {
-    struct apapi_record record = {0};
+    CLEARED struct apapi_record record = {0};
 
     for (int i = 0; i < APAPI_CROSSINGS_MAX + 5; i++) {
         crossings_read(&record, "1000 1\tbudget of 1J\tlog\t\n");
     }
     assert_int_equal(record.crossings, APAPI_CROSSINGS_MAX + 5);
     assert_int_equal(record.crossing_count, APAPI_CROSSINGS_MAX);
-    apapi_record_clear(&record);
 }

@@ -84,7 +84,7 @@ TEST(factors_meet_the_sources_units)
     double joules = 5, ns = 1e8;
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_eventops *ops = ops_of("e", cases[i].definition);
+        DESTROYED struct apapi_eventops *ops = ops_of("e", cases[i].definition);
         struct apapi_event event = {
             .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = cases[i].scale, .accumulates = true};
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
@@ -92,7 +92,6 @@ TEST(factors_meet_the_sources_units)
 
         assert_close(raw / apapi_definition_divisor(d, &event, 0), 0.005);
         assert_close(raw / ns / apapi_definition_divisor(d, &event, 1), 50);
-        apapi_eventops_destroy(ops);
     }
 }
 
@@ -114,7 +113,7 @@ TEST(time_of_each_operation)
 
         for (int raw = 0; raw < 2; raw++) {
             char line[256];
-            struct apapi_eventops *ops;
+            DESTROYED struct apapi_eventops *ops = NULL;
 
             snprintf(line, sizeof line, "%s,APAPI_STAT_NO,APAPI_STAT_ALL,%s,t,u,2,t,u,4",
                      operations[i].operation, raw ? "0" : "auto");
@@ -123,7 +122,6 @@ TEST(time_of_each_operation)
                          raw ? 2 : 4);
             assert_close(apapi_definition_divisor(apapi_eventops_at(ops, 0), &event, 1),
                          raw ? 4 : operations[i].divisor);
-            apapi_eventops_destroy(ops);
         }
     }
 }
@@ -165,7 +163,7 @@ TEST(events_are_completed)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_event event = {.kind = cases[i].kind, .scale = 1};
         char line[256];
-        struct apapi_eventops *ops;
+        DESTROYED struct apapi_eventops *ops = NULL;
 
         strcpy(event.unit, cases[i].unit);
         snprintf(line, sizeof line, "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,%s",
@@ -178,7 +176,6 @@ TEST(events_are_completed)
                     event.domain != cases[i].domain,
                 "%s: %s %s %g", cases[i].definition, apapi_kind_name(event.kind), event.unit,
                 event.scale);
-        apapi_eventops_destroy(ops);
     }
 }
 
@@ -203,7 +200,7 @@ TEST(definitions_that_contradict_the_source)
             .name = "e", .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = 1e-6};
         struct apapi_error err = {""};
         char line[256];
-        struct apapi_eventops *ops;
+        DESTROYED struct apapi_eventops *ops = NULL;
         int result;
 
         snprintf(line, sizeof line, "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,%s",
@@ -214,7 +211,6 @@ TEST(definitions_that_contradict_the_source)
         assert_string_equal(err.text, cases[i].says);
         event.kind = APAPI_KIND_COUNT;
         assert_int_equal(apapi_definition_check(apapi_eventops_at(ops, 0), &event, NULL), 0);
-        apapi_eventops_destroy(ops);
     }
 }
 

@@ -89,13 +89,12 @@ TEST(maxima)
     };
 
     for (size_t i = 0; i < COUNT_OF(maxima); i++) {
-        struct apapi_eventops *ops = parse(with_field(5, maxima[i].text));
+        DESTROYED struct apapi_eventops *ops = parse(with_field(5, maxima[i].text));
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
         fail_if(!d || d->raw_units != maxima[i].raw || d->accumulates != maxima[i].accumulates ||
                     d->range_max != maxima[i].range || reported.warnings != maxima[i].warnings,
                 "'%s': %s", maxima[i].text, reported.text);
-        apapi_eventops_destroy(ops);
     }
 }
 
@@ -118,11 +117,10 @@ TEST(statistics)
     };
 
     for (size_t i = 0; i < COUNT_OF(good); i++) {
-        struct apapi_eventops *ops = parse(with_field(4, good[i].text));
+        DESTROYED struct apapi_eventops *ops = parse(with_field(4, good[i].text));
 
         assert_non_null(ops);
         assert_int_equal(apapi_eventops_at(ops, 0)->values[1].stats, good[i].stats);
-        apapi_eventops_destroy(ops);
     }
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_null(parse(with_field(3, bad[i])));
@@ -143,14 +141,13 @@ TEST(factors)
     };
 
     for (size_t i = 0; i < COUNT_OF(factors); i++) {
-        struct apapi_eventops *ops = parse(with_field(8, factors[i].text));
+        DESTROYED struct apapi_eventops *ops = parse(with_field(8, factors[i].text));
         double factor;
 
         assert_non_null(ops);
         factor = apapi_eventops_at(ops, 0)->values[0].factor;
         assert_true(isnan(factors[i].factor) ? isnan(factor) : factor == factors[i].factor);
         assert_int_equal(reported.warnings, factors[i].warnings);
-        apapi_eventops_destroy(ops);
     }
     apapi_eventops_destroy(parse(with_field(11, "0"))); /* a value that is not used */
     assert_int_equal(reported.warnings, 0);
@@ -160,7 +157,7 @@ TEST(factors)
 
 TEST(numbers_do_not_depend_on_the_locale_or_an_old_errno)
 {
-    struct apapi_eventops *ops;
+    DESTROYED struct apapi_eventops *ops = NULL;
 
     if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE.utf8")) {
         print_message("# no German locale here\n");
@@ -170,7 +167,6 @@ TEST(numbers_do_not_depend_on_the_locale_or_an_old_errno)
     setlocale(LC_ALL, "C");
     assert_non_null(ops);
     assert_true(apapi_eventops_at(ops, 0)->values[0].factor == 2.5);
-    apapi_eventops_destroy(ops);
 }
 
 TEST(kind_and_domain)
@@ -189,13 +185,12 @@ TEST(kind_and_domain)
     };
 
     for (size_t i = 0; i < COUNT_OF(good); i++) {
-        struct apapi_eventops *ops = parse(good[i].text);
+        DESTROYED struct apapi_eventops *ops = parse(good[i].text);
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
         fail_if(!d || d->has_kind != good[i].has_kind || d->has_domain != good[i].has_domain ||
                     (int)d->kind != good[i].kind || (int)d->domain != good[i].domain,
                 "%s: %s", good[i].text, reported.text);
-        apapi_eventops_destroy(ops);
     }
     assert_null(parse(BASE ",heat"));
     assert_contains(reported.text, "field 12 (kind): expected energy, power");
@@ -230,7 +225,7 @@ TEST(files_of_the_original)
     };
 
     for (size_t i = 0; i < COUNT_OF(files); i++) {
-        struct apapi_eventops *ops;
+        DESTROYED struct apapi_eventops *ops = NULL;
 
         if (strncmp(files[i].name, "type", 4) == 0) {
             int field = atoi(files[i].name + 4);
@@ -241,7 +236,6 @@ TEST(files_of_the_original)
         fail_if((ops == NULL) != (files[i].errors > 0) || reported.errors != files[i].errors ||
                     reported.line != files[i].line || !strstr(reported.text, files[i].says),
                 "%s: %s", files[i].name, reported.text);
-        apapi_eventops_destroy(ops);
     }
 }
 
@@ -292,14 +286,13 @@ TEST(harmless_differences)
     };
 
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        struct apapi_eventops *ops = parse(texts[i]);
+        DESTROYED struct apapi_eventops *ops = parse(texts[i]);
         const struct apapi_definition *d = apapi_eventops_find(ops, "nvml:::Tesla_K20c:power");
 
         fail_if(!d || strcmp(d->values[0].unit, "%") != 0 ||
                     strcmp(d->values[1].unit, "NULL") != 0 || d->values[0].stats != MIN_MAX_AVG ||
                     reported.errors + reported.warnings > 0,
                 "text %zu: %s", i, reported.text);
-        apapi_eventops_destroy(ops);
     }
 }
 
@@ -311,7 +304,7 @@ TEST(the_first_that_fits_counts)
         size_t line;
     } found[] = {{"a:::x", 1}, {"a:::y", 2}, {"b:::1", 4}, {"b:::[1]", 4}, {"c", 0}};
     char text[1024];
-    struct apapi_eventops *ops;
+    DESTROYED struct apapi_eventops *ops = NULL;
 
     snprintf(text, sizeof text, "a:::x%sa:::*%sa:::y%sb:::[1]%sb:::?%s", rest, rest, rest, rest,
              rest);
@@ -321,7 +314,6 @@ TEST(the_first_that_fits_counts)
 
         assert_int_equal(d ? d->line : 0, found[i].line);
     }
-    apapi_eventops_destroy(ops);
 }
 
 TEST(units_become_printable)

@@ -103,20 +103,18 @@ TEST(names_are_compressed)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char *text = compressed(cases[i].names, 100);
+        FREED char *text = compressed(cases[i].names, 100);
 
         assert_string_equal(text, cases[i].list);
-        free(text);
     }
 }
 
 TEST(a_long_list_is_cut)
 {
-    char *text = compressed("n1 n3 n5 n7 n9 n11 n13 a b c", 8);
+    FREED char *text = compressed("n1 n3 n5 n7 n9 n11 n13 a b c", 8);
 
     assert_string_equal(text, "a,b,c,n[1] and 6 more");
     free(text);
     text = compressed("n1 n3 n5 n7 n9 n11 n13", 8);
     assert_string_equal(text, "n[1,3,5,7] and 3 more");
-    free(text);
 }

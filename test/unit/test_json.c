@@ -179,7 +179,7 @@ TEST(a_key_stands_once_among_many)
         const unsigned duplicates[] = {last, 0, last / 2, last - 1};
 
         for (size_t k = 0; k < COUNT_OF(duplicates); k++) {
-            char *text = many_keys(counts[i], duplicates[k]);
+            FREED char *text = many_keys(counts[i], duplicates[k]);
             struct tree tree = {0};
             struct tree_problem problem = {"", 0, 0};
             int rc = tree_parse(&tree, text, strlen(text), &problem);
@@ -190,7 +190,6 @@ TEST(a_key_stands_once_among_many)
                 assert_agrees(text, strlen(text));
             }
             tree_free(&tree);
-            free(text);
         }
     }
 }
@@ -249,7 +248,7 @@ TEST_WITH(a_locale_changes_nothing, make_base, remove_base)
 {
     static const char text[] = "[0.5,1.25e-30,3.14159265358979323846]";
     struct json_writer json = {0};
-    char *written;
+    FREED char *written = NULL;
 
     choose_german_locale();
     assert_agrees(text, strlen(text));
@@ -257,7 +256,6 @@ TEST_WITH(a_locale_changes_nothing, make_base, remove_base)
     setlocale(LC_ALL, "C");
     written = json_take(&json);
     assert_string_equal(written, "1234.5");
-    free(written);
 }
 
 TEST(what_is_too_long_is_refused_unread)
@@ -309,15 +307,13 @@ TEST(each_number_is_as_jansson_writes_it)
         double value = i < 3 * COUNT_OF(special) ? special[i / 3] : any_number();
         struct json_writer json = {0};
         json_t *real = json_real(digits == JSON_EXACT ? value : json_rounded(value, digits));
-        char *expected = json_dumps(real, JSON_ENCODE_ANY | JSON_REAL_PRECISION(JSON_EXACT));
-        char *text;
+        FREED char *expected = json_dumps(real, JSON_ENCODE_ANY | JSON_REAL_PRECISION(JSON_EXACT));
+        FREED char *text = NULL;
 
         json_put_number(&json, NULL, value, digits);
         text = json_take(&json);
         fail_if(!text || (expected && strcmp(text, expected) != 0),
                 "%.17g with %d digits: %s, not %s", value, digits, text, expected);
-        free(text);
-        free(expected);
         json_decref(real);
     }
 }
@@ -336,12 +332,11 @@ TEST(terminal_obeys_nothing)
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct json_writer json = {0};
-        char *text;
+        FREED char *text = NULL;
 
         json_put_text(&json, NULL, cases[i].text);
         text = json_take(&json);
         assert_string_equal(text, cases[i].json);
-        free(text);
     }
 }
 
@@ -378,7 +373,7 @@ TEST(levels_are_as_jansson_writes_them)
     for (unsigned indent = 0; indent < 4; indent++) {
         struct json_writer json = {.indent = indent};
         size_t flags = indent ? JSON_INDENT(indent) : JSON_COMPACT;
-        char *text, *expected;
+        FREED char *text = NULL, *expected = NULL;
         json_t *tree;
 
         put_each(&json);
@@ -389,15 +384,13 @@ TEST(levels_are_as_jansson_writes_them)
         expected = json_dumps(tree, flags);
         text[strlen(text) - 1] = '\0';
         assert_string_equal(text, expected);
-        free(text);
-        free(expected);
         json_decref(tree);
     }
 }
 
 TEST(streams_get_the_same_text)
 {
-    char *text = NULL, *memory;
+    FREED char *text = NULL, *memory = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct json_writer stream = {.out = out}, json = {0};
@@ -415,8 +408,6 @@ TEST(streams_get_the_same_text)
     fclose(out);
     memory = json_take(&json);
     assert_string_equal(text, memory);
-    free(text);
-    free(memory);
 }
 
 TEST(failures_are_kept)

@@ -156,14 +156,13 @@ MERGED(rows_of_events_are_bounded)
 {
     for (unsigned i = 0; i < 1000; i++) {
         char name[32];
-        struct apapi_record record;
+        CLEARED struct apapi_record record = {.id = {.job = 0}};
 
         snprintf(name, sizeof(name), "x%u", i);
         record = node_record(name, i);
         add_component(&record, name);
         snprintf(record.measurement.components[0].reason, 256, "reason %u", i);
         add(&record);
-        apapi_record_clear(&record);
     }
     assert_true(merge->event_rows.full && merge->event_rows.keys.count < 500);
     assert_true(merge->note_rows.full && merge->note_rows.keys.count < 500);
@@ -196,14 +195,13 @@ MERGED(totals_add_only_what_adds_up)
 MERGED(incidents_add_up_but_samples_do_not)
 {
     const struct apapi_incidents expected = {31, 11, 22, 33, 44, 55, 66, 2};
-    struct apapi_record record = node_record("n1", 0);
+    CLEARED struct apapi_record record = node_record("n1", 0);
     struct apapi_incidents sum = apapi_measurement_incidents(&record.measurement);
 
     assert_int_equal(sum.samples, 0);
     add_component(&record, "e");
     sum = apapi_measurement_incidents(&record.measurement);
     assert_memory_equal(&sum, &expected, sizeof(sum));
-    apapi_record_clear(&record);
 }
 
 /* --- extremes --------------------------------------------------------------------------------- */

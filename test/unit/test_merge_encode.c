@@ -19,14 +19,13 @@ static void free_both(void)
 
 static void encode(const char *step)
 {
-    char *line = NULL;
+    FREED char *line = NULL;
 
     assert_int_equal(apapi_merge_encode(merge, step, &line, NULL), 0);
     assert_null(strchr(line, '\n'));
     json_decref(root);
     root = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
-    free(line);
 }
 
 /* "domains.package.energy_j", "missing.0.node"; NULL: not there. */
@@ -178,7 +177,7 @@ static void set_component(struct apapi_record *record, const char *name, bool es
 
 ENCODED(components_events_notes_and_trust)
 {
-    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
+    CLEARED struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
     struct apapi_record n3 = step_record("n3", 2);
 
     set_component(&n1, "rapl", false);
@@ -213,8 +212,6 @@ ENCODED(components_events_notes_and_trust)
     assert_number("trust.missed", 6);
     assert_number("per_node.1.covered", 0.5);
     assert_null(at(root, "per_node.2.covered"));
-    apapi_record_clear(&n1);
-    apapi_record_clear(&n2);
 }
 
 static void set_timeline(struct apapi_record *record, float bin_j)

@@ -83,7 +83,7 @@ WITH_ENDS(a_text_of_any_length)
                                    131072, 131073, 300000, 999999, 16U << 20, (16U << 20) + 1};
 
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        char *text = calloc(1, sizes[i] + 1), *got = NULL;
+        FREED char *text = calloc(1, sizes[i] + 1), *got = NULL;
         int status, result;
         pid_t pid;
 
@@ -103,8 +103,6 @@ WITH_ENDS(a_text_of_any_length)
         }
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_int_equal(status, 0);
-        free(got);
-        free(text);
     }
 }
 

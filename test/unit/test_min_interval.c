@@ -185,7 +185,7 @@ static void assert_mean(const char *what, double w)
 static void assert_record_is_coarse(void)
 {
     struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN, .complete = true, .measurement = m};
-    struct apapi_record copy;
+    CLEARED struct apapi_record copy = {.id = {.job = 0}};
     const struct apapi_timeline *timeline =
         &copy.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
     const struct apapi_event_result *counter;
@@ -208,7 +208,6 @@ static void assert_record_is_coarse(void)
                 copy.measurement.domains[APAPI_DOMAIN_PACKAGE].power_w.min);
     assert_mean("the package's greatest power",
                 copy.measurement.domains[APAPI_DOMAIN_PACKAGE].power_w.max);
-    apapi_record_clear(&copy);
 }
 
 static void look_at_all(uint64_t seed, uint64_t interval_ns)

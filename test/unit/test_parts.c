@@ -78,11 +78,10 @@ static void open_forward(const char *token)
 
 static void pass_on(const struct apapi_record *record)
 {
-    char *line;
+    FREED char *line = NULL;
 
     assert_int_equal(apapi_record_encode(record, &line, NULL), 0);
     forward_record(&forward, line, strlen(line));
-    free(line);
 }
 
 static void pass_on_step(const char *name, const char *node, uint32_t job, int64_t from_s)
@@ -107,11 +106,10 @@ static void deliver(void)
 
 static void assert_table_says(size_t nodes, const char *nodelist, const char *what)
 {
-    char *text = parts_table(&parts, nodes, nodelist);
+    FREED char *text = parts_table(&parts, nodes, nodelist);
 
     assert_non_null(text);
     assert_contains(text, what);
-    free(text);
 }
 
 #define PREPARED(name) TEST_WITH(name, set_up, tear_down)
@@ -177,7 +175,7 @@ PREPARED(rubbish_is_bounded)
 static void send_many(void)
 {
     const struct apapi_record record = step("0", "n1", 17, 0);
-    char *line;
+    FREED char *line = NULL;
 
     assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
     for (int i = 0; i < SENDERS; i++) {
@@ -187,7 +185,6 @@ static void send_many(void)
         }
         forward_flush(&forward);
     }
-    free(line);
 }
 
 /* The sampler looks for the order to stop in between. */

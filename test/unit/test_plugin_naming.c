@@ -69,12 +69,11 @@ TEST(all_or_nothing_where_there_is_no_room)
                                    {GROUP("0"), "n12"}, {GROUP("1"), "n34"}, {NULL, NULL}};
 
     for (size_t size = 1; size < sizeof "n12,n34"; size++) {
-        char *names = malloc(size);
+        FREED char *names = malloc(size);
 
         assert_non_null(names);
         assert_int_equal(spank_apapi_job_nodes(look, variables, names, size), -1);
         assert_string_equal(names, "");
-        free(names);
     }
 }
 

@@ -59,11 +59,10 @@ static size_t count_of(const char *text, const char *part)
 
 static void assert_has(size_t count, const char *part)
 {
-    char *text = text_of((struct prometheus_counts){0});
+    FREED char *text = text_of((struct prometheus_counts){0});
 
     fail_if(count_of(text, part) != count, "%zu times, not %zu: %s\n%s", count_of(text, part),
             count, part, text);
-    free(text);
 }
 
 #define LABELS "cluster=\"mars\",jobid=\"1747302\",step=\"0\",user=\"alice\",node=\"n0417\""
@@ -100,7 +99,7 @@ PREPARED(labels_are_escaped)
 /* A page of the usual record's step, begun `late_s` after it. */
 static void add_page(int64_t late_s, double elapsed_s, bool running)
 {
-    struct apapi_record record = usual_record();
+    CLEARED struct apapi_record record = usual_record();
     struct prometheus_live live = {.id = &record.id,
                                    .start_unix_ns = START_NS + late_s * INT64_C(1000000000),
                                    .elapsed_s = elapsed_s,
@@ -112,7 +111,6 @@ static void add_page(int64_t late_s, double elapsed_s, bool running)
     live.energy_j[APAPI_DOMAIN_PACKAGE] = 2000.5;
     live.power_w[APAPI_DOMAIN_PACKAGE] = 123.5;
     assert_int_equal(prometheus_add_live(prometheus, &live), 0);
-    apapi_record_clear(&record);
 }
 
 static void add_usual(bool running)

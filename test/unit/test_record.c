@@ -9,7 +9,7 @@
 
 TEST(a_usual_record_comes_back)
 {
-    struct apapi_record record = usual_record();
+    CLEARED struct apapi_record record = usual_record();
     char *line;
 
     assert_round_trip(&record);
@@ -32,7 +32,6 @@ TEST(a_usual_record_comes_back)
     record.delayed = true;
     strcpy(record.unwritten, "/acct: No space left on device");
     assert_round_trip(&record);
-    apapi_record_clear(&record);
 }
 
 TEST(crossings_come_back)
@@ -41,7 +40,7 @@ TEST(crossings_come_back)
         {"total >= 5kJ", START_NS + 1, 5000.125, "J", 1, "log, signal=USR1", "to 4 processes"},
         {"coretemp:::t > 80\302\260C", START_NS + 2, NAN, "", 7, "", ""},
     };
-    struct apapi_record record = usual_record();
+    CLEARED struct apapi_record record = usual_record();
     char *line = encode(&record);
 
     assert_null(strstr(line, "crossings"));
@@ -63,7 +62,6 @@ TEST(crossings_come_back)
     record.crossing_count = APAPI_CROSSINGS_MAX;
     record.crossings = 1000;
     assert_round_trip(&record);
-    apapi_record_clear(&record);
 }
 
 TEST(a_whole_record_is_clear)
@@ -92,16 +90,14 @@ TEST(a_whole_record_is_clear)
         "\"trust\":{\"covered\":0.9991,\"cpu_s\":0.0021,\"uncertainty_j\":2.61728,\"samples\":31,"
         "\"failed\":4,\"wraps\":8,"
         "\"resets\":12,\"refused\":16,\"gaps\":20,\"stalls\":24,\"missed\":0}}"};
-    struct apapi_record record = usual_record();
-    char *line = encode(&record);
+    CLEARED struct apapi_record record = usual_record();
+    FREED char *line = encode(&record);
 
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         assert_contains(line, parts[i]);
     }
     assert_null(strstr(line, "reason"));
     assert_null(strstr(line, "null"));
-    free(line);
-    apapi_record_clear(&record);
 }
 
 TEST(what_is_not_known_has_no_key)
@@ -110,7 +106,7 @@ TEST(what_is_not_known_has_no_key)
                                   .complete = true,
                                   .ending = APAPI_ENDING_UNKNOWN,
                                   .measurement = {.covered = NAN}};
-    char *line;
+    FREED char *line = NULL;
 
     unmeasure_domains(record.measurement.domains);
     assert_round_trip(&record);
@@ -121,7 +117,6 @@ TEST(what_is_not_known_has_no_key)
               "\"end\":\"1970-01-01T00:00:00.000000000Z\",\"domains\":{},"
               "\"components\":[],\"trust\":{\"cpu_s\":0.0,\"samples\":0,\"failed\":0,"
               "\"wraps\":0,\"resets\":0,\"refused\":0,\"gaps\":0,\"stalls\":0,\"missed\":0}}");
-    free(line);
 }
 
 TEST(a_total_names_the_domains_it_lacks)
@@ -236,7 +231,7 @@ TEST(extremes_come_back)
         make_extreme_event(&events[i], i);
     }
     for (size_t i = 0; i < COUNT_OF(starts) * COUNT_OF(durations_ns); i++) {
-        struct apapi_record record = extreme_record();
+        CLEARED struct apapi_record record = extreme_record();
 
         set_events(&record.measurement.components[0], events, COUNT_OF(events));
         record.measurement.start_unix_ns = starts[i % COUNT_OF(starts)];
@@ -244,14 +239,13 @@ TEST(extremes_come_back)
         record.measurement.late_ns = durations_ns[i / COUNT_OF(starts)];
         record.measurement.cpu_ns = durations_ns[i / COUNT_OF(starts)];
         assert_round_trip(&record);
-        apapi_record_clear(&record);
     }
 }
 
 TEST(every_torn_record_is_refused)
 {
-    struct apapi_record record = usual_record();
-    char *line = encode(&record);
+    CLEARED struct apapi_record record = usual_record();
+    FREED char *line = encode(&record);
     size_t length = strlen(line);
 
     for (size_t size = 0; size < length; size++) {
@@ -263,8 +257,6 @@ TEST(every_torn_record_is_refused)
         assert_int_equal(apapi_record_decode(torn, size, &back, NULL), -1);
         free(torn);
     }
-    free(line);
-    apapi_record_clear(&record);
 }
 
 /* --- decoding --------------------------------------------------------------------------------- */
@@ -306,10 +298,9 @@ struct wrong {
 static void assert_wrong(const char *line, const struct wrong *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        char *text = replaced(line, cases[i].old, cases[i].new);
+        FREED char *text = replaced(line, cases[i].old, cases[i].new);
 
         assert_not_a_record(text, strlen(text), EINVAL, cases[i].said);
-        free(text);
     }
 }
 
@@ -318,7 +309,7 @@ TEST(a_list_of_nodes_is_read_whole_or_not_at_all)
 {
     for (size_t length = 255; length <= 256; length++) {
         char names[600], list[257] = "", *line;
-        struct apapi_record record;
+        CLEARED struct apapi_record record = {.id = {.job = 0}};
 
         memset(list, 'n', length);
         snprintf(names, sizeof names, "\"node\":\"n1\",\"name\":\"%s\",\"nodelist\":\"%s\"", list,
@@ -327,7 +318,6 @@ TEST(a_list_of_nodes_is_read_whole_or_not_at_all)
         record = decode(line);
         assert_int_equal(strlen(record.id.name), 255);
         assert_int_equal(strlen(record.id.nodelist), length == 255 ? 255 : 0);
-        apapi_record_clear(&record);
         free(line);
     }
 }
@@ -348,13 +338,11 @@ TEST(newer_keys_are_ignored)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char *text = replaced(minimal, cases[i].old, cases[i].new);
-        struct apapi_record record = decode(text);
+        FREED char *text = replaced(minimal, cases[i].old, cases[i].new);
+        CLEARED struct apapi_record record = decode(text);
 
         assert_true(record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j == 5);
         assert_int_equal(record.measurement.components[0].event_count, 1);
-        apapi_record_clear(&record);
-        free(text);
     }
 }
 
@@ -454,8 +442,8 @@ static struct apapi_record record_with_share(void)
 
 TEST(a_share_comes_back)
 {
-    struct apapi_record record = record_with_share(), back;
-    char *line = encode(&record), *again;
+    CLEARED struct apapi_record record = record_with_share(), back = {.id = {.job = 0}};
+    FREED char *line = encode(&record), *again = NULL;
 
     assert_contains(line,
                     "\"share\":{\"method\":\"cpu-time\",\"idle\":\"cores\",\"interval_s\":1.0,"
@@ -473,16 +461,12 @@ TEST(a_share_comes_back)
     assert_true(isnan(back.share.domains[APAPI_DOMAIN_GPU].energy_j));
     assert_true(apapi_share_energy_j(&back.share) == 130.5);
     assert_true(apapi_share_uncertainty_j(&back.share) == 2);
-    free(line);
-    free(again);
-    apapi_record_clear(&back);
-    apapi_record_clear(&record);
 }
 
 TEST(a_share_that_is_not_known_says_why)
 {
-    struct apapi_record record = usual_record(), back;
-    char *line;
+    CLEARED struct apapi_record record = usual_record(), back = {.id = {.job = 0}};
+    FREED char *line = NULL;
 
     record.share = apapi_share_unknown();
     strcpy(record.share.reason, "no node sampler");
@@ -492,9 +476,6 @@ TEST(a_share_that_is_not_known_says_why)
     assert_false(apapi_share_known(&back.share));
     assert_string_equal(back.share.reason, "no node sampler");
     assert_true(isnan(apapi_share_uncertainty_j(&back.share)));
-    free(line);
-    apapi_record_clear(&back);
-    apapi_record_clear(&record);
 }
 
 #define WITH_SHARE(share) "\"apapi\":1", "\"apapi\":1,\"share\":" share
@@ -560,8 +541,8 @@ static struct apapi_record record_with_regions(size_t count)
 
 TEST(regions_come_back)
 {
-    struct apapi_record record = record_with_regions(1), back;
-    char *line, *again;
+    CLEARED struct apapi_record record = record_with_regions(1), back = {.id = {.job = 0}};
+    FREED char *line = NULL, *again = NULL;
 
     record.regions.list[0].method = APAPI_REGION_SHARED;
     strcpy(record.regions.list[0].reason, "not told apart from other");
@@ -582,16 +563,12 @@ TEST(regions_come_back)
     back = decode(line);
     again = encode(&back);
     assert_string_equal(line, again);
-    free(line);
-    free(again);
-    apapi_record_clear(&back);
-    apapi_record_clear(&record);
 }
 
 TEST(the_longest_list_fits_into_a_line)
 {
-    struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);
-    char *line;
+    CLEARED struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);
+    FREED char *line = NULL;
 
     for (size_t i = 0; i < record.regions.count; i++) {
         memset(record.regions.list[i].path, '"', sizeof(record.regions.list[i].path) - 1);
@@ -603,22 +580,18 @@ TEST(the_longest_list_fits_into_a_line)
     }
     line = encode(&record);
     assert_true(strlen(line) < LINE_BYTES_MAX);
-    free(line);
-    apapi_record_clear(&record);
 }
 
 TEST(a_copy_has_its_own_regions)
 {
     struct apapi_record record = record_with_regions(3), copy;
-    char *before = encode(&record), *after;
+    FREED char *before = encode(&record), *after = NULL;
 
     assert_int_equal(record_copy(&copy, &record), 0);
     apapi_record_clear(&record);
     after = encode(&copy);
     assert_string_equal(before, after);
     apapi_record_clear(&copy);
-    free(before);
-    free(after);
 }
 
 TEST(wrong_regions_are_refused)
@@ -643,12 +616,10 @@ TEST(wrong_regions_are_refused)
         {"\"foms\":[", "\"foms\":{},\"y\":[", "record: foms: not an array"},
         {"\"regions_lost\":{", "\"regions_lost\":3,\"z\":{", "record: regions_lost: not an object"},
     };
-    struct apapi_record record = record_with_regions(1);
-    char *line = encode(&record);
+    CLEARED struct apapi_record record = record_with_regions(1);
+    FREED char *line = encode(&record);
 
     assert_wrong(line, cases, COUNT_OF(cases));
-    free(line);
-    apapi_record_clear(&record);
 }
 
 /* --- size ------------------------------------------------------------------------------------- */
@@ -784,7 +755,7 @@ static void be_long_winded(struct apapi_record *record)
 /* Does the line have so many bins, and do they still add up? */
 static void assert_bins(const char *line, const struct apapi_record *record, size_t bins)
 {
-    struct apapi_record back = decode(line);
+    CLEARED struct apapi_record back = decode(line);
 
     for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_GPU; d++) {
         double energy_j = apapi_timeline_energy_j(&record->measurement.domains[d].timeline);
@@ -795,7 +766,6 @@ static void assert_bins(const char *line, const struct apapi_record *record, siz
             assert_true(fabs(apapi_timeline_energy_j(got) - energy_j) < 0.001 * energy_j);
         }
     }
-    apapi_record_clear(&back);
 }
 
 TEST(a_usual_line_has_at_most_six_kilobytes)
@@ -807,7 +777,7 @@ TEST(a_usual_line_has_at_most_six_kilobytes)
     } nodes[] = {{"usual", false, 6144}, {"long names, trouble", true, 8192}};
 
     for (size_t i = 0; i < COUNT_OF(nodes); i++) {
-        struct apapi_record record = node_with_gpus();
+        CLEARED struct apapi_record record = node_with_gpus();
         char *line;
 
         set_nodelist(&record.id, sizeof "n[1-2]" - 1);
@@ -822,6 +792,5 @@ TEST(a_usual_line_has_at_most_six_kilobytes)
         assert_contains(line, "\"nodelist\":");
         free(line);
         assert_round_trip(&record);
-        apapi_record_clear(&record);
     }
 }

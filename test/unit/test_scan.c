@@ -89,10 +89,9 @@ static char *line_of(const char *node, uint32_t job, int64_t hours)
 
 static void store(const char *node, uint32_t job, int64_t hours)
 {
-    char *line = line_of(node, job, hours);
+    FREED char *line = line_of(node, job, hours);
 
     assert_int_equal(apapi_store_append(base, node, NOON + hours * 3600 * S, line, NULL), 0);
-    free(line);
 }
 
 /* Read bytes as a file. */
@@ -394,7 +393,7 @@ PREPARED(what_is_no_record_is_skipped_and_reported)
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         size_t size = cases[i].size ? cases[i].size : strlen(cases[i].bytes);
-        char *good = line_of("n1", 1, 0), *bytes = malloc(2 * strlen(good) + size + 8);
+        FREED char *good = line_of("n1", 1, 0), *bytes = malloc(2 * strlen(good) + size + 8);
         struct heard heard = {0};
         struct apapi_scan *scan = new_scan(NULL, &heard);
         char place[64];
@@ -412,17 +411,16 @@ PREPARED(what_is_no_record_is_skipped_and_reported)
                 "case %zu: %s", i, heard.reasons);
         assert_int_equal(apapi_scan_counts(scan)->newer, cases[i].newer);
         apapi_scan_destroy(scan);
-        free(good);
-        free(bytes);
     }
 }
 
 PREPARED(a_cut_file_loses_its_last_record_only)
 {
-    char *first = line_of("n1", 1, 0), *second = line_of("n1", 2, 0), *last = line_of("n1", 3, 0);
+    FREED char *first = line_of("n1", 1, 0), *second = line_of("n1", 2, 0),
+               *last = line_of("n1", 3, 0);
     size_t size = strlen(first) + strlen(second) + strlen(last) + 3;
     size_t last_at = size - strlen(last) - 1;
-    char *bytes = malloc(size + 1);
+    FREED char *bytes = malloc(size + 1);
 
     sprintf(bytes, "%s\n%s\n%s\n", first, second, last);
     for (size_t cut = last_at; cut <= size; cut++) {
@@ -436,16 +434,12 @@ PREPARED(a_cut_file_loses_its_last_record_only)
         assert_true(heard.problems == 0 || strstr(heard.reasons, "bytes:3+"));
         assert_true(heard.problems == 0 || strstr(heard.reasons, "the end of the line is missing"));
     }
-    free(first);
-    free(second);
-    free(last);
-    free(bytes);
 }
 
 /* A record of `size` bytes, by blanks at its end; then another record. */
 static void check_long_line(size_t size, size_t records)
 {
-    char *line = line_of("n1", 1, 0), *bytes = malloc(size + strlen(line) + 2);
+    FREED char *line = line_of("n1", 1, 0), *bytes = malloc(size + strlen(line) + 2);
     struct heard heard = {0};
 
     memset(bytes, ' ', size);
@@ -455,8 +449,6 @@ static void check_long_line(size_t size, size_t records)
     assert_int_equal(heard.records, records);
     assert_int_equal(heard.problems, 2 - records);
     assert_true(records == 2 || strstr(heard.reasons, "bytes:1+0: longer than 1 MiB"));
-    free(line);
-    free(bytes);
 }
 
 PREPARED(a_line_may_have_a_mebibyte)
@@ -485,14 +477,13 @@ PREPARED(behind_a_long_line_places_are_right)
 PREPARED(a_line_without_end_is_one_problem)
 {
     size_t size = 3 * (size_t)APAPI_SCAN_LINE_MAX;
-    char *bytes = malloc(size);
+    FREED char *bytes = malloc(size);
     struct heard heard = {0};
 
     memset(bytes, 'x', size);
     hear_bytes(bytes, size, NULL, &heard);
     assert_int_equal(heard.records, 0);
     assert_int_equal(heard.problems, 1);
-    free(bytes);
 }
 
 /* Write to a pipe in pieces of 1, 2, 3 ... bytes. */

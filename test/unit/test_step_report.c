@@ -11,7 +11,7 @@ static struct apapi_merge *merge;
 static void add_record(const char *node, double energy_j)
 {
     struct apapi_record record = {.id = {.job = 7, .step = "0"}, .complete = true};
-    char *line = NULL;
+    FREED char *line = NULL;
 
     snprintf(record.id.node, sizeof record.id.node, "%s", node);
     record.measurement.elapsed_ns = 2000000000;
@@ -21,7 +21,6 @@ static void add_record(const char *node, double energy_j)
     assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
     step_report_keep(&step_report, line, strlen(line));
     assert_int_equal(apapi_merge_add(merge, &record), 0);
-    free(line);
 }
 
 static char *written(enum config_format format)
@@ -52,7 +51,7 @@ static void end(void)
 
 PREPARED(json)
 {
-    char *text;
+    FREED char *text = NULL;
     json_t *array;
 
     add_record("n1", 10);
@@ -68,20 +67,18 @@ PREPARED(json)
                         "it \"broke\"");
     assert_true(json_is_false(json_object_get(json_array_get(array, 2), "complete")));
     json_decref(array);
-    free(text);
 }
 
 PREPARED(no_records_at_all)
 {
-    char *text = written(CONFIG_JSON);
+    FREED char *text = written(CONFIG_JSON);
 
     assert_string_equal(text, "[\n]\n");
-    free(text);
 }
 
 PREPARED(csv)
 {
-    char *text;
+    FREED char *text = NULL;
 
     add_record("n1", 10);
     apapi_merge_absent(merge, "n3", "a, b");
@@ -90,7 +87,6 @@ PREPARED(csv)
     assert_contains(text, "\n7.0,n1,step,elapsed,,,s,2,");
     assert_contains(text, "\n7.0,n1,domain,package,package,energy,J,10,,W,1,2,,3,");
     assert_contains(text, "\n7.0,n3,absent,\"a, b\",,,,,,");
-    free(text);
 }
 
 static json_t *merged(struct apapi_merge *of)

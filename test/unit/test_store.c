@@ -119,7 +119,7 @@ STORE_TEST(concurrent_lines_stay_whole)
 {
     pid_t children[PROCESSES];
     int next[PROCESSES] = {0};
-    char *text;
+    FREED char *text = NULL;
     char *position;
 
     for (int i = 0; i < PROCESSES; i++) {
@@ -145,7 +145,6 @@ STORE_TEST(concurrent_lines_stay_whole)
     for (int i = 0; i < PROCESSES; i++) {
         assert_int_equal(next[i], LINES_EACH);
     }
-    free(text);
 }
 
 /* --- refusals --------------------------------------------------------------------------------- */

@@ -104,15 +104,13 @@ TEST(what_others_wrote_stays)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char *put, *again;
+        FREED char *put = NULL, *again = NULL;
 
         assert_int_equal(comment_put(cases[i].there, OWN, &put), 0);
         fail_if(strcmp(put, cases[i].put) != 0, "%s: %s, not %s", cases[i].there, put,
                 cases[i].put);
         assert_int_equal(comment_put(put, OWN, &again), 0);
         assert_string_equal(again, put);
-        free(put);
-        free(again);
     }
 }
 

@@ -38,7 +38,7 @@ static void sample(struct trace *trace, const struct row *row)
 
 static void assert_lines(const struct row *rows, size_t count, const char *expected)
 {
-    char *text = NULL;
+    FREED char *text = NULL;
     size_t size;
     struct trace *trace = trace_create(open_memstream(&text, &size), "memory", NULL);
 
@@ -52,7 +52,6 @@ static void assert_lines(const struct row *rows, size_t count, const char *expec
     assert_int_equal(trace_finish(trace, NULL), 0);
     assert_memory_equal(text, HEADER, strlen(HEADER));
     assert_string_equal(text + strlen(HEADER), expected);
-    free(text);
 }
 
 TEST(gauges_and_other_types)

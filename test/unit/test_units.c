@@ -356,14 +356,13 @@ TEST(numbers_are_as_exact_as_they_should_be)
                  {FIELD_EXACT, {.measured = 0x1p-14}, "{\"x\":6.103515625e-5}"}};
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char *text = encode_member(cases[i].form, true, &cases[i].member);
+        FREED char *text = encode_member(cases[i].form, true, &cases[i].member);
         char *padded = strstr(text, "e-05"); /* as older versions of jansson write it */
 
         if (padded) {
             memmove(padded + 2, padded + 3, strlen(padded + 3) + 1);
         }
         assert_string_equal(text, cases[i].expected);
-        free(text);
     }
 }
 

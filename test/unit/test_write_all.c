@@ -31,7 +31,7 @@ static void *read_all(void *context)
 TEST(more_than_a_pipe_holds)
 {
     static const int modes[] = {0, O_NONBLOCK};
-    char *bytes = malloc(SIZE);
+    FREED char *bytes = malloc(SIZE);
 
     assert_non_null(bytes);
     for (size_t i = 0; i < SIZE; i++) {
@@ -55,7 +55,6 @@ TEST(more_than_a_pipe_holds)
         assert_memory_equal(reading.bytes, bytes, SIZE);
         free(reading.bytes);
     }
-    free(bytes);
 }
 
 TEST(errors_come_back)

@@ -45,6 +45,11 @@ void unit_fails_null(const void *result, int code, const char *file, int line)
     unit_fails(result ? 0 : -1, code, file, line);
 }
 
+void unit_free(void *pointer)
+{
+    free(*(void **)pointer);
+}
+
 static int call(void (*function)(void))
 {
     if (function) {

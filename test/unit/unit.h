@@ -46,6 +46,10 @@
         }                                                                                          \
     } while (0)
 
+/* Memory, and a record, that the end of the block frees. */
+#define FREED __attribute__((cleanup(unit_free)))
+#define CLEARED __attribute__((cleanup(apapi_record_clear)))
+
 /* Of the latest call that has this place for it. assert_fails() empties it before. */
 __attribute__((unused)) static struct apapi_error why;
 
@@ -96,6 +100,7 @@ void unit_add(const struct unit_test *test);
 void unit_frame(void (*before)(void), void (*after)(void));
 void unit_fails(int result, int code, const char *file, int line);
 void unit_fails_null(const void *result, int code, const char *file, int line);
+void unit_free(void *pointer);
 void unit_contains(const char *text, const char *part, const char *file, int line);
 
 /* Run the tests. UNIT_FILTER=TEXT: only those that have it in their names. @return exit status */
