@@ -21,10 +21,8 @@
 #include "channel/deadline.h"
 
 #define SILENT_PERIODS 3
-#define UNHEARD_PERIODS 30 /* for the first total: the step may begin late */
-#define TOLD_MAX 3         /* nodes that are named at once */
-#define KILL_WAIT_S 30     /* Slurm's default, if scontrol does not say it */
-#define KILL_WAIT_MAX_S 3600
+#define UNHEARD_PERIODS 30            /* for the first total: the step may begin late */
+#define TOLD_MAX 3                    /* nodes that are named at once */
 #define GRACE_NS (5000 * DEADLINE_MS) /* for scancel, after the step's end */
 #define PLACE_NUMBER UINT64_MAX       /* of the answer that has partition and QOS */
 
@@ -112,21 +110,17 @@ static void limits_answer(const struct collect_limits *limits, int fd)
     send(fd, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* "RUN ELAPSED_NS JOULES JOB" */
 static void limits_take_total(void *context, const struct delivery *delivery, int fd)
 {
     struct collect_limits *limits = context;
     uint64_t now_ns = deadline_now();
     struct limit_report report;
-    struct whole_number job;
-    const char *rest = limit_report_read(delivery->payload, &report);
 
-    if (!rest || *rest != ' ' || whole_number_parse(rest + 1, &job) || job.negative || *job.rest ||
-        job.value == 0 || job.value > UINT32_MAX ||
+    if (limit_report_read(delivery->payload, &report) || report.job == 0 ||
         limit_sum_report(&limits->sum, delivery->node, &report, now_ns)) {
         return;
     }
-    limits_add_job(limits, (uint32_t)job.value);
+    limits_add_job(limits, report.job);
     limits->heard_ns = limits->heard_ns ? limits->heard_ns : now_ns;
     limits->next_ns = now_ns;
     limits_answer(limits, fd);
@@ -144,7 +138,7 @@ static void limits_take_end(void *context, const char *node, double total_j)
 /* A node whose step was too short for a total has none. */
 void collect_limits_pass(const struct collect_limits *limits)
 {
-    char *lines = NULL, text[96];
+    char *lines = NULL, text[LIMIT_REPORT_SIZE];
     size_t size = 0;
     FILE *out = limits->forward && forward_is_open(limits->forward) && limits->sum.count > 0
                     ? open_memstream(&lines, &size)
@@ -155,8 +149,9 @@ void collect_limits_pass(const struct collect_limits *limits)
         struct limit_report report = node->latest;
 
         report.run = report.run ? report.run : 1;
-        limit_report_write(&report, text, sizeof text);
-        fprintf(out, "%s %s%s\n", node->name, text, node->ended ? " ended" : "");
+        report.last = node->ended;
+        limit_report_write(&report, text);
+        fprintf(out, "%s %s\n", node->name, text);
     }
     if (text_of_stream(out, &lines, 0)) {
         forward_totals(limits->forward, lines, size);
@@ -195,42 +190,25 @@ static void limits_ask_place(struct collect_limits *limits)
 {
     struct order order = {.kind = ORDER_RUN, .number = PLACE_NUMBER};
 
-    snprintf(order.command, sizeof order.command,
-             "squeue --noheader \"--format=%%P %%q\" --job %.*s", (int)strcspn(limits->step, "."),
-             limits->step);
+    snprintf(order.text, sizeof order.text, "squeue --noheader \"--format=%%P %%q\" --job %.*s",
+             (int)strcspn(limits->step, "."), limits->step);
     actor_order(&limits->crossings.actor, &order);
 }
 
 static void limits_take_place(struct collect_limits *limits, struct order_answer *answer)
 {
     char *qos = strchr(answer->text, ' ');
-    struct limit_place place = {"", ""};
+    struct limit_site site = limits->site;
 
     if (answer->status == 0 && qos) {
         *qos++ = '\0';
         qos[strcspn(qos, " \n")] = '\0';
-        place = (struct limit_place){answer->text, qos};
+        site.partition = answer->text;
+        site.qos = qos;
     } else {
         speak(limits, "partition and QOS are not known: %.200s", answer->text);
     }
-    limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &limits->site, &place);
-}
-
-/* The step's own limits, as the nodes have theirs; what is wrong was said at the prompt. */
-static void limits_add_user(struct collect_limits *limits, const struct message *message)
-{
-    const char *lines = message_value(message, "overflow");
-    const char *text = message_value(message, "budget");
-    struct limit_list *list = &limits->crossings.limits;
-    struct limit budget;
-
-    if (lines && limit_list_parse(list, lines, NULL)) {
-        list->count = 0;
-    }
-    if (text && limit_parse_budget(text, &budget, NULL) == 0) {
-        limit_list_add_budget(list, &budget, LIMIT_STEP);
-    }
-    limits->asked = limit_list_has(list, LIMIT_STEP);
+    limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &site);
 }
 
 void collect_limits_begin(struct collect_limits *limits, const struct message *message,
@@ -267,8 +245,9 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
         config_read(&limits->config, path, NULL);
     }
     limits->site = limit_site_of(&limits->config);
-    limits_add_user(limits, message);
-    limits->crossings.watch.scope = LIMIT_STEP;
+    limit_list_fill(&limits->crossings.limits, LIMIT_STEP, message_value(message, "overflow"),
+                    message_value(message, "budget"), NULL); /* mistakes were told at the prompt */
+    limits->asked = limit_list_has(&limits->crossings.limits, LIMIT_STEP);
     crossings_open(&limits->crossings, &config, NULL);
     limits->speaker = speaker_open();
     if (message_value(message, "quiet")) {
@@ -277,8 +256,7 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
     if (limit_site_varies(&limits->site)) {
         limits_ask_place(limits);
     } else {
-        limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &limits->site,
-                            &(struct limit_place){"", ""});
+        limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &limits->site);
     }
     receiver->total = limits_take_total;
     receiver->ended = limits_take_end;
@@ -299,63 +277,41 @@ static void limits_steps(const struct collect_limits *limits, char *text, size_t
     }
 }
 
-static void limits_fail(struct collect_limits *limits, size_t limit, const char *reason)
+static void limits_fail(struct collect_limits *limits, const struct limit *limit,
+                        const char *reason)
 {
-    speak(limits, "the budget of %s has no effect: %.*s",
-          limits->crossings.limits.limits[limit].text, (int)strcspn(reason, "\n"), reason);
-}
-
-/* KillWait of Slurm, "30 sec", comes with the answer to SIGTERM. */
-static void limits_hear_cancel(struct collect_limits *limits, const struct order_answer *answer)
-{
-    const struct limit *limit = &limits->crossings.limits.limits[answer->limit];
-    unsigned long seconds = strtoul(answer->text, NULL, 10);
-
-    crossings_note(answer, &limits->crossings);
-    if (answer->status != 0) {
-        limits_fail(limits, answer->limit, answer->text);
-    } else if ((limit->actions & LIMIT_TERM) && !limit->whole_job && *answer->text) {
-        seconds = seconds > 0 && seconds <= KILL_WAIT_MAX_S ? seconds : KILL_WAIT_S;
-        limits->kill_ns = deadline_now() + seconds * 1000 * DEADLINE_MS;
-        limits->kill = *answer;
-    }
+    speak(limits, "the budget of %s has no effect: %.*s", limit->text, (int)strcspn(reason, "\n"),
+          reason);
 }
 
 static void limits_hear(struct collect_limits *limits)
 {
-    char arguments[LIMIT_COMMAND_SIZE] = " --signal=KILL";
     struct order_answer answer;
 
     while (actor_hear(&limits->crossings.actor, &answer)) {
-        if (!answer.ran) {
-            crossings_note(&answer, &limits->crossings);
-        } else if (answer.number == PLACE_NUMBER) {
+        if (answer.number == PLACE_NUMBER) {
             limits_take_place(limits, &answer);
-        } else {
-            limits_hear_cancel(limits, &answer);
+            continue;
         }
-    }
-    if (limits->kill_ns && deadline_now() >= limits->kill_ns) {
-        limits->kill_ns = 0;
-        limits_steps(limits, arguments + strlen(arguments), sizeof arguments - strlen(arguments));
-        crossings_cancel(&limits->crossings, &limits->kill, arguments, "");
+        crossings_note(&answer, &limits->crossings);
+        if (answer.ran && answer.status != 0) {
+            limits_fail(limits, &limits->crossings.limits.limits[answer.limit], answer.text);
+        }
     }
 }
 
 /* A step that has ended, or is being ended, needs no signals. */
-static void limits_cross(struct collect_limits *limits, const struct limit_crossed *crossed,
-                         double sum_j)
+static void limits_cross(struct collect_limits *limits, const struct limit *limit, double sum_j)
 {
-    const struct limit *limit = &limits->crossings.limits.limits[crossed->limit];
     const char *signal = limit_first_signal(limit);
     bool over = limits->sum.most > 0 && limits->sum.ended >= limits->sum.most;
     bool acts = *signal && !over && !limits->ending;
-    char sum[UNITS_SIZE], action[64] = "", steps[LIMIT_COMMAND_SIZE] = "";
-    const struct crossings_reach reach = {.steps = steps, .job = limits->jobs[0]};
+    char sum[UNITS_SIZE], action[64] = "";
+    struct order reach = {.job = limits->jobs[0]};
 
-    limits_steps(limits, steps, sizeof steps);
-    if (crossings_cross_sum(&limits->crossings, crossed, sum_j, acts ? &reach : NULL)) {
-        limits_fail(limits, crossed->limit, strerror(errno));
+    limits_steps(limits, reach.text, sizeof reach.text);
+    if (crossings_cross_sum(&limits->crossings, limit, sum_j, acts ? &reach : NULL)) {
+        limits_fail(limits, limit, strerror(errno));
     }
     if (acts) {
         limits->ending |= (limit->actions & LIMIT_TERM) != 0;
@@ -424,7 +380,7 @@ static void limits_count_nodes(struct collect_limits *limits, uint64_t now_ns)
 
 static void limits_look(struct collect_limits *limits)
 {
-    struct limit_crossed crossed[LIMITS_ROOM];
+    struct limit *crossed[LIMITS_ROOM];
     uint64_t now_ns = deadline_now();
     double sum_j;
     size_t count;
@@ -437,9 +393,9 @@ static void limits_look(struct collect_limits *limits)
     limits_look_at_nodes(limits, now_ns);
     limits_count_nodes(limits, now_ns);
     sum_j = limit_sum_total_j(&limits->sum, now_ns);
-    count = limit_watch_look(&limits->crossings.watch, sum_j, now_ns, crossed);
+    count = limit_list_look(&limits->crossings.limits, LIMIT_STEP, sum_j, now_ns, crossed);
     for (size_t i = 0; i < count; i++) {
-        limits_cross(limits, &crossed[i], sum_j);
+        limits_cross(limits, crossed[i], sum_j);
     }
 }
 
@@ -455,9 +411,7 @@ void collect_limits_work(struct collect_limits *limits)
 
 int collect_limits_pause_ms(const struct collect_limits *limits)
 {
-    bool kills = limits->kill_ns && limits->kill_ns < limits->next_ns;
-
-    return limits->active ? clock_left_ms(kills ? limits->kill_ns : limits->next_ns) : -1;
+    return limits->active ? clock_left_ms(limits->next_ns) : -1;
 }
 
 int collect_limits_fd(const struct collect_limits *limits)

@@ -34,9 +34,7 @@ struct collect_limits {
     struct limit_site site;
     struct limit_sum sum;
     struct crossings crossings;
-    uint64_t kill_ns;         /* when SIGKILL follows SIGTERM; 0: not at all */
-    struct order_answer kill; /* the answer to SIGTERM */
-    int speaker;              /* srun's standard error, while the step runs; -1: it is not used */
+    int speaker; /* srun's standard error, while the step runs; -1: it is not used */
 };
 
 /**

@@ -26,10 +26,13 @@
 #include "base/units.h"
 
 #define END_LIMIT_NS UINT64_C(1000000000) /* for an actor that does not answer any more */
-#define MS_NS UINT64_C(1000000)
-#define GRACE_NS (100 * MS_NS) /* at the end, for commands that have just been started */
-#define JOBS_MAX 128           /* at a time */
-#define EXITING 0x4U           /* PF_EXITING of the kernel */
+#define GRACE_NS (NS_PER_S / 10)          /* at the end, for commands that have just been started */
+#define KILL_WAIT_S 30                    /* Slurm's default, if scontrol does not say it */
+#define KILL_WAIT_MAX_S 3600
+#define KILL_WAIT_COMMAND /* prints KillWait of Slurm, "30 sec", or an empty line */               \
+    "; echo \"$(scontrol show config | sed -n 's/^KillWait *= *//p')\""
+#define JOBS_MAX 128 /* at a time */
+#define EXITING 0x4U /* PF_EXITING of the kernel */
 
 /* --- processes -------------------------------------------------------------------------------- */
 
@@ -51,32 +54,25 @@ size_t process_stat_text(pid_t pid, const char *name, char *text, size_t size)
     return length;
 }
 
-/* A process as /proc describes it. */
-struct process_stat {
-    pid_t pid, parent, session;
-    bool ended;       /* or ends just now: /proc does not tell its control groups any more */
-    uint64_t started; /* [clock ticks since the machine started] */
-};
-
 /* The name, in parentheses, may have any characters. @return 0; -1 with errno ESRCH */
-static int process_stat_read(pid_t pid, struct process_stat *stat)
+static int process_read(pid_t pid, struct process *process)
 {
     char text[1024];
     const char *behind;
     unsigned flags;
     char state;
 
-    *stat = (struct process_stat){.pid = pid};
+    *process = (struct process){.pid = pid, .fd = -1};
     behind = process_stat_text(pid, "stat", text, sizeof text) ? strrchr(text, ')') : NULL;
     if (!behind ||
         sscanf(behind,
                ") %c %d %*d %d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
                "%" SCNu64,
-               &state, &stat->parent, &stat->session, &flags, &stat->started) != 5) {
+               &state, &process->parent, &process->session, &flags, &process->started) != 5) {
         errno = ESRCH;
         return -1;
     }
-    stat->ended = state == 'Z' || (flags & EXITING);
+    process->ended = state == 'Z' || (flags & EXITING);
     return 0;
 }
 
@@ -92,53 +88,52 @@ static int process_pidfd(pid_t pid)
 #endif
 }
 
-/* By pidfd, or by number if `fd` is -1. */
-static int process_signal(int fd, pid_t pid, int signal)
+/* By pidfd, or by number if it has none. */
+static int process_signal(const struct process *process, int signal)
 {
 #ifdef SYS_pidfd_send_signal
-    if (fd >= 0) {
-        return (int)syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0);
+    if (process->fd >= 0) {
+        return (int)syscall(SYS_pidfd_send_signal, process->fd, signal, NULL, 0);
     }
 #endif
-    return kill(pid, signal);
+    return kill(process->pid, signal);
 }
 
 /* Its number is not in use again as long as its pidfd reaches it. */
-bool process_task_lives(const struct process_task *task)
+bool process_lives(const struct process *process)
 {
-    struct process_stat stat;
+    struct process now;
 
-    return process_stat_read(task->pid, &stat) == 0 && stat.started == task->started &&
-           !stat.ended &&
-           !(task->fd >= 0 && process_signal(task->fd, task->pid, 0) && errno == ESRCH);
+    return process_read(process->pid, &now) == 0 && now.started == process->started && !now.ended &&
+           !(process->fd >= 0 && process_signal(process, 0) && errno == ESRCH);
 }
 
 /* Hold the process before looking at it: what is seen then is of no later one. */
 int processes_add(struct processes *processes, pid_t pid)
 {
-    struct process_task task = {.pid = pid};
-    struct process_stat stat;
+    struct process task;
+    int fd;
 
     if (array_add(&processes->tasks, processes->count, &processes->capacity,
                   sizeof *processes->tasks)) {
         return -1;
     }
-    task.fd = process_pidfd(pid);
-    if ((task.fd < 0 && errno == ESRCH) || process_stat_read(pid, &stat) ||
-        stat.parent != processes->parent) {
-        folder_close(task.fd);
+    fd = process_pidfd(pid);
+    if ((fd < 0 && errno == ESRCH) || process_read(pid, &task) ||
+        task.parent != processes->parent) {
+        folder_close(fd);
         errno = ESRCH;
         return -1;
     }
-    task.started = stat.started;
+    task.fd = fd;
     processes->tasks[processes->count++] = task;
     return 0;
 }
 
-const struct process_task *processes_any(const struct processes *processes)
+const struct process *processes_any(const struct processes *processes)
 {
     for (size_t i = 0; i < processes->count; i++) {
-        if (process_task_lives(&processes->tasks[i])) {
+        if (process_lives(&processes->tasks[i])) {
             return &processes->tasks[i];
         }
     }
@@ -155,35 +150,25 @@ static bool process_is_of(pid_t pid, uid_t uid)
     return line && strtoul(line + strlen("\nUid:"), NULL, 10) == uid;
 }
 
-static bool processes_signal_one(const struct processes *processes, const struct process_task *one,
+static bool processes_signal_one(const struct processes *processes, const struct process *one,
                                  int signal)
 {
-    return process_task_lives(one) && process_is_of(one->pid, processes->uid) &&
-           process_signal(one->fd, one->pid, signal) == 0;
+    return process_lives(one) && process_is_of(one->pid, processes->uid) &&
+           process_signal(one, signal) == 0;
 }
 
 /* --- what the tasks have started -------------------------------------------------------------- */
-
-struct found {
-    struct process_stat stat;
-    bool ours;
-};
-
-struct snapshot {
-    struct found *found;
-    size_t count, capacity;
-};
 
 /* The step's own part of "0::/slurm/job_7/step_0/user/task_0": without Slurm's own processes. */
 static void processes_find_group(struct processes *processes)
 {
     static const char *const leaves[] = {"/user", "/task_"};
-    const struct process_task *task = processes_any(processes);
+    const struct process *task = processes_any(processes);
     char text[4096];
     const char *step;
 
     if (processes->group[0] || !processes->grouped || !task ||
-        !process_stat_text(task->pid, "cgroup", text, sizeof text) || !process_task_lives(task)) {
+        !process_stat_text(task->pid, "cgroup", text, sizeof text) || !process_lives(task)) {
         return;
     }
     step = strstr(text, "/job_");
@@ -202,55 +187,48 @@ static void processes_find_group(struct processes *processes)
 }
 
 /* A task, or of the step's control group. */
-static bool processes_has(const struct processes *processes, const struct process_stat *stat)
+static bool processes_has(const struct processes *processes, const struct process *one)
 {
     char text[4096];
 
     for (size_t i = 0; i < processes->count; i++) {
-        if (processes->tasks[i].pid == stat->pid && processes->tasks[i].started == stat->started) {
+        if (processes->tasks[i].pid == one->pid && processes->tasks[i].started == one->started) {
             return true;
         }
     }
-    return processes->group[0] && process_stat_text(stat->pid, "cgroup", text, sizeof text) &&
+    return processes->group[0] && process_stat_text(one->pid, "cgroup", text, sizeof text) &&
            strstr(text, processes->group);
 }
 
-static void processes_look(const struct processes *processes, struct snapshot *snapshot)
+/* All processes of the machine. @param all  result, to be freed. @return their number */
+static size_t processes_look(const struct processes *processes, struct process **all)
 {
     DIR *folder = opendir("/proc");
+    size_t count = 0, capacity = 0;
     const struct dirent *entry;
 
     while (folder && (entry = readdir(folder))) {
-        struct process_stat stat;
+        struct process one;
 
         if (isdigit((unsigned char)entry->d_name[0]) &&
-            process_stat_read((pid_t)strtol(entry->d_name, NULL, 10), &stat) == 0 &&
-            array_add(&snapshot->found, snapshot->count, &snapshot->capacity,
-                      sizeof *snapshot->found) == 0) {
-            snapshot->found[snapshot->count++] =
-                (struct found){stat, processes_has(processes, &stat)};
+            process_read((pid_t)strtol(entry->d_name, NULL, 10), &one) == 0 &&
+            array_add(all, count, &capacity, sizeof **all) == 0) {
+            one.ours = processes_has(processes, &one);
+            (*all)[count++] = one;
         }
     }
     if (folder) {
         closedir(folder);
     }
-}
-
-/* A child may be listed before its parent. */
-static void snapshot_mark_descendants(const struct snapshot *snapshot)
-{
-    for (bool more = true; more;) {
+    for (bool more = true; more;) { /* a child may be listed before its parent */
         more = false;
-        for (size_t i = 0; i < snapshot->count; i++) {
-            struct found *child = &snapshot->found[i];
-
-            for (size_t k = 0; k < snapshot->count && !child->ours; k++) {
-                const struct found *parent = &snapshot->found[k];
-
-                more |= child->ours = parent->ours && parent->stat.pid == child->stat.parent;
+        for (size_t i = 0; i < count; i++) {
+            for (size_t k = 0; k < count && !(*all)[i].ours; k++) {
+                more |= (*all)[i].ours = (*all)[k].ours && (*all)[k].pid == (*all)[i].parent;
             }
         }
     }
+    return count;
 }
 
 void processes_clear(struct processes *processes)
@@ -323,7 +301,7 @@ static void crossed_variables(const struct limit *limit, const struct apapi_cros
 
 /* --- what an actor starts --------------------------------------------------------------------- */
 
-enum job_kind { JOB_PRINT, JOB_EXEC, JOB_RUN };
+enum job_kind { JOB_PRINT, JOB_EXEC, JOB_RUN, JOB_TERM /* has sent SIGTERM to a step */ };
 
 /* A process that an actor has started and waits for. */
 struct job {
@@ -339,13 +317,13 @@ static struct {
     int socket, children;
     struct processes processes;
     char path[3 * PATH_MAX], conf[PATH_MAX + 16];
-    char *variables[3]; /* of ORDER_RUN */
+    char *variables[3]; /* of Slurm's commands */
     struct job jobs[JOBS_MAX];
     size_t running;      /* of them */
     uint64_t kill_at_ns; /* SIGKILL follows SIGTERM then; 0: none was sent, or it has followed */
-    struct order_answer terminating; /* of the crossing that has sent SIGTERM to all */
-    bool terminated;                 /* once is enough */
-    uint64_t end_at_ns;              /* 0: tasks may still run */
+    struct order terminating; /* has sent SIGTERM to all */
+    bool terminated;          /* once is enough */
+    uint64_t end_at_ns;       /* 0: tasks may still run */
 } loop;
 
 void shell_plug(int output)
@@ -382,24 +360,20 @@ static bool jobs_own(pid_t session)
 /* To the tasks and all that they have started and that can be found, but to no job. */
 static size_t processes_signal_all(struct processes *processes, int signal)
 {
-    struct snapshot snapshot = {NULL, 0, 0};
-    size_t reached = 0;
+    struct process *all = NULL;
+    size_t reached = 0, count;
 
     processes_find_group(processes);
-    processes_look(processes, &snapshot);
-    snapshot_mark_descendants(&snapshot);
-    for (size_t i = 0; i < snapshot.count; i++) {
-        const struct process_stat *stat = &snapshot.found[i].stat;
-        struct process_task one = {stat->pid, -1, stat->started};
-
-        if (snapshot.found[i].ours && one.pid != processes->parent && one.pid != getpid() &&
-            !jobs_own(stat->session)) {
-            one.fd = process_pidfd(one.pid);
-            reached += processes_signal_one(processes, &one, signal);
-            folder_close(one.fd);
+    count = processes_look(processes, &all);
+    for (struct process *one = all; one < all + count; one++) {
+        if (one->ours && one->pid != processes->parent && one->pid != getpid() &&
+            !jobs_own(one->session)) {
+            one->fd = process_pidfd(one->pid);
+            reached += processes_signal_one(processes, one, signal);
+            folder_close(one->fd);
         }
     }
-    free(snapshot.found);
+    free(all);
     return reached;
 }
 
@@ -431,13 +405,13 @@ static int job_start(const struct job *wanted, struct job_launch *launch)
         if (job->pid == 0) {
             slot = job;
         } else if (job->answer.limit == wanted->answer.limit && job->kind == wanted->kind &&
-                   job->kind != JOB_RUN) {
+                   job->kind < JOB_RUN) {
             errno = EEXIST;
             return -1;
         }
     }
     errno = EAGAIN;
-    if (!slot || (wanted->kind == JOB_RUN && loop.config->captures && pipe2(ends, O_CLOEXEC))) {
+    if (!slot || (wanted->kind >= JOB_RUN && loop.config->captures && pipe2(ends, O_CLOEXEC))) {
         return -1;
     }
     launch->output = ends[1];
@@ -482,18 +456,32 @@ static void answer_reached(struct order_answer answer, const char *name, size_t 
     }
 }
 
+/* SIGKILL follows SIGTERM to a step after KillWait of Slurm, "30 sec". */
+static void report_run(struct job *job, int status)
+{
+    char text[sizeof job->answer.text] = "";
+    unsigned long seconds;
+
+    if (job->output >= 0 && read(job->output, text, sizeof text - 1) < 0) {
+        text[0] = '\0';
+    }
+    job->answer.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    send_answer(job->answer, "%s", text);
+    if (job->kind == JOB_TERM && job->answer.status == 0) {
+        seconds = strtoul(text, NULL, 10);
+        seconds = seconds > 0 && seconds <= KILL_WAIT_MAX_S ? seconds : KILL_WAIT_S;
+        loop.kill_at_ns = clock_monotonic_ns() + seconds * NS_PER_S;
+    }
+}
+
 /* A line that was printed is nothing to report, and what was killed at the end has a reason. */
 static void report_end(struct job *job, int status, bool killed)
 {
     const char *name = job->kind == JOB_PRINT ? "log" : "exec";
-    char text[sizeof job->answer.text];
-    ssize_t got;
 
-    if (job->kind == JOB_RUN) {
-        got = job->output >= 0 ? read(job->output, text, sizeof text - 1) : 0;
-        job->answer.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (job->kind >= JOB_RUN) {
         if (!killed) {
-            send_answer(job->answer, "%.*s", (int)(got > 0 ? got : 0), text);
+            report_run(job, status);
         }
     } else if (killed) {
         send_answer(job->answer, "%s: ended with the program", name);
@@ -529,8 +517,7 @@ static void reap(bool killed)
 
 static struct order_answer answer_to(const struct order *order)
 {
-    return (struct order_answer){
-        .number = order->number, .limit = order->limit, .ran = order->kind == ORDER_RUN};
+    return (struct order_answer){.number = order->number, .limit = order->limit};
 }
 
 static void act_start(const struct order *order, enum job_kind kind, const char *text)
@@ -543,7 +530,8 @@ static void act_start(const struct order *order, enum job_kind kind, const char 
                                 .text = text,
                                 .variables = loop.variables};
 
-    if (kind != JOB_RUN) {
+    job.answer.ran = kind >= JOB_RUN;
+    if (kind < JOB_RUN) {
         crossed_variables(&loop.config->limits->limits[order->limit], &order->crossing,
                           loop.config->node, &variables);
         launch.variables = variables.list;
@@ -571,6 +559,38 @@ static void act_log(const struct order *order)
     }
 }
 
+/* The controller may be away: it is tried ten times, every 2 s. */
+static void act_cancel(const struct order *order, enum job_kind kind, const char *options,
+                       const char *whom)
+{
+    char command[2 * LIMIT_COMMAND_SIZE];
+
+    snprintf(command, sizeof command,
+             "i=0; until out=$(scancel --quiet%s%s 2>&1); do i=$((i + 1)); "
+             "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done%s",
+             options, whom, kind == JOB_TERM ? KILL_WAIT_COMMAND : "");
+    act_start(order, kind, command);
+}
+
+/* Signals go to all that the limit is for. SIGTERM ends a job; of a step SIGKILL has to follow. */
+static void act_on_steps(const struct order *order)
+{
+    char job[24], options[48];
+
+    snprintf(job, sizeof job, " %" PRIu32, order->job);
+    if (order->signal) {
+        snprintf(options, sizeof options, "%s --signal=%s", order->script ? " --full" : "",
+                 limit_signal_name(order->signal));
+        act_cancel(order, JOB_RUN, options, order->whole_job ? job : order->text);
+    }
+    if (order->term && order->whole_job) {
+        act_cancel(order, JOB_RUN, "", job);
+    } else if (order->term) {
+        loop.terminating = *order;
+        act_cancel(order, JOB_TERM, " --signal=TERM", order->text);
+    }
+}
+
 /* Actions that may wait come last. Whatever happens at a job's budget, there is a line. */
 static void act(const struct order *order)
 {
@@ -589,8 +609,8 @@ static void act(const struct order *order)
     if ((actions & LIMIT_TERM) && limit->scope == LIMIT_NODE && !loop.terminated) {
         loop.terminated = true;
         loop.kill_at_ns = clock_monotonic_ns() + loop.config->kill_wait_ns;
-        loop.terminating = answer_to(order);
-        answer_reached(loop.terminating, "TERM", processes_signal_all(&loop.processes, SIGTERM));
+        loop.terminating = *order;
+        answer_reached(answer_to(order), "TERM", processes_signal_all(tasks, SIGTERM));
     }
     if (actions & LIMIT_EXEC) {
         act_start(order, JOB_EXEC, limit->command);
@@ -614,9 +634,27 @@ static void obey(void)
     } else if (order.kind == ORDER_TASK) {
         processes_add(&loop.processes, order.pid);
     } else if (order.kind == ORDER_RUN) {
-        act_start(&order, JOB_RUN, order.command);
-    } else if (order.limit < loop.config->limits->count) {
-        act(&order);
+        act_start(&order, JOB_RUN, order.text);
+    } else {
+        if (order.job) {
+            act_on_steps(&order);
+        }
+        if (order.limit < loop.config->limits->count) {
+            act(&order);
+        }
+    }
+}
+
+/* SIGTERM was not enough. */
+static void act_kill(void)
+{
+    const struct order *order = &loop.terminating;
+    size_t reached;
+
+    if (order->job) {
+        act_cancel(order, JOB_RUN, " --signal=KILL", order->text);
+    } else if ((reached = processes_signal_all(&loop.processes, SIGKILL)) > 0) {
+        answer_reached(answer_to(order), "KILL", reached);
     }
 }
 
@@ -627,7 +665,6 @@ static void wait_and_work(void)
     struct pollfd watched[] = {{.fd = loop.end_at_ns ? -1 : loop.socket, .events = POLLIN},
                                {.fd = loop.children, .events = POLLIN}};
     struct signalfd_siginfo info;
-    size_t reached;
     uint64_t due_ns = loop.end_at_ns ? loop.end_at_ns : loop.kill_at_ns;
     int ready = poll(watched, 2, due_ns ? clock_left_ms(due_ns) : -1);
 
@@ -640,10 +677,7 @@ static void wait_and_work(void)
     }
     if (loop.kill_at_ns && clock_monotonic_ns() >= loop.kill_at_ns) {
         loop.kill_at_ns = 0;
-        reached = processes_signal_all(&loop.processes, SIGKILL);
-        if (reached > 0) {
-            answer_reached(loop.terminating, "KILL", reached);
-        }
+        act_kill();
     }
 }
 

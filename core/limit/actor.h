@@ -21,15 +21,18 @@
 /** Read the beginning of /proc/PID/NAME as a text. @return its length; 0: it cannot be read. */
 size_t process_stat_text(pid_t pid, const char *name, char *text, size_t size);
 
-/** A task. */
-struct process_task {
+/** A process as /proc describes it. */
+struct process {
     pid_t pid;
-    int fd; /* pidfd; -1: the kernel has none */
-    uint64_t started;
+    int fd;           /* pidfd; -1: it is not held, or the kernel has none */
+    uint64_t started; /* [clock ticks since the machine started] */
+    pid_t parent, session;
+    bool ended; /* or ends just now: /proc does not tell its control groups any more */
+    bool ours;  /* a task, or started by one */
 };
 
 /** @return whether it has not ended: what was read of /proc/PID before is of this task. */
-bool process_task_lives(const struct process_task *task);
+bool process_lives(const struct process *task);
 
 /**
  * Tasks, and what they have started. A signal goes to no other, even if the number of one of them
@@ -41,14 +44,14 @@ struct processes {
     bool grouped; /* what a task has started is found by the control group of its step, too */
     char group[PATH_MAX]; /* of the step, once it is known */
     size_t count, capacity;
-    struct process_task *tasks;
+    struct process *tasks;
 };
 
 /** Add a task. 0; -1 with errno ESRCH: it has ended, or is no child of `parent`; ENOMEM. */
 int processes_add(struct processes *processes, pid_t pid);
 
 /** @return a task that has not ended, valid until one is added; NULL: there is none. */
-const struct process_task *processes_any(const struct processes *processes);
+const struct process *processes_any(const struct processes *processes);
 
 /** Give everything back. */
 void processes_clear(struct processes *processes);
@@ -64,7 +67,7 @@ struct job_launch {
     bool prints; /* `text` is a line for the standard error of the task; else a command */
     const char *text;
     char *const *variables; /* "APAPI_OVERFLOW_COUNT=1", ends with a NULL */
-    int output;             /* of ORDER_RUN, whose answer has it; -1: no output is kept */
+    int output;             /* of Slurm's command; -1: no output is kept */
 };
 
 /** Become it. Runs in the new process, which leads a session and a group. Returns on failure. */
@@ -86,8 +89,8 @@ void shell_become(const char *command, char *const *variables);
 
 enum order_kind {
     ORDER_TASK,    /* there is one more task: `pid` */
-    ORDER_CROSSED, /* a limit was crossed: its actions, but signals at the limit of a step or job */
-    ORDER_RUN,     /* run `command`, and answer with its end */
+    ORDER_CROSSED, /* a limit was crossed: its actions. scancel sends signals of steps and jobs */
+    ORDER_RUN,     /* run `text` as a command, and answer with its end */
     ORDER_END      /* no task runs any more */
 };
 
@@ -98,14 +101,19 @@ struct order {
     uint64_t number;                /* of the crossing in this run, for the answer */
     size_t limit;                   /* in the list */
     struct apapi_crossing crossing; /* without `action` and `result` */
-    char command[LIMIT_COMMAND_SIZE];
+    /* at the limit of a step or a job, which may be younger than the actor: */
+    uint32_t job; /* that gets signals; 0: it is too late for them */
+    bool script;  /* without steps of the job, its script gets them */
+    bool whole_job, term;
+    int signal;                    /* 0: none but those of `term` */
+    char text[LIMIT_COMMAND_SIZE]; /* of ORDER_RUN; " 17.0 18.0", the parts of the step */
 };
 
 /** From the actor: what came of an action. */
 struct order_answer {
     uint64_t number;
-    size_t limit;   /* of ORDER_RUN, as in the order */
-    bool ran;       /* of ORDER_RUN: `text` is what the command has written, if that is wanted */
+    size_t limit;   /* as in the order */
+    bool ran;       /* by Slurm's command: `text` is what that has written, if that is wanted */
     int status;     /* its exit status; 128 + N: ended by signal N */
     char text[256]; /* "SIGUSR1: to 2 processes" */
 };
@@ -119,13 +127,13 @@ struct actor_config {
     uid_t uid;             /* real user of the processes that may get signals */
     pid_t parent;          /* of the tasks */
     bool grouped;          /* as struct processes has it */
-    bool captures;         /* answers to ORDER_RUN have the output */
+    bool captures;         /* answers have the output of Slurm's commands */
     uint64_t kill_wait_ns; /* between SIGTERM and SIGKILL of the action term [ns] */
     uint64_t grace_ns;     /* at the end, for commands that still run [ns]; 0: 0.1 s */
     void (*settle)(void);  /* called first in the actor; NULL: not needed */
     job_launch_f launch;
     const void *context;    /* for launch() */
-    const char *slurm_bin;  /* folder of a program of Slurm's, for ORDER_RUN; "": not known */
+    const char *slurm_bin;  /* folder of a program of Slurm's; "": not known */
     const char *slurm_conf; /* the same; "": where Slurm has it */
 };
 

@@ -12,8 +12,6 @@
 
 #define HALF (APAPI_CROSSINGS_MAX / 2)
 #define LATE_NS (2 * NS_PER_S) /* for scancel: then the first attempt has failed */
-#define KILL_WAIT_COMMAND      /* prints KillWait of Slurm, "30 sec", or an empty line */          \
-    "; echo \"$(scontrol show config | sed -n 's/^KillWait *= *//p')\""
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
@@ -26,15 +24,12 @@ int crossings_open(struct crossings *crossings, const struct actor_config *confi
 
     clock_pair(&unix_ns, &now_ns);
     crossings->unix_offset_ns = unix_ns - (int64_t)now_ns;
-    crossings->watch.limits = whole.limits = &crossings->limits;
+    whole.limits = &crossings->limits;
     crossings->actor = ACTOR_NONE;
     pthread_mutex_init(&crossings->mutex, NULL);
-    for (size_t i = 0; i < LIMITS_ROOM; i++) {
-        crossings->hooks[i] =
-            (struct crossings_hook){.owner = crossings,
-                                    .limit = i,
-                                    .waits = i < crossings->limits.count &&
-                                             crossings->limits.limits[i].scope == LIMIT_NODE};
+    for (size_t i = 0; i < crossings->limits.count; i++) {
+        crossings->limits.limits[i].owner = crossings;
+        crossings->limits.limits[i].waits = crossings->limits.limits[i].scope == LIMIT_NODE;
     }
     crossings->open = !config || actor_start(&crossings->actor, &whole, err) == 0;
     return crossings->open ? 0 : -1;
@@ -47,18 +42,12 @@ int crossings_add_task(const struct crossings *crossings, pid_t pid)
     return crossings->open ? actor_order(&crossings->actor, &order) : 0;
 }
 
-/* The first half stays, the second half has the latest. */
-static size_t crossings_slot(uint64_t number)
-{
-    return number < HALF ? (size_t)number : HALF + (size_t)(number % HALF);
-}
-
 /* "SIGUSR1: to 2 processes; exec: exit status 0". A command that is not the user's is no news. */
 void crossings_note(const struct order_answer *answer, void *context)
 {
     struct crossings *crossings = context;
-    struct crossings_kept *kept = &crossings->kept[crossings_slot(answer->number)];
-    char *result = kept->crossing.result, text[sizeof answer->text];
+    struct crossings_kept *kept = crossings->kept;
+    char text[sizeof answer->text], *result;
     size_t length;
 
     snprintf(text, sizeof text, "%s", answer->text);
@@ -67,8 +56,12 @@ void crossings_note(const struct order_answer *answer, void *context)
                  answer->status);
     }
     pthread_mutex_lock(&crossings->mutex);
-    if (answer->number < crossings->total && kept->number == answer->number) {
+    while (kept < crossings->kept + crossings->count && kept->number != answer->number) {
+        kept++;
+    }
+    if (kept < crossings->kept + crossings->count) {
         kept->asked_ns = answer->ran ? 0 : kept->asked_ns;
+        result = kept->crossing.result;
         length = strlen(result);
         if (!answer->ran || answer->status != 0) {
             snprintf(result + length, sizeof kept->crossing.result - length, "%s%s",
@@ -94,108 +87,74 @@ static void describe(const struct limit *limit, char text[LIMIT_TEXT_SIZE])
     }
 }
 
-/* Keep it. The rest is done by this process or needs nothing to be done. */
-uint64_t crossings_cross(struct crossings *crossings, size_t limit, struct apapi_crossing *crossing)
+/* Where there is no actor, or only a mark to set, nothing needs to be done. */
+int crossings_cross(struct crossings *crossings, const struct limit *limit,
+                    struct apapi_crossing *crossing, const struct order *reach)
 {
-    const struct limit *of = &crossings->limits.limits[limit];
-    struct order order = {.kind = ORDER_CROSSED, .limit = limit};
-
-    describe(of, crossing->threshold);
-    if (!*crossing->action) {
-        limit_actions_text(of, crossing->action, sizeof crossing->action);
-    }
-    pthread_mutex_lock(&crossings->mutex);
-    order.number = crossings->total++;
-    crossings->kept[crossings_slot(order.number)] =
-        (struct crossings_kept){.crossing = *crossing, .number = order.number};
-    pthread_mutex_unlock(&crossings->mutex);
-    order.crossing = *crossing;
-    if (crossings->actor.fd >= 0 && (of->actions & ~(unsigned)LIMIT_STAMP) &&
-        actor_order(&crossings->actor, &order)) {
-        struct order_answer answer = {.number = order.number};
-
-        snprintf(answer.text, sizeof answer.text, "nothing was done: %s",
-                 errno == EAGAIN ? "too many crossings at once" : strerror(errno));
-        crossings_note(&answer, crossings);
-    }
-    return order.number;
-}
-
-static void crossings_handle(const struct apapi_overflow_crossing *crossed, void *context)
-{
-    struct crossings_hook *hook = context;
-    struct crossings *crossings = hook->owner;
-    struct apapi_crossing crossing = {
-        .unix_ns = (int64_t)crossed->time_ns + crossings->unix_offset_ns, .value = crossed->value};
-
-    hook->count += crossed->count;
-    crossing.count = hook->count;
-    snprintf(crossing.unit, sizeof crossing.unit, "%s",
-             crossed->unit ? crossed->unit
-                           : limit_unit_name(&crossings->limits.limits[hook->limit]));
-    crossings_cross(crossings, hook->limit, &crossing);
-}
-
-/* --- limits of sums --------------------------------------------------------------------------- */
-
-int crossings_cancel(struct crossings *crossings, const struct order_answer *answer,
-                     const char *arguments, const char *then)
-{
-    struct order order = {.kind = ORDER_RUN, .number = answer->number, .limit = answer->limit};
-    struct order_answer failed = {.number = answer->number, .text = "-", .ran = true, .status = 1};
-    struct crossings_kept *kept = &crossings->kept[crossings_slot(order.number)];
+    struct order order = reach ? *reach : (struct order){.pid = 0};
+    struct crossings_kept kept = {
+        .asked_ns = reach && *limit_first_signal(limit) ? clock_monotonic_ns() : 0};
+    struct order_answer answer;
     int code;
 
-    snprintf(order.command, sizeof order.command,
-             "i=0; until out=$(scancel --quiet%s 2>&1); do i=$((i + 1)); "
-             "[ $i -lt 10 ] || { echo \"$out\"; exit 1; }; sleep 2; done%s",
-             arguments, then);
-    if (kept->number == order.number) {
-        kept->asked_ns = clock_monotonic_ns();
+    describe(limit, crossing->threshold);
+    if (!*crossing->action) {
+        limit_actions_text(limit, crossing->action, sizeof crossing->action);
     }
-    if (actor_order(&crossings->actor, &order) == 0) {
+    kept.crossing = order.crossing = *crossing;
+    order.kind = ORDER_CROSSED;
+    order.limit = (size_t)(limit - crossings->limits.limits);
+    order.whole_job = limit->whole_job;
+    order.term = (limit->actions & LIMIT_TERM) != 0;
+    order.signal = limit->actions & LIMIT_SIGNAL ? limit->signal : 0;
+    pthread_mutex_lock(&crossings->mutex);
+    kept.number = order.number = crossings->total++;
+    if (crossings->count == APAPI_CROSSINGS_MAX) { /* the first half stays, then come the latest */
+        memmove(&crossings->kept[HALF], &crossings->kept[HALF + 1], (HALF - 1) * sizeof kept);
+        crossings->count--;
+    }
+    crossings->kept[crossings->count++] = kept;
+    pthread_mutex_unlock(&crossings->mutex);
+    if (crossings->actor.fd < 0 || !(limit->actions & ~(unsigned)LIMIT_STAMP) ||
+        actor_order(&crossings->actor, &order) == 0) {
         return 0;
     }
     code = errno;
-    crossings_note(&failed, crossings);
+    answer = (struct order_answer){.number = order.number};
+    snprintf(answer.text, sizeof answer.text, "nothing was done: %s",
+             code == EAGAIN ? "too many crossings at once" : strerror(code));
+    crossings_note(&answer, crossings);
     errno = code;
     return -1;
 }
 
-/* Signals go to all that the limit is for. SIGTERM ends a job; of a step SIGKILL has to follow. */
-int crossings_cross_sum(struct crossings *crossings, const struct limit_crossed *crossed,
-                        double sum_j, const struct crossings_reach *reach)
+int crossings_cross_sum(struct crossings *crossings, const struct limit *limit, double sum_j,
+                        const struct order *reach)
 {
-    const struct limit *limit = &crossings->limits.limits[crossed->limit];
-    struct apapi_crossing crossing = {.unix_ns = (int64_t)crossed->crossing.time_ns +
+    struct apapi_crossing crossing = {.unix_ns = (int64_t)limit->state.crossing.time_ns +
                                                  crossings->unix_offset_ns,
                                       .value = sum_j,
                                       .unit = "J",
-                                      .count = crossings->watch.counts[crossed->limit]};
-    struct order_answer answer = {.limit = crossed->limit};
-    char arguments[LIMIT_COMMAND_SIZE], job[24];
-    int result = 0;
+                                      .count = limit->count};
 
     if (!reach && *limit_first_signal(limit)) {
         strcpy(crossing.action, "log");
     }
-    answer.number = crossings_cross(crossings, crossed->limit, &crossing);
-    if (!reach) {
-        return 0;
-    }
-    snprintf(job, sizeof job, " %" PRIu32, reach->job);
-    if (limit->actions & LIMIT_SIGNAL) {
-        snprintf(arguments, sizeof arguments, "%s --signal=%s%s", reach->script ? " --full" : "",
-                 limit_signal_name(limit->signal), limit->whole_job ? job : reach->steps);
-        result = crossings_cancel(crossings, &answer, arguments, "");
-    }
-    if ((limit->actions & LIMIT_TERM) && limit->whole_job) {
-        result |= crossings_cancel(crossings, &answer, job, "");
-    } else if (limit->actions & LIMIT_TERM) {
-        snprintf(arguments, sizeof arguments, " --signal=TERM%s", reach->steps);
-        result |= crossings_cancel(crossings, &answer, arguments, KILL_WAIT_COMMAND);
-    }
-    return result;
+    return crossings_cross(crossings, limit, &crossing, reach);
+}
+
+static void crossings_handle(const struct apapi_overflow_crossing *crossed, void *context)
+{
+    struct limit *limit = context;
+    struct crossings *crossings = limit->owner;
+    struct apapi_crossing crossing = {.unix_ns =
+                                          (int64_t)crossed->time_ns + crossings->unix_offset_ns,
+                                      .value = crossed->value,
+                                      .count = limit->count += crossed->count};
+
+    snprintf(crossing.unit, sizeof crossing.unit, "%s",
+             crossed->unit ? crossed->unit : limit_unit_name(limit));
+    crossings_cross(crossings, limit, &crossing, NULL);
 }
 
 /* --- in a session ----------------------------------------------------------------------------- */
@@ -216,51 +175,45 @@ static int crossings_refuse(const struct limit *limit, int code, const char *rea
                         code, reason, err);
 }
 
-static int crossings_set_one(struct crossings_hook *hook, struct apapi_session *session,
+static int crossings_set_one(struct limit *limit, struct apapi_session *session,
                              struct apapi_error *err)
 {
-    const struct limit *limit = &hook->owner->limits.limits[hook->limit];
     const char *unit = limit_unit_name(limit);
     const struct apapi_overflow overflow = {.event = limit->meter,
                                             .threshold = limit->amount,
                                             .mode = limit->condition,
                                             .handler = crossings_handle,
-                                            .user = hook,
+                                            .user = limit,
                                             .hold_ns = limit->hold_ns,
                                             .hysteresis = limit->hysteresis,
                                             .unit = *unit ? unit : NULL};
     struct apapi_error inner = {""};
-    int code;
+    int code = apapi_overflow_add(session, &overflow, &inner) < 0 ? errno : 0;
 
-    hook->waits = false;
-    if (apapi_overflow_add(session, &overflow, &inner) >= 0) {
-        return 0;
-    }
-    code = errno;
-    hook->waits = code == EAGAIN;
-    return hook->waits ? 0 : crossings_refuse(limit, code, inner.text, err);
+    limit->waits = code == EAGAIN;
+    return code == 0 || limit->waits ? 0 : crossings_refuse(limit, code, inner.text, err);
 }
 
 int crossings_set(struct crossings *crossings, struct apapi_session *session,
                   struct apapi_error *err)
 {
-    int result = 0, code = 0;
+    int code = 0;
 
     for (size_t i = 0; crossings->open && i < crossings->limits.count; i++) {
-        if (crossings->hooks[i].waits &&
-            crossings_set_one(&crossings->hooks[i], session, result ? NULL : err)) {
-            code = result ? code : errno;
-            result = -1;
+        struct limit *limit = &crossings->limits.limits[i];
+
+        if (limit->waits && crossings_set_one(limit, session, code ? NULL : err)) {
+            code = code ? code : errno;
         }
     }
-    errno = result ? code : errno;
-    return result;
+    errno = code ? code : errno;
+    return code ? -1 : 0;
 }
 
 const struct limit *crossings_waiting(const struct crossings *crossings)
 {
     for (size_t i = 0; crossings->open && i < crossings->limits.count; i++) {
-        if (crossings->hooks[i].waits) {
+        if (crossings->limits.limits[i].waits) {
             return &crossings->limits.limits[i];
         }
     }
@@ -273,10 +226,10 @@ void crossings_forget(struct crossings *crossings)
         return;
     }
     pthread_mutex_lock(&crossings->mutex);
-    crossings->total = 0;
+    crossings->total = crossings->count = 0;
     pthread_mutex_unlock(&crossings->mutex);
-    for (size_t i = 0; i < LIMITS_ROOM; i++) {
-        crossings->hooks[i].count = 0;
+    for (size_t i = 0; i < crossings->limits.count; i++) {
+        crossings->limits.limits[i].count = 0;
     }
 }
 
@@ -289,24 +242,10 @@ void crossings_end(struct crossings *crossings)
 
 /* --- elsewhere -------------------------------------------------------------------------------- */
 
-static size_t crossings_count(const struct crossings *crossings)
-{
-    return crossings->total < APAPI_CROSSINGS_MAX ? (size_t)crossings->total : APAPI_CROSSINGS_MAX;
-}
-
-/* The one at a place in the order of time: the slots of the latest are used in turn. */
-static const struct crossings_kept *crossings_at(const struct crossings *crossings, size_t index)
-{
-    bool late = index >= HALF && crossings->total > APAPI_CROSSINGS_MAX;
-
-    return &crossings->kept[crossings_slot(late ? crossings->total - APAPI_CROSSINGS_MAX + index
-                                                : index)];
-}
-
 int crossings_copy(struct crossings *crossings, struct apapi_record *record)
 {
     struct order_answer answer;
-    size_t count;
+    bool failed;
 
     if (!crossings->open) {
         return 0;
@@ -315,15 +254,16 @@ int crossings_copy(struct crossings *crossings, struct apapi_record *record)
         crossings_note(&answer, crossings);
     }
     pthread_mutex_lock(&crossings->mutex);
-    count = crossings_count(crossings);
-    record->crossing = count > 0 ? calloc(count, sizeof *record->crossing) : NULL;
-    record->crossing_count = record->crossing ? count : 0;
+    record->crossing =
+        crossings->count > 0 ? calloc(crossings->count, sizeof *record->crossing) : NULL;
+    record->crossing_count = record->crossing ? crossings->count : 0;
     for (size_t i = 0; i < record->crossing_count; i++) {
-        record->crossing[i] = crossings_at(crossings, i)->crossing;
+        record->crossing[i] = crossings->kept[i].crossing;
     }
     record->crossings = crossings->total;
+    failed = record->crossing_count < crossings->count;
     pthread_mutex_unlock(&crossings->mutex);
-    return record->crossing_count == count ? 0 : -1;
+    return failed ? -1 : 0;
 }
 
 size_t crossings_write(const struct crossings *crossings, char *text, size_t size)
@@ -332,8 +272,8 @@ size_t crossings_write(const struct crossings *crossings, char *text, size_t siz
     size_t length = 0;
     char count[24];
 
-    for (size_t i = 0; i < crossings_count(crossings); i++) {
-        const struct crossings_kept *kept = crossings_at(crossings, i);
+    for (size_t i = 0; i < crossings->count; i++) {
+        const struct crossings_kept *kept = &crossings->kept[i];
         const struct apapi_crossing *one = &kept->crossing;
         bool late = kept->asked_ns && now_ns > kept->asked_ns + LATE_NS;
         const char *result = *one->result || !late ? one->result : "not sent yet";

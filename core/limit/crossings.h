@@ -6,23 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apapi/overflow.h"
 #include "apapi/record.h"
 #include "limit/actor.h"
-#include "limit/evaluate.h"
-#include "limit/limit.h"
 
 /* Crossings: kept for the record, and told to the actor. */
-
-struct crossings;
-
-/** A limit of a session. */
-struct crossings_hook {
-    struct crossings *owner;
-    size_t limit;
-    uint64_t count; /* crossings so far */
-    bool waits;     /* its component is still being opened */
-};
 
 /**
  * The limits of a session, a step or a job, and what was crossed. The session's thread for
@@ -30,13 +17,12 @@ struct crossings_hook {
  */
 struct crossings {
     struct limit_list limits; /* those of nodes are there before crossings_open() */
-    struct limit_watch watch; /* those of a sum; its scope is set by its owner */
     struct actor actor;
     bool open;
     int64_t unix_offset_ns; /* UTC - CLOCK_MONOTONIC */
-    struct crossings_hook hooks[LIMITS_ROOM];
-    pthread_mutex_t mutex; /* of what follows */
-    uint64_t total;
+    pthread_mutex_t mutex;  /* of what follows */
+    uint64_t total;         /* crossings so far */
+    size_t count;           /* of them that are kept: of many, the first and the last half */
     struct crossings_kept {
         struct apapi_crossing crossing;
         uint64_t number;
@@ -67,35 +53,18 @@ int crossings_set(struct crossings *crossings, struct apapi_session *session,
 /** @return a limit that waits for its component; NULL: none does. */
 const struct limit *crossings_waiting(const struct crossings *crossings);
 
-/** Note a crossing, and have the actor do what it can. Any thread. @return its number */
-uint64_t crossings_cross(struct crossings *crossings, size_t limit,
-                         struct apapi_crossing *crossing);
-
-/** The receivers of the signals of a limit of a sum. */
-struct crossings_reach {
-    const char *steps; /* " 17.0 18.0", the parts of a heterogeneous step */
-    uint32_t job;
-    bool script; /* without steps of the job, its script gets them */
-};
-
 /**
- * A sum has crossed a limit: note it. Its signals are sent by scancel.
- * @param reach  NULL: too late for signals
- * @return 0; -1 with errno as actor_order(): no signal is sent.
+ * Note a crossing, and have the actor do what is to be done.
+ * @param crossing  without `threshold`, and perhaps without `action`
+ * @param reach     at the limit of a sum: an order with the receivers of its signals; else NULL
+ * @return 0; -1 with errno as actor_order(): nothing was done. Any thread.
  */
-int crossings_cross_sum(struct crossings *crossings, const struct limit_crossed *crossed,
-                        double sum_j, const struct crossings_reach *reach);
+int crossings_cross(struct crossings *crossings, const struct limit *limit,
+                    struct apapi_crossing *crossing, const struct order *reach);
 
-/**
- * Have the actor run scancel as the user. The controller may be away: it is tried ten times, every
- * 2 s.
- * @param answer     number and limit of the crossing, which the answer has, too
- * @param arguments  " --signal=USR1 17.0"
- * @param then       what follows in the command if it has worked
- * @return 0; -1 with errno as actor_order().
- */
-int crossings_cancel(struct crossings *crossings, const struct order_answer *answer,
-                     const char *arguments, const char *then);
+/** A sum has crossed a limit. @param reach  NULL: too late for signals. @return as above */
+int crossings_cross_sum(struct crossings *crossings, const struct limit *limit, double sum_j,
+                        const struct order *reach);
 
 /** Note what came of a crossing: one answer after the other. @param context  struct crossings */
 void crossings_note(const struct order_answer *answer, void *context);

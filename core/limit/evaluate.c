@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "limit/evaluate.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
+#include <math.h>
+#include <stddef.h>
 
 #define NEARLY_WHOLE 1e-12L /* scales such as 1e-6 are no doubles: so far a quotient may be off */
 #define ROUNDING 1e-15L     /* of a total in joules and of a level, relative */
@@ -17,75 +16,99 @@ long double limit_level(double level, double scale)
     return fabsl(units - whole) <= NEARLY_WHOLE * whole ? whole : units;
 }
 
-void limit_restart(struct limit_state *state)
+void limit_join(struct limit_watch *watch, struct limit_state *state)
 {
-    state->known = state->beyond = state->done = false;
-    state->base = state->told = 0;
-    state->earliest_ns = 0;
+    state->next = watch->first;
+    watch->first = state;
+    watch->least = -INFINITY;
 }
 
-void limit_break(struct limit_state *state)
+void limit_leave(struct limit_watch *watch, struct limit_state *state)
 {
-    state->known = false;
-    state->beyond &= state->done;
+    for (struct limit_state **link = &watch->first; *link; link = &(*link)->next) {
+        if (*link == state) {
+            *link = state->next;
+            return;
+        }
+    }
 }
+
+void limit_restart(struct limit_watch *watch)
+{
+    watch->known = false;
+    for (struct limit_state *state = watch->first; state; state = state->next) {
+        state->beyond = state->done = false;
+        state->told = 0;
+        state->earliest_ns = 0;
+    }
+}
+
+void limit_break(struct limit_watch *watch)
+{
+    watch->known = false;
+    for (struct limit_state *state = watch->first; state; state = state->next) {
+        state->beyond &= state->done;
+    }
+}
+
+/* The latest value, and a new one. */
+struct value_pair {
+    bool known; /* there is a latest one */
+    long double last, value;
+    uint64_t last_ns, now_ns;
+    uint64_t from_ns; /* a total: from when it has grown */
+};
 
 /* When the value had gone this share of the way from the latest one to the new one. */
-static uint64_t time_on_line(const struct limit_state *state, const struct limit_value *value,
+static uint64_t time_on_line(const struct limit_state *state, const struct value_pair *pair,
                              long double share)
 {
-    uint64_t now_ns = value->time_ns;
-    uint64_t begin_ns = value->from_ns && value->from_ns < now_ns ? value->from_ns : state->last_ns;
     /* the first power of another component may be of an earlier time than the latest one */
-    uint64_t length_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
-    uint64_t time_ns = begin_ns + (uint64_t)((long double)length_ns * share);
+    uint64_t length_ns = pair->now_ns > pair->from_ns ? pair->now_ns - pair->from_ns : 0;
+    uint64_t time_ns = pair->from_ns + (uint64_t)((long double)length_ns * share);
 
-    time_ns = time_ns > now_ns ? now_ns : time_ns;
+    time_ns = time_ns > pair->now_ns ? pair->now_ns : time_ns;
     return time_ns > state->earliest_ns ? time_ns : state->earliest_ns;
 }
 
 /* --- totals ----------------------------------------------------------------------------------- */
 
-static uint64_t reached_ns(const struct limit_state *state, const struct limit_value *value,
+static uint64_t reached_ns(const struct limit_state *state, const struct value_pair *pair,
                            long double at)
 {
-    return !state->known || value->value == state->last || at <= state->last
-               ? value->time_ns
-               : time_on_line(state, value, (at - state->last) / (value->value - state->last));
+    return !pair->known || pair->value == pair->last || at <= pair->last
+               ? pair->now_ns
+               : time_on_line(state, pair, (at - pair->last) / (pair->value - pair->last));
 }
 
-static bool count_every(struct limit_state *state, const struct limit_value *value,
-                        struct limit_crossing *crossing)
+static void count_every(struct limit_state *state, const struct value_pair *pair)
 {
     long double first = state->base + (state->told + 1) * state->level;
-    long double total = value->value - state->base, levels = total / state->level;
+    long double total = pair->value - state->base, levels = total / state->level;
     long double rounding = fminl(ROUNDING * levels, ROUNDING_MAX);
     long double passed = floorl(levels + rounding); /* rounding alone makes it not one less */
 
     passed -= passed * state->level > total + rounding * state->level;
     if (passed <= state->told) {
-        return false;
+        return;
     }
-    crossing->count = (uint64_t)(passed - state->told);
-    crossing->value = (double)(state->base + passed * state->level);
-    crossing->first_ns = reached_ns(state, value, first);
-    crossing->time_ns = reached_ns(state, value, state->base + passed * state->level);
+    state->crossing.count = (uint64_t)(passed - state->told);
+    state->crossing.value = (double)(state->base + passed * state->level);
+    state->crossing.first_ns = reached_ns(state, pair, first);
+    state->crossing.time_ns = reached_ns(state, pair, state->base + passed * state->level);
     state->told = passed;
-    return true;
 }
 
-static bool count_total(struct limit_state *state, const struct limit_value *value,
-                        struct limit_crossing *crossing)
+static void count_total(struct limit_state *state, const struct value_pair *pair)
 {
-    if (state->told > 0 || value->value < state->level - ROUNDING * fabsl(state->level)) {
-        return false;
+    if (state->told > 0 || pair->value < state->level - ROUNDING * fabsl(state->level)) {
+        return;
     }
-    crossing->count = 1;
-    crossing->time_ns = crossing->first_ns = reached_ns(state, value, state->level);
-    crossing->value =
-        (double)(state->known && state->last < state->level ? state->level : value->value);
+    state->crossing.count = 1;
+    state->crossing.time_ns = state->crossing.first_ns = reached_ns(state, pair, state->level);
+    state->crossing.value =
+        (double)(pair->known && pair->last < state->level ? state->level : pair->value);
     state->told = 1;
-    return true;
 }
 
 /* --- levels ----------------------------------------------------------------------------------- */
@@ -97,59 +120,55 @@ static long double excess(const struct limit_state *state, long double value)
 }
 
 /* It has been beyond the level for long enough: the crossing is at the end of that time. */
-static bool level_is_held(struct limit_state *state, const struct limit_value *value,
-                          struct limit_crossing *crossing)
+static void level_is_held(struct limit_state *state, const struct value_pair *pair)
 {
     uint64_t held_ns = state->beyond_ns + state->hold_ns;
-    long double at = value->value;
+    long double at = pair->value;
 
-    if (!state->beyond || state->done || value->time_ns < held_ns) {
-        return false;
+    if (!state->beyond || state->done || pair->now_ns < held_ns) {
+        return;
     }
-    if (state->known && held_ns == state->last_ns) {
-        at = state->last;
-    } else if (state->known && held_ns > state->last_ns && held_ns < value->time_ns) {
-        at = state->last + (value->value - state->last) * (long double)(held_ns - state->last_ns) /
-                               (long double)(value->time_ns - state->last_ns);
+    if (pair->known && held_ns == pair->last_ns) {
+        at = pair->last;
+    } else if (pair->known && held_ns > pair->last_ns && held_ns < pair->now_ns) {
+        at = pair->last + (pair->value - pair->last) * (long double)(held_ns - pair->last_ns) /
+                              (long double)(pair->now_ns - pair->last_ns);
     }
-    crossing->count = 1;
-    crossing->time_ns = crossing->first_ns = state->earliest_ns = held_ns;
-    crossing->value = (double)at;
+    state->crossing.count = 1;
+    state->crossing.time_ns = state->crossing.first_ns = held_ns;
+    state->crossing.value = (double)at;
     state->done = true;
-    return true;
 }
 
-static bool pass_level(struct limit_state *state, const struct limit_value *value,
-                       struct limit_crossing *crossing)
+static void pass_level(struct limit_state *state, const struct value_pair *pair)
 {
-    long double now = excess(state, value->value), before;
-    bool crossed = false;
+    long double now = excess(state, pair->value), before;
 
     if (!state->beyond && now <= 0) {
-        return false;
+        return;
     }
-    before = state->known ? excess(state, state->last) : now;
+    before = pair->known ? excess(state, pair->last) : now;
     if (!state->beyond) {
         state->beyond = true;
         state->beyond_ns = before > 0 || before == now
-                               ? value->time_ns
-                               : time_on_line(state, value, before / (before - now));
+                               ? pair->now_ns
+                               : time_on_line(state, pair, before / (before - now));
     }
     now += state->hysteresis;
-    before = excess(state, state->last) + state->hysteresis;
+    before = excess(state, pair->last) + state->hysteresis;
     if (now < 0) { /* it is back: what was held until then, was held */
-        if (state->known && state->beyond && !state->done && before > now &&
-            time_on_line(state, value, before / (before - now)) >=
+        if (pair->known && state->beyond && !state->done && before > now &&
+            time_on_line(state, pair, before / (before - now)) >=
                 state->beyond_ns + state->hold_ns) {
-            crossed = level_is_held(state, value, crossing);
+            level_is_held(state, pair);
         }
         state->beyond = state->done = false;
     }
-    return crossed || level_is_held(state, value, crossing);
+    level_is_held(state, pair);
 }
 
 /* Rounding is on the safe side. */
-static long double next_of(const struct limit_state *state)
+static long double least_of(const struct limit_state *state)
 {
     switch (state->mode) {
     case APAPI_OVERFLOW_EVERY:
@@ -163,63 +182,53 @@ static long double next_of(const struct limit_state *state)
     }
 }
 
-bool limit_pass(struct limit_state *state, const struct limit_value *value,
-                struct limit_crossing *crossing)
+/* @return the least value that may cross it next. */
+static long double pass_one(struct limit_state *state, const struct value_pair *pair)
 {
-    bool crossed;
+    state->crossing.count = 0;
+    if (!pair->known && limit_counts(state->mode)) {
+        state->base = pair->value;
+        state->earliest_ns = pair->now_ns;
+    }
+    switch (state->mode) {
+    case APAPI_OVERFLOW_EVERY:
+        count_every(state, pair);
+        break;
+    case APAPI_OVERFLOW_TOTAL:
+        count_total(state, pair);
+        break;
+    default:
+        pass_level(state, pair);
+    }
+    if (state->crossing.count > 0) {
+        state->earliest_ns = state->crossing.time_ns;
+    }
+    return least_of(state);
+}
+
+bool limit_pass(struct limit_watch *watch, const struct limit_value *value)
+{
+    struct value_pair pair = {.known = watch->known && !value->broken,
+                              .last = watch->last,
+                              .last_ns = watch->last_ns,
+                              .value = value->value,
+                              .now_ns = value->time_ns,
+                              .from_ns = watch->last_ns};
+    bool crossed = false;
 
     if (value->broken) {
-        limit_break(state);
+        limit_break(watch);
     }
-    if (limit_counts(state->mode) && !state->known) {
-        state->base = value->value;
-        state->earliest_ns = value->time_ns;
+    if (value->from_ns && value->from_ns < value->time_ns) {
+        pair.from_ns = value->from_ns;
     }
-    crossed = state->mode == APAPI_OVERFLOW_EVERY   ? count_every(state, value, crossing)
-              : state->mode == APAPI_OVERFLOW_TOTAL ? count_total(state, value, crossing)
-                                                    : pass_level(state, value, crossing);
-    if (crossed && limit_counts(state->mode)) {
-        state->earliest_ns = crossing->time_ns;
+    watch->least = INFINITY;
+    for (struct limit_state *state = watch->first; state; state = state->next) {
+        watch->least = fminl(watch->least, pass_one(state, &pair));
+        crossed |= state->crossing.count > 0;
     }
-    state->known = true;
-    state->last = value->value;
-    state->last_ns = value->time_ns;
-    state->next = next_of(state);
+    watch->known = true;
+    watch->last = value->value;
+    watch->last_ns = value->time_ns;
     return crossed;
-}
-
-/* --- the limits of a sum ---------------------------------------------------------------------- */
-
-static int compare_crossed(const void *left, const void *right)
-{
-    return COMPARE(((const struct limit_crossed *)left)->level_j,
-                   ((const struct limit_crossed *)right)->level_j);
-}
-
-size_t limit_watch_look(struct limit_watch *watch, double sum_j, uint64_t now_ns,
-                        struct limit_crossed crossed[LIMITS_ROOM])
-{
-    const struct limit_value value = {.value = sum_j, .time_ns = now_ns};
-    size_t count = 0;
-
-    for (size_t i = 0; i < watch->limits->count; i++) {
-        const struct limit *limit = &watch->limits->limits[i];
-        struct limit_crossed *found = &crossed[count];
-
-        watch->states[i].mode = (enum apapi_overflow_mode)limit->condition;
-        watch->states[i].level = limit->amount;
-        if (limit->scope != watch->scope ||
-            !limit_evaluate(&watch->states[i], &value, &found->crossing)) {
-            continue;
-        }
-        if (limit->warning && watch->counts[i - 1] > 0) {
-            continue; /* its budget is reached */
-        }
-        watch->counts[i] += found->crossing.count;
-        found->limit = i;
-        found->level_j = limit->condition == LIMIT_EVERY ? found->crossing.value : limit->amount;
-        count++;
-    }
-    qsort(crossed, count, sizeof *crossed, compare_crossed);
-    return count;
 }

@@ -5,32 +5,18 @@
 #include <stdint.h>
 
 #include "apapi/overflow.h"
-#include "limit/limit.h"
 
 /*
- * The evaluation of a value by a limit, whatever its scope: a reading of a node's meter, the sum of
+ * The evaluation of values by limits, whatever their scope: readings of a node's meter, the sum of
  * the nodes of a step, that of the steps of a job. Pure arithmetic: no clock, no allocation. Totals
  * are long doubles, which hold any 64-bit count.
  */
 
-/** One limit that is watched: all 0, but for its settings. What each value touches lies together.
- */
-struct limit_state {
-    enum apapi_overflow_mode mode;
-    bool known;       /* there is a latest value */
-    bool beyond;      /* a level is passed, and the value has not gone back since */
-    bool done;        /* that has been a crossing */
-    long double next; /* a value below it crosses nothing, if there was one before */
-    long double last; /* the latest value */
-    uint64_t last_ns; /* its time */
-    uint64_t hold_ns;
-    long double level;
-    double hysteresis;
-    uint64_t earliest_ns; /* no crossing is before it: the first value, the latest crossing */
-    uint64_t beyond_ns;   /* since when a level is passed, without a break */
-    long double base;     /* EVERY: the total from which it counts */
-    long double told;     /* EVERY: crossings so far, a whole number; TOTAL: 0 or 1 */
-};
+/** @return whether it is about totals, not about levels. @param mode  or enum limit_condition */
+static inline bool limit_counts(unsigned mode)
+{
+    return mode == APAPI_OVERFLOW_TOTAL || mode == APAPI_OVERFLOW_EVERY;
+}
 
 /** A value of what is watched. */
 struct limit_value {
@@ -42,34 +28,63 @@ struct limit_value {
 
 /** The crossings of one value. */
 struct limit_crossing {
-    uint64_t count;
+    uint64_t count;             /* 0: none */
     uint64_t first_ns, time_ns; /* of the first and the latest one, between the two values */
     double value;               /* at `time_ns` */
 };
 
+/** One limit that is watched: all 0, but for its settings. */
+struct limit_state {
+    enum apapi_overflow_mode mode;
+    long double level;
+    uint64_t hold_ns;
+    double hysteresis;
+    struct limit_crossing crossing; /* found by limit_look(); whoever takes it sets `count` to 0 */
+    struct limit_state *next;       /* of the same watch */
+    bool beyond;                    /* a level is passed, and the value has not gone back since */
+    bool done;                      /* that has been a crossing */
+    uint64_t earliest_ns; /* no crossing is before it: the first value, the latest crossing */
+    uint64_t beyond_ns;   /* since when a level is passed, without a break */
+    long double base;     /* EVERY: the total from which it counts */
+    long double told;     /* EVERY: crossings so far, a whole number; TOTAL: 0 or 1 */
+};
+
+/** Limits that get the same values, so that most values are compared once. All 0: none. */
+struct limit_watch {
+    struct limit_state *first; /* borrowed, as all that follow */
+    bool known;                /* there is a latest value */
+    long double last;          /* the latest value */
+    uint64_t last_ns;          /* its time */
+    long double least;         /* a value below it crosses nothing, if there was one before */
+};
+
+/** A limit gets the values from now on. */
+void limit_join(struct limit_watch *watch, struct limit_state *state);
+
+/** It gets no values any more. */
+void limit_leave(struct limit_watch *watch, struct limit_state *state);
+
 /** A run begins. Settings stay. */
-void limit_restart(struct limit_state *state);
+void limit_restart(struct limit_watch *watch);
 
 /** The value is not known for a while: what has to be so for a time begins again. */
-void limit_break(struct limit_state *state);
+void limit_break(struct limit_watch *watch);
 
-/** Take a value that may cross something: see limit_evaluate(). */
-bool limit_pass(struct limit_state *state, const struct limit_value *value,
-                struct limit_crossing *crossing);
+/** Take a value that may cross something: see limit_look(). */
+bool limit_pass(struct limit_watch *watch, const struct limit_value *value);
 
 /**
  * Take a value.
- * @param crossing  result, if it returns true
- * @return whether the limit was crossed: a total once, a level again only after it was back
+ * @return whether a limit was crossed, which has it as its `crossing`: a total once, a level again
+ *         only after it was back
  */
-static inline bool limit_evaluate(struct limit_state *state, const struct limit_value *value,
-                                  struct limit_crossing *crossing)
+static inline bool limit_look(struct limit_watch *watch, const struct limit_value *value)
 {
-    if (!state->known || value->broken || value->value >= state->next) {
-        return limit_pass(state, value, crossing);
+    if (!watch->known || value->broken || value->value >= watch->least) {
+        return limit_pass(watch, value);
     }
-    state->last = value->value;
-    state->last_ns = value->time_ns;
+    watch->last = value->value;
+    watch->last_ns = value->time_ns;
     return false;
 }
 
@@ -78,31 +93,5 @@ static inline bool limit_evaluate(struct limit_state *state, const struct limit_
  * @return a level in units of the counter, which is a whole number where it is nearly one
  */
 long double limit_level(double level, double scale);
-
-/* --- the limits of a sum ---------------------------------------------------------------------- */
-
-/** Those of one scope in a list. All but these two 0 at the start. */
-struct limit_watch {
-    const struct limit_list *limits; /* borrowed */
-    enum limit_scope scope;
-    struct limit_state states[LIMITS_ROOM];
-    uint64_t counts[LIMITS_ROOM]; /* crossings so far */
-};
-
-/** A sum has crossed a limit. */
-struct limit_crossed {
-    size_t limit;   /* in the list */
-    double level_j; /* that was reached */
-    struct limit_crossing crossing;
-};
-
-/**
- * Look at the sum, which is taken as rising evenly between two looks. Each total is crossed once,
- * however the sum moves. A budget that is reached together with its warning is without it.
- * @param crossed  result: lowest amount first
- * @return their number
- */
-size_t limit_watch_look(struct limit_watch *watch, double sum_j, uint64_t now_ns,
-                        struct limit_crossed crossed[LIMITS_ROOM]);
 
 #endif

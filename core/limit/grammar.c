@@ -103,15 +103,53 @@ static int keep(const struct place *place, const char *begin, char *kept, size_t
     return 0;
 }
 
-/* The rest of the text: one after the other, with commas between them. */
-static int take_list(struct place *place, struct limit *limit,
-                     int (*take_one)(struct place *place, struct limit *limit, unsigned *given))
-{
-    unsigned given = 0;
+/* A word of a list. */
+struct word {
+    const char *word; /* up to and with '=', if something follows */
+    unsigned kind;    /* as a bit: one of each */
+    unsigned action;  /* that it asks for, enum limit_action */
+    int (*take)(struct place *place, struct limit *limit); /* what follows; NULL: nothing */
+};
 
-    for (;; place->at++) {
+struct words {
+    const struct word *first;
+    size_t count;
+    const char *unknown, *twice; /* messages */
+};
+
+/* @param given  kinds of words that were there before */
+static int take_word(struct place *place, struct limit *limit, const struct words *words,
+                     unsigned *given)
+{
+    const struct word *found = NULL;
+    const char *begin = place->at;
+    size_t length = strcspn(place->at, BLANKS ",=");
+
+    length += place->at[length] == '=';
+    for (size_t i = 0; i < words->count; i++) {
+        found = word_is(place->at, length, words->first[i].word) ? &words->first[i] : found;
+    }
+    if (!found || (*given & found->kind)) {
+        return place_fail(place, place->at, EINVAL, "%s", found ? words->twice : words->unknown);
+    }
+    *given |= found->kind;
+    limit->actions |= found->action;
+    place->at += length;
+    if (found->take && found->take(place, limit)) {
+        return -1;
+    }
+    return (limit->actions & LIMIT_TERM) && (limit->actions & LIMIT_SIGNAL) &&
+                   (limit->signal == SIGTERM || limit->signal == SIGKILL)
+               ? place_fail(place, begin, EINVAL, "term sends SIGTERM and SIGKILL itself")
+               : 0;
+}
+
+/* The rest of the text: one word after the other, with commas between them. */
+static int take_words(struct place *place, struct limit *limit, const struct words *words)
+{
+    for (unsigned given = 0;; place->at++) {
         skip_blanks(place);
-        if (take_one(place, limit, &given)) {
+        if (take_word(place, limit, words, &given)) {
             return -1;
         }
         skip_blanks(place);
@@ -293,44 +331,15 @@ static int take_command(struct place *place, struct limit *limit)
                   : place_fail(place, begin, EINVAL, "a command is missing after exec=");
 }
 
-static const struct action_word {
-    const char *word;
-    enum limit_action action;
-    int (*take)(struct place *place, struct limit *limit); /* NULL: nothing follows */
-} action_words[] = {{"log", LIMIT_LOG, NULL},
-                    {"stamp", LIMIT_STAMP, NULL},
-                    {"term", LIMIT_TERM, NULL},
-                    {"signal=", LIMIT_SIGNAL, take_signal},
-                    {"exec=", LIMIT_EXEC, take_command}};
-
-static int take_action(struct place *place, struct limit *limit, unsigned *given)
-{
-    const char *begin = place->at;
-    const struct action_word *found = NULL;
-    size_t length = strcspn(place->at, BLANKS ",=");
-
-    length += begin[length] == '=';
-    for (size_t i = 0; i < COUNT_OF(action_words); i++) {
-        found = word_is(begin, length, action_words[i].word) ? &action_words[i] : found;
-    }
-    if (!found) {
-        return place_fail(place, begin, EINVAL,
-                          "unknown action: log, stamp, signal=NAME[@step], term, exec=COMMAND");
-    }
-    if (*given & found->action) {
-        return place_fail(place, begin, EINVAL, "this action is there already");
-    }
-    limit->actions = *given |= found->action;
-    place->at += length;
-    if (found->take && found->take(place, limit)) {
-        return -1;
-    }
-    if ((limit->actions & LIMIT_TERM) && (limit->actions & LIMIT_SIGNAL) &&
-        (limit->signal == SIGTERM || limit->signal == SIGKILL)) {
-        return place_fail(place, begin, EINVAL, "term sends SIGTERM and SIGKILL itself");
-    }
-    return 0;
-}
+static const struct word action_words[] = {{"log", LIMIT_LOG, LIMIT_LOG, NULL},
+                                           {"stamp", LIMIT_STAMP, LIMIT_STAMP, NULL},
+                                           {"term", LIMIT_TERM, LIMIT_TERM, NULL},
+                                           {"signal=", LIMIT_SIGNAL, LIMIT_SIGNAL, take_signal},
+                                           {"exec=", LIMIT_EXEC, LIMIT_EXEC, take_command}};
+static const struct words actions = {
+    action_words, COUNT_OF(action_words),
+    "unknown action: log, stamp, signal=NAME[@step], term, exec=COMMAND",
+    "this action is there already"};
 
 void limit_actions_text(const struct limit *limit, char *text, size_t size)
 {
@@ -339,7 +348,7 @@ void limit_actions_text(const struct limit *limit, char *text, size_t size)
 
     text[0] = '\0';
     for (size_t i = 0; i < COUNT_OF(action_words) && length < size; i++) {
-        enum limit_action action = action_words[i].action;
+        unsigned action = action_words[i].action;
         bool sends = action == LIMIT_SIGNAL;
 
         if (limit->actions & action) {
@@ -604,7 +613,7 @@ int limit_parse(const char *text, struct limit *limit, struct apapi_error *err)
                           "':' and actions, or the end, are expected here");
     }
     parsed.actions = *place.at ? 0 : LIMIT_LOG;
-    if (*place.at++ && take_list(&place, &parsed, take_action)) {
+    if (*place.at++ && take_words(&place, &parsed, &actions)) {
         return -1;
     }
     *limit = parsed;
@@ -629,18 +638,22 @@ static int budget_amount(struct place *place, struct limit *budget)
         return place_fail(place, begin, ERANGE, "out of bounds: at least 1 mJ, at most %g GJ",
                           BUDGET_MAX_J / 1e9);
     }
-    budget->amount = amount.value;
+    *budget = (struct limit){.meter = LIMIT_TOTAL_NAME,
+                             .scope = LIMIT_STEP,
+                             .condition = LIMIT_TOTAL,
+                             .unit = LIMIT_ENERGY,
+                             .amount = amount.value,
+                             .budget = true};
     snprintf(budget->text, sizeof budget->text, "%.*s", (int)(place->at - begin), begin);
+    skip_blanks(place);
     return 0;
 }
 
 static int budget_warn(struct place *place, struct limit *budget)
 {
-    const char *begin;
+    const char *begin = place->at;
     struct amount amount;
 
-    take(place, "warn=");
-    begin = place->at;
     if (take_amount(place, LIMIT_PERCENT, &amount)) {
         return -1;
     }
@@ -653,77 +666,52 @@ static int budget_warn(struct place *place, struct limit *budget)
 
 static int budget_scope(struct place *place, struct limit *budget)
 {
-    take(place, "scope=");
     budget->whole_job = take(place, "job");
     return budget->whole_job || take(place, "step")
                ? 0
                : place_fail(place, place->at, EINVAL, "expected step or job");
 }
 
-static int budget_action(struct place *place, struct limit *budget)
+/* "signal=term" and "signal=log" are words, too. */
+static int budget_signal(struct place *place, struct limit *budget)
 {
-    bool key = take(place, "signal=");
-    size_t length = strcspn(place->at, BLANKS ",");
+    bool term = is_next(place, "term", BLANKS ","), log = is_next(place, "log", BLANKS ",");
 
-    if (word_is(place->at, length, "term")) {
-        budget->actions = LIMIT_TERM;
-    } else if (key) {
-        budget->actions = LIMIT_SIGNAL;
+    if (!term && !log) {
         return take_signal_name(place, &budget->signal);
-    } else if (word_is(place->at, length, "log")) {
-        budget->actions = LIMIT_LOG;
-    } else {
-        return place_fail(place, place->at, EINVAL, "expected term, log or signal=NAME");
     }
-    place->at += length;
-    return 0;
+    budget->actions = term ? LIMIT_TERM : LIMIT_LOG;
+    return take(place, term ? "term" : "log") ? 0 : -1;
 }
 
-static const struct budget_word {
-    const char *word;
-    unsigned kind; /* as a bit: one of each */
-    int (*take)(struct place *place, struct limit *budget);
-} budget_words[] = {{"warn=", 1, budget_warn},
-                    {"scope=", 2, budget_scope},
-                    {"signal=", 4, budget_action},
-                    {"term", 4, budget_action},
-                    {"log", 4, budget_action}};
-
-/* The amount comes first. @param given  kinds of words that were there before */
-static int budget_word(struct place *place, struct limit *budget, unsigned *given)
-{
-    if (budget->amount <= 0) {
-        return budget_amount(place, budget);
-    }
-    for (const struct budget_word *one = budget_words; one < budget_words + COUNT_OF(budget_words);
-         one++) {
-        if (strncmp(place->at, one->word, strlen(one->word)) == 0) {
-            if (*given & one->kind) {
-                return place_fail(place, place->at, EINVAL, "this is there already: one of each");
-            }
-            *given |= one->kind;
-            return one->take(place, budget);
-        }
-    }
-    return place_fail(place, place->at, EINVAL,
-                      "expected warn=N%%, signal=NAME, term, log, scope=step or scope=job");
-}
-
-static const struct limit no_budget = {.meter = LIMIT_TOTAL_NAME,
-                                       .scope = LIMIT_STEP,
-                                       .condition = LIMIT_TOTAL,
-                                       .unit = LIMIT_ENERGY,
-                                       .actions = LIMIT_TERM,
-                                       .budget = true};
+static const struct word budget_words[] = {{"warn=", 1, 0, budget_warn},
+                                           {"scope=", 2, 0, budget_scope},
+                                           {"signal=", 4, LIMIT_SIGNAL, budget_signal},
+                                           {"term", 4, LIMIT_TERM, NULL},
+                                           {"log", 4, LIMIT_LOG, NULL}};
+static const struct words of_budget = {
+    budget_words, COUNT_OF(budget_words),
+    "expected warn=N%, signal=NAME, term, log, scope=step or scope=job",
+    "this is there already: one of each"};
+static const struct words of_site = {budget_words + 2, COUNT_OF(budget_words) - 2,
+                                     "expected term, log or signal=NAME", ""};
 
 int limit_parse_budget(const char *text, struct limit *limit, struct apapi_error *err)
 {
     struct place place = {text, text, err};
-    struct limit parsed = no_budget;
+    struct limit parsed;
 
-    if (take_list(&place, &parsed, budget_word)) {
+    skip_blanks(&place);
+    if (budget_amount(&place, &parsed)) {
         return -1;
     }
+    if (*place.at && *place.at != ',') {
+        return place_fail(&place, place.at, EINVAL, "',' or the end is expected here");
+    }
+    if (*place.at++ && take_words(&place, &parsed, &of_budget)) {
+        return -1;
+    }
+    parsed.actions = parsed.actions ? parsed.actions : LIMIT_TERM;
     *limit = parsed;
     return 0;
 }
@@ -731,14 +719,14 @@ int limit_parse_budget(const char *text, struct limit *limit, struct apapi_error
 int limit_parse_site(const char *value, bool action, struct limit *result, struct apapi_error *err)
 {
     struct place place = {value, value, err};
+    unsigned given = 0;
 
-    *result = no_budget;
-    result->amount = INFINITY;
+    *result = (struct limit){.amount = INFINITY};
     if (!action && strcmp(value, "none") == 0) {
         return 0;
     }
     skip_blanks(&place);
-    if (action ? budget_action(&place, result) : budget_amount(&place, result)) {
+    if (action ? take_word(&place, result, &of_site, &given) : budget_amount(&place, result)) {
         return -1;
     }
     skip_blanks(&place);
@@ -814,6 +802,22 @@ void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
         added[1].actions = LIMIT_LOG;
         list->count++;
     }
+}
+
+int limit_list_fill(struct limit_list *list, enum limit_scope scope, const char *lines,
+                    const char *budget, struct apapi_error *err)
+{
+    bool failed = lines && limit_list_parse(list, lines, err);
+    struct limit parsed;
+
+    list->count = failed ? 0 : list->count;
+    if (budget && *budget && limit_parse_budget(budget, &parsed, failed ? NULL : err)) {
+        return -1;
+    }
+    if (budget && *budget) {
+        limit_list_add_budget(list, &parsed, scope);
+    }
+    return failed ? -1 : 0;
 }
 
 /* --- after parsing ---------------------------------------------------------------------------- */

@@ -8,8 +8,8 @@
 
 #include "apapi/error.h"
 #include "apapi/event.h"
-#include "apapi/overflow.h"
 #include "config/config.h"
+#include "limit/evaluate.h"
 
 /*
  * Limits as users write them, one a line: '[SCOPE] QUANTITY CONDITION [: ACTION[, ACTION]...]'.
@@ -38,12 +38,6 @@ enum limit_condition {
     LIMIT_ABOVE = APAPI_OVERFLOW_ABOVE,
     LIMIT_BELOW = APAPI_OVERFLOW_BELOW
 };
-
-/** @return whether it is about totals, not about levels. @param mode  or enum limit_condition */
-static inline bool limit_counts(unsigned mode)
-{
-    return mode == APAPI_OVERFLOW_TOTAL || mode == APAPI_OVERFLOW_EVERY;
-}
 
 /** The quantity of an amount. LIMIT_PLAIN: a bare number, in the unit of the quantity. */
 enum limit_unit { LIMIT_PLAIN, LIMIT_ENERGY, LIMIT_POWER, LIMIT_TEMPERATURE, LIMIT_PERCENT };
@@ -75,11 +69,17 @@ struct limit {
     bool warning;      /* of the budget before it in the list, when a part of it is used */
     double warn;       /* of a budget: part of the amount that is a warning; 0: none */
     char command[LIMIT_COMMAND_SIZE]; /* of LIMIT_EXEC */
+    /* once it is watched: */
+    struct crossings *owner;
+    struct limit_state state; /* at the limit of a sum; sessions have their own */
+    uint64_t count;           /* crossings so far */
+    bool waits;               /* its component is still being opened */
 };
 
 /** The limits of a session, a step or a job. All members 0: none. */
 struct limit_list {
     size_t count;
+    struct limit_watch watch; /* those of a sum */
     struct limit limits[LIMITS_ROOM];
 };
 
@@ -111,6 +111,13 @@ int limit_list_add(struct limit_list *list, const char *text, struct apapi_error
 
 /** Append each line of a text. Empty lines are skipped. @return 0; -1 as limit_list_add(). */
 int limit_list_parse(struct limit_list *list, const char *lines, struct apapi_error *err);
+
+/**
+ * Fill an empty list with limits, one a line, and a budget of a step or a job. NULL and "": none.
+ * @return 0; -1 as limit_list_add(): the list has none of the lines, or no budget
+ */
+int limit_list_fill(struct limit_list *list, enum limit_scope scope, const char *lines,
+                    const char *budget, struct apapi_error *err);
 
 /** Append a budget and its warning, of a step or a job. A list has room for two, at least. */
 void limit_list_add_budget(struct limit_list *list, const struct limit *budget,
@@ -164,25 +171,21 @@ void limit_actions_text(const struct limit *limit, char *text, size_t size);
  */
 #define LIMIT_SITE_WARN 0.8 /* part of a site's budget at which a line is printed */
 
-/** The lists of a site. Borrowed. NULL: none. */
+/** The lists of a site, and the place where they hold. All borrowed. */
 struct limit_site {
-    const char *max;
-    const char *standard; /* for steps whose user gives no budget */
-    const char *action;   /* at these */
+    const char *max;             /* NULL: none, as the next two */
+    const char *standard;        /* for steps whose user gives no budget */
+    const char *action;          /* at these */
+    const char *partition, *qos; /* "": not known */
 };
 
-/** The lists of a configuration, which stay its own. */
+/** The lists of a configuration. The place is not known. */
 static inline struct limit_site limit_site_of(const struct config *config)
 {
     return (struct limit_site){config_section_value(config, "budget", "max_budget"),
                                config_section_value(config, "budget", "default_budget"),
-                               config_section_value(config, "budget", "budget_action")};
+                               config_section_value(config, "budget", "budget_action"), "", ""};
 }
-
-/** Partition and QOS of a step. "": not known. */
-struct limit_place {
-    const char *partition, *qos;
-};
 
 /** Check a list of amounts, or of actions. 0; -1 with errno EINVAL, `err` names the word. */
 int limit_site_check(const char *list, bool actions, struct apapi_error *err);
@@ -194,16 +197,10 @@ bool limit_site_varies(const struct limit_site *site);
 double limit_site_most_j(const struct limit_site *site);
 
 /**
- * The site's budget of a step: the smaller one of its maximum and, if the user gave no budget, its
- * default.
- * @param asked   whether the user gave a budget
- * @param budget  result, set if there is one
+ * Append the site's budget of a step or job: the smaller one of its maximum and, if the user's
+ * limits in the list have no budget, its default.
  */
-bool limit_site_find(const struct limit_site *site, const struct limit_place *place, bool asked,
-                     struct limit *budget);
-
-/** Append it to a list that has the user's, if there is one. */
 void limit_list_add_site(struct limit_list *list, enum limit_scope scope,
-                         const struct limit_site *site, const struct limit_place *place);
+                         const struct limit_site *site);
 
 #endif

@@ -86,7 +86,7 @@ double limit_site_most_j(const struct limit_site *site)
  * The value of a list for the place: of the words that name its partition or QOS the strictest, or
  * that for all. `result` stays if it says nothing.
  */
-static void site_apply(const char *list, const struct limit_place *place, bool actions,
+static void site_apply(const struct limit_site *site, const char *list, bool actions,
                        struct limit *result)
 {
     struct site_word word = {.name = ""};
@@ -96,7 +96,7 @@ static void site_apply(const char *list, const struct limit_place *place, bool a
     while (list && site_take(&list, &word) == 0) {
         bool names = *word.name != '\0';
 
-        if (names ? strcmp(word.name, word.qos ? place->qos : place->partition) != 0 : named) {
+        if (names ? strcmp(word.name, word.qos ? site->qos : site->partition) != 0 : named) {
             continue;
         }
         limit_parse_site(word.value, actions, &value, NULL);
@@ -109,35 +109,24 @@ static void site_apply(const char *list, const struct limit_place *place, bool a
     }
 }
 
-bool limit_site_find(const struct limit_site *site, const struct limit_place *place, bool asked,
-                     struct limit *budget)
-{
-    struct limit found = {.amount = INFINITY}, standard = found, action = {.actions = LIMIT_TERM};
-
-    site_apply(site->max, place, false, &found);
-    site_apply(asked ? NULL : site->standard, place, false, &standard);
-    site_apply(site->action, place, true, &action);
-    found = standard.amount < found.amount ? standard : found;
-    if (isinf(found.amount)) {
-        return false;
-    }
-    *budget = found;
-    budget->actions = action.actions;
-    budget->signal = action.signal;
-    budget->warn = LIMIT_SITE_WARN;
-    return true;
-}
-
 void limit_list_add_site(struct limit_list *list, enum limit_scope scope,
-                         const struct limit_site *site, const struct limit_place *place)
+                         const struct limit_site *site)
 {
-    struct limit budget;
+    struct limit most = {.amount = INFINITY}, standard = most, action = {.actions = LIMIT_TERM};
+    struct limit *budget;
     bool asked = false;
 
     for (size_t i = 0; i < list->count; i++) {
         asked |= list->limits[i].budget;
     }
-    if (limit_site_find(site, place, asked, &budget)) {
-        limit_list_add_budget(list, &budget, scope);
+    site_apply(site, site->max, false, &most);
+    site_apply(site, asked ? NULL : site->standard, false, &standard);
+    site_apply(site, site->action, true, &action);
+    budget = standard.amount < most.amount ? &standard : &most;
+    if (isfinite(budget->amount)) {
+        budget->actions = action.actions;
+        budget->signal = action.signal;
+        budget->warn = LIMIT_SITE_WARN;
+        limit_list_add_budget(list, budget, scope);
     }
 }

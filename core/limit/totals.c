@@ -14,34 +14,43 @@
 
 #define PER_SECOND_MAX 500
 
-size_t limit_report_write(const struct limit_report *report, char *text, size_t size)
+void limit_report_write(const struct limit_report *report, char text[LIMIT_REPORT_SIZE])
 {
-    char total[32] = "-";
+    char total[32] = "-", job[16] = "";
 
     if (!isnan(report->total_j)) {
         snprintf(total, sizeof total, "%.9g", report->total_j);
     }
-    return (size_t)snprintf(text, size, "%" PRIu64 " %" PRIu64 " %s", report->run,
-                            report->elapsed_ns, total);
+    if (report->job) {
+        snprintf(job, sizeof job, " %" PRIu32, report->job);
+    }
+    snprintf(text, LIMIT_REPORT_SIZE, "%" PRIu64 " %" PRIu64 " %s%s%s", report->run,
+             report->elapsed_ns, total, job, report->last ? " ended" : "");
 }
 
-const char *limit_report_read(const char *text, struct limit_report *report)
+int limit_report_read(const char *text, struct limit_report *report)
 {
-    struct whole_number run, elapsed;
+    struct whole_number run, elapsed, job = {.value = 0};
     struct real_number total = {.value = NAN};
 
     if (whole_number_parse(text, &run) || run.negative || *run.rest != ' ' ||
         whole_number_parse(run.rest + 1, &elapsed) || elapsed.negative || *elapsed.rest != ' ') {
-        return NULL;
+        return -1;
     }
-    if (elapsed.rest[1] == '-' && (elapsed.rest[2] == ' ' || elapsed.rest[2] == '\0')) {
-        total.rest = elapsed.rest + 2;
-    } else if (real_number_parse(elapsed.rest + 1, &total) || !(total.value >= 0) ||
-               isinf(total.value)) {
-        return NULL;
+    total.rest = elapsed.rest + 2;
+    if (elapsed.rest[1] != '-' && (real_number_parse(elapsed.rest + 1, &total) ||
+                                   !(total.value >= 0) || isinf(total.value))) {
+        return -1;
     }
-    *report = (struct limit_report){run.value, elapsed.value, total.value, false};
-    return total.rest;
+    if (*total.rest == ' ' && whole_number_parse(total.rest + 1, &job) == 0) {
+        total.rest = job.rest;
+    }
+    *report = (struct limit_report){.run = run.value,
+                                    .elapsed_ns = elapsed.value,
+                                    .total_j = total.value,
+                                    .last = strcmp(total.rest, " ended") == 0,
+                                    .job = (uint32_t)job.value};
+    return (*total.rest && !report->last) || job.negative || job.value > UINT32_MAX ? -1 : 0;
 }
 
 /* --- the nodes of a step ---------------------------------------------------------------------- */
@@ -191,6 +200,51 @@ void limit_sum_clear(struct limit_sum *sum)
     *sum = (struct limit_sum){.silent_ns = sum->silent_ns, .most = sum->most};
 }
 
+/* --- the limits of a sum ---------------------------------------------------------------------- */
+
+/* That was reached. */
+static double reached_j(const struct limit *limit)
+{
+    return limit->condition == LIMIT_EVERY ? limit->state.crossing.value : limit->amount;
+}
+
+static int compare_reached(const void *left, const void *right)
+{
+    return COMPARE(reached_j(*(struct limit *const *)left),
+                   reached_j(*(struct limit *const *)right));
+}
+
+size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double sum_j,
+                       uint64_t now_ns, struct limit *crossed[LIMITS_ROOM])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct limit *limit = &list->limits[i];
+
+        if (limit->scope == scope && limit->state.level == 0) {
+            limit->state.mode = (enum apapi_overflow_mode)limit->condition;
+            limit->state.level = limit->amount;
+            limit_join(&list->watch, &limit->state);
+        }
+    }
+    if (!limit_look(&list->watch, &(struct limit_value){.value = sum_j, .time_ns = now_ns})) {
+        return 0;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct limit *limit = &list->limits[i];
+        uint64_t times = limit->state.crossing.count;
+
+        limit->state.crossing.count = 0;
+        if (times > 0 && !(limit->warning && limit[-1].count > 0)) { /* its budget is reached */
+            limit->count += times;
+            crossed[count++] = limit;
+        }
+    }
+    qsort(crossed, count, sizeof *crossed, compare_reached);
+    return count;
+}
+
 /* --- the steps of a job ----------------------------------------------------------------------- */
 
 /* The energy of a step at a time: on a straight line between its begin and its latest report.
@@ -277,26 +331,22 @@ int limit_job_report(struct limit_sum *job, const char *name, const char *step,
 }
 
 /* A step that has ended needs no memory; the last one takes its place. */
-static void job_forget(struct limit_node *node, const char *step)
+void limit_job_end_step(struct limit_sum *job, const char *step, uint64_t now_ns)
 {
-    struct limit_sum *steps = &node->steps;
+    for (struct limit_node *node = job->nodes; node < job->nodes + job->count; node++) {
+        struct limit_sum *steps = &node->steps;
+        size_t i = 0;
 
-    for (size_t i = 0; i < steps->count; i++) {
-        if (strcmp(steps->nodes[i].name, step) == 0) {
+        job_retire_step(node, step, now_ns);
+        while (i < steps->count && strcmp(steps->nodes[i].name, step) != 0) {
+            i++;
+        }
+        if (i < steps->count) {
             free(steps->nodes[i].name);
             steps->nodes[i] = steps->nodes[--steps->count];
             node->leader = node->leader == steps->count ? i : node->leader;
-            return;
         }
-    }
-}
-
-void limit_job_end_step(struct limit_sum *job, const char *step, uint64_t now_ns)
-{
-    for (size_t i = 0; i < job->count; i++) {
-        job_retire_step(&job->nodes[i], step, now_ns);
-        job_forget(&job->nodes[i], step);
-        job_lead(&job->nodes[i]);
+        job_lead(node);
     }
 }
 

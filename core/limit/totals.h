@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "limit/limit.h"
+
 /*
  * The energy of a step's nodes and of a job's steps, added up while they run, from what each node
  * says of itself. No I/O and no clock: the caller says what time it is, on one clock of its own.
@@ -16,13 +18,16 @@ struct limit_report {
     uint64_t elapsed_ns; /* from the beginning of that run to its latest reading [ns] */
     double total_j;      /* energy of that time [J]; NaN: not known */
     bool last;           /* of a job's step: it has ended there; may be said again */
+    uint32_t job;        /* of the node; 0: not told */
 };
 
-/** Write it as in a message, "RUN ELAPSED_NS JOULES", JOULES "-": not known. @return its length */
-size_t limit_report_write(const struct limit_report *report, char *text, size_t size);
+#define LIMIT_REPORT_SIZE 96
 
-/** Read it. @return what follows in the text; NULL: it is malformed. */
-const char *limit_report_read(const char *text, struct limit_report *report);
+/** Write it as in a message, "RUN ELAPSED_NS JOULES[ JOB][ ended]", JOULES "-": not known. */
+void limit_report_write(const struct limit_report *report, char text[LIMIT_REPORT_SIZE]);
+
+/** Read it. @return 0; -1: it is malformed. */
+int limit_report_read(const char *text, struct limit_report *report);
 
 /**
  * @return the time between two totals of a node [ns]: the interval, longer in steps of many nodes,
@@ -94,6 +99,17 @@ double limit_sum_total_j(const struct limit_sum *sum, uint64_t now_ns);
 size_t limit_sum_known(const struct limit_sum *sum);
 
 void limit_sum_clear(struct limit_sum *sum);
+
+/**
+ * Look at the limits of one scope, which the sum may have crossed. It is taken as rising evenly
+ * between two looks. Each total is crossed once, however the sum moves. A budget that is reached
+ * together with its warning is without it.
+ * @param crossed  result: those that were, lowest amount first; `state` says when, `count` how
+ * often
+ * @return their number
+ */
+size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double sum_j,
+                       uint64_t now_ns, struct limit *crossed[LIMITS_ROOM]);
 
 /* --- the steps of a job ----------------------------------------------------------------------- */
 

@@ -223,7 +223,7 @@ static int beside_read_limits(pid_t pid, struct rlimit limits[RLIM_NLIMITS])
     return 0;
 }
 
-int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIMITS])
+int beside_enter(const struct process *task, struct rlimit limits[RLIM_NLIMITS])
 {
     char groups[CGROUP_TEXT_SIZE];
     int nice;
@@ -232,7 +232,7 @@ int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIM
     errno = 0;
     nice = getpriority(PRIO_PROCESS, (id_t)task->pid);
     if (errno || cgroup_read(task->pid, groups) || beside_read_limits(task->pid, limits) ||
-        !process_task_lives(task) || cgroup_join(groups)) {
+        !process_lives(task) || cgroup_join(groups)) {
         return -1;
     }
     /* a worse priority than the task's harms nobody */
@@ -262,7 +262,7 @@ static int beside_set_limits(const struct rlimit limits[RLIM_NLIMITS])
     return 0;
 }
 
-void beside_become(const struct process_task *task, const struct job_launch *launch,
+void beside_become(const struct process *task, const struct job_launch *launch,
                    const struct rlimit limits[RLIM_NLIMITS])
 {
     char program[] = "apapi-sampler", option[] = BESIDE, print[] = PRINT, execute[] = EXECUTE;
@@ -335,7 +335,7 @@ static void beside_take_place(pid_t pid)
     }
 }
 
-static int beside_execute(const struct process_task *task, const char *command)
+static int beside_execute(const struct process *task, const char *command)
 {
     static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
     static char *nothing[] = {path, NULL};
@@ -344,7 +344,7 @@ static int beside_execute(const struct process_task *task, const char *command)
     environ = environment ? environment : nothing;
     beside_take_umask(task->pid);
     beside_take_place(task->pid);
-    if (environment && !process_task_lives(task)) { /* it was not the task's */
+    if (environment && !process_lives(task)) { /* it was not the task's */
         return JOB_NOT_DONE;
     }
     shell_become(command, variables);
@@ -365,7 +365,7 @@ static bool beside_may_write(pid_t pid, const char *path)
     return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
 }
 
-static int beside_print(const struct process_task *task, const char *line)
+static int beside_print(const struct process *task, const char *line)
 {
     const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
     char path[64];
@@ -383,14 +383,13 @@ static int beside_print(const struct process_task *task, const char *line)
             nanosleep(&pause, NULL);
         }
     }
-    return fd >= 0 && process_task_lives(task) && write_all(fd, line, strlen(line)) == 0
-               ? EXIT_SUCCESS
-               : EXIT_FAILURE;
+    return fd >= 0 && process_lives(task) && write_all(fd, line, strlen(line)) == 0 ? EXIT_SUCCESS
+                                                                                    : EXIT_FAILURE;
 }
 
 int beside_run(char **argv)
 {
-    const struct process_task task = {
+    const struct process task = {
         .pid = (pid_t)strtol(argv[2], NULL, 10), .fd = -1, .started = strtoull(argv[3], NULL, 10)};
 
     if (task.pid <= 0) {

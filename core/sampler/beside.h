@@ -24,13 +24,13 @@ void cgroup_leave_job(void);
  * and read its limits.
  * @return 0; -1: the task has ended, or not all of this was possible.
  */
-int beside_enter(const struct process_task *task, struct rlimit limits[RLIM_NLIMITS]);
+int beside_enter(const struct process *task, struct rlimit limits[RLIM_NLIMITS]);
 
 /**
  * As the user: lower the limits to the task's, and execute apapi-sampler. Before that, the process
  * still cannot be traced by the user. Returns on failure.
  */
-void beside_become(const struct process_task *task, const struct job_launch *launch,
+void beside_become(const struct process *task, const struct job_launch *launch,
                    const struct rlimit limits[RLIM_NLIMITS]);
 
 /** @return whether a command line is that of beside_become(). */

@@ -25,14 +25,14 @@
 #define PAUSE_MS 1000 /* between attempts to set a limit of a component that is being opened */
 
 /* The first problem is reported. Without its caret: "... on n1: unknown event: 'X >= 5J'". */
-static void limits_trouble(struct limits *limits, const struct step *step, const char *text)
+static void limits_trouble(struct limits *limits, const char *text)
 {
     size_t length = strcspn(text, "\n");
     const char *marked = text[length] ? text + length + 1 + strspn(text + length + 1, " ") : "";
 
     if (limits->trouble.text[0] == '\0') {
         apapi_fail(&limits->trouble, EINVAL, "--apapi-overflow on %.64s: %.*s%s%.*s%s",
-                   step->id.node, (int)length, text, *marked ? " ('" : "",
+                   limits->step->id.node, (int)length, text, *marked ? " ('" : "",
                    (int)strcspn(marked, "\n"), marked, *marked ? "')" : "");
     }
 }
@@ -43,11 +43,11 @@ static void limits_trouble(struct limits *limits, const struct step *step, const
 static void limits_launch(const struct job_launch *launch, const void *context)
 {
     const struct user *user = context;
-    const struct process_task *task = processes_any(launch->tasks);
+    const struct process *task = processes_any(launch->tasks);
     struct rlimit limits[RLIM_NLIMITS];
 
     while (task && beside_enter(task, limits)) {
-        task = process_task_lives(task) ? NULL : processes_any(launch->tasks);
+        task = process_lives(task) ? NULL : processes_any(launch->tasks);
     }
     if (!task) {
         _exit(JOB_NOT_DONE);
@@ -89,96 +89,75 @@ static pid_t limits_slurmstepd(void)
 /* --- the limits of a job ---------------------------------------------------------------------- */
 
 /* The batch step knows partition and QOS. */
-static int limits_add_job(struct limits *limits, const struct step *step, struct apapi_error *err)
+static void limits_add_job(struct limits *limits)
 {
-    const struct limit_place place = {step->id.partition, step->id.qos};
-    const struct limit_site site = limit_site_of(&step->config);
+    const struct step *step = limits->step;
+    struct limit_site site = limit_site_of(&step->config);
     struct limit_list *list = &limits->crossings.limits;
-    struct limit budget;
 
-    if (!step_watches_job(step)) {
-        return 0;
-    }
-    if (*step->budget && limit_parse_budget(step->budget, &budget, err)) {
-        return -1;
-    }
-    if (*step->budget) {
-        limit_list_add_budget(list, &budget, LIMIT_JOB);
-    }
-    limit_list_add_site(list, LIMIT_JOB, &site, &place);
-    limits->job = limit_list_has(list, LIMIT_JOB) ? step : NULL;
+    site.partition = step->id.partition;
+    site.qos = step->id.qos;
+    limit_list_add_site(list, LIMIT_JOB, &site);
+    limits->of_job = limit_list_has(list, LIMIT_JOB);
     limits->period_ns = (uint64_t)step->totals_ms * DEADLINE_MS;
     limits->sum.silent_ns = SILENT_PERIODS * limits->period_ns;
     limits->sum.most = step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes + 1;
-    limits->crossings.watch.scope = LIMIT_JOB;
-    return 0;
 }
 
 static void limits_look_at_job(struct limits *limits, struct apapi_session *session)
 {
-    struct limit_crossed crossed[LIMITS_ROOM];
+    struct limit *crossed[LIMITS_ROOM];
     struct apapi_measurement measurement;
-    struct crossings_reach reach;
+    struct order reach;
     uint64_t now_ns = deadline_now();
     double sum_j;
     size_t count;
 
-    if (!limits->job || now_ns < limits->due_ns) {
+    if (!limits->of_job || now_ns < limits->due_ns) {
         return;
     }
     limits->due_ns = now_ns + limits->period_ns;
     if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
-        const struct limit_report own = {1, measurement.elapsed_ns,
-                                         apapi_measurement_total_j(&measurement), false};
+        const struct limit_report own = {.run = 1,
+                                         .elapsed_ns = measurement.elapsed_ns,
+                                         .total_j = apapi_measurement_total_j(&measurement)};
 
-        limit_job_report(&limits->sum, limits->job->id.node, "batch", &own, now_ns);
+        limit_job_report(&limits->sum, limits->step->id.node, "batch", &own, now_ns);
         apapi_measurement_clear(&measurement);
     }
     sum_j = limit_job_total_j(&limits->sum, now_ns);
-    count = limit_watch_look(&limits->crossings.watch, sum_j, now_ns, crossed);
+    count = limit_list_look(&limits->crossings.limits, LIMIT_JOB, sum_j, now_ns, crossed);
     /* signals are for the steps, as Slurm sends them before a time limit */
-    reach = (struct crossings_reach){.job = limits->job->id.job,
-                                     .script = !limits->parts || limits->parts->running_count == 0};
+    reach = (struct order){.job = limits->step->id.job,
+                           .script = !limits->parts || limits->parts->running_count == 0};
     for (size_t i = 0; i < count; i++) {
-        crossings_cross_sum(&limits->crossings, &crossed[i], sum_j, &reach);
+        crossings_cross_sum(&limits->crossings, crossed[i], sum_j, &reach);
     }
 }
 
-/* "NODE RUN ELAPSED_NS JOULES[ ended]" */
-static void limits_take_line(struct limits *limits, const char *step, char *line)
-{
-    char *text = strchr(line, ' ');
-    struct limit_report report;
-    const char *rest;
-
-    if (!limits->job || !text) {
-        return;
-    }
-    *text++ = '\0';
-    rest = limit_report_read(text, &report);
-    report.last = rest && strcmp(rest, " ended") == 0;
-    if (report.last || (rest && *rest == '\0')) {
-        limit_job_report(&limits->sum, line, step, &report, deadline_now());
-    }
-}
-
+/* Lines of "NODE REPORT". */
 static void limits_take(void *context, const char *step, const char *lines)
 {
     struct limits *limits = context;
-    char line[APAPI_TEXT_SIZE + 128];
+    char line[APAPI_TEXT_SIZE + LIMIT_REPORT_SIZE], *text;
+    struct limit_report report;
 
     if (!lines) {
         limit_job_end_step(&limits->sum, step, deadline_now());
         return;
     }
-    while (text_next_line(&lines, line, sizeof line)) {
-        limits_take_line(limits, step, line);
+    while (limits->of_job && text_next_line(&lines, line, sizeof line)) {
+        text = strchr(line, ' ');
+        if (text && limit_report_read(text + 1, &report) == 0) {
+            *text = '\0';
+            limit_job_report(&limits->sum, line, step, &report, deadline_now());
+        }
     }
 }
 
 void limits_hear(struct limits *limits, struct parts *parts)
 {
-    if (limits->job && parts->job) {
+    if (limits->of_job && parts->job) {
         limits->parts = parts;
         parts->totals = limits_take;
         parts->totals_context = limits;
@@ -208,65 +187,36 @@ static int limits_start(struct limits *limits, const struct step *step, struct a
     length = readlink(program, slurm_bin, sizeof slurm_bin - 1);
     slurm_bin[length > 0 ? length : 0] = '\0';
     *(strrchr(slurm_bin, '/') ? strrchr(slurm_bin, '/') : slurm_bin) = '\0';
-    return user_parse(step, &limits->user, err) ||
-                   limit_list_parse(&limits->crossings.limits, step->overflow, err) ||
-                   limits_add_job(limits, step, err) ||
-                   crossings_open(&limits->crossings, &config, err)
-               ? -1
-               : 0;
+    if (user_parse(step, &limits->user, err) ||
+        limit_list_fill(&limits->crossings.limits, LIMIT_JOB, step->overflow,
+                        step_watches_job(step) ? step->budget : NULL, err)) {
+        return -1;
+    }
+    if (step_watches_job(step)) {
+        limits_add_job(limits);
+    }
+    return crossings_open(&limits->crossings, &config, err);
 }
 
 bool limits_open(struct limits *limits, const struct step *step)
 {
     struct apapi_error err;
 
+    limits->step = step;
     if ((*step->overflow || step_watches_job(step)) && limits_start(limits, step, &err)) {
-        limits_trouble(limits, step, err.text);
-        limits->job = NULL;
+        limits_trouble(limits, err.text);
+        limits->of_job = false;
     }
     return limits->crossings.open;
 }
 
-void limits_set(struct limits *limits, const struct step *step, struct apapi_session *session)
+void limits_set(struct limits *limits, struct apapi_session *session)
 {
     struct apapi_error err;
 
     if (crossings_set(&limits->crossings, session, &err)) {
-        limits_trouble(limits, step, err.text);
+        limits_trouble(limits, err.text);
     }
-}
-
-int limits_patience_ms(const struct limits *limits)
-{
-    return clock_sooner_ms(limits->job ? clock_left_ms(limits->due_ns) : -1,
-                           crossings_waiting(&limits->crossings) ? PAUSE_MS : -1);
-}
-
-void limits_work(struct limits *limits, const struct step *step, struct apapi_session *session)
-{
-    limits_look_at_job(limits, session);
-    limits_set(limits, step, session);
-}
-
-/* A short step ends before a slow component is open. */
-void limits_record(struct limits *limits, const struct step *step, struct apapi_record *record)
-{
-    const struct limit *waiting = crossings_waiting(&limits->crossings);
-    struct apapi_error err;
-
-    limits->job = NULL; /* it is over */
-    if (waiting) {
-        apapi_fail(&err, EAGAIN, "'%.80s': no component that was ready has it", waiting->text);
-        limits_trouble(limits, step, err.text);
-    }
-    crossings_end(&limits->crossings);
-    crossings_copy(&limits->crossings, record);
-}
-
-void limits_close(struct limits *limits)
-{
-    limit_sum_clear(&limits->sum);
-    crossings_end(&limits->crossings);
 }
 
 /* --- the node's total on its way to the collector --------------------------------------------- */
@@ -274,49 +224,48 @@ void limits_close(struct limits *limits)
 #define SEND_LIMIT_NS (2000 * DEADLINE_MS)
 #define LAST_LIMIT_NS (300 * DEADLINE_MS)
 
-void totals_begin(struct totals *totals, const struct step *step, struct apapi_live_page *page,
+void limits_begin(struct limits *limits, struct apapi_live_page *page,
                   const struct message *message)
 {
     const char *where = message_value(message, "collect");
     const char *address = message_value(message, "collect_address");
-    size_t nodes = step->id.nodes == APAPI_UNKNOWN ? 1 : step->id.nodes;
+    size_t nodes = limits->step->id.nodes == APAPI_UNKNOWN ? 1 : limits->step->id.nodes;
 
-    if (!where || !address || report_parse(where, &totals->collector) ||
-        totals->collector.totals_ms == 0) {
+    if (!where || !address || report_parse(where, &limits->collector) ||
+        limits->collector.totals_ms == 0) {
         return;
     }
-    totals->step = step;
-    totals->page = page;
-    totals->run = deadline_now();
-    totals->period_ns = limit_period_ns(totals->collector.totals_ms * DEADLINE_MS, nodes);
-    totals->due_ns = totals->run + totals->period_ns;
-    snprintf(totals->address, sizeof totals->address, "%s", address);
+    limits->page = page;
+    limits->run = deadline_now();
+    limits->pause_ns = limit_period_ns(limits->collector.totals_ms * DEADLINE_MS, nodes);
+    limits->send_ns = limits->run + limits->pause_ns;
+    snprintf(limits->address, sizeof limits->address, "%s", address);
 }
 
-static void totals_write(struct totals *totals, const struct apapi_measurement *measurement)
+static void totals_write(struct limits *limits, const struct apapi_measurement *measurement)
 {
-    const struct limit_report report = {totals->run, measurement->elapsed_ns,
-                                        apapi_measurement_total_j(measurement), false};
-    size_t length = limit_report_write(&report, totals->payload, sizeof totals->payload);
+    const struct limit_report report = {.run = limits->run,
+                                        .elapsed_ns = measurement->elapsed_ns,
+                                        .total_j = apapi_measurement_total_j(measurement),
+                                        .job = limits->step->id.job};
 
-    snprintf(totals->payload + length, sizeof totals->payload - length, " %u",
-             totals->step->id.job);
+    limit_report_write(&report, limits->payload);
 }
 
-static void totals_send(struct totals *totals, uint64_t limit_ns)
+static void totals_send(struct limits *limits, uint64_t limit_ns)
 {
+    const struct apapi_identity *id = &limits->step->id;
     const struct report report = {.word = APAPI_WORD_TOTAL,
-                                  .node = totals->step->id.node,
+                                  .node = id->node,
                                   .nodelist = "",
-                                  .payload = totals->payload,
-                                  .answer = totals->answer,
-                                  .answer_size = sizeof totals->answer};
+                                  .payload = limits->payload,
+                                  .answer = limits->answer,
+                                  .answer_size = sizeof limits->answer};
     struct apapi_error err;
 
-    if (report_send(&totals->collector, totals->address, &report, deadline_now() + limit_ns,
+    if (report_send(&limits->collector, limits->address, &report, deadline_now() + limit_ns,
                     &err)) {
-        log_write(LOG_INFO, "job %u step %s: total not sent: %s", totals->step->id.job,
-                  totals->step->id.step, err.text);
+        log_write(LOG_INFO, "job %u step %s: total not sent: %s", id->job, id->step, err.text);
     }
 }
 
@@ -326,60 +275,90 @@ static void totals_send_soon(void *context)
 }
 
 /* The collector belongs to the user: what cannot be true is not shown. */
-static void totals_show(const struct totals *totals)
+static void totals_show(const struct limits *limits)
 {
     const size_t word = sizeof(APAPI_ANSWER_BUDGET) - 1;
     struct real_number budget, used;
 
-    if (totals->page && strncmp(totals->answer, APAPI_ANSWER_BUDGET, word) == 0 &&
-        real_number_parse(totals->answer + word, &budget) == 0 && *budget.rest == ' ' &&
+    if (limits->page && strncmp(limits->answer, APAPI_ANSWER_BUDGET, word) == 0 &&
+        real_number_parse(limits->answer + word, &budget) == 0 && *budget.rest == ' ' &&
         real_number_parse(budget.rest + 1, &used) == 0 && *used.rest == '\n' &&
         isfinite(budget.value) && budget.value > 0 && isfinite(used.value) && used.value >= 0) {
-        live_page_set_budget(totals->page, budget.value, used.value);
+        live_page_set_budget(limits->page, budget.value, used.value);
     }
 }
 
-void totals_work(struct totals *totals, struct apapi_session *session)
+static void totals_work(struct limits *limits, struct apapi_session *session)
 {
     struct apapi_measurement measurement;
     uint64_t now_ns = deadline_now();
 
-    if (totals->period_ns == 0 || now_ns < totals->due_ns) {
+    if (limits->pause_ns == 0 || now_ns < limits->send_ns) {
         return;
     }
-    totals->due_ns = now_ns + totals->period_ns;
-    if (!task_wait(&totals->sending, 0)) {
+    limits->send_ns = now_ns + limits->pause_ns;
+    if (!task_wait(&limits->sending, 0)) {
         return;
     }
-    totals_show(totals);
+    totals_show(limits);
     if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
-        totals_write(totals, &measurement);
+        totals_write(limits, &measurement);
         apapi_measurement_clear(&measurement);
-        task_start(&totals->sending, totals_send_soon, totals);
+        task_start(&limits->sending, totals_send_soon, limits);
     }
 }
 
-int totals_pause_ms(const struct totals *totals)
-{
-    return totals->period_ns ? clock_left_ms(totals->due_ns) : -1;
-}
-
-/* Of a heterogeneous step, the first component's first node asks. */
-const char *totals_end(struct totals *totals, const struct apapi_measurement *measurement)
+/* Of a heterogeneous step, the first component's first node asks what has happened. */
+static void totals_end(struct limits *limits, struct apapi_record *record)
 {
     uint64_t deadline_ns = deadline_now() + LAST_LIMIT_NS;
-    const struct apapi_identity *id;
+    const struct apapi_identity *id = &limits->step->id;
 
-    if (totals->period_ns == 0) {
-        return "";
+    if (limits->pause_ns > 0 && id->node_index == 0 &&
+        (id->het_offset == 0 || id->het_offset == APAPI_UNKNOWN) &&
+        task_wait(&limits->sending, deadline_ns)) {
+        totals_write(limits, &record->measurement);
+        totals_send(limits, deadline_ns - deadline_now());
+        crossings_read(record, limits->answer);
     }
-    id = &totals->step->id;
-    if (id->node_index != 0 || (id->het_offset != 0 && id->het_offset != APAPI_UNKNOWN) ||
-        !task_wait(&totals->sending, deadline_ns)) {
-        return "";
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+int limits_patience_ms(const struct limits *limits)
+{
+    int job_ms = limits->of_job ? clock_left_ms(limits->due_ns) : -1;
+    int total_ms = limits->pause_ns ? clock_left_ms(limits->send_ns) : -1;
+
+    return clock_sooner_ms(clock_sooner_ms(job_ms, total_ms),
+                           crossings_waiting(&limits->crossings) ? PAUSE_MS : -1);
+}
+
+void limits_work(struct limits *limits, struct apapi_session *session)
+{
+    totals_work(limits, session);
+    limits_look_at_job(limits, session);
+    limits_set(limits, session);
+}
+
+/* A short step ends before a slow component is open. */
+void limits_record(struct limits *limits, struct apapi_record *record)
+{
+    const struct limit *waiting = crossings_waiting(&limits->crossings);
+    struct apapi_error err;
+
+    limits->of_job = false; /* it is over */
+    if (waiting) {
+        apapi_fail(&err, EAGAIN, "'%.80s': no component that was ready has it", waiting->text);
+        limits_trouble(limits, err.text);
     }
-    totals->period_ns = 0;
-    totals_write(totals, measurement);
-    totals_send(totals, deadline_ns - deadline_now());
-    return totals->answer;
+    crossings_end(&limits->crossings);
+    crossings_copy(&limits->crossings, record);
+    totals_end(limits, record);
+}
+
+void limits_close(struct limits *limits)
+{
+    limit_sum_clear(&limits->sum);
+    crossings_end(&limits->crossings);
 }

@@ -16,17 +16,29 @@
 /**
  * The limits of the node that the step's user has set; in a batch step those of the job as well,
  * its user's and the site's: its sampler measures its own node all the time, and the sruns of the
- * script say what their steps draw. All members 0: none.
+ * script say what their steps draw. The limits of the step are watched by its collector, which is
+ * sent the node's total: by a task, as that may wait for a network. All members 0: none.
  */
 struct limits {
+    const struct step *step; /* borrowed */
     struct crossings crossings;
     struct user user;
     struct apapi_error trouble; /* what the user should know; "": nothing */
-    const struct step *job;     /* borrowed; NULL: no limit of a job is watched, or it is over */
-    const struct parts *parts;  /* the same; NULL: no srun is heard */
-    uint64_t period_ns;         /* between two looks at the job's energy [ns] */
-    uint64_t due_ns;            /* when the next one is due */
+    /* of a job: */
+    bool of_job;               /* limits of it are watched */
+    const struct parts *parts; /* borrowed; NULL: no srun is heard */
+    uint64_t period_ns;        /* between two looks at its energy [ns] */
+    uint64_t due_ns;           /* when the next one is due */
     struct limit_sum sum;
+    /* for the collector: */
+    struct apapi_live_page *page; /* shows the budget and what of it was used; NULL: none */
+    struct report_collector collector;
+    char address[64];
+    uint64_t pause_ns; /* between two totals [ns]; 0: no one wants them */
+    uint64_t send_ns;  /* when the next one is due */
+    uint64_t run;      /* tells this measurement from others of the node */
+    struct task sending;
+    char payload[LIMIT_REPORT_SIZE], answer[8192]; /* used by `sending` while it runs */
 };
 
 /**
@@ -38,57 +50,32 @@ bool limits_open(struct limits *limits, const struct step *step);
 /** Hear what the sruns of the batch script say of their steps' energy. */
 void limits_hear(struct limits *limits, struct parts *parts);
 
-/** Set them in the session. */
-void limits_set(struct limits *limits, const struct step *step, struct apapi_session *session);
+/** Set those of the node in the session. */
+void limits_set(struct limits *limits, struct apapi_session *session);
+
+/**
+ * The measurement has begun.
+ * @param page     NULL: none
+ * @param message  with the collector, if it wants totals
+ */
+void limits_begin(struct limits *limits, struct apapi_live_page *page,
+                  const struct message *message);
 
 /** @return time until there is work without a message [ms]; -1: never. */
 int limits_patience_ms(const struct limits *limits);
 
-/** Set those whose component was not open before; look at the job's energy, if that is due. */
-void limits_work(struct limits *limits, const struct step *step, struct apapi_session *session);
+/**
+ * Set those whose component was not open before; look at the job's energy, send that of the node
+ * and show what the collector has answered, if it is due. Never waits.
+ */
+void limits_work(struct limits *limits, struct apapi_session *session);
 
-/** The tasks have ended: end commands, and copy what was crossed into the record. */
-void limits_record(struct limits *limits, const struct step *step, struct apapi_record *record);
+/**
+ * The tasks have ended: end commands, and copy what was crossed into the record, on the first node
+ * with the limits of the step, which takes at most 0.3 s.
+ */
+void limits_record(struct limits *limits, struct apapi_record *record);
 
 void limits_close(struct limits *limits);
-
-/* --- the node's total ------------------------------------------------------------------------- */
-
-/**
- * The node's energy on its way to the step's collector, which watches the limits of the step. A
- * task sends it, as that may wait for a network. All zero at the start.
- */
-struct totals {
-    const struct step *step;      /* borrowed */
-    struct apapi_live_page *page; /* borrowed; NULL: none */
-    struct report_collector collector;
-    char address[64];
-    uint64_t period_ns; /* between two totals [ns]; 0: no one wants them */
-    uint64_t due_ns;    /* when the next one is due */
-    uint64_t run;       /* tells this measurement from others of the node */
-    struct task sending;
-    char payload[96], answer[8192]; /* used by `sending` while it runs */
-};
-
-/**
- * The measurement has begun.
- * @param page     shows the budget and what of it was used; NULL: none
- * @param message  with the collector, if it wants totals
- */
-void totals_begin(struct totals *totals, const struct step *step, struct apapi_live_page *page,
-                  const struct message *message);
-
-/** Send the energy so far, if that is due, and show what the collector has answered. No wait. */
-void totals_work(struct totals *totals, struct apapi_session *session);
-
-/** @return for how long there is nothing to do, for poll(2) [ms]; -1: indefinitely. */
-int totals_pause_ms(const struct totals *totals);
-
-/**
- * The measurement is over: the first node learns what has happened to the budgets. Waits for at
- * most 0.3 s.
- * @return the collector's answer, "": none. Valid as long as `totals`.
- */
-const char *totals_end(struct totals *totals, const struct apapi_measurement *measurement);
 
 #endif

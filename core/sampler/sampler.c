@@ -350,7 +350,6 @@ struct sampler {
     struct limits limits;
     struct archive archive;
     struct livefile live;
-    struct totals totals;      /* for a budget of the step */
     struct observer *observer; /* NULL: there is no live page */
     struct serve *serve;       /* NULL: programs cannot say what they do */
     bool measuring;
@@ -518,7 +517,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     if (sampler_open_session(sampler, err)) {
         return -1;
     }
-    limits_set(&sampler->limits, &sampler->step, sampler->session);
+    limits_set(&sampler->limits, sampler->session);
     publish_live(sampler);
     serve_regions(sampler);
     return 0;
@@ -535,7 +534,7 @@ static void sampler_begin(struct sampler *sampler)
         return;
     }
     sampler->measuring = true;
-    totals_begin(&sampler->totals, &sampler->step, sampler->live.page, &message);
+    limits_begin(&sampler->limits, sampler->live.page, &message);
     sampler_answer(APAPI_WORD_READY, NULL);
     names_count_cores(&sampler->step); /* only now: the tasks wait for the answer */
     archive_begin(&sampler->archive, sampler->session);
@@ -627,9 +626,8 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
         sampler_answer(APAPI_WORD_FAILED, err.text);
         return;
     }
-    limits_record(&sampler->limits, &sampler->step, &record);
+    limits_record(&sampler->limits, &record);
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
-    crossings_read(&record, totals_end(&sampler->totals, &record.measurement));
     finish_regions(sampler, &record);
     share_finish(&sampler->step, &record);
     sampler_deliver(sampler, &record);
@@ -668,7 +666,7 @@ static int patience_ms(const struct sampler *sampler)
     const int times_ms[] = {
         sampler->parts.job ? receiver_patience_ms(&sampler->parts.receiver) : -1,
         sampler->serve ? serve_pause_ms(sampler->serve) : -1, archive_pause_ms(&sampler->archive),
-        totals_pause_ms(&sampler->totals), limits_patience_ms(&sampler->limits)};
+        limits_patience_ms(&sampler->limits)};
     int soonest_ms = -1;
 
     for (size_t i = 0; i < COUNT_OF(times_ms); i++) {
@@ -703,15 +701,12 @@ static void sampler_serve(struct sampler *sampler, int signals)
         } else if (sampler->parts.job) {
             parts_work(&sampler->parts);
         }
-        if (more) {
-            totals_work(&sampler->totals, sampler->session);
-        }
         if (more && sampler->serve) {
             serve_work(sampler->serve);
             serve_tick(sampler->serve);
         }
         if (more) {
-            limits_work(&sampler->limits, &sampler->step, sampler->session);
+            limits_work(&sampler->limits, sampler->session);
         }
         if (ready == 0 || (more && archive_pause_ms(&sampler->archive) == 0)) {
             archive_work(&sampler->archive, sampler->session);

@@ -1,383 +1,363 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/overflow.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
-#include "session/overflow_deliver.h"
+#include "base/thread.h"
 
-/* --- finding ---------------------------------------------------------------------------------- */
-
-/* The meter of a threshold. */
-struct overflow_target {
-    enum overflow_subject subject;
-    size_t component, index;
-    struct apapi_event event; /* a copy; of a domain one of energy, in J */
-    bool opening;             /* a component that may have it is not open yet */
-    double step;              /* of the counters, the coarsest if there are several; 0: not known */
-    double interval_s;        /* between two readings */
-    struct nearest similar;   /* events */
-};
-
-/* @return whether the component has the event, or meters for the domain or a part of the node. */
-static bool overflow_find_in(const struct component *component, const char *name,
-                             struct overflow_target *target)
+void overflow_forget_sums(struct overflows *overflows)
 {
-    bool of_event = target->subject == OVERFLOW_EVENT, found = false;
-    size_t length = strlen(component->name);
-
-    for (size_t i = 0; i < component->meter_count && !(of_event && found); i++) {
-        const struct apapi_event *event = &component->events[i];
-        double step = event->accumulates && event->type != APAPI_TYPE_FP64 ? event->scale : 0;
-        enum apapi_domain domain = component->feeds[i];
-
-        if (of_event) {
-            nearest_offer(event->name, &target->similar);
-        }
-        if (of_event && strcmp(event->name, name) == 0) {
-            target->index = i;
-            target->event = *event;
-            target->step = step;
-            found = true;
-        } else if (!of_event && domain != APAPI_DOMAIN_NONE &&
-                   (target->subject == OVERFLOW_NODE ? apapi_domain_adds_up(domain)
-                                                     : domain == target->index)) {
-            target->step = fmax(target->step, step);
-            found = true;
-        }
-    }
-    /* the component's name stands before ":::"; where it does not, any may have the event */
-    target->opening |=
-        component->to_open &&
-        (!of_event || !strstr(name, ":::") ||
-         (strncmp(name, component->name, length) == 0 && strncmp(name + length, ":::", 3) == 0));
-    if (found) {
-        target->interval_s = (double)component->interval_ns / 1e9;
-    }
-    return found;
+    feed_clear(overflows->feeds);
+    memset(overflows->domains, 0, sizeof overflows->domains);
+    memset(&overflows->node, 0, sizeof overflows->node);
 }
 
-static int overflow_find(struct sampling *sampling, const char *name,
-                         struct overflow_target *target, struct apapi_error *err)
+void overflow_init(struct overflows *overflows, struct session_clock *clock,
+                   void (*hold)(void *owner, bool more), void *owner)
 {
-    enum apapi_domain domain = apapi_domain_find(name);
-    char similar[112] = "";
-    bool found = false;
-
-    *target = (struct overflow_target){
-        .event = {.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1, .unit = "J"}};
-    if (strcmp(name, LIMIT_TOTAL_NAME) == 0) {
-        target->subject = OVERFLOW_NODE;
-    } else if (domain != APAPI_DOMAIN_NONE) {
-        target->subject = OVERFLOW_DOMAIN;
-        target->index = domain;
-    }
-    nearest_begin(&target->similar, name);
-    for (size_t i = 0; i < sampling->count && !(found && target->subject == OVERFLOW_EVENT); i++) {
-        pthread_mutex_t *mutex = sampling_lock(sampling, i);
-
-        if (overflow_find_in(&sampling->components[i], name, target)) {
-            target->component = i;
-            found = true;
-        }
-        pthread_mutex_unlock(mutex);
-    }
-    if (found) {
-        return 0;
-    }
-    if (target->opening) {
-        return apapi_fail(err, EAGAIN, "%.100s: a component is still being opened", name);
-    }
-    nearest_text(&target->similar, similar, sizeof similar);
-    return apapi_fail(err, ENOENT, "%.80s: this session measures no such event or domain%s", name,
-                      target->subject == OVERFLOW_EVENT && *similar == '\0'
-                          ? "; 'apapi list' shows all events"
-                          : similar);
+    atomic_init(&overflows->active, 0);
+    pthread_mutex_init(&overflows->mutex, NULL);
+    thread_condition(&overflows->changed);
+    sem_init(&overflows->semaphore, 0, 0);
+    overflows->clock = clock;
+    overflows->hold = hold;
+    overflows->owner = owner;
+    overflows->telling = -1;
+    overflow_forget_sums(overflows);
 }
 
-/* --- checking --------------------------------------------------------------------------------- */
-
-static int overflow_check_words(const struct apapi_overflow *what, struct apapi_error *err)
+void overflow_clear(struct overflows *overflows)
 {
-    if (what->mode > APAPI_OVERFLOW_BELOW) {
-        return apapi_fail(err, EINVAL, "%.100s: mode 0x%x is not known", what->event, what->mode);
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        free(overflows->slots[i].cpu);
     }
-    if (!isfinite(what->threshold)) {
-        return apapi_fail(err, EINVAL, "%.100s: the threshold is no finite number", what->event);
-    }
-    if (!isfinite(what->hysteresis) || what->hysteresis < 0) {
-        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be a number from 0", what->event);
-    }
-    if (limit_counts(what->mode) && (what->hold_ns > 0 || what->hysteresis > 0)) {
-        return apapi_fail(err, EINVAL, "%.100s: a total has neither a time to hold nor hysteresis",
-                          what->event);
-    }
-    return 0;
+    sem_destroy(&overflows->semaphore);
+    pthread_cond_destroy(&overflows->changed);
+    pthread_mutex_destroy(&overflows->mutex);
 }
 
-/* The unit of a threshold: a gauge of power has energy, a counter of energy has power. */
-static void overflow_unit(const struct apapi_overflow *what, const struct apapi_event *event,
-                          char *unit, size_t size)
+void overflow_restart(struct overflows *overflows)
 {
-    bool rate = !limit_counts(what->mode) && event->accumulates;
-
-    if (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER) {
-        bool power = rate || (!limit_counts(what->mode) && event->kind == APAPI_KIND_POWER);
-
-        snprintf(unit, size, "%s", power ? "W" : "J");
-    } else {
-        snprintf(unit, size, "%s%s", event->unit, rate ? "/s" : "");
-    }
-}
-
-static int overflow_check(struct sampling *sampling, const struct apapi_overflow *what,
-                          struct overflow_target *target, struct apapi_error *err)
-{
-    bool counts = limit_counts(what->mode), any_sign;
-    char unit[APAPI_UNIT_SIZE + 2];
-    double step;
-
-    if (overflow_check_words(what, err) || overflow_find(sampling, what->event, target, err)) {
-        return -1;
-    }
-    overflow_unit(what, &target->event, unit, sizeof unit);
-    any_sign = target->event.kind == APAPI_KIND_TEMPERATURE && !counts;
-    step = counts ? target->step : target->step / target->interval_s;
-    if (what->unit && strcmp(what->unit, unit) != 0) {
-        return apapi_fail(err, EDOM, "%.100s: a threshold in %s, not in %s", what->event,
-                          *unit ? unit : "its own unit", what->unit);
-    }
-    if (!any_sign && what->threshold <= 0) {
-        return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
-                          what->threshold);
-    }
-    if (counts && !target->event.accumulates && target->event.kind != APAPI_KIND_POWER) {
-        return apapi_fail(err, EINVAL, "%.100s is a gauge: it has no total", what->event);
-    }
-    if (what->mode == APAPI_OVERFLOW_ABOVE && !any_sign && what->hysteresis >= what->threshold) {
-        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be less than the threshold",
-                          what->event);
-    }
-    if (what->threshold < step && target->event.accumulates) {
-        return apapi_fail(err, ERANGE, "%.100s: the threshold %g %s is below its resolution, %g %s",
-                          what->event, what->threshold, unit, step, unit);
-    }
-    return 0;
-}
-
-/* --- setting ---------------------------------------------------------------------------------- */
-
-/* From now on readings are looked at; what was measured before in this run is added. */
-static void overflow_catch_up(struct sampling *sampling)
-{
-    struct overflows *overflows = &sampling->common.overflows;
-
     pthread_mutex_lock(&overflows->mutex);
     overflow_forget_sums(overflows);
-    pthread_mutex_unlock(&overflows->mutex);
-    for (size_t i = 0; i < sampling->count; i++) {
-        pthread_mutex_t *component = sampling_lock(sampling, i);
+    for (size_t i = 0; i < overflows->watch_count; i++) {
+        struct overflow_watch *watch = &overflows->watches[i];
 
-        pthread_mutex_lock(&overflows->mutex);
-        if (sampling->components[i].tried) {
-            overflow_see(overflows, &sampling->components[i], i);
+        limit_restart(&watch->limits);
+        watch->begun = false;
+        watch->windows = watch->end_ns = 0;
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+/*
+ * A meter's count since its first reading [raw units, or of a gauge of power in J].
+ * @return false: it has not been read
+ */
+static bool overflow_total(const struct apapi_meter *meter, long double *total)
+{
+    if (!meter->event->accumulates) {
+        *total = meter->gauge.integral;
+        return meter->gauge.valid || meter->gauge.covered_ns > 0;
+    }
+    if (apapi_counts_doubles(meter->event)) {
+        *total = meter->doubles.total;
+        return meter->doubles.last.valid || meter->doubles.covered_ns > 0;
+    }
+    *total = meter->counter.total;
+    return meter->counter.last.valid || meter->counter.covered_ns > 0;
+}
+
+/* All meters of a domain. */
+struct overflow_part {
+    long double total_j;
+    bool unread; /* one of them */
+    bool still;  /* one of them is not known to count: as for the result, the domain is not known */
+};
+
+static void overflow_add_meters(const struct component *component,
+                                struct overflow_part parts[APAPI_DOMAINS])
+{
+    for (size_t i = 0; i < component->meter_count; i++) {
+        const struct apapi_meter *meter = &component->meters[i];
+        struct overflow_part *part = &parts[component->feeds[i]];
+        long double total = 0;
+
+        if (component->feeds[i] == APAPI_DOMAIN_NONE) {
+            continue;
         }
-        pthread_mutex_unlock(&overflows->mutex);
-        pthread_mutex_unlock(component);
+        part->unread |= !overflow_total(meter, &total);
+        part->still |= isnan(apapi_meter_total(meter));
+        part->total_j += meter->event->accumulates ? total * meter->event->scale : total;
     }
 }
 
-static void overflow_set_level(struct overflow_slot *slot, const struct apapi_overflow *what)
+static void overflow_add_power(struct overflow_domain *domain, const struct apapi_rate *rate,
+                               uint64_t now_ns)
 {
-    slot->limit = (struct limit_state){.mode = (enum apapi_overflow_mode)what->mode,
-                                       .hold_ns = what->hold_ns,
-                                       .hysteresis = what->hysteresis};
-    slot->limit.level = limit_level(what->threshold, slot->scale);
+    struct overflow_sum *sum = &domain->sum;
+    uint64_t length_ns = rate->closed.length_ns;
+
+    if (rate->windows == domain->rate_windows || length_ns == 0) {
+        return;
+    }
+    domain->rate_windows = rate->windows;
+    sum->gap = sum->windows > 0 && now_ns - length_ns > sum->end_ns;
+    sum->windows++;
+    sum->end_ns = now_ns;
+    sum->length_ns = length_ns;
+    sum->power_w = rate->last;
+    domain->part_j += rate->last * (double)length_ns;
+    domain->part_ns += length_ns;
+    domain->part_gap |= sum->gap;
 }
 
-static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflow *what,
-                          const struct overflow_target *target)
+static void overflow_add_total(struct overflow_sum *sum, uint64_t from_ns, uint64_t now_ns,
+                               long double total_j)
 {
-    memset(slot, 0, sizeof *slot);
-    slot->state = OVERFLOW_SET;
-    slot->subject = target->subject;
-    slot->scale = limit_counts(what->mode) && target->event.accumulates ? target->event.scale : 1;
-    slot->what = *what;
-    slot->what.unit = NULL;
-    slot->what.event = strncpy(slot->event, what->event, sizeof slot->event - 1);
-    if (target->subject != OVERFLOW_CPU) {
-        overflow_unit(what, &target->event, slot->unit, sizeof slot->unit);
-    }
-    overflow_set_level(slot, what);
+    sum->known = true;
+    sum->before_ns = from_ns;
+    sum->at_ns = now_ns > sum->at_ns ? now_ns : sum->at_ns;
+    sum->total_j = total_j;
 }
 
-static void overflow_watch_target(struct overflows *overflows, int number,
-                                  const struct overflow_target *target)
+/* @return whether there is something new. */
+static bool overflow_see_domain(struct overflows *overflows, const struct component *component,
+                                size_t index, int d, const struct overflow_part *part)
 {
-    const struct overflow_watch watch = {.subject = target->subject,
-                                         .component = target->component,
-                                         .index = target->index,
-                                         .counts =
-                                             limit_counts(overflows->slots[number].limit.mode)};
+    const struct apapi_domain_meter *meter = &component->domains[d];
+    struct overflow_domain *domain = &overflows->domains[d];
+    struct feed *feed = &overflows->feeds[d];
+    size_t before = feed->index;
+    double energy_j = part->still || part->unread ? NAN : (double)part->total_j;
 
-    if (target->subject != OVERFLOW_CPU) {
-        overflow_watch(overflows, number, &watch);
+    if (part->unread || !meter->open || meter->open_ns == domain->sum.at_ns) {
+        return false;
     }
-}
-
-/* @return its number. */
-static int overflow_reserve(struct sampling *sampling, const struct apapi_overflow *what,
-                            const struct overflow_target *target, struct apapi_error *err)
-{
-    struct overflows *overflows = &sampling->common.overflows;
-    int number = 0;
-
-    pthread_mutex_lock(&overflows->mutex);
-    while (number < APAPI_OVERFLOW_MAX && overflows->slots[number].state != OVERFLOW_FREE) {
-        number++;
-    }
-    if (number == APAPI_OVERFLOW_MAX) {
-        number = apapi_fail(err, ENOSPC, "%.100s: a session has at most %d thresholds", what->event,
-                            APAPI_OVERFLOW_MAX);
-    } else if (overflow_start(&sampling->common)) {
-        number =
-            apapi_fail(err, EAGAIN, "%.100s: no thread can be started for handlers", what->event);
-    } else {
-        overflow_fill(&overflows->slots[number], what, target);
-        overflow_watch_target(overflows, number, target);
-    }
-    pthread_mutex_unlock(&overflows->mutex);
-    return number;
-}
-
-/* PAPI counts the calling thread. */
-static int overflow_add_cpu(struct sampling *sampling, const struct apapi_overflow *what,
-                            struct apapi_error *err)
-{
-    const struct overflow_target target = {.subject = OVERFLOW_CPU};
-    struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_cpu *cpu;
-    int number, error;
-
-    if (overflow_cpu_check(what, err)) {
-        return -1;
-    }
-    number = overflow_reserve(sampling, what, &target, err);
-    if (number < 0) {
-        return -1;
-    }
-    cpu = overflow_cpu_begin(overflows, number, what, err);
-    error = errno;
-    pthread_mutex_lock(&overflows->mutex);
-    overflows->slots[number].cpu = cpu;
-    if (!cpu) {
-        overflow_free_slot(&overflows->slots[number]);
-    }
-    pthread_mutex_unlock(&overflows->mutex);
-    if (cpu) {
-        sem_post(&overflows->semaphore); /* it may have interrupted already */
-    }
-    errno = error;
-    return cpu ? number : -1;
-}
-
-int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
-                 struct apapi_error *err)
-{
-    struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_target target;
-    int number;
-
-    if (!what->event || !what->handler) {
-        return apapi_fail(err, EINVAL, "a threshold needs an event and a handler");
-    }
-    if (overflow_is_cpu(what)) {
-        return overflow_add_cpu(sampling, what, err);
-    }
-    if (overflow_check(sampling, what, &target, err)) {
-        return -1;
-    }
-    if (atomic_fetch_add(&overflows->active, 1) == 0) {
-        overflow_catch_up(sampling);
-    }
-    number = overflow_reserve(sampling, what, &target, err);
-    if (number < 0) {
-        atomic_fetch_sub(&overflows->active, 1);
-    }
-    return number;
-}
-
-/* With the mutex. @return NULL: there is no such threshold. */
-static struct overflow_slot *overflow_slot(struct overflows *overflows, int number)
-{
-    return number >= 0 && number < APAPI_OVERFLOW_MAX &&
-                   overflows->slots[number].state == OVERFLOW_SET
-               ? &overflows->slots[number]
-               : NULL;
-}
-
-int overflow_change(struct sampling *sampling, int number, double threshold,
-                    struct apapi_error *err)
-{
-    struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_target target;
-    struct apapi_overflow what = {.event = NULL};
-    struct overflow_slot *slot;
-    char event[APAPI_NAME_SIZE];
-
-    pthread_mutex_lock(&overflows->mutex);
-    slot = overflow_slot(overflows, number);
-    if (slot) {
-        what = slot->what;
-        what.threshold = threshold;
-        what.event = memcpy(event, slot->event, sizeof event);
-    }
-    pthread_mutex_unlock(&overflows->mutex);
-    if (!slot) {
-        return apapi_fail(err, EINVAL, "there is no threshold %d", number);
-    }
-    if (overflow_is_cpu(&what)) {
-        return apapi_fail(err, ENOTSUP, "%.100s: PAPI counts it: remove it and set it again",
-                          event);
-    }
-    if (overflow_check(sampling, &what, &target, err)) {
-        return -1;
-    }
-    pthread_mutex_lock(&overflows->mutex);
-    slot = overflow_slot(overflows, number);
-    if (slot) {
-        overflow_set_level(slot, &what);
-        overflow_watch_target(overflows, number, &target);
-    }
-    pthread_mutex_unlock(&overflows->mutex);
-    return 0;
-}
-
-int overflow_remove(struct sampling *sampling, int number)
-{
-    struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_slot *slot;
-    int result = -1;
-
-    pthread_mutex_lock(&overflows->mutex);
-    slot = overflow_slot(overflows, number);
-    if (!slot) {
-        errno = EINVAL;
-    } else if (slot->subject == OVERFLOW_CPU && !overflow_cpu_is_mine(slot->cpu)) {
-        errno = EPERM;
-    } else {
-        overflow_cpu_end(slot->cpu);
-        if (slot->subject != OVERFLOW_CPU) {
-            atomic_fetch_sub(&overflows->active, 1);
+    if (!feed_offer(feed, index, component_late_ns(component, d, energy_j))) {
+        /* nothing is counted until all meters of one component are known to count */
+        if (domain->sum.known) {
+            return false;
         }
-        slot->state = OVERFLOW_LEAVING;
-        overflow_unwatch(overflows, number);
-        sem_post(&overflows->semaphore);
-        result = overflow_await_left(&sampling->common, number, APAPI_STOP_WAIT_NS);
+        overflow_add_total(&domain->sum, 0, meter->open_ns, 0);
+        return true;
+    }
+    if (before != index && before != SIZE_MAX) { /* its figures go on where the others end */
+        domain->offset_j = domain->sum.total_j - part->total_j;
+        domain->rate_windows = meter->rate.windows;
+    }
+    overflow_add_total(&domain->sum, domain->sum.at_ns, meter->open_ns,
+                       part->total_j + domain->offset_j);
+    overflow_add_power(domain, &meter->rate, meter->open_ns);
+    return true;
+}
+
+/* Of the time until all its domains have had a new power. */
+static void overflow_add_node_power(struct overflows *overflows)
+{
+    struct overflow_sum *node = &overflows->node;
+    uint64_t end_ns = 0, longest_ns = 0;
+    double power_w = 0;
+    bool gap = false;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        const struct overflow_domain *domain = &overflows->domains[d];
+
+        if (!apapi_domain_adds_up((enum apapi_domain)d) || overflows->feeds[d].index == SIZE_MAX) {
+            continue;
+        }
+        if (domain->part_ns == 0) {
+            return;
+        }
+        power_w += domain->part_j / (double)domain->part_ns;
+        gap |= domain->part_gap;
+        end_ns = domain->sum.end_ns > end_ns ? domain->sum.end_ns : end_ns;
+        longest_ns = domain->part_ns > longest_ns ? domain->part_ns : longest_ns;
+    }
+    if (longest_ns == 0) {
+        return;
+    }
+    node->windows++;
+    node->gap = gap;
+    node->end_ns = end_ns;
+    node->length_ns = longest_ns;
+    node->power_w = power_w;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        overflows->domains[d].part_j = 0;
+        overflows->domains[d].part_ns = 0;
+        overflows->domains[d].part_gap = false;
+    }
+}
+
+void overflow_see(struct overflows *overflows, const struct component *component, size_t index)
+{
+    struct overflow_part parts[APAPI_DOMAINS] = {{0}};
+    uint64_t from_ns = UINT64_MAX, now_ns = 0;
+    long double total_j = 0;
+
+    overflow_add_meters(component, parts);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct overflow_sum *sum = &overflows->domains[d].sum;
+
+        if (!component->domains[d].used ||
+            !overflow_see_domain(overflows, component, index, d, &parts[d])) {
+            continue;
+        }
+        if (apapi_domain_adds_up((enum apapi_domain)d)) {
+            from_ns = sum->before_ns < from_ns ? sum->before_ns : from_ns;
+            now_ns = sum->at_ns;
+        }
+    }
+    if (now_ns > 0) {
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            if (apapi_domain_adds_up((enum apapi_domain)d) && overflows->domains[d].sum.known) {
+                total_j += overflows->domains[d].sum.total_j;
+            }
+        }
+        overflow_add_total(&overflows->node, from_ns, now_ns, total_j);
+        overflow_add_node_power(overflows);
+    }
+}
+
+/* --- thresholds ------------------------------------------------------------------------------- */
+
+/* @return whether there is a new value. */
+static bool overflow_of_sum(struct overflow_watch *watch, const struct overflow_sum *sum,
+                            struct limit_value *value)
+{
+    const struct limit_watch *limits = &watch->limits;
+
+    if (watch->target.counts) {
+        *value = (struct limit_value){sum->total_j, sum->at_ns, sum->before_ns, false};
+        return sum->known &&
+               !(limits->known && sum->at_ns == limits->last_ns && sum->total_j == limits->last);
+    }
+    value->broken = false;
+    if (sum->windows == watch->windows) {
+        return false;
+    }
+    watch->windows = sum->windows;
+    *value = (struct limit_value){sum->power_w, sum->end_ns - sum->length_ns / 2, 0, sum->gap};
+    return true;
+}
+
+/* The same of a meter: its total, its level, or a rate, which is that of the middle of its time. */
+static bool overflow_of_meter(struct overflow_watch *watch, const struct apapi_meter *meter,
+                              uint64_t now_ns, struct limit_value *value)
+{
+    const struct apapi_rate *rate = &meter->rate;
+    uint64_t length_ns = rate->closed.length_ns;
+
+    *value = (struct limit_value){.time_ns = now_ns};
+    if (watch->target.counts) {
+        value->time_ns = meter->known_ns;
+        return !(watch->limits.known && value->time_ns == watch->limits.last_ns) &&
+               overflow_total(meter, &value->value);
+    }
+    if (!meter->event->accumulates) {
+        value->value = meter->gauge.last;
+        value->broken = !(meter->gauge.valid && meter->gauge.last_ns == now_ns);
+        return !value->broken;
+    }
+    if (rate->windows == watch->windows || length_ns == 0) {
+        return false;
+    }
+    value->broken = watch->windows > 0 && now_ns - length_ns > watch->end_ns;
+    value->time_ns -= length_ns / 2;
+    value->value = rate->last;
+    watch->windows = rate->windows;
+    watch->end_ns = now_ns;
+    return true;
+}
+
+/* @return whether the reading has crossed thresholds. */
+static bool overflow_look(const struct overflows *overflows, struct overflow_watch *watch,
+                          const struct component *component)
+{
+    const struct overflow_target *target = &watch->target;
+    struct limit_value value;
+    bool fresh = target->subject == OVERFLOW_EVENT
+                     ? overflow_of_meter(watch, &component->meters[target->index],
+                                         component->read_ns, &value)
+                     : overflow_of_sum(watch,
+                                       target->subject == OVERFLOW_NODE
+                                           ? &overflows->node
+                                           : &overflows->domains[target->index].sum,
+                                       &value);
+
+    if (!fresh && value.broken) {
+        limit_break(&watch->limits);
+    }
+    watch->begun |= fresh;
+    return fresh && limit_look(&watch->limits, &value);
+}
+
+/* Crossings that wait stay first in the order of the calls, and are reported with this. */
+static void overflow_note(struct overflows *overflows, struct overflow_slot *slot, uint64_t seen_ns)
+{
+    const struct limit_crossing *crossing = &slot->limit.crossing;
+    struct apapi_overflow_crossing *news = &slot->news;
+
+    if (news->count == 0) {
+        slot->order = overflows->order++;
+        news->first_ns = crossing->first_ns;
+        news->vector = 0;
+    }
+    news->count += crossing->count;
+    news->value = crossing->value * slot->scale;
+    news->seen_value = (double)slot->watch->limits.last * slot->scale;
+    news->time_ns = crossing->time_ns;
+    news->seen_ns = seen_ns;
+}
+
+/* In the order of their times. */
+static void overflow_note_all(struct overflows *overflows, uint64_t seen_ns)
+{
+    struct overflow_slot *slots = overflows->slots, *next;
+    uint64_t crossed = 0;
+
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        crossed |= (uint64_t)(slots[i].limit.crossing.count > 0) << i;
+    }
+    for (uint64_t left = crossed; left; left &= ~(UINT64_C(1) << (next - slots))) {
+        next = &slots[__builtin_ctzll(left)];
+        for (struct overflow_slot *slot = next + 1; slot < slots + APAPI_OVERFLOW_MAX; slot++) {
+            next = slot->limit.crossing.count > 0 &&
+                           slot->limit.crossing.first_ns < next->limit.crossing.first_ns
+                       ? slot
+                       : next;
+        }
+        overflow_note(overflows, next, seen_ns);
+        next->news.vector |= crossed;
+        next->limit.crossing.count = 0;
+    }
+    sem_post(&overflows->semaphore);
+}
+
+void overflow_evaluate(struct overflows *overflows, const struct component *component, size_t index)
+{
+    bool crossed = false;
+
+    if (atomic_load_explicit(&overflows->active, memory_order_relaxed) == 0 ||
+        component->meter_count == 0) {
+        return;
+    }
+    pthread_mutex_lock(&overflows->mutex);
+    overflow_see(overflows, component, index);
+    for (size_t i = 0; i < overflows->watch_count; i++) {
+        struct overflow_watch *watch = &overflows->watches[i];
+
+        if (watch->limits.first &&
+            (watch->target.subject != OVERFLOW_EVENT || watch->target.component == index)) {
+            crossed |= overflow_look(overflows, watch, component);
+        }
+    }
+    if (crossed) {
+        overflow_note_all(overflows, component->read_ns);
     }
     pthread_mutex_unlock(&overflows->mutex);
-    return result;
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/overflow_deliver.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -8,9 +6,21 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "session/overflow.h"
 #include "sources/sources.h"
 
+static void overflow_free_slot(struct overflow_slot *slot)
+{
+    free(slot->cpu);
+    memset(slot, 0, sizeof *slot);
+}
+
 /* --- thresholds that PAPI counts -------------------------------------------------------------- */
+
+/*
+ * A signal in the thread that is counted notes where it was, in a ring that nobody else writes; the
+ * thread that calls handlers reads it.
+ */
 
 #define OVERFLOW_RING 64 /* interrupts that a handler may be behind; further ones are counted */
 
@@ -27,7 +37,7 @@ struct overflow_cpu {
     int number;
     double threshold;
     uint64_t told; /* interrupts */
-    struct source_overflow_counter *counter;
+    struct source_overflow_counter counter;
     atomic_uint written, read;
     uint64_t lost; /* the signal's */
     struct overflow_interrupt ring[OVERFLOW_RING];
@@ -99,153 +109,143 @@ static void overflow_cpu_signal(void *const users[], size_t count, void *address
     errno = saved;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
-
-struct overflow_cpu *overflow_cpu_begin(struct overflows *overflows, int number,
-                                        const struct apapi_overflow *what, struct apapi_error *err)
+int overflow_cpu_begin(struct overflows *overflows, int number, const struct apapi_overflow *what,
+                       struct apapi_error *err)
 {
+    struct overflow_slot *slot = &overflows->slots[number];
     struct overflow_cpu *cpu = calloc(1, sizeof *cpu);
-    const struct source_overflow_order order = {.event = what->event,
-                                                .threshold = (int)what->threshold,
-                                                .software =
-                                                    (what->mode & APAPI_OVERFLOW_SOFTWARE) != 0,
-                                                .handler = overflow_cpu_signal,
-                                                .user = cpu};
+    int result = cpu ? 0 : apapi_fail(err, ENOMEM, "no memory"), saved;
 
-    if (!cpu) {
-        apapi_fail(err, ENOMEM, "no memory");
-        return NULL;
+    if (cpu) {
+        cpu->overflows = overflows;
+        cpu->number = number;
+        cpu->threshold = floor(what->threshold);
+        cpu->counter = (struct source_overflow_counter){
+            .event = slot->event,
+            .threshold = (int)what->threshold,
+            .software = (what->mode & APAPI_OVERFLOW_SOFTWARE) != 0,
+            .handler = overflow_cpu_signal,
+            .user = cpu};
+        result = apapi_route_overflow()->begin(&cpu->counter, err);
     }
-    cpu->overflows = overflows;
-    cpu->number = number;
-    cpu->threshold = (double)order.threshold;
-    cpu->counter = apapi_route_overflow()->begin(&order, err);
-    if (!cpu->counter) {
-        int error = errno;
-
-        free(cpu); /* there is no PAPI, or it cannot be used */
-        errno = error == ENOSYS || error == ENODEV || error == EACCES ? ENOTSUP : error;
-        return NULL;
+    saved = errno; /* there is no PAPI, or it cannot be used */
+    saved = saved == ENOSYS || saved == ENODEV || saved == EACCES ? ENOTSUP : saved;
+    pthread_mutex_lock(&overflows->mutex);
+    slot->cpu = cpu;
+    if (result) {
+        overflow_free_slot(slot);
     }
-    return cpu;
+    pthread_mutex_unlock(&overflows->mutex);
+    sem_post(&overflows->semaphore); /* it may have interrupted already */
+    errno = saved;
+    return result;
 }
 
 bool overflow_cpu_is_mine(const struct overflow_cpu *cpu)
 {
-    return cpu && cpu->counter && apapi_route_overflow()->is_mine(cpu->counter);
+    return cpu && apapi_route_overflow()->is_mine(&cpu->counter);
 }
 
 void overflow_cpu_end(struct overflow_cpu *cpu)
 {
-    if (cpu && cpu->counter) {
-        apapi_route_overflow()->end(cpu->counter);
-        cpu->counter = NULL;
+    if (cpu) {
+        apapi_route_overflow()->end(&cpu->counter);
     }
 }
 
-/* The oldest interrupt that has not been told; NULL: none. */
+/* @param cpu  NULL is allowed. @return the oldest interrupt that has not been told; NULL: none */
 static const struct overflow_interrupt *overflow_cpu_next(const struct overflow_cpu *cpu)
 {
-    unsigned read = atomic_load_explicit(&cpu->read, memory_order_relaxed);
+    unsigned read = cpu ? atomic_load_explicit(&cpu->read, memory_order_relaxed) : 0;
 
-    return read == atomic_load_explicit(&cpu->written, memory_order_acquire)
+    return !cpu || read == atomic_load_explicit(&cpu->written, memory_order_acquire)
                ? NULL
                : &cpu->ring[read % OVERFLOW_RING];
 }
 
+/* Take that one. @param interrupt  result, used by the crossing */
+static struct apapi_overflow_crossing overflow_cpu_take(struct overflow_cpu *cpu,
+                                                        struct overflow_interrupt *interrupt)
+{
+    *interrupt = *overflow_cpu_next(cpu);
+    atomic_fetch_add_explicit(&cpu->read, 1, memory_order_release);
+    cpu->told += interrupt->lost + 1;
+    return (struct apapi_overflow_crossing){.count = interrupt->lost + 1,
+                                            .value = (double)cpu->told * cpu->threshold,
+                                            .seen_value = (double)cpu->told * cpu->threshold,
+                                            .time_ns = interrupt->time_ns,
+                                            .first_ns = interrupt->time_ns,
+                                            .seen_ns = interrupt->time_ns,
+                                            .vector = interrupt->vector,
+                                            .address = interrupt->address,
+                                            .context = &interrupt->context};
+}
+
 /* --- handlers --------------------------------------------------------------------------------- */
 
-/* @return the threshold with the oldest crossing, of readings or by PAPI; NULL: none has any. */
-static struct overflow_slot *overflow_oldest(struct overflows *overflows, bool by_papi)
+/* @return the threshold with the oldest crossing of readings, or else by PAPI; NULL: none. */
+static struct overflow_slot *overflow_oldest(struct overflows *overflows)
 {
-    struct overflow_slot *oldest = NULL;
-    uint64_t least = UINT64_MAX;
+    struct overflow_slot *oldest = NULL, *counted = NULL;
 
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         struct overflow_slot *slot = &overflows->slots[i];
-        const struct overflow_interrupt *next =
-            by_papi && slot->cpu ? overflow_cpu_next(slot->cpu) : NULL;
-        uint64_t order = next ? next->time_ns : slot->order;
+        const struct overflow_interrupt *next = overflow_cpu_next(slot->cpu);
 
-        if ((by_papi ? next != NULL : slot->news.count > 0) && order < least) {
+        if (slot->news.count > 0 && (!oldest || slot->order < oldest->order)) {
             oldest = slot;
-            least = order;
+        }
+        if (next && (!counted || next->time_ns < overflow_cpu_next(counted->cpu)->time_ns)) {
+            counted = slot;
         }
     }
-    return oldest;
+    return oldest ? oldest : counted;
 }
 
 static void overflow_free_if_left(struct overflow_slot *slot)
 {
-    if (slot->state == OVERFLOW_LEAVING && slot->news.count == 0 &&
-        !(slot->cpu && overflow_cpu_next(slot->cpu))) {
+    if (slot->state == OVERFLOW_LEAVING && slot->news.count == 0 && !overflow_cpu_next(slot->cpu)) {
         overflow_free_slot(slot);
     }
 }
 
-/* With the mutex, which is not held during the call. */
-static void overflow_call(struct overflows *overflows, struct overflow_slot *slot,
-                          struct apapi_overflow_crossing *crossing)
+/* With the mutex, which is not held during the call. @return whether there was anything. */
+static bool overflow_tell_next(struct overflows *overflows)
 {
-    const struct apapi_overflow what = slot->what;
+    struct overflow_slot *slot = overflow_oldest(overflows);
+    struct apapi_overflow_crossing crossing;
+    struct overflow_interrupt interrupt;
+    struct apapi_overflow what;
     char event[APAPI_NAME_SIZE], unit[sizeof slot->unit];
 
-    memcpy(event, slot->event, sizeof event);
-    memcpy(unit, slot->unit, sizeof unit);
-    crossing->event = event;
-    crossing->unit = unit;
-    crossing->overflow = (int)(slot - overflows->slots);
-    overflows->telling = crossing->overflow;
+    if (!slot) {
+        return false;
+    }
+    crossing = slot->cpu ? overflow_cpu_take(slot->cpu, &interrupt) : slot->news;
+    slot->news.count = 0;
+    what = slot->what;
+    crossing.event = memcpy(event, slot->event, sizeof event);
+    crossing.unit = memcpy(unit, slot->unit, sizeof unit);
+    crossing.overflow = overflows->telling = (int)(slot - overflows->slots);
     pthread_mutex_unlock(&overflows->mutex);
-    what.handler(crossing, what.user);
+    what.handler(&crossing, what.user);
     pthread_mutex_lock(&overflows->mutex);
     overflows->telling = -1;
     overflow_free_if_left(slot);
     overflows->clock->wake(overflows->clock, &overflows->changed);
-}
-
-/* Crossings of readings, then the oldest interrupt. @return whether there was anything. */
-static bool overflow_tell_next(struct overflows *overflows)
-{
-    struct overflow_slot *slot = overflow_oldest(overflows, false);
-    struct apapi_overflow_crossing crossing;
-    struct overflow_interrupt interrupt;
-
-    if (slot) {
-        crossing = slot->news;
-        slot->news.count = 0;
-    } else if ((slot = overflow_oldest(overflows, true))) {
-        interrupt = *overflow_cpu_next(slot->cpu);
-        atomic_fetch_add_explicit(&slot->cpu->read, 1, memory_order_release);
-        slot->cpu->told += interrupt.lost + 1;
-        crossing = (struct apapi_overflow_crossing){.count = interrupt.lost + 1,
-                                                    .value = (double)slot->cpu->told *
-                                                             slot->cpu->threshold,
-                                                    .time_ns = interrupt.time_ns,
-                                                    .first_ns = interrupt.time_ns,
-                                                    .seen_ns = interrupt.time_ns,
-                                                    .vector = interrupt.vector,
-                                                    .address = interrupt.address,
-                                                    .context = &interrupt.context};
-        crossing.seen_value = crossing.value;
-    } else {
-        return false;
-    }
-    overflow_call(overflows, slot, &crossing);
     return true;
 }
 
 static void overflow_thread_ends(void *argument)
 {
-    struct session_common *common = argument;
-    struct overflows *overflows = &common->overflows;
+    struct overflows *overflows = argument;
 
     pthread_mutex_lock(&overflows->mutex);
     overflows->telling = -1;
     overflows->ended = true;
     overflows->clock->wake(overflows->clock, &overflows->changed);
     pthread_mutex_unlock(&overflows->mutex);
-    common_release(common);
+    overflows->hold(overflows->owner, false);
 }
 
 static void overflow_serve(struct overflows *overflows)
@@ -264,10 +264,8 @@ static void overflow_serve(struct overflows *overflows)
 /* A handler may end the thread. */
 static void *overflow_thread(void *argument)
 {
-    struct session_common *common = argument;
-
-    pthread_cleanup_push(overflow_thread_ends, common);
-    overflow_serve(&common->overflows);
+    pthread_cleanup_push(overflow_thread_ends, argument);
+    overflow_serve(argument);
     pthread_cleanup_pop(1);
     return NULL;
 }
@@ -277,52 +275,49 @@ static bool overflow_by_hand(const struct overflows *overflows)
     return overflows->clock != session_clock_real();
 }
 
-int overflow_start(struct session_common *common)
+int overflow_start(struct overflows *overflows)
 {
-    struct overflows *overflows = &common->overflows;
     struct session_clock *clock = overflows->clock;
 
-    if (overflows->ended) { /* a handler has ended it */
-        errno = EAGAIN;
-        return -1;
-    }
-    if (overflows->started || overflow_by_hand(overflows)) {
+    if (!overflows->ended && (overflows->started || overflow_by_hand(overflows))) {
         return 0;
     }
-    common_hold(common);
-    overflows->started = clock->start(clock, &overflows->thread, overflow_thread, common) == 0;
-    if (!overflows->started) {
-        common_release(common);
-        errno = EAGAIN;
+    if (!overflows->ended) { /* else a handler has ended it */
+        overflows->hold(overflows->owner, true);
+        overflows->started =
+            clock->start(clock, &overflows->thread, overflow_thread, overflows) == 0;
+        if (overflows->started) {
+            return 0;
+        }
+        overflows->hold(overflows->owner, false);
     }
-    return overflows->started ? 0 : -1;
+    errno = EAGAIN;
+    return -1;
 }
 
-/* Whether the caller is that thread: a handler. */
-static bool overflow_is_handler(const struct overflows *overflows)
+static bool overflow_in_handler(const struct overflows *overflows)
 {
-    return overflows->started && pthread_equal(overflows->thread, pthread_self());
+    return overflow_by_hand(overflows)
+               ? overflows->telling >= 0
+               : overflows->started && pthread_equal(overflows->thread, pthread_self());
 }
 
 /* Until something more has been told; where there is no thread, tell it. @return false: too late */
 static bool overflow_wait(struct overflows *overflows, uint64_t deadline_ns)
 {
-    if (overflow_by_hand(overflows)) {
-        return overflows->telling < 0 && overflow_tell_next(overflows);
-    }
-    return overflows->clock->wait(overflows->clock, &overflows->changed, &overflows->mutex,
-                                  deadline_ns);
+    return overflow_by_hand(overflows)
+               ? overflow_tell_next(overflows)
+               : overflows->clock->wait(overflows->clock, &overflows->changed, &overflows->mutex,
+                                        deadline_ns);
 }
 
-void overflow_flush(struct session_common *common, uint64_t patience_ns)
+void overflow_flush(struct overflows *overflows, uint64_t patience_ns)
 {
-    struct overflows *overflows = &common->overflows;
     uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
 
     pthread_mutex_lock(&overflows->mutex);
-    while (!overflow_is_handler(overflows) && !overflows->ended &&
-           (overflows->telling >= 0 || overflow_oldest(overflows, false) ||
-            overflow_oldest(overflows, true)) &&
+    while (!overflow_in_handler(overflows) && !overflows->ended &&
+           (overflows->telling >= 0 || overflow_oldest(overflows)) &&
            overflow_wait(overflows, deadline_ns)) {
     }
     pthread_mutex_unlock(&overflows->mutex);
@@ -335,38 +330,29 @@ static bool overflow_is_left(const struct overflows *overflows, int number)
            (overflows->slots[number].state != OVERFLOW_LEAVING || overflows->ended);
 }
 
-int overflow_await_left(struct session_common *common, int number, uint64_t patience_ns)
+int overflow_await_left(struct overflows *overflows, int number, uint64_t patience_ns)
 {
-    struct overflows *overflows = &common->overflows;
     struct overflow_slot *slot = &overflows->slots[number];
     uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
+    bool left;
 
     if (overflows->telling != number) {
         overflow_free_if_left(slot);
     }
-    if (overflow_is_handler(overflows)) {
+    if (overflow_in_handler(overflows)) {
         return 0;
     }
-    while (!overflow_is_left(overflows, number) && overflow_wait(overflows, deadline_ns)) {
+    while (!(left = overflow_is_left(overflows, number)) && overflow_wait(overflows, deadline_ns)) {
     }
-    if (overflow_by_hand(overflows)) {
-        return 0;
-    }
-    if (!overflow_is_left(overflows, number)) {
-        overflow_free_slot(slot);
-        errno = EBUSY;
-        return -1;
-    }
-    if (slot->state == OVERFLOW_LEAVING) { /* the thread has ended: nobody is told */
+    if (slot->state == OVERFLOW_LEAVING) { /* it hangs, or the thread has ended: nobody is told */
         overflow_free_slot(slot);
     }
-    return 0;
+    errno = left ? errno : EBUSY;
+    return left ? 0 : -1;
 }
 
-void overflow_dismiss(struct session_common *common)
+void overflow_dismiss(struct overflows *overflows)
 {
-    struct overflows *overflows = &common->overflows;
-
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         overflow_cpu_end(overflows->slots[i].cpu);
     }
@@ -376,9 +362,8 @@ void overflow_dismiss(struct session_common *common)
     pthread_mutex_unlock(&overflows->mutex);
 }
 
-void overflow_end(struct session_common *common, uint64_t deadline_ns)
+void overflow_end(struct overflows *overflows, uint64_t deadline_ns)
 {
-    struct overflows *overflows = &common->overflows;
     bool ended;
 
     pthread_mutex_lock(&overflows->mutex);

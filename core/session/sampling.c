@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/overflow_deliver.h"
-
 #define END_WAIT_NS UINT64_C(100000000) /* for own workers that are slow to close */
 
 static void sampling_destroy(struct session_common *common)
@@ -176,7 +174,7 @@ uint64_t sampling_stop(struct sampling *sampling)
         common_finish(&sampling->common, &sampling->components[i]);
         pthread_mutex_unlock(mutex);
     }
-    overflow_flush(&sampling->common, APAPI_STOP_WAIT_NS);
+    overflow_flush(&sampling->common.overflows, APAPI_STOP_WAIT_NS);
     if (shared_ns > 0) {
         return shared_ns;
     }
@@ -221,13 +219,13 @@ void sampling_end(struct sampling *sampling)
         return;
     }
     now_ns = sampling_now_ns(sampling);
-    overflow_dismiss(&sampling->common);
+    overflow_dismiss(&sampling->common.overflows);
     sampling_for_all(sampling, worker_dismiss);
     worker_await_end(&sampling->shared, now_ns + APAPI_SHARED_WAIT_NS);
     for (size_t i = 0; i < sampling->count; i++) {
         worker_await_end(&sampling->own[i], now_ns + END_WAIT_NS);
     }
-    overflow_end(&sampling->common, now_ns + END_WAIT_NS);
+    overflow_end(&sampling->common.overflows, now_ns + END_WAIT_NS);
     common_release(&sampling->common);
     errno = saved;
 }

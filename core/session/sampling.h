@@ -48,6 +48,13 @@ pthread_mutex_t *sampling_lock(struct sampling *sampling, size_t index);
 /** As session_read_now(). */
 void sampling_read_now(struct sampling *sampling, const char *component, bool count);
 
+/* Setting, changing and removing thresholds: as the functions of apapi/overflow.h. */
+int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
+                 struct apapi_error *err);
+int overflow_change(struct sampling *sampling, int number, double threshold,
+                    struct apapi_error *err);
+int overflow_remove(struct sampling *sampling, int number);
+
 /**
  * Lock all components against their workers: they stay as they are until sampling_release_all().
  * Waits for no source.

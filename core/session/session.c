@@ -12,8 +12,6 @@
 #include "config/selection.h"
 #include "measure/domain.h"
 #include "session/live.h"
-#include "session/overflow.h"
-#include "session/overflow_deliver.h"
 #include "session/sampling.h"
 #include "sources/sources.h"
 
@@ -424,7 +422,7 @@ void session_read_now(struct apapi_session *session, const char *component, bool
 
 void session_tell(struct apapi_session *session)
 {
-    overflow_flush(&session->sampling->common, 0);
+    overflow_flush(&session->sampling->common.overflows, 0);
 }
 
 int apapi_overflow_add(struct apapi_session *session, const struct apapi_overflow *what,

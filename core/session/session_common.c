@@ -8,6 +8,15 @@
 
 _Static_assert(APAPI_DOMAINS <= APAPI_LIVE_DOMAINS, "the page has too few domains");
 
+static void common_refer(void *common, bool more)
+{
+    if (more) {
+        common_hold(common);
+    } else {
+        common_release(common);
+    }
+}
+
 void common_init(struct session_common *common, struct session_clock *clock,
                  void (*destroy)(struct session_common *common))
 {
@@ -16,7 +25,7 @@ void common_init(struct session_common *common, struct session_clock *clock,
     pthread_mutex_init(&common->reporting, NULL);
     pthread_mutex_init(&common->showing, NULL);
     feed_clear(common->shown);
-    overflow_init(&common->overflows, clock);
+    overflow_init(&common->overflows, clock, common_refer, common);
     atomic_init(&common->references, 1);
 }
 

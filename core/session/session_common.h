@@ -7,7 +7,7 @@
 
 #include "apapi/session.h"
 #include "session/component.h"
-#include "session/overflow_evaluate.h"
+#include "session/overflow.h"
 #include "session/schedule.h"
 
 /**

@@ -371,11 +371,10 @@ static struct apapi_reader *no_papi_open(const char *component, struct apapi_err
     return NULL;
 }
 
-static struct source_overflow_counter *no_papi_begin(const struct source_overflow_order *order,
-                                                     struct apapi_error *err)
+static int no_papi_begin(struct source_overflow_counter *counter, struct apapi_error *err)
 {
-    no_papi_probe(order->event, err);
-    return NULL;
+    no_papi_probe(counter->event, err);
+    return -1;
 }
 
 /* Nothing can be open, to be read or closed. */

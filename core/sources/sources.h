@@ -95,16 +95,16 @@ struct apapi_source {
 typedef void (*source_overflow_f)(void *const users[], size_t count, void *address,
                                   const void *context);
 
-/** The event to count. */
-struct source_overflow_order {
-    const char *event; /* as PAPI names it */
+/** An event that is counted. */
+struct source_overflow_counter {
+    const char *event; /* as PAPI names it; borrowed while it counts */
     int threshold;     /* > 0 */
     bool software;     /* looked at by a timer */
     source_overflow_f handler;
     void *user;
+    struct overflow_set *set; /* the source's, as the next; NULL: it does not count */
+    int code;
 };
-
-struct source_overflow_counter;
 
 /**
  * Interrupts of the thread that calls, each time that an event of the CPU was counted so often. Any
@@ -113,17 +113,16 @@ struct source_overflow_counter;
 struct source_overflow {
     /**
      * Count from now on. The thread's other counters begin again.
-     * @return the counter; NULL with errno ENOENT (no such event), ENOTSUP (no interrupts for it),
-     *         ENOSYS (no PAPI), EBUSY (PAPI counts in this thread for someone else, or with the
-     *         other value of `software`), ENOSPC, ENOMEM, EINVAL, EIO
+     * @return 0; -1 with errno ENOENT (no such event), ENOTSUP (no interrupts for it), ENOSYS (no
+     *         PAPI), EBUSY (PAPI counts in this thread for someone else, or with the other value of
+     *         `software`), ENOSPC, ENOMEM, EINVAL, EIO
      */
-    struct source_overflow_counter *(*begin)(const struct source_overflow_order *order,
-                                             struct apapi_error *err);
+    int (*begin)(struct source_overflow_counter *counter, struct apapi_error *err);
 
     /** @return whether it counts the calling thread. */
     bool (*is_mine)(const struct source_overflow_counter *counter);
 
-    /** End and free it. The thread's other counters begin again. Any thread. */
+    /** Count no longer. The thread's other counters begin again. Any thread. */
     void (*end)(struct source_overflow_counter *counter);
 };
 

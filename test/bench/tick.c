@@ -13,7 +13,7 @@
 #include "session/component.h"
 #include "session/live.h"
 #include "session/overflow.h"
-#include "session/overflow_evaluate.h"
+#include "session/sampling.h"
 #include "sources/sources.h"
 
 #define READINGS_PER_RUN 4000

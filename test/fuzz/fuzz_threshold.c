@@ -19,13 +19,15 @@ static void fuzz_budget(const char *text)
 
 static void fuzz_site(const char *text)
 {
-    const struct limit_site site = {.max = text, .standard = text, .action = text};
-    struct limit found;
+    const struct limit_site site = {text, text, text, "debug", "long"};
+    static struct limit_list list;
 
     if (limit_site_check(text, false, NULL) == 0) {
         REQUIRE(limit_site_most_j(&site) > 0);
-        if (limit_site_find(&site, &(struct limit_place){"debug", "long"}, false, &found)) {
-            REQUIRE(found.amount > 0 && found.amount <= limit_site_most_j(&site));
+        list.count = 0;
+        limit_list_add_site(&list, LIMIT_STEP, &site);
+        for (size_t i = 0; i < list.count; i++) {
+            REQUIRE(list.limits[i].amount > 0 && list.limits[i].amount <= limit_site_most_j(&site));
         }
     }
     limit_site_check(text, true, NULL);

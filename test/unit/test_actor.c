@@ -241,7 +241,7 @@ TEST(the_list_keeps_both_ends)
     for (uint64_t i = 0; i < 1000; i++) {
         struct apapi_crossing crossing = {.count = i};
 
-        crossings_cross(&crossings, 0, &crossing);
+        crossings_cross(&crossings, &crossings.limits.limits[0], &crossing, NULL);
         if (i == 2) {
             assert_int_equal(crossings_copy(&crossings, &record), 0);
             assert_int_equal(record.crossing_count, 3);

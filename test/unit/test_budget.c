@@ -63,7 +63,7 @@ TEST(bad_texts_show_the_place)
         {"5kJ,warn=80", "expected a percentage", "           ^"},
         {"5kJ,warn=100%", "expected a percentage", "           ^"},
         {"5kJ,signal=USR3", "unknown signal", "             ^"},
-        {"5kJ,terminate", "term, log or signal", "      ^"},
+        {"5kJ,terminate", "expected warn=N%", "      ^"},
         {"5kJ,term,log", "this is there already", "           ^"},
         {"5kJ,warn=5%,warn=6%", "this is there already", "              ^"},
         {"5kJ,scope=user", "expected step or job", "            ^"},
@@ -83,22 +83,25 @@ TEST(bad_texts_show_the_place)
     }
 }
 
-static const struct limit_place debug = {"debug", "normal"}, big = {"big", "long"},
-                                unknown = {"", ""};
-
-static void assert_site(const struct limit_site *site, const struct limit_place *place, bool asked,
+static void assert_site(struct limit_site site, const char *partition, const char *qos, bool asked,
                         const char *amount, const char *signal)
 {
-    struct limit found;
+    static struct limit_list list;
+    const struct limit *found = &list.limits[asked];
 
+    list = (struct limit_list){.count = asked};
+    list.limits[0].budget = asked;
+    site.partition = partition;
+    site.qos = qos;
+    limit_list_add_site(&list, LIMIT_STEP, &site);
     if (!amount) {
-        assert_false(limit_site_find(site, place, asked, &found));
+        assert_int_equal(list.count, asked);
         return;
     }
-    assert_true(limit_site_find(site, place, asked, &found));
-    assert_string_equal(found.text, amount);
-    assert_string_equal(limit_first_signal(&found), signal);
-    assert_float_equal(found.warn, LIMIT_SITE_WARN, 0);
+    assert_int_equal(list.count, asked + 2); /* with its warning */
+    assert_string_equal(found->text, amount);
+    assert_string_equal(limit_first_signal(found), signal);
+    assert_float_equal(found->warn, LIMIT_SITE_WARN, 0);
 }
 
 TEST(limits_of_a_site)
@@ -107,14 +110,14 @@ TEST(limits_of_a_site)
                                     .standard = "2kWh,big:100kWh",
                                     .action = "term,debug:signal=USR1,qos=long:log"};
 
-    assert_site(&site, &unknown, true, "20kWh", "TERM");
-    assert_site(&site, &unknown, false, "2kWh", "TERM");
-    assert_site(&site, &debug, false, "1kWh", "USR1"); /* the limit is the smaller one */
-    assert_site(&site, &big, true, "50kWh", "");
-    assert_site(&site, &big, false, "50kWh", "");
-    assert_site(&site, &(struct limit_place){"debug", "long"}, true, "1kWh", "USR1");
-    assert_site(&site, &(struct limit_place){"free", ""}, true, NULL, "");
-    assert_site(&site, &(struct limit_place){"free", ""}, false, "2kWh", "TERM");
+    assert_site(site, "", "", true, "20kWh", "TERM");
+    assert_site(site, "", "", false, "2kWh", "TERM");
+    assert_site(site, "debug", "normal", false, "1kWh", "USR1"); /* the limit is the smaller one */
+    assert_site(site, "big", "long", true, "50kWh", "");
+    assert_site(site, "big", "long", false, "50kWh", "");
+    assert_site(site, "debug", "long", true, "1kWh", "USR1");
+    assert_site(site, "free", "", true, NULL, "");
+    assert_site(site, "free", "", false, "2kWh", "TERM");
     assert_true(limit_site_varies(&site));
     assert_true(isinf(limit_site_most_j(&site)));
 }
@@ -126,9 +129,9 @@ TEST(the_most_of_a_site)
     assert_float_equal(limit_site_most_j(&(struct limit_site){.max = "1kJ"}), 1000, 0);
     assert_float_equal(limit_site_most_j(&(struct limit_site){.max = "1kJ,big:3kJ"}), 3000, 0);
     assert_false(limit_site_varies(&(struct limit_site){.max = "1kJ"}));
-    assert_site(&(struct limit_site){0}, &debug, false, NULL, "");
-    assert_site(&(struct limit_site){.standard = "3kJ"}, &debug, true, NULL, "");
-    assert_site(&(struct limit_site){.standard = "3kJ"}, &debug, false, "3kJ", "TERM");
+    assert_site((struct limit_site){0}, "debug", "normal", false, NULL, "");
+    assert_site((struct limit_site){.standard = "3kJ"}, "debug", "normal", true, NULL, "");
+    assert_site((struct limit_site){.standard = "3kJ"}, "debug", "normal", false, "3kJ", "TERM");
 }
 
 TEST(bad_limits)
@@ -157,7 +160,7 @@ TEST(bad_limits)
 static void report(struct limit_sum *job, const char *node, const char *step, double elapsed_s,
                    double total_j, double now_s)
 {
-    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, false};
+    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, false, 0};
 
     assert_int_equal(limit_job_report(job, node, step, &what, (uint64_t)(now_s * S)), 0);
 }
@@ -165,7 +168,7 @@ static void report(struct limit_sum *job, const char *node, const char *step, do
 static void end(struct limit_sum *job, const char *node, const char *step, double elapsed_s,
                 double total_j, double now_s)
 {
-    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, true};
+    const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, true, 0};
 
     limit_job_report(job, node, step, &what, (uint64_t)(now_s * S));
 }
@@ -262,7 +265,7 @@ TEST(random_steps)
 /* The others go on. */
 TEST(a_node_too_many_does_not_count)
 {
-    const struct limit_report what = {1, S, 50, false};
+    const struct limit_report what = {1, S, 50, false, 0};
     struct limit_sum job = {.silent_ns = 3 * S, .most = 2};
 
     report(&job, "n1", "1.0", 1, 100, 1);
@@ -280,7 +283,7 @@ TEST(a_node_too_many_does_not_count)
 static void report_node(struct limit_sum *sum, const char *node, uint64_t run, double elapsed_s,
                         double total_j, double now_s)
 {
-    const struct limit_report what = {run, (uint64_t)(elapsed_s * S), total_j, false};
+    const struct limit_report what = {run, (uint64_t)(elapsed_s * S), total_j, false, 0};
 
     assert_int_equal(limit_sum_report(sum, node, &what, (uint64_t)(now_s * S)), 0);
 }
@@ -353,58 +356,53 @@ TEST(unknown_energy_is_not_zero)
 
 static struct limit_list list;
 
-static void watch_one(struct limit_watch *watch, const char *text)
+static void watch_one(const char *text)
 {
     struct limit budget;
 
-    if (!watch->limits) {
-        list.count = 0;
-        *watch = (struct limit_watch){.limits = &list, .scope = LIMIT_STEP};
-    }
     assert_int_equal(limit_parse_budget(text, &budget, NULL), 0);
     limit_list_add_budget(&list, &budget, LIMIT_STEP);
 }
 
-static bool is_warning(const struct limit_crossed *crossed)
+static size_t look(double sum_j, uint64_t now_ns, struct limit *crossed[LIMITS_ROOM])
 {
-    return list.limits[crossed->limit].warning;
+    return limit_list_look(&list, LIMIT_STEP, sum_j, now_ns, crossed);
 }
 
 TEST(a_leap_over_two_budgets)
 {
-    struct limit_crossed crossed[LIMITS_ROOM];
-    struct limit_watch watch = {0};
+    struct limit *crossed[LIMITS_ROOM];
 
-    watch_one(&watch, "3kJ,warn=80%");
-    watch_one(&watch, "1kJ,warn=80%,log");
-    assert_int_equal(limit_watch_look(&watch, 0, 10 * S, crossed), 0);
-    assert_int_equal(limit_watch_look(&watch, 4000, 14 * S, crossed), 2);
-    assert_string_equal(list.limits[crossed[0].limit].text, "1kJ"); /* the lower one first */
-    assert_false(is_warning(&crossed[0]) || is_warning(&crossed[1]));
-    assert_int_equal(crossed[0].crossing.time_ns, 11 * S);
-    assert_int_equal(crossed[1].crossing.time_ns, 13 * S);
-    assert_int_equal(limit_watch_look(&watch, 9000, 15 * S, crossed), 0);
+    list = (struct limit_list){.count = 0};
+    watch_one("3kJ,warn=80%");
+    watch_one("1kJ,warn=80%,log");
+    assert_int_equal(look(0, 10 * S, crossed), 0);
+    assert_int_equal(look(4000, 14 * S, crossed), 2);
+    assert_string_equal(crossed[0]->text, "1kJ"); /* the lower one first */
+    assert_false(crossed[0]->warning || crossed[1]->warning);
+    assert_int_equal(crossed[0]->state.crossing.time_ns, 11 * S);
+    assert_int_equal(crossed[1]->state.crossing.time_ns, 13 * S);
+    assert_int_equal(look(9000, 15 * S, crossed), 0);
 }
 
 /* Places that the user's limits leave are there for two budgets with their warnings. */
 TEST(a_full_list_has_room_for_budgets)
 {
-    struct limit_crossed crossed[LIMITS_ROOM];
-    struct limit_watch watch = {.limits = &list, .scope = LIMIT_STEP};
+    struct limit *crossed[LIMITS_ROOM];
     struct apapi_error err;
     char text[32];
 
-    list.count = 0;
+    list = (struct limit_list){.count = 0};
     for (int i = 1; i <= LIMITS_MAX; i++) {
         snprintf(text, sizeof text, "step total >= %d MJ", i);
         assert_int_equal(limit_list_add(&list, text, &err), 0);
     }
-    watch_one(&watch, "1kJ,warn=80%");
-    watch_one(&watch, "2kJ,warn=80%");
+    watch_one("1kJ,warn=80%");
+    watch_one("2kJ,warn=80%");
     assert_int_equal(list.count, LIMITS_ROOM);
-    assert_int_equal(limit_watch_look(&watch, 0, 10 * S, crossed), 0);
-    assert_int_equal(limit_watch_look(&watch, 2000, 11 * S, crossed), 2);
-    assert_int_equal(limit_watch_look(&watch, 1e9, 12 * S, crossed), LIMITS_MAX);
+    assert_int_equal(look(0, 10 * S, crossed), 0);
+    assert_int_equal(look(2000, 11 * S, crossed), 2);
+    assert_int_equal(look(1e9, 12 * S, crossed), LIMITS_MAX);
 }
 
 #define NODES 5
@@ -413,7 +411,6 @@ TEST(a_full_list_has_room_for_budgets)
 /* Nodes with constant power whose reports are lost, repeated and swapped. */
 struct history {
     struct limit_sum sum;
-    struct limit_watch watch;
     double power_w[NODES];
     struct limit_report kept[NODES]; /* comes once more, later */
     size_t crossed;
@@ -421,12 +418,12 @@ struct history {
 
 static void history_step(struct history *history, struct random *random, int second)
 {
-    struct limit_crossed crossed[LIMITS_ROOM];
+    struct limit *crossed[LIMITS_ROOM];
     double truth_j = 0, sum_j;
 
     for (size_t i = 0; i < NODES; i++) {
-        const struct limit_report now = {1, (uint64_t)second * S, history->power_w[i] * second,
-                                         false};
+        const struct limit_report now = {
+            .run = 1, .elapsed_ns = (uint64_t)second * S, .total_j = history->power_w[i] * second};
         const char name[] = {'n', (char)('1' + i), '\0'};
 
         truth_j += now.total_j;
@@ -442,9 +439,8 @@ static void history_step(struct history *history, struct random *random, int sec
     }
     sum_j = limit_sum_total_j(&history->sum, (uint64_t)second * S);
     assert_true(sum_j <= truth_j * (1 + 1e-9)); /* with constant power, nothing is invented */
-    for (size_t n = limit_watch_look(&history->watch, sum_j, (uint64_t)second * S, crossed); n;
-         n--) {
-        assert_true(sum_j >= 1e4 || is_warning(&crossed[n - 1]));
+    for (size_t n = look(sum_j, (uint64_t)second * S, crossed); n; n--) {
+        assert_true(sum_j >= 1e4 || crossed[n - 1]->warning);
         history->crossed++;
     }
 }
@@ -455,7 +451,8 @@ TEST(random_histories)
         struct history history = {.sum.silent_ns = 3 * S};
         struct random random = {seed};
 
-        watch_one(&history.watch, "10kJ,warn=50%");
+        list = (struct limit_list){.count = 0};
+        watch_one("10kJ,warn=50%");
         for (size_t i = 0; i < NODES; i++) {
             history.power_w[i] = 20 + (double)random_below(&random, 400);
         }

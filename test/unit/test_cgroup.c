@@ -47,7 +47,7 @@ TEST(groups_that_cannot_be_entered)
 }
 
 /* A task that has lowered its limits, and lives until it is killed. */
-static struct process_task start_task(struct processes *processes)
+static struct process start_task(struct processes *processes)
 {
     static const struct rlimit files = {100, 200}, locked = {4096, 65536};
     int ready[2];
@@ -72,7 +72,7 @@ static struct process_task start_task(struct processes *processes)
 }
 
 /* @return the exit status of a command beside a task. */
-static int run_beside(const struct process_task *task, const char *command)
+static int run_beside(const struct process *task, const char *command)
 {
     char *variables[] = {NULL};
     const struct job_launch launch = {.text = command, .variables = variables};
@@ -94,7 +94,7 @@ static int run_beside(const struct process_task *task, const char *command)
 TEST(limits_are_those_of_the_task)
 {
     struct processes processes;
-    const struct process_task task = start_task(&processes);
+    const struct process task = start_task(&processes);
 
     assert_int_equal(
         run_beside(&task, "[ \"$(ulimit -Sn) $(ulimit -Hn) $(ulimit -Hl)\" = '100 200 64' ]"), 0);
@@ -106,7 +106,7 @@ TEST(limits_are_those_of_the_task)
 TEST(nothing_is_executed_beside_a_task_that_has_ended)
 {
     struct processes processes;
-    struct process_task task = start_task(&processes), other = task;
+    struct process task = start_task(&processes), other = task;
     siginfo_t ended;
 
     other.started++; /* its number is in use again */

@@ -6,29 +6,36 @@
 #define S UINT64_C(1000000000)
 #define START_NS (100 * S)
 
+static struct limit_watch watched;
 static struct limit_state threshold;
 static struct limit_crossing crossing;
 
 static void begin(enum apapi_overflow_mode mode, double level)
 {
     threshold = (struct limit_state){.mode = mode, .level = level};
-    limit_restart(&threshold);
+    watched = (struct limit_watch){.first = NULL};
+    limit_join(&watched, &threshold);
+}
+
+static bool look(const struct limit_value *value)
+{
+    bool crossed;
+
+    memset(&threshold.crossing, 0, sizeof threshold.crossing);
+    crossed = limit_look(&watched, value);
+    crossing = threshold.crossing;
+    assert_true(crossed == (crossing.count > 0));
+    return crossed;
 }
 
 static bool count_at(double s, long double total)
 {
-    memset(&crossing, 0, sizeof crossing);
-    return limit_evaluate(
-        &threshold, &(struct limit_value){total, START_NS + (uint64_t)llround(s * 1e9), 0, false},
-        &crossing);
+    return look(&(struct limit_value){total, START_NS + (uint64_t)llround(s * 1e9), 0, false});
 }
 
 static bool level_at(double s, double value)
 {
-    memset(&crossing, 0, sizeof crossing);
-    return limit_evaluate(
-        &threshold, &(struct limit_value){value, START_NS + (uint64_t)llround(s * 1e9), 0, false},
-        &crossing);
+    return count_at(s, value);
 }
 
 static double seconds(uint64_t time_ns)
@@ -98,7 +105,7 @@ TEST(a_total_is_reached_once)
     assert_within(seconds(crossing.time_ns), 1.5, 1e-9);
     assert_within(crossing.value, 50, 1e-15);
     assert_false(count_at(3, 500));
-    limit_restart(&threshold);
+    limit_restart(&watched);
     assert_false(count_at(4, 0));
     assert_true(count_at(5, 50));
     assert_within(seconds(crossing.time_ns), 5, 1e-9);
@@ -110,8 +117,7 @@ TEST(a_total_knows_its_own_previous_time)
     begin(APAPI_OVERFLOW_TOTAL, 50);
     assert_false(count_at(0, 0));
     assert_false(count_at(9.9, 40));
-    assert_true(limit_evaluate(
-        &threshold, &(struct limit_value){60, START_NS + 10 * S, START_NS, false}, &crossing));
+    assert_true(look(&(struct limit_value){60, START_NS + 10 * S, START_NS, false}));
     assert_within(seconds(crossing.time_ns), 5, 1e-9);
 }
 
@@ -154,7 +160,7 @@ TEST(levels_are_crossed)
             bool wanted;
 
             if (*text == '?') {
-                limit_break(&threshold);
+                limit_break(&watched);
                 continue;
             }
             assert_int_equal(sscanf(text, "%lf=%lf", &s, &value), 2);
@@ -166,4 +172,21 @@ TEST(levels_are_crossed)
             }
         }
     }
+}
+
+/* Each limit of a watch counts from the values that it has had. */
+TEST(limits_of_the_same_values)
+{
+    struct limit_state late = {.mode = APAPI_OVERFLOW_TOTAL, .level = 35};
+
+    begin(APAPI_OVERFLOW_EVERY, 20);
+    assert_false(count_at(0, 0));
+    assert_false(count_at(1, 10));
+    limit_join(&watched, &late);
+    assert_true(count_at(4, 40));
+    assert_int_equal(crossing.count, 2);
+    assert_int_equal(late.crossing.count, 1);
+    assert_within(seconds(late.crossing.time_ns), 3.5, 1e-9);
+    limit_leave(&watched, &threshold);
+    assert_false(limit_look(&watched, &(struct limit_value){80, START_NS + 8 * S, 0, false}));
 }

@@ -83,8 +83,10 @@ static void add_report(struct sent *sent, struct apapi_session *session, uint64_
     assert_int_equal(apapi_session_snapshot(session, &measurement, NULL), 0);
     assert_true(sent->count < REPORTS_MAX);
     sent->reports[sent->count].at_ns = at_ns;
-    sent->reports[sent->count++].report = (struct limit_report){
-        1, measurement.elapsed_ns, apapi_measurement_total_j(&measurement), false};
+    sent->reports[sent->count++].report =
+        (struct limit_report){.run = 1,
+                              .elapsed_ns = measurement.elapsed_ns,
+                              .total_j = apapi_measurement_total_j(&measurement)};
     apapi_measurement_clear(&measurement);
 }
 
@@ -119,8 +121,10 @@ static void measure(struct sent *sent, double power_w, uint64_t length_ns, doubl
     assert_int_equal(apapi_session_snapshot(session, &measurement, NULL), 0);
     sent->end_ns = source.origin_ns + source.components[0].value_ns - start_ns;
     sent->reports[sent->count].at_ns = sent->end_ns;
-    sent->reports[sent->count].report = (struct limit_report){
-        1, measurement.elapsed_ns, apapi_measurement_total_j(&measurement), false};
+    sent->reports[sent->count].report =
+        (struct limit_report){.run = 1,
+                              .elapsed_ns = measurement.elapsed_ns,
+                              .total_j = apapi_measurement_total_j(&measurement)};
     sent->uncertainty_j = measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j;
     sent->fired_ns -= sent->fired_ns ? start_ns : 0;
     apapi_measurement_clear(&measurement);
@@ -165,7 +169,6 @@ TEST(of_a_node)
 /* A limit of a sum, and when it has fired. */
 struct watched {
     struct limit_list list;
-    struct limit_watch watch;
     size_t fired;
     uint64_t time_ns;
     double sum_j;
@@ -178,17 +181,15 @@ static void begin(struct watched *watched, const char *scope, double limit_j)
     memset(watched, 0, sizeof *watched);
     snprintf(text, sizeof text, "%s total >= %.17g J", scope, limit_j);
     assert_int_equal(limit_list_add(&watched->list, text, NULL), 0);
-    watched->watch =
-        (struct limit_watch){.limits = &watched->list, .scope = watched->list.limits[0].scope};
 }
 
 static void look(struct watched *watched, double sum_j, uint64_t now_ns)
 {
-    struct limit_crossed crossed[LIMITS_ROOM];
+    struct limit *crossed[LIMITS_ROOM];
 
-    if (limit_watch_look(&watched->watch, sum_j, now_ns, crossed)) {
+    if (limit_list_look(&watched->list, watched->list.limits[0].scope, sum_j, now_ns, crossed)) {
         watched->fired++;
-        watched->time_ns = crossed[0].crossing.time_ns;
+        watched->time_ns = crossed[0]->state.crossing.time_ns;
         watched->sum_j = sum_j;
     }
 }

@@ -20,13 +20,6 @@ struct overflow_set {
     struct overflow_set *next;
 };
 
-struct source_overflow_counter {
-    struct overflow_set *owner;
-    struct source_overflow_order order;
-    char *event;
-    int code; /* of PAPI */
-};
-
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of sets */
 static struct overflow_set *sets;
 static _Thread_local struct overflow_set *mine; /* for the signal */
@@ -47,11 +40,11 @@ static void interrupt(int set, void *address, long long vector, void *context)
     }
     for (int i = 0; i < count; i++) {
         if (indices[i] >= 0 && (size_t)indices[i] < of->count) {
-            users[found++] = of->counters[indices[i]]->order.user;
+            users[found++] = of->counters[indices[i]]->user;
         }
     }
     if (found > 0) {
-        of->counters[0]->order.handler(users, found, address, context);
+        of->counters[0]->handler(users, found, address, context);
     }
 }
 
@@ -97,14 +90,14 @@ static int drop_set(void *context)
 
 static int add_counter(int set, struct source_overflow_counter *counter)
 {
-    int flags = counter->order.software ? PAPI_OVERFLOW_FORCE_SW : PAPI_OVERFLOW_HARDWARE;
+    int flags = counter->software ? PAPI_OVERFLOW_FORCE_SW : PAPI_OVERFLOW_HARDWARE;
     int code = papi->add_named_event(set, counter->event);
 
     if (code == PAPI_OK) {
         code = papi->event_name_to_code(counter->event, &counter->code);
     }
     return code == PAPI_OK
-               ? papi->overflow(set, counter->code, counter->order.threshold, flags, interrupt)
+               ? papi->overflow(set, counter->code, counter->threshold, flags, interrupt)
                : code;
 }
 
@@ -217,24 +210,24 @@ static void take_out(struct overflow_set *of, const struct source_overflow_count
 /* With the lock. */
 static int insert_counter(struct source_overflow_counter *counter, struct apapi_error *err)
 {
-    struct overflow_set *of = own_set(counter->order.software);
+    struct overflow_set *of = own_set(counter->software);
     int code;
 
     if (!of) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    if (of->software != counter->order.software) {
+    if (of->software != counter->software) {
         return apapi_fail(err, EBUSY, "%.100s: this thread has counters of the other kind",
                           counter->event);
     }
     if (of->count == SOURCE_OVERFLOW_MAX) {
         return apapi_fail(err, ENOSPC, "a thread has at most %d counters", SOURCE_OVERFLOW_MAX);
     }
-    counter->owner = of;
     papi_exit_guard(drop_set, of); /* no signal sees the change */
     of->counters[of->count++] = counter;
     code = rebuild_set(of);
     if (code == PAPI_OK) {
+        counter->set = of;
         return 0;
     }
     take_out(of, counter);
@@ -244,66 +237,38 @@ static int insert_counter(struct source_overflow_counter *counter, struct apapi_
                                           : papi->strerror(code));
 }
 
-static struct source_overflow_counter *create_counter(const struct source_overflow_order *order)
+static int overflow_begin(struct source_overflow_counter *counter, struct apapi_error *err)
 {
-    struct source_overflow_counter *counter = calloc(1, sizeof *counter);
+    int result, saved;
 
-    if (counter) {
-        counter->order = *order;
-        counter->event = strdup(order->event);
-    }
-    if (counter && !counter->event) {
-        free(counter);
-        return NULL;
-    }
-    return counter;
-}
-
-static void free_counter(struct source_overflow_counter *counter)
-{
-    int saved = errno;
-
-    free(counter->event);
-    free(counter);
-    papi_thread_call(overflow_leave, NULL, NULL);
-    errno = saved;
-}
-
-static struct source_overflow_counter *overflow_begin(const struct source_overflow_order *order,
-                                                      struct apapi_error *err)
-{
-    struct source_overflow_counter *counter;
-    int result;
-
-    if (overflow_load(order->event, err)) {
-        return NULL;
-    }
-    counter = create_counter(order);
-    if (!counter) {
-        papi_thread_call(overflow_leave, NULL, NULL);
-        apapi_fail(err, ENOMEM, "no memory");
-        return NULL;
+    if (overflow_load(counter->event, err)) {
+        return -1;
     }
     pthread_mutex_lock(&sets_lock);
     result = insert_counter(counter, err);
     pthread_mutex_unlock(&sets_lock);
     if (result) {
-        free_counter(counter);
-        return NULL;
+        saved = errno;
+        papi_thread_call(overflow_leave, NULL, NULL);
+        errno = saved;
     }
-    return counter;
+    return result;
 }
 
 static bool overflow_is_mine(const struct source_overflow_counter *counter)
 {
-    return counter->owner == mine;
+    return counter->set && counter->set == mine;
 }
 
 /* A set without counters stays: its thread may count again, and a signal may still look at it. */
 static void overflow_end(struct source_overflow_counter *counter)
 {
-    struct overflow_set *of = counter->owner;
+    struct overflow_set *of = counter->set;
+    int saved = errno;
 
+    if (!of) {
+        return;
+    }
     pthread_mutex_lock(&sets_lock);
     papi_exit_guard(drop_set, of);
     take_out(of, counter);
@@ -311,7 +276,9 @@ static void overflow_end(struct source_overflow_counter *counter)
         rebuild_set(of);
     }
     pthread_mutex_unlock(&sets_lock);
-    free_counter(counter);
+    counter->set = NULL;
+    papi_thread_call(overflow_leave, NULL, NULL);
+    errno = saved;
 }
 
 const struct source_overflow apapi_overflow_papi = {
