@@ -89,7 +89,7 @@ static void limits_add_job(struct collect_limits *limits, uint32_t job)
     }
 }
 
-static void limits_answer(const struct collect_limits *limits, int fd)
+static void limits_answer(struct collect_limits *limits, int fd)
 {
     double least_j = INFINITY;
     char text[8192];
@@ -117,7 +117,7 @@ static void limits_take_total(void *context, const struct delivery *delivery, in
     struct limit_report report;
 
     if (limit_report_read(delivery->payload, &report) || report.job == 0 ||
-        limit_sum_report(&limits->sum, delivery->node, &report, now_ns)) {
+        limit_sum_report(&limits->sum, delivery->node, limits->step, &report, now_ns)) {
         return;
     }
     limits_add_job(limits, report.job);
@@ -129,9 +129,11 @@ static void limits_take_total(void *context, const struct delivery *delivery, in
 static void limits_take_end(void *context, const char *node, double total_j)
 {
     struct collect_limits *limits = context;
+    const struct limit_report record = {.total_j = total_j, .last = true};
+    uint64_t now_ns = deadline_now();
 
-    if (limit_sum_end(&limits->sum, node, total_j) == 0) {
-        limits->next_ns = deadline_now();
+    if (limit_sum_report(&limits->sum, node, limits->step, &record, now_ns) == 0) {
+        limits->next_ns = now_ns;
     }
 }
 
@@ -145,11 +147,11 @@ void collect_limits_pass(const struct collect_limits *limits)
                     : NULL;
 
     for (size_t i = 0; out && i < limits->sum.count; i++) {
-        const struct limit_node *node = &limits->sum.nodes[i];
-        struct limit_report report = node->latest;
+        const struct limit_node *node = &limits->sum.nodes[i], *step = node->steps.nodes;
+        struct limit_report report = step->latest;
 
         report.run = report.run ? report.run : 1;
-        report.last = node->ended;
+        report.last = step->ended;
         limit_report_write(&report, text);
         fprintf(out, "%s %s\n", node->name, text);
     }
@@ -161,8 +163,7 @@ void collect_limits_pass(const struct collect_limits *limits)
 
 /* --- the actor -------------------------------------------------------------------------------- */
 
-/* Readers of srun's output, and processes that wait for the collector, do not wait for the actor.
- */
+/* Readers of srun's output, and those that wait for the collector, do not wait for the actor. */
 static void limits_settle(void)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -198,7 +199,7 @@ static void limits_ask_place(struct collect_limits *limits)
 static void limits_take_place(struct collect_limits *limits, struct order_answer *answer)
 {
     char *qos = strchr(answer->text, ' ');
-    struct limit_site site = limits->site;
+    struct limit_site site = limit_site_of(&limits->config);
 
     if (answer->status == 0 && qos) {
         *qos++ = '\0';
@@ -224,6 +225,7 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
                                         .slurm_bin = message_value(message, "slurm_bin"),
                                         .slurm_conf = message_value(message, "slurm_conf")};
     uint64_t totals_ms = message_number(message, "totals_ms");
+    struct limit_site site;
     const char *step = message_value(message, "step"), *path = message_value(message, "config");
 
     limits->speaker = -1;
@@ -231,7 +233,6 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
     if (totals_ms == 0) {
         return;
     }
-    limits->active = true;
     limits->forward = receiver->forward;
     limits->of_job = message_value(message, "job_budget") != NULL;
     limits->begun_ns = deadline_now();
@@ -244,19 +245,20 @@ void collect_limits_begin(struct collect_limits *limits, const struct message *m
     if (path) {
         config_read(&limits->config, path, NULL);
     }
-    limits->site = limit_site_of(&limits->config);
+    site = limit_site_of(&limits->config);
     limit_list_fill(&limits->crossings.limits, LIMIT_STEP, message_value(message, "overflow"),
                     message_value(message, "budget"), NULL); /* mistakes were told at the prompt */
-    limits->asked = limit_list_has(&limits->crossings.limits, LIMIT_STEP);
+    limits->counted =
+        !limit_list_has(&limits->crossings.limits, LIMIT_STEP); /* who asked is told */
     crossings_open(&limits->crossings, &config, NULL);
     limits->speaker = speaker_open();
     if (message_value(message, "quiet")) {
         speaker_close(limits);
     }
-    if (limit_site_varies(&limits->site)) {
+    if (limit_site_varies(&site)) {
         limits_ask_place(limits);
     } else {
-        limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &limits->site);
+        limit_list_add_site(&limits->crossings.limits, LIMIT_STEP, &site);
     }
     receiver->total = limits_take_total;
     receiver->ended = limits_take_end;
@@ -331,10 +333,11 @@ static void limits_cross(struct collect_limits *limits, const struct limit *limi
 
 static void limits_tell_node(const struct collect_limits *limits, const struct limit_node *node)
 {
+    double power_w = node->steps.nodes[0].power_w;
     char power[UNITS_SIZE];
 
-    units_quantity(power, sizeof power, node->power_w, "W");
-    if (node->silent && isnan(node->power_w)) {
+    units_quantity(power, sizeof power, power_w, "W");
+    if (node->silent && isnan(power_w)) {
         speak(limits, "%s is silent, and its power is not known", node->name);
     } else if (node->silent) {
         speak(limits, "%s is silent: it counts as drawing %s, as before", node->name, power);
@@ -350,7 +353,7 @@ static void limits_look_at_nodes(struct collect_limits *limits, uint64_t now_ns)
     size_t told = 0;
 
     while ((node = limit_sum_look(&limits->sum, now_ns))) {
-        if (!node->ended &&
+        if (!node->steps.nodes[0].ended &&
             (limit_list_has(&limits->crossings.limits, LIMIT_STEP) || limits->of_job) &&
             told++ < TOLD_MAX) {
             limits_tell_node(limits, node);
@@ -368,7 +371,7 @@ static void limits_count_nodes(struct collect_limits *limits, uint64_t now_ns)
     uint64_t due_ns = limits->heard_ns ? limits->heard_ns + limits->sum.silent_ns
                                        : limits->begun_ns + UNHEARD_PERIODS * limits->period_ns;
 
-    if (limits->counted || !limits->asked || now_ns < due_ns) {
+    if (limits->counted || now_ns < due_ns) {
         return;
     }
     limits->counted = true;
@@ -401,7 +404,7 @@ static void limits_look(struct collect_limits *limits)
 
 void collect_limits_work(struct collect_limits *limits)
 {
-    if (limits->active) {
+    if (limits->period_ns) {
         limits_hear(limits);
         if (deadline_now() >= limits->next_ns) {
             limits_look(limits);
@@ -411,21 +414,21 @@ void collect_limits_work(struct collect_limits *limits)
 
 int collect_limits_pause_ms(const struct collect_limits *limits)
 {
-    return limits->active ? clock_left_ms(limits->next_ns) : -1;
+    return limits->period_ns ? clock_left_ms(limits->next_ns) : -1;
 }
 
 int collect_limits_fd(const struct collect_limits *limits)
 {
-    return limits->active ? limits->crossings.actor.fd : -1;
+    return limits->period_ns ? limits->crossings.actor.fd : -1;
 }
 
 /* The actor ends by itself, when it has nothing to do any more. */
 void collect_limits_end(struct collect_limits *limits)
 {
     speaker_close(limits);
-    if (limits->active && limits->crossings.actor.fd >= 0) {
+    if (limits->period_ns && limits->crossings.actor.fd >= 0) {
         close(limits->crossings.actor.fd);
         limits->crossings.actor = ACTOR_NONE;
     }
-    limits->active = false;
+    limits->period_ns = 0;
 }

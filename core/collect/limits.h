@@ -16,12 +16,10 @@
 
 /** The limits of a step: its user's and the site's. All zero at the start. */
 struct collect_limits {
-    bool active;
     bool of_job;        /* the job has a budget of its user */
-    bool asked;         /* the step's user has asked for a limit */
-    bool counted;       /* nodes that have sent nothing were reported */
+    bool counted;       /* nodes that have sent nothing were reported, or need not be */
     bool ending;        /* the step was sent SIGTERM */
-    uint64_t period_ns; /* time between two totals of a node [ns] */
+    uint64_t period_ns; /* time between two totals of a node [ns]; 0: nothing is to be done */
     uint64_t next_ns;   /* when to look at the sum again */
     uint64_t begun_ns;
     uint64_t heard_ns;               /* when the first total came; 0: none has */
@@ -31,7 +29,6 @@ struct collect_limits {
     size_t job_count;                /* of a heterogeneous job each component has an ID */
     uint32_t jobs[COLLECT_JOBS_MAX]; /* ascending */
     struct config config;
-    struct limit_site site;
     struct limit_sum sum;
     struct crossings crossings;
     int speaker; /* srun's standard error, while the step runs; -1: it is not used */

@@ -53,7 +53,7 @@ int limit_report_read(const char *text, struct limit_report *report)
     return (*total.rest && !report->last) || job.negative || job.value > UINT32_MAX ? -1 : 0;
 }
 
-/* --- the nodes of a step ---------------------------------------------------------------------- */
+/* --- a step on a node ------------------------------------------------------------------------- */
 
 uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes)
 {
@@ -88,31 +88,27 @@ static struct limit_node *sum_node(struct limit_sum *sum, const char *name)
     return node->name ? node : NULL;
 }
 
-int limit_sum_report(struct limit_sum *sum, const char *name, const struct limit_report *report,
-                     uint64_t now_ns)
+/* Another run, a later moment of it, or the record. */
+static void step_take(struct limit_node *step, const struct limit_report *report, uint64_t now_ns)
 {
-    struct limit_node *node = sum_node(sum, name);
-    struct limit_report *latest;
-    double more_j;
+    struct limit_report *latest = &step->latest;
+    double more_j = report->total_j - latest->total_j;
 
-    if (!node) {
-        return -1;
-    }
-    latest = &node->latest;
-    if (node->ended || report->run < latest->run ||
-        (report->run == latest->run && report->elapsed_ns < latest->elapsed_ns)) {
-        return 0;
-    }
-    if (report->run > latest->run) { /* it has begun again */
-        node->before_j += isnan(latest->total_j) ? 0 : latest->total_j;
+    if (report->run == 0) {
+        if (more_j > 0 || (isnan(latest->total_j) && !isnan(report->total_j))) {
+            latest->total_j = report->total_j;
+        }
+    } else if (report->run > latest->run) { /* it has begun again */
+        step->before_j += isnan(latest->total_j) ? 0 : latest->total_j;
         *latest = *report;
         if (report->elapsed_ns > 0 && !isnan(report->total_j)) {
-            node->power_w = report->total_j / (duration(report->elapsed_ns) / NS_PER_S);
+            step->power_w = report->total_j / (duration(report->elapsed_ns) / NS_PER_S);
         }
+    } else if (report->run < latest->run || report->elapsed_ns < latest->elapsed_ns) {
+        return;
     } else if (report->elapsed_ns > latest->elapsed_ns) {
-        more_j = report->total_j - latest->total_j;
         if (more_j >= 0) {
-            node->power_w = more_j / (duration(report->elapsed_ns - latest->elapsed_ns) / NS_PER_S);
+            step->power_w = more_j / (duration(report->elapsed_ns - latest->elapsed_ns) / NS_PER_S);
         }
         /* what a total may lose is not given back: a meter that vanished has drawn its energy */
         if (isnan(latest->total_j) || more_j >= 0) {
@@ -120,31 +116,160 @@ int limit_sum_report(struct limit_sum *sum, const char *name, const struct limit
         }
         latest->elapsed_ns = report->elapsed_ns;
     }
-    node->heard_ns = now_ns;
+    step->heard_ns = now_ns;
+    step->silent = false;
+}
+
+static bool step_is_known(const struct limit_node *step)
+{
+    return !isnan(step->latest.total_j) || step->before_j > 0;
+}
+
+/* 0: not known. */
+static double step_total_j(const struct limit_node *step, uint64_t now_ns)
+{
+    double total_j = step->before_j + (isnan(step->latest.total_j) ? 0 : step->latest.total_j);
+
+    if (step->silent && !isnan(step->power_w)) {
+        total_j += step->power_w * duration(now_ns - step->heard_ns) / NS_PER_S;
+    }
+    return total_j;
+}
+
+/* Its energy at a time: on a straight line between its begin and its latest report. */
+static double step_at_j(const struct limit_node *step, uint64_t at_ns)
+{
+    uint64_t heard_ns = step->heard_ns, elapsed_ns = step->latest.elapsed_ns;
+    uint64_t begun_ns = heard_ns - (elapsed_ns < heard_ns ? elapsed_ns : heard_ns);
+    double total_j = step_total_j(step, heard_ns);
+
+    if (at_ns <= begun_ns) {
+        return 0;
+    }
+    if (at_ns >= heard_ns) {
+        return total_j +
+               (isnan(step->power_w) ? 0 : step->power_w) * duration(at_ns - heard_ns) / NS_PER_S;
+    }
+    return total_j * duration(at_ns - begun_ns) / duration(heard_ns - begun_ns);
+}
+
+/* --- the steps of a node ---------------------------------------------------------------------- */
+
+/* The one that has run for longest, as it is likely to go on. */
+static size_t node_choose(const struct limit_node *node)
+{
+    const struct limit_node *steps = node->steps.nodes;
+    size_t best = LIMIT_NO_STEP;
+
+    for (size_t i = 0; i < node->steps.count; i++) {
+        if (!steps[i].ended && !steps[i].silent && step_is_known(&steps[i]) &&
+            (best == LIMIT_NO_STEP || steps[i].latest.elapsed_ns > steps[best].latest.elapsed_ns)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void node_lead(struct limit_node *node)
+{
+    if (node->leader == LIMIT_NO_STEP) {
+        node->leader = node_choose(node);
+        if (node->leader != LIMIT_NO_STEP) {
+            node->base_j = step_at_j(&node->steps.nodes[node->leader], node->done_ns);
+        }
+    }
+}
+
+/* Never less than nothing: a guess may have been too high. */
+static double node_led_j(const struct limit_node *node, uint64_t now_ns)
+{
+    return node->leader == LIMIT_NO_STEP
+               ? 0
+               : fmax(0, step_total_j(&node->steps.nodes[node->leader], now_ns) - node->base_j);
+}
+
+static void node_retire(struct limit_node *node, uint64_t now_ns)
+{
+    node->done_j += node_led_j(node, now_ns);
+    node->done_ns = now_ns;
+    node->leader = LIMIT_NO_STEP;
+}
+
+/* Steps lead that are heard where the leader is silent. @return whether no step is heard */
+static bool node_look(struct limit_node *node, uint64_t now_ns)
+{
+    bool silent = false, heard = false;
+
+    for (size_t i = 0; i < node->steps.count; i++) {
+        struct limit_node *step = &node->steps.nodes[i];
+
+        step->silent = !step->ended && now_ns > step->heard_ns &&
+                       now_ns - step->heard_ns > node->steps.silent_ns;
+        silent |= step->silent;
+        heard |= !step->silent && !step->ended;
+    }
+    if (node->leader != LIMIT_NO_STEP && node->steps.nodes[node->leader].silent &&
+        node_choose(node) != LIMIT_NO_STEP) {
+        node_retire(node, now_ns);
+        node_lead(node);
+    }
+    return silent && !heard;
+}
+
+/* --- the nodes -------------------------------------------------------------------------------- */
+
+/* A short step may have been reported never before. */
+int limit_sum_report(struct limit_sum *sum, const char *name, const char *step_name,
+                     const struct limit_report *report, uint64_t now_ns)
+{
+    struct limit_node *node = sum_node(sum, name);
+    struct limit_node *step = node ? sum_node(&node->steps, step_name) : NULL;
+
+    if (!step) {
+        return -1;
+    }
+    if (!step->ended) {
+        step_take(step, report, now_ns);
+        node_lead(node);
+    }
+    if (report->last && !step->ended) {
+        if (node->leader == (size_t)(step - node->steps.nodes)) {
+            node_retire(node, now_ns);
+        }
+        step->ended = true;
+        sum->ended++;
+        node_lead(node);
+    }
     return 0;
 }
 
-int limit_sum_end(struct limit_sum *sum, const char *name, double total_j)
+/* A step that has ended needs no memory; the last one takes its place. */
+void limit_sum_end_step(struct limit_sum *sum, const char *step, uint64_t now_ns)
 {
-    struct limit_node *node = sum_node(sum, name);
+    for (struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
+        struct limit_sum *steps = &node->steps;
+        size_t i = 0;
 
-    if (!node) {
-        return -1;
+        while (i < steps->count && strcmp(steps->nodes[i].name, step) != 0) {
+            i++;
+        }
+        if (i == steps->count) {
+            continue;
+        }
+        if (node->leader == i) {
+            node_retire(node, now_ns);
+        }
+        free(steps->nodes[i].name);
+        steps->nodes[i] = steps->nodes[--steps->count];
+        node->leader = node->leader == steps->count ? i : node->leader;
+        node_lead(node);
     }
-    if (!isnan(total_j) && (isnan(node->latest.total_j) || total_j > node->latest.total_j)) {
-        node->latest.total_j = total_j;
-    }
-    sum->ended += !node->ended;
-    node->ended = true;
-    return 0;
 }
 
 const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns)
 {
-    for (size_t i = 0; i < sum->count; i++) {
-        struct limit_node *node = &sum->nodes[i];
-        bool silent =
-            !node->ended && now_ns > node->heard_ns && now_ns - node->heard_ns > sum->silent_ns;
+    for (struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
+        bool silent = node_look(node, now_ns);
 
         if (silent != node->silent) {
             node->silent = silent;
@@ -154,28 +279,13 @@ const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns)
     return NULL;
 }
 
-static bool node_is_known(const struct limit_node *node)
-{
-    return !isnan(node->latest.total_j) || node->before_j > 0;
-}
-
-/* 0: not known. */
-static double node_total_j(const struct limit_node *node, uint64_t now_ns)
-{
-    double total_j = node->before_j + (isnan(node->latest.total_j) ? 0 : node->latest.total_j);
-
-    if (node->silent && !isnan(node->power_w)) {
-        total_j += node->power_w * duration(now_ns - node->heard_ns) / NS_PER_S;
-    }
-    return total_j;
-}
-
-double limit_sum_total_j(const struct limit_sum *sum, uint64_t now_ns)
+double limit_sum_total_j(struct limit_sum *sum, uint64_t now_ns)
 {
     double total_j = 0;
 
-    for (size_t i = 0; i < sum->count; i++) {
-        total_j += node_total_j(&sum->nodes[i], now_ns);
+    for (struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
+        node_look(node, now_ns);
+        total_j += node->done_j + node_led_j(node, now_ns);
     }
     return total_j;
 }
@@ -184,8 +294,8 @@ size_t limit_sum_known(const struct limit_sum *sum)
 {
     size_t known = 0;
 
-    for (size_t i = 0; i < sum->count; i++) {
-        known += node_is_known(&sum->nodes[i]);
+    for (const struct limit_node *node = sum->nodes; node < sum->nodes + sum->count; node++) {
+        known += node->leader != LIMIT_NO_STEP || node->done_j > 0;
     }
     return known;
 }
@@ -243,129 +353,4 @@ size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double s
     }
     qsort(crossed, count, sizeof *crossed, compare_reached);
     return count;
-}
-
-/* --- the steps of a job ----------------------------------------------------------------------- */
-
-/* The energy of a step at a time: on a straight line between its begin and its latest report.
- */
-static double step_at_j(const struct limit_node *step, uint64_t at_ns)
-{
-    uint64_t heard_ns = step->heard_ns, elapsed_ns = step->latest.elapsed_ns;
-    uint64_t begun_ns = heard_ns - (elapsed_ns < heard_ns ? elapsed_ns : heard_ns);
-    double total_j = node_total_j(step, heard_ns);
-
-    if (at_ns <= begun_ns) {
-        return 0;
-    }
-    if (at_ns >= heard_ns) {
-        return total_j +
-               (isnan(step->power_w) ? 0 : step->power_w) * duration(at_ns - heard_ns) / NS_PER_S;
-    }
-    return total_j * duration(at_ns - begun_ns) / duration(heard_ns - begun_ns);
-}
-
-/* The one that has run for longest, as it is likely to go on. */
-static size_t job_choose(const struct limit_node *node)
-{
-    const struct limit_node *steps = node->steps.nodes;
-    size_t best = LIMIT_NO_STEP;
-
-    for (size_t i = 0; i < node->steps.count; i++) {
-        if (!steps[i].ended && !steps[i].silent && node_is_known(&steps[i]) &&
-            (best == LIMIT_NO_STEP || steps[i].latest.elapsed_ns > steps[best].latest.elapsed_ns)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-static void job_lead(struct limit_node *node)
-{
-    if (node->leader == LIMIT_NO_STEP) {
-        node->leader = job_choose(node);
-        if (node->leader != LIMIT_NO_STEP) {
-            node->base_j = step_at_j(&node->steps.nodes[node->leader], node->done_ns);
-        }
-    }
-}
-
-/* Never less than nothing: a guess may have been too high. */
-static double job_led_j(const struct limit_node *node, uint64_t now_ns)
-{
-    return node->leader == LIMIT_NO_STEP
-               ? 0
-               : fmax(0, node_total_j(&node->steps.nodes[node->leader], now_ns) - node->base_j);
-}
-
-static void job_retire(struct limit_node *node, uint64_t now_ns)
-{
-    node->done_j += job_led_j(node, now_ns);
-    node->done_ns = now_ns;
-    node->leader = LIMIT_NO_STEP;
-}
-
-static void job_retire_step(struct limit_node *node, const char *step, uint64_t now_ns)
-{
-    if (node->leader != LIMIT_NO_STEP && strcmp(node->steps.nodes[node->leader].name, step) == 0) {
-        job_retire(node, now_ns);
-    }
-}
-
-/* A short step may have been reported never before. */
-int limit_job_report(struct limit_sum *job, const char *name, const char *step,
-                     const struct limit_report *report, uint64_t now_ns)
-{
-    struct limit_node *node = sum_node(job, name);
-
-    if (!node || limit_sum_report(&node->steps, step, report, now_ns)) {
-        return -1;
-    }
-    job_lead(node);
-    if (report->last) {
-        job_retire_step(node, step, now_ns);
-        limit_sum_end(&node->steps, step, report->total_j);
-        job_lead(node);
-    }
-    return 0;
-}
-
-/* A step that has ended needs no memory; the last one takes its place. */
-void limit_job_end_step(struct limit_sum *job, const char *step, uint64_t now_ns)
-{
-    for (struct limit_node *node = job->nodes; node < job->nodes + job->count; node++) {
-        struct limit_sum *steps = &node->steps;
-        size_t i = 0;
-
-        job_retire_step(node, step, now_ns);
-        while (i < steps->count && strcmp(steps->nodes[i].name, step) != 0) {
-            i++;
-        }
-        if (i < steps->count) {
-            free(steps->nodes[i].name);
-            steps->nodes[i] = steps->nodes[--steps->count];
-            node->leader = node->leader == steps->count ? i : node->leader;
-        }
-        job_lead(node);
-    }
-}
-
-/* Steps lead that are heard where the leader is silent. */
-double limit_job_total_j(struct limit_sum *job, uint64_t now_ns)
-{
-    double total_j = 0;
-
-    for (size_t i = 0; i < job->count; i++) {
-        struct limit_node *node = &job->nodes[i];
-
-        while (limit_sum_look(&node->steps, now_ns)) {
-        }
-        if (node->leader != LIMIT_NO_STEP && node->steps.nodes[node->leader].silent &&
-            job_choose(node) != LIMIT_NO_STEP) {
-            job_retire(node, now_ns);
-            job_lead(node);
-        }
-        total_j += node->done_j + job_led_j(node, now_ns);
-    }
-    return total_j;
 }

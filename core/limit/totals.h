@@ -36,33 +36,35 @@ int limit_report_read(const char *text, struct limit_report *report);
 uint64_t limit_period_ns(uint64_t interval_ns, size_t nodes);
 
 /**
- * The nodes of a step or of a job; of a job's node, the steps that run there. All zero at the start
- * but for the first two.
+ * The nodes of a step or of a job; of a node, the steps that run there. All zero at the start but
+ * for the first two.
  */
 struct limit_sum {
     uint64_t silent_ns; /* time after which a node counts as silent [ns] */
     size_t most;        /* nodes; of further ones nothing is added; 0: any number */
     struct limit_node *nodes;
     size_t count, room;
-    size_t ended; /* nodes on which the step has ended */
+    size_t ended; /* nodes on which a step has ended */
 };
 
 #define LIMIT_NO_STEP SIZE_MAX
 
 /**
- * A node of a step or a job. The steps of a job run one after the other and beside each other, and
- * each measures the whole node. So one leads, the others wait: when it ends, or falls silent while
- * another one is heard, the next one goes on from there, and no moment of a node counts twice.
+ * A node of a step or a job, or a step on a node. The steps of a job run one after the other and
+ * beside each other, and each measures the whole node. So one leads, the others wait: when it ends,
+ * or falls silent while another one is heard, the next one goes on from there, and no moment of a
+ * node counts twice.
  */
 struct limit_node {
     char *name;
+    bool silent; /* it has sent nothing for `silent_ns` */
+    /* of a step: */
     struct limit_report latest;
     double before_j;   /* energy of earlier runs [J] */
     double power_w;    /* between the latest two readings [W]; NaN: not known */
     uint64_t heard_ns; /* when the latest report came */
-    bool ended;        /* its part of the step is over */
-    bool silent;       /* it has sent nothing for `silent_ns` */
-    /* of a job: */
+    bool ended;
+    /* of a node: */
     struct limit_sum steps;
     size_t leader;    /* of them; LIMIT_NO_STEP: no step has a known energy */
     double base_j;    /* what the leader had measured when it began to lead [J] */
@@ -71,17 +73,16 @@ struct limit_node {
 };
 
 /**
- * Add a node's report. Reports may come late, twice and in any order: the newest counts.
+ * Add what a step reports of a node. Reports may come late, twice and in any order: the newest
+ * counts.
+ * @param report  run 0: the step's record, of which the total counts
  * @return 0; -1 with errno ENOMEM, ENOSPC: one node too many.
  */
-int limit_sum_report(struct limit_sum *sum, const char *node, const struct limit_report *report,
-                     uint64_t now_ns);
+int limit_sum_report(struct limit_sum *sum, const char *node, const char *step,
+                     const struct limit_report *report, uint64_t now_ns);
 
-/**
- * The step has ended on a node, which is silent from now on.
- * @param total_j  its energy; NaN: not known, what it has reported counts
- */
-int limit_sum_end(struct limit_sum *sum, const char *node, double total_j);
+/** A step has ended on all nodes, and reports nothing any more. */
+void limit_sum_end_step(struct limit_sum *sum, const char *step, uint64_t now_ns);
 
 /**
  * Find a node that is newly silent, or that was silent and is heard again.
@@ -93,7 +94,7 @@ const struct limit_node *limit_sum_look(struct limit_sum *sum, uint64_t now_ns);
  * @return the energy of all nodes [J]. A silent node counts as drawing its latest power since its
  *         latest report. Nodes whose energy is not known are left out.
  */
-double limit_sum_total_j(const struct limit_sum *sum, uint64_t now_ns);
+double limit_sum_total_j(struct limit_sum *sum, uint64_t now_ns);
 
 /** @return the nodes whose energy is known. */
 size_t limit_sum_known(const struct limit_sum *sum);
@@ -110,17 +111,5 @@ void limit_sum_clear(struct limit_sum *sum);
  */
 size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double sum_j,
                        uint64_t now_ns, struct limit *crossed[LIMITS_ROOM]);
-
-/* --- the steps of a job ----------------------------------------------------------------------- */
-
-/** Add what a step reports of a node. @return 0; -1 as limit_sum_report() */
-int limit_job_report(struct limit_sum *job, const char *node, const char *step,
-                     const struct limit_report *report, uint64_t now_ns);
-
-/** A step has ended on all nodes, and reports nothing any more. */
-void limit_job_end_step(struct limit_sum *job, const char *step, uint64_t now_ns);
-
-/** @return the energy of the job [J]; a silent node counts as drawing its latest power. */
-double limit_job_total_j(struct limit_sum *job, uint64_t now_ns);
 
 #endif

@@ -122,10 +122,10 @@ static void limits_look_at_job(struct limits *limits, struct apapi_session *sess
                                          .elapsed_ns = measurement.elapsed_ns,
                                          .total_j = apapi_measurement_total_j(&measurement)};
 
-        limit_job_report(&limits->sum, limits->step->id.node, "batch", &own, now_ns);
+        limit_sum_report(&limits->sum, limits->step->id.node, "batch", &own, now_ns);
         apapi_measurement_clear(&measurement);
     }
-    sum_j = limit_job_total_j(&limits->sum, now_ns);
+    sum_j = limit_sum_total_j(&limits->sum, now_ns);
     count = limit_list_look(&limits->crossings.limits, LIMIT_JOB, sum_j, now_ns, crossed);
     /* signals are for the steps, as Slurm sends them before a time limit */
     reach = (struct order){.job = limits->step->id.job,
@@ -143,14 +143,14 @@ static void limits_take(void *context, const char *step, const char *lines)
     struct limit_report report;
 
     if (!lines) {
-        limit_job_end_step(&limits->sum, step, deadline_now());
+        limit_sum_end_step(&limits->sum, step, deadline_now());
         return;
     }
     while (limits->of_job && text_next_line(&lines, line, sizeof line)) {
         text = strchr(line, ' ');
         if (text && limit_report_read(text + 1, &report) == 0) {
             *text = '\0';
-            limit_job_report(&limits->sum, line, step, &report, deadline_now());
+            limit_sum_report(&limits->sum, line, step, &report, deadline_now());
         }
     }
 }

@@ -162,7 +162,7 @@ static void report(struct limit_sum *job, const char *node, const char *step, do
 {
     const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, false, 0};
 
-    assert_int_equal(limit_job_report(job, node, step, &what, (uint64_t)(now_s * S)), 0);
+    assert_int_equal(limit_sum_report(job, node, step, &what, (uint64_t)(now_s * S)), 0);
 }
 
 static void end(struct limit_sum *job, const char *node, const char *step, double elapsed_s,
@@ -170,12 +170,12 @@ static void end(struct limit_sum *job, const char *node, const char *step, doubl
 {
     const struct limit_report what = {1, (uint64_t)(elapsed_s * S), total_j, true, 0};
 
-    limit_job_report(job, node, step, &what, (uint64_t)(now_s * S));
+    limit_sum_report(job, node, step, &what, (uint64_t)(now_s * S));
 }
 
 static double total_at(struct limit_sum *job, double now_s)
 {
-    return limit_job_total_j(job, (uint64_t)(now_s * S));
+    return limit_sum_total_j(job, (uint64_t)(now_s * S));
 }
 
 #define assert_total(job, now_s, joules)                                                           \
@@ -252,7 +252,7 @@ TEST(random_steps)
                     report(&job, "n1", step, elapsed_s, power_w * elapsed_s, now);
                 } else if (now == until[i]) {
                     end(&job, "n1", step, elapsed_s, power_w * elapsed_s, now);
-                    limit_job_end_step(&job, step, now * S);
+                    limit_sum_end_step(&job, step, now * S);
                 }
             }
             truth_j += measured ? power_w : 0;
@@ -270,7 +270,7 @@ TEST(a_node_too_many_does_not_count)
 
     report(&job, "n1", "1.0", 1, 100, 1);
     report(&job, "n2", "1.0", 1, 100, 1);
-    assert_int_equal(limit_job_report(&job, "n3", "1.0", &what, S), -1);
+    assert_int_equal(limit_sum_report(&job, "n3", "1.0", &what, S), -1);
     assert_int_equal(errno, ENOSPC);
     assert_total(&job, 1, 200);
     report(&job, "n1", "1.0", 2, 150, 2);
@@ -285,7 +285,14 @@ static void report_node(struct limit_sum *sum, const char *node, uint64_t run, d
 {
     const struct limit_report what = {run, (uint64_t)(elapsed_s * S), total_j, false, 0};
 
-    assert_int_equal(limit_sum_report(sum, node, &what, (uint64_t)(now_s * S)), 0);
+    assert_int_equal(limit_sum_report(sum, node, "1.0", &what, (uint64_t)(now_s * S)), 0);
+}
+
+static void end_node(struct limit_sum *sum, const char *node, double total_j)
+{
+    const struct limit_report record = {.total_j = total_j, .last = true};
+
+    assert_int_equal(limit_sum_report(sum, node, "1.0", &record, 3 * S), 0);
 }
 
 static double sum_at(struct limit_sum *sum, double now_s)
@@ -316,13 +323,13 @@ TEST(a_node_whose_step_has_ended_is_not_silent)
 
     report_node(&sum, "n1", 1, 2, 250, 2);
     report_node(&sum, "n2", 1, 2, 100, 2);
-    assert_int_equal(limit_sum_end(&sum, "n1", 270), 0);
-    assert_int_equal(limit_sum_end(&sum, "n2", NAN), 0); /* no record: what it has reported */
+    end_node(&sum, "n1", 270);
+    end_node(&sum, "n2", NAN); /* no record: what it has reported */
     assert_sum(&sum, 100, 370);
     report_node(&sum, "n1", 1, 3, 900, 101); /* on its way when the record came */
     assert_sum(&sum, 101, 370);
     assert_int_equal(sum.ended, 2);
-    assert_int_equal(limit_sum_end(&sum, "n3", 30), 0); /* too short for a report */
+    end_node(&sum, "n3", 30); /* too short for a report */
     assert_sum(&sum, 101, 400);
     limit_sum_clear(&sum);
 }
@@ -428,10 +435,10 @@ static void history_step(struct history *history, struct random *random, int sec
 
         truth_j += now.total_j;
         if (second == 1 || random_below(random, 4) > 0) {
-            limit_sum_report(&history->sum, name, &now, (uint64_t)second * S);
+            limit_sum_report(&history->sum, name, "1.0", &now, (uint64_t)second * S);
         }
         if (history->kept[i].run && random_below(random, 3) == 0) {
-            limit_sum_report(&history->sum, name, &history->kept[i], (uint64_t)second * S);
+            limit_sum_report(&history->sum, name, "1.0", &history->kept[i], (uint64_t)second * S);
         }
         history->kept[i] = now;
     }

@@ -223,7 +223,7 @@ TEST(of_a_step_on_two_nodes)
             if (next[n] == sent[n].count) {
                 break;
             }
-            limit_sum_report(&sum, names[n], &sent[n].reports[next[n]++].report, now_ns);
+            limit_sum_report(&sum, names[n], "1.0", &sent[n].reports[next[n]++].report, now_ns);
             look(&watched, limit_sum_total_j(&sum, now_ns), now_ns);
         }
         assert_int_equal(watched.fired, 1);
@@ -261,14 +261,14 @@ TEST(of_a_job_of_three_steps)
             measure(&sent, power_w, STEP_SECONDS * S, 0);
             for (size_t r = 0; r < sent.count; r++) {
                 now_ns = begun_ns + sent.reports[r].at_ns + 1;
-                limit_job_report(&job, "n1", names[i], &sent.reports[r].report, now_ns);
-                look(&watched, limit_job_total_j(&job, now_ns), now_ns);
+                limit_sum_report(&job, "n1", names[i], &sent.reports[r].report, now_ns);
+                look(&watched, limit_sum_total_j(&job, now_ns), now_ns);
             }
             now_ns = begun_ns + sent.end_ns + 1;
             sent.reports[sent.count].report.last = true;
-            limit_job_report(&job, "n1", names[i], &sent.reports[sent.count].report, now_ns);
-            limit_job_end_step(&job, names[i], now_ns);
-            look(&watched, limit_job_total_j(&job, now_ns), now_ns);
+            limit_sum_report(&job, "n1", names[i], &sent.reports[sent.count].report, now_ns);
+            limit_sum_end_step(&job, names[i], now_ns);
+            look(&watched, limit_sum_total_j(&job, now_ns), now_ns);
             uncertainty_j += sent.uncertainty_j;
             begun_ns += STEP_SECONDS * S + GAP_NS;
         }
