@@ -11,7 +11,6 @@ void overflow_forget_sums(struct overflows *overflows)
 {
     feed_clear(overflows->feeds);
     memset(overflows->domains, 0, sizeof overflows->domains);
-    memset(&overflows->node, 0, sizeof overflows->node);
 }
 
 void overflow_init(struct overflows *overflows, struct session_clock *clock,
@@ -159,7 +158,7 @@ static bool overflow_see_domain(struct overflows *overflows, const struct compon
 /* Of the time until all its domains have had a new power. */
 static void overflow_add_node_power(struct overflows *overflows)
 {
-    struct overflow_sum *node = &overflows->node;
+    struct overflow_sum *node = &overflows->domains[APAPI_DOMAIN_NONE].sum;
     uint64_t end_ns = 0, longest_ns = 0;
     double power_w = 0;
     bool gap = false;
@@ -218,7 +217,7 @@ void overflow_see(struct overflows *overflows, const struct component *component
                 total_j += overflows->domains[d].sum.total_j;
             }
         }
-        overflow_add_total(&overflows->node, from_ns, now_ns, total_j);
+        overflow_add_total(&overflows->domains[APAPI_DOMAIN_NONE].sum, from_ns, now_ns, total_j);
         overflow_add_node_power(overflows);
     }
 }
@@ -283,11 +282,7 @@ static bool overflow_look(const struct overflows *overflows, struct overflow_wat
     bool fresh = target->subject == OVERFLOW_EVENT
                      ? overflow_of_meter(watch, &component->meters[target->index],
                                          component->read_ns, &value)
-                     : overflow_of_sum(watch,
-                                       target->subject == OVERFLOW_NODE
-                                           ? &overflows->node
-                                           : &overflows->domains[target->index].sum,
-                                       &value);
+                     : overflow_of_sum(watch, &overflows->domains[target->index].sum, &value);
 
     if (!fresh && value.broken) {
         limit_break(&watch->limits);

@@ -23,10 +23,10 @@ struct overflow_cpu;
 
 /** What a threshold looks at. */
 struct overflow_target {
-    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_NODE, OVERFLOW_CPU } subject;
+    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_CPU } subject;
     bool counts;      /* totals, not levels */
     size_t component; /* OVERFLOW_EVENT: of the session's list */
-    size_t index;     /* of the component's events, or the domain */
+    size_t index;     /* of the component's events, or the domain; NONE: the node */
 };
 
 /** Thresholds that get the same values, so that most readings look at these once. */
@@ -87,9 +87,8 @@ struct overflows {
     struct overflow_watch watches[APAPI_OVERFLOW_MAX];
     size_t watch_count; /* of them that have been in use */
     struct feed feeds[APAPI_DOMAINS];
-    struct overflow_domain domains[APAPI_DOMAINS];
-    struct overflow_sum node;
-    uint64_t order; /* crossings so far */
+    struct overflow_domain domains[APAPI_DOMAINS]; /* the first has the sum of the node */
+    uint64_t order;                                /* crossings so far */
     struct session_clock *clock;
     void (*hold)(void *owner, bool more); /* the thread begins to use all this, or has ended */
     void *owner;

@@ -35,10 +35,9 @@ static void overflow_search_in(const struct component *component, struct overflo
         if (of_event) {
             nearest_offer(event->name, &search->similar);
         }
-        if (of_event ? strcmp(event->name, search->name) != 0
-                     : domain == APAPI_DOMAIN_NONE ||
-                           (slot->target.subject == OVERFLOW_NODE ? !apapi_domain_adds_up(domain)
-                                                                  : domain != slot->target.index)) {
+        if (of_event                                  ? strcmp(event->name, search->name) != 0
+            : slot->target.index == APAPI_DOMAIN_NONE ? !apapi_domain_adds_up(domain)
+                                                      : domain != slot->target.index) {
             continue;
         }
         if (of_event) {
@@ -68,9 +67,7 @@ static int overflow_find(struct sampling *sampling, struct overflow_search *sear
     enum apapi_domain domain = apapi_domain_find(search->name);
     char similar[112] = "";
 
-    if (strcmp(search->name, LIMIT_TOTAL_NAME) == 0) {
-        slot->target.subject = OVERFLOW_NODE;
-    } else if (domain != APAPI_DOMAIN_NONE) {
+    if (domain != APAPI_DOMAIN_NONE || strcmp(search->name, LIMIT_TOTAL_NAME) == 0) {
         slot->target.subject = OVERFLOW_DOMAIN;
         slot->target.index = domain;
     }

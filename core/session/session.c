@@ -399,14 +399,10 @@ int apapi_session_measurement(struct apapi_session *session, struct apapi_measur
     return measure(session, false, m, err);
 }
 
-struct session_power session_power(const struct apapi_session *session, enum apapi_domain domain)
+const struct overflow_sum *session_sum(const struct apapi_session *session,
+                                       enum apapi_domain domain)
 {
-    const struct overflows *overflows = &session->sampling->common.overflows;
-    const struct overflow_sum *sum =
-        domain == APAPI_DOMAIN_NONE ? &overflows->node : &overflows->domains[domain].sum;
-
-    return (struct session_power){sum->windows, sum->gap, sum->end_ns - sum->length_ns / 2,
-                                  sum->power_w};
+    return &session->sampling->common.overflows.domains[domain].sum;
 }
 
 void session_listen(struct apapi_session *session, session_reading_f on_reading, void *context)

@@ -26,16 +26,12 @@ void session_read_now(struct apapi_session *session, const char *component, bool
 struct apapi_session *session_create(const struct apapi_session_config *config,
                                      struct session_clock *clock, struct apapi_error *err);
 
-/** A power of a domain, or of the node, as thresholds see it. */
-struct session_power {
-    uint64_t windows; /* powers so far in this run */
-    bool gap;         /* it is not known what was between this one and the one before */
-    uint64_t at_ns;   /* the middle of its time */
-    double power_w;
-};
+struct overflow_sum;
 
-/** For tests: the latest power while there are thresholds. @param domain  NONE: the node's */
-struct session_power session_power(const struct apapi_session *session, enum apapi_domain domain);
+/** For tests: what thresholds see of a domain, while there are any. @param domain  NONE: the node
+ */
+const struct overflow_sum *session_sum(const struct apapi_session *session,
+                                       enum apapi_domain domain);
 
 /** Simulated time, in which no thread does it: call the handlers of what was crossed. */
 void session_tell(struct apapi_session *session);

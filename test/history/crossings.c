@@ -8,6 +8,7 @@
 
 #include "apapi/overflow.h"
 #include "history/play.h"
+#include "session/overflow.h"
 #include "session/session.h"
 
 #define ROUNDING 1e-9L /* of a sum of doubles */
@@ -294,15 +295,15 @@ static void crossings_add_value(struct crossings *crossings, size_t component, s
 static void crossings_add_powers(struct crossings *crossings)
 {
     for (int d = APAPI_DOMAIN_NONE; d < APAPI_DOMAINS; d++) {
-        const struct session_power power =
-            session_power(crossings->play->session, (enum apapi_domain)d);
+        const struct overflow_sum *sum =
+            session_sum(crossings->play->session, (enum apapi_domain)d);
         const struct crossings_point point = {
-            .at_ns = power.at_ns, .total = power.power_w, .gap = power.gap};
+            .at_ns = sum->end_ns - sum->length_ns / 2, .total = sum->power_w, .gap = sum->gap};
 
-        if (power.windows != crossings->windows[d] && power.windows > 0) {
+        if (sum->windows != crossings->windows[d] && sum->windows > 0) {
             crossings_add_point(&crossings->powers[d], point);
         }
-        crossings->windows[d] = power.windows;
+        crossings->windows[d] = sum->windows;
     }
 }
 
