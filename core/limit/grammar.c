@@ -808,7 +808,7 @@ int limit_list_fill(struct limit_list *list, enum limit_scope scope, const char 
                     const char *budget, struct apapi_error *err)
 {
     bool failed = lines && limit_list_parse(list, lines, err);
-    struct limit parsed;
+    struct limit parsed = {.warn = 0};
 
     list->count = failed ? 0 : list->count;
     if (budget && *budget && limit_parse_budget(budget, &parsed, failed ? NULL : err)) {

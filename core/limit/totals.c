@@ -318,12 +318,6 @@ static double reached_j(const struct limit *limit)
     return limit->condition == LIMIT_EVERY ? limit->state.crossing.value : limit->amount;
 }
 
-static int compare_reached(const void *left, const void *right)
-{
-    return COMPARE(reached_j(*(struct limit *const *)left),
-                   reached_j(*(struct limit *const *)right));
-}
-
 size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double sum_j,
                        uint64_t now_ns, struct limit *crossed[LIMITS_ROOM])
 {
@@ -347,10 +341,14 @@ size_t limit_list_look(struct limit_list *list, enum limit_scope scope, double s
 
         limit->state.crossing.count = 0;
         if (times > 0 && !(limit->warning && limit[-1].count > 0)) { /* its budget is reached */
+            size_t k = count++;
+
             limit->count += times;
-            crossed[count++] = limit;
+            for (; k > 0 && reached_j(crossed[k - 1]) > reached_j(limit); k--) {
+                crossed[k] = crossed[k - 1];
+            }
+            crossed[k] = limit;
         }
     }
-    qsort(crossed, count, sizeof *crossed, compare_reached);
     return count;
 }
