@@ -85,6 +85,35 @@ PREPARED(change_in_a_run)
     halt();
 }
 
+/* A handler that hangs lets the other's crossings wait. */
+PREPARED(what_was_crossed_before_a_change_is_told)
+{
+    create("plain");
+    atomic_store(&told[0].hang, true);
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await(&told[0].stuck, 1);
+    assert_int_equal(apapi_overflow_change(session, 1, 1e6, NULL), 0);
+    atomic_store(&told[0].hang, false);
+    await(&told[1].calls, 1);
+    halt();
+}
+
+PREPARED(what_is_set_in_a_run_counts_from_then_on)
+{
+    create("plain");
+    set(EVENT, 5 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await_more(&meters[PLAIN], 8);
+    atomic_store(&told[1].hang, true);
+    set(EVENT, 5 * STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    await(&told[1].stuck, 1);
+    assert_true(told[1].latest.value - (double)told[1].latest.count * 5 * STEP_J >= 6 * STEP_J);
+    atomic_store(&told[1].hang, false);
+    halt();
+}
+
 PREPARED(what_is_removed_is_told_no_more)
 {
     int before;
