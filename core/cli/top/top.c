@@ -381,11 +381,11 @@ static void screen_put(const char *text)
     while (left > 0) {
         ssize_t size = write(STDOUT_FILENO, text, left);
 
-        if (size < 0 && errno != EINTR) {
+        if (size < 0) { /* not by a signal: the handlers restart it */
             return;
         }
-        text += size > 0 ? size : 0;
-        left -= size > 0 ? (size_t)size : 0;
+        text += size;
+        left -= (size_t)size;
     }
 }
 
