@@ -155,7 +155,7 @@ static bool has_ended(const slurmdb_job_rec_t *job)
            (job->alloc_nodes > 0 || job->end < time(NULL) - NODES_WITHIN_S);
 }
 
-static int dbd_hand_over(slurm_list list, enum dbd_field field, const struct dbd_sink *sink)
+static int dbd_hand_over(slurm_list list, enum dbd_field field, struct runs *runs)
 {
     slurm_iterator iterator = slurm_list_iterator_create(list);
     slurmdb_job_rec_t *job;
@@ -173,14 +173,14 @@ static int dbd_hand_over(slurm_list list, enum dbd_field field, const struct dbd
                                     .ended = has_ended(job),
                                     .comment = comment ? comment : ""};
 
-        result = sink->run(&run, sink->context);
+        result = runs_add(runs, &run);
     }
     slurm_list_iterator_destroy(iterator);
     return result;
 }
 
-int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count,
-             const struct dbd_sink *sink, struct apapi_error *err)
+int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count, struct runs *runs,
+             struct apapi_error *err)
 {
     struct condition condition;
     slurm_list list;
@@ -199,7 +199,7 @@ int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count
     if (!list) {
         return dbd_fail(err, "it does not answer");
     }
-    result = dbd_hand_over(list, target->field, sink);
+    result = dbd_hand_over(list, target->field, runs);
     slurm_list_destroy(list);
     return result ? apapi_fail(err, errno, "%s", strerror(errno)) : 0;
 }

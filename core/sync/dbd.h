@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/error.h"
+#include "base/names.h"
 
 /* Slurm's accounting. One connection at a time. The only file that uses libslurm. */
 
@@ -21,11 +22,15 @@ struct dbd_run {
     const char *comment;              /* valid during the call only */
 };
 
-/** Receives runs. @return 0 to continue; -1 with errno to stop. */
-struct dbd_sink {
-    int (*run)(const struct dbd_run *run, void *context);
-    void *context;
+/** The runs of some jobs in slurmdbd. All zero at the start. */
+struct runs {
+    struct dbd_run *runs;
+    size_t count, room;
+    struct namelist comments; /* of the runs */
 };
+
+/** Add a copy of a run. 0; -1 with errno ENOMEM. */
+int runs_add(struct runs *runs, const struct dbd_run *run);
 
 /** @return 0; -1 with errno EINVAL (no such field), ENOTSUP (not in this Slurm). */
 int dbd_field_find(const char *name, enum dbd_field *field);
@@ -48,12 +53,9 @@ struct dbd_target {
     enum dbd_field field;
 };
 
-/**
- * Pass all runs of the jobs that slurmdbd knows to the sink, in any order.
- * @return 0; -1 with errno EIO, or that of the sink.
- */
-int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count,
-             const struct dbd_sink *sink, struct apapi_error *err);
+/** Add all runs of the jobs that slurmdbd knows, in any order. 0; -1 with errno EIO, ENOMEM. */
+int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count, struct runs *runs,
+             struct apapi_error *err);
 
 /** Set the comment of a job's latest run. @return 0; -1 with errno EPERM, ENOENT, EIO. */
 int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,

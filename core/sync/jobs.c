@@ -66,10 +66,8 @@ void found_free(struct found *found)
 
 #define DAY_S 86400
 
-int runs_add(const struct dbd_run *run, void *context)
+int runs_add(struct runs *runs, const struct dbd_run *run)
 {
-    struct runs *runs = context;
-
     if (array_add(&runs->runs, runs->count, &runs->room, sizeof *runs->runs) ||
         namelist_add(&runs->comments, run->comment)) {
         return -1;
@@ -100,20 +98,12 @@ struct runs_job runs_find(const struct runs *runs, uint32_t job)
     struct runs_job found = {NULL, 0};
     const struct dbd_run *later = NULL;
 
-    size_t end = 0; /* index after the last run of the job */
+    for (size_t i = runs->count; i-- > 0;) {
+        const struct dbd_run *run = &runs->runs[i];
 
-    for (size_t above = runs->count; end < above;) {
-        size_t middle = end + (above - end) / 2;
-
-        if (runs->runs[middle].job <= job) {
-            end = middle + 1;
-        } else {
-            above = middle;
+        if (run->job != job) {
+            continue;
         }
-    }
-    for (; end > 0 && runs->runs[end - 1].job == job; end--) {
-        const struct dbd_run *run = &runs->runs[end - 1];
-
         if (later && (run->uid != later->uid || later->submit_s - run->end_s >= DAY_S)) {
             break; /* not a restart, but a job with the same number */
         }
@@ -272,31 +262,35 @@ int comment_put(const char *there, const char *own, char **result)
 
 #define VERSION 1
 
-/* Unlike folder_open(), creates nothing. */
-static int state_open_folder(const char *dir, struct apapi_error *err)
+/* A file of the folder. @return -1: `absent`, if the folder is there and the file is not */
+static int state_open(const char *dir, const char *name, int flags, bool *absent,
+                      struct apapi_error *err)
 {
-    int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+    char path[PATH_MAX];
+    struct stat status;
 
-    return folder < 0 ? apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno)) : folder;
+    *absent = false;
+    if (folder < 0) {
+        return apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno));
+    }
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    fd = folder_open_file(folder, path, flags, &status, err);
+    *absent = fd < 0 && errno == ENOENT;
+    folder_close(folder);
+    return fd;
 }
 
 /* @param text  result, to be freed; NULL: it is empty. @return 1; 0: no such file; -1 with errno */
 static int state_read_file(const char *dir, const char *name, char **text, struct apapi_error *err)
 {
-    int folder = state_open_folder(dir, err), fd;
-    char path[PATH_MAX];
-    struct stat status;
+    bool absent;
+    int fd = state_open(dir, name, O_RDONLY, &absent, err);
     size_t room = 0;
     FILE *file;
 
-    if (folder < 0) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    fd = folder_open_file(folder, path, O_RDONLY, &status, err);
-    folder_close(folder);
     if (fd < 0) {
-        return errno == ENOENT ? 0 : -1;
+        return absent ? 0 : -1;
     }
     file = fdopen(fd, "r");
     if (!file || getdelim(text, &room, '\0', file) < 0) {
@@ -426,18 +420,11 @@ int state_save(struct state *state, const char *dir, const char *name, int64_t n
 
 int state_lock(const char *dir, struct apapi_error *err)
 {
-    int folder = state_open_folder(dir, err), fd;
-    char path[PATH_MAX];
-    struct stat status;
+    bool absent;
+    int fd = state_open(dir, "sync.lock", O_RDWR | O_CREAT, &absent, err);
 
-    if (folder < 0) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/sync.lock", dir);
-    fd = folder_open_file(folder, path, O_RDWR | O_CREAT, &status, err);
-    folder_close(folder);
     if (fd >= 0 && flock(fd, LOCK_EX)) {
-        apapi_fail(err, errno, "%.160s: %s", path, strerror(errno));
+        apapi_fail(err, errno, "%.160s/sync.lock: %s", dir, strerror(errno));
         folder_close(fd);
         return -1;
     }

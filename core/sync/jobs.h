@@ -34,21 +34,11 @@ void found_sort(struct found *found);
 /** Free what it owns. */
 void found_free(struct found *found);
 
-/** The runs of some jobs in slurmdbd. All zero at the start. */
-struct runs {
-    struct dbd_run *runs;
-    size_t count, room;
-    struct namelist comments; /* of the runs */
-};
-
 /** A job with all its runs. */
 struct runs_job {
     const struct dbd_run *latest; /* NULL: slurmdbd does not know it */
     int64_t start_s;              /* of the first run [s since 1970] */
 };
-
-/** Add a copy of a run. For struct dbd_sink. */
-int runs_add(const struct dbd_run *run, void *runs);
 
 /** Sort by job and time. */
 void runs_sort(struct runs *runs);

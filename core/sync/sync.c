@@ -66,8 +66,7 @@ struct batch {
 
 static int find_runs(const struct batch *batch, struct runs *runs, struct apapi_error *err)
 {
-    const struct dbd_sink sink = {runs_add, runs};
-    int result = dbd_find(&batch->target, batch->numbers, batch->count, &sink, err);
+    int result = dbd_find(&batch->target, batch->numbers, batch->count, runs, err);
 
     runs_sort(runs);
     return result;

@@ -59,7 +59,7 @@ static struct runs_job find(const struct dbd_run *list, size_t count, uint32_t j
 
     runs_free(&runs);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(runs_add(&list[i], &runs), 0);
+        assert_int_equal(runs_add(&runs, &list[i]), 0);
     }
     runs_sort(&runs);
     return runs_find(&runs, job);
