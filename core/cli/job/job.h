@@ -10,7 +10,7 @@
 
 /* One job or step with all its records in memory. */
 
-#define SHOW_RECORDS_MAX 10000
+#define SHOW_RECORDS_MAX 10000 /* of a user */
 #define SHOW_CURVE 64 /* columns of the power curve */
 
 /*
@@ -92,9 +92,8 @@ struct show {
 };
 
 /**
- * Add a copy of a record; an apapi_scan_f, whose context is a struct show. If there are more than
- * SHOW_RECORDS_MAX, records that only claim to be part of the job are left out, those of the user
- * who has most of them first.
+ * Add a copy of a record; an apapi_scan_f, whose context is a struct show. Records of a user beyond
+ * SHOW_RECORDS_MAX are left out; those that only claim to be part of the job are counted apart.
  * @param line  its text; NULL: it comes from a database and owns nothing
  * @return 0; -1 with errno ENOMEM.
  */

@@ -94,38 +94,6 @@ static struct show_share *show_find_share(struct show *show, const struct apapi_
     return &show->shares[show->share_count++];
 }
 
-/*
- * If there is none left, a record is left out: of the records that are not the job's own, one of
- * the user who has most; that of this share if nobody has more.
- * @return whether there is room for a record of this share
- */
-static bool show_make_room(struct show *show, struct show_share *share)
-{
-    size_t most = share->own ? 0 : share->count + 1, last = show->count;
-    struct show_share *greatest = share;
-
-    if (show->count < SHOW_RECORDS_MAX) {
-        return true;
-    }
-    for (size_t i = 0; i < show->share_count; i++) {
-        if (!show->shares[i].own && show->shares[i].count > most) {
-            greatest = &show->shares[i];
-            most = greatest->count;
-        }
-    }
-    greatest->left_out++;
-    show->left_out++;
-    if (greatest == share) {
-        return false;
-    }
-    while (!show_is_of(show, greatest, &show->records[--last].id)) {
-    }
-    apapi_record_clear(&show->records[last]);
-    show->records[last] = show->records[--show->count];
-    greatest->count--;
-    return true;
-}
-
 int show_add(const struct apapi_record *record, const char *line, size_t size, void *context)
 {
     struct show *show = context;
@@ -134,7 +102,9 @@ int show_add(const struct apapi_record *record, const char *line, size_t size, v
     if (!share) {
         return -1;
     }
-    if (!show_make_room(show, share)) {
+    if (share->count == SHOW_RECORDS_MAX) {
+        share->left_out++;
+        show->left_out++;
         return 0;
     }
     if (array_add(&show->records, show->count, &show->room, sizeof *show->records)) {
@@ -168,11 +138,24 @@ static void show_forget_strangers(struct show *show)
     }
 }
 
-/* Say that records were left out. */
-static void show_note_left_out(const char *command, size_t count, const char *reason)
+/* Remove the other records, and say why. */
+static void show_keep(struct show *show,
+                      bool (*keeps)(const struct apapi_record *record, void *context),
+                      void *context, const char *command, const char *reason)
 {
-    if (count > 0) {
-        fprintf(stderr, "apapi %s: %zu record%s left out: %s\n", command, count, text_plural(count),
+    size_t first = show->count, count = show->count;
+
+    for (size_t i = count; i-- > 0;) {
+        if (keeps(&show->records[i], context)) {
+            show->records[--first] = show->records[i];
+        } else {
+            apapi_record_clear(&show->records[i]);
+        }
+    }
+    show->count = count - first;
+    memmove(show->records, show->records + first, show->count * sizeof *show->records);
+    if (first > 0) {
+        fprintf(stderr, "apapi %s: %zu record%s left out: %s\n", command, first, text_plural(first),
                 reason);
     }
 }
@@ -231,65 +214,59 @@ static int show_join_compare_ends(const void *left, const void *right)
     return COMPARE(record_end_ns(&a->measurement), record_end_ns(&b->measurement));
 }
 
-static bool is_same_user(const struct apapi_identity *a, const struct apapi_identity *b)
+/* The present job with a number, while its records come from the last one to the first. */
+struct present_job {
+    uint32_t job, uid;
+    char cluster[sizeof((struct apapi_identity *)0)->cluster];
+    int64_t start_ns;
+    bool found;
+};
+
+static bool is_present(const struct apapi_record *record, void *context)
 {
-    return a->uid == b->uid || a->uid == APAPI_UNKNOWN || b->uid == APAPI_UNKNOWN;
+    struct present_job *present = context;
+    const struct apapi_identity *id = &record->id;
+    const struct apapi_measurement *m = &record->measurement;
+    bool same_user =
+        present->uid == id->uid || present->uid == APAPI_UNKNOWN || id->uid == APAPI_UNKNOWN;
+
+    if (id->job != present->job) {
+        return true;
+    }
+    if (!present->found) {
+        present->found = true;
+        present->uid = id->uid;
+        present->start_ns = m->start_unix_ns;
+        strcpy(present->cluster, id->cluster);
+    } else if (strcmp(present->cluster, id->cluster) == 0 &&
+               (!same_user || present->start_ns - record_end_ns(m) >= TIMING_SAME_JOB_NS)) {
+        return false;
+    }
+    if (m->start_unix_ns < present->start_ns) {
+        present->start_ns = m->start_unix_ns;
+    }
+    return true;
 }
 
 void show_drop_earlier(struct show *show, uint32_t job, const char *command)
 {
-    const struct apapi_identity *latest = NULL;
-    int64_t start_ns = 0;
-    size_t count = show->count, first = count, kept;
+    struct present_job present = {.job = job};
 
-    qsort(show->records, count, sizeof *show->records, show_join_compare_ends);
-    for (size_t i = count; i-- > 0;) {
-        struct apapi_record *record = &show->records[i];
-        const struct apapi_measurement *m = &record->measurement;
-        bool own = record->id.job == job;
-
-        if (own && latest && strcmp(latest->cluster, record->id.cluster) == 0 &&
-            (!is_same_user(latest, &record->id) ||
-             start_ns - record_end_ns(m) >= TIMING_SAME_JOB_NS)) {
-            apapi_record_clear(record);
-            continue;
-        }
-        if (own && (!latest || m->start_unix_ns < start_ns)) {
-            start_ns = m->start_unix_ns;
-        }
-        show->records[--first] = *record;
-        latest = own && !latest ? &show->records[first].id : latest;
-    }
-    kept = count - first;
-    memmove(show->records, show->records + first, kept * sizeof *show->records);
-    show->count = kept;
-    show_note_left_out(command, count - kept, "the number was an earlier job's, too");
+    qsort(show->records, show->count, sizeof *show->records, show_join_compare_ends);
+    show_keep(show, is_present, &present, command, "the number was an earlier job's, too");
 }
 
-/*
- * Remove records of other users' jobs that claim to be part of `job`.
- * @return their number.
- */
-static size_t show_drop_strangers(struct show *show, uint32_t job)
+static bool is_no_stranger(const struct apapi_record *record, void *claims)
 {
-    struct claims claims = {.job = job};
-    size_t kept = 0, count = show->count;
+    return record->id.job == ((const struct claims *)claims)->job ||
+           claims_hold(claims, &record->id);
+}
 
-    for (size_t i = 0; i < count; i++) {
-        claims_learn(&claims, &show->records[i].id);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct apapi_identity *id = &show->records[i].id;
-
-        if (id->job == job || claims_hold(&claims, id)) {
-            show->records[kept++] = show->records[i];
-        } else {
-            apapi_record_clear(&show->records[i]);
-        }
-    }
-    show->count = kept;
-    show_forget_strangers(show);
-    return count - kept;
+/* Old records name no cluster: they may be of any job with this number. */
+static bool names_cluster(const struct apapi_record *record, void *context)
+{
+    (void)context;
+    return *record->id.cluster;
 }
 
 /* --- the job that was asked for --------------------------------------------------------------- */
@@ -328,35 +305,27 @@ static int job_choose_refuse(const struct show *show, const char *command)
                         more ? ", ..." : "");
 }
 
-/* Old records name no cluster: they may be of any job with this number. */
-static void drop_nameless(struct show *show, const char *command)
-{
-    size_t kept = 0, count = show->count;
-    bool named = false;
-
-    for (size_t i = 0; i < count; i++) {
-        named = named || *show->records[i].id.cluster;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (named && !*show->records[i].id.cluster) {
-            apapi_record_clear(&show->records[i]);
-        } else {
-            show->records[kept++] = show->records[i];
-        }
-    }
-    show->count = kept;
-    show_note_left_out(command, count - kept, "no cluster is named there");
-}
-
 int show_choose(struct show *show, const char *command, char *job_id, size_t size)
 {
-    show_note_left_out(command, show_drop_strangers(show, show->job),
-                       "another user's job claims to be part of this one");
+    struct claims claims = {.job = show->job};
+    bool named = false;
+
+    for (size_t i = 0; i < show->count; i++) {
+        claims_learn(&claims, &show->records[i].id);
+    }
+    show_keep(show, is_no_stranger, &claims, command,
+              "another user's job claims to be part of this one");
+    show_forget_strangers(show);
     if (show->count == 0) {
         return command_fail(command, "no record of this job found");
     }
     show_drop_earlier(show, show->job, command);
-    drop_nameless(show, command);
+    for (size_t i = 0; i < show->count; i++) {
+        named = named || *show->records[i].id.cluster;
+    }
+    if (named) {
+        show_keep(show, names_cluster, NULL, command, "no cluster is named there");
+    }
     if (!show_join(show)) {
         return job_choose_refuse(show, command);
     }
