@@ -73,48 +73,43 @@ static double early_s(const struct sum_entry *entry)
     return complete && early >= EARLY_S && early >= EARLY_SHARE * length ? early : 0;
 }
 
-/* Records are sorted by node. A step of a requeued job may name a node twice. */
-static size_t find_early(const struct show *show, const char *step, const char **names,
-                         double *most_s)
+/* Records are sorted by node. A step of a requeued job may name a node twice.
+ * @return the longest of these times */
+static double find_early(const struct show *show, const char *step, struct namelist *names)
 {
-    size_t count = 0;
+    double most_s = 0;
 
-    *most_s = 0;
     for (size_t i = 0; i < show->count; i++) {
         const struct sum_entry *entry = &show->entries.list[i];
         double early = strcmp(entry->step, step) == 0 ? early_s(entry) : 0;
 
-        if (early > 0 && (count == 0 || strcmp(names[count - 1], entry->node) != 0)) {
-            names[count++] = entry->node;
+        if (early > 0 &&
+            (names->count == 0 || strcmp(names->names[names->count - 1], entry->node) != 0)) {
+            namelist_add(names, entry->node);
         }
-        *most_s = fmax(*most_s, early);
+        most_s = fmax(most_s, early);
     }
-    return count;
+    return most_s;
 }
 
 /* They waited for the others or had less work. */
 static void report_early(const struct show *show, struct remarks *remarks)
 {
-    const char **names = calloc(show->count + 1, sizeof(char *));
     char duration[UNITS_SIZE];
-    double most_s;
 
-    for (size_t i = 0; names && i < show->step_count; i++) {
-        size_t count = find_early(show, show->steps[i].step, names, &most_s);
-        char *list = NULL;
-        size_t size;
-        FILE *out = count > 0 ? open_memstream(&list, &size) : NULL;
+    for (size_t i = 0; i < show->step_count; i++) {
+        struct namelist names = {0};
+        double most_s = find_early(show, show->steps[i].step, &names);
+        char *list = names.count > 0 ? hostlist_text(&names, NAMES_COLUMNS) : NULL;
 
-        if (out) {
-            hostlist_put(out, names, count, NAMES_COLUMNS);
-            fclose(out);
+        if (list) {
             units_duration(duration, sizeof duration, most_s);
             remark(remarks, "step %s: %s ended before its last node, by up to %s",
                    show->steps[i].step, list, duration);
         }
         free(list);
+        namelist_free(&names);
     }
-    free(names);
 }
 
 static void report_idle(const struct show *show, struct remarks *remarks)
