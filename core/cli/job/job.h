@@ -11,7 +11,7 @@
 /* One job or step with all its records in memory. */
 
 #define SHOW_RECORDS_MAX 10000 /* of a user */
-#define SHOW_CURVE 64 /* columns of the power curve */
+#define SHOW_CURVE 64          /* columns of the power curve */
 
 /*
  * The membership of a job in an array or heterogeneous job often comes from its user, who may name

@@ -21,7 +21,6 @@
 #include "render/table.h"
 
 #define COMMAND "report"
-#define BY_SIZE 64 /* for all words of --by */
 #define NAMES_SIZE 1024
 #define CURVES_MAX (32 << 20) /* bytes */
 #define NAMED_CURVES_MAX (64 << 20)
@@ -40,8 +39,8 @@ struct report {
     size_t top;                      /* 0: all */
     int shares;                      /* 1: the energy is what jobs were given of their nodes' */
     bool no_header, help_format;
-    bool unsortable;       /* no field of --sort */
-    char by[BY_SIZE];      /* for JSON */
+    bool unsortable; /* no field of --sort */
+    const char *by;
     double shared_j;       /* counted more than once because jobs shared nodes; 0: none */
     size_t printed;        /* rows */
     bool keeps;            /* rows, until the widths of the columns are known */
@@ -72,12 +71,13 @@ static const char *const groups[] = {
 /* "job", "step", "node", or a list of what the jobs of a row have in common, "user,account". */
 static int set_by(void *target, const char *text, struct apapi_error *err)
 {
-    struct report_ledger *ledger = &((struct report *)target)->ledger;
+    struct report *report = target;
+    struct report_ledger *ledger = &report->ledger;
     enum report_group found[REPORT_GROUPS];
     bool has[REPORT_GROUPS + 1] = {false};
     size_t count = 0;
 
-    text = text ? text : "job";
+    report->by = text = text ? text : "job";
     for (size_t i = 0; i < COUNT_OF(wholes); i++) {
         if (strcmp(wholes[i].name, text) == 0) {
             ledger->by = wholes[i].by;
@@ -416,26 +416,20 @@ static int set_format(struct report *report, struct apapi_error *err)
     static struct report_field share;
     const struct report_ledger *ledger = &report->ledger;
     bool region = ledger->by == REPORT_BY_REGION;
-    const char *fields = "", *list = report->format_text;
+    bool grouped = ledger->group_count > 0;
+    const char *fields =
+        region ? ",jobs,count,time,energy,power" : ",jobs,elapsed,energy,power,measured";
+    const char *list = report->format_text;
     char all[NAMES_SIZE];
-    size_t length = 0;
 
-    for (size_t i = 0; i < COUNT_OF(wholes) && ledger->group_count == 0; i++) {
-        if (wholes[i].by == ledger->by) {
-            snprintf(report->by, sizeof report->by, "%s", wholes[i].name);
-            fields = wholes[i].format;
-        }
-    }
-    for (size_t i = 0; i < ledger->group_count; i++) {
-        length += (size_t)snprintf(report->by + length, sizeof report->by - length, "%s%s",
-                                   i ? "," : "", groups[ledger->groups[i]]);
-        fields = region ? ",jobs,count,time,energy,power" : ",jobs,elapsed,energy,power,measured";
+    for (size_t i = 0; i < COUNT_OF(wholes) && !grouped; i++) {
+        fields = wholes[i].by == ledger->by ? wholes[i].format : fields;
     }
     if (!list && report->form == REPORT_JSON) {
         report_fields_list(false, all, sizeof all);
         list = all;
     } else if (!list) {
-        snprintf(all, sizeof all, "%s%s%s%s", length ? report->by : "", fields,
+        snprintf(all, sizeof all, "%s%s%s%s", grouped ? report->by : "", fields,
                  !region && !isnan(report->rates.co2_g_per_kwh[0]) ? ",co2" : "",
                  !region && !isnan(report->rates.price_per_kwh[0]) ? ",cost" : "");
         list = all;
@@ -599,7 +593,7 @@ static int take_record(const struct apapi_record *record, const char *line, size
 
 int report_command(int argc, char **argv)
 {
-    static struct report report = {.query.command = COMMAND};
+    static struct report report = {.query.command = COMMAND, .by = "job"};
     struct query *query = &report.query;
     const struct report_field *field;
     int status = command_options(&table, argc, argv, &report);

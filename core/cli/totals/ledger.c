@@ -158,19 +158,23 @@ static struct report_bucket *find_bucket(struct report_ledger *ledger,
     if (number == ledger->bucket_count) {
         bool node = ledger->by == REPORT_BY_NODE;
         char key[KEY_SIZE];
+        uint32_t job;
 
         make_job_key(record, 0, key);
+        job = pool_put_row(&ledger->job_keys, key, &ledger->last_of_job, &ledger->job_room,
+                           sizeof *ledger->last_of_job);
+        if (job == POOL_NONE) {
+            return NULL;
+        }
         ledger->bucket_count++;
         *bucket = (struct report_bucket){.sum = SUM_EMPTY,
                                          .first_ns = INT64_MAX,
                                          .own_job = node ? APAPI_UNKNOWN : record->id.job,
-                                         .job_key = pool_put(&ledger->job_keys, key),
+                                         .next_of_job = ledger->last_of_job[job] - 1,
                                          .uid = node ? APAPI_UNKNOWN : record->id.uid,
                                          .region = POOL_NONE,
                                          .next_of_row = POOL_NONE};
-        if (bucket->job_key == POOL_NONE) {
-            return NULL;
-        }
+        ledger->last_of_job[job] = number + 1;
     }
     if (record->measurement.start_unix_ns < bucket->first_ns) {
         bucket->first_ns = record->measurement.start_unix_ns;
@@ -396,15 +400,6 @@ static int identify(const struct report_ledger *ledger, struct report_bucket *bu
 
 /* --- runs of jobs that were requeued -------------------------------------------------------- */
 
-static int compare_jobs(const void *left, const void *right, void *buckets)
-{
-    uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
-    const struct report_bucket *list = buckets;
-
-    return list[i].job_key == list[k].job_key ? COMPARE(i, k)
-                                              : COMPARE(list[i].job_key, list[k].job_key);
-}
-
 /* How a bucket ended is how its last run did: in the first one a user can choose the number. */
 static void end_bucket(const struct report_ledger *ledger, struct report_bucket *bucket)
 {
@@ -426,8 +421,8 @@ static void end_bucket(const struct report_ledger *ledger, struct report_bucket 
     }
 }
 
-/* The job of these buckets: one, or one for each of its steps or days. */
-static int find_runs(struct report_ledger *ledger, const uint32_t *buckets, size_t count)
+/* Which records of a job, by all of them, are of which run. @param bucket  one of the job */
+static int find_runs(struct report_ledger *ledger, uint32_t bucket)
 {
     struct sum_piece *pieces = ledger->store.pieces;
     struct sum_entries entries = {NULL, 0};
@@ -435,9 +430,11 @@ static int find_runs(struct report_ledger *ledger, const uint32_t *buckets, size
     size_t used = 0, room = 0;
     int result = 0;
 
-    for (size_t i = 0; i < count && result == 0; i++) {
-        for (uint32_t at = ledger->buckets[buckets[i]].sum.first; at != POOL_NONE && result == 0;
-             at = pieces[at].next) {
+    for (uint32_t i = bucket; i != POOL_NONE; i = ledger->buckets[i].next_of_job) {
+        uint32_t at =
+            ledger->buckets[i].region == POOL_NONE ? ledger->buckets[i].sum.first : POOL_NONE;
+
+        for (; at != POOL_NONE && result == 0; at = pieces[at].next) {
             result = array_add(&numbers, used, &room, sizeof *numbers);
             if (result == 0) {
                 numbers[used++] = at;
@@ -453,8 +450,8 @@ static int find_runs(struct report_ledger *ledger, const uint32_t *buckets, size
         for (size_t i = 0; i < entries.count; i++) {
             pieces[entries.list[i].piece - pieces].restarts = entries.list[i].restarts;
         }
-        for (size_t i = 0; i < count; i++) {
-            end_bucket(ledger, &ledger->buckets[buckets[i]]);
+        for (uint32_t i = bucket; i != POOL_NONE; i = ledger->buckets[i].next_of_job) {
+            end_bucket(ledger, &ledger->buckets[i]);
         }
     }
     free(numbers);
@@ -462,36 +459,27 @@ static int find_runs(struct report_ledger *ledger, const uint32_t *buckets, size
     return result;
 }
 
-/* Which records are of which run, by all records of the job. */
 static int find_all_runs(struct report_ledger *ledger)
 {
-    uint32_t *order = calloc(ledger->bucket_count + 1, sizeof *order);
-    size_t count = 0;
-    int result = order ? 0 : -1;
+    int result = 0;
 
-    for (uint32_t i = 0; i < ledger->bucket_count && order; i++) {
-        if (ledger->buckets[i].own_job != APAPI_UNKNOWN && ledger->buckets[i].region == POOL_NONE) {
-            order[count++] = i;
-        }
-    }
-    if (order) {
-        qsort_r(order, count, sizeof *order, compare_jobs, ledger->buckets);
-    }
-    for (size_t first = 0, end; first < count && result == 0; first = end) {
-        const struct report_bucket *bucket = &ledger->buckets[order[first]];
+    for (size_t i = 0; i < ledger->job_keys.count && result == 0; i++) {
         bool requeued = false;
         size_t batches = 0;
 
-        for (end = first; end < count && ledger->buckets[order[end]].job_key == bucket->job_key;
-             end++) {
-            const struct report_bucket *one = &ledger->buckets[order[end]];
+        for (uint32_t at = ledger->last_of_job[i] - 1; at != POOL_NONE;
+             at = ledger->buckets[at].next_of_job) {
+            const struct report_bucket *bucket = &ledger->buckets[at];
 
-            requeued |= one->restarts != APAPI_UNKNOWN && one->restarts > 0;
-            batches += one->batches;
+            if (bucket->own_job != APAPI_UNKNOWN && bucket->region == POOL_NONE) {
+                requeued |= bucket->restarts != APAPI_UNKNOWN && bucket->restarts > 0;
+                batches += bucket->batches;
+            }
         }
-        result = requeued || batches > 1 ? find_runs(ledger, order + first, end - first) : 0;
+        if (requeued || batches > 1) {
+            result = find_runs(ledger, ledger->last_of_job[i] - 1);
+        }
     }
-    free(order);
     return result;
 }
 
@@ -664,6 +652,7 @@ void report_ledger_free(struct report_ledger *ledger)
     pool_free(&ledger->bucket_keys);
     pool_free(&ledger->job_keys);
     pool_free(&ledger->row_keys);
+    free(ledger->last_of_job);
     free(ledger->identities);
     free(ledger->buckets);
     free(ledger->rows);

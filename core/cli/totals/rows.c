@@ -489,44 +489,39 @@ static bool shared_overlap(const struct shared_piece *list, size_t count)
 
 /* Add the energy of some pieces of a node, each moment once; nothing if it is not known. */
 static int shared_add_energy(const struct sum_store *store, const struct shared_piece *list,
-                             size_t count, double *energy_j)
+                             size_t count, uint32_t *numbers, double *energy_j)
 {
-    uint32_t *numbers = calloc(count, sizeof *numbers);
     struct sum_entries chosen = {NULL, 0};
     struct sum_total total;
-    int result = numbers ? 0 : -1;
+    int result;
 
-    for (size_t i = 0; i < count && numbers; i++) {
+    for (size_t i = 0; i < count; i++) {
         numbers[i] = list[i].number;
     }
-    if (result == 0) {
-        result = sum_gather_these(store, numbers, count, &chosen);
-    }
-    if (result == 0) {
-        result = sum_total(store, &chosen, &total);
-    }
-    if (result == 0 && !isnan(total.job.energy_j)) {
+    result = sum_gather_these(store, numbers, count, &chosen) || sum_total(store, &chosen, &total);
+    if (!result && !isnan(total.job.energy_j)) {
         *energy_j += total.job.energy_j;
     }
-    free(numbers);
     free(chosen.list);
-    return result;
+    return result ? -1 : 0;
 }
 
 /* Add the energy of a node's buckets beyond what the node has used. */
 static int shared_add_node(const struct sum_store *store, struct shared_piece *list, size_t count,
                            double *shared_j)
 {
+    uint32_t *numbers = calloc(count, sizeof *numbers);
     double node_j = 0, sum_j = 0;
-    int result = shared_add_energy(store, list, count, &node_j);
+    int result = numbers ? shared_add_energy(store, list, count, numbers, &node_j) : -1;
 
     qsort(list, count, sizeof *list, shared_compare_buckets);
     for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
         while (end < count && list[end].bucket == list[first].bucket) {
             end++;
         }
-        result = shared_add_energy(store, list + first, end - first, &sum_j);
+        result = shared_add_energy(store, list + first, end - first, numbers, &sum_j);
     }
+    free(numbers);
     *shared_j += fmax(sum_j - node_j, 0);
     return result;
 }

@@ -72,10 +72,10 @@ struct report_bucket {
     struct sum sum;
     int64_t first_ns, last_ns; /* from its earliest record to its latest one */
     uint32_t own_job; /* its number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
-    uint32_t job_key; /* number of its job in job_keys, whatever step or day it is */
-    uint32_t uid;     /* APAPI_UNKNOWN */
-    uint32_t job;     /* bucket with the whole records; this one, but for a region */
-    uint32_t region;  /* text: its kind and its name; POOL_NONE */
+    uint32_t next_of_job; /* bucket of the same job, whatever step or day it is; POOL_NONE */
+    uint32_t uid;         /* APAPI_UNKNOWN */
+    uint32_t job;         /* bucket with the whole records; this one, but for a region */
+    uint32_t region;      /* text: its kind and its name; POOL_NONE */
     uint32_t next_of_row; /* bucket; POOL_NONE */
     /* after report_ledger_chain(): */
     uint32_t words[REPORT_WORDS];
@@ -90,6 +90,8 @@ struct report_ledger {
     unsigned states;                         /* of the jobs that count; 0: all */
     struct sum_store store; /* its settings are the caller's; a piece's mark is its identity */
     struct pool identity_keys, bucket_keys, job_keys, row_keys;
+    uint32_t *last_of_job; /* bucket + 1; numbered as job_keys */
+    size_t job_room;
     struct report_identity *identities; /* numbered as identity_keys */
     size_t identity_room;
     struct report_bucket *buckets; /* numbered as bucket_keys */
