@@ -98,16 +98,18 @@ TEST(texts_without_end)
     memset(pages[0].head.user, 'u', sizeof pages[0].head.user);
     memset(pages[0].head.step, '9', sizeof pages[0].head.step);
     memset(pages[0].head.job_name, 'j', sizeof pages[0].head.job_name);
-    put_event(&pages[0], "", APAPI_KIND_COUNT, APAPI_DOMAIN_NONE);
+    put_event(&pages[0], "", APAPI_KIND_ENERGY, APAPI_DOMAIN_GPU);
     memset(pages[0].names[0].name, 'e', sizeof pages[0].names[0].name);
     memset(pages[0].names[0].unit, 'x', sizeof pages[0].names[0].unit);
-    pages[0].names[0].kind = pages[0].names[0].domain = 4711;
+    put_event(&pages[0], "", APAPI_KIND_COUNT, APAPI_DOMAIN_NONE);
+    pages[0].names[1].kind = pages[0].names[1].domain = 4711;
     pages[0].head.state = 4711;
     view = view_of(1);
     assert_int_equal(strlen(view.steps->id.node), APAPI_TEXT_SIZE - 1);
     assert_int_equal(strlen(view.steps->id.user), 63);
     assert_int_equal(strlen(view.steps->id.job_name), 128);
-    assert_int_equal(strlen(view.steps->events->name), APAPI_NAME_SIZE - 1);
+    assert_int_equal(view.steps->gpu_meter_count, 1);
+    assert_int_equal(strlen(view.steps->gpu_meters[0]), APAPI_NAME_SIZE - 1);
     assert_int_equal(view.steps->state, APAPI_LIVE_STARTING);
     top_clear(&view);
 }

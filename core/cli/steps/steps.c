@@ -134,6 +134,7 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
 {
     const struct apapi_live_head *head = &page->head;
     uint32_t state = apapi_live_state(page); /* it is read first: it promises the rest */
+    uint32_t events = apapi_live_event_count(page);
     struct top_step *step;
     char job[32];
 
@@ -143,8 +144,7 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
     step = &view->steps[view->count];
     *step = (struct top_step){.state = state <= APAPI_LIVE_ENDED ? (enum apapi_live_state)state
                                                                  : APAPI_LIVE_STARTING,
-                              .elapsed_s = NAN,
-                              .event_count = apapi_live_event_count(page)};
+                              .elapsed_s = NAN};
     copy_identity(head, &step->id);
     job_id_text(&step->id, job, sizeof job);
     snprintf(step->name, sizeof step->name, "%s.%s", job, step->id.step);
@@ -156,14 +156,17 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         read_slot(&page->domains[d], view, step, &step->domains[d]);
     }
-    step->events = calloc(step->event_count + 1, sizeof *step->events);
-    if (!step->events) {
+    step->gpu_meters = calloc(events + 1, sizeof *step->gpu_meters);
+    if (!step->gpu_meters) {
         return -1;
     }
-    for (uint32_t i = 0; i < step->event_count; i++) {
-        COPY_TEXT(step->events[i].name, page->names[i].name);
-        step->events[i].kind = (enum apapi_kind)page->names[i].kind;
-        step->events[i].domain = (enum apapi_domain)page->names[i].domain;
+    for (uint32_t i = 0; i < events; i++) {
+        const struct apapi_live_event *event = &page->names[i];
+
+        if (event->domain == APAPI_DOMAIN_GPU &&
+            (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER)) {
+            COPY_TEXT(step->gpu_meters[step->gpu_meter_count++], event->name);
+        }
     }
     top_add_up(step->domains);
     view->count++;
@@ -173,7 +176,7 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
 void top_clear(struct top_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
-        free(view->steps[i].events);
+        free(view->steps[i].gpu_meters);
     }
     free(view->steps);
     free(view->nodes);
@@ -182,37 +185,21 @@ void top_clear(struct top_view *view)
 
 /* --- nodes ---------------------------------------------------------------------------------- */
 
-/* Relation between the meters of two steps, by the names of their events. */
+/* Relation between the GPUs of two steps. */
 enum relation { SAME, SEPARATE, MIXED };
 
-static bool nodes_is_meter(const struct top_event *event, enum apapi_domain domain)
+static enum relation relate(const struct top_step *a, const struct top_step *b)
 {
-    return event->domain == domain &&
-           (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
-}
+    size_t shared = 0;
 
-static enum relation relate(const struct top_step *a, const struct top_step *b,
-                            enum apapi_domain domain)
-{
-    size_t own = 0, others = 0, shared = 0;
-
-    for (size_t i = 0; i < b->event_count; i++) {
-        others += nodes_is_meter(&b->events[i], domain);
-    }
-    for (size_t i = 0; i < a->event_count; i++) {
-        bool found = false;
-
-        if (!nodes_is_meter(&a->events[i], domain)) {
-            continue;
+    for (size_t i = 0; i < a->gpu_meter_count; i++) {
+        for (size_t k = 0; k < b->gpu_meter_count; k++) {
+            shared += strcmp(a->gpu_meters[i], b->gpu_meters[k]) == 0;
         }
-        for (size_t j = 0; j < b->event_count && !found; j++) {
-            found =
-                b->events[j].domain == domain && strcmp(a->events[i].name, b->events[j].name) == 0;
-        }
-        own++;
-        shared += found;
     }
-    return shared == own && shared == others ? SAME : shared == 0 ? SEPARATE : MIXED;
+    return shared == a->gpu_meter_count && shared == b->gpu_meter_count ? SAME
+           : shared == 0                                                ? SEPARATE
+                                                                        : MIXED;
 }
 
 static bool is_running(const struct top_step *step, enum apapi_domain domain)
@@ -231,7 +218,7 @@ static struct top_figure freshest(const struct top_step *steps, size_t count, si
 
         if (is_running(&steps[i], domain) &&
             (isnan(best.now) || (!isnan(figure->now) && figure->age_s < best.age_s)) &&
-            (domain != APAPI_DOMAIN_GPU || relate(&steps[i], &steps[first], domain) == SAME)) {
+            (domain != APAPI_DOMAIN_GPU || relate(&steps[i], &steps[first]) == SAME)) {
             best = *figure;
         }
     }
@@ -254,7 +241,7 @@ static void sum_domain(struct top_node *node, const struct top_step *steps, size
 
         for (size_t j = 0; is_running(&steps[i], domain) && j < i && relation == SEPARATE; j++) {
             if (is_running(&steps[j], domain)) {
-                relation = domain == APAPI_DOMAIN_GPU ? relate(&steps[i], &steps[j], domain) : SAME;
+                relation = domain == APAPI_DOMAIN_GPU ? relate(&steps[i], &steps[j]) : SAME;
             }
         }
         if (!is_running(&steps[i], domain) || relation == SAME) {

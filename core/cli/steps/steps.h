@@ -23,13 +23,6 @@ struct top_figure {
     double age_s; /* since the latest good reading; NaN: none */
 };
 
-/** It says which meters a step reads. */
-struct top_event {
-    char name[APAPI_NAME_SIZE];
-    enum apapi_kind kind;
-    enum apapi_domain domain;
-};
-
 /** A step on a node. */
 struct top_step {
     struct apapi_identity id;
@@ -38,8 +31,8 @@ struct top_step {
     int64_t start_unix_ns; /* 0: not known */
     double elapsed_s;      /* NaN: not started */
     struct top_figure domains[APAPI_DOMAINS];
-    struct top_event *events;
-    size_t event_count;
+    char (*gpu_meters)[APAPI_NAME_SIZE]; /* the events that say which GPUs are the step's */
+    size_t gpu_meter_count;
 };
 
 /** The meters of a node, each once even if several steps show it. */
