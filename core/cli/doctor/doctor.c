@@ -43,17 +43,9 @@ struct diagnosis {
         uid_t uid;               /* effective user */
         char user[64];
     } machine;
-    struct site_line { /* of apapi.conf: first the two folders, then what is not right here */
-        const char *key;
-        char value[256];
-        struct apapi_error reason; /* "": it is right */
-    } site[8];
-    size_t site_count;
     size_t count;
     struct examined components[WANTED_MAX];
 };
-
-#define SITE_FOLDERS 2
 
 /* --- the machine --- */
 
@@ -266,40 +258,6 @@ static const char *remedy_find(const struct examined *component, const struct ex
     return NULL;
 }
 
-/* --- the settings of apapi.conf for records --- */
-
-static struct site_line *site_add(struct diagnosis *diagnosis, const char *key)
-{
-    struct site_line *line = &diagnosis->site[diagnosis->site_count++];
-
-    *line = (struct site_line){.key = key};
-    return line;
-}
-
-static void site_look(struct diagnosis *diagnosis)
-{
-    struct config config;
-    struct apapi_error reason;
-    const char *key;
-
-    config_defaults(&config);
-    config_read(&config, config_path(), NULL);
-    for (int i = 0; i < SITE_FOLDERS; i++) {
-        const char *path = i == 0 ? config.acct_dir : config.spool_dir;
-        struct site_line *line = site_add(diagnosis, i == 0 ? "acct_dir" : "spool_dir");
-
-        snprintf(line->value, sizeof line->value, "%s", path);
-        config_folder_check(path, &line->reason);
-    }
-    if (*config.components && apapi_components_check(config.components, &reason)) {
-        site_add(diagnosis, "default")->reason = reason;
-    }
-    for (size_t i = 0; config_network_find(&config, &i, &key, &reason);) {
-        site_add(diagnosis, key)->reason = reason;
-    }
-    config_clear(&config);
-}
-
 /* --- a component's ways together --- */
 
 static bool way_works(const struct examined_way *way)
@@ -466,26 +424,39 @@ static void put_list(const struct diagnosis *diagnosis, const char *lead, size_t
     }
 }
 
-/* Only root can know whether a folder can be written to. Others see what they can check. */
-static void put_site(const struct diagnosis *diagnosis)
+static void put_setting(bool *begun, const char *key, const char *before, const char *text)
 {
-    bool right = diagnosis->site_count == SITE_FOLDERS;
+    fputs(*begun ? "" : "\nwhat apapi.conf says:\n", stdout);
+    *begun = true;
+    put_line(2, key, "%s%s", before, text);
+}
 
-    for (size_t i = 0; i < SITE_FOLDERS; i++) {
-        right = right && !*diagnosis->site[i].reason.text;
-    }
-    if (right && diagnosis->machine.uid != 0) {
-        return;
-    }
-    puts("\nwhat apapi.conf says:");
-    for (size_t i = 0; i < diagnosis->site_count; i++) {
-        const struct site_line *line = &diagnosis->site[i];
-        bool wrong = *line->reason.text;
+/* What is wrong in apapi.conf here, and for root, who alone knows that it is right, the folders. */
+static void put_site(bool root)
+{
+    struct config config;
+    struct apapi_error reason;
+    bool begun = false;
+    const char *key;
 
-        put_line(2, line->key, "%s%s",
-                 i < SITE_FOLDERS && wrong ? "no records can be written: " : "",
-                 wrong ? line->reason.text : line->value);
+    config_defaults(&config);
+    config_read(&config, config_path(), NULL);
+    for (int i = 0; i < 2; i++) {
+        const char *path = i == 0 ? config.acct_dir : config.spool_dir;
+        bool wrong = config_folder_check(path, &reason) != 0;
+
+        if (wrong || root) {
+            put_setting(&begun, i == 0 ? "acct_dir" : "spool_dir",
+                        wrong ? "no records can be written: " : "", wrong ? reason.text : path);
+        }
     }
+    if (*config.components && apapi_components_check(config.components, &reason)) {
+        put_setting(&begun, "default", "", reason.text);
+    }
+    for (size_t i = 0; config_network_find(&config, &i, &key, &reason);) {
+        put_setting(&begun, key, "", reason.text);
+    }
+    config_clear(&config);
 }
 
 static void print_text(const struct diagnosis *diagnosis)
@@ -514,7 +485,7 @@ static void print_text(const struct diagnosis *diagnosis)
         put_list(diagnosis, "ordinary users, atime", offsetof(struct examined, ordinary));
     }
     put_list(diagnosis, "computed only", offsetof(struct examined, estimate));
-    put_site(diagnosis);
+    put_site(machine->uid == 0);
 }
 
 /* --- the command --- */
@@ -577,7 +548,6 @@ int doctor_command(int argc, char **argv)
         return command_refuse("doctor", "%s", err.text);
     }
     machine_look(&diagnosis.machine);
-    site_look(&diagnosis);
     examine_all(&diagnosis, &wanted);
     print_text(&diagnosis);
     for (size_t i = 0; i < diagnosis.count; i++) {
