@@ -112,62 +112,43 @@ static int say(const struct options *options, const struct apapi_error *err, int
     return options->strict ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static int mark_region(const struct options *options, enum region_message_kind kind,
-                       struct region_message *answer)
+/* @return 0 and `message`; USAGE_ERROR after a message */
+static int mark_prepare(const struct options *options, enum region_message_kind kind,
+                        struct region_message *message)
 {
-    struct region_message message;
-    struct apapi_error err;
-
-    region_message_init(&message, kind, options->words[0]);
-    return mark_send(&message, answer, &err) ? say(options, &err, errno) : -1;
-}
-
-static int mark_begin(const struct options *options)
-{
-    int status = mark_region(options, REGION_BEGIN, &(struct region_message){0});
-
-    return status < 0 ? EXIT_SUCCESS : status;
-}
-
-static int mark_end(const struct options *options)
-{
-    int status = mark_region(options, REGION_END, &(struct region_message){0});
-
-    return status < 0 ? EXIT_SUCCESS : status;
-}
-
-static int mark_read(const struct options *options)
-{
-    struct region_message answer = {.value = NAN};
-    int status = mark_region(options, REGION_READ, &answer);
-
-    if (status >= 0) {
-        return status;
-    }
-    if (!isfinite(answer.value)) {
-        const struct apapi_error err = {"the energy is not known yet"};
-
-        return say(options, &err, EAGAIN);
-    }
-    printf("%.9g J\n", answer.value);
-    return command_finish(COMMAND, EXIT_SUCCESS);
-}
-
-static int mark_fom(const struct options *options)
-{
-    struct region_message message, answer;
     struct real_number number;
+
+    region_message_init(message, kind, options->words[0]);
+    if (kind == REGION_FOM) {
+        if (real_number_parse(options->words[1], &number) || *number.rest ||
+            !isfinite(number.value)) {
+            return command_refuse(COMMAND, "fom: VALUE '%.60s' is not a number", options->words[1]);
+        }
+        message->value = number.value;
+        snprintf(message->unit, sizeof message->unit, "%s",
+                 options->count > 2 ? options->words[2] : "");
+    }
+    return 0;
+}
+
+static int mark_region(const struct options *options, enum region_message_kind kind)
+{
+    struct region_message message, answer = {.value = NAN};
     struct apapi_error err;
 
-    if (real_number_parse(options->words[1], &number) || *number.rest || !isfinite(number.value)) {
-        return command_refuse(COMMAND, "fom: VALUE '%.60s' is not a number", options->words[1]);
+    if (mark_prepare(options, kind, &message)) {
+        return USAGE_ERROR;
     }
-    region_message_init(&message, REGION_FOM, options->words[0]);
-    message.value = number.value;
-    if (options->count > 2) {
-        snprintf(message.unit, sizeof message.unit, "%s", options->words[2]);
+    if (mark_send(&message, &answer, &err)) {
+        return say(options, &err, errno);
     }
-    return mark_send(&message, &answer, &err) ? say(options, &err, errno) : EXIT_SUCCESS;
+    if (kind == REGION_READ && !isfinite(answer.value)) {
+        return say(options, &(struct apapi_error){"the energy is not known yet"}, EAGAIN);
+    }
+    if (kind == REGION_READ) {
+        printf("%.9g J\n", answer.value);
+    }
+    return command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 static int mark_run(const struct options *options)
@@ -177,7 +158,7 @@ static int mark_run(const struct options *options)
     struct child_end end;
     int result, code;
 
-    mark_begin(options);
+    mark_region(options, REGION_BEGIN);
     signals_catch(&signals);
     result = child_run(options->words + 1, &signals, NULL, &end, &err);
     code = errno;
@@ -185,7 +166,7 @@ static int mark_run(const struct options *options)
     if (result) {
         command_fail(COMMAND, "%s", err.text);
     }
-    mark_end(options);
+    mark_region(options, REGION_END);
     if (!result && WIFSIGNALED(end.status)) { /* end alike, without a second core file */
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         signal(WTERMSIG(end.status), SIG_DFL);
@@ -196,13 +177,13 @@ static int mark_run(const struct options *options)
 
 static const struct mark_verb {
     const char *name;
-    int (*run)(const struct options *options);
-    int least, most; /* words after it; most 0: any number */
-} verbs[] = {{"begin", mark_begin, 1, 1},
-             {"end", mark_end, 1, 1},
-             {"read", mark_read, 1, 1},
-             {"run", mark_run, 2, 0},
-             {"fom", mark_fom, 2, 3}};
+    enum region_message_kind kind;
+    int least, most; /* words after it; most 0: any number, as of `run` */
+} verbs[] = {{"begin", REGION_BEGIN, 1, 1},
+             {"end", REGION_END, 1, 1},
+             {"read", REGION_READ, 1, 1},
+             {"run", REGION_BEGIN, 2, 0},
+             {"fom", REGION_FOM, 2, 3}};
 
 static int mark_command_refuse(const char *verb)
 {
@@ -240,7 +221,7 @@ int mark_command(int argc, char **argv)
         }
         size = strlen(options.words[0]);
         if (size > 0 && size < sizeof((struct region_message *)0)->name) {
-            return verb->run(&options);
+            return verb->most == 0 ? mark_run(&options) : mark_region(&options, verb->kind);
         }
         return command_refuse(COMMAND, "NAME has %zu bytes, expected 1 to %zu", size,
                               sizeof((struct region_message *)0)->name - 1);
