@@ -6,31 +6,12 @@
 #include <stdint.h>
 
 #include "apapi/error.h"
-#include "base/names.h"
+#include "sync/jobs.h"
 
 /* Slurm's accounting. One connection at a time. The only file that uses libslurm. */
 
 /** The field that holds a job's comment. */
 enum dbd_field { DBD_ADMINCOMMENT, DBD_COMMENT, DBD_EXTRA };
-
-/** One run of a job; a job that was requeued or resized has several. */
-struct dbd_run {
-    uint32_t job, uid;
-    uint32_t array_job, array_task;   /* task of an array job; 0: none */
-    int64_t submit_s, start_s, end_s; /* [s since 1970]; 0: not yet */
-    bool ended;                       /* and slurmdbd has everything */
-    const char *comment;              /* valid during the call only */
-};
-
-/** The runs of some jobs in slurmdbd. All zero at the start. */
-struct runs {
-    struct dbd_run *runs;
-    size_t count, room;
-    struct namelist comments; /* of the runs */
-};
-
-/** Add a copy of a run. 0; -1 with errno ENOMEM. */
-int runs_add(struct runs *runs, const struct dbd_run *run);
 
 /** @return 0; -1 with errno EINVAL (no such field), ENOTSUP (not in this Slurm). */
 int dbd_field_find(const char *name, enum dbd_field *field);

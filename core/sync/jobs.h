@@ -8,7 +8,6 @@
 #include "apapi/job.h"
 #include "base/json.h"
 #include "base/names.h"
-#include "sync/dbd.h"
 
 /** A job with records. */
 struct found_job {
@@ -33,6 +32,25 @@ void found_sort(struct found *found);
 
 /** Free what it owns. */
 void found_free(struct found *found);
+
+/** One run of a job; a job that was requeued or resized has several. */
+struct dbd_run {
+    uint32_t job, uid;
+    uint32_t array_job, array_task;   /* task of an array job; 0: none */
+    int64_t submit_s, start_s, end_s; /* [s since 1970]; 0: not yet */
+    bool ended;                       /* and slurmdbd has everything */
+    const char *comment;              /* valid during the call only */
+};
+
+/** The runs of some jobs in slurmdbd. All zero at the start. */
+struct runs {
+    struct dbd_run *runs;
+    size_t count, room;
+    struct namelist comments; /* of the runs */
+};
+
+/** Add a copy of a run. 0; -1 with errno ENOMEM. */
+int runs_add(struct runs *runs, const struct dbd_run *run);
 
 /** A job with all its runs. */
 struct runs_job {

@@ -165,7 +165,8 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
 
         if (event->domain == APAPI_DOMAIN_GPU &&
             (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER)) {
-            COPY_TEXT(step->gpu_meters[step->gpu_meter_count++], event->name);
+            COPY_TEXT(step->gpu_meters[step->gpu_meter_count], event->name);
+            step->gpu_meter_count++;
         }
     }
     top_add_up(step->domains);
