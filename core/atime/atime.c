@@ -28,8 +28,7 @@
 #include "measure/domain.h"
 #include "session/trace.h"
 
-#define KILL_WAIT_NS UINT64_C(30000000000) /* Slurm's default of KillWait */
-#define PATIENCE_NS UINT64_C(2000000000)   /* with explicit selections: GPUs, a BMC */
+#define PATIENCE_NS UINT64_C(2000000000) /* with explicit selections: GPUs, a BMC */
 
 /* --- options ---------------------------------------------------------------------------------- */
 
@@ -373,7 +372,7 @@ static int limits_open(const struct options *options, struct crossings *limits)
                                   .line_fd = STDERR_FILENO,
                                   .uid = getuid(),
                                   .parent = getpid(),
-                                  .kill_wait_ns = KILL_WAIT_NS,
+                                  .kill_wait_ns = KILL_WAIT_S * NS_PER_S,
                                   .launch = limits_launch};
     struct limit_list *list = &limits->limits;
     struct apapi_error err;

@@ -92,7 +92,7 @@
  *     running         a step has begun; NODE: the step, "17.0"; no payload
  *     records         payload: records, one in each line; NODE: "-"
  *     totals          energy of a running step so far, if srun's nodes send totals; NODE: the
- *                     step; payload: a line for each node, "NODE RUN ELAPSED_NS JOULES", JOULES
+ *                     step; payload: a line for each node, its name and its total as above, JOULES
  *                     "-": not known; with " ended" behind it, the step is over on the node
  *     ended           all records of a step were sent; NODE: the step; no payload
  *   The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV;

@@ -27,7 +27,6 @@
 
 #define END_LIMIT_NS UINT64_C(1000000000) /* for an actor that does not answer any more */
 #define GRACE_NS (NS_PER_S / 10)          /* at the end, for commands that have just been started */
-#define KILL_WAIT_S 30                    /* Slurm's default, if scontrol does not say it */
 #define KILL_WAIT_MAX_S 3600
 #define KILL_WAIT_COMMAND /* prints KillWait of Slurm, "30 sec", or an empty line */               \
     "; echo \"$(scontrol show config | sed -n 's/^KillWait *= *//p')\""
@@ -596,9 +595,8 @@ static void act(const struct order *order)
 {
     const struct limit *limit = &loop.config->limits->limits[order->limit];
     struct processes *tasks = &loop.processes;
-    unsigned actions = limit->actions;
 
-    if ((actions & LIMIT_SIGNAL) && limit->scope == LIMIT_NODE) {
+    if ((limit->actions & LIMIT_SIGNAL) && limit->scope == LIMIT_NODE) {
         size_t reached = limit->whole_step ? processes_signal_all(tasks, limit->signal) : 0;
 
         for (size_t i = 0; !limit->whole_step && i < tasks->count; i++) {
@@ -606,16 +604,16 @@ static void act(const struct order *order)
         }
         answer_reached(answer_to(order), limit_signal_name(limit->signal), reached);
     }
-    if ((actions & LIMIT_TERM) && limit->scope == LIMIT_NODE && !loop.terminated) {
+    if ((limit->actions & LIMIT_TERM) && limit->scope == LIMIT_NODE && !loop.terminated) {
         loop.terminated = true;
         loop.kill_at_ns = clock_monotonic_ns() + loop.config->kill_wait_ns;
         loop.terminating = *order;
         answer_reached(answer_to(order), "TERM", processes_signal_all(tasks, SIGTERM));
     }
-    if (actions & LIMIT_EXEC) {
+    if (limit->actions & LIMIT_EXEC) {
         act_start(order, JOB_EXEC, limit->command);
     }
-    if (loop.config->said_by && ((actions & LIMIT_LOG) || limit->budget)) {
+    if (loop.config->said_by && ((limit->actions & LIMIT_LOG) || limit->budget)) {
         act_log(order);
     }
 }

@@ -118,6 +118,8 @@ struct order_answer {
     char text[256]; /* "SIGUSR1: to 2 processes" */
 };
 
+#define KILL_WAIT_S 30 /* KillWait of Slurm, if it is not known */
+
 /** The settings of an actor. Borrowed until actor_start() returns. */
 struct actor_config {
     const struct limit_list *limits;

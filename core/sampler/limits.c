@@ -20,7 +20,6 @@
 #include "sampler/process.h"
 #include "session/live.h"
 
-#define KILL_WAIT_S 30 /* Slurm's default */
 #define SILENT_PERIODS 3
 #define PAUSE_MS 1000 /* between attempts to set a limit of a component that is being opened */
 

@@ -13,7 +13,6 @@
 /** The events of one thread. Its counters lie in the order in which PAPI has them. */
 struct overflow_set {
     int set; /* PAPI_NULL: nothing is counted */
-    pthread_t thread;
     bool software;
     size_t count;
     struct source_overflow_counter *counters[SOURCE_OVERFLOW_MAX];
@@ -184,7 +183,6 @@ static struct overflow_set *own_set(bool software)
         mine = calloc(1, sizeof *mine);
         if (mine) {
             mine->set = PAPI_NULL;
-            mine->thread = pthread_self();
             mine->next = sets;
             sets = mine;
         }
