@@ -18,7 +18,7 @@
 int crossings_open(struct crossings *crossings, const struct actor_config *config,
                    struct apapi_error *err)
 {
-    struct actor_config whole = config ? *config : (struct actor_config){.line_fd = -1};
+    struct actor_config whole = *config;
     int64_t unix_ns = 0;
     uint64_t now_ns = 0;
 
@@ -31,7 +31,7 @@ int crossings_open(struct crossings *crossings, const struct actor_config *confi
         crossings->limits.limits[i].owner = crossings;
         crossings->limits.limits[i].waits = crossings->limits.limits[i].scope == LIMIT_NODE;
     }
-    crossings->open = !config || actor_start(&crossings->actor, &whole, err) == 0;
+    crossings->open = actor_start(&crossings->actor, &whole, err) == 0;
     return crossings->open ? 0 : -1;
 }
 

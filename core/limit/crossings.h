@@ -31,9 +31,9 @@ struct crossings {
 };
 
 /**
- * Begin, and start the actor. Without one, what is crossed is only noted.
- * @param config  but for `limits`; NULL: no actor
- * @return 0; -1 with errno as actor_start().
+ * Begin, and start the actor.
+ * @param config  but for `limits`
+ * @return 0; -1 with errno as actor_start(): what is crossed is only noted.
  */
 int crossings_open(struct crossings *crossings, const struct actor_config *config,
                    struct apapi_error *err);

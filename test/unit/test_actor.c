@@ -234,10 +234,11 @@ TEST(commands_inherit_no_descriptors)
 TEST(the_list_keeps_both_ends)
 {
     static struct crossings crossings;
+    const struct actor_config config = {.node = "n1", .line_fd = -1, .launch = launch};
     struct apapi_record record = {.crossings = 0};
 
-    assert_int_equal(limit_list_add(&crossings.limits, "total >= 5J", NULL), 0);
-    assert_int_equal(crossings_open(&crossings, NULL, NULL), 0);
+    assert_int_equal(limit_list_add(&crossings.limits, "total >= 5J : stamp", NULL), 0);
+    assert_int_equal(crossings_open(&crossings, &config, NULL), 0);
     for (uint64_t i = 0; i < 1000; i++) {
         struct apapi_crossing crossing = {.count = i};
 
@@ -259,4 +260,5 @@ TEST(the_list_keeps_both_ends)
     crossings_forget(&crossings);
     assert_int_equal(crossings_copy(&crossings, &record), 0);
     assert_int_equal(record.crossing_count, 0);
+    crossings_end(&crossings);
 }
