@@ -20,19 +20,27 @@
 #define OPTION_THREADS_MAX 63
 #define THREADS_USUAL 8
 
-struct options {
+/* Shared by all threads, protected by `lock` while they run. */
+struct import {
     struct query query;
     unsigned threads; /* that decode records */
     const char *url;
     bool dry_run, no_events, anew;
+    struct db_load *load; /* NULL: a dry run */
+    const char
+        *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
+    pthread_mutex_t lock;
+    struct progress progress;
+    int code; /* errno of the first error; 0: none */
+    struct apapi_error err;
 };
 
 static int set_threads(void *target, const char *text, struct apapi_error *err)
 {
-    struct options *options = target;
+    struct import *import = target;
 
-    options->threads = (unsigned)positive_number(text, OPTION_THREADS_MAX);
-    return options->threads ? 0 : apapi_fail(err, EINVAL, "--threads takes a number from 1 to 63");
+    import->threads = (unsigned)positive_number(text, OPTION_THREADS_MAX);
+    return import->threads ? 0 : apapi_fail(err, EINVAL, "--threads takes a number from 1 to 63");
 }
 
 static const struct option_row rows[] = {
@@ -40,28 +48,28 @@ static const struct option_row rows[] = {
      "sqlite:FILE,\n"
      "mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]\n"
      "or postgresql://[user@][host[:port]]/database",
-     TO_TEXT(struct options, url)},
+     TO_TEXT(struct import, url)},
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
-     TO_TEXT(struct options, query.dir)},
+     TO_TEXT(struct import, query.dir)},
     {'S', "starttime", "=T", "records that ended at T or later; all files of these days are read",
-     TO_TEXT(struct options, query.from)},
-    {0, "since", "=T", NULL, TO_TEXT(struct options, query.from)}, /* old name */
-    {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct options, query.to)},
-    {0, "until", "=T", NULL, TO_TEXT(struct options, query.to)},      /* old name */
-    {0, "no-events", NULL, NULL, TO_FLAG(struct options, no_events)}, /* of older versions */
+     TO_TEXT(struct import, query.from)},
+    {0, "since", "=T", NULL, TO_TEXT(struct import, query.from)}, /* old name */
+    {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct import, query.to)},
+    {0, "until", "=T", NULL, TO_TEXT(struct import, query.to)},      /* old name */
+    {0, "no-events", NULL, NULL, TO_FLAG(struct import, no_events)}, /* of older versions */
     {0, "anew", NULL,
      "tables of an older version are kept under other names, and new ones\n"
      "are made",
-     TO_FLAG(struct options, anew)},
+     TO_FLAG(struct import, anew)},
     {0, "threads", " N", "threads that decode records; default: one per processor, at most 8",
      TO_CALL(set_threads)},
     {0, "dry-run", NULL, "read and count the records, without a database",
-     TO_FLAG(struct options, dry_run)},
-    {'n', "dry-run", NULL, NULL, TO_FLAG(struct options, dry_run)}, /* old name */
+     TO_FLAG(struct import, dry_run)},
+    {'n', "dry-run", NULL, NULL, TO_FLAG(struct import, dry_run)}, /* old name */
     {'v', "verbose", NULL, "show which lines were skipped, and why",
-     TO_FLAG(struct options, query.verbose)},
+     TO_FLAG(struct import, query.verbose)},
     {0, "strict", NULL, "lines that are not records are an error; the others are loaded",
-     TO_FLAG(struct options, query.strict)},
+     TO_FLAG(struct import, query.strict)},
     {0}};
 
 static const struct option_table table = {
@@ -77,38 +85,25 @@ static const struct option_table table = {
     .column = 22,
     .rows = rows};
 
-static int import_command_complete(struct options *options)
+static int import_check(struct import *import)
 {
-    if (!options->url && !options->dry_run) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (!import->url && !import->dry_run) {
         return command_refuse(COMMAND, "which database? --db names it, as sqlite:FILE");
     }
-    if (options->query.dir && options->query.file_count > 0) {
+    if (import->query.dir && import->query.file_count > 0) {
         return command_refuse(COMMAND, "either files or --acct-dir");
     }
-    if (options->threads == 0) {
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
-        options->threads = processors < 1               ? 1
-                           : processors > THREADS_USUAL ? THREADS_USUAL
-                                                        : (unsigned)processors;
+    if (import->threads == 0) {
+        processors = processors < 1 ? 1 : processors;
+        import->threads = processors > THREADS_USUAL ? THREADS_USUAL : (unsigned)processors;
     }
     return 0;
 }
 
 #define THREADS_MAX 64 /* more than --threads takes */
 #define COUNTED 64     /* records between two updates of the bar, in a dry run */
-
-/* Shared by all threads, protected by `lock` while they run. */
-struct import {
-    struct options *options;
-    struct db_load *load; /* NULL: a dry run */
-    const char
-        *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
-    pthread_mutex_t lock;
-    struct progress progress;
-    int code; /* errno of the first error; 0: none */
-    struct apapi_error err;
-};
 
 /* Each worker reads its share of the files in a folder and decodes their records. */
 struct worker {
@@ -175,7 +170,7 @@ static void report_problem(const struct apapi_scan_problem *problem, void *conte
 {
     const struct worker *worker = context;
 
-    if (worker->import->options->query.verbose) {
+    if (worker->import->query.verbose) {
         pthread_mutex_lock(&worker->import->lock);
         progress_erase(&worker->import->progress);
         command_note_skipped("import", problem);
@@ -241,8 +236,7 @@ static void end_file(const struct apapi_scan_file *file, uint64_t offset, void *
 
 static int worker_init(struct worker *worker, struct apapi_error *err)
 {
-    const struct options *options = worker->import->options;
-    const struct apapi_scan_filter filter = query_filter(&options->query);
+    const struct apapi_scan_filter filter = query_filter(&worker->import->query);
     const struct apapi_scan_sink sink = {.record = take_record,
                                          .problem = report_problem,
                                          .begin = begin_file,
@@ -292,7 +286,7 @@ static int run_threads(struct worker *workers, unsigned count, struct apapi_erro
 static int read_path(struct import *import, const char *path, bool folder, struct apapi_error *err)
 {
     struct worker workers[THREADS_MAX];
-    unsigned wanted = folder ? import->options->threads : 1;
+    unsigned wanted = folder ? import->threads : 1;
     unsigned count = wanted > 0 && wanted < THREADS_MAX ? wanted : 1;
     size_t unreadable = 0;
     int result = 0;
@@ -319,13 +313,12 @@ static int read_path(struct import *import, const char *path, bool folder, struc
         const struct apapi_scan_counts *own =
             workers[i].scan ? apapi_scan_counts(workers[i].scan) : NULL;
 
-        import->options->query.left_out += own ? own->skipped : 0;
+        import->query.left_out += own ? own->skipped : 0;
         unreadable = own && own->unreadable > unreadable ? own->unreadable : unreadable;
         apapi_scan_destroy(workers[i].scan);
         db_batch_destroy(workers[i].batch);
     }
-    import->options->query.left_out +=
-        unreadable; /* each of them has counted an unreadable folder */
+    import->query.left_out += unreadable; /* each of them has counted an unreadable folder */
     if (import->code) {
         return apapi_fail(err, import->code, "%s", import->err.text);
     }
@@ -348,8 +341,8 @@ static void report_hours_problem(const struct apapi_scan_problem *problem, void 
     if (!strstr(problem->file, ".hours")) {
         return; /* a folder, which was reported with the records */
     }
-    import->options->query.left_out++;
-    if (import->options->query.verbose) {
+    import->query.left_out++;
+    if (import->query.verbose) {
         command_note_skipped("import", problem);
     }
 }
@@ -376,7 +369,7 @@ static void end_hours(const struct apapi_scan_file *file, uint64_t offset, void 
 
 static int read_hours(struct import *import, const char *path, struct apapi_error *err)
 {
-    const struct apapi_scan_filter filter = query_filter(&import->options->query);
+    const struct apapi_scan_filter filter = query_filter(&import->query);
     const struct hours_sink sink = {.hour = take_hour,
                                     .problem = report_hours_problem,
                                     .begin = begin_hours,
@@ -399,12 +392,12 @@ static int read_hours(struct import *import, const char *path, struct apapi_erro
 
 static int read_one(struct import *import, const char *path, struct apapi_error *err)
 {
-    struct options *options = import->options;
+    const struct query *query = &import->query;
     struct stat status;
-    bool folder = path == options->query.dir ||
+    bool folder = path == query->dir ||
                   (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode));
     char *whole = folder ? realpath(path, NULL) : NULL;
-    bool all = options->query.from_ns == 0 && options->query.to_ns == 0;
+    bool all = !query->from && !query->to;
     int result;
 
     import->folder = whole && all && import->load && strlen(whole) < DB_FOLDER_SIZE ? whole : NULL;
@@ -419,41 +412,35 @@ static int read_one(struct import *import, const char *path, struct apapi_error 
 
 static int read_all(struct import *import, struct apapi_error *err)
 {
-    struct options *options = import->options;
-    const struct apapi_scan_filter filter = query_filter(&options->query);
-    int result = 0, code;
+    const struct query *query = &import->query;
+    const struct apapi_scan_filter filter = query_filter(query);
+    int result = 0;
 
-    import->progress = progress_begin(&(struct progress_input){
-        &filter, options->query.dir, options->query.files, options->query.file_count});
-    if (options->query.file_count == 0) {
-        result = read_one(import, options->query.dir, err);
+    import->progress = progress_begin(
+        &(struct progress_input){&filter, query->dir, query->files, query->file_count});
+    if (query->file_count == 0) {
+        result = read_one(import, query->dir, err);
     }
-    for (size_t i = 0; i < options->query.file_count && result == 0; i++) {
-        result = read_one(import, options->query.files[i], err);
+    for (size_t i = 0; i < query->file_count && result == 0; i++) {
+        result = read_one(import, query->files[i], err);
     }
-    code = errno;
     progress_erase(&import->progress);
-    errno = code;
     return result;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int import_command_finish(const struct import *import)
-{
-    const struct query *query = &import->options->query;
-
-    command_count_skipped(COMMAND, query->left_out, query->verbose);
-    return command_finish(COMMAND, EXIT_SUCCESS);
-}
-
 static int load_all(struct import *import, struct apapi_error *err)
 {
-    const struct db_load_counts *loaded = db_load_counts(import->load);
+    const struct db_load_counts *loaded = import->load ? db_load_counts(import->load) : NULL;
     int64_t jobs;
 
     if (read_all(import, err)) {
         return -1;
+    }
+    if (!loaded) {
+        printf("%zu records (not loaded: dry run)\n", import->progress.records);
+        return 0;
     }
     jobs = db_load_finish(import->load, err);
     if (jobs < 0) {
@@ -468,56 +455,46 @@ static int load_all(struct import *import, struct apapi_error *err)
     return 0;
 }
 
-static int import(struct import *import)
+static int import_run(struct import *import)
 {
-    struct options *options = import->options;
+    const struct query *query = &import->query;
     struct apapi_error err = {""};
-    struct db *db;
-    int result;
+    struct db *db = NULL;
+    int result = 0;
 
-    if (db_open(options->url, &db, &err)) {
-        int code = errno;
-
-        command_fail(COMMAND, "%s", err.text);
-        return code == EINVAL ? USAGE_ERROR : EXIT_FAILURE;
+    if (!import->dry_run && db_open(import->url, &db, &err)) {
+        return errno == EINVAL ? command_refuse(COMMAND, "%s", err.text)
+                               : command_fail(COMMAND, "%s", err.text);
     }
-    import->load = db_load_create(db, options->anew, &err);
-    result = import->load ? load_all(import, &err) : -1;
+    if (db) {
+        import->load = db_load_create(db, import->anew, &err);
+        result = import->load ? 0 : -1;
+    }
+    result = result || load_all(import, &err);
     db_load_destroy(import->load);
     db_close(db);
-    return result ? command_fail(COMMAND, "%s", err.text) : import_command_finish(import);
-}
-
-static int import_command_count(struct import *import)
-{
-    struct apapi_error err = {""};
-
-    if (read_all(import, &err)) {
+    if (result) {
         return command_fail(COMMAND, "%s", err.text);
     }
-    printf("%zu records (not loaded: dry run)\n", import->progress.records);
-    return import_command_finish(import);
+    command_count_skipped(COMMAND, query->left_out, query->verbose);
+    return command_finish(COMMAND, EXIT_SUCCESS);
 }
 
 int import_command(int argc, char **argv)
 {
-    struct options options = {.query = {.command = COMMAND, .of_nodes = true}};
-    struct query *query = &options.query;
-    struct import run = {.options = &options, .lock = PTHREAD_MUTEX_INITIALIZER};
-    int status = command_options(&table, argc, argv, &options);
+    static struct import import = {.query = {.command = COMMAND, .of_nodes = true},
+                                   .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct query *query = &import.query;
+    int status = command_options(&table, argc, argv, &import);
 
     if (status >= 0) {
         return status;
     }
     query_words(query, argv + optind, (size_t)(argc - optind), false);
-    status = import_command_complete(&options);
+    status = import_check(&import);
     if (status) {
         return status;
     }
     status = records_begin(query);
-    if (status == EXIT_SUCCESS) {
-        status = options.dry_run ? import_command_count(&run) : import(&run);
-    }
-    pthread_mutex_destroy(&run.lock);
-    return records_end(query, status);
+    return records_end(query, status ? status : import_run(&import));
 }
