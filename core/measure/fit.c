@@ -7,48 +7,554 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/fit_doubt.h"
+#include "measure/fit_system.h"
 
-/* Columns that have one unknown in common. */
-struct fit_groups {
-    size_t count;
-    size_t of[FIT_COLUMNS]; /* by column; FIT_COLUMNS: it is left out */
+#define BLOCKS 64       /* whose sums show the energies of passes */
+#define FOLDS 32        /* that are left out, one at a time */
+#define FOLDS_LEAST 8   /* to say anything */
+#define SPANS 16        /* in each of which the power of others is another one */
+#define SPANS_WEIGHED 4 /* at least, to say which one is unusual */
+#define SPAN_ROWS 8     /* at least */
+#define ROW_UPDATES 4   /* of the meter in a row, at least: it shows the energy of its last one */
+#define UPDATE_NOISE 0.408 /* of an update's energy, in the noise of a row */
+#define ROWS_FREE 5        /* rows more than parts; with fewer none is told from others */
+#define NORMAL 1.959964    /* standard errors in half of a 95 % interval */
+#define LIKELY_TIMES 3     /* of the mean power: what a part may draw more or less */
+#define PRODUCTS 12        /* pairs of parts that may draw more or less with each other */
+#define PRODUCT_LEAST 1e-6 /* part of a pair's squares that columns do not explain */
+#define PRODUCT_TIMES 0.5  /* of the mean power: how much */
+#define PRODUCT_DOUBT 1.2  /* of half of that: whose it is is not known */
+#define PASS_S 0.02        /* longer passes have no energy beside that of their power */
+#define OFFSET_MOST 0.95   /* of the mean of a span that is taken from its rows */
+#define UNUSUAL 10         /* times the median: a span's rows count less */
+#define VAGUE 0.5          /* of the mean power of a thread: a part that is less sure is shared */
+#define BASE_VAGUE 0.25    /* of the mean power, for the power that is independent of threads */
+#define BASE_LEAST 0.01    /* part of FIT_INSIDE that the number of threads must not explain */
+#define LEAST_W 1e-9       /* mean power of a meter that never counts */
+#define ROUNDING 1e-7      /* of the energy of a row */
+#define POSSIBLE_TIMES 2   /* standard errors below 0 that a power may be */
+
+/* A power: of a column, or that of two of them beside their own, as far as both are active. */
+struct model_unknown {
+    size_t one, other; /* columns; of a column's own power twice the same */
+    double prior_w, likely_w;
+    double time_s; /* in intervals that no column has for itself */
 };
 
-/* The certainty of the unknowns. */
-struct fit_within {
-    double noise_j;             /* standard deviation of a row, at least; set by the caller */
-    double half_w[FIT_COLUMNS]; /* by group: in 95 of 100 runs the true one is within this [W] */
-    double inverse[FIT_COLUMNS][FIT_COLUMNS];
-    double p[FIT_COLUMNS];      /* the unknowns without bounds, scaled */
-    struct fit_system of_block; /* to work with */
+/* The passes of a column may have an energy beside that of its power. */
+struct model_pass {
+    size_t column;
+    double likely_j, count;
+    double edges; /* variance of a block's passes for want of a common moment with the meter */
 };
 
-#define BLOCKS_LEAST 8 /* to say anything */
-#define NORMAL 1.959964
+struct model_row {
+    double y, wall_s, outside_s;
+    double x[FIT_UNKNOWNS], passes[FIT_COLUMNS];
+};
 
-/* The equations of the groups' unknowns, not scaled. */
-static void fit_groups_fill(const struct fit_groups *groups, const struct fit_block *block,
-                            struct fit_system *system)
+/* Sums of products over rows. */
+struct model_sums {
+    double xy[FIT_UNKNOWNS], xx[FIT_UNKNOWNS][FIT_UNKNOWNS];
+    double x_passes[FIT_UNKNOWNS][FIT_COLUMNS];
+};
+
+struct model_answer {
+    double p_w[FIT_UNKNOWNS], pass_j[FIT_COLUMNS];
+    double moved[FIT_COLUMNS][FIT_UNKNOWNS]; /* by pass: how 1 J of it moves the powers */
+    struct fit_system powers, passes;        /* factored */
+};
+
+/* What they say of a column, beside the intervals that it has for itself. */
+struct model_column {
+    double energy_j, within_j; /* as in struct fit_part; NaN: it is none of the unknowns */
+    size_t with;               /* as there */
+};
+
+struct model {
+    const struct fit *fit;
+    double noise_j, thread_w, mean_w;
+    bool based;      /* FIT_OUTSIDE is active all the time */
+    bool lacks;      /* rows, to tell anything from anything */
+    size_t count;    /* rows */
+    size_t together; /* of the fit's in each of them */
+    size_t blocks, spans;
+    size_t columns, column[FIT_COLUMNS]; /* that are active */
+    size_t size;                         /* unknowns: first the columns' powers */
+    struct model_unknown unknown[FIT_UNKNOWNS];
+    size_t pass_count;
+    struct model_pass pass[FIT_COLUMNS];
+    double variance, block_variance; /* of what a row and a block leave */
+    struct model_row rows[FIT_ROWS], block[BLOCKS];
+    struct model_sums all, part;
+    struct model_answer answer, other;
+    struct fit_system energies, passes_inverse; /* at the end; before, to work with */
+    double energy_j[FIT_COLUMNS];               /* by the powers */
+    double given_j[FIT_COLUMNS], folds_j[FIT_COLUMNS];
+};
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* @return the part of the run that a row is in, of so many. */
+static size_t model_part(const struct model *model, size_t row, size_t parts)
 {
-    memset(system, 0, sizeof(*system));
-    system->size = groups->count;
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        if (groups->of[i] == FIT_COLUMNS) {
+    return row * parts / model->count;
+}
+
+static void model_row_add(struct model_row *sum, const struct model_row *row, double times)
+{
+    sum->y += times * row->y;
+    for (size_t i = 0; i < FIT_UNKNOWNS; i++) {
+        sum->x[i] += times * row->x[i];
+    }
+    for (size_t k = 0; k < FIT_COLUMNS; k++) {
+        sum->passes[k] += times * row->passes[k];
+    }
+}
+
+static void model_row_take(const struct model *model, struct model_row *row,
+                           const struct fit_row *from)
+{
+    row->y += from->y;
+    row->wall_s += from->x[FIT_OUTSIDE] + from->x[FIT_INSIDE];
+    row->outside_s += from->x[FIT_OUTSIDE];
+    for (size_t i = 0; i < model->columns; i++) {
+        bool all = model->based && model->column[i] == FIT_OUTSIDE;
+
+        row->x[i] += from->x[model->column[i]] + (all ? from->x[FIT_INSIDE] : 0);
+    }
+    for (size_t k = 0; k < model->pass_count; k++) {
+        row->passes[k] += from->passes[model->column[model->pass[k].column]];
+    }
+}
+
+/* The rows as they were measured. */
+static void model_fill(struct model *model)
+{
+    memset(model->rows, 0, model->count * sizeof(*model->rows));
+    for (size_t i = 0; i < model->fit->used; i++) {
+        model_row_take(model, &model->rows[i / model->together], &model->fit->rows[i]);
+    }
+    for (size_t r = 0; r < model->count; r++) {
+        struct model_row *row = &model->rows[r];
+
+        for (size_t i = model->columns; i < model->size; i++) {
+            const struct model_unknown *both = &model->unknown[i];
+
+            row->x[i] = row->x[both->one] * row->x[both->other] / row->wall_s;
+        }
+    }
+}
+
+/*
+ * Take from the rows of each span a part of their mean: what others draw there is none of theirs.
+ * @param offset_w2  variance of the power of others; infinite: it may be any
+ */
+static void model_take_offsets(struct model *model, double offset_w2)
+{
+    for (size_t from = 0, to; from < model->count; from = to) {
+        size_t span = model_part(model, from, model->spans);
+        struct model_row sum = {0};
+        double square = 0, part;
+
+        for (to = from; to < model->count && model_part(model, to, model->spans) == span; to++) {
+            square += model->rows[to].wall_s * model->rows[to].wall_s;
+            model_row_add(&sum, &model->rows[to], model->rows[to].wall_s);
+        }
+        part = 1 - sqrt(model->variance / (model->variance + square * offset_w2));
+        for (size_t r = from; r < to; r++) {
+            model_row_add(&model->rows[r], &sum,
+                          -fmin(part, OFFSET_MOST) * model->rows[r].wall_s / square);
+        }
+    }
+}
+
+static void model_sums_add(const struct model *model, struct model_sums *sums,
+                           const struct model_row *row, double sign)
+{
+    for (size_t i = 0; i < model->size; i++) {
+        double x = sign * row->x[i];
+
+        if (x == 0) {
             continue;
         }
-        system->xy[groups->of[i]] += block->xy[i];
-        for (size_t j = 0; j < FIT_COLUMNS; j++) {
-            if (groups->of[j] < FIT_COLUMNS) {
-                system->xx[groups->of[i]][groups->of[j]] += block->xx[fit_pair(i, j)];
+        sums->xy[i] += x * row->y;
+        for (size_t j = 0; j < model->size; j++) {
+            sums->xx[i][j] += x * row->x[j];
+        }
+        for (size_t k = 0; k < model->pass_count; k++) {
+            sums->x_passes[i][k] += x * row->passes[k];
+        }
+    }
+}
+
+static void model_sum(struct model *model)
+{
+    memset(&model->all, 0, sizeof(model->all));
+    memset(model->block, 0, sizeof(model->block));
+    for (size_t r = 0; r < model->count; r++) {
+        const struct model_row *row = &model->rows[r];
+
+        model_sums_add(model, &model->all, row, 1);
+        model_row_add(&model->block[model_part(model, r, model->blocks)], row, 1);
+    }
+}
+
+/* --- unknowns ------------------------------------------------------------------------------- */
+
+static void model_choose_columns(struct model *model)
+{
+    const struct fit *fit = model->fit;
+    size_t threads = 0;
+
+    model->columns = model->pass_count = 0;
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        bool outside = i == FIT_OUTSIDE;
+        double mean_w = outside ? model->mean_w : model->thread_w;
+
+        if ((fit->sums.x[i] > 0 && i != FIT_INSIDE) || (outside && model->based)) {
+            model->unknown[model->columns] = (struct model_unknown){
+                .one = model->columns,
+                .other = model->columns,
+                .prior_w = outside ? mean_w / 2 : mean_w,
+                .likely_w = LIKELY_TIMES * mean_w,
+                .time_s = model->based ? fit->sums.x[i] + (outside ? fit->sums.x[FIT_INSIDE] : 0)
+                                       : fmax(fit->sums.x[i] - fit->pure_x[i], 0),
+            };
+            model->column[model->columns++] = i;
+            threads += i >= FIT_PARTS;
+        }
+    }
+    model->size = model->columns;
+    model->lacks = model->count < threads + ROWS_FREE;
+}
+
+/* @return the time in which two are both active; 0: it is no pair of parts. */
+static double model_both(const struct model *model, size_t one, size_t other)
+{
+    return other < one && model->column[other] >= FIT_PARTS ? model->all.xx[one][other] : 0;
+}
+
+/* The pairs that are most often active together. A power may depend on what else is active, or on
+ * the share that a part has of the time. */
+static void model_choose_products(struct model *model)
+{
+    double least = INFINITY, most = 1;
+
+    for (size_t n = 0; n < PRODUCTS && most > 0; n++) {
+        struct model_unknown *best = &model->unknown[model->size];
+
+        *best = (struct model_unknown){.likely_w = PRODUCT_TIMES * model->thread_w};
+        most = 0;
+        for (size_t k = 0; k < model->columns * model->columns; k++) {
+            size_t i = k / model->columns, j = k % model->columns;
+            double both = model_both(model, i, j);
+
+            if (both > most && both < least) {
+                most = both;
+                best->one = i;
+                best->other = j;
+            }
+        }
+        least = most;
+        model->size += most > 0;
+    }
+}
+
+static void model_choose_passes(struct model *model)
+{
+    const struct fit *fit = model->fit;
+    double wall_s = fit->sums.x[FIT_OUTSIDE] + fit->sums.x[FIT_INSIDE];
+
+    for (size_t i = 0; i < model->columns; i++) {
+        size_t column = model->column[i];
+        double least_s = column >= FIT_PARTS ? fit->lengths[column].least_s : 0;
+
+        if (least_s > 0 && fit->sums.x[column] < PASS_S * fit->sums.passes[column]) {
+            model->pass[model->pass_count++] = (struct model_pass){
+                .column = i,
+                .likely_j = model->thread_w * least_s,
+                .count = fit->sums.passes[column] - (model->based ? 0 : fit->pure_passes[column]),
+                .edges = fit->sums.x[column] / wall_s,
+            };
+        }
+    }
+}
+
+/* --- powers and passes ------------------------------------------------------------------------ */
+
+/* The least squares; as far as the rows say nothing, a power is the mean one. */
+static void model_solve_powers(const struct model *model, const struct model_sums *sums,
+                               struct model_answer *answer)
+{
+    answer->powers.size = model->size;
+    for (size_t i = 0; i < model->size; i++) {
+        const struct model_unknown *unknown = &model->unknown[i];
+        double prior = model->variance / (unknown->likely_w * unknown->likely_w);
+
+        memcpy(answer->powers.a[i], sums->xx[i], sizeof(sums->xx[i]));
+        answer->powers.a[i][i] += prior;
+        answer->p_w[i] = sums->xy[i] + prior * unknown->prior_w;
+    }
+    fit_system_factor(&answer->powers);
+    fit_system_solve(&answer->powers, answer->p_w);
+}
+
+/* @return the energy that the powers do not explain. */
+static double model_left_j(const struct model *model, const struct model_row *row)
+{
+    double left_j = row->y;
+
+    for (size_t i = 0; i < model->size; i++) {
+        left_j -= model->answer.p_w[i] * row->x[i];
+    }
+    return left_j;
+}
+
+static void model_find_variance(struct model *model)
+{
+    double least_j = fmax(model->noise_j, ROUNDING * model->fit->sums.y / (double)model->count);
+    double of_rows = 0, of_blocks = 0, count = (double)model->count, size = (double)model->size;
+
+    for (size_t r = 0; r < model->count; r++) {
+        of_rows += pow(model_left_j(model, &model->rows[r]), 2);
+    }
+    for (size_t b = 0; b < model->blocks; b++) {
+        of_blocks += pow(model_left_j(model, &model->block[b]), 2);
+    }
+    model->variance = fmax(of_rows / fmax(count - size, 1), least_j * least_j);
+    model->block_variance =
+        fmax(of_blocks / fmax((double)model->blocks - size, 1), model->variance);
+    if (model->lacks) {
+        model->variance = model->fit->sums.y * model->fit->sums.y;
+    }
+}
+
+static void model_solve_exactly(struct model *model)
+{
+    model->variance = 0;
+    model_solve_powers(model, &model->all, &model->answer);
+}
+
+/*
+ * How passes and readings fall on each other says nothing, as the meter shows the energy of some
+ * moment before: numbers of passes that differ by no more than that are the same.
+ */
+static void model_doubt_edges(struct model *model)
+{
+    struct fit_system *system = &model->answer.passes, *doubted = &model->energies;
+    const struct fit_system *whole = &model->passes_inverse;
+    double *pass_j = model->answer.pass_j, right[FIT_COLUMNS] = {0};
+
+    model->passes_inverse = *system;
+    *doubted = *system;
+    for (size_t k = 0; k < whole->size; k++) {
+        doubted->a[k][k] += model->pass[k].edges * (double)model->blocks;
+    }
+    fit_system_factor(doubted);
+    fit_system_solve(doubted, pass_j);
+    for (size_t k = 0; k < whole->size; k++) {
+        double column[FIT_UNKNOWNS];
+
+        memcpy(column, whole->a[k], sizeof(column));
+        fit_system_solve(doubted, column);
+        for (size_t j = 0; j < whole->size; j++) {
+            right[k] += whole->a[k][j] * pass_j[j];
+            system->a[j][k] = 0;
+            for (size_t i = 0; i < whole->size; i++) {
+                system->a[j][k] += whole->a[j][i] * column[i];
+            }
+        }
+    }
+    memcpy(pass_j, right, sizeof(right));
+}
+
+/* The sums of what blocks have beside the powers. */
+static void model_sum_passes(const struct model *model, struct model_answer *answer)
+{
+    struct fit_system *system = &answer->passes;
+
+    memset(system, 0, sizeof(*system));
+    memset(answer->pass_j, 0, sizeof(answer->pass_j));
+    system->size = model->pass_count;
+    for (size_t b = 0; b < model->blocks; b++) {
+        const struct model_row *block = &model->block[b];
+        double left_j = model_left_j(model, block), beside[FIT_COLUMNS];
+
+        for (size_t k = 0; k < model->pass_count; k++) {
+            beside[k] = block->passes[k];
+            for (size_t i = 0; i < model->size; i++) {
+                beside[k] += answer->moved[k][i] * block->x[i];
+            }
+            answer->pass_j[k] += beside[k] * left_j;
+            for (size_t j = 0; j <= k; j++) {
+                system->a[k][j] += beside[k] * beside[j];
+                system->a[j][k] = system->a[k][j];
             }
         }
     }
 }
 
+/* The energies of passes, and the powers that come with them. */
+static void model_solve_passes(struct model *model)
+{
+    struct model_answer *answer = &model->answer;
+
+    for (size_t k = 0; k < model->pass_count; k++) {
+        for (size_t i = 0; i < model->size; i++) {
+            answer->moved[k][i] = -model->all.x_passes[i][k];
+        }
+        fit_system_solve(&answer->powers, answer->moved[k]);
+    }
+    model_sum_passes(model, answer);
+    model_doubt_edges(model);
+    for (size_t k = 0; k < model->pass_count; k++) {
+        double likely_j = model->pass[k].likely_j;
+
+        answer->passes.a[k][k] += model->block_variance / (likely_j * likely_j);
+    }
+    fit_system_factor(&answer->passes);
+    fit_system_solve(&answer->passes, answer->pass_j);
+    for (size_t k = 0; k < model->pass_count; k++) {
+        for (size_t i = 0; i < model->size; i++) {
+            answer->p_w[i] += answer->moved[k][i] * answer->pass_j[k];
+        }
+    }
+}
+
+/* --- what others draw ----------------------------------------------------------------------- */
+
+/* @return the variance of a span's power of others. */
+static double model_find_offset_w2(struct model *model)
+{
+    struct model_row span[SPANS] = {{0}}, mean = {0};
+    double squares = 0, noise = 0, count = (double)model->spans;
+
+    model_take_offsets(model, INFINITY);
+    model_sum(model);
+    model_solve_exactly(model);
+    model_find_variance(model);
+    model_solve_powers(model, &model->all, &model->answer);
+    model_fill(model);
+    for (size_t r = 0; r < model->count; r++) {
+        size_t g = model_part(model, r, model->spans);
+        double wall_s = model->rows[r].wall_s;
+
+        span[g].wall_s += wall_s * wall_s;
+        model_row_add(&span[g], &model->rows[r], wall_s);
+    }
+    for (size_t g = 0; g < model->spans; g++) {
+        model_row_add(&mean, &span[g], 1 / span[g].wall_s / count);
+    }
+    for (size_t g = 0; g < model->spans; g++) {
+        struct model_row apart = {0};
+        double moved[FIT_UNKNOWNS];
+
+        model_row_add(&apart, &span[g], 1 / span[g].wall_s);
+        model_row_add(&apart, &mean, -1);
+        squares += pow(model_left_j(model, &apart), 2);
+        noise += 1 / span[g].wall_s;
+        memcpy(moved, apart.x, sizeof(moved));
+        fit_system_solve(&model->answer.powers, moved);
+        for (size_t i = 0; i < model->size; i++) {
+            noise += moved[i] * apart.x[i];
+        }
+    }
+    return fmax((squares - noise * model->variance) / (count - 1), 0);
+}
+
+static int model_compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+/* Rows of spans that leave more than usual, as others begin or end there, count less. */
+static void model_weigh(struct model *model)
+{
+    double left_j2[SPANS] = {0}, sorted[SPANS], most_j2;
+
+    for (size_t r = 0; r < model->count; r++) {
+        left_j2[model_part(model, r, model->spans)] += pow(model_left_j(model, &model->rows[r]), 2);
+    }
+    memcpy(sorted, left_j2, sizeof(sorted));
+    qsort(sorted, model->spans, sizeof(*sorted), model_compare);
+    most_j2 = UNUSUAL * sorted[model->spans / 2];
+    for (size_t r = 0; r < model->count; r++) {
+        double square = left_j2[model_part(model, r, model->spans)];
+        struct model_row *row = &model->rows[r];
+
+        if (square > most_j2) {
+            const struct model_row whole = *row;
+
+            model_row_add(row, &whole, sqrt(most_j2 / square) - 1);
+        }
+    }
+}
+
+/* What a span leaves is by time everybody's; the base's, if there is one. */
+static void model_give(struct model *model)
+{
+    double left_j[SPANS] = {0}, all_s[SPANS] = {0}, time_s[FIT_COLUMNS][SPANS] = {{0}};
+
+    model_fill(model);
+    for (size_t r = 0; r < model->count; r++) {
+        const struct model_row *row = &model->rows[r];
+        size_t g = model_part(model, r, model->spans);
+        double threads_s = 0;
+
+        left_j[g] += model_left_j(model, row);
+        all_s[g] += row->wall_s;
+        for (size_t k = 0; k < model->pass_count; k++) {
+            left_j[g] -= model->answer.pass_j[k] * row->passes[k];
+        }
+        for (size_t i = 0; i < model->columns; i++) {
+            threads_s += model->column[i] >= FIT_PARTS ? row->x[i] : 0;
+        }
+        for (size_t i = 0; i < model->columns; i++) {
+            if (model->column[i] == FIT_OUTSIDE) {
+                time_s[i][g] += model->based ? row->wall_s : row->outside_s;
+            } else if (!model->based && threads_s > 0) {
+                time_s[i][g] += (row->wall_s - row->outside_s) * row->x[i] / threads_s;
+            }
+        }
+    }
+    for (size_t i = 0; i < model->columns; i++) {
+        double whole_s = model->fit->sums.x[model->column[i]];
+        double mixed = model->based ? 1 : model->unknown[i].time_s / whole_s;
+
+        model->given_j[i] = 0;
+        for (size_t g = 0; g < model->spans; g++) {
+            model->given_j[i] += mixed * left_j[g] * time_s[i][g] / all_s[g];
+        }
+    }
+}
+
+/* --- how sure it is ------------------------------------------------------------------------- */
+
+/* Of an unknown's energy, in its unit of time. */
+static double model_own_s(const struct model *model, size_t unknown, size_t column)
+{
+    const struct model_unknown *of = &model->unknown[unknown];
+
+    return of->time_s / 2 * ((of->one == column) + (of->other == column));
+}
+
+static double model_energy_j(const struct model *model, const struct model_answer *answer,
+                             size_t column)
+{
+    double energy_j = 0;
+
+    for (size_t i = 0; i < model->size; i++) {
+        energy_j += answer->p_w[i] * model_own_s(model, i, column);
+    }
+    return energy_j;
+}
+
 /* The half-width of a 95 % interval in standard errors: Student's t, by Cornish and Fisher's
  * series. */
-static double fit_student(double freedom)
+static double model_student(double freedom)
 {
     const double z = NORMAL, z2 = z * z;
     const double first = z * (z2 + 1) / 4;
@@ -58,775 +564,323 @@ static double fit_student(double freedom)
     return freedom >= 1 ? z + (first + (second + third / freedom) / freedom) / freedom : 12.7;
 }
 
-static double fit_within_variance(const struct fit_within *within, const struct fit_block *total,
-                                  const struct fit_system *system, double noise_j)
+/* What the energies would be moved by if a part of the run were left out. */
+static void model_leave_folds(struct model *model)
 {
-    double squares = total->yy, freedom = (double)total->rows - (double)system->size;
+    size_t folds = model->count < FOLDS ? model->count : FOLDS;
+    double squares[FIT_COLUMNS] = {0}, count = (double)folds;
 
-    for (size_t i = 0; i < system->size; i++) {
-        squares -= within->p[i] * system->xy[i];
-    }
-    return fmax(freedom > 0 ? squares / freedom : 0, noise_j * noise_j);
-}
+    for (size_t from = 0, to; folds >= FOLDS_LEAST && from < model->count; from = to) {
+        size_t fold = model_part(model, from, folds);
 
-/* The difference that the rows of a block leave in the equations: 0 on average. */
-static void fit_within_scores(struct fit_within *within, const struct fit_block *block,
-                              const struct fit_groups *groups, const struct fit_system *system,
-                              double scores[FIT_COLUMNS])
-{
-    fit_groups_fill(groups, block, &within->of_block);
-    for (size_t i = 0; i < system->size; i++) {
-        double left = within->of_block.xy[i];
-
-        for (size_t j = 0; j < system->size; j++) {
-            left -= within->of_block.xx[i][j] * system->scale[j] * within->p[j];
+        model->part = model->all;
+        for (to = from; to < model->count && model_part(model, to, folds) == fold; to++) {
+            model_sums_add(model, &model->part, &model->rows[to], -1);
         }
-        scores[i] = left * system->scale[i];
-    }
-}
-
-/*
- * Add the squares of what the unknowns would be moved by if a block were left out. One that only
- * this block tells from others is not known.
- */
-static void fit_within_leave_block(struct fit_within *within, const struct fit_block *block,
-                                   const struct fit_groups *groups, const struct fit_system *system,
-                                   double squares[FIT_COLUMNS])
-{
-    double moved[FIT_COLUMNS] = {0};
-    size_t alone;
-
-    fit_within_scores(within, block, groups, system, moved);
-    for (size_t i = 0; i < system->size; i++) {
-        for (size_t j = 0; j < system->size; j++) {
-            within->of_block.xx[i][j] =
-                system->xx[i][j] - within->of_block.xx[i][j] * system->scale[i] * system->scale[j];
+        model_solve_powers(model, &model->part, &model->other);
+        for (size_t i = 0; i < model->columns; i++) {
+            squares[i] += pow(model_energy_j(model, &model->other, i) -
+                                  model_energy_j(model, &model->answer, i),
+                              2);
         }
     }
-    alone = fit_system_solve_free(&within->of_block, moved);
-    for (size_t i = 0; i < system->size; i++) {
-        squares[i] += i == alone ? INFINITY : moved[i] * moved[i];
+    for (size_t i = 0; i < model->columns; i++) {
+        model->folds_j[i] = model_student(count - 1) * sqrt(squares[i] * (count - 1) / count);
     }
 }
 
-/*
- * Find out how sure they are: from the differences of the rows, and from those of the blocks of
- * successive rows, whichever says more. The second one is right also where rows resemble those
- * before them, and where some of them vary more than others.
- * @return fit_system_invert() of the scaled system; below its size nothing else is set
- */
-static size_t fit_within_make(struct fit_within *within, const struct fit_sums *sums,
-                              const struct fit_block *total, const struct fit_groups *groups,
-                              const struct fit_system *system)
+/* How the energies of columns move with each other, for a variance of 1. */
+static void model_find_covariance(struct model *model)
 {
-    size_t result = fit_system_invert(system, within->inverse);
-    double freedom = (double)total->rows - (double)system->size, variance;
-    double blocks[FIT_COLUMNS] = {0}, count = (double)sums->used;
+    struct fit_system *energies = &model->energies;
+    double moved[FIT_UNKNOWNS];
 
-    if (result < system->size) {
-        return result;
-    }
-    for (size_t i = 0; i < system->size; i++) {
-        within->p[i] = 0;
-        for (size_t j = 0; j < system->size; j++) {
-            within->p[i] += within->inverse[i][j] * system->xy[j];
+    energies->size = model->columns;
+    for (size_t i = 0; i < model->columns; i++) {
+        for (size_t u = 0; u < model->size; u++) {
+            moved[u] = model_own_s(model, u, i);
+        }
+        fit_system_solve(&model->answer.powers, moved);
+        for (size_t j = 0; j < model->columns; j++) {
+            energies->a[i][j] = 0;
+            for (size_t u = 0; u < model->size; u++) {
+                energies->a[i][j] += moved[u] * model_own_s(model, u, j);
+            }
         }
     }
-    variance = fit_within_variance(within, total, system, within->noise_j);
-    for (size_t b = 0; b < sums->used && sums->used >= BLOCKS_LEAST; b++) {
-        fit_within_leave_block(within, &sums->blocks[b], groups, system, blocks);
-    }
-    for (size_t i = 0; i < system->size; i++) {
-        double rows_w = fit_student(freedom) * sqrt(variance * within->inverse[i][i]);
-        double blocks_w = fit_student(count - 1) * sqrt(blocks[i] * (count - 1) / count);
-
-        within->half_w[i] = fmax(rows_w, blocks_w) * system->scale[i];
-    }
-    return result;
 }
 
-#define PURE 0.999 /* of an interval: its other parts are the readings' own duration */
-#define VAGUE 0.5  /* of the mean power of a thread: a part that is less sure is not told apart */
-#define BASE_VAGUE 0.25 /* of the mean power, for the power that is independent of threads */
-#define BASE_LEAST 0.01 /* part of FIT_INSIDE that the number of threads must not explain */
-#define RULES 0.97      /* of the time of columns that have their power in common */
-#define ROWS_FREE 5     /* rows more than parts; with fewer none is told from others */
-#define NO_GROUP FIT_COLUMNS
-
-void fit_clear(struct fit *fit)
+/* By what passes may have. */
+static double model_passes_j(const struct model *model, size_t column)
 {
-    memset(fit, 0, sizeof(*fit));
-    fit_sums_clear(&fit->sums);
-    fit->last_pure = FIT_COLUMNS;
+    double factors[FIT_COLUMNS], square = 0;
+
+    for (size_t k = 0; k < model->pass_count; k++) {
+        factors[k] = model->pass[k].column == column ? model->pass[k].count : 0;
+        for (size_t i = 0; i < model->size; i++) {
+            factors[k] += model->answer.moved[k][i] * model_own_s(model, i, column);
+        }
+    }
+    for (size_t k = 0; k < model->pass_count; k++) {
+        for (size_t j = 0; j < model->pass_count; j++) {
+            square += factors[k] * model->passes_inverse.a[k][j] * factors[j];
+        }
+    }
+    return NORMAL * sqrt(square * model->block_variance);
 }
 
-/* @return the only active column; FIT_COLUMNS: there are several. */
-static size_t fit_only(const double x[], size_t columns)
+/* By whose the power of parts that are active together is. */
+static double model_products_j(const struct model *model, size_t column)
 {
-    double wall_s = x[FIT_OUTSIDE] + x[FIT_INSIDE], sum_s = 0;
-    size_t most = FIT_PARTS;
+    double sum_j = 0;
 
-    if (x[FIT_OUTSIDE] >= PURE * wall_s) {
-        return FIT_OUTSIDE;
+    for (size_t i = model->columns; i < model->size; i++) {
+        sum_j += PRODUCT_DOUBT * fabs(model->answer.p_w[i]) * model_own_s(model, i, column);
     }
-    if (x[FIT_INSIDE] < PURE * wall_s) {
-        return FIT_COLUMNS;
-    }
-    for (size_t i = FIT_PARTS; i < columns; i++) {
-        sum_s += x[i];
-        most = x[i] > x[most] ? i : most;
-    }
-    return columns > FIT_PARTS && x[most] >= PURE * sum_s ? most : FIT_COLUMNS;
+    return sum_j;
 }
 
-#define LENGTH_PASSES 16 /* whose mean length is one of those that are looked at */
-
-static void fit_length_add(struct fit_length *length, double time_s, double passes)
-{
-    length->time_s += time_s;
-    length->passes += passes;
-    if (length->passes >= LENGTH_PASSES) {
-        double mean_s = length->time_s / length->passes;
-
-        length->least_s = length->least_s > 0 ? fmin(length->least_s, mean_s) : mean_s;
-        length->time_s = length->passes = 0;
-    }
-}
-
-void fit_add(struct fit *fit, const double x[], const double passes[], size_t columns, double y)
-{
-    size_t only = fit_only(x, columns);
-
-    for (size_t i = FIT_PARTS; passes && i < columns; i++) {
-        fit_length_add(&fit->lengths[i], x[i], passes[i]);
-    }
-    if (only < FIT_COLUMNS) {
-        fit->pure_x[only] += x[only];
-        fit->pure_passes[only] += passes ? passes[only] : 0;
-        fit->pure_y[only] += y;
-        fit->pure_runs[only] += only != fit->last_pure;
-    }
-    fit->last_pure = only;
-    fit_sums_add(&fit->sums, x, passes, columns, y);
-}
-
-void fit_join(struct fit *fit, size_t from, size_t to)
-{
-    fit_sums_join(&fit->sums, from, to);
-    fit->pure_x[to] += fit->pure_x[from];
-    fit->pure_passes[to] += fit->pure_passes[from];
-    fit->pure_y[to] += fit->pure_y[from];
-    fit->pure_runs[to] += fit->pure_runs[from];
-    fit->pure_x[from] = fit->pure_passes[from] = fit->pure_y[from] = 0;
-    fit->lengths[from] = fit->lengths[to] = (struct fit_length){0};
-    fit->pure_runs[from] = 0;
-    fit->last_pure = fit->last_pure == from ? to : fit->last_pure;
-}
-
-/* A fit on its way: which columns are one unknown, and the equations of these. */
-struct fit_work {
-    const struct fit *fit;
-    double noise_j;
-    double thread_w; /* mean power of a thread */
-    size_t parts;    /* active columns of threads */
-    bool based;      /* FIT_OUTSIDE and FIT_INSIDE are one unknown */
-    struct fit_groups groups;
-    size_t with[FIT_COLUMNS];    /* by column: as in struct fit_part */
-    double alone_w[FIT_COLUMNS]; /* the power of a column before it was joined, >= 0 */
-    double sure_w[FIT_COLUMNS];  /* and how sure that was; NaN: not at all */
-    double p[FIT_COLUMNS];       /* by group [W] */
-    struct fit_block total;
-    struct fit_system system;
-    struct fit_within within;
-    struct fit_doubts doubts;
-    double doubt_w[FIT_COLUMNS]; /* by column */
-    double pass_j[FIT_COLUMNS];  /* by column, what a pass has beside its power */
-    double
-        passes_j[FIT_COLUMNS]; /* by column: its energy is within this for what passes may have */
+struct model_range {
+    double less_j, more_j;
 };
 
-/* Each column that was active is a group of its own. */
-static void fit_work_begin(struct fit_work *work, bool based)
+/* How far an energy may be below and above: as far as no other one, moved by it, is below 0. */
+static struct model_range model_possible(const struct model *model, size_t column, double within_j)
 {
-    struct fit_groups *groups = &work->groups;
+    const struct fit_system *energies = &model->energies;
+    double own = energies->a[column][column];
+    struct model_range range = {fmin(within_j, model->energy_j[column]), within_j};
 
-    work->based = based;
-    groups->count = 0;
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        bool active = work->fit->sums.x[i] > 0 && i != FIT_INSIDE;
+    for (size_t i = 0; i < model->columns; i++) {
+        double moved = energies->a[i][column] / own;
+        double apart = fmax(energies->a[i][i] - moved * energies->a[column][i], 0);
+        double least_j = model->energy_j[i] + POSSIBLE_TIMES * sqrt(model->variance * apart);
 
-        groups->of[i] = active || (i == FIT_OUTSIDE && based) ? groups->count++ : NO_GROUP;
-        work->with[i] = i;
-        work->sure_w[i] = NAN;
-    }
-    groups->of[FIT_INSIDE] = based ? groups->of[FIT_OUTSIDE] : NO_GROUP;
-}
-
-/* Equations of the groups' unknowns; how sure each is. @return fit_system_invert() */
-static size_t fit_work_prepare(struct fit_work *work)
-{
-    fit_groups_fill(&work->groups, &work->total, &work->system);
-    fit_system_scale(&work->system);
-    return fit_within_make(&work->within, &work->fit->sums, &work->total, &work->groups,
-                           &work->system);
-}
-
-static bool fit_work_is_idle(const struct fit_work *work, size_t group)
-{
-    return group == work->groups.of[FIT_OUTSIDE];
-}
-
-static size_t fit_work_first(const struct fit_work *work, size_t group)
-{
-    size_t i = 0;
-
-    while (work->groups.of[i] != group) {
-        i++;
-    }
-    return i;
-}
-
-/* Join two groups; columns that were alone keep what was known of them. */
-static void fit_work_join(struct fit_work *work, size_t from, size_t to, bool sure)
-{
-    size_t from_first = fit_work_first(work, from), to_first = fit_work_first(work, to);
-
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
-
-        if ((group == from || group == to) && work->with[i] == i && sure) {
-            work->alone_w[i] = fmax(work->within.p[group] * work->system.scale[group], 0);
-            work->sure_w[i] = work->within.half_w[group];
-        }
-        if (group == from || group == to) {
-            work->with[i] = work->with[i] != i ? work->with[i]
-                            : i == from_first  ? to_first
-                                               : from_first;
+        if (i != column && moved > 0) {
+            range.less_j = fmin(range.less_j, least_j / moved);
+        } else if (i != column && moved < 0) {
+            range.more_j = fmin(range.more_j, least_j / -moved);
         }
     }
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
-
-        group = group == from ? to : group;
-        work->groups.of[i] = group != NO_GROUP && group > from ? group - 1 : group;
+    if (range.less_j < within_j && range.more_j < within_j && range.less_j + range.more_j > 0) {
+        return range;
     }
-    work->groups.count--;
+    return (struct model_range){within_j, within_j};
 }
 
-/* @return the group that is most like this one; NO_GROUP: there is no other. */
-static size_t fit_work_partner(const struct fit_work *work, size_t group, bool inverted,
-                               bool idle_too)
+/* @return the column with which it is most easily confused. */
+static size_t model_like(const struct model *model, size_t column)
 {
-    size_t best = NO_GROUP;
+    const struct fit_system *energies = &model->energies;
+    size_t best = column;
     double most = -2;
 
-    for (size_t i = 0; i < work->groups.count; i++) {
+    for (size_t i = 0; i < model->columns; i++) {
         double alike =
-            inverted ? -work->within.inverse[group][i] /
-                           sqrt(work->within.inverse[group][group] * work->within.inverse[i][i])
-                     : work->system.xx[group][i];
+            -energies->a[i][column] / sqrt(energies->a[i][i] * energies->a[column][column]);
 
-        if (i != group && (idle_too || !fit_work_is_idle(work, i)) && alike > most) {
+        if (i != column && alike > most) {
             most = alike;
             best = i;
         }
     }
-    return best;
+    return model->column[best];
 }
 
-/* @return the group that is least sure, if it is too vague; NO_GROUP: none is. */
-static size_t fit_work_vague(const struct fit_work *work)
+static void model_tell(const struct model *model, size_t i, struct model_column *result)
 {
-    double most = VAGUE * work->thread_w;
-    size_t worst = NO_GROUP;
+    double time_s = model->unknown[i].time_s, freedom = (double)model->count - (double)model->size;
+    double rows_j = model_student(freedom) * sqrt(model->variance * model->energies.a[i][i]);
+    struct model_range range = {0, 0};
 
-    for (size_t i = 0; i < work->groups.count; i++) {
-        if (!fit_work_is_idle(work, i) && work->within.half_w[i] > most) {
-            most = work->within.half_w[i];
-            worst = i;
+    if (time_s > 0) {
+        range = model_possible(model, i, fmax(rows_j, model->folds_j[i]));
+    }
+    result->energy_j = model->energy_j[i] + model->given_j[i] + (range.more_j - range.less_j) / 2;
+    for (size_t k = 0; k < model->pass_count; k++) {
+        if (model->pass[k].column == i) {
+            result->energy_j += model->answer.pass_j[k] * model->pass[k].count;
         }
     }
-    return worst;
-}
-
-static bool fit_work_lacks_rows(const struct fit_work *work)
-{
-    return work->total.rows < work->parts + ROWS_FREE;
-}
-
-/* @return the group with the least time, for want of rows. */
-static size_t fit_work_least(const struct fit_work *work)
-{
-    double time_s[FIT_COLUMNS] = {0};
-    size_t least = NO_GROUP;
-
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        if (work->groups.of[i] != NO_GROUP) {
-            time_s[work->groups.of[i]] += work->fit->sums.x[i];
-        }
-    }
-    for (size_t i = 0; i < work->groups.count; i++) {
-        if (!fit_work_is_idle(work, i) && (least == NO_GROUP || time_s[i] < time_s[least])) {
-            least = i;
-        }
-    }
-    return least;
-}
-
-/* Joining a group leaves the others in doubt. @param inverted  and how sure it was */
-static void fit_work_doubt(struct fit_work *work, size_t from, bool inverted)
-{
-    struct fit_doubt *doubt = &work->doubts.list[work->doubts.count];
-    double factors[FIT_COLUMNS], scale = work->system.scale[from];
-    double p_w = work->within.p[from] * scale;
-
-    *doubt = (struct fit_doubt){.least_w = -INFINITY, .greatest_w = INFINITY};
-    doubt->column = fit_work_first(work, from);
-    if (inverted) {
-        doubt->least_w = p_w - work->within.half_w[from];
-        doubt->greatest_w = p_w + work->within.half_w[from];
-        for (size_t i = 0; i < work->groups.count; i++) {
-            factors[i] = work->within.inverse[i][from] / work->within.inverse[from][from];
-        }
-    } else {
-        fit_system_depend(&work->system, from, factors);
-    }
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
-
-        doubt->w[i] = group == NO_GROUP ? 0 : factors[group] * work->system.scale[group] / scale;
+    result->energy_j = fmax(result->energy_j, 0);
+    result->within_j = hypot((range.less_j + range.more_j) / 2, model_passes_j(model, i)) +
+                       model_products_j(model, i);
+    if (model->lacks ||
+        (model->column[i] >= FIT_PARTS && result->within_j > VAGUE * model->thread_w * time_s)) {
+        result->with = model_like(model, i);
     }
 }
 
-/* By column, of the groups so far. */
-static void fit_work_powers(struct fit_work *work, double p_w[FIT_COLUMNS])
+/* --- all of it ------------------------------------------------------------------------------ */
+
+/* Whether something besides the number of threads explains the time inside of them. */
+static bool model_may_have_base(struct model *model)
 {
-    fit_system_solve(&work->system, work->p);
-    for (size_t i = 0; i < work->groups.count; i++) {
-        work->p[i] *= work->system.scale[i];
-    }
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
+    struct fit_system *system = &model->energies;
+    size_t size = 0;
 
-        p_w[i] = group == NO_GROUP ? 0 : work->p[group];
-    }
-}
-
-/* Replace the groups to be joined by two that can have the same power. */
-static void fit_work_choose(struct fit_work *work, bool inverted, size_t *from, size_t *to)
-{
-    struct fit_doubt *doubt = &work->doubts.list[work->doubts.count];
-    double p_w[FIT_COLUMNS];
-    size_t pair[2] = {0}, one, other;
-
-    fit_work_doubt(work, *from, inverted);
-    work->doubts.count++;
-    fit_work_powers(work, p_w);
-    if (!fit_doubt_pair(doubt, p_w, work->fit->sums.x, pair)) {
-        return;
-    }
-    one = work->groups.of[pair[0]];
-    other = work->groups.of[pair[1]];
-    if (one != other && !(inverted && fit_work_is_idle(work, one)) &&
-        !(inverted && fit_work_is_idle(work, other))) {
-        *from = one;
-        *to = other;
-    }
-}
-
-/* One step towards groups that can be told apart. @return false: they can be. */
-static bool fit_work_narrow(struct fit_work *work)
-{
-    size_t singular = fit_work_prepare(work), from, to;
-    bool inverted = singular == work->groups.count, sure;
-
-    if (!inverted) {
-        from = singular;
-    } else if (fit_work_lacks_rows(work)) {
-        from = fit_work_least(work);
-    } else {
-        from = fit_work_vague(work);
-    }
-    to = from == NO_GROUP ? NO_GROUP : fit_work_partner(work, from, inverted, !inverted);
-    if (to == NO_GROUP) {
+    model->based = false;
+    model_choose_columns(model);
+    if (model->lacks) {
         return false;
     }
-    sure = inverted && !fit_work_lacks_rows(work);
-    if (!inverted || sure) {
-        fit_work_choose(work, inverted, &from, &to);
-    }
-    fit_work_join(work, from, to, sure);
-    return true;
-}
-
-/* Whether the rows show a power that does not depend on the number of threads. */
-static bool fit_work_has_base(struct fit_work *work)
-{
-    struct fit_groups *groups = &work->groups;
-    double mean_w =
-        work->fit->sums.y / (work->fit->sums.x[FIT_OUTSIDE] + work->fit->sums.x[FIT_INSIDE]);
-
-    groups->count = 0;
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        bool part = i >= FIT_PARTS && work->fit->sums.x[i] > 0;
-
-        groups->of[i] = part ? groups->count++ : NO_GROUP;
-    }
-    groups->of[FIT_INSIDE] = groups->count++;
-    fit_groups_fill(groups, &work->total, &work->system);
-    fit_system_scale(&work->system);
-    if (fit_system_tolerance(&work->system) < BASE_LEAST) {
-        return false;
-    }
-    fit_work_begin(work, true);
-    return fit_work_prepare(work) == groups->count && !fit_work_lacks_rows(work) &&
-           work->within.half_w[groups->of[FIT_OUTSIDE]] < BASE_VAGUE * mean_w;
-}
-
-/* Energy of rows in which several columns were active, of which each gets its part. */
-struct fit_mixed {
-    double energy_j;
-    double shown_j; /* by the unknowns and times */
-};
-
-static double fit_work_pure_s(const struct fit_work *work, size_t column)
-{
-    return work->based ? 0 : work->fit->pure_x[column];
-}
-
-/* With a power that does not depend on the threads, all of the time is FIT_OUTSIDE. */
-static double fit_work_time_s(const struct fit_work *work, size_t column)
-{
-    if (work->based && column == FIT_INSIDE) {
-        return 0;
-    }
-    if (work->based && column == FIT_OUTSIDE) {
-        return work->fit->sums.x[FIT_OUTSIDE] + work->fit->sums.x[FIT_INSIDE];
-    }
-    return fmax(work->fit->sums.x[column] - fit_work_pure_s(work, column), 0);
-}
-
-/* @return passes in the rows of that time. */
-static double fit_work_passes(const struct fit_work *work, size_t column)
-{
-    return fmax(work->fit->sums.passes[column] - (work->based ? 0 : work->fit->pure_passes[column]),
-                0);
-}
-
-static double fit_work_pure_j(const struct fit_work *work, size_t column)
-{
-    return work->based ? 0 : work->fit->pure_y[column];
-}
-
-/* Of its time in mixed rows, as the unknowns say. */
-static double fit_work_shown_j(const struct fit_work *work, size_t column)
-{
-    size_t group = work->groups.of[column];
-
-    return group == NO_GROUP ? 0
-                             : fmax(work->p[group] * fit_work_time_s(work, column) +
-                                        work->pass_j[column] * fit_work_passes(work, column),
-                                    0);
-}
-
-static struct fit_mixed fit_work_mixed(const struct fit_work *work)
-{
-    struct fit_mixed mixed = {.energy_j = work->fit->sums.y};
-
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        mixed.energy_j -= fit_work_pure_j(work, i);
-        mixed.shown_j += fit_work_shown_j(work, i);
-    }
-    mixed.energy_j = fmax(mixed.energy_j, 0);
-    return mixed;
-}
-
-/* The sums of a group. */
-struct fit_sum {
-    double energy_j, time_s;
-};
-
-/* Next to a column that has nearly all of a group's time, the others do not matter. */
-static bool fit_work_rules(const struct fit_work *work, size_t column, const struct fit_sum *group)
-{
-    return work->with[column] == column || fit_work_time_s(work, column) > RULES * group->time_s;
-}
-
-/* A part of a group is not sure beyond what the group can have in all. */
-static double fit_work_within_j(const struct fit_work *work, size_t column, double energy_j,
-                                const struct fit_sum *group)
-{
-    double time_s = fit_work_time_s(work, column);
-    double pure_j = work->noise_j * sqrt(2 * (double)work->fit->pure_runs[column]) * 2;
-    double within_w = work->within.half_w[work->groups.of[column]] + work->doubt_w[column];
-    double others_j = group->energy_j - energy_j;
-    double bound_j = fmax(energy_j, others_j) + within_w * group->time_s;
-
-    pure_j = work->based ? 0 : pure_j;
-    if (fit_work_rules(work, column, group)) {
-        return within_w * time_s + fmax(others_j, 0) + pure_j;
-    }
-    if (!isnan(work->sure_w[column])) {
-        double apart_j = fabs(energy_j - work->alone_w[column] * time_s);
-
-        bound_j = fmin(bound_j, apart_j + work->sure_w[column] * time_s);
-    }
-    return bound_j + pure_j;
-}
-
-static void fit_work_share(const struct fit_work *work, struct fit_part parts[FIT_COLUMNS])
-{
-    const struct fit_mixed mixed = fit_work_mixed(work);
-    double factor = mixed.shown_j > 0 ? mixed.energy_j / mixed.shown_j : 0;
-    struct fit_sum groups[FIT_COLUMNS + 1] = {{0}};
-
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
-
-        parts[i] = (struct fit_part){NAN, NAN, 0, i};
-        if (group != NO_GROUP) {
-            parts[i].energy_j = factor * fit_work_shown_j(work, i);
-            groups[group].energy_j += parts[i].energy_j;
-            groups[group].time_s += fit_work_time_s(work, i);
+    for (size_t i = 0; i < model->columns; i++) {
+        if (model->column[i] >= FIT_PARTS) {
+            model->column[size++] = model->column[i];
         }
     }
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
-
-        if (group != NO_GROUP) {
-            parts[i].within_j = hypot(fit_work_within_j(work, i, parts[i].energy_j, &groups[group]),
-                                      work->passes_j[i]);
-            parts[i].within_j = fmin(parts[i].within_j, work->fit->sums.y);
-            parts[i].energy_j += fit_work_pure_j(work, i);
-            parts[i].pure =
-                work->fit->sums.x[i] > 0 ? fit_work_pure_s(work, i) / work->fit->sums.x[i] : 0;
-            parts[i].with = !fit_work_lacks_rows(work) && fit_work_rules(work, i, &groups[group])
-                                ? i
-                                : work->with[i];
-        }
+    model->column[size] = FIT_INSIDE;
+    model->size = model->columns = system->size = size + 1;
+    model_fill(model);
+    model_sum(model);
+    for (size_t i = 0; i <= size; i++) {
+        memcpy(system->a[i], model->all.xx[i], sizeof(model->all.xx[i]));
     }
-    if (work->based) {
-        parts[FIT_INSIDE] = (struct fit_part){NAN, NAN, 0, FIT_OUTSIDE};
-    }
+    fit_system_factor(system);
+    return pow(system->a[size][size], 2) >= BASE_LEAST * model->all.xx[size][size];
 }
 
-/*
- * A pass of a column has an energy beside that of its power. It is as likely above 0 as below it,
- * and about as large as that of a short pass by the mean power, unless the blocks say more. How
- * passes and readings fall on each other says nothing, as the meter shows the energy of some moment
- * before.
- */
-struct fit_passes {
-    size_t count;
-    size_t column[FIT_COLUMNS];
-    double likely_j[FIT_COLUMNS];             /* standard deviation before a block is looked at */
-    double moved_w[FIT_COLUMNS][FIT_COLUMNS]; /* by group and pass: how 1 J of it moves a power */
-    double beside[FIT_COLUMNS];               /* passes of a block that powers do not explain */
-    struct fit_system system;                 /* of these energies */
-    double inverse[FIT_COLUMNS][FIT_COLUMNS];
-};
-
-#define PASS_ROWS 0.5 /* of a row at most: the energy of a longer pass is in other rows, too */
-#define PASS_EDGES                                                                                 \
-    0.5 /* variance of a block's passes for want of a common moment with the meter                 \
-         */
-
-static void fit_passes_choose(const struct fit_work *work, struct fit_passes *passes)
+/* A pair that is only as active as columns are says nothing. */
+static void model_drop_products(struct model *model)
 {
-    const struct fit_sums *sums = &work->fit->sums;
-    double row_s = (sums->x[FIT_OUTSIDE] + sums->x[FIT_INSIDE]) / (double)sums->rows;
+    size_t kept = model->columns;
 
-    for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
-        double least_s = work->fit->lengths[i].least_s;
-
-        if (work->groups.of[i] != NO_GROUP && least_s > 0 &&
-            sums->x[i] < PASS_ROWS * row_s * sums->passes[i]) {
-            passes->column[passes->count] = i;
-            passes->likely_j[passes->count++] = work->thread_w * least_s;
+    model_sum(model);
+    model_solve_exactly(model);
+    for (size_t i = model->columns; i < model->size; i++) {
+        if (pow(model->answer.powers.a[i][i], 2) > PRODUCT_LEAST * model->all.xx[i][i]) {
+            model->unknown[kept++] = model->unknown[i];
         }
     }
+    model->size = kept;
+    model_fill(model);
 }
 
-/* The powers are those with which the squares of the rows' differences are least. */
-static void fit_passes_move(const struct fit_work *work, struct fit_passes *passes)
+static void model_choose(struct model *model)
 {
-    const struct fit_within *within = &work->within;
-    const double *scale = work->system.scale;
-
-    for (size_t k = 0; k < passes->count; k++) {
-        double products[FIT_COLUMNS] = {0};
-
-        for (size_t i = 0; i < FIT_COLUMNS; i++) {
-            size_t group = work->groups.of[i];
-
-            if (group != NO_GROUP) {
-                products[group] += work->fit->sums.x_passes[i][passes->column[k]] * scale[group];
-            }
-        }
-        for (size_t i = 0; i < work->groups.count; i++) {
-            for (size_t j = 0; j < work->groups.count; j++) {
-                passes->moved_w[i][k] -= within->inverse[i][j] * products[j] * scale[i];
-            }
-        }
-    }
-}
-
-/* @return the energy of a block that the powers do not explain. */
-static double fit_passes_of_block(const struct fit_work *work, const struct fit_block *block,
-                                  struct fit_passes *passes)
-{
-    double left_j = block->y;
-
-    for (size_t k = 0; k < passes->count; k++) {
-        passes->beside[k] = block->passes[passes->column[k]];
-    }
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
-
-        if (group == NO_GROUP || block->x[i] == 0) {
-            continue;
-        }
-        left_j -= work->p[group] * block->x[i];
-        for (size_t k = 0; k < passes->count; k++) {
-            passes->beside[k] += passes->moved_w[group][k] * block->x[i];
-        }
-    }
-    return left_j;
-}
-
-/* Where readings fall within passes says nothing: less what blocks would tell by that alone. */
-static void fit_passes_doubt_edges(struct fit_system *system, double blocks)
-{
-    for (size_t i = 0; i < system->size; i++) {
-        double square = system->xx[i][i], edges = PASS_EDGES * blocks;
-        double part = square > edges ? sqrt(1 - edges / square) : 0;
-
-        system->xy[i] *= part * part;
-        for (size_t j = 0; j < system->size; j++) {
-            system->xx[i][j] *= part;
-            system->xx[j][i] *= part;
-        }
-    }
-}
-
-/* @param variance  of the energy of a row. @return that of a block */
-static double fit_passes_fill(const struct fit_work *work, struct fit_passes *passes,
-                              double variance)
-{
-    const struct fit_sums *sums = &work->fit->sums;
-    struct fit_system *system = &passes->system;
-    double squares = 0, freedom = (double)sums->used - (double)work->groups.count;
-
-    system->size = passes->count;
-    for (size_t b = 0; b < sums->used; b++) {
-        double left_j = fit_passes_of_block(work, &sums->blocks[b], passes);
-
-        squares += left_j * left_j;
-        for (size_t i = 0; i < passes->count; i++) {
-            system->xy[i] += passes->beside[i] * left_j;
-            for (size_t j = 0; j < passes->count; j++) {
-                system->xx[i][j] += passes->beside[i] * passes->beside[j];
-            }
-        }
-    }
-    variance = fmax(squares / fmax(freedom, 1), variance);
-    fit_passes_doubt_edges(system, (double)sums->used);
-    for (size_t i = 0; i < passes->count; i++) {
-        system->xx[i][i] += variance / (passes->likely_j[i] * passes->likely_j[i]);
-    }
-    fit_system_scale(system);
-    return variance;
-}
-
-/* Use them, and the powers that come with them. */
-static void fit_passes_use(struct fit_work *work, const struct fit_passes *passes, double variance)
-{
-    const struct fit_system *system = &passes->system;
-    double factors[FIT_COLUMNS], energies_j[FIT_COLUMNS] = {0};
-
-    for (size_t k = 0; k < passes->count; k++) {
-        for (size_t j = 0; j < passes->count; j++) {
-            energies_j[k] += passes->inverse[k][j] * system->xy[j] * system->scale[k];
-        }
-        work->pass_j[passes->column[k]] = energies_j[k];
-    }
-    for (size_t i = 0; i < work->groups.count; i++) {
-        for (size_t k = 0; k < passes->count; k++) {
-            work->p[i] += passes->moved_w[i][k] * energies_j[k];
-        }
-    }
-    for (size_t i = 0; i < FIT_COLUMNS; i++) {
-        size_t group = work->groups.of[i];
-        double square = 0;
-
-        if (group == NO_GROUP) {
-            continue;
-        }
-        for (size_t k = 0; k < passes->count; k++) {
-            factors[k] = passes->moved_w[group][k] * fit_work_time_s(work, i);
-            factors[k] += passes->column[k] == i ? fit_work_passes(work, i) : 0;
-            factors[k] *= system->scale[k];
-        }
-        for (size_t k = 0; k < passes->count; k++) {
-            for (size_t j = 0; j < passes->count; j++) {
-                square += factors[k] * passes->inverse[k][j] * factors[j];
-            }
-        }
-        work->passes_j[i] = NORMAL * sqrt(fmax(square, 0) * variance);
-    }
-}
-
-static void fit_work_count_passes(struct fit_work *work)
-{
-    struct fit_passes *passes = calloc(1, sizeof(*passes));
-    double variance;
-
-    if (!passes || fit_work_lacks_rows(work)) {
-        free(passes);
+    model_choose_columns(model);
+    model_fill(model);
+    model_sum(model);
+    if (model->lacks) {
         return;
     }
-    fit_passes_choose(work, passes);
-    fit_passes_move(work, passes);
-    variance = fit_within_variance(&work->within, &work->total, &work->system, work->noise_j);
-    variance = fit_passes_fill(work, passes, variance);
-    if (passes->count > 0 && variance > 0 &&
-        fit_system_invert(&passes->system, passes->inverse) == passes->count) {
-        fit_passes_use(work, passes, variance);
+    model_choose_products(model);
+    model_choose_passes(model);
+    model_fill(model);
+    model_drop_products(model);
+    for (size_t r = 0; r < model->count; r++) {
+        for (size_t i = model->columns; i < model->size; i++) {
+            model->unknown[i].time_s += model->rows[r].x[i];
+        }
     }
-    free(passes);
 }
 
-static void fit_work_run(struct fit_work *work, struct fit_part parts[FIT_COLUMNS])
+static void model_run(struct model *model, bool based, struct model_column columns[FIT_COLUMNS])
 {
-    double threads_s = 0, p_w[FIT_COLUMNS];
+    model->based = based;
+    model_choose(model);
+    if (model->spans > 1 && !model->lacks) {
+        double offset_w2 = model_find_offset_w2(model);
+
+        if (offset_w2 > 0) {
+            model_take_offsets(model, offset_w2);
+        }
+    }
+    model_sum(model);
+    model_solve_exactly(model);
+    if (model->spans >= SPANS_WEIGHED && !model->lacks) {
+        model_weigh(model);
+        model_sum(model);
+        model_solve_exactly(model);
+    }
+    model_find_variance(model);
+    model_solve_powers(model, &model->all, &model->answer);
+    model_leave_folds(model);
+    model_solve_passes(model);
+    fit_system_invert(&model->answer.passes, &model->passes_inverse);
+    model_find_covariance(model);
+    model_give(model);
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        columns[i] = (struct model_column){NAN, NAN, i};
+    }
+    for (size_t i = 0; i < model->columns; i++) {
+        model->energy_j[i] = model_energy_j(model, &model->answer, i);
+    }
+    for (size_t i = 0; i < model->columns; i++) {
+        model_tell(model, i, &columns[model->column[i]]);
+    }
+}
+
+static void model_begin(struct model *model, const struct fit *fit, double noise_j)
+{
+    double wall_s = fit->sums.x[FIT_OUTSIDE] + fit->sums.x[FIT_INSIDE], threads_s = 0, updates;
 
     for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
-        threads_s += work->fit->sums.x[i];
-        work->parts += work->fit->sums.x[i] > 0;
+        threads_s += fit->sums.x[i];
     }
-    work->thread_w = threads_s > 0 ? work->fit->sums.y / threads_s : 0;
-    fit_sums_total(&work->fit->sums, &work->total);
-    fit_work_begin(work, threads_s > 0 && fit_work_has_base(work));
-    while (fit_work_narrow(work)) {
+    model->fit = fit;
+    model->noise_j = noise_j;
+    model->thread_w = threads_s > 0 ? fmax(fit->sums.y / threads_s, LEAST_W) : 0;
+    model->mean_w = fmax(fit->sums.y / wall_s, LEAST_W);
+    updates = ROW_UPDATES * noise_j / UPDATE_NOISE / model->mean_w * (double)fit->used / wall_s;
+    model->together = (size_t)ceil(fmin(fmax(updates, 1), FIT_ROWS));
+    model->count = (fit->used + model->together - 1) / model->together;
+    model->blocks = model->count < BLOCKS ? model->count : BLOCKS;
+    model->spans = model->count / SPAN_ROWS < SPANS ? model->count / SPAN_ROWS : SPANS;
+    model->spans = model->spans > 0 ? model->spans : 1;
+}
+
+/* @return 0; -1 with ENOMEM */
+static int model_solve(const struct fit *fit, double noise_j,
+                       struct model_column columns[FIT_COLUMNS], bool *based)
+{
+    struct model *model = calloc(1, sizeof(*model));
+
+    if (!model) {
+        errno = ENOMEM;
+        return -1;
     }
-    fit_work_powers(work, p_w);
-    fit_doubts_within(&work->doubts, p_w, work->fit->sums.x, work->doubt_w);
-    fit_work_count_passes(work);
-    fit_work_share(work, parts);
+    model_begin(model, fit, noise_j);
+    *based = false;
+    if (model->thread_w > 0 && model_may_have_base(model)) {
+        model_run(model, true, columns);
+        *based = columns[FIT_OUTSIDE].within_j < BASE_VAGUE * fit->sums.y;
+    }
+    if (!*based) {
+        model_run(model, false, columns);
+    }
+    free(model);
+    return 0;
 }
 
 int fit_solve(const struct fit *fit, double noise_j, struct fit_part parts[FIT_COLUMNS])
 {
-    struct fit_work *work = calloc(1, sizeof(*work));
+    struct model_column columns[FIT_COLUMNS];
+    double shown_j = 0, mixed_j = fit->sums.y, factor;
+    bool based;
 
-    if (!work) {
-        errno = ENOMEM;
+    if (model_solve(fit, noise_j, columns, &based)) {
         return -1;
     }
-    work->fit = fit;
-    work->noise_j = noise_j;
-    work->within.noise_j = noise_j;
-    fit_work_run(work, parts);
-    free(work);
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        shown_j += isnan(columns[i].energy_j) ? 0 : columns[i].energy_j;
+        mixed_j -= based ? 0 : fit->pure_y[i];
+    }
+    factor = shown_j > 0 ? fmax(mixed_j, 0) / shown_j : 0;
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        bool alone = !based && fit->pure_x[i] > 0;
+
+        parts[i] = (struct fit_part){NAN, NAN, 0, columns[i].with};
+        if (!isnan(columns[i].energy_j)) {
+            parts[i].energy_j = factor * columns[i].energy_j + (alone ? fit->pure_y[i] : 0);
+            parts[i].within_j = columns[i].within_j;
+            parts[i].within_j += alone ? 2 * noise_j * sqrt(2 * (double)fit->pure_runs[i]) : 0;
+            parts[i].within_j = fmin(parts[i].within_j, fit->sums.y);
+            parts[i].pure = alone ? fit->pure_x[i] / fit->sums.x[i] : 0;
+        }
+    }
+    if (based) {
+        parts[FIT_INSIDE].with = FIT_OUTSIDE;
+    }
     return 0;
 }

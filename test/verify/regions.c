@@ -2,7 +2,8 @@
 /*
  * apapi-verify-regions: how often the uncertainty of a region's energy covers the error, in
  * simulated programs. The regions of most draw what no single power describes: it depends on the
- * length of a pass, has bursts, or rises.
+ * length of a pass, on the share of the time, on the other threads, on what the machine does beside
+ * them, or it changes during the run.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -17,9 +18,11 @@
 
 #define UPDATE_S 0.001
 #define INTERVAL_S 0.1
+#define STEP_S 0.01 /* at most, in which the power around the threads is the same */
 #define THREADS_MAX 4
 #define REGIONS_MAX 4
-#define BASE_W 20.0 /* whatever the threads do */
+#define NOWHERE REGIONS_MAX /* a thread that is in no program */
+#define BASE_W 20.0         /* whatever the threads do */
 
 /** A thread in a pass of a region. */
 struct thread {
@@ -33,10 +36,12 @@ struct program {
     struct random random;
     double length_s, now_s;
     struct thread threads[THREADS_MAX];
-    double time_s[REGIONS_MAX], energy_j[REGIONS_MAX], joules; /* the truth */
-    double passes[REGIONS_MAX];
+    double time_s[REGIONS_MAX + 1], outside_s;
+    double energy_j[REGIONS_MAX + 1], base_j[REGIONS_MAX + 1], joules; /* the truth */
+    double passes[REGIONS_MAX + 1];
     double shown_j, update_s; /* the meter, and when it moves next */
-    double values[4];         /* of the ensemble */
+    double values[8];         /* of the ensemble */
+    double beside_w, factor;  /* what others draw now; of the threads' own power */
 };
 
 struct program_kind {
@@ -45,6 +50,8 @@ struct program_kind {
     double least_s, greatest_s; /* of the program */
     void (*begin)(struct program *program);
     void (*next)(struct program *program, struct thread *thread);
+    void (*around)(struct program *program); /* NULL: only the base */
+    double interval_s, update_s;             /* 0: the usual one */
 };
 
 static void enter(struct thread *thread, size_t region, double length_s, double power_w)
@@ -176,44 +183,160 @@ static void next_long(struct program *program, struct thread *thread)
                              : program->values[2]);
 }
 
+/* An iteration is nearly as long as an interval: shares change slowly. */
+static void next_beat(struct program *program, struct thread *thread)
+{
+    size_t region = thread->state++ % 2;
+
+    enter(thread, region, region == 0 ? 0.0593 : 0.041, program->values[region]);
+}
+
+/* The second region has more and more of the time. */
+static void next_trend(struct program *program, struct thread *thread)
+{
+    size_t region = random_share(&program->random) < 0.2 + 0.6 * thread->end_s / program->length_s;
+
+    enter(thread, region, random_between(&program->random, 0.001, 0.01), program->values[region]);
+}
+
+/* It has most of the second half. */
+static void next_halves(struct program *program, struct thread *thread)
+{
+    bool late = thread->end_s > program->length_s / 2;
+    size_t region = random_share(&program->random) < (late ? 0.8 : 0.2);
+
+    enter(thread, region, random_between(&program->random, 0.001, 0.01), program->values[region]);
+}
+
+/* It draws more the larger its share is, for a second or two. */
+static void next_share(struct program *program, struct thread *thread)
+{
+    double slow = 0.5 + 0.5 * sin(thread->end_s * 3);
+    size_t region = random_share(&program->random) < 0.1 + 0.8 * slow;
+
+    enter(thread, region, random_between(&program->random, 0.001, 0.01),
+          region == 0 ? program->values[0] : 60 + 120 * slow);
+}
+
+/* Threads are in no program now and then. */
+static void next_pauses(struct program *program, struct thread *thread)
+{
+    if (random_share(&program->random) < 0.1) {
+        enter(thread, NOWHERE, random_between(&program->random, 0.001, 0.3), 0);
+    } else {
+        next_threads(program, thread);
+    }
+}
+
+/* --- what is around them ---------------------------------------------------------------------- */
+
+/* A machine that gets warm draws more. */
+static void begin_warm(struct program *program)
+{
+    begin_two(program);
+    program->values[4] = random_between(&program->random, 0.05, 0.3);
+    program->values[5] = random_between(&program->random, 3, 30);
+}
+
+static void warm(struct program *program)
+{
+    program->factor = 1 + program->values[4] * (1 - exp(-program->now_s / program->values[5]));
+}
+
+/* Somebody else's program begins in the middle. */
+static void begin_load(struct program *program)
+{
+    begin_two(program);
+    program->values[4] = program->length_s * random_between(&program->random, 0.2, 0.8);
+    program->values[5] = random_between(&program->random, 30, 150);
+}
+
+static void load(struct program *program)
+{
+    program->beside_w = program->now_s > program->values[4] ? program->values[5] : 0;
+}
+
+/* Or runs for half a second, each five. */
+static void cron(struct program *program)
+{
+    program->beside_w = fmod(program->now_s, 5) < 0.5 ? program->values[5] : 0;
+}
+
+/* Two threads in the second region hinder each other. */
+static void contend(struct program *program)
+{
+    program->factor = program->threads[0].region == 1 && program->threads[1].region == 1 ? 0.7 : 1;
+}
+
 static const struct program_kind programs[] = {
-    {"phases", 1, 3, 20, 60, nothing, next_phase},
-    {"waits", 1, 2, 10, 60, begin_waits, next_waits},
-    {"waits-varied", 1, 2, 10, 60, begin_waits, next_waits_varied},
-    {"long", 1, 2, 10, 60, begin_two, next_long},
-    {"rare", 1, 2, 10, 60, begin_rare, next_rare},
-    {"alternate", 1, 2, 10, 60, begin_two, next_alternate},
-    {"threads", 2, 3, 10, 60, begin_two, next_threads},
-    {"threads-wait", 3, 2, 10, 60, begin_waits, next_waits_varied},
-    {"bursts", 1, 3, 10, 60, begin_two, next_bursts},
-    {"drift", 1, 3, 20, 60, nothing, next_drift},
-    {"short", 1, 3, 0.1, 0.2, begin_two, next_threads},
-    {"two-seconds", 1, 3, 1, 3, begin_two, next_threads},
+    {"phases", 1, 3, 20, 60, nothing, .next = next_phase},
+    {"waits", 1, 2, 10, 60, begin_waits, .next = next_waits},
+    {"waits-varied", 1, 2, 10, 60, begin_waits, .next = next_waits_varied},
+    {"long", 1, 2, 10, 60, begin_two, .next = next_long},
+    {"rare", 1, 2, 10, 60, begin_rare, .next = next_rare},
+    {"alternate", 1, 2, 10, 60, begin_two, .next = next_alternate},
+    {"threads", 2, 3, 10, 60, begin_two, .next = next_threads},
+    {"threads-wait", 3, 2, 10, 60, begin_waits, .next = next_waits_varied},
+    {"bursts", 1, 3, 10, 60, begin_two, .next = next_bursts},
+    {"drift", 1, 3, 20, 60, nothing, .next = next_drift},
+    {"short", 1, 3, 0.1, 0.2, begin_two, .next = next_threads},
+    {"two-seconds", 1, 3, 1, 3, begin_two, .next = next_threads},
+    {"warm", 1, 2, 10, 60, begin_warm, .next = next_trend, .around = warm},
+    {"beat", 1, 2, 10, 60, begin_warm, .next = next_beat, .around = warm},
+    {"load", 1, 3, 10, 60, begin_load, .next = next_threads, .around = load},
+    {"halves", 1, 2, 10, 60, begin_load, .next = next_halves, .around = load},
+    {"cron", 1, 3, 10, 60, begin_load, .next = next_threads, .around = cron},
+    {"contend", 2, 3, 10, 60, begin_two, .next = next_threads, .around = contend},
+    {"share", 1, 2, 10, 60, begin_two, .next = next_share},
+    {"pauses", 3, 3, 10, 60, begin_load, .next = next_pauses, .around = load},
+    {"slow-meter", 1, 3, 10, 60, begin_two, .next = next_threads, .update_s = 0.1},
+    {"long-10ms", 1, 2, 2, 6, begin_two, .next = next_long, .interval_s = 0.01},
 };
 
 /* --- a run --------------------------------------------------------------------------------------
  */
 
-static void advance(struct program *program, const struct program_kind *kind, double until_s)
+static double update_s(const struct program_kind *kind)
 {
-    double power_w = BASE_W;
+    return kind->update_s > 0 ? kind->update_s : UPDATE_S;
+}
+
+static void advance_threads(struct program *program, const struct program_kind *kind, double time_s)
+{
+    double base_j = time_s * (BASE_W + program->beside_w);
+    size_t inside = 0;
 
     for (size_t i = 0; i < kind->threads; i++) {
-        power_w += program->threads[i].power_w;
-    }
-    while (program->update_s <= until_s) {
-        program->shown_j = program->joules + power_w * (program->update_s - program->now_s);
-        program->update_s += UPDATE_S;
+        inside += program->threads[i].region != NOWHERE;
     }
     for (size_t i = 0; i < kind->threads; i++) {
         const struct thread *thread = &program->threads[i];
-        double time_s = until_s - program->now_s;
 
         program->time_s[thread->region] += time_s;
-        program->energy_j[thread->region] +=
-            time_s * (thread->power_w + BASE_W / (double)kind->threads);
+        program->energy_j[thread->region] += time_s * thread->power_w * program->factor;
+        program->base_j[thread->region] += inside > 0 ? base_j / (double)inside : 0;
     }
-    program->joules += power_w * (until_s - program->now_s);
+    program->outside_s += inside > 0 ? 0 : time_s;
+}
+
+static void advance(struct program *program, const struct program_kind *kind, double until_s)
+{
+    double power_w = 0, time_s = until_s - program->now_s;
+
+    program->factor = 1;
+    if (kind->around) {
+        kind->around(program);
+    }
+    for (size_t i = 0; i < kind->threads; i++) {
+        power_w += program->threads[i].power_w * program->factor;
+    }
+    power_w += BASE_W + program->beside_w;
+    while (program->update_s <= until_s) {
+        program->shown_j = program->joules + power_w * (program->update_s - program->now_s);
+        program->update_s += update_s(kind);
+    }
+    advance_threads(program, kind, time_s);
+    program->joules += power_w * time_s;
     program->now_s = until_s;
 }
 
@@ -228,7 +351,8 @@ static void read_meter(const struct program *program, struct program *before, st
 {
     double x[FIT_COLUMNS] = {0}, passes[FIT_COLUMNS] = {0};
 
-    x[FIT_INSIDE] = program->now_s - before->now_s;
+    x[FIT_OUTSIDE] = program->outside_s - before->outside_s;
+    x[FIT_INSIDE] = program->now_s - before->now_s - x[FIT_OUTSIDE];
     for (size_t i = 0; i < regions; i++) {
         x[FIT_PARTS + i] = program->time_s[i] - before->time_s[i];
         passes[FIT_PARTS + i] = program->passes[i] - before->passes[i];
@@ -240,10 +364,11 @@ static void read_meter(const struct program *program, struct program *before, st
 static void run(struct program *program, const struct program_kind *kind, struct fit *fit)
 {
     struct program before;
-    double reading_s = INTERVAL_S;
+    double interval_s = kind->interval_s > 0 ? kind->interval_s : INTERVAL_S;
+    double reading_s = interval_s;
 
     program->length_s = random_between(&program->random, kind->least_s, kind->greatest_s);
-    program->update_s = UPDATE_S * random_share(&program->random);
+    program->update_s = update_s(kind) * random_share(&program->random);
     kind->begin(program);
     for (size_t i = 0; i < kind->threads; i++) {
         next(program, kind, &program->threads[i]);
@@ -256,10 +381,10 @@ static void run(struct program *program, const struct program_kind *kind, struct
             first = program->threads[i].end_s < first->end_s ? &program->threads[i] : first;
         }
         reading_s = fmin(reading_s, program->length_s);
-        advance(program, kind, fmin(first->end_s, reading_s));
+        advance(program, kind, fmin(fmin(first->end_s, reading_s), program->now_s + STEP_S));
         if (program->now_s >= reading_s) {
             read_meter(program, &before, fit, kind->regions);
-            reading_s += INTERVAL_S;
+            reading_s += interval_s;
         }
         if (program->now_s >= first->end_s) {
             next(program, kind, first);
@@ -272,8 +397,9 @@ static void run(struct program *program, const struct program_kind *kind, struct
 
 struct verdict {
     unsigned known, covered, apart; /* apart: a power of its own */
-    double worst;                   /* error / uncertainty */
-    double *widths;                 /* uncertainty / energy */
+    unsigned runs[REGIONS_MAX], within[REGIONS_MAX];
+    double worst;            /* error / uncertainty */
+    double *widths, *errors; /* uncertainty / energy, uncertainty / error */
 };
 
 static int compare(const void *a, const void *b)
@@ -291,46 +417,74 @@ static void judge(const struct program_kind *kind, uint64_t seed, struct fit *fi
 
     fit_clear(fit);
     run(&program, kind, fit);
-    if (fit_solve(fit, program.joules / program.now_s * UPDATE_S * sqrt(1 / 6.0), parts)) {
+    if (fit_solve(fit, program.joules / program.now_s * update_s(kind) * sqrt(1 / 6.0), parts)) {
         abort();
     }
     for (size_t region = 0; region < kind->regions; region++) {
         const struct fit_part *part = &parts[FIT_PARTS + region];
-        double error_j = fabs(part->energy_j - program.energy_j[region]);
+        bool based = parts[FIT_INSIDE].with == FIT_OUTSIDE; /* which is in no region, then */
+        double true_j = program.energy_j[region] + (based ? 0 : program.base_j[region]);
+        double error_j = fabs(part->energy_j - true_j);
 
         if (isnan(part->within_j)) { /* a short program that was never in it */
             continue;
         }
         verdict->worst = fmax(verdict->worst, error_j / part->within_j);
         verdict->covered += error_j <= part->within_j;
+        verdict->within[region] += error_j <= part->within_j;
+        verdict->runs[region]++;
         verdict->apart += part->with == FIT_PARTS + region;
-        verdict->widths[verdict->known++] = part->within_j / program.energy_j[region];
+        verdict->errors[verdict->known] = part->within_j / error_j;
+        verdict->widths[verdict->known++] = part->within_j / true_j;
     }
 }
 
-/* @return whether the share that is covered may be 95 %. */
+static double median(double *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof(*numbers), compare);
+    return numbers[count / 2];
+}
+
+static void print(const struct program_kind *kind, const struct verdict *verdict)
+{
+    struct tally_bounds bounds = tally_bounds(verdict->covered, verdict->known, TALLY_95);
+    double least = 1;
+
+    for (size_t region = 0; region < kind->regions; region++) {
+        if (verdict->runs[region] > 0) {
+            least = fmin(least, (double)verdict->within[region] / verdict->runs[region]);
+        }
+    }
+    printf("%-13s %6u %15.1f (%.1f to %.1f) %12.1f %12.2f %10.1f %11.1f %10.1f\n", kind->name,
+           verdict->known, 100.0 * verdict->covered / verdict->known, 100 * bounds.least,
+           100 * bounds.greatest, 100 * least, verdict->worst,
+           100.0 * verdict->apart / verdict->known, 100 * median(verdict->widths, verdict->known),
+           median(verdict->errors, verdict->known));
+}
+
+/* @return whether 95 % of each region's runs may be covered. */
 static bool judge_all(const struct program_kind *kind, unsigned runs, uint64_t seed)
 {
-    struct verdict verdict = {.widths = calloc(runs * REGIONS_MAX, sizeof(*verdict.widths))};
+    struct verdict verdict = {.widths = calloc(runs * REGIONS_MAX, sizeof(*verdict.widths)),
+                              .errors = calloc(runs * REGIONS_MAX, sizeof(*verdict.errors))};
     struct fit *fit = malloc(sizeof(*fit));
-    struct tally_bounds bounds;
+    bool right = true;
 
-    for (unsigned i = 0; i < runs && fit && verdict.widths; i++) {
+    for (unsigned i = 0; i < runs && fit && verdict.widths && verdict.errors; i++) {
         judge(kind, seed + i, fit, &verdict);
     }
     free(fit);
-    if (verdict.known == 0) {
-        free(verdict.widths);
-        return false;
+    if (verdict.known > 0) {
+        print(kind, &verdict);
     }
-    qsort(verdict.widths, verdict.known, sizeof(*verdict.widths), compare);
-    bounds = tally_bounds(verdict.covered, verdict.known, TALLY_95);
-    printf("%-13s %6u %15.1f (%.1f to %.1f) %18.2f %11.1f %21.1f\n", kind->name, verdict.known,
-           100.0 * verdict.covered / verdict.known, 100 * bounds.least, 100 * bounds.greatest,
-           verdict.worst, 100.0 * verdict.apart / verdict.known,
-           100 * verdict.widths[verdict.known / 2]);
+    for (size_t region = 0; region < kind->regions; region++) {
+        right &=
+            verdict.runs[region] > 0 &&
+            tally_bounds(verdict.within[region], verdict.runs[region], TALLY_95).greatest >= 0.95;
+    }
     free(verdict.widths);
-    return bounds.greatest >= 0.95;
+    free(verdict.errors);
+    return right;
 }
 
 int main(int argc, char **argv)
@@ -342,8 +496,9 @@ int main(int argc, char **argv)
         fputs("usage: apapi-verify-regions [RUNS [SEED [ENSEMBLE]]]\n", stderr);
         return 2;
     }
-    printf("%-13s %6s %30s %17s %11s %21s\n", "ensemble", "known", "covered [%] (95 % bounds)",
-           "worst error/U", "apart [%]", "median U/energy [%]");
+    printf("%-13s %6s %30s %12s %12s %10s %11s %10s\n", "ensemble", "known",
+           "covered [%] (95 % bounds)", "least region", "greatest e/U", "apart [%]", "U/energy [%]",
+           "median U/e");
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         if (argc < 4 || strcmp(argv[3], programs[i].name) == 0) {
             failed += !judge_all(&programs[i], runs, seed);
