@@ -34,11 +34,12 @@ errors() { # NAME
         "$BATS_TEST_TMPDIR/$1.json"
 }
 
-# The energies of all regions are that of the node, which is what was drawn but for an update of the meter.
+# The energies of all regions are that of the node, which is what was drawn but for an update of the meter, and three times
+# its uncertainty.
 adds_up() { # NAME
     jq -e --slurpfile truth "$BATS_TEST_TMPDIR/$1.truth" '.domains.package.energy_j as $all |
         (([.regions[].domains.package.energy_j // 0] | add) - $all | fabs) <= 1e-6 * $all and
-        (([$truth[0][].energy_j] | add) - $all | fabs) <= 160 * 0.005 + .domains.package.uncertainty_j' \
+        (([$truth[0][].energy_j] | add) - $all | fabs) <= 160 * 0.005 + 3 * .domains.package.uncertainty_j' \
         "$BATS_TEST_TMPDIR/$1.json" >/dev/null
 }
 
@@ -58,8 +59,9 @@ setup() {
         adds_up $name
         run -0 errors $name
         # one figure in 20 is farther from the truth than its uncertainty, none in 1000 three times as far. How large that
-        # is depends on the machine; the long test bounds it
-        [[ $(jq -s 'map(select(.method == "estimated" and .count == .truly and .times <= 3)) | length' <<<"$output") == 3 ]]
+        # is depends on the machine: where threads wait for a processor, it is all of the energy, and regions are
+        # shared. The long test bounds it
+        [[ $(jq -s 'map(select(.method != "unknown" and .count == .truly and .times <= 3)) | length' <<<"$output") == 3 ]]
     done
 }
 
