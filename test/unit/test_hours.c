@@ -114,6 +114,7 @@ PREPARED(bad_lines_are_named_and_skipped)
         "\"end\":\"2026-11-21T09:00:00Z\",\"measured_s\":0}\n",
         "{\"apapi\":1,\"type\":\"day\",\"node\":\"n1\"}\n", /* not bad */
         HOUR("10", ""),                                     /* not bad */
+        HOUR("10", ",\"idle_w\":-1"),
         "{\"apapi\":1,\"type\":\"ho"};
     char text[8192] = "";
     struct heard heard = {0};
@@ -126,9 +127,9 @@ PREPARED(bad_lines_are_named_and_skipped)
     write_file("acct/2026-11-21/n1.hours", text);
     counts = hear(&(struct apapi_scan_filter){0}, &heard);
     assert_int_equal(counts.records, 1);
-    assert_int_equal(counts.skipped, 11);
+    assert_int_equal(counts.skipped, 12);
     assert_int_equal(counts.newer, 1);
-    assert_int_equal(heard.problems, 11);
+    assert_int_equal(heard.problems, 12);
     assert_contains(heard.reasons, "n1.hours:1: ");
     assert_contains(heard.reasons, "n1.hours:2: version 2 of a node's record");
     assert_contains(heard.reasons, "n1.hours:3: type: must be");
@@ -139,7 +140,8 @@ PREPARED(bad_lines_are_named_and_skipped)
     assert_contains(heard.reasons, "n1.hours:8: record: steps: below 0");
     assert_contains(heard.reasons, "n1.hours:9: record: measured_s: longer than the time");
     assert_contains(heard.reasons, "n1.hours:10: record: end: must be after start");
-    assert_contains(heard.reasons, "n1.hours:13: the end of the line is missing");
+    assert_contains(heard.reasons, "n1.hours:13: record: idle_w: below 0");
+    assert_contains(heard.reasons, "n1.hours:14: the end of the line is missing");
 }
 
 PREPARED(other_files_are_left_alone)
