@@ -230,9 +230,8 @@ static inline struct hour read_hour(void)
     const struct hours_sink sink = {.hour = keep_hour, .context = &hour};
     const struct apapi_scan_filter all = {.nodes = NULL};
     struct apapi_scan_counts counts;
-    struct apapi_error err;
 
-    assert_int_equal(hours_read(config.acct_dir, &all, &sink, &counts, &err), 0);
+    assert_int_equal(hours_read(config.acct_dir, &all, &sink, &counts, &why), 0);
     assert_int_equal(counts.skipped, 0);
     return hour;
 }

@@ -183,9 +183,8 @@ static inline char *describe(const struct apapi_record *record)
 static inline char *encode(const struct apapi_record *record)
 {
     char *line = NULL;
-    struct apapi_error err = {""};
 
-    assert_int_equal(apapi_record_encode(record, &line, &err), 0);
+    assert_int_equal(apapi_record_encode(record, &line, &why), 0);
     assert_non_null(line);
     assert_null(strchr(line, '\n'));
     return line;
@@ -194,9 +193,8 @@ static inline char *encode(const struct apapi_record *record)
 static inline struct apapi_record decode(const char *line)
 {
     struct apapi_record record;
-    struct apapi_error err = {""};
 
-    fail_if(apapi_record_decode(line, strlen(line), &record, &err) < 0, "%s", err.text);
+    fail_if(apapi_record_decode(line, strlen(line), &record, &why) < 0, "%s", why.text);
     return record;
 }
 

@@ -42,11 +42,9 @@ static inline void renew_tree(void)
 
 static inline void open_sysfs(const char *component)
 {
-    struct apapi_error err = {""};
-
     close_sysfs();
-    reader = apapi_source_sysfs.open(component, &err);
-    fail_if(!reader, "%s", err.text);
+    reader = apapi_source_sysfs.open(component, &why);
+    fail_if(!reader, "%s", why.text);
 }
 
 static inline void read_sysfs(void)

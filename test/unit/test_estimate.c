@@ -46,10 +46,9 @@ static void remove_tree(void)
 
 static struct apapi_reader *open_estimate(void)
 {
-    struct apapi_error err = {""};
-    struct apapi_reader *reader = apapi_source_estimate.open("estimate", &err);
+    struct apapi_reader *reader = apapi_source_estimate.open("estimate", &why);
 
-    fail_if(!reader, "%s", err.text);
+    fail_if(!reader, "%s", why.text);
     return reader;
 }
 

@@ -65,20 +65,17 @@ static void clean(void)
 
 static struct apapi_reader *open_vendor(const struct vendor *vendor)
 {
-    struct apapi_error err = {""};
-    struct apapi_reader *reader = vendor->source->open(vendor->component, &err);
+    struct apapi_reader *reader = vendor->source->open(vendor->component, &why);
 
-    fail_if(!reader, "%s: %s", vendor->component, err.text);
+    fail_if(!reader, "%s: %s", vendor->component, why.text);
     return reader;
 }
 
 static void assert_not_opened(const struct vendor *vendor, int error, const char *says)
 {
-    struct apapi_error err = {""};
-
-    assert_null(vendor->source->open(vendor->component, &err));
-    fail_if(errno != error || !strstr(err.text, says), "%s: %s: %s", vendor->component,
-            strerror(errno), err.text);
+    assert_null(vendor->source->open(vendor->component, &why));
+    fail_if(errno != error || !strstr(why.text, says), "%s: %s: %s", vendor->component,
+            strerror(errno), why.text);
 }
 
 /* @return the index of the event; -1: none. '#' in its name is the GPU's number. */
@@ -417,11 +414,10 @@ static void chosen(const struct gpu_device gpus[GPUS], char text[GPUS + 1])
 static void assert_choice(const char *list, const char *expected)
 {
     struct gpu_device gpus[GPUS];
-    struct apapi_error err = {""};
     char text[GPUS + 1];
 
     make_gpus(gpus);
-    fail_if(gpu_select(gpus, GPUS, find_part, &err), "%s: %s", list, err.text);
+    fail_if(gpu_select(gpus, GPUS, find_part, &why), "%s: %s", list, why.text);
     chosen(gpus, text);
     assert_string_equal(text, expected);
 }
@@ -429,12 +425,11 @@ static void assert_choice(const char *list, const char *expected)
 static void assert_refused(const char *list, int error, const char *says)
 {
     struct gpu_device gpus[GPUS];
-    struct apapi_error err = {""};
 
     make_gpus(gpus);
-    assert_int_equal(gpu_select(gpus, GPUS, find_part, &err), -1);
-    fail_if(errno != error || !strstr(err.text, says), "'%s': %s: %s", list, strerror(errno),
-            err.text);
+    assert_int_equal(gpu_select(gpus, GPUS, find_part, &why), -1);
+    fail_if(errno != error || !strstr(why.text, says), "'%s': %s: %s", list, strerror(errno),
+            why.text);
 }
 
 #define PREPARED(name) TEST_WITH(name, NULL, forget)

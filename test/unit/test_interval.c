@@ -23,10 +23,9 @@ TEST(durations)
 
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         uint64_t ns = 42;
-        struct apapi_error err = {""};
 
-        fail_if(apapi_duration_parse(good[i].text, &ns, &err) || ns != good[i].ns, "%s: %lu ns %s",
-                good[i].text, ns, err.text);
+        fail_if(apapi_duration_parse(good[i].text, &ns, &why) || ns != good[i].ns, "%s: %lu ns %s",
+                good[i].text, ns, why.text);
     }
 }
 
@@ -46,11 +45,10 @@ TEST(bad_durations_are_named)
 
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         uint64_t ns = 42;
-        struct apapi_error err = {""};
 
-        fail_if(apapi_duration_parse(bad[i].text, &ns, &err) != -1 || errno != bad[i].code ||
-                    ns != 42 || !strstr(err.text, bad[i].text),
-                "'%s': %lu ns, errno %d, '%s'", bad[i].text, ns, errno, err.text);
+        fail_if(apapi_duration_parse(bad[i].text, &ns, &why) != -1 || errno != bad[i].code ||
+                    ns != 42 || !strstr(why.text, bad[i].text),
+                "'%s': %lu ns, errno %d, '%s'", bad[i].text, ns, errno, why.text);
     }
     assert_int_equal(apapi_duration_parse(NULL, NULL, NULL), -1);
 }
@@ -97,11 +95,10 @@ TEST(bad_interval_lists_leave_the_result_alone)
 
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct apapi_intervals list = {.default_ns = 42};
-        struct apapi_error err = {""};
 
-        fail_if(apapi_intervals_parse(bad[i].text, &list, &err) != -1 || list.default_ns != 42 ||
-                    !strstr(err.text, bad[i].says),
-                "'%s': '%s' does not say '%s'", bad[i].text, err.text, bad[i].says);
+        fail_if(apapi_intervals_parse(bad[i].text, &list, &why) != -1 || list.default_ns != 42 ||
+                    !strstr(why.text, bad[i].says),
+                "'%s': '%s' does not say '%s'", bad[i].text, why.text, bad[i].says);
     }
 }
 

@@ -39,10 +39,8 @@ static void close_base(void)
 /* A node sampler begins; its session has counted nothing yet. */
 static void begin(struct node_meters *meters)
 {
-    struct apapi_error err;
-
     memset(meters, 0, sizeof *meters);
-    assert_int_equal(node_meters_open(meters, folder, "n1", &err), 0);
+    assert_int_equal(node_meters_open(meters, folder, "n1", &why), 0);
 }
 
 /* A worker reads a meter: the session has counted `total_j` of the domain so far. */

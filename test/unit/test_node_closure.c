@@ -205,9 +205,8 @@ static struct found read_hours(void)
     const struct hours_sink sink = {.hour = add_hour, .context = &found};
     const struct apapi_scan_filter all = {.nodes = NULL};
     struct apapi_scan_counts counts;
-    struct apapi_error err;
 
-    assert_int_equal(hours_read(config.acct_dir, &all, &sink, &counts, &err), 0);
+    assert_int_equal(hours_read(config.acct_dir, &all, &sink, &counts, &why), 0);
     assert_int_equal(counts.skipped, 0);
     return found;
 }

@@ -90,15 +90,12 @@ static char path[] = "/tmp/apapi-packet-XXXXXX";
 
 static int pack(void)
 {
-    struct apapi_error err;
-
-    return pack_environment(packet, stderr, &err);
+    return pack_environment(packet, stderr, &why);
 }
 
 TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
 {
     struct apapi_event_rules rules = {0};
-    struct apapi_error err;
     struct packet_item item;
 
     write_string(path, "# comment\r\n\n  rapl:::A \nrapl:::B");
@@ -111,7 +108,7 @@ TEST_WITH(packing_reads_checks_and_strips, clean, NULL)
                      strlen("\n\nrapl:::A\nrapl:::B\n")); /* as they are numbered there */
     assert_memory_equal(item.bytes, "\n\nrapl:::A\nrapl:::B\n", item.size);
     assert_true(packet_find(packet, PACKET_COMPONENTS, &item));
-    assert_int_equal(pack_open(packet, &rules, &err), 0);
+    assert_int_equal(pack_open(packet, &rules, &why), 0);
     assert_int_equal(apapi_eventlist_count(rules.user_list), 2);
     assert_null(rules.user_ops);
     apapi_event_rules_clear(&rules);

@@ -17,10 +17,9 @@ static const struct apapi_source *const papi = &apapi_source_papi;
 
 static struct apapi_reader *open_named(const char *component)
 {
-    struct apapi_error err = {""};
-    struct apapi_reader *reader = papi->open(component, &err);
+    struct apapi_reader *reader = papi->open(component, &why);
 
-    fail_if(!reader, "%s: %s", component, err.text);
+    fail_if(!reader, "%s: %s", component, why.text);
     return reader;
 }
 

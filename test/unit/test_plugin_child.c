@@ -156,9 +156,8 @@ static struct spank_apapi_child start(const char *name, int listener)
 {
     const struct spank_apapi_program program = {.dir = base, .name = name, .listener = listener};
     struct spank_apapi_child child = {.channel = -1, .pidfd = -1};
-    struct apapi_error err = {""};
 
-    assert_int_equal(spank_apapi_child_start(&child, &program, &err), 0);
+    assert_int_equal(spank_apapi_child_start(&child, &program, &why), 0);
     assert_true(child.channel > STDERR_FILENO);
     return child;
 }

@@ -104,14 +104,13 @@ static void deliver(const char *nodelist, const char *payload, const char *want)
     const struct report report = {
         .word = APAPI_WORD_RECORD, .node = "n1", .nodelist = nodelist, .payload = payload};
     struct report_collector collector;
-    struct apapi_error err = {""};
     int listener = listen_here(5, &collector);
     pthread_t reader;
     void *text = NULL;
 
     assert_int_equal(pthread_create(&reader, NULL, read_one, &listener), 0);
     assert_int_equal(
-        report_send(&collector, "127.0.0.1", &report, deadline_now() + PATIENCE_NS, &err), 0);
+        report_send(&collector, "127.0.0.1", &report, deadline_now() + PATIENCE_NS, &why), 0);
     pthread_join(reader, &text);
     assert_non_null(text);
     assert_string_equal(text, want);
@@ -154,12 +153,11 @@ TEST(a_refused_report_is_sent_again)
         .word = APAPI_WORD_RECORD, .node = "n1", .nodelist = "", .payload = "{}"};
     struct report_collector collector;
     struct crowd crowd = {.listener = listen_here(5, &collector), .refusals = 4};
-    struct apapi_error err = {""};
     pthread_t reader;
 
     assert_int_equal(pthread_create(&reader, NULL, refuse_some, &crowd), 0);
     assert_int_equal(
-        report_send(&collector, "127.0.0.1", &report, deadline_now() + PATIENCE_NS, &err), 0);
+        report_send(&collector, "127.0.0.1", &report, deadline_now() + PATIENCE_NS, &why), 0);
     pthread_join(reader, NULL);
     assert_string_equal(crowd.text, TOKEN " record n1\n{}");
     free(crowd.text);

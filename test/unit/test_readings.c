@@ -349,8 +349,7 @@ PREPARED(nothing_in_the_page_is_relied_on)
 
 static bool opens(void)
 {
-    struct apapi_error err;
-    struct apapi_reader *reader = apapi_source_node.open("plain", &err);
+    struct apapi_reader *reader = apapi_source_node.open("plain", &why);
 
     node_source_use("/tmp", node_name()); /* one that did not answer is asked again */
     if (reader) {
@@ -382,23 +381,20 @@ PREPARED(a_page_of_others_is_not_used)
 
 PREPARED(one_that_does_not_answer_is_not_waited_for_twice)
 {
-    struct apapi_error err;
-
     node_begin_as(true);
-    assert_fails(ETIMEDOUT, apapi_source_node.open("plain", &err));
-    assert_int_equal(apapi_source_node.probe("plain", &err), -1);
-    assert_fails(ENOSYS, apapi_source_node.open("plain", &err));
+    assert_fails(ETIMEDOUT, apapi_source_node.open("plain", &why));
+    assert_int_equal(apapi_source_node.probe("plain", &why), -1);
+    assert_fails(ENOSYS, apapi_source_node.open("plain", &why));
 }
 
 PREPARED(a_reading_that_others_asked_for_is_taken_once)
 {
     struct apapi_reading values[FAKE_METER_EVENTS];
-    struct apapi_error err;
     struct apapi_reader *reader;
     uint64_t now_ns, times_ns[2];
 
     node_begin();
-    reader = apapi_source_node.open("plain", &err);
+    reader = apapi_source_node.open("plain", &why);
     assert_non_null(reader);
     assert_int_equal(atomic_load(&node.asked), 1);
     reader->source->relay->allow_age(reader, FOREVER_NS);
@@ -569,14 +565,13 @@ static void ask_for(enum ask_kind kind)
 PREPARED(whoever_asks_is_shown_a_reading)
 {
     int folder = open_base(), before;
-    struct apapi_error err;
 
     intervals.default_ns = FOREVER_NS;
     create("plain");
-    assert_int_equal(node_readings_open(&own, folder, &err), 0);
+    assert_int_equal(node_readings_open(&own, folder, &why), 0);
     session_listen(session, node_readings_write, &own);
     start_again();
-    assert_int_equal(node_requests_open(&asks, folder, session, &err), 0);
+    assert_int_equal(node_requests_open(&asks, folder, session, &why), 0);
     before = atomic_load(&meters[PLAIN].reads);
     ask_for(ASK_LOOK);
     await(&meters[PLAIN].reads, before + 1);

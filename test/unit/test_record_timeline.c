@@ -43,11 +43,10 @@ static struct apapi_record empty_record(uint64_t elapsed_ns)
 static struct apapi_record there_and_back(const struct apapi_record *record)
 {
     struct apapi_record result;
-    struct apapi_error err;
     char *line;
 
-    assert_int_equal(apapi_record_encode(record, &line, &err), 0);
-    fail_if(apapi_record_decode(line, strlen(line), &result, &err), "%s: %s", err.text, line);
+    assert_int_equal(apapi_record_encode(record, &line, &why), 0);
+    fail_if(apapi_record_decode(line, strlen(line), &result, &why), "%s: %s", why.text, line);
     free(line);
     return result;
 }
@@ -57,11 +56,10 @@ TEST(what_is_not_known_is_null_and_comes_back_unknown)
     const double power_w[] = {100, NAN, 300};
     struct apapi_record record = empty_record(35 * MS), read;
     const struct apapi_timeline *timeline;
-    struct apapi_error err;
     char *line;
 
     draw(&record, APAPI_DOMAIN_GPU, power_w, 3);
-    assert_int_equal(apapi_record_encode(&record, &line, &err), 0);
+    assert_int_equal(apapi_record_encode(&record, &line, &why), 0);
     assert_contains(line, "\"timeline\":{\"bin_s\":0.01,\"gpu\":{\"unit_j\":0.001,"
                           "\"n\":[1000,null,3000,null]}}");
     free(line);

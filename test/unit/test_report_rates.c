@@ -16,10 +16,9 @@
 static struct rates plain_rates(const char *co2, const char *pue)
 {
     struct rates rates = {.currency = ""};
-    struct apapi_error err;
 
-    assert_int_equal(rates_parse(co2, rates.co2_g_per_kwh, &err), 0);
-    assert_int_equal(rates_parse(pue, rates.pue, &err), 0);
+    assert_int_equal(rates_parse(co2, rates.co2_g_per_kwh, &why), 0);
+    assert_int_equal(rates_parse(pue, rates.pue, &why), 0);
     return rates;
 }
 
@@ -41,9 +40,8 @@ TEST(bad_tables_are_refused_and_change_nothing)
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double hours[RATES_HOURS] = {42};
-        struct apapi_error err;
 
-        fail_if(rates_parse(cases[i], hours, &err) == 0 || hours[0] != 42, "'%s' is taken",
+        fail_if(rates_parse(cases[i], hours, &why) == 0 || hours[0] != 42, "'%s' is taken",
                 cases[i]);
         assert_int_equal(errno, EINVAL);
     }

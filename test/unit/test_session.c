@@ -59,10 +59,9 @@ static struct apapi_session *create(const char *components)
                                                 .sources = "sysfs",
                                                 .intervals = &fast,
                                                 .on_sample = count_sample};
-    struct apapi_error err = {""};
-    struct apapi_session *session = apapi_session_create(&config, &err);
+    struct apapi_session *session = apapi_session_create(&config, &why);
 
-    fail_if(!session, "%s", err.text);
+    fail_if(!session, "%s", why.text);
     return session;
 }
 

@@ -44,15 +44,14 @@ static void set_energy(uint64_t package_uj, uint64_t dram_uj)
 static struct apapi_event_rules parse(const char *list, const char *ops)
 {
     struct apapi_event_rules rules = {0};
-    struct apapi_error err = {""};
 
     if (list) {
-        rules.user_list = apapi_eventlist_parse("list", list, strlen(list), NULL, &err);
+        rules.user_list = apapi_eventlist_parse("list", list, strlen(list), NULL, &why);
     }
     if (ops) {
-        rules.user_ops = apapi_eventops_parse("ops", ops, strlen(ops), NULL, &err);
+        rules.user_ops = apapi_eventops_parse("ops", ops, strlen(ops), NULL, &why);
     }
-    fail_if((list && !rules.user_list) || (ops && !rules.user_ops), "%s", err.text);
+    fail_if((list && !rules.user_list) || (ops && !rules.user_ops), "%s", why.text);
     return rules;
 }
 
@@ -92,12 +91,11 @@ static void measure(const char *list, const char *ops, bool softfail)
                                                 .rules = &rules,
                                                 .softfail = softfail,
                                                 .live = &page};
-    struct apapi_error err = {""};
     struct apapi_session *session;
 
     memset(&page, 0, sizeof page);
-    session = apapi_session_create(&config, &err);
-    fail_if(!session, "%s", err.text);
+    session = apapi_session_create(&config, &why);
+    fail_if(!session, "%s", why.text);
     use_energy(session);
     apapi_session_destroy(session);
     apapi_event_rules_clear(&rules);

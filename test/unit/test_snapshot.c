@@ -4,10 +4,8 @@
 
 static void look(void)
 {
-    struct apapi_error err = {""};
-
     apapi_measurement_clear(&m);
-    fail_if(apapi_session_snapshot(session, &m, &err), "%s", err.text);
+    fail_if(apapi_session_snapshot(session, &m, &why), "%s", why.text);
 }
 
 static double steps_of(size_t component)

@@ -35,9 +35,7 @@ static bool is_there(const char *name)
 
 static void save(struct spool *spool, const char *line)
 {
-    struct apapi_error err = {""};
-
-    fail_if(spool_save(spool, line, true, &err), "%s", err.text);
+    fail_if(spool_save(spool, line, true, &why), "%s", why.text);
 }
 
 /* Abandoned files found by a walk, in any order: "a b ". */

@@ -24,9 +24,8 @@ static void assert_mode(const char *path, mode_t mode)
 STORE_TEST(folders_and_file_are_private)
 {
     mode_t mask = umask(0);
-    struct apapi_error err = {""};
 
-    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":1}", &err), 0);
+    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":1}", &why), 0);
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{\"a\":2}", NULL), 0);
     umask(mask);
     assert_file("acct/2026-11-21/n1.jsonl", "{\"a\":1}\n{\"a\":2}\n");

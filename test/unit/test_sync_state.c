@@ -14,9 +14,7 @@
 
 static void load(struct state *state)
 {
-    struct apapi_error err;
-
-    fail_if(state_load(state, base, NAME, NOW - DAY, &err), "%s", err.text);
+    fail_if(state_load(state, base, NAME, NOW - DAY, &why), "%s", why.text);
 }
 
 static int count_files(void)

@@ -176,12 +176,10 @@ WITH_TREE(no_permission_names_the_file)
 /* A zone that cannot be measured is shown, so that a partial sum does not look complete. */
 WITH_TREE(one_unreadable_file_of_several)
 {
-    struct apapi_error err;
-
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
     powercap_tree_mode(&tree, "intel-rapl:1", 0);
-    assert_true(open_as_nobody("rapl", &err));
+    assert_true(open_as_nobody("rapl", &why));
     assert_int_equal(reader->count, 2);
     assert_described(1, "energy of CPU package 1: no permission to read "
                         "/sys/class/powercap/intel-rapl:1/energy_uj");

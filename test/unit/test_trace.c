@@ -132,7 +132,6 @@ TEST(what_is_estimated_is_marked)
 
 TEST(a_full_ring_drops_and_counts)
 {
-    struct apapi_error err = {""};
     struct pollfd full = {.events = POLLOUT};
     pthread_t reader;
     struct trace *trace;
@@ -140,17 +139,17 @@ TEST(a_full_ring_drops_and_counts)
     int ends[2], result;
 
     assert_int_equal(pipe(ends), 0);
-    trace = trace_create(fdopen(ends[1], "w"), "pipe", &err);
+    trace = trace_create(fdopen(ends[1], "w"), "pipe", &why);
     assert_non_null(trace);
     full.fd = ends[1];
     sample_many(trace);
     while (poll(&full, 1, 0) == 1) { /* the writer has begun */
     }
     assert_int_equal(pthread_create(&reader, NULL, count_rows_of, fdopen(ends[0], "r")), 0);
-    result = trace_finish(trace, &err);
+    result = trace_finish(trace, &why);
     assert_int_equal(errno, EOVERFLOW);
     pthread_join(reader, &rows);
-    assert_told(*(unsigned *)rows, result, &err, "pipe");
+    assert_told(*(unsigned *)rows, result, &why, "pipe");
     assert_true(*(unsigned *)rows < MANY);
 }
 

@@ -101,17 +101,16 @@ TEST(root_lends_nothing)
 
 TEST(a_process_that_hangs_is_not_waited_for)
 {
-    struct apapi_error err = {""};
     struct writer writer;
     static char text[1 << 20];
 
     assert_int_equal(writer_start(&writer, &user, NULL), 0);
     assert_int_equal(kill(writer.pid, SIGSTOP), 0);
-    assert_int_equal(writer_open(&writer, path, &err), 0);
+    assert_int_equal(writer_open(&writer, path, &why), 0);
     while (writer_put(&writer, text, sizeof text, deadline_now()) == 0) {
     }
     assert_int_equal(errno, ETIMEDOUT);
-    assert_fails(ETIMEDOUT, writer_finish(&writer, deadline_now() + DEADLINE_MS, &err));
+    assert_fails(ETIMEDOUT, writer_finish(&writer, deadline_now() + DEADLINE_MS, &why));
     assert_int_equal(writer.fd, -1);
 }
 

@@ -95,11 +95,9 @@ static inline void clean_up(void)
 
 static inline void create(const char *components)
 {
-    struct apapi_error err = {""};
-
     config.components = components;
-    session = apapi_session_create(&config, &err);
-    fail_if(!session, "%s", err.text);
+    session = apapi_session_create(&config, &why);
+    fail_if(!session, "%s", why.text);
 }
 
 static inline void start_again(void)
