@@ -10,7 +10,6 @@
 #include "sampler/livefile.h"
 #include "session/live.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define USER 4711
 #define OTHER 4712

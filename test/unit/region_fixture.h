@@ -15,7 +15,6 @@
 #include "regions/page.h"
 #include "session/live.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 /** The step: its live page, and the socket of its sampler. */
 static struct {

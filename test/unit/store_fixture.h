@@ -5,7 +5,6 @@
 #include "apapi/record.h"
 #include "record/store.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define NOON_NS INT64_C(1795262400000000000) /* 2026-11-21T12:00:00Z */
 

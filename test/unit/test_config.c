@@ -4,7 +4,6 @@
 #include "config/config.h"
 #include "config/values.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
 

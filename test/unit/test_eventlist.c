@@ -7,7 +7,6 @@
 #include "config/selection.h"
 #include "unit/problem_log.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 static struct problem_log reported;
 

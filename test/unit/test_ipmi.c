@@ -2,7 +2,6 @@
 /* IPMI without a BMC: settings, answers of DCMI, names of sensors. */
 #include "sources/ipmi/ipmi_bmc.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define NOBODY 65534
 

@@ -6,7 +6,6 @@
 #include "json_referee.h"
 #include "unit/record_fixture.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 static void assert_agrees(const char *text, size_t size)
 {

@@ -8,7 +8,6 @@
 
 #include "session/live.h"
 #include "unit/livefile_fixture.h"
-#include "unit/unit.h"
 
 /* docs/live-page.md; other numbers are another version. */
 #define AT(member, offset)                                                                         \

@@ -6,7 +6,6 @@
 #include "node_energy.h"
 #include "session/live.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define RANGE 262143328850U

@@ -4,7 +4,6 @@
 #include "config/selection.h"
 #include "sampler/questions.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 static char packet[PACKET_MAX];
 

@@ -3,7 +3,6 @@
 
 #include "channel/deadline.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 static char sampler[80];
 

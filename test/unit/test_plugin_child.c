@@ -13,7 +13,6 @@
 #include "channel/deadline.h"
 #include "helpers.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define LIMIT_NS (120000 * DEADLINE_MS)
 

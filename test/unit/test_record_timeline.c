@@ -8,7 +8,6 @@
 #include "apapi/record.h"
 #include "measure/domain.h"
 #include "unit/near.h"
-#include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
 

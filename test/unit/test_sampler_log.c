@@ -6,7 +6,6 @@
 #include <syslog.h>
 
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define MANY 10000 /* more than any socket's queue holds */
 

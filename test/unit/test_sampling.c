@@ -9,7 +9,6 @@
 #include "session/sampling.h"
 #include "session/schedule.h"
 #include "unit/component_fixture.h"
-#include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
 

@@ -4,7 +4,6 @@
 #include "measure/domain.h"
 #include "record/store.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 #include <pthread.h>
 
 #define TIMES "\"start\":\"2026-11-21T11:00:00Z\",\"elapsed_s\":3600"

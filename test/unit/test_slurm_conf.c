@@ -3,7 +3,6 @@
 #include "config/slurm_conf.h"
 
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 static void put(const char *name, const char *text)
 {

@@ -8,7 +8,6 @@
 
 #include "sampler/spool.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 static char dir[80];
 

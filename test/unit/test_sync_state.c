@@ -5,7 +5,6 @@
 
 #include "sync/jobs.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define S INT64_C(1000000000)
 #define NOW (1795262400 * S)

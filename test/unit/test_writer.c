@@ -6,7 +6,6 @@
 
 #include "channel/deadline.h"
 #include "unit/temporary.h"
-#include "unit/unit.h"
 
 #define NOBODY 65534
 
