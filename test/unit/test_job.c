@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "apapi/job.h"
-#include "measure/domain.h"
 #include "sum/sum.h"
 #include "unit/near.h"
-
-#define S INT64_C(1000000000)
-#define BEGIN (1795260000 * S)
-#define PACKAGE APAPI_DOMAIN_PACKAGE
+#include "unit/step_fixture.h"
 
 /* As exact as a timeline of a few bins. */
 static void assert_about(double value, double wanted)
 {
     assert_within(value, wanted, 1e-4);
-}
-
-/* A step that drew a constant power; seconds since BEGIN. */
-static struct apapi_record step(const char *name, const char *node, int64_t from_s, int64_t to_s,
-                                double power_w)
-{
-    struct apapi_record record = {.complete = true, .id = {.restarts = APAPI_UNKNOWN}};
-    struct apapi_measurement *m = &record.measurement;
-
-    snprintf(record.id.step, sizeof record.id.step, "%s", name);
-    snprintf(record.id.node, sizeof record.id.node, "%s", node);
-    m->start_unix_ns = BEGIN + from_s * S;
-    m->elapsed_ns = (uint64_t)((to_s - from_s) * S);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d].energy_j = NAN;
-    }
-    m->domains[PACKAGE].measured = true;
-    m->domains[PACKAGE].energy_j = power_w * (double)(to_s - from_s);
-    return record;
 }
 
 /* The same with the power of each second, known (1) or not (0). */
@@ -109,14 +85,6 @@ TEST(the_record_that_knows_more_counts)
     total = total_of(records, 2);
     assert_about(total.energy_j, 100 + 300 + 100 + 200);
     assert_about((double)total.covered_ns, 4e9);
-}
-
-static void add_domain(struct apapi_record *record, enum apapi_domain domain, double power_w)
-{
-    struct apapi_domain_result *result = &record->measurement.domains[domain];
-
-    result->measured = true;
-    result->energy_j = power_w * (double)record->measurement.elapsed_ns / S;
 }
 
 TEST(a_step_without_dram_leaves_220_w)

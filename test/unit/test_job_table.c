@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "apapi/job.h"
 #include "base/text.h"
-#include "measure/domain.h"
-#include "unit/unit.h"
-
-#define S INT64_C(1000000000)
-#define BEGIN (1795260000 * S)
+#include "unit/step_fixture.h"
 
 static struct apapi_job *job; /* of the test */
 static char *text;            /* the latest table */
@@ -28,19 +23,10 @@ static void free_job(void)
 /* A step with 100 W of package and 20 W of DRAM; seconds since BEGIN. */
 static void add(const char *name, const char *node, const int64_t span_s[2], bool complete)
 {
-    struct apapi_record record = {.complete = complete};
-    struct apapi_measurement *m = &record.measurement;
-    double seconds = (double)(span_s[1] - span_s[0]);
+    struct apapi_record record = step(name, node, span_s[0], span_s[1], 100);
 
-    snprintf(record.id.step, sizeof record.id.step, "%s", name);
-    snprintf(record.id.node, sizeof record.id.node, "%s", node);
-    m->start_unix_ns = BEGIN + span_s[0] * S;
-    m->elapsed_ns = (uint64_t)((span_s[1] - span_s[0]) * S);
-    unmeasure_domains(m->domains);
-    m->domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){.measured = true, .energy_j = 100 * seconds};
-    m->domains[APAPI_DOMAIN_DRAM] =
-        (struct apapi_domain_result){.measured = true, .energy_j = 20 * seconds};
+    record.complete = complete;
+    add_domain(&record, APAPI_DOMAIN_DRAM, 20);
     assert_int_equal(apapi_job_add(job, &record), 0);
 }
 
@@ -49,19 +35,6 @@ static void add(const char *name, const char *node, const int64_t span_s[2], boo
 static void add_record(const struct apapi_record *record)
 {
     assert_int_equal(apapi_job_add(job, record), 0);
-}
-
-/* A step of 10 s on a node in which nothing is measured yet. */
-static struct apapi_record step_record(const char *name, const char *node)
-{
-    struct apapi_record record = {.complete = true};
-
-    snprintf(record.id.step, sizeof record.id.step, "%s", name);
-    snprintf(record.id.node, sizeof record.id.node, "%s", node);
-    unmeasure_domains(record.measurement.domains);
-    record.measurement.start_unix_ns = BEGIN;
-    record.measurement.elapsed_ns = 10 * S;
-    return record;
 }
 
 /* Format the job into `text`; the next one is empty. */
@@ -122,12 +95,9 @@ TABLE(records_of_nodes_that_are_not_listed_hide_no_missing_one)
 TABLE(a_domain_that_a_step_lacks_is_named)
 {
     const struct apapi_job_table_head head = {.job = "17"};
-    struct apapi_record record = step_record("1", "n1");
+    struct apapi_record record = step("1", "n1", 10, 20, 100);
 
     ADD("0", "n1", 0, 10);
-    record.measurement.start_unix_ns = BEGIN + 10 * S;
-    record.measurement.domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){.measured = true, .energy_j = 1000};
     add_record(&record);
     format(&head);
     assert_text("  total       2.200 kJ      110.0 W\n");
@@ -139,11 +109,10 @@ TABLE(a_domain_that_a_step_lacks_is_named)
 /* A step of 10 s whose counter of the package never moved. */
 static void add_without_package(void)
 {
-    struct apapi_record record = step_record("1", "n1");
+    struct apapi_record record = step("1", "n1", 0, 10, NAN);
 
     record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
-    record.measurement.domains[APAPI_DOMAIN_DRAM] =
-        (struct apapi_domain_result){.measured = true, .energy_j = 200};
+    add_domain(&record, APAPI_DOMAIN_DRAM, 20);
     add_record(&record);
 }
 
@@ -180,11 +149,9 @@ TABLE(what_no_step_ever_knows_is_named)
 TABLE(a_job_that_has_a_part_of_its_node_is_told_so)
 {
     const struct apapi_job_table_head head = {.job = "17"};
-    struct apapi_record record = step_record("batch", "n1");
+    struct apapi_record record = step("batch", "n1", 0, 10, 300);
 
     record.id.node_cores = 8;
-    record.measurement.domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){.measured = true, .energy_j = 3000};
     for (uint32_t i = 0; i < 2; i++) {
         strcpy(record.id.step, i ? "0" : "batch");
         record.id.cores = i ? 1 : 4;
