@@ -37,8 +37,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 }
 
 @test "-f json: a signal, and no meter" {
-    run --separate-stderr "$atime" -f json sh -c 'kill -15 $$'
-    [[ $status -eq 143 ]]
+    run -143 --separate-stderr "$atime" -f json sh -c 'kill -15 $$'
     jq -e '.program.signal == 15 and (.program | has("exit_status") | not)' <<<"$stderr"
     jq -e '.components[0].name == "rapl"' <<<"$stderr"
 }
@@ -93,8 +92,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     timeout 120 head -c 0 "$BATS_TEST_TMPDIR/fifo" 3>&- &
     complains 6 '*Broken pipe' timeout 120 "$atime" -o "$BATS_TEST_TMPDIR/fifo" sh -c 'sleep 0.3; exit 6'
-    run "$atime" --trace /dev/full sh -c 'exit 7'
-    [[ $status -eq 7 ]]
+    run -7 "$atime" --trace /dev/full sh -c 'exit 7'
 }
 
 @test "--trace: every sample with time, units and power" {
@@ -233,6 +231,5 @@ interrupt() { # SIGNAL OPTION...
     jq -e '[.components[].name] == ["rapl"]' <<<"$stderr"
     APAPI_CMPLIST=nonsense run --separate-stderr "$atime" touch "$BATS_TEST_TMPDIR/started"
     [[ $status -eq 2 && $stderr == *"unknown component 'nonsense'"* && ! -e $BATS_TEST_TMPDIR/started ]]
-    APAPI_CMPLIST='' run "$atime" true
-    [[ $status -eq 0 ]]
+    APAPI_CMPLIST='' run -0 "$atime" true
 }

@@ -35,8 +35,7 @@ refused() { # VARIABLE FILE SAYS
     paths
     needs_sim
     printf '\n# mine\r\n  rapl:::DRAM_ENERGY:* \r\n' >"$list"
-    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -f json sleep 0.3
-    [[ $status -eq 0 ]]
+    APAPI_EVENTLIST=$list run -0 --separate-stderr sim -- "$atime" -f json sleep 0.3
     [[ $(jq -c '[.components[0].events[].name]' <<<"$stderr") == \
         '["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]' ]]
     jq -e '.components[0].user_rules' <<<"$stderr"

@@ -63,8 +63,7 @@ truth_on() { # NODE
         print end - begin, "J, at most", end_truth - before
         exit !(end - begin <= end_truth - before + 0.01) }'
     [[ -z $(log_errors) ]]
-    run as_alice srun -w n1 true
-    [[ $status -eq 0 ]]
+    run -0 as_alice srun -w n1 true
 }
 
 @test "nothing that could be measured, or no sampler: one clear message, and steps run" {
@@ -74,14 +73,12 @@ truth_on() { # NODE
     restart_slurmd n1
     said() { slurmd_log n1 | grep -q "acct_gather_energy/apapi: node n1 is not measured: live_dir = off"; }
     eventually said
-    run as_alice srun -w n1 sh -c 'exit 3'
-    [[ $status -eq 3 ]]
+    run -3 as_alice srun -w n1 sh -c 'exit 3'
     energy_config "libexec_dir = /nowhere"
     restart_slurmd n1
     said() { slurmd_log n1 | grep -q "acct_gather_energy/apapi: cannot start /nowhere/apapi-sampler: "; }
     eventually said
-    run as_alice srun -w n1 sh -c 'exit 4'
-    [[ $status -eq 4 ]]
+    run -4 as_alice srun -w n1 sh -c 'exit 4'
     tried_again() { [[ $(slurmd_log n1 | grep -c 'the node sampler has ended') -ge 3 ]]; }
     eventually tried_again
     [[ $(slurmd_log n1 | grep -c 'cannot start') -eq 1 ]]
@@ -96,8 +93,7 @@ truth_on() { # NODE
     said() { slurmd_log n2 | grep 'acct_gather_energy/apapi: node n2 is not measured: '; }
     eventually said
     cluster run scontrol show node n2 | grep 'CurrentWatts=n/[as]' # n/a: Slurm 24.11
-    run as_alice srun -w n2 sh -c 'exit 5'
-    [[ $status -eq 5 ]]
+    run -5 as_alice srun -w n2 sh -c 'exit 5'
     tried_again() { [[ $(slurmd_log n2 | grep -c 'the node sampler has ended') -ge 3 ]]; }
     eventually tried_again
     [[ $(slurmd_log n2 | grep -c 'is not measured') -eq 1 ]]
@@ -127,8 +123,7 @@ name_version_99() { # PLUGIN
     cluster on n1 slurmd
     eventually nodes_idle
     eventually node_has n1 'p > 99'
-    run as_alice srun -w n1 true
-    [[ $status -eq 0 ]]
+    run -0 as_alice srun -w n1 true
 }
 
 # bats test_tags=long
@@ -139,6 +134,5 @@ name_version_99() { # PLUGIN
     restart_slurmd n1
     said() { slurmd_log n1 | grep -q 'Slurm adds up what these plugins measure; name apapi alone'; }
     eventually said
-    run as_alice srun -w n1 true
-    [[ $status -eq 0 ]]
+    run -0 as_alice srun -w n1 true
 }

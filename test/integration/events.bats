@@ -87,8 +87,7 @@ is_whole() {
     done
     [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
     # nobody needs them where nothing is measured
-    run alice_sh "APAPI_EVENTLIST=/no/such/file srun -N1 --apapi=off true"
-    [[ $status -eq 0 ]]
+    run -0 alice_sh "APAPI_EVENTLIST=/no/such/file srun -N1 --apapi=off true"
 }
 
 @test "a file that is too long to travel" {
@@ -118,8 +117,7 @@ is_whole() {
     [[ $(events_of n1) == *rapl* ]]
     run alice_sh "APAPI_CMPLIST=foo srun -N1 --apapi true"
     [[ $status -ne 0 && $output == *"error: apapi: APAPI_CMPLIST: unknown component 'foo'"* ]]
-    run alice_sh "APAPI_CMPLIST=foo srun -N1 -w n1 --apapi=rapl sleep 0.2"
-    [[ $status -eq 0 ]]
+    run -0 alice_sh "APAPI_CMPLIST=foo srun -N1 -w n1 --apapi=rapl sleep 0.2"
     alice_sh "APAPI_CMPLIST=powercap sbatch_wait -N1 -w n1 --export=NONE -o out --apapi --wrap '/bin/sleep 0.2'"
     [[ $(events_of n1) == *powercap* && $(events_of n1) != *rapl* ]]
 }

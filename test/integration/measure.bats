@@ -71,8 +71,7 @@ setup_file() {
 }
 
 @test "the program sees nothing of it in its environment but where its live page is" {
-    run --separate-stderr as_alice srun -N1 --apapi=rapl env
-    [[ $status -eq 0 ]]
+    run -0 --separate-stderr as_alice srun -N1 --apapi=rapl env
     run -0 grep -E '^SLURM_APAPI|^APAPI' <<<"$output"
     [[ $output == APAPI_LIVE_PAGE=/run/apapi/n1/+([0-9])/+([0-9]).0 ]]
 }

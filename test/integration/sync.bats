@@ -108,8 +108,7 @@ draws_240_w() { # TEXT JOB
 }
 
 @test "a dry run tells, and changes nothing" {
-    run --separate-stderr sync_all --dry-run
-    [[ $status -eq 0 ]]
+    run -0 --separate-stderr sync_all --dry-run
     [[ $output == *"job $COMPLETED: AdminComment {\"apapi\":{\"v\":1,"*"}} (not set: dry run)"* ]]
     [[ -z $(comment "$COMPLETED") ]]
     [[ ! -e $APAPI_ACCT_DIR/sync.json ]]
