@@ -438,6 +438,7 @@ void apapi_meter_reopened(struct apapi_meter *meter)
 static inline void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
 {
     meter->value = value0 * meter->event->scale;
+    meter->value_ns = dt_ns;
     if (dt_ns > 0) {
         apapi_values_add(&meter->values, value0, dt_ns);
     } else {

@@ -168,6 +168,7 @@ struct apapi_meter {
     const struct apapi_event *event;
     uint64_t interval_ns;
     double value; /* of the latest reading: a gauge's value or a counter's increment; NaN: none */
+    uint64_t value_ns; /* in which `value`, if it is known, was counted; 0: not known */
     uint64_t known_ns; /* latest reading that is shown and has new information, which an energy
                           counter that has not moved has not; 0: none yet */
     int last_error;    /* errno of the latest failed reading; 0: none */

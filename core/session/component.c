@@ -217,10 +217,11 @@ static int allocate_meters(struct component *component)
     component->meters = calloc(count, sizeof *component->meters);
     component->readings = calloc(count, sizeof *component->readings);
     component->values = calloc(count, sizeof *component->values);
+    component->spans_ns = calloc(count, sizeof *component->spans_ns);
     component->raw = create_raw(component->reader);
     component->histograms = calloc(count + APAPI_DOMAINS, sizeof *component->histograms);
-    return component->meters && component->readings && component->values && component->raw &&
-                   component->histograms
+    return component->meters && component->readings && component->values && component->spans_ns &&
+                   component->raw && component->histograms
                ? 0
                : component_no_memory(component);
 }
@@ -839,6 +840,7 @@ void component_close(struct component *component)
     free(component->feeds);
     free(component->definitions);
     free(component->values);
+    free(component->spans_ns);
     free(component->histograms);
     memset(component, 0, sizeof *component);
     errno = saved;

@@ -41,6 +41,7 @@ struct component {
     struct apapi_reading *raw;      /* latest, of all events of the reader; a failed one follows */
     struct apapi_reading *readings; /* of those that are shown, for those who want samples */
     double *values;                 /* of the latest reading, for those who want samples */
+    uint64_t *spans_ns;             /* in which each was counted, for the same */
     struct apapi_histogram *histograms; /* of the meters of energy and power, then of the domains */
     size_t histogram_count;
     uint64_t interval_ns; /* asked for, or shorter where a counter would wrap too often */

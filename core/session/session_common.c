@@ -257,7 +257,8 @@ void common_report(struct session_common *common, struct component *component)
                                         .event_count = component->event_count,
                                         .events = component->events,
                                         .readings = component->readings,
-                                        .values = component->values};
+                                        .values = component->values,
+                                        .spans_ns = component->spans_ns};
 
     if (common->live) {
         pthread_mutex_lock(&common->showing);
@@ -274,6 +275,7 @@ void common_report(struct session_common *common, struct component *component)
     for (size_t i = 0; i < component->event_count; i++) {
         component->readings[i] = component->raw[component->slots[i]];
         component->values[i] = component->meters[i].value;
+        component->spans_ns[i] = component->meters[i].value_ns;
     }
     pthread_mutex_lock(&common->reporting);
     common->on_sample(&sample, common->context);

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/thread.h"
 
@@ -24,9 +23,10 @@ struct trace_row {
     const struct apapi_event *event; /* outlives the trace */
     uint64_t time_ns;                /* since the start of the run [ns] */
     uint64_t raw;
-    double value; /* in event->unit; NaN: none */
-    unsigned run; /* from 1 */
-    int error;    /* errno; 0: none */
+    double value;     /* in event->unit; NaN: none */
+    uint64_t span_ns; /* in which a counter has counted it; 0: not known */
+    unsigned run;     /* from 1 */
+    int error;        /* errno; 0: none */
 };
 
 /*
@@ -40,26 +40,12 @@ struct trace_ring {
     _Alignas(CACHE_LINE) atomic_size_t taken;   /* rows taken so far */
 };
 
-/* Kept of an event to calculate its power. */
-struct trace_event {
-    const struct apapi_event *event;
-    unsigned run;
-    bool believed;
-    uint64_t believed_ns; /* time of the last accepted value */
-    bool read;
-    uint64_t read_ns; /* time of the last reading, accepted or not */
-    uint64_t raw;     /* its raw value */
-};
-
 struct trace {
     struct trace_ring ring;
     FILE *file;
     const char *path;
-    unsigned run;               /* from 1; 0: none yet */
-    struct trace_event *events; /* seen so far */
-    size_t event_count, event_room;
-    size_t next; /* where the next event is probably found */
-    int error;   /* errno of the first failed write */
+    unsigned run; /* from 1; 0: none yet */
+    int error;    /* errno of the first failed write */
     atomic_bool stop;
     pthread_mutex_t lock; /* protects `stopped` only; never taken by the sampling thread */
     pthread_cond_t stopped;
@@ -84,6 +70,7 @@ void trace_sample(const struct apapi_sample *sample, void *context)
             .time_ns = sample->time_ns,
             .raw = sample->readings[i].raw,
             .value = sample->values[i],
+            .span_ns = sample->spans_ns[i],
             .run = trace->run,
             .error = sample->readings[i].error,
         };
@@ -106,23 +93,6 @@ static bool ring_take(struct trace_ring *ring, struct trace_row *row)
 
 /* A row as a line of CSV. */
 
-static struct trace_event *find_event(struct trace *trace, const struct apapi_event *event)
-{
-    for (size_t i = 0; i < trace->event_count; i++) {
-        size_t index = (trace->next + i) % trace->event_count;
-
-        if (trace->events[index].event == event) {
-            trace->next = index + 1;
-            return &trace->events[index];
-        }
-    }
-    if (array_add(&trace->events, trace->event_count, &trace->event_room, sizeof *trace->events)) {
-        return NULL;
-    }
-    trace->events[trace->event_count] = (struct trace_event){.event = event};
-    return &trace->events[trace->event_count++];
-}
-
 static double as_double(uint64_t raw)
 {
     double value;
@@ -131,60 +101,16 @@ static double as_double(uint64_t raw)
     return value;
 }
 
-/* The counter's increment since the last reading, if it only increased. */
-static double since_read(const struct trace_event *last, const struct trace_row *row)
+static double power_w(const struct trace_row *row)
 {
     const struct apapi_event *event = row->event;
-
-    if (event->type == APAPI_TYPE_FP64) {
-        return (as_double(row->raw) - as_double(last->raw)) * event->scale;
-    }
-    return row->raw >= last->raw ? (double)(row->raw - last->raw) * event->scale : NAN;
-}
-
-/*
- * The time in which `row->value` was counted [ns]: since the last reading if that explains it, as
- * after the first reading and after a reset; otherwise since the last accepted one.
- */
-static uint64_t span_ns(const struct trace_event *last, const struct trace_row *row)
-{
-    bool explained =
-        last->read && fabs(since_read(last, row) - row->value) <= 1e-9 * fabs(row->value);
-
-    if (last->read && (explained || !last->believed)) {
-        return row->time_ns - last->read_ns;
-    }
-    return last->believed ? row->time_ns - last->believed_ns : 0;
-}
-
-static double power_w(const struct trace_event *last, const struct trace_row *row)
-{
-    const struct apapi_event *event = row->event;
-    uint64_t dt_ns;
 
     if (event->kind == APAPI_KIND_POWER && !event->accumulates) {
         return row->value;
     }
-    if (event->kind != APAPI_KIND_ENERGY || !event->accumulates || !last || isnan(row->value)) {
-        return NAN;
-    }
-    dt_ns = span_ns(last, row);
-    return dt_ns ? row->value / ((double)dt_ns / 1e9) : NAN;
-}
-
-static void remember_row(struct trace_event *last, const struct trace_row *row)
-{
-    if (row->error) {
-        last->read = false;
-        return;
-    }
-    last->read = true;
-    last->read_ns = row->time_ns;
-    last->raw = row->raw;
-    if (!isnan(row->value)) {
-        last->believed = true;
-        last->believed_ns = row->time_ns;
-    }
+    return event->kind == APAPI_KIND_ENERGY && event->accumulates && row->span_ns > 0
+               ? row->value / (duration(row->span_ns) / 1e9)
+               : NAN;
 }
 
 static void put_raw(FILE *file, const struct trace_row *row)
@@ -223,15 +149,8 @@ static void put_name(FILE *file, const char *name)
     fputc('"', file);
 }
 
-/* If memory is short, the power is omitted. */
-static void put_row(struct trace *trace, const struct trace_row *row)
+static void put_row(FILE *file, const struct trace_row *row)
 {
-    struct trace_event *last = find_event(trace, row->event);
-    FILE *file = trace->file;
-
-    if (last && last->run != row->run) {
-        *last = (struct trace_event){.event = row->event, .run = row->run};
-    }
     fprintf(file, "%u,%" PRIu64 ".%09" PRIu64, row->run, row->time_ns / 1000000000,
             row->time_ns % 1000000000);
     put_name(file, row->event->name);
@@ -241,13 +160,10 @@ static void put_row(struct trace *trace, const struct trace_row *row)
         put_raw(file, row);
         put_number(file, row->value);
         put_name(file, row->event->unit);
-        put_number(file, power_w(last, row));
+        put_number(file, power_w(row));
         fputc(',', file);
     }
     fprintf(file, ",%d\n", row->event->estimated);
-    if (last) {
-        remember_row(last, row);
-    }
 }
 
 /* The thread. */
@@ -258,7 +174,7 @@ static void drain(struct trace *trace)
 
     while (ring_take(&trace->ring, &row)) {
         if (!trace->error) {
-            put_row(trace, &row);
+            put_row(trace->file, &row);
         }
         if (!trace->error && ferror(trace->file)) {
             trace->error = errno;
@@ -292,7 +208,6 @@ static void destroy(struct trace *trace)
     }
     pthread_cond_destroy(&trace->stopped);
     pthread_mutex_destroy(&trace->lock);
-    free(trace->events);
     free(trace);
 }
 

@@ -26,12 +26,15 @@ struct row {
     double value;
     unsigned run;
     int error;
+    uint64_t span_ns;
 };
 
 static void sample(struct trace *trace, const struct row *row)
 {
     const struct apapi_reading reading = {row->raw, row->error};
-    const struct apapi_sample one = {"rapl", row->time_ns, 1, row->event, &reading, &row->value};
+    const uint64_t span_ns = row->span_ns;
+    const struct apapi_sample one = {"rapl",   row->time_ns, 1,       row->event,
+                                     &reading, &row->value,  &span_ns};
 
     trace_sample(&one, trace);
 }
@@ -54,11 +57,26 @@ static void assert_lines(const struct row *rows, size_t count, const char *expec
     assert_string_equal(text + strlen(HEADER), expected);
 }
 
+/* By the time in which the counter has counted, whenever the readings were. */
+TEST(power_of_a_counter)
+{
+    const struct row rows[] = {{&energy, 0, 1000000, NAN, 1, 0, 0},
+                               {&energy, 100000000, 6000000, 5, 1, 0, 100000000},
+                               {&energy, 200000000, 6000000, NAN, 1, 0, 0},
+                               {&energy, 300000000, 16000000, 10, 1, 0, 200000000}};
+
+    assert_lines(rows, 4,
+                 "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
+                 "1,0.100000000,rapl:::A,6000000,5,J,50,,0\n"
+                 "1,0.200000000,rapl:::A,6000000,,J,,,0\n"
+                 "1,0.300000000,rapl:::A,16000000,10,J,50,,0\n");
+}
+
 TEST(gauges_and_other_types)
 {
     double half = 0.5;
-    struct row rows[] = {{&power, 1, (uint64_t)INT64_C(-3), -3, 1, 0},
-                         {&ratio, 12345678901, 0, 0.5, 1, 0}};
+    struct row rows[] = {{&power, 1, (uint64_t)INT64_C(-3), -3, 1, 0, 0},
+                         {&ratio, 12345678901, 0, 0.5, 1, 0, 0}};
 
     memcpy(&rows[1].raw, &half, sizeof half);
     assert_lines(rows, 2,
@@ -93,7 +111,7 @@ static void sample_many(struct trace *trace)
 {
     trace_next_run(trace);
     for (unsigned i = 1; i <= MANY; i++) {
-        sample(trace, &(struct row){&energy, i, i, NAN, 1, 0});
+        sample(trace, &(struct row){&energy, i, i, NAN, 1, 0, 0});
     }
 }
 
@@ -119,9 +137,9 @@ static void *count_rows_of(void *file)
 TEST(what_is_estimated_is_marked)
 {
     struct apapi_event estimate = energy;
-    const struct row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0},
-                               {&energy, 0, 1000000, NAN, 1, 0},
-                               {&estimate, 100000000, 0, NAN, 1, EIO}};
+    const struct row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0, 0},
+                               {&energy, 0, 1000000, NAN, 1, 0, 0},
+                               {&estimate, 100000000, 0, NAN, 1, EIO, 0}};
 
     estimate.estimated = true;
     assert_lines(rows, 3,

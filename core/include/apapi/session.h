@@ -30,9 +30,10 @@ struct apapi_sample {
     size_t event_count;
     const struct apapi_event *events;
     const struct apapi_reading *readings;
-    /* [event.unit]: a gauge's value, or what a counter has counted since its previous reading;
-     * NaN: no value */
+    /* A gauge's value, or what a counter has counted [event.unit], in spans_ns [ns, 0: not known].
+     * NaN: no value, and no span. */
     const double *values;
+    const uint64_t *spans_ns;
 };
 
 /*
@@ -52,10 +53,7 @@ struct apapi_sample {
  */
 typedef void (*apapi_sample_f)(const struct apapi_sample *sample, void *context);
 
-/**
- * Called after each reading that the live page shows, by the worker that made it. There is one call
- * at a time. It delays the next reading.
- */
+/** The same after each reading that the live page shows. */
 typedef void (*apapi_live_shown_f)(const struct apapi_live_page *live, void *context);
 
 /** The settings of a session. apapi_session_create() copies it. Zero and NULL are the defaults. */
@@ -156,8 +154,8 @@ APAPI_API int apapi_session_measurement(struct apapi_session *session, struct ap
                                         struct apapi_error *err);
 
 /**
- * The figures from the start to the latest reading, while the session continues. Waits
- * for no source and delays no reading. After a stop: as apapi_session_measurement().
+ * The figures from the start to the latest reading, while the session continues. Waits for no
+ * source; a reading waits some microseconds. After a stop: as apapi_session_measurement().
  * @param m  result; empty it with apapi_measurement_clear(). Set on success only
  * @return 0; -1 with errno ENODATA (it was never started), ENOMEM
  */
