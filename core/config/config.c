@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "apapi/error.h"
-#include "apapi/live.h"
 #include "base/array.h"
 #include "base/lines.h"
 #include "base/nearest.h"
@@ -234,57 +233,6 @@ static enum ini_result ini_next(struct ini *ini, struct ini_line *line, struct a
 #define LINE_SIZE 1024
 #define PLUGSTACK "plugstack.conf"
 
-static const struct key {
-    char name[16];
-    int (*parse)(const char *text, void *field, struct apapi_error *err);
-    size_t offset;
-    const char *standard; /* NULL: a folder of the installation */
-    const char *help;
-} keys[] = {
-    {"enabled", value_enabled, offsetof(struct config, enabled), "yes",
-     "yes or no, followed by single partitions, for example yes:debug:no"},
-    {"default", value_components, offsetof(struct config, components), CONFIG_OFF,
-     "components to measure where the user names none, for example rapl:nvml, or off"},
-    {"interval", value_intervals, offsetof(struct config, interval), "100ms",
-     "sampling intervals, for example 100ms or 100ms:nvml:1s"},
-    {"min_interval", value_interval, offsetof(struct config, min_interval_ns), "10ms",
-     "duration from 1ms to 1h"},
-    {"acct_dir", value_path, offsetof(struct config, acct_dir), NULL,
-     "absolute path of the accounting files"},
-    {"output", value_output, offsetof(struct config, output), "stderr",
-     "stderr, none or a file name, for example energy-%J"},
-    {"format", value_format, offsetof(struct config, format), "table",
-     "table, json, csv, merged or none"},
-    {"start_timeout", value_timeout, offsetof(struct config, start_timeout_ns), "500ms",
-     "duration from 1ms to 1m"},
-    {"stop_timeout", value_timeout, offsetof(struct config, stop_timeout_ns), "1s",
-     "duration from 1ms to 1m"},
-    {"checkpoint", value_checkpoint, offsetof(struct config, checkpoint_ns), "30s",
-     "duration from 1s to 1h, or off"},
-    {"spool_dir", value_path, offsetof(struct config, spool_dir), NULL,
-     "absolute path of a folder on a disk of the node's own"},
-    {"live_dir", value_path_or_none, offsetof(struct config, live_dir), APAPI_LIVE_DIR,
-     "absolute path of a folder on a memory file system, or off"},
-    {"user_records", value_path_or_none, offsetof(struct config, user_records), "",
-     "absolute path of a folder for copies of records, which their users can read, or off"},
-    {"sampler_cpu", value_cpus, offsetof(struct config, sampler_cpu), "",
-     "CPU numbers, for example 0 or 0,64-67"},
-    {"sampler_nice", value_nice, offsetof(struct config, sampler_nice), "0",
-     "whole number from -20 to 19"},
-    {"allow_users", value_names, offsetof(struct config, allow_users), "",
-     "names or uids with commas between them"},
-    {"deny_partitions", value_names, offsetof(struct config, deny_partitions), "",
-     "names with commas between them"},
-    {"job_total", value_job_total, offsetof(struct config, job_total), "batch",
-     "batch, extern or off"},
-    {"prometheus_dir", value_path_or_none, offsetof(struct config, prometheus_dir), "",
-     "absolute path of a folder"},
-    {"libexec_dir", value_path, offsetof(struct config, libexec_dir), NULL,
-     "absolute path of the folder with apapi-sampler and apapi-collect"},
-};
-#define KEY_COUNT COUNT_OF(keys)
-_Static_assert(KEY_COUNT <= CONFIG_KEYS_MAX, "too few origins");
-
 /* Without pointers, which would have to be relocated in each process that loads the plugin. */
 static const struct section_key {
     char section[12], name[20];
@@ -295,15 +243,6 @@ static const struct section_key {
 };
 #define SECTION_KEY_COUNT COUNT_OF(section_keys)
 _Static_assert(SECTION_KEY_COUNT <= CONFIG_SETTINGS_MAX, "too few settings");
-
-const char *config_key(size_t index, const char **help)
-{
-    if (index >= KEY_COUNT) {
-        return NULL;
-    }
-    *help = keys[index].help;
-    return keys[index].name;
-}
 
 const char *config_section_key(size_t index, const char **key, const char **help)
 {
@@ -321,7 +260,7 @@ const char *config_section_key(size_t index, const char **key, const char **help
     return section_keys[index].section;
 }
 
-static const char *key_standard(const struct key *key)
+static const char *key_standard(const struct config_key *key)
 {
     switch (key->offset) {
     case offsetof(struct config, acct_dir):
@@ -339,10 +278,10 @@ void config_defaults(struct config *config)
 {
     memset(config, 0, sizeof *config);
     config->path = "";
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        const char *standard = key_standard(&keys[i]);
+    for (size_t i = 0; i < CONFIG_KEYS; i++) {
+        const char *standard = key_standard(&config_keys[i]);
 
-        keys[i].parse(standard, (char *)config + keys[i].offset, NULL);
+        config_key_parse(&config_keys[i], standard, config, NULL);
         config->origins[i].text = standard;
     }
 }
@@ -364,23 +303,23 @@ const char *config_path(void)
     return path && *path ? path : config_site_path();
 }
 
-static const struct key *key_find(const char *word, size_t length)
+static const struct config_key *key_find(const char *word, size_t length)
 {
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        if (word_is(word, length, keys[i].name)) {
-            return &keys[i];
+    for (size_t i = 0; i < CONFIG_KEYS; i++) {
+        if (word_is(word, length, config_keys[i].name)) {
+            return &config_keys[i];
         }
     }
     return NULL;
 }
 
-static int key_set(struct config *config, const struct key *key, const struct config_origin *origin,
-                   struct apapi_error *err)
+static int key_set(struct config *config, const struct config_key *key,
+                   const struct config_origin *origin, struct apapi_error *err)
 {
-    if (key->parse(origin->text, (char *)config + key->offset, err)) {
+    if (config_key_parse(key, origin->text, config, err)) {
         return -1;
     }
-    config->origins[key - keys] = *origin;
+    config->origins[key - config_keys] = *origin;
     return 0;
 }
 
@@ -421,8 +360,8 @@ static void complain_unknown(const struct config_sink *sink, const char *where, 
     char nearest[128];
 
     nearest_begin(&meant.nearest, name);
-    for (size_t i = 0; section && !*section && i < KEY_COUNT; i++) {
-        meant_offer(&meant, keys[i].name);
+    for (size_t i = 0; section && !*section && i < CONFIG_KEYS; i++) {
+        meant_offer(&meant, config_keys[i].name);
     }
     if (!section) {
         meant_offer(&meant, TOP_SECTION);
@@ -448,7 +387,7 @@ static void complain_unknown(const struct config_sink *sink, const char *where, 
 static void config_read_key(struct config *config, const struct ini_line *line,
                             const struct config_sink *sink)
 {
-    const struct key *key = key_find(line->key, strlen(line->key));
+    const struct config_key *key = key_find(line->key, strlen(line->key));
     const struct config_origin origin = {.text = line->value, .line = line->number};
     char text[LINE_SIZE];
     struct apapi_error err;
@@ -458,9 +397,9 @@ static void config_read_key(struct config *config, const struct ini_line *line,
         complain_unknown(sink, text, line->key, "");
         return;
     }
-    if (config->origins[key - keys].line) {
+    if (config->origins[key - config_keys].line) {
         config_complain(sink, "%.200s:%zu: %s is already set in line %zu", config->path,
-                        line->number, key->name, config->origins[key - keys].line);
+                        line->number, key->name, config->origins[key - config_keys].line);
     } else if (key_set(config, key, &origin, &err)) {
         config_complain(sink, "%.200s:%zu: '%s = %.60s' has no effect: %s; %s takes: %s",
                         config->path, line->number, key->name, line->value, err.text, key->name,
@@ -563,7 +502,7 @@ static const char *word_path(const char *word)
 void config_set_word(struct config *config, const char *word, const struct config_sink *sink)
 {
     size_t length = strcspn(word, "=");
-    const struct key *key = word[length] ? key_find(word, length) : NULL;
+    const struct config_key *key = word[length] ? key_find(word, length) : NULL;
     const struct config_origin origin = {.text = word[length] ? word + length + 1 : "",
                                          .word = true};
     struct apapi_error err;

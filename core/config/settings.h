@@ -8,7 +8,7 @@
 /* The settings of a site, as config.h reads them. */
 
 #define CONFIG_SETTINGS_MAX 60
-#define CONFIG_KEYS_MAX 24
+#define CONFIG_KEYS 20
 #define CONFIG_OFF "off" /* as the list of components: measure nothing */
 
 enum config_format { CONFIG_TABLE, CONFIG_JSON, CONFIG_CSV, CONFIG_MERGED, CONFIG_NONE };
@@ -53,9 +53,9 @@ struct config {
     const char *libexec_dir;    /* absolute path of apapi-sampler and apapi-collect */
     size_t setting_count;
     struct config_setting settings[CONFIG_SETTINGS_MAX];
-    struct config_origin origins[CONFIG_KEYS_MAX]; /* indexed as by config_key() */
-    const char *path;                              /* of the file read; "": none */
-    char *file;                                    /* its text, freed by config_clear() */
+    struct config_origin origins[CONFIG_KEYS]; /* of config_keys */
+    const char *path;                          /* of the file read; "": none */
+    char *file;                                /* its text, freed by config_clear() */
 };
 
 #endif

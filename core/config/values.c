@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apapi/interval.h"
+#include "apapi/live.h"
 #include "base/text.h"
 #include "config/filename.h"
 
@@ -15,10 +16,6 @@
 
 #define SEPARATOR ":"        /* of components, and of partitions in `enabled` */
 #define MS UINT64_C(1000000) /* [ns] */
-#define TIMEOUT_MIN_NS MS
-#define TIMEOUT_MAX_NS (60000 * MS)
-#define CHECKPOINT_MIN_NS (1000 * MS)
-#define CHECKPOINT_MAX_NS (3600000 * MS)
 
 /* The next word of a list. `rest` is set to the text after its separator, NULL at the end. */
 static size_t word_take(const char **rest, const char *separator, const char **word)
@@ -71,91 +68,26 @@ int config_components_check(const char *list, struct apapi_error *err)
     return 0;
 }
 
-int value_components(const char *text, void *field, struct apapi_error *err)
-{
-    if (config_components_check(text, err)) {
-        return -1;
-    }
-    *(const char **)field = strcmp(text, CONFIG_OFF) == 0 ? "" : text;
-    return 0;
-}
-
-int value_intervals(const char *text, void *field, struct apapi_error *err)
+static int check_intervals(const char *text, struct apapi_error *err)
 {
     struct apapi_intervals intervals;
 
-    if (apapi_intervals_parse(text, &intervals, err)) {
-        return -1;
-    }
-    *(const char **)field = text;
-    return 0;
+    return apapi_intervals_parse(text, &intervals, err);
 }
 
-static int duration(const char *text, uint64_t min_ns, uint64_t max_ns, void *field,
-                    struct apapi_error *err)
-{
-    uint64_t ns;
-
-    if (apapi_duration_parse(text, &ns, err)) {
-        return -1;
-    }
-    if (ns < min_ns && text[strspn(text, "0123456789")] == '\0') {
-        return apapi_fail(err, ERANGE, "a unit is missing: ms, s, m or h");
-    }
-    if (ns < min_ns || ns > max_ns) {
-        return apapi_fail(err, ERANGE, "out of range");
-    }
-    *(uint64_t *)field = ns;
-    return 0;
-}
-
-int value_interval(const char *text, void *field, struct apapi_error *err)
-{
-    return duration(text, APAPI_INTERVAL_MIN_NS, APAPI_INTERVAL_MAX_NS, field, err);
-}
-
-int value_timeout(const char *text, void *field, struct apapi_error *err)
-{
-    return duration(text, TIMEOUT_MIN_NS, TIMEOUT_MAX_NS, field, err);
-}
-
-int value_checkpoint(const char *text, void *field, struct apapi_error *err)
-{
-    if (strcmp(text, CONFIG_OFF) == 0) {
-        *(uint64_t *)field = 0;
-        return 0;
-    }
-    return duration(text, CHECKPOINT_MIN_NS, CHECKPOINT_MAX_NS, field, err);
-}
-
-int value_path(const char *text, void *field, struct apapi_error *err)
+static int check_path(const char *text, struct apapi_error *err)
 {
     if (text[0] != '/') {
         return apapi_fail(err, EINVAL, "not an absolute path");
     }
-    if (strlen(text) >= CONFIG_LIST_SIZE) {
-        return apapi_fail(err, ENAMETOOLONG, "path of %zu bytes is too long", strlen(text));
-    }
-    *(const char **)field = text;
-    return 0;
+    return strlen(text) >= CONFIG_LIST_SIZE
+               ? apapi_fail(err, ENAMETOOLONG, "path of %zu bytes is too long", strlen(text))
+               : 0;
 }
 
-int value_path_or_none(const char *text, void *field, struct apapi_error *err)
+static int check_path_or_none(const char *text, struct apapi_error *err)
 {
-    if (*text == '\0' || strcmp(text, CONFIG_OFF) == 0) {
-        *(const char **)field = "";
-        return 0;
-    }
-    return value_path(text, field, err);
-}
-
-int value_output(const char *text, void *field, struct apapi_error *err)
-{
-    if (filename_check(text, err)) {
-        return -1;
-    }
-    *(const char **)field = text;
-    return 0;
+    return *text ? check_path(text, err) : 0;
 }
 
 /* Set an enum to the index of `text` in the words. */
@@ -197,17 +129,7 @@ int config_format_parse(const char *text, enum config_format *format, struct apa
                : 0;
 }
 
-int value_job_total(const char *text, void *field, struct apapi_error *err)
-{
-    static const char *const words[] = {[CONFIG_TOTAL_OFF] = CONFIG_OFF,
-                                        [CONFIG_TOTAL_BATCH] = "batch",
-                                        [CONFIG_TOTAL_EXTERN] = "extern",
-                                        [CONFIG_TOTAL_EXTERN + 1] = NULL};
-
-    return values_choose(text, words, field, err);
-}
-
-int value_nice(const char *text, void *field, struct apapi_error *err)
+static int choose_nice(const char *text, void *field, struct apapi_error *err)
 {
     char *end;
     long number;
@@ -255,15 +177,11 @@ int config_cpus(const char *list, cpu_set_t *cpus, struct apapi_error *err)
     }
 }
 
-int value_cpus(const char *text, void *field, struct apapi_error *err)
+static int check_cpus(const char *text, struct apapi_error *err)
 {
     cpu_set_t cpus;
 
-    if (*text && config_cpus(text, &cpus, err)) {
-        return -1;
-    }
-    *(const char **)field = text;
-    return 0;
+    return *text ? config_cpus(text, &cpus, err) : 0;
 }
 
 /* The same of a list with commas, without the blanks around the word. */
@@ -294,7 +212,7 @@ bool config_names_have(const char *list, const char *name)
     return false;
 }
 
-int value_names(const char *text, void *field, struct apapi_error *err)
+static int check_names(const char *text, struct apapi_error *err)
 {
     const char *rest = *text ? text : NULL, *word;
 
@@ -305,7 +223,6 @@ int value_names(const char *text, void *field, struct apapi_error *err)
             return apapi_fail(err, EINVAL, "a name is missing, or a comma, in '%.80s'", text);
         }
     }
-    *(const char **)field = text;
     return 0;
 }
 
@@ -324,7 +241,7 @@ static int take_answer(const char **rest, const char *text, bool *yes, struct ap
                       text);
 }
 
-int value_enabled(const char *text, void *field, struct apapi_error *err)
+static int check_enabled(const char *text, struct apapi_error *err)
 {
     const char *rest = text, *partition;
     bool yes;
@@ -342,7 +259,6 @@ int value_enabled(const char *text, void *field, struct apapi_error *err)
             return -1;
         }
     }
-    *(const char **)field = text;
     return 0;
 }
 
@@ -379,4 +295,103 @@ bool config_enabled_anywhere(const struct config *config)
         take_answer(&rest, "", &enabled, NULL);
     }
     return enabled;
+}
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+enum {
+    KEY_CHECKED,        /* a text */
+    KEY_CHECKED_OR_OFF, /* "off" is "" */
+    KEY_DURATION,
+    KEY_DURATION_OR_OFF, /* "off" is 0 */
+    KEY_FORMAT,
+    KEY_JOB_TOTAL,
+    KEY_NICE
+};
+
+const struct config_key config_keys[CONFIG_KEYS] = {
+    {"enabled", KEY_CHECKED, offsetof(struct config, enabled), "yes",
+     "yes or no, followed by single partitions, for example yes:debug:no", .check = check_enabled},
+    {"default", KEY_CHECKED_OR_OFF, offsetof(struct config, components), CONFIG_OFF,
+     "components to measure where the user names none, for example rapl:nvml, or off",
+     .check = config_components_check},
+    {"interval", KEY_CHECKED, offsetof(struct config, interval), "100ms",
+     "sampling intervals, for example 100ms or 100ms:nvml:1s", .check = check_intervals},
+    {"min_interval", KEY_DURATION, offsetof(struct config, min_interval_ns), "10ms",
+     "duration from 1ms to 1h", .min_ns = APAPI_INTERVAL_MIN_NS, .max_ns = APAPI_INTERVAL_MAX_NS},
+    {"acct_dir", KEY_CHECKED, offsetof(struct config, acct_dir), NULL,
+     "absolute path of the accounting files", .check = check_path},
+    {"output", KEY_CHECKED, offsetof(struct config, output), "stderr",
+     "stderr, none or a file name, for example energy-%J", .check = filename_check},
+    {"format", KEY_FORMAT, offsetof(struct config, format), "table",
+     "table, json, csv, merged or none", .check = NULL},
+    {"start_timeout", KEY_DURATION, offsetof(struct config, start_timeout_ns), "500ms",
+     "duration from 1ms to 1m", .min_ns = MS, .max_ns = 60000 * MS},
+    {"stop_timeout", KEY_DURATION, offsetof(struct config, stop_timeout_ns), "1s",
+     "duration from 1ms to 1m", .min_ns = MS, .max_ns = 60000 * MS},
+    {"checkpoint", KEY_DURATION_OR_OFF, offsetof(struct config, checkpoint_ns), "30s",
+     "duration from 1s to 1h, or off", .min_ns = 1000 * MS, .max_ns = 3600000 * MS},
+    {"spool_dir", KEY_CHECKED, offsetof(struct config, spool_dir), NULL,
+     "absolute path of a folder on a disk of the node's own", .check = check_path},
+    {"live_dir", KEY_CHECKED_OR_OFF, offsetof(struct config, live_dir), APAPI_LIVE_DIR,
+     "absolute path of a folder on a memory file system, or off", .check = check_path_or_none},
+    {"user_records", KEY_CHECKED_OR_OFF, offsetof(struct config, user_records), "",
+     "absolute path of a folder for copies of records, which their users can read, or off",
+     .check = check_path_or_none},
+    {"sampler_cpu", KEY_CHECKED, offsetof(struct config, sampler_cpu), "",
+     "CPU numbers, for example 0 or 0,64-67", .check = check_cpus},
+    {"sampler_nice", KEY_NICE, offsetof(struct config, sampler_nice), "0",
+     "whole number from -20 to 19", .check = NULL},
+    {"allow_users", KEY_CHECKED, offsetof(struct config, allow_users), "",
+     "names or uids with commas between them", .check = check_names},
+    {"deny_partitions", KEY_CHECKED, offsetof(struct config, deny_partitions), "",
+     "names with commas between them", .check = check_names},
+    {"job_total", KEY_JOB_TOTAL, offsetof(struct config, job_total), "batch",
+     "batch, extern or off", .check = NULL},
+    {"prometheus_dir", KEY_CHECKED_OR_OFF, offsetof(struct config, prometheus_dir), "",
+     "absolute path of a folder", .check = check_path_or_none},
+    {"libexec_dir", KEY_CHECKED, offsetof(struct config, libexec_dir), NULL,
+     "absolute path of the folder with apapi-sampler and apapi-collect", .check = check_path},
+};
+
+int config_key_parse(const struct config_key *key, const char *text, struct config *config,
+                     struct apapi_error *err)
+{
+    static const char *const totals[] = {[CONFIG_TOTAL_OFF] = CONFIG_OFF,
+                                         [CONFIG_TOTAL_BATCH] = "batch",
+                                         [CONFIG_TOTAL_EXTERN] = "extern",
+                                         [CONFIG_TOTAL_EXTERN + 1] = NULL};
+    bool off = strcmp(text, CONFIG_OFF) == 0 &&
+               (key->kind == KEY_CHECKED_OR_OFF || key->kind == KEY_DURATION_OR_OFF);
+    void *field = (char *)config + key->offset;
+    uint64_t ns = 0;
+
+    switch (key->kind) {
+    case KEY_CHECKED:
+    case KEY_CHECKED_OR_OFF:
+        if (!off && key->check(text, err)) {
+            return -1;
+        }
+        *(const char **)field = off ? "" : text;
+        return 0;
+    case KEY_DURATION:
+    case KEY_DURATION_OR_OFF:
+        if (!off && apapi_duration_parse(text, &ns, err)) {
+            return -1;
+        }
+        if (!off && ns < key->min_ns && text[strspn(text, "0123456789")] == '\0') {
+            return apapi_fail(err, ERANGE, "a unit is missing: ms, s, m or h");
+        }
+        if (!off && (ns < key->min_ns || ns > key->max_ns)) {
+            return apapi_fail(err, ERANGE, "out of range");
+        }
+        *(uint64_t *)field = ns;
+        return 0;
+    case KEY_FORMAT:
+        return value_format(text, field, err);
+    case KEY_JOB_TOTAL:
+        return values_choose(text, totals, field, err);
+    default:
+        return choose_nice(text, field, err);
+    }
 }

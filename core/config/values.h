@@ -3,6 +3,8 @@
 #define APAPI_CONFIG_VALUES_H
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "apapi/error.h"
 #include "config/settings.h"
@@ -38,23 +40,27 @@ bool config_enabled_varies(const struct config *config);
 /** @return whether anything is measured in any partition. */
 bool config_enabled_anywhere(const struct config *config);
 
-/*
- * Parse a value into the field of struct config that the function's name says. 0; -1 with errno
- * EINVAL, ERANGE or ENAMETOOLONG, `err` says why.
- */
-int value_enabled(const char *text, void *field, struct apapi_error *err);
-int value_components(const char *text, void *field, struct apapi_error *err);
-int value_intervals(const char *text, void *field, struct apapi_error *err);
-int value_interval(const char *text, void *field, struct apapi_error *err);
-int value_path(const char *text, void *field, struct apapi_error *err);
-int value_path_or_none(const char *text, void *field, struct apapi_error *err);
-int value_output(const char *text, void *field, struct apapi_error *err);
+/** Set an enum config_format. 0; -1 with errno EINVAL. */
 int value_format(const char *text, void *field, struct apapi_error *err);
-int value_timeout(const char *text, void *field, struct apapi_error *err);
-int value_checkpoint(const char *text, void *field, struct apapi_error *err);
-int value_cpus(const char *text, void *field, struct apapi_error *err);
-int value_nice(const char *text, void *field, struct apapi_error *err);
-int value_names(const char *text, void *field, struct apapi_error *err);
-int value_job_total(const char *text, void *field, struct apapi_error *err);
+
+/** A key of apapi.conf before its sections, and of plugstack.conf. */
+struct config_key {
+    char name[16];
+    int kind;             /* for config_key_parse() */
+    size_t offset;        /* in struct config */
+    const char *standard; /* NULL: a folder of the installation */
+    const char *help;
+    int (*check)(const char *text, struct apapi_error *err); /* of a text */
+    uint64_t min_ns, max_ns;                                 /* of a duration */
+};
+
+extern const struct config_key config_keys[CONFIG_KEYS];
+
+/**
+ * Parse a value into its member of `config`.
+ * @return 0; -1 with errno EINVAL, ERANGE or ENAMETOOLONG, `err` says why.
+ */
+int config_key_parse(const struct config_key *key, const char *text, struct config *config,
+                     struct apapi_error *err);
 
 #endif

@@ -158,10 +158,9 @@ static void complain_of(const struct config *config, const char *wanted, const c
                         const struct config_sink *sink)
 {
     char origin[256] = "";
-    const char *key, *help;
 
-    for (size_t i = 0; (key = config_key(i, &help)); i++) {
-        if (strcmp(key, wanted) == 0 && config->origins[i].line) {
+    for (size_t i = 0; i < CONFIG_KEYS; i++) {
+        if (strcmp(config_keys[i].name, wanted) == 0 && config->origins[i].line) {
             snprintf(origin, sizeof origin, "%.200s:%zu: ", config->path, config->origins[i].line);
         }
     }
@@ -228,15 +227,15 @@ static void print_value(const char *key, const char *value)
 /* The keys of the plugin, then those of sections. */
 static void print_values(const struct config *config, bool with_help)
 {
-    const char *key, *help, *section = "";
+    const char *section = "";
 
-    for (size_t i = 0; (key = config_key(i, &help)); i++) {
+    for (size_t i = 0; i < CONFIG_KEYS; i++) {
         const struct config_origin *origin = &config->origins[i];
 
         if (with_help) {
-            printf("# %s takes: %s\n", key, help);
+            printf("# %s takes: %s\n", config_keys[i].name, config_keys[i].help);
         }
-        print_value(key, origin->text);
+        print_value(config_keys[i].name, origin->text);
         if (origin->line) {
             printf(" # %s:%zu\n", config->path, origin->line);
         } else {
