@@ -9,8 +9,7 @@ load report_common
     record 17 0 n1 10 50 200
     record 17 1 n1 60 30 200
     validate_records "$acct"/*/n1.jsonl
-    run -0 cells jobid,steps,nodes,energy,power,elapsed,measured -j 17
-    [[ $output == "17|3|1|20000|200|100|100" ]]
+    tells 0 '17|3|1|20000|200|100|100' cells jobid,steps,nodes,energy,power,elapsed,measured -j 17
     run -0 cells stepid,energy --by step
     [[ $output == $'17.0|10000\n17.1|6000\n17.batch|20000' ]]
 }
@@ -28,23 +27,19 @@ load report_common
 @test "steps that overlap in part: by their power over time, whatever the rows are" {
     record 18 0 n1 0 100 200 '.timeline.package.n = [8000, 8000, 2000, 2000]'
     record 18 1 n1 50 150 100
-    run -0 cells energy -j 18 # what the longer one says of its time, and the first 50 s of the other
-    [[ $output == 31000 ]]
+    tells 0 31000 cells energy -j 18 # what the longer one says of its time, and the first 50 s of the other
     run -0 "$apapi" show --acct-dir "$acct" --json 18
     jq -e ".energy_j == 31000" <<<"$output"
     for by in job user account day node; do
-        run -0 cells energy --by $by
-        [[ $output == 31000 ]]
+        tells 0 31000 cells energy --by $by
     done
-    run -0 env TZ=UTC "$apapi" report --acct-dir "$acct" -S 2026-01-01 -P -n --by day --format=energy
-    [[ $output == 31000 ]]
+    tells 0 31000 env TZ=UTC "$apapi" report --acct-dir "$acct" -S 2026-01-01 -P -n --by day --format=energy
 }
 
 @test "steps that overlap in part, without a curve: the uncertainty has what that may be wrong" {
     record 18 0 n1 0 100 200 'del(.timeline) | .domains.package += {min_w: 100, max_w: 400, uncertainty_j: 1}'
     record 18 1 n1 50 150 100 '.domains.package += {uncertainty_j: 1}'
-    run -0 cells energy,uncertainty --by user # 50 s with up to 200 W more than the mean
-    [[ $output == "25000|10002" ]]
+    tells 0 '25000|10002' cells energy,uncertainty --by user # 50 s with up to 200 W more than the mean
 }
 
 @test "a day has what its power over time says" {
@@ -69,15 +64,13 @@ load report_common
     run -0 "$apapi" report -P -n --by node --format=node,package,gpu,energy,power,uncertainty merged.json
     [[ $output == $'cpu1|20000||20000|200|2\ngpu1|10000|30000|40000|400|5' ]]
     jq -c 'del(.per_node[].domains)' merged.json >older.json
-    run -0 "$apapi" report -P -n --format=energy,package,gpu older.json
-    [[ $output == "60000|30000|30000" ]]
+    tells 0 '60000|30000|30000' "$apapi" report -P -n --format=energy,package,gpu older.json
 }
 
 @test "one mean power everywhere, 600 W: step, merged record, job, report, day, show" {
     for node in 1 2 3 4; do record 9 0 n$node 0 $node 240 ".nodes = 4 | .domains.package.max_w = 240"; done
     cd "$BATS_TEST_TMPDIR"
-    run -0 "$apapi" merge "$acct"
-    [[ $output == *"4 nodes  4.000 s"* ]]
+    tells 0 '*4 nodes  4.000 s*' "$apapi" merge "$acct"
     [[ $output =~ package\ +2.400\ kJ\ +600.0\ W\ +240.0\ W\ +9[0-9]+.0\ W ]]
     [[ $output =~ total\ +2.400\ kJ\ +600.0\ W ]]
     [[ $output == *"mean: energy by time; min, max: all nodes together"* ]]
@@ -122,8 +115,7 @@ load report_common
     record 21 0 n1 0 100 200 '.user = "bert"'
     run -0 cells user,jobs,energy --by user
     [[ $output == $'anna|1|20000\nbert|1|20000' ]]
-    run -0 cells node,energy --by node
-    [[ $output == "n1|20000" ]]
+    tells 0 'n1|20000' cells node,energy --by node
 }
 
 @test "nodes shared by jobs: 20.00 kJ counted more than once is said" {
@@ -139,8 +131,7 @@ load report_common
     done
     for alone in '--by node' '--by step' '-u bert' '-j 22'; do
         # shellcheck disable=SC2086 # option and value
-        run -0 --separate-stderr report -S 2026-01-01 $alone
-        [[ -z $stderr ]]
+        complains 0 '' report -S 2026-01-01 $alone
         # shellcheck disable=SC2086
         run -0 report -S 2026-01-01 $alone --json
         jq -e 'has("shared_j") | not' <<<"$output"
@@ -162,8 +153,7 @@ load report_common
 @test "what Slurm says wins over what the environment says" {
     record 25 0 n1 0 100 200 '.account = "forged" | .partition = "forged"'
     record 25 batch n1 0 100 200 '.verified = true | .qos = "high"'
-    run -0 cells account,partition,qos
-    [[ $output == "physics|batch|high" ]]
+    tells 0 'physics|batch|high' cells account,partition,qos
 }
 
 @test "table: widths, texts cut, numbers whole, titles" {
@@ -201,8 +191,7 @@ load report_common
         run -0 report -n -j 73 --format=energy --units "${case%%=*}"
         [[ $(xargs <<<"$output") == "${case#*=}" ]]
     done
-    run -2 report --units BTU
-    [[ $output == *"'BTU' is not a unit; valid are auto, J, kJ, Wh and kWh"* ]]
+    tells 2 "*'BTU' is not a unit; valid are auto, J, kJ, Wh and kWh*" report --units BTU
 }
 
 @test "a wrong width is told without the list of fields" {
@@ -219,25 +208,18 @@ load report_common
     [[ $output == $'81\n82\n80\n83' ]]
     run -0 cells jobid --top 2
     [[ $output == $'81\n82' ]]
-    run -0 cells jobid,energy -j 83
-    [[ $output == "83|" ]]
-    run -0 cells jobid,elapsed --top 1 --sort elapsed
-    [[ $output == "80|10" ]]
+    tells 0 '83|' cells jobid,energy -j 83
+    tells 0 '80|10' cells jobid,elapsed --top 1 --sort elapsed
     run -2 report --top 0
-    run -2 report --sort user
-    [[ $output == *"cannot sort by 'user', which is not a number"*"valid are: jobs,"* ]]
+    tells 2 "*cannot sort by 'user', which is not a number*valid are: jobs,*" report --sort user
 }
 
 @test "a wrong field, grouping, option" {
-    run -2 report --format=jobid,enrgy
-    [[ $output == *"unknown field 'enrgy'"*"valid are: jobid,"*"energy,"*"cost"* ]]
+    tells 2 "*unknown field 'enrgy'*valid are: jobid,*energy,*cost*" report --format=jobid,enrgy
     run -2 report --format=
-    run -2 report --format=jobid%x
-    [[ $output == *"'jobid%x': the width is not a number"* ]]
-    run -2 report --by week
-    [[ $output == *"valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region"* ]]
-    run -2 report --jsn
-    [[ $output == *"did you mean '--json'"* ]]
+    tells 2 "*'jobid%x': the width is not a number*" report --format=jobid%x
+    tells 2 '*valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region*' report --by week
+    tells 2 "*did you mean '--json'*" report --jsn
     run -0 report --helpformat
     [[ $output == jobid* && $output == *co2* ]]
     run -1 "$apapi" report --acct-dir /no/such
@@ -251,8 +233,7 @@ load report_common
     [[ ${lines[1]} == *"90 "*"3"*"no"*"1"*"1  the node was lost"*"50.0 %" ]]
     [[ $stderr == *"apapi report: 90.0: no record of 1 of 3 nodes; there is one of n[1-2]"* ]]
     [[ $stderr == *"apapi report: 90.0: incomplete on n2: the node was lost"* ]]
-    run -0 --separate-stderr report -j 90 --csv
-    [[ -z $stderr ]]
+    complains 0 '' report -j 90 --csv
     record 90 extern n2 0 100 100 '.nodes = 3' # it says how many nodes the job has, and one of them is not known
     run -0 --separate-stderr report -j 90
     [[ $stderr == *"90.extern: no record of 2 of 3 nodes; there is one of n2"* && $stderr == *"90.0: no record of 1 of 3 nodes; there"* ]]
@@ -274,22 +255,18 @@ load report_common
     validate_records "$acct"/*/n1.jsonl
     run -0 --separate-stderr report -j 60,61 -P -n --format=jobid,energy,measured,missing_domains
     [[ $output == $'60|22000|50|package\n61|20000|100|' ]]
-    run -0 --separate-stderr report -j 60,61
-    [[ $stderr == 'apapi report: 60: the energy lacks package, at times not known on 1 of 2 nodes' ]]
+    complains 0 'apapi report: 60: the energy lacks package, at times not known on 1 of 2 nodes' report -j 60,61
     run -0 --separate-stderr report -j 60,61 --json --format=jobid,missing_domains
     [[ $(jq -c '.rows' <<<"$output") == '[{"jobid":"60","missing_domains":"package"},{"jobid":"61"}]' ]]
     run -0 --separate-stderr report -j 60 --csv --format=jobid,missing_domains
     [[ $output == $'jobid,missing_domains\n60,package' ]]
-    run -0 --separate-stderr report -S 2026-01-01 --by user -P -n --format=energy,missing_domains
-    [[ $output == '42000|package' ]]
+    prints 0 '42000|package' report -S 2026-01-01 --by user -P -n --format=energy,missing_domains
     "$apapi" merge -j 60.0 -f merged "$acct"/*/*.jsonl >"$BATS_TEST_TMPDIR/merged"
-    run -0 --separate-stderr "$apapi" report -P -n --format=jobid,energy,missing_domains "$BATS_TEST_TMPDIR/merged"
-    [[ $output == '60|22000|package' ]]
+    prints 0 '60|22000|package' "$apapi" report -P -n --format=jobid,energy,missing_domains "$BATS_TEST_TMPDIR/merged"
     "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" "$acct"/*/*.jsonl
     run -0 --separate-stderr "$apapi" report --db "sqlite:$BATS_TEST_TMPDIR/db" -j 60,61 -P -n --format=jobid,energy,measured,missing_domains
     [[ $output == $'60|22000|50|package\n61|20000|100|' ]]
-    run -0 --separate-stderr "$apapi" report --db "sqlite:$BATS_TEST_TMPDIR/db" -j 60,61
-    [[ $stderr == *': the energy lacks package, '* ]]
+    complains 0 '*: the energy lacks package, *' "$apapi" report --db "sqlite:$BATS_TEST_TMPDIR/db" -j 60,61
     [[ $(sqlite3 "$BATS_TEST_TMPDIR/db" 'SELECT missing_domains FROM apapi_jobs WHERE job = 60') == package ]]
 }
 
@@ -309,8 +286,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ $(cells user,missing,missing_nodes -j 92 --by user) == 'anna|4|' ]]
     run -0 --separate-stderr cells jobid,missing,missing_nodes -j 92 -N 'n[1-2]' # the others are not asked for
     [[ $output == '92|2|n[1-2]' && -z $stderr ]]
-    run -0 --separate-stderr report -j 92 -N n4
-    [[ -z $stderr ]]
+    complains 0 '' report -j 92 -N n4
     record 93 0 n1 0 100 200 '.nodes = 500 | .nodelist = "n[1-999/2]"' # no list
     record 94 0 n0 0 100 200 '.nodes = 202 | .nodelist = "n[0-100],m[1-101]"'
     run -0 --separate-stderr report -j 93,94
@@ -318,8 +294,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     record 95 0 xa0 0 100 200 ".nodes = 60 | .nodelist = \"$(printf 'x%s0,' {a..z} {A..Z})$(printf 'y%s0,' {a..h})\"[:-1]"
     run -0 report -j 95 --json
     jq -e '.rows[0].missing_nodes | split(",") | length == 59' <<<"$output"
-    run -0 --separate-stderr report -j 95
-    [[ $stderr == *"95.0: no record of 59 of 60 nodes: xA0,xB0,"*" and 8 more" ]]
+    complains 0 '*95.0: no record of 59 of 60 nodes: xA0,xB0,* and 8 more' report -j 95
 }
 
 @test "missing nodes of a step on all nodes of its job by another such step's list" {
@@ -352,11 +327,9 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     record 98 0 n9 0 100 200 '.nodes = 3 | .nodelist = "n[1-2,9]"'
     record 98 0 n3 200 100 200 '.nodes = 2 | .nodelist = "n[3-4]" | .restarts = 1'
     record 98 0 n4 200 100 200 '.nodes = 2 | .nodelist = "n[3-4]" | .restarts = 1'
-    run -0 --separate-stderr report -j 98
-    [[ $stderr == "apapi report: 98.0: no record of 1 of 3 nodes: n2" ]]
+    complains 0 'apapi report: 98.0: no record of 1 of 3 nodes: n2' report -j 98
     record 98 0 n5 400 100 200 '.nodes = 2 | .nodelist = "n[5-6]" | .restarts = 2'
-    run -0 --separate-stderr report -j 98
-    [[ $stderr == *"98.0, restart 2: no record of 1 of 2 nodes: n6" ]]
+    complains 0 '*98.0, restart 2: no record of 1 of 2 nodes: n6' report -j 98
     [[ $(cells missing,missing_nodes -j 98) == '2|n[2,6]' ]]
 }
 
@@ -365,8 +338,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     record 97 0 n2 0 100 200 '.delayed = true'
     record 97 0 n2 0 50 200 '.delayed = true' # the same record, earlier
     record 97 1 n1 100 100 200
-    run -0 --separate-stderr report -j 97
-    [[ $stderr == "apapi report: 97: 2 of 3 records were written late" ]]
+    complains 0 'apapi report: 97: 2 of 3 records were written late' report -j 97
     run -0 report -j 97 --json --format=jobid,records,delayed
     jq -e '.rows == [{jobid: "97", records: 3, delayed: 2}]' <<<"$output"
     [[ $(cells stepid,delayed --by step -j 97) == $'97.0|2\n97.1|0' ]]
@@ -375,15 +347,12 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
 @test "what a row says of itself does not depend on the order of the records" {
     record 92 0 n1 10 10 100 '.account = "second" | .name = "second"'
     record 92 1 n1 0 10 100 '.account = "first" | .name = "first"'
-    run -0 cells account,name -j 92
-    [[ $output == "first|first" ]]
+    tells 0 'first|first' cells account,name -j 92
     record 93 0 n1 30 10 100 '.account = "late" | .verified = true | .qos = "late"'
     record 93 1 n1 20 10 100 '.account = "early" | .verified = true'
     record 93 2 n1 0 10 100 '.account = "forged"'
-    run -0 cells account,qos -j 93
-    [[ $output == "early|late" ]]
-    run -0 cells node,user,account,cluster --by node # of a node it is what all of its jobs have in common
-    [[ $output == "n1|anna||c1" ]]
+    tells 0 'early|late' cells account,qos -j 93
+    tells 0 'n1|anna||c1' cells node,user,account,cluster --by node # of a node it is what all of its jobs have in common
 }
 
 @test "CO2 and cost: constant, by hour, with PUE" {
@@ -397,8 +366,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ ${lines[0]} == *co2*cost && ${lines[1]} == *"300.00 g"*"0.3600 EUR" ]]
     jq -e '.currency == "EUR" and .rows[0].cost == 0.36' <<<"$(report -j 97 --json)"
     printf '[report]\nco2_g_per_kwh = 0-10:100,10-24:500\n' >"$APAPI_CONFIG"
-    run -0 cells co2,cost -j 97
-    [[ $output == "500|" ]]
+    tells 0 '500|' cells co2,cost -j 97
     run -0 report -j 97
     [[ ${lines[0]} == *co2* && ${lines[0]} != *cost* ]]
     record 90 0 n1 0 0.001 1 # neither g nor EUR
@@ -408,11 +376,9 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     printf '[report]\nco2_g_per_kwh = 0-10:100,10-24:500\n' >"$APAPI_CONFIG"
     jq -e 'has("currency") | not' <<<"$(report -j 97 --json)"
     record 98 0 n1 -1800 3600 1000 # half before 10:00
-    run -0 cells co2 -j 98
-    [[ $output == 300 ]]
+    tells 0 300 cells co2 -j 98
     record 99 0 n1 -36000 172800 1000 # two whole days from midnight: 48 kWh
-    run -0 cells co2 -j 99
-    [[ $output == 16000 ]]
+    tells 0 16000 cells co2 -j 99
     for wrong in "0-6:1|the table has no value for hour 6" "x|neither a number" "0-25:1|hours are" "-3|neither a number" "0-24|neither a number" "6-6:1|hours are"; do
         printf '[report]\n\nco2_g_per_kwh = %s\n' "${wrong%%|*}" >"$APAPI_CONFIG"
         run -1 report -j 97
@@ -444,8 +410,7 @@ share() { # JOULES [METHOD]
     [[ $output == $'17|20000|20000|200|\n18|20000|20000|200|' ]]
     run -0 cells jobid,energy,package,power,uncertainty --energy share
     [[ $output == $'17|12000|12000|120|1\n18|6000|6000|60|1' ]]
-    run -0 cells node,energy --energy=share --by node
-    [[ $output == 'n1|18000' ]]
+    tells 0 'n1|18000' cells node,energy --energy=share --by node
     run -0 --separate-stderr report -S 2026-01-01 --energy share
     [[ ${lines[0]} == *share* && ${lines[0]} != *energy* && $stderr == "" ]]
     run -0 report -S 2026-01-01 --energy share --json
@@ -485,8 +450,6 @@ share() { # JOULES [METHOD]
     [[ $output == $'17|12000|1\n18||1' ]]
     run -0 --separate-stderr report -S 2026-01-01 --energy share
     [[ $stderr == *"17.1: no share on n1: the energy lacks it"* && $stderr == *"18.0: no share on n1"* ]]
-    run -2 report --energy half
-    [[ $output == *"--energy=half: valid are node and share"* ]]
-    run -2 report --energy share --by region
-    [[ $output == *"regions have no share"* ]]
+    tells 2 '*--energy=half: valid are node and share*' report --energy half
+    tells 2 '*regions have no share*' report --energy share --by region
 }

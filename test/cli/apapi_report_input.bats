@@ -20,8 +20,7 @@ load report_common
     run -0 cells stepid --by step -j 33.batch
     [[ $output == 33+0.batch ]]
     for wrong in x 17. 17_ 17_x .0 -1 '17,'; do
-        run -2 report -j "$wrong"
-        [[ $output == *"is not a job; write it as 17, 17.0"* ]]
+        tells 2 '*is not a job; write it as 17, 17.0*' report -j "$wrong"
     done
 }
 
@@ -29,8 +28,7 @@ load report_common
     record 60 0 n1 0 10 100
     run -0 report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01
     [[ $output == 60\|* ]]
-    run -1 report -S 2026-11-20T10:01 -E 2026-11-20T10:02
-    [[ $output == "apapi report: no job found" ]]
+    tells 1 'apapi report: no job found' report -S 2026-11-20T10:01 -E 2026-11-20T10:02
     run -1 report -E 2026-11-20T10:00:10Z
     run -0 report -j 60
     run -0 "$apapi" report -n -P "$acct"/*/n1.jsonl
@@ -43,10 +41,8 @@ load report_common
     [[ $output == 61\|* && ${#lines[@]} -eq 1 ]] || [[ $(date +%H%M) == 0000 ]]
     run -0 report -n -P -S 11/20/26-10:00 -E 112026-10:01AM
     [[ $output == 60\|* ]]
-    run -2 report -S noonish
-    [[ $output == *"'noonish' is not a time; write it as"* ]]
-    run -2 report -S 2026-11-21 -E 2026-11-20
-    [[ $output == *"-S is not before -E"* ]]
+    tells 2 "*'noonish' is not a time; write it as*" report -S noonish
+    tells 2 '*-S is not before -E*' report -S 2026-11-21 -E 2026-11-20
 }
 
 @test "torn, foreign, later and hostile lines are skipped, counted, told" {
@@ -67,10 +63,8 @@ load report_common
     [[ $output == "95|20000" && $stderr == "apapi report: 6 lines skipped (-v shows them)" ]]
     run -0 --separate-stderr cells jobid -v
     [[ $stderr == *"n1.jsonl:2: "* && $stderr == *"n1.jsonl:7: "*"end of the line is missing"* && $stderr == *"longer than 1 MiB"* ]]
-    run -1 --separate-stderr cells jobid --strict
-    [[ $output == 95 ]]
-    run -1 report "$BATS_TEST_TMPDIR/bad"
-    [[ $output == *"no job found" ]]
+    prints 1 95 cells jobid --strict
+    tells 1 '*no job found' report "$BATS_TEST_TMPDIR/bad"
 }
 
 @test "records that name no cluster stay apart" {
@@ -106,8 +100,7 @@ load report_common
         [[ $(jq -c '[.energy_j, (.nodes | length)]' <<<"$output") == '[726.5,3]' && -z $stderr ]]
         run -0 --separate-stderr "$apapi" merge -f merged "$file"
         [[ $(jq -c '[.total.energy_j, .recorded, .complete]' <<<"$output") == '[726.5,3,true]' && -z $stderr ]]
-        run -0 --separate-stderr "$apapi" plot 5 -o plot.svg "./$file"
-        [[ -z $stderr ]]
+        complains 0 '' "$apapi" plot 5 -o plot.svg "./$file"
     done
     # a part of an array that is torn is one line that is skipped
     head -c 900 line.json >torn.json
@@ -124,16 +117,13 @@ load report_common
     gzip n2.jsonl
     run -0 --separate-stderr cells jobid,nodes,energy
     [[ $output == '6|3|6000' && -z $stderr ]]
-    run -0 cells jobid,nodes,energy -N 'n[1-2]'
-    [[ $output == '6|2|3000' ]]
+    tells 0 '6|2|3000' cells jobid,nodes,energy -N 'n[1-2]'
     run -0 --separate-stderr "$apapi" report -P -n --format=energy n1.jsonl.gz n2.jsonl.gz
     [[ $output == 3000 && -z $stderr ]]
     mv n1.jsonl.gz other-name
-    run -0 "$apapi" report -P -n --format=energy other-name - <n2.jsonl.gz
-    [[ $output == 3000 ]]
+    tells 0 3000 "$apapi" report -P -n --format=energy other-name - <n2.jsonl.gz
     cat other-name other-name >n4.jsonl.gz # as logs that are appended to
-    run -0 cells energy
-    [[ $output == 6000 ]]
+    tells 0 6000 cells energy
     run -0 "$apapi" show --acct-dir "$acct" --json 6
     jq -e '.energy_j == 6000' <<<"$output"
 }
@@ -146,18 +136,14 @@ load report_common
     mv n2.jsonl n2.jsonl.xz
     run -0 --separate-stderr cells energy
     [[ $output == 1000 && $stderr == "apapi report: 2 files or folders cannot be read (-v shows them)" ]]
-    run -0 --separate-stderr cells energy -v
-    [[ $stderr == *"n2.jsonl.xz: its name ends neither with .jsonl nor with .gz"* ]]
+    complains 0 '*n2.jsonl.xz: its name ends neither with .jsonl nor with .gz*' cells energy -v
     [[ $stderr == *"n3.jsonl.gz: it is compressed, and its end is missing"* ]]
     run -1 cells energy --strict
     printf '\x1f\x8b\x08 no such thing' >n3.jsonl.gz
-    run -0 --separate-stderr cells energy -v
-    [[ $stderr == *"n3.jsonl.gz: it is compressed, and damaged"* ]]
-    run -1 "$apapi" report n3.jsonl.gz
-    [[ $output == "apapi report: n3.jsonl.gz: it is compressed, and damaged" ]]
+    complains 0 '*n3.jsonl.gz: it is compressed, and damaged*' cells energy -v
+    tells 1 'apapi report: n3.jsonl.gz: it is compressed, and damaged' "$apapi" report n3.jsonl.gz
     printf '\x28\xb5\x2f\xfd\x04' >n3.jsonl.zst
-    run -1 "$apapi" report n3.jsonl.zst
-    [[ $output == "apapi report: n3.jsonl.zst: it is compressed with zstd, and only gzip is read" ]]
+    tells 1 'apapi report: n3.jsonl.zst: it is compressed with zstd, and only gzip is read' "$apapi" report n3.jsonl.zst
 }
 
 @test "what is outside Slurm, and numbers at their ends" {

@@ -28,8 +28,7 @@ odd() { # the list of what is unusual, a line each
 
 @test "the highest energy is n4's, 960 J, and nodes that end early are unusual: by up to 3.000 s" {
     for ((i = 1; i <= 4; i++)); do record 26 0 n$i 0 $i "$((i == 2 ? 241 : 240))" '.nodes = 4'; done
-    run -0 show 26
-    [[ $output == *"4 nodes, from 240.0 W to 241.0 W; highest energy n4, last to end n4"* ]]
+    tells 0 '*4 nodes, from 240.0 W to 241.0 W; highest energy n4, last to end n4*' show 26
     [[ $(odd 26) == *"step 0: n[1-3] ended before its last node, by up to 3.000 s"* ]]
     record 27 0 n1 0 95 200 # 5 % of the step's time
     record 27 0 n2 0 100 200
@@ -82,10 +81,8 @@ step 1: 1 of 1 task failed, by signal 9" ]]
 @test "one step of it" {
     record 17 0 n1 0 100 200
     record 17 1 n1 100 100 300
-    run -0 show 17.1
-    [[ $output == *"1 step "*"30.00 kJ"* ]]
-    run -1 show 17.2
-    [[ $output == "apapi show: no record of this job found" ]]
+    tells 0 '*1 step *30.00 kJ*' show 17.1
+    tells 1 'apapi show: no record of this job found' show 17.2
 }
 
 @test "show 31 of a heterogeneous job is all of it: 2 components, 50.00 kJ" {
@@ -97,8 +94,7 @@ step 1: 1 of 1 task failed, by signal 9" ]]
     [[ $output == *"+0.0 "*"+0.batch "*"+1.0 "* && $output == *"step +1.0: no record of 1 of its 2 nodes"* ]]
     run -0 show --json -j 31
     jq -e '.job == "31" and .energy_j == 50000 and [.steps[].step] == ["+0.0", "+0.batch", "+1.0"]' <<<"$output"
-    run -0 show 31+1
-    [[ $output == "apapi: job 31+1 "*"30.00 kJ"* ]]
+    tells 0 'apapi: job 31+1 *30.00 kJ*' show 31+1
     run -0 show -j 31.0 --json
     jq -e '[.steps[].step] == ["+0.0", "+1.0"]' <<<"$output"
 }
@@ -107,8 +103,7 @@ step 1: 1 of 1 task failed, by signal 9" ]]
     record 31 0 n1 0 100 200 '.uid = 1000'
     record 40 0 n1 0 100 200 '.uid = 2000 | .het_job = 31 | .het_offset = 1'
     record 41 0 n2 0 100 200 '.uid = 2000 | .array_job = 31 | .array_task = 1'
-    run -0 --separate-stderr show 31
-    [[ $output == "apapi: job 31  "*"20.00 kJ"* ]]
+    prints 0 'apapi: job 31  *20.00 kJ*' show 31
     [[ $stderr == "apapi show: 2 records left out: another user's job claims to be part of this one" ]]
 }
 
@@ -127,19 +122,15 @@ step 1: 1 of 1 task failed, by signal 9" ]]
 @test "sacct's words: -j, -M, -S, -E, -N; the files follow" {
     record 25 0 n1 0 100 200
     record 25 0 n1 0 100 300 '.cluster = "c2"'
-    run -0 show -j 25 -M c2
-    [[ $output == "apapi: job 25  "*"30.00 kJ"* ]]
-    run -1 show -j 25
-    [[ $output == "apapi show: several jobs match: 25; name one, or a cluster with -M" ]]
-    run -0 "$apapi" show --clusters c1 --jobs 25 "$acct"/*/n1.jsonl
-    [[ $output == "apapi: job 25  "*"20.00 kJ"* ]]
+    tells 0 'apapi: job 25  *30.00 kJ*' show -j 25 -M c2
+    tells 1 'apapi show: several jobs match: 25; name one, or a cluster with -M' show -j 25
+    tells 0 'apapi: job 25  *20.00 kJ*' "$apapi" show --clusters c1 --jobs 25 "$acct"/*/n1.jsonl
     run -1 show -j 25 -S 2026-11-21
     run -1 show -j 25 -E 2026-11-20
     run -1 show -j 25 -N n2
     run -2 show
     [[ $output == *"which JOB?"* ]]
-    run -2 show -j 25 --db sqlite:x "$acct"/*/n1.jsonl
-    [[ $output == *"--db cannot be combined with files or --acct-dir"* ]]
+    tells 2 '*--db cannot be combined with files or --acct-dir*' show -j 25 --db sqlite:x "$acct"/*/n1.jsonl
 }
 
 @test "JSON: each moment once, also in the curve" {
@@ -205,8 +196,7 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     [[ $(curve 35 0 42) == '[500]' && $(curve 35 42 43) == '[400]' && $(curve 35 43 64) == '[200]' ]]
     record 36 0 n1 0 96 200 '.nodes = 3'
     record 36 0 n2 10 76 300 '.nodes = 3'
-    run -0 show 36
-    [[ $output == *"power of 2 of 3 nodes, each moment once"* ]]
+    tells 0 '*power of 2 of 3 nodes, each moment once*' show 36
     show --json 36 | jq -e '(.power.bin_s * (.power.power_w | add) - .energy_j | fabs) < 2'
 }
 
@@ -226,14 +216,11 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
 
 @test "a node that draws twice as much, or half" {
     for node in 1 2 3 4; do record 20 0 n$node 0 100 200 '.nodes = 5'; done
-    run -0 odd 20
-    [[ $output == "step 0: no record of 1 of its 5 nodes" ]]
+    tells 0 'step 0: no record of 1 of its 5 nodes' odd 20
     record 20 0 n5 0 100 450 '.nodes = 5'
-    run -0 odd 20
-    [[ $output == "n5 draws 450.0 W, twice or more of the other nodes' usual 200.0 W" ]]
+    tells 0 "n5 draws 450.0 W, twice or more of the other nodes' usual 200.0 W" odd 20
     record 20 0 n6 0 100 90 '.nodes = 6'
-    run -0 odd 20
-    [[ $output == *"n6 draws 90.00 W, half or less of the other nodes' usual 200.0 W"* ]]
+    tells 0 "*n6 draws 90.00 W, half or less of the other nodes' usual 200.0 W*" odd 20
 }
 
 @test "nodes that have no record" {
@@ -272,8 +259,7 @@ step 0 on n1: readings were so far apart that counter wraps may be missing, 1 ti
 step 0 on n1: an energy counter stood still, 1 time
 step 0 on n1: a reading failed, 3 times" ]]
     show --json 22 | jq -e '.trust | .complete == 0 and .recovered == 1 and .delayed == 1 and .verified == 0 and .covered == 0.5 and .cpu_s == 0.1'
-    run -0 show 22
-    [[ $output == *"trust"*"1 was recovered from what was saved while the step ran"*"1 was written late, as"*"unusual"* ]]
+    tells 0 '*trust*1 was recovered from what was saved while the step ran*1 was written late, as*unusual*' show 22
     [[ $output == *"0 of 1 records are complete"* && $output == *"unusual"*"stuck"* ]]
 }
 
@@ -299,10 +285,8 @@ step 0 on n1: rapl:::A did not move, in too short a time to call it stuck" ]]
     run -0 --separate-stderr show --strict 23
     [[ $output == "apapi: job 23 "* && -z $stderr ]]
     echo torn >>"$acct"/*/n1.jsonl
-    run -0 --separate-stderr show 23
-    [[ $stderr == "apapi show: 1 line skipped (-v shows them)" ]]
-    run -1 --separate-stderr show --strict 23
-    [[ $output == "apapi: job 23 "* ]]
+    complains 0 'apapi show: 1 line skipped (-v shows them)' show 23
+    prints 1 'apapi: job 23 *' show --strict 23
 }
 
 @test "arrays, files, several jobs, wrong usage" {
@@ -313,16 +297,14 @@ step 0 on n1: rapl:::A did not move, in too short a time to call it stuck" ]]
     run -0 "$apapi" show 31 "$acct"/*/n1.jsonl
     run -0 "$apapi" show 31 - < <(cat "$acct"/*/n1.jsonl)
     for several in '40_*' 40; do
-        run -1 show "$several"
-        [[ $output == *"several jobs match: 40_3, 40_4; name one"* ]]
+        tells 1 '*several jobs match: 40_3, 40_4; name one*' show "$several"
     done
     run -2 "$apapi" show
     [[ $output == *"which JOB?"* ]]
     run -2 show seventeen
     run -2 show --jsn 17
     run -0 "$apapi" help show
-    run -1 "$apapi" show --acct-dir /no/such 17
-    [[ $output == "apapi show: /no/such: No such file or directory" ]]
+    tells 1 'apapi show: /no/such: No such file or directory' "$apapi" show --acct-dir /no/such 17
     run -1 bash -c "'$apapi' show --acct-dir '$acct' 31 >/dev/full"
 }
 

@@ -37,8 +37,7 @@ two_nodes() {
 @test "text: all that is known of a job, in the manner of seff" {
     fake_sacct "$job_17"
     two_nodes
-    run -0 --separate-stderr summary 17
-    [[ -z $stderr ]]
+    complains 0 '' summary 17
     diff - <<<"$output" <(cat <<'END'
 Job ID: 17
 Cluster: c1
@@ -75,12 +74,10 @@ END
 @test "without Slurm's accounting: what records know, and nothing else" {
     no_sacct
     two_nodes
-    run -0 --separate-stderr summary --json 17
-    [[ -z $stderr ]]
+    complains 0 '' summary --json 17
     jq -e '.energy_j == 50000 and .elapsed_s == 100' <<<"$output"
     jq -e '(has("cpu") or has("state")) | not' <<<"$output"
-    run -0 --separate-stderr summary -v 17
-    [[ $stderr == "apapi summary: sacct: error: Problem talking to the database" ]]
+    complains 0 'apapi summary: sacct: error: Problem talking to the database' summary -v 17
 }
 
 @test "a sacct that never answers costs 2 s, and what it would have said" {
@@ -129,8 +126,7 @@ END
     record 17 0 n1 10 50 200 "${gpu/30, 90/100, 100}"
     run -0 summary --json 17
     jq -e '.gpu == {gpus: 2, efficiency: 0.6}' <<<"$output"
-    run -0 summary 17
-    [[ $output == *"GPU efficiency: 60.00 % of 2 GPUs"* ]]
+    tells 0 '*GPU efficiency: 60.00 % of 2 GPUs*' summary 17
 }
 
 @test "a job without steps of its own has the name of the job" {
@@ -159,14 +155,12 @@ END
     jq -e '.nodes == 3 and .cores == 12 and .elapsed_s == 150 and .energy_j == 65000 and .cpu.used_s == 720 and .cpu.core_s == 1400' <<<"$output"
     fake_sacct '20 19_1 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}' \
         '21 19_2 c1 anna physics COMPLETED 0:0 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}'
-    run -1 summary 19
-    [[ $output == "apapi summary: several jobs match: name one, as 17_3 of an array" ]]
+    tells 1 'apapi summary: several jobs match: name one, as 17_3 of an array' summary 19
 }
 
 @test "bad input" {
     no_sacct
-    run -1 summary 17
-    [[ $output == "apapi summary: no record of this job found" ]]
+    tells 1 'apapi summary: no record of this job found' summary 17
     run -2 summary
     [[ $output == "apapi summary: which JOB?"* ]]
     for words in 17,18 17.0 x '17 --wait=soon' '17 -S soon'; do

@@ -120,14 +120,10 @@ END
 ["a/b",2,700,43.75,"package"]
 ["(idle)",2,400,20,null]' ]]
     record 20 0 n1 50 10 100
-    run -1 --separate-stderr report --by region -j 20
-    [[ $stderr == "apapi report: no region in the records of these jobs" ]]
-    run -1 --separate-stderr report --by region -j 21
-    [[ $stderr == "apapi report: no job found" ]]
-    run -2 --separate-stderr report --by day,region
-    [[ $stderr == *"--by=day,region: regions are of whole records, which are not divided by day"* ]]
-    run -2 --separate-stderr report --by regions
-    [[ $stderr == *"valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region"* ]]
+    complains 1 'apapi report: no region in the records of these jobs' report --by region -j 20
+    complains 1 'apapi report: no job found' report --by region -j 21
+    complains 2 '*--by=day,region: regions are of whole records, which are not divided by day*' report --by day,region
+    complains 2 '*valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region*' report --by regions
 }
 
 @test "energy that one node does not know is not known" {
@@ -141,14 +137,11 @@ END
 
 @test "a job without regions, several jobs, another user's claim" {
     record 17 0 n1 0 10 100
-    run -1 --separate-stderr regions --acct-dir "$acct" 17
-    [[ $stderr == "apapi regions: no region in the records of this job" ]]
-    run -1 --separate-stderr regions --acct-dir "$acct" 18
-    [[ $stderr == "apapi regions: no record of this job found" ]]
+    complains 1 'apapi regions: no region in the records of this job' regions --acct-dir "$acct" 17
+    complains 1 'apapi regions: no record of this job found' regions --acct-dir "$acct" 18
     record 19 0 n1 0 10 100 "$(with_regions 1) | .array_job = 30 | .array_task = 1"
     record 20 0 n1 20 10 100 "$(with_regions 1) | .array_job = 30 | .array_task = 2"
-    run -1 --separate-stderr regions --acct-dir "$acct" 30
-    [[ $stderr == *"several jobs match: 30_1, 30_2"* ]]
+    complains 1 '*several jobs match: 30_1, 30_2*' regions --acct-dir "$acct" 30
 }
 
 @test "srun's table has the five costliest regions, the merged record all" {
@@ -167,12 +160,9 @@ END
 @test "wrong usage" {
     run -2 --separate-stderr regions
     [[ $stderr == "apapi regions: which JOB?"* ]]
-    run -2 --separate-stderr regions hl
-    [[ $stderr == "apapi regions: 'hl' is not a job;"* ]]
-    run -2 --separate-stderr regions --type each 17
-    [[ $stderr == *"--type takes summary or detail"* ]]
-    run -2 --separate-stderr regions --format xml 17
-    [[ $stderr == *"--format takes table, json or csv"* ]]
+    complains 2 "apapi regions: 'hl' is not a job;*" regions hl
+    complains 2 '*--type takes summary or detail*' regions --type each 17
+    complains 2 '*--format takes table, json or csv*' regions --format xml 17
 }
 
 # A sampler that knows marks, and writes them into $marks.
@@ -229,12 +219,9 @@ mark() { "$apapi" mark "$@"; }
 @test "outside of a measured step a mark does nothing, and a script goes on whatever becomes of it" {
     run -0 --separate-stderr mark begin x
     [[ -z $output && -z $stderr ]]
-    run -0 --separate-stderr mark -v begin x
-    [[ $stderr == *"this is no measured step: the variable APAPI_LIVE_PAGE is not set" ]]
-    run -1 --separate-stderr mark --strict end x
-    [[ $stderr == *"no measured step"* ]]
-    run -7 --separate-stderr mark run x -- sh -c 'exit 7'
-    [[ -z $stderr ]]
+    complains 0 '*this is no measured step: the variable APAPI_LIVE_PAGE is not set' mark -v begin x
+    complains 1 '*no measured step*' mark --strict end x
+    complains 7 '' mark run x -- sh -c 'exit 7'
     APAPI_LIVE_PAGE=$BATS_TEST_TMPDIR/none run -0 --separate-stderr mark begin x
     [[ $stderr == *"the sampler of $BATS_TEST_TMPDIR/none: No such file or directory" ]]
     APAPI_LIVE_PAGE=$(printf '/x%.0s' {1..200}) run -1 --separate-stderr mark --strict begin x
@@ -247,10 +234,8 @@ mark() { "$apapi" mark "$@"; }
     [[ $stderr == "apapi mark: region wrong is?[31m not open" ]]
     run -0 --separate-stderr mark read new
     [[ -z $output && $stderr == *"the energy is not known yet" ]]
-    run -1 --separate-stderr timeout 120 "$apapi" mark --strict begin silent
-    [[ $stderr == *"the step's sampler: Connection timed out" ]]
-    run -1 --separate-stderr mark --strict begin foreign
-    [[ $stderr == *"the step's sampler: Bad message" ]]
+    complains 1 "*the step's sampler: Connection timed out" timeout 120 "$apapi" mark --strict begin silent
+    complains 1 "*the step's sampler: Bad message" mark --strict begin foreign
 }
 
 @test "wrong marks are refused" {
@@ -260,12 +245,9 @@ mark() { "$apapi" mark "$@"; }
         run -2 --separate-stderr mark $words
         [[ $stderr == *"expected begin, end or read NAME, run NAME -- COMMAND, or fom NAME VALUE [UNIT]" ]]
     done
-    run -2 --separate-stderr mark begin ''
-    [[ $stderr == *"NAME has 0 bytes, expected 1 to 255" ]]
-    run -2 --separate-stderr mark end "$(printf 'x%.0s' {1..256})"
-    [[ $stderr == *"NAME has 256 bytes, expected 1 to 255" ]]
+    complains 2 '*NAME has 0 bytes, expected 1 to 255' mark begin ''
+    complains 2 '*NAME has 256 bytes, expected 1 to 255' mark end "$(printf 'x%.0s' {1..256})"
     run -2 --separate-stderr mark fom x 1e400 J
     run -2 --separate-stderr mark fom x nan
-    run -2 --separate-stderr mark fom x 12kg
-    [[ $stderr == *"fom: VALUE '12kg' is not a number" ]]
+    complains 2 "*fom: VALUE '12kg' is not a number" mark fom x 12kg
 }
