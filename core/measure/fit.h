@@ -7,6 +7,7 @@
  * The power of parts of a program that are shorter than the time between two readings of a meter.
  * An interval between two readings has an energy, and the time that threads spent in each part. A
  * part's power is the one with which the squares of all intervals' differences are least.
+ *
  * No part has one power only, so the intervals are asked for what it may depend on:
  * - the length of a pass, as of an exchange that sometimes waits: passes have an energy besides,
  * - the share of the time, or another thread: pairs of parts have a power besides,
