@@ -14,7 +14,8 @@
 #define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
 #define UNSEEN 3.0             /* n readings all miss this / n of the time once in twenty runs */
 #define UNSEEN_MOST 14.0       /* ... once in a million */
-#define HELD_NS 1e9            /* a value is held for so long, if nothing shows how long */
+#define REPEATED 10 /* a larger part: the meter's own looks may be in step with the load */
+#define HELD_NS 1e9 /* a value is held for so long, if nothing shows how long */
 
 void apapi_gauge_restart(struct apapi_gauge *gauge)
 {
@@ -170,6 +171,11 @@ double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most)
 
 double apapi_gauge_bound(const struct apapi_gauge *gauge, double most)
 {
+    uint64_t readings = gauge->incidents.samples;
+
+    if (gauge->changes < readings - readings / REPEATED) {
+        return INFINITY;
+    }
     return MOST * gauge_deviation(gauge) + missed(gauge, most, UNSEEN_MOST) +
            most * (double)gauge->longest_ns / 1e9;
 }
@@ -196,7 +202,12 @@ void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns)
     uint64_t change_ns = update_ns > known_ns ? update_ns - known_ns : known_ns - update_ns;
 
     if (change_ns > known_ns / LEARN_SHARE) {
-        apapi_probe_init(probe, update_ns);
+        double updates = probe->updates * (double)known_ns / (double)update_ns;
+
+        updates = greater(1, updates);
+        *probe = (struct apapi_probe){.update_ns = update_ns,
+                                      .most = probe->most * probe->updates / updates,
+                                      .updates = updates};
     }
 }
 
@@ -208,13 +219,15 @@ uint64_t apapi_probe_update_ns(const struct apapi_probe *probe)
     return waits_ns > probe->update_ns ? waits_ns : probe->update_ns;
 }
 
-/* @return of an increment between the two readings of a probe what belongs to one update. */
-static double one_update(const struct apapi_probe *probe, double increment, uint64_t since_ns)
+/* @return what belongs to one update, of an increment that so many have made. */
+static double probe_see(struct apapi_probe *probe, double increment, double updates)
 {
-    uint64_t update_ns = apapi_probe_update_ns(probe);
-    uint64_t updates = update_ns ? since_ns / update_ns : 0;
-
-    return updates > 1 ? increment / (double)updates : increment;
+    updates = greater(1, updates);
+    if (increment / updates > probe->most) {
+        probe->most = increment / updates;
+        probe->updates = updates;
+    }
+    return increment / updates;
 }
 
 /*
@@ -224,9 +237,7 @@ static double one_update(const struct apapi_probe *probe, double increment, uint
 void apapi_probe_note(struct apapi_probe *probe, double increment, uint64_t since_ns)
 {
     if (++probe->increments >= probe->next && increment > 0) {
-        double updates = greater(1, (double)since_ns / (double)probe->update_ns);
-
-        probe->most = fmax(probe->most, increment / updates);
+        probe_see(probe, increment, (double)since_ns / (double)probe->update_ns);
         probe->next = probe->increments + probe->increments / 2 + 1;
     }
 }
@@ -273,8 +284,9 @@ void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_mom
         probe_wait(probe, increment > 0, when);
     }
     if (probe->open && increment > 0 && increment <= most) {
-        probe->recent = one_update(probe, increment, when.end_ns - probe->first_ns);
-        probe->most = fmax(probe->most, probe->recent);
+        uint64_t updates = (when.end_ns - probe->first_ns) / apapi_probe_update_ns(probe);
+
+        probe->recent = probe_see(probe, increment, (double)updates);
     }
     probe->open &= increment == 0;
 }
@@ -364,22 +376,15 @@ void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_valu
 
 bool apapi_meter_knows_update(const struct apapi_meter *meter)
 {
-    const struct apapi_update *update = &meter->counter.update;
-
-    return update->learned || update->stated_ns || meter->probe.moves >= ENOUGH_WAITS;
-}
-
-uint64_t apapi_meter_update_ns(const struct apapi_meter *meter)
-{
-    return apapi_meter_knows_update(meter) ? meter->counter.update.period_ns : meter->interval_ns;
+    return apapi_meter_shows_update(meter) || meter->probe.moves >= ENOUGH_WAITS;
 }
 
 /* A counter that was found where it was has a longer period than it seems, learned or not yet. */
 uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter)
 {
-    uint64_t update_ns = apapi_meter_update_ns(meter),
-             probed_ns = apapi_probe_update_ns(&meter->probe);
-    uint64_t seen_ns = meter->counter.update.longest_ns;
+    const struct apapi_update *update = &meter->counter.update;
+    uint64_t update_ns = apapi_meter_knows_update(meter) ? update->period_ns : meter->interval_ns;
+    uint64_t seen_ns = update->longest_ns, probed_ns = apapi_probe_update_ns(&meter->probe);
 
     update_ns = seen_ns > update_ns ? seen_ns : update_ns;
     return probed_ns > update_ns ? probed_ns : update_ns;
@@ -388,11 +393,9 @@ uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter)
 /* Only an energy shows its update period. */
 static uint64_t window_ns(const struct apapi_meter *meter)
 {
-    const struct apapi_update *update = &meter->counter.update;
-    bool known = update->learned || update->stated_ns;
+    bool known = !meter->counter.rests && apapi_meter_shows_update(meter);
 
-    return apapi_window_ns(meter->interval_ns,
-                           !meter->counter.rests && known ? update->period_ns : 0);
+    return apapi_window_ns(meter->interval_ns, known ? meter->counter.update.period_ns : 0);
 }
 
 void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event,
@@ -423,7 +426,7 @@ void apapi_meter_restart(struct apapi_meter *meter)
     apapi_values_restart(&meter->values, meter->values.operation);
     meter->unshown = (struct apapi_unshown){0};
     meter->life = APAPI_LIFE_UNKNOWN;
-    meter->known_ns = 0;
+    meter->known_ns = meter->dense_ns = 0;
     meter->last_error = 0;
     meter->value = NAN;
 }
@@ -658,17 +661,15 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       const struct apapi_reading *reading, struct apapi_moment when,
                                       double *energy_j)
 {
+    double unshown_j;
+
+    if (!energy_j) {
+        meter->dense_ns = when.begin_ns;
+        return meter_take(meter, reading, when, false, &unshown_j);
+    }
     *energy_j = 0;
     meter->value = NAN;
     return meter_take(meter, reading, when, true, energy_j);
-}
-
-void apapi_meter_add_unshown(struct apapi_meter *meter, const struct apapi_reading *reading,
-                             struct apapi_moment when)
-{
-    double energy_j = 0;
-
-    meter_take(meter, reading, when, false, &energy_j);
 }
 
 void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *reading,
@@ -692,8 +693,8 @@ void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *re
 /* One that moves less often is rarely seen to live; its longest standstill is none of a period. */
 uint64_t apapi_meter_check_ns(const struct apapi_meter *meter)
 {
-    const struct apapi_update *update = &meter->counter.update;
-    uint64_t update_ns = update->learned || update->stated_ns ? update->period_ns : CHECK_MOST_NS;
+    uint64_t update_ns =
+        apapi_meter_shows_update(meter) ? meter->counter.update.period_ns : CHECK_MOST_NS;
 
     if (!meter->event->accumulates || !apapi_counter_never_rests(meter->event) ||
         update_ns > 2 * CHECK_MOST_NS) {
@@ -731,14 +732,13 @@ bool apapi_meter_check(struct apapi_meter *meter, const struct apapi_reading *re
     const struct apapi_last last = apapi_meter_last(meter);
     double moved = counter_value(meter, reading->raw) - last.raw;
     double most = meter->counter.max_per_ns * (double)(when.end_ns - last.begin_ns);
-    bool known = meter->counter.update.learned || meter->counter.update.stated_ns;
 
     if (reading->error || !last.good || apapi_meter_check_ns(meter) == 0) {
         return false;
     }
     if (moved > 0 && moved <= most + meter->counter.slack) {
         meter->life = APAPI_LIFE_SEEN;
-    } else if (moved == 0 && known &&
+    } else if (moved == 0 && apapi_meter_shows_update(meter) &&
                when.begin_ns - last.moved_ns >= apapi_meter_longest_update_ns(meter)) {
         meter->life = meter->life == APAPI_LIFE_DOUBTED ? APAPI_LIFE_ENDED : APAPI_LIFE_DOUBTED;
         meter->counter.stopped = meter->doubles.stopped = meter->life == APAPI_LIFE_ENDED;

@@ -50,7 +50,7 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
  */
 double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most);
 
-/** The same, to be exceeded once in a million runs. */
+/** The same, to be exceeded once in a million runs; infinite where values are held. */
 double apapi_gauge_bound(const struct apapi_gauge *gauge, double most);
 
 /** Note a failed reading: the time until the next good one is not covered. */
@@ -66,6 +66,7 @@ void apapi_gauge_failed(struct apapi_gauge *gauge);
 struct apapi_probe {
     uint64_t update_ns; /* for which `most` holds */
     double most;        /* energy of one update [raw units]; 0: not seen yet */
+    double updates;     /* so many made the increment in which it was seen, >= 1 */
     uint64_t increments;
     uint64_t next; /* the increment to be looked at; the distances grow */
     bool open;     /* the first of two readings has been taken; no other value since */
@@ -82,7 +83,7 @@ struct apapi_probe {
 /** Forget what was seen. @param update_ns  update period [ns] */
 void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns);
 
-/** The update period is known better. Results with one that is far from it are forgotten. */
+/** The update period is known better: what was seen with one that is far from it is for that. */
 void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns);
 
 /** An increment between two usual readings [raw units, ns]. */
@@ -167,6 +168,8 @@ enum apapi_life {
 struct apapi_meter {
     const struct apapi_event *event;
     uint64_t interval_ns;
+    bool coarse;       /* what is shown may tell no moment of a reading that is not */
+    uint64_t dense_ns; /* begin of the latest such reading; 0: none */
     double value; /* of the latest reading: a gauge's value or a counter's increment; NaN: none */
     uint64_t value_ns; /* in which `value`, if it is known, was counted; 0: not known */
     uint64_t known_ns; /* latest reading that is shown and has new information, which an energy
@@ -214,17 +217,14 @@ void apapi_meter_restart(struct apapi_meter *meter);
 /** The source was opened again after an outage: a counter may have restarted. */
 void apapi_meter_reopened(struct apapi_meter *meter);
 
-/** Take a reading. @param energy_j  energy since the last known reading [J]; 0 if none. */
+/**
+ * Take a reading.
+ * @param energy_j  energy since the last known reading [J]; 0 if none. NULL: the reading is for the
+ *                  sums and the uncertainty alone: nothing that is shown begins or ends with it
+ */
 enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       const struct apapi_reading *reading, struct apapi_moment when,
                                       double *energy_j);
-
-/**
- * Take a reading for the sums and the uncertainty alone: no value, extreme or window that is shown
- * begins or ends with it.
- */
-void apapi_meter_add_unshown(struct apapi_meter *meter, const struct apapi_reading *reading,
-                             struct apapi_moment when);
 
 /** The end: what is not shown yet will not be followed by a reading that is. */
 void apapi_meter_show_rest(struct apapi_meter *meter);
@@ -237,13 +237,16 @@ void apapi_meter_show_rest(struct apapi_meter *meter);
 void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *reading,
                        struct apapi_moment when, bool second);
 
-/** @return whether its source states its update period, or enough moves have shown it. */
+/** @return whether its source states its update period, or its moves have shown it. */
+static inline bool apapi_meter_shows_update(const struct apapi_meter *meter)
+{
+    return meter->counter.update.learned || meter->counter.update.stated_ns;
+}
+
+/** @return the same, or enough probes have. */
 bool apapi_meter_knows_update(const struct apapi_meter *meter);
 
-/** @return the update period of a counter as far as its moves and its source say [ns] */
-uint64_t apapi_meter_update_ns(const struct apapi_meter *meter);
-
-/** @return the same, no shorter than it was seen to stand still [ns] */
+/** @return that period, no shorter than it was seen to stand still [ns] */
 uint64_t apapi_meter_longest_update_ns(const struct apapi_meter *meter);
 
 /** The last reading of a counter, of whole numbers or of doubles [raw units, ns]. */

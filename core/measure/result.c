@@ -6,8 +6,8 @@
 
 /* The uncertainty, as docs/uncertainty.md derives it. */
 
-#define EXCESS_LEAST 1.1
-#define RISEN_SHARE 10     /* power that rises does so earlier than in the last tenth */
+#define RISEN_SHARE 10 /* power that rises does so earlier than in the last tenth */
+#define FEW_UPDATES 2  /* / their number: so much more than the greatest the unseen one may be */
 #define LOWEST_SHARE 1.001 /* of the least power: what is not more is as low as any */
 #define ALLOWED_SHARE                                                                              \
     (0.01 / 1.01) /* of the energy, beyond its uncertainty, without a word: 1 % of the truth */
@@ -66,13 +66,19 @@ static double uncovered_w(const struct apapi_meter *meter, const struct apapi_ev
     return greater(seen_w, short_j / update_s) * (double)whole_ns / (double)result->covered_ns;
 }
 
-/* The last move of a counter, and its time: it may have stood still for a part of it. */
+/*
+ * The last move of a counter, and its time: it may have stood still for a part of it. Nothing of
+ * one that began with a reading of the dense start, if that may not be told.
+ */
 static struct last_move {
     double energy_j, length_s;
 } last_move_of(const struct apapi_meter *meter)
 {
     const struct apapi_last last = apapi_meter_last(meter);
 
+    if (meter->coarse && last.ran_ns <= meter->dense_ns) {
+        return (struct last_move){0, 0};
+    }
     return (struct last_move){last.increment * meter->event->scale,
                               (double)(last.at_ns - last.ran_ns) / 1e9};
 }
@@ -137,10 +143,12 @@ static double risen_at_last_j(const struct apapi_meter *meter)
 static double count_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
-    double update_j = ends_w(meter, result) * (double)apapi_meter_longest_update_ns(meter) / 1e9;
+    double update_ns = (double)apapi_meter_longest_update_ns(meter);
+    double update_j = ends_w(meter, result) * update_ns / 1e9;
     double seen_j = greater(update_j, meter->probe.most * meter->event->scale);
     double risen_j = greater(risen_at_last_j(meter), risen_since_probe_j(meter));
-    double ends_j = greater(seen_j, risen_j);
+    double few = apapi_meter_shows_update(meter) ? FEW_UPDATES * update_ns / (double)whole_ns : 0;
+    double ends_j = greater(seen_j, risen_j) * (1 + few);
     double unit_j = apapi_counts_doubles(meter->event) ? 0 : meter->event->scale;
     double uncovered_j =
         uncovered_w(meter, result, whole_ns) * (double)uncovered_ns(result, whole_ns) / 1e9;
@@ -184,19 +192,13 @@ static double meter_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
     double usual_j = apapi_event_uncertainty_j(result, whole_ns, meter->interval_ns);
-    double own_j = usual_j, excess;
 
-    if (meter->event->kind == APAPI_KIND_ENERGY && meter->event->accumulates) {
-        own_j = count_uncertainty_j(meter, result, whole_ns);
-    } else if (meter->event->kind == APAPI_KIND_POWER) {
-        return isnan(usual_j) ? NAN : gauge_uncertainty_j(meter, result, whole_ns);
+    if (meter->event->kind == APAPI_KIND_POWER && !isnan(usual_j)) {
+        return gauge_uncertainty_j(meter, result, whole_ns);
     }
-    /*
-     * A small difference is not worth a number of its own, unless more time than an update is not
-     * covered: a part of what is missing would be left out.
-     */
-    excess = uncovered_ns(result, whole_ns) > apapi_meter_update_ns(meter) ? 1 : EXCESS_LEAST;
-    return own_j > excess * usual_j ? own_j : usual_j;
+    return meter->event->accumulates && !isnan(usual_j)
+               ? greater(usual_j, count_uncertainty_j(meter, result, whole_ns))
+               : usual_j;
 }
 
 /* The last move is like none before it, by more than an update: the power has just changed. */
@@ -398,4 +400,17 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
             value->min = value->max = value->avg = value->acc = NAN;
         }
     }
+}
+
+double apapi_meter_uncertainty_j(const struct apapi_meter *meter, const struct apapi_span *span)
+{
+    struct apapi_meter copy = *meter;
+    struct apapi_event_result result;
+
+    if (meter->event->kind > APAPI_KIND_POWER || isnan(apapi_meter_total(meter))) {
+        return NAN;
+    }
+    copy.histogram = copy.rate.histogram = NULL;
+    apapi_meter_finish(&copy, span, &result);
+    return result.uncertainty_j;
 }

@@ -19,6 +19,9 @@ struct apapi_span {
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result);
 
+/** @return the uncertainty of its energy, if that were its end [J]; NaN: no energy is known. */
+double apapi_meter_uncertainty_j(const struct apapi_meter *meter, const struct apapi_span *span);
+
 /**
  * @param whole_ns     the time in which the event should have been read [ns]
  * @param interval_ns  between two readings [ns]

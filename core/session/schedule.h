@@ -88,7 +88,7 @@ uint64_t retry_outage_ns(const struct retry *retry);
 
 /*
  * Readings 1, 2, 4, 8 ... ms after the first one of a run, up to the interval: a short run has few
- * others. They are for the sums alone: see apapi_meter_add_unshown(). A source that answers slowly
+ * others. They are for the sums alone: see apapi_meter_add(). A source that answers slowly
  * has fewer of them, or none.
  */
 struct dense_start {

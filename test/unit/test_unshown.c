@@ -31,7 +31,7 @@ static void unshown(uint64_t at_ms, uint64_t raw)
 {
     const struct apapi_reading reading = {raw, 0};
 
-    apapi_meter_add_unshown(&meter, &reading, moment_at(at_ms * MS));
+    apapi_meter_add(&meter, &reading, moment_at(at_ms * MS), NULL);
 }
 
 /* 2 kW for a millisecond after 64, else 100 W: nobody sees more than the mean of 100 ms. */
