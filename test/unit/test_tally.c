@@ -38,6 +38,33 @@ TEST(runs_are_counted)
     tally_clear(&tally);
 }
 
+/* Of 200 runs of a second 20 may have it by chance, of 20 000 no more than 2000 and a few. */
+TEST(remarks_are_counted)
+{
+    const struct run_result often = {
+        .energy_j = 10, .truth_j = 10, .uncertainty_j = 1, .elapsed_s = 1, .flags = RUN_ROUGH};
+    const struct run_result other[] = {
+        {.energy_j = 10, .truth_j = 10, .uncertainty_j = 1, .elapsed_s = 0.9, .flags = RUN_ROUGH},
+        {.energy_j = 10, .truth_j = 10, .uncertainty_j = 0.4, .elapsed_s = 2, .flags = RUN_ROUGH},
+        {.energy_j = 10, .truth_j = 10, .uncertainty_j = 1, .elapsed_s = 2}};
+    struct figures figures;
+
+    for (size_t i = 0; i < COUNT_OF(other); i++) {
+        assert_int_equal(tally_add(&tally, &other[i]), 0);
+    }
+    assert_int_equal(tally_add(&tally, &often), 0);
+    figures = tally_figures(&tally, "name", "what");
+    assert_int_equal(figures.seconds, 3);
+    assert_int_equal(figures.remarked, 1);
+    assert_true(tally_is_quiet(&figures));
+    figures.seconds = 20000;
+    figures.remarked = 2100;
+    assert_true(tally_is_quiet(&figures));
+    figures.remarked = 2300;
+    assert_false(tally_is_quiet(&figures));
+    tally_clear(&tally);
+}
+
 /* Wilson's intervals, as tables have them. */
 TEST(bounds)
 {

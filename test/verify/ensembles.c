@@ -205,7 +205,7 @@ static void scene_begin(struct scene *scene, uint64_t fixed_interval_ns, struct 
     struct history_component *component = scene_component(scene);
 
     memset(&scene->history, 0, sizeof scene->history);
-    scene->start_ns = 0;
+    scene->start_ns = scene->late_ns = 0;
     scene->fixed_interval_ns = fixed_interval_ns;
     scene->random = random;
     scene->history.component_count = 1;
@@ -294,16 +294,29 @@ static void ensembles_make_bursts(struct scene *scene)
     profile_make_square(scene_power(scene), period_ns, scene->value / 100);
 }
 
-/* From idle to load in the last ten intervals. */
-static void ensembles_make_rises(struct scene *scene)
+/* From idle to load `load_ns` before the end. */
+static void scene_rise(struct scene *scene, uint64_t load_ns)
 {
-    uint64_t load_ns = random_below(scene->random, 10 * scene_component(scene)->interval_ns);
-
-    load_ns = load_ns < scene->length_ns ? load_ns : scene->length_ns;
     power_add_part(scene_power(scene), LEAD_NS + scene->length_ns - load_ns, PROFILE_LEAST_W);
     power_add_part(scene_power(scene), (uint64_t)(100 * S), profiles_some_w(scene->random));
     scene_set_start(scene);
     scene->start_ns = LEAD_NS;
+}
+
+/* In the last ten intervals. */
+static void ensembles_make_rises(struct scene *scene)
+{
+    uint64_t load_ns = random_below(scene->random, 10 * scene_component(scene)->interval_ns);
+
+    scene_rise(scene, load_ns < scene->length_ns ? load_ns : scene->length_ns);
+}
+
+/* In the one interval that there is: the probes alone show it. */
+static void ensembles_make_rises_once(struct scene *scene)
+{
+    scene_set_interval(scene, S, S);
+    scene->length_ns = random_scale(scene->random, 50 * MS, S);
+    scene_rise(scene, random_below(scene->random, scene->length_ns));
 }
 
 /* Two packages and their memory, each with a course of its own; their total counts. */
@@ -375,6 +388,16 @@ static void ensembles_make_late(struct scene *scene)
     }
     scene_component(scene)->faults[0].length_ns =
         random_below(scene->random, 200 * (uint64_t)MS) + 1;
+}
+
+/* The sampler starts up to 200 ms after the step, with a fifth of it left at least. */
+static void ensembles_make_late_start(struct scene *scene)
+{
+    uint64_t most_ns = scene->length_ns * 4 / 5;
+
+    ensembles_make_any(scene);
+    scene->late_ns = random_scale(scene->random, MS, 200 * MS);
+    scene->late_ns = scene->late_ns < most_ns ? scene->late_ns : most_ns;
 }
 
 /* Each reading takes up to 20 ms, as of files over FUSE on a busy machine. */
@@ -567,6 +590,7 @@ const struct ensemble ensembles[] = {
     {"bursts-50", "450 W for 50 % of the time", false, ensembles_make_bursts, 50},
     {"walk", "random walks", false, ensembles_make_profile, PROFILE_WALK},
     {"rises", "15 W, and load in the last ten intervals", false, ensembles_make_rises, 0},
+    {"rises-once", "the same in less than an interval", false, ensembles_make_rises_once, 0},
     {"node", "two packages and their memory, added up", false, ensembles_make_node, 0},
     {"update-61us", "a counter that moves every 61 us; its source says 1 ms or nothing", false,
      ensembles_make_update, 61e3},
@@ -583,6 +607,7 @@ const struct ensemble ensembles[] = {
      ensembles_make_late, FAULT_LATE},
     {"late-before", "readings take up to 200 ms before their values are taken", false,
      ensembles_make_late, FAULT_EARLY},
+    {"start-late", "the session is started up to 200 ms late", false, ensembles_make_late_start, 0},
     {"busy", "readings take 0.1 to 20 ms, as of files over FUSE", false, ensembles_make_busy, 0},
     {"stops", "the process stands still, up to three times for up to 1 s", false,
      ensembles_make_stops, 0},

@@ -12,6 +12,7 @@ struct scene {
     struct power_part parts[HISTORY_EVENTS][SCENE_PARTS];
     uint64_t start_ns;          /* of the measurement, in the history's time; 0: not chosen yet */
     uint64_t length_ns;         /* from start to stop */
+    uint64_t late_ns;           /* so late after the start the session is started */
     uint64_t fixed_interval_ns; /* between readings; 0: the scene's own */
     struct random *random;      /* what makes it */
     double value;               /* of its ensemble */

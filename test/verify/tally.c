@@ -13,6 +13,8 @@
 #include "base/text.h"
 
 #define WRONG_SHARE 0.01
+#define REMARK_SHARE 0.05
+#define REMARKS_MOST 0.1
 
 static int tally_reserve(struct tally *tally, size_t count)
 {
@@ -51,6 +53,11 @@ int tally_add(struct tally *tally, const struct run_result *result)
     tally->worst = fmax(tally->worst, error_j > 0 ? error_j / result->uncertainty_j : 0);
     tally->unflagged += tally_is_wrong(result);
     tally->rough += (result->flags & RUN_ROUGH) != 0;
+    if (result->elapsed_s >= 1) {
+        tally->seconds++;
+        tally->remarked += (result->flags & RUN_ROUGH) != 0 &&
+                           result->uncertainty_j > REMARK_SHARE * result->energy_j;
+    }
     return 0;
 }
 
@@ -67,6 +74,8 @@ int tally_join(struct tally *tally, const struct tally *other)
     tally->covered += other->covered;
     tally->unflagged += other->unflagged;
     tally->rough += other->rough;
+    tally->seconds += other->seconds;
+    tally->remarked += other->remarked;
     tally->worst = fmax(tally->worst, other->worst);
     return 0;
 }
@@ -114,7 +123,9 @@ struct figures tally_figures(struct tally *tally, const char *name, const char *
         .greatest_pct = 100 * bounds.greatest,
         .worst = tally->known ? tally->worst : NAN,
         .unflagged = tally->unflagged,
-        .rough = tally->rough};
+        .rough = tally->rough,
+        .seconds = tally->seconds,
+        .remarked = tally->remarked};
 
     snprintf(figures.name, sizeof figures.name, "%s", name);
     snprintf(figures.what, sizeof figures.what, "%s", what);
@@ -132,6 +143,12 @@ bool tally_is_right(const struct figures *figures)
 {
     return figures->known == 0 ||
            100 * tally_bounds(figures->covered, figures->known, TALLY_SPREAD).greatest >= 95;
+}
+
+bool tally_is_quiet(const struct figures *figures)
+{
+    return figures->seconds == 0 ||
+           tally_bounds(figures->remarked, figures->seconds, TALLY_SPREAD).least <= REMARKS_MOST;
 }
 
 void tally_clear(struct tally *tally)

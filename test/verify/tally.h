@@ -14,6 +14,8 @@ struct tally {
     uint64_t covered;   /* of these: the uncertainty covers the error */
     uint64_t unflagged; /* of these: wrong by more than uncertainty and 1 %, and no flag says so */
     uint64_t rough;     /* of these: the result says that it may be wrong by so much */
+    uint64_t seconds;   /* of those that are known: lasted a second or longer */
+    uint64_t remarked;  /* of these: a table has the remark on errors above 5 % */
     double worst;       /* greatest error / uncertainty */
     double *ratios;     /* uncertainty / error, of those that are known */
     size_t room;
@@ -29,7 +31,7 @@ struct figures {
     double median;                        /* of uncertainty / error */
     double slack;                         /* uncertainty / 95 % quantile of the error */
     double median_least, median_greatest; /* ... the true median of runs of any seed */
-    uint64_t unflagged, rough;
+    uint64_t unflagged, rough, seconds, remarked;
 };
 
 /** @return whether it is wrong by more than its uncertainty and 1 %, and no flag says so. */
@@ -55,6 +57,9 @@ struct tally_bounds tally_bounds(uint64_t count, uint64_t all, double deviations
 
 /** @return whether so many of them are covered in other runs that 95 % are possible. */
 bool tally_is_right(const struct figures *figures);
+
+/** @return whether a remark on errors above 5 % in 10 % of those of a second is possible, too. */
+bool tally_is_quiet(const struct figures *figures);
 
 void tally_clear(struct tally *tally);
 

@@ -158,7 +158,8 @@ static int verify_run_measure(struct apapi_session *session, struct run_result *
 
     verify_run_sleep(player.source.origin_ns + scene->start_ns);
     player.start_ns = verify_run_now_ns();
-    if (apapi_session_start(session, 0, err)) {
+    verify_run_sleep(player.start_ns + scene->late_ns);
+    if (apapi_session_start(session, player.start_ns, err)) {
         return -1;
     }
     verify_run_sleep(player.start_ns + scene->length_ns);
