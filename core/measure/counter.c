@@ -301,11 +301,6 @@ static void close_segment_at(struct apapi_counter *counter, uint64_t until_ns)
     }
 }
 
-static void counter_close_segment(struct apapi_counter *counter)
-{
-    close_segment_at(counter, covered_until_ns(counter));
-}
-
 /* Whether it is certainly the same counter. One of energy must have moved during the outage. */
 static bool counter_goes_on(const struct apapi_counter *counter,
                             const struct apapi_counter_point *now)
@@ -387,35 +382,21 @@ static bool stood_still_at_start(const struct apapi_counter *counter, uint64_t u
     return still_ns(counter) > factor * patience_ns(counter, updates);
 }
 
-/* It moves again after readings that found it where it was: was that longer than a wrap takes? */
-__attribute__((noinline, cold)) static bool
-standstill_hides_wraps(const struct apapi_counter *counter, uint64_t now_ns)
-{
-    bool counted = whole_wraps_may_hide(counter, now_ns - counter->last.at_ns);
-
-    return !counted && now_ns - counter->last.ran_ns > counter->hide_ns;
-}
-
-/* It moves again after readings that found it where it was, and a longer time without any. */
-static bool was_left_unread(const struct apapi_counter_point *last, uint64_t now_ns)
-{
-    return now_ns - last->at_ns > 2 * (last->at_ns - last->moved_ns);
-}
-
 static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
                                    struct apapi_moment when, uint64_t increment)
 {
     struct apapi_counter_point *last = &counter->last;
 
     if (increment > 0) {
-        uint64_t still = last->at_ns - last->moved_ns;
+        uint64_t still = last->at_ns - last->moved_ns, unread = when.end_ns - last->at_ns;
 
         counter->incidents.stalls += has_stalled(counter);
-        if (still > 0 && standstill_hides_wraps(counter, when.end_ns)) {
+        if (still > 0 && !whole_wraps_may_hide(counter, unread) &&
+            when.end_ns - last->ran_ns > counter->hide_ns) {
             counter_note_gap(counter, when.end_ns - last->ran_ns);
         }
         counter->moved = true;
-        if (!counter->rests && !(still && was_left_unread(last, when.end_ns)) &&
+        if (!counter->rests && !(still && unread > 2 * still) &&
             update_moved(&counter->update, when.end_ns - last->moved_ns, still)) {
             apply_update(counter);
         }
@@ -480,7 +461,7 @@ __attribute__((noinline, cold)) static void check_reopened(struct apapi_counter 
     counter->reopened = false;
     if (counter->last.valid && !counter_goes_on(counter, &now)) {
         counter->incidents.resets++;
-        counter_close_segment(counter);
+        close_segment_at(counter, covered_until_ns(counter));
         counter->incidents.refused += counter->doubted.valid;
         counter->doubted.valid = counter->last.valid = false;
     }
@@ -540,7 +521,7 @@ void apapi_counter_finish(struct apapi_counter *counter)
 {
     counter->incidents.refused += counter->doubted.valid;
     counter->doubted.valid = false;
-    counter_close_segment(counter);
+    close_segment_at(counter, covered_until_ns(counter));
     if (stays_unknown(counter)) {
         counter->incidents.stalls += has_stalled(counter);
         counter->last.moved_ns = counter->last.at_ns;

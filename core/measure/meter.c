@@ -14,8 +14,8 @@
 #define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
 #define UNSEEN 3.0             /* n readings all miss this / n of the time once in twenty runs */
 #define UNSEEN_MOST 14.0       /* ... once in a million */
-#define REPEATED 10 /* a larger part: the meter's own looks may be in step with the load */
-#define HELD_NS 1e9 /* a value is held for so long, if nothing shows how long */
+#define LIVELY_PCT 90 /* of the readings: fewer changes, and its own looks may follow the load */
+#define HELD_NS 1e9   /* a value is held for so long, if nothing shows how long */
 
 void apapi_gauge_restart(struct apapi_gauge *gauge)
 {
@@ -171,9 +171,7 @@ double apapi_gauge_uncertainty(const struct apapi_gauge *gauge, double most)
 
 double apapi_gauge_bound(const struct apapi_gauge *gauge, double most)
 {
-    uint64_t readings = gauge->incidents.samples;
-
-    if (gauge->changes < readings - readings / REPEATED) {
+    if (gauge->changes < gauge->incidents.samples * LIVELY_PCT / 100) {
         return INFINITY;
     }
     return MOST * gauge_deviation(gauge) + missed(gauge, most, UNSEEN_MOST) +
@@ -261,7 +259,6 @@ static void probe_wait(struct apapi_probe *probe, bool moved, struct apapi_momen
 {
     uint64_t waited_ns = when.begin_ns - probe->latest_ns;
     uint64_t most_ns = probe->still_ns > probe->update_ns ? probe->still_ns : probe->update_ns;
-
     bool longer = probe->still_ns > probe->update_ns;
 
     probe->latest_ns = when.end_ns;

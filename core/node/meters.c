@@ -175,7 +175,7 @@ static bool sum_counts(const struct apapi_live_slot *slot, int domain, bool node
 static void sum_domains(const struct apapi_live_slot domains[APAPI_LIVE_DOMAINS], bool node_meter,
                         struct apapi_live_slot *sum)
 {
-    *sum = (struct apapi_live_slot){.total = NAN, .rate = NAN};
+    *sum = (struct apapi_live_slot){.total = NAN, .rate = NAN, .uncertainty_j = NAN};
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (sum_counts(&domains[d], d, node_meter) && domains[d].time_ns > sum->time_ns) {
             sum->time_ns = domains[d].time_ns;
@@ -288,9 +288,7 @@ static void meters_count(struct node_meters *meters, const struct apapi_sample *
     meters->seen_ns[domain] = slot.time_ns;
     now_j = isnan(slot.total) ? 0 : slot.total;
     new_j = now_j - meters->seen_j[domain];
-    if (new_j < 0) { /* other meters feed the domain now: its totals began again */
-        new_j = now_j;
-    }
+    new_j = new_j < 0 ? now_j : new_j; /* other meters feed the domain now: they began again */
     meters->seen_j[domain] = now_j;
     for (size_t i = 0; i < sample->event_count; i++) {
         const struct apapi_event *event = &sample->events[i];
@@ -304,6 +302,7 @@ static void meters_count(struct node_meters *meters, const struct apapi_sample *
         *total_j = (isnan(*total_j) ? 0 : *total_j) + new_j;
     }
     slot.total = *total_j;
+    slot.uncertainty_j = NAN;                               /* the total goes on over restarts */
     slot.rate = isnan(slot.rate) ? shown->rate : slot.rate; /* of the sampler before */
     slot.readings = shown->readings + 1;
     live_slot_write(shown, &slot);

@@ -245,6 +245,7 @@ static void create_meter(struct component *component, size_t index)
 
     apapi_meter_init(meter, event, component->interval_ns,
                      shown && percentiles ? next_histogram(component) : NULL);
+    meter->coarse = component->floor_ns > 0;
     meter->values.operation = definition->operation;
     meter->gauge.rectangle = definition->operation == APAPI_OP1_SAMPLE1_MUL_DIFF_TIME;
     want_value(&meter->wanted[0], definition, event, 0);
@@ -409,6 +410,7 @@ void component_restart(struct component *component, uint64_t origin_ns)
     component->dithers = false;
     component->dense.due_ns = UINT64_MAX;
     component->missed = 0;
+    component->judged_ns = 0;
     memset(&component->period, 0, sizeof component->period);
     memset(&component->retry, 0, sizeof component->retry);
     if (component->source) {
@@ -505,7 +507,7 @@ static void tick_domains(struct component *component, const bool unknown[APAPI_D
 void component_account_dense(struct component *component, struct apapi_moment when)
 {
     for (size_t i = 0; i < component->meter_count; i++) {
-        apapi_meter_add_unshown(&component->meters[i], reading_of(component, i), when);
+        apapi_meter_add(&component->meters[i], reading_of(component, i), when, NULL);
     }
     component->read_ns = when.end_ns;
     update_retry(component, false, when.end_ns);

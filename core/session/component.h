@@ -60,6 +60,7 @@ struct component {
     struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: it has meters for it */
     uint64_t known_ns[APAPI_DOMAINS]; /* when all of them were known first; 0: not yet */
     size_t live_first, live_count;    /* slots of its first events on the live page */
+    uint64_t judged_ns;               /* when the page's uncertainties were worked out last */
 };
 
 /*
@@ -155,7 +156,7 @@ bool component_is_relayed(const struct component *component);
 /** Account for a reading: what it means. Does not allocate, lock or log. */
 void component_account(struct component *component, struct apapi_moment when);
 
-/** The same for one of the dense start that has not failed: see apapi_meter_add_unshown(). */
+/** The same for one of the dense start that has not failed: see apapi_meter_add(). */
 void component_account_dense(struct component *component, struct apapi_moment when);
 
 /** @return whether all latest readings failed. */

@@ -19,7 +19,7 @@
 static void live_page_forget(struct apapi_live_slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        slots[i].total = slots[i].rate = NAN;
+        slots[i].total = slots[i].rate = slots[i].uncertainty_j = NAN;
     }
 }
 

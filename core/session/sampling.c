@@ -157,7 +157,7 @@ int sampling_start(struct sampling *sampling)
 uint64_t sampling_stop(struct sampling *sampling)
 {
     uint64_t asked_ns = sampling_now_ns(sampling);
-    uint64_t shared_ns, own_ns = 0;
+    uint64_t shared_ns, own_ns = 0, end_ns;
 
     sampling_for_all(sampling, worker_ask_last);
     shared_ns = worker_await_last(&sampling->shared, asked_ns, APAPI_SHARED_WAIT_NS);
@@ -168,17 +168,15 @@ uint64_t sampling_stop(struct sampling *sampling)
             own_ns = answer_ns > own_ns ? answer_ns : own_ns;
         }
     }
+    end_ns = shared_ns > 0 ? shared_ns : own_ns > 0 ? own_ns : asked_ns;
     for (size_t i = 0; i < sampling->count; i++) { /* those that are slow to open may still come */
         pthread_mutex_t *mutex = sampling_lock(sampling, i);
 
-        common_finish(&sampling->common, &sampling->components[i]);
+        common_finish(&sampling->common, &sampling->components[i], end_ns);
         pthread_mutex_unlock(mutex);
     }
     overflow_flush(&sampling->common.overflows, APAPI_STOP_WAIT_NS);
-    if (shared_ns > 0) {
-        return shared_ns;
-    }
-    return own_ns > 0 ? own_ns : asked_ns;
+    return end_ns;
 }
 
 uint64_t sampling_cpu_ns(struct sampling *sampling)

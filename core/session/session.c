@@ -235,6 +235,7 @@ static int session_start(struct apapi_session *session, uint64_t requested_ns,
     common->clock->pair(common->clock, &session->start_unix_ns, &session->start_ns);
     session->requested_ns =
         requested_ns && requested_ns < session->start_ns ? requested_ns : session->start_ns;
+    common->late_ns = session->start_ns - session->requested_ns;
     session_show_state(session, APAPI_LIVE_STARTING);
     if (sampling_start(session->sampling)) {
         session->state = IDLE;

@@ -68,6 +68,7 @@ static void live_forget(struct apapi_live_slot *slot, uint64_t interval_ns, bool
 {
     const struct apapi_live_slot nothing = {.total = NAN,
                                             .rate = NAN,
+                                            .uncertainty_j = NAN,
                                             .interval_ns = interval_ns,
                                             .flags = APAPI_LIVE_MEASURED |
                                                      (estimated ? APAPI_LIVE_ESTIMATED : 0u)};
@@ -132,35 +133,36 @@ void common_restart(struct session_common *common, struct component *component)
     }
 }
 
-/* The meters that feed a domain, together. */
-struct sum {
-    double total_j;
+/* What a reading shows of a meter, or of the meters that feed a domain together. */
+struct shown {
+    double total, uncertainty_j;
     bool failed; /* one of their latest readings */
 };
 
 /* @param known_ns  when the latest good reading was */
-static void write_figures(struct apapi_live_slot *slot, double total, double rate,
-                          uint64_t known_ns, bool failed)
+static void write_figures(struct apapi_live_slot *slot, const struct shown *shown, double rate,
+                          uint64_t known_ns)
 {
     struct apapi_live_slot figures = *slot; /* this is its only writer */
 
     figures.readings += known_ns != figures.time_ns;
     figures.time_ns = known_ns;
-    figures.total = total;
+    figures.total = shown->total;
+    figures.uncertainty_j = shown->uncertainty_j;
     figures.rate = rate;
     figures.flags &= ~(uint64_t)APAPI_LIVE_FAILED;
-    figures.flags |= failed ? APAPI_LIVE_FAILED : 0;
+    figures.flags |= shown->failed ? APAPI_LIVE_FAILED : 0;
     live_slot_write(slot, &figures);
 }
 
 /* The figures of another component's meters are no continuation of those before. */
 static void live_show_domains(struct session_common *common, const struct component *component,
-                              const struct sum sums[APAPI_DOMAINS])
+                              struct shown sums[APAPI_DOMAINS], bool last)
 {
     size_t index = common_index(common, component);
 
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        uint64_t late_ns = component_late_ns(component, d, sums[d].total_j);
+        uint64_t late_ns = component_late_ns(component, d, sums[d].total);
         size_t before = common->shown[d].index;
         const struct apapi_domain_meter *domain = &component->domains[d];
         struct apapi_live_slot *slot = &common->live->domains[d];
@@ -172,69 +174,58 @@ static void live_show_domains(struct session_common *common, const struct compon
         if (before != index) {
             live_forget(slot, component->interval_ns, false);
         }
-        news = domain->open && domain->open_ns != slot->time_ns;
-        write_figures(slot, news ? sums[d].total_j : slot->total, domain->rate.last,
-                      domain->open ? domain->open_ns : 0, sums[d].failed);
+        news = last || (domain->open && domain->open_ns != slot->time_ns);
+        sums[d].total = news ? sums[d].total : slot->total;
+        if (!news || isnan(sums[d].uncertainty_j)) {
+            sums[d].uncertainty_j = slot->uncertainty_j;
+        }
+        write_figures(slot, &sums[d], domain->rate.last, domain->open ? domain->open_ns : 0);
     }
 }
 
-static void live_show(struct session_common *common, const struct component *component)
+#define JUDGE_NS UINT64_C(50000000) /* so often is the uncertainty worked out, at most */
+
+/* @param end_ns  of the run; 0: it goes on */
+static void live_show(struct session_common *common, struct component *component, uint64_t end_ns)
 {
-    struct sum sums[APAPI_DOMAINS] = {{0}};
+    uint64_t until_ns = end_ns ? end_ns : component->read_ns;
+    const struct apapi_span span = {common->late_ns, until_ns - common->live->head.start_ns,
+                                    end_ns};
+    bool judges = end_ns || until_ns - component->judged_ns >= JUDGE_NS;
+    struct shown sums[APAPI_DOMAINS] = {{0}};
 
     for (size_t i = 0; i < component->meter_count; i++) {
         const struct apapi_meter *meter = &component->meters[i];
-        bool failed = component->raw[component->slots[i]].error != 0;
-        double total = apapi_meter_total(meter);
-        struct sum *sum = &sums[component->feeds[i]];
+        struct shown *sum = &sums[component->feeds[i]];
+        struct shown own = {apapi_meter_total(meter),
+                            judges ? apapi_meter_uncertainty_j(meter, &span) : NAN,
+                            component->raw[component->slots[i]].error != 0};
 
-        sum->total_j += total;
-        sum->failed |= failed;
+        component->judged_ns = isnan(own.uncertainty_j) ? component->judged_ns : until_ns;
+        sum->total += own.total;
+        sum->uncertainty_j += own.uncertainty_j;
+        sum->failed |= own.failed;
         if (i < component->live_count) {
-            write_figures(&common->live->events[component->live_first + i], total,
-                          apapi_meter_rate(meter), meter->known_ns, failed);
+            struct apapi_live_slot *slot = &common->live->events[component->live_first + i];
+
+            own.uncertainty_j = judges ? own.uncertainty_j : slot->uncertainty_j;
+            write_figures(slot, &own, apapi_meter_rate(meter), meter->known_ns);
         }
     }
-    live_show_domains(common, component, sums);
-}
-
-static void live_set_total(struct apapi_live_slot *slot, double total)
-{
-    struct apapi_live_slot figures = *slot;
-
-    figures.total = total;
-    live_slot_write(slot, &figures);
+    live_show_domains(common, component, sums, end_ns > 0);
 }
 
 /*
  * The result has also the energy that a meter has counted while others of its domain were late, and
  * since the latest reading that was shown.
  */
-void common_finish(struct session_common *common, const struct component *component)
+void common_finish(struct session_common *common, struct component *component, uint64_t end_ns)
 {
-    size_t index = common_index(common, component);
-    double totals_j[APAPI_DOMAINS] = {0};
-
-    if (!common->live || !component->source) {
-        return;
+    if (common->live) {
+        pthread_mutex_lock(&common->showing);
+        live_show(common, component, end_ns);
+        pthread_mutex_unlock(&common->showing);
     }
-    pthread_mutex_lock(&common->showing);
-    for (size_t i = 0; i < component->meter_count; i++) {
-        double total = apapi_meter_total(&component->meters[i]);
-
-        totals_j[component->feeds[i]] += total;
-        if (i < component->live_count) {
-            live_set_total(&common->live->events[component->live_first + i], total);
-        }
-    }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        uint64_t late_ns = component_late_ns(component, d, totals_j[d]);
-
-        if (component->domains[d].used && feed_offer(&common->shown[d], index, late_ns)) {
-            live_set_total(&common->live->domains[d], totals_j[d]);
-        }
-    }
-    pthread_mutex_unlock(&common->showing);
 }
 
 /* --- a reading ------------------------------------------------------------------------------ */
@@ -262,7 +253,7 @@ void common_report(struct session_common *common, struct component *component)
 
     if (common->live) {
         pthread_mutex_lock(&common->showing);
-        live_show(common, component);
+        live_show(common, component, 0);
         if (common->on_live) {
             common->on_live(common->live, common->live_context);
         }

@@ -17,7 +17,7 @@
 struct session_common {
     struct session_clock *clock;
     struct component *components; /* the first of the session's */
-    uint64_t start_ns;            /* of the run; set while none goes on */
+    uint64_t start_ns, late_ns;   /* of the run, since it was asked for; set while none goes on */
     apapi_sample_f on_sample;     /* NULL: samples are not wanted */
     void *context;
     session_reading_f on_reading; /* NULL: raw values are not wanted */
@@ -61,7 +61,10 @@ void common_pass_on(struct session_common *common, const struct component *compo
 /** It has just been read: show that, and call on_sample. */
 void common_report(struct session_common *common, struct component *component);
 
-/** It will not be read any more in this run: the live page gets its result. */
-void common_finish(struct session_common *common, const struct component *component);
+/**
+ * It will not be read any more in this run: the live page gets its result.
+ * @param end_ns  of the run (CLOCK_MONOTONIC)
+ */
+void common_finish(struct session_common *common, struct component *component, uint64_t end_ns);
 
 #endif

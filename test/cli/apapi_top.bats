@@ -61,6 +61,15 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     [[ ${lines[6]} == *"steps do not add up" ]]
 }
 
+@test "energies with how well they are known" {
+    pages 'page(1; "a") * {domains: {package: {uncertainty_j: 4}, dram: {uncertainty_j: 2}}}, page(2; "a") * {domains: {package: {uncertainty_j: 4}}}'
+    run -0 top -1
+    [[ ${lines[2]} =~ "  1.200 kJ ±0.50 %"$ && ${lines[3]} =~ "1.200 kJ"$ ]]
+    run -0 top -1 --json
+    jq -e '.steps[0] | .total.uncertainty_j == 6 and .domains.dram.uncertainty_j == 2' <<<"$output"
+    jq -e '.steps[1] | .domains.package.uncertainty_j == 4 and (.total | has("uncertainty_j") | not)' <<<"$output"
+}
+
 @test "what is not known is '-'; what may be wrong is marked" {
     pages 'page(1; "a") * {state: "starting", domains: null}, page(2; "a") * {state: "ended"},
         page(3; "a") * {domains: {package: {failed: true}}}, page(4; "a") * {domains: {package: {age_s: 11}}},

@@ -147,19 +147,20 @@ print(list(apapi.frame([]).columns)[:3])"
 @test "a live page has what its writer says" {
     set_clock stands
     hold_pages '[{node: "n1", job: 7, step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800,
-        domains: {package: {now: 77, total: 4500}, dram: {now: 5, total: 300, failed: true},
+        domains: {package: {now: 77, total: 4500, uncertainty_j: 3.5}, dram: {now: 5, total: 300, failed: true},
             node: {readings: 1}}}]'
     page=$(find "$live" -type f)
     run -0 python "
 with apapi.LivePage('$page') as page:
     print(page.job, page.step, page.user, page.node, page.cluster, page.state, sorted(page.domains()))
     package = page.domain('package')
-    print(package.total, package.rate, package.failed, page.domain('dram').failed, page.domain('gpu'))
+    print(package.total, package.rate, package.uncertainty_j, package.failed, page.domain('dram').failed, page.domain('dram').uncertainty_j)
+    print(page.domain('gpu'))
     print(page.energy_j('package', package.time_ns), page.energy_j('package', package.time_ns + package.interval_ns // 2) - 4500
           - 77 * package.interval_ns / 2e9 < 1e-9, page.energy_j('gpu'), page.energy_j('node', page.domain('node').time_ns))"
     echo "$output"
     [[ ${lines[0]} == "7 0 anna n1 c1 running ['dram', 'node', 'package']" ]]
-    [[ ${lines[1]} == '4500.0 77.0 False True None' && ${lines[2]} == '4500.0 True None None' ]]
+    [[ ${lines[1]} == '4500.0 77.0 3.5 False True None' && ${lines[2]} == None && ${lines[3]} == '4500.0 True None None' ]]
     run -1 python "apapi.LivePage('/dev/null')"
     head -c 2000 /dev/zero >zeros
     tells 1 '*ValueError: zeros: not a live page' python "apapi.LivePage('zeros')"

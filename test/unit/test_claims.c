@@ -133,6 +133,7 @@ static struct session_common common;
 static void begin_page(void)
 {
     live_page_init(&page);
+    page.head.start_ns = ORIGIN_NS;
     common = (struct session_common){.live = &page, .components = components};
     common_init(&common, session_clock_real(), NULL);
 }
@@ -163,7 +164,7 @@ static void finish(int index, struct domain_results *domains)
     const struct apapi_span span = {.elapsed_ns = TICKS * TICK_NS};
     struct apapi_component_result result;
 
-    common_finish(&common, &components[index]);
+    common_finish(&common, &components[index], ORIGIN_NS + TICKS * TICK_NS);
     assert_int_equal(component_finish(&components[index], (size_t)index, &span, &result, domains),
                      0);
     free(result.events);
@@ -208,6 +209,7 @@ static double run_with(const struct arrivals *arrivals)
     assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
     assert_true(m.domains[APAPI_DOMAIN_PACKAGE].measured);
     assert_true(slot.total == m.domains[APAPI_DOMAIN_PACKAGE].energy_j);
+    assert_true(slot.uncertainty_j == m.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j);
     return m.domains[APAPI_DOMAIN_PACKAGE].energy_j;
 }
 
@@ -233,6 +235,28 @@ TEST(who_comes_late_loses_no_energy)
         assert_energy(run_with(&arrivals), (TICKS - ticks[feeds]) * (feeds + 1.0), i / 2,
                       "the package");
     }
+}
+
+/* Of 1 J each second, counted as often: that of one update, and more of few. */
+TEST(the_page_has_an_uncertainty_from_the_second_reading_on)
+{
+    const struct apapi_live_slot *slots[] = {&page.domains[APAPI_DOMAIN_PACKAGE], &page.events[0]};
+
+    memset(&page, 0, sizeof page);
+    begin_page();
+    begin(0);
+    for (unsigned number = 0; number <= 3; number++) {
+        tick(0, number, 0);
+        for (size_t i = 0; i < COUNT_OF(slots); i++) {
+            double uncertainty_j = slots[i]->uncertainty_j;
+
+            assert_int_equal(isnan(slots[i]->total), number == 0);
+            assert_int_equal(isnan(uncertainty_j), number == 0);
+            assert_false(number > 0 && fabs(uncertainty_j - (1 + 2.0 / number)) > 1e-3);
+        }
+    }
+    component_close(&components[0]);
+    common_clear(&common);
 }
 
 /* Other memory of root's process must not leak. */

@@ -44,7 +44,7 @@ AT(domains[0].rate, 1048);
 AT(domains[0].readings, 1056);
 AT(domains[0].interval_ns, 1064);
 AT(domains[0].flags, 1072);
-AT(domains[0].spare, 1080);
+AT(domains[0].uncertainty_j, 1080);
 AT(events, 1536);
 AT(events[1], 1600);
 AT(names, 17920);
@@ -131,7 +131,7 @@ static struct apapi_live_slot numbered(uint64_t number)
                                     .readings = 2 * number,
                                     .interval_ns = 3 * number,
                                     .flags = 4 * number,
-                                    .spare = 5 * number};
+                                    .uncertainty_j = 5 * (double)number};
 }
 
 static bool is_whole(const struct apapi_live_slot *slot)

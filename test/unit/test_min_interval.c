@@ -24,6 +24,7 @@
 #define MOST_W 450.0
 #define FINE_W 300.0 /* no mean of 10 ms is more */
 #define MOMENTS_MAX 4096
+#define SAME_J ((MOST_W - LEAST_W) * 1e-4 * 2) /* of 0.1 ms at each end */
 
 /* When an output has told something. */
 struct moments {
@@ -42,6 +43,9 @@ static struct trace *trace;
 static struct moments samples, pages[4], crossings, rows;
 static uint64_t above;
 static uint64_t start_ns, stop_ns;
+static uint64_t begin_ns;               /* of the simulated time */
+static bool falls;                      /* each pair of milliseconds begins with the higher power */
+static double within_j[2][MOMENTS_MAX]; /* uncertainties that were shown, by `falls` */
 
 static void note(struct moments *moments, uint64_t at_ns)
 {
@@ -71,6 +75,7 @@ static void take_page(const struct apapi_live_page *live, void *context)
     for (size_t i = 0; i < COUNT_OF(slots); i++) {
         note(&pages[i], slots[i]->time_ns);
     }
+    within_j[falls][pages[0].count] = slots[0]->uncertainty_j;
 }
 
 static void take_crossing(const struct apapi_overflow_crossing *crossing, void *context)
@@ -105,8 +110,8 @@ static void make_history(uint64_t seed)
         struct power *power = &history.powers[domain][0];
 
         power_init(power, history.parts[domain][0], HISTORY_PARTS);
-        power_add_part(power, MS, i ? MOST_W : LEAST_W);
-        power_add_part(power, MS, MOST_W);
+        power_add_part(power, MS, i || falls ? MOST_W : LEAST_W);
+        power_add_part(power, MS, !i && falls ? LEAST_W : MOST_W);
     }
 }
 
@@ -127,7 +132,7 @@ static void measure(uint64_t seed, uint64_t interval_ns, FILE *file)
         pages[i].count = 0;
     }
     make_history(seed);
-    sim_clock_init(&sim, seed, 5000000 * MS + seed * 777777);
+    sim_clock_init(&sim, seed, begin_ns);
     sim_source_use(&source, &history, &sim);
     trace = trace_create(file, "trace", NULL);
     assert_non_null(trace);
@@ -215,6 +220,7 @@ static void look_at_all(uint64_t seed, uint64_t interval_ns)
     char *text = NULL;
     size_t size;
 
+    begin_ns = 5000000 * MS + seed * 777777;
     measure(seed, interval_ns, open_memstream(&text, &size));
     read_trace(text);
     free(text);
@@ -243,5 +249,50 @@ TEST(nothing_finer_leaves_a_session)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         look_at_all(seed, MIN_NS);
         look_at_all(seed, 10 * MIN_NS);
+    }
+}
+
+/*
+ * Two programs use the same energy in each two milliseconds, one of them more in the first and the
+ * other in the second. All that the grid shows is the same of both: so is the uncertainty, up to
+ * what an update and a reading move it.
+ */
+static void compare_uncertainties(uint64_t seed, uint64_t interval_ns)
+{
+    double end_j[2];
+    size_t count[2];
+
+    for (int i = 0; i < 2; i++) {
+        char *text = NULL;
+        size_t size;
+
+        falls = i;
+        begin_ns = 5000000 * MS;
+        measure(seed, interval_ns, open_memstream(&text, &size));
+        free(text);
+        end_j[i] = m.components[0].events[0].uncertainty_j;
+        count[i] = pages[0].count;
+        apapi_measurement_clear(&m);
+    }
+    falls = false;
+    assert_int_equal(count[0], count[1]);
+    assert_true(end_j[0] > 0.01 && (interval_ns > RUN_NS || within_j[0][count[0] - 1] > 0.01));
+    for (size_t i = 1; i <= count[0]; i++) {
+        if (fabs(within_j[0][i] - within_j[1][i]) > SAME_J) {
+            fail_msg("seed %d: reading %zu: %g J, %g J", (int)seed, i, within_j[0][i],
+                     within_j[1][i]);
+        }
+    }
+    if (fabs(end_j[0] - end_j[1]) > SAME_J) {
+        fail_msg("seed %d: %g J, %g J at the end", (int)seed, end_j[0], end_j[1]);
+    }
+}
+
+TEST(the_uncertainty_tells_nothing_finer)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        compare_uncertainties(seed, MIN_NS);
+        compare_uncertainties(seed, 10 * MIN_NS);
+        compare_uncertainties(seed, 100 * MIN_NS); /* all between both ends is of the dense start */
     }
 }

@@ -26,7 +26,7 @@ VERSION = 1
 UNKNOWN = 0xFFFFFFFF
 HEAD = struct.Struct("=8s 4I 7I I q Q Q 64s 64s 256s 64s 128s")
 HEAD_SIZE, SLOT_SIZE, EVENT_COUNT = 1024, 64, 256
-SLOT = struct.Struct("=Q Q d d Q Q Q Q")
+SLOT = struct.Struct("=Q Q d d Q Q Q d")
 DOMAINS = ("package", "dram", "gpu", "core", "uncore", "psys", "node")  # by their number, from 1
 TRIES = 1000
 MEASURED, ESTIMATED, FAILED = 1, 2, 4
@@ -42,6 +42,7 @@ class Slot(NamedTuple):
     interval_ns: int
     estimated: bool
     failed: bool  # the latest reading
+    uncertainty_j: Optional[float] = None  # of an energy in `total`, at the time of its reading
 
 
 def _known(value: float) -> Optional[float]:
@@ -89,7 +90,7 @@ class LivePage:
         """A consistent copy: its number is even, and the same before and after."""
         for _ in range(TRIES):
             raw = bytes(self._map[offset : offset + SLOT_SIZE])
-            sequence, time_ns, total, rate, readings, interval_ns, flags, _spare = SLOT.unpack(raw)
+            sequence, time_ns, total, rate, readings, interval_ns, flags, within_j = SLOT.unpack(raw)
             if sequence % 2 == 0 and struct.unpack_from("=Q", self._map, offset)[0] == sequence:
                 break
         else:
@@ -97,7 +98,7 @@ class LivePage:
         if not flags & MEASURED:
             return None
         return Slot(time_ns, _known(total), _known(rate), readings, interval_ns, bool(flags & ESTIMATED),
-                    bool(flags & FAILED))
+                    bool(flags & FAILED), within_j if within_j > 0 else None)
 
     def domain(self, name: str) -> Optional[Slot]:
         """The figures of a domain; None: no meter, or no consistent copy."""

@@ -13,6 +13,8 @@
 
 /* --- figures -------------------------------------------------------------------------------- */
 
+static const struct top_figure new = {.now = NAN, .total = NAN, .uncertainty_j = NAN, .age_s = NAN};
+
 /* Add two figures of different meters. The sum lacks a value that one of them lacks. */
 static struct top_figure top_sum(const struct top_figure *a, const struct top_figure *b)
 {
@@ -22,13 +24,14 @@ static struct top_figure top_sum(const struct top_figure *a, const struct top_fi
                                .stale = a->stale || b->stale,
                                .now = a->now + b->now,
                                .total = a->total + b->total,
+                               .uncertainty_j = a->uncertainty_j + b->uncertainty_j,
                                .age_s = fmax(a->age_s, b->age_s)};
 }
 
 /* The total of the domains that add up. */
 static void top_add_up(struct top_figure domains[APAPI_DOMAINS])
 {
-    struct top_figure total = {.now = NAN, .total = NAN, .age_s = NAN};
+    struct top_figure total = new;
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         const struct top_figure *part = &domains[d];
@@ -110,14 +113,11 @@ static void read_slot(const struct apapi_live_slot *slot, const struct top_view 
                       const struct top_step *step, struct top_figure *figure)
 {
     struct apapi_live_slot copy;
+    bool known = apapi_live_read(slot, &copy);
 
-    *figure = (struct top_figure){.now = NAN, .total = NAN, .age_s = NAN};
-    if (!apapi_live_read(slot, &copy)) {
-        figure->measured = true;
-        return;
-    }
-    figure->measured = copy.flags & APAPI_LIVE_MEASURED;
-    if (!figure->measured) {
+    *figure = new;
+    figure->measured = !known || copy.flags & APAPI_LIVE_MEASURED;
+    if (!known || !figure->measured) {
         return;
     }
     figure->estimated = copy.flags & APAPI_LIVE_ESTIMATED;
@@ -125,6 +125,7 @@ static void read_slot(const struct apapi_live_slot *slot, const struct top_view 
     if (copy.time_ns > 0) {
         figure->now = copy.rate;
         figure->total = copy.total;
+        figure->uncertainty_j = copy.uncertainty_j > 0 ? copy.uncertainty_j : NAN;
         figure->age_s = seconds_between(copy.time_ns, view->mono_ns);
         figure->stale = step->state != APAPI_LIVE_ENDED && is_old(&copy, view->mono_ns);
     }
@@ -223,7 +224,7 @@ static struct top_figure freshest(const struct top_step *steps, size_t count, si
             best = *figure;
         }
     }
-    best.total = NAN; /* covers each step's own time */
+    best.total = best.uncertainty_j = NAN; /* covers each step's own time */
     return best;
 }
 
@@ -273,7 +274,7 @@ static int top_sum_nodes(struct top_view *view)
             node->steps++;
         }
         for (int d = 0; d < APAPI_DOMAINS; d++) {
-            node->domains[d] = (struct top_figure){.now = NAN, .total = NAN, .age_s = NAN};
+            node->domains[d] = new;
             if (d != TOP_TOTAL) {
                 sum_domain(node, steps, node->steps, (enum apapi_domain)d);
             }

@@ -16,11 +16,12 @@
 struct top_figure {
     bool measured;
     bool estimated;
-    bool failed;  /* its latest reading failed, or that of a part */
-    bool stale;   /* not read for so long that it may have changed */
-    double now;   /* [W], [unit/s], or a gauge's value; NaN: unknown */
-    double total; /* [J], or in the event's unit; NaN: unknown */
-    double age_s; /* since the latest good reading; NaN: none */
+    bool failed;          /* its latest reading failed, or that of a part */
+    bool stale;           /* not read for so long that it may have changed */
+    double now;           /* [W], [unit/s], or a gauge's value; NaN: unknown */
+    double total;         /* [J], or in the event's unit; NaN: unknown */
+    double uncertainty_j; /* of an energy; NaN: unknown */
+    double age_s;         /* since the latest good reading; NaN: none */
 };
 
 /** A step on a node. */

@@ -114,8 +114,7 @@ static void put_step(const struct table *table, const struct top_step *step,
                      const struct top_form *form, const struct content *content)
 {
     const struct top_figure *total = &step->domains[TOP_TOTAL];
-    char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-", energy[CELL_SIZE] = "-";
-    char joules[UNITS_SIZE];
+    char uid[CELL_SIZE] = "-", elapsed[CELL_SIZE] = "-", energy[CELL_SIZE] = "-", joules[40];
     struct step_row row;
 
     if (step->id.uid != APAPI_UNKNOWN) {
@@ -125,7 +124,8 @@ static void put_step(const struct table *table, const struct top_step *step,
         report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
     }
     if (!isnan(total->total)) {
-        report_energy_text(joules, sizeof joules, total->total, NAN, form->unit);
+        report_energy_text(joules, sizeof joules, total->total, total->uncertainty_j, form->unit);
+        units_beside(joules, sizeof joules, total->uncertainty_j / total->total, true);
         snprintf(energy, sizeof energy, "%s%s", mark_of(total), joules);
     }
     fill_row(&row, step->domains, content);
@@ -285,6 +285,7 @@ static const struct field step_fields[] = {
 static const struct field figure_fields[] = {
     {"power_w", FIELD_MEASURED, false, IN_FIGURE(now), 0},
     {"energy_j", FIELD_MEASURED, false, IN_FIGURE(total), 0},
+    {"uncertainty_j", FIELD_ROUGH, false, IN_FIGURE(uncertainty_j), 0},
     {"age_s", FIELD_ROUGH, false, IN_FIGURE(age_s), 0},
     {"estimated", FIELD_FLAG, false, IN_FIGURE(estimated), 0},
     {"failed", FIELD_FLAG, false, IN_FIGURE(failed), 0},

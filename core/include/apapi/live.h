@@ -67,7 +67,7 @@ struct apapi_live_slot {
     uint64_t readings;    /* good ones, including the first */
     uint64_t interval_ns; /* between two readings [ns] */
     uint64_t flags;       /* enum apapi_live_flag */
-    uint64_t spare;
+    double uncertainty_j; /* of an energy in `total` [J]; NaN or 0 (of an older writer): unknown */
 };
 
 /** The event of the slot with the same number. Complete when `event_count` includes it. */

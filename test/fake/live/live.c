@@ -8,8 +8,8 @@
  * "user": ..., "domains": {"package": SLOT}, "events": [{"name": ..., "unit": ..., "kind": 0,
  * "domain": 1, "counter": true, SLOT}]}; members of the head have its names. A text "hex:41FF" is
  * these bytes, without a NUL behind them. A SLOT is {"now": 200, "total": 100, "age_s": 0.1,
- * "interval_s": 0.1, "readings": 10, "failed": true, "estimated": true, "torn": true}.
- * "locked": false is a page whose writer was killed.
+ * "uncertainty_j": 0.5, "interval_s": 0.1, "readings": 10, "failed": true, "estimated": true,
+ * "torn": true}. "locked": false is a page whose writer was killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,6 +93,7 @@ static void put_slot(struct apapi_live_slot *slot, const json_t *wanted)
         .time_ns = age_s >= 0 ? ago(age_s) : 0,
         .total = number(wanted, "total", NAN),
         .rate = number(wanted, "now", NAN),
+        .uncertainty_j = number(wanted, "uncertainty_j", 0),
         .readings = whole(wanted, "readings", 10),
         .interval_ns = (uint64_t)(number(wanted, "interval_s", 0.1) * NS_PER_S),
         .flags = APAPI_LIVE_MEASURED};
