@@ -728,12 +728,28 @@ static double coverage(const struct apapi_event_result *meter, const struct apap
     return fmin((double)meter->covered_ns / (double)(span->late_ns + span->elapsed_ns), 1);
 }
 
+/* Of a copy: the meter may be read on. */
+static void finish_meter(const struct component *component, size_t index,
+                         const struct apapi_span *span, struct apapi_event_result *result)
+{
+    struct apapi_meter meter = component->meters[index];
+    struct apapi_histogram histogram;
+
+    if (meter.histogram) {
+        histogram = *meter.histogram;
+        meter.histogram = meter.rate.histogram = &histogram;
+    }
+    apapi_meter_finish(&meter, span, result);
+}
+
+/* Of a copy, too. */
 static void finish_domain(const struct component *component, int domain,
                           const struct apapi_span *span,
                           const struct apapi_component_result *result,
                           struct apapi_domain_result *domain_result)
 {
     struct apapi_domain_meter meter = component->domains[domain];
+    struct apapi_histogram histogram;
     double covered = NAN, missing_j = 0;
 
     *domain_result = (struct apapi_domain_result){.measured = false};
@@ -745,6 +761,10 @@ static void finish_domain(const struct component *component, int domain,
             covered = fmin(covered, share);
             missing_j += result->events[i].total * (1 / share - 1);
         }
+    }
+    if (meter.rate.histogram) {
+        histogram = *meter.rate.histogram;
+        meter.rate.histogram = &histogram;
     }
     apapi_domain_meter_finish(&meter, span->elapsed_ns, domain_result);
     if (domain_result->measured) {
@@ -812,7 +832,7 @@ int component_finish(const struct component *component, size_t index, const stru
     result->user_rules = component->user_rules;
     snprintf(result->source, sizeof result->source, "%s", component->detail);
     for (size_t i = 0; i < component->meter_count; i++) {
-        apapi_meter_finish(&component->meters[i], span, &result->events[i]);
+        finish_meter(component, i, span, &result->events[i]);
         result->measured |= result->events[i].covered_ns > 0;
     }
     finish_domains(component, index, span, result, domains);

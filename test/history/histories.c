@@ -43,6 +43,8 @@ static const uint64_t seeds[] = {
     256415,  /* the same nonsense of a counter of doubles, again and again, was covered time */
     1296394, /* a reset after a standstill was taken for a counter that had passed its end */
     1090444, /* a pause between readings was taken for an update period, and made gaps */
+    367,     /* a snapshot refused a reading that the next one would have explained */
+    1174,    /* the same */
 };
 
 struct options {
