@@ -6,8 +6,8 @@
 
 /* The uncertainty, as docs/uncertainty.md derives it. */
 
-#define RISEN_SHARE 10 /* power that rises does so earlier than in the last tenth */
-#define FEW_UPDATES 2  /* / their number: so much more than the greatest the unseen one may be */
+#define RISEN_SHARE 10  /* power that rises does so earlier than in the last tenth */
+#define FEW_UPDATES 1.5 /* / their number: so much more than the greatest the unseen one may be */
 #define LOWEST_SHARE 1.001 /* of the least power: what is not more is as low as any */
 #define ALLOWED_SHARE                                                                              \
     (0.01 / 1.01) /* of the energy, beyond its uncertainty, without a word: 1 % of the truth */

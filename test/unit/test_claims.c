@@ -252,7 +252,7 @@ TEST(the_page_has_an_uncertainty_from_the_second_reading_on)
 
             assert_int_equal(isnan(slots[i]->total), number == 0);
             assert_int_equal(isnan(uncertainty_j), number == 0);
-            assert_false(number > 0 && fabs(uncertainty_j - (1 + 2.0 / number)) > 1e-3);
+            assert_false(number > 0 && fabs(uncertainty_j - (1 + 1.5 / number)) > 1e-3);
         }
     }
     component_close(&components[0]);

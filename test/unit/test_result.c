@@ -56,7 +56,7 @@ TEST(the_last_update_of_a_short_run)
     assert_true(often_read_is_rough(180, 100));
     assert_false(often_read_is_rough(200, 100));
     assert_in_range(result.uncertainty_j * 1e6, UPDATE_J * 1e6,
-                    UPDATE_J * (1 + 2.0 / 2000) * 1e6 + 2);
+                    UPDATE_J * (1 + 1.5 / 2000) * 1e6 + 2);
 }
 
 /* However long it was. */
@@ -148,9 +148,9 @@ TEST(a_period_that_nothing_states)
 
 TEST(power_that_rises_after_the_last_probe)
 {
-    assert_near(after_a_probe_j(0), 0.01 * (1 + 2.0 / 60) + 1e-6);
+    assert_near(after_a_probe_j(0), 0.01 * (1 + 1.5 / 60) + 1e-6);
     /* 20 updates: ten of them have it all; 60 in all */
-    assert_near(after_a_probe_j(0.5), 0.25 * (1 + 2.0 / 60) + 1e-6);
+    assert_near(after_a_probe_j(0.5), 0.25 * (1 + 1.5 / 60) + 1e-6);
 }
 
 TEST(time_that_is_not_covered)
