@@ -30,6 +30,7 @@ const struct option_row query_source_rows[] = {
      TO_TEXT(struct query, dir)},
     {0, "db", "=URL", "a database that apapi import has filled, instead of files",
      TO_TEXT(struct query, db)},
+    {0, "no-index", NULL, "read each line, also of many", TO_FLAG(struct query, no_index)},
     {0, "strict", NULL, "exit status 1 if a line is skipped", TO_FLAG(struct query, strict)},
     {'v', "verbose", NULL, "show which lines are skipped, and why", TO_FLAG(struct query, verbose)},
     {0}};

@@ -80,6 +80,8 @@ struct query {
                       are other sources */
     bool of_nodes; /* a user's own records are of no use */
     bool strict;   /* a skipped line makes the exit status 1 */
+    bool no_index; /* read each line */
+    const struct own_brief *brief; /* for records_read() of a folder; NULL: lines are needed */
     /* of query_parse() */
     struct job_list job_list;
     int64_t from_ns, to_ns; /* [ns since 1970]; 0: no limit */

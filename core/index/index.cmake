@@ -8,8 +8,10 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 add_library(
   apapi_index STATIC
   ${CMAKE_CURRENT_LIST_DIR}/batch.c
+  ${CMAKE_CURRENT_LIST_DIR}/brief.c
   ${CMAKE_CURRENT_LIST_DIR}/db.c
   ${CMAKE_CURRENT_LIST_DIR}/load.c
+  ${CMAKE_CURRENT_LIST_DIR}/own.c
   ${CMAKE_CURRENT_LIST_DIR}/select.c
   ${CMAKE_CURRENT_LIST_DIR}/sqlite.c
   ${CMAKE_CURRENT_LIST_DIR}/tables.c)

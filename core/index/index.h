@@ -56,6 +56,66 @@ int db_read_hours(const char *url, const struct apapi_scan_filter *filter,
                   int (*take)(const struct hour *hour, void *context), void *context,
                   struct apapi_error *err);
 
+/* --- the index that apapi keeps by itself ----------------------------------------------------- */
+
+/*
+ * For questions about many records: what sums need of each, and where its line stands. It is a
+ * cache, and whatever it cannot serve is read from the files. See docs/database.md.
+ */
+
+struct own_index;
+
+/**
+ * Open or make the file, which must be the caller's. One that is damaged or of another version is
+ * made again.
+ * @param path    NULL: root's in /var/lib/apapi, a user's in his cache
+ * @param folder  accounting folder
+ * @return free it with own_index_close(); NULL: `err` says why there is none, if it is not by
+ * design
+ */
+struct own_index *own_index_open(const char *path, const char *folder, struct apapi_error *err);
+
+/** NULL is allowed. errno is preserved. */
+void own_index_close(struct own_index *index);
+
+/** How records are taken that are too many for their curves. */
+struct own_brief {
+    size_t curve_max; /* the curves of all of them are more [bytes] */
+    bool *curveless;  /* is set then, before the first record */
+    /* In how many parts it is summed: one in several needs its curves. */
+    unsigned (*parts)(const struct apapi_record *record, void *context);
+    /* It has no curves, shares and regions. Returns as apapi_scan_f. */
+    int (*take)(const struct apapi_record *record, uint64_t digest, void *context);
+    void *context;
+};
+
+/** What is asked. */
+struct own_question {
+    const struct apapi_scan_filter *filter;
+    bool (*wants)(const struct apapi_record *record, void *context); /* besides the filter */
+    const struct own_brief *brief;                                   /* NULL: lines are needed */
+    size_t taken; /* result: records that were taken so */
+    void (*progress)(uint64_t bytes, size_t records, void *context); /* more was read of files */
+    void *context;
+};
+
+/**
+ * Read what the files have gained: another process that does so is waited for. Decide how wanted
+ * records are taken.
+ * @param question  must stay valid
+ * @return 0; -1: the index cannot have all, `err` says why
+ */
+int own_index_ask(struct own_index *index, struct own_question *question, struct apapi_error *err);
+
+/**
+ * For begin() of a scan with the same filter: pass on the wanted records of a file, those that are
+ * lines through the scan.
+ * @param offset  result: where to read on
+ * @return 1: read the file from there; 0: leave it out; -1 with errno of who takes the records
+ */
+int own_index_serve(struct own_index *index, struct apapi_scan *scan,
+                    const struct apapi_scan_file *file, uint64_t *offset);
+
 /* --- loading -------------------------------------------------------------------------------- */
 
 #define DB_FOLDER_SIZE 480 /* bytes of an accounting folder's path */

@@ -14,7 +14,12 @@ static int db_sqlite_fail(sqlite3 *connection, struct apapi_error *err)
 {
     const char *file = sqlite3_db_filename(connection, "main");
 
-    return apapi_fail(err, sqlite3_errcode(connection) == SQLITE_NOMEM ? ENOMEM : EIO,
+    int code = sqlite3_errcode(connection);
+
+    return apapi_fail(err,
+                      code == SQLITE_NOMEM                              ? ENOMEM
+                      : code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? EBADMSG
+                                                                        : EIO,
                       "%.120s: %.120s", file ? file : "sqlite", sqlite3_errmsg(connection));
 }
 

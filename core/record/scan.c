@@ -559,6 +559,14 @@ int apapi_scan_stream(struct apapi_scan *scan, int fd, const char *name, struct 
     return intake_read(&scan->intake, fd, name, &offset, err);
 }
 
+int apapi_scan_line(struct apapi_scan *scan, const char *text, size_t size)
+{
+    struct line line = {.text = text, .size = size, .whole = true};
+
+    scan->intake.name = "a line";
+    return scan->intake.take(&scan->intake, &line) < 0 ? -1 : 0;
+}
+
 int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -29,6 +29,11 @@ import() { # URL
     ask
 }
 
+@test "the index that apapi keeps by itself gives the same answers as the files, also about many records" {
+    [[ -d $golden/files ]] || ask >/dev/null || true
+    ask --index
+}
+
 @test "SQLite gives the same answers as the files" {
     import "sqlite:$golden/records.db"
     ask --db="sqlite:$golden/records.db"

@@ -57,6 +57,10 @@ struct reading {
     uint64_t left; /* bytes of the present file that were not yet added to it */
     apapi_scan_f take;
     void *context;
+    struct own_index *index; /* NULL: none */
+    struct own_question question;
+    struct apapi_scan *scan;
+    int failed; /* errno of who took a record from the index; 0 */
 };
 
 static int sift(const struct apapi_record *record, const char *line, size_t size, void *context)
@@ -84,9 +88,16 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
 
 static bool input_begin_file(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
-    (void)offset;
-    ((struct reading *)context)->left = file->size;
-    return true;
+    struct reading *reading = context;
+    int read = 1;
+
+    reading->left = file->size;
+    if (reading->index) {
+        read = reading->failed ? 0 : own_index_serve(reading->index, reading->scan, file, offset);
+        reading->failed = read < 0 ? errno : reading->failed;
+        progress_add(&reading->progress, &reading->left, read > 0 ? *offset : file->size, 0);
+    }
+    return read > 0;
 }
 
 static void input_end_file(const struct apapi_scan_file *file, uint64_t offset, void *context)
@@ -145,13 +156,67 @@ static void input_conclude(struct query *query, const struct apapi_scan_counts *
     query->left_out += counts->skipped + counts->unreadable;
 }
 
+/* --- the index that apapi keeps ------------------------------------------------------------- */
+
+#define FROM_BYTES (64 << 20) /* a folder is indexed if so much of it is asked for */
+
+static bool index_wants(const struct apapi_record *record, void *context)
+{
+    return query_has(((const struct reading *)context)->query, &record->id);
+}
+
+static void index_progress(uint64_t bytes, size_t records, void *context)
+{
+    progress_add(&((struct reading *)context)->progress, &bytes, bytes, records);
+}
+
+/* For broad questions about a folder. Without it, each line is read. */
+static void index_open(struct reading *reading)
+{
+    const struct query *query = reading->query;
+    const struct config_setting *path = config_setting_find(query->config, "index", "path");
+    bool selects =
+        query->users || query->accounts || query->partitions || query->clusters || query->job_names;
+    struct apapi_error err = {""};
+
+    if (query->no_index || query->verbose || query->jobs || query->file_count > 0 ||
+        !(query->brief || selects) || (path && strcmp(path->value, CONFIG_OFF) == 0) ||
+        (!path && progress_size(&reading->filter, query->dir) < FROM_BYTES)) {
+        return;
+    }
+    reading->question = (struct own_question){.filter = &reading->filter,
+                                              .wants = index_wants,
+                                              .brief = query->brief,
+                                              .progress = index_progress,
+                                              .context = reading};
+    reading->index = own_index_open(path ? path->value : NULL, query->dir, &err);
+    if (reading->index) {
+        own_index_ask(reading->index, &reading->question, &err);
+    }
+    progress_erase(&reading->progress);
+    if (*err.text && !query->quiet) {
+        fprintf(stderr, "apapi %s: no index: %s\n", query->command, err.text);
+    }
+}
+
 static int input_read_files(struct reading *reading, const struct apapi_scan_sink *sink,
                             struct apapi_error *err)
 {
     struct apapi_scan *scan = apapi_scan_create(&reading->filter, sink, err);
-    int result = scan ? scan_files(scan, reading, err) : -1;
-    int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
+    int result = -1, code;
 
+    reading->scan = scan;
+    if (scan) {
+        index_open(reading);
+        result = scan_files(scan, reading, err);
+    }
+    if (reading->failed) {
+        errno = reading->failed;
+        result = apapi_fail(err, errno, "%s", "");
+    }
+    code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
+    own_index_close(reading->index);
+    reading->taken += reading->question.taken;
     progress_erase(&reading->progress);
     if (result == 0 && (!reading->query->quiet || reading->taken)) {
         input_conclude(reading->query, apapi_scan_counts(scan));

@@ -18,6 +18,7 @@
 #include "cli/totals/row_fields.h"
 #include "cli/totals/totals.h"
 #include "config/values.h"
+#include "index/index.h"
 #include "render/table.h"
 
 #define COMMAND "report"
@@ -591,9 +592,16 @@ static int take_record(const struct apapi_record *record, const char *line, size
     return report_ledger_add(ledger, record, record_digest(line, size));
 }
 
+static int take_brief(const struct apapi_record *record, uint64_t digest, void *ledger)
+{
+    return report_ledger_add(ledger, record, digest);
+}
+
 int report_command(int argc, char **argv)
 {
     static struct report report = {.query.command = COMMAND, .by = "job"};
+    static const struct own_brief brief = {CURVES_MAX, &report.ledger.store.curveless,
+                                           report_ledger_parts, take_brief, &report.ledger};
     struct query *query = &report.query;
     const struct report_field *field;
     int status = command_options(&table, argc, argv, &report);
@@ -617,6 +625,7 @@ int report_command(int argc, char **argv)
     }
     status = records_begin(query);
     status = status ? status : report_command_prepare(&report);
+    query->brief = report.shares || report.ledger.by == REPORT_BY_REGION ? NULL : &brief;
     status = status ? status : records_read(query, take_record, &report.ledger);
     status = records_end(query, status ? status : print_report(&report));
     report_ledger_free(&report.ledger);

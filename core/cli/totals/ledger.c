@@ -292,6 +292,20 @@ static int add_by_day(struct report_ledger *ledger, const struct apapi_record *r
     }
 }
 
+unsigned report_ledger_parts(const struct apapi_record *record, void *ledger)
+{
+    bool divides = ((const struct report_ledger *)ledger)->by == REPORT_BY_DAY;
+    const struct apapi_measurement *m = &record->measurement;
+    int64_t now_ns = m->start_unix_ns, end_ns = now_ns + (int64_t)m->elapsed_ns;
+    unsigned days = 1;
+    char day[16];
+
+    while (divides && (now_ns = day_end_ns(now_ns, day)) < end_ns && days < DAYS_MAX) {
+        days++;
+    }
+    return days;
+}
+
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record,
                       uint64_t digest)
 {

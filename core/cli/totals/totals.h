@@ -146,6 +146,9 @@ struct report_view {
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record,
                       uint64_t digest);
 
+/** @return in how many parts report_ledger_add() divides a record. @param ledger  is one */
+unsigned report_ledger_parts(const struct apapi_record *record, void *ledger);
+
 /** Note that only records of these nodes were read ("n[1-4]"). @return 0; -1 with errno ENOMEM. */
 int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 

@@ -105,13 +105,12 @@ APAPI_API int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct
  */
 APAPI_API int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_error *err);
 
-/**
- * Read an open file from its present position to its end. It stays open.
- * @param name  stands for the file in messages
- * @return 0; -1 with errno as apapi_scan_file()
- */
+/** Read an open file, `name` in messages, from its position on. Returns as apapi_scan_file(). */
 APAPI_API int apapi_scan_stream(struct apapi_scan *scan, int fd, const char *name,
                                 struct apapi_error *err);
+
+/** Take a line without its newline, as if it had been read. 0; -1 with errno of the sink, ENOMEM */
+APAPI_API int apapi_scan_line(struct apapi_scan *scan, const char *text, size_t size);
 
 /** @return what has been read so far. Belongs to the reader, which continues to update it. */
 APAPI_API const struct apapi_scan_counts *apapi_scan_counts(const struct apapi_scan *scan);
