@@ -194,9 +194,9 @@ static void own_disconnect(struct own_index *index, bool removes)
  */
 static int own_place(const char *path, char place[PATH_MAX], struct apapi_error *err)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"); // NOLINT
+    const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
 
-    if (getenv("SLURMD_NODENAME") || getenv("SLURM_SCRIPT_CONTEXT")) { // NOLINT
+    if (secure_getenv("SLURMD_NODENAME") || secure_getenv("SLURM_SCRIPT_CONTEXT")) {
         return 0;
     }
     if (path || geteuid() == 0) {
