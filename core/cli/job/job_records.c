@@ -143,7 +143,7 @@ static void show_keep(struct show *show,
                       bool (*keeps)(const struct apapi_record *record, void *context),
                       void *context, const char *command, const char *reason)
 {
-    size_t first = show->count, count = show->count;
+    size_t count = show->count, first = count;
 
     for (size_t i = count; i-- > 0;) {
         if (keeps(&show->records[i], context)) {
