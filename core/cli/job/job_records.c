@@ -153,8 +153,8 @@ static void show_keep(struct show *show,
         }
     }
     show->count = count - first;
-    memmove(show->records, show->records + first, show->count * sizeof *show->records);
-    if (first > 0) {
+    if (first > 0) { /* else there may be no records at all */
+        memmove(show->records, show->records + first, show->count * sizeof *show->records);
         fprintf(stderr, "apapi %s: %zu record%s left out: %s\n", command, first, text_plural(first),
                 reason);
     }
