@@ -58,7 +58,7 @@ bool job_is_named(const char *word);
 void job_list_free(struct job_list *list);
 
 /**
- * What a command is asked for: which records or running steps, and from where. Lists have commas;
+ * The selection of a command: which records or running steps, and from where. Lists have commas;
  * NULL: no limit.
  */
 struct query {

@@ -5,8 +5,8 @@
 #include "sum/sum.h"
 
 /*
- * What a sum needs of records, without their curves, packed for the index that apapi keeps by
- * itself, and where their lines stand. Some 350 bytes for a record. Only this machine reads it.
+ * Records as a sum takes them, but for their curves, packed for the index that apapi keeps by
+ * itself, with the positions of their lines. Some 350 bytes each. Only this machine reads them.
  */
 
 /** A line of a file. */

@@ -89,7 +89,7 @@ struct own_brief {
     void *context;
 };
 
-/** What is asked. */
+/** A selection of records, and the receiver of the answer. */
 struct own_question {
     const struct apapi_scan_filter *filter;
     bool (*wants)(const struct apapi_record *record, void *context); /* besides the filter */
@@ -132,11 +132,11 @@ struct db_load_counts {
 
 /**
  * Create missing tables, and begin.
- * @param anew  tables of an older version are kept under other names
+ * @param new_tables  tables of an older version are kept under other names
  * @return free it with db_load_destroy() before the database is closed; NULL with errno, also
  * ENOTSUP (tables of another version)
  */
-struct db_load *db_load_create(struct db *db, bool anew, struct apapi_error *err);
+struct db_load *db_load_create(struct db *db, bool new_tables, struct apapi_error *err);
 
 /** Free. Uncommitted data are lost when the database is closed. NULL is allowed. */
 void db_load_destroy(struct db_load *load);

@@ -145,7 +145,7 @@ static int prepare_all(struct db_load *load, struct apapi_error *err)
     return 0;
 }
 
-struct db_load *db_load_create(struct db *db, bool anew, struct apapi_error *err)
+struct db_load *db_load_create(struct db *db, bool new_tables, struct apapi_error *err)
 {
     struct db_load *load = calloc(1, sizeof *load);
 
@@ -155,7 +155,7 @@ struct db_load *db_load_create(struct db *db, bool anew, struct apapi_error *err
     }
     load->db = db;
     load->first_id = -1;
-    if (db_lock(db, err) || db_tables_create(db, anew, err) || prepare_all(load, err)) {
+    if (db_lock(db, err) || db_tables_create(db, new_tables, err) || prepare_all(load, err)) {
         db_load_destroy(load);
         return NULL;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The index that apapi keeps by itself. Nothing that it says is believed unless it fits the file as
- * it is now: what does not fit is read from the file.
+ * The index that apapi keeps by itself. An entry counts only if it fits its file as that is now;
+ * else the file is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -294,7 +294,7 @@ static int64_t last_digest(const struct own_index *index, int64_t bytes)
     return got == (ssize_t)size ? (int64_t)record_digest(last, size) : -1;
 }
 
-/* What is known of a file. @return 1; 0: nothing; -1 */
+/* Look a file up. @return 1; 0: it is not in the index; -1 */
 static int find_file(struct own_index *index, const struct apapi_scan_file *named,
                      struct own_file *file, struct apapi_error *err)
 {

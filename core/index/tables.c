@@ -453,9 +453,9 @@ static int refuse_version(int64_t version, struct apapi_error *err)
 {
     return apapi_fail(err, ENOTSUP, "the database is of version %lld, this apapi knows %d%s",
                       (long long)version, DB_VERSION,
-                      version > DB_VERSION ? ""
-                                           : ": apapi import --anew keeps its tables under other "
-                                             "names and imports again");
+                      version > DB_VERSION
+                          ? ""
+                          : ": apapi import --new-tables renames its tables and imports again");
 }
 
 /* Tables of older versions; their views would be in the way. */
@@ -511,14 +511,14 @@ static int create_all(struct db *db, struct apapi_error *err)
 
 /* Another import may have done it meanwhile. A user who may only add rows needs no right to create
  * tables that exist. */
-int db_tables_create(struct db *db, bool anew, struct apapi_error *err)
+int db_tables_create(struct db *db, bool new_tables, struct apapi_error *err)
 {
     int64_t version = read_version(db, err);
 
     if (version < 0 || version == DB_VERSION) {
         return version < 0 ? -1 : 0;
     }
-    if (version > DB_VERSION || (version > 0 && (!anew || version < DB_OLDEST))) {
+    if (version > DB_VERSION || (version > 0 && (!new_tables || version < DB_OLDEST))) {
         return refuse_version(version, err);
     }
     if (db_begin(db, err) || (version = read_version(db, err)) < 0) {

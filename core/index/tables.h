@@ -82,10 +82,10 @@ void db_insert_write(FILE *sql, const struct db_table *table, size_t rows);
 
 /**
  * Create the tables in an empty database.
- * @param anew  tables of an older version are kept under other names
+ * @param new_tables  tables of an older version are kept under other names
  * @return 0; -1 (ENOTSUP: tables of another version exist)
  */
-int db_tables_create(struct db *db, bool anew, struct apapi_error *err);
+int db_tables_create(struct db *db, bool new_tables, struct apapi_error *err);
 
 /**
  * Check the tables before reading.

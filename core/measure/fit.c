@@ -65,7 +65,7 @@ struct model_answer {
     struct fit_system powers, passes;        /* factored */
 };
 
-/* What they say of a column, beside the intervals that it has for itself. */
+/* The answer of the model for a column: struct fit_part, but for `pure`. */
 struct model_column {
     double energy_j, within_j; /* as in struct fit_part; NaN: it is none of the unknowns */
     size_t with;               /* as there */
@@ -493,7 +493,7 @@ static void model_weigh(struct model *model)
     }
 }
 
-/* What a span leaves is by time everybody's; the base's, if there is one. */
+/* The rest of a span goes to the base; if there is none, to all by their time. */
 static void model_give(struct model *model)
 {
     double left_j[SPANS] = {0}, all_s[SPANS] = {0}, time_s[FIT_COLUMNS][SPANS] = {{0}};
@@ -564,7 +564,7 @@ static double model_student(double freedom)
     return freedom >= 1 ? z + (first + (second + third / freedom) / freedom) / freedom : 12.7;
 }
 
-/* What the energies would be moved by if a part of the run were left out. */
+/* The change of the energies if a part of the run is left out. */
 static void model_leave_folds(struct model *model)
 {
     size_t folds = model->count < FOLDS ? model->count : FOLDS;

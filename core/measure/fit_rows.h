@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * What a fit of powers is made from: intervals between two readings of a meter, each with its
+ * The input of a fit of powers: intervals between two readings of a meter, each with its
  * energy and the time that threads spent in each part of their program.
  *
  * Column FIT_OUTSIDE is time without any of these threads, FIT_INSIDE the interval's other time,

@@ -21,7 +21,7 @@
 
 struct overflow_cpu;
 
-/** What a threshold looks at. */
+/** The event, domain or CPU counter of a threshold. */
 struct overflow_target {
     enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_CPU } subject;
     bool counts;      /* totals, not levels */

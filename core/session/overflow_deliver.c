@@ -18,7 +18,7 @@ static void overflow_free_slot(struct overflow_slot *slot)
 /* --- thresholds that PAPI counts -------------------------------------------------------------- */
 
 /*
- * A signal in the thread that is counted notes where it was, in a ring that nobody else writes; the
+ * A signal in the thread that is counted notes where it was, in a ring with no other writer; the
  * thread that calls handlers reads it.
  */
 
@@ -344,7 +344,7 @@ int overflow_await_left(struct overflows *overflows, int number, uint64_t patien
     }
     while (!(left = overflow_is_left(overflows, number)) && overflow_wait(overflows, deadline_ns)) {
     }
-    if (slot->state == OVERFLOW_LEAVING) { /* it hangs, or the thread has ended: nobody is told */
+    if (slot->state == OVERFLOW_LEAVING) { /* it hangs, or the thread has ended: no call */
         overflow_free_slot(slot);
     }
     errno = left ? errno : EBUSY;

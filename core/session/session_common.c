@@ -133,7 +133,7 @@ void common_restart(struct session_common *common, struct component *component)
     }
 }
 
-/* What a reading shows of a meter, or of the meters that feed a domain together. */
+/* The figures of a meter after a reading, or of all meters that feed a domain. */
 struct shown {
     double total, uncertainty_j;
     bool failed; /* one of their latest readings */

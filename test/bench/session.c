@@ -36,7 +36,7 @@ static const struct sampled {
 struct running {
     struct bench_meters meters;
     struct apapi_session *session;
-    struct sampling *sampling; /* NULL: nobody wants the stamps */
+    struct sampling *sampling; /* NULL: stamps are not wanted */
     uint64_t length_ns, interval_ns;
     pthread_t thread;
     atomic_bool stop;

@@ -318,7 +318,7 @@ make_old() {
     ask "CREATE VIEW apapi_days AS SELECT SUM(energy_j) AS energy_j FROM jobs"
 }
 
-check_anew() {
+check_new_tables() {
     cd "$BATS_TEST_TMPDIR" || return
     folder
     make_old
@@ -326,26 +326,26 @@ check_anew() {
         # shellcheck disable=SC2086 # words
         run -1 "$apapi" ${words%% *} --db "$url" ${words#* }
         echo "$output"
-        [[ $output == *"the database is of version 9, this apapi knows 11: apapi import --anew keeps its tables under other names and imports again" ]]
+        [[ $output == *"the database is of version 9, this apapi knows 11: apapi import --new-tables renames its tables and imports again" ]]
     done
-    tells 0 '4 records added, 0 replaced, 0 known; 2 jobs added up' import --anew --db "$url" acct
+    tells 0 '4 records added, 0 replaced, 0 known; 2 jobs added up' import --new-tables --db "$url" acct
     check_rows
     [[ $(ask "SELECT job, energy_j + 0 FROM v9_records") =~ ^7\|5(.0)?$ ]]
-    tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --anew --db "$url" acct
+    tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --new-tables --db "$url" acct
     check_rows
 }
 
-@test "a database of an older version is refused; import --anew keeps its tables and begins new ones" {
+@test "a database of an older version is refused; import --new-tables keeps its tables and begins new ones" {
     url=sqlite:$BATS_TEST_TMPDIR/db
     ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
-    check_anew
+    check_new_tables
 }
 
 # bats test_tags=long
-@test "MariaDB: a database of an older version is refused; import --anew keeps its tables" {
+@test "MariaDB: a database of an older version is refused; import --new-tables keeps its tables" {
     needs_server
     ask() { sql "$1" apapi; }
-    check_anew
+    check_new_tables
 }
 
 # Two nodes, of which one has two steps: 4 + 2 + 3 J of three energies.

@@ -75,7 +75,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     done
 }
 
-@test "a file is written with the user's rights, and begins anew" {
+@test "a file is written with the user's rights, and starts empty" {
     seq -f 'line %g' 10000 >"$BATS_TEST_TMPDIR/old"
     "$atime" -o "$BATS_TEST_TMPDIR/old" -f json true
     jq -se 'length == 1' "$BATS_TEST_TMPDIR/old"

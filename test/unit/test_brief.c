@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the index keeps of a record gives the same sum as the record, but for its curves. */
+/* A packed record gives the same sum as the record, but for its curves. */
 #include "index/brief.h"
 #include "record/record.h"
 #include "unit/unit.h"

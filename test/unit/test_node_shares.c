@@ -312,7 +312,7 @@ NODE(a_short_step_is_claimed_too)
 {
     rest_for(1);
     put_step("job_8/step_0", 0.5, "0\n");
-    assert_int_equal(share_end_look(key_of(8), &end), -1); /* nobody has used anything yet */
+    assert_int_equal(share_end_look(key_of(8), &end), -1); /* no step has used anything yet */
     put_step("job_7/step_0", 1, "0-3\n");
     drop(V1_CPU "/uid_0/job_8");
     put_node_cpu(1);

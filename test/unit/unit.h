@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-/* What --wrap puts in the place of a function has no prototype. */
+/* Functions that replace others by --wrap have no prototype. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 /* Skip the test, and print why: cmocka's own line has no room for it. */

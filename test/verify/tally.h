@@ -55,10 +55,11 @@ struct tally_bounds {
 };
 struct tally_bounds tally_bounds(uint64_t count, uint64_t all, double deviations);
 
-/** @return whether so many of them are covered in other runs that 95 % are possible. */
+/** @return whether the 95 % interval of the covered share reaches 95 %. */
 bool tally_is_right(const struct figures *figures);
 
-/** @return whether a remark on errors above 5 % in 10 % of those of a second is possible, too. */
+/** @return whether at most 10 % of the results of a second or more may have the remark on errors
+ * above 5 %. */
 bool tally_is_quiet(const struct figures *figures);
 
 void tally_clear(struct tally *tally);

@@ -431,7 +431,7 @@ static void put_setting(bool *begun, const char *key, const char *before, const 
     put_line(2, key, "%s%s", before, text);
 }
 
-/* What is wrong in apapi.conf here, and for root, who alone knows that it is right, the folders. */
+/* Mistakes in apapi.conf; root also gets the folders, as only root reads all of that file. */
 static void put_site(bool root)
 {
     struct config config;

@@ -25,7 +25,7 @@ struct import {
     struct query query;
     unsigned threads; /* that decode records */
     const char *url;
-    bool dry_run, no_events, anew;
+    bool dry_run, no_events, new_tables;
     struct db_load *load; /* NULL: a dry run */
     const char
         *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
@@ -57,10 +57,10 @@ static const struct option_row rows[] = {
     {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct import, query.to)},
     {0, "until", "=T", NULL, TO_TEXT(struct import, query.to)},      /* old name */
     {0, "no-events", NULL, NULL, TO_FLAG(struct import, no_events)}, /* of older versions */
-    {0, "anew", NULL,
+    {0, "new-tables", NULL,
      "tables of an older version are kept under other names, and new ones\n"
      "are made",
-     TO_FLAG(struct import, anew)},
+     TO_FLAG(struct import, new_tables)},
     {0, "threads", " N", "threads that decode records; default: one per processor, at most 8",
      TO_CALL(set_threads)},
     {0, "dry-run", NULL, "read and count the records, without a database",
@@ -467,7 +467,7 @@ static int import_run(struct import *import)
                                : command_fail(COMMAND, "%s", err.text);
     }
     if (db) {
-        import->load = db_load_create(db, import->anew, &err);
+        import->load = db_load_create(db, import->new_tables, &err);
         result = import->load ? 0 : -1;
     }
     result = result || load_all(import, &err);

@@ -72,7 +72,7 @@ bool fake_gpu_is_lost(const struct fake_gpu *gpu);
 /** @return the energy used by the GPU up to the latest update of its counter [J]. */
 double fake_gpu_energy_j(const struct fake_gpu *gpu);
 
-/* Nobody includes what is found by dlsym(). */
+/* Functions that dlsym() finds have no prototype. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define FAKE_EXPORT __attribute__((visibility("default")))
 
