@@ -16,11 +16,10 @@
 #define SPANS_WEIGHED 4 /* at least, to say which one is unusual */
 #define SPAN_ROWS 8     /* at least */
 #define ROW_UPDATES 4   /* of the meter in a row, at least: it shows the energy of its last one */
-#define UPDATE_NOISE 0.408 /* of an update's energy, in the noise of a row */
-#define ROWS_FREE 5        /* rows more than parts; with fewer none is told from others */
-#define NORMAL 1.959964    /* standard errors in half of a 95 % interval */
-#define LIKELY_TIMES 3     /* of the mean power: what a part may draw more or less */
-#define PRODUCTS 12        /* pairs of parts that may draw more or less with each other */
+#define ROWS_FREE 5     /* rows more than parts; with fewer none is told from others */
+#define NORMAL 1.959964 /* standard errors in half of a 95 % interval */
+#define LIKELY_TIMES 3  /* of the mean power: what a part may draw more or less */
+#define PRODUCTS 12     /* pairs of parts that may draw more or less with each other */
 #define PRODUCT_LEAST 1e-6 /* part of a pair's squares that columns do not explain */
 #define PRODUCT_TIMES 0.5  /* of the mean power: how much */
 #define PRODUCT_DOUBT 1.2  /* of half of that: whose it is is not known */
@@ -822,7 +821,7 @@ static void model_begin(struct model *model, const struct fit *fit, double noise
     model->noise_j = noise_j;
     model->thread_w = threads_s > 0 ? fmax(fit->sums.y / threads_s, LEAST_W) : 0;
     model->mean_w = fmax(fit->sums.y / wall_s, LEAST_W);
-    updates = ROW_UPDATES * noise_j / UPDATE_NOISE / model->mean_w * (double)fit->used / wall_s;
+    updates = ROW_UPDATES * noise_j / FIT_UPDATE_NOISE / model->mean_w * (double)fit->used / wall_s;
     model->together = (size_t)ceil(fmin(fmax(updates, 1), FIT_ROWS));
     model->count = (fit->used + model->together - 1) / model->together;
     model->blocks = model->count < BLOCKS ? model->count : BLOCKS;

@@ -18,6 +18,9 @@
  * is that part's, whatever its mean power.
  */
 
+/** The noise of a row, of an update's energy: two times the evenly spread rest of one. */
+#define FIT_UPDATE_NOISE 0.408
+
 /** The energy of a column, as far as the rows show it. */
 struct fit_part {
     double energy_j; /* NaN: nothing is known */

@@ -12,12 +12,12 @@
 #include "regions/observe/observe.h"
 #include "regions/observe/observer.h"
 
-#define MEASURED 0.9       /* part of its time that a measured region has for itself */
-#define COMMON_MOST 0.1    /* of a region's time, for it to be told apart */
-#define UPDATE_NOISE 0.408 /* of an update's energy: two times the evenly spread rest of one */
-#define BANDS 6            /* regions whose share over time is kept */
+#define MEASURED 0.9    /* part of its time that a measured region has for itself */
+#define COMMON_MOST 0.1 /* of a region's time, for it to be told apart */
+#define BANDS 6         /* regions whose share over time is kept */
 #define AGAIN_NS UINT64_C(1000000000)
-#define AGAIN_PART 20 /* of the time so far */
+#define AGAIN_PART 20  /* of the time so far */
+#define AGAIN_COST 100 /* times the processor time that it took: 1 % of a processor at most */
 
 /* The results of the fits, by domain and column. */
 struct estimates {
@@ -43,7 +43,7 @@ static double result_noise_j(const struct apapi_measurement *m, int domain, cons
             }
         }
     }
-    return wall_s > 0 ? fit->sums.y / wall_s * (double)update_ns / NS_PER_S * UPDATE_NOISE : 0;
+    return wall_s > 0 ? fit->sums.y / wall_s * (double)update_ns / NS_PER_S * FIT_UPDATE_NOISE : 0;
 }
 
 /* The rows are copied, so that the readings do not wait. */
@@ -392,9 +392,9 @@ static struct page_result result_row(const struct observer *observer,
 
 uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
 {
+    uint64_t start_ns = observer->live->head.start_ns, cpu_ns = clock_thread_cpu_ns();
     struct estimates *estimates = calloc(1, sizeof(*estimates));
     struct page_result *rows = calloc(NODES_MAX, sizeof(*rows));
-    uint64_t start_ns = observer->live->head.start_ns;
 
     result_hold(observer, 1);
     if (estimates && rows && result_estimate(observer, NULL, estimates) == 0) {
@@ -417,5 +417,6 @@ uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
     result_hold(observer, -1);
     free(rows);
     free(estimates);
-    return now_ns + AGAIN_NS + (now_ns > start_ns ? (now_ns - start_ns) / AGAIN_PART : 0);
+    return now_ns + AGAIN_NS + (now_ns > start_ns ? (now_ns - start_ns) / AGAIN_PART : 0) +
+           AGAIN_COST * (clock_thread_cpu_ns() - cpu_ns);
 }
