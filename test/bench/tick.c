@@ -25,7 +25,7 @@
 #define LIVE_LIMIT 0.65
 #define OVERFLOW_LIMIT 20     /* for all thresholds together */
 #define NO_OVERFLOW_LIMIT 1.1 /* it is nothing; so much may look like something */
-#define LIMITS_LIMIT 1.15     /* a tick with 64 limits / one with none */
+#define LIMITS_LIMIT 1.2      /* a tick with 64 limits / one with none */
 #define NEVER_J 1e12
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
 #define STEP_UJ 100
