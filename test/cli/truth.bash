@@ -75,7 +75,8 @@ incidents_spec() {
     zone_spec :1 dram $RANGE_UJ "energy 120 $RANGE_UJ 60000000000" "freeze $(at 1) $(at 3)"
     zone_spec :2 dram $RANGE_UJ "energy 130 $RANGE_UJ 70000000000" "fail $(at 1.5) $(at 2.5) EIO"
     zone_spec :3 dram $RANGE_UJ "energy 140 $RANGE_UJ 80000000000" "vanish $(at 1.5) $(at 2.5)"
-    zone_spec :4 dram $RANGE_UJ "energy 150 $RANGE_UJ 90000000000" "absurd $(at 2) 123456789012" "absurd $(at 2.7) 123456789012"
+    zone_spec :4 dram $RANGE_UJ "energy 150 $RANGE_UJ 90000000000" "absurd $(at 2) 123456789012" \
+        "absurd $(at 2.35) 123456789012" "absurd $(at 2.7) 123456789012"
     zone_spec :5 dram $RANGE_UJ "energy 160 $RANGE_UJ 0" "fail $(at 1.5) $(at 2.5) EIO"
 }
 
@@ -306,7 +307,7 @@ incidents|:0|1|constant 110|resets=1
 incidents|:1|0|constant 120|stalls=1
 incidents|:2|0|constant 130|failed=19-..22
 incidents|:3|0|constant 140|failed=19-..22
-incidents|:4|0|constant 150|refused=1..2
+incidents|:4|0|constant 150|refused=1..3
 incidents|:5|0|constant 160|failed=19-..22'
 
 # Do the cases of that spec (of that zone only, if one is given) come out right?
