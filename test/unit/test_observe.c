@@ -224,19 +224,25 @@ static struct page_program *new_crowded_page(void)
     return page;
 }
 
-/* The first region and a late one, of 40 and 100 W, share the time until now. @return [J] */
-static double go_on(struct page_program *page, struct random *random, uint64_t *before_ns)
+/* Until 0.2 ms after the latest look. @return the time since then [ns] */
+static uint64_t work(void)
 {
-    uint64_t now_ns = clock_monotonic_ns(), time_ns, late_ns;
+    uint64_t now_ns;
 
-    while (now_ns < *before_ns + 200000) {
+    do {
         now_ns = clock_monotonic_ns();
-    }
-    time_ns = now_ns - *before_ns;
+    } while (now_ns < observer->looked_ns + 200000);
+    return now_ns - observer->looked_ns;
+}
+
+/* The first region and a late one, of 40 and 100 W, share the time until now. @return [J] */
+static double go_on(struct page_program *page, struct random *random)
+{
+    uint64_t time_ns = work(), late_ns;
+
     late_ns = (uint64_t)(random_share(random) * (double)time_ns);
     page->slots[0].own[LATE] += late_ns;
     page->slots[0].own[1] += time_ns - late_ns;
-    *before_ns = now_ns;
     return (100 * (double)late_ns + 40 * (double)(time_ns - late_ns)) / 1e9;
 }
 
@@ -254,16 +260,11 @@ OBSERVED(a_region_that_waits_in_some_of_its_passes_is_as_sure_as_its_energy)
     struct random random = {1};
     struct apapi_measurement m;
     double true_j[2] = {0};
-    uint64_t before_ns = clock_monotonic_ns();
 
     assert_int_equal(observe_add(observer, program), 0);
     for (int i = 0; i < ROWS; i++) {
-        uint64_t now_ns = clock_monotonic_ns(), time_ns, short_ns = 50000, wait_ns;
+        uint64_t time_ns = work(), short_ns = 50000, wait_ns;
 
-        while (now_ns < before_ns + 200000) {
-            now_ns = clock_monotonic_ns();
-        }
-        time_ns = now_ns - before_ns;
         wait_ns = (uint64_t)(random_share(&random) * 100000);
         page->slots[0].own[1] += time_ns - short_ns - wait_ns;
         page->slots[0].own[2] += short_ns + wait_ns;
@@ -271,7 +272,6 @@ OBSERVED(a_region_that_waits_in_some_of_its_passes_is_as_sure_as_its_energy)
         page->slots[0].counts[2] += 5;
         true_j[0] += 100 * (double)(time_ns - short_ns - wait_ns) / 1e9;
         true_j[1] += (200 * (double)short_ns + 20 * (double)wait_ns) / 1e9;
-        before_ns = now_ns;
         reading(true_j[0] + true_j[1]);
     }
     observe_remove(observer, program);
@@ -293,12 +293,11 @@ OBSERVED(a_late_region_with_more_time_gets_a_power_of_its_own)
     struct random random = {1};
     struct apapi_measurement m;
     const struct apapi_region_result *late;
-    uint64_t before_ns = clock_monotonic_ns();
     double total_j = 0;
 
     assert_int_equal(observe_add(observer, program), 0);
     for (int i = 0; i < ROWS; i++) {
-        total_j += go_on(page, &random, &before_ns);
+        total_j += go_on(page, &random);
         reading(total_j);
     }
     observe_remove(observer, program);
