@@ -477,7 +477,7 @@ static inline enum apapi_meter_step add_increment(struct apapi_meter *meter, dou
     return APAPI_METER_KNOWN;
 }
 
-/* What a reading of a counter adds [raw units]. */
+/* The increment of a counter by a reading [raw units]. */
 struct counted {
     enum apapi_count meaning;
     double raw;

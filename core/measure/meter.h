@@ -153,7 +153,7 @@ void apapi_values_break(struct apapi_values *values);
 /** Fill in the numbers of `result`, divided by result->factor; all NaN if there are no values. */
 void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_value_result *result);
 
-/** What a look at a counter after its last reading has shown. */
+/** The result of a look at a counter after its last reading. */
 enum apapi_life {
     APAPI_LIFE_UNKNOWN,
     APAPI_LIFE_DOUBTED, /* it has not moved in an update: another look decides */

@@ -35,7 +35,7 @@ int node_readings_open(struct node_readings *readings, int folder, struct apapi_
 /** For session_listen(): its context are the readings. */
 void node_readings_write(const struct session_reading *reading, void *context);
 
-/** What its gauges of power have shown, to be kept. Without a page they stay what they are. */
+/** The powers that its gauges have shown, to be kept. Without a page they stay as they are. */
 void node_readings_keep(struct node_readings *readings, struct node_peak peaks[NODE_PEAKS]);
 
 /** After the session has ended, also without a page. */

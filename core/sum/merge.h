@@ -177,7 +177,7 @@ struct merge_result {
  */
 int merge_work_out(const struct apapi_merge *merge, struct merge_result *result);
 
-/** What the sum keeps of a node's record. */
+/** The part of a node's record that the sum keeps. */
 static inline const struct sum_piece *merge_piece(const struct apapi_merge *merge,
                                                   const struct merge_node *node)
 {

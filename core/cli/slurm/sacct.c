@@ -137,7 +137,7 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
 #define FAILED_LATE 137 /* timeout(1) has killed it */
 #define FAILED_NONE 127
 
-/* What sacct says, also on standard error: that is ours to report. 0; -1 with `err`. */
+/* The output of sacct, also its standard error: that is ours to report. 0; -1 with `err`. */
 static int run(const struct sacct_query *query, char **text, struct apapi_error *err)
 {
     char command[sizeof SACCT_FORMAT + 256];
