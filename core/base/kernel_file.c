@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,10 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- kernel file ---------------------------------------------------------------------------- */
-
-/* Any number with so many digits fits into 64 bits. */
-#define DIGITS_THAT_FIT 19
+#include "base/text.h"
 
 void kernel_file_path(char *path, size_t size, const char *absolute)
 {
@@ -57,123 +53,50 @@ bool kernel_file_match(const char *pattern, const char *text, unsigned *number)
     return *pattern == '*' || *text == '\0';
 }
 
-static inline unsigned digit_of(char letter)
-{
-    return (unsigned)(unsigned char)letter - '0'; /* above 9: not a digit */
-}
-
-/*
- * Parse eight digits at once: neighbours are joined to numbers of two, four and eight digits. One
- * digit after the other takes three times as long. @return false: not all eight are digits.
- */
-static inline bool parse_eight(const char *text, uint64_t *value)
-{
-    const uint64_t zeros = UINT64_C(0x3030303030303030), high = UINT64_C(0x8080808080808080);
-    const uint64_t to_high = UINT64_C(0x7676767676767676), low = UINT64_C(0x000000ff000000ff);
-    uint64_t digits;
-
-    memcpy(&digits, text, sizeof digits);
-    digits = le64toh(digits) ^ zeros;
-    if ((digits | (digits + to_high)) & high) {
-        return false;
-    }
-    digits = digits * 10 + (digits >> 8);
-    *value = ((digits & low) * (100 + (UINT64_C(1000000) << 32)) +
-              (digits >> 16 & low) * (1 + (UINT64_C(10000) << 32))) >>
-             32;
-    return true;
-}
-
-/* Parse the digits at `*at`. @return 0, EBADMSG (none) or ERANGE. */
-static inline int parse_digits(const char *text, size_t size, size_t *at, uint64_t *value)
-{
-    const size_t unchecked = size - *at < DIGITS_THAT_FIT ? size : *at + DIGITS_THAT_FIT;
-    uint64_t sum = 0;
-    unsigned digit;
-    size_t i = *at;
-
-    if (size - i >= sizeof sum && parse_eight(text + i, &sum)) {
-        i += sizeof sum;
-    }
-    for (; i < unchecked && (digit = digit_of(text[i])) <= 9; i++) {
-        sum = sum * 10 + digit;
-    }
-    for (; i < size && (digit = digit_of(text[i])) <= 9; i++) {
-        if (sum > (UINT64_MAX - digit) / 10) {
-            return ERANGE;
-        }
-        sum = sum * 10 + digit;
-    }
-    if (i == *at) {
-        return EBADMSG;
-    }
-    *at = i;
-    *value = sum;
-    return 0;
-}
-
-/* At least one newline and nothing else. */
-static inline int parse_end(const char *text, size_t size, size_t at)
-{
-    if (at == size) {
-        return EBADMSG;
-    }
-    for (; at < size; at++) {
-        if (text[at] != '\n') {
-            return EBADMSG;
-        }
-    }
-    return 0;
-}
-
-/* Skip a blank and a word at `at`. @return where they end; 0: not there. */
-static size_t skip_word(const char *text, size_t size, size_t at, const char *word)
-{
-    size_t length = strlen(word);
-
-    if (size - at < length + 1 || text[at] != ' ' || memcmp(text + at + 1, word, length) != 0) {
-        return 0;
-    }
-    return at + 1 + length;
-}
-
-/* Skip " 1700000000 us" if it is there. @return where it ends; 0: it starts like that only. */
-static size_t skip_time(const char *text, size_t size, size_t at)
+/* Skip " 1700000000 us" if it is there. @return what follows; NULL: it only begins like that. */
+static const char *skip_time(const char *at)
 {
     uint64_t time_us;
 
-    if (at == size || text[at] != ' ') {
+    if (*at != ' ') {
         return at;
     }
-    at++;
-    return parse_digits(text, size, &at, &time_us) ? 0 : skip_word(text, size, at, "us");
+    at = text_digits(at + 1, UINT64_MAX, &time_us);
+    return at && strncmp(at, " us", 3) == 0 ? at + 3 : NULL;
 }
 
-int kernel_file_parse(const char *text, size_t size, const char *suffix, uint64_t *value)
+/* Skip a blank, the unit and a time. @return as above. */
+static const char *skip_suffix(const char *at, const char *unit)
 {
-    uint64_t number = 0;
-    size_t at = 0;
-    int error = parse_digits(text, size, &at, &number);
+    size_t length = strlen(unit);
 
-    if (!error && suffix) {
-        at = *suffix ? skip_word(text, size, at, suffix) : at;
-        at = at ? skip_time(text, size, at) : 0;
+    if (length > 0 && (*at != ' ' || strncmp(at + 1, unit, length) != 0)) {
+        return NULL;
     }
-    if (!error) {
-        error = at ? parse_end(text, size, at) : EBADMSG;
-    }
-    if (!error) {
-        *value = number;
-    }
-    return error;
+    return skip_time(length > 0 ? at + 1 + length : at);
 }
 
 int kernel_file_read_value(int fd, const char *suffix, uint64_t *value)
 {
     char text[64];
-    ssize_t got = pread(fd, text, sizeof text, 0);
+    ssize_t got = pread(fd, text, sizeof text - 1, 0);
+    uint64_t number = 0;
+    const char *at;
 
-    return got < 0 ? errno : kernel_file_parse(text, (size_t)got, suffix, value);
+    if (got < 0) {
+        return errno;
+    }
+    text[got] = '\0';
+    at = text_digits(text, UINT64_MAX, &number);
+    if (!at) {
+        return isdigit((unsigned char)*text) ? ERANGE : EBADMSG;
+    }
+    at = suffix ? skip_suffix(at, suffix) : at;
+    if (!at || *at != '\n' || at + strspn(at, "\n") != text + got) {
+        return EBADMSG;
+    }
+    *value = number;
+    return 0;
 }
 
 int kernel_file_read_u64_at(int dir, const char *name, uint64_t *value)
@@ -207,8 +130,6 @@ int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size)
     word[strcspn(word, "\n")] = '\0';
     return 0;
 }
-
-/* --- kernel cores --------------------------------------------------------------------------- */
 
 /* Of the threads of a core the first one counts. One that is offline has no such file. */
 uint32_t kernel_cores(void)

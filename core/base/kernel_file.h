@@ -21,14 +21,12 @@ void kernel_file_fill_in(char *text, size_t size, const char *pattern, unsigned 
 bool kernel_file_match(const char *pattern, const char *text, unsigned *number);
 
 /**
- * Parse a whole number, what belongs to it, at least one newline, and nothing else.
+ * Read a whole number, what belongs to it, at least one newline, and nothing else.
+ * @param fd      is read from its start
  * @param suffix  "W" or "": with that unit and optionally a time after the number, "250 W",
  *                "250 W 1700000000 us"; NULL: with neither
- * @return 0, EBADMSG (something else) or ERANGE (over 64 bits).
+ * @return 0; EBADMSG (something else), ERANGE (over 64 bits) or the errno of pread(2).
  */
-int kernel_file_parse(const char *text, size_t size, const char *suffix, uint64_t *value);
-
-/** The same of a file, from its start. @return 0 or the errno */
 int kernel_file_read_value(int fd, const char *suffix, uint64_t *value);
 
 /** Read one number from a file in folder `dir`. 0; -1 with errno. */

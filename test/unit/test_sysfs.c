@@ -2,7 +2,6 @@
 /* The kernel's powercap zones in any order: several packages, dies, foreign ones. */
 #include <sys/wait.h>
 
-#include "base/kernel_file.h"
 #include "unit/sysfs_fixture.h"
 
 #define RANGE UINT64_C(262143328850)
@@ -289,37 +288,6 @@ WITH_TREE(a_number_without_newline_is_torn)
             text[length] = '\0';
             powercap_tree_put(&tree, files[f].path, text);
             assert_int_equal(first_error(), EBADMSG);
-        }
-    }
-}
-
-static void assert_parses(const char *text, size_t size, bool valid, uint64_t number)
-{
-    uint64_t value = 7;
-    int error = kernel_file_parse(text, size, NULL, &value);
-
-    fail_if(valid ? error || value != number : !error || value != 7, "'%.*s': error %d, value %llu",
-            (int)size, text, error, (unsigned long long)value);
-}
-
-/* Digits are read eight at a time: numbers of any length, and one wrong byte at any place. */
-TEST(numbers_of_any_length)
-{
-    static const char wrong[] = {'/', ':', ' ', '\n', '\0', '\x80', '\xb5', '\xff'};
-    static const char digits[] = "1234567890987654321";
-    char text[sizeof digits + 1];
-
-    for (size_t length = 1; length < sizeof digits; length++) {
-        memcpy(text, digits, length);
-        text[length] = '\n';
-        text[length + 1] = '\0';
-        assert_parses(text, length + 1, true, strtoull(text, NULL, 10));
-        for (size_t i = 0; i < length * sizeof wrong; i++) {
-            text[i / sizeof wrong] = wrong[i % sizeof wrong];
-            assert_parses(text, length + 1,
-                          length > 1 && i / sizeof wrong == length - 1 && text[length - 1] == '\n',
-                          strtoull(text, NULL, 10));
-            text[i / sizeof wrong] = digits[i / sizeof wrong];
         }
     }
 }
