@@ -279,12 +279,10 @@ static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct source_lock {
     const char *source; /* NULL: free */
     pthread_mutex_t mutex;
-    pthread_cond_t given_back;
-    bool taken;
 } locks[32];
 
 /* Sources of one name use one library. More names than places share the last one. */
-static struct source_lock *find_lock(const struct apapi_source *source)
+static pthread_mutex_t *find_lock(const struct apapi_source *source)
 {
     size_t i = 0;
 
@@ -296,41 +294,23 @@ static struct source_lock *find_lock(const struct apapi_source *source)
     if (!locks[i].source) {
         locks[i].source = source->name;
         pthread_mutex_init(&locks[i].mutex, NULL);
-        thread_condition(&locks[i].given_back);
     }
     pthread_mutex_unlock(&table_mutex);
-    return &locks[i];
+    return &locks[i].mutex;
 }
 
-static bool take_lock(struct source_lock *lock)
+static bool take_lock(pthread_mutex_t *lock)
 {
     const struct timespec until = thread_deadline(clock_monotonic_ns() + PATIENCE_NS);
-    bool taken;
 
-    pthread_mutex_lock(&lock->mutex);
-    while (lock->taken &&
-           pthread_cond_timedwait(&lock->given_back, &lock->mutex, &until) != ETIMEDOUT) {
-    }
-    taken = !lock->taken;
-    lock->taken = true;
-    pthread_mutex_unlock(&lock->mutex);
-    return taken;
-}
-
-static void give_lock_back(struct source_lock *lock)
-{
-    pthread_mutex_lock(&lock->mutex);
-    lock->taken = false;
-    pthread_cond_signal(&lock->given_back);
-    pthread_mutex_unlock(&lock->mutex);
+    return pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until) == 0;
 }
 
 struct apapi_reader *source_open(const struct apapi_source *source, const char *component,
                                  struct apapi_error *err)
 {
-    struct source_lock *lock = find_lock(source);
+    pthread_mutex_t *lock = find_lock(source);
     struct apapi_reader *reader;
-    int error;
 
     if (!take_lock(lock)) {
         apapi_fail(err, EBUSY, "%s: an earlier call into %s has not returned", component,
@@ -338,20 +318,16 @@ struct apapi_reader *source_open(const struct apapi_source *source, const char *
         return NULL;
     }
     reader = source->open(component, err);
-    error = errno;
-    give_lock_back(lock);
-    errno = error;
+    pthread_mutex_unlock(lock);
     return reader;
 }
 
 void source_close(struct apapi_reader *reader)
 {
-    struct source_lock *lock = find_lock(reader->source);
-    int saved = errno;
+    pthread_mutex_t *lock = find_lock(reader->source);
 
     if (take_lock(lock)) {
         reader->source->close(reader);
-        give_lock_back(lock);
+        pthread_mutex_unlock(lock);
     }
-    errno = saved;
 }

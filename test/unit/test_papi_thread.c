@@ -83,16 +83,6 @@ TEST(a_child_of_fork)
 }
 #endif
 
-TEST(who_ends_the_thread_ends_nothing_else)
-{
-    struct apapi_reader *reader;
-
-    assert_fails_saying(EIO, "PAPI's leaver has ended its thread", papi->open("leaver", &why));
-    reader = papi->open("late", NULL);
-    assert_reads(reader);
-    papi->close(reader);
-}
-
 static int answer_and_fail(void *number)
 {
     errno = ERANGE;

@@ -255,10 +255,6 @@ static struct apapi_reader *papi_open(const char *component, struct apapi_error 
     int result = opening.papi ? papi_thread_call(open_guarded, &opening, err) : -1;
     char name[sizeof opening.reader->base.detail];
 
-    if (result == PAPI_THREAD_ENDED) {
-        abandon(&opening);
-        apapi_fail(err, EIO, "PAPI's %.40s has ended its thread", component);
-    }
     if (result) {
         return NULL;
     }

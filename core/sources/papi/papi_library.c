@@ -57,160 +57,6 @@ static const char *library_name(void)
     return name && *name ? name : APAPI_PAPI_LIBRARY;
 }
 
-/* --- slots of other libraries' functions ------------------------------------------------------ */
-
-typedef void (*papi_function_f)(void);
-
-enum form { CALLS, RELA, REL, FORMS };
-
-/* A loaded library in the loader's data. */
-struct image {
-    const struct link_map *map;
-    const ElfW(Sym) * symbols;
-    const char *names;
-    struct relocations { /* slots that hold addresses of other libraries' functions */
-        const char *first;
-        size_t size, step;
-    } tables[FORMS];
-    uintptr_t sealed, sealed_behind; /* made read-only after all addresses were known */
-};
-
-struct change {
-    const char *name;
-    const void *theirs; /* the original address of the function */
-    papi_function_f ours;
-};
-
-/* On some architectures the loader leaves file offsets in the table. */
-static void *address_of(const struct link_map *map, ElfW(Addr) value)
-{
-    uintptr_t address = value < map->l_addr ? map->l_addr + value : value;
-
-    return (void *)address; // NOLINT(performance-no-int-to-ptr): the loader's format
-}
-
-static void note_entry(struct image *image, const ElfW(Dyn) * entry)
-{
-    static const struct {
-        long first, size; /* tags of a table's address and size */
-    } tags[FORMS] = {[CALLS] = {DT_JMPREL, DT_PLTRELSZ},
-                     [RELA] = {DT_RELA, DT_RELASZ},
-                     [REL] = {DT_REL, DT_RELSZ}};
-    const void *address = address_of(image->map, entry->d_un.d_ptr);
-    size_t size = entry->d_un.d_val;
-
-    for (enum form form = CALLS; form < FORMS; form++) {
-        if (entry->d_tag == tags[form].first) {
-            image->tables[form].first = address;
-        } else if (entry->d_tag == tags[form].size) {
-            image->tables[form].size = size;
-        }
-    }
-    if (entry->d_tag == DT_SYMTAB) {
-        image->symbols = address;
-    } else if (entry->d_tag == DT_STRTAB) {
-        image->names = address;
-    } else if (entry->d_tag == DT_PLTREL) {
-        image->tables[CALLS].step = size == DT_RELA ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
-    }
-}
-
-static int note_sealed(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct image *image = context;
-
-    (void)size;
-    for (int i = 0; info->dlpi_addr == image->map->l_addr && i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-        if (part->p_type == PT_GNU_RELRO) {
-            image->sealed = info->dlpi_addr + part->p_vaddr;
-            image->sealed_behind = image->sealed + part->p_memsz;
-        }
-    }
-    return 0;
-}
-
-static int look_at(struct image *image)
-{
-    image->tables[RELA].step = sizeof(ElfW(Rela));
-    image->tables[REL].step = sizeof(ElfW(Rel));
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &image->map)) {
-        errno = ENOTSUP;
-        return -1;
-    }
-    for (const ElfW(Dyn) *entry = image->map->l_ld; entry->d_tag != DT_NULL; entry++) {
-        note_entry(image, entry);
-    }
-    dl_iterate_phdr(note_sealed, image);
-    return 0;
-}
-
-static int set_slot(const struct image *image, papi_function_f *slot, papi_function_f ours)
-{
-    uintptr_t address = (uintptr_t)slot, page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-    bool sealed = address >= image->sealed && address < image->sealed_behind;
-    void *page = (char *)slot - address % page_size;
-
-    if (sealed && mprotect(page, page_size, PROT_READ | PROT_WRITE)) {
-        return -1;
-    }
-    *slot = ours;
-    return sealed ? mprotect(page, page_size, PROT_READ) : 0;
-}
-
-/* Whether this is the relocation of another library's function of this name. */
-static bool is_relocation_of(const struct image *image, const ElfW(Rel) * relocation,
-                             const char *name)
-{
-    size_t number = __ELF_NATIVE_CLASS == 64 ? relocation->r_info >> 32 : relocation->r_info >> 8;
-    const ElfW(Sym) *symbol = &image->symbols[number];
-
-    return number > 0 && symbol->st_shndx == SHN_UNDEF &&
-           strcmp(image->names + symbol->st_name, name) == 0;
-}
-
-static int set_in(const struct image *image, enum form form, const struct change *change)
-{
-    const struct relocations *table = &image->tables[form];
-
-    for (size_t at = 0; table->first && at < table->size; at += table->step) {
-        /* both forms begin like this */
-        const ElfW(Rel) *relocation = (const void *)(table->first + at);
-        papi_function_f *slot = address_of(image->map, relocation->r_offset);
-
-        /* data may hold an address with an offset; the slot of a call may not be resolved yet */
-        if (!is_relocation_of(image, relocation, change->name) ||
-            (form != CALLS && memcmp(slot, &change->theirs, sizeof *slot) != 0)) {
-            continue;
-        }
-        if (set_slot(image, slot, change->ours)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/*
- * Make libpapi call `ours` wherever it calls, or holds the address of, the function `name`
- * of another library. Calls of other libraries stay unchanged. @return 0; -1 with errno.
- */
-static int redirect(const char *name, papi_function_f ours)
-{
-    const struct change change = {name, dlsym(handle, name), ours};
-    struct image image = {0};
-
-    if (look_at(&image)) {
-        return -1;
-    }
-    for (enum form form = CALLS; form < FORMS; form++) {
-        if (set_in(&image, form, &change)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 /* --- what libpapi calls instead of the functions of libc -------------------------------------- */
 
 static _Thread_local jmp_buf *way_back; /* NULL: no guarded call into PAPI */
@@ -327,6 +173,8 @@ static int caught_puts(const char *text)
     return way_back ? 0 : puts(text);
 }
 
+typedef void (*papi_function_f)(void);
+
 static const struct replacement {
     const char *name;
     papi_function_f ours;
@@ -345,15 +193,133 @@ static const struct replacement {
     {"puts", (papi_function_f)caught_puts},
 };
 
-static int catch_calls(struct apapi_error *err)
+/* --- slots of other libraries' functions ------------------------------------------------------ */
+
+/* libpapi in the loader's data. */
+struct image {
+    const struct link_map *map;
+    const ElfW(Sym) * symbols;
+    const char *names;
+    struct relocations { /* slots that hold addresses of other libraries' functions */
+        const ElfW(Rela) * first;
+        size_t size; /* [bytes] */
+    } calls, data;
+    uintptr_t sealed, sealed_behind; /* made read-only after all addresses were known */
+};
+
+/* On some architectures the loader leaves file offsets in the table. */
+static void *address_of(const struct link_map *map, ElfW(Addr) value)
 {
-    for (size_t i = 0; i < COUNT_OF(replacements); i++) {
-        if (redirect(replacements[i].name, replacements[i].ours)) {
-            return apapi_fail(err, ENOTSUP, "PAPI's calls of %s() cannot be caught: %s",
-                              replacements[i].name, strerror(errno));
+    uintptr_t address = value < map->l_addr ? map->l_addr + value : value;
+
+    return (void *)address; // NOLINT(performance-no-int-to-ptr): the loader's format
+}
+
+static int note_sealed(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct image *image = context;
+
+    (void)size;
+    for (int i = 0; info->dlpi_addr == image->map->l_addr && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+        if (part->p_type == PT_GNU_RELRO) {
+            image->sealed = info->dlpi_addr + part->p_vaddr;
+            image->sealed_behind = image->sealed + part->p_memsz;
         }
     }
     return 0;
+}
+
+static void look_at(struct image *image)
+{
+    for (const ElfW(Dyn) *entry = image->map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        const void *address = address_of(image->map, entry->d_un.d_ptr);
+
+        switch (entry->d_tag) {
+        case DT_SYMTAB:
+            image->symbols = address;
+            break;
+        case DT_STRTAB:
+            image->names = address;
+            break;
+        case DT_JMPREL:
+            image->calls.first = address;
+            break;
+        case DT_PLTRELSZ:
+            image->calls.size = entry->d_un.d_val;
+            break;
+        case DT_RELA:
+            image->data.first = address;
+            break;
+        case DT_RELASZ:
+            image->data.size = entry->d_un.d_val;
+            break;
+        default:
+            break;
+        }
+    }
+    dl_iterate_phdr(note_sealed, image);
+}
+
+/* @return NULL: the slot is for something else. */
+static const struct replacement *replacement_for(const struct image *image,
+                                                 const ElfW(Rela) * relocation)
+{
+    const ElfW(Sym) *symbol = &image->symbols[relocation->r_info >> 32];
+
+    for (size_t i = 0; symbol->st_shndx == SHN_UNDEF && i < COUNT_OF(replacements); i++) {
+        if (strcmp(image->names + symbol->st_name, replacements[i].name) == 0) {
+            return &replacements[i];
+        }
+    }
+    return NULL;
+}
+
+static int set_slot(const struct image *image, papi_function_f *slot, papi_function_f ours)
+{
+    uintptr_t address = (uintptr_t)slot, page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    bool sealed = address >= image->sealed && address < image->sealed_behind;
+    void *page = (char *)slot - address % page_size;
+
+    if (sealed && mprotect(page, page_size, PROT_READ | PROT_WRITE)) {
+        return -1;
+    }
+    *slot = ours;
+    return sealed ? mprotect(page, page_size, PROT_READ) : 0;
+}
+
+static int replace(const struct image *image, const struct relocations *table,
+                   struct apapi_error *err)
+{
+    for (size_t i = 0; i < table->size / sizeof *table->first; i++) {
+        const struct replacement *replacement = replacement_for(image, &table->first[i]);
+        papi_function_f *slot = address_of(image->map, table->first[i].r_offset);
+        const void *theirs = replacement ? dlsym(handle, replacement->name) : NULL;
+
+        /* data may hold an address with an offset; the slot of a call may not be resolved yet */
+        if (replacement && (table == &image->calls || memcmp(slot, &theirs, sizeof theirs) == 0) &&
+            set_slot(image, slot, replacement->ours)) {
+            return apapi_fail(err, ENOTSUP, "PAPI's calls of %s() cannot be caught: %s",
+                              replacement->name, strerror(errno));
+        }
+    }
+    return 0;
+}
+
+/*
+ * Make libpapi call the replacements wherever it calls, or holds the address of, such a function.
+ * Calls of other libraries stay unchanged.
+ */
+static int catch_calls(struct apapi_error *err)
+{
+    struct image image = {0};
+
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &image.map)) {
+        return apapi_fail(err, ENOTSUP, "PAPI's calls cannot be caught: %s", dlerror());
+    }
+    look_at(&image);
+    return replace(&image, &image.calls, err) || replace(&image, &image.data, err) ? -1 : 0;
 }
 
 /* --- start and end ---------------------------------------------------------------------------- */
@@ -553,47 +519,22 @@ static int (*asked)(void *context);
 static void *asked_with;
 static int result, result_errno;
 
-static void answer(int value, int error)
-{
-    result = value;
-    result_errno = error;
-    state = ANSWERED;
-    pthread_cond_broadcast(&changed);
-}
-
-static void end_thread(void *unused)
+/* Holds the lock except during calls. */
+static _Noreturn void *serve(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&thread_lock);
-    running = false;
-    answer(PAPI_THREAD_ENDED, EIO);
-    pthread_mutex_unlock(&thread_lock);
-}
-
-/* Holds the lock except during calls. */
-static void serve(void)
-{
     for (;;) {
-        int value, error;
-
         while (state != ASKED) {
             pthread_cond_wait(&changed, &thread_lock);
         }
         pthread_mutex_unlock(&thread_lock);
-        value = papi_exit_guard(asked, asked_with);
-        error = errno;
+        result = papi_exit_guard(asked, asked_with);
+        result_errno = errno;
         pthread_mutex_lock(&thread_lock);
-        answer(value, error);
+        state = ANSWERED;
+        pthread_cond_broadcast(&changed);
     }
-}
-
-static void *run(void *unused)
-{
-    pthread_cleanup_push(end_thread, NULL);
-    pthread_mutex_lock(&thread_lock);
-    serve();
-    pthread_cleanup_pop(1);
-    return unused;
 }
 
 /* A child of fork() only has the thread that called it. */
@@ -620,7 +561,7 @@ static int start_thread(struct apapi_error *err)
     if (running) {
         return 0;
     }
-    if (thread_start(&thread, run, NULL)) {
+    if (thread_start(&thread, serve, NULL)) {
         return apapi_fail(err, EAGAIN, "a thread for PAPI cannot be started: %s", strerror(errno));
     }
     pthread_detach(thread);

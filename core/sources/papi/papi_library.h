@@ -101,13 +101,10 @@ int papi_exit_status(void);
  * may read.
  */
 
-#define PAPI_THREAD_ENDED (-1001) /* not one of PAPI's codes */
-
 /**
  * Run `call` in that thread within papi_exit_guard(), and wait for it.
- * @return its result, with its errno; PAPI_THREAD_ENDED: something in it ended the thread, and its
- * work is unfinished; -1 with errno EAGAIN: the thread cannot be created. Thread-safety: any
- * thread, one after the other.
+ * @return its result, with its errno; -1 with errno EAGAIN: the thread cannot be created.
+ * Thread-safety: any thread, one after the other.
  */
 int papi_thread_call(int (*call)(void *context), void *context, struct apapi_error *err);
 

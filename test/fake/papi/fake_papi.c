@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <papi.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +14,9 @@
 #define EVENTS_MAX 256
 #define SETS_MAX 8
 #define THREADS_MAX 64
-#define FIRST_OF_FILE 10
+#define FIRST_OF_FILE 9
 
-enum { QUITTER, STARTER, STOPPER, TALKER, LATE, ABSENT, DENIED, EVENTLESS, OPENER, LEAVER };
+enum { QUITTER, STARTER, STOPPER, TALKER, LATE, ABSENT, DENIED, EVENTLESS, OPENER };
 
 static PAPI_component_info_t components[COMPONENTS_MAX];
 static int component_count;
@@ -91,11 +90,10 @@ static void load_events(const char *path)
 
 __attribute__((constructor)) static void create(void)
 {
-    static const char *const names[FIRST_OF_FILE] = {"quitter", "starter", "stopper", "talker",
-                                                     "late",    "absent",  "denied",  "eventless",
-                                                     "opener",  "leaver"};
-    static const int with_event[] = {QUITTER, STARTER, STOPPER, TALKER,
-                                     LATE,    ABSENT,  OPENER,  LEAVER};
+    static const char *const names[FIRST_OF_FILE] = {"quitter", "starter",   "stopper",
+                                                     "talker",  "late",      "absent",
+                                                     "denied",  "eventless", "opener"};
+    static const int with_event[] = {QUITTER, STARTER, STOPPER, TALKER, LATE, ABSENT, OPENER};
     char name[PAPI_MAX_STR_LEN];
 
     for (int i = 0; i < FIRST_OF_FILE; i++) {
@@ -319,8 +317,6 @@ int PAPI_start(int set)
     switch (component_of(set)) {
     case STARTER:
         exit(126);
-    case LEAVER:
-        pthread_exit(NULL);
     case OPENER:
         open("/proc/cpuinfo", O_RDONLY);
         break;

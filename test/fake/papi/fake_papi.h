@@ -14,7 +14,6 @@
  *   denied    disabled: "Can't open /dev/fake: Permission denied"
  *   eventless active, without any event
  *   opener    keeps a descriptor open that is not close-on-exec
- *   leaver    ends the thread that starts it
  * and one for each that the file in FAKE_PAPI_EVENTS has events of: each line's first field, as in
  * an event definition file. Event number N (from 0) of the file yields, T s after PAPI's start,
  *   *POWER*  (20 + N) W + 1 W/s x T, in uW       *TEMP*  40 + N % 10
