@@ -152,7 +152,7 @@ static int options_ask_components(const char *list, struct apapi_error *err)
 static int options_check_list(enum spank_apapi_option option, const char *list)
 {
     struct apapi_error err;
-    char meant[128], text[CONFIG_LIST_SIZE + 1024];
+    char text[CONFIG_LIST_SIZE + 256];
 
     if (components_known(list) || options_ask_components(list, &err) == 0) {
         return 0;
@@ -160,9 +160,7 @@ static int options_check_list(enum spank_apapi_option option, const char *list)
     if (errno == ENOENT) {
         return options_refuse(option, err.text);
     }
-    components_nearest(list, meant, sizeof meant);
-    snprintf(text, sizeof text, "'%.200s' could not be checked (%s); known without that: %.600s%s",
-             list, err.text, components_names(), meant);
+    snprintf(text, sizeof text, "'%s' could not be checked: %s", list, err.text);
     return options_refuse(option, text);
 }
 

@@ -100,6 +100,21 @@ static inline bool word_is(const char *word, size_t length, const char *name)
 }
 
 /**
+ * Take the next word of a list, which may be empty.
+ * @param rest        moved on to the text after its separator; NULL: it was the last one
+ * @param separators  the characters that end a word
+ * @return its length
+ */
+static inline size_t text_word(const char **rest, const char *separators, const char **word)
+{
+    size_t length = strcspn(*rest, separators);
+
+    *word = *rest;
+    *rest = (*rest)[length] ? *rest + length + 1 : NULL;
+    return length;
+}
+
+/**
  * Read decimal digits, with nothing before them.
  * @param most    at least 9
  * @param number  result; set on success only

@@ -17,16 +17,6 @@
 #define SEPARATOR ":"        /* of components, and of partitions in `enabled` */
 #define MS UINT64_C(1000000) /* [ns] */
 
-/* The next word of a list. `rest` is set to the text after its separator, NULL at the end. */
-static size_t word_take(const char **rest, const char *separator, const char **word)
-{
-    size_t length = strcspn(*rest, separator);
-
-    *word = *rest;
-    *rest = (*rest)[length] ? *rest + length + 1 : NULL;
-    return length;
-}
-
 static int component_check(const char *list, const char *word, size_t length,
                            struct apapi_error *err)
 {
@@ -59,7 +49,7 @@ int config_components_check(const char *list, struct apapi_error *err)
         }
     }
     for (const char *rest = list, *word; rest;) {
-        size_t length = word_take(&rest, SEPARATOR, &word);
+        size_t length = text_word(&rest, SEPARATOR, &word);
 
         if (component_check(list, word, length, err)) {
             return -1;
@@ -187,7 +177,7 @@ static int check_cpus(const char *text, struct apapi_error *err)
 /* The same of a list with commas, without the blanks around the word. */
 static size_t name_take(const char **rest, const char **name)
 {
-    size_t length = word_take(rest, ",", name), blanks = strspn(*name, " \t");
+    size_t length = text_word(rest, ",", name), blanks = strspn(*name, " \t");
 
     blanks = blanks < length ? blanks : length;
     *name += blanks;
@@ -231,7 +221,7 @@ static int check_names(const char *text, struct apapi_error *err)
 static int take_answer(const char **rest, const char *text, bool *yes, struct apapi_error *err)
 {
     const char *word = "";
-    size_t length = *rest ? word_take(rest, SEPARATOR, &word) : 0;
+    size_t length = *rest ? text_word(rest, SEPARATOR, &word) : 0;
 
     *yes = word_is(word, length, "yes");
     if (*yes || word_is(word, length, "no")) {
@@ -250,7 +240,7 @@ static int check_enabled(const char *text, struct apapi_error *err)
         return -1;
     }
     while (rest) {
-        size_t length = word_take(&rest, SEPARATOR, &partition);
+        size_t length = text_word(&rest, SEPARATOR, &partition);
 
         if (length == 0 || strcspn(partition, " \t,") < length) {
             return apapi_fail(err, EINVAL, "the name of a partition is missing in '%.60s'", text);
@@ -269,7 +259,7 @@ bool config_enabled(const struct config *config, const char *partition)
 
     take_answer(&rest, "", &enabled, NULL);
     while (rest) {
-        size_t length = word_take(&rest, SEPARATOR, &name);
+        size_t length = text_word(&rest, SEPARATOR, &name);
 
         take_answer(&rest, "", &yes, NULL);
         if (partition && word_is(name, length, partition)) {
@@ -291,7 +281,7 @@ bool config_enabled_anywhere(const struct config *config)
 
     take_answer(&rest, "", &enabled, NULL);
     while (rest && !enabled) {
-        word_take(&rest, SEPARATOR, &name);
+        text_word(&rest, SEPARATOR, &name);
         take_answer(&rest, "", &enabled, NULL);
     }
     return enabled;

@@ -43,11 +43,6 @@ static struct route any_route(const char *component)
     return route ? *route : (struct route){component, {{&apapi_source_papi, component}}};
 }
 
-const struct source_overflow *apapi_route_overflow(void)
-{
-    return &apapi_overflow_papi;
-}
-
 size_t apapi_catalog_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX])
 {
     const struct route route = any_route(component);
@@ -116,16 +111,6 @@ void apapi_catalog_want(const char *component)
     }
 }
 
-/* The next word of "a:b" starting at *rest. @return its length, 0 at the end. */
-static size_t next_word(const char **word, const char **rest)
-{
-    *word = *rest;
-    *rest += strcspn(*rest, ":");
-    size_t length = (size_t)(*rest - *word);
-    *rest += **rest == ':';
-    return length;
-}
-
 /* @return the first way of all routes whose source has this name. */
 static const struct apapi_way *find_source(const char *word, size_t length)
 {
@@ -159,7 +144,7 @@ int apapi_catalog_check_order(const char *order, struct apapi_error *err)
     const char *word, *rest = order;
 
     do {
-        size_t length = next_word(&word, &rest);
+        size_t length = text_word(&rest, ":", &word);
 
         if (!find_source(word, length)) {
             struct apapi_error known = {""};
@@ -168,7 +153,7 @@ int apapi_catalog_check_order(const char *order, struct apapi_error *err)
             return apapi_fail(err, EINVAL, "unknown source '%.*s'; available: %.160s", (int)length,
                               word, known.text);
         }
-    } while (*rest);
+    } while (rest && *rest);
     return 0;
 }
 
@@ -176,8 +161,8 @@ static bool is_in_order(const struct apapi_source *source, const char *order)
 {
     const char *word, *rest = order;
 
-    while (*rest) {
-        size_t length = next_word(&word, &rest);
+    while (rest && *rest) {
+        size_t length = text_word(&rest, ":", &word);
 
         if (strcmp(find_source(word, length)->source->name, source->name) == 0) {
             return true;
@@ -296,8 +281,8 @@ static struct apapi_reader *try_order(const struct route *route, const char *ord
     const char *word, *rest = order;
     struct apapi_reader *reader = NULL;
 
-    while (!reader && *rest) {
-        size_t length = next_word(&word, &rest);
+    while (!reader && rest && *rest) {
+        size_t length = text_word(&rest, ":", &word);
 
         reader = try_ways(route, find_source(word, length)->source, failures);
     }

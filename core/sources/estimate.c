@@ -44,53 +44,37 @@ struct estimate_reader {
     uint64_t busy_ticks; /* the same since open(), never decreasing */
 };
 
-static int parse_count(const char **text, uint64_t *count)
-{
-    char *end;
-
-    *text += strspn(*text, " ");
-    if (!isdigit((unsigned char)**text)) {
-        return EBADMSG;
-    }
-    errno = 0;
-    *count = strtoull(*text, &end, 10);
-    *text = end;
-    return errno;
-}
-
-/* @return 0 or the errno. */
-static int parse_stat(const char *text, uint64_t *busy_ticks)
-{
-    uint64_t sum = 0, ticks;
-    int error = strncmp(text, "cpu ", 4) == 0 ? 0 : EBADMSG;
-
-    text += 4;
-    for (int i = 0; !error && i < TIMES; i++) {
-        error = parse_count(&text, &ticks);
-        if (!error && i != TIME_IDLE && i != TIME_IOWAIT) {
-            error = __builtin_add_overflow(sum, ticks, &sum) ? ERANGE : 0;
-        }
-    }
-    if (!error && *text != ' ' && *text != '\n') {
-        error = EBADMSG;
-    }
-    if (!error) {
-        *busy_ticks = sum;
-    }
-    return error;
-}
-
 /* @return 0 or the errno. */
 static int read_stat(int fd, uint64_t *busy_ticks)
 {
     char text[LINE_SIZE + 1];
     ssize_t got = pread(fd, text, LINE_SIZE, 0);
+    const char *at = text + strlen("cpu");
+    uint64_t sum = 0, ticks = 0;
 
     if (got < 0) {
         return errno;
     }
     text[got] = '\0';
-    return parse_stat(text, busy_ticks);
+    if (strncmp(text, "cpu ", 4) != 0) {
+        return EBADMSG;
+    }
+    for (int i = 0; i < TIMES; i++) {
+        at += strspn(at, " ");
+        if (!isdigit((unsigned char)*at)) {
+            return EBADMSG;
+        }
+        at = text_digits(at, UINT64_MAX, &ticks);
+        if (!at ||
+            (i != TIME_IDLE && i != TIME_IOWAIT && __builtin_add_overflow(sum, ticks, &sum))) {
+            return ERANGE;
+        }
+    }
+    if (*at != ' ' && *at != '\n') {
+        return EBADMSG;
+    }
+    *busy_ticks = sum;
+    return 0;
 }
 
 static int parse_watts(const char *key, const char *text, double *watts, struct apapi_error *err)

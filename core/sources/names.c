@@ -6,6 +6,7 @@
 
 #include "apapi/session.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "sources/sources.h"
 
 const char *apapi_components_default(void)
@@ -25,10 +26,8 @@ static bool is_named_before(const struct component_names *names, size_t index)
 
 static int names_split(const char *list, struct component_names *names, struct apapi_error *err)
 {
-    const char *next = list;
-
-    for (;;) {
-        size_t length = strcspn(next, ":");
+    for (const char *rest = list, *word; rest;) {
+        size_t length = text_word(&rest, ":", &word);
 
         if (length == 0) {
             return apapi_fail(err, EINVAL, "a name is missing in the list of components '%.80s'",
@@ -37,18 +36,10 @@ static int names_split(const char *list, struct component_names *names, struct a
         if (length >= APAPI_COMPONENT_SIZE || names->count == COMPONENT_NAMES_MAX) {
             return apapi_fail(err, EINVAL, "the list of components '%.80s' is too long", list);
         }
-        memcpy(names->name[names->count], next, length);
+        memcpy(names->name[names->count], word, length);
         names->name[names->count++][length] = '\0';
-        if (next[length] == '\0') {
-            return 0;
-        }
-        next += length + 1;
     }
-}
-
-static bool means_all(const char *list)
-{
-    return strcmp(list, "all") == 0;
+    return 0;
 }
 
 int component_names_parse(const char *list, struct component_names *names, struct apapi_error *err)
@@ -58,17 +49,18 @@ int component_names_parse(const char *list, struct component_names *names, struc
 #include "apapi/components.def"
 #undef APAPI_COMPONENT
         ;
+    bool means_all = strcmp(list, "all") == 0;
     size_t kept = 0;
 
     names->count = 0;
     if (*list == '\0') {
         return apapi_fail(err, EINVAL, "the list of components is empty");
     }
-    if (names_split(means_all(list) ? all + 1 : list, names, err)) {
+    if (names_split(means_all ? all + 1 : list, names, err)) {
         return -1;
     }
     for (size_t i = 0; i < names->count; i++) {
-        bool estimate = means_all(list) && strcmp(names->name[i], "estimate") == 0;
+        bool estimate = means_all && strcmp(names->name[i], "estimate") == 0;
 
         if (!estimate && !is_named_before(names, i)) {
             memmove(names->name[kept++], names->name[i], sizeof names->name[i]);

@@ -18,7 +18,6 @@
 #include "apapi/interval.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/nearest.h"
 #include "base/text.h"
 #include "channel/channel.h"
 #include "channel/deadline.h"
@@ -300,56 +299,24 @@ static const char components[][24] = {
 #undef APAPI_COMPONENT
 };
 
-/* @return the first word of a well-formed list that is not in components.def; NULL: none. */
-static const char *first_unknown(const char *list)
+bool components_known(const char *list)
 {
-    for (const char *word = list;; word++) {
-        size_t length = strcspn(word, ":"), i = 0;
+    const char *rest = list;
+    size_t i = 0;
 
+    if (strcmp(list, CONFIG_OFF) == 0 || strcmp(list, CONFIG_ALL) == 0) {
+        return true;
+    }
+    while (rest && i < COUNT_OF(components)) {
+        const char *word;
+        size_t length = text_word(&rest, ":", &word);
+
+        i = 0;
         while (i < COUNT_OF(components) && !word_is(word, length, components[i])) {
             i++;
         }
-        if (i == COUNT_OF(components)) {
-            return word;
-        }
-        word += length;
-        if (*word == '\0') {
-            return NULL;
-        }
     }
-}
-
-bool components_known(const char *list)
-{
-    return strcmp(list, CONFIG_OFF) == 0 || strcmp(list, CONFIG_ALL) == 0 || !first_unknown(list);
-}
-
-void components_nearest(const char *list, char *text, size_t size)
-{
-    const char *unknown = first_unknown(list);
-    char word[APAPI_COMPONENT_SIZE];
-    struct nearest nearest;
-
-    if (!unknown) {
-        unknown = "";
-    }
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(unknown, ":"), unknown);
-    nearest_begin(&nearest, word);
-    for (size_t i = 0; i < COUNT_OF(components); i++) {
-        nearest_offer(components[i], &nearest);
-    }
-    nearest_text(&nearest, text, size);
-}
-
-const char *components_names(void)
-{
-    static const char names[] =
-#define APAPI_COMPONENT(name, ways) ", " #name
-#include "apapi/components.def"
-#undef APAPI_COMPONENT
-        ;
-
-    return names + strlen(", ");
+    return i < COUNT_OF(components);
 }
 
 bool policy_uid(const struct config *config, uid_t uid)

@@ -118,21 +118,10 @@ bool choice_watches_job(const struct spank_apapi_choice *choice);
 /** @return the time between two totals that a budget needs of a node [ms]; 0: no budget. */
 uint32_t choice_totals_ms(const struct spank_apapi_choice *choice);
 
-/* Names in components.def. */
-
 /**
  * @return whether every word of a well-formed list is in components.def, or it is "off" or "all".
  */
 bool components_known(const char *list);
-
-/**
- * Write the names in components.def that are nearest to the first unknown word of a well-formed
- * list: ": did you mean 'rapl'?"; "" if none is near.
- */
-void components_nearest(const char *list, char *text, size_t size);
-
-/** @return the names in components.def, "rapl, powercap". Static storage. */
-const char *components_names(void);
 
 /* The site's limits. */
 
