@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "apapi/events.h"
-#include "base/array.h"
 #include "base/files.h"
 
 /* --- folder --------------------------------------------------------------------------------- */
@@ -339,114 +338,101 @@ int write_all(int fd, const char *bytes, size_t size)
 
 /* --- text file ------------------------------------------------------------------------------ */
 
-#define READ_STEP 65536
-
-static int text_file_refuse_size(const char *name, struct apapi_error *err)
+/* @return 0; -1 with errno. */
+static int text_file_read_all(int fd, char *text, size_t most, size_t *size)
 {
-    return apapi_fail(err, EFBIG, "%.180s is too large: more than %d bytes", name,
-                      APAPI_EVENTS_FILE_MAX);
-}
+    ssize_t got = 1;
 
-static int text_file_check_text(const char *name, const char *text, size_t size,
-                                struct apapi_error *err)
-{
-    const char *zero = memchr(text, '\0', size);
-
-    if (size == 0) {
-        return apapi_fail(err, EINVAL, "%.180s is empty", name);
+    for (*size = 0; got > 0 && *size <= most; *size += got > 0 ? (size_t)got : 0) {
+        got = TEMP_FAILURE_RETRY(read(fd, text + *size, most + 1 - *size));
     }
-    if (size > APAPI_EVENTS_FILE_MAX) {
-        return text_file_refuse_size(name, err);
+    text[*size] = '\0';
+    if (got >= 0 && *size > most) {
+        errno = EFBIG;
+        return -1;
     }
-    return zero ? apapi_fail(err, EINVAL, "%.180s is not text: its byte %td is 0", name,
-                             zero - text + 1)
-                : 0;
+    return got < 0 ? -1 : 0;
 }
 
 /* O_NONBLOCK: opening a FIFO or a device must not block. */
-static int text_file_open_regular(const char *path, struct apapi_error *err)
+char *text_file_read(const char *path, size_t most, size_t *size, struct stat *status)
 {
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), error;
+    char *text = NULL;
 
-    if (fd < 0 || fstat(fd, &status)) {
-        apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
-    } else if (S_ISDIR(status.st_mode)) {
-        apapi_fail(err, EISDIR, "%.180s is a folder, expected a file", path);
-    } else if (!S_ISREG(status.st_mode)) {
-        apapi_fail(err, EINVAL, "%.180s is not a regular file", path);
-    } else if (status.st_size > APAPI_EVENTS_FILE_MAX) {
-        text_file_refuse_size(path, err);
+    if (fd < 0 || fstat(fd, status)) {
+        error = errno;
+    } else if (!S_ISREG(status->st_mode)) {
+        error = S_ISDIR(status->st_mode) ? EISDIR : EINVAL;
     } else {
-        return fd;
+        text = malloc(most + 2); /* memory that is not written costs nothing */
+        error = text && text_file_read_all(fd, text, most, size) == 0 ? 0 : errno;
     }
     folder_close(fd);
-    return -1;
-}
-
-static char *free_failed(char *text)
-{
-    int saved = errno;
-
-    free(text);
-    errno = saved;
-    return NULL;
-}
-
-/* Read to the end, or one byte more than allowed. */
-static char *text_file_read_all(int fd, size_t *size)
-{
-    size_t room = 0;
-    char *text = NULL;
-    ssize_t got = 1;
-
-    for (*size = 0; got > 0 && *size <= APAPI_EVENTS_FILE_MAX; *size += got > 0 ? (size_t)got : 0) {
-        char *grown = array_reserve(text, *size, READ_STEP, &room, 1);
-
-        if (!grown) {
-            return free_failed(text);
-        }
-        text = grown;
-        got = TEMP_FAILURE_RETRY(read(fd, text + *size, READ_STEP - 1));
+    if (error) {
+        free(text);
+        text = NULL;
     }
-    if (got < 0) {
-        return free_failed(text);
-    }
-    text[*size] = '\0';
+    errno = error;
     return text;
+}
+
+static int text_file_refuse(const char *name, int code, struct apapi_error *err)
+{
+    switch (code) {
+    case EISDIR:
+        return apapi_fail(err, code, "%.180s is a folder, expected a file", name);
+    case EINVAL:
+        return apapi_fail(err, code, "%.180s is not a regular file", name);
+    case EFBIG:
+        return apapi_fail(err, code, "%.180s is too large: more than %d bytes", name,
+                          APAPI_EVENTS_FILE_MAX);
+    default:
+        return apapi_fail(err, code, "%.180s: %s", name, strerror(code));
+    }
+}
+
+/* @return the text if it is one; else it is freed. */
+static char *text_file_check(const char *name, char *text, size_t size, struct apapi_error *err)
+{
+    const char *zero = memchr(text, '\0', size);
+
+    if (size > 0 && !zero) {
+        return text;
+    }
+    if (size == 0) {
+        apapi_fail(err, EINVAL, "%.180s is empty", name);
+    } else {
+        apapi_fail(err, EINVAL, "%.180s is not text: its byte %td is 0", name, zero - text + 1);
+    }
+    free(text);
+    errno = EINVAL;
+    return NULL;
 }
 
 char *event_text_read(const char *path, struct apapi_error *err)
 {
-    int fd = text_file_open_regular(path, err);
-    char *text;
-    size_t size;
+    struct stat status;
+    size_t size = 0;
+    char *text = text_file_read(path, APAPI_EVENTS_FILE_MAX, &size, &status), *smaller;
 
-    if (fd < 0) {
-        return NULL;
-    }
-    text = text_file_read_all(fd, &size);
-    folder_close(fd);
     if (!text) {
-        apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
+        text_file_refuse(path, errno, err);
         return NULL;
     }
-    return text_file_check_text(path, text, size, err) ? free_failed(text) : text;
+    smaller = realloc(text, size + 1);
+    return text_file_check(path, smaller ? smaller : text, size, err);
 }
 
 char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err)
 {
-    char *copy;
+    char *copy = size > APAPI_EVENTS_FILE_MAX ? NULL : malloc(size + 1);
 
-    if (text_file_check_text(name, text, size, err)) {
-        return NULL;
-    }
-    copy = malloc(size + 1);
     if (!copy) {
-        apapi_fail(err, ENOMEM, "no memory");
+        text_file_refuse(name, size > APAPI_EVENTS_FILE_MAX ? EFBIG : ENOMEM, err);
         return NULL;
     }
     memcpy(copy, text, size);
     copy[size] = '\0';
-    return copy;
+    return text_file_check(name, copy, size, err);
 }

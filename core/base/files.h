@@ -99,6 +99,16 @@ int replace_file(const char *path, mode_t mode, const char *text, size_t size,
 int write_all(int fd, const char *bytes, size_t size);
 
 /**
+ * Read a regular file. Never blocks.
+ * @param most    bytes
+ * @param size    result
+ * @param status  result, of the open file
+ * @return its text, with a NUL behind it, for free(); NULL with errno EISDIR, EINVAL (another file
+ * that is not regular), EFBIG, ENOMEM, those of open(2) and read(2).
+ */
+char *text_file_read(const char *path, size_t most, size_t *size, struct stat *status);
+
+/**
  * Read a regular file of up to APAPI_EVENTS_FILE_MAX bytes. Never blocks.
  * @return its text, terminated by a NUL, free it with free(); NULL with errno.
  */

@@ -2,7 +2,6 @@
 #include "config/config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 
 #include "apapi/error.h"
 #include "base/array.h"
+#include "base/files.h"
 #include "base/lines.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -52,74 +52,42 @@ enum ini_result {
 
 /* --- the file ------------------------------------------------------------------------------- */
 
-static int file_refuse(struct apapi_error *err, int code, const char *path, const char *why)
-{
-    return apapi_fail(err, code, "%.150s: %s", path, why);
-}
-
 /*
  * A user who can write the file controls root. The check gives the same answer for commands of
  * users and for root's, since both must behave the same.
  */
-static int file_check(const char *path, const struct stat *file, struct apapi_error *err)
+static const char *file_check(const struct stat *file)
 {
-    if (!S_ISREG(file->st_mode)) {
-        return file_refuse(err, EINVAL, path, "not a regular file");
-    }
-    if (file->st_size > CONFIG_FILE_MAX) {
-        return file_refuse(err, EFBIG, path, "larger than 64 KiB");
-    }
     if (file->st_uid != 0 && file->st_uid != geteuid()) {
-        return file_refuse(err, EPERM, path, "ignored: not owned by root (chown root)");
+        return "ignored: not owned by root (chown root)";
     }
     if (file->st_uid == 0 && (file->st_mode & (S_IWGRP | S_IWOTH))) {
-        return file_refuse(err, EPERM, path, "ignored: others can write it (chmod go-w)");
+        return "ignored: others can write it (chmod go-w)";
     }
-    return 0;
+    return NULL;
 }
 
-/* @return 0; -1 with errno. */
-static int file_take(int fd, const char *path, char *text, struct apapi_error *err)
-{
-    size_t length = 0;
-    ssize_t count;
-
-    while ((count = read(fd, text + length, CONFIG_FILE_MAX + 1 - length)) != 0) {
-        if (count < 0 && errno != EINTR) {
-            return file_refuse(err, errno, path, strerror(errno));
-        }
-        length += count > 0 ? (size_t)count : 0;
-    }
-    text[length] = '\0';
-    if (length > CONFIG_FILE_MAX) {
-        return file_refuse(err, EFBIG, path, "larger than 64 KiB");
-    }
-    return strlen(text) == length ? 0
-                                  : file_refuse(err, EINVAL, path, "not a text: it has a byte 0");
-}
-
-/* Never blocks on a FIFO or a device. @return for free(); NULL with errno as config_read(). */
+/* @return for free(); NULL with errno as config_read(). */
 static char *file_read(const char *path, struct apapi_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), code;
-    char *text = fd < 0 ? NULL : malloc(CONFIG_FILE_MAX + 2);
-    bool good = false;
     struct stat file;
+    size_t size;
+    char *text = text_file_read(path, CONFIG_FILE_MAX, &size, &file);
+    int code = text ? EPERM : errno == EISDIR ? EINVAL : errno;
+    const char *why = text             ? file_check(&file)
+                      : code == EFBIG  ? "larger than 64 KiB"
+                      : code == EINVAL ? "not a regular file"
+                                       : strerror(code);
 
-    if (!text || fstat(fd, &file)) {
-        file_refuse(err, errno, path, strerror(errno));
-    } else {
-        good = file_check(path, &file, err) == 0 && file_take(fd, path, text, err) == 0;
+    if (!why && strlen(text) != size) {
+        code = EINVAL;
+        why = "not a text: it has a byte 0";
     }
-    code = errno;
-    if (!good) {
+    if (why) {
         free(text);
         text = NULL;
+        apapi_fail(err, code, "%.150s: %s", path, why);
     }
-    if (fd >= 0) {
-        close(fd);
-    }
-    errno = code;
     return text;
 }
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/error.h"
-#include "config/settings.h"
+#include "config/values.h"
 
 #define CONFIG_FILE_MAX 65536 /* bytes */
 

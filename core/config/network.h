@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "apapi/error.h"
-#include "config/settings.h"
+#include "config/values.h"
 
 /**
  * Find files that every step waits for and that are on a network file system: apapi.conf, the
