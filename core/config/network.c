@@ -12,8 +12,6 @@
 #include "config/config.h"
 #include "config/installed.h"
 
-enum { NETWORK_CONFIG, NETWORK_LIBEXEC, NETWORK_PLUGIN, NETWORK_PATHS };
-
 /* Types of statfs(); <linux/magic.h> knows some of them only. */
 static const struct {
     uint32_t magic;
@@ -40,8 +38,8 @@ static const char *network_kind(const char *path)
     return NULL;
 }
 
-/* The plugin of the installation that this program is of. "": not known. */
-static void config_plugin(char path[PATH_MAX])
+/* The plugin of the installation that this program is of. @return `path`; "": not known. */
+static const char *config_plugin(char path[PATH_MAX])
 {
     const char *libexec = installed_path(INSTALLED_LIBEXEC), *folder = APAPI_BELOW_PLUGIN;
     size_t prefix = strlen(libexec), below = strlen(APAPI_BELOW_LIBEXEC);
@@ -52,33 +50,24 @@ static void config_plugin(char path[PATH_MAX])
     } else if (prefix > below && strcmp(libexec + prefix - below, APAPI_BELOW_LIBEXEC) == 0) {
         snprintf(path, PATH_MAX, "%.*s%s/spank_apapi.so", (int)(prefix - below), libexec, folder);
     }
-}
-
-static const char *write_path(const struct config *config, size_t which, char path[PATH_MAX])
-{
-    switch (which) {
-    case NETWORK_CONFIG:
-        snprintf(path, PATH_MAX, "%s", config_path());
-        return "apapi.conf";
-    case NETWORK_LIBEXEC:
-        snprintf(path, PATH_MAX, "%s", config->libexec_dir);
-        return "libexec_dir";
-    default:
-        config_plugin(path);
-        return "plugin";
-    }
+    return path;
 }
 
 bool config_network_find(const struct config *config, size_t *next, const char **key,
                          struct apapi_error *reason)
 {
-    char path[PATH_MAX];
+    char plugin[PATH_MAX];
+    const struct {
+        const char *key, *path;
+    } files[] = {{"apapi.conf", config_path()},
+                 {"libexec_dir", config->libexec_dir},
+                 {"plugin", config_plugin(plugin)}};
 
-    while (*next < NETWORK_PATHS) {
-        const char *name = write_path(config, (*next)++, path), *kind = network_kind(path);
+    for (; *next < COUNT_OF(files); ++*next) {
+        const char *path = files[*next].path, *kind = network_kind(path);
 
         if (kind) {
-            *key = name;
+            *key = files[(*next)++].key;
             apapi_fail(reason, EREMOTE,
                        "%.100s: on %s: every step waits while its server does not respond", path,
                        kind);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -442,9 +443,7 @@ struct ticker {
     ticker_f call; /* NULL: there is no thread */
     void *context;
     pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    bool ended;
+    sem_t end;
 };
 
 static uint64_t ticker_now_ns(void)
@@ -455,64 +454,45 @@ static uint64_t ticker_now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* @return whether it shall go on. */
-static bool ticker_wait(struct ticker *ticker, uint64_t until_ns)
-{
-    const struct timespec until = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
-    bool ended;
-
-    pthread_mutex_lock(&ticker->mutex);
-    while (!ticker->ended && ticker_now_ns() < until_ns) {
-        pthread_cond_timedwait(&ticker->changed, &ticker->mutex, &until);
-    }
-    ended = ticker->ended;
-    pthread_mutex_unlock(&ticker->mutex);
-    return !ended;
-}
-
 /* Missed readings are left out. */
 static void *ticker_run(void *argument)
 {
     struct ticker *ticker = argument;
     uint64_t next_ns = ticker_now_ns() + ticker->interval_ns;
 
-    while (ticker_wait(ticker, next_ns)) {
-        uint64_t now_ns = ticker_now_ns();
+    for (;;) {
+        const struct timespec until = {(time_t)(next_ns / NS_PER_S), (long)(next_ns % NS_PER_S)};
+        uint64_t now_ns;
 
-        ticker->call(ticker->context);
-        next_ns += ((now_ns - next_ns) / ticker->interval_ns + 1) * ticker->interval_ns;
+        if (sem_clockwait(&ticker->end, CLOCK_MONOTONIC, &until) == 0) {
+            return NULL;
+        }
+        now_ns = ticker_now_ns();
+        if (now_ns >= next_ns) {
+            ticker->call(ticker->context);
+            next_ns += ((now_ns - next_ns) / ticker->interval_ns + 1) * ticker->interval_ns;
+        }
     }
-    return NULL;
 }
 
 static void ticker_stop(struct ticker *ticker)
 {
-    if (!ticker->call) {
-        return;
+    if (ticker->call) {
+        sem_post(&ticker->end);
+        pthread_join(ticker->thread, NULL);
+        sem_destroy(&ticker->end);
+        ticker->call = NULL;
     }
-    pthread_mutex_lock(&ticker->mutex);
-    ticker->ended = true;
-    pthread_cond_signal(&ticker->changed);
-    pthread_mutex_unlock(&ticker->mutex);
-    pthread_join(ticker->thread, NULL);
-    pthread_cond_destroy(&ticker->changed);
-    pthread_mutex_destroy(&ticker->mutex);
-    ticker->call = NULL;
 }
 
 /* @return 0; -1: no thread */
 static int ticker_start(struct ticker *ticker, uint64_t interval_ns, ticker_f call, void *context)
 {
-    pthread_condattr_t attributes;
     sigset_t all, before;
     int error;
 
     *ticker = (struct ticker){.interval_ns = interval_ns, .call = call, .context = context};
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&ticker->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&ticker->mutex, NULL);
+    sem_init(&ticker->end, 0, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&ticker->thread, NULL, ticker_run, ticker);

@@ -53,12 +53,42 @@ static inline void read_sysfs(void)
     apapi_source_sysfs.read(reader, readings);
 }
 
-static inline void assert_described(size_t index, const char *text)
+/* All events with a reading, one a line: "NAME DOMAIN KIND VALUE: DESCRIPTION". */
+static inline void assert_listed(const char *wanted)
 {
-    char said[256];
+    char listed[4096] = "", text[256];
+    size_t length = 0;
 
-    apapi_source_sysfs.describe(reader, index, said, sizeof said);
-    assert_string_equal(said, text);
+    read_sysfs();
+    for (size_t i = 0; i < reader->count; i++) {
+        const struct apapi_event *event = &reader->events[i];
+
+        assert_int_equal(readings[i].error, 0);
+        apapi_source_sysfs.describe(reader, i, text, sizeof text);
+        length += (size_t)snprintf(listed + length, sizeof listed - length, "%s %s %s %llu: %s\n",
+                                   event->name, apapi_domain_name(event->domain),
+                                   apapi_kind_name(event->kind),
+                                   (unsigned long long)readings[i].raw, text);
+        assert_true(length < sizeof listed);
+    }
+    assert_string_equal(listed, wanted);
+}
+
+/* Files of a folder: "name=xe;energy1_input=1". */
+static inline void put_files(const char *folder, const char *files)
+{
+    char copy[512], path[128], text[128], *rest = copy, *file;
+
+    assert_true(snprintf(copy, sizeof copy, "%s", files) < (int)sizeof copy);
+    while ((file = strsep(&rest, ";"))) {
+        char *content = strchr(file, '=');
+
+        assert_non_null(content);
+        *content++ = '\0';
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        snprintf(text, sizeof text, "%s\n", content);
+        powercap_tree_put(&tree, path, text);
+    }
 }
 
 #endif
