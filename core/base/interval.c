@@ -77,21 +77,6 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
     return 0;
 }
 
-/* Copy the next word of a list, up to ':' or the end. @return where the following one begins. */
-static const char *interval_next_word(const char *text, char *word, struct apapi_error *err)
-{
-    size_t length = strcspn(text, ":");
-
-    if (length == 0 || length >= WORD_SIZE) {
-        apapi_fail(err, EINVAL, "%s word in the list of intervals",
-                   length ? "too long a" : "empty");
-        return NULL;
-    }
-    memcpy(word, text, length);
-    word[length] = '\0';
-    return text + length + (text[length] == ':' && text[length + 1] != '\0');
-}
-
 static int parse_interval(const char *word, uint64_t *interval_ns, struct apapi_error *err)
 {
     uint64_t ns = 0;
@@ -127,41 +112,37 @@ static int add_named(struct apapi_intervals *list, const char *component, uint64
     return 0;
 }
 
-/* One entry: "DURATION" at the beginning of the list only, or "COMPONENT:DURATION". */
-static const char *parse_entry(const char *text, bool first, struct apapi_intervals *list,
-                               struct apapi_error *err)
+/*
+ * The next word: a component, which is kept for the word after it, or an interval.
+ * @param first  whether an interval without a component is allowed
+ */
+static int take_word(const char *word, bool first, char component[WORD_SIZE],
+                     struct apapi_intervals *list, struct apapi_error *err)
 {
-    char word[WORD_SIZE], component[WORD_SIZE];
     uint64_t interval_ns = 0;
-    const char *rest = interval_next_word(text, word, err);
 
-    if (!rest) {
-        return NULL;
+    if (!*component && !isdigit((unsigned char)*word)) {
+        strcpy(component, word);
+        return 0;
     }
-    if (isdigit((unsigned char)*word)) {
-        if (!first) {
-            apapi_fail(err, EINVAL, "a component is missing before interval '%.60s'", word);
-            return NULL;
-        }
-        return parse_interval(word, &list->default_ns, err) ? NULL : rest;
+    if (!*component && !first) {
+        return apapi_fail(err, EINVAL, "a component is missing before interval '%.60s'", word);
     }
-    strcpy(component, word);
-    if (*rest == '\0') {
-        apapi_fail(err, EINVAL, "an interval is missing after '%.60s'", component);
-        return NULL;
+    if (parse_interval(word, &interval_ns, err) ||
+        (*component && add_named(list, component, interval_ns, err))) {
+        return -1;
     }
-    rest = interval_next_word(rest, word, err);
-    if (!rest || parse_interval(word, &interval_ns, err) ||
-        add_named(list, component, interval_ns, err)) {
-        return NULL;
+    if (!*component) {
+        list->default_ns = interval_ns;
     }
-    return rest;
+    *component = '\0';
+    return 0;
 }
 
 int apapi_intervals_parse(const char *text, struct apapi_intervals *list, struct apapi_error *err)
 {
     struct apapi_intervals parsed = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
-    const char *rest = text;
+    char word[WORD_SIZE], component[WORD_SIZE] = "";
 
     if (!text || *text == '\0') {
         return apapi_fail(err, EINVAL, "the list of intervals is empty");
@@ -169,11 +150,21 @@ int apapi_intervals_parse(const char *text, struct apapi_intervals *list, struct
     if (text[strlen(text) - 1] == ':') {
         return apapi_fail(err, EINVAL, "the list of intervals ends with ':'");
     }
-    while (*rest) {
-        rest = parse_entry(rest, rest == text, &parsed, err);
-        if (!rest) {
+    for (const char *rest = text, *at; rest;) {
+        size_t length = text_word(&rest, ":", &at);
+
+        if (length == 0 || length >= sizeof word) {
+            return apapi_fail(err, EINVAL, "%s word in the list of intervals",
+                              length ? "too long a" : "empty");
+        }
+        memcpy(word, at, length);
+        word[length] = '\0';
+        if (take_word(word, at == text, component, &parsed, err)) {
             return -1;
         }
+    }
+    if (*component) {
+        return apapi_fail(err, EINVAL, "an interval is missing after '%.60s'", component);
     }
     *list = parsed;
     return 0;

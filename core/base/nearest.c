@@ -36,30 +36,6 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The last three rows of the table of edit distances between the prefixes of two names. */
-struct rows {
-    unsigned before[APAPI_NAME_SIZE];
-    unsigned last[APAPI_NAME_SIZE];
-    unsigned now[APAPI_NAME_SIZE];
-};
-
-/* Compute the row of the first i letters of `left` from those of i - 1 and i - 2. */
-static void fill_row(struct rows *rows, const char *left, unsigned i, const char *right)
-{
-    memcpy(rows->before, rows->last, sizeof rows->before);
-    memcpy(rows->last, rows->now, sizeof rows->last);
-    rows->now[0] = i;
-    for (unsigned j = 1; right[j - 1]; j++) {
-        unsigned changed = rows->last[j - 1] + !nearest_same(left[i - 1], right[j - 1]);
-
-        rows->now[j] = least(changed, least(rows->last[j], rows->now[j - 1]) + 1);
-        if (i > 1 && j > 1 && nearest_same(left[i - 1], right[j - 2]) &&
-            nearest_same(left[i - 2], right[j - 1])) {
-            rows->now[j] = least(rows->now[j], rows->before[j - 2] + 1);
-        }
-    }
-}
-
 struct mistakes {
     unsigned whole;     /* between the two names */
     unsigned beginning; /* between the first name and the best prefix of the second */
@@ -68,20 +44,29 @@ struct mistakes {
 /* Letters wrong, missing, added or swapped with the next one (Damerau-Levenshtein distance). */
 static struct mistakes count_mistakes(const char *left, const char *right)
 {
-    struct rows rows;
-    struct mistakes mistakes;
+    unsigned char table[APAPI_NAME_SIZE][APAPI_NAME_SIZE]; /* between prefixes of the names */
+    unsigned char *last = table[strlen(left)];
+    struct mistakes mistakes = {.beginning = APAPI_NAME_SIZE};
 
-    for (unsigned j = 0; j < APAPI_NAME_SIZE; j++) {
-        rows.now[j] = j;
+    for (unsigned i = 0; i == 0 || left[i - 1]; i++) {
+        for (unsigned j = 0; j == 0 || right[j - 1]; j++) {
+            unsigned best = i + j;
+
+            if (i > 0 && j > 0) {
+                best = least(table[i - 1][j - 1] + !nearest_same(left[i - 1], right[j - 1]),
+                             least(table[i - 1][j], table[i][j - 1]) + 1U);
+            }
+            if (i > 1 && j > 1 && nearest_same(left[i - 1], right[j - 2]) &&
+                nearest_same(left[i - 2], right[j - 1])) {
+                best = least(best, table[i - 2][j - 2] + 1U);
+            }
+            table[i][j] = (unsigned char)best;
+        }
     }
-    for (unsigned i = 1; left[i - 1]; i++) {
-        fill_row(&rows, left, i, right);
+    for (size_t j = 0; j <= strlen(right); j++) {
+        mistakes.beginning = least(mistakes.beginning, last[j]);
     }
-    mistakes.whole = rows.now[strlen(right)];
-    mistakes.beginning = mistakes.whole;
-    for (size_t j = 0; right[j]; j++) {
-        mistakes.beginning = least(mistakes.beginning, rows.now[j]);
-    }
+    mistakes.whole = last[strlen(right)];
     return mistakes;
 }
 
