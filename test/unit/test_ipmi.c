@@ -5,8 +5,8 @@
 
 #define NOBODY 65534
 
-static const char *const keys[] = {"HOST",    "USER",   "PASSWORD_FILE", "DRIVER",  "PRIVILEGE",
-                                   "TIMEOUT", "PERIOD", "CIPHER_SUITE",  "SENSORS", "SYSTEM_POWER"};
+static const char *const keys[] = {"HOST",    "USER",   "PASSWORD_FILE", "DRIVER",      "PRIVILEGE",
+                                   "TIMEOUT", "PERIOD", "CIPHER_SUITE",  "SYSTEM_POWER"};
 
 static void set_key(const char *key, const char *value)
 {
@@ -35,7 +35,6 @@ TEST_WITH(wrong_values, clear_settings, clear_settings)
         {"DRIVER", "kcs", "driver is 'kcs', expected one of lan, lan_2_0"},
         {"DRIVER", "", "driver is '', expected one of lan, lan_2_0"},
         {"PRIVILEGE", "root", "privilege is 'root', expected one of user, operator, admin"},
-        {"SENSORS", "some", "sensors is 'some', expected one of all, power, none"},
         {"CIPHER_SUITE", "0",
          "cipher_suite is '0', expected one of 1, 2, 3, 6, 7, 8, 11, 12, 15, 16, 17"},
         {"CIPHER_SUITE", "03",

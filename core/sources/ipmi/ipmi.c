@@ -20,8 +20,6 @@
 #define UPDATE_MAX_NS UINT64_C(10000000000)
 #define SEEN_LEAST_NS                                                                              \
     UINT64_C(10000000000000) /* the highest power of a shorter period says little */
-/* Temperatures change slowly, and a server has dozens: each reading takes a tenth of them. */
-#define TEMPERATURE_SHARE 10
 
 struct ipmi_reader {
     struct apapi_reader base;
@@ -31,8 +29,6 @@ struct ipmi_reader {
     bool dcmi;                  /* event 0 is the DCMI reading; the sensors' events follow */
     uint64_t dcmi_period_ns;    /* of the BMC's statistics */
     double dcmi_most_w;         /* the highest power in it */
-    size_t powers;              /* events of power come first, temperatures follow */
-    size_t next_temperature;    /* the next one to read */
     struct apapi_event *events; /* of the reader */
     struct apapi_reading *held; /* latest reading of each event */
     uint64_t due_ns;            /* time of the next request to the BMC */
@@ -89,20 +85,14 @@ static bool read_or_fail_all(struct ipmi_reader *reader, size_t index)
 
 static void ipmi_ask(struct ipmi_reader *reader)
 {
-    size_t temperatures = reader->base.count - reader->powers;
-    size_t share = (temperatures + TEMPERATURE_SHARE - 1) / TEMPERATURE_SHARE;
     bool answers = true;
 
     if (ipmi_session_connect(&reader->session, NULL)) {
         fail_all(reader, errno);
         return;
     }
-    for (size_t i = 0; answers && i < reader->powers; i++) {
+    for (size_t i = 0; answers && i < reader->base.count; i++) {
         answers = read_or_fail_all(reader, i);
-    }
-    for (size_t i = 0; answers && i < share; i++) {
-        answers = read_or_fail_all(reader, reader->powers + reader->next_temperature);
-        reader->next_temperature = (reader->next_temperature + 1) % temperatures;
     }
 }
 
@@ -161,17 +151,16 @@ static int find_meters(struct ipmi_reader *reader, struct apapi_error *err)
     if (!reader->session.bmc) {
         return lost_bmc(err);
     }
-    if (only_dcmi && !reader->dcmi) {
-        return apapi_fail(err, ENODEV, "%.100s: no DCMI power reading", reader->session.target);
+    if (only_dcmi) {
+        return reader->dcmi ? 0
+                            : apapi_fail(err, ENODEV, "%.100s: no DCMI power reading",
+                                         reader->session.target);
     }
-    if (reader->settings.sensors != IPMI_NO_SENSORS &&
-        ipmi_sensors_find(&reader->session.library, reader->session.bmc, reader->settings.sensors,
-                          &reader->sensors, err) &&
+    if (ipmi_sensors_find(&reader->session.library, reader->session.bmc, &reader->sensors, err) &&
         !reader->dcmi) {
         return -1;
     }
-    return ipmi_sensors_name_events(&reader->sensors, reader->dcmi || only_dcmi ? NULL : wanted,
-                                    err);
+    return ipmi_sensors_name_events(&reader->sensors, reader->dcmi ? NULL : wanted, err);
 }
 
 static bool is_system_power(const char *event)
@@ -230,10 +219,6 @@ static void ipmi_describe_events(struct ipmi_reader *reader)
         reader->events[count++] = make_event(reader, sensor->event, sensor->kind);
     }
     reader->base.count = count;
-    reader->powers = 0;
-    while (reader->powers < count && reader->events[reader->powers].kind == APAPI_KIND_POWER) {
-        reader->powers++;
-    }
 }
 
 /* Sensors without a reading at the start, mostly of empty slots, are no events. */
@@ -292,7 +277,7 @@ static int ipmi_start(struct ipmi_reader *reader, struct apapi_error *err)
         make_events(reader, err)) {
         return -1;
     }
-    if (reader->powers > 0 && reader->events[0].domain == APAPI_DOMAIN_NODE) { /* it comes first */
+    if (reader->events[0].domain == APAPI_DOMAIN_NODE) { /* it comes first */
         power = reader->dcmi ? "DCMI" : "sensors";
     }
     snprintf(reader->base.detail, sizeof reader->base.detail, "FreeIPMI %.36s, %s",

@@ -42,8 +42,6 @@ static const struct meaning privileges[] = {{"user", IPMI_PRIVILEGE_LEVEL_USER},
                                             {"operator", IPMI_PRIVILEGE_LEVEL_OPERATOR},
                                             {"admin", IPMI_PRIVILEGE_LEVEL_ADMIN},
                                             {NULL, 0}};
-static const struct meaning sensor_choices[] = {
-    {"all", IPMI_ALL_SENSORS}, {"power", IPMI_POWER_SENSORS}, {"none", IPMI_NO_SENSORS}, {NULL, 0}};
 /* Not suite 0: it needs no password. */
 static const struct meaning cipher_suites[] = {{"1", 1},   {"2", 2},   {"3", 3},   {"6", 6},
                                                {"7", 7},   {"8", 8},   {"11", 11}, {"12", 12},
@@ -168,12 +166,10 @@ int ipmi_settings_read(struct ipmi_settings *settings, struct apapi_error *err)
     *settings = (struct ipmi_settings){.privilege = IPMI_PRIVILEGE_LEVEL_USER,
                                        .cipher_suite = CIPHER_SUITE,
                                        .timeout_ns = TIMEOUT_NS,
-                                       .period_ns = PERIOD_NS,
-                                       .sensors = IPMI_ALL_SENSORS};
+                                       .period_ns = PERIOD_NS};
     if (choose("driver", drivers, &settings->lan_1_5, err) ||
         choose("privilege", privileges, &settings->privilege, err) ||
         choose("cipher_suite", cipher_suites, &settings->cipher_suite, err) ||
-        choose("sensors", sensor_choices, &settings->sensors, err) ||
         copy_text("host", settings->host, sizeof settings->host, err) ||
         copy_text("user", settings->user, sizeof settings->user, err) ||
         copy_text("system_power", settings->system_power, sizeof settings->system_power, err) ||

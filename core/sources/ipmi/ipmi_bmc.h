@@ -12,8 +12,6 @@
 #define IPMI_PASSWORD_SIZE 21 /* 20 characters in IPMI 2.0 */
 #define IPMI_NAME_SIZE 33     /* of a sensor */
 
-enum ipmi_choice { IPMI_NO_SENSORS, IPMI_POWER_SENSORS, IPMI_ALL_SENSORS };
-
 /** Section [ipmi]: which BMC, and how to access it. */
 struct ipmi_settings {
     char host[IPMI_HOST_SIZE]; /* "address" or "address:port"; "": this machine's own BMC */
@@ -24,7 +22,6 @@ struct ipmi_settings {
     uint8_t cipher_suite;
     uint64_t timeout_ns;               /* for an answer of the BMC, at least 1 s */
     uint64_t period_ns;                /* minimum time between requests to the BMC */
-    uint8_t sensors;                   /* enum ipmi_choice; the DCMI reading is used in any case */
     char system_power[IPMI_NAME_SIZE]; /* "": DCMI, else a known name; "dcmi"; a sensor's name */
 };
 
@@ -145,11 +142,10 @@ int ipmi_session_read_sensor(struct ipmi_session *session, const struct ipmi_sen
 
 /**
  * Read the BMC's records. Leaves no file behind and trusts none.
- * @param choice  which sensors are wanted
  * @param sensors  all zero; call ipmi_sensors_clear() in any case
  * @return 0; -1 with errno EIO, ENOMEM.
  */
-int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc, enum ipmi_choice choice,
+int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc,
                       struct ipmi_sensors *sensors, struct apapi_error *err);
 
 void ipmi_sensors_clear(struct ipmi_sensors *sensors);
@@ -159,7 +155,8 @@ bool ipmi_sensor_is_whole(const struct ipmi_sensor *sensor);
 
 /**
  * Name the events of the sensors: SYSTEM_POWER at most once, the board's own power BOARD_POWER, the
- * board's first temperature SYSTEM_TEMP, others POWER:<name> and TEMP:<name>; no name twice.
+ * board's first temperature SYSTEM_TEMP, others POWER:<name> and TEMP:<name>; no name twice. Those
+ * others stay only if an event list names them: each costs a request.
  * @param wanted  name of the sensor of the whole system; "": one with a known name; NULL: none
  * @return 0; -1 with errno EINVAL: no sensor of power has the wanted name.
  */

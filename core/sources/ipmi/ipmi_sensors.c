@@ -70,7 +70,6 @@ void ipmi_id_string(const uint8_t *record, unsigned size, char name[IPMI_NAME_SI
 /* The search and its result. */
 struct finding {
     const struct ipmi_library *library;
-    enum ipmi_choice choice;
     struct ipmi_sensors *sensors;
 };
 
@@ -120,7 +119,6 @@ static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsi
     }
     memcpy(sensor.record, record, size);
     if (!parse_units(finding->library, sdr, &sensor) ||
-        (finding->choice != IPMI_ALL_SENSORS && sensor.kind != APAPI_KIND_POWER) ||
         finding->library->ipmi_sdr_parse_entity_id_instance_type(
             sdr, sensor.record, size, &sensor.entity, &sensor.instance, &instance_type)) {
         return 0;
@@ -157,10 +155,10 @@ static int read_records(ipmi_ctx_t bmc, ipmi_sdr_ctx_t sdr, struct finding *find
     return result;
 }
 
-int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc, enum ipmi_choice choice,
+int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc,
                       struct ipmi_sensors *sensors, struct apapi_error *err)
 {
-    struct finding finding = {library, choice, sensors};
+    struct finding finding = {library, sensors};
     ipmi_sdr_ctx_t sdr = library->ipmi_sdr_ctx_create();
     struct open_files before;
     const char *failure = NULL;
@@ -289,6 +287,7 @@ int ipmi_sensors_name_events(struct ipmi_sensors *sensors, const char *wanted,
                              struct apapi_error *err)
 {
     struct ipmi_sensor *system = wanted ? find_system_power(sensors, wanted) : NULL;
+    size_t kept = 0;
 
     if (wanted && *wanted && !system) {
         return refuse_wanted(sensors, wanted, err);
@@ -306,5 +305,13 @@ int ipmi_sensors_name_events(struct ipmi_sensors *sensors, const char *wanted,
             name_by_sensor(sensors, &sensors->list[i]);
         }
     }
+    for (size_t i = 0; i < sensors->count; i++) {
+        const char *event = sensors->list[i].event;
+
+        if (!strchr(event + strlen("ipmi:::"), ':') || wanted_events_name(event)) {
+            sensors->list[kept++] = sensors->list[i];
+        }
+    }
+    sensors->count = kept;
     return 0;
 }
