@@ -358,23 +358,24 @@ static int text_file_read_all(int fd, char *text, size_t most, size_t *size)
 char *text_file_read(const char *path, size_t most, size_t *size, struct stat *status)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), error;
-    char *text = NULL;
+    char *text = NULL, *smaller = NULL;
 
     if (fd < 0 || fstat(fd, status)) {
         error = errno;
     } else if (!S_ISREG(status->st_mode)) {
         error = S_ISDIR(status->st_mode) ? EISDIR : EINVAL;
     } else {
-        text = malloc(most + 2); /* memory that is not written costs nothing */
+        text = malloc(most + 2);
         error = text && text_file_read_all(fd, text, most, size) == 0 ? 0 : errno;
     }
     folder_close(fd);
-    if (error) {
+    if (error == 0) {
+        smaller = realloc(text, *size + 1);
+    } else {
         free(text);
-        text = NULL;
+        errno = error;
     }
-    errno = error;
-    return text;
+    return smaller;
 }
 
 static int text_file_refuse(const char *name, int code, struct apapi_error *err)
@@ -414,14 +415,13 @@ char *event_text_read(const char *path, struct apapi_error *err)
 {
     struct stat status;
     size_t size = 0;
-    char *text = text_file_read(path, APAPI_EVENTS_FILE_MAX, &size, &status), *smaller;
+    char *text = text_file_read(path, APAPI_EVENTS_FILE_MAX, &size, &status);
 
     if (!text) {
         text_file_refuse(path, errno, err);
         return NULL;
     }
-    smaller = realloc(text, size + 1);
-    return text_file_check(path, smaller ? smaller : text, size, err);
+    return text_file_check(path, text, size, err);
 }
 
 char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err)

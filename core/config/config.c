@@ -79,7 +79,7 @@ static char *file_read(const char *path, struct apapi_error *err)
                       : code == EINVAL ? "not a regular file"
                                        : strerror(code);
 
-    if (!why && strlen(text) != size) {
+    if (text && !why && strlen(text) != size) {
         code = EINVAL;
         why = "not a text: it has a byte 0";
     }
@@ -184,7 +184,7 @@ static enum ini_result ini_next(struct ini *ini, struct ini_line *line, struct a
         if (ini_is_comment(found.text)) {
             continue;
         }
-        *line = (struct ini_line){.number = found.number, .section = ini->section};
+        *line = (struct ini_line){found.number, ini->section, "", ""};
         if (*found.text != '[') {
             return ini_pair(found.text, line, err) ? INI_BAD : INI_LINE;
         }

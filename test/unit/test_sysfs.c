@@ -263,13 +263,13 @@ WITH_TREE(routes)
  * hwmonN with its files, and its device below sys/devices, as drivers of today make it.
  * @param device  "0000:03:00.0"; with a number, "0000:03:00.0;1", card1; NULL: none
  */
-static void make_chip(int number, const char *device, const char *files)
+static void make_chip(int number, const char *device, const char *contents)
 {
     char folder[64], path[128], target[128];
     int length = device ? (int)strcspn(device, ";") : 0;
 
     snprintf(folder, sizeof folder, "sys/class/hwmon/hwmon%d", number);
-    put_files(folder, files);
+    put_files(folder, contents);
     if (!device) {
         return;
     }
