@@ -8,112 +8,11 @@
 
 #include "apapi/record.h"
 #include "base/array.h"
-#include "measure/result.h"
 #include "record/fields.h"
 #include "record/members.h"
 #include "record/record.h"
 
 #define COVERED_TOLERANCE 1e-6 /* of rounding */
-
-/* --- what older lines leave out --------------------------------------------------------------- */
-
-/*
- * Lines of 0.9 and before leave out what follows from the rest of them. Common values of most
- * events of a kind are written once, in their component's "common".
- */
-
-#define RAW_EXACT 1e14 /* counts up to this survive in a total of fifteen digits */
-
-/*
- * A domain's uncertainty, together, and coverage, that of the meter with the least, are of the
- * meters in the first component that has any. Power counts where there is no counter of energy.
- */
-static void fill_in_domain(const struct apapi_measurement *m, int d, struct apapi_domain_result *to)
-{
-    static const enum apapi_kind kinds[] = {APAPI_KIND_ENERGY, APAPI_KIND_POWER};
-
-    for (size_t i = 0; i < m->component_count * COUNT_OF(kinds); i++) {
-        const struct apapi_component_result *component = &m->components[i / 2];
-        enum apapi_kind kind = kinds[i % 2];
-        double sum_j = 0, uncertainty_j = NAN, covered = NAN;
-
-        for (size_t k = 0; k < component->event_count; k++) {
-            const struct apapi_event_result *event = &component->events[k];
-
-            if ((int)event->event.domain == d && event->event.kind == kind &&
-                event->event.accumulates == (kind == APAPI_KIND_ENERGY)) {
-                sum_j += event->uncertainty_j; /* not known if that of one is not */
-                uncertainty_j = sum_j;
-                covered = fmin(covered, coverage_of_event(event, m));
-            }
-        }
-        to->uncertainty_j = isnan(to->uncertainty_j) ? uncertainty_j : to->uncertainty_j;
-        to->covered = isnan(to->covered) ? covered : to->covered;
-    }
-}
-
-/* @param commons  the component's "common"; NULL: it has none */
-static const struct tree_node *shortened_common(const struct tree_node *commons,
-                                                const struct tree_node *event)
-{
-    const struct tree_node *kind = commons ? tree_get(event, "kind") : NULL;
-    const struct tree_node *common = tree_get(
-        commons, tree_is(kind, TREE_TEXT) ? kind->text : apapi_kind_name(APAPI_KIND_ENERGY));
-
-    return tree_is(common, TREE_OBJECT) ? common : NULL;
-}
-
-/* Counts that are 0 were among what was left out. A newer line has all of them. */
-static bool is_shortened(const struct tree_node *trust)
-{
-    static const char *const counts[] = {"failed", "wraps",  "resets", "refused",
-                                         "gaps",   "stalls", "missed"};
-
-    for (size_t i = 0; i < COUNT_OF(counts); i++) {
-        if (!tree_get(trust, counts[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void fill_in_event(const struct apapi_component_result *component,
-                          const struct apapi_measurement *m, struct apapi_event_result *event)
-{
-    double raw = event->total / event->event.scale;
-
-    if (event->raw_total == 0 && event->event.accumulates && event->event.type != APAPI_TYPE_FP64 &&
-        raw >= 1 && raw < RAW_EXACT) {
-        event->raw_total = (uint64_t)(raw + 0.5);
-    }
-    if (isnan(event->summary.mean)) {
-        event->summary.mean = apapi_meter_mean(event);
-    }
-    if (isnan(event->uncertainty_j)) {
-        event->uncertainty_j =
-            apapi_event_uncertainty_j(event, m->late_ns + m->elapsed_ns, component->interval_ns);
-    }
-}
-
-static void shortened_fill_in(struct apapi_measurement *m)
-{
-    for (size_t i = 0; i < m->component_count; i++) {
-        struct apapi_component_result *component = &m->components[i];
-
-        for (size_t k = 0; k < component->event_count; k++) {
-            fill_in_event(component, m, &component->events[k]);
-        }
-        if (component->event_count > 0 && component->period.count == 0 &&
-            !isnan(component->period.mean_s)) {
-            component->period.count = component->events[0].incidents.samples;
-        }
-    }
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (m->domains[d].measured) {
-            fill_in_domain(m, d, &m->domains[d]);
-        }
-    }
-}
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -142,22 +41,12 @@ static int decode_domains(const struct tree_node *domains, struct apapi_measurem
     return 0;
 }
 
-/* The event's own keys have precedence over the common keys of its kind. */
-static int decode_event(const struct tree_node *object, void *element, const void *commons,
+static int decode_event(const struct tree_node *object, void *element,
                         const struct field_path *path)
 {
-    const struct tree_node *common = shortened_common(commons, object);
-    struct field_values values = {{NULL}};
     const struct apapi_event_result *event = element;
 
-    if (object->type != TREE_OBJECT) {
-        return field_fail(path, "", "not an object");
-    }
-    if (common) {
-        fields_find(common, fields_of_event, &values);
-    }
-    fields_find(object, fields_of_event, &values);
-    if (fields_read(&values, fields_of_event, element, path) < 0) {
+    if (fields_decode(object, fields_of_event, element, path) < 0) {
         return -1;
     }
     if (event->event.kind == APAPI_KIND_ENERGY && event->total < 0) {
@@ -169,27 +58,21 @@ static int decode_event(const struct tree_node *object, void *element, const voi
     return 0;
 }
 
-static int decode_component(const struct tree_node *object, void *element, const void *context,
+static int decode_component(const struct tree_node *object, void *element,
                             const struct field_path *path)
 {
     struct apapi_component_result *component = element;
-    const struct tree_node *common = tree_get(object, "common");
     const struct fields_list events = {.key = "events",
                                        .size = sizeof(*component->events),
                                        .count = &component->event_count,
-                                       .read = decode_event,
-                                       .context = common};
+                                       .read = decode_event};
 
-    (void)context;
     if (fields_decode(object, fields_of_component, component, path) < 0) {
         return -1;
     }
     component->measured = tree_get(object, "source") != NULL;
     if (!component->measured && !tree_get(object, "reason")) {
         return field_fail(path, "source", "is missing, and there is no reason");
-    }
-    if (common && common->type != TREE_OBJECT) {
-        return field_fail(path, "common", "not an object");
     }
     if (fields_decode_list(object, &events, &component->events, path) < 0) {
         free(component->events); /* it does not count as a component */
@@ -294,9 +177,6 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
         decode_crossings(root, record, &path) < 0 ||
         share_decode(tree_get(root, "share"), &record->share, &path) < 0) {
         return -1;
-    }
-    if (is_shortened(tree_get(root, "trust"))) {
-        shortened_fill_in(m);
     }
     if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {
         record->id.nodelist[0] = '\0'; /* a truncated list names the wrong nodes */

@@ -425,53 +425,37 @@ static size_t fields_decode_find_key(const struct field *fields, size_t at,
     return FIELDS_MAX;
 }
 
-void fields_find(const struct tree_node *object, const struct field *fields,
-                 struct field_values *values)
-{
-    const struct tree_node *key = tree_first(object);
-    size_t at = 0;
-
-    for (uint32_t i = 0; i < object->size; i++, key = tree_next(key + 1)) {
-        size_t index = fields_decode_find_key(fields, at, key);
-
-        if (index < FIELDS_MAX) {
-            values->of[index] = key + 1;
-            at = index + 1;
-        }
-    }
-}
-
-int fields_read(const struct field_values *values, const struct field *fields, void *base,
-                const struct field_path *where)
-{
-    for (size_t i = 0; fields[i].key; i++) {
-        const struct field *field = &fields[i];
-        const struct tree_node *value = values->of[i];
-        void *member = (char *)base + field->offset;
-        const char *problem = field->mandatory ? "is missing" : NULL;
-
-        if (value) {
-            problem = read_field(value, field, member);
-        } else {
-            set_unknown(field, member);
-        }
-        if (problem) {
-            return field_fail(where, field->key, problem);
-        }
-    }
-    return 0;
-}
-
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
                   const struct field_path *where)
 {
-    struct field_values values = {{NULL}};
+    const struct tree_node *values[FIELDS_MAX] = {NULL}, *key = NULL;
+    size_t at = 0;
 
     if (!tree_is(object, TREE_OBJECT)) {
         return field_fail(where, "", "not an object");
     }
-    fields_find(object, fields, &values);
-    return fields_read(&values, fields, base, where);
+    while ((key = tree_each(object, key))) {
+        size_t index = fields_decode_find_key(fields, at, key);
+
+        if (index < FIELDS_MAX) {
+            values[index] = key + 1;
+            at = index + 1;
+        }
+    }
+    for (size_t i = 0; fields[i].key; i++) {
+        void *member = (char *)base + fields[i].offset;
+        const char *problem = fields[i].mandatory ? "is missing" : NULL;
+
+        if (values[i]) {
+            problem = read_field(values[i], &fields[i], member);
+        } else {
+            set_unknown(&fields[i], member);
+        }
+        if (problem) {
+            return field_fail(where, fields[i].key, problem);
+        }
+    }
+    return 0;
 }
 
 int fields_decode_list(const struct tree_node *object, const struct fields_list *list,
@@ -497,7 +481,7 @@ int fields_decode_list(const struct tree_node *object, const struct fields_list 
         void *read = room + *list->count * list->size;
 
         if (list->fields ? fields_decode(element, list->fields, read, &inner)
-                         : list->read(element, read, list->context, &inner)) {
+                         : list->read(element, read, &inner)) {
             return -1;
         }
     }

@@ -87,21 +87,13 @@ struct field_path {
     struct apapi_error *err;
 };
 
-/** The value of each field in the order of the list; NULL: not present. */
+/** Fields of a list. */
 #define FIELDS_MAX 38
-struct field_values {
-    const struct tree_node *of[FIELDS_MAX];
-};
 
-/** Find the values in an object. Earlier ones are replaced only if the object has them. */
-void fields_find(const struct tree_node *object, const struct field *fields,
-                 struct field_values *values);
-
-/** Fill the structure at `base` with the values. 0; -1 with EINVAL and `where->err`. */
-int fields_read(const struct field_values *values, const struct field *fields, void *base,
-                const struct field_path *where);
-
-/** The same directly from an object. */
+/**
+ * Fill the structure at `base` from an object. What it lacks becomes unknown.
+ * @return 0; -1 with EINVAL and `where->err`
+ */
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
                   const struct field_path *where);
 
@@ -112,9 +104,7 @@ struct fields_list {
     size_t *count;              /* result: elements that are complete */
     const struct field *fields; /* of an element; NULL: `read` knows */
     /** Read one object into an element, which is all zero. 0; -1 with errno and path->err. */
-    int (*read)(const struct tree_node *object, void *element, const void *context,
-                const struct field_path *path);
-    const void *context; /* for `read` */
+    int (*read)(const struct tree_node *object, void *element, const struct field_path *path);
 };
 
 /**

@@ -15,98 +15,11 @@
 #include "apapi/scan.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/hostlist.h"
 #include "base/inflow.h"
 #include "base/names.h"
 #include "record/record.h"
-
-/* --- the beginning of a line ------------------------------------------------------------------ */
-
-/* One "key":value of the object in a line, as written. */
-struct head_pair {
-    const char *key, *value; /* without NUL; a text without its quotes */
-    size_t key_size, value_size;
-    bool text; /* otherwise a number, true or false */
-};
-
-struct head {
-    const char *at, *end;
-};
-
-static bool take_byte(struct head *head, char byte)
-{
-    if (head->at < head->end && *head->at == byte) {
-        head->at++;
-        return true;
-    }
-    return false;
-}
-
-/* @return whether the line begins as apapi_record_encode() writes it. */
-static bool head_begin(struct head *head, const char *line, size_t size)
-{
-    static const char begin[] = "{\"apapi\":1,";
-
-    *head = (struct head){line, line + size};
-    if (size < sizeof begin || memcmp(line, begin, sizeof begin - 1) != 0) {
-        return false;
-    }
-    head->at += sizeof begin - 2; /* at the comma, as between two pairs */
-    return true;
-}
-
-/* A text after its first quote. */
-static bool take_text(struct head *head, const char **text, size_t *size)
-{
-    const char *at = head->at;
-
-    while (at < head->end && *at != '"') {
-        at += *at == '\\' ? 2 : 1;
-    }
-    if (at >= head->end) {
-        return false;
-    }
-    *text = head->at;
-    *size = (size_t)(at - head->at);
-    head->at = at + 1;
-    return true;
-}
-
-/* A number, true or false. */
-static bool scan_head_take_word(struct head *head, const char **word, size_t *size)
-{
-    const char *at = head->at;
-
-    while (at < head->end && ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
-                              *at == '.' || *at == '-' || *at == '+')) {
-        at++;
-    }
-    *word = head->at;
-    *size = (size_t)(at - head->at);
-    head->at = at;
-    return *size > 0 && at < head->end && (*at == ',' || *at == '}');
-}
-
-/*
- * The next pair.
- * @return false at the end of the line, at the first object or array, and at anything that differs
- * from the form of apapi_record_encode().
- */
-static bool head_next(struct head *head, struct head_pair *pair)
-{
-    if (!take_byte(head, ',') || !take_byte(head, '"') ||
-        !take_text(head, &pair->key, &pair->key_size) || !take_byte(head, ':')) {
-        return false;
-    }
-    pair->text = take_byte(head, '"');
-    return pair->text ? take_text(head, &pair->value, &pair->value_size)
-                      : scan_head_take_word(head, &pair->value, &pair->value_size);
-}
-
-static bool head_is(const char *text, size_t size, const char *wanted)
-{
-    return strlen(wanted) == size && memcmp(text, wanted, size) == 0;
-}
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
@@ -122,8 +35,8 @@ static const struct {
 } texts[FILTER_TEXTS] = {
 #define TEXT(key)                                                                                  \
     {                                                                                              \
-#key, offsetof(struct apapi_scan_filter, key), offsetof(struct apapi_identity, key),       \
-            sizeof((struct apapi_identity *)0)->key                                                \
+        ",\"" #key "\":", offsetof(struct apapi_scan_filter, key),                                 \
+            offsetof(struct apapi_identity, key), sizeof((struct apapi_identity *)0)->key          \
     }
     [FILTER_CLUSTER] = TEXT(cluster),
     [FILTER_USER] = TEXT(user),
@@ -248,168 +161,155 @@ bool filter_wants(const struct filter *filter, const struct apapi_record *record
            wants_end(filter, record_end_ns(&record->measurement));
 }
 
-static bool scan_filter_read_number(const struct head_pair *pair, uint32_t *number)
-{
-    *number = 0;
-    for (size_t i = 0; i < pair->value_size; i++) {
-        if (pair->value[i] < '0' || pair->value[i] > '9') {
-            return false;
-        }
-        *number = *number * 10 + (uint32_t)(pair->value[i] - '0');
-    }
-    return !pair->text && pair->value_size <= DIGITS_MAX;
-}
+/* --- before a line is decoded ----------------------------------------------------------------- */
 
-/* @return whether the value is short enough, and is a text, or none */
-static bool pair_copy(const struct head_pair *pair, bool text, char *copy, size_t size)
-{
-    if (pair->text != text || pair->value_size >= size) {
-        return false;
-    }
-    memcpy(copy, pair->value, pair->value_size);
-    copy[pair->value_size] = '\0';
-    return true;
-}
-
-static bool read_start(const struct head_pair *pair, int64_t *start_ns)
-{
-    char text[TIMESTAMP_SIZE];
-
-    return pair_copy(pair, true, text, sizeof text) && timestamp_parse(text, start_ns) == 0;
-}
-
-static bool read_elapsed(const struct head_pair *pair, int64_t *elapsed_ns)
-{
-    char text[40], *end;
-    double seconds;
-
-    if (!pair_copy(pair, false, text, sizeof text)) {
-        return false;
-    }
-    seconds = strtod(text, &end);
-    if (*end || !(seconds >= 0 && seconds < LONGEST_S)) {
-        return false;
-    }
-    *elapsed_ns = (int64_t)(seconds * (double)NS_PER_S);
-    return true;
-}
-
-/* Check that the reader of records would get the same bytes from this text. */
-static bool is_plain(const struct head_pair *pair, size_t size)
-{
-    for (size_t i = 0; i < pair->value_size; i++) {
-        if (pair->value[i] < ' ' || pair->value[i] > '~' || pair->value[i] == '\\') {
-            return false;
-        }
-    }
-    return pair->text && pair->value_size < size;
-}
-
-static bool may_want_text(const struct filter *filter, const struct head_pair *pair)
-{
-    for (size_t i = 0; i < FILTER_TEXTS; i++) {
-        if (filter->texts[i] && head_is(pair->key, pair->key_size, texts[i].key)) {
-            return !is_plain(pair, texts[i].size) ||
-                   head_is(pair->value, pair->value_size, filter->texts[i]);
-        }
-    }
-    return true;
-}
-
-/* Job and user by the numbers at the beginning of a line. */
-struct numbers {
-    bool job_said, job_wanted, uid_wanted, part_said;
+/* The beginning of a line: the keys of the record itself, up to the first object or array. */
+struct head {
+    const char *text;
+    size_t size;
 };
 
-/* @return whether the key is one of those numbers. */
-static bool scan_filter_take_number(const struct filter *filter, const struct head_pair *pair,
-                                    struct numbers *numbers)
+/* @return whether the line begins as apapi_record_encode() writes it. */
+static bool head_begin(struct head *head, const char *line, size_t size)
 {
-    bool is_job = head_is(pair->key, pair->key_size, "job");
-    uint32_t number;
+    static const char begin[] = "{\"apapi\":1,";
+    const char *at = line + sizeof begin - 2; /* at the comma, as before each key */
+    const char *end;
 
-    if (filter->uid != APAPI_UNKNOWN && head_is(pair->key, pair->key_size, "uid")) {
-        numbers->uid_wanted = !scan_filter_read_number(pair, &number) || number == filter->uid;
+    if (size < sizeof begin || memcmp(line, begin, sizeof begin - 1) != 0) {
+        return false;
+    }
+    size -= (size_t)(at - line);
+    end = memchr(at, '{', size);
+    size = end ? (size_t)(end - at) : size;
+    end = memchr(at, '[', size);
+    *head = (struct head){at, end ? (size_t)(end - at) : size};
+    return true;
+}
+
+/*
+ * Find a value. The comma and quotes around its key cannot stand like this in a text.
+ * @param key  ",\"job\":"
+ * @return its size, without the quotes of a text; 0: there is none in the usual form
+ */
+static size_t head_find(const struct head *head, const char *key, const char **value)
+{
+    const char *end = head->text + head->size,
+               *at = memmem(head->text, head->size, key, strlen(key));
+    bool text;
+    char last;
+
+    if (!at) {
+        return 0;
+    }
+    at += strlen(key);
+    text = at < end && *at == '"';
+    at += text;
+    *value = at;
+    while (at < end && *at >= ' ' && *at <= '~' && *at != '\\' && *at != (text ? '"' : ',')) {
+        at++;
+    }
+    last = at < end ? *at : '\0';
+    return last == (text ? '"' : ',') ? (size_t)(at - *value) : 0;
+}
+
+/* @return whether it is there, and is copied whole */
+static bool head_copy(const struct head *head, const char *key, char *copy, size_t size)
+{
+    const char *value;
+    size_t length = head_find(head, key, &value);
+
+    if (length == 0 || length >= size) {
+        return false;
+    }
+    memcpy(copy, value, length);
+    copy[length] = '\0';
+    return true;
+}
+
+/* @param job  else a uid. @return false: it is a number that is not wanted */
+static bool may_be_number(const char *value, size_t size, const struct filter *filter, bool job)
+{
+    uint32_t number = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        if (value[i] < '0' || value[i] > '9' || i == DIGITS_MAX) {
+            return true;
+        }
+        number = number * 10 + (uint32_t)(value[i] - '0');
+    }
+    return size == 0 || (job ? has_job(filter, number) : number == filter->uid);
+}
+
+/* Another writer may have put array and heterogeneous job anywhere in the line. */
+static bool may_want_job(const struct filter *filter, const struct head *head, const char *end)
+{
+    static const char part[] = "_job\":"; /* "array_job", "het_job" */
+    const char *value = NULL, *at = head->text;
+    size_t size = head_find(head, ",\"job\":", &value);
+
+    if (filter->job_count == 0 || may_be_number(value, size, filter, true)) {
         return true;
     }
-    if (is_job || (filter->job_parts && (head_is(pair->key, pair->key_size, "array_job") ||
-                                         head_is(pair->key, pair->key_size, "het_job")))) {
-        numbers->job_said = numbers->job_said || is_job;
-        numbers->part_said = numbers->part_said || !is_job;
-        numbers->job_wanted = numbers->job_wanted || filter->job_count == 0 ||
-                              !scan_filter_read_number(pair, &number) || has_job(filter, number);
-        return true;
+    while (filter->job_parts && (at = memmem(at, (size_t)(end - at), part, sizeof part - 1))) {
+        at += sizeof part - 1;
+        if (may_be_number(at, strspn(at, "0123456789 "), filter, true)) {
+            return true;
+        }
     }
     return false;
 }
 
-/* Another writer may have put array and heterogeneous job behind the step, `rest` on. */
-static bool may_want_pair(const struct filter *filter, const struct head_pair *pair,
-                          const struct numbers *numbers, const struct head *rest)
+static bool may_want_text(const struct filter *filter, size_t i, const struct head *head)
 {
-    static const char part[] = "_job\""; /* "array_job", "het_job" */
+    char text[APAPI_TEXT_SIZE];
+    const char *uid = NULL;
+    size_t size;
 
-    if (head_is(pair->key, pair->key_size, "step")) {
-        return numbers->job_wanted || !numbers->job_said ||
-               (filter->job_parts && !numbers->part_said &&
-                memmem(rest->at, (size_t)(rest->end - rest->at), part, sizeof part - 1));
-    }
-    if (numbers->uid_wanted && head_is(pair->key, pair->key_size, "user")) {
+    if (!filter->texts[i] || !head_copy(head, texts[i].key, text, texts[i].size) ||
+        strcmp(text, filter->texts[i]) == 0) {
         return true;
     }
-    return may_want_text(filter, pair);
+    size = head_find(head, ",\"uid\":", &uid);
+    return i == FILTER_USER && filter->uid != APAPI_UNKNOWN &&
+           may_be_number(uid, size, filter, false);
 }
 
-static bool may_want_node(const struct filter *filter, const struct head_pair *pair)
+static bool may_want_end(const struct filter *filter, const struct head *head)
 {
-    char node[APAPI_TEXT_SIZE];
+    char start[TIMESTAMP_SIZE], elapsed[40], *end;
+    int64_t start_ns, early_ns, late_ns;
+    double seconds;
 
-    return filter->nodes.count == 0 || !is_plain(pair, sizeof node) ||
-           !pair_copy(pair, true, node, sizeof node) || filter_wants_node(filter, node);
-}
-
-static bool may_want_end(const struct filter *filter, int64_t start_ns, int64_t elapsed_ns)
-{
-    int64_t early_ns, late_ns;
-
-    if (__builtin_add_overflow(start_ns, elapsed_ns + ROUNDING_NS, &late_ns) ||
-        __builtin_sub_overflow(late_ns, 2 * ROUNDING_NS, &early_ns)) {
+    if ((filter->from_ns == INT64_MIN && filter->to_ns == INT64_MAX) ||
+        !head_copy(head, ",\"start\":", start, sizeof start) || timestamp_parse(start, &start_ns) ||
+        !head_copy(head, ",\"elapsed_s\":", elapsed, sizeof elapsed)) {
         return true;
     }
-    return late_ns >= filter->from_ns && early_ns < filter->to_ns;
+    seconds = strtod(elapsed, &end);
+    return *end || !(seconds >= 0 && seconds < LONGEST_S) ||
+           __builtin_add_overflow(start_ns, (int64_t)(seconds * NS_PER_S) + ROUNDING_NS,
+                                  &late_ns) ||
+           __builtin_sub_overflow(late_ns, 2 * ROUNDING_NS, &early_ns) ||
+           (late_ns >= filter->from_ns && early_ns < filter->to_ns);
 }
 
 bool filter_may_want(const struct filter *filter, const char *line, size_t size)
 {
+    char node[APAPI_TEXT_SIZE];
     struct head head;
-    struct head_pair pair;
-    struct numbers numbers = {false};
-    int64_t start_ns = 0, elapsed_ns;
-    bool started = false;
+    bool wanted;
 
     if (!filter->limits || !head_begin(&head, line, size)) {
         return true;
     }
-    while (head_next(&head, &pair)) {
-        bool wanted = true;
-
-        if (scan_filter_take_number(filter, &pair, &numbers)) {
-            continue;
-        }
-        if (head_is(pair.key, pair.key_size, "node")) {
-            wanted = may_want_node(filter, &pair);
-        } else if (head_is(pair.key, pair.key_size, "start")) {
-            started = read_start(&pair, &start_ns);
-        } else if (head_is(pair.key, pair.key_size, "elapsed_s") && started) {
-            return !read_elapsed(&pair, &elapsed_ns) || may_want_end(filter, start_ns, elapsed_ns);
-        } else {
-            wanted = may_want_pair(filter, &pair, &numbers, &head);
-        }
-        if (!wanted) {
-            return false;
-        }
+    wanted = may_want_job(filter, &head, line + size) &&
+             (filter->nodes.count == 0 || !head_copy(&head, ",\"node\":", node, sizeof node) ||
+              filter_wants_node(filter, node));
+    for (size_t i = 0; i < FILTER_TEXTS && wanted; i++) {
+        wanted = may_want_text(filter, i, &head);
     }
-    return true;
+    return wanted && may_want_end(filter, &head);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -608,11 +508,7 @@ static int walk_read_names(struct namelist *names, int fd, const struct intake *
     const struct dirent *entry;
 
     if (!folder) {
-        code = errno;
-        if (own >= 0) {
-            close(own);
-        }
-        errno = code;
+        folder_close(own);
         return -1;
     }
     while (errno = 0, (entry = readdir(folder))) { // NOLINT(concurrency-mt-unsafe)
@@ -649,9 +545,7 @@ static int walk_open_regular(struct intake *walk, int day_fd, const char *path,
         file->size = (uint64_t)status.st_size;
         return fd;
     }
-    if (fd >= 0) {
-        close(fd);
-    }
+    folder_close(fd);
     return -1;
 }
 
@@ -692,7 +586,7 @@ static int walk_entry(struct intake *walk, int day_fd, char path[PATH_MAX],
                       struct apapi_scan_file *file)
 {
     size_t length = strlen(path);
-    int result = 0, fd = -1, saved;
+    int result = 0, fd = -1;
     char reason[80];
 
     snprintf(path + length, PATH_MAX - length, "/%s", file->name);
@@ -704,9 +598,7 @@ static int walk_entry(struct intake *walk, int day_fd, char path[PATH_MAX],
     }
     if (fd >= 0) {
         result = walk_read_file(walk, file, path, fd);
-        saved = errno;
-        close(fd);
-        errno = saved;
+        folder_close(fd);
     }
     path[length] = '\0';
     return result;
@@ -717,7 +609,7 @@ static int walk_day(struct intake *walk, int root_fd, char path[PATH_MAX], const
     struct apapi_scan_file file = {.day = day};
     int day_fd = openat(root_fd, day, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct namelist names = {0};
-    int result = 0, saved;
+    int result = 0;
 
     if (walk_read_names(&names, day_fd, walk, walk_wants_file)) {
         walk_leave_out(walk, path, strerror(errno));
@@ -726,12 +618,8 @@ static int walk_day(struct intake *walk, int root_fd, char path[PATH_MAX], const
         file.name = names.names[i];
         result = walk_entry(walk, day_fd, path, &file);
     }
-    saved = errno;
+    folder_close(day_fd);
     namelist_free(&names);
-    if (day_fd >= 0) {
-        close(day_fd);
-    }
-    errno = saved;
     return result;
 }
 
@@ -739,7 +627,7 @@ int intake_read_folder(struct intake *walk, const char *dir, struct apapi_error 
 {
     char path[PATH_MAX];
     struct namelist days = {0};
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = 0, saved;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = 0;
 
     walk->stopped = false;
     if (err) {
@@ -752,11 +640,7 @@ int intake_read_folder(struct intake *walk, const char *dir, struct apapi_error 
         snprintf(path, sizeof path, "%s/%s", dir, days.names[i]);
         result = walk_day(walk, fd, path, days.names[i]);
     }
-    saved = errno;
+    folder_close(fd);
     namelist_free(&days);
-    if (fd >= 0) {
-        close(fd);
-    }
-    errno = saved;
     return result;
 }

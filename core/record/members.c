@@ -126,21 +126,6 @@ void regions_write(struct json_writer *json, const struct apapi_regions *regions
     json_end_or_drop(json);
 }
 
-static int regions_decode_domains(const struct tree_node *domains,
-                                  struct apapi_region_result *region, const struct field_path *path)
-{
-    if (energies_decode(domains, fields_of_region_energy, region->domains,
-                        sizeof region->domains[0], path) < 0) {
-        return -1;
-    }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (isnan(region->domains[d].power_w)) {
-            region->domains[d].power_w = region_power_w(region, d);
-        }
-    }
-    return 0;
-}
-
 static int regions_decode_bins(const struct tree_node *bins, struct apapi_region_result *region,
                                const struct field_path *path)
 {
@@ -167,15 +152,15 @@ static int regions_decode_bins(const struct tree_node *bins, struct apapi_region
     return 0;
 }
 
-static int regions_decode_one(const struct tree_node *object, void *element, const void *context,
+static int regions_decode_one(const struct tree_node *object, void *element,
                               const struct field_path *path)
 {
     struct apapi_region_result *region = element;
 
-    (void)context;
     *region = region_unmeasured();
     return fields_decode(object, fields_of_region, region, path) < 0 ||
-                   regions_decode_domains(tree_get(object, "domains"), region, path) < 0
+                   energies_decode(tree_get(object, "domains"), fields_of_region_energy,
+                                   region->domains, sizeof region->domains[0], path) < 0
                ? -1
                : regions_decode_bins(tree_get(object, "bins"), region, path);
 }

@@ -26,13 +26,6 @@ double coverage_pct(double covered)
     return floor(covered * 1000 + 1e-6) / 10;
 }
 
-double coverage_of_event(const struct apapi_event_result *event, const struct apapi_measurement *m)
-{
-    double whole_ns = (double)(m->late_ns + m->elapsed_ns);
-
-    return whole_ns > 0 ? fmin((double)event->covered_ns / whole_ns, 1) : NAN;
-}
-
 double coverage_of_total(const struct apapi_measurement *m)
 {
     double least = NAN;

@@ -26,9 +26,6 @@ bool coverage_is_low(double covered);
 /** @return it in percent, rounded down to one decimal: no more is covered than it says. */
 double coverage_pct(double covered);
 
-/** Of an event. */
-double coverage_of_event(const struct apapi_event_result *event, const struct apapi_measurement *m);
-
 /** Of the total: the least of the domains that add up. */
 double coverage_of_total(const struct apapi_measurement *m);
 

@@ -14,6 +14,7 @@
 #include "apapi/scan.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "record/fields.h"
 #include "record/files.h"
@@ -42,58 +43,20 @@ static const char *scan_parts_skip_blanks(const char *at, const char *end)
     return at;
 }
 
-enum { IN_TEXT = 1, OUTSIDE = 2 };
-
-/* Where a byte has a meaning; most have none. */
-static const unsigned char meanings[UCHAR_MAX + 1] = {
-    ['"'] = IN_TEXT | OUTSIDE, ['\\'] = IN_TEXT, ['{'] = OUTSIDE,
-    ['['] = OUTSIDE,           ['}'] = OUTSIDE,  [']'] = OUTSIDE,
-};
-
-static inline unsigned meaning_of(const char *at)
-{
-    return meanings[(unsigned char)*at];
-}
-
-/* Most of a scan's time is spent here: four bytes at a time. */
-static inline const char *skip_meaningless(const char *at, const char *end, unsigned where)
-{
-    while (end - at >= 4 &&
-           !((meaning_of(at) | meaning_of(at + 1) | meaning_of(at + 2) | meaning_of(at + 3)) &
-             where)) {
-        at += 4;
-    }
-    while (at < end && !(meaning_of(at) & where)) {
-        at++;
-    }
-    return at;
-}
-
-/* @return where a text ends, at its second quote; `at` is behind the first. */
-static const char *text_end(const char *at, const char *end)
-{
-    at = skip_meaningless(at, end, IN_TEXT);
-    while (at < end && *at == '\\') {
-        at = end - at > 2 ? skip_meaningless(at + 2, end, IN_TEXT) : end;
-    }
-    return at;
-}
-
 /* @return the end of the object at `at`, or the end of the line if it is torn. */
 static const char *object_end(const char *at, const char *end)
 {
     size_t depth = 0;
+    bool in_text = false;
 
-    for (at = skip_meaningless(at, end, OUTSIDE); at < end;
-         at = skip_meaningless(at + 1, end, OUTSIDE)) {
+    for (; at < end; at++) {
         if (*at == '"') {
-            at = text_end(at + 1, end);
-            if (at == end) {
-                return end;
-            }
+            in_text = !in_text;
+        } else if (in_text) {
+            at += *at == '\\';
         } else if (*at == '{' || *at == '[') {
             depth++;
-        } else if (--depth == 0) {
+        } else if ((*at == '}' || *at == ']') && --depth == 0) {
             return at + 1;
         }
     }
@@ -185,21 +148,13 @@ static double share_of_total(const struct merged *merged, const struct tree_node
                                : 1.0 / (double)merged->nodes->size;
 }
 
-/*
- * The part of a domain that is this node's. Older merged records say nothing of the domains of a
- * node: all have the same part of the sums then.
- * @return NaN: the node has not measured it
- */
+/* The part of a domain that is this node's. @return NaN: the node has not measured it */
 static double share_of_domain(const struct merged *merged, const struct tree_node *node,
                               const char *domain)
 {
-    const struct tree_node *own = tree_get(node, "domains");
+    const struct tree_node *own = tree_get(tree_get(node, "domains"), domain);
     double sum_j = number_of(tree_get(tree_get(merged->root, "domains"), domain), "energy_j");
 
-    if (!own) {
-        return share_of_total(merged, node);
-    }
-    own = tree_get(own, domain);
     if (!own) {
         return NAN;
     }
@@ -244,19 +199,18 @@ static void put_ending(struct json_writer *json, const struct merged *merged, co
     }
 }
 
-/* @param own  what the node says of the domain; NULL: an older record, which does not */
 static void put_domain(struct json_writer *json, const struct tree_node *sum,
                        const struct tree_node *own, double share)
 {
-    static const char *const keys[] = {"energy_j", "rest_j", "mean_w", "min_w", "max_w"};
+    static const char *const sums[] = {"energy_j", "rest_j", "mean_w", "min_w", "max_w"};
+    static const char *const owns[] = {"uncertainty_j", "covered"};
 
-    for (size_t i = 0; i < COUNT_OF(keys); i++) {
-        json_put_number(json, keys[i], number_of(sum, keys[i]) * share, JSON_EXACT);
+    for (size_t i = 0; i < COUNT_OF(sums); i++) {
+        json_put_number(json, sums[i], number_of(sum, sums[i]) * share, JSON_EXACT);
     }
-    json_put_number(json, "uncertainty_j",
-                    own ? number_of(own, "uncertainty_j") : number_of(sum, "uncertainty_j") * share,
-                    JSON_EXACT);
-    json_put_number(json, "covered", number_of(own ? own : sum, "covered"), JSON_EXACT);
+    for (size_t i = 0; i < COUNT_OF(owns); i++) {
+        json_put_number(json, owns[i], number_of(own, owns[i]), JSON_EXACT);
+    }
 }
 
 static void put_domains(struct json_writer *json, const struct merged *merged,
@@ -570,15 +524,13 @@ int apapi_scan_line(struct apapi_scan *scan, const char *text, size_t size)
 int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    int result, saved;
+    int result;
 
     if (fd < 0) {
         return apapi_fail(err, errno, "%.160s: %s", path, strerror(errno));
     }
     result = apapi_scan_stream(scan, fd, path, err);
-    saved = errno;
-    close(fd);
-    errno = saved;
+    folder_close(fd);
     return result;
 }
 

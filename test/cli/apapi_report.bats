@@ -63,8 +63,6 @@ load report_common
     cat merged.json
     run -0 "$apapi" report -P -n --by node --format=node,package,gpu,energy,power,uncertainty merged.json
     [[ $output == $'cpu1|20000||20000|200|2\ngpu1|10000|30000|40000|400|5' ]]
-    jq -c 'del(.per_node[].domains)' merged.json >older.json
-    tells 0 '60000|30000|30000' "$apapi" report -P -n --format=energy,package,gpu older.json
 }
 
 @test "one mean power everywhere, 600 W: step, merged record, job, report, day, show" {

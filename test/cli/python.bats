@@ -68,38 +68,18 @@ print(len(records), found.skipped, found.newer, records[0].energy_j, records[0].
     [[ $output == '1 3 1 None None None 50.0' ]]
 }
 
-@test "what a record leaves out follows from the rest, as apapi merge and report have it" {
-    record 7 0 n1 0 3 300 '.late_s = 0.0012 | del(.timeline, .trust.uncertainty_j)
-        | .domains += {dram: {energy_j: 60.5, mean_w: 20.25}, gpu: {energy_j: 600.25, mean_w: 200.5},
-            core: {energy_j: 5, uncertainty_j: 0.5, covered: 0.5, mean_w: 1.75}} | .total = {energy_j: 1560.75}
-        | .components = [{name: "nvml", source: "sim", interval_s: 0.1, events: [
-            {name: "power", kind: "power", domain: "gpu", unit: "W", scale: 1e-3, total: 600.25, min: 100, max: 200.25, covered_s: 2.95, samples: 29},
-            {name: "temperature", kind: "temperature", domain: "gpu", unit: "C", scale: 1, mean: 40, covered_s: 1, samples: 29}]},
-          {name: "rapl", source: "sim", interval_s: 0.1, common: {energy: {domain: "package", unit: "J", scale: 1e-6, counter: true, update_s: 0.001, covered_s: 3, samples: 31}},
-            events: [{name: "P0", total: 447.156172}, {name: "P1", total: 447.156173, covered_s: 2.9, min: 20, max: 150},
-            {name: "D0", domain: "dram", total: 60.5, mean: 20.2, covered_s: 3.1}, {name: "C0", domain: "core", total: 5}]},
-          {name: "powercap", source: "sim", interval_s: 0.1, events: [{name: "P0", domain: "package", unit: "J", scale: 1e-6, counter: true, total: 890, covered_s: 1.5, samples: 3}]}]'
-    record 8 0 n1 10 3 300 'del(.timeline) | .domains.dram = {energy_j: 60, uncertainty_j: 1, covered: 1} | .total.energy_j = 960
-        | .components = [{name: "rapl", source: "sim", interval_s: 0.1, common: {energy: {domain: "package", unit: "J", scale: 1e-6, counter: true, covered_s: 3, samples: 30}},
-            events: [{name: "P0"}, {name: "P1", total: 400}]}]' # what P0, so package, may be wrong by is not known
+@test "the figures are those of apapi show and report" {
+    record 7 0 n1 0 3 300 '.domains.package += {uncertainty_j: 3.5, covered: 0.75, rest_j: 30}
+        | .domains += {dram: {energy_j: 60.5, uncertainty_j: 1.25, covered: 0.5, mean_w: 20.25}, core: {energy_j: 5, uncertainty_j: 0.5, mean_w: 1.75}} | .total = {energy_j: 960.5}'
     run python "
-import math, subprocess
+import subprocess
 def of(*words): return json.loads(subprocess.run(['$apapi', *words, '$(echo "$acct"/*/n1.jsonl)'], check=True, stdout=subprocess.PIPE).stdout)
-def same(what, own, other): assert own == other or None not in (own, other) and math.isclose(own, other, rel_tol=1e-5), (what, own, other)
-for r in apapi.records('$acct'):
-    whole, row = of('merge', '-f', 'json', '-j', str(r.job))[0], of('report', '--json', '-j', str(r.job))['rows'][0]
-    for domain, wanted in whole['domains'].items():
-        for key in ('energy_j', 'uncertainty_j', 'covered', 'mean_w', 'rest_j'):
-            same((r.job, domain, key), getattr(r.domains[domain], key), wanted.get(key))
-    for own, other in (('energy_j', whole['total']['energy_j']), ('uncertainty_j', whole['trust'].get('uncertainty_j')), ('uncertainty_j', row.get('uncertainty_j')),
-                       ('mean_w', whole['total']['mean_w']), ('covered', row['covered_pct'] / 100)):
-        same((r.job, own, other), getattr(r, own), other)
-    print(r.job, len(whole['domains']), r.uncertainty_j is not None, r.mean_w)
-    with open('whole', 'w') as file: file.write(json.dumps(whole))
-    again = next(apapi.records('whole'))
-    print(again.uncertainty_j == r.uncertainty_j or math.isclose(again.uncertainty_j, r.uncertainty_j, rel_tol=1e-5), again.domains['package'].covered is not None)"
+r = next(apapi.records('$acct'))
+whole, row = of('show', '-f', 'json', '-j', '7')[0], of('report', '--json', '-j', '7')['rows'][0]
+print([(name, key) for name, said in whole['domains'].items() for key, value in said.items() if getattr(r.domains[name], key, value) != value])
+print(r.energy_j == row['energy_j'] == 960.5, r.uncertainty_j == row['uncertainty_j'] == 4.75, r.mean_w, r.domains['core'].covered)"
     echo "$output"
-    [[ $output == $'7 4 True 520.75\nTrue True\n8 2 False 300.0\nTrue True' ]]
+    [[ $output == $'[]\nTrue True 320.25 None' ]]
 }
 
 @test "all of a record's keys are those of the schema" {

@@ -19,8 +19,8 @@ good() {
 "uid":1000,"user":"alice","start":"2026-11-21T11:20:01.123456789Z","elapsed_s":3.0,"late_s":0.0,"exit_code":0,"complete":true,
 "end":"2026-11-21T11:20:04.123456789Z","domains":{"package":{"energy_j":12.5,"mean_w":4.2}},"total":{"energy_j":12.5},
 "components":[{"name":"rapl","source":"sysfs powercap","interval_s":0.1,"period_mean_s":0.1,
-"common":{"energy":{"unit":"J","scale":1e-6,"counter":true,"covered_s":3.0,"samples":30}},
-"events":[{"name":"rapl:::A","domain":"package","total":6.25},{"name":"rapl:::B","domain":"package","total":6.25}]},
+"events":[{"name":"rapl:::A","domain":"package","unit":"J","total":6.25,"scale":1e-6,"counter":true,"covered_s":3.0,"samples":30},
+{"name":"rapl:::B","domain":"package","unit":"J","total":6.25,"scale":1e-6,"counter":true,"covered_s":3.0,"samples":30}]},
 {"name":"nvml","reason":"no NVIDIA driver"}],
 "timeline":{"bin_s":0.16,"package":{"unit_j":0.01,"n":[625,null,625],"covered_pct":{"2":50}}},
 "trust":{"covered":0.99,"cpu_s":0.001,"samples":30}}
@@ -111,11 +111,11 @@ del(.components[0].events)
 del(.components[1].reason)
 .components[0].interval_s = 0
 .components[0].samples = 3
-.components[0].common.warmth = {}
-.components[0].common.energy.scale = 0
-.components[0].common.energy.samples = -1
-.components[0].common.energy.samples = "17"
-del(.components[0].common)
+.components[0].common = {}
+.components[0].events[0].scale = 0
+.components[0].events[0].samples = -1
+.components[0].events[0].samples = "17"
+del(.components[0].events[0].unit)
 del(.components[0].events[0].name)
 .components[0].events[0].total = -1
 .components[0].events[0].kind = "warmth"
@@ -179,7 +179,7 @@ good_changes() {
 .exit_code = 255 | .exit_signal = 9 | .failed_tasks = 4
 .gpus = 0 | .cores = 128 | .restarts = 2
 del(.job, .step, .cluster, .timeline, .total) | .domains = {}
-.components[0].common.energy.samples = "18446744073709551615"
+.components[0].events[0].samples = "18446744073709551615"
 .components[0].events[0].kind = "temperature" | .components[0].events[0].total = -3
 .regions = [{"name": "a/b", "method": "estimated", "count": 3, "programs": 1, "threads": 4, "time_s": 1, "domains": {"package": {"energy_j": 3, "uncertainty_j": 0.1}}}]
 .regions = [{"name": "a", "method": "unknown", "reason": "no reading", "time_s": 0}, {"kind": "idle", "method": "estimated", "time_s": 3, "domains": {"package": {"energy_j": 3, "power_w": 1}}}]

@@ -105,81 +105,6 @@ static inline struct apapi_record usual_record(void)
     return record;
 }
 
-static inline void describe_event(FILE *out, const struct apapi_event_result *result)
-{
-    const struct apapi_event *event = &result->event;
-    const struct apapi_incidents *n = &result->incidents;
-
-    fprintf(out, "\n    %s %s %d %d %d %d %d", event->name, event->unit, event->kind, event->domain,
-            event->type, event->accumulates, event->estimated);
-    fprintf(out, " range %ju scale %.15g guard %.15g update %ju raw %ju",
-            (uintmax_t)event->range_max, event->scale, event->guard_j, (uintmax_t)event->update_ns,
-            (uintmax_t)result->raw_total);
-    fprintf(out, " total %.9g +- %.6g %.4g %.9g %.4g %.6g covered %ju stuck %d", result->total,
-            result->uncertainty_j, result->summary.min, result->summary.mean, result->summary.max,
-            result->summary.p95, (uintmax_t)result->covered_ns, result->stuck);
-    fprintf(out, " %ju %ju %ju %ju %ju %ju %ju %ju", (uintmax_t)n->samples, (uintmax_t)n->failed,
-            (uintmax_t)n->wraps, (uintmax_t)n->resets, (uintmax_t)n->refused, (uintmax_t)n->gaps,
-            (uintmax_t)n->stalls, (uintmax_t)n->rough);
-}
-
-static inline void describe_measurement(FILE *out, const struct apapi_measurement *m)
-{
-    fprintf(out, "\n%jd %ju %ju %.9g %ju", (intmax_t)m->start_unix_ns, (uintmax_t)m->elapsed_ns,
-            (uintmax_t)m->late_ns, m->covered, (uintmax_t)m->cpu_ns);
-    fprintf(out, " '%s' %ju", m->boot, (uintmax_t)m->monotonic_ns);
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        const struct apapi_domain_result *domain = &m->domains[i];
-
-        fprintf(out, "\n  domain %d %.9g %.6g %.4g %.9g %.4g %.6g", domain->measured,
-                domain->energy_j, domain->uncertainty_j, domain->power_w.min, domain->power_w.mean,
-                domain->power_w.max, domain->power_w.p95);
-    }
-    for (size_t i = 0; i < m->component_count; i++) {
-        const struct apapi_component_result *component = &m->components[i];
-
-        fprintf(out, "\n  %s %d '%s' '%s' %ju %ju", component->name, component->measured,
-                component->source, component->reason, (uintmax_t)component->interval_ns,
-                (uintmax_t)component->missed);
-        fprintf(out, " period %ju %.6g %.6g %.6g", (uintmax_t)component->period.count,
-                component->period.mean_s, component->period.sd_s, component->period.longest_s);
-        for (size_t k = 0; k < component->event_count; k++) {
-            describe_event(out, &component->events[k]);
-        }
-    }
-}
-
-/* Every member as text, with the precision of JSON. */
-static inline char *describe(const struct apapi_record *record)
-{
-    const struct apapi_identity *id = &record->id;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    assert_non_null(out);
-    fprintf(out, "'%s' %u '%s' '%s' '%s' %u %u %u %u '%s' '%s' '%s' %d '%s'", id->cluster, id->job,
-            id->step, id->name, id->node, id->node_index, id->nodes, id->tasks, id->uid, id->user,
-            id->account, id->partition, record->complete, record->reason);
-    fprintf(out, " %u_%u %u+%u '%s' '%s' %d %u/%u %u %u", id->array_job, id->array_task,
-            id->het_job, id->het_offset, id->job_name, id->qos, id->verified, id->cores,
-            id->node_cores, id->gpus, id->restarts);
-    fprintf(out, " '%s'", id->nodelist);
-    fprintf(out, " %u %u %u %d %d", record->ending.code, record->ending.signal,
-            record->ending.failed, record->recovered, record->delayed);
-    describe_measurement(out, &record->measurement);
-    for (size_t i = 0; i < record->crossing_count; i++) {
-        const struct apapi_crossing *crossing = &record->crossing[i];
-
-        fprintf(out, "\n  '%s' %jd %.9g '%s' %ju '%s' '%s' of %ju", crossing->threshold,
-                (intmax_t)crossing->unix_ns, crossing->value, crossing->unit,
-                (uintmax_t)crossing->count, crossing->action, crossing->result,
-                (uintmax_t)record->crossings);
-    }
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 static inline char *encode(const struct apapi_record *record)
 {
     char *line = NULL;
@@ -198,17 +123,14 @@ static inline struct apapi_record decode(const char *line)
     return record;
 }
 
+/* The line of what was read from a line is the same. */
 static inline void assert_round_trip(const struct apapi_record *record)
 {
-    char *line = encode(record);
+    FREED char *line = encode(record), *again = NULL;
     struct apapi_record back = decode(line);
-    char *expected = describe(record);
-    char *got = describe(&back);
 
-    assert_string_equal(expected, got);
-    free(expected);
-    free(got);
-    free(line);
+    again = encode(&back);
+    assert_string_equal(line, again);
     apapi_record_clear(&back);
 }
 

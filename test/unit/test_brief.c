@@ -11,25 +11,25 @@
 #define TAIL ",\"components\":[],\"trust\":{\"covered\":0.75,\"cpu_s\":0.1}}"
 
 static const char *const lines[] = {
-    HEAD "\"late_s\":0,\"complete\":true,\"domains\":{}" TAIL,
-    HEAD "\"late_s\":0.5,\"complete\":false,\"reason\":\"the node was "
-         "lost\",\"exit_code\":3,\"exit_signal\":9,"
-         "\"cluster\":\"c1\",\"job\":17,\"array_job\":16,\"array_task\":3,\"het_job\":15,\"het_"
-         "offset\":1,\"step\":\"batch\",\"name\":\"app\","
-         "\"job_name\":\"run\",\"nodes\":2,\"nodelist\":\"n[1-2]\",\"cores\":8,\"node_cores\":64,"
-         "\"restarts\":2,\"uid\":1000,\"user\":\"anna\","
-         "\"account\":\"a\",\"partition\":\"p\",\"qos\":\"q\",\"verified\":true,\"delayed\":true,"
-         "\"boot\":\"0123456789abcdef0123456789abcdef\",\"monotonic_s\":12345.5,"
-         "\"domains\":{\"package\":{" DOMAIN
-         ",\"uncertainty_j\":1.5,\"covered\":0.5},\"dram\":{" DOMAIN "},\"node\":{" DOMAIN "}},"
-         "\"components\":[{\"name\":\"a\",\"source\":\"s\",\"interval_s\":0.5,\"events\":[]},"
-         "{\"name\":\"b\",\"source\":\"s\",\"interval_s\":0.1,\"common\":{\"energy\":{\"unit\":"
-         "\"J\",\"scale\":1,\"counter\":true,\"update_s\":0.01}},"
-         "\"events\":[{\"name\":\"b:::E\",\"domain\":\"package\",\"total\":600,\"covered_s\":60,"
-         "\"samples\":9}]}],"
-         "\"timeline\":{\"bin_s\":30.25,\"package\":{\"unit_j\":1,\"n\":[300,300]},\"dram\":{"
-         "\"unit_j\":1,\"n\":[300,null]}},"
-         "\"trust\":{\"covered\":0.75,\"cpu_s\":0.1,\"unknown_domains\":[\"gpu\"]}}"};
+    HEAD "\"late_s\":0,\"complete\":true,\"domains\":{}" TAIL, HEAD
+    "\"late_s\":0.5,\"complete\":false,\"reason\":\"the node was "
+    "lost\",\"exit_code\":3,\"exit_signal\":9,"
+    "\"cluster\":\"c1\",\"job\":17,\"array_job\":16,\"array_task\":3,\"het_job\":15,\"het_"
+    "offset\":1,\"step\":\"batch\",\"name\":\"app\","
+    "\"job_name\":\"run\",\"nodes\":2,\"nodelist\":\"n[1-2]\",\"cores\":8,\"node_cores\":64,"
+    "\"restarts\":2,\"uid\":1000,\"user\":\"anna\","
+    "\"account\":\"a\",\"partition\":\"p\",\"qos\":\"q\",\"verified\":true,\"delayed\":true,"
+    "\"boot\":\"0123456789abcdef0123456789abcdef\",\"monotonic_s\":12345.5,"
+    "\"domains\":{\"package\":{" DOMAIN ",\"uncertainty_j\":1.5,\"covered\":0.5},\"dram\":{" DOMAIN
+    "},\"node\":{" DOMAIN "}},"
+    "\"components\":[{\"name\":\"a\",\"source\":\"s\",\"interval_s\":0.5,\"events\":[]},"
+    "{\"name\":\"b\",\"source\":\"s\",\"interval_s\":0.1,"
+    "\"events\":[{\"name\":\"b:::E\",\"unit\":\"J\",\"scale\":1,\"counter\":true,\"update_s\":0.01,"
+    "\"domain\":\"package\",\"total\":600,\"covered_s\":60,"
+    "\"samples\":9}]}],"
+    "\"timeline\":{\"bin_s\":30.25,\"package\":{\"unit_j\":1,\"n\":[300,300]},\"dram\":{"
+    "\"unit_j\":1,\"n\":[300,null]}},"
+    "\"trust\":{\"covered\":0.75,\"cpu_s\":0.1,\"unknown_domains\":[\"gpu\"]}}"};
 
 /* The texts of both stores have the same numbers, as they are put in the same order. */
 static void assert_same_sum(const struct apapi_record *record, const struct apapi_record *brief)

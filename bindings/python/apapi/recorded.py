@@ -140,40 +140,8 @@ def _sum(numbers: Iterable[Optional[float]]) -> Optional[float]:
     return sum(known) if known and len(known) == len(found) else None
 
 
-def _uncertainty_j(event: dict[str, Any], interval_s: float, whole_s: float) -> Optional[float]:
-    """Of an event; a line has it only where it is another."""
-    if "uncertainty_j" in event or event.get("estimated"):
-        return _number(event.get("uncertainty_j"))
-    covered_s = event["covered_s"]
-    mean_w = event.get("mean")
-    if mean_w is None and "total" in event and covered_s > 0:
-        mean_w = max(event.get("min", 0.0), min(event["total"] / covered_s, event.get("max", float("inf"))))
-    return None if mean_w is None else mean_w * (event.get("update_s", interval_s) + abs(whole_s - covered_s))
-
-
-def _meters(raw: dict[str, Any], domain: str) -> Iterator[list[tuple[Optional[float], float]]]:
-    """Uncertainty and coverage of the events that may feed a domain: of each component those of energy, then those of
-    power."""
-    whole_s = raw.get("late_s", 0.0) + raw["elapsed_s"]
-    for component in raw.get("components", []):
-        events = [{**component.get("common", {}).get(event.get("kind", "energy"), {}), **event}
-                  for event in component.get("events", []) if event.get("kind", "energy") in ("energy", "power")]
-        for kind in ("energy", "power"):
-            yield [(_uncertainty_j(event, component.get("interval_s", 0.0), whole_s), min(event["covered_s"] / whole_s, 1.0))
-                   for event in events if event.get("kind", "energy") == kind and event.get("domain") == domain
-                   and event.get("counter", False) == (kind == "energy")] if whole_s > 0 else []
-
-
-def _domain(raw: dict[str, Any], name: str) -> Domain:
-    """With what a line leaves out because it follows from the events (docs/record.md)."""
-    values = {field.name: _number(raw["domains"][name].get(field.name)) for field in dataclasses.fields(Domain)}
-    meters = [found for found in _meters(raw, name) if found]
-    if values["uncertainty_j"] is None:
-        sums = (_sum(uncertainty_j for uncertainty_j, _ in found) for found in meters)
-        values["uncertainty_j"] = next((number for number in sums if number is not None), None)
-    if values["covered"] is None and meters:
-        values["covered"] = min(covered for _, covered in meters[0])
-    return Domain(**values)
+def _domain(values: dict[str, Any]) -> Domain:
+    return Domain(**{field.name: _number(values.get(field.name)) for field in dataclasses.fields(Domain)})
 
 
 def _record(raw: dict[str, Any]) -> Record:
@@ -185,7 +153,7 @@ def _record(raw: dict[str, Any]) -> Record:
         start=_stamp(raw["start"]),
         elapsed_s=float(raw["elapsed_s"]),
         complete=bool(raw["complete"]),
-        domains={name: _domain(raw, name) for name in raw.get("domains", {})},
+        domains={name: _domain(values) for name, values in raw.get("domains", {}).items()},
         **texts,
     )
 
