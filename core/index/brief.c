@@ -77,41 +77,16 @@ static void pass_text(struct brief_lines *lines, bool writes, void *text, size_t
     pass(lines, writes, text, lines->failed ? 1 : size);
 }
 
-/* The component and the event that decide the shortest time that has a power. */
-static void find_window(const struct apapi_measurement *m, uint64_t window[2])
-{
-    uint64_t shortest_ns = window_shortest_ns(m);
-
-    for (size_t i = 0; i < m->component_count; i++) {
-        struct apapi_component_result one = m->components[i];
-        size_t events = one.event_count;
-
-        if (!one.measured || window_of_component_ns(&one) != shortest_ns) {
-            continue;
-        }
-        window[0] = one.interval_ns;
-        window[1] = 0;
-        for (one.event_count = 1; events > 0; events--, one.events++) {
-            if (window_of_component_ns(&one) == shortest_ns) {
-                window[1] = one.events->event.update_ns;
-            }
-        }
-    }
-}
-
+/* Of all components the sum needs the shortest time that has a power: that of one whose interval is
+ * twice as long. */
 static void pass_window(struct brief_lines *lines, bool writes, struct apapi_measurement *m)
 {
-    uint64_t window[2] = {0, 0};
+    uint64_t window_ns = writes ? window_shortest_ns(m) : 0;
 
-    if (writes) {
-        find_window(m, window);
-    }
-    pass(lines, writes, window, sizeof window);
+    pass(lines, writes, &window_ns, sizeof window_ns);
     if (!writes) {
-        lines->event.event = (struct apapi_event){
-            .kind = APAPI_KIND_ENERGY, .accumulates = true, .update_ns = window[1]};
-        lines->component = (struct apapi_component_result){
-            .measured = true, .interval_ns = window[0], .event_count = 1, .events = &lines->event};
+        lines->component =
+            (struct apapi_component_result){.measured = true, .interval_ns = 2 * window_ns};
         m->component_count = 1;
         m->components = &lines->component;
     }

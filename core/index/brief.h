@@ -25,7 +25,6 @@ struct brief_lines {
     bool failed;                             /* out of memory, or damaged */
     struct sum_store sums;                   /* to find out about curves; for sum_free() */
     struct apapi_component_result component; /* of the record that was read */
-    struct apapi_event_result event;
 };
 
 /** Add a line. @param record  NULL: it is odd */

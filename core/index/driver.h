@@ -70,6 +70,7 @@ struct db_dialect {
 };
 
 #define DB_ROWS_MAX 64
+#define DB_VALUES_MAX (40 * DB_ROWS_MAX) /* parameters of a statement */
 
 /** The parts of a URL. Unset: NULL, 0. */
 struct db_address {
@@ -90,7 +91,7 @@ struct db_driver {
     int (*exec)(void *connection, const char *sql, struct apapi_error *err);
     void *(*prepare)(void *connection, const char *sql, struct apapi_error *err);
     void (*finalize)(void *statement);
-    /* 0: the parameters are set; -1 with ENOMEM */
+    /* 0: the parameter is set to the value, which stays until the next step(); -1 with ENOMEM */
     int (*bind)(void *statement, size_t number, const struct db_value *value);
     int (*step)(void *statement, struct apapi_error *err); /* runs it, if no row is left */
     void (*reset)(void *statement);

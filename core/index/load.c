@@ -36,7 +36,7 @@ enum load_statement {
     NOTE_FILE,
     FORGET_HOUR,
     JOB_STANDS,
-    STALE_JOBS,
+    STALE_JOB,
     JOB_RECORDS,
     FORGET_JOB,
     RENEWED,
@@ -63,20 +63,15 @@ static const char *const load_queries[LOAD_STATEMENTS] = {
     [FORGET_HOUR] =
         "DELETE FROM hours WHERE start_ns = ? AND node = ? AND cluster = ? AND end_ns = ?",
     [JOB_STANDS] = "SELECT COUNT(*), MIN(id) FROM records WHERE job = ? AND cluster = ?",
-    [STALE_JOBS] = "SELECT cluster, job FROM stale_jobs ORDER BY cluster, job LIMIT ?",
+    [STALE_JOB] = "SELECT cluster, job FROM stale_jobs ORDER BY cluster, job LIMIT 1",
     [JOB_RECORDS] = "SELECT line FROM records WHERE job = ? AND cluster = ?",
     [FORGET_JOB] = "DELETE FROM jobs WHERE job = ? AND cluster = ?",
-    [RENEWED] = "DELETE FROM stale_jobs WHERE cluster < ? OR (cluster = ? AND job <= ?)"};
+    [RENEWED] = "DELETE FROM stale_jobs WHERE job = ? AND cluster = ?"};
 
 static const struct db_table *const load_tables[LOAD_STATEMENTS] = {[ADD_TWIN] = &db_twins,
                                                                     [ADD_JOB] = &db_jobs,
                                                                     [ADD_HOUR] = &db_hours,
                                                                     [ADD_STALE] = &db_stale_jobs};
-
-struct stale_job {
-    char cluster[64];
-    uint32_t job;
-};
 
 /* Texts of a record's identity that a job has. */
 static const struct {
@@ -104,7 +99,7 @@ struct db_load {
     bool begun;
     struct db_statement *statements[LOAD_STATEMENTS];
     struct db_statement *records[DB_ROWS_MAX + 1]; /* that add so many, prepared when needed */
-    struct db_value values[DB_ROWS_MAX * DB_FIELDS_MAX];
+    struct db_value values[DB_VALUES_MAX];
     struct db_load_counts counts;
     int64_t found[2];          /* by load_find() */
     int64_t last_id, first_id; /* first_id: the last one before this import; -1: not known */
@@ -115,7 +110,6 @@ struct db_load {
     FILE *curves;
     bool curves_lost;  /* of this transaction */
     int64_t job_count; /* added up */
-    struct stale_job stale[JOBS_AT_ONCE];
 };
 
 /* @return a statement that adds so many rows; NULL on error. */
@@ -765,12 +759,12 @@ static int add_line(struct db_load *load, const struct db_value *line)
     return result;
 }
 
-static int renew_job(struct db_load *load, const struct stale_job *stale, struct apapi_error *err)
+/* @param key  job and cluster */
+static int renew_job(struct db_load *load, const struct db_value key[2], struct apapi_error *err)
 {
-    const struct db_value key[] = {db_integer(stale->job), db_text(stale->cluster)};
     struct db_statement *lines = load->statements[JOB_RECORDS];
-    int got = db_first(lines, key, COUNT_OF(key), err);
-    struct load_entry *entries;
+    int got = db_first(lines, key, 2, err);
+    struct load_entry *entries = NULL;
 
     for (; got > 0; got = got < 0 ? -1 : db_step(lines, err)) {
         const struct db_value line = db_column(lines, 0);
@@ -778,13 +772,13 @@ static int renew_job(struct db_load *load, const struct stale_job *stale, struct
         got = add_line(load, &line) ? apapi_fail(err, ENOMEM, "no memory") : got;
     }
     db_end(lines);
-    entries = got == 0 ? sort_parts(load) : NULL;
-    if (got == 0 && !entries) {
+    if (got == 0 && !(entries = sort_parts(load))) {
         got = apapi_fail(err, ENOMEM, "no memory");
     }
     if (got == 0) {
-        got = load_run(load, FORGET_JOB, key, COUNT_OF(key), err) ||
-                      add_up_job(load, entries, load->part_count, err)
+        got = load_run(load, FORGET_JOB, key, 2, err) ||
+                      add_up_job(load, entries, load->part_count, err) ||
+                      load_run(load, RENEWED, key, 2, err)
                   ? -1
                   : 0;
     }
@@ -793,57 +787,35 @@ static int renew_job(struct db_load *load, const struct stale_job *stale, struct
     return got;
 }
 
-static int read_stale(struct db_load *load, size_t *count, struct apapi_error *err)
+/* @return 1: there was one; 0; -1 */
+static int renew_next(struct db_load *load, struct apapi_error *err)
 {
-    const struct db_value most = db_integer(JOBS_AT_ONCE);
-    struct db_statement *list = load->statements[STALE_JOBS];
-    int got = db_first(list, &most, 1, err);
+    struct db_statement *next = load->statements[STALE_JOB];
+    int got = db_first(next, NULL, 0, err);
+    char cluster[APAPI_TEXT_SIZE];
+    struct db_value key[2];
 
-    for (*count = 0; got > 0; got = db_step(list, err), ++*count) {
-        struct db_value cluster = db_column(list, 0);
-
-        snprintf(load->stale[*count].cluster, sizeof load->stale->cluster, "%.*s",
-                 (int)cluster.size, cluster.text);
-        load->stale[*count].job = (uint32_t)db_column(list, 1).integer;
+    if (got > 0) {
+        key[1] = db_column(next, 0);
+        snprintf(cluster, sizeof cluster, "%.*s", (int)key[1].size, key[1].text);
+        key[0] = db_column(next, 1);
+        key[1] = db_text(cluster);
     }
-    db_end(list);
-    return got;
-}
-
-static int renew_some(struct db_load *load, size_t *count, struct apapi_error *err)
-{
-    if (db_begin(load->db, err) || read_stale(load, count, err)) {
-        return -1;
-    }
-    for (size_t i = 0; i < *count; i++) {
-        if (renew_job(load, &load->stale[i], err)) {
-            return -1;
-        }
-    }
-    if (*count > 0) {
-        const struct stale_job *last = &load->stale[*count - 1];
-        const struct db_value upto[] = {db_text(last->cluster), db_text(last->cluster),
-                                        db_integer(last->job)};
-
-        if (load_run(load, RENEWED, upto, COUNT_OF(upto), err)) {
-            return -1;
-        }
-    }
-    return db_exec(load->db, "COMMIT", err);
+    db_end(next);
+    return got > 0 && renew_job(load, key, err) ? -1 : got;
 }
 
 int64_t db_load_finish(struct db_load *load, struct apapi_error *err)
 {
-    size_t count = JOBS_AT_ONCE;
+    int got = load_commit(load, err) ? -1 : 1;
 
-    if (load_commit(load, err)) {
-        return -1;
-    }
-    while (count == JOBS_AT_ONCE) {
-        if (renew_some(load, &count, err)) {
-            return -1;
+    while (got > 0) {
+        got = db_begin(load->db, err) ? -1 : 1;
+        for (int i = 0; i < JOBS_AT_ONCE && got > 0; i++) {
+            got = renew_next(load, err);
+            load->job_count += got > 0;
         }
-        load->job_count += (int64_t)count;
+        got = got < 0 || db_exec(load->db, "COMMIT", err) ? -1 : got;
     }
-    return load->job_count;
+    return got < 0 ? -1 : load->job_count;
 }

@@ -49,21 +49,21 @@ static const struct library_symbol mariadb_symbols[] = {
 #undef FUNCTION
         {NULL, 0}};
 
-/* A parameter or a column. */
+/* A column. */
 struct cell {
-    enum db_type type;
+    enum db_type type; /* DB_INTEGER, DB_REAL, DB_TEXT */
     int64_t integer;
     double real;
-    char *text; /* of a column, owned */
+    char *text; /* owned */
     unsigned long size, room;
     my_bool is_null;
 };
 
 struct mariadb_statement {
     MYSQL_STMT *stmt;
-    size_t parameters, columns;
+    size_t columns;
     MYSQL_BIND *in, *out;
-    struct cell *in_cells, *out_cells;
+    struct cell *cells;
     bool running; /* more rows may follow */
 };
 
@@ -146,13 +146,12 @@ static void db_mariadb_finalize(void *handle)
     if (statement->stmt) {
         my.mysql_stmt_close(statement->stmt);
     }
-    for (size_t i = 0; i < statement->columns && statement->out_cells; i++) {
-        free(statement->out_cells[i].text);
+    for (size_t i = 0; i < statement->columns && statement->cells; i++) {
+        free(statement->cells[i].text);
     }
     free(statement->in);
     free(statement->out);
-    free(statement->in_cells);
-    free(statement->out_cells);
+    free(statement->cells);
     free(statement);
 }
 
@@ -175,28 +174,20 @@ static enum db_type db_mariadb_type_of(enum enum_field_types type)
     }
 }
 
+static const enum enum_field_types mariadb_types[] = {[DB_NULL] = MYSQL_TYPE_NULL,
+                                                      [DB_INTEGER] = MYSQL_TYPE_LONGLONG,
+                                                      [DB_REAL] = MYSQL_TYPE_DOUBLE,
+                                                      [DB_TEXT] = MYSQL_TYPE_STRING,
+                                                      [DB_BYTES] = MYSQL_TYPE_BLOB};
+
 static void point_at(MYSQL_BIND *bind, struct cell *cell)
 {
     *bind = (MYSQL_BIND){.is_null = &cell->is_null, .length = &cell->size};
-    switch (cell->type) {
-    case DB_INTEGER:
-        bind->buffer_type = MYSQL_TYPE_LONGLONG;
-        bind->buffer = &cell->integer;
-        break;
-    case DB_REAL:
-        bind->buffer_type = MYSQL_TYPE_DOUBLE;
-        bind->buffer = &cell->real;
-        break;
-    case DB_TEXT:
-    case DB_BYTES:
-        bind->buffer_type = cell->type == DB_TEXT ? MYSQL_TYPE_STRING : MYSQL_TYPE_BLOB;
-        bind->buffer = cell->text;
-        bind->buffer_length = cell->room;
-        break;
-    case DB_NULL:
-        bind->buffer_type = MYSQL_TYPE_NULL;
-        break;
-    }
+    bind->buffer_type = mariadb_types[cell->type];
+    bind->buffer = cell->type == DB_INTEGER ? (void *)&cell->integer
+                   : cell->type == DB_REAL  ? (void *)&cell->real
+                                            : cell->text;
+    bind->buffer_length = cell->room;
 }
 
 static int db_mariadb_allocate(struct mariadb_statement *statement)
@@ -204,19 +195,17 @@ static int db_mariadb_allocate(struct mariadb_statement *statement)
     MYSQL_RES *result = my.mysql_stmt_result_metadata(statement->stmt);
     const MYSQL_FIELD *fields = result ? my.mysql_fetch_fields(result) : NULL;
 
-    statement->parameters = my.mysql_stmt_param_count(statement->stmt);
     statement->columns = result ? my.mysql_num_fields(result) : 0;
-    statement->in = calloc(statement->parameters + 1, sizeof *statement->in);
+    statement->in = calloc(my.mysql_stmt_param_count(statement->stmt) + 1, sizeof *statement->in);
     statement->out = calloc(statement->columns + 1, sizeof *statement->out);
-    statement->in_cells = calloc(statement->parameters + 1, sizeof *statement->in_cells);
-    statement->out_cells = calloc(statement->columns + 1, sizeof *statement->out_cells);
-    if (!statement->in || !statement->out || !statement->in_cells || !statement->out_cells) {
+    statement->cells = calloc(statement->columns + 1, sizeof *statement->cells);
+    if (!statement->in || !statement->out || !statement->cells) {
         my.mysql_free_result(result);
         return -1;
     }
     for (size_t i = 0; i < statement->columns; i++) {
-        statement->out_cells[i].type = db_mariadb_type_of(fields[i].type);
-        point_at(&statement->out[i], &statement->out_cells[i]);
+        statement->cells[i].type = db_mariadb_type_of(fields[i].type);
+        point_at(&statement->out[i], &statement->cells[i]);
     }
     if (result) {
         my.mysql_free_result(result);
@@ -248,17 +237,13 @@ static void *db_mariadb_prepare(void *mysql, const char *sql, struct apapi_error
 
 static int db_mariadb_bind(void *handle, size_t number, const struct db_value *value)
 {
-    struct mariadb_statement *statement = handle;
-    struct cell *cell = &statement->in_cells[number];
+    MYSQL_BIND *bind = &((struct mariadb_statement *)handle)->in[number];
+    const void *at = value->type == DB_INTEGER ? (const void *)&value->integer
+                     : value->type == DB_REAL  ? (const void *)&value->real
+                                               : value->text;
 
-    *cell = (struct cell){.type = value->type,
-                          .integer = value->integer,
-                          .real = value->real,
-                          .size = value->size,
-                          .room = value->size,
-                          .is_null = value->type == DB_NULL};
-    memcpy(&cell->text, &value->text, sizeof cell->text); /* is only read */
-    point_at(&statement->in[number], cell);
+    *bind = (MYSQL_BIND){.buffer_type = mariadb_types[value->type], .buffer_length = value->size};
+    memcpy(&bind->buffer, &at, sizeof at); /* is only read */
     return 0;
 }
 
@@ -278,7 +263,7 @@ static int execute(struct mariadb_statement *statement)
 static int fetch_texts(struct mariadb_statement *statement)
 {
     for (size_t i = 0; i < statement->columns; i++) {
-        struct cell *cell = &statement->out_cells[i];
+        struct cell *cell = &statement->cells[i];
         MYSQL_BIND bind;
 
         if (cell->type != DB_TEXT || cell->is_null) {
@@ -344,7 +329,7 @@ static int64_t db_mariadb_changes(void *handle)
 
 static struct db_value db_mariadb_column(void *handle, size_t number)
 {
-    const struct cell *cell = &((struct mariadb_statement *)handle)->out_cells[number];
+    const struct cell *cell = &((struct mariadb_statement *)handle)->cells[number];
 
     if (cell->is_null) {
         return db_text(NULL);

@@ -20,7 +20,6 @@ enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_FLOAT8 = 701 };
     FUNCTION(PQclear)                                                                              \
     FUNCTION(PQcmdTuples)                                                                          \
     FUNCTION(PQconnectdbParams)                                                                    \
-    FUNCTION(PQdescribePrepared)                                                                   \
     FUNCTION(PQerrorMessage)                                                                       \
     FUNCTION(PQexec)                                                                               \
     FUNCTION(PQfinish)                                                                             \
@@ -29,7 +28,6 @@ enum { OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_FLOAT8 = 701 };
     FUNCTION(PQgetisnull)                                                                          \
     FUNCTION(PQgetlength)                                                                          \
     FUNCTION(PQgetvalue)                                                                           \
-    FUNCTION(PQnparams)                                                                            \
     FUNCTION(PQprepare)                                                                            \
     FUNCTION(PQresultStatus)                                                                       \
     FUNCTION(PQsendQueryPrepared)                                                                  \
@@ -52,15 +50,16 @@ static const struct library_symbol postgres_symbols[] = {
 struct postgres {
     PGconn *connection;
     unsigned statements; /* that were prepared */
+    /* parameters of the statement that is about to run */
+    char numbers[DB_VALUES_MAX][NUMBER_SIZE]; /* in text form */
+    const char *values[DB_VALUES_MAX];
+    int sizes[DB_VALUES_MAX], forms[DB_VALUES_MAX];
 };
 
 struct postgres_statement {
     struct postgres *postgres;
     char name[16];
     int parameters;
-    char (*numbers)[NUMBER_SIZE]; /* in text form */
-    const char **values;          /* of the parameters, with sizes and forms */
-    int *sizes, *forms;
     PGresult *row; /* the present one; NULL: none */
     bool running;  /* more rows may follow */
     int64_t changes;
@@ -164,24 +163,19 @@ static void db_postgres_finalize(void *handle)
     struct postgres_statement *statement = handle;
 
     db_postgres_reset(statement);
-    free(statement->numbers);
-    free(statement->values);
-    free(statement->sizes);
-    free(statement->forms);
     free(statement);
 }
 
 /* "?" as "$1". @return to be freed; NULL: out of memory */
-static char *number_parameters(const char *sql)
+static char *number_parameters(const char *sql, int *count)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    unsigned number = 0;
 
-    for (; out && *sql; sql++) {
+    for (*count = 0; out && *sql; sql++) {
         if (*sql == '?') {
-            fprintf(out, "$%u", ++number);
+            fprintf(out, "$%d", ++*count);
         } else {
             fputc(*sql, out);
         }
@@ -193,68 +187,44 @@ static char *number_parameters(const char *sql)
     return text;
 }
 
-/* @return whether the server knows the statement, and there is room for its parameters */
-static bool postgres_prepare(struct postgres_statement *statement, const char *sql,
-                             struct apapi_error *err)
-{
-    PGconn *connection = statement->postgres->connection;
-    PGresult *result = pq.PQprepare(connection, statement->name, sql, 0, NULL);
-    bool prepared = pq.PQresultStatus(result) == PGRES_COMMAND_OK;
-    size_t room;
-
-    pq.PQclear(result);
-    result = prepared ? pq.PQdescribePrepared(connection, statement->name) : NULL;
-    if (pq.PQresultStatus(result) != PGRES_COMMAND_OK) {
-        pq.PQclear(result);
-        db_postgres_fail(statement->postgres, err);
-        return false;
-    }
-    statement->parameters = pq.PQnparams(result);
-    pq.PQclear(result);
-    room = (size_t)statement->parameters + 1;
-    statement->numbers = calloc(room, sizeof *statement->numbers);
-    statement->values = calloc(room, sizeof *statement->values);
-    statement->sizes = calloc(room, sizeof *statement->sizes);
-    statement->forms = calloc(room, sizeof *statement->forms);
-    if (!statement->numbers || !statement->values || !statement->sizes || !statement->forms) {
-        apapi_fail(err, ENOMEM, "no memory");
-        return false;
-    }
-    return true;
-}
-
 static void *db_postgres_prepare(void *handle, const char *sql, struct apapi_error *err)
 {
     struct postgres *postgres = handle;
     struct postgres_statement *statement = calloc(1, sizeof *statement);
-    char *text = number_parameters(sql);
-    bool prepared = false;
+    char *text = statement ? number_parameters(sql, &statement->parameters) : NULL;
+    PGresult *result = NULL;
 
-    if (!statement || !text) {
+    if (!text) {
         apapi_fail(err, ENOMEM, "no memory");
     } else {
         statement->postgres = postgres;
         snprintf(statement->name, sizeof statement->name, "s%u", ++postgres->statements);
-        prepared = postgres_prepare(statement, text, err);
+        result = pq.PQprepare(postgres->connection, statement->name, text, 0, NULL);
+        if (pq.PQresultStatus(result) != PGRES_COMMAND_OK) {
+            db_postgres_fail(postgres, err);
+            free(text);
+            text = NULL;
+        }
     }
-    free(text);
-    if (!prepared && statement) {
-        db_postgres_finalize(statement);
+    if (!text) {
+        free(statement);
         statement = NULL;
     }
+    free(text);
+    pq.PQclear(result);
     return statement;
 }
 
 static int db_postgres_bind(void *handle, size_t number, const struct db_value *value)
 {
-    struct postgres_statement *statement = handle;
-    char *text = statement->numbers[number];
+    struct postgres *postgres = ((struct postgres_statement *)handle)->postgres;
+    char *text = postgres->numbers[number];
 
-    statement->values[number] = text;
-    statement->forms[number] = 0;
+    postgres->values[number] = text;
+    postgres->forms[number] = 0;
     switch (value->type) {
     case DB_NULL:
-        statement->values[number] = NULL;
+        postgres->values[number] = NULL;
         break;
     case DB_INTEGER:
         snprintf(text, NUMBER_SIZE, "%" PRId64, value->integer);
@@ -263,9 +233,9 @@ static int db_postgres_bind(void *handle, size_t number, const struct db_value *
         snprintf(text, NUMBER_SIZE, "%.17g", value->real);
         break;
     default: /* its bytes */
-        statement->values[number] = value->text;
-        statement->sizes[number] = (int)value->size;
-        statement->forms[number] = 1;
+        postgres->values[number] = value->text;
+        postgres->sizes[number] = (int)value->size;
+        postgres->forms[number] = 1;
     }
     return 0;
 }
@@ -297,13 +267,13 @@ static int fetch(struct postgres_statement *statement, struct apapi_error *err)
 static int db_postgres_step(void *handle, struct apapi_error *err)
 {
     struct postgres_statement *statement = handle;
-    PGconn *connection = statement->postgres->connection;
+    struct postgres *postgres = statement->postgres;
 
     if (!statement->running) {
-        if (!pq.PQsendQueryPrepared(connection, statement->name, statement->parameters,
-                                    statement->values, statement->sizes, statement->forms, 1) ||
-            !pq.PQsetSingleRowMode(connection)) {
-            return db_postgres_fail(statement->postgres, err);
+        if (!pq.PQsendQueryPrepared(postgres->connection, statement->name, statement->parameters,
+                                    postgres->values, postgres->sizes, postgres->forms, 1) ||
+            !pq.PQsetSingleRowMode(postgres->connection)) {
+            return db_postgres_fail(postgres, err);
         }
         statement->running = true;
     }

@@ -11,13 +11,12 @@
 #include "record/files.h"
 #include "record/record.h"
 
-#define NODES_MAX 64 /* in a query; a longer list is only checked afterwards */
+#define NAMES_MAX 64 /* in a list of a query; a longer one is only checked afterwards */
 
 /* "SELECT line FROM records WHERE ...", with its parameters. */
 struct query {
-    char *sql;
-    size_t size, count;
-    struct db_value *values;
+    struct db_value values[1 + 5 * NAMES_MAX];
+    size_t count;
     FILE *out;
 };
 
@@ -31,14 +30,14 @@ struct selection {
 
 /* --- the query ------------------------------------------------------------------------------ */
 
-static size_t count_words(const char *list)
+static bool is_short(const char *list)
 {
-    size_t count = list != NULL;
+    size_t count = 1;
 
     for (; list && *list; list++) {
         count += *list == ',';
     }
-    return count;
+    return list && count <= NAMES_MAX;
 }
 
 /* "account IN (?, ?)" */
@@ -116,19 +115,19 @@ static void write_query(struct query *query, const struct selection *selection, 
     }
     fprintf(query->out, " AND end_ns >= %lld AND end_ns < %lld", (long long)filter->from_ns,
             (long long)filter->to_ns);
-    if (wanted->clusters) {
+    if (is_short(wanted->clusters)) {
         add_words(query, " AND cluster", wanted->clusters);
     }
-    if (wanted->users) {
+    if (is_short(wanted->users)) {
         add_users(query, wanted->users);
     }
-    if (wanted->accounts) {
+    if (is_short(wanted->accounts)) {
         add_words(query, " AND account", wanted->accounts);
     }
-    if (wanted->partitions) {
+    if (is_short(wanted->partitions)) {
         add_words(query, " AND \"partition\"", wanted->partitions);
     }
-    if (filter->nodes.count > 0 && filter->nodes.count <= NODES_MAX) {
+    if (filter->nodes.count > 0 && filter->nodes.count <= NAMES_MAX) {
         add_nodes(query, &filter->nodes);
     }
     /* the expression keeps the order from choosing the index where another one selects better */
@@ -141,16 +140,14 @@ static void write_query(struct query *query, const struct selection *selection, 
 static struct db_statement *make_query(const struct selection *selection, const char *table,
                                        struct query *query, struct apapi_error *err)
 {
-    const struct db_wanted *wanted = selection->wanted;
-    size_t words = count_words(wanted->clusters) + count_words(wanted->users) +
-                   count_words(wanted->accounts) + count_words(wanted->partitions) + NODES_MAX + 1;
+    char *sql = NULL;
+    size_t size;
 
-    *query = (struct query){.values = calloc(words, sizeof *query->values)};
-    query->out = query->values ? open_memstream(&query->sql, &query->size) : NULL;
+    *query = (struct query){.out = open_memstream(&sql, &size)};
     if (query->out) {
         write_query(query, selection, table);
     }
-    return db_prepare_stream(selection->db, query->out, &query->sql, err);
+    return db_prepare_stream(selection->db, query->out, &sql, err);
 }
 
 /* --- lines ---------------------------------------------------------------------------------- */
@@ -246,7 +243,6 @@ static int read_table(const struct selection *selection, const char *table, stru
                      : read_days(selection, table, lines, &query, err);
 
     db_finalize(lines);
-    free(query.values);
     return result;
 }
 

@@ -34,8 +34,6 @@ struct db_field {
     size_t offset, size;
 };
 
-#define DB_FIELDS_MAX 40
-
 struct db_table {
     const char *name;
     const struct db_field *fields; /* up to one without a name */

@@ -19,7 +19,8 @@
 
 /* A day's file of a node, and its folder. */
 struct day_file {
-    const char *suffix; /* NULL: ".jsonl" */
+    const char *dir, *node, *suffix;
+    int64_t unix_ns;
     int folder, file;
     char path[PATH_MAX];
     struct stat status; /* of the file, when it was opened or last looked at */
@@ -27,44 +28,35 @@ struct day_file {
 
 #define LOOKS_MAX 1000 /* at the end of a file to which others append all the time */
 
-/* <dir>/<YYYY-MM-DD>/<node><suffix> */
-static int day_file_name(struct day_file *day_file, const char *dir, const char *node,
-                         int64_t unix_ns, struct apapi_error *err)
+/*
+ * Open <dir>/<YYYY-MM-DD>/<node><suffix>. On success, call day_file_close().
+ * @param root  the open folder `dir`, which is closed; -1: it is opened
+ */
+static int day_file_open(struct day_file *day_file, int root, int flags, struct apapi_error *err)
 {
-    char day[TIMESTAMP_SIZE];
+    char day[TIMESTAMP_SIZE], folder[PATH_MAX];
 
-    if (folder_check_name(node) < 0) {
-        return apapi_fail(err, EINVAL, "store: \"%s\" cannot be the name of a node", node);
+    timestamp_day(day, sizeof day, day_file->unix_ns);
+    day_file->folder = day_file->file = -1;
+    if (folder_check_name(day_file->node)) {
+        apapi_fail(err, EINVAL, "store: \"%s\" cannot be the name of a node", day_file->node);
+    } else if (snprintf(folder, sizeof folder, "%s/%s", day_file->dir, day) >= PATH_MAX ||
+               snprintf(day_file->path, sizeof day_file->path, "%s/%s%s", folder, day_file->node,
+                        day_file->suffix) >= PATH_MAX) {
+        apapi_fail(err, ENAMETOOLONG, "%s: the path is too long", day_file->dir);
+    } else if ((root = root < 0 ? folder_open(day_file->dir, err) : root) >= 0 &&
+               (day_file->folder = folder_open_below(root, folder, err)) >= 0) {
+        day_file->file =
+            folder_open_file(day_file->folder, day_file->path, flags, &day_file->status, err);
     }
-    timestamp_day(day, sizeof(day), unix_ns);
-    if (snprintf(day_file->path, sizeof day_file->path, "%s/%s/%s%s", dir, day, node,
-                 day_file->suffix ? day_file->suffix : ".jsonl") >= (int)sizeof day_file->path) {
-        return apapi_fail(err, ENAMETOOLONG, "%s: the path is too long", dir);
-    }
-    return 0;
-}
-
-/* In the open folder `root`. On success, call day_file_leave(). */
-static int day_file_enter(struct day_file *day_file, int root, int flags, struct apapi_error *err)
-{
-    char day_path[PATH_MAX];
-
-    snprintf(day_path, sizeof(day_path), "%.*s",
-             (int)(strrchr(day_file->path, '/') - day_file->path), day_file->path);
-    day_file->folder = folder_open_below(root, day_path, err);
-    if (day_file->folder < 0) {
-        return -1;
-    }
-    day_file->file =
-        folder_open_file(day_file->folder, day_file->path, flags, &day_file->status, err);
     if (day_file->file < 0) {
         folder_close(day_file->folder);
-        return -1;
     }
-    return 0;
+    folder_close(root);
+    return day_file->file < 0 ? -1 : 0;
 }
 
-static void day_file_leave(struct day_file *day_file)
+static void day_file_close(struct day_file *day_file)
 {
     folder_close(day_file->file);
     folder_close(day_file->folder);
@@ -96,13 +88,13 @@ static bool last_line_is_torn(struct day_file *day_file)
     return ends_within_a_line(day_file);
 }
 
-static int day_file_write(struct day_file *day_file, const char *line, struct apapi_error *err)
+/* With one write; a torn last line is ended before. */
+static int day_file_append(struct day_file *day_file, const char *line, struct apapi_error *err)
 {
     bool torn = last_line_is_torn(day_file);
     size_t length = torn + strlen(line) + 1;
     char *bytes = malloc(length + 1);
     ssize_t written;
-    int code;
 
     if (!bytes) {
         return apapi_fail(err, ENOMEM, "%s: out of memory", day_file->path);
@@ -111,100 +103,59 @@ static int day_file_write(struct day_file *day_file, const char *line, struct ap
     do {
         written = write(day_file->file, bytes, length);
     } while (written < 0 && errno == EINTR);
-    code = errno;
     free(bytes);
-    if (written < 0) {
-        return apapi_fail(err, code, "%s: %s", day_file->path, strerror(code));
-    }
-    if ((size_t)written < length) {
+    if (written >= 0 && (size_t)written < length) {
         return apapi_fail(err, ENOSPC, "%s: only %zd of %zu bytes written", day_file->path, written,
                           length);
     }
-    return 0;
-}
-
-/* With one write; a torn last line is ended before. */
-static int day_file_append(struct day_file *day_file, const char *line, struct apapi_error *err)
-{
-    int result = day_file_write(day_file, line, err);
-
-    if (result == 0) {
-        result = close(day_file->file);
+    if (written >= 0) {
+        written = close(day_file->file);
         day_file->file = -1;
-        if (result < 0) {
-            file_fail(day_file->path, err);
-        }
     }
-    return result;
+    return written < 0 ? file_fail(day_file->path, err) : 0;
 }
 
 /* --- accounting files ------------------------------------------------------------------------- */
 
-/* Open the file. On success, call day_file_leave() at the end. */
-static int store_enter(struct day_file *day_file, const char *dir, int flags,
-                       struct apapi_error *err)
+static int store_append(struct day_file day_file, const char *line, struct apapi_error *err)
 {
-    int root = folder_open(dir, err), rc;
-
-    if (root < 0) {
-        return -1;
-    }
-    rc = day_file_enter(day_file, root, flags, err);
-    folder_close(root);
-    return rc;
-}
-
-static int store_append(struct day_file *day_file, const char *dir, const char *line,
-                        struct apapi_error *err)
-{
-    int rc;
+    int result;
 
     if (strchr(line, '\n')) {
         return apapi_fail(err, EINVAL, "store: a record of more than one line");
     }
     /* readable, too: the last byte is checked */
-    if (store_enter(day_file, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
+    if (day_file_open(&day_file, -1, O_RDWR | O_APPEND | O_CREAT, err)) {
         return -1;
     }
-    rc = day_file_append(day_file, line, err);
-    day_file_leave(day_file);
-    return rc;
+    result = day_file_append(&day_file, line, err);
+    day_file_close(&day_file);
+    return result;
 }
 
 int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const char *line,
                        struct apapi_error *err)
 {
-    struct day_file day_file = {.folder = -1, .file = -1};
-
-    return day_file_name(&day_file, dir, node, unix_ns, err) < 0
-               ? -1
-               : store_append(&day_file, dir, line, err);
+    return store_append((struct day_file){dir, node, ".jsonl", unix_ns, .file = -1}, line, err);
 }
 
 int apapi_store_append_hour(const char *dir, const char *node, int64_t unix_ns, const char *line,
                             struct apapi_error *err)
 {
-    struct day_file day_file = {.suffix = ".hours", .folder = -1, .file = -1};
-
-    return day_file_name(&day_file, dir, node, unix_ns, err) < 0
-               ? -1
-               : store_append(&day_file, dir, line, err);
+    return store_append((struct day_file){dir, node, ".hours", unix_ns, .file = -1}, line, err);
 }
 
 int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct apapi_error *err)
 {
-    struct day_file day_file = {.folder = -1, .file = -1};
-    int rc = 0;
+    struct day_file day_file = {dir, node, ".jsonl", unix_ns, .file = -1};
+    int result;
 
-    if (day_file_name(&day_file, dir, node, unix_ns, err) < 0 ||
-        store_enter(&day_file, dir, O_RDWR, err) < 0) {
+    if (day_file_open(&day_file, -1, O_RDWR, err)) {
         return -1;
     }
-    if (fsync(day_file.file) < 0 || fsync(day_file.folder) < 0) {
-        rc = apapi_fail(err, errno, "%s: %s", day_file.path, strerror(errno));
-    }
-    day_file_leave(&day_file);
-    return rc;
+    result = fsync(day_file.file) || fsync(day_file.folder) ? file_fail(day_file.path, err) : 0;
+    day_file_close(&day_file);
+    return result;
 }
 
 /* --- users' copies ---------------------------------------------------------------------------- */
@@ -291,18 +242,14 @@ static int user_store_write(struct day_file *day_file, const struct user_record 
 
 int user_store_append(const struct user_record *record, struct apapi_error *err)
 {
-    struct day_file day_file = {.folder = -1, .file = -1};
     char path[PATH_MAX];
-    int folder = user_store_open(record, path, err), result = -1;
+    struct day_file day_file = {path, record->node, ".jsonl", record->unix_ns, .file = -1};
+    int folder = user_store_open(record, path, err), result;
 
-    if (folder < 0) {
+    if (folder < 0 || day_file_open(&day_file, folder, O_RDWR | O_APPEND | O_CREAT, err)) {
         return -1;
     }
-    if (day_file_name(&day_file, path, record->node, record->unix_ns, err) == 0 &&
-        day_file_enter(&day_file, folder, O_RDWR | O_APPEND | O_CREAT, err) == 0) {
-        result = user_store_write(&day_file, record, err);
-        day_file_leave(&day_file);
-    }
-    folder_close(folder);
+    result = user_store_write(&day_file, record, err);
+    day_file_close(&day_file);
     return result;
 }

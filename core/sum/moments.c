@@ -24,8 +24,7 @@ struct sum_curve {
 struct curve_head {
     uint64_t bin_ns, length_ns;
     double scale;
-    uint32_t count;
-    bool whole;
+    uint32_t count, whole; /* whole: 0 or 1. There is no padding: it may be written to a file */
 };
 #define HEAD_FLOATS (sizeof(struct curve_head) / sizeof(float))
 

@@ -215,7 +215,7 @@ check_twins() {
     tells 0 '800 records added, 0 replaced, 0 known; 20 jobs added up' import --threads 8 --db sqlite:db --acct-dir acct
     tells 0 '0 records added, 0 replaced, 0 known; 0 jobs added up' import --threads 3 --db sqlite:db acct
     [[ $(sqlite3 db 'select count(*), sum(energy_j), min(nodes) from apapi_jobs') == '20|880000.0|40' ]]
-    tells 0 '800 records (not loaded: dry run)' import -n --acct-dir acct
+    tells 0 '800 records (not loaded: dry run)' import --dry-run --acct-dir acct
 }
 
 @test "a record outside Slurm is one row, too" {

@@ -25,7 +25,7 @@ struct import {
     struct query query;
     unsigned threads; /* that decode records */
     const char *url;
-    bool dry_run, no_events, new_tables;
+    bool dry_run, new_tables;
     struct db_load *load; /* NULL: a dry run */
     const char
         *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
@@ -53,10 +53,7 @@ static const struct option_row rows[] = {
      TO_TEXT(struct import, query.dir)},
     {'S', "starttime", "=T", "records that ended at T or later; all files of these days are read",
      TO_TEXT(struct import, query.from)},
-    {0, "since", "=T", NULL, TO_TEXT(struct import, query.from)}, /* old name */
     {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct import, query.to)},
-    {0, "until", "=T", NULL, TO_TEXT(struct import, query.to)},      /* old name */
-    {0, "no-events", NULL, NULL, TO_FLAG(struct import, no_events)}, /* of older versions */
     {0, "new-tables", NULL,
      "tables of an older version are kept under other names, and new ones\n"
      "are made",
@@ -65,7 +62,6 @@ static const struct option_row rows[] = {
      TO_CALL(set_threads)},
     {0, "dry-run", NULL, "read and count the records, without a database",
      TO_FLAG(struct import, dry_run)},
-    {'n', "dry-run", NULL, NULL, TO_FLAG(struct import, dry_run)}, /* old name */
     {'v', "verbose", NULL, "show which lines were skipped, and why",
      TO_FLAG(struct import, query.verbose)},
     {0, "strict", NULL, "lines that are not records are an error; the others are loaded",
