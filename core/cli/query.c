@@ -379,9 +379,11 @@ bool query_has_user(const struct query *query, const struct apapi_identity *id)
 {
     char uid[16];
 
+    if (list_has(query->users, id->user)) {
+        return true;
+    }
     snprintf(uid, sizeof uid, "%u", id->uid);
-    return list_has(query->users, id->user) ||
-           (id->uid != APAPI_UNKNOWN && config_names_have(query->users, uid));
+    return id->uid != APAPI_UNKNOWN && config_names_have(query->users, uid);
 }
 
 static bool has_job(const struct job_list *list, const struct apapi_identity *id)
