@@ -23,9 +23,9 @@
 #include "node/shares.h"
 
 #define INTERVAL_NS UINT64_C(1000000000)
-#define OPEN_NS (10 * INTERVAL_NS) /* for sources that are slow to open */
-#define TOGETHER_MS 20             /* readings of several meters at the same time count as one */
-#define WAIT_MS 5000               /* for a sampler that is about to end */
+#define OPEN_NS (10 * INTERVAL_NS)     /* for sources that are slow to open */
+#define TOGETHER_NS UINT64_C(20000000) /* readings of several meters in this time count as one */
+#define WAIT_MS 5000                   /* for a sampler that is about to end */
 
 struct loop {
     const struct node_options *options;
@@ -41,13 +41,6 @@ struct loop {
     uint64_t divided_ns;  /* when the shares were divided last */
     int folder, signals;
 };
-
-static void loop_pause(int ms)
-{
-    const struct timespec pause = {.tv_nsec = ms * 1000000L};
-
-    nanosleep(&pause, NULL);
-}
 
 static void loop_complain(const char *text, void *context)
 {
@@ -66,6 +59,8 @@ static bool loop_has_setting(const struct loop *loop, const char *key, const cha
 /* One that slurmd has just left needs a moment to end. */
 static int loop_open_meters(struct loop *loop, struct apapi_error *err)
 {
+    const struct timespec pause = {.tv_nsec = 50000000};
+
     for (int tries = WAIT_MS / 50; tries >= 0; tries--) {
         int result = node_meters_open(&loop->meters, loop->folder, loop->options->node, err);
 
@@ -73,7 +68,7 @@ static int loop_open_meters(struct loop *loop, struct apapi_error *err)
             return result;
         }
         node_meters_close(&loop->meters);
-        loop_pause(50);
+        nanosleep(&pause, NULL);
     }
     errno = EWOULDBLOCK;
     return -1;
@@ -165,48 +160,62 @@ static int loop_open(struct loop *loop, struct apapi_error *err)
 static void loop_divide(struct loop *loop, uint64_t least_ns)
 {
     struct node_reading reading;
-    uint64_t now_ns = clock_monotonic_ns(), count;
+    uint64_t now_ns = clock_monotonic_ns();
 
-    if (read(loop->meters.news, &count, sizeof count) == sizeof count &&
-        now_ns - loop->divided_ns >= least_ns && node_meters_next(&loop->meters, &reading)) {
+    if (now_ns - loop->divided_ns >= least_ns && node_meters_next(&loop->meters, &reading)) {
         loop->divided_ns = now_ns;
         node_shares_add(loop->shares, &reading);
     }
+}
+
+/*
+ * Something was read. Meters that several workers read at the same time make one reading; a request
+ * waits until all meters are read, but no longer. @return when to divide the energy
+ */
+static uint64_t loop_due_ns(struct loop *loop, uint64_t due_ns)
+{
+    uint64_t request_ns = loop->requests.counted_ns, count;
+
+    if (read(loop->meters.news, &count, sizeof count) != sizeof count) {
+        return due_ns;
+    }
+    if (request_ns > loop->answered_ns && node_meters_are_newer(&loop->meters, request_ns)) {
+        loop->answered_ns = request_ns;
+        return 0;
+    }
+    return due_ns < UINT64_MAX ? due_ns : clock_monotonic_ns() + TOGETHER_NS;
 }
 
 static void loop_serve(struct loop *loop)
 {
     struct pollfd watched[] = {{.fd = loop->options->owner, .events = POLLIN},
                                {.fd = loop->signals, .events = POLLIN},
-                               {.fd = loop->meters.news, .events = POLLIN}};
+                               {.fd = loop->meters.news, .events = POLLIN},
+                               {.fd = loop->requests.socket, .events = POLLIN}};
+    uint64_t due_ns = UINT64_MAX; /* when energy is divided: nothing is left to be */
 
     while (watched[0].revents == 0 && watched[1].revents == 0) {
-        uint64_t request_ns;
-
-        if (poll(watched, 3, -1) <= 0 || !watched[2].revents) {
+        if (poll(watched, 4, due_ns == UINT64_MAX ? -1 : clock_left_ms(due_ns)) < 0) {
             continue;
         }
-        /* Meters that several workers read at the same time make one reading. A request waits
-           until all meters are read, but no longer. */
-        request_ns = atomic_load(&loop->requests.counted_ns);
-        if (request_ns <= loop->answered_ns) {
-            loop_pause(TOGETHER_MS);
-        } else {
-            for (int ms = 0; ms < TOGETHER_MS && !node_meters_are_newer(&loop->meters, request_ns);
-                 ms++) {
-                loop_pause(1);
-            }
-            loop->answered_ns = request_ns;
+        if (watched[3].revents) {
+            node_requests_take(&loop->requests);
         }
-        loop_divide(loop, SHARE_PAGE_FRESH_NS / 2); /* a request needs a fresh page */
+        if (watched[2].revents) {
+            due_ns = loop_due_ns(loop, due_ns);
+        }
+        if (clock_monotonic_ns() >= due_ns) {
+            loop_divide(loop, SHARE_PAGE_FRESH_NS / 2); /* a request needs a fresh page */
+            due_ns = UINT64_MAX;
+        }
     }
 }
 
 static void loop_close(struct loop *loop)
 {
-    node_requests_close(&loop->requests);
+    folder_close(loop->requests.socket);
     apapi_session_destroy(loop->session);
-    if (loop->meters.live) {
+    if (loop->shares) {
         loop_divide(loop, 0);
     }
     node_shares_free(loop->shares); /* what the readings have shown is kept */
@@ -220,7 +229,8 @@ static void loop_close(struct loop *loop)
 
 int node_run(const struct node_options *options)
 {
-    static struct loop loop = {.intervals.default_ns = INTERVAL_NS, .folder = -1};
+    static struct loop loop = {
+        .intervals.default_ns = INTERVAL_NS, .folder = -1, .requests.socket = -1};
     const struct config_sink sink = {loop_complain, &loop};
     int result = EXIT_SUCCESS;
     struct apapi_error err;

@@ -2,10 +2,9 @@
 #include "node/readings.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/shared_page.h"
 #include "base/thread.h"
 #include "channel/ask.h"
 #include "node/meters.h"
@@ -22,15 +22,53 @@
 
 #define MOST 2000 /* requests in a second: those of more wait for the next one, or are refused */
 
+/* --- the page ------------------------------------------------------------------------------ */
+
+static void page_change(struct readings_component *component, uint32_t sequence)
+{
+    __atomic_store_n(&component->sequence, sequence, __ATOMIC_RELEASE);
+}
+
+/* Its old contents are not valid any more; a writer that was killed has left the number odd. */
+static void page_wake(struct readings_component *component)
+{
+    page_change(component, (component->sequence | 1) + 1);
+    futex_wake(&component->sequence);
+}
+
+/* @param life  0: it is not written any more */
+static void page_live(struct readings_page *page, uint64_t life)
+{
+    __atomic_store_n(&page->component_count, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&page->life, life, __ATOMIC_RELEASE);
+    for (int i = 0; i < READINGS_COMPONENTS; i++) {
+        page_wake(&page->components[i]);
+    }
+}
+
 int node_readings_open(struct node_readings *readings, int folder, struct apapi_error *err)
 {
-    readings->page = node_folder_map(folder, READINGS_PAGE, sizeof *readings->page, NULL, err);
-    if (!readings->page) {
+    struct readings_page *page = node_folder_map(folder, READINGS_PAGE, sizeof *page, NULL, err);
+
+    readings->page = page;
+    if (!page) {
         return -1;
     }
     pthread_mutex_init(&readings->mutex, NULL);
-    readings_page_begin(readings->page, clock_monotonic_ns());
+    page->version = READINGS_VERSION;
+    page->size = sizeof *page;
+    page_live(page, clock_monotonic_ns());
+    memcpy(page->magic, READINGS_MAGIC, sizeof page->magic);
     return 0;
+}
+
+void node_readings_close(struct node_readings *readings)
+{
+    if (readings->page) {
+        page_live(readings->page, 0);
+        shared_page_unmap(readings->page, sizeof *readings->page);
+        pthread_mutex_destroy(&readings->mutex);
+    }
 }
 
 /* Steps see their own GPUs, and counters that begin when they are opened their own beginning. */
@@ -55,19 +93,14 @@ static struct node_peak *readings_peak(struct node_readings *readings, const cha
     return NULL;
 }
 
-/* The page goes on from what was seen before. */
-static void readings_recall(struct node_readings *readings, int number)
+/* The event goes on from what was seen before. */
+static void readings_recall(struct node_readings *readings, struct readings_event *event)
 {
-    const struct readings_component *of = &readings->page->components[number];
+    const struct node_peak *peak = readings_peak(readings, event->event.name);
 
-    for (uint32_t i = of->first; i < of->first + of->count; i++) {
-        struct readings_event *event = &readings->page->events[i];
-        const struct node_peak *peak = readings_peak(readings, event->event.name);
-
-        if (peak && *peak->name && event->event.kind == APAPI_KIND_POWER) {
-            event->seen_w = (float)peak->most_w;
-            event->seen = peak->seen;
-        }
+    if (peak && *peak->name && event->event.kind == APAPI_KIND_POWER) {
+        event->seen_w = (float)peak->most_w;
+        event->seen = peak->seen;
     }
 }
 
@@ -98,122 +131,135 @@ void node_readings_keep(struct node_readings *readings, struct node_peak peaks[N
     pthread_mutex_unlock(&readings->mutex);
 }
 
-/* @return the component's place; NULL: there is no room for it */
-static struct node_readings_of *readings_of(struct node_readings *readings,
-                                            const struct session_reading *reading)
+/* Events keep their places: those of a component that comes later lie behind them. */
+static struct readings_component *readings_add(struct node_readings *readings,
+                                               const struct session_reading *reading)
 {
-    struct node_readings_of *of;
+    struct readings_page *page = readings->page;
+    const struct apapi_reader *reader = reading->reader;
+    uint64_t number = page->component_count;
+    const struct readings_component *last = &page->components[number > 0 ? number - 1 : 0];
+    uint32_t first = number > 0 ? last->first + last->count : 0;
+    struct readings_component *component = &page->components[number];
 
-    for (size_t i = 0; i < readings->count; i++) {
-        if (strcmp(readings->known[i].component, reading->component) == 0) {
-            return &readings->known[i];
-        }
-    }
-    if (readings->count == READINGS_COMPONENTS) {
+    if (number == READINGS_COMPONENTS || reader->count > READINGS_EVENTS - first) {
         return NULL;
     }
-    of = &readings->known[readings->count++];
-    snprintf(of->component, sizeof of->component, "%s", reading->component);
-    of->number = readings_are_common(reading->reader)
-                     ? readings_page_add(readings->page, of->component, reading->reader)
-                     : -1;
-    if (of->number >= 0) {
-        readings_recall(readings, of->number);
+    snprintf(component->name, sizeof component->name, "%s", reading->component);
+    snprintf(component->source, sizeof component->source, "%s", reader->source->name);
+    memcpy(component->detail, reader->detail, sizeof component->detail);
+    for (size_t i = 0; i < reader->count; i++) {
+        struct readings_event *event = &page->events[first + i];
+
+        *event = (struct readings_event){.event = reader->events[i]};
+        readings_recall(readings, event);
     }
-    return of;
+    component->first = first;
+    component->count = (uint32_t)reader->count;
+    component->slow = reader->own_worker;
+    __atomic_store_n(&component->gone, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&component->begin_ns, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&page->component_count, number + 1, __ATOMIC_RELEASE);
+    return component;
+}
+
+/* @return the component, which may be gone; NULL: there is no room for it */
+static struct readings_component *readings_of(struct node_readings *readings,
+                                              const struct session_reading *reading)
+{
+    struct readings_page *page = readings->page;
+
+    for (uint64_t i = 0; i < page->component_count; i++) {
+        if (strcmp(page->components[i].name, reading->component) == 0) {
+            return &page->components[i];
+        }
+    }
+    return readings_add(readings, reading);
 }
 
 /* A source that was opened again may have other events. */
-static bool readings_fit(const struct node_readings *readings, int number,
+static bool readings_fit(const struct readings_page *page,
+                         const struct readings_component *component,
                          const struct apapi_reader *reader)
 {
-    const struct readings_component *component = &readings->page->components[number];
-    struct apapi_event a;
-
     if (component->count != reader->count || strcmp(component->source, reader->source->name) != 0) {
         return false;
     }
     for (size_t i = 0; i < reader->count; i++) {
+        const struct apapi_event *a = &page->events[component->first + i].event;
         const struct apapi_event *b = &reader->events[i];
 
-        if (!readings_page_event(readings->page, number, i, &a) || strcmp(a.name, b->name) != 0 ||
-            a.type != b->type || a.scale != b->scale || a.accumulates != b->accumulates ||
-            a.range_max != b->range_max) {
+        if (strcmp(a->name, b->name) != 0 || a->type != b->type || a->scale != b->scale ||
+            a->accumulates != b->accumulates || a->range_max != b->range_max) {
             return false;
         }
     }
     return true;
 }
 
+static void readings_see(struct readings_event *of, const struct apapi_reading *reading)
+{
+    double power_w = apapi_event_value(&of->event, reading->raw);
+
+    if (of->event.kind == APAPI_KIND_POWER && !of->event.accumulates && reading->error == 0 &&
+        isfinite(power_w)) {
+        of->seen_w = fmaxf(of->seen_w, (float)power_w);
+        __atomic_store_n(&of->seen, of->seen + 1, __ATOMIC_RELEASE);
+    }
+}
+
 void node_readings_write(const struct session_reading *reading, void *context)
 {
     struct node_readings *readings = context;
-    struct node_readings_of *of;
+    struct readings_page *page = readings->page;
+    const uint64_t times_ns[2] = {reading->when.begin_ns, reading->when.end_ns};
+    struct readings_component *component;
 
-    pthread_mutex_lock(&readings->mutex);
-    of = readings_of(readings, reading);
-    if (of && of->number >= 0 && !readings_fit(readings, of->number, reading->reader)) {
-        readings_page_withdraw(readings->page, of->number);
-        of->number = -1;
+    if (!readings_are_common(reading->reader)) {
+        return;
     }
-    if (of && of->number >= 0) {
-        readings_page_write(readings->page, of->number, reading->raw, reading->when.begin_ns,
-                            reading->when.end_ns);
+    pthread_mutex_lock(&readings->mutex);
+    component = readings_of(readings, reading);
+    if (component && !component->gone && !readings_fit(page, component, reading->reader)) {
+        __atomic_store_n(&component->gone, 1, __ATOMIC_RELEASE);
+        page_wake(component);
+    } else if (component && !component->gone) {
+        page_change(component, component->sequence | 1);
+        for (uint32_t i = 0; i < component->count; i++) {
+            const struct readings_value value = {reading->raw[i].raw,
+                                                 (uint64_t)reading->raw[i].error};
+
+            shared_words_store(&page->values[component->first + i], &value, 2);
+            readings_see(&page->events[component->first + i], &reading->raw[i]);
+        }
+        shared_words_store(&component->begin_ns, times_ns, 2);
+        page_wake(component);
     }
     pthread_mutex_unlock(&readings->mutex);
 }
 
-void node_readings_close(struct node_readings *readings)
-{
-    if (readings->page) {
-        readings_page_end(readings->page);
-        munmap(readings->page, sizeof *readings->page);
-        pthread_mutex_destroy(&readings->mutex);
-    }
-}
+/* --- requests ------------------------------------------------------------------------------- */
 
-static void requests_accept(struct node_requests *requests)
+void node_requests_take(struct node_requests *requests)
 {
+    const struct timespec pause = {.tv_nsec = 10000000};
+    uint64_t now_ns = clock_monotonic_ns();
     struct ask ask;
     ssize_t size = recv(requests->socket, &ask, sizeof ask, MSG_DONTWAIT | MSG_TRUNC);
 
-    if (size != (ssize_t)sizeof ask || memcmp(ask.magic, ASK_MAGIC, sizeof ask.magic) != 0 ||
-        ask.version != ASK_VERSION || (ask.kind != ASK_LOOK && ask.kind != ASK_COUNT) ||
-        !memchr(ask.component, '\0', sizeof ask.component)) {
-        return;
+    if (size == (ssize_t)sizeof ask && memcmp(ask.magic, ASK_MAGIC, sizeof ask.magic) == 0 &&
+        ask.version == ASK_VERSION && (ask.kind == ASK_LOOK || ask.kind == ASK_COUNT) &&
+        memchr(ask.component, '\0', sizeof ask.component)) {
+        requests->counted_ns = ask.kind == ASK_COUNT ? now_ns : requests->counted_ns;
+        session_read_now(requests->session, *ask.component ? ask.component : NULL,
+                         ask.kind == ASK_COUNT);
     }
-    if (ask.kind == ASK_COUNT) {
-        atomic_store(&requests->counted_ns, clock_monotonic_ns());
+    if (now_ns - requests->second_ns >= (uint64_t)NS_PER_S) {
+        requests->second_ns = now_ns;
+        requests->count = 0;
+    } else if (++requests->count > MOST) {
+        nanosleep(&pause, NULL); /* a flood costs no more than a few percent of a core */
     }
-    session_read_now(requests->session, *ask.component ? ask.component : NULL,
-                     ask.kind == ASK_COUNT);
-}
-
-static void *requests_run(void *argument)
-{
-    const struct timespec pause = {.tv_nsec = 10000000};
-    struct node_requests *requests = argument;
-    struct pollfd watched[] = {{.fd = requests->stop, .events = POLLIN},
-                               {.fd = requests->socket, .events = POLLIN}};
-    uint64_t second_ns = 0; /* when the present second began */
-    unsigned count = 0;     /* of requests in it */
-
-    while (poll(watched, 2, -1) < 0 || !watched[0].revents) {
-        uint64_t now_ns;
-
-        if (!watched[1].revents) {
-            continue;
-        }
-        requests_accept(requests);
-        now_ns = clock_monotonic_ns();
-        if (now_ns - second_ns >= (uint64_t)NS_PER_S) {
-            second_ns = now_ns;
-            count = 0;
-        } else if (++count > MOST) {
-            nanosleep(&pause, NULL); /* a flood costs no more than a few percent of a core */
-        }
-    }
-    return NULL;
 }
 
 int node_requests_open(struct node_requests *requests, int folder, struct apapi_session *session,
@@ -222,33 +268,19 @@ int node_requests_open(struct node_requests *requests, int folder, struct apapi_
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const struct sockaddr *name = (const struct sockaddr *)&address;
     mode_t before = umask(0177);
+    int file;
 
     /* By the folder's descriptor: its path may be too long for an address. */
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" ASK_SOCKET, folder);
     unlinkat(folder, ASK_SOCKET, 0);
-    requests->session = session;
-    requests->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    requests->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    requests->runs = requests->stop >= 0 && requests->socket >= 0 &&
-                     bind(requests->socket, name, sizeof address) == 0 &&
-                     thread_start(&requests->thread, requests_run, requests) == 0;
+    file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    *requests = (struct node_requests){.session = session, .socket = file};
+    if (file >= 0 && bind(file, name, sizeof address)) {
+        folder_close(file);
+        requests->socket = -1;
+    }
     umask(before);
-    if (!requests->runs) {
-        folder_close(requests->socket);
-        folder_close(requests->stop);
-        return apapi_fail(err, errno, "nobody can ask for a reading: %s", strerror(errno));
-    }
-    return 0;
-}
-
-void node_requests_close(struct node_requests *requests)
-{
-    const uint64_t one = 1;
-
-    if (requests->runs && write(requests->stop, &one, sizeof one) == (ssize_t)sizeof one) {
-        pthread_join(requests->thread, NULL);
-        requests->runs = false;
-        close(requests->socket);
-        close(requests->stop);
-    }
+    return requests->socket >= 0
+               ? 0
+               : apapi_fail(err, errno, "nobody can ask for a reading: %s", strerror(errno));
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +16,16 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/shared_page.h"
+#include "base/thread.h"
 #include "channel/ask.h"
 #include "sources/node/readings_page.h"
 #include "sources/sources.h"
 
 #define FOLLOWS ", node sampler" /* what is read, by whom */
+#define SEEN_LEAST 10000 /* readings: the device is above all of them for 3 / 10000 of the time */
 
 /* Longest time for which a reading waits [ns]: where it holds up others, and where it does not. */
-#define WAIT_NS UINT64_C(200000000)
+uint64_t node_source_wait_ns = 200000000;
 #define SLOW_WAIT_NS UINT64_C(2000000000)
 
 static struct {
@@ -34,8 +37,10 @@ struct node_reader {
     struct apapi_reader base;
     char name[APAPI_COMPONENT_SIZE], origin[32];
     const struct readings_page *page;
-    struct readings_wanted wanted;
-    uint64_t patience_ns, age_ns, times_ns[2];
+    const struct readings_component *component;
+    uint64_t life;  /* the page's, when it was opened */
+    uint32_t first; /* of the component's events */
+    uint64_t age_ns, times_ns[2];
     struct apapi_event *events;
     int ask;
     int error; /* it has given up */
@@ -59,62 +64,124 @@ static int node_source_probe(const char *component, struct apapi_error *err)
                : apapi_fail(err, ENOSYS, "%s: there is no node sampler", component);
 }
 
+/* --- the page: nothing in it is relied on --- */
+
+static bool node_source_is_event(const struct apapi_event *event)
+{
+    return memchr(event->name, '\0', sizeof event->name) &&
+           memchr(event->unit, '\0', sizeof event->unit) && event->kind < APAPI_KINDS &&
+           event->domain < APAPI_DOMAINS && event->type <= APAPI_TYPE_BIT64 &&
+           isfinite(event->scale) && event->scale > 0 && event->guard_j >= 0 && event->most_w >= 0;
+}
+
 static int node_source_copy_events(struct node_reader *reader)
 {
     for (size_t i = 0; i < reader->base.count; i++) {
-        if (!readings_page_event(reader->page, reader->wanted.number, i, &reader->events[i])) {
+        struct readings_event from = reader->page->events[reader->first + i];
+
+        from.event.most_w = from.seen >= SEEN_LEAST ? from.seen_w : from.event.most_w;
+        if (!node_source_is_event(&from.event)) {
             errno = EBADMSG;
             return -1;
         }
+        reader->events[i] = from.event;
     }
     return 0;
 }
 
-static int node_source_describe_reader(struct node_reader *reader)
+static bool node_source_is_gone(const struct node_reader *reader)
 {
-    const struct readings_component *component = &reader->page->components[reader->wanted.number];
-    int room = (int)(sizeof reader->base.detail - sizeof FOLLOWS);
-
-    snprintf(reader->origin, sizeof reader->origin, "%.*s", (int)sizeof component->source - 1,
-             component->source);
-    snprintf(reader->base.detail, sizeof reader->base.detail, "%.*s" FOLLOWS, room,
-             component->detail);
-    reader->base.own_worker = component->slow == 1;
-    reader->patience_ns = reader->base.own_worker ? SLOW_WAIT_NS : WAIT_NS;
-    reader->wanted.count = component->count;
-    reader->base.count = component->count;
-    reader->events = calloc(reader->base.count, sizeof *reader->events);
-    reader->base.events = reader->events;
-    return reader->events ? node_source_copy_events(reader) : -1;
+    return __atomic_load_n(&reader->page->life, __ATOMIC_ACQUIRE) != reader->life ||
+           __atomic_load_n(&reader->component->gone, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* @return whether there is a reading for which nobody has to be asked. */
-static bool node_source_has(struct node_reader *reader, struct apapi_reading *readings)
+/* @return whether the page is of this version, a node sampler writes it, and it has the component
+ */
+static bool node_source_find(struct node_reader *reader)
 {
-    uint64_t now_ns = clock_monotonic_ns();
+    const struct readings_page *page = reader->page;
+    uint64_t count;
 
-    reader->wanted.deadline_ns = now_ns;
-    reader->wanted.since_ns = now_ns > reader->age_ns ? now_ns - reader->age_ns : 0;
-    if (reader->wanted.since_ns <= reader->times_ns[1]) {
-        reader->wanted.since_ns = reader->times_ns[1] + 1;
+    if (!page || memcmp(page->magic, READINGS_MAGIC, sizeof page->magic) != 0 ||
+        page->version != READINGS_VERSION || page->size != sizeof *page) {
+        return false;
     }
-    return reader->age_ns > 0 &&
-           readings_page_await(reader->page, &reader->wanted, readings, reader->times_ns) == 0;
+    reader->life = __atomic_load_n(&page->life, __ATOMIC_ACQUIRE);
+    count = reader->life ? __atomic_load_n(&page->component_count, __ATOMIC_ACQUIRE) : 0;
+    for (uint64_t i = 0; i < count && i < READINGS_COMPONENTS; i++) {
+        const struct readings_component *component = reader->component = &page->components[i];
+
+        reader->first = component->first;
+        reader->base.count = component->count;
+        if (strncmp(component->name, reader->name, sizeof component->name) == 0 &&
+            !node_source_is_gone(reader) && reader->base.count > 0 &&
+            reader->base.count <= READINGS_EVENTS &&
+            reader->first <= READINGS_EVENTS - reader->base.count) {
+            return true;
+        }
+    }
+    return false;
 }
 
+/* @return whether the reading was not being written meanwhile. */
+static bool node_source_copy(struct node_reader *reader, uint32_t sequence,
+                             struct apapi_reading *readings)
+{
+    for (size_t i = 0; i < reader->base.count; i++) {
+        struct readings_value value;
+
+        shared_words_load(&value, &reader->page->values[reader->first + i], 2);
+        readings[i] = (struct apapi_reading){value.raw, (int)value.error};
+    }
+    shared_words_load(reader->times_ns, &reader->component->begin_ns, 2);
+    return sequence % 2 == 0 &&
+           __atomic_load_n(&reader->component->sequence, __ATOMIC_RELAXED) == sequence;
+}
+
+/*
+ * Wait for a reading that began at `since_ns` or later. Neither allocates nor locks.
+ * @return 0; ETIMEDOUT; ESTALE: another node sampler writes the page, or none, or the component is
+ *         gone
+ */
+static int node_source_await(struct node_reader *reader, uint64_t since_ns, uint64_t deadline_ns,
+                             struct apapi_reading *readings)
+{
+    const uint32_t *word = &reader->component->sequence;
+
+    for (;;) {
+        uint32_t sequence = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+        bool whole = node_source_copy(reader, sequence, readings);
+
+        if (node_source_is_gone(reader)) {
+            return ESTALE;
+        }
+        if (whole && reader->times_ns[0] >= since_ns) {
+            return 0;
+        }
+        if (clock_monotonic_ns() >= deadline_ns) {
+            return ETIMEDOUT;
+        }
+        futex_wait(word, sequence, deadline_ns);
+    }
+}
+
+/* --- the reader --- */
+
+/* A reading that is young enough is there without asking. */
 static int node_source_ask(struct node_reader *reader, struct apapi_reading *readings)
 {
-    struct readings_wanted *wanted = &reader->wanted;
+    uint64_t now_ns = clock_monotonic_ns(), last_ns = reader->times_ns[1];
+    uint64_t since_ns = now_ns > reader->age_ns ? now_ns - reader->age_ns : 0;
+    uint64_t deadline_ns = now_ns + (reader->base.own_worker ? SLOW_WAIT_NS : node_source_wait_ns);
     int error;
 
-    if (node_source_has(reader, readings)) {
+    since_ns = since_ns > last_ns ? since_ns : last_ns + 1;
+    if (reader->age_ns > 0 && node_source_await(reader, since_ns, now_ns, readings) == 0) {
         return 0;
     }
-    wanted->since_ns = clock_monotonic_ns();
-    wanted->deadline_ns = wanted->since_ns + reader->patience_ns;
-    error = ask_send(reader->ask, ASK_LOOK, reader->name, wanted->deadline_ns)
+    error = ask_send(reader->ask, ASK_LOOK, reader->name, deadline_ns)
                 ? errno
-                : readings_page_await(reader->page, wanted, readings, reader->times_ns);
+                : node_source_await(reader, now_ns, deadline_ns, readings);
     if (error && !(error == ETIMEDOUT && reader->base.own_worker)) {
         atomic_store(&place.gone, true);
     }
@@ -131,6 +198,21 @@ static void node_source_read(struct apapi_reader *base, struct apapi_reading *re
     for (size_t i = 0; reader->error && i < base->count; i++) {
         readings[i] = (struct apapi_reading){.error = reader->error};
     }
+}
+
+static int node_source_describe_reader(struct node_reader *reader)
+{
+    const struct readings_component *component = reader->component;
+    int room = (int)(sizeof reader->base.detail - sizeof FOLLOWS);
+
+    snprintf(reader->origin, sizeof reader->origin, "%.*s", (int)sizeof component->source - 1,
+             component->source);
+    snprintf(reader->base.detail, sizeof reader->base.detail, "%.*s" FOLLOWS, room,
+             component->detail);
+    reader->base.own_worker = component->slow == 1;
+    reader->events = calloc(reader->base.count, sizeof *reader->events);
+    reader->base.events = reader->events;
+    return reader->events ? node_source_copy_events(reader) : -1;
 }
 
 /* One that does not answer now is not waited for later. */
@@ -153,13 +235,7 @@ static int node_source_attach(struct node_reader *reader)
 
     snprintf(path, sizeof path, "%s/%s/" READINGS_PAGE, place.live_dir, place.node);
     reader->page = shared_page_find(AT_FDCWD, path, O_RDONLY, sizeof *reader->page);
-    if (!reader->page || !readings_page_is_valid(reader->page)) {
-        errno = ENODEV;
-        return -1;
-    }
-    reader->wanted.life = readings_page_life(reader->page);
-    reader->wanted.number = readings_page_find(reader->page, reader->name);
-    if (reader->wanted.number < 0) {
+    if (!node_source_find(reader)) {
         errno = ENODEV;
         return -1;
     }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SOURCES_NODE_READINGS_PAGE_H
 #define SOURCES_NODE_READINGS_PAGE_H
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "apapi/interval.h"
 #include "apapi/source.h"
 
 /*
  * <live_dir>/<node>/readings: what the meters of a node showed when the node sampler read them
- * last. Of root, readable by root alone. The node sampler writes; the samplers of the steps read,
- * so that one process alone reads the hardware. They ask for a reading (channel/ask.h) and wait
- * until there is one that began after that. Times are CLOCK_MONOTONIC [ns].
+ * last. Of root, readable by root alone. The node sampler writes it (node/readings.c); the samplers
+ * of the steps read it (node_source.c), so that one process alone reads the hardware. They ask for
+ * a reading (channel/ask.h) and wait until there is one that began after that. Times are
+ * CLOCK_MONOTONIC [ns].
  *
  * It has components whose raw values are the same whoever reads them, and those of GPUs not: each
  * step sees its own.
@@ -33,6 +31,8 @@ struct readings_event {
 struct readings_value {
     uint64_t raw, error;
 };
+
+_Static_assert(sizeof(struct readings_value) == 2 * sizeof(uint64_t), "values are copied by words");
 
 /** A component. `sequence` is odd while its times and values are being written. */
 struct readings_component {
@@ -57,60 +57,7 @@ struct readings_page {
     struct readings_value values[READINGS_EVENTS];
 };
 
-/* For the node sampler. One thread at a time. */
-
-/** Begin: nothing is in it. Readings of the node sampler before are forgotten. */
-void readings_page_begin(struct readings_page *page, uint64_t life);
-
-/** It is not written any more; waiting readers are woken. */
-void readings_page_end(struct readings_page *page);
-
-/**
- * Add a component of an open reader.
- * @return its number; -1 with errno ENOSPC: it has no place, EINVAL: its name is too long
- */
-int readings_page_add(struct readings_page *page, const char *name,
-                      const struct apapi_reader *reader);
-
-/** Take a component away: its events are others now. */
-void readings_page_withdraw(struct readings_page *page, int number);
-
-/** Write a reading, of all events of the component, and wake those who wait. */
-void readings_page_write(struct readings_page *page, int number,
-                         const struct apapi_reading *readings, uint64_t begin_ns, uint64_t end_ns);
-
-/* For those who read. Nothing in the page is relied on. */
-
-/** @return which node sampler writes it; 0: none. */
-uint64_t readings_page_life(const struct readings_page *page);
-
-/** @return whether it is a page of this version that a node sampler writes. */
-bool readings_page_is_valid(const struct readings_page *page);
-
-/** @return the number of a component that has readings; -1: it is not there. */
-int readings_page_find(const struct readings_page *page, const char *name);
-
-/** Copy an event of a component. @return false: that is no event. */
-bool readings_page_event(const struct readings_page *page, int number, size_t index,
-                         struct apapi_event *event);
-
-/** The awaited reading. */
-struct readings_wanted {
-    int number;           /* the component */
-    uint64_t life;        /* the page's, when it was opened */
-    size_t count;         /* of events */
-    uint64_t since_ns;    /* the reading begins at this time or later */
-    uint64_t deadline_ns; /* and is there by this time */
-};
-
-/**
- * Wait for a reading. Neither allocates nor locks.
- * @param readings   result: wanted->count of them
- * @param times_ns   result: its begin and its end
- * @return 0, or ETIMEDOUT; ESTALE: another node sampler writes the page, or none, or the component
- * is gone
- */
-int readings_page_await(const struct readings_page *page, const struct readings_wanted *wanted,
-                        struct apapi_reading *readings, uint64_t times_ns[2]);
+/** So long a step waits for a reading of a meter that is quick to read [ns]. Tests change it. */
+extern uint64_t node_source_wait_ns;
 
 #endif
