@@ -40,7 +40,7 @@ declare -A sources=(
     [interval]="core/base/interval.c core/base/error.c"
     [config]="core/base/lines.c core/config/config.c core/config/filename.c core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c core/base/files.c"
     [packet]="core/channel/channel.c core/channel/deadline.c"
-    [regions]="core/regions/observe/observed.c core/regions/message.c core/regions/page.c core/base/error.c core/base/kernel_file.c core/base/text.c -lm"
+    [regions]="core/regions/observe/observe.c core/regions/message.c core/regions/page.c core/base/*.c core/measure/*.c -lm -pthread"
     [threshold]="core/limit/grammar.c core/limit/site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/text.c
         core/measure/event.c"
     [hours]="core/record/*.c core/base/*.c core/measure/*.c -lm -pthread"

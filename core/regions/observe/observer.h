@@ -56,25 +56,6 @@ struct bands {
     float time_s[APAPI_REGION_BINS][FIT_COLUMNS]; /* of a moment in one row: few cache lines */
 };
 
-void bands_begin(struct bands *bands, uint64_t origin_ns);
-
-/** Times added from now on lie between two moments, of which the second is the latest so far. */
-void bands_span(struct bands *bands, uint64_t from_ns, uint64_t to_ns);
-
-/** Add a column's time in that span. */
-void bands_add(struct bands *bands, size_t column, double time_s);
-
-/** A column has become a part of another one, from the start on. */
-void bands_move(struct bands *bands, size_t from, size_t to);
-
-/** The energy of each bin, by the power of the columns [J]. */
-void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],
-               double sum_j[APAPI_REGION_BINS]);
-
-/** A region's share of that. Fills in its `bins`, `bin_ns` and `share_pct`. */
-void bands_share(const struct bands *bands, size_t column, double power_w,
-                 const double sum_j[APAPI_REGION_BINS], struct apapi_region_result *region);
-
 /* --- programs ------------------------------------------------------------------------------- */
 
 #define OBSERVED_THREADS_MAX 4096 /* of all programs of a step */

@@ -273,6 +273,33 @@ static void result_cut(struct apapi_regions *regions)
 
 /* --- over time ------------------------------------------------------------------------------ */
 
+/* The energy of each bin, by the power of the columns [J]. */
+static void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],
+                      double sum_j[APAPI_REGION_BINS])
+{
+    for (size_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
+        sum_j[bin] = 0;
+        for (size_t column = 0; column < FIT_COLUMNS; column++) {
+            sum_j[bin] += power_w[column] * (double)bands->time_s[bin][column];
+        }
+    }
+}
+
+/* A region's share of that. */
+static void bands_share(const struct bands *bands, size_t column, double power_w,
+                        const double sum_j[APAPI_REGION_BINS], struct apapi_region_result *region)
+{
+    region->bins = 0;
+    region->bin_ns = bands->bin_ns;
+    for (uint32_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
+        double own_j = power_w * (double)bands->time_s[bin][column];
+        double pct = sum_j[bin] > 0 ? fmin(round(100 * own_j / sum_j[bin]), 100) : 0;
+
+        region->share_pct[bin] = (uint8_t)pct;
+        region->bins = pct > 0 ? bin + 1 : region->bins;
+    }
+}
+
 /* The energy of a column in all domains that add up. */
 static double result_column_j(const struct estimates *estimates, size_t column)
 {
