@@ -126,7 +126,7 @@ static int written_find(const char *acct_dir, const char *node, const struct apa
 
 /* --- others' records in the spool ----------------------------------------------------------- */
 
-#define WALK_MAX 256 /* files of the spool that one run handles */
+#define RECOVER_MAX 256 /* records that one run handles */
 
 /* The record is on the disk before it is removed from the spool. */
 static int recover_write_line(const struct step *step, const struct apapi_record *record,
@@ -146,41 +146,34 @@ static int recover_write_line(const struct step *step, const struct apapi_record
     return 0;
 }
 
-static enum spool_fate write_spooled(const struct step *step, const struct spooled *spooled)
+struct recovery {
+    const struct step *step;
+    const atomic_bool *enough;
+    int count; /* of records so far */
+};
+
+/* If one record cannot be written, the others cannot either. */
+static enum spool_fate write_spooled(const char *name, const char *line, void *context)
 {
+    struct recovery *recovery = context;
     struct apapi_record record;
     struct apapi_error err = {""};
     enum spool_fate fate = SPOOL_KEEP;
 
-    if (apapi_record_decode(spooled->line, strlen(spooled->line), &record, &err)) {
-        log_write(LOG_ERR, "spool: %s: %s", spooled->name, err.text);
+    if (recovery->count++ == RECOVER_MAX || atomic_load(recovery->enough)) {
+        return SPOOL_KEEP;
+    }
+    if (apapi_record_decode(line, strlen(line), &record, &err)) {
+        log_write(LOG_ERR, "spool: %s: %s", name, err.text);
         return errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP;
     }
-    if (recover_write_line(step, &record, spooled->line, &err) == 0) {
+    if (recover_write_line(recovery->step, &record, line, &err) == 0) {
         log_write(LOG_NOTICE, "record of job %u step %s written from the spool", record.id.job,
                   record.id.step);
         fate = SPOOL_WRITTEN;
     }
     apapi_record_clear(&record);
     return fate;
-}
-
-/* If one record cannot be written, the others cannot either. */
-static void recover_spooled(const struct step *step, const atomic_bool *enough)
-{
-    struct spool_walk walk;
-    struct spooled spooled;
-
-    spool_walk_begin(&walk, step->config.spool_dir, step->id.node);
-    for (int i = 0; i < WALK_MAX && !atomic_load(enough) && spool_walk_next(&walk, &spooled); i++) {
-        enum spool_fate fate = spooled.line ? write_spooled(step, &spooled) : SPOOL_WRITTEN;
-
-        spool_walk_done(&walk, &spooled, fate);
-        if (fate == SPOOL_KEEP) {
-            break;
-        }
-    }
-    spool_walk_end(&walk);
 }
 
 /* --- the record ----------------------------------------------------------------------------- */
@@ -240,9 +233,10 @@ static void do_save(void *context)
 static void do_recover(void *context)
 {
     struct archive *archive = context;
+    struct recovery recovery = {.step = archive->step, .enough = &archive->ending};
 
     config_folder_make_above(archive->step->config.acct_dir);
-    recover_spooled(archive->step, &archive->ending);
+    spool_each(archive->step->config.spool_dir, archive->step->id.node, write_spooled, &recovery);
 }
 
 static void recover(struct archive *archive)

@@ -131,33 +131,6 @@ static int find_node_folder(const char *dir, const char *node)
     return folder;
 }
 
-void spool_walk_begin(struct spool_walk *walk, const char *dir, const char *node)
-{
-    int folder;
-
-    walk->folder = NULL;
-    if (folder_check_name(node) ||
-        snprintf(walk->path, sizeof walk->path, "%s/%s", dir, node) >= (int)sizeof walk->path) {
-        return;
-    }
-    folder = find_node_folder(dir, node);
-    if (folder < 0) {
-        return;
-    }
-    walk->folder = fdopendir(folder);
-    if (!walk->folder) {
-        folder_close(folder);
-    }
-}
-
-void spool_walk_end(struct spool_walk *walk)
-{
-    if (walk->folder) {
-        closedir(walk->folder);
-        walk->folder = NULL;
-    }
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
@@ -166,15 +139,13 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* @return the locked file; -1: it is in use, was replaced or removed, or cannot be read. */
-static int open_locked(const struct spool_walk *walk, const char *name, struct stat *status)
+static int open_locked(int folder, const char *path, struct stat *status)
 {
-    char path[sizeof walk->path + SPOOL_NAME_SIZE];
-    int folder = dirfd(walk->folder), file;
-
-    snprintf(path, sizeof path, "%s/%s", walk->path, name);
     /* NFS locks need write access */
-    file = folder_open_file(folder, path, O_RDWR, status, NULL);
-    if (file >= 0 && (flock(file, LOCK_EX | LOCK_NB) || !folder_has(folder, name, file))) {
+    int file = folder_open_file(folder, path, O_RDWR, status, NULL);
+
+    if (file >= 0 &&
+        (flock(file, LOCK_EX | LOCK_NB) || !folder_has(folder, folder_last_part(path), file))) {
         folder_close(file);
         return -1;
     }
@@ -197,65 +168,65 @@ static char *spool_read_line(int file, off_t size)
     return line;
 }
 
-static void spool_take(const struct spool_walk *walk, const char *name, struct spooled *spooled)
-{
-    struct stat status;
+struct walk {
+    const char *dir, *node;
+    spool_take_f take;
+    void *context;
+    bool ended;
+};
 
-    if (strlen(name) >= sizeof spooled->name) {
-        return;
-    }
-    if (ends_with(name, NEW_SUFFIX) &&
-        fstatat(dirfd(walk->folder), name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        status.st_mtime < time(NULL) - NEW_AGE_S) { /* it was being written at a power failure */
-        unlinkat(dirfd(walk->folder), name, 0);
-    }
-    if (!ends_with(name, SUFFIX)) {
-        return;
-    }
-    spooled->file = open_locked(walk, name, &status);
-    if (spooled->file < 0) {
-        return;
-    }
-    if (status.st_size == 0) { /* after a power failure: it was not synced */
-        unlinkat(dirfd(walk->folder), name, 0);
-        folder_close(spooled->file);
-        return;
-    }
-    strcpy(spooled->name, name);
-    spooled->line = spool_read_line(spooled->file, status.st_size);
-    if (!spooled->line) {
-        folder_close(spooled->file);
-    }
-}
-
-int spool_walk_next(struct spool_walk *walk, struct spooled *spooled)
-{
-    struct dirent *entry = walk->folder ? readdir(walk->folder) : NULL;
-
-    *spooled = (struct spooled){.file = -1};
-    if (!entry) {
-        spool_walk_end(walk);
-        return 0;
-    }
-    spool_take(walk, entry->d_name, spooled);
-    return 1;
-}
-
-void spool_walk_done(struct spool_walk *walk, struct spooled *spooled, enum spool_fate fate)
+static void spool_take(struct walk *walk, int folder, const char *name, const char *line)
 {
     char bad[SPOOL_NAME_SIZE + sizeof BAD_SUFFIX];
-    int folder = dirfd(walk->folder);
 
-    if (!spooled->line) {
+    switch (walk->take(name, line, walk->context)) {
+    case SPOOL_KEEP:
+        walk->ended = true;
+        break;
+    case SPOOL_WRITTEN:
+        unlinkat(folder, name, 0);
+        break;
+    case SPOOL_BAD:
+        snprintf(bad, sizeof bad, "%s" BAD_SUFFIX, name);
+        renameat(folder, name, folder, bad);
+        break;
+    }
+}
+
+static void spool_visit(int folder, const char *name, unsigned char type, void *context)
+{
+    struct walk *walk = context;
+    char path[1024], *line;
+    struct stat status;
+    int file;
+
+    (void)type;
+    if (ends_with(name, NEW_SUFFIX) && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        status.st_mtime < time(NULL) - NEW_AGE_S) { /* it was being written at a power failure */
+        unlinkat(folder, name, 0);
+    }
+    if (walk->ended || !ends_with(name, SUFFIX) || strlen(name) >= SPOOL_NAME_SIZE ||
+        snprintf(path, sizeof path, "%s/%s/%s", walk->dir, walk->node, name) >= (int)sizeof path ||
+        (file = open_locked(folder, path, &status)) < 0) {
         return;
     }
-    if (fate == SPOOL_WRITTEN) {
-        unlinkat(folder, spooled->name, 0);
-    } else if (fate == SPOOL_BAD) {
-        snprintf(bad, sizeof bad, "%s" BAD_SUFFIX, spooled->name);
-        renameat(folder, spooled->name, folder, bad);
+    line = status.st_size > 0 ? spool_read_line(file, status.st_size) : NULL;
+    if (status.st_size == 0) { /* after a power failure: it was not synced */
+        unlinkat(folder, name, 0);
+    } else if (line) {
+        spool_take(walk, folder, name, line);
     }
-    free(spooled->line);
-    folder_close(spooled->file);
-    *spooled = (struct spooled){.file = -1};
+    free(line);
+    folder_close(file);
+}
+
+void spool_each(const char *dir, const char *node, spool_take_f take, void *context)
+{
+    struct walk walk = {.dir = dir, .node = node, .take = take, .context = context};
+    int folder = folder_check_name(node) ? -1 : find_node_folder(dir, node);
+
+    if (folder >= 0) {
+        folder_each(folder, ".", spool_visit, &walk);
+    }
+    folder_close(folder);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SAMPLER_SPOOL_H
 #define SAMPLER_SPOOL_H
-#include <dirent.h>
 #include <stdbool.h>
 
 #include "apapi/error.h"
@@ -41,40 +40,17 @@ void spool_remove(struct spool *spool);
 /** Close. A saved record stays for other samplers. */
 void spool_close(struct spool *spool);
 
-/** A walk through a node's spool. */
-struct spool_walk {
-    DIR *folder; /* NULL: at the end */
-    char path[1024];
-};
-
-/** Begin. A missing spool is empty. */
-void spool_walk_begin(struct spool_walk *walk, const char *dir, const char *node);
-
-/** One line of a process that has ended. */
-struct spooled {
-    char *line; /* NULL: none */
-    int file;   /* locked */
-    char name[SPOOL_NAME_SIZE];
-};
-
-/**
- * Look at the next file.
- * @param spooled  its line if no one owns it, else NULL; pass it to spool_walk_done()
- * @return 1; 0: no more files.
- */
-int spool_walk_next(struct spool_walk *walk, struct spooled *spooled);
-
-/** The sink of a line. */
+/** What becomes of a record. */
 enum spool_fate {
-    SPOOL_KEEP,    /* keep it for later */
-    SPOOL_WRITTEN, /* written: remove its file */
-    SPOOL_BAD      /* not a record: rename its file to <name>.bad */
+    SPOOL_KEEP,    /* it stays for later, and so do all others */
+    SPOOL_WRITTEN, /* its file is removed */
+    SPOOL_BAD      /* not a record: its file gets the name <name>.bad */
 };
 
-/** Release a line. Its line may be NULL. */
-void spool_walk_done(struct spool_walk *walk, struct spooled *spooled, enum spool_fate fate);
+/** Gets a line of a process that has ended, and the name of its file. */
+typedef enum spool_fate (*spool_take_f)(const char *name, const char *line, void *context);
 
-/** Stop before the end. */
-void spool_walk_end(struct spool_walk *walk);
+/** Hand over the records of a node that no living process owns. A missing spool is empty. */
+void spool_each(const char *dir, const char *node, spool_take_f take, void *context);
 
 #endif
