@@ -2,14 +2,12 @@
 #include "channel/ask.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "channel/deadline.h"
 
 int ask_open(const char *live_dir, const char *node)
 {
@@ -32,21 +30,10 @@ int ask_open(const char *live_dir, const char *node)
     return fd;
 }
 
-int ask_send(int fd, enum ask_kind kind, const char *component, uint64_t deadline_ns)
+int ask_send(int fd, const char *word, const char *component, uint64_t deadline_ns)
 {
-    struct ask ask = {.version = ASK_VERSION, .kind = (uint32_t)kind};
-    struct pollfd watched = {.fd = fd, .events = POLLOUT};
+    char text[ASK_SIZE];
 
-    memcpy(ask.magic, ASK_MAGIC, sizeof ask.magic);
-    snprintf(ask.component, sizeof ask.component, "%s", component ? component : "");
-    while (send(fd, &ask, sizeof ask, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)sizeof ask) {
-        int error = errno, left_ms = clock_left_ms(deadline_ns);
-
-        /* many who ask at the same time fill its queue */
-        if (error != EAGAIN || left_ms == 0 || !poll(&watched, 1, left_ms)) {
-            errno = error;
-            return -1;
-        }
-    }
-    return 0;
+    return deadline_send(fd, text, (size_t)snprintf(text, sizeof text, "%s%s", word, component),
+                         deadline_ns);
 }

@@ -5,26 +5,14 @@
 
 /*
  * Asking the node sampler for a reading now: a datagram to <live_dir>/<node>/.now, which root alone
- * may send. There is no answer: the reading is in the pages of the node sampler.
+ * may send. It is a word, a blank, and the component's name, "": of all. Others are ignored. There
+ * is no answer: the reading is in the pages of the node sampler.
  */
 
 #define ASK_SOCKET ".now"
-#define ASK_COMPONENT_SIZE 64
-
-enum ask_kind {
-    ASK_LOOK = 1, /* the page of readings shows it */
-    ASK_COUNT = 2 /* the node page and the shares as well */
-};
-
-/** The datagram. One of another size or beginning is ignored. */
-struct ask {
-    char magic[8];
-    uint32_t version, kind;
-    char component[ASK_COMPONENT_SIZE]; /* "": all */
-};
-
-#define ASK_MAGIC "APAPIASK"
-#define ASK_VERSION 1
+#define ASK_SIZE 80
+#define ASK_LOOK "look "   /* the page of readings shows it */
+#define ASK_COUNT "count " /* the node page and the shares as well */
 
 /**
  * @return a descriptor for ask_send(); -1 with errno ENOENT, ECONNREFUSED: no node sampler runs,
@@ -34,9 +22,9 @@ int ask_open(const char *live_dir, const char *node);
 
 /**
  * Waits while many others ask, but not past `deadline_ns` (CLOCK_MONOTONIC).
- * @param component  NULL: all
- * @return 0; -1 with errno ECONNREFUSED: the node sampler has ended, EAGAIN: it does not listen
+ * @param word  ASK_LOOK or ASK_COUNT
+ * @return 0; -1 with errno ECONNREFUSED: the node sampler has ended, ETIMEDOUT: it does not listen
  */
-int ask_send(int fd, enum ask_kind kind, const char *component, uint64_t deadline_ns);
+int ask_send(int fd, const char *word, const char *component, uint64_t deadline_ns);
 
 #endif

@@ -57,18 +57,7 @@ int message_send(int channel, const struct message *message, uint64_t deadline_n
         errno = EMSGSIZE;
         return -1;
     }
-    while (send(channel, message->bytes, message->length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-        if (errno == EINTR) {
-            continue;
-        }
-        if (errno != EAGAIN) {
-            return -1;
-        }
-        if (deadline_wait(channel, POLLOUT, deadline_ns)) {
-            return -1;
-        }
-    }
-    return 0;
+    return deadline_send(channel, message->bytes, message->length, deadline_ns);
 }
 
 int message_receive(int channel, struct message *message, uint64_t deadline_ns)

@@ -244,15 +244,16 @@ void node_requests_take(struct node_requests *requests)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     uint64_t now_ns = clock_monotonic_ns();
-    struct ask ask;
-    ssize_t size = recv(requests->socket, &ask, sizeof ask, MSG_DONTWAIT | MSG_TRUNC);
+    char text[ASK_SIZE] = "";
+    ssize_t size = recv(requests->socket, text, sizeof text - 1, MSG_DONTWAIT | MSG_TRUNC);
+    bool counts = strncmp(text, ASK_COUNT, strlen(ASK_COUNT)) == 0;
 
-    if (size == (ssize_t)sizeof ask && memcmp(ask.magic, ASK_MAGIC, sizeof ask.magic) == 0 &&
-        ask.version == ASK_VERSION && (ask.kind == ASK_LOOK || ask.kind == ASK_COUNT) &&
-        memchr(ask.component, '\0', sizeof ask.component)) {
-        requests->counted_ns = ask.kind == ASK_COUNT ? now_ns : requests->counted_ns;
-        session_read_now(requests->session, *ask.component ? ask.component : NULL,
-                         ask.kind == ASK_COUNT);
+    if (size > 0 && size < (ssize_t)sizeof text &&
+        (counts || strncmp(text, ASK_LOOK, strlen(ASK_LOOK)) == 0)) {
+        const char *component = strchr(text, ' ') + 1;
+
+        requests->counted_ns = counts ? now_ns : requests->counted_ns;
+        session_read_now(requests->session, *component ? component : NULL, counts);
     }
     if (now_ns - requests->second_ns >= (uint64_t)NS_PER_S) {
         requests->second_ns = now_ns;

@@ -176,7 +176,7 @@ void share_end_refresh(const struct share_key *key)
     uint64_t now_ns = clock_monotonic_ns(), deadline_ns = now_ns + SHARE_END_WAIT_NS;
     int ask = share_end_is_fresh(key, now_ns) ? -1 : ask_open(key->live_dir, key->node);
 
-    if (ask >= 0 && ask_send(ask, ASK_COUNT, NULL, deadline_ns) == 0) {
+    if (ask >= 0 && ask_send(ask, ASK_COUNT, "", deadline_ns) == 0) {
         while (!share_end_is_fresh(key, now_ns) && clock_monotonic_ns() < deadline_ns) {
             nanosleep(&moment, NULL);
         }
