@@ -37,21 +37,21 @@ static void save(struct spool *spool, const char *line)
     fail_if(spool_save(spool, line, true, &why), "%s", why.text);
 }
 
-static char lines[1024];
+static char handed[1024];
 
 static enum spool_fate take_line(const char *name, const char *line, void *fate)
 {
     (void)name;
-    strcat(strcat(lines, line), " ");
+    strcat(strcat(handed, line), " ");
     return *(enum spool_fate *)fate;
 }
 
 /* Abandoned files that are handed over, in any order: "a b ". */
 static const char *found(enum spool_fate fate)
 {
-    lines[0] = '\0';
+    handed[0] = '\0';
     spool_each(dir, "n1", take_line, &fate);
-    return lines;
+    return handed;
 }
 
 /* In a process of its own, which then is killed. */
@@ -240,9 +240,9 @@ PREPARED(names_that_lead_elsewhere)
     assert_fails(ENOENT, spool_save(&folder, "a", true, NULL));
     make_folders();
     write_file("n1/1.0.json", "a\n", 2);
-    lines[0] = '\0';
+    handed[0] = '\0';
     spool_each(dir, "../spool/n1", take_line, &fate);
-    assert_string_equal(lines, "");
+    assert_string_equal(handed, "");
 }
 
 /* `dir` is moved away and replaced by a link. */
