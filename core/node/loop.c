@@ -221,8 +221,7 @@ static void loop_close(struct loop *loop)
     node_shares_free(loop->shares); /* what the readings have shown is kept */
     node_readings_close(&loop->readings);
     node_meters_close(&loop->meters);
-    apapi_event_rules_clear(&loop->rules);
-    config_clear(&loop->config);
+    apapi_event_rules_clear(&loop->rules); /* a thread that writes may still use the settings */
     folder_close(loop->folder);
     folder_close(loop->signals);
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -415,12 +414,10 @@ void node_meters_close(struct node_meters *meters)
         return;
     }
     if (meters->state->file) {
-        munmap(meters->state->file, sizeof *meters->state->file);
+        shared_page_unmap(meters->state->file, sizeof *meters->state->file);
         folder_close(meters->state->descriptor);
     }
-    if (meters->shown) {
-        munmap(meters->shown, sizeof *meters->shown);
-    }
+    shared_page_unmap(meters->shown, sizeof *meters->shown);
     free(meters->state);
     free(meters->live);
     folder_close(meters->file);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -24,15 +23,10 @@
 
 /* --- the page ------------------------------------------------------------------------------ */
 
-static void page_change(struct readings_component *component, uint32_t sequence)
-{
-    __atomic_store_n(&component->sequence, sequence, __ATOMIC_RELEASE);
-}
-
 /* Its old contents are not valid any more; a writer that was killed has left the number odd. */
 static void page_wake(struct readings_component *component)
 {
-    page_change(component, (component->sequence | 1) + 1);
+    __atomic_store_n(&component->sequence, (component->sequence | 1) + 1, __ATOMIC_RELEASE);
     futex_wake(&component->sequence);
 }
 
@@ -93,17 +87,6 @@ static struct node_peak *readings_peak(struct node_readings *readings, const cha
     return NULL;
 }
 
-/* The event goes on from what was seen before. */
-static void readings_recall(struct node_readings *readings, struct readings_event *event)
-{
-    const struct node_peak *peak = readings_peak(readings, event->event.name);
-
-    if (peak && *peak->name && event->event.kind == APAPI_KIND_POWER) {
-        event->seen_w = (float)peak->most_w;
-        event->seen = peak->seen;
-    }
-}
-
 void node_readings_keep(struct node_readings *readings, struct node_peak peaks[NODE_PEAKS])
 {
     const struct readings_page *page = readings->page;
@@ -131,17 +114,25 @@ void node_readings_keep(struct node_readings *readings, struct node_peak peaks[N
     pthread_mutex_unlock(&readings->mutex);
 }
 
-/* Events keep their places: those of a component that comes later lie behind them. */
-static struct readings_component *readings_add(struct node_readings *readings,
-                                               const struct session_reading *reading)
+/*
+ * Events keep their places: those of a component that comes later lie behind them.
+ * @return the component, which may be gone; NULL: there is no room for it
+ */
+static struct readings_component *readings_of(struct node_readings *readings,
+                                              const struct session_reading *reading)
 {
     struct readings_page *page = readings->page;
     const struct apapi_reader *reader = reading->reader;
+    struct readings_component *component = page->components;
     uint64_t number = page->component_count;
-    const struct readings_component *last = &page->components[number > 0 ? number - 1 : 0];
-    uint32_t first = number > 0 ? last->first + last->count : 0;
-    struct readings_component *component = &page->components[number];
+    uint32_t first = 0;
 
+    for (; component < page->components + number; component++) {
+        if (strcmp(component->name, reading->component) == 0) {
+            return component;
+        }
+        first = component->first + component->count;
+    }
     if (number == READINGS_COMPONENTS || reader->count > READINGS_EVENTS - first) {
         return NULL;
     }
@@ -150,9 +141,13 @@ static struct readings_component *readings_add(struct node_readings *readings,
     memcpy(component->detail, reader->detail, sizeof component->detail);
     for (size_t i = 0; i < reader->count; i++) {
         struct readings_event *event = &page->events[first + i];
+        const struct node_peak *peak = readings_peak(readings, reader->events[i].name);
 
         *event = (struct readings_event){.event = reader->events[i]};
-        readings_recall(readings, event);
+        if (peak && *peak->name && event->event.kind == APAPI_KIND_POWER) { /* it goes on */
+            event->seen_w = (float)peak->most_w;
+            event->seen = peak->seen;
+        }
     }
     component->first = first;
     component->count = (uint32_t)reader->count;
@@ -161,20 +156,6 @@ static struct readings_component *readings_add(struct node_readings *readings,
     __atomic_store_n(&component->begin_ns, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&page->component_count, number + 1, __ATOMIC_RELEASE);
     return component;
-}
-
-/* @return the component, which may be gone; NULL: there is no room for it */
-static struct readings_component *readings_of(struct node_readings *readings,
-                                              const struct session_reading *reading)
-{
-    struct readings_page *page = readings->page;
-
-    for (uint64_t i = 0; i < page->component_count; i++) {
-        if (strcmp(page->components[i].name, reading->component) == 0) {
-            return &page->components[i];
-        }
-    }
-    return readings_add(readings, reading);
 }
 
 /* A source that was opened again may have other events. */
@@ -224,7 +205,7 @@ void node_readings_write(const struct session_reading *reading, void *context)
         __atomic_store_n(&component->gone, 1, __ATOMIC_RELEASE);
         page_wake(component);
     } else if (component && !component->gone) {
-        page_change(component, component->sequence | 1);
+        __atomic_store_n(&component->sequence, component->sequence | 1, __ATOMIC_RELEASE);
         for (uint32_t i = 0; i < component->count; i++) {
             const struct readings_value value = {reading->raw[i].raw,
                                                  (uint64_t)reading->raw[i].error};

@@ -46,7 +46,13 @@ struct hours {
                           was used */
     bool begun;        /* `hour` is the current one */
     struct hour hour;
-    struct hours_job *job; /* being written by a thread; NULL: none */
+    /* Of the thread that writes a line and `kept`, while there is one. */
+    bool writing;
+    pthread_t thread;
+    char *line;
+    int64_t line_ns; /* determines the day */
+    struct node_idle kept;
+    struct apapi_error problem;
 };
 
 /* Shares of steps that have ended, by their records, and the energy that is still owed for them. */
@@ -140,27 +146,20 @@ static void hours_add_energy(struct hour *hour, const struct node_reading *readi
     }
 }
 
-/* The work of a thread that writes. It has copies, so that it may outlive the sampler. */
-struct hours_job {
-    pthread_t thread;
-    char *line;
-    int64_t unix_ns;
-    struct node_idle idle;
-    char node[256], acct_dir[4096], spool_dir[4096];
-    struct apapi_error problem;
-};
-
 static void *hours_write(void *context)
 {
-    struct hours_job *job = context;
+    struct node_shares *shares = context;
+    const struct node_shares_settings *settings = &shares->settings;
+    const struct config *config = settings->config;
+    struct hours *hours = &shares->hours;
     struct apapi_error err = {"out of memory"};
 
-    if (*job->acct_dir &&
-        apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, job->line, &err)) {
-        job->problem = err;
+    if (*config->acct_dir && apapi_store_append_hour(config->acct_dir, settings->node,
+                                                     hours->line_ns, hours->line, &err)) {
+        hours->problem = err;
     }
-    if (node_idle_save(&job->idle, job->spool_dir, job->node, &err)) {
-        job->problem = err;
+    if (node_idle_save(&hours->kept, config->spool_dir, settings->node, &err)) {
+        hours->problem = err;
     }
     return NULL;
 }
@@ -168,28 +167,27 @@ static void *hours_write(void *context)
 /* @return false: it is still being written. */
 static bool hours_finish(struct node_shares *shares)
 {
-    struct hours_job *job = shares->hours.job;
+    struct hours *hours = &shares->hours;
 
-    if (!job) {
+    if (!hours->writing) {
         return true;
     }
-    if (pthread_tryjoin_np(job->thread, NULL)) {
+    if (pthread_tryjoin_np(hours->thread, NULL)) {
         return false;
     }
-    if (*job->problem.text) {
-        shares->settings.say(LOG_WARNING, "the record of node %s: %s", job->node,
-                             job->problem.text);
+    if (*hours->problem.text) {
+        shares->settings.say(LOG_WARNING, "the record of node %s: %s", shares->settings.node,
+                             hours->problem.text);
     }
-    free(job->line);
-    free(job);
-    shares->hours.job = NULL;
+    free(hours->line);
+    hours->writing = false;
     return true;
 }
 
 static void hours_start(struct node_shares *shares)
 {
     const struct node_shares_settings *settings = &shares->settings;
-    struct hours_job *job;
+    struct hours *hours = &shares->hours;
 
     if (!hours_finish(shares)) {
         settings->say(LOG_WARNING,
@@ -198,25 +196,18 @@ static void hours_start(struct node_shares *shares)
                       settings->node);
         return;
     }
-    job = calloc(1, sizeof *job);
-    if (job) {
-        job->line = hour_encode(&shares->hours.hour);
-        job->unix_ns = shares->hours.hour.start_ns;
-        job->idle = shares->idle;
-        if (settings->readings) {
-            node_readings_keep(settings->readings, job->idle.peaks);
-        }
-        snprintf(job->node, sizeof job->node, "%s", settings->node);
-        snprintf(job->acct_dir, sizeof job->acct_dir, "%s", settings->config->acct_dir);
-        snprintf(job->spool_dir, sizeof job->spool_dir, "%s", settings->config->spool_dir);
+    hours->line = hour_encode(&hours->hour);
+    hours->line_ns = hours->hour.start_ns;
+    hours->problem.text[0] = '\0';
+    hours->kept = shares->idle;
+    if (settings->readings) {
+        node_readings_keep(settings->readings, hours->kept.peaks);
     }
-    if (!job || !job->line || pthread_create(&job->thread, NULL, hours_write, job)) {
+    hours->writing = hours->line && pthread_create(&hours->thread, NULL, hours_write, shares) == 0;
+    if (!hours->writing) {
         settings->say(LOG_WARNING, "the record of node %s: no memory for an hour", settings->node);
-        free(job ? job->line : NULL);
-        free(job);
-        job = NULL;
+        free(hours->line);
     }
-    shares->hours.job = job;
 }
 
 static void hours_open(struct node_shares *shares)
@@ -302,8 +293,11 @@ static void hours_owe(struct node_shares *shares)
     }
 }
 
-/* Write the line of the present hour. Waits 2 s at most for a slow file system. */
-static void hours_close(struct node_shares *shares)
+/*
+ * Write the line of the present hour. Waits 2 s at most for a slow file system.
+ * @return whether it is written: no thread uses the shares any more
+ */
+static bool hours_close(struct node_shares *shares)
 {
     const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
 
@@ -313,6 +307,7 @@ static void hours_close(struct node_shares *shares)
     for (int i = 0; i < CLOSE_S * 100 && !hours_finish(shares); i++) {
         nanosleep(&pause, NULL);
     }
+    return !shares->hours.writing;
 }
 
 /* --- shares ----------------------------------------------------------------------------------- */
@@ -776,7 +771,8 @@ void node_shares_free(struct node_shares *shares)
         return;
     }
     hours_owe(shares);
-    hours_close(shares);
     munmap(shares->page, sizeof *shares->page);
-    free(shares);
+    if (hours_close(shares)) {
+        free(shares);
+    }
 }

@@ -2,10 +2,8 @@
 #include "node/steps.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,13 +245,10 @@ void node_gpus_of(int folder, uint32_t job, const char *step, struct node_gpus *
 static void gpus_look_alive(int folder, const char *name, unsigned char type, void *context)
 {
     struct gpus_search *search = context;
-    struct apapi_live_head head;
-    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     (void)type;
-    search->anyone |= file >= 0 && read(file, &head, sizeof head) == (ssize_t)sizeof head &&
-                      head.state != APAPI_LIVE_ENDED && head.writer > 0 &&
-                      (kill((pid_t)head.writer, 0) == 0 || errno == EPERM);
+    search->anyone |= file >= 0 && shared_page_has_writer(file);
     folder_close(file);
 }
 
