@@ -39,14 +39,7 @@ WITH_ENDS(texts_and_pairs_arrive)
     assert_string_equal(message_value(&received, "job"), "4294967295");
     assert_null(message_value(&received, "unknown"));
     assert_null(message_value(&received, "my app=\n1"));
-}
-
-WITH_ENDS(text_without_key)
-{
-    message_start(&sent, APAPI_WORD_FAILED);
-    assert_string_equal(message_text(&sent), "");
-    message_add_text(&sent, "why");
-    assert_string_equal(message_text(&sent), "why");
+    assert_string_equal(message_text(&received), "name");
 }
 
 WITH_ENDS(silence_times_out)

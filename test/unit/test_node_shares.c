@@ -464,33 +464,6 @@ TEST_WITH(a_boot_is_a_gap, make_root, remove_root)
     assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set */
 }
 
-NODE(a_day_has_a_line_for_each_hour)
-{
-    const int64_t hour_ns = INT64_C(3600000000000), last_ns = INT64_C(1795388400000000000);
-    const unsigned lines[] = {0, 1, 2, 2}; /* another thread writes them */
-    char path[256], line[4096] = "", found[4096] = "";
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/acct/2026-11-22/n1.hours", top);
-    put_step("job_0/none", 0, "");
-    for (int i = -1; i <= 2; i++) { /* 22 h, 23 h, 0 h, 0 h */
-        struct node_reading reading = reading_of(1, 100);
-
-        reading.end_unix_ns = last_ns + (i < 1 ? i : 1) * hour_ns + 5 * INT64_C(1000000000) + i;
-        node_shares_add(shares, &reading);
-        wait_for_lines(path, lines[i + 1]);
-    }
-    end_sampler();
-    file = fopen(path, "r");
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file)) {
-        strcpy(found, line);
-    }
-    fclose(file);
-    assert_contains(found, "\"type\":\"hour\"");
-    assert_contains(found, "\"total\":{\"energy_j\":100.0,");
-}
-
 /* The file as another version has left it. */
 static void cut_idle(long size)
 {
@@ -626,9 +599,4 @@ NODE(energy_goes_by_slices)
     add_gpu(70);
     assert_given(7, 30);
     assert_given(8, 10);
-    end_sampler();
-    begin_sampler(); /* another node sampler goes on */
-    add_gpu(7);
-    assert_given(7, 33);
-    assert_given(8, 11);
 }

@@ -53,17 +53,3 @@ TEST_WITH(work_that_lasts, open_disk, close_disk)
         assert_true(task_wait(&task, 0));
     }
 }
-
-TEST_WITH(two_at_a_time, open_disk, close_disk)
-{
-    static struct task first, second;
-    static int second_done;
-
-    task_start(&first, wait_for_disk, &done);
-    task_start(&second, wait_for_disk, &second_done);
-    sem_post(&disk);
-    sem_post(&disk);
-    assert_true(task_wait(&first, FOR_EVER));
-    assert_true(task_wait(&second, FOR_EVER));
-    assert_int_equal(done + second_done, 2);
-}
