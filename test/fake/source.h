@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef FAKE_SOURCE_H
 #define FAKE_SOURCE_H
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include "sources/sources.h"
@@ -15,9 +14,7 @@ struct fake_source {
     struct apapi_reader base;
     struct apapi_event events[FAKE_EVENTS_MAX];
     struct apapi_reading rows[FAKE_ROWS_MAX][FAKE_EVENTS_MAX];
-    int row_count;
-    uint64_t read_takes_ns; /* how slow it is */
-    atomic_int reads;       /* so far */
+    int row_count, next;
 };
 
 /** Prepare a fake with `count` energy counters of the package domain in microjoules. */

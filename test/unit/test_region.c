@@ -280,32 +280,12 @@ static int times_in(const char *text, const char *words)
     return times;
 }
 
-/* A misuse is reported once, in one line, and the program ends as it would. */
-static const struct page_program *run_misuse(void (*program)(void), const char *words)
-{
-    struct finished finished = run_program(program);
-
-    assert_int_equal(finished.status, 0);
-    assert_int_equal(times_in(finished.said, words), 1);
-    assert_int_equal(times_in(finished.said, "\n"), 1);
-    assert_true(finished.page->head.misuses > 0);
-    return finished.page;
-}
-
 static void end_without_begin(void)
 {
     for (int i = 0; i < 10; i++) {
         CHECK(apapi_region_end("a") == -1 && errno == ENOENT);
     }
     CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
-}
-
-IN_STEP(an_end_without_begin)
-{
-    const struct page_program *page = run_misuse(end_without_begin, "\"a\": ended, but");
-
-    assert_int_equal(page->head.misuses, 10);
-    assert_int_equal(count_of_region(page, "a"), 1);
 }
 
 static void recurse(int depth)
@@ -325,27 +305,11 @@ static void begin_twice(void)
     CHECK(apapi_region_begin("b") == 0 && apapi_region_end("b") == 0);
 }
 
-IN_STEP(a_region_in_itself_is_one)
-{
-    const struct page_program *page = run_misuse(begin_twice, "\"a\": begun while");
-
-    assert_int_equal(page_node_count(page), 3);
-    assert_int_equal(count_of_region(page, "a"), 1);
-    assert_int_equal(count_of_region(page, "b"), 1);
-}
-
 static void end_outer_first(void)
 {
     CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
     CHECK(apapi_region_end("a") == -1 && errno == EBUSY);
     CHECK(apapi_region_begin("c") == 0 && apapi_region_end("c") == 0);
-}
-
-IN_STEP(an_end_ends_what_is_in_it)
-{
-    const struct page_program *page = run_misuse(end_outer_first, "\"a\": ended while \"b\"");
-
-    node_of(page, "c");
 }
 
 static void *end_a(void *unused)
@@ -361,11 +325,6 @@ static void end_in_another_thread(void)
     CHECK(apapi_region_begin("a") == 0);
     CHECK(pthread_create(&thread, NULL, end_a, NULL) == 0 && pthread_join(thread, NULL) == 0);
     CHECK(apapi_region_end("a") == 0);
-}
-
-IN_STEP(another_thread_ends_nothing)
-{
-    run_misuse(end_in_another_thread, "\"a\": ended in another thread");
 }
 
 static void *begin_a(void *unused)
@@ -384,27 +343,68 @@ static void thread_ends_within(void)
     }
 }
 
-IN_STEP(a_region_ends_with_its_thread)
-{
-    const struct page_program *page =
-        run_misuse(thread_ends_within, "\"a\": open at the end of its");
-
-    assert_int_equal(count_of_region(page, "a"), 3);
-    assert_int_equal(page_thread_count(page), 1); /* the slot was used again */
-    assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
-}
-
 static void exit_within(void)
 {
     CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
 }
 
-IN_STEP(exit_ends_regions)
+static void too_deep(void)
 {
-    const struct page_program *page = run_misuse(exit_within, "\"b\": open at the end of the prog");
+    char name[8];
 
-    assert_int_equal(page->head.ended, 1);
-    assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
+    for (int i = 0; i < APAPI_REGION_DEPTH + 10; i++) {
+        snprintf(name, sizeof name, "r%d", i);
+        CHECK(apapi_region_begin(name) == (i < APAPI_REGION_DEPTH ? 0 : -1));
+    }
+    for (int i = APAPI_REGION_DEPTH + 9; i >= 0; i--) {
+        snprintf(name, sizeof name, "r%d", i);
+        CHECK(apapi_region_end(name) == 0);
+    }
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
+}
+
+static void without_name(void)
+{
+    CHECK(apapi_region_begin(NULL) == -1 && errno == EINVAL);
+    CHECK(apapi_region_end(NULL) == -1 && errno == EINVAL);
+    CHECK(apapi_region_handle(NULL) == 0);
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
+}
+
+/* A misuse is reported once, in one line, and the program ends as it would. */
+TEST(misuses_are_told_once_and_harm_nothing)
+{
+    static const struct {
+        void (*program)(void);
+        const char *words, *region;
+        unsigned count, nodes, threads, misuses; /* times that the region was entered */
+    } cases[] = {
+        {end_without_begin, "\"a\": ended, but", "a", 1, 2, 1, 10},
+        {begin_twice, "\"a\": begun while", "b", 1, 3, 1, 100},
+        {end_outer_first, "\"a\": ended while \"b\"", "c", 1, 4, 1, 1},
+        {end_in_another_thread, "\"a\": ended in another thread", "a", 1, 2, 2, 1},
+        {thread_ends_within, "\"a\": open at the end of its", "a", 3, 2, 1, 3},
+        {exit_within, "\"b\": open at the end of the prog", "a/b", 1, 3, 1, 1},
+        {too_deep, "begun in too many others", "a", 1, APAPI_REGION_DEPTH + 2, 1, 10},
+        {without_name, "without a name", "a", 1, 2, 1, 2},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct finished finished;
+
+        make_step();
+        finished = run_program(cases[i].program);
+        assert_int_equal(finished.status, 0);
+        assert_int_equal(times_in(finished.said, cases[i].words), 1);
+        assert_int_equal(times_in(finished.said, "\n"), 1);
+        assert_int_equal(finished.page->head.misuses, cases[i].misuses);
+        assert_int_equal(finished.page->head.ended, 1);
+        assert_int_equal(page_node_count(finished.page), cases[i].nodes);
+        assert_int_equal(page_thread_count(finished.page), cases[i].threads);
+        assert_int_equal(finished.page->slots[0].current, PAGE_NO_NODE);
+        assert_int_equal(count_of_region(finished.page, cases[i].region), cases[i].count);
+        remove_step();
+    }
 }
 
 static void exec_within(void)
@@ -453,40 +453,6 @@ IN_STEP(a_forked_process_has_its_own_page)
     assert_int_not_equal(child->head.pid, finished.page->head.pid);
     assert_int_equal(count_of_region(child, "b"), 1);
     assert_int_equal(child->head.ended, 1);
-}
-
-static void too_deep(void)
-{
-    char name[8];
-
-    for (int i = 0; i < APAPI_REGION_DEPTH + 10; i++) {
-        snprintf(name, sizeof name, "r%d", i);
-        CHECK(apapi_region_begin(name) == (i < APAPI_REGION_DEPTH ? 0 : -1));
-    }
-    for (int i = APAPI_REGION_DEPTH + 9; i >= 0; i--) {
-        snprintf(name, sizeof name, "r%d", i);
-        CHECK(apapi_region_end(name) == 0);
-    }
-    CHECK(apapi_region_begin("a") == 0 && apapi_region_end("a") == 0);
-}
-
-IN_STEP(too_many_regions_in_each_other)
-{
-    const struct page_program *page = run_misuse(too_deep, "begun in too many others");
-
-    assert_int_equal(count_of_region(page, "a"), 1);
-}
-
-static void without_name(void)
-{
-    CHECK(apapi_region_begin(NULL) == -1 && errno == EINVAL);
-    CHECK(apapi_region_end(NULL) == -1 && errno == EINVAL);
-    CHECK(apapi_region_handle(NULL) == 0);
-}
-
-IN_STEP(no_name)
-{
-    run_misuse(without_name, "without a name");
 }
 
 static void close_everything(void)
