@@ -3,9 +3,8 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
+#include "base/shared_page.h"
 #include "session/live.h"
 #include "unit/livefile_fixture.h"
 
@@ -210,120 +209,54 @@ LIVE(the_environment_names_it)
 /* Files with the names of pages. */
 static struct apapi_live_page forged;
 
-static int make_file(const char *path, const void *bytes, size_t size)
+struct forgery {
+    mode_t type;
+    int error;                        /* of opening it */
+    int length, magic, size, version; /* how far it is from a page */
+    uid_t owner;
+};
+
+/* @return a file whose writer lives; -1: it is none. */
+static int forge(const char *path, const struct forgery *forgery)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct apapi_live_page page_of = forged;
+    bool link = forgery->type == S_IFLNK;
+    int file;
 
-    assert_int_equal(write(file, bytes, size), size);
-    assert_int_equal(fcntl(file, F_OFD_SETLK, &lock), 0);
-    return file; /* its writer lives */
-}
-
-static int make_whole(const char *path)
-{
-    return make_file(path, &forged, sizeof forged);
-}
-
-static int make_empty(const char *path)
-{
-    return make_file(path, "", 0);
-}
-
-static int make_short(const char *path)
-{
-    return make_file(path, &forged, sizeof forged - 1);
-}
-
-static int make_long(const char *path)
-{
-    int file = make_whole(path);
-
-    assert_int_equal(write(file, "x", 1), 1);
-    return file;
-}
-
-static int make_other_magic(const char *path)
-{
-    struct apapi_live_page opened = forged;
-
-    opened.head.magic[7]++;
-    return make_file(path, &opened, sizeof opened);
-}
-
-static int make_other_size(const char *path)
-{
-    struct apapi_live_page opened = forged;
-
-    opened.head.size--;
-    return make_file(path, &opened, sizeof opened);
-}
-
-static int make_later_version(const char *path)
-{
-    struct apapi_live_page opened = forged;
-
-    opened.head.version++;
-    return make_file(path, &opened, sizeof opened.head);
-}
-
-static int make_link(const char *path)
-{
-    int file = make_whole(in_base("elsewhere"));
-
-    assert_int_equal(symlink(in_base("elsewhere"), path), 0);
-    return file;
-}
-
-static int make_fifo(const char *path)
-{
-    assert_int_equal(mkfifo(path, 0644), 0);
-    return -1;
-}
-
-static int make_folder(const char *path)
-{
-    assert_int_equal(mkdir(path, 0755), 0);
-    return -1;
-}
-
-static int make_socket(const char *path)
-{
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    int end = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    snprintf(name.sun_path, sizeof name.sun_path, "%s", path);
-    assert_int_equal(bind(end, (struct sockaddr *)&name, sizeof name), 0);
-    return end;
-}
-
-static int make_foreign(const char *path)
-{
-    int file = make_whole(path);
-
-    assert_int_equal(fchown(file, OTHER, OTHER), 0);
+    if (link) {
+        assert_int_equal(symlink(in_base("elsewhere"), path), 0);
+    } else if (forgery->type == S_IFDIR) {
+        assert_int_equal(mkdir(path, 0755), 0);
+        return -1;
+    } else if (forgery->type != S_IFREG) {
+        assert_int_equal(mknod(path, forgery->type | 0644, 0), 0);
+        return -1;
+    }
+    page_of.head.magic[7] = forgery->magic ? 'x' : page_of.head.magic[7];
+    page_of.head.size += forgery->size;
+    page_of.head.version += forgery->version;
+    file = open(link ? in_base("elsewhere") : path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    assert_int_equal(write(file, &page_of, sizeof page_of), sizeof page_of);
+    assert_int_equal(ftruncate(file, (off_t)sizeof page_of + forgery->length), 0);
+    assert_int_equal(shared_page_lock(file) | fchown(file, forgery->owner, forgery->owner), 0);
     return file;
 }
 
 LIVE(what_is_no_page_is_not_believed)
 {
-    static const struct {
-        int (*make)(const char *path);
-        int error;
-        bool root;
-    } cases[] = {
-        {make_whole, 0, false},
-        {make_empty, EPROTO, false},
-        {make_short, EPROTO, false},
-        {make_long, EPROTO, false},
-        {make_other_magic, EPROTO, false},
-        {make_other_size, EPROTO, false},
-        {make_later_version, ENOTSUP, false},
-        {make_link, EPROTO, false},
-        {make_fifo, EPROTO, false},
-        {make_folder, EPROTO, false},
-        {make_socket, EPROTO, false},
-        {make_foreign, EPROTO, true},
+    static const struct forgery cases[] = {
+        {.type = S_IFREG},
+        {S_IFREG, EPROTO, .length = -(int)sizeof forged},
+        {S_IFREG, EPROTO, .length = -1},
+        {S_IFREG, EPROTO, .length = 1},
+        {S_IFREG, EPROTO, .magic = 1},
+        {S_IFREG, EPROTO, .size = -1},
+        {S_IFREG, ENOTSUP, .version = 1, .length = 1024 - (int)sizeof forged},
+        {S_IFLNK, EPROTO, .length = 0},
+        {S_IFIFO, EPROTO, .length = 0},
+        {S_IFDIR, EPROTO, .length = 0},
+        {S_IFSOCK, EPROTO, .length = 0},
+        {S_IFREG, EPROTO, .owner = OTHER},
     };
     struct apapi_live_counts counts;
     char path[256];
@@ -333,19 +266,21 @@ LIVE(what_is_no_page_is_not_believed)
     live_page_init(&forged);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct apapi_live_page *opened;
+        struct forgery forgery = cases[i];
         int file;
 
-        if (cases[i].root && geteuid() != 0) {
+        forgery.owner = forgery.owner ? forgery.owner : geteuid();
+        if (forgery.owner != geteuid() && geteuid() != 0) {
             continue;
         }
-        file = cases[i].make(path);
+        file = forge(path, &forgery);
         opened = apapi_live_open(path, &err);
-        fail_if(opened ? cases[i].error != 0 : errno != cases[i].error, "case %zu: %s", i,
+        fail_if(opened ? forgery.error != 0 : errno != forgery.error, "case %zu: %s", i,
                 opened ? "opened" : err.text);
         apapi_live_close(opened);
         scan(&counts);
-        assert_int_equal(counts.pages, cases[i].error == 0);
-        assert_int_equal(counts.broken, cases[i].error != 0);
+        assert_int_equal(counts.pages, forgery.error == 0);
+        assert_int_equal(counts.broken, forgery.error != 0);
         if (file >= 0) {
             close(file);
         }

@@ -87,23 +87,27 @@ static double unseen_of(uint64_t raw, uint64_t later, uint64_t since_ns, unsigne
 
 #define NODE_TEST(name) TEST_WITH(name, open_base, close_base)
 
-NODE_TEST(a_counter_that_went_on_counts)
+NODE_TEST(what_a_counter_has_counted_unseen)
 {
-    assert_float_equal(unseen_of(5000000, 1005000000, 10 * SECOND, 0), 1000, 1e-6);
-    assert_float_equal(unseen_of(5000000, 5000000, 10 * SECOND, 0), 0, 1e-6);
-}
+    static const struct {
+        uint64_t raw, later, since_ns;
+        unsigned resets;
+        double unseen_j;
+    } cases[] = {
+        {5000000, 1005000000, 10 * SECOND, 0, 1000},
+        {5000000, 5000000, 10 * SECOND, 0, 0},
+        {RANGE - 400000000, 599999999, 10 * SECOND, 0, 1000}, /* a wrap */
+        {5000000, 4000000, SECOND / 10, 1, 0},                /* begun again */
+        {5000000, 6000000, 86400 * SECOND, 1, 0},             /* hidden wraps */
+        {5000000, 5000000 + 99999000000, SECOND, 1, 0},       /* 100 kW */
+        {1, 2, -SECOND, 1, 0},                                /* the clock went back */
+    };
 
-NODE_TEST(a_wrap_in_between_counts)
-{
-    assert_float_equal(unseen_of(RANGE - 400000000, 599999999, 10 * SECOND, 0), 1000, 1e-6);
-}
-
-NODE_TEST(what_is_not_certain_is_not_counted)
-{
-    assert_float_equal(unseen_of(5000000, 4000000, SECOND / 10, 1), 0, 1e-6);    /* began again */
-    assert_float_equal(unseen_of(5000000, 6000000, 86400 * SECOND, 1), 0, 1e-6); /* hidden wraps */
-    assert_float_equal(unseen_of(5000000, 5000000 + 99999000000, SECOND, 1), 0, 1e-6); /* 100 kW */
-    assert_float_equal(unseen_of(1, 2, -SECOND, 1), 0, 1e-6); /* the clock went back */
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_float_equal(
+            unseen_of(cases[i].raw, cases[i].later, cases[i].since_ns, cases[i].resets),
+            cases[i].unseen_j, 1e-6);
+    }
 }
 
 static struct apapi_event meter_of(enum apapi_domain domain)

@@ -133,7 +133,6 @@ static void *count_rows_of(void *file)
     return &rows;
 }
 
-/* The file takes nothing until all samples are there. */
 TEST(what_is_estimated_is_marked)
 {
     struct apapi_event estimate = energy;
@@ -148,6 +147,7 @@ TEST(what_is_estimated_is_marked)
                  "1,0.100000000,rapl:::A,,,J,,Input/output error,1\n");
 }
 
+/* The file takes nothing until all samples are there. */
 TEST(a_full_ring_drops_and_counts)
 {
     struct pollfd full = {.events = POLLOUT};
