@@ -526,7 +526,7 @@ static int runs_round(struct atime *atime, const struct signals *signals, struct
         }
         if (isatty(STDERR_FILENO) && reports[i].runs_wanted > 1) {
             const struct run *run = &reports[i].runs[reports[i].count - 1];
-            double energy_j = run_energy_j(run, APAPI_DOMAIN_NONE);
+            double energy_j = run_figure(run, ENERGY, WHOLE);
 
             units_quantity(energy, sizeof energy, energy_j, "J");
             text_clean(name, sizeof name, run->record.id.name);

@@ -9,70 +9,60 @@
 #include "record/record.h"
 #include "sum/members.h"
 
-double run_elapsed_s(const struct run *run, enum apapi_domain domain)
-{
-    (void)domain;
-    return (double)run->end.elapsed_ns / 1e9;
-}
-
-double run_user_s(const struct run *run, enum apapi_domain domain)
-{
-    (void)domain;
-    return run->end.user_s;
-}
-
-double run_system_s(const struct run *run, enum apapi_domain domain)
-{
-    (void)domain;
-    return run->end.system_s;
-}
-
-double run_energy_j(const struct run *run, enum apapi_domain domain)
-{
-    const struct apapi_measurement *m = &run->record.measurement;
-
-    if (domain == APAPI_DOMAIN_NONE) {
-        return apapi_measurement_total_j(m);
-    }
-    return m->domains[domain].measured ? m->domains[domain].energy_j : NAN;
-}
-
-double run_mean_w(const struct run *run, enum apapi_domain domain)
-{
-    const struct apapi_measurement *m = &run->record.measurement;
-
-    if (domain == APAPI_DOMAIN_NONE) {
-        return apapi_measurement_total_w(m);
-    }
-    return m->domains[domain].measured ? m->domains[domain].power_w.mean : NAN;
-}
-
-/* --- mean and deviation ----------------------------------------------------------------------- */
-
-/* Values of which mean and deviation are wanted. */
-struct spread_sum {
-    size_t count;
-    double mean, squares;
+const struct figure_name figure_names[FIGURES] = {
+    [ELAPSED] = {"elapsed", "elapsed_s", "s"}, [USER] = {"user", "user_s", "s"},
+    [SYSTEM] = {"system", "system_s", "s"},    [ENERGY] = {"energy", "energy_j", "J"},
+    [POWER] = {"power", "mean_w", "W"},
 };
 
-/* A value that is not known is left out. */
-static void spread_add(struct spread_sum *sum, double value)
+static double region_figure(const struct run *run, enum figure figure,
+                            const struct apapi_region_result *region)
 {
-    double distance = value - sum->mean;
+    const struct apapi_regions *regions = &run->record.regions;
 
-    if (isnan(value)) {
-        return;
+    for (size_t i = 0; i < regions->count; i++) {
+        const struct apapi_region_result *one = &regions->list[i];
+
+        if (one->kind == region->kind && strcmp(one->path, region->path) == 0) {
+            double energy_j = apapi_region_energy_j(one),
+                   time_s = duration(one->time_ns) / NS_PER_S;
+
+            return figure == ELAPSED  ? time_s
+                   : figure == ENERGY ? energy_j
+                   : time_s > 0       ? energy_j / time_s
+                                      : (double)NAN;
+        }
     }
-    sum->count++;
-    sum->mean += distance / (double)sum->count;
-    sum->squares += distance * (value - sum->mean);
+    return NAN;
 }
 
-static struct spread spread_of(const struct spread_sum *sum)
+double run_figure(const struct run *run, enum figure figure, struct part part)
 {
-    return (struct spread){sum->count, sum->count > 0 ? sum->mean : NAN,
-                           sum->count > 1 ? sqrt(sum->squares / (double)(sum->count - 1)) : NAN};
+    const struct apapi_measurement *m = &run->record.measurement;
+    const struct apapi_domain_result *domain = &m->domains[part.domain];
+
+    if (part.region) {
+        return region_figure(run, figure, part.region);
+    }
+    switch (figure) {
+    case ELAPSED:
+        return duration(run->end.elapsed_ns) / NS_PER_S;
+    case USER:
+        return run->end.user_s;
+    case SYSTEM:
+        return run->end.system_s;
+    case ENERGY:
+        return part.domain == APAPI_DOMAIN_NONE ? apapi_measurement_total_j(m)
+               : domain->measured               ? domain->energy_j
+                                                : (double)NAN;
+    default:
+        return part.domain == APAPI_DOMAIN_NONE ? apapi_measurement_total_w(m)
+               : domain->measured               ? domain->power_w.mean
+                                                : (double)NAN;
+    }
 }
+
+/* --- of several runs -------------------------------------------------------------------------- */
 
 /* The domains of a total that this run lacks. */
 static uint32_t unknown_to(const struct run *run)
@@ -103,25 +93,34 @@ uint32_t report_missing_domains(const struct report *report)
     return missing & ~known_to_any(report);
 }
 
-struct spread report_spread(const struct report *report, run_value_f value,
-                            enum apapi_domain domain)
+struct spread report_spread(const struct report *report, enum figure figure, struct part part)
 {
-    bool is_total = domain == APAPI_DOMAIN_NONE && (value == run_energy_j || value == run_mean_w);
+    bool is_total =
+        part.domain == APAPI_DOMAIN_NONE && !part.region && (figure == ENERGY || figure == POWER);
     uint32_t known = is_total ? known_to_any(report) : 0;
-    struct spread_sum sum = {0};
+    struct spread spread = {0, NAN, NAN};
+    double mean = 0, squares = 0;
 
     for (size_t i = 0; i < report->count; i++) {
-        if (!(unknown_to(&report->runs[i]) & known)) {
-            spread_add(&sum, value(&report->runs[i], domain));
+        double value = run_figure(&report->runs[i], figure, part), distance = value - mean;
+
+        if (!isnan(value) && !(unknown_to(&report->runs[i]) & known)) {
+            spread.count++;
+            mean += distance / (double)spread.count;
+            squares += distance * (value - mean);
         }
     }
-    return spread_of(&sum);
+    spread.mean = spread.count > 0 ? mean : NAN;
+    spread.sd = spread.count > 1 ? sqrt(squares / (double)(spread.count - 1)) : NAN;
+    return spread;
 }
 
 bool report_has_domain(const struct report *report, enum apapi_domain domain)
 {
-    return report_spread(report, run_energy_j, domain).count > 0 ||
-           report_spread(report, run_mean_w, domain).count > 0;
+    struct part part = {.domain = domain};
+
+    return report_spread(report, ENERGY, part).count > 0 ||
+           report_spread(report, POWER, part).count > 0;
 }
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -141,92 +140,28 @@ int report_regions(const struct report *report, struct apapi_regions *result)
     return rc;
 }
 
-static const struct apapi_region_result *region_of_run(const struct apapi_regions *regions,
-                                                       const struct apapi_region_result *region)
-{
-    for (size_t i = 0; i < regions->count; i++) {
-        if (regions->list[i].kind == region->kind &&
-            strcmp(regions->list[i].path, region->path) == 0) {
-            return &regions->list[i];
-        }
-    }
-    return NULL;
-}
-
-struct region_spread report_region(const struct report *report,
-                                   const struct apapi_region_result *region)
-{
-    struct spread_sum time_s = {0}, energy_j = {0}, mean_w = {0};
-
-    for (size_t i = 0; i < report->count; i++) {
-        const struct apapi_region_result *one =
-            region_of_run(&report->runs[i].record.regions, region);
-        double one_j = one ? apapi_region_energy_j(one) : (double)NAN;
-        double one_s = one ? (double)one->time_ns / NS_PER_S : (double)NAN;
-
-        spread_add(&time_s, one_s);
-        spread_add(&energy_j, one_j);
-        spread_add(&mean_w, one_s > 0 ? one_j / one_s : (double)NAN);
-    }
-    return (struct region_spread){spread_of(&time_s), spread_of(&energy_j), spread_of(&mean_w)};
-}
-
 /* --- Student's t distribution ----------------------------------------------------------------- */
 
-#define STEPS_MAX 300
-#define TINY 1e-300
+#define HALF_STEPS 80 /* of the tanh-sinh rule, which is exact to some 14 digits then */
+#define STEP 0.04
 #define PRECISION 1e-14
 
-/* One step of Lentz's method for a continued fraction. @return the factor of the result. */
-static double student_step(double numerator, double *c, double *d)
+/* The integral of sin(x) ^ (df - 1) from 0 to `end`. */
+static double student_integral(double end, double df)
 {
-    *d = 1 + numerator * *d;
-    *c = 1 + numerator / *c;
-    *d = 1 / (fabs(*d) < TINY ? TINY : *d);
-    *c = fabs(*c) < TINY ? TINY : *c;
-    return *c * *d;
-}
+    double sum = 0;
 
-/* The continued fraction of the incomplete beta function; converges fast for x < (a + 1) / (a + b +
- * 2). */
-static double student_fraction(double a, double b, double x)
-{
-    double c = 1, d = 1, result;
+    for (int i = -HALF_STEPS; i <= HALF_STEPS; i++) {
+        double q = exp(-M_PI * sinh(i * STEP)), slope = M_PI * cosh(i * STEP) * q;
 
-    student_step(-(a + b) * x / (a + 1), &c, &d);
-    c = 1;
-    result = d;
-    for (int m = 1; m <= STEPS_MAX; m++) {
-        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        double factor;
-
-        result *= student_step(even, &c, &d);
-        factor = student_step(odd, &c, &d);
-        result *= factor;
-        if (fabs(factor - 1) < PRECISION) {
-            break;
-        }
+        sum += slope / ((1 + q) * (1 + q)) * pow(sin(end / (1 + q)), df - 1);
     }
-    return result;
-}
-
-/* The regularized incomplete beta function, for 0 <= x <= 1. */
-static double student_beta(double a, double b, double x)
-{
-    double front;
-
-    if (x <= 0 || x >= 1) {
-        return x <= 0 ? 0 : 1;
-    }
-    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-    return x < (a + 1) / (a + b + 2) ? front * student_fraction(a, b, x) / a
-                                     : 1 - front * student_fraction(b, a, 1 - x) / b;
+    return STEP * end * sum;
 }
 
 double student_two_sided(double t, double df)
 {
-    return student_beta(df / 2, 0.5, df / (df + t * t));
+    return student_integral(atan2(sqrt(df), t), df) / student_integral(M_PI / 2, df);
 }
 
 double student_t95(double df)
@@ -279,10 +214,10 @@ struct difference student_difference(const struct spread *one, const struct spre
     return result;
 }
 
-struct difference report_difference(const struct report reports[2], run_value_f value)
+struct difference report_difference(const struct report reports[2], enum figure figure)
 {
-    const struct spread one = report_spread(&reports[0], value, APAPI_DOMAIN_NONE);
-    const struct spread other = report_spread(&reports[1], value, APAPI_DOMAIN_NONE);
+    const struct spread one = report_spread(&reports[0], figure, WHOLE);
+    const struct spread other = report_spread(&reports[1], figure, WHOLE);
 
     return student_difference(&one, &other);
 }

@@ -49,18 +49,28 @@ int report_classic(FILE *out, const struct report *report, struct apapi_error *e
 int compare_table(FILE *out, const struct report reports[2], struct apapi_error *err);
 int compare_json(FILE *out, const struct report reports[2], struct apapi_error *err);
 
-/* --- figures of one run ----------------------------------------------------------------------- */
+/* --- figures ---------------------------------------------------------------------------------- */
 
-/** A number of a run; NaN: not known. `domain`: APAPI_DOMAIN_NONE: the total. */
-typedef double (*run_value_f)(const struct run *run, enum apapi_domain domain);
+/** A number of a run. */
+enum figure { ELAPSED, USER, SYSTEM, ENERGY, POWER, FIGURES };
 
-double run_elapsed_s(const struct run *run, enum apapi_domain domain);
-double run_user_s(const struct run *run, enum apapi_domain domain);
-double run_system_s(const struct run *run, enum apapi_domain domain);
-double run_energy_j(const struct run *run, enum apapi_domain domain);
-double run_mean_w(const struct run *run, enum apapi_domain domain);
+struct figure_name {
+    const char *word, *key, *unit; /* in a table, in JSON */
+};
+extern const struct figure_name figure_names[FIGURES];
 
-/* --- figures of several runs ------------------------------------------------------------------ */
+/* Of two programs, in this order. */
+static const enum figure figures_compared[] = {ENERGY, POWER, ELAPSED};
+
+/** What it is of: all zero: the run. Of a domain or region there is no time of the processor. */
+struct part {
+    enum apapi_domain domain;
+    const struct apapi_region_result *region; /* of the list of report_regions(); NULL: none */
+};
+#define WHOLE ((struct part){APAPI_DOMAIN_NONE, NULL})
+
+/** @return the number; NaN: not known. The power of a region is by the time of its threads. */
+double run_figure(const struct run *run, enum figure figure, struct part part);
 
 /** Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two. */
 struct spread {
@@ -73,8 +83,7 @@ struct spread {
  * The same number in all runs. Of totals only those that lack no domain that another run knows:
  * with and without its package a node has two energies.
  */
-struct spread report_spread(const struct report *report, run_value_f value,
-                            enum apapi_domain domain);
+struct spread report_spread(const struct report *report, enum figure figure, struct part part);
 
 /** @return bits of the domains that add up, that a run has meters for, and that no run knows. */
 uint32_t report_missing_domains(const struct report *report);
@@ -88,15 +97,6 @@ bool report_has_domain(const struct report *report, enum apapi_domain domain);
  * @return 0; -1 with errno ENOMEM
  */
 int report_regions(const struct report *report, struct apapi_regions *sums);
-
-/** One region in those runs that have it. */
-struct region_spread {
-    struct spread time_s, energy_j, mean_w; /* mean_w: by the time of its threads */
-};
-
-/** @param region  one of the list of report_regions() */
-struct region_spread report_region(const struct report *report,
-                                   const struct apapi_region_result *region);
 
 /* --- Student's t distribution: how sure the mean of some runs is ------------------------------ */
 
@@ -119,6 +119,6 @@ struct difference {
 struct difference student_difference(const struct spread *one, const struct spread *other);
 
 /** The difference of a number of the second program from that of the first. */
-struct difference report_difference(const struct report reports[2], run_value_f value);
+struct difference report_difference(const struct report reports[2], enum figure figure);
 
 #endif

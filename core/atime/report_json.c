@@ -29,9 +29,9 @@ static void put_program(struct json_writer *json, const struct report *report,
         json_put_text(json, NULL, *word);
     }
     json_end(json);
-    put_number(json, "elapsed_s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
-    put_number(json, "user_s", end->user_s);
-    put_number(json, "system_s", end->system_s);
+    for (enum figure i = ELAPSED; i <= SYSTEM; i++) {
+        put_number(json, figure_names[i].key, run_figure(run, i, WHOLE));
+    }
     json_put_integer(json, "max_rss_bytes", (int64_t)end->peak_bytes);
     if (WIFSIGNALED(end->status)) {
         json_put_integer(json, "signal", WTERMSIG(end->status));
@@ -74,8 +74,11 @@ static void put_run(struct json_writer *json, const struct report *report, const
 
 /* --- several runs ----------------------------------------------------------------------------- */
 
-static void put_spread(struct json_writer *json, const char *key, struct spread spread)
+static void put_spread(struct json_writer *json, const char *key, const struct report *report,
+                       enum figure figure, struct part part)
 {
+    const struct spread spread = report_spread(report, figure, part);
+
     if (spread.count > 0) {
         json_begin_object(json, key);
         put_number(json, "mean", spread.mean);
@@ -85,13 +88,18 @@ static void put_spread(struct json_writer *json, const char *key, struct spread 
     }
 }
 
+static void put_energy(struct json_writer *json, const struct report *report, struct part part)
+{
+    put_spread(json, "energy_j", report, ENERGY, part);
+    put_spread(json, "mean_w", report, POWER, part);
+}
+
 static void put_domain(struct json_writer *json, const char *key, const struct report *report,
                        enum apapi_domain domain)
 {
     if (report_has_domain(report, domain)) {
         json_begin_object(json, key);
-        put_spread(json, "energy_j", report_spread(report, run_energy_j, domain));
-        put_spread(json, "mean_w", report_spread(report, run_mean_w, domain));
+        put_energy(json, report, (struct part){.domain = domain});
         json_end(json);
     }
 }
@@ -105,13 +113,12 @@ static int put_regions(struct json_writer *json, const struct report *report)
     }
     json_begin_array(json, "regions");
     for (size_t i = 0; i < regions.count; i++) {
-        const struct region_spread spread = report_region(report, &regions.list[i]);
+        const struct part part = {.region = &regions.list[i]};
 
         json_begin_object(json, NULL);
-        json_put_text(json, "name", table_region_label(&regions.list[i]));
-        put_spread(json, "time_s", spread.time_s);
-        put_spread(json, "energy_j", spread.energy_j);
-        put_spread(json, "mean_w", spread.mean_w);
+        json_put_text(json, "name", table_region_label(part.region));
+        put_spread(json, "time_s", report, ELAPSED, part);
+        put_energy(json, report, part);
         json_end(json);
     }
     json_end_or_drop(json);
@@ -124,9 +131,9 @@ static int put_statistics(struct json_writer *json, const struct report *report)
     int result;
 
     json_begin_object(json, "statistics");
-    put_spread(json, "elapsed_s", report_spread(report, run_elapsed_s, APAPI_DOMAIN_NONE));
-    put_spread(json, "user_s", report_spread(report, run_user_s, APAPI_DOMAIN_NONE));
-    put_spread(json, "system_s", report_spread(report, run_system_s, APAPI_DOMAIN_NONE));
+    for (enum figure i = ELAPSED; i <= SYSTEM; i++) {
+        put_spread(json, figure_names[i].key, report, i, WHOLE);
+    }
     json_begin_object(json, "domains");
     for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS; i++) {
         put_domain(json, apapi_domain_name(i), report, i);
@@ -181,20 +188,6 @@ int report_json(FILE *out, const struct report *report, struct apapi_error *err)
 
 /* --- two programs ----------------------------------------------------------------------------- */
 
-static void put_difference(struct json_writer *json, const char *key, run_value_f value,
-                           const struct report reports[2])
-{
-    const struct difference difference = report_difference(reports, value);
-
-    if (!isnan(difference.mean)) {
-        json_begin_object(json, key);
-        put_number(json, "mean", difference.mean);
-        put_number(json, "ci95", difference.half_width);
-        put_number(json, "p", difference.p);
-        json_end(json);
-    }
-}
-
 int compare_json(FILE *out, const struct report reports[2], struct apapi_error *err)
 {
     struct json_writer json = {0};
@@ -207,9 +200,17 @@ int compare_json(FILE *out, const struct report reports[2], struct apapi_error *
     result = result ? result : put_runs(&json, &reports[1]);
     json_end(&json);
     json_begin_object(&json, "difference");
-    put_difference(&json, "energy_j", run_energy_j, reports);
-    put_difference(&json, "mean_w", run_mean_w, reports);
-    put_difference(&json, "elapsed_s", run_elapsed_s, reports);
+    for (size_t i = 0; i < COUNT_OF(figures_compared); i++) {
+        const struct difference difference = report_difference(reports, figures_compared[i]);
+
+        if (!isnan(difference.mean)) {
+            json_begin_object(&json, figure_names[figures_compared[i]].key);
+            put_number(&json, "mean", difference.mean);
+            put_number(&json, "ci95", difference.half_width);
+            put_number(&json, "p", difference.p);
+            json_end(&json);
+        }
+    }
     json_end(&json);
     json_end(&json);
     return finish(&json, result, out, err);

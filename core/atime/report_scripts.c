@@ -23,9 +23,9 @@ int report_csv(FILE *out, const struct report *report, struct apapi_error *err)
         const struct csv csv = {.out = out, .leads = {number}};
 
         snprintf(number, sizeof number, "%zu", i + 1);
-        csv_put_number(&csv, "program", "elapsed", "s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
-        csv_put_number(&csv, "program", "user", "s", run->end.user_s);
-        csv_put_number(&csv, "program", "system", "s", run->end.system_s);
+        for (enum figure k = ELAPSED; k <= SYSTEM; k++) {
+            csv_put_number(&csv, "program", figure_names[k].word, "s", run_figure(run, k, WHOLE));
+        }
         csv_put_number(&csv, "program", "max_rss", "B", (double)run->end.peak_bytes);
         csv_put_number(&csv, "program", killed ? "signal" : "exit_status", "",
                        killed ? WTERMSIG(run->end.status) : WEXITSTATUS(run->end.status));
@@ -116,7 +116,7 @@ static void classic_end(FILE *out, const struct run *run)
     const struct child_end *end = &run->end;
 
     fprintf(out, "ATIME: elapsed %.3f s user %.3f s system %.3f s peak memory %" PRIu64 " bytes\n",
-            run_elapsed_s(run, APAPI_DOMAIN_NONE), end->user_s, end->system_s, end->peak_bytes);
+            run_figure(run, ELAPSED, WHOLE), end->user_s, end->system_s, end->peak_bytes);
     fprintf(out, "ATIME: %s %d\n", WIFSIGNALED(end->status) ? "killed by signal" : "exit status",
             WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
 }

@@ -80,7 +80,7 @@ static int table_run(FILE *out, const struct report *report, const struct run *r
         .name = run->record.id.name,
         .user_s = run->end.user_s,
         .system_s = run->end.system_s,
-        .elapsed_s = run_elapsed_s(run, APAPI_DOMAIN_NONE),
+        .elapsed_s = run_figure(run, ELAPSED, WHOLE),
         .peak_bytes = run->end.peak_bytes,
         .verbose = report->verbose,
     };
@@ -130,20 +130,31 @@ static void table_headline(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
-static void table_domain(const struct table *table, const struct report *report,
-                         enum apapi_domain domain, const char *label)
+/* Energy and power of a domain or region. */
+static void table_part(const struct table *table, const struct report *report, struct part part,
+                       const char *label, const char *note)
 {
-    const struct spread energy_j = report_spread(report, run_energy_j, domain);
-    const struct spread mean_w = report_spread(report, run_mean_w, domain);
-    char energy[CELL_SIZE], mean[CELL_SIZE], runs[64] = "";
+    const struct spread energy_j = report_spread(report, ENERGY, part);
+    const struct spread mean_w = report_spread(report, POWER, part);
+    char energy[CELL_SIZE], mean[CELL_SIZE];
 
     spread_text(energy, sizeof energy, &energy_j, "J");
     spread_text(mean, sizeof mean, &mean_w, "W");
-    if (energy_j.count < report->count) {
-        snprintf(runs, sizeof runs, "in %zu of %zu runs", energy_j.count, report->count);
-    }
     table_put(table, (struct table_cell[]){CELL_TEXT(label), CELL_TEXT(energy), CELL_TEXT(mean),
-                                           CELL_TEXT(runs)});
+                                           CELL_TEXT(note)});
+}
+
+static void table_domain(const struct table *table, const struct report *report,
+                         enum apapi_domain domain, const char *label)
+{
+    struct part part = {.domain = domain};
+    size_t count = report_spread(report, ENERGY, part).count;
+    char runs[64] = "";
+
+    if (count < report->count) {
+        snprintf(runs, sizeof runs, "in %zu of %zu runs", count, report->count);
+    }
+    table_part(table, report, part, label, runs);
 }
 
 /* @return whether there is any. */
@@ -212,22 +223,18 @@ static int table_domains(FILE *out, const struct report *report)
 static void table_region(const struct table *table, const struct report *report,
                          const struct apapi_region_result *region)
 {
-    const struct region_spread spread = report_region(report, region);
-    char clean[APAPI_REGION_PATH_SIZE], label[4 * REGION_LABEL_WIDTH + 1];
-    char energy[CELL_SIZE], mean[CELL_SIZE], method[80];
-    int length;
+    struct part part = {.region = region};
+    size_t count = report_spread(report, ELAPSED, part).count;
+    char clean[APAPI_REGION_PATH_SIZE], label[4 * REGION_LABEL_WIDTH + 1], method[80];
+    int length = snprintf(method, sizeof method, "%s", apapi_region_method_name(region->method));
 
     text_clean(clean, sizeof clean, table_region_label(region));
     text_shorten(label, sizeof label, clean, REGION_LABEL_WIDTH, REGION_LABEL_TAIL);
-    spread_text(energy, sizeof energy, &spread.energy_j, "J");
-    spread_text(mean, sizeof mean, &spread.mean_w, "W");
-    length = snprintf(method, sizeof method, "%s", apapi_region_method_name(region->method));
-    if (spread.time_s.count < report->count) {
-        snprintf(method + length, sizeof method - (size_t)length, ", %zu of %zu runs",
-                 spread.time_s.count, report->count);
+    if (count < report->count) {
+        snprintf(method + length, sizeof method - (size_t)length, ", %zu of %zu runs", count,
+                 report->count);
     }
-    table_put(table, (struct table_cell[]){CELL_TEXT(label), CELL_TEXT(energy), CELL_TEXT(mean),
-                                           CELL_TEXT(method)});
+    table_part(table, report, part, label, method);
 }
 
 /* A row for each of those with the highest energy, and the figures of merit of one run, on average.
@@ -239,7 +246,7 @@ static int table_regions(FILE *out, const struct report *report)
         {.title = "energy", .form = TABLE_RIGHT, .width = REGION_CELL_WIDTH},
         {.title = "mean", .form = TABLE_RIGHT, .width = REGION_CELL_WIDTH},
         {.title = "method"}};
-    const struct spread energy_j = report_spread(report, run_energy_j, APAPI_DOMAIN_NONE);
+    const struct spread energy_j = report_spread(report, ENERGY, WHOLE);
     struct table table;
     struct apapi_regions regions;
     size_t named = 0;
@@ -328,29 +335,30 @@ static void table_still(FILE *out, const struct report *report)
     }
 }
 
-static void table_time(struct text_line *line, const char *word, const struct spread *spread)
+/* Mean and standard deviation, or half of the confidence interval. */
+static void table_figure(struct text_line *line, const struct report *report, enum figure figure,
+                         bool confidence)
 {
-    char mean[UNITS_SIZE];
-    char sd[UNITS_SIZE];
-    char cell[CELL_SIZE];
-    char text[TEXT_SIZE];
+    struct spread spread = report_spread(report, figure, WHOLE);
+    char mean[UNITS_SIZE], sd[UNITS_SIZE], cell[CELL_SIZE], text[TEXT_SIZE];
 
-    if (spread->mean < 60) {
-        spread_text(cell, sizeof cell, spread, "s");
+    if (confidence && spread.count < 2) {
+        return;
+    }
+    spread.sd = confidence ? student_half_width(&spread) : spread.sd;
+    if (figure > SYSTEM || spread.mean < 60) {
+        spread_text(cell, sizeof cell, &spread, figure_names[figure].unit);
     } else {
-        units_duration(mean, sizeof mean, spread->mean);
-        units_duration(sd, sizeof sd, spread->sd);
+        units_duration(mean, sizeof mean, spread.mean);
+        units_duration(sd, sizeof sd, spread.sd);
         snprintf(cell, sizeof cell, "%s %s %s", mean, text_plus_minus(), sd);
     }
-    snprintf(text, sizeof text, "%s %s", word, cell);
+    snprintf(text, sizeof text, "%s %s", figure_names[figure].word, cell);
     text_item(line, line->column ? 3 : 2, text);
 }
 
 static void table_times(FILE *out, const struct report *report)
 {
-    const struct spread elapsed_s = report_spread(report, run_elapsed_s, APAPI_DOMAIN_NONE);
-    const struct spread user_s = report_spread(report, run_user_s, APAPI_DOMAIN_NONE);
-    const struct spread system_s = report_spread(report, run_system_s, APAPI_DOMAIN_NONE);
     struct text_line line = {out, 0};
     uint64_t peak_bytes = 0;
     char size[UNITS_SIZE];
@@ -360,46 +368,17 @@ static void table_times(FILE *out, const struct report *report)
 
         peak_bytes = one > peak_bytes ? one : peak_bytes;
     }
-    table_time(&line, "elapsed", &elapsed_s);
-    table_time(&line, "user", &user_s);
-    table_time(&line, "system", &system_s);
+    for (enum figure i = ELAPSED; i <= SYSTEM; i++) {
+        table_figure(&line, report, i, false);
+    }
     units_bytes(size, sizeof size, peak_bytes);
     fprintf(out, "\n  peak memory %s\n", size);
-}
-
-/* With half of the confidence interval in place of the standard deviation. */
-static struct spread confidence_of(const struct report *report, run_value_f value)
-{
-    struct spread spread = report_spread(report, value, APAPI_DOMAIN_NONE);
-
-    spread.sd = student_half_width(&spread);
-    return spread;
-}
-
-static void table_confident(struct text_line *line, const char *word, const struct spread *spread,
-                            const char *unit)
-{
-    char cell[CELL_SIZE], text[TEXT_SIZE];
-
-    if (spread->count > 1) {
-        spread_text(cell, sizeof cell, spread, unit);
-        snprintf(text, sizeof text, "%s %s", word, cell);
-        text_item(line, 3, text);
-    }
-}
-
-static void table_confidence(FILE *out, const struct report *report)
-{
-    const struct spread energy_j = confidence_of(report, run_energy_j);
-    const struct spread mean_w = confidence_of(report, run_mean_w);
-    const struct spread elapsed_s = confidence_of(report, run_elapsed_s);
-    struct text_line line = {out, 0};
-
     if (report->count > 1) {
+        line.column = 0;
         text_item(&line, 2, "95 % confidence:");
-        table_confident(&line, "energy", &energy_j, "J");
-        table_confident(&line, "power", &mean_w, "W");
-        table_time(&line, "elapsed", &elapsed_s);
+        for (size_t i = 0; i < COUNT_OF(figures_compared); i++) {
+            table_figure(&line, report, figures_compared[i], true);
+        }
         fputc('\n', out);
     }
 }
@@ -475,7 +454,6 @@ int report_table(FILE *out, const struct report *report, struct apapi_error *err
     table_unmeasured(out, report);
     table_still(out, report);
     table_times(out, report);
-    table_confidence(out, report);
     table_crossings(out, report);
     table_ends(out, report);
     return 0;
@@ -483,29 +461,26 @@ int report_table(FILE *out, const struct report *report, struct apapi_error *err
 
 /* --- two programs ----------------------------------------------------------------------------- */
 
-static struct difference table_difference(FILE *out, const char *word, run_value_f value,
-                                          const char *unit, const struct report reports[2])
+static void table_difference(FILE *out, enum figure figure, const struct difference *difference,
+                             double first)
 {
-    const struct difference difference = report_difference(reports, value);
-    const struct spread shown = {1, difference.mean, difference.half_width};
-    double first = report_spread(&reports[0], value, APAPI_DOMAIN_NONE).mean;
+    const struct spread shown = {1, difference->mean, difference->half_width};
     char cell[CELL_SIZE];
 
-    if (isnan(difference.mean)) {
-        return difference;
+    if (isnan(difference->mean)) {
+        return;
     }
-    spread_text(cell, sizeof cell, &shown, unit);
-    fprintf(out, "  %-8s  %s", word, cell);
+    spread_text(cell, sizeof cell, &shown, figure_names[figure].unit);
+    fprintf(out, "  %-8s  %s", figure_names[figure].word, cell);
     if (first > 0) {
-        fprintf(out, "  (%+.1f %%)", 100 * difference.mean / first);
+        fprintf(out, "  (%+.1f %%)", 100 * difference->mean / first);
     }
-    if (difference.p < 0.001) {
+    if (difference->p < 0.001) {
         fputs("  p < 0.001", out);
-    } else if (!isnan(difference.p)) {
-        fprintf(out, "  p = %.3f", difference.p);
+    } else if (!isnan(difference->p)) {
+        fprintf(out, "  p = %.3f", difference->p);
     }
     fputc('\n', out);
-    return difference;
 }
 
 static void table_verdict(FILE *out, const struct difference *energy,
@@ -527,15 +502,18 @@ static void table_verdict(FILE *out, const struct difference *energy,
 
 int compare_table(FILE *out, const struct report reports[2], struct apapi_error *err)
 {
-    struct difference energy;
+    const struct difference energy = report_difference(reports, ENERGY);
 
     if (report_table(out, &reports[0], err) || report_table(out, &reports[1], err)) {
         return -1;
     }
     fputs("difference: second program - first\n", out);
-    energy = table_difference(out, "energy", run_energy_j, "J", reports);
-    table_difference(out, "power", run_mean_w, "W", reports);
-    table_difference(out, "elapsed", run_elapsed_s, "s", reports);
+    for (size_t i = 0; i < COUNT_OF(figures_compared); i++) {
+        const struct difference difference = report_difference(reports, figures_compared[i]);
+
+        table_difference(out, figures_compared[i], &difference,
+                         report_spread(&reports[0], figures_compared[i], WHOLE).mean);
+    }
     table_verdict(out, &energy, reports);
     fprintf(out,
             "  %s: 95 %% confidence; p: how often chance alone gives such a difference (Welch)\n",

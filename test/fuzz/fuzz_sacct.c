@@ -19,9 +19,8 @@ static bool is_text(const char *text, size_t size)
 
 static void check(const struct sacct_job *job)
 {
-    const double amounts[] = {job->elapsed_s,     job->nodes,  job->cores,
-                              job->core_s,        job->cpu_s,  job->energy_j,
-                              job->uncertainty_j, job->mean_w, job->measured_pct};
+    const double amounts[] = {job->elapsed_s,     job->core_s, job->cpu_s,   job->energy_j,
+                              job->uncertainty_j, job->mean_w, job->measured};
 
     REQUIRE(job->job > 0);
     REQUIRE(is_text(job->job_id, sizeof job->job_id) && is_text(job->user, sizeof job->user));

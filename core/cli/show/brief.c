@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job in a few lines, as seff, see apapi-show(1). */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "cli/show/forms.h"
 #include "cli/slurm/sacct.h"
 #include "cli/totals/row_fields.h"
+#include "record/fields.h"
 
 #define SLURM_S 2           /* for its accounting */
 #define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
@@ -24,21 +26,20 @@
 #define CPU_LEAST                                                                                  \
     0.1 /* used, of the core time: with less, idle power would be most of its energy */
 
-/* A job in a few lines. NaN, "", 0: not known. */
+/*
+ * A job in a few lines: Slurm's accounting knows its times, records its energy. NaN, "", 0: not
+ * known.
+ */
 struct brief {
     struct show_options *options;
-    struct show *show; /* its records; count 0: there are none to read */
-    char job_id[64];
-    const struct apapi_identity *id; /* of a record, or unknown */
-    struct sacct_job slurm;          /* job 0: Slurm's accounting does not say, or not in time */
-    bool several;                    /* Slurm knows several jobs of this number */
-    double energy_j, uncertainty_j, mean_w, node_w, measured;
-    double nodes, cores, elapsed_s;
-    double recorded_s; /* the time that `measured` is a share of, on each node */
-    double cpu_s, core_s;
-    double gpus, gpu_share; /* of the time in which a kernel ran */
+    struct show *show;    /* its records; count 0: there are none to read */
+    struct sacct_job job; /* its number is 0 if Slurm's accounting does not say, or not in time */
+    bool several;         /* Slurm knows several jobs of this number */
+    double node_w, efficiency, j_per_used_hour;
+    uint64_t gpus;
+    double gpu_share; /* of the time in which a kernel ran */
     char program[APAPI_TEXT_SIZE];
-    bool of_job; /* that is the name of the job: it has no steps but batch and extern */
+    char job_name[APAPI_TEXT_SIZE]; /* instead of `program`: no steps but batch and extern */
 };
 
 /* --- what a job used -------------------------------------------------------------------------- */
@@ -59,8 +60,7 @@ static void find_program(struct brief *brief)
         }
     }
     if (!*brief->program) {
-        brief->of_job = true;
-        snprintf(brief->program, sizeof brief->program, "%s", show->records[0].id.job_name);
+        snprintf(brief->job_name, sizeof brief->job_name, "%s", show->records[0].id.job_name);
     }
 }
 
@@ -91,12 +91,14 @@ static double gpu_percent(const struct apapi_record *record, size_t *gpus)
 static void find_gpu_share(struct brief *brief)
 {
     const struct show *show = brief->show;
-    double percent = 0, gpus = 0;
+    double percent = 0;
 
+    brief->gpus = 0;
     for (size_t i = 0; i < show->count;) {
         const char *node = show->records[i].id.node;
         uint64_t longest_ns = 0;
-        double of_node = 0, on_node = 0;
+        double of_node = 0;
+        size_t on_node = 0;
 
         for (; i < show->count && strcmp(show->records[i].id.node, node) == 0; i++) {
             const struct apapi_record *record = &show->records[i];
@@ -106,70 +108,44 @@ static void find_gpu_share(struct brief *brief)
             if (count > 0 && record->measurement.elapsed_ns > longest_ns) {
                 longest_ns = record->measurement.elapsed_ns;
                 of_node = sum;
-                on_node = (double)count;
+                on_node = count;
             }
         }
         percent += of_node;
-        gpus += on_node;
+        brief->gpus += on_node;
     }
-    brief->gpus = gpus;
-    brief->gpu_share = gpus > 0 ? percent / 100 / gpus : NAN;
+    brief->gpu_share = brief->gpus > 0 ? percent / 100 / (double)brief->gpus : NAN;
+}
+
+static void prefer(char *text, size_t size, const char *known)
+{
+    if (*known) {
+        snprintf(text, size, "%s", known);
+    }
 }
 
 static void use_records(struct brief *brief)
 {
     const struct apapi_job_total *total = &brief->show->total;
+    const struct apapi_identity *id = &brief->show->records[0].id;
+    struct sacct_job *job = &brief->job;
 
-    brief->id = &brief->show->records[0].id;
-    brief->energy_j = total->energy_j;
-    brief->uncertainty_j = total->uncertainty_j;
-    brief->mean_w = total->mean_w;
+    prefer(job->cluster, sizeof job->cluster, id->cluster);
+    prefer(job->user, sizeof job->user, id->user);
+    prefer(job->account, sizeof job->account, *job->account ? "" : id->account);
+    job->recorded_s = (double)total->elapsed_ns / NS_PER_S;
+    job->elapsed_s = isfinite(job->elapsed_s) ? job->elapsed_s : job->recorded_s;
+    job->nodes = job->nodes ? job->nodes : total->job_nodes;
+    job->cores = job->cores ? job->cores : total->cores;
+    job->energy_j = total->energy_j;
+    job->uncertainty_j = total->uncertainty_j;
+    job->mean_w = total->mean_w;
+    job->measured = apapi_job_measured(total, 0);
     if (total->covered_ns > 0) {
         brief->node_w = total->energy_j / (duration(total->covered_ns) / (double)NS_PER_S);
     }
-    brief->nodes = (double)total->job_nodes;
-    brief->cores = total->cores > 0 ? (double)total->cores : NAN;
-    brief->elapsed_s = brief->recorded_s = (double)total->elapsed_ns / NS_PER_S;
-    brief->measured = apapi_job_measured(total, 0);
     find_program(brief);
     find_gpu_share(brief);
-}
-
-static void brief_work_out(struct brief *brief)
-{
-    static const struct apapi_identity none = APAPI_IDENTITY_UNKNOWN;
-    const struct sacct_job *slurm = &brief->slurm;
-
-    brief->energy_j = brief->uncertainty_j = brief->mean_w = brief->node_w = NAN;
-    brief->measured = brief->nodes = brief->cores = brief->elapsed_s = brief->recorded_s = NAN;
-    brief->cpu_s = brief->core_s = brief->gpu_share = NAN;
-    brief->id = &none;
-    if (brief->show->count > 0) {
-        use_records(brief);
-    } else {
-        snprintf(brief->job_id, sizeof brief->job_id, "%s", slurm->job_id);
-    }
-    if (!slurm->job) {
-        return;
-    }
-    brief->elapsed_s = isfinite(slurm->elapsed_s) ? slurm->elapsed_s : brief->elapsed_s;
-    brief->nodes = slurm->nodes > 0 ? slurm->nodes : brief->nodes;
-    brief->cores = slurm->cores > 0 ? slurm->cores : brief->cores;
-    /* without jobacct_gather, Slurm says 0 */
-    brief->cpu_s = slurm->cpu_s > 0 ? slurm->cpu_s : NAN;
-    brief->core_s = slurm->core_s > 0 ? slurm->core_s : NAN;
-    if (brief->show->count == 0) {
-        brief->energy_j = slurm->energy_j;
-        brief->uncertainty_j = slurm->uncertainty_j;
-        brief->mean_w = slurm->mean_w;
-        brief->measured = slurm->measured_pct / 100;
-        brief->recorded_s = slurm->recorded_s;
-    }
-}
-
-static const char *either(const char *text, const char *otherwise)
-{
-    return *text ? text : otherwise;
 }
 
 /* --- text, in the manner of seff: what is not known has no line ------------------------------- */
@@ -186,115 +162,103 @@ static void put(const char *name, const char *value)
 
 static void brief_put_job(const struct brief *brief)
 {
-    const struct sacct_job *slurm = &brief->slurm;
-    const char *user = either(brief->id->user, slurm->user);
-    const char *account = either(slurm->account, brief->id->account);
+    const struct sacct_job *job = &brief->job;
     char text[256];
 
-    put("Job ID", brief->job_id);
-    put("Cluster", either(brief->id->cluster, slurm->cluster));
-    snprintf(text, sizeof text, "%s%s%s", user, *account ? "/" : "", account);
-    put(*account ? "User/Account" : "User", text);
-    snprintf(text, sizeof text, "%s%s%s%s", slurm->state, *slurm->exit ? " (exit code " : "",
-             slurm->exit, *slurm->exit ? ")" : "");
-    put("State", *slurm->state ? text : "");
-    put(brief->of_job ? "Job name" : "Program", brief->program);
-    if (isfinite(brief->nodes)) {
-        printf("Nodes: %.0f\n", brief->nodes);
+    put("Job ID", job->job_id);
+    put("Cluster", job->cluster);
+    snprintf(text, sizeof text, "%s%s%s", job->user, *job->account ? "/" : "", job->account);
+    put(*job->account ? "User/Account" : "User", text);
+    snprintf(text, sizeof text, *job->exit ? "%s (exit code %s)" : "%s", job->state, job->exit);
+    put("State", *job->state ? text : "");
+    put("Program", brief->program);
+    put("Job name", brief->job_name);
+    if (job->nodes > 0) {
+        printf("Nodes: %" PRIu64 "\n", job->nodes);
     }
-    if (isfinite(brief->cores)) {
-        printf("Cores: %.0f\n", brief->cores);
+    if (job->cores > 0) {
+        printf("Cores: %" PRIu64 "\n", job->cores);
     }
-    if (isfinite(brief->elapsed_s)) {
-        report_elapsed_text(text, sizeof text, brief->elapsed_s);
+    if (isfinite(job->elapsed_s)) {
+        report_elapsed_text(text, sizeof text, job->elapsed_s);
         put("Wall-clock time", text);
     }
 }
 
 static void brief_put_energy(const struct brief *brief)
 {
+    const struct sacct_job *job = &brief->job;
     char text[UNITS_SIZE + UNITS_SHARE_SIZE], each[UNITS_SIZE];
 
-    if (isfinite(brief->energy_j)) {
-        units_known_quantity(text, sizeof text, brief->energy_j, brief->uncertainty_j, "J");
-        units_beside(text, sizeof text, brief->uncertainty_j / brief->energy_j, false);
+    if (isfinite(job->energy_j)) {
+        units_known_quantity(text, sizeof text, job->energy_j, job->uncertainty_j, "J");
+        units_beside(text, sizeof text, job->uncertainty_j / job->energy_j, false);
         printf("Energy: %s\n", text);
     }
-    if (isfinite(brief->mean_w)) {
-        units_quantity(text, sizeof text, brief->mean_w, "W");
+    if (isfinite(job->mean_w)) {
+        units_quantity(text, sizeof text, job->mean_w, "W");
         units_quantity(each, sizeof each, brief->node_w, "W");
         printf("Mean power: %s", text);
-        printf(brief->nodes > 1 && isfinite(brief->node_w) ? ", %s a node\n" : "\n", each);
+        printf(job->nodes > 1 && isfinite(brief->node_w) ? ", %s a node\n" : "\n", each);
     }
-    if (isfinite(brief->measured)) {
-        printf("Measured: %.1f %% of the node time", 100 * brief->measured);
-        if (brief->recorded_s < RECORDED_SHARE * brief->elapsed_s &&
-            brief->elapsed_s - brief->recorded_s > RECORDED_S) {
-            units_duration(text, sizeof text, brief->recorded_s);
+    if (isfinite(job->measured)) {
+        printf("Measured: %.1f %% of the node time", 100 * job->measured);
+        if (job->recorded_s < RECORDED_SHARE * job->elapsed_s &&
+            job->elapsed_s - job->recorded_s > RECORDED_S) {
+            units_duration(text, sizeof text, job->recorded_s);
             printf(" from the first record to the last, %s", text);
         }
         putchar('\n');
     }
-    if (isfinite(brief->cpu_s) && isfinite(brief->core_s)) {
-        report_elapsed_text(text, sizeof text, brief->cpu_s);
-        report_elapsed_text(each, sizeof each, brief->core_s);
+    if (isfinite(brief->efficiency)) {
+        report_elapsed_text(text, sizeof text, job->cpu_s);
+        report_elapsed_text(each, sizeof each, job->core_s);
         printf("CPU utilized: %s\nCPU efficiency: %.2f %% of %s core time\n", text,
-               100 * brief->cpu_s / brief->core_s, each);
+               100 * brief->efficiency, each);
     }
     if (isfinite(brief->gpu_share)) {
-        printf("GPU efficiency: %.2f %% of %.0f GPU%s\n", 100 * brief->gpu_share, brief->gpus,
-               brief->gpus > 1 ? "s" : "");
+        printf("GPU efficiency: %.2f %% of %" PRIu64 " GPU%s\n", 100 * brief->gpu_share,
+               brief->gpus, text_plural(brief->gpus));
     }
-    if (isfinite(brief->energy_j) && brief->cpu_s > CPU_LEAST * brief->core_s) {
-        units_quantity(text, sizeof text, brief->energy_j / (brief->cpu_s / 3600), "J");
+    if (isfinite(brief->j_per_used_hour) && brief->efficiency > CPU_LEAST) {
+        units_quantity(text, sizeof text, brief->j_per_used_hour, "J");
         printf("Energy per CPU hour used: %s\n", text);
     }
 }
 
 /* --- JSON, described in apapi-show(1) --------------------------------------------------------- */
 
-static void brief_json_whole(struct json_writer *json, const char *key, double count)
-{
-    if (isfinite(count)) {
-        json_put_count(json, key, (uint64_t)count);
-    }
-}
+static const struct field fields_of_brief[] = {
+    FIELD_TEXT_OF(brief, "job", true, job.job_id),
+    FIELD_TEXT_OF(brief, "cluster", false, job.cluster),
+    FIELD_TEXT_OF(brief, "user", false, job.user),
+    FIELD_TEXT_OF(brief, "account", false, job.account),
+    FIELD_TEXT_OF(brief, "state", false, job.state),
+    FIELD_TEXT_OF(brief, "exit", false, job.exit),
+    FIELD_OF(brief, "nodes", COUNT, false, job.nodes),
+    FIELD_OF(brief, "cores", COUNT, false, job.cores),
+    FIELD_OF(brief, "elapsed_s", MEASURED, false, job.elapsed_s),
+    FIELD_OF(brief, "energy_j", MEASURED, false, job.energy_j),
+    FIELD_OF(brief, "uncertainty_j", MEASURED, false, job.uncertainty_j),
+    FIELD_OF(brief, "mean_w", MEASURED, false, job.mean_w),
+    FIELD_OF(brief, "node_w", MEASURED, false, node_w),
+    FIELD_OF(brief, "measured", MEASURED, false, job.measured),
+    FIELD_OF(brief, "recorded_s", MEASURED, false, job.recorded_s),
+    FIELD_END};
 
-static void brief_json_job(struct json_writer *json, const struct brief *brief)
-{
-    const struct sacct_job *slurm = &brief->slurm;
+static const struct field fields_of_cpu[] = {
+    FIELD_OF(brief, "used_s", MEASURED, false, job.cpu_s),
+    FIELD_OF(brief, "core_s", MEASURED, false, job.core_s),
+    FIELD_OF(brief, "efficiency", MEASURED, false, efficiency),
+    FIELD_OF(brief, "j_per_used_hour", MEASURED, false, j_per_used_hour), FIELD_END};
 
-    json_put_text(json, "job", brief->job_id);
-    json_put_word(json, "cluster", either(brief->id->cluster, slurm->cluster));
-    json_put_word(json, "user", either(brief->id->user, slurm->user));
-    json_put_word(json, "account", either(slurm->account, brief->id->account));
-    json_put_word(json, "state", slurm->state);
-    json_put_word(json, "exit", slurm->exit);
-    brief_json_whole(json, "nodes", brief->nodes);
-    brief_json_whole(json, "cores", brief->cores);
-    json_put_number(json, "elapsed_s", brief->elapsed_s, JSON_MEASURED);
-    json_put_number(json, "energy_j", brief->energy_j, JSON_MEASURED);
-    json_put_number(json, "uncertainty_j", brief->uncertainty_j, JSON_MEASURED);
-    json_put_number(json, "mean_w", brief->mean_w, JSON_MEASURED);
-    json_put_number(json, "node_w", brief->node_w, JSON_MEASURED);
-    json_put_number(json, "measured", brief->measured, JSON_MEASURED);
-    json_put_number(json, "recorded_s", brief->recorded_s, JSON_MEASURED);
-    if (isfinite(brief->cpu_s) && isfinite(brief->core_s)) {
-        json_begin_object(json, "cpu");
-        json_put_number(json, "used_s", brief->cpu_s, JSON_MEASURED);
-        json_put_number(json, "core_s", brief->core_s, JSON_MEASURED);
-        json_put_number(json, "efficiency", brief->cpu_s / brief->core_s, JSON_MEASURED);
-        json_put_number(json, "j_per_used_hour", brief->energy_j / brief->cpu_s * 3600,
-                        JSON_MEASURED);
-        json_end(json);
-    }
-    if (isfinite(brief->gpu_share)) {
-        json_begin_object(json, "gpu");
-        brief_json_whole(json, "gpus", brief->gpus);
-        json_put_number(json, "efficiency", brief->gpu_share, JSON_MEASURED);
-        json_end(json);
-    }
-}
+static const struct field fields_of_gpu[] = {
+    FIELD_OF(brief, "gpus", COUNT, false, gpus),
+    FIELD_OF(brief, "efficiency", MEASURED, false, gpu_share), FIELD_END};
+
+static const struct field fields_of_names[] = {FIELD_TEXT_OF(brief, "program", false, program),
+                                               FIELD_TEXT_OF(brief, "job_name", false, job_name),
+                                               FIELD_END};
 
 static int brief_print(const struct brief *brief)
 {
@@ -306,8 +270,18 @@ static int brief_print(const struct brief *brief)
         return 0;
     }
     json_begin_object(&json, NULL);
-    brief_json_job(&json, brief);
-    json_put_word(&json, brief->of_job ? "job_name" : "program", brief->program);
+    fields_write(&json, fields_of_brief, brief);
+    if (isfinite(brief->efficiency)) {
+        json_begin_object(&json, "cpu");
+        fields_write(&json, fields_of_cpu, brief);
+        json_end(&json);
+    }
+    if (isfinite(brief->gpu_share)) {
+        json_begin_object(&json, "gpu");
+        fields_write(&json, fields_of_gpu, brief);
+        json_end(&json);
+    }
+    fields_write(&json, fields_of_names, brief);
     json_end(&json);
     return json_finish(&json);
 }
@@ -331,7 +305,7 @@ static bool is_of_records(const struct show *show, const struct sacct_job *job)
 static int take_slurm(const struct sacct_job *job, void *context)
 {
     struct brief *brief = context;
-    struct sacct_job *sum = &brief->slurm;
+    struct sacct_job *sum = &brief->job;
 
     if (!is_of_records(brief->show, job)) {
         return 0;
@@ -353,19 +327,20 @@ static int take_slurm(const struct sacct_job *job, void *context)
     sum->energy_j += job->energy_j;
     sum->uncertainty_j += job->uncertainty_j;
     sum->mean_w += job->mean_w;
-    sum->measured_pct = fmin(sum->measured_pct, job->measured_pct);
+    sum->measured = fmin(sum->measured, job->measured);
     return 0;
 }
 
 static void ask_slurm(struct brief *brief)
 {
+    static const struct sacct_job unknown = SACCT_JOB_UNKNOWN;
     const struct query *query = &brief->options->query;
     const struct sacct_query wanted = {query->jobs, query->clusters, SLURM_S};
     struct apapi_error err;
 
-    brief->slurm.job = 0;
+    brief->job = unknown;
     if (sacct_read(&wanted, take_slurm, brief, &err)) {
-        brief->slurm.job = 0;
+        brief->job = unknown;
         if (errno == E2BIG) {
             brief->several = true;
         } else if (errno != ENOENT && query->verbose) {
@@ -379,13 +354,15 @@ static int look(struct brief *brief)
 {
     struct query *query = &brief->options->query;
     struct show *show = brief->show;
+    struct sacct_job *job = &brief->job;
+    char job_id[sizeof job->job_id];
 
     show_free(show);
     show->job = query->job_list.jobs[0];
     query->quiet = true; /* Slurm's accounting may know the job */
     records_read(query, show_add, show);
     if (show->count > 0) {
-        if (show_choose(show, query->command, brief->job_id, sizeof brief->job_id)) {
+        if (show_choose(show, query->command, job_id, sizeof job_id)) {
             return EXIT_FAILURE;
         }
         if (show_work_out(show)) {
@@ -393,7 +370,14 @@ static int look(struct brief *brief)
         }
     }
     ask_slurm(brief);
-    brief_work_out(brief);
+    brief->node_w = brief->gpu_share = NAN;
+    if (show->count > 0) {
+        strcpy(job->job_id, job_id);
+        use_records(brief);
+    }
+    /* without jobacct_gather, Slurm says 0 */
+    brief->efficiency = job->cpu_s > 0 ? job->cpu_s / job->core_s : NAN;
+    brief->j_per_used_hour = job->energy_j / job->cpu_s * 3600;
     return 0;
 }
 
@@ -410,7 +394,7 @@ int show_brief(struct show_options *options)
     }
     status = look(&brief);
     /* Slurm's accounting gets the energy of a job some time after its end: see apapi-sync(8). */
-    while (status == 0 && !isfinite(brief.energy_j) && !brief.several &&
+    while (status == 0 && !isfinite(brief.job.energy_j) && !brief.several &&
            clock_monotonic_ns() < end_ns) {
         nanosleep(&pause, NULL);
         status = look(&brief);
@@ -421,7 +405,8 @@ int show_brief(struct show_options *options)
     if (options->show.count == 0 && brief.several) {
         return command_fail(query->command, "several jobs match: name one, as 17_3 of an array");
     }
-    if (options->show.count == 0 && !isfinite(brief.energy_j)) { /* say why there is no record */
+    if (options->show.count == 0 &&
+        !isfinite(brief.job.energy_j)) { /* say why there is no record */
         query->quiet = false;
         status = records_read(query, show_add, &options->show);
         return status ? status : command_fail(query->command, "no record of this job found");

@@ -47,6 +47,14 @@ static double number_of(const char *text)
                                                                            : NAN;
 }
 
+static uint64_t count_of(const char *text)
+{
+    uint64_t count = 0;
+    const char *end = text_digits(text, UINT32_MAX, &count);
+
+    return end && !*end ? count : 0;
+}
+
 /* "[DD-]HH:MM:SS", "MM:SS.mmm" */
 static double cpu_time_of(const char *text)
 {
@@ -90,7 +98,7 @@ static void read_comment(const char *comment, struct sacct_job *job)
     job->energy_j = member_of(own, "energy_j");
     job->uncertainty_j = member_of(own, "uncertainty_j");
     job->mean_w = member_of(own, "mean_w");
-    job->measured_pct = member_of(own, "measured_pct");
+    job->measured = member_of(own, "measured_pct") / 100;
     job->recorded_s = member_of(own, "elapsed_s");
     tree_free(&tree);
 }
@@ -120,8 +128,8 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
     }
     *job = (struct sacct_job){.job = (uint32_t)number,
                               .elapsed_s = number_of(columns[ELAPSED]),
-                              .nodes = number_of(columns[NODES]),
-                              .cores = number_of(columns[CORES]),
+                              .nodes = count_of(columns[NODES]),
+                              .cores = count_of(columns[CORES]),
                               .core_s = number_of(columns[CORE_TIME]),
                               .cpu_s = cpu_time_of(columns[CPU_TIME])};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SLURM_SACCT_H
 #define APAPI_SLURM_SACCT_H
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,12 +23,19 @@ struct sacct_job {
     char job_id[64]; /* "17", "17_3", "17+1" */
     char cluster[64], user[64], account[64];
     char state[32], exit[32]; /* "COMPLETED", "0:0" */
-    double elapsed_s, nodes, cores;
+    uint64_t nodes, cores;
+    double elapsed_s;
     double core_s; /* cores x elapsed_s [s] */
     double cpu_s;  /* that its processes have used [s] */
     /* what `apapi sync` has written */
-    double energy_j, uncertainty_j, mean_w, measured_pct, recorded_s;
+    double energy_j, uncertainty_j, mean_w, measured, recorded_s;
 };
+
+#define SACCT_JOB_UNKNOWN                                                                          \
+    {                                                                                              \
+        .elapsed_s = NAN, .core_s = NAN, .cpu_s = NAN, .energy_j = NAN, .uncertainty_j = NAN,      \
+        .mean_w = NAN, .measured = NAN, .recorded_s = NAN                                          \
+    }
 
 /**
  * Understand a line of sacct in that format.
