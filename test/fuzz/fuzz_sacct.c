@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/slurm/sacct.h"
+#include "cli/show/forms.h"
 #include "fuzz/fuzz.h"
 
 static bool is_amount(double value)

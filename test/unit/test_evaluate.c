@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The verdict of `apapi doctor` on an event by two readings. */
-#include "cli/doctor/examine.h"
+#include "cli/doctor/evaluate.h"
 #include "unit/unit.h"
 
 static const struct apapi_event energy = {.name = "e",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -16,15 +17,61 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/show/forms.h"
-#include "cli/slurm/sacct.h"
 #include "cli/totals/row_fields.h"
 #include "record/fields.h"
 
-#define SLURM_S 2           /* for its accounting */
 #define RECORDED_SHARE 0.99 /* of the job's time: with less, the rest is worth a word ... */
 #define RECORDED_S 2        /* ... if it is longer, as Slurm counts whole seconds [s] */
 #define CPU_LEAST                                                                                  \
     0.1 /* used, of the core time: with less, idle power would be most of its energy */
+
+/* --- Slurm's accounting ----------------------------------------------------------------------- */
+
+#define SACCT_COMMAND                                                                              \
+    "exec timeout -s KILL 2 sacct --noheader --parsable2 --delimiter='" SACCT_DELIMITER            \
+    "' --format=JobIDRaw,JobID,Cluster,User,Account,State,ExitCode,ElapsedRaw,NNodes,AllocCPUS,"   \
+    "CPUTimeRAW,TotalCPU,AdminComment --jobs=\"$APAPI_JOBS\" "                                     \
+    "${APAPI_CLUSTERS:+--clusters=\"$APAPI_CLUSTERS\"} 2>&1 </dev/null"
+
+#define FAILED_LATE 137 /* timeout(1) has killed it */
+#define FAILED_NONE 127
+
+/*
+ * sacct(1) runs as the caller, so that Slurm decides what he may see; it is a program of its own,
+ * because apapi does not link Slurm's library. What it says also on standard error is ours to
+ * report: with -v, unless it is not here.
+ * @return the text, for free(); NULL: no answer
+ */
+static char *run_sacct(const struct query *query)
+{
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t size;
+    int status;
+    FILE *out;
+
+    setenv("APAPI_JOBS", query->jobs, 1);
+    setenv("APAPI_CLUSTERS", query->clusters ? query->clusters : "", 1);
+    unsetenv("SACCT_FORMAT");
+    out = popen(SACCT_COMMAND, "re"); // NOLINT(cert-env33-c): what users say is in the environment
+    if (!out) {
+        return NULL;
+    }
+    size = getdelim(&text, &room, '\0', out);
+    status = pclose(out);
+    status = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED_LATE;
+    if (status == 0) {
+        return text;
+    }
+    if (query->verbose && status == FAILED_LATE) {
+        command_fail(query->command, "sacct: %s", strerror(ETIMEDOUT));
+    } else if (query->verbose && status != FAILED_NONE) {
+        command_fail(query->command, "%.*s", size > 0 ? (int)strcspn(text, "\n") : 0,
+                     size > 0 ? text : "");
+    }
+    free(text);
+    return NULL;
+}
 
 /*
  * A job in a few lines: Slurm's accounting knows its times, records its energy. NaN, "", 0: not
@@ -302,23 +349,9 @@ static bool is_of_records(const struct show *show, const struct sacct_job *job)
     return show->count == 0;
 }
 
-static int take_slurm(const struct sacct_job *job, void *context)
+/* Components of a heterogeneous job run at the same time. */
+static void add_component(struct sacct_job *sum, const struct sacct_job *job)
 {
-    struct brief *brief = context;
-    struct sacct_job *sum = &brief->job;
-
-    if (!is_of_records(brief->show, job)) {
-        return 0;
-    }
-    if (!sum->job) {
-        *sum = *job;
-        return 0;
-    }
-    if (!strchr(job->job_id, '+') || !strchr(sum->job_id, '+')) {
-        errno = E2BIG; /* tasks of an array */
-        return -1;
-    }
-    /* Components of a heterogeneous job run at the same time. */
     sum->elapsed_s = fmax(sum->elapsed_s, job->elapsed_s);
     sum->nodes += job->nodes;
     sum->cores += job->cores;
@@ -328,25 +361,29 @@ static int take_slurm(const struct sacct_job *job, void *context)
     sum->uncertainty_j += job->uncertainty_j;
     sum->mean_w += job->mean_w;
     sum->measured = fmin(sum->measured, job->measured);
-    return 0;
 }
 
 static void ask_slurm(struct brief *brief)
 {
-    static const struct sacct_job unknown = SACCT_JOB_UNKNOWN;
-    const struct query *query = &brief->options->query;
-    const struct sacct_query wanted = {query->jobs, query->clusters, SLURM_S};
-    struct apapi_error err;
+    char *text = run_sacct(&brief->options->query), *rest = text, *line;
+    struct sacct_job job;
 
-    brief->job = unknown;
-    if (sacct_read(&wanted, take_slurm, brief, &err)) {
-        brief->job = unknown;
-        if (errno == E2BIG) {
-            brief->several = true;
-        } else if (errno != ENOENT && query->verbose) {
-            command_fail(query->command, "%s", err.text);
+    brief->job = SACCT_JOB_UNKNOWN;
+    while ((line = strsep(&rest, "\n"))) {
+        if (!sacct_line_parse(line, &job) || !is_of_records(brief->show, &job)) {
+            continue;
+        }
+        if (brief->job.job == 0) {
+            brief->job = job;
+        } else if (strchr(job.job_id, '+') && strchr(brief->job.job_id, '+')) {
+            add_component(&brief->job, &job);
+        } else {
+            brief->several = true; /* tasks of an array */
+            brief->job = SACCT_JOB_UNKNOWN;
+            break;
         }
     }
+    free(text);
 }
 
 /* @return 0; the exit status after a message: then there is nothing to wait for. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SHOW_FORMS_H
 #define APAPI_SHOW_FORMS_H
+#include <math.h>
+
 #include "cli/job/job.h"
 #include "cli/records/input.h"
 #include "config/config.h"
@@ -16,12 +18,40 @@ struct show_options {
     enum config_format format; /* of a step; CONFIG_NONE: not given */
 };
 
-/* Each returns the exit status. */
+#define SACCT_DELIMITER "\x1f"
 
-/** Print a job in a few lines. */
+/** A job by sacct(1). Unknown values are "", 0 or NaN. */
+struct sacct_job {
+    uint32_t job;
+    char job_id[64]; /* "17", "17_3", "17+1" */
+    char cluster[64], user[64], account[64];
+    char state[32], exit[32]; /* "COMPLETED", "0:0" */
+    uint64_t nodes, cores;
+    double elapsed_s;
+    double core_s; /* cores x elapsed_s [s] */
+    double cpu_s;  /* that its processes have used [s] */
+    /* what `apapi sync` has written */
+    double energy_j, uncertainty_j, mean_w, measured, recorded_s;
+};
+
+#define SACCT_JOB_UNKNOWN                                                                          \
+    ((struct sacct_job){.elapsed_s = NAN,                                                          \
+                        .core_s = NAN,                                                             \
+                        .cpu_s = NAN,                                                              \
+                        .energy_j = NAN,                                                           \
+                        .uncertainty_j = NAN,                                                      \
+                        .mean_w = NAN,                                                             \
+                        .measured = NAN,                                                           \
+                        .recorded_s = NAN})
+
+/**
+ * Understand a line of it.
+ * @param line  is cut up
+ * @return whether it is a job: not a step, and nothing else
+ */
+bool sacct_line_parse(char *line, struct sacct_job *job);
+
+/** Print a job in a few lines. @return the exit status */
 int show_brief(struct show_options *options);
-
-/** Print the step of query->files as srun does; query->nodes are all of its nodes. */
-int show_step(struct query *query, enum config_format format);
 
 #endif

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/slurm/sacct.h"
-
-#include <errno.h>
+/* A job by a line of sacct(1). */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "apapi/record.h"
 #include "base/array.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/show/forms.h"
 
 enum column {
     JOB,
@@ -138,64 +134,4 @@ bool sacct_line_parse(char *line, struct sacct_job *job)
     job->state[strcspn(job->state, " ")] = '\0'; /* "CANCELLED by 4001" */
     read_comment(columns[COMMENT], job);
     return true;
-}
-
-/* --- the program ------------------------------------------------------------------------------ */
-
-#define FAILED_LATE 137 /* timeout(1) has killed it */
-#define FAILED_NONE 127
-
-/* The output of sacct, also its standard error: that is ours to report. 0; -1 with `err`. */
-static int run(const struct sacct_query *query, char **text, struct apapi_error *err)
-{
-    char command[sizeof SACCT_FORMAT + 256];
-    size_t room = 0;
-    ssize_t size;
-    int status;
-    FILE *out;
-
-    snprintf(command, sizeof command,
-             "exec timeout -s KILL %u sacct --noheader --parsable2 --delimiter='" SACCT_DELIMITER
-             "' --format=" SACCT_FORMAT
-             " --jobs=\"$APAPI_JOBS\" ${APAPI_CLUSTERS:+--clusters=\"$APAPI_CLUSTERS\"} 2>&1 "
-             "</dev/null",
-             query->limit_s);
-    setenv("APAPI_JOBS", query->jobs, 1);
-    setenv("APAPI_CLUSTERS", query->clusters ? query->clusters : "", 1);
-    unsetenv("SACCT_FORMAT");
-    out = popen(command, "re"); // NOLINT(cert-env33-c): what users say is in the environment
-    if (!out) {
-        return apapi_fail(err, errno, "sacct: %s", strerror(errno));
-    }
-    size = getdelim(text, &room, '\0', out);
-    status = pclose(out);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        return 0;
-    }
-    status = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED_LATE;
-    if (status == FAILED_LATE || status == FAILED_NONE) {
-        status = status == FAILED_LATE ? ETIMEDOUT : ENOENT;
-        return apapi_fail(err, status, "sacct: %s", strerror(status));
-    }
-    return apapi_fail(err, EIO, "%.*s", size > 0 ? (int)strcspn(*text, "\n") : 0,
-                      size > 0 ? *text : "");
-}
-
-int sacct_read(const struct sacct_query *query, sacct_f take, void *context,
-               struct apapi_error *err)
-{
-    static struct sacct_job job;
-    char *text = NULL, *rest, *line;
-    int result = run(query, &text, err), code;
-
-    rest = result ? NULL : text;
-    while (result == 0 && (line = strsep(&rest, "\n"))) {
-        if (sacct_line_parse(line, &job) && take(&job, context)) {
-            result = apapi_fail(err, errno, "%s", strerror(errno));
-        }
-    }
-    code = errno;
-    free(text);
-    errno = code;
-    return result;
 }
