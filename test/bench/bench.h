@@ -66,15 +66,6 @@ struct bench_row *bench_compare(struct bench_table *table, struct bench_row row,
 /** Set `value` of a row with a yardstick from `added` and `yardstick`. */
 void bench_row_measure(struct bench_row *row);
 
-/** At most 100 columns. */
-void bench_table_print(const struct bench_table *table);
-
-/** @return 0; -1 if it could not be written. */
-int bench_table_print_json(const struct bench_table *table);
-
-/** Say on standard error which rows are above their limits. @return whether there are any. */
-bool bench_table_report_excess(const struct bench_table *table);
-
 /** Sleep on CLOCK_MONOTONIC; `flags`: TIMER_ABSTIME or 0. */
 void bench_sleep(uint64_t ns, int flags);
 
@@ -90,7 +81,6 @@ void bench_limits(struct bench_table *table);
 void bench_reading(struct bench_table *table);
 void bench_session(struct bench_table *table);
 void bench_period(struct bench_table *table);
-void bench_grid(struct bench_table *table);
 void bench_startup(struct bench_table *table);
 void bench_papi(struct bench_table *table);
 void bench_collect(struct bench_table *table);

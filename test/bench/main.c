@@ -1,16 +1,190 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi-bench: what APAPI costs, as ratios to the least that could do the same, in one run. */
-#include <getopt.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/option_table.h"
 #include "bench/bench.h"
 
-#define USAGE_ERROR 2
+#define PAIRS_MAX 256
+#define YARDSTICK_MIN 1e-9 /* a yardstick below the noise: the row is above every limit */
+#define RULE_COLUMNS 99
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_double);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+void bench_row_measure(struct bench_row *row)
+{
+    row->value = row->added / fmax(row->yardstick, YARDSTICK_MIN);
+}
+
+struct bench_row *bench_table_add(struct bench_table *table, struct bench_row row)
+{
+    if (table->count == ROWS_MAX) {
+        bench_die("the table is full");
+    }
+    table->rows[table->count] = row;
+    return &table->rows[table->count++];
+}
+
+struct bench_row *bench_compare(struct bench_table *table, struct bench_row about,
+                                struct bench_side ours, struct bench_side bare,
+                                struct bench_side yardstick)
+{
+    struct bench_row *row = bench_table_add(table, about);
+    double our_costs[PAIRS_MAX], bare_costs[PAIRS_MAX], yardsticks[PAIRS_MAX];
+    double values[PAIRS_MAX], added[PAIRS_MAX];
+    size_t pairs = table->quick ? row->quick_pairs : row->pairs;
+
+    ours.run(ours.context); /* caches, page faults and lazy binding are excluded */
+    bare.run(bare.context);
+    if (yardstick.run) {
+        yardstick.run(yardstick.context);
+        row->relation = BENCH_YARDSTICK;
+    }
+    for (size_t i = 0; i < pairs && i < PAIRS_MAX; i++) {
+        bool ours_first = i % 2;
+
+        if (ours_first) {
+            our_costs[i] = ours.run(ours.context);
+        }
+        bare_costs[i] = bare.run(bare.context);
+        if (!ours_first) {
+            our_costs[i] = ours.run(ours.context);
+        }
+        yardsticks[i] = yardstick.run ? yardstick.run(yardstick.context) : 0;
+        added[i] = our_costs[i] - bare_costs[i];
+        values[i] = row->relation == BENCH_RATIO ? our_costs[i] / bare_costs[i] : added[i];
+    }
+    row->ours = median(our_costs, pairs);
+    row->bare = median(bare_costs, pairs);
+    row->value = median(values, pairs);
+    row->added = median(added, pairs);
+    row->yardstick = median(yardsticks, pairs);
+    if (yardstick.run) {
+        bench_row_measure(row);
+    }
+    return row;
+}
+
+static bool within_limit(const struct bench_row *row)
+{
+    return row->limit == 0 || row->value <= row->limit;
+}
+
+void bench_sleep(uint64_t ns, int flags)
+{
+    const struct timespec time = {.tv_sec = (time_t)(ns / NS_PER_S),
+                                  .tv_nsec = (long)(ns % NS_PER_S)};
+
+    clock_nanosleep(CLOCK_MONOTONIC, flags, &time, NULL);
+}
+
+void bench_die(const char *what)
+{
+    fprintf(stderr, "apapi-bench: %s\n", what);
+    exit(EXIT_FAILURE);
+}
+
+/* "1.07 x", "+2.31 ms", "1.07 y" */
+static void format_relation(const struct bench_row *row, double value, char text[32])
+{
+    if (row->relation == BENCH_ADDED) {
+        snprintf(text, 32, "%+.2f %s", value, row->unit);
+    } else {
+        snprintf(text, 32, "%.2f %c", value, row->relation == BENCH_RATIO ? 'x' : 'y');
+    }
+}
+
+static void print_row(const struct bench_row *row)
+{
+    char relation[32], limit[32] = "", yardstick[32] = "";
+
+    format_relation(row, row->value, relation);
+    if (row->limit != 0) {
+        format_relation(row, row->limit, limit);
+    }
+    if (row->yardstick != 0) {
+        snprintf(yardstick, sizeof yardstick, "%.2f", row->yardstick);
+    }
+    printf("%-44s %8.2f %8.2f %8s %-4s %9s %7s  %s\n", row->what, row->ours, row->bare, yardstick,
+           row->unit, relation, limit,
+           row->limit == 0     ? ""
+           : within_limit(row) ? "yes"
+                               : "NO");
+}
+
+/* At most 100 columns. */
+static void print_table(const struct bench_table *table)
+{
+    printf("%-44s %8s %8s %8s %-4s %9s %7s  %s\n", "what", "ours", "bare", "yardst.", "unit",
+           "ratio", "limit", "ok");
+    for (int i = 0; i < RULE_COLUMNS; i++) {
+        putchar('-');
+    }
+    putchar('\n');
+    for (size_t i = 0; i < table->count; i++) {
+        print_row(&table->rows[i]);
+    }
+}
+
+static void print_json(const struct bench_table *table)
+{
+    static const char *const relations[] = {"ratio", "added", "yardstick"};
+    struct json_writer json = {.out = stdout, .indent = 2};
+
+    json_begin_array(&json, NULL);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct bench_row *row = &table->rows[i];
+
+        json_begin_object(&json, NULL);
+        json_put_text(&json, "what", row->what);
+        json_put_text(&json, "unit", row->unit);
+        json_put_number(&json, "ours", row->ours, JSON_ROUGH);
+        json_put_number(&json, "bare", row->bare, JSON_ROUGH);
+        json_put_number(&json, "yardstick", row->yardstick, JSON_ROUGH);
+        json_put_text(&json, "relation", relations[row->relation]);
+        json_put_number(&json, "value", row->value, JSON_ROUGH);
+        if (row->limit != 0) {
+            json_put_number(&json, "limit", row->limit, JSON_ROUGH);
+        } else {
+            json_put_null(&json, "limit");
+        }
+        json_put_flag(&json, "ok", within_limit(row));
+        json_end(&json);
+    }
+    json_end(&json);
+    json_put_between(&json, "\n");
+    json_flush(&json);
+}
+
+/* Say on standard error which rows are above their limits. @return whether there are any. */
+static bool report_excess(const struct bench_table *table)
+{
+    bool excess = false;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct bench_row *row = &table->rows[i];
+        char relation[32], limit[32];
+
+        if (!within_limit(row)) {
+            excess = true;
+            format_relation(row, row->value, relation);
+            format_relation(row, row->limit, limit);
+            fprintf(stderr, "apapi-bench: %s: %s, limit %s\n", row->what, relation, limit);
+        }
+    }
+    return excess;
+}
 
 static const struct part {
     const char *name;
@@ -18,109 +192,75 @@ static const struct part {
 } parts[] = {
     {"tick", bench_tick},       {"reading", bench_reading}, {"overflow", bench_overflow},
     {"limits", bench_limits},   {"session", bench_session}, {"period", bench_period},
-    {"grid", bench_grid},       {"startup", bench_startup},
+    {"startup", bench_startup},
 #if WITH_PAPI
     {"papi", bench_papi},
 #endif
     {"collect", bench_collect}, {"scan", bench_scan},       {"records", bench_records},
     {"live", bench_live},       {"regions", bench_regions}, {"observe", bench_observe},
 };
-#define PART_COUNT COUNT_OF(parts)
 
-struct options {
-    bool json, check;
-    bool wanted[PART_COUNT];
-};
+static struct options {
+    bool json, check, quick;
+} options;
 
-static void print_usage(FILE *out)
+static const struct option_row rows[] = {
+    {0, "quick", NULL,
+     "a few seconds: shows that it works; the figures are rough, there is no\n--check",
+     TO_FLAG(struct options, quick)},
+    {0, "json", NULL, "the table as JSON", TO_FLAG(struct options, json)},
+    {0, "check", NULL, "end with status 1 if a figure is above its limit, and say which",
+     TO_FLAG(struct options, check)},
+    {0}};
+
+static const struct option_table usage = {
+    .program = "apapi-bench",
+    .head = "usage: apapi-bench [--quick] [--json] [--check] [PART...]\n"
+            "Compare what APAPI costs with the least that could do the same, in turns, and print\n"
+            "the medians. Takes three minutes.\n",
+    .foot = "Parts: tick reading overflow limits session period startup papi collect scan records\n"
+            "live regions observe; without any: all of them.\n",
+    .column = 16,
+    .rows = rows};
+
+static const struct part *find_part(const char *name)
 {
-    fputs("usage: apapi-bench [--quick] [--json] [--check] [PART...]\n"
-          "Compare what APAPI costs with the least that could do the same, in turns, and print\n"
-          "the medians. Takes three minutes.\n"
-          "  --quick  a few seconds: shows that it works; the figures are rough, there is no "
-          "--check\n"
-          "  --json   the table as JSON\n"
-          "  --check  end with status 1 if a figure is above its limit, and say which\n"
-          "  --help   this text\n"
-          "Parts: tick reading overflow limits session period grid startup papi collect\n"
-          "scan records live regions observe; without any: all of them.\n",
-          out);
-}
-
-/* @return whether there is a part of this name. */
-static bool want_part(struct options *options, const char *name)
-{
-    for (size_t i = 0; i < PART_COUNT; i++) {
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
         if (strcmp(parts[i].name, name) == 0) {
-            options->wanted[i] = true;
-            return true;
+            return &parts[i];
         }
     }
-    return false;
-}
-
-/* All of them if none is named. @return -1: go on; else the exit status. */
-static int parse_parts(int count, char **names, struct options *options)
-{
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        options->wanted[i] = count == 0;
-    }
-    for (int i = 0; i < count; i++) {
-        if (!want_part(options, names[i])) {
-            fprintf(stderr, "apapi-bench: no part is called '%s'\n", names[i]);
-            return USAGE_ERROR;
-        }
-    }
-    return -1;
-}
-
-/* @return -1: go on; else the exit status. */
-static int parse_options(int argc, char **argv, struct options *options, bool *quick)
-{
-    static const struct option names[] = {{"quick", no_argument, NULL, 'q'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"check", no_argument, NULL, 'c'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    int letter;
-
-    while ((letter = getopt_long(argc, argv, "h", names, NULL)) != -1) {
-        *quick |= letter == 'q';
-        options->json |= letter == 'j';
-        options->check |= letter == 'c';
-        if (letter == 'h' || letter == '?') {
-            print_usage(letter == 'h' ? stdout : stderr);
-            return letter == 'h' ? EXIT_SUCCESS : USAGE_ERROR;
-        }
-    }
-    if (*quick && options->check) {
-        fputs("apapi-bench: --quick measures too little for --check\n", stderr);
-        return USAGE_ERROR;
-    }
-    return parse_parts(argc - optind, argv + optind, options);
+    return NULL;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {false};
     static struct bench_table table;
-    int status = parse_options(argc, argv, &options, &table.quick);
+    int status = option_table_read(&usage, argc, argv, &options);
 
     if (status >= 0) {
         return status;
     }
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        if (options.wanted[i]) {
-            parts[i].run(&table);
+    if (options.quick && options.check) {
+        fputs("apapi-bench: --quick measures too little for --check\n", stderr);
+        return USAGE_ERROR;
+    }
+    for (int i = optind; i < argc; i++) {
+        if (!find_part(argv[i])) {
+            fprintf(stderr, "apapi-bench: no part is called '%s'\n", argv[i]);
+            return USAGE_ERROR;
         }
+    }
+    table.quick = options.quick;
+    for (int i = optind; i < argc; i++) {
+        find_part(argv[i])->run(&table);
+    }
+    for (size_t i = 0; i < COUNT_OF(parts) && optind == argc; i++) {
+        parts[i].run(&table);
     }
     for (size_t i = 0; table.quick && i < table.count; i++) {
         table.rows[i].limit = 0; /* the figures are too rough */
     }
-    if (options.json) {
-        bench_table_print_json(&table);
-    } else {
-        bench_table_print(&table);
-    }
-    return options.check && bench_table_report_excess(&table) ? EXIT_FAILURE : EXIT_SUCCESS;
+    (options.json ? print_json : print_table)(&table);
+    return options.check && report_excess(&table) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -14,12 +14,10 @@
 #define REGIONS 64
 #define PASSES 100
 #define LIMIT 6
-#define COLD_BYTES (16 << 20) /* more than a core's own caches */
 
 static struct apapi_live_page live;
 static struct page_program *program_page;
 static struct observer *observer;
-static unsigned char *others; /* what the processor does between two readings */
 
 static void bench_fill_page(void)
 {
@@ -57,29 +55,21 @@ static void bench_move(void)
     }
 }
 
-static void bench_forget(bool cold)
-{
-    for (size_t i = 0; cold && i < COLD_BYTES; i += 64) {
-        others[i]++;
-    }
-}
-
 /* Only the reading is timed. @return [us] */
-static double run_readings(void *cold)
+static double run_readings(void *unused)
 {
     uint64_t sum_ns = 0;
-    int passes = cold ? PASSES / 10 : PASSES;
 
-    for (int i = 0; i < passes; i++) {
+    (void)unused;
+    for (int i = 0; i < PASSES; i++) {
         uint64_t start_ns;
 
         bench_move();
-        bench_forget(cold);
         start_ns = clock_monotonic_ns();
         observe_reading(&live, observer);
         sum_ns += clock_monotonic_ns() - start_ns;
     }
-    return (double)sum_ns / passes / 1e3;
+    return (double)sum_ns / PASSES / 1e3;
 }
 
 static volatile double observe_sink; /* the sums must not be optimised away */
@@ -116,7 +106,6 @@ static void bench_observe_begin(void)
     struct observed *program = calloc(1, sizeof *program);
 
     program_page = calloc(1, sizeof *program_page);
-    others = calloc(1, COLD_BYTES);
     live_page_init(&live);
     live.head.start_ns = clock_monotonic_ns();
     for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_DRAM; d++) {
@@ -126,7 +115,7 @@ static void bench_observe_begin(void)
         live.domains[d].total = 0;
     }
     observer = observe_create(&live);
-    if (!program || !program_page || !others || !observer) {
+    if (!program || !program_page || !observer) {
         bench_die("no memory");
     }
     bench_fill_page();
@@ -138,25 +127,15 @@ static void bench_observe_begin(void)
 
 void bench_observe(struct bench_table *table)
 {
-    static bool cold = true;
-    const struct bench_row warm_row = {.what = "tick with 64 regions of 32 threads",
-                                       .unit = "us",
-                                       .pairs = 101,
-                                       .quick_pairs = 5,
-                                       .limit = LIMIT};
-    const struct bench_row cold_row = {.what = "tick with 64 regions, nothing in the caches",
-                                       .unit = "us",
-                                       .relation = BENCH_ADDED,
-                                       .pairs = 101,
-                                       .quick_pairs = 5};
-    struct bench_side clock = {run_clock, NULL};
+    const struct bench_row row = {.what = "tick with 64 regions of 32 threads",
+                                  .unit = "us",
+                                  .pairs = 101,
+                                  .quick_pairs = 5,
+                                  .limit = LIMIT};
 
     bench_observe_begin();
-    bench_compare(table, warm_row, (struct bench_side){run_readings, NULL}, clock,
-                  (struct bench_side){run_sums, NULL});
-    bench_compare(table, cold_row, (struct bench_side){run_readings, &cold}, clock,
-                  BENCH_NO_YARDSTICK);
+    bench_compare(table, row, (struct bench_side){run_readings, NULL},
+                  (struct bench_side){run_clock, NULL}, (struct bench_side){run_sums, NULL});
     observe_destroy(observer);
     free(program_page);
-    free(others);
 }

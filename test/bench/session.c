@@ -6,31 +6,21 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "bench/bench.h"
 #include "bench/meters.h"
 #include "session/sampling.h"
 
 #define EVENTS 8
-#define LIMIT_1000_HZ 1.35
+#define CPU_INTERVAL_NS UINT64_C(1000000)
+#define CPU_LENGTH_NS UINT64_C(100000000) /* of one run; with --quick half of it */
+#define CPU_LIMIT 1.35
 #define SPREAD_INTERVAL_NS UINT64_C(5000000)
 #define SPREAD_LENGTH_NS 100000000
 #define SPREAD_LIMIT 1.2
 #define STAMPS_MAX 1024
-
-static const struct sampled {
-    uint64_t rate_hz;
-    uint64_t length_ns, quick_length_ns; /* of one run */
-    struct bench_row row;
-} rates[] = {
-    {10, 1000000000, 200000000, {.pairs = 21, .quick_pairs = 1}},
-    {100, 500000000, 50000000, {.pairs = 21, .quick_pairs = 3}},
-    {1000, 100000000, 50000000, {.pairs = 151, .quick_pairs = 5, .limit = LIMIT_1000_HZ}},
-};
 
 /* Both sides, and the bare loop: the least that can sample. */
 struct running {
@@ -126,35 +116,27 @@ static double run_bare_loop(void *running)
     return us_per_s(before_ns, running);
 }
 
-static void compare_at(struct bench_table *table, const struct sampled *rate,
-                       struct running *running)
-{
-    const struct apapi_intervals intervals = {.default_ns = NS_PER_S / rate->rate_hz};
-    const struct apapi_session_config config = {
-        .components = "rapl", .sources = "sysfs", .intervals = &intervals};
-    struct bench_row row = rate->row;
-
-    row.unit = "us/s";
-    snprintf(row.what, sizeof row.what, "CPU time at %d Hz, %d events", (int)rate->rate_hz, EVENTS);
-    running->length_ns = table->quick ? rate->quick_length_ns : rate->length_ns;
-    running->interval_ns = intervals.default_ns;
-    running->session = apapi_session_create(&config, NULL);
-    if (!running->session) {
-        bench_die("no session");
-    }
-    bench_compare(table, row, (struct bench_side){run_session, running},
-                  (struct bench_side){run_bare_loop, running}, BENCH_NO_YARDSTICK);
-    apapi_session_destroy(running->session);
-}
-
 void bench_session(struct bench_table *table)
 {
-    struct running running = {.sampling = NULL};
+    const struct apapi_intervals intervals = {.default_ns = CPU_INTERVAL_NS};
+    const struct apapi_session_config config = {
+        .components = "rapl", .sources = "sysfs", .intervals = &intervals};
+    const struct bench_row row = {.what = "CPU time at 1000 Hz, 8 events",
+                                  .unit = "us/s",
+                                  .pairs = 151,
+                                  .quick_pairs = 5,
+                                  .limit = CPU_LIMIT};
+    struct running running = {.length_ns = CPU_LENGTH_NS / (table->quick ? 2 : 1),
+                              .interval_ns = CPU_INTERVAL_NS};
 
     bench_meters_create(&running.meters, EVENTS);
-    for (size_t i = 0; i < COUNT_OF(rates); i++) {
-        compare_at(table, &rates[i], &running);
+    running.session = apapi_session_create(&config, NULL);
+    if (!running.session) {
+        bench_die("no session");
     }
+    bench_compare(table, row, (struct bench_side){run_session, &running},
+                  (struct bench_side){run_bare_loop, &running}, BENCH_NO_YARDSTICK);
+    apapi_session_destroy(running.session);
     bench_meters_destroy(&running.meters);
 }
 
