@@ -16,6 +16,7 @@
 #include "session/sampling.h"
 #include "sources/sources.h"
 
+#define EVENTS 8
 #define READINGS_PER_RUN 4000
 #define READINGS_PER_QUICK_RUN 800
 #define PAIRS .pairs = 251, .quick_pairs = 21
@@ -71,12 +72,12 @@ static void close_windows_at_once(struct component *component)
     component->interval_ns = 0;
 }
 
-static void ticking_create(struct ticking *ticking, size_t events, bool quick)
+static void ticking_create(struct ticking *ticking, bool quick)
 {
     moving = apapi_source_sysfs;
     moving.read = read_and_move;
-    ticking->ticks = (quick ? READINGS_PER_QUICK_RUN : READINGS_PER_RUN) / events;
-    bench_meters_create(&ticking->meters, events);
+    ticking->ticks = (quick ? READINGS_PER_QUICK_RUN : READINGS_PER_RUN) / EVENTS;
+    bench_meters_create(&ticking->meters, EVENTS);
     bench_meters_open(&ticking->meters, &ticking->component, APAPI_INTERVAL_MIN_NS);
     close_windows_at_once(&ticking->component);
     component_restart(&ticking->component, clock_monotonic_ns());
@@ -124,22 +125,6 @@ static double run_bare_moving(void *context)
         bench_meters_read(&ticking->meters);
         move(readings, ticking->meters.count);
         ticking->sink = readings[0].raw;
-    });
-}
-
-/* A reader that trusts its files. */
-static double run_strtoull(void *context)
-{
-    struct ticking *ticking = context;
-
-    TIMED_TICKS({
-        for (size_t i = 0; i < ticking->meters.count; i++) {
-            char text[METER_TEXT_SIZE];
-            ssize_t got = pread(ticking->meters.fds[i], text, sizeof text - 1, 0);
-
-            text[got > 0 ? got : 0] = '\0';
-            ticking->sink = strtoull(text, NULL, 10);
-        }
     });
 }
 
@@ -211,42 +196,35 @@ static double run_yardstick(void *context)
     return (run_plain(context) - run_bare(context)) / (double)ticking->meters.count;
 }
 
-/* The ratio depends on how fast the kernel is, what is added to it does not. */
-static void add_rows(struct bench_table *table, struct ticking *ticking, const char *what,
-                     double limit, double (*run)(void *context), double (*bare)(void *context))
+/* A row of each event. The ratio depends on how fast the kernel is, what is added to it does not.
+ */
+static void add_row(struct bench_table *table, struct ticking *ticking, struct bench_row row,
+                    double (*run)(void *context), double (*bare)(void *context))
 {
     double events = (double)ticking->meters.count;
-    struct bench_row about = {.unit = "ns", PAIRS}, *row, *each;
+    struct bench_row *each;
 
-    snprintf(about.what, sizeof about.what, "%s, %zu events", what, ticking->meters.count);
-    row = bench_compare(table, about, (struct bench_side){run, ticking},
-                        (struct bench_side){bare, ticking},
-                        (struct bench_side){run_yardstick, ticking});
-    each = bench_table_add(
-        table, (struct bench_row){.unit = "ns", .relation = BENCH_YARDSTICK, .limit = limit});
-    snprintf(each->what, sizeof each->what, "%s, each of %zu events", what, ticking->meters.count);
-    each->ours = row->ours / events;
-    each->bare = row->bare / events;
-    each->added = row->added / events;
-    each->yardstick = row->yardstick;
+    row.unit = "ns";
+    row.pairs = 251;
+    row.quick_pairs = 21;
+    each = bench_compare(table, row, (struct bench_side){run, ticking},
+                         (struct bench_side){bare, ticking},
+                         (struct bench_side){run_yardstick, ticking});
+    each->ours /= events;
+    each->bare /= events;
+    each->added /= events;
     bench_row_measure(each);
-    row->relation = BENCH_RATIO;
-    row->value = row->ours / row->bare;
-    row->yardstick = 0;
 }
 
 void bench_tick(struct bench_table *table)
 {
-    static const size_t sizes[] = {2, 8, 32};
+    struct ticking ticking;
 
-    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        struct ticking ticking;
-
-        ticking_create(&ticking, sizes[i], table->quick);
-        add_rows(table, &ticking, "tick", sizes[i] == 8 ? TICK_LIMIT : 0, run_ticks,
-                 run_bare_moving);
-        ticking_destroy(&ticking);
-    }
+    ticking_create(&ticking, table->quick);
+    add_row(table, &ticking,
+            (struct bench_row){.what = "tick, each of 8 events", .limit = TICK_LIMIT}, run_ticks,
+            run_bare_moving);
+    ticking_destroy(&ticking);
 }
 
 static struct apapi_live_page page;
@@ -266,13 +244,16 @@ void bench_live_tick(struct bench_table *table)
 {
     struct ticking ticking;
 
-    ticking_create(&ticking, 8, table->quick);
+    ticking_create(&ticking, table->quick);
     live_page_init(&page);
     common.live = &page;
     common.components = &ticking.component;
     common_init(&common, session_clock_real(), NULL);
     common_join(&common, &ticking.component);
-    add_rows(table, &ticking, "live page: tick with it", LIVE_LIMIT, run_live_ticks, run_ticks);
+    add_row(table, &ticking,
+            (struct bench_row){.what = "live page: tick with it, each of 8 events",
+                               .limit = LIVE_LIMIT},
+            run_live_ticks, run_ticks);
     common_clear(&common);
     ticking_destroy(&ticking);
 }
@@ -321,7 +302,7 @@ static void watch(struct watched *watched, double threshold, size_t index)
 
 static void watched_create(struct watched *watched, size_t thresholds, bool quick)
 {
-    ticking_create(&watched->ticking, 8, quick);
+    ticking_create(&watched->ticking, quick);
     watched->sampling = sampling_create(1, NULL);
     watched->sampling->components[0] = watched->ticking.component;
     watched->sampling->components[0].interval_ns = APAPI_INTERVAL_DEFAULT_NS;
@@ -378,8 +359,9 @@ void bench_reading(struct bench_table *table)
 {
     struct ticking ticking;
 
-    ticking_create(&ticking, 8, table->quick);
-    add_rows(table, &ticking, "reading alone", READING_LIMIT, run_source, run_bare);
-    add_rows(table, &ticking, "pread + strtoull", 0, run_strtoull, run_bare);
+    ticking_create(&ticking, table->quick);
+    add_row(table, &ticking,
+            (struct bench_row){.what = "reading alone, each of 8 events", .limit = READING_LIMIT},
+            run_source, run_bare);
     ticking_destroy(&ticking);
 }

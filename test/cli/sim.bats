@@ -65,15 +65,6 @@ follows() { # FORMULA LINES
     ((count >= 4)) || { echo "only $count steps were seen" && return 1; }
 }
 
-check_power() { # METHOD
-    "$sim" --method "$1" --core-w 35.5 --spec "$spec" -- /usr/bin/python3 "$BATS_TEST_DIRNAME/sim_power.py"
-}
-
-@test "power of each zone, and the pace of the clock (fuse)" {
-    need_fuse
-    check_power fuse
-}
-
 @test "the default tree is that of a server with two packages" {
     run -0 "$sim" -- bash -c 'cd /sys/class/powercap && grep -r . intel-rapl/*/*name intel-rapl/*/*/*name &&
         cat intel-rapl:*/max_energy_range_uj && stat -Lc %a intel-rapl:*/energy_uj && ls'

@@ -78,21 +78,6 @@ simulator_is_gone() { # PID
     run -7 "${nobody[@]}" "$sim" -- bash -c 'exit 7'
 }
 
-@test "other users see the hardware as far as its mode allows" {
-    [[ $(id -u) -eq 0 ]] || skip 'needs root'
-    local method read_as_nobody='umask; setpriv --reuid 65534 --regid 65534 --clear-groups \
-        head -n 1 /sys/class/powercap/intel-rapl:0:0/energy_uj'
-
-    umask 077
-    for method in fuse files; do
-        { : <>/dev/fuse; } 2>/dev/null || [[ $method != fuse ]] || continue
-        run -0 "$sim" --method "$method" --mode 444 -- bash -c "$read_as_nobody"
-        [[ ${lines[0]} == 0077 && ${lines[1]} =~ ^[0-9]+$ ]]
-        run -1 "$sim" --method "$method" -- bash -c "$read_as_nobody"
-        [[ ${lines[1]} == *'Permission denied' ]]
-    done
-}
-
 @test "bad options: 125, a message, no command" {
     local options message
 
@@ -117,21 +102,4 @@ TABLE
     tells 125 'sim: --spec: a value is missing' "$sim" --spec
     APAPI_SIMHW=/no/such tells 125 '*/no/such (from APAPI_SIMHW) cannot be executed' "$sim" true
     tells 0 'usage: scripts/sim*' "$sim" --help
-}
-
-@test "the simulator alone: ready, SIGTERM, death of the parent" {
-    [[ $(id -u) -eq 0 ]] || skip 'needs root'
-    local dir="$BATS_TEST_TMPDIR/dir" method pid
-    mkdir "$dir"
-    local script='mount -t tmpfs none "$2" && mkdir "$2/t" && mkfifo "$2/f" && exec 8<>"$2/f"
-        "$0" "$1" "$2/t" --ready-fd 8 "$3" >/dev/null 2>&1 & read -r -u 8 && cat "$2/t/powercap/clock" >/dev/null || exit 1'
-
-    for method in --files --fuse; do
-        { : <>/dev/fuse; } 2>/dev/null || [[ $method != --fuse ]] || continue
-        run -0 timeout -k 1 120 unshare -m bash -c "$script"'; kill -TERM $!; wait $! || exit 2
-            ! grep " $2/t " /proc/mounts' "$APAPI_SIMHW" "$method" "$dir" "$spec"
-        run -137 unshare -m bash -c "$script"'; echo $!; kill -KILL $$' "$APAPI_SIMHW" "$method" "$dir" "$spec"
-        pid=${lines[0]}
-        eventually bash -c '! grep -q "^State:.[^Z]" "/proc/$0/status" 2>/dev/null' "$pid"
-    done
 }

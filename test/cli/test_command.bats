@@ -30,15 +30,6 @@ refuses() { # MESSAGE ARGUMENT...
     refuses "no test of unit has 'nothing like this' in its name" unit -f 'nothing like this'
 }
 
-@test "a file by its part, by its path, and by its tests" {
-    run -0 "$runner" --list test/cli/events.bats cli/truth.bats "$repository/test/unit/test_base.c"
-    [[ $(sort <<<"$output") == $'cli/events.bats\ncli/truth.bats\nunit/test_base' ]]
-    run -0 "$runner" --list tsan/test_session asan/test_base
-    [[ $(sort <<<"$output") == $'asan/test_base\ntsan/test_session' ]]
-    tells 0 cli/truth.bats "$runner" --list cli -f 'a reset to 0'
-    tells 0 unit/test_base "$runner" --list unit -f a_positive_number_is_digits_alone
-}
-
 @test "each test is usual, long or both, and no file is left out" {
     "$runner" --list >"$BATS_TEST_TMPDIR/usual"
     "$runner" --list long >"$BATS_TEST_TMPDIR/long"
@@ -129,4 +120,3 @@ count() { # STATUS LINE...
     leave_public
     [[ -z $output && $stderr == 'setup: packages are missing; as root: apt-get update && apt-get install '*' gcc '*' bats '* ]]
 }
-

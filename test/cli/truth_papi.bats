@@ -110,9 +110,6 @@ setup() {
     skip_if_all_are
     new=$BATS_FILE_TMPDIR/new old=$BATS_FILE_TMPDIR/old
     case $BATS_TEST_DESCRIPTION in
-    *'the release'*) need_old ;;
-    esac
-    case $BATS_TEST_DESCRIPTION in
     *rapl*) [[ -d /dev/cpu ]] || skip 'there is no /dev/cpu that could be replaced' ;;
     esac
 }
@@ -147,20 +144,16 @@ check_registers() { # DIR/NAME [INCIDENT]
     incidents "$1" "$DRAM" "${@:2}"
 }
 
-@test "rapl, newer: registers that wrap" {
+@test "rapl, by both versions: registers that wrap" {
     check_registers "$new-wrapping"
-}
-
-@test "rapl, the release's: registers that wrap" {
+    need_old
     check_registers "$old-wrapping"
 }
 
 # PAPI itself would end the process
-@test "rapl, newer: registers that cannot be read for 1 s" {
+@test "rapl, by both versions: registers that cannot be read for 1 s" {
     check_registers "$new-failing" failed=4-..6
-}
-
-@test "rapl, the release's: registers that cannot be read for 1 s" {
+    need_old
     check_registers "$old-failing" failed=4-..6
 }
 
@@ -173,11 +166,9 @@ check_lost() { # ATIME
     jq -e '.components[0].events[] | select(.domain == "package") | .total > 60 and .failed > 2' <<<"$stderr"
 }
 
-@test "rapl, newer: registers that are lost for ever" {
+@test "rapl, by both versions: registers that are lost for ever" {
     check_lost "$NEW_ATIME"
-}
-
-@test "rapl, the release's: registers that are lost for ever" {
+    need_old
     check_lost "$OLD_ATIME"
 }
 
@@ -204,11 +195,9 @@ check_reopened() { # ATIME
     wait $!
 }
 
-@test "rapl, newer: registers that cannot be read for 1.7 s: reopened" {
+@test "rapl, by both versions: registers that cannot be read for 1.7 s: reopened" {
     check_reopened "$NEW_ATIME"
-}
-
-@test "rapl, the release's: registers that cannot be read for 1.7 s: reopened" {
+    need_old
     check_reopened "$OLD_ATIME"
 }
 
@@ -239,11 +228,8 @@ check_named() { # ATIME
         ."rapl:::MAXIMUM_POWER:PACKAGE0".max == 400 and ."rapl:::PACKAGE_ENERGY_CNT:PACKAGE0".counter)' <<<"$stderr"
 }
 
-@test "rapl, newer: THERMAL_SPEC and others that are no energy, when they are named: 300 W" {
+@test "rapl, by both versions: THERMAL_SPEC and others that are no energy, when they are named: 300 W" {
     check_named "$NEW_ATIME"
-}
-
-@test "rapl, the release's: THERMAL_SPEC and others that are no energy, when they are named: 300 W" {
     need_old
     check_named "$OLD_ATIME"
 }
@@ -296,11 +282,9 @@ SPEC
         length > 0 and all(.[]; . == "B")' <<<"$stderr"
 }
 
-@test "rapl and others, newer: together, with their units" {
+@test "rapl and others, by both versions: together, with their units" {
     check_two_components "$NEW_ATIME"
-}
-
-@test "rapl and others, the release's: together, with their units" {
+    need_old
     check_two_components "$OLD_ATIME"
 }
 
@@ -315,11 +299,9 @@ check_clean() { # ATIME
     [[ $output == total* && $output != *hwmon* && $output != */dev/cpu/* ]]
 }
 
-@test "rapl and coretemp, newer: nothing leaks, nothing is printed" {
+@test "rapl and coretemp, by both versions: nothing leaks, nothing is printed" {
     check_clean "$NEW_ATIME"
-}
-
-@test "rapl and coretemp, the release's: nothing leaks, nothing is printed" {
+    need_old
     check_clean "$OLD_ATIME"
 }
 
@@ -345,11 +327,9 @@ check_agreement() { # DIR/NAME
     done
 }
 
-@test "rapl, newer: agrees with sysfs over a minute with wraps" {
+@test "rapl, by both versions: agrees with sysfs over a minute with wraps" {
     check_agreement "$new-same"
-}
-
-@test "rapl, the release's: agrees with sysfs over a minute with wraps" {
+    need_old
     check_agreement "$old-same"
 }
 

@@ -9,10 +9,6 @@ setup_file() {
     start_simulated_cluster --nodes 4 --extra KillWait=2
 }
 
-nodes_idle() {
-    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 4 idle" ]]
-}
-
 # A step of alice's on four nodes: its exit status in $status, what srun says in $stderr. $work has a file for each task.
 step() { # ARGUMENTS OF srun
     make_work

@@ -9,10 +9,6 @@ setup_file() {
     start_simulated_cluster --nodes 4 --extra KillWait=2
 }
 
-nodes_idle() {
-    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 4 idle" ]]
-}
-
 # A job of alice's with this script: its exit status in $status, what it wrote in $written, the record of its batch step in $record.
 job() { # SCRIPT OPTIONS OF sbatch
     local script=$1

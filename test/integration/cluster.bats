@@ -1,16 +1,56 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# scripts/cluster: commands, and nodes that are cut off and come back.
+# scripts/cluster: commands and nodes, how it is started and stopped, and what remains of it.
 
-load cluster_common
+# One cluster for the tests that only use one, and a further one, in a folder of its own, for each test that starts or
+# breaks something.
+# shellcheck source-path=SCRIPTDIR source=environment.bash
+. "$BATS_TEST_DIRNAME/environment.bash"
+
+setup_file() {
+    export APAPI_CLUSTER_DIR=$BATS_FILE_TMPDIR/cluster
+    run cluster start --nodes 2
+    echo "$output"
+    if [[ $status -eq 125 ]]; then
+        skip_all "${lines[-1]}"
+        return 0
+    fi
+    [[ $status -eq 0 ]]
+}
+
+teardown_file() {
+    cluster stop
+}
+
+# A test with a cluster of its own calls this first.
+own_cluster() {
+    export APAPI_CLUSTER_DIR=$BATS_TEST_TMPDIR/cluster
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    nap=(sleep "4711.$BASHPID$RANDOM") # a process that only this test has
+}
+
+teardown() {
+    local folder
+    for folder in "$BATS_TEST_TMPDIR"/cluster*; do
+        [[ ! -d $folder ]] || APAPI_CLUSTER_DIR=$folder cluster stop
+    done
+}
+
+# Prints the processes of the cluster in $APAPI_CLUSTER_DIR, whatever their namespace.
+cluster_processes() {
+    local process
+    for process in /proc/[0-9]*; do
+        if tr '\0' '\n' 2>/dev/null <"$process/environ" |
+            grep -qxF "SLURM_CONF=$APAPI_CLUSTER_DIR/etc/slurm.conf"; then
+            echo "${process#/proc/} $(tr '\0' ' ' <"$process/cmdline")"
+        fi
+    done
+}
 
 # --- commands -----------------------------------------------------------------------------------------
-
-@test "a job runs on both nodes, each with its own host name" {
-    run -0 --separate-stderr cluster run srun -N2 --ntasks-per-node=1 hostname
-    [ "$(sort <<<"$output")" = $'n1\nn2' ]
-    [ -z "$stderr" ]
-}
 
 @test "an ordinary user: identity, home, working folder, job" {
     run -0 cluster run --user alice id -un
@@ -79,13 +119,6 @@ load cluster_common
     eventually no_sleep
 }
 
-@test "a batch job of an ordinary user" {
-    run -0 cluster run --user alice \
-        sh -c 'cd && sbatch -W -N2 -o out --wrap "srun -Q hostname | sort" && cat out'
-    [[ $output == *$'\nn1\nn2' ]]
-    run -5 cluster run --user alice sh -c 'cd && sbatch -W -o out --wrap "exit 5"'
-}
-
 # --- nodes ----------------------------------------------------------------------------------------------
 
 @test "a node has host name, processes, network, /run and /dev/shm of its own" {
@@ -112,38 +145,117 @@ load cluster_common
     [[ $output == *$'\nn1\nn2' ]]
 }
 
-now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
+# --- start and stop -------------------------------------------------------------------------------------
 
-# check_watts NODE WATTS: the counter of the node's first package grows with this power
-check_watts() {
-    local file=/sys/class/powercap/intel-rapl:0/energy_uj times first last
-    times=("$(now_us)")
-    first=$(cluster on "$1" cat "$file")
-    times+=("$(now_us)")
-    sleep 0.5
-    times+=("$(now_us)")
-    last=$(cluster on "$1" cat "$file")
-    times+=("$(now_us)")
-    echo "$1: $first uJ, $last uJ; at ${times[*]} us"
-    # it was read some time between two of the times; 5 % for what the simulator rounds
-    ((100 * (last - first) >= 95 * $2 * (times[2] - times[1])))
-    ((100 * (last - first) <= 105 * $2 * (times[3] - times[0])))
+@test "wrong usage: 2, and nothing happens" {
+    own_cluster
+    run -2 cluster
+    run -2 cluster frobnicate
+    run -2 cluster start --frobnicate 1
+    run -2 cluster start --nodes 0
+    run -2 cluster start --nodes
+    run -2 cluster run
+    run -2 cluster on n1
+    run -2 cluster status n1
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+    tells 0 'usage: *' cluster -h
 }
 
-@test "each node has its own simulated hardware" {
-    [[ -x $repository/scripts/sim ]] || skip "scripts/sim is missing"
-    [[ -x ${APAPI_SIMHW:-} || -n $(compgen -G "$repository/build/*/test/sim/apapi-simhw") ]] ||
-        skip "apapi-simhw is not built"
+@test "a second start is refused and does no harm" {
+    tells 1 '*already running*' cluster start
+    run -0 cluster status
+}
+
+# bats test_tags=long
+@test "a database that ends while slurmdbd starts: said at once, with its log" {
     own_cluster
-    cluster start --sim '--packages 1 --package-w 50' --sim 'n2:--packages 1 --package-w 400'
-    check_watts n1 50
-    check_watts n2 400
-    # it is there for jobs, and again after a reboot, and nowhere else
-    run -0 cluster run srun -N2 cat /sys/class/powercap/intel-rapl:0/energy_uj
-    [ "${#lines[@]}" -eq 2 ]
-    cluster kill-node n2
-    cluster boot-node n2
-    run -0 cluster on n2 cat /sys/class/powercap/intel-rapl:0/name
-    [ "$output" = package-0 ]
-    [ "$(cluster run sh -c 'ls /sys/class')" = "$(ls /sys/class)" ]
+    cluster start --dbd >"$BATS_TEST_TMPDIR/start" 2>&1 3>&- &
+    local start=$! status=0
+    eventually database_is_killed
+    wait "$start" || status=$?
+    [ "$status" -eq 1 ]
+    tells 0 "*cluster: mariadbd has ended; the end of mariadbd's log:*ready for connections*" cat "$BATS_TEST_TMPDIR/start"
+}
+
+# As soon as slurmdbd has made its first table.
+database_is_killed() {
+    compgen -G "$APAPI_CLUSTER_DIR/spool/mysql/slurm_acct_db/*.ibd" >/dev/null &&
+        cluster run pkill -KILL -x mariadbd
+}
+
+machine_state() {
+    ip -o link | cut -d: -f2
+    grep -v ' /run/user/' /proc/self/mounts # somebody may log in
+    getent passwd
+    getent group
+    ls -d /run/netns/* /run/munge /sys/class/powercap 2>/dev/null || true
+    sysctl -a 2>/dev/null | grep -E 'hostname|ip_forward '
+}
+
+# bats test_tags=long
+@test "the machine is not changed while a cluster runs, and nothing remains after stop" {
+    own_cluster
+    machine_state >"$BATS_TEST_TMPDIR/before"
+    cluster start
+    machine_state >"$BATS_TEST_TMPDIR/during"
+    diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/during"
+    cluster run --user alice srun -N2 "${nap[@]}" 3>&- &
+    cluster on n1 setsid "${nap[@]}" 3>&- &
+    eventually pgrep -x -f "(.*/)?${nap[*]}"
+    [ "$(cluster_processes | wc -l)" -ge 6 ]
+
+    run -0 cluster stop
+    [ -z "$output" ]
+    [ "$(cluster_processes)" = "" ]
+    run ! pgrep -f "${nap[*]}"
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+    machine_state >"$BATS_TEST_TMPDIR/after"
+    diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}
+
+@test "stop and status without a cluster" {
+    own_cluster
+    tells 0 '*not running*' cluster stop
+    tells 3 '*not running*' cluster status
+    run -125 cluster run true
+    run -125 cluster on n1 true
+    run -1 cluster kill-node n1
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+}
+
+@test "a folder that is not a cluster's is not touched" {
+    own_cluster
+    mkdir "$APAPI_CLUSTER_DIR"
+    touch "$APAPI_CLUSTER_DIR/precious"
+    tells 1 '*something else*' cluster start
+    run -0 cluster stop
+    [ -e "$APAPI_CLUSTER_DIR/precious" ]
+}
+
+# bats test_tags=long
+@test "a repository below a folder that is closed to users, in paths with blanks and other letters" {
+    local folder="$BATS_TEST_TMPDIR/closed to ß" stack=$BATS_TEST_TMPDIR/stack
+    local clone="$folder/a clone" seen=/run/cluster/repository
+    mkdir -m 700 "$folder"
+    mkdir -p "$clone/scripts" "$clone/build/install"
+    cp -r "$repository"/scripts/cluster{,.d} "$clone/scripts"
+    cp "$repository/build/install/lib/slurm/spank_apapi.so" "$clone/build/install"
+    echo "required $seen/build/install/spank_apapi.so" >"$stack"
+    echo found >"$clone/build/install/file"
+    unset APAPI_CLUSTER_DIR
+    run -0 "$clone/scripts/cluster" start --plugstack "$stack"
+    cd "$clone/build"
+    # its words are not split, the way to it is open, the plugin knows its option
+    run "$clone/scripts/cluster" run --user alice srun -N2 --apapi=off sh -c 'pwd; cat install/file "$1"; cd; pwd' \
+        sh "$seen/build/install/file"
+    cd "$BATS_TEST_TMPDIR"
+    "$clone/scripts/cluster" stop
+    [ "$status" -eq 0 ]
+    [ "$(sort -u <<<"$output")" = "$(printf '%s\n' "$clone/build" /run/cluster/home/alice found | sort)" ]
+    [ "${#lines[@]}" -eq 8 ]
+    [ "$(stat -c %a "$folder")" = 700 ]
+    [ ! -e "$clone/build/cluster" ]
+    chmod 700 "$clone/build"
+    run -1 "$clone/scripts/cluster" start
+    [[ $output == *"cannot enter $clone/build "*": chmod -R go+rX $clone" ]]
 }

@@ -31,10 +31,6 @@ powers() { # DOMAIN
     awk -v domain="$1" '{ sub(/ ±[0-9.]* %/, "") } $1 == domain && $6 <= $4 && $4 <= $8 { print $6, $4, $8 }' <<<"$stderr"
 }
 
-nodes_idle() {
-    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 3 idle" ]]
-}
-
 @test "all nodes together: least, mean and greatest power are of the same time" {
     step 0 "" -N3 --apapi=rapl --apapi-interval=500ms sleep 6
     one_table 3

@@ -29,11 +29,6 @@ interval_ms() { # NODE
     last_record "$1" | jq '.components[0].interval_s * 1000 | round'
 }
 
-# Each node once, although there are two partitions.
-nodes_idle() {
-    [[ $(cluster run sinfo -h -N -p main -o %T | sort | uniq -c | tr -s ' ') == " 2 idle" ]]
-}
-
 @test "the file is read; plugstack.conf wins over it" {
     configure $'default = rapl\ninterval = 50ms'
     tells 0 '*apapi: step*package*' as_alice srun -N1 -w n1 sleep 0.3
@@ -234,10 +229,19 @@ nodes_idle() {
     tells 0 '*package*' as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
 }
 
-@test "sections reach the sources on the nodes" {
+@test "sections reach the sources on the nodes; an estimate is marked, for all nodes and in each record" {
     configure $'[estimate]\nidle_w = 60\ncore_w = 8'
-    tells 0 '*60 W + 8 W per busy core*' as_alice srun -N1 -w n1 --apapi=estimate sleep 0.3
+    complains 0 '*estimate (/proc/stat: 60 W + 8 W per busy core)*' as_alice srun -N2 --apapi=estimate sleep 1
+    [[ $(grep -c '(estimated)' <<<"$stderr") -eq 2 ]]
+    run ! grep -qE '^  (domain|total) ' <<<"$stderr"
+    for node in n1 n2; do
+        record=$(last_record $node | jq '.components[0] |= (.common.energy as $common | .events |= map($common + .))')
+        holds "$record" '.components[0].events | length == 2 and all(.estimated)'
+        holds "$record" '.domains == {} and (has("total") | not)'
+        holds "$record" '.components[0].events | (.[0].total / (60 * .[0].covered_s + 8 * .[1].total) - 1 | fabs) < 0.01'
+    done
     # not from a user's environment
     configure ''
-    tells 0 '*estimate: not measured (*' as_alice APAPI_ESTIMATE_IDLE_W=60 APAPI_ESTIMATE_CORE_W=8 srun -N1 -w n1 --apapi=estimate sleep 0.2
+    run --separate-stderr as_alice APAPI_ESTIMATE_IDLE_W=60 APAPI_ESTIMATE_CORE_W=8 srun -N2 --apapi=estimate sh -c 'exit 3'
+    [[ $status -eq 3 && $stderr == *'estimate: not measured (idle_w and core_w are not set'* && $stderr != *' J'* ]]
 }

@@ -141,15 +141,3 @@ is_whole() {
         tells 0 '*package*' as_alice "SLURM_APAPI_RULES=$rules" srun -N1 -w n1 --apapi=rapl sleep 0.2
     done
 }
-
-@test "nothing else of the user's environment reaches root's sampler" {
-    hold
-    as_alice LD_PRELOAD=/nowhere.so PAPI_X=1 APAPI_SYSROOT=/nowhere APAPI_SOURCES=papi \
-        srun -N1 -w n1 --apapi=rapl sh -c "$until_over" 2>/dev/null 3>&- &
-    begun_on n1 sh
-    run cluster on n1 sh -c "tr '\0' '\n' </proc/\$(pgrep -x apapi-sampler)/environ | sort"
-    release
-    wait
-    [[ $output == $'LANG=C\nPATH=/usr/sbin:/usr/bin:/sbin:/bin' ]]
-    holds "$(last_record n1)" '.components[0].source | startswith("sysfs")'
-}

@@ -12,10 +12,6 @@ setup_file() {
     remember_traces
 }
 
-nodes_idle() {
-    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 4 idle" ]]
-}
-
 no_helpers() {
     local node
     for node in n1 n2 n3 n4; do

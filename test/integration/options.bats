@@ -45,11 +45,12 @@ refused() { # OPTION SAYS
 
 @test "a wrong value in an #SBATCH line is refused by sbatch" {
     script=$APAPI_CLUSTER_DIR/home/alice/job.sh
-    for line in --apapi=foo --apapi=rapl::nvml --apapi=../../etc/passwd "--apapi=$(printf 'x%.0s' {1..3000})" '--apapi=rapl --apapi-interval=-1s'; do
+    for line in --apapi=foo --apapi=rapl::nvml --apapi=../../etc/passwd "--apapi=$(printf 'x%.0s' {1..3000})" '--apapi=rapl --apapi-interval=-1s' --apapi-format=xml; do
         printf '#!/bin/sh\n#SBATCH %s\nhostname\n' "$line" >"$script"
         run --separate-stderr as_alice sbatch "$script"
         [[ $status -ne 0 && -z $output && $stderr == *apapi* ]] || { echo "$line"; false; }
         [[ $line != *foo || $stderr == *"unknown component 'foo'"* ]]
+        [[ $line != *xml || $stderr == *"--apapi-format: unknown format 'xml'; available: table, json, csv, merged, none"* ]]
     done
     [[ $(cluster run squeue -h | wc -l) -eq 0 ]]
 }

@@ -73,9 +73,6 @@ has_record() { records n1 | grep -q "\"job_name\":\"$1\""; } # JOB_NAME
             [[ $status -ne 0 && $output == *'error: apapi: '* ]]
         done
     done
-    printf '#!/bin/sh\n#SBATCH --apapi-format=xml\nhostname\n' >"$APAPI_CLUSTER_DIR/home/alice/bad.sh"
-    run as_alice sbatch "$APAPI_CLUSTER_DIR/home/alice/bad.sh"
-    [[ $status -ne 0 && $output == *"--apapi-format: unknown format 'xml'; available: table, json, csv, merged, none"* ]]
     [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
     for option in FORMAT=xml OUTPUT=a-%q OUTPUT=%11j TRACE=b% INTERVAL=fast =rapl:; do
         name=SLURM_APAPI${option%%=*}

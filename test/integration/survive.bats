@@ -112,19 +112,6 @@ interrupt_twice() {
     done
 }
 
-@test "scancel of a batch job with a step: records of both" {
-    file=$APAPI_CLUSTER_DIR/home/alice/cancelled
-    as_alice sbatch --quiet -N1 -w n1 --output="$file" --apapi=rapl --wrap 'srun sleep 1000; echo end'
-    eventually runs_on n1 sleep
-    as_alice scancel -u alice
-    eventually nodes_idle
-    eventually grep -qE '^apapi: job [0-9]+ ' "$file"
-    cat "$file"
-    for step in batch 0; do
-        whole "$(records n1 | grep "\"step\":\"$step\"" | tail -n 1)"
-    done
-}
-
 @test "tasks end by all signals and late: the status is theirs" {
     for signal in TERM KILL SEGV ABRT; do
         for option in --apapi=off --apapi=rapl; do

@@ -156,23 +156,6 @@ END
     [[ $(wc -l <"$work/own") -ge 4 ]] # all of this is seen where it is allowed
 }
 
-@test "a command that hangs delays neither signals nor the end, and is gone then" {
-    make_counting
-    begin_step srun -N1 -w n1 --apapi \
-        --apapi-overflow="total every 20J : signal=USR1, exec=trap '' TERM; echo \$\$ >pid; sleep 10000; true" ./counting
-    eventually grep -q '[3-9]' "$work/count-0"
-    eventually test -s "$work/pid"
-    end_counting
-    [[ $status -eq 3 ]]
-    eventually_gone "$(<"$work/pid")"
-    holds "$(last_record n1)" '.complete and any(.crossings[]; .result | test("exec: not again, as it still runs")) and
-        any(.crossings[]; .result | test("exec: ended with the program"))'
-}
-
-eventually_gone() { # PID
-    eventually cluster on n1 sh -c "! kill -0 $1 2>/dev/null"
-}
-
 @test "all texts of an option reach the nodes, and a script's steps; its own replace them" {
     make_work
     local count
@@ -221,12 +204,4 @@ END
         sh -c 'sleep 0.3; exit 4'
     [[ $status -eq 4 && $output == *"apapi: --apapi-overflow on n1: this session measures no such event"*"('rapl:::NO_SUCH_EVENT >= 5J')"* ]]
     holds "$(last_record n1)" '.complete and .crossings[0].threshold == "total >= 1J"'
-}
-
-@test "each node has its own" {
-    run as_alice srun -N2 --apapi --apapi-overflow='total >= 20J : stamp' sleep 0.5
-    [[ $status -eq 0 ]]
-    holds "$(last_record n1)" '.crossings | length == 1'
-    holds "$(last_record n2)" '.crossings | length == 1'
-    [[ $output == *'total >= 20J'*': crossed'* ]]
 }
