@@ -175,19 +175,6 @@ static bool is_one(const char *text)
     return text && *text && strtol(text, &end, 0) == 1 && *end == '\0';
 }
 
-static int look_at_environment(struct options *options)
-{
-    const char *components = secure_getenv("APAPI_CMPLIST");
-
-    options->verbose |= is_one(secure_getenv("APAPI_VERBOSE"));
-    if (!options->components && components && *components) {
-        struct apapi_error err;
-
-        return set_components(options, components, &err) ? options_refuse(err.text) : -1;
-    }
-    return -1;
-}
-
 /* Divides the words at the first "--" in them. */
 static int check_comparison(char **words, struct options *options)
 {
@@ -213,6 +200,8 @@ static int check_comparison(char **words, struct options *options)
 /* Prints errors and --help. @return -1: continue; otherwise the exit status. */
 static int options_parse(int argc, char **argv, struct options *options)
 {
+    const char *components = secure_getenv("APAPI_CMPLIST");
+    struct apapi_error err;
     int status;
 
     snprintf(components_help, sizeof components_help,
@@ -231,10 +220,12 @@ static int options_parse(int argc, char **argv, struct options *options)
     if (status < 0) {
         status = check_comparison(argv + optind, options);
     }
-    if (status < 0) {
-        status = look_at_environment(options);
-    }
     options->program = argv + optind;
+    options->verbose |= is_one(secure_getenv("APAPI_VERBOSE"));
+    if (status < 0 && !options->components && components && *components &&
+        set_components(options, components, &err)) {
+        status = options_refuse(err.text);
+    }
     return status;
 }
 
@@ -307,16 +298,6 @@ static void atime_print_problem(const struct apapi_problem *problem, void *conte
 {
     (void)context;
     atime_complain(problem->text);
-}
-
-/* Load the event files of the environment and the installed ones. */
-static int load_rules(struct atime *atime, struct apapi_error *err)
-{
-    const struct apapi_problem_sink sink = {atime_print_problem, NULL};
-
-    apapi_environment_read(&atime->environment);
-    return apapi_event_rules_load(&atime->rules, &atime->environment,
-                                  installed_path(INSTALLED_CONFIG), &sink, err);
 }
 
 static int atime_open_session(struct atime *atime, struct apapi_error *err)
@@ -393,25 +374,13 @@ static int limits_open(const struct options *options, struct crossings *limits)
     return -1;
 }
 
-/* Its component may not have opened in the time that atime waits for it. */
-static int limits_set(struct crossings *limits, struct apapi_session *session)
-{
-    const struct limit *waiting;
-    struct apapi_error err;
-
-    if (crossings_set(limits, session, &err) ||
-        ((waiting = crossings_waiting(limits)) &&
-         limit_refuse(waiting, LIMIT_METER, EAGAIN, "its component is not ready", &err))) {
-        return limits_refuse(err.text);
-    }
-    return -1;
-}
-
 /* ---------------------------------------------------------------------------------------------- */
 
 /* @return -1: continue; otherwise the exit status. */
 static int atime_open_all(struct atime *atime)
 {
+    const struct apapi_problem_sink sink = {atime_print_problem, NULL};
+    const struct limit *waiting;
     struct apapi_error err;
     int status = limits_open(atime->options, &atime->limits);
 
@@ -423,10 +392,18 @@ static int atime_open_all(struct atime *atime)
     if (!atime->regions && errno != EALREADY && atime->options->verbose) {
         fprintf(stderr, "atime: no regions: %s\n", err.text);
     }
-    if (load_rules(atime, &err) || open_files(atime, &err) || atime_open_session(atime, &err)) {
+    apapi_environment_read(&atime->environment);
+    if (apapi_event_rules_load(&atime->rules, &atime->environment, installed_path(INSTALLED_CONFIG),
+                               &sink, &err) ||
+        open_files(atime, &err) || atime_open_session(atime, &err)) {
         return options_refuse(err.text);
     }
-    return limits_set(&atime->limits, atime->session);
+    /* its component may not have opened in the time that atime waits for it */
+    return crossings_set(&atime->limits, atime->session, &err) ||
+                   ((waiting = crossings_waiting(&atime->limits)) &&
+                    limit_refuse(waiting, LIMIT_METER, EAGAIN, "its component is not ready", &err))
+               ? limits_refuse(err.text)
+               : -1;
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -640,16 +617,6 @@ static int atime_write(const struct atime *atime, struct apapi_error *err)
     return result;
 }
 
-static void atime_report(const struct atime *atime)
-{
-    struct apapi_error err;
-
-    signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
-    if (atime->reports[0].count > 0 && atime_write(atime, &err)) {
-        fprintf(stderr, "atime: no report: %s\n", err.text);
-    }
-}
-
 static struct report atime_wanted(const struct options *options, char *const *program)
 {
     return (struct report){.program = program,
@@ -672,7 +639,10 @@ static int atime_measure(struct atime *atime)
         status = child_start_failure(errno);
         atime_complain(err.text);
     }
-    atime_report(atime);
+    signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
+    if (atime->reports[0].count > 0 && atime_write(atime, &err)) {
+        fprintf(stderr, "atime: no report: %s\n", err.text);
+    }
     for (size_t i = 0; i < count; i++) {
         status = status ? status : runs_exit_code(&atime->reports[i]);
         runs_clear(&atime->reports[i]);

@@ -110,19 +110,9 @@ static void classic_event(FILE *out, const struct apapi_event_result *result)
     fputc('\n', out);
 }
 
-/* Figures that the original did not report. */
-static void classic_end(FILE *out, const struct run *run)
-{
-    const struct child_end *end = &run->end;
-
-    fprintf(out, "ATIME: elapsed %.3f s user %.3f s system %.3f s peak memory %" PRIu64 " bytes\n",
-            run_figure(run, ELAPSED, WHOLE), end->user_s, end->system_s, end->peak_bytes);
-    fprintf(out, "ATIME: %s %d\n", WIFSIGNALED(end->status) ? "killed by signal" : "exit status",
-            WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
-}
-
 static void classic_run(FILE *out, const struct report *report, const struct run *run)
 {
+    const struct child_end *end = &run->end;
     const struct apapi_measurement *m = &run->record.measurement;
 
     fputs("ATIME: Program: ", out);
@@ -146,7 +136,11 @@ static void classic_run(FILE *out, const struct report *report, const struct run
             fputs("------\n\n", out);
         }
     }
-    classic_end(out, run);
+    /* figures that the original did not report */
+    fprintf(out, "ATIME: elapsed %.3f s user %.3f s system %.3f s peak memory %" PRIu64 " bytes\n",
+            run_figure(run, ELAPSED, WHOLE), end->user_s, end->system_s, end->peak_bytes);
+    fprintf(out, "ATIME: %s %d\n", WIFSIGNALED(end->status) ? "killed by signal" : "exit status",
+            WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
     fputs("ATIME: papi stop\nATIME: done\n", out);
 }
 

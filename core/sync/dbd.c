@@ -148,13 +148,6 @@ static char **comment_of(slurmdb_job_rec_t *job, enum dbd_field field)
     return field == DBD_COMMENT ? &job->derived_es : &job->admin_comment;
 }
 
-/* The nodes of a short job are recorded seconds after its end, in rare cases never. */
-static bool has_ended(const slurmdb_job_rec_t *job)
-{
-    return (job->state & JOB_STATE_BASE) >= JOB_COMPLETE && job->end > 0 &&
-           (job->alloc_nodes > 0 || job->end < time(NULL) - NODES_WITHIN_S);
-}
-
 static int dbd_hand_over(slurm_list list, enum dbd_field field, struct runs *runs)
 {
     slurm_iterator iterator = slurm_list_iterator_create(list);
@@ -163,6 +156,9 @@ static int dbd_hand_over(slurm_list list, enum dbd_field field, struct runs *run
 
     while (result == 0 && (job = slurm_list_next(iterator))) {
         const char *comment = *comment_of(job, field);
+        /* the nodes of a short job are recorded seconds after its end, in rare cases never */
+        bool ended = (job->state & JOB_STATE_BASE) >= JOB_COMPLETE && job->end > 0 &&
+                     (job->alloc_nodes > 0 || job->end < time(NULL) - NODES_WITHIN_S);
         const struct dbd_run run = {.job = job->jobid,
                                     .uid = job->uid,
                                     .array_job = job->array_job_id,
@@ -170,7 +166,7 @@ static int dbd_hand_over(slurm_list list, enum dbd_field field, struct runs *run
                                     .submit_s = job->submit,
                                     .start_s = job->start,
                                     .end_s = job->end,
-                                    .ended = has_ended(job),
+                                    .ended = ended,
                                     .comment = comment ? comment : ""};
 
         result = runs_add(runs, &run);
@@ -200,6 +196,7 @@ int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count
         return dbd_fail(err, "it does not answer");
     }
     result = dbd_hand_over(list, target->field, runs);
+    runs_sort(runs);
     slurm_list_destroy(list);
     return result ? apapi_fail(err, errno, "%s", strerror(errno)) : 0;
 }

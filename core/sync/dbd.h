@@ -34,7 +34,7 @@ struct dbd_target {
     enum dbd_field field;
 };
 
-/** Add all runs of the jobs that slurmdbd knows, in any order. 0; -1 with errno EIO, ENOMEM. */
+/** Add all runs of the jobs that slurmdbd knows, and sort them. 0; -1 with errno EIO, ENOMEM. */
 int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count, struct runs *runs,
              struct apapi_error *err);
 

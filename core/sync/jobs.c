@@ -281,28 +281,6 @@ static int state_open(const char *dir, const char *name, int flags, bool *absent
     return fd;
 }
 
-/* @param text  result, to be freed; NULL: it is empty. @return 1; 0: no such file; -1 with errno */
-static int state_read_file(const char *dir, const char *name, char **text, struct apapi_error *err)
-{
-    bool absent;
-    int fd = state_open(dir, name, O_RDONLY, &absent, err);
-    size_t room = 0;
-    FILE *file;
-
-    if (fd < 0) {
-        return absent ? 0 : -1;
-    }
-    file = fdopen(fd, "r");
-    if (!file || getdelim(text, &room, '\0', file) < 0) {
-        free(*text);
-        *text = NULL;
-    }
-    if (file) {
-        fclose(file);
-    }
-    return 1;
-}
-
 /* @return [s since 1970]; -1: not a time that can be expressed in nanoseconds */
 static int64_t time_of(const struct tree_node *root, const char *key)
 {
@@ -334,18 +312,24 @@ int state_load(struct state *state, const char *dir, const char *name, int64_t f
                struct apapi_error *err)
 {
     struct tree_problem problem;
+    size_t room = 0;
     char *text = NULL;
-    int found = state_read_file(dir, name, &text, err);
+    bool absent;
+    int fd = state_open(dir, name, O_RDONLY, &absent, err);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
     *state = (struct state){.since_ns = first_ns, .json = {.indent = 1}};
     json_begin_object(&state->json, NULL);
     json_put_integer(&state->json, "apapi_sync", VERSION);
     json_begin_object(&state->json, "files");
-    state->damaged =
-        found > 0 &&
-        !(text && tree_parse(&state->tree, text, strlen(text), &problem) == 0 && understand(state));
+    state->damaged = fd >= 0 && !(file && getdelim(&text, &room, '\0', file) >= 0 &&
+                                  tree_parse(&state->tree, text, strlen(text), &problem) == 0 &&
+                                  understand(state));
     free(text);
-    return found < 0 ? -1 : 0;
+    if (file) {
+        fclose(file);
+    }
+    return fd >= 0 || absent ? 0 : -1;
 }
 
 void state_free(struct state *state)

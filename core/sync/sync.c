@@ -24,38 +24,30 @@
 #include "sync/dbd.h"
 #include "sync/jobs.h"
 
-/** The settings of a run. */
-struct sync_options {
-    struct query query; /* from: NULL: records that are new since the last run */
-    int64_t now_ns;     /* [ns since 1970] */
-    enum dbd_field field;
-    bool dry_run;
-    const char *field_word; /* as given; NULL: not */
-};
-
-/** The result. */
-struct sync_outcome {
-    size_t jobs;    /* with records */
-    size_t changed; /* changed comments; with dry_run: that would change */
-    size_t running; /* not ended yet */
-    size_t unknown; /* not in slurmdbd */
-    char unknown_jobs[128];
-    struct found waiting; /* running and unknown jobs */
-};
-
-/* --- a batch of jobs ------------------------------------------------------------------------ */
-
-#define CLOCKS_S 60 /* a node's clock may be this far behind Slurm's [s] */
-
 struct batch_job {
     struct runs_job known;
     struct apapi_job *records; /* NULL: not in this batch */
     char own[COMMENT_OWN_SIZE];
 };
 
-struct batch {
-    const struct sync_options *options;
-    struct sync_outcome *outcome;
+struct sync {
+    /* of the command line */
+    struct query query; /* from: NULL: records that are new since the last run */
+    bool dry_run;
+    const char *field_word; /* as given; NULL: not */
+
+    int64_t now_ns;   /* [ns since 1970] */
+    bool incremental; /* only what is new since the last run, and jobs that waited */
+    char state_name[NAME_MAX + 1];
+    struct state state;
+    struct found found, waiting; /* waiting: running and unknown jobs */
+
+    size_t changed; /* changed comments; with dry_run: that would change */
+    size_t running; /* not ended yet */
+    size_t unknown; /* not in slurmdbd */
+    char unknown_jobs[128];
+
+    /* jobs of one cluster, some of those found */
     struct dbd_target target;
     size_t count;
     uint32_t *numbers;
@@ -64,43 +56,42 @@ struct batch {
     size_t written;
 };
 
-static int find_runs(const struct batch *batch, struct runs *runs, struct apapi_error *err)
-{
-    int result = dbd_find(&batch->target, batch->numbers, batch->count, runs, err);
+/* --- a batch of jobs ------------------------------------------------------------------------ */
 
-    runs_sort(runs);
-    return result;
-}
+#define CLOCKS_S 60 /* a node's clock may be this far behind Slurm's [s] */
 
-static void note_unknown(struct sync_outcome *outcome, uint32_t job)
+static void note_unknown(struct sync *sync, uint32_t job)
 {
-    size_t used = strlen(outcome->unknown_jobs), size = sizeof outcome->unknown_jobs;
-    const char *gap = outcome->unknown++ ? ", " : "";
+    size_t used = strlen(sync->unknown_jobs), size = sizeof sync->unknown_jobs;
+    const char *gap = sync->unknown++ ? ", " : "";
 
     if (used + sizeof ", 4294967295, ..." < size) {
-        snprintf(outcome->unknown_jobs + used, size - used, "%s%u", gap, job);
-    } else if (outcome->unknown_jobs[used - 1] != '.') {
-        snprintf(outcome->unknown_jobs + used, size - used, ", ...");
+        snprintf(sync->unknown_jobs + used, size - used, "%s%u", gap, job);
+    } else if (sync->unknown_jobs[used - 1] != '.') {
+        snprintf(sync->unknown_jobs + used, size - used, ", ...");
     }
 }
 
 /* Choose the jobs that can be written now. The others wait. */
-static int sort_out(struct batch *batch, const struct found_job *jobs)
+static int sort_out(struct sync *sync, const struct found_job *jobs)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        struct batch_job *job = &batch->jobs[i];
+    for (size_t i = 0; i < sync->count; i++) {
+        struct batch_job *job = &sync->jobs[i];
+        bool failed;
 
-        job->known = runs_find(&batch->runs, jobs[i].job);
+        job->known = runs_find(&sync->runs, jobs[i].job);
         if (job->known.latest && job->known.latest->ended) {
             job->records = apapi_job_create();
-        } else if (job->known.latest) {
-            batch->outcome->running++;
+            failed = !job->records;
         } else {
-            note_unknown(batch->outcome, jobs[i].job);
+            failed = found_add(&sync->waiting, &jobs[i]);
+            if (job->known.latest) {
+                sync->running++;
+            } else {
+                note_unknown(sync, jobs[i].job);
+            }
         }
-        if (job->known.latest && job->known.latest->ended
-                ? !job->records
-                : found_add(&batch->outcome->waiting, &jobs[i])) {
+        if (failed) {
             return -1;
         }
     }
@@ -111,10 +102,10 @@ static int batch_take_record(const struct apapi_record *record, const char *line
                              void *context)
 {
     const struct apapi_measurement *m = &record->measurement;
-    struct batch *batch = context;
-    const uint32_t *number = bsearch(&record->id.job, batch->numbers, batch->count,
-                                     sizeof *batch->numbers, compare_uint32);
-    struct batch_job *job = number ? &batch->jobs[number - batch->numbers] : NULL;
+    struct sync *sync = context;
+    const uint32_t *number =
+        bsearch(&record->id.job, sync->numbers, sync->count, sizeof *sync->numbers, compare_uint32);
+    struct batch_job *job = number ? &sync->jobs[number - sync->numbers] : NULL;
     const char *cluster = *record->id.cluster ? record->id.cluster : dbd_cluster();
     int64_t end_s = m->start_unix_ns / NS_PER_S + (int64_t)(m->elapsed_ns / NS_PER_S);
 
@@ -122,7 +113,7 @@ static int batch_take_record(const struct apapi_record *record, const char *line
     (void)size;
     /* where a node does not know its cluster, a user may forge the record's cluster, but not the
      * uid */
-    if (!job || !job->records || strcmp(cluster, batch->target.cluster) != 0 ||
+    if (!job || !job->records || strcmp(cluster, sync->target.cluster) != 0 ||
         record->id.uid != job->known.latest->uid || end_s < job->known.start_s - CLOCKS_S) {
         return 0;
     }
@@ -139,48 +130,47 @@ static int scan_folder(const char *dir, const struct apapi_scan_filter *filter,
     return result;
 }
 
-static int batch_read_records(struct batch *batch, struct apapi_error *err)
+static int batch_read_records(struct sync *sync, struct apapi_error *err)
 {
-    const struct apapi_scan_sink sink = {.record = batch_take_record, .context = batch};
+    const struct apapi_scan_sink sink = {.record = batch_take_record, .context = sync};
     struct apapi_scan_filter filter = {
-        .from_unix_ns = INT64_MAX, .jobs = batch->numbers, .job_count = batch->count};
+        .from_unix_ns = INT64_MAX, .jobs = sync->numbers, .job_count = sync->count};
 
-    for (size_t i = 0; i < batch->count; i++) {
-        int64_t from_ns = (batch->jobs[i].known.start_s - CLOCKS_S) * NS_PER_S;
+    for (size_t i = 0; i < sync->count; i++) {
+        int64_t from_ns = (sync->jobs[i].known.start_s - CLOCKS_S) * NS_PER_S;
 
-        if (batch->jobs[i].records && from_ns < filter.from_unix_ns) {
+        if (sync->jobs[i].records && from_ns < filter.from_unix_ns) {
             filter.from_unix_ns = from_ns;
         }
     }
     return filter.from_unix_ns == INT64_MAX /* not one of them */
                ? 0
-               : scan_folder(batch->options->query.dir, &filter, &sink, err);
+               : scan_folder(sync->query.dir, &filter, &sink, err);
 }
 
-static int batch_set_comment(struct batch *batch, const struct batch_job *job, char *comment,
+static int batch_set_comment(struct sync *sync, const struct batch_job *job, char *comment,
                              struct apapi_error *err)
 {
-    const struct sync_options *options = batch->options;
     const struct dbd_run *run = job->known.latest;
     bool same = strcmp(comment, run->comment) == 0;
 
-    if (options->query.verbose || (options->dry_run && !same)) {
-        printf("job %u: %s %s%s\n", run->job, dbd_field_name(batch->target.field), comment,
-               same               ? " (as it was)"
-               : options->dry_run ? " (not set: dry run)"
-                                  : "");
+    if (sync->query.verbose || (sync->dry_run && !same)) {
+        printf("job %u: %s %s%s\n", run->job, dbd_field_name(sync->target.field), comment,
+               same            ? " (as it was)"
+               : sync->dry_run ? " (not set: dry run)"
+                               : "");
     }
-    if (!same && !options->dry_run) {
-        if (dbd_write(&batch->target, run, comment, err)) {
+    if (!same && !sync->dry_run) {
+        if (dbd_write(&sync->target, run, comment, err)) {
             return -1;
         }
-        batch->written++;
+        sync->written++;
     }
-    batch->outcome->changed += !same;
+    sync->changed += !same;
     return 0;
 }
 
-static int write_job(struct batch *batch, struct batch_job *job, struct apapi_error *err)
+static int write_job(struct sync *sync, struct batch_job *job, struct apapi_error *err)
 {
     struct apapi_job_total total;
     char *comment;
@@ -198,75 +188,78 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
             return apapi_fail(err, ENOMEM, "no memory");
         }
         fprintf(stderr, "apapi sync: job %u: %s is too long to add to it\n", job->known.latest->job,
-                dbd_field_name(batch->target.field));
+                dbd_field_name(sync->target.field));
         *job->own = '\0';
         return 0;
     }
-    result = batch_set_comment(batch, job, comment, err);
+    result = batch_set_comment(sync, job, comment, err);
     free(comment);
     return result;
 }
 
 /* If a connection breaks and is opened again, uncommitted changes are lost without an error. */
-static int batch_check(struct batch *batch, struct apapi_error *err)
+static int batch_check(struct sync *sync, struct apapi_error *err)
 {
     struct runs now = {0};
-    int result = find_runs(batch, &now, err);
+    int result = dbd_find(&sync->target, sync->numbers, sync->count, &now, err);
 
-    for (size_t i = 0; i < batch->count && result == 0; i++) {
-        struct runs_job job = runs_find(&now, batch->numbers[i]);
+    for (size_t i = 0; i < sync->count && result == 0; i++) {
+        struct runs_job job = runs_find(&now, sync->numbers[i]);
 
-        if (job.latest && !strstr(job.latest->comment, batch->jobs[i].own)) {
+        if (job.latest && !strstr(job.latest->comment, sync->jobs[i].own)) {
             result = apapi_fail(err, EIO, "slurmdbd: what was set for job %u is not there",
-                                batch->numbers[i]);
+                                sync->numbers[i]);
         }
     }
     runs_free(&now);
     return result;
 }
 
-static int batch_run(struct batch *batch, const struct found_job *jobs, struct apapi_error *err)
+static int batch_run(struct sync *sync, const struct found_job *jobs, struct apapi_error *err)
 {
-    batch->numbers = calloc(batch->count, sizeof *batch->numbers);
-    batch->jobs = calloc(batch->count, sizeof *batch->jobs);
-    if (!batch->numbers || !batch->jobs) {
+    sync->numbers = calloc(sync->count, sizeof *sync->numbers);
+    sync->jobs = calloc(sync->count, sizeof *sync->jobs);
+    if (!sync->numbers || !sync->jobs) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    for (size_t i = 0; i < batch->count; i++) {
-        batch->numbers[i] = jobs[i].job;
+    for (size_t i = 0; i < sync->count; i++) {
+        sync->numbers[i] = jobs[i].job;
     }
-    if (find_runs(batch, &batch->runs, err)) {
+    if (dbd_find(&sync->target, sync->numbers, sync->count, &sync->runs, err)) {
         return -1;
     }
-    if (sort_out(batch, jobs)) {
+    if (sort_out(sync, jobs)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    if (batch_read_records(batch, err)) {
+    if (batch_read_records(sync, err)) {
         return -1;
     }
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->jobs[i].records && write_job(batch, &batch->jobs[i], err)) {
+    for (size_t i = 0; i < sync->count; i++) {
+        if (sync->jobs[i].records && write_job(sync, &sync->jobs[i], err)) {
             return -1;
         }
     }
-    return batch->written && (dbd_commit(err) || batch_check(batch, err)) ? -1 : 0;
+    return sync->written && (dbd_commit(err) || batch_check(sync, err)) ? -1 : 0;
 }
 
-static int sync_batch(const struct sync_options *options, const struct found_job *jobs,
-                      size_t count, struct sync_outcome *outcome, struct apapi_error *err)
+static int sync_batch(struct sync *sync, const struct found_job *jobs, size_t count,
+                      struct apapi_error *err)
 {
-    struct batch batch = {.options = options,
-                          .outcome = outcome,
-                          .target = {.cluster = jobs->cluster, .field = options->field},
-                          .count = count};
-    int result = batch_run(&batch, jobs, err), code = errno;
+    int result, code;
 
-    for (size_t i = 0; i < count && batch.jobs; i++) {
-        apapi_job_destroy(batch.jobs[i].records);
+    sync->target.cluster = jobs->cluster;
+    sync->count = count;
+    sync->written = 0;
+    result = batch_run(sync, jobs, err);
+    code = errno;
+    for (size_t i = 0; i < count && sync->jobs; i++) {
+        apapi_job_destroy(sync->jobs[i].records);
     }
-    runs_free(&batch.runs);
-    free(batch.numbers);
-    free(batch.jobs);
+    runs_free(&sync->runs);
+    free(sync->numbers);
+    free(sync->jobs);
+    sync->numbers = NULL;
+    sync->jobs = NULL;
     errno = code;
     return result;
 }
@@ -276,15 +269,6 @@ static int sync_batch(const struct sync_options *options, const struct found_job
 #define FIRST_REACH_NS (86400 * NS_PER_S) /* how far a first run reads back */
 #define BATCH_JOBS 1000
 #define BATCH_RECORDS 100000 /* approximate size of one batch in memory */
-
-struct sync {
-    const struct sync_options *options;
-    struct sync_outcome *outcome;
-    bool incremental; /* only what is new since the last run, and jobs that waited */
-    char state_name[NAME_MAX + 1];
-    struct state state;
-    struct found found;
-};
 
 /* --- which jobs ----------------------------------------------------------------------------- */
 
@@ -299,7 +283,7 @@ static int sync_take_record(const struct apapi_record *record, const char *line,
 {
     struct sync *sync = context;
     struct found_job job = {
-        .job = record->id.job, .records = 1, .since_s = sync->options->now_ns / NS_PER_S};
+        .job = record->id.job, .records = 1, .since_s = sync->now_ns / NS_PER_S};
 
     (void)line;
     (void)size;
@@ -316,7 +300,7 @@ static void take_problem(const struct apapi_scan_problem *problem, void *context
 
     if (problem->line == 0 && problem->offset == 0) {
         fprintf(stderr, "apapi sync: %s: %s\n", problem->file, problem->reason);
-    } else if (sync->options->query.verbose) {
+    } else if (sync->query.verbose) {
         command_note_skipped("sync", problem);
     }
 }
@@ -353,8 +337,7 @@ static void end_file(const struct apapi_scan_file *file, uint64_t offset, void *
 
 static int find_jobs(struct sync *sync, struct apapi_error *err)
 {
-    const struct sync_options *options = sync->options;
-    struct apapi_scan_filter filter = query_filter(&options->query);
+    struct apapi_scan_filter filter = query_filter(&sync->query);
     const struct apapi_scan_sink sink = {.record = sync_take_record,
                                          .problem = take_problem,
                                          .begin = sync->incremental ? begin_file : NULL,
@@ -364,16 +347,15 @@ static int find_jobs(struct sync *sync, struct apapi_error *err)
 
     filter.job_parts = false;
     filter.from_unix_ns = sync->incremental ? sync->state.since_ns : filter.from_unix_ns;
-    result = scan_folder(options->query.dir, &filter, &sink, err);
+    result = scan_folder(sync->query.dir, &filter, &sink, err);
     found_sort(&sync->found);
-    sync->outcome->jobs = sync->found.count;
     return result;
 }
 
 /* Named jobs without records. */
 static void print_missing(const struct sync *sync)
 {
-    const struct query *query = &sync->options->query;
+    const struct query *query = &sync->query;
 
     for (size_t i = 0; i < query->job_list.count; i++) {
         uint32_t job = query->job_list.jobs[i];
@@ -393,7 +375,7 @@ static void print_missing(const struct sync *sync)
 /* Take the jobs that waited for this run. Jobs are given up after STATE_REACH_NS. */
 static int take_waiting(struct sync *sync, struct apapi_error *err)
 {
-    int64_t oldest_s = (sync->options->now_ns - STATE_REACH_NS) / NS_PER_S;
+    int64_t oldest_s = (sync->now_ns - STATE_REACH_NS) / NS_PER_S;
     const struct tree_node *waiting = sync->state.waiting;
 
     for (const struct tree_node *entry = NULL; (entry = tree_each(waiting, entry));) {
@@ -411,17 +393,15 @@ static int take_waiting(struct sync *sync, struct apapi_error *err)
 
 static int sync_load(struct sync *sync, struct apapi_error *err)
 {
-    const struct sync_options *options = sync->options;
 
     snprintf(sync->state_name, sizeof sync->state_name, "sync%s%.200s.json",
-             options->query.clusters ? "-" : "",
-             options->query.clusters ? options->query.clusters : "");
-    if (state_load(&sync->state, options->query.dir, sync->state_name,
-                   options->now_ns - FIRST_REACH_NS, err)) {
+             sync->query.clusters ? "-" : "", sync->query.clusters ? sync->query.clusters : "");
+    if (state_load(&sync->state, sync->query.dir, sync->state_name, sync->now_ns - FIRST_REACH_NS,
+                   err)) {
         return -1;
     }
     if (sync->state.damaged) {
-        fprintf(stderr, "apapi sync: %s/%s is damaged and is created again\n", options->query.dir,
+        fprintf(stderr, "apapi sync: %s/%s is damaged and is created again\n", sync->query.dir,
                 sync->state_name);
     }
     return take_waiting(sync, err);
@@ -429,13 +409,12 @@ static int sync_load(struct sync *sync, struct apapi_error *err)
 
 static int save(struct sync *sync, struct apapi_error *err)
 {
-    for (size_t i = 0; i < sync->outcome->waiting.count; i++) {
-        const struct found_job *job = &sync->outcome->waiting.jobs[i];
+    for (size_t i = 0; i < sync->waiting.count; i++) {
+        const struct found_job *job = &sync->waiting.jobs[i];
 
         state_wait(&sync->state, job->cluster, job->job, job->since_s);
     }
-    return state_save(&sync->state, sync->options->query.dir, sync->state_name,
-                      sync->options->now_ns, err);
+    return state_save(&sync->state, sync->query.dir, sync->state_name, sync->now_ns, err);
 }
 
 /* --- all together --------------------------------------------------------------------------- */
@@ -465,38 +444,31 @@ static int bring_in(struct sync *sync, struct apapi_error *err)
     }
     for (size_t i = 0; i < sync->found.count && result == 0; i += count) {
         count = batch_size(&sync->found, i);
-        result = sync_batch(sync->options, &sync->found.jobs[i], count, sync->outcome, err);
+        result = sync_batch(sync, &sync->found.jobs[i], count, err);
     }
     dbd_close();
     return result;
 }
 
-static int sync_all_jobs(struct sync *sync, struct apapi_error *err)
+static int sync_run(struct sync *sync, struct apapi_error *err)
 {
-    if ((sync->incremental && sync_load(sync, err)) || find_jobs(sync, err)) {
-        return -1;
-    }
-    print_missing(sync);
-    return bring_in(sync, err) || (sync->incremental && !sync->options->dry_run && save(sync, err))
-               ? -1
-               : 0;
-}
+    int lock = sync->dry_run ? -1 : state_lock(sync->query.dir, err), code;
+    int result = (lock < 0 && !sync->dry_run) || (sync->incremental && sync_load(sync, err)) ||
+                         find_jobs(sync, err)
+                     ? -1
+                     : 0;
 
-static int sync_run(const struct sync_options *options, struct sync_outcome *outcome,
-                    struct apapi_error *err)
-{
-    struct sync sync = {.options = options,
-                        .outcome = outcome,
-                        .incremental = !options->query.from && !options->query.jobs};
-    int lock = options->dry_run ? -1 : state_lock(options->query.dir, err);
-    int result = lock < 0 && !options->dry_run ? -1 : sync_all_jobs(&sync, err), code = errno;
-
-    found_free(&sync.found);
-    found_free(&outcome->waiting);
-    state_free(&sync.state);
-    if (lock >= 0) {
-        close(lock);
+    if (result == 0) {
+        print_missing(sync);
+        result = bring_in(sync, err);
     }
+    if (result == 0 && sync->incremental && !sync->dry_run) {
+        result = save(sync, err);
+    }
+    code = errno;
+    found_free(&sync->waiting);
+    state_free(&sync->state);
+    folder_close(lock);
     errno = code;
     return result;
 }
@@ -505,23 +477,21 @@ static int sync_run(const struct sync_options *options, struct sync_outcome *out
 
 static const struct option_row rows[] = {
     {'M', "clusters", "=C", "only records of this cluster; default: all",
-     TO_TEXT(struct sync_options, query.clusters)},
+     TO_TEXT(struct sync, query.clusters)},
     {'S', "starttime", "=T",
      "jobs with a record that ended at T or later; default: with a record\n"
      "that is new since the last run; in a first run 24h",
-     TO_TEXT(struct sync_options, query.from)},
-    {0, "since", "=T", NULL, TO_TEXT(struct sync_options, query.from)}, /* old name */
+     TO_TEXT(struct sync, query.from)},
     {'j', "jobs", "=JOB,...", "only these jobs, whatever their age",
-     TO_TEXT(struct sync_options, query.jobs)},
+     TO_TEXT(struct sync, query.jobs)},
     {0, "acct-dir", " DIR", "folder of the accounting files; default: acct_dir of apapi.conf",
-     TO_TEXT(struct sync_options, query.dir)},
+     TO_TEXT(struct sync, query.dir)},
     {0, "field", " FIELD", "admincomment (default), comment, or extra (Slurm 23.02 or later)",
-     TO_TEXT(struct sync_options, field_word)},
+     TO_TEXT(struct sync, field_word)},
     {0, "dry-run", NULL, "show what would be changed, and change nothing",
-     TO_FLAG(struct sync_options, dry_run)},
-    {'n', "dry-run", NULL, NULL, TO_FLAG(struct sync_options, dry_run)}, /* old name */
+     TO_FLAG(struct sync, dry_run)},
     {'v', "verbose", NULL, "show what is done, and which lines are not records",
-     TO_FLAG(struct sync_options, query.verbose)},
+     TO_FLAG(struct sync, query.verbose)},
     {0}};
 
 static const struct option_table table = {
@@ -535,10 +505,9 @@ static const struct option_table table = {
     .column = 22,
     .rows = rows};
 
-static int main_run(struct sync_options *options)
+static int main_run(struct sync *sync)
 {
-    struct query *query = &options->query;
-    struct sync_outcome outcome = {0};
+    struct query *query = &sync->query;
     struct apapi_error err;
     struct config config;
     int status = EXIT_SUCCESS;
@@ -549,36 +518,37 @@ static int main_run(struct sync_options *options)
     if (query_parse(query)) {
         return USAGE_ERROR;
     }
-    if (options->field_word && dbd_field_find(options->field_word, &options->field)) {
+    if (sync->field_word && dbd_field_find(sync->field_word, &sync->target.field)) {
         return command_refuse("sync", errno == ENOTSUP
                                           ? "--field extra needs Slurm 23.02 or later"
                                           : "--field takes admincomment, comment or extra");
     }
-    if (options->query.clusters && folder_check_name(options->query.clusters)) {
+    if (query->clusters && folder_check_name(query->clusters)) {
         return command_refuse("sync", "--clusters takes the name of a cluster");
     }
     config_defaults(&config);
     config_read(&config, config_path(), &(struct config_sink){0});
     query->dir = query->dir ? query->dir : config.acct_dir;
-    if (sync_run(options, &outcome, &err) == 0) {
-        if (outcome.unknown > 0) {
-            fprintf(stderr, "apapi sync: slurmdbd does not know %zu job%s%s: %s\n", outcome.unknown,
-                    text_plural(outcome.unknown),
-                    query->jobs || query->from ? "" : ", tried again by the next run",
-                    outcome.unknown_jobs);
-        }
-        if (options->query.verbose) {
-            printf("%zu jobs, %zu changed, %zu not ended, %zu unknown to slurmdbd\n", outcome.jobs,
-                   outcome.changed, outcome.running, outcome.unknown);
-        }
-    } else {
+    sync->incremental = !query->from && !query->jobs;
+    if (sync_run(sync, &err)) {
         bool denied = errno == EACCES && geteuid() != 0;
 
         status = command_fail("sync", "%s", err.text);
         if (denied) {
             command_fail("sync", "the accounting files are root's: run it as root");
         }
+    } else {
+        if (sync->unknown > 0) {
+            fprintf(stderr, "apapi sync: slurmdbd does not know %zu job%s%s: %s\n", sync->unknown,
+                    text_plural(sync->unknown),
+                    sync->incremental ? ", tried again by the next run" : "", sync->unknown_jobs);
+        }
+        if (query->verbose) {
+            printf("%zu jobs, %zu changed, %zu not ended, %zu unknown to slurmdbd\n",
+                   sync->found.count, sync->changed, sync->running, sync->unknown);
+        }
     }
+    found_free(&sync->found);
     config_clear(&config);
     query_free(query);
     return command_finish("sync", status);
@@ -587,15 +557,15 @@ static int main_run(struct sync_options *options)
 int main(int argc, char **argv)
 {
     static char name[] = "sync";
-    struct sync_options options = {
-        .query.command = name, .field = DBD_ADMINCOMMENT, .now_ns = clock_unix_ns()};
+    static struct sync sync = {.query.command = name, .target.field = DBD_ADMINCOMMENT};
     int status;
 
+    sync.now_ns = clock_unix_ns();
     argv[0] = name;
-    status = command_options(&table, argc, argv, &options);
+    status = command_options(&table, argc, argv, &sync);
     if (status >= 0) {
         return status;
     }
     return optind < argc ? command_refuse("sync", "takes no arguments but options")
-                         : main_run(&options);
+                         : main_run(&sync);
 }

@@ -200,11 +200,11 @@ draws_240_w() { # TEXT JOB
 }
 
 @test "a second run changes nothing" {
-    sync_all --since 1h
+    sync_all -S 1h
     before=$(cluster run sacct -X -n -P -o jobidraw,admincomment,comment)
     changes() { database 'select count(*) from txn_table'; }
     count=$(changes)
-    prints 0 '*, 0 changed, 0 not ended, 0 unknown*' sync_all --since 1h -v
+    prints 0 '*, 0 changed, 0 not ended, 0 unknown*' sync_all -S 1h -v
     [[ $(grep -c 'as it was' <<<"$output") -ge 13 ]]
     prints 0 '0 jobs, 0 changed*' sync_all -v
     diff <(echo "$before") <(cluster run sacct -X -n -P -o jobidraw,admincomment,comment)
@@ -309,7 +309,7 @@ forge() { # JOB JQ-EXPRESSION
     cp -r "$APAPI_ACCT_DIR" "$home/acct"
     chown -R --reference="$home" "$home/acct"
     cluster run sacctmgr -i modify job where jobid="$FAILED" set admincomment=
-    complains 1 "*slurmdbd refuses: only root, SlurmUser and Slurm's operators*" as_alice "$install/bin/apapi" sync --acct-dir "$home/acct" --since 1h
+    complains 1 "*slurmdbd refuses: only root, SlurmUser and Slurm's operators*" as_alice "$install/bin/apapi" sync --acct-dir "$home/acct" -S 1h
     [[ -z $(comment "$FAILED") ]]
 }
 
@@ -326,7 +326,7 @@ forge() { # JOB JQ-EXPRESSION
 
 @test "usage" {
     tells 0 'usage: apapi sync*' apapi help sync
-    for words in '--since soon' '-j 17,x' '-j' '--field user' '--cluster a/b' 'word' '--nonsense'; do
+    for words in '-S soon' '-j 17,x' '-j' '--field user' '--cluster a/b' 'word' '--nonsense'; do
         # shellcheck disable=SC2086 # words
         complains 2 'apapi sync: *' apapi sync $words
     done

@@ -268,22 +268,6 @@ static _Noreturn void examine_answer(const struct apapi_way *way, bool ordinary,
                                                                          : EXIT_FAILURE);
 }
 
-static bool examine_hear(int from, struct finding *finding)
-{
-    char *bytes = (char *)finding;
-    size_t got = 0;
-
-    while (got < sizeof *finding) {
-        ssize_t more = read(from, bytes + got, sizeof *finding - got);
-
-        if (more <= 0 && !(more < 0 && errno == EINTR)) {
-            return false;
-        }
-        got += more > 0 ? (size_t)more : 0;
-    }
-    return true;
-}
-
 static void note_end(int status, struct finding *finding)
 {
     memset(finding, 0, sizeof *finding);
@@ -305,6 +289,7 @@ static void try_in_child(const struct apapi_way *way, bool ordinary, struct find
     int ends[2], status = 0;
     bool heard;
     pid_t child;
+    FILE *answer;
 
     if (pipe2(ends, O_CLOEXEC)) {
         return;
@@ -314,8 +299,11 @@ static void try_in_child(const struct apapi_way *way, bool ordinary, struct find
         examine_answer(way, ordinary, ends[1]);
     }
     close(ends[1]);
-    heard = examine_hear(ends[0], finding);
-    close(ends[0]);
+    answer = fdopen(ends[0], "r");
+    heard = answer && fread(finding, sizeof *finding, 1, answer) == 1;
+    if (answer ? fclose(answer) : close(ends[0])) {
+        heard = false;
+    }
     if (child < 0) {
         return;
     }

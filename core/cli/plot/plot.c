@@ -178,22 +178,6 @@ static int compare_starts(const void *left, const void *right)
     return order ? order : strverscmp(a->step, b->step);
 }
 
-/*
- * Calculate the lines of a job with records. A moment of a node counts once, from the record that
- * knows most of it. There are no lines if no record has a timeline.
- * @return 0; -1 with errno ENOMEM.
- */
-static int plot_work_out(struct plot_job *job, bool by_node)
-{
-    struct show *show = &job->show;
-
-    if (show_work_out(show) || show_regions(show, NULL, REGIONS_NAMED, &job->regions)) {
-        return -1;
-    }
-    qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
-    return by_node ? work_out_nodes(job) : work_out_domains(job);
-}
-
 /* --- the model ------------------------------------------------------------------------------ */
 
 static void put_clean(struct json_writer *json, const char *key, const char *text)
@@ -860,15 +844,18 @@ static int print(struct request *request)
     }
     qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
     for (size_t i = 0; i < plot->job_count; i++) {
-        struct show *show = &plot->jobs[i]->show;
+        struct plot_job *job = plot->jobs[i];
+        struct show *show = &job->show;
 
         show_drop_earlier(show, show->records[0].id.job, COMMAND);
-        if (plot_work_out(plot->jobs[i], plot->by_node)) {
+        if (show_work_out(show) || show_regions(show, NULL, REGIONS_NAMED, &job->regions) ||
+            (plot->by_node ? work_out_nodes : work_out_domains)(job)) {
             return command_fail(COMMAND, "no memory");
         }
-        if (plot->jobs[i]->series_count == 0) {
+        qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
+        if (job->series_count == 0) {
             return command_fail(COMMAND, "the records of job %.60s have no power over time",
-                                plot->jobs[i]->id);
+                                job->id);
         }
     }
     return draw(request);

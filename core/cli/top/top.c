@@ -436,13 +436,6 @@ static void screen_obey(int number)
     }
 }
 
-static bool screen_is_possible(void)
-{
-    const char *kind = secure_getenv("TERM");
-
-    return isatty(STDOUT_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
-}
-
 static void screen_close(void)
 {
     if (!screen.open) {
@@ -577,7 +570,7 @@ struct top {
     struct top_form form;
     struct top_view view;
     uint64_t delay_ns;
-    unsigned long iterations; /* 0: no end */
+    size_t iterations; /* 0: no end */
     bool json, once, batch, screen;
     bool found; /* something, in one of the looks */
 };
@@ -598,15 +591,6 @@ static int set_delay(void *target, const char *text, struct apapi_error *err)
     return 0;
 }
 
-static int set_iterations(void *target, const char *text, struct apapi_error *err)
-{
-    struct top *top = target;
-    top->iterations = positive_number(text, UINT32_MAX);
-    return top->iterations
-               ? 0
-               : apapi_fail(err, EINVAL, "--iterations=%.40s: not a number from 1 on", text);
-}
-
 static int set_units(void *top, const char *text, struct apapi_error *err)
 {
     return report_unit_parse(text, &((struct top *)top)->form.unit, err);
@@ -615,8 +599,8 @@ static int set_units(void *top, const char *text, struct apapi_error *err)
 static const struct option_row options[] = {
     {'d', "delay", "=SECONDS", "time between two updates, 0.1 or more; default: 2",
      TO_CALL(set_delay)},
-    {0, "iterations", "=N", "end after N updates", TO_CALL(set_iterations)},
-    {'n', "iterations", "=N", NULL, TO_CALL(set_iterations)}, /* as top(1) */
+    {0, "iterations", "=N", "end after N updates", TO_COUNT(struct top, iterations)},
+    {'n', "iterations", "=N", NULL, TO_COUNT(struct top, iterations)}, /* as top(1) */
     {'1', "once", NULL, "one update, in plain text", TO_FLAG(struct top, once)},
     {'b', "batch", NULL, "plain text also on a terminal, one table after the other",
      TO_FLAG(struct top, batch)},
@@ -747,39 +731,36 @@ static bool wait_on_screen(struct top *top, uint64_t until_ns)
     }
 }
 
-static bool wait_until(struct top *top, uint64_t until_ns)
-{
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
-                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
-
-    if (top->screen) {
-        return wait_on_screen(top, until_ns);
-    }
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
-    }
-    return true;
-}
-
 static int run(struct top *top)
 {
+    const char *terminal = secure_getenv("TERM");
+    uint64_t until_ns;
     int status;
 
     if (!*top->dir) {
         return command_fail(COMMAND, "live_dir is off: running steps cannot be shown");
     }
-    top->screen = !top->json && !top->once && !top->batch && screen_is_possible();
+    top->screen = !top->json && !top->once && !top->batch && isatty(STDOUT_FILENO) && terminal &&
+                  *terminal && strcmp(terminal, "dumb") != 0;
     if (top->screen) {
         top->form.hint = "  sort: w j t n  quit: q";
         screen_open();
     }
-    for (unsigned long count = 1;; count++) {
+    for (size_t count = 1;; count++) {
         status = look(top);
         if (status == 0) {
             status = show(top, count == 1);
         }
-        if (status || count == top->iterations ||
-            !wait_until(top, top->view.mono_ns + top->delay_ns)) {
+        until_ns = top->view.mono_ns + top->delay_ns;
+        if (status || count == top->iterations || (top->screen && !wait_on_screen(top, until_ns))) {
             break;
+        }
+        if (!top->screen) {
+            const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                           .tv_nsec = (long)(until_ns % NS_PER_S)};
+
+            while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+            }
         }
     }
     screen_close();
