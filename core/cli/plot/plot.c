@@ -609,7 +609,8 @@ static void svg_scales(struct panel *panel)
 
 static void plot_svg(const struct plot *plot, FILE *out)
 {
-    size_t count = plot->job_count, columns = count == 4 ? 2 : count < ROW_JOBS ? count : ROW_JOBS;
+    size_t count = plot->job_count;
+    size_t columns = count == 1 ? 1 : count == 2 || count == 4 ? 2 : ROW_JOBS;
     size_t rows = (count + columns - 1) / columns;
     double width = count == 1 ? 900 : 560, regions = 0, legend = 0, height;
 

@@ -38,7 +38,7 @@
 
 /*
  * sacct(1) runs as the caller, so that Slurm decides what he may see; it is a program of its own,
- * because apapi does not link Slurm's library. What it says also on standard error is ours to
+ * because apapi does not link Slurm's library. Its output, also its standard error, is ours to
  * report: with -v, unless it is not here.
  * @return the text, for free(); NULL: no answer
  */
