@@ -48,7 +48,7 @@ int db_batch_add(struct db_batch *batch, const struct apapi_record *record, cons
     struct db_record *row = &batch->records[batch->count];
 
     if (array_extend(&batch->text, batch->text_size, size, &batch->text_room, 1) ||
-        sum_add(&batch->sums, &(struct sum){POOL_NONE, POOL_NONE}, record, NULL)) {
+        sum_add(&batch->sums, record, NULL)) {
         return -1;
     }
     memcpy(batch->text + batch->text_size, line, size);

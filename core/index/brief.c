@@ -139,7 +139,7 @@ void brief_add(struct brief_lines *lines, struct brief_line line, struct apapi_r
     line.odd = !record;
     if (record) {
         sums->piece_count = sums->domain_count = sums->curve_count = 0;
-        lines->failed = lines->failed || sum_add(sums, &SUM_EMPTY, record, NULL);
+        lines->failed = lines->failed || sum_add(sums, record, NULL);
         line.curves = (uint32_t)(sums->curve_count * sizeof *sums->curves);
     }
     brief_append(lines, &line, sizeof line);

@@ -645,8 +645,7 @@ static int add_up_user(struct db_load *load, const struct load_entry *entries, s
     }
     row.who = identity_of(&load->sums.texts, &entries[best]);
     if (!pieces || read_curves(load, entries, count) ||
-        sum_gather_these(&load->sums, pieces, count, &list) ||
-        sum_total(&load->sums, &list, &total)) {
+        sum_gather(&load->sums, pieces, count, &list) || sum_total(&load->sums, &list, &total)) {
         apapi_fail(err, errno, "the totals of jobs: %s", strerror(errno));
     } else {
         result = write_job(load, &row, &total.job, err);
@@ -751,10 +750,7 @@ static int add_line(struct db_load *load, const struct db_value *line)
     if (!line->text || apapi_record_decode(line->text, line->size, &record, NULL)) {
         return line->text && errno == ENOMEM ? -1 : 0; /* no import has written it */
     }
-    result = sum_add(&load->sums, &(struct sum){POOL_NONE, POOL_NONE}, &record, NULL) ||
-                     add_part(load, &record.id, part)
-                 ? -1
-                 : 0;
+    result = sum_add(&load->sums, &record, NULL) || add_part(load, &record.id, part) ? -1 : 0;
     apapi_record_clear(&record);
     return result;
 }

@@ -12,12 +12,7 @@
 
 struct apapi_job *apapi_job_create(void)
 {
-    struct apapi_job *job = calloc(1, sizeof *job);
-
-    if (job) {
-        job->sum = SUM_EMPTY;
-    }
-    return job;
+    return calloc(1, sizeof(struct apapi_job));
 }
 
 void apapi_job_destroy(struct apapi_job *job)
@@ -34,7 +29,7 @@ void apapi_job_destroy(struct apapi_job *job)
 
 int apapi_job_add(struct apapi_job *job, const struct apapi_record *record)
 {
-    return sum_add(&job->store, &job->sum, record, NULL);
+    return sum_add(&job->store, record, NULL);
 }
 
 int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
@@ -43,7 +38,7 @@ int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
 
     free(job->entries.list);
     job->entries = (struct sum_entries){NULL, 0};
-    if (sum_gather(&job->store, &job->sum, &job->entries) ||
+    if (sum_gather(&job->store, NULL, job->store.piece_count, &job->entries) ||
         sum_total(&job->store, &job->entries, &sum)) {
         errno = ENOMEM;
         return -1;

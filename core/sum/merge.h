@@ -114,7 +114,6 @@ struct merge_domain_sum {
 
 struct apapi_merge {
     struct sum_store store; /* without curves */
-    struct sum sum;
     struct merge_nodes nodes;
     struct apapi_record only;   /* of the first node, until there is a second one */
     struct apapi_identity id;   /* what all records agree on; tasks, cores and gpus are sums */

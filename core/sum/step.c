@@ -649,7 +649,8 @@ int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
     size_t all = apapi_merge_count(merge) + apapi_merge_awaited(merge);
     const struct merge_node **nodes = calloc(all + 1, sizeof(struct merge_node *));
 
-    if (!nodes || merge->no_memory || sum_gather(&merge->store, &merge->sum, &entries) ||
+    if (!nodes || merge->no_memory ||
+        sum_gather(&merge->store, NULL, merge->store.piece_count, &entries) ||
         sum_total(&merge->store, &entries, &total)) {
         free(entries.list);
         free(nodes);
@@ -682,7 +683,6 @@ struct apapi_merge *apapi_merge_create(void)
 
     if (merge) {
         merge->store.curveless = true;
-        merge->sum = SUM_EMPTY;
         merge->covered_pct = SPAN_NONE;
         merge->samples = SPAN_NONE;
     }
@@ -801,10 +801,10 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     if (!node) {
         return -1;
     }
-    if (sum_add(&merge->store, &merge->sum, record, NULL)) {
+    if (sum_add(&merge->store, record, NULL)) {
         return merge_fail(merge);
     }
-    node->piece = merge->sum.last;
+    node->piece = (uint32_t)merge->store.piece_count - 1;
     node->index = record->id.node_index;
     node->total_j = apapi_measurement_total_j(m);
     node->uncertainty_j = apapi_record_uncertainty_j(m);

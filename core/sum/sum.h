@@ -10,12 +10,11 @@
 #include "base/names.h"
 
 /*
- * The way from records to a figure. A sum has records of one key: a step, a job, a node, a day of a
- * job, whatever its caller chooses. Each moment of a node counts once in it, by the record that
- * knows most of that moment and by its power over time. A record without a curve is taken to have
- * its mean power all the time, and the uncertainty has what that may be wrong.
- *
- * Sums lie in a store, which keeps of each record a few hundred bytes and its curves.
+ * The way from records to a figure. A store keeps of each record a few hundred bytes and its
+ * curves. A sum is of any of them: those of a step, a job, a node, a day of a job, as its caller
+ * chooses. Each moment of a node counts once in it, by the record that knows most of that moment
+ * and by its power over time. A record without a curve is taken to have its mean power all the
+ * time, and the uncertainty has what that may be wrong.
  */
 
 #define SUM_NO_CURVE UINT32_MAX
@@ -44,7 +43,6 @@ struct sum_piece {
     uint64_t late_ns;   /* its step ran for so long before it */
     uint64_t digest;    /* the caller's, see record_twin_compare(); 0 */
     uint64_t window_ns; /* the shortest time that has a power; 0: not known */
-    uint32_t next;      /* piece of the sum; POOL_NONE: none */
     uint32_t cluster, node, step, boot;
     uint32_t reason;   /* why it is incomplete; POOL_NONE: it is complete */
     uint32_t nodelist; /* of its step, a text of store->nodelists; POOL_NONE: not known */
@@ -58,7 +56,6 @@ struct sum_piece {
     float max_w;                            /* of its domains that add up; NaN: unknown */
     uint8_t domain_count;
     uint8_t unknown_domains; /* bit d: it has meters, and is not known */
-    bool counts;             /* the caller's */
     bool delayed;
     bool exclusive; /* its share is all of the node */
     bool shareless; /* shares are wanted, and it has none */
@@ -82,12 +79,6 @@ struct sum_store {
     size_t curve_count, curve_room;
 };
 
-/** The pieces of one key. */
-struct sum {
-    uint32_t first, last; /* POOL_NONE: it is empty */
-};
-#define SUM_EMPTY ((struct sum){POOL_NONE, POOL_NONE})
-
 /** A part of a record in time. */
 struct sum_part {
     int64_t start_ns;
@@ -96,12 +87,13 @@ struct sum_part {
                                                  its energies add up; NULL */
 };
 
-/** Add a record. @param part  of it; NULL: the whole. 0; -1 with errno ENOMEM. */
-int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record *record,
+/**
+ * Add a record, as the store's last piece.
+ * @param part  of it; NULL: the whole
+ * @return 0; -1 with errno ENOMEM.
+ */
+int sum_add(struct sum_store *store, const struct apapi_record *record,
             const struct sum_part *part);
-
-/** Add all that another sum of the store has. That one is empty then. */
-void sum_join(struct sum_store *store, struct sum *sum, struct sum *other);
 
 /** Free what it has. It is empty then, with the same settings. */
 void sum_free(struct sum_store *store);
@@ -131,14 +123,12 @@ struct sum_entries {
 };
 
 /**
+ * @param numbers  of pieces; NULL: the first ones
  * @param entries  result, sorted by step, node and start; free its list with free()
  * @return 0; -1 with errno ENOMEM.
  */
-int sum_gather(const struct sum_store *store, const struct sum *sum, struct sum_entries *entries);
-
-/** The same of pieces of any sums, by their numbers. */
-int sum_gather_these(const struct sum_store *store, const uint32_t *numbers, size_t count,
-                     struct sum_entries *entries);
+int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t count,
+               struct sum_entries *entries);
 
 /** Parts of a sum besides the job's total. */
 struct sum_total {
@@ -156,9 +146,6 @@ struct sum_total {
  * @return 0; -1 with errno ENOMEM.
  */
 int sum_total(const struct sum_store *store, struct sum_entries *entries, struct sum_total *total);
-
-/** The sum has these pieces alone from now on, where sum_total() has put the entries. */
-void sum_settle(struct sum_store *store, struct sum *sum, const struct sum_entries *entries);
 
 /** Set until_ns: the end of the step on all nodes, in the same run. 0; -1 with errno ENOMEM. */
 int sum_find_ends(struct sum_entries *entries);
@@ -231,7 +218,6 @@ int sum_nodes(const struct sum_entries *entries, struct namelist *nodes);
 /** See apapi/job.h. */
 struct apapi_job {
     struct sum_store store;
-    struct sum sum;
     struct sum_entries entries; /* of the last total */
 };
 

@@ -150,16 +150,13 @@ static struct sum_part sum_whole(const struct apapi_measurement *m)
     return (struct sum_part){start_ns, end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0, NULL};
 }
 
-int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record *record,
-            const struct sum_part *part)
+int sum_add(struct sum_store *store, const struct apapi_record *record, const struct sum_part *part)
 {
     const struct apapi_measurement *m = &record->measurement;
     const struct sum_part whole = sum_whole(m);
-    uint32_t number = (uint32_t)store->piece_count;
     struct sum_piece piece = {
         .whole_ns = whole.elapsed_ns,
         .window_ns = window_shortest_ns(m),
-        .next = POOL_NONE,
         .job = record->id.job,
         .nodes = record->id.nodes,
         .cores = record->id.cores,
@@ -191,8 +188,9 @@ int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record 
     piece.before_ns = (uint64_t)(part->start_ns - whole.start_ns);
     piece.monotonic_ns = m->monotonic_ns + piece.before_ns;
     piece.late_ns = piece.before_ns ? 0 : m->late_ns;
-    failed = sum_put_texts(store, record, &piece) ||
-             array_add(&store->pieces, number, &store->piece_room, sizeof *store->pieces);
+    failed =
+        sum_put_texts(store, record, &piece) ||
+        array_add(&store->pieces, store->piece_count, &store->piece_room, sizeof *store->pieces);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && !failed; d++) {
         failed = sum_put_domain(store, record, d, region, &piece);
     }
@@ -201,19 +199,7 @@ int sum_add(struct sum_store *store, struct sum *sum, const struct apapi_record 
         return -1;
     }
     store->pieces[store->piece_count++] = piece;
-    sum_join(store, sum, &(struct sum){number, number});
     return 0;
-}
-
-void sum_join(struct sum_store *store, struct sum *sum, struct sum *other)
-{
-    if (sum->first == POOL_NONE) {
-        *sum = *other;
-    } else if (other->first != POOL_NONE) {
-        store->pieces[sum->last].next = other->first;
-        sum->last = other->last;
-    }
-    *other = SUM_EMPTY;
 }
 
 void sum_free(struct sum_store *store)
@@ -287,33 +273,13 @@ static struct sum_entries sum_unique(struct sum_entry *list, size_t count)
     return (struct sum_entries){list, kept};
 }
 
-int sum_gather(const struct sum_store *store, const struct sum *sum, struct sum_entries *entries)
-{
-    struct sum_entry *list;
-    size_t count = 0;
-
-    for (uint32_t at = sum->first; at != POOL_NONE; at = store->pieces[at].next) {
-        count++;
-    }
-    list = calloc(count + 1, sizeof *list);
-    if (!list) {
-        return -1;
-    }
-    count = 0;
-    for (uint32_t at = sum->first; at != POOL_NONE; at = store->pieces[at].next) {
-        list[count++] = sum_entry_of(store, at);
-    }
-    *entries = sum_unique(list, count);
-    return 0;
-}
-
-int sum_gather_these(const struct sum_store *store, const uint32_t *numbers, size_t count,
-                     struct sum_entries *entries)
+int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t count,
+               struct sum_entries *entries)
 {
     struct sum_entry *list = calloc(count + 1, sizeof *list);
 
-    for (size_t i = 0; i < count && list; i++) {
-        list[i] = sum_entry_of(store, numbers[i]);
+    for (uint32_t i = 0; i < count && list; i++) {
+        list[i] = sum_entry_of(store, numbers ? numbers[i] : i);
     }
     if (list) {
         *entries = sum_unique(list, count);
@@ -380,19 +346,6 @@ static int sum_align(struct sum_entries *entries, struct apapi_job_total *total)
     total->node_s = time.node_ns / NS_PER_S;
     qsort(entries->list, entries->count, sizeof *entries->list, sum_compare_times);
     return 0;
-}
-
-void sum_settle(struct sum_store *store, struct sum *sum, const struct sum_entries *entries)
-{
-    *sum = SUM_EMPTY;
-    for (size_t i = 0; i < entries->count; i++) {
-        uint32_t number = (uint32_t)(entries->list[i].piece - store->pieces);
-
-        store->pieces[number].start_ns = entries->list[i].start_ns;
-        store->pieces[number].restarts = entries->list[i].restarts;
-        store->pieces[number].next = POOL_NONE;
-        sum_join(store, sum, &(struct sum){number, number});
-    }
 }
 
 static int sum_compare_runs(const void *left, const void *right)

@@ -47,16 +47,15 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
     const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
     struct apapi_record records[] = {step("0", "n1", 0, 4, 150), step("1", "n1", 2, 10, 100)};
     struct sum_store store = {.lists = true};
-    struct sum sum = SUM_EMPTY;
     struct sum_entries entries;
     struct sum_total total;
     double power_w[10], energy_j = 0;
 
     draw(&records[0], a_w, known);
     draw(&records[1], b_w, known);
-    assert_int_equal(sum_add(&store, &sum, &records[0], NULL), 0);
-    assert_int_equal(sum_add(&store, &sum, &records[1], NULL), 0);
-    assert_int_equal(sum_gather(&store, &sum, &entries), 0);
+    assert_int_equal(sum_add(&store, &records[0], NULL), 0);
+    assert_int_equal(sum_add(&store, &records[1], NULL), 0);
+    assert_int_equal(sum_gather(&store, NULL, 2, &entries), 0);
     assert_int_equal(sum_total(&store, &entries, &total), 0);
     assert_int_equal(sum_find_ends(&entries), 0);
     assert_int_equal(sum_power(&store, &entries,
@@ -226,17 +225,14 @@ static struct apapi_job_total add_overlap(struct sum_store *store, size_t first)
     static const double watts[] = {300, 300, 300, 300, 100, 100, 100, 100};
     static const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
     struct apapi_record records[] = {step("0", "n1", 0, 8, 0), step("1", "n1", 4, 10, 50)};
-    struct sum sum = SUM_EMPTY, other = SUM_EMPTY;
     struct sum_entries entries;
     struct sum_total total;
 
     draw(&records[0], watts, known);
     records[0].measurement.domains[PACKAGE].power_w = (struct apapi_summary){100, 200, 300, NAN};
-    assert_int_equal(sum_add(store, &sum, &records[first], NULL), 0);
-    assert_int_equal(sum_add(store, &other, &records[1 - first], NULL), 0);
-    sum_join(store, &sum, &other);
-    assert_int_equal(other.first, POOL_NONE);
-    assert_int_equal(sum_gather(store, &sum, &entries), 0);
+    assert_int_equal(sum_add(store, &records[first], NULL), 0);
+    assert_int_equal(sum_add(store, &records[1 - first], NULL), 0);
+    assert_int_equal(sum_gather(store, NULL, 2, &entries), 0);
     assert_int_equal(sum_total(store, &entries, &total), 0);
     assert_true(store->curveless);
     free(entries.list);

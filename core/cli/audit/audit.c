@@ -65,7 +65,6 @@ struct audit_gaps {
 struct audit_row {
     uint32_t cluster, node; /* texts of the ledger */
     int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
-    struct sum sum;         /* of the records of steps */
     double numbers[NUMBERS];
     double energies[APAPI_DOMAINS][ENERGIES];
     struct audit_gaps gaps[AUDIT_GAP_KINDS];
@@ -84,14 +83,14 @@ struct audit {
     struct pool texts, lines, keys; /* lines: of nodes' own records; keys: of rows, as numbered */
     struct audit_row *rows;
     size_t row_count, row_room;
-    struct sum_store store; /* of the shares in records of steps */
+    struct sum_store store; /* of the shares in records of steps; a piece's mark is its row */
 };
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
 static struct audit_row audit_row_empty(void)
 {
-    struct audit_row row = {.sum = SUM_EMPTY};
+    struct audit_row row = {.day_ns = 0};
 
     for (int i = 0; i < APAPI_DOMAINS * ENERGIES; i++) {
         row.energies[i / ENERGIES][i % ENERGIES] = NAN;
@@ -267,11 +266,12 @@ static int audit_add_part(struct audit *audit, const struct apapi_record *record
         audit->open = true;
         return 0;
     }
-    if (sum_add(&audit->store, &row->sum, record,
+    if (sum_add(&audit->store, record,
                 &(struct sum_part){from_ns, (uint64_t)(to_ns - from_ns), NULL})) {
         return -1;
     }
-    audit->store.pieces[row->sum.last].digest = digest;
+    audit->store.pieces[audit->store.piece_count - 1].digest = digest;
+    audit->store.pieces[audit->store.piece_count - 1].mark = (uint32_t)(row - audit->rows);
     return 0;
 }
 
@@ -296,31 +296,22 @@ static int audit_take_record(const struct apapi_record *record, const char *line
     return 0;
 }
 
-static int audit_settle_row(const struct sum_store *store, struct audit_row *row)
+static void audit_add_shares(const struct sum_store *store, const struct sum_piece *piece,
+                             struct audit_row *row)
 {
-    struct sum_entries entries;
+    const struct sum_domain *given = store->domains + piece->domain_at;
+    double *total_j = &row->energies[AUDIT_TOTAL][SHARES_J];
 
-    if (sum_gather(store, &row->sum, &entries)) {
-        return -1;
-    }
-    row->numbers[RECORDS] = (double)entries.count;
-    for (size_t i = 0; i < entries.count; i++) {
-        const struct sum_piece *piece = entries.list[i].piece;
-        const struct sum_domain *given = store->domains + piece->domain_at;
+    row->numbers[RECORDS]++;
+    row->numbers[SHARELESS] += piece->shareless;
+    for (size_t k = 0; k < piece->domain_count; k++) {
+        double *own_j = &row->energies[given[k].domain][SHARES_J];
 
-        row->numbers[SHARELESS] += piece->shareless;
-        for (size_t k = 0; k < piece->domain_count; k++) {
-            double *own_j = &row->energies[given[k].domain][SHARES_J];
-            double *total_j = &row->energies[AUDIT_TOTAL][SHARES_J];
-
-            *own_j = known_plus(*own_j, given[k].energy_j);
-            if (apapi_domain_adds_up(given[k].domain)) {
-                *total_j = known_plus(*total_j, given[k].energy_j);
-            }
+        *own_j = known_plus(*own_j, given[k].energy_j);
+        if (apapi_domain_adds_up(given[k].domain)) {
+            *total_j = known_plus(*total_j, given[k].energy_j);
         }
     }
-    free(entries.list);
-    return 0;
 }
 
 /* --- figures that follow from a row ----------------------------------------------------------- */
@@ -460,14 +451,21 @@ static int audit_compare(const void *left, const void *right, void *texts)
 /* Add up the records of steps, and sort. 0; -1 with ENOMEM */
 static int audit_settle(struct audit *audit)
 {
+    struct sum_entries entries;
     size_t kept = 0;
 
+    if (sum_gather(&audit->store, NULL, audit->store.piece_count, &entries)) {
+        return -1;
+    }
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct sum_piece *piece = entries.list[i].piece;
+
+        audit_add_shares(&audit->store, piece, &audit->rows[piece->mark]);
+    }
+    free(entries.list);
     for (size_t i = 0; i < audit->row_count; i++) {
         struct audit_row *row = &audit->rows[i];
 
-        if (audit_settle_row(&audit->store, row)) {
-            return -1;
-        }
         row->worse = audit_worse(audit, row);
         /* Of the present hour alone, nothing is said. */
         if (row->numbers[RECORDS] > 0 || row->numbers[HOURS] > 0) {

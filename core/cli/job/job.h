@@ -81,7 +81,6 @@ struct show {
     size_t share_count, share_room;
     bool heterogeneous; /* has records of several components */
     struct sum_store store;
-    struct sum sum;             /* of the records */
     struct sum_entries entries; /* in their order */
     struct apapi_job_total total;
     struct show_node *nodes;

@@ -49,22 +49,22 @@ static int compare_entries(const void *left, const void *right)
 /* Keep the records that count, where they belong in time and in their runs. */
 static void job_work_settle(struct show *show)
 {
+    struct sum_piece *pieces = show->store.pieces; /* numbered as the records */
     size_t kept = 0;
 
-    sum_settle(&show->store, &show->sum, &show->entries);
     for (size_t i = 0; i < show->entries.count; i++) {
         const struct sum_entry *entry = &show->entries.list[i];
-        struct apapi_record *record = &show->records[entry->piece->mark];
+        size_t number = (size_t)(entry->piece - pieces);
 
-        record->measurement.start_unix_ns = entry->start_ns;
-        record->id.restarts = entry->restarts;
-        show->store.pieces[entry->piece - show->store.pieces].counts = true;
+        show->records[number].measurement.start_unix_ns = entry->start_ns;
+        show->records[number].id.restarts = entry->restarts;
+        pieces[number].mark = 0;
     }
     for (size_t i = 0; i < show->count; i++) {
-        if (show->store.pieces[i].counts) {
-            show->records[kept++] = show->records[i];
-        } else {
+        if (pieces[i].mark == POOL_NONE) {
             apapi_record_clear(&show->records[i]);
+        } else {
+            show->records[kept++] = show->records[i];
         }
     }
     show->count = kept;
@@ -73,7 +73,7 @@ static void job_work_settle(struct show *show)
         qsort(show->entries.list, kept, sizeof *show->entries.list, compare_entries);
     }
     for (size_t i = 0; i < kept; i++) {
-        show->store.pieces[show->entries.list[i].piece - show->store.pieces].mark = (uint32_t)i;
+        pieces[show->entries.list[i].piece - pieces].mark = (uint32_t)i;
     }
 }
 
@@ -83,14 +83,13 @@ static int job_work_add_up(struct show *show)
     struct sum_total total;
 
     show->store.lists = true;
-    show->sum = SUM_EMPTY;
     for (size_t i = 0; i < show->count; i++) {
-        if (sum_add(&show->store, &show->sum, &show->records[i], NULL)) {
+        if (sum_add(&show->store, &show->records[i], NULL)) {
             return -1;
         }
-        show->store.pieces[i].mark = (uint32_t)i;
+        show->store.pieces[i].mark = POOL_NONE;
     }
-    if (sum_gather(&show->store, &show->sum, &show->entries) ||
+    if (sum_gather(&show->store, NULL, show->count, &show->entries) ||
         sum_total(&show->store, &show->entries, &total) || sum_find_ends(&show->entries)) {
         return -1;
     }
@@ -283,7 +282,7 @@ struct show_node *show_order_nodes(const struct show *show)
 int show_table(const struct show *show, const char *job_id, char **text)
 {
     const struct apapi_job_table_head head = {.job = job_id, .left_out = show->left_out};
-    struct apapi_job job = {.store = show->store, .sum = show->sum};
+    struct apapi_job job = {.store = show->store};
     int result = apapi_job_table_format(&job, &head, text, NULL);
 
     free(job.entries.list);

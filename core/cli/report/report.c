@@ -561,7 +561,7 @@ static int print_report(struct report *report)
 {
     struct report_ledger *ledger = &report->ledger;
     size_t count = 0;
-    uint32_t *order = report_ledger_chain(ledger) ? NULL : report_ledger_order(ledger, &count);
+    uint32_t *order = report_ledger_rows(ledger, &count);
     int result = order ? 0 : -1;
 
     if (order && count == 0) {

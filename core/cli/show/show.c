@@ -479,7 +479,6 @@ struct merging {
     char other[64];            /* another step that has a record; "": none */
     struct step_report report; /* its records */
     struct sum_store store;    /* when they ran */
-    struct sum sum;
     struct apapi_merge *merge;
     char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has a list */
     uint32_t node_count;            /* of the step, in that record */
@@ -502,7 +501,7 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
         merging->listed_ns = start_ns;
     }
     step_report_keep(&merging->report, line, size);
-    if (merging->report.error || sum_add(&merging->store, &merging->sum, record, NULL)) {
+    if (merging->report.error || sum_add(&merging->store, record, NULL)) {
         return -1;
     }
     merging->store.pieces[number].mark = number;
@@ -536,7 +535,7 @@ static int choose_latest(struct merging *merging, struct sum_entries *entries)
     struct sum_total total;
     size_t kept = 0;
 
-    if (sum_gather(&merging->store, &merging->sum, entries) ||
+    if (sum_gather(&merging->store, NULL, merging->store.piece_count, entries) ||
         sum_total(&merging->store, entries, &total)) {
         return -1;
     }
@@ -589,7 +588,8 @@ static int await_listed(struct merging *merging)
     int result = 0;
 
     if (*merging->nodelist && merging->report.lines.count < merging->node_count) {
-        result = sum_gather(&merging->store, &merging->sum, &entries) || sum_nodes(&entries, &own)
+        result = sum_gather(&merging->store, NULL, merging->store.piece_count, &entries) ||
+                         sum_nodes(&entries, &own)
                      ? -1
                      : lacking_nodes(merging->nodelist, merging->node_count, &own, &lacking);
     }
@@ -652,7 +652,6 @@ static int show_step(struct query *query, enum config_format format)
                               .query = query,
                               .format = format,
                               .store.curveless = true,
-                              .sum = SUM_EMPTY,
                               .merge = apapi_merge_create()};
     int status = merging.merge ? records_read(query, step_take, &merging)
                                : command_fail(query->command, "no memory");

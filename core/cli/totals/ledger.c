@@ -72,135 +72,23 @@ const char *report_state_name(unsigned state)
     return "";
 }
 
-#define KEY_SIZE 768
-#define REPORT_ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
 #define DAYS_MAX 4000 /* parts of one record, divided by day */
-
-/* --- keys ----------------------------------------------------------------------------------- */
-
-/*
- * Outside Slurm each record is a job of its own.
- * @param era  from 0: which of the same user's jobs with this number
- */
-static void make_job_key(const struct apapi_record *record, unsigned era, char key[KEY_SIZE])
-{
-    const struct apapi_identity *id = &record->id;
-    char user[sizeof id->user];
-
-    if (id->job != APAPI_UNKNOWN) {
-        /* A number may come again, as another user's. */
-        if (id->uid != APAPI_UNKNOWN) {
-            snprintf(user, sizeof user, "%u", id->uid);
-        } else {
-            snprintf(user, sizeof user, "%s", id->user);
-        }
-        snprintf(key, KEY_SIZE, "%s/%u/%s/%u", id->cluster, id->job, user, era);
-    } else {
-        snprintf(key, KEY_SIZE, "/%s/%lld", id->node, (long long)record->measurement.start_unix_ns);
-    }
-}
-
-/* @param part  the step, the day, or a region's mark */
-static void make_bucket_key(enum report_by by, const struct apapi_record *record, const char *part,
-                            unsigned era, char key[KEY_SIZE])
-{
-    size_t length;
-
-    if (by == REPORT_BY_NODE) {
-        snprintf(key, KEY_SIZE, "%s", record->id.node);
-        return;
-    }
-    make_job_key(record, era, key);
-    length = strlen(key);
-    if (*part) {
-        snprintf(key + length, KEY_SIZE - length, "/%s", part);
-    }
-}
-
-/* @return its number, which may be that of a new one; POOL_NONE: out of memory */
-static uint32_t choose_bucket(struct report_ledger *ledger, const struct apapi_record *record,
-                              const char *part)
-{
-    const struct apapi_measurement *m = &record->measurement;
-    char key[KEY_SIZE];
-
-    for (unsigned era = 0;; era++) {
-        const struct report_bucket *bucket;
-        uint32_t number;
-
-        make_bucket_key(ledger->by, record, part, era, key);
-        number = pool_put(&ledger->bucket_keys, key);
-        if (number == POOL_NONE || number == ledger->bucket_count ||
-            record->id.job == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE) {
-            return number;
-        }
-        bucket = &ledger->buckets[number];
-        if (m->start_unix_ns - bucket->last_ns < TIMING_SAME_JOB_NS &&
-            bucket->first_ns - record_end_ns(m) < TIMING_SAME_JOB_NS) {
-            return number; /* of the time of the bucket's others */
-        }
-    }
-}
-
-/* NULL: out of memory. */
-static struct report_bucket *find_bucket(struct report_ledger *ledger,
-                                         const struct apapi_record *record, const char *part)
-{
-    uint32_t number = choose_bucket(ledger, record, part);
-    int64_t end_ns = record_end_ns(&record->measurement);
-    struct report_bucket *bucket;
-
-    if (number == POOL_NONE || array_add(&ledger->buckets, ledger->bucket_count,
-                                         &ledger->bucket_room, sizeof *ledger->buckets)) {
-        return NULL;
-    }
-    bucket = &ledger->buckets[number];
-    if (number == ledger->bucket_count) {
-        bool node = ledger->by == REPORT_BY_NODE;
-        char key[KEY_SIZE];
-        uint32_t job;
-
-        make_job_key(record, 0, key);
-        job = pool_put_row(&ledger->job_keys, key, &ledger->last_of_job, &ledger->job_room,
-                           sizeof *ledger->last_of_job);
-        if (job == POOL_NONE) {
-            return NULL;
-        }
-        ledger->bucket_count++;
-        *bucket = (struct report_bucket){.sum = SUM_EMPTY,
-                                         .first_ns = INT64_MAX,
-                                         .own_job = node ? APAPI_UNKNOWN : record->id.job,
-                                         .next_of_job = ledger->last_of_job[job] - 1,
-                                         .uid = node ? APAPI_UNKNOWN : record->id.uid,
-                                         .region = POOL_NONE,
-                                         .next_of_row = POOL_NONE};
-        ledger->last_of_job[job] = number + 1;
-    }
-    if (record->measurement.start_unix_ns < bucket->first_ns) {
-        bucket->first_ns = record->measurement.start_unix_ns;
-    }
-    bucket->last_ns = end_ns > bucket->last_ns ? end_ns : bucket->last_ns;
-    return bucket;
-}
 
 /* --- records -------------------------------------------------------------------------------- */
 
 /* @return its number; POOL_NONE: out of memory */
 static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_identity *id,
-                             const char *day)
+                             const char *day, const char *region)
 {
-    struct report_identity identity = {.verified = id->verified};
+    struct report_identity identity = {.uid = id->uid, .verified = id->verified};
     char job_id[JOB_ID_SIZE], key[16 * REPORT_WORDS];
-    const char *const words[REPORT_WORDS] = {[REPORT_USER] = id->user,
-                                             [REPORT_ACCOUNT] = id->account,
-                                             [REPORT_PARTITION] = id->partition,
-                                             [REPORT_QOS] = id->qos,
-                                             [REPORT_CLUSTER] = id->cluster,
-                                             [REPORT_DAY] = day,
-                                             [REPORT_JOB_ID] = job_id,
-                                             [REPORT_JOB_NAME] = id->job_name,
-                                             [REPORT_NAME] = id->name};
-    size_t length = 0;
+    const char *const words[REPORT_WORDS] = {
+        [REPORT_USER] = id->user,           [REPORT_ACCOUNT] = id->account,
+        [REPORT_PARTITION] = id->partition, [REPORT_QOS] = id->qos,
+        [REPORT_CLUSTER] = id->cluster,     [REPORT_DAY] = day,
+        [REPORT_REGION] = region,           [REPORT_JOB_ID] = job_id,
+        [REPORT_JOB_NAME] = id->job_name,   [REPORT_NAME] = id->name};
+    size_t length = (size_t)snprintf(key, sizeof key, "%x%c", id->uid, id->verified ? '+' : '-');
     uint32_t number;
 
     job_id_text(id, job_id, sizeof job_id);
@@ -211,7 +99,6 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
         }
         length += (size_t)snprintf(key + length, sizeof key - length, "%x/", identity.words[w]);
     }
-    key[length - 1] = id->verified ? '+' : '-';
     number = pool_put_row(&ledger->identity_keys, key, &ledger->identities, &ledger->identity_room,
                           sizeof identity);
     if (number != POOL_NONE) {
@@ -224,33 +111,22 @@ static uint32_t put_identity(struct report_ledger *ledger, const struct apapi_id
 static int put_part(struct report_ledger *ledger, const struct apapi_record *record,
                     const struct sum_part *part, const char *day, uint64_t digest)
 {
-    char mark[APAPI_REGION_PATH_SIZE + 8] = "";
-    struct report_bucket *bucket;
-    uint32_t identity, name = POOL_NONE;
+    char region[APAPI_REGION_PATH_SIZE + 8] = "";
+    struct sum_piece *piece;
+    uint32_t identity = pool_put(&ledger->store.texts, ""); /* the first one has the number 0 */
 
-    if (pool_put(&ledger->store.texts, "") == POOL_NONE) { /* the first one has the number 0 */
-        return -1;
-    }
     if (part && part->region) {
-        snprintf(mark, sizeof mark, "%c%s", 'a' + (int)part->region->kind,
+        snprintf(region, sizeof region, "%c%s", 'a' + (int)part->region->kind,
                  table_region_label(part->region));
-        name = pool_put(&ledger->store.texts, mark);
     }
-    bucket = find_bucket(ledger, record,
-                         ledger->by == REPORT_BY_STEP ? record->id.step
-                         : *mark                      ? mark
-                                                      : day);
-    identity = put_identity(ledger, &record->id, day);
-    if (!bucket || identity == POOL_NONE || (*mark && name == POOL_NONE) ||
-        sum_add(&ledger->store, &bucket->sum, record, part)) {
+    identity = identity == POOL_NONE ? identity : put_identity(ledger, &record->id, day, region);
+    if (identity == POOL_NONE || sum_add(&ledger->store, record, part)) {
         errno = ENOMEM;
         return -1;
     }
-    bucket->region = name;
-    ledger->last_job = *mark ? ledger->last_job : (uint32_t)(bucket - ledger->buckets);
-    bucket->job = ledger->last_job;
-    ledger->store.pieces[bucket->sum.last].mark = identity;
-    ledger->store.pieces[bucket->sum.last].digest = digest;
+    piece = &ledger->store.pieces[ledger->store.piece_count - 1];
+    piece->mark = identity;
+    piece->digest = digest;
     return 0;
 }
 
@@ -392,7 +268,7 @@ static int identify(const struct report_ledger *ledger, struct report_bucket *bu
 {
     struct sum_entries entries;
 
-    if (sum_gather(&ledger->store, &bucket->sum, &entries)) {
+    if (report_bucket_gather(ledger, bucket, &entries)) {
         return -1;
     }
     qsort(entries.list, entries.count, sizeof *entries.list, compare_starts);
@@ -412,201 +288,223 @@ static int identify(const struct report_ledger *ledger, struct report_bucket *bu
     return 0;
 }
 
+/* --- buckets: the parts of records in their order --------------------------------------------- */
+
+static int compare_texts(const struct report_ledger *ledger, uint32_t left, uint32_t right)
+{
+    const struct pool *texts = &ledger->store.texts;
+
+    return left == right ? 0 : strverscmp(pool_text(texts, left), pool_text(texts, right));
+}
+
+static int64_t record_start_ns(const struct sum_piece *piece)
+{
+    return piece->start_ns - (int64_t)piece->before_ns;
+}
+
+/* Outside Slurm, which comes first, each record is a job of its own. */
+static int compare_jobs(const struct report_ledger *ledger, const struct sum_piece *a,
+                        const struct sum_piece *b)
+{
+    const struct report_identity *id = &ledger->identities[a->mark];
+    const struct report_identity *other = &ledger->identities[b->mark];
+    int order = COMPARE(a->job + 1, b->job + 1);
+
+    if (ledger->by == REPORT_BY_NODE) {
+        return compare_texts(ledger, a->node, b->node);
+    }
+    if (a->job == APAPI_UNKNOWN && b->job == APAPI_UNKNOWN) {
+        order = compare_texts(ledger, a->node, b->node);
+        return order ? order : COMPARE(record_start_ns(a), record_start_ns(b));
+    }
+    if (a->job != APAPI_UNKNOWN && b->job != APAPI_UNKNOWN && a->cluster != b->cluster) {
+        return compare_texts(ledger, a->cluster, b->cluster);
+    }
+    order = order ? order : COMPARE(id->uid, other->uid); /* a number may come again */
+    return order || id->uid != APAPI_UNKNOWN
+               ? order
+               : compare_texts(ledger, id->words[REPORT_USER], other->words[REPORT_USER]);
+}
+
+static int compare_buckets(const struct report_ledger *ledger, const struct sum_piece *a,
+                           const struct sum_piece *b)
+{
+    const uint32_t *words = ledger->identities[a->mark].words;
+    const uint32_t *others = ledger->identities[b->mark].words;
+    int order = compare_jobs(ledger, a, b);
+
+    if (order == 0 && ledger->by == REPORT_BY_STEP) {
+        return compare_texts(ledger, a->step, b->step);
+    }
+    order = order ? order : compare_texts(ledger, words[REPORT_DAY], others[REPORT_DAY]);
+    return order ? order : compare_texts(ledger, words[REPORT_REGION], others[REPORT_REGION]);
+}
+
+static int compare_parts(const void *left, const void *right, void *context)
+{
+    const struct report_ledger *ledger = context;
+    const struct sum_piece *a = &ledger->store.pieces[*(const uint32_t *)left];
+    const struct sum_piece *b = &ledger->store.pieces[*(const uint32_t *)right];
+    int order = compare_buckets(ledger, a, b);
+
+    return order ? order : COMPARE(a->start_ns, b->start_ns);
+}
+
+/* A number that comes again after a long time is another job's. */
+static int find_buckets(struct report_ledger *ledger)
+{
+    const struct sum_piece *last = NULL;
+    int64_t until_ns = 0;
+
+    for (uint32_t i = 0; i < ledger->store.piece_count; i++) {
+        const struct sum_piece *piece = &ledger->store.pieces[ledger->order[i]];
+        int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
+        bool same = last && compare_buckets(ledger, last, piece) == 0 &&
+                    (piece->start_ns - until_ns < TIMING_SAME_JOB_NS ||
+                     piece->job == APAPI_UNKNOWN || ledger->by == REPORT_BY_NODE);
+
+        if (!same) {
+            if (array_add(&ledger->buckets, ledger->bucket_count, &ledger->bucket_room,
+                          sizeof *ledger->buckets)) {
+                return -1;
+            }
+            ledger->buckets[ledger->bucket_count++] = (struct report_bucket){.first = i};
+        }
+        ledger->buckets[ledger->bucket_count - 1].count++;
+        until_ns = same && until_ns > end_ns ? until_ns : end_ns;
+        last = piece;
+    }
+    return 0;
+}
+
+static const struct sum_piece *first_piece(const struct report_ledger *ledger, size_t bucket)
+{
+    return &ledger->store.pieces[ledger->order[ledger->buckets[bucket].first]];
+}
+
+static uint32_t region_of(const struct report_ledger *ledger, size_t bucket)
+{
+    return ledger->identities[first_piece(ledger, bucket)->mark].words[REPORT_REGION];
+}
+
 /* --- runs of jobs that were requeued -------------------------------------------------------- */
 
 /* How a bucket ended is how its last run did: in the first one a user can choose the number. */
 static void end_bucket(const struct report_ledger *ledger, struct report_bucket *bucket)
 {
-    const struct sum_piece *pieces = ledger->store.pieces;
+    const uint32_t *numbers = ledger->order + bucket->first;
     int64_t start_ns = -1;
 
-    for (uint32_t at = bucket->sum.first; at != POOL_NONE; at = pieces[at].next) {
-        if (pieces[at].start_ns > start_ns) {
-            start_ns = pieces[at].start_ns;
-            bucket->restarts = pieces[at].restarts;
+    for (size_t i = 0; i < bucket->count; i++) {
+        const struct sum_piece *piece = &ledger->store.pieces[numbers[i]];
+
+        if (piece->start_ns > start_ns) {
+            start_ns = piece->start_ns;
+            bucket->restarts = piece->restarts;
         }
     }
     bucket->code = bucket->signal = APAPI_UNKNOWN;
-    for (uint32_t at = bucket->sum.first; at != POOL_NONE; at = pieces[at].next) {
-        if (pieces[at].restarts == bucket->restarts) {
-            bucket->code = known_greater(bucket->code, pieces[at].code);
-            bucket->signal = known_greater(bucket->signal, pieces[at].signal);
+    for (size_t i = 0; i < bucket->count; i++) {
+        const struct sum_piece *piece = &ledger->store.pieces[numbers[i]];
+
+        if (piece->restarts == bucket->restarts) {
+            bucket->code = known_greater(bucket->code, piece->code);
+            bucket->signal = known_greater(bucket->signal, piece->signal);
         }
     }
 }
 
-/* Which records of a job, by all of them, are of which run. @param bucket  one of the job */
-static int find_runs(struct report_ledger *ledger, uint32_t bucket)
+/* Which records of a job, by all of them, are of which run. */
+static int find_runs(struct report_ledger *ledger, struct report_bucket *buckets, size_t count)
 {
-    struct sum_piece *pieces = ledger->store.pieces;
+    size_t parts = buckets[count - 1].first + buckets[count - 1].count - buckets->first;
     struct sum_entries entries = {NULL, 0};
-    uint32_t *numbers = NULL;
-    size_t used = 0, room = 0;
-    int result = 0;
+    int result = sum_gather(&ledger->store, ledger->order + buckets->first, parts, &entries) ||
+                 timings_align(entries.list, entries.count);
 
-    for (uint32_t i = bucket; i != POOL_NONE; i = ledger->buckets[i].next_of_job) {
-        uint32_t at =
-            ledger->buckets[i].region == POOL_NONE ? ledger->buckets[i].sum.first : POOL_NONE;
-
-        for (; at != POOL_NONE && result == 0; at = pieces[at].next) {
-            result = array_add(&numbers, used, &room, sizeof *numbers);
-            if (result == 0) {
-                numbers[used++] = at;
-            }
-        }
-    }
-    result = result || sum_gather_these(&ledger->store, numbers, used, &entries) ||
-                     timings_align(entries.list, entries.count)
-                 ? -1
-                 : 0;
     if (result == 0) {
         timings_find_runs(entries.list, entries.count);
         for (size_t i = 0; i < entries.count; i++) {
-            pieces[entries.list[i].piece - pieces].restarts = entries.list[i].restarts;
+            ledger->store.pieces[entries.list[i].piece - ledger->store.pieces].restarts =
+                entries.list[i].restarts;
         }
-        for (uint32_t i = bucket; i != POOL_NONE; i = ledger->buckets[i].next_of_job) {
-            end_bucket(ledger, &ledger->buckets[i]);
+        for (size_t i = 0; i < count; i++) {
+            end_bucket(ledger, &buckets[i]);
         }
     }
-    free(numbers);
     free(entries.list);
-    return result;
+    return result ? -1 : 0;
 }
 
-static int find_all_runs(struct report_ledger *ledger)
+/* @return the job of a region: that of its time, of the buckets before the first with a region */
+static const struct report_bucket *job_of(const struct report_ledger *ledger, size_t first,
+                                          size_t end, size_t region)
 {
-    int result = 0;
+    while (end - 1 > first &&
+           first_piece(ledger, end - 1)->start_ns > first_piece(ledger, region)->start_ns) {
+        end--;
+    }
+    return &ledger->buckets[end - 1];
+}
 
-    for (size_t i = 0; i < ledger->job_keys.count && result == 0; i++) {
-        bool requeued = false;
-        size_t batches = 0;
+/* Find out about a job and its regions, which come last. @return the next one; 0: out of memory */
+static size_t conclude_job(struct report_ledger *ledger, size_t first)
+{
+    struct report_bucket *buckets = ledger->buckets;
+    const struct sum_piece *piece = first_piece(ledger, first);
+    size_t end = first, next, batches = 0;
+    bool requeued = false;
 
-        for (uint32_t at = ledger->last_of_job[i] - 1; at != POOL_NONE;
-             at = ledger->buckets[at].next_of_job) {
-            const struct report_bucket *bucket = &ledger->buckets[at];
-
-            if (bucket->own_job != APAPI_UNKNOWN && bucket->region == POOL_NONE) {
-                requeued |= bucket->restarts != APAPI_UNKNOWN && bucket->restarts > 0;
-                batches += bucket->batches;
-            }
+    for (; end < ledger->bucket_count && !region_of(ledger, end) &&
+           compare_jobs(ledger, piece, first_piece(ledger, end)) == 0;
+         end++) {
+        if (identify(ledger, &buckets[end])) {
+            return 0;
         }
-        if (requeued || batches > 1) {
-            result = find_runs(ledger, ledger->last_of_job[i] - 1);
-        }
+        requeued |= buckets[end].restarts != APAPI_UNKNOWN && buckets[end].restarts > 0;
+        batches += buckets[end].batches;
     }
-    return result;
-}
-
-/* --- the order of buckets and rows: by name ------------------------------------------------- */
-
-bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket)
-{
-    const struct report_bucket *job = &ledger->buckets[bucket];
-
-    return !ledger->states || (ledger->states & report_state_of(job->code, job->signal));
-}
-
-static int compare_texts(const struct pool *pool, uint32_t left, uint32_t right)
-{
-    return strverscmp(pool_text(pool, left), pool_text(pool, right));
-}
-
-static int compare_rows(const void *left, const void *right, void *keys)
-{
-    return compare_texts(keys, *(const uint32_t *)left, *(const uint32_t *)right);
-}
-
-static const char *tail(const struct report_ledger *ledger, uint32_t bucket)
-{
-    const char *key = pool_text(&ledger->bucket_keys, bucket), *slash = strrchr(key, '/');
-
-    return slash ? slash : key;
-}
-
-/* Sort by cluster, job, and step or day. */
-static int compare_buckets(const void *left, const void *right, void *context)
-{
-    const struct report_ledger *ledger = context;
-    uint32_t number = *(const uint32_t *)left, other = *(const uint32_t *)right;
-    const struct report_bucket *a = &ledger->buckets[number], *b = &ledger->buckets[other];
-    int order;
-
-    if (a->own_job == APAPI_UNKNOWN && b->own_job == APAPI_UNKNOWN) {
-        return compare_texts(&ledger->bucket_keys, number, other);
+    if ((requeued || batches > 1) && piece->job != APAPI_UNKNOWN && ledger->by != REPORT_BY_NODE &&
+        find_runs(ledger, buckets + first, end - first)) {
+        return 0;
     }
-    order = compare_texts(&ledger->store.texts, a->words[REPORT_CLUSTER], b->words[REPORT_CLUSTER]);
-    if (order == 0 && a->own_job != b->own_job) {
-        order = a->own_job + 1 < b->own_job + 1 ? -1 : 1; /* outside Slurm comes first */
-    }
-    order = order ? order : COMPARE(a->uid, b->uid);
-    order = order ? order : strverscmp(tail(ledger, number), tail(ledger, other));
-    return order ? order : compare_texts(&ledger->bucket_keys, number, other);
-}
+    for (next = end; next < ledger->bucket_count && region_of(ledger, next); next++) {
+        const struct report_bucket *job = job_of(ledger, first, end, next);
 
-static uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count)
-{
-    uint32_t *order = calloc(ledger->bucket_count + 1, sizeof *order);
-    struct report_ledger context = *ledger;
-
-    *count = 0;
-    for (uint32_t i = 0; order && i < ledger->bucket_count; i++) {
-        if (report_bucket_counts(ledger, i)) {
-            order[(*count)++] = i;
-        }
+        memcpy(buckets[next].words, job->words, sizeof job->words);
+        buckets[next].words[REPORT_REGION] = region_of(ledger, next);
+        buckets[next].code = job->code;
+        buckets[next].signal = job->signal;
     }
-    if (order) {
-        qsort_r(order, *count, sizeof *order, compare_buckets, &context);
-    }
-    return order;
-}
-
-uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
-{
-    struct pool keys = ledger->row_keys;
-    uint32_t *order;
-
-    if (ledger->group_count == 0) {
-        return report_order_buckets(ledger, count);
-    }
-    *count = keys.count;
-    order = calloc(*count + 1, sizeof *order);
-    for (uint32_t i = 0; order && i < *count; i++) {
-        order[i] = i;
-    }
-    if (order) {
-        qsort_r(order, *count, sizeof *order, compare_rows, &keys);
-    }
-    return order;
+    return next;
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
 /* Names of regions sort before the other kinds, and no name equals one of them. */
-static int chain_bucket(struct report_ledger *ledger, uint32_t number)
+static int compare_rows(const void *left, const void *right, void *context)
 {
-    struct report_bucket *bucket = &ledger->buckets[number];
-    char key[REPORT_ROW_KEY_SIZE] = "";
-    size_t length = 0;
-    uint32_t row;
+    const struct report_ledger *ledger = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = 0;
 
-    for (size_t i = 0; i < ledger->group_count && length < sizeof key; i++) {
-        enum report_group group = ledger->groups[i];
-        uint32_t text = group == REPORT_GROUP_REGION ? bucket->region : bucket->words[group];
+    for (size_t i = 0; i < ledger->group_count && order == 0; i++) {
+        order = compare_texts(ledger, ledger->buckets[a].words[ledger->groups[i]],
+                              ledger->buckets[b].words[ledger->groups[i]]);
+    }
+    return order ? order : COMPARE(a, b);
+}
 
-        length += (size_t)snprintf(key + length, sizeof key - length, "%s%s", i ? "\x1f" : "",
-                                   pool_text(&ledger->store.texts, text));
+bool report_ledger_same_row(const struct report_ledger *ledger, uint32_t at, uint32_t other)
+{
+    const uint32_t *words = ledger->buckets[ledger->rows[at]].words;
+    const uint32_t *others = ledger->buckets[ledger->rows[other]].words;
+    bool same = at == other || ledger->group_count > 0;
+
+    for (size_t i = 0; i < ledger->group_count; i++) {
+        same = same && words[ledger->groups[i]] == others[ledger->groups[i]];
     }
-    row = pool_put(&ledger->row_keys, key);
-    if (row == POOL_NONE ||
-        array_add(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
-        return -1;
-    }
-    if (row == ledger->row_count) {
-        ledger->rows[ledger->row_count++] = POOL_NONE;
-    }
-    bucket->next_of_row = ledger->rows[row];
-    ledger->rows[row] = number;
-    return 0;
+    return same;
 }
 
 /* The reader of the records has refused malformed lists. */
@@ -619,55 +517,63 @@ int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
     return 0;
 }
 
-/*
- * Chain the buckets of each row. It follows the order of the jobs, so that sums are identical to
- * the last digit in any order of the records.
- */
-int report_ledger_chain(struct report_ledger *ledger)
+static int sort_parts(struct report_ledger *ledger)
 {
-    uint32_t *order;
-    size_t count;
-    int result = 0;
+    size_t count = ledger->store.piece_count;
 
-    for (size_t i = 0; i < ledger->bucket_count && result == 0; i++) {
-        result = ledger->buckets[i].region == POOL_NONE ? identify(ledger, &ledger->buckets[i]) : 0;
+    ledger->order = calloc(count + 1, sizeof *ledger->order);
+    for (uint32_t i = 0; i < count && ledger->order; i++) {
+        ledger->order[i] = i;
     }
-    if (result || find_all_runs(ledger)) {
+    if (!ledger->order) {
         return -1;
     }
-    for (size_t i = 0; i < ledger->bucket_count; i++) {
-        struct report_bucket *bucket = &ledger->buckets[i];
+    qsort_r(ledger->order, count, sizeof *ledger->order, compare_parts, ledger);
+    return find_buckets(ledger);
+}
 
-        if (bucket->region != POOL_NONE) { /* as its job is, which comes before it */
-            memcpy(bucket->words, ledger->buckets[bucket->job].words, sizeof bucket->words);
-            bucket->code = ledger->buckets[bucket->job].code;
-            bucket->signal = ledger->buckets[bucket->job].signal;
+/* Sums are identical to the last digit in any order of the records. */
+uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
+{
+    bool regions = ledger->by == REPORT_BY_REGION;
+    uint32_t *rows = NULL;
+
+    if (sort_parts(ledger)) {
+        return NULL;
+    }
+    for (size_t next, i = 0; i < ledger->bucket_count; i = next) {
+        next = conclude_job(ledger, i);
+        if (next == 0) {
+            return NULL;
         }
     }
-    if (ledger->bucket_count == 0 || ledger->group_count == 0) {
-        return 0;
-    }
-    order = report_order_buckets(ledger, &count);
-    for (size_t i = order ? count : 0; i > 0 && result == 0; i--) {
-        const struct report_bucket *bucket = &ledger->buckets[order[i - 1]];
-
-        if (ledger->by != REPORT_BY_REGION || bucket->region != POOL_NONE) {
-            result = chain_bucket(ledger, order[i - 1]);
+    ledger->rows = calloc(ledger->bucket_count + 1, sizeof *ledger->rows);
+    rows = calloc(ledger->bucket_count + 1, sizeof *rows);
+    for (uint32_t i = 0; i < ledger->bucket_count && ledger->rows; i++) {
+        if (report_bucket_counts(ledger, i) && regions == (region_of(ledger, i) != 0)) {
+            ledger->rows[ledger->row_count++] = i;
         }
     }
-    free(order);
-    return order ? result : -1;
+    if (!ledger->rows || !rows) {
+        free(rows);
+        return NULL;
+    }
+    qsort_r(ledger->rows, ledger->row_count, sizeof *ledger->rows, compare_rows, ledger);
+    *count = 0;
+    for (uint32_t i = 0; i < ledger->row_count; i++) {
+        if (i == 0 || !report_ledger_same_row(ledger, i - 1, i)) {
+            rows[(*count)++] = i;
+        }
+    }
+    return rows;
 }
 
 void report_ledger_free(struct report_ledger *ledger)
 {
     sum_free(&ledger->store);
     pool_free(&ledger->identity_keys);
-    pool_free(&ledger->bucket_keys);
-    pool_free(&ledger->job_keys);
-    pool_free(&ledger->row_keys);
-    free(ledger->last_of_job);
     free(ledger->identities);
+    free(ledger->order);
     free(ledger->buckets);
     free(ledger->rows);
     namelist_free(&ledger->asked);

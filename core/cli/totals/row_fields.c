@@ -24,7 +24,7 @@ static const struct report_field fields[] = {
     {"stepid", REPORT_BUFFER, 12, ROW(step_id), "job and step; --by step"},
     {"day", REPORT_TEXT, 10, ROW(words[REPORT_DAY]), "local day; --by day"},
     {"node", REPORT_TEXT, 12, ROW(node), "name of the node; --by node"},
-    {"region", REPORT_TEXT, 24, ROW(region), "name of the region; --by region"},
+    {"region", REPORT_TEXT, 24, ROW(words[REPORT_REGION]), "name of the region; --by region"},
     {"cluster", REPORT_TEXT, 10, ROW(words[REPORT_CLUSTER]), "name of the cluster"},
     {"user", REPORT_TEXT, 9, ROW(words[REPORT_USER]), "user who ran it"},
     {"account", REPORT_TEXT, 10, ROW(words[REPORT_ACCOUNT]), "account of the job"},

@@ -176,7 +176,7 @@ static int sum_bucket(struct row_bucket *sum, struct report_row *row)
     int result = -1;
 
     sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
-    if (sum_gather(&ledger->store, &sum->bucket->sum, &sum->entries)) {
+    if (report_bucket_gather(ledger, sum->bucket, &sum->entries)) {
         return -1;
     }
     for (size_t i = 0; i < sum->entries.count && !sum->reason; i++) {
@@ -219,7 +219,8 @@ static void rows_put_job(const struct row_bucket *sum, struct report_row *row)
 {
     const struct report_bucket *bucket = sum->bucket;
     const struct sum_store *store = &sum->ledger->store;
-    const char *step = pool_text(&store->texts, store->pieces[bucket->sum.first].step);
+    const char *step =
+        pool_text(&store->texts, store->pieces[sum->ledger->order[bucket->first]].step);
 
     snprintf(row->job_id, sizeof row->job_id, "%s", sum->job_id);
     row->restarts = bucket->restarts == APAPI_UNKNOWN ? (double)NAN : bucket->restarts;
@@ -286,7 +287,7 @@ static void rows_conclude(const struct report_ledger *ledger, struct row_sum *su
     row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
     row->measured_pct = sum->node_s > 0 ? PCT * fmin(sum->measured_s / sum->node_s, 1) : NAN;
     row->covered_pct = sum->known_s > 0 ? PCT * sum->covered_s / sum->known_s : NAN;
-    if (ledger->rows) {
+    if (ledger->group_count > 0) {
         row->nodes = NAN; /* jobs share them */
         report_row_free(row);
     } else {
@@ -333,22 +334,23 @@ static uint32_t add_region_piece(const struct sum_store *store, const struct sum
     return domain_list_adding_up(piece->unknown_domains);
 }
 
-/* @param bucket  the row's first one: a region of a job each */
-static int sum_regions(const struct report_ledger *ledger, uint32_t bucket, struct report_row *row)
+/* A region of a job each. */
+static int sum_regions(const struct report_ledger *ledger, uint32_t row_at, struct report_row *row)
 {
     uint32_t missing = 0;
 
-    row->region = pool_text(&ledger->store.texts, ledger->buckets[bucket].region) + 1;
     row->jobs = row->steps = row->records = row->incomplete = row->delayed = 0;
     row->count = row->time_s = 0;
-    for (; bucket != POOL_NONE; bucket = ledger->buckets[bucket].next_of_row) {
+    for (uint32_t at = row_at; at < ledger->row_count && report_ledger_same_row(ledger, row_at, at);
+         at++) {
+        const struct report_bucket *bucket = &ledger->buckets[ledger->rows[at]];
         struct sum_entries entries;
 
-        if (sum_gather(&ledger->store, &ledger->buckets[bucket].sum, &entries)) {
+        if (report_bucket_gather(ledger, bucket, &entries)) {
             return -1;
         }
         row->jobs++;
-        report_row_identify(ledger, &ledger->buckets[bucket], row);
+        report_row_identify(ledger, bucket, row);
         for (size_t i = 0; i < entries.count; i++) {
             const struct sum_piece *piece = entries.list[i].piece;
 
@@ -357,28 +359,29 @@ static int sum_regions(const struct report_ledger *ledger, uint32_t bucket, stru
         }
         free(entries.list);
     }
+    row->words[REPORT_REGION]++; /* after its kind */
     domain_list_text(missing, ",", row->missing_domains);
     row->power_w = row->time_s > 0 ? row->energy_j / row->time_s : NAN;
     row->complete = row->incomplete == 0;
     return 0;
 }
 
-int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
+int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
                       const struct report_view *view, struct report_row *row)
 {
-    uint32_t next = ledger->rows ? ledger->rows[row_number] : row_number;
     struct row_sum sum = {.row = row};
 
     *row = report_row_empty();
     if (ledger->by == REPORT_BY_REGION) {
-        return sum_regions(ledger, next, row);
+        return sum_regions(ledger, row_at, row);
     }
     row->jobs = row->steps = row->records = row->incomplete = row->missing = row->delayed = 0;
     row->elapsed_s = 0;
     row->shareless = row->with_idle = ledger->store.shares ? 0 : NAN;
-    for (; next != POOL_NONE; next = ledger->buckets[next].next_of_row) {
+    for (uint32_t at = row_at; at < ledger->row_count && report_ledger_same_row(ledger, row_at, at);
+         at++) {
         struct row_bucket bucket = {
-            .ledger = ledger, .bucket = &ledger->buckets[next], .view = view};
+            .ledger = ledger, .bucket = &ledger->buckets[ledger->rows[at]], .view = view};
 
         report_row_free(row);
         if (sum_bucket(&bucket, row)) {
@@ -389,7 +392,10 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
         if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
             rows_put_job(&bucket, row);
         } else if (ledger->by == REPORT_BY_NODE) {
-            row->node = pool_text(&ledger->bucket_keys, next);
+            const struct sum_piece *piece =
+                &ledger->store.pieces[ledger->order[bucket.bucket->first]];
+
+            row->node = pool_text(&ledger->store.texts, piece->node);
         }
         rows_add_bucket(&bucket, &sum);
     }
@@ -468,41 +474,45 @@ static int shared_compare_buckets(const void *left, const void *right)
                    ((const struct shared_piece *)right)->bucket);
 }
 
-static int64_t shared_end_ns(const struct shared_piece *piece)
-{
-    return piece->piece->start_ns + (int64_t)piece->piece->elapsed_ns;
-}
-
-/* Whether pieces of different buckets overlap. They are sorted by their start. */
-static bool shared_overlap(const struct shared_piece *list, size_t count)
+/* @return how many are of the first one's node. @param overlap  result: of different buckets */
+static size_t shared_same_node(const struct shared_piece *list, size_t count, bool *overlap)
 {
     const struct shared_piece *last = list; /* with the latest end */
+    int64_t until_ns = 0;
+    size_t i = 0;
 
-    for (size_t i = 1; i < count; i++) {
-        if (list[i].bucket != last->bucket && list[i].piece->start_ns < shared_end_ns(last)) {
-            return true;
-        }
-        last = shared_end_ns(&list[i]) > shared_end_ns(last) ? &list[i] : last;
+    for (*overlap = false; i < count && list[i].piece->node == list->piece->node &&
+                           list[i].piece->cluster == list->piece->cluster;
+         i++) {
+        const struct sum_piece *piece = list[i].piece;
+        int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
+
+        *overlap |= i > 0 && list[i].bucket != last->bucket && piece->start_ns < until_ns;
+        last = i == 0 || end_ns > until_ns ? &list[i] : last;
+        until_ns = i == 0 || end_ns > until_ns ? end_ns : until_ns;
     }
-    return false;
+    return i;
 }
 
 /* Add the energy of some pieces of a node, each moment once; nothing if it is not known. */
 static int shared_add_energy(const struct sum_store *store, const struct shared_piece *list,
-                             size_t count, uint32_t *numbers, double *energy_j)
+                             size_t count, double *energy_j)
 {
+    uint32_t *numbers = calloc(count, sizeof *numbers);
     struct sum_entries chosen = {NULL, 0};
     struct sum_total total;
-    int result;
+    int result = numbers ? 0 : -1;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && result == 0; i++) {
         numbers[i] = list[i].number;
     }
-    result = sum_gather_these(store, numbers, count, &chosen) || sum_total(store, &chosen, &total);
+    result =
+        result || sum_gather(store, numbers, count, &chosen) || sum_total(store, &chosen, &total);
     if (!result && !isnan(total.job.energy_j)) {
         *energy_j += total.job.energy_j;
     }
     free(chosen.list);
+    free(numbers);
     return result ? -1 : 0;
 }
 
@@ -510,25 +520,22 @@ static int shared_add_energy(const struct sum_store *store, const struct shared_
 static int shared_add_node(const struct sum_store *store, struct shared_piece *list, size_t count,
                            double *shared_j)
 {
-    uint32_t *numbers = calloc(count, sizeof *numbers);
     double node_j = 0, sum_j = 0;
-    int result = numbers ? shared_add_energy(store, list, count, numbers, &node_j) : -1;
+    int result = shared_add_energy(store, list, count, &node_j);
 
     qsort(list, count, sizeof *list, shared_compare_buckets);
     for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
         while (end < count && list[end].bucket == list[first].bucket) {
             end++;
         }
-        result = shared_add_energy(store, list + first, end - first, numbers, &sum_j);
+        result = shared_add_energy(store, list + first, end - first, &sum_j);
     }
-    free(numbers);
     *shared_j += fmax(sum_j - node_j, 0);
     return result;
 }
 
 int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 {
-    const struct sum_piece *pieces = ledger->store.pieces;
     struct shared_piece *list;
     size_t count = 0;
     int result = 0;
@@ -539,25 +546,24 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
         return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
     }
     list = calloc(ledger->store.piece_count + 1, sizeof *list);
-    for (uint32_t bucket = 0; list && bucket < ledger->bucket_count; bucket++) {
-        bool counts = report_bucket_counts(ledger, bucket);
+    for (size_t r = 0; list && r < ledger->row_count; r++) {
+        const struct report_bucket *bucket = &ledger->buckets[ledger->rows[r]];
 
-        for (uint32_t at = ledger->buckets[bucket].sum.first; counts && at != POOL_NONE;
-             at = pieces[at].next) {
-            list[count++] = (struct shared_piece){&pieces[at], at, bucket};
+        for (size_t i = 0; i < bucket->count; i++) {
+            uint32_t number = ledger->order[bucket->first + i];
+
+            list[count++] =
+                (struct shared_piece){&ledger->store.pieces[number], number, ledger->rows[r]};
         }
     }
     if (count > 0) {
         qsort(list, count, sizeof *list, shared_compare);
     }
-    for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
-        while (end < count && list[end].piece->node == list[first].piece->node &&
-               list[end].piece->cluster == list[first].piece->cluster) {
-            end++;
-        }
-        if (shared_overlap(list + first, end - first)) {
-            result = shared_add_node(&ledger->store, list + first, end - first, shared_j);
-        }
+    for (size_t first = 0, same; first < count && result == 0; first += same) {
+        bool overlap;
+
+        same = shared_same_node(list + first, count - first, &overlap);
+        result = overlap ? shared_add_node(&ledger->store, list + first, same, shared_j) : 0;
     }
     free(list);
     return list ? result : -1;

@@ -55,6 +55,7 @@ enum {
     REPORT_QOS,
     REPORT_CLUSTER,
     REPORT_DAY,
+    REPORT_REGION, /* its kind and its name */
     REPORT_JOB_ID,
     REPORT_JOB_NAME,
     REPORT_NAME,
@@ -64,20 +65,13 @@ enum {
 /** Numbers of texts in store.texts, of which 0 is "". */
 struct report_identity {
     uint32_t words[REPORT_WORDS];
+    uint32_t uid;  /* APAPI_UNKNOWN */
     bool verified; /* Slurm says so */
 };
 
-/** The sum of one key. */
+/** Parts of records that are one sum: a job, or what it did in a step, on a day or in a region. */
 struct report_bucket {
-    struct sum sum;
-    int64_t first_ns, last_ns; /* from its earliest record to its latest one */
-    uint32_t own_job; /* its number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
-    uint32_t next_of_job; /* bucket of the same job, whatever step or day it is; POOL_NONE */
-    uint32_t uid;         /* APAPI_UNKNOWN */
-    uint32_t job;         /* bucket with the whole records; this one, but for a region */
-    uint32_t region;      /* text: its kind and its name; POOL_NONE */
-    uint32_t next_of_row; /* bucket; POOL_NONE */
-    /* after report_ledger_chain(): */
+    uint32_t first, count; /* in `order` */
     uint32_t words[REPORT_WORDS];
     uint32_t batches; /* pieces of batch steps */
     uint32_t code, signal, restarts;
@@ -89,18 +83,16 @@ struct report_ledger {
     size_t group_count;                      /* 0: a row is one bucket */
     unsigned states;                         /* of the jobs that count; 0: all */
     struct sum_store store; /* its settings are the caller's; a piece's mark is its identity */
-    struct pool identity_keys, bucket_keys, job_keys, row_keys;
-    uint32_t *last_of_job; /* bucket + 1; numbered as job_keys */
-    size_t job_room;
+    struct pool identity_keys;
     struct report_identity *identities; /* numbered as identity_keys */
     size_t identity_room;
-    struct report_bucket *buckets; /* numbered as bucket_keys */
-    size_t bucket_count, bucket_room;
-    uint32_t
-        *rows; /* the last bucket of each row, numbered as row_keys; NULL: each row is one bucket */
-    size_t row_count, row_room;
-    uint32_t last_job;     /* bucket that got the last record as a whole */
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
+    /* after report_ledger_rows(): */
+    uint32_t *order;               /* the pieces, by cluster, job, user, and step, day or region */
+    struct report_bucket *buckets; /* in this order */
+    size_t bucket_count, bucket_room;
+    uint32_t *rows; /* buckets that count, those of a row together */
+    size_t row_count;
 };
 
 /** A row. Values that are unknown, or differ within it, are "", 0 or NaN. The ledger owns texts. */
@@ -108,8 +100,7 @@ struct report_row {
     const char *words[REPORT_WORDS]; /* but REPORT_JOB_ID */
     const char *reason;              /* of the first incomplete record */
     const char *node;                /* by node */
-    const char *region;              /* by region, as the next two */
-    double count, time_s;            /* passes; time of all threads */
+    double count, time_s;            /* by region: passes; time of all threads */
     const char *state;
     char job_id[32], step_id[80], exit[32];
     char *nodelist, *missing_nodes; /* NULL: not requested, or none */
@@ -152,21 +143,39 @@ unsigned report_ledger_parts(const struct apapi_record *record, void *ledger);
 /** Note that only records of these nodes were read ("n[1-4]"). @return 0; -1 with errno ENOMEM. */
 int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 
-/** Call it once after the last record. @return 0; -1 with errno ENOMEM. */
-int report_ledger_chain(struct report_ledger *ledger);
+/**
+ * Call it once after the last record.
+ * @return where in `rows` each row begins, in the order of their names, to be freed; NULL with
+ *         ENOMEM.
+ */
+uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count);
 
-/** @return whether a bucket counts: it has records, and its job the wanted state. */
-bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket);
+/** @return whether two positions in `rows` are of the same row. */
+bool report_ledger_same_row(const struct report_ledger *ledger, uint32_t at, uint32_t other);
 
-/** @return the numbers of all rows in the order of their names, to be freed; NULL with ENOMEM. */
-uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count);
+/** @return whether a bucket counts: its job has the wanted state. */
+static inline bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket)
+{
+    const struct report_bucket *job = &ledger->buckets[bucket];
+
+    return !ledger->states || (ledger->states & report_state_of(job->code, job->signal));
+}
+
+/** The pieces of a bucket, see sum_gather(). */
+static inline int report_bucket_gather(const struct report_ledger *ledger,
+                                       const struct report_bucket *bucket,
+                                       struct sum_entries *entries)
+{
+    return sum_gather(&ledger->store, ledger->order + bucket->first, bucket->count, entries);
+}
 
 /**
  * Sum up a row.
+ * @param at   where it begins in `rows`
  * @param row  result, free it with report_row_free()
  * @return 0; -1 with errno ENOMEM.
  */
-int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
+int report_ledger_sum(const struct report_ledger *ledger, uint32_t at,
                       const struct report_view *view, struct report_row *row);
 
 /**
