@@ -434,23 +434,64 @@ static void sum_plus(double energy_j, double uncertainty_j, double *sum_j, doubl
     }
 }
 
+/*
+ * Shares of steps that run at the same time add up; but each step that had the whole node has all
+ * of it, each moment of which counts once.
+ */
+static int sum_give_shares(const struct sum_store *store, const struct sum_entry *entries,
+                           size_t count, struct sum_node *node)
+{
+    struct sum_entry *whole = calloc(count + 1, sizeof *whole);
+    struct sum_node own;
+    size_t wholes = 0;
+    int result;
+
+    for (size_t i = 0; i < count && whole; i++) {
+        whole[wholes] = entries[i];
+        wholes += entries[i].piece->exclusive;
+    }
+    result = whole ? sum_moments(store, whole, wholes, &own) : -1;
+    free(whole);
+    for (int d = 0; d < APAPI_DOMAINS && result == 0; d++) {
+        bool known = own.covered_ns[d] > 0;
+
+        node->energy_j[d] = known ? own.energy_j[d] : NAN;
+        node->uncertainty_j[d] = known ? own.uncertainty_j[d] : NAN;
+    }
+    for (size_t i = 0; i < count && result == 0; i++) {
+        const struct sum_domain *given = store->domains + entries[i].piece->domain_at;
+
+        for (size_t k = 0; k < entries[i].piece->domain_count && !entries[i].piece->exclusive;
+             k++) {
+            sum_plus(given[k].energy_j, given[k].uncertainty_j, &node->energy_j[given[k].domain],
+                     &node->uncertainty_j[given[k].domain]);
+        }
+    }
+    return result;
+}
+
 static int sum_add_node(const struct sum_store *store, struct sum_entry *entries, size_t count,
                         struct sum_progress *progress, struct apapi_job_total *total)
 {
     struct sum_node node;
     int result = sum_moments(store, entries, count, &node);
 
+    if (result == 0 && store->shares) {
+        result = sum_give_shares(store, entries, count, &node);
+    }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
         struct apapi_job_domain *domain = &total->domains[d];
 
         domain->recorded_ns += node.recorded_ns[d];
         domain->unknown += (node.unknown_domains & domain_bit(d)) != 0;
         if (node.covered_ns[d] > 0) {
-            sum_plus(node.energy_j[d], node.uncertainty_j[d], &domain->energy_j,
-                     &domain->uncertainty_j);
             domain->covered_ns += node.covered_ns[d];
             domain->nodes++;
             progress->whole_j[d] += node.whole_j[d];
+        }
+        if (node.covered_ns[d] > 0 || store->shares) {
+            sum_plus(node.energy_j[d], node.uncertainty_j[d], &domain->energy_j,
+                     &domain->uncertainty_j);
         }
     }
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -493,10 +534,10 @@ static void sum_add_domains(const struct sum_progress *progress, struct apapi_jo
         if (domain->nodes > 0) {
             domain->mean_w = progress->whole_j[d] * NS_PER_S / busy_ns[apapi_domain_adds_up(d)];
         }
-        if (domain->nodes > 0 && apapi_domain_adds_up(d)) {
+        if (apapi_domain_adds_up(d)) {
             sum_plus(domain->energy_j, domain->uncertainty_j, &total->energy_j,
                      &total->uncertainty_j);
-            total->mean_w = isnan(total->mean_w) ? domain->mean_w : total->mean_w + domain->mean_w;
+            total->mean_w = known_plus(total->mean_w, domain->mean_w);
         }
     }
 }
@@ -516,56 +557,6 @@ static int sum_add_nodes(const struct sum_store *store, const struct sum_entries
     }
     busy_clear(&progress.busy[false]);
     busy_clear(&progress.busy[true]);
-    return result;
-}
-
-/* --- shares --------------------------------------------------------------------------------- */
-
-/*
- * Shares of steps that run at the same time add up; but each step that had the whole node has all
- * of it, each moment of which counts once.
- */
-static int sum_add_shares(const struct sum_store *store, const struct sum_entries *entries,
-                          struct apapi_job_total *total)
-{
-    struct sum_entries whole = {calloc(entries->count + 1, sizeof *whole.list), 0};
-    struct apapi_job_total given = {0};
-    int result = whole.list ? 0 : -1;
-
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        given.domains[d].energy_j = given.domains[d].uncertainty_j = NAN;
-    }
-    for (size_t i = 0; i < entries->count && result == 0; i++) {
-        if (entries->list[i].piece->exclusive) {
-            whole.list[whole.count++] = entries->list[i];
-        }
-    }
-    result = result ? -1 : sum_add_nodes(store, &whole, &given);
-    for (size_t i = 0; i < entries->count && result == 0; i++) {
-        const struct sum_piece *piece = entries->list[i].piece;
-
-        for (size_t k = 0; k < piece->domain_count && !piece->exclusive; k++) {
-            const struct sum_domain *known = &store->domains[piece->domain_at + k];
-            struct apapi_job_domain *domain = &given.domains[known->domain];
-
-            sum_plus(known->energy_j, known->uncertainty_j, &domain->energy_j,
-                     &domain->uncertainty_j);
-            if (apapi_domain_adds_up(known->domain)) {
-                sum_plus(known->energy_j, known->uncertainty_j, &given.energy_j,
-                         &given.uncertainty_j);
-            }
-        }
-    }
-    for (int d = 0; d < APAPI_DOMAINS && result == 0; d++) {
-        total->domains[d].energy_j = given.domains[d].energy_j;
-        total->domains[d].uncertainty_j = given.domains[d].uncertainty_j;
-    }
-    if (result == 0) {
-        total->energy_j = given.energy_j;
-        total->uncertainty_j = given.uncertainty_j;
-        total->mean_w = total->energy_j * NS_PER_S / (double)total->busy_ns;
-    }
-    free(whole.list);
     return result;
 }
 
@@ -620,10 +611,12 @@ int sum_total(const struct sum_store *store, struct sum_entries *entries, struct
         sum.job.domains[d].energy_j = sum.job.domains[d].uncertainty_j = NAN;
     }
     if ((entries->count > 0 && sum_align(entries, &sum.job)) ||
-        sum_add_nodes(store, entries, &sum.job) ||
-        (store->shares && sum_add_shares(store, entries, &sum.job))) {
+        sum_add_nodes(store, entries, &sum.job)) {
         errno = ENOMEM;
         return -1;
+    }
+    if (store->shares) {
+        sum.job.mean_w = sum.job.energy_j * NS_PER_S / (double)sum.job.busy_ns;
     }
     sum.job.job_nodes = sum.job.nodes > sum.job.job_nodes ? sum.job.nodes : sum.job.job_nodes;
     sum_note_pieces(entries, &sum);

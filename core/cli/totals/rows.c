@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/text.h"
@@ -19,9 +20,12 @@
 #define REMARK_COLUMNS 200
 #define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest is only counted */
 
-/* Sums over a row that it does not show. */
+/* A row while it is added up. */
 struct row_sum {
+    const struct report_ledger *ledger;
+    const struct report_view *view;
     struct report_row *row;
+    /* what it does not show: */
     double busy_s;      /* energy divided by power */
     uint64_t window_ns; /* the longest of its jobs; 0: not known */
     double node_s;      /* of all nodes of the jobs */
@@ -29,24 +33,17 @@ struct row_sum {
     double covered_s, known_s;
     double node_count;
     uint32_t missing_domains;
-};
-
-/* The bucket that is added up. */
-struct row_bucket {
-    const struct report_ledger *ledger;
+    /* of the bucket that is added: */
     const struct report_bucket *bucket;
-    const struct report_view *view;
     struct sum_entries entries; /* at first by step, node and start, then as sum_total() does */
     struct sum_total total;
-    const char *job_id; /* "": outside Slurm, or a node */
-    size_t missing;     /* missing records of nodes in its steps */
-    struct namelist missing_nodes;
-    const char *reason; /* of the first incomplete record; NULL */
+    const char *job_id;            /* "": outside Slurm, or a node */
+    struct namelist missing_nodes; /* in its steps */
 };
 
 /* --- remarks ---------------------------------------------------------------------------------- */
 
-static void remark_incomplete(const struct row_bucket *sum)
+static void remark_incomplete(const struct row_sum *sum)
 {
     const struct pool *texts = &sum->ledger->store.texts;
 
@@ -61,7 +58,7 @@ static void remark_incomplete(const struct row_bucket *sum)
     }
 }
 
-static void remark_job(const struct row_bucket *sum)
+static void remark_job(const struct row_sum *sum)
 {
     const struct apapi_job_total *job = &sum->total.job;
     char duration[UNITS_SIZE];
@@ -99,7 +96,7 @@ static int compare_pieces(const void *left, const void *right)
     return order ? order : COMPARE(a->piece->start_ns, b->piece->start_ns);
 }
 
-static void remark_shares(struct row_bucket *sum)
+static void remark_shares(struct row_sum *sum)
 {
     if (sum->total.shareless + sum->total.with_idle == 0) {
         return;
@@ -122,7 +119,7 @@ static void remark_shares(struct row_bucket *sum)
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static int remark_gap(const struct row_bucket *sum, const struct sum_gap *gap)
+static int remark_gap(const struct row_sum *sum, const struct sum_gap *gap)
 {
     char *names = hostlist_text(gap->named ? &gap->missing : &gap->recorded, REMARK_COLUMNS);
 
@@ -138,9 +135,9 @@ static int remark_gap(const struct row_bucket *sum, const struct sum_gap *gap)
 
 static int note_gap(const struct sum_gap *gap, void *context)
 {
-    struct row_bucket *sum = context;
+    struct row_sum *sum = context;
 
-    sum->missing += gap->count;
+    sum->row->missing += (double)gap->count;
     for (size_t i = 0; i < gap->missing.count && sum->view->nodelists; i++) {
         if (namelist_add(&sum->missing_nodes, gap->missing.names[i])) {
             return -1;
@@ -149,11 +146,13 @@ static int note_gap(const struct sum_gap *gap, void *context)
     return sum->view->remarks ? remark_gap(sum, gap) : 0;
 }
 
-static int put_nodelists(struct row_bucket *sum, struct report_row *row)
+static int put_nodelists(struct row_sum *sum)
 {
+    struct report_row *row = sum->row;
     struct namelist nodes = {0};
     int result = sum_nodes(&sum->entries, &nodes);
 
+    report_row_free(row);
     if (result == 0) {
         row->nodelist = hostlist_text(&nodes, REPORT_LIST_COLUMNS);
     }
@@ -167,38 +166,33 @@ static int put_nodelists(struct row_bucket *sum, struct report_row *row)
 
 /* --- one bucket ------------------------------------------------------------------------------- */
 
-static int sum_bucket(struct row_bucket *sum, struct report_row *row)
+/* Add up its entries. */
+static int sum_bucket(struct row_sum *sum)
 {
     const struct report_ledger *ledger = sum->ledger;
     const struct sum_gap_visitor visitor = {
         &ledger->asked, sum->view->remarks || sum->view->nodelists, note_gap, sum};
     bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
-    int result = -1;
 
     sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
-    if (report_bucket_gather(ledger, sum->bucket, &sum->entries)) {
-        return -1;
-    }
-    for (size_t i = 0; i < sum->entries.count && !sum->reason; i++) {
+    for (size_t i = 0; i < sum->entries.count && !sum->row->reason; i++) {
         uint32_t reason = sum->entries.list[i].piece->reason;
 
-        sum->reason = reason == POOL_NONE ? NULL : pool_text(&ledger->store.texts, reason);
+        sum->row->reason = reason == POOL_NONE ? NULL : pool_text(&ledger->store.texts, reason);
     }
-    if (sum_total(&ledger->store, &sum->entries, &sum->total) == 0 &&
-        (!whole || sum_each_gap(&ledger->store, &sum->entries, &visitor) == 0) &&
-        (!sum->view->nodelists || put_nodelists(sum, row) == 0)) {
-        if (sum->view->remarks) {
-            remark_incomplete(sum);
-            if (*sum->job_id) {
-                remark_job(sum);
-            }
-            remark_shares(sum);
+    if (sum_total(&ledger->store, &sum->entries, &sum->total) ||
+        (whole && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
+        (sum->view->nodelists && put_nodelists(sum))) {
+        return -1;
+    }
+    if (sum->view->remarks) {
+        remark_incomplete(sum);
+        if (*sum->job_id) {
+            remark_job(sum);
         }
-        result = 0;
+        remark_shares(sum);
     }
-    free(sum->entries.list);
-    namelist_free(&sum->missing_nodes);
-    return result;
+    return 0;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -215,9 +209,10 @@ static void report_row_identify(const struct report_ledger *ledger,
 }
 
 /* Fill in what only a row of one job has. */
-static void rows_put_job(const struct row_bucket *sum, struct report_row *row)
+static void rows_put_job(const struct row_sum *sum)
 {
     const struct report_bucket *bucket = sum->bucket;
+    struct report_row *row = sum->row;
     const struct sum_store *store = &sum->ledger->store;
     const char *step =
         pool_text(&store->texts, store->pieces[sum->ledger->order[bucket->first]].step);
@@ -234,11 +229,11 @@ static void rows_put_job(const struct row_bucket *sum, struct report_row *row)
     }
 }
 
-static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
+static void rows_add_total(struct row_sum *sum)
 {
-    const struct sum_total *total = &added->total;
+    const struct sum_total *total = &sum->total;
     const struct apapi_job_total *job = &total->job;
-    const struct rates *rates = added->view->rates;
+    const struct rates *rates = sum->view->rates;
     struct report_row *row = sum->row;
 
     row->elapsed_s += (double)job->elapsed_ns / NS_PER_S;
@@ -256,7 +251,6 @@ static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
     row->steps += (double)job->steps;
     row->records += (double)job->records;
     row->incomplete += (double)job->incomplete;
-    row->missing += (double)added->missing;
     row->delayed += (double)total->delayed;
     row->shareless += (double)total->shareless;
     row->with_idle += (double)total->with_idle;
@@ -270,15 +264,15 @@ static void rows_add_bucket(const struct row_bucket *added, struct row_sum *sum)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = known_plus(row->domain_j[d], job->domains[d].energy_j);
     }
-    row->reason = row->reason ? row->reason : added->reason;
     row->co2_g = known_plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
                                                     job->start_unix_ns, job->end_unix_ns));
     row->cost = known_plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
                                                   job->start_unix_ns, job->end_unix_ns));
 }
 
-static void rows_conclude(const struct report_ledger *ledger, struct row_sum *sum)
+static void rows_conclude(const struct row_sum *sum)
 {
+    const struct report_ledger *ledger = sum->ledger;
     struct report_row *row = sum->row;
 
     row->complete = row->incomplete == 0 && row->missing == 0;
@@ -308,12 +302,12 @@ void report_row_free(struct report_row *row)
 
 /* --- rows by region --------------------------------------------------------------------------- */
 
-/* The energies of a region's pieces add up. @return bits of the domains that lack in one of them */
-static uint32_t add_region_piece(const struct sum_store *store, const struct sum_piece *piece,
-                                 struct report_row *row)
+/* The energies of a region's pieces add up. */
+static void add_region_piece(struct row_sum *sum, const struct sum_piece *piece)
 {
-    const struct sum_domain *domain = store->domains + piece->domain_at;
+    const struct sum_domain *domain = sum->ledger->store.domains + piece->domain_at;
     int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
+    struct report_row *row = sum->row;
 
     row->start_ns =
         row->records == 0 || piece->start_ns < row->start_ns ? piece->start_ns : row->start_ns;
@@ -321,8 +315,8 @@ static uint32_t add_region_piece(const struct sum_store *store, const struct sum
     row->records++;
     row->incomplete += piece->reason != POOL_NONE;
     row->delayed += piece->delayed;
-    row->count += (double)piece->passes;
-    row->time_s += (double)piece->inside_ns / NS_PER_S;
+    row->count = known_plus(row->count, (double)piece->passes);
+    row->time_s = known_plus(row->time_s, (double)piece->inside_ns / NS_PER_S);
     for (size_t i = 0; i < piece->domain_count; i++, domain++) {
         row->domain_j[domain->domain] = known_plus(row->domain_j[domain->domain], domain->energy_j);
         if (apapi_domain_adds_up(domain->domain)) {
@@ -331,97 +325,91 @@ static uint32_t add_region_piece(const struct sum_store *store, const struct sum
             row->energy_j = known_plus(row->energy_j, domain->energy_j);
         }
     }
-    return domain_list_adding_up(piece->unknown_domains);
+    sum->missing_domains |= domain_list_adding_up(piece->unknown_domains);
 }
 
-/* A region of a job each. */
-static int sum_regions(const struct report_ledger *ledger, uint32_t row_at, struct report_row *row)
+static void add_region(struct row_sum *sum)
 {
-    uint32_t missing = 0;
+    const struct sum_entry *list = sum->entries.list;
 
-    row->jobs = row->steps = row->records = row->incomplete = row->delayed = 0;
-    row->count = row->time_s = 0;
-    for (uint32_t at = row_at; at < ledger->row_count && report_ledger_same_row(ledger, row_at, at);
-         at++) {
-        const struct report_bucket *bucket = &ledger->buckets[ledger->rows[at]];
-        struct sum_entries entries;
-
-        if (report_bucket_gather(ledger, bucket, &entries)) {
-            return -1;
-        }
-        row->jobs++;
-        report_row_identify(ledger, bucket, row);
-        for (size_t i = 0; i < entries.count; i++) {
-            const struct sum_piece *piece = entries.list[i].piece;
-
-            row->steps += i == 0 || piece->step != entries.list[i - 1].piece->step;
-            missing |= add_region_piece(&ledger->store, piece, row);
-        }
-        free(entries.list);
+    sum->row->jobs++;
+    for (size_t i = 0; i < sum->entries.count; i++) {
+        sum->row->steps += i == 0 || list[i].piece->step != list[i - 1].piece->step;
+        add_region_piece(sum, list[i].piece);
     }
+}
+
+static void conclude_region(const struct row_sum *sum)
+{
+    struct report_row *row = sum->row;
+
     row->words[REPORT_REGION]++; /* after its kind */
-    domain_list_text(missing, ",", row->missing_domains);
+    domain_list_text(sum->missing_domains, ",", row->missing_domains);
     row->power_w = row->time_s > 0 ? row->energy_j / row->time_s : NAN;
     row->complete = row->incomplete == 0;
-    return 0;
+    row->missing = row->elapsed_s = row->shareless = row->with_idle = NAN;
+}
+
+/* --- a row ------------------------------------------------------------------------------------ */
+
+static int rows_add_bucket(struct row_sum *sum)
+{
+    const struct report_ledger *ledger = sum->ledger;
+    const struct sum_piece *first = &ledger->store.pieces[ledger->order[sum->bucket->first]];
+    int result = report_bucket_gather(ledger, sum->bucket, &sum->entries);
+
+    report_row_identify(ledger, sum->bucket, sum->row);
+    if (result == 0 && ledger->by == REPORT_BY_REGION) {
+        add_region(sum);
+    } else if (result == 0) {
+        result = sum_bucket(sum);
+    }
+    if (result == 0 && ledger->by != REPORT_BY_REGION) {
+        if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
+            rows_put_job(sum);
+        } else if (ledger->by == REPORT_BY_NODE) {
+            sum->row->node = pool_text(&ledger->store.texts, first->node);
+        }
+        rows_add_total(sum);
+    }
+    free(sum->entries.list);
+    sum->entries = (struct sum_entries){NULL, 0};
+    namelist_free(&sum->missing_nodes);
+    return result;
 }
 
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_at,
                       const struct report_view *view, struct report_row *row)
 {
-    struct row_sum sum = {.row = row};
+    struct row_sum sum = {.ledger = ledger, .view = view, .row = row};
 
     *row = report_row_empty();
-    if (ledger->by == REPORT_BY_REGION) {
-        return sum_regions(ledger, row_at, row);
-    }
     row->jobs = row->steps = row->records = row->incomplete = row->missing = row->delayed = 0;
     row->elapsed_s = 0;
     row->shareless = row->with_idle = ledger->store.shares ? 0 : NAN;
     for (uint32_t at = row_at; at < ledger->row_count && report_ledger_same_row(ledger, row_at, at);
          at++) {
-        struct row_bucket bucket = {
-            .ledger = ledger, .bucket = &ledger->buckets[ledger->rows[at]], .view = view};
-
-        report_row_free(row);
-        if (sum_bucket(&bucket, row)) {
+        sum.bucket = &ledger->buckets[ledger->rows[at]];
+        if (rows_add_bucket(&sum)) {
             report_row_free(row);
             return -1;
         }
-        report_row_identify(ledger, bucket.bucket, row);
-        if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
-            rows_put_job(&bucket, row);
-        } else if (ledger->by == REPORT_BY_NODE) {
-            const struct sum_piece *piece =
-                &ledger->store.pieces[ledger->order[bucket.bucket->first]];
-
-            row->node = pool_text(&ledger->store.texts, piece->node);
-        }
-        rows_add_bucket(&bucket, &sum);
     }
-    rows_conclude(ledger, &sum);
+    (ledger->by == REPORT_BY_REGION ? conclude_region : rows_conclude)(&sum);
     return 0;
 }
 
 /* --- their order by a number ------------------------------------------------------------------ */
 
-struct ranked {
-    double value;
-    uint32_t row, index;
-};
-
-/* Greatest first, unknown ones last, otherwise stable. */
-static int compare_ranked(const void *left, const void *right)
+/* Greatest first, unknown ones last, otherwise stable. @param values  of rows, by where they begin
+ */
+static int compare_values(const void *left, const void *right, void *values)
 {
-    const struct ranked *a = left, *b = right;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    double value = ((const double *)values)[a], other = ((const double *)values)[b];
+    int order = isnan(value) || isnan(other) ? isnan(value) - isnan(other) : COMPARE(other, value);
 
-    if (isnan(a->value) != isnan(b->value)) {
-        return isnan(a->value) ? 1 : -1;
-    }
-    if (a->value != b->value && !isnan(a->value)) {
-        return a->value > b->value ? -1 : 1;
-    }
-    return a->index < b->index ? -1 : 1;
+    return order ? order : COMPARE(a, b);
 }
 
 /* Rows are summed up twice instead of being kept: there may be a million. */
@@ -429,24 +417,23 @@ int report_sort(const struct report_ledger *ledger, const struct report_field *f
                 const struct rates *rates, uint32_t *order, size_t count)
 {
     const struct report_view view = {.rates = rates};
-    struct ranked *ranked = calloc(count + 1, sizeof *ranked);
-    struct report_row row;
-    size_t i = 0;
+    double *values = calloc(ledger->row_count + 1, sizeof *values);
+    int result = values ? 0 : -1;
 
-    for (; ranked && i < count && report_ledger_sum(ledger, order[i], &view, &row) == 0; i++) {
-        ranked[i] = (struct ranked){report_field_number(field, &row), order[i], (uint32_t)i};
-        report_row_free(&row);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        struct report_row row;
+
+        result = report_ledger_sum(ledger, order[i], &view, &row);
+        if (result == 0) {
+            values[order[i]] = report_field_number(field, &row);
+            report_row_free(&row);
+        }
     }
-    if (!ranked || i < count) {
-        free(ranked);
-        return -1;
+    if (result == 0) {
+        qsort_r(order, count, sizeof *order, compare_values, values);
     }
-    qsort(ranked, count, sizeof *ranked, compare_ranked);
-    for (i = 0; i < count; i++) {
-        order[i] = ranked[i].row;
-    }
-    free(ranked);
-    return 0;
+    free(values);
+    return result;
 }
 
 /* --- energy that rows count twice ----------------------------------------------------------- */
