@@ -251,3 +251,80 @@ TEST(too_many_curves_are_none)
         assert_int_equal(total.records, 2);
     }
 }
+
+/* --- clocks ----------------------------------------------------------------------------------- */
+
+#define HOUR 3600
+
+/* Ten minutes of a step of two nodes, by the node's clock and since its boot. */
+static struct apapi_record timed(const char *node, const char *name, int64_t start_s,
+                                 const char *boot, int64_t monotonic_s)
+{
+    struct apapi_record record = step(name, node, start_s, start_s + 600, 100);
+
+    record.id.job = 17;
+    record.id.nodes = 2;
+    snprintf(record.measurement.boot, sizeof record.measurement.boot, "%s", boot);
+    record.measurement.monotonic_ns = (uint64_t)(monotonic_s * S);
+    return record;
+}
+
+static void assert_times(const struct apapi_job_total *total, int64_t start_s, int64_t end_s)
+{
+    assert_int_equal((total->start_unix_ns - BEGIN) / S, start_s);
+    assert_int_equal((total->end_unix_ns - BEGIN) / S, end_s);
+}
+
+TEST(boots_of_a_node_do_not_overlap)
+{
+    const struct apapi_record records[] = {timed("n1", "0", 2 * HOUR, "late", 0),
+                                           timed("n1", "1", HOUR + 3500, "early", 0),
+                                           timed("n1", "2", HOUR, "early", 100)};
+    const struct apapi_job_total total = total_of(records, COUNT_OF(records));
+
+    assert_times(&total, HOUR + 3500, HOUR + 4800);
+    assert_int_equal(total.clock_jump_ns, HOUR * S);
+    assert_about(total.energy_j, 100 * (700 + 600));
+}
+
+/* n3 shares no step with n1, but with n2, whose clock is wrong. */
+TEST(a_step_begins_on_all_nodes)
+{
+    struct apapi_record records[] = {
+        timed("n1", "0", HOUR, "a", 0),     timed("n2", "0", 3 * HOUR, "b", 9),
+        timed("n4", "0", HOUR + 9, "d", 0), timed("n2", "1", 4 * HOUR, "b", 9 + HOUR),
+        timed("n3", "1", 9 * HOUR, "c", 5), timed("n3", "2", 9 * HOUR + 1, "c", 6)};
+    struct apapi_job_total total;
+
+    records[0].id.nodes = records[1].id.nodes = records[2].id.nodes = 3;
+    total = total_of(records, COUNT_OF(records));
+    assert_times(&total, HOUR, 2 * HOUR + 610);
+    assert_int_equal(total.clock_apart_ns, (7 * HOUR - 9) * S);
+    assert_int_equal(total.busy_ns, (609 + 601) * S);
+}
+
+/* Components run at the same time, each on its nodes. */
+TEST(nodes_of_components_add_up)
+{
+    struct apapi_record records[] = {timed("n1", "0", 0, "b", 0), timed("n1", "1", 0, "b", 0),
+                                     timed("n3", "0", 0, "b", 0)};
+
+    records[2].id.job = 18;
+    records[1].id.nodes = APAPI_UNKNOWN;
+    assert_int_equal(total_of(records, COUNT_OF(records)).job_nodes, 4);
+}
+
+TEST(times_out_of_range_do_no_harm)
+{
+    struct apapi_record records[] = {timed("n1", "0", 0, "b", 0), timed("n1", "1", 0, "b", HOUR),
+                                     timed("n1", "2", 0, "b", -1)};
+
+    records[0].measurement.start_unix_ns = INT64_MAX - 700 * S;
+    assert_int_equal(total_of(records, COUNT_OF(records)).records, 3);
+    for (size_t i = 1; i < 3; i++) {
+        records[i].measurement.boot[0] = (char)('b' + i);
+        records[i].measurement.start_unix_ns = INT64_MAX / 2;
+        records[i].measurement.elapsed_ns = INT64_MAX / 2;
+    }
+    assert_int_equal(total_of(records, COUNT_OF(records)).records, 3);
+}
