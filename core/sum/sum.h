@@ -102,8 +102,7 @@ void sum_free(struct sum_store *store);
 struct sum_entry {
     const struct sum_piece *piece;
     const char *cluster, *node, *step;
-    const char *boot; /* "": not known */
-    uint64_t monotonic_ns, elapsed_ns;
+    const char *boot;    /* "": not known */
     uint32_t job, nodes; /* nodes of the step; both APAPI_UNKNOWN: not known */
     uint32_t restarts;   /* of the job before this run; APAPI_UNKNOWN; see timings_find_runs() */
     int64_t start_ns;    /* UTC since 1970 [ns], >= 0; `elapsed_ns` later is not beyond INT64_MAX */
@@ -297,16 +296,11 @@ int timings_align(struct sum_entry *timings, size_t count);
  */
 void timings_find_runs(struct sum_entry *timings, size_t count);
 
-/** The time of a job: that of its runs, without what it waited between them. */
-struct job_time {
-    size_t runs;
-    size_t nodes;      /* the most of a run: of its widest step in each component, or recorded */
-    double elapsed_ns; /* from the first start to the last end of each run */
-    double node_ns;    /* the same for each of the run's nodes */
-};
-
-/** Add up the runs, after timings_find_runs(). Sorts the timings. */
-struct job_time timings_sum(struct sum_entry *timings, size_t count);
+/**
+ * Add up the runs, at least one, after timings_find_runs(): sets runs, job_nodes, elapsed_ns and
+ * node_s. What the job waited between its runs is no time of it. Sorts the timings.
+ */
+void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total);
 
 /*
  * The time by which energy is divided for a mean power: that in which at least one record measures.

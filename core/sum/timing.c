@@ -2,11 +2,13 @@
 #include "sum/sum.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "record/record.h"
 
 /* Consecutive elements of the list of timings. */
@@ -24,11 +26,6 @@ struct alignment {
 
 #define UNKNOWN_NS INT64_MIN
 
-static int64_t timing_end_ns(const struct sum_entry *timing)
-{
-    return timing->start_ns + (int64_t)timing->elapsed_ns;
-}
-
 /* Numbers of forged records are cut. */
 static int64_t plus(int64_t a, int64_t b)
 {
@@ -45,10 +42,11 @@ static bool timing_move(struct sum_entry *timing, int64_t by_ns)
     int64_t start_ns, end_ns;
 
     if (__builtin_add_overflow(timing->start_ns, by_ns, &start_ns) || start_ns < 0 ||
-        __builtin_add_overflow(start_ns, timing->elapsed_ns, &end_ns) || end_ns == INT64_MAX) {
+        __builtin_add_overflow(timing->end_ns, by_ns, &end_ns) || end_ns == INT64_MAX) {
         return false;
     }
     timing->start_ns = start_ns;
+    timing->end_ns = end_ns;
     return true;
 }
 
@@ -58,27 +56,22 @@ static int compare_boots(const void *left, const void *right)
 {
     const struct sum_entry *a = *(struct sum_entry *const *)left,
                            *b = *(struct sum_entry *const *)right;
-    int order = strcmp(a->node, b->node);
+    int order = COMPARE(a->piece->node, b->piece->node);
 
     order = order ? order : strcmp(a->boot, b->boot);
-    return order ? order : COMPARE(a->monotonic_ns, b->monotonic_ns);
-}
-
-static bool is_same_boot(const struct sum_entry *a, const struct sum_entry *b)
-{
-    return strcmp(a->node, b->node) == 0 && strcmp(a->boot, b->boot) == 0;
+    return order ? order : COMPARE(a->piece->monotonic_ns, b->piece->monotonic_ns);
 }
 
 /* The first one is where its clock says. */
 static void align_boot(struct sum_entry **list, size_t count)
 {
-    const struct sum_entry first = **list;
+    const struct sum_piece *first = list[0]->piece;
 
     for (size_t i = 1; i < count; i++) {
-        uint64_t since_ns = list[i]->monotonic_ns - first.monotonic_ns;
+        uint64_t since_ns = list[i]->piece->monotonic_ns - first->monotonic_ns;
         int64_t start_ns, jumped_ns;
 
-        if (!__builtin_add_overflow(first.start_ns, since_ns, &start_ns)) {
+        if (!__builtin_add_overflow(list[0]->start_ns, since_ns, &start_ns)) {
             jumped_ns = list[i]->start_ns - start_ns;
             list[i]->jumped_ns = timing_move(list[i], -jumped_ns) ? jumped_ns : 0;
         }
@@ -105,7 +98,9 @@ static struct range range_of_boot(struct sum_entry **list, size_t first, size_t 
 {
     struct range boot = {INT64_MAX, 0, first, 0};
 
-    for (size_t i = first; i < count && is_same_boot(list[first], list[i]); i++) {
+    while (first + boot.count < count &&
+           list[first + boot.count]->piece->node == list[first]->piece->node &&
+           list[first + boot.count]->piece->boot == list[first]->piece->boot) {
         boot.count++;
     }
     if (*list[first]->boot) {
@@ -113,7 +108,7 @@ static struct range range_of_boot(struct sum_entry **list, size_t first, size_t 
     }
     for (size_t i = first; i < first + boot.count; i++) {
         boot.start_ns = list[i]->start_ns < boot.start_ns ? list[i]->start_ns : boot.start_ns;
-        boot.end_ns = timing_end_ns(list[i]) > boot.end_ns ? timing_end_ns(list[i]) : boot.end_ns;
+        boot.end_ns = list[i]->end_ns > boot.end_ns ? list[i]->end_ns : boot.end_ns;
     }
     return boot;
 }
@@ -129,7 +124,7 @@ static uint32_t align_nodes(struct alignment *alignment)
         const struct sum_entry *first = list[i];
         size_t boots = 0;
 
-        while (i < alignment->count && strcmp(list[i]->node, first->node) == 0) {
+        while (i < alignment->count && list[i]->piece->node == first->piece->node) {
             struct range *boot = &alignment->ranges[boots++];
 
             *boot = range_of_boot(list, i, alignment->count);
@@ -159,7 +154,7 @@ static int compare_steps(const void *left, const void *right)
 
 static bool is_same_step(const struct sum_entry *a, const struct sum_entry *b)
 {
-    return strcmp(a->step, b->step) == 0 && a->job == b->job && a->restarts == b->restarts;
+    return a->piece->step == b->piece->step && a->job == b->job && a->restarts == b->restarts;
 }
 
 /* A step of several nodes, of which each began once and knows its boot. */
@@ -328,8 +323,7 @@ static void number_batches(struct sum_entry *batches, size_t count)
         run += batches[i].start_ns > end_ns;
         run = knows_run(&batches[i]) ? batches[i].restarts : run;
         batches[i].restarts = run;
-        end_ns =
-            i == 0 || timing_end_ns(&batches[i]) > end_ns ? timing_end_ns(&batches[i]) : end_ns;
+        end_ns = i == 0 || batches[i].end_ns > end_ns ? batches[i].end_ns : end_ns;
     }
 }
 
@@ -350,7 +344,7 @@ void timings_find_runs(struct sum_entry *timings, size_t count)
         known++;
     }
     for (size_t i = known; i < count; i++) {
-        timings[i].restarts = run_at(timings, known, timing_end_ns(&timings[i]));
+        timings[i].restarts = run_at(timings, known, timings[i].end_ns);
     }
 }
 
@@ -361,7 +355,7 @@ static int compare_places(const void *left, const void *right)
     int order = COMPARE(a->restarts, b->restarts);
 
     order = order ? order : COMPARE(a->job, b->job);
-    return order ? order : strcmp(a->node, b->node);
+    return order ? order : COMPARE(a->piece->node, b->piece->node);
 }
 
 /* Nodes of a component in a run: those of its widest step, or with a record. */
@@ -373,13 +367,14 @@ static size_t count_nodes(const struct sum_entry *timings, size_t count)
         uint32_t nodes = timings[i].nodes == APAPI_UNKNOWN ? 0 : timings[i].nodes;
 
         widest = nodes > widest ? nodes : widest;
-        recorded += i == 0 || strcmp(timings[i - 1].node, timings[i].node) != 0;
+        recorded += i == 0 || timings[i - 1].piece->node != timings[i].piece->node;
     }
     return recorded > widest ? recorded : widest;
 }
 
-/* @return how many timings are of the same run as the first one, and are added to `time` */
-static size_t add_run(const struct sum_entry *timings, size_t count, struct job_time *time)
+/* @return how many timings are of the same run as the first one, and are added to the total */
+static size_t add_run(const struct sum_entry *timings, size_t count, struct apapi_job_total *total,
+                      double *elapsed_ns)
 {
     int64_t start_ns = INT64_MAX, end_ns = 0;
     size_t nodes = 0, component = 0, i = 0;
@@ -390,27 +385,26 @@ static size_t add_run(const struct sum_entry *timings, size_t count, struct job_
             component = i;
         }
         start_ns = timings[i].start_ns < start_ns ? timings[i].start_ns : start_ns;
-        end_ns = timing_end_ns(&timings[i]) > end_ns ? timing_end_ns(&timings[i]) : end_ns;
+        end_ns = timings[i].end_ns > end_ns ? timings[i].end_ns : end_ns;
     }
     nodes += count_nodes(timings + component, i - component);
-    time->runs++;
-    time->nodes = nodes > time->nodes ? nodes : time->nodes;
-    time->elapsed_ns += (double)(end_ns - start_ns);
-    time->node_ns += (double)(end_ns - start_ns) * (double)nodes;
+    total->runs++;
+    total->job_nodes = nodes > total->job_nodes ? nodes : total->job_nodes;
+    *elapsed_ns += (double)(end_ns - start_ns);
+    total->node_s += (double)(end_ns - start_ns) * (double)nodes;
     return i;
 }
 
-struct job_time timings_sum(struct sum_entry *timings, size_t count)
+void timings_sum(struct sum_entry *timings, size_t count, struct apapi_job_total *total)
 {
-    struct job_time time = {0};
+    double elapsed_ns = 0;
 
-    if (count > 0) {
-        qsort(timings, count, sizeof *timings, compare_places);
-    }
+    qsort(timings, count, sizeof *timings, compare_places);
     for (size_t i = 0; i < count;) {
-        i += add_run(timings + i, count - i, &time);
+        i += add_run(timings + i, count - i, total, &elapsed_ns);
     }
-    return time;
+    total->elapsed_ns = (uint64_t)fmin(elapsed_ns, 9e18);
+    total->node_s /= NS_PER_S;
 }
 
 /* --- the time in which at least one record measures ------------------------------------------- */

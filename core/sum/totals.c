@@ -250,8 +250,6 @@ static struct sum_entry sum_entry_of(const struct sum_store *store, uint32_t num
                               .node = pool_text(&store->texts, piece->node),
                               .step = pool_text(&store->texts, piece->step),
                               .boot = pool_text(&store->texts, piece->boot),
-                              .monotonic_ns = piece->monotonic_ns,
-                              .elapsed_ns = piece->elapsed_ns,
                               .job = store->mixed ? APAPI_UNKNOWN : piece->job,
                               .nodes = store->mixed ? APAPI_UNKNOWN : piece->nodes,
                               .restarts = store->mixed ? APAPI_UNKNOWN : piece->restarts,
@@ -326,24 +324,17 @@ static uint64_t sum_greater(uint64_t a, int64_t distance_ns)
 /* Put them where they belong in time, and find out how long the job ran. */
 static int sum_align(struct sum_entries *entries, struct apapi_job_total *total)
 {
-    struct job_time time;
-
     if (timings_align(entries->list, entries->count)) {
         return -1;
     }
     for (size_t i = 0; i < entries->count; i++) {
-        struct sum_entry *entry = &entries->list[i];
+        const struct sum_entry *entry = &entries->list[i];
 
-        entry->end_ns = entry->start_ns + (int64_t)entry->elapsed_ns;
         total->clock_jump_ns = sum_greater(total->clock_jump_ns, entry->jumped_ns);
         total->clock_apart_ns = sum_greater(total->clock_apart_ns, entry->apart_ns);
     }
     timings_find_runs(entries->list, entries->count);
-    time = timings_sum(entries->list, entries->count);
-    total->runs = time.runs;
-    total->job_nodes = time.nodes;
-    total->elapsed_ns = (uint64_t)fmin(time.elapsed_ns, 9e18);
-    total->node_s = time.node_ns / NS_PER_S;
+    timings_sum(entries->list, entries->count, total);
     qsort(entries->list, entries->count, sizeof *entries->list, sum_compare_times);
     return 0;
 }
