@@ -58,11 +58,6 @@ static double job_table_elapsed_s(const struct job_table *table)
     return (double)table->total.elapsed_ns / NS_PER_S;
 }
 
-static bool job_table_is_brief(const struct job_table *table)
-{
-    return window_is_longer(table->total.window_ns, (double)table->total.busy_ns);
-}
-
 static struct merge_domain job_table_domain(double energy_j, double uncertainty_j, double mean_w)
 {
     return (struct merge_domain){.energy_j = energy_j,
@@ -84,7 +79,7 @@ static void job_table_collect(const struct job_table *table, struct table_rows *
         domains[d].covered = (double)one->covered_ns / (double)one->recorded_ns;
     }
     table_rows_collect(rows, domains, &total, job->missing_domains ? "partial total" : "total",
-                       job_table_is_brief(table));
+                       job_total_is_brief(&table->total));
 }
 
 static void job_table_put_partial(const struct job_table *table, enum apapi_domain d)
@@ -125,7 +120,7 @@ static int job_table_put_domains(const struct job_table *table)
     if (table_rows_put(&rows, table->out)) {
         return -1;
     }
-    if (job_table_is_brief(table)) {
+    if (job_total_is_brief(&table->total)) {
         table_put_brief(table->total.window_ns, table->out);
     }
     table_rows_put_coverage(&rows, job_table_measured_pct(table), table->out);

@@ -220,6 +220,12 @@ struct apapi_job {
     struct sum_entries entries; /* of the last total */
 };
 
+/** @return whether its time is too short for a power. */
+static inline bool job_total_is_brief(const struct apapi_job_total *total)
+{
+    return total->busy_ns < total->window_ns;
+}
+
 /** @return how many of the entries, at least one, are of the first one's node. */
 static inline size_t sum_same_node(const struct sum_entry *entries, size_t count)
 {

@@ -37,31 +37,18 @@ void claims_learn(struct claims *claims, const struct apapi_identity *id);
 /** @return whether a job found under the number is, or may be, part of it. */
 bool claims_hold(const struct claims *claims, const struct apapi_identity *id);
 
-/** Of a node or a step. Each moment of a node counts once. */
-struct show_figures {
-    double energy_j, power_w; /* NaN: unknown */
-    double uncertainty_j;     /* of energy_j */
-    uint32_t missing_domains; /* that energy_j lacks, as in struct apapi_job_total */
-    bool brief;               /* too short for a power */
-};
-
 /** A node of the job. */
 struct show_node {
     const char *name;
-    struct show_figures used;
-    double known_s;
-    int64_t end_ns; /* of its last record */
+    struct apapi_job_total used;
 };
 
 /** A step on all its nodes. */
 struct show_step {
     const char *step, *name;
-    int64_t start_ns, end_ns;
-    double elapsed_s;            /* of its runs together */
-    size_t nodes;                /* with a record */
-    uint32_t tasks, cores, gpus; /* on these nodes; APAPI_UNKNOWN */
+    uint32_t tasks, cores, gpus; /* on its nodes; APAPI_UNKNOWN */
     struct apapi_ending ending;  /* of the job's last run */
-    struct show_figures used;
+    struct apapi_job_total used;
 };
 
 /** The records of one user, with the job's own number, or that only say that they are part of it.

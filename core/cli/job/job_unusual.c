@@ -32,8 +32,8 @@ static double usual_power(const struct show *show)
     size_t count = 0;
 
     for (size_t i = 0; powers && i < show->node_count; i++) {
-        if (!isnan(show->nodes[i].used.power_w)) {
-            powers[count++] = show->nodes[i].used.power_w;
+        if (!isnan(show->nodes[i].used.mean_w)) {
+            powers[count++] = show->nodes[i].used.mean_w;
         }
     }
     if (count >= NODES_MIN) {
@@ -51,10 +51,10 @@ static void report_nodes(const struct show *show, struct remarks *remarks)
 
     for (size_t i = 0; i < show->node_count && usual_w > 0; i++) {
         const struct show_node *node = &show->nodes[i];
-        bool more = node->used.power_w >= TWICE * usual_w,
-             less = node->used.power_w <= usual_w / TWICE;
+        bool more = node->used.mean_w >= TWICE * usual_w,
+             less = node->used.mean_w <= usual_w / TWICE;
 
-        units_quantity(own, sizeof own, node->used.power_w, "W");
+        units_quantity(own, sizeof own, node->used.mean_w, "W");
         units_quantity(others, sizeof others, usual_w, "W");
         if (more || less) {
             remark(remarks, "%s draws %s, %s the other nodes' usual %s", node->name, own,

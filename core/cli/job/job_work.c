@@ -98,30 +98,17 @@ static int job_work_add_up(struct show *show)
     return 0;
 }
 
-static struct show_figures figures_of(const struct apapi_job_total *total)
-{
-    return (struct show_figures){.energy_j = total->energy_j,
-                                 .power_w = total->mean_w,
-                                 .uncertainty_j = total->uncertainty_j,
-                                 .missing_domains = total->missing_domains,
-                                 .brief =
-                                     window_is_longer(total->window_ns, (double)total->busy_ns)};
-}
-
-static int job_work_out_nodes(struct show *show, struct sum_entry *list)
+static int work_out_nodes(struct show *show, struct sum_entry *list)
 {
     for (size_t i = 0, count; i < show->count; i += count) {
         struct show_node *node = &show->nodes[show->node_count++];
         struct sum_total total;
 
-        *node = (struct show_node){.name = show->records[i].id.node};
         count = sum_same_node(list + i, show->count - i);
         if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &total)) {
             return -1;
         }
-        node->used = figures_of(&total.job);
-        node->known_s = (double)total.job.covered_ns / NS_PER_S;
-        node->end_ns = total.job.end_unix_ns;
+        *node = (struct show_node){show->records[i].id.node, total.job};
     }
     return 0;
 }
@@ -176,11 +163,7 @@ static int work_out_steps(struct show *show, struct sum_entry *list)
         if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &total)) {
             return -1;
         }
-        step->start_ns = total.job.start_unix_ns;
-        step->end_ns = total.job.end_unix_ns;
-        step->elapsed_s = (double)total.job.elapsed_ns / NS_PER_S;
-        step->nodes = total.job.nodes;
-        step->used = figures_of(&total.job);
+        step->used = total.job;
     }
     return 0;
 }
@@ -205,7 +188,7 @@ int show_work_out(struct show *show)
         list = array_copy(show->entries.list, show->entries.count, sizeof *list);
     }
     if (list) {
-        result = job_work_out_nodes(show, list) || work_out_steps(show, list) ||
+        result = work_out_nodes(show, list) || work_out_steps(show, list) ||
                          show_power(show, NULL, APAPI_DOMAIN_NONE, show->curve_w, SHOW_CURVE)
                      ? -1
                      : 0;

@@ -173,7 +173,7 @@ static int work_out_nodes(struct plot_job *job)
 static int compare_starts(const void *left, const void *right)
 {
     const struct show_step *a = left, *b = right;
-    int order = COMPARE(a->start_ns, b->start_ns);
+    int order = COMPARE(a->used.start_unix_ns, b->used.start_unix_ns);
 
     return order ? order : strverscmp(a->step, b->step);
 }
@@ -207,7 +207,8 @@ static void put_steps(struct json_writer *json, const struct plot_job *job)
         if (plot_marks(step)) {
             json_begin_object(json, NULL);
             put_clean(json, "step", step->step);
-            json_put_number(json, "start_s", plot_time_s(job, step->start_ns), JSON_EXACT);
+            json_put_number(json, "start_s", plot_time_s(job, step->used.start_unix_ns),
+                            JSON_EXACT);
             json_end(json);
         }
     }
@@ -507,7 +508,7 @@ static void svg_marks(FILE *out, const struct panel *panel)
     double last = panel->x - MARK_ROOM, named = panel->x;
 
     for (size_t i = 0; i < show->step_count; i++) {
-        double x = x_of(panel, plot_time_s(panel->job, show->steps[i].start_ns));
+        double x = x_of(panel, plot_time_s(panel->job, show->steps[i].used.start_unix_ns));
 
         if (plot_marks(&show->steps[i]) && x >= last + MARK_ROOM) {
             fprintf(out, "<path class=\"mark\" d=\"M%.1f %.1fV%.1f\"/>\n", x, panel->y,

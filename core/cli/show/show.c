@@ -128,16 +128,16 @@ static void full_put_identity(const struct show *show)
 
 /* --- steps and nodes -------------------------------------------------------------------------- */
 
-static struct table_cell energy_cell(const struct show_figures *used)
+static struct table_cell energy_cell(const struct apapi_job_total *used)
 {
     return (struct table_cell){.value = used->energy_j, .uncertainty = used->uncertainty_j};
 }
 
-static struct table_cell power_cell(const struct show_figures *used)
+static struct table_cell power_cell(const struct apapi_job_total *used)
 {
-    return (struct table_cell){.value = used->brief ? (double)NAN : used->power_w,
+    return (struct table_cell){.value = job_total_is_brief(used) ? (double)NAN : used->mean_w,
                                .uncertainty =
-                                   used->power_w * (used->uncertainty_j / used->energy_j)};
+                                   used->mean_w * (used->uncertainty_j / used->energy_j)};
 }
 
 static int full_put_steps(const struct show *show)
@@ -164,10 +164,11 @@ static int full_put_steps(const struct show *show)
                  step->ending.code, step->ending.signal == APAPI_UNKNOWN ? 0 : step->ending.signal);
         table_put(&table, (struct table_cell[]){
                               CELL_TEXT(step->step),
-                              CELL((double)step->nodes),
+                              CELL((double)step->used.nodes),
                               CELL(step->tasks == APAPI_UNKNOWN ? (double)NAN : step->tasks),
-                              CELL((double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S),
-                              CELL(step->elapsed_s),
+                              CELL((double)(step->used.start_unix_ns - show->total.start_unix_ns) /
+                                   NS_PER_S),
+                              CELL((double)step->used.elapsed_ns / NS_PER_S),
                               energy_cell(&step->used),
                               power_cell(&step->used),
                               CELL_TEXT(ending),
@@ -185,9 +186,9 @@ static void full_put_spread(const struct show_node *nodes, size_t count)
     char first[APAPI_TEXT_SIZE], last[APAPI_TEXT_SIZE];
 
     for (size_t i = 0; i < count; i++) {
-        slowest = nodes[i].end_ns > slowest->end_ns ? &nodes[i] : slowest;
-        least_w = fmin(least_w, nodes[i].used.power_w);
-        greatest_w = fmax(greatest_w, nodes[i].used.power_w);
+        slowest = nodes[i].used.end_unix_ns > slowest->used.end_unix_ns ? &nodes[i] : slowest;
+        least_w = fmin(least_w, nodes[i].used.mean_w);
+        greatest_w = fmax(greatest_w, nodes[i].used.mean_w);
     }
     text_clean(first, sizeof first, nodes->name);
     text_clean(last, sizeof last, slowest->name);
@@ -220,7 +221,7 @@ static int full_put_nodes(const struct show *show)
                               CELL_TEXT(node->name),
                               energy_cell(&node->used),
                               power_cell(&node->used),
-                              CELL(node->known_s),
+                              CELL((double)node->used.covered_ns / NS_PER_S),
                           });
     }
     result =
@@ -304,11 +305,11 @@ static void full_json_energy(struct json_writer *json, double energy_j, double u
     json_put_number(json, "uncertainty_j", uncertainty_j, JSON_ROUGH);
 }
 
-static void full_json_figures(struct json_writer *json, const struct show_figures *used)
+static void full_json_figures(struct json_writer *json, const struct apapi_job_total *used)
 {
     full_json_energy(json, used->energy_j, used->uncertainty_j);
     domain_list_write(json, "missing_domains", used->missing_domains);
-    json_put_number(json, "mean_w", used->power_w, JSON_MEASURED);
+    json_put_number(json, "mean_w", used->mean_w, JSON_MEASURED);
 }
 
 static void full_json_known(struct json_writer *json, const char *key, uint32_t number)
@@ -327,15 +328,15 @@ static void full_json_steps(struct json_writer *json, const struct show *show)
         json_begin_object(json, NULL);
         json_put_text(json, "step", step->step);
         json_put_text(json, "name", step->name);
-        json_put_count(json, "nodes", step->nodes);
+        json_put_count(json, "nodes", step->used.nodes);
         full_json_known(json, "tasks", step->tasks);
         full_json_known(json, "cores", step->cores);
         full_json_known(json, "gpus", step->gpus);
         full_json_known(json, "exit_code", step->ending.code);
         full_json_known(json, "exit_signal", step->ending.signal);
         full_json_known(json, "failed_tasks", step->ending.failed);
-        json_put_moment(json, "start", step->start_ns);
-        json_put_moment(json, "end", step->end_ns);
+        json_put_moment(json, "start", step->used.start_unix_ns);
+        json_put_moment(json, "end", step->used.end_unix_ns);
         full_json_figures(json, &step->used);
         json_end(json);
     }
@@ -345,7 +346,8 @@ static void full_json_steps(struct json_writer *json, const struct show *show)
         json_begin_object(json, NULL);
         json_put_text(json, "node", show->nodes[i].name);
         full_json_figures(json, &show->nodes[i].used);
-        json_put_number(json, "measured_s", show->nodes[i].known_s, JSON_MEASURED);
+        json_put_number(json, "measured_s", (double)show->nodes[i].used.covered_ns / NS_PER_S,
+                        JSON_MEASURED);
         json_end(json);
     }
     json_end(json);
