@@ -550,8 +550,13 @@ uint32_t *report_ledger_rows(struct report_ledger *ledger, size_t *count)
     ledger->rows = calloc(ledger->bucket_count + 1, sizeof *ledger->rows);
     rows = calloc(ledger->bucket_count + 1, sizeof *rows);
     for (uint32_t i = 0; i < ledger->bucket_count && ledger->rows; i++) {
-        if (report_bucket_counts(ledger, i) && regions == (region_of(ledger, i) != 0)) {
-            ledger->rows[ledger->row_count++] = i;
+        const struct report_bucket *bucket = &ledger->buckets[i];
+
+        ledger->rows[ledger->row_count] = i;
+        ledger->row_count +=
+            report_bucket_counts(ledger, i) && regions == (bucket->words[REPORT_REGION] != 0);
+        for (size_t k = 0; k < bucket->count; k++) {
+            ledger->store.pieces[ledger->order[bucket->first + k]].mark = i;
         }
     }
     if (!ledger->rows || !rows) {

@@ -438,84 +438,74 @@ int report_sort(const struct report_ledger *ledger, const struct report_field *f
 
 /* --- energy that rows count twice ----------------------------------------------------------- */
 
-/* A piece and its bucket. */
-struct shared_piece {
-    const struct sum_piece *piece;
-    uint32_t number, bucket;
-};
-
-/* Sort by node and time. */
-static int shared_compare(const void *left, const void *right)
+/* Sort pieces by node and time. */
+static int shared_compare(const void *left, const void *right, void *pieces)
 {
-    const struct shared_piece *one = left, *other = right;
-    int order = COMPARE(one->piece->node, other->piece->node);
+    const struct sum_piece *a = (const struct sum_piece *)pieces + *(const uint32_t *)left;
+    const struct sum_piece *b = (const struct sum_piece *)pieces + *(const uint32_t *)right;
+    int order = COMPARE(a->node, b->node);
 
-    order = order ? order : COMPARE(one->piece->cluster, other->piece->cluster);
-    order = order ? order : COMPARE(one->piece->start_ns, other->piece->start_ns);
-    return order ? order : COMPARE(one->bucket, other->bucket);
+    order = order ? order : COMPARE(a->cluster, b->cluster);
+    order = order ? order : COMPARE(a->start_ns, b->start_ns);
+    return order ? order : COMPARE(a->mark, b->mark);
 }
 
-static int shared_compare_buckets(const void *left, const void *right)
+static int shared_compare_buckets(const void *left, const void *right, void *pieces)
 {
-    return COMPARE(((const struct shared_piece *)left)->bucket,
-                   ((const struct shared_piece *)right)->bucket);
+    return COMPARE(((const struct sum_piece *)pieces)[*(const uint32_t *)left].mark,
+                   ((const struct sum_piece *)pieces)[*(const uint32_t *)right].mark);
 }
 
 /* @return how many are of the first one's node. @param overlap  result: of different buckets */
-static size_t shared_same_node(const struct shared_piece *list, size_t count, bool *overlap)
+static size_t shared_same_node(const struct sum_piece *pieces, const uint32_t *numbers,
+                               size_t count, bool *overlap)
 {
-    const struct shared_piece *last = list; /* with the latest end */
-    int64_t until_ns = 0;
+    const struct sum_piece *first = &pieces[*numbers], *last = first; /* with the latest end */
+    int64_t until_ns = INT64_MIN;
     size_t i = 0;
 
-    for (*overlap = false; i < count && list[i].piece->node == list->piece->node &&
-                           list[i].piece->cluster == list->piece->cluster;
+    for (*overlap = false; i < count && pieces[numbers[i]].node == first->node &&
+                           pieces[numbers[i]].cluster == first->cluster;
          i++) {
-        const struct sum_piece *piece = list[i].piece;
+        const struct sum_piece *piece = &pieces[numbers[i]];
         int64_t end_ns = piece->start_ns + (int64_t)piece->elapsed_ns;
 
-        *overlap |= i > 0 && list[i].bucket != last->bucket && piece->start_ns < until_ns;
-        last = i == 0 || end_ns > until_ns ? &list[i] : last;
-        until_ns = i == 0 || end_ns > until_ns ? end_ns : until_ns;
+        *overlap |= piece->mark != last->mark && piece->start_ns < until_ns;
+        last = end_ns > until_ns ? piece : last;
+        until_ns = end_ns > until_ns ? end_ns : until_ns;
     }
     return i;
 }
 
 /* Add the energy of some pieces of a node, each moment once; nothing if it is not known. */
-static int shared_add_energy(const struct sum_store *store, const struct shared_piece *list,
-                             size_t count, double *energy_j)
+static int shared_add_energy(const struct sum_store *store, const uint32_t *numbers, size_t count,
+                             double *energy_j)
 {
-    uint32_t *numbers = calloc(count, sizeof *numbers);
     struct sum_entries chosen = {NULL, 0};
     struct sum_total total;
-    int result = numbers ? 0 : -1;
+    int result = sum_gather(store, numbers, count, &chosen) || sum_total(store, &chosen, &total);
 
-    for (size_t i = 0; i < count && result == 0; i++) {
-        numbers[i] = list[i].number;
-    }
-    result =
-        result || sum_gather(store, numbers, count, &chosen) || sum_total(store, &chosen, &total);
     if (!result && !isnan(total.job.energy_j)) {
         *energy_j += total.job.energy_j;
     }
     free(chosen.list);
-    free(numbers);
     return result ? -1 : 0;
 }
 
 /* Add the energy of a node's buckets beyond what the node has used. */
-static int shared_add_node(const struct sum_store *store, struct shared_piece *list, size_t count,
+static int shared_add_node(const struct sum_store *store, uint32_t *numbers, size_t count,
                            double *shared_j)
 {
     double node_j = 0, sum_j = 0;
-    int result = shared_add_energy(store, list, count, &node_j);
+    int result = shared_add_energy(store, numbers, count, &node_j);
 
-    qsort(list, count, sizeof *list, shared_compare_buckets);
+    qsort_r(numbers, count, sizeof *numbers, shared_compare_buckets, store->pieces);
     for (size_t first = 0, end = 0; first < count && result == 0; first = end) {
-        while (end < count && list[end].bucket == list[first].bucket) {
+        while (end < count &&
+               store->pieces[numbers[end]].mark == store->pieces[numbers[first]].mark) {
             end++;
         }
-        result = shared_add_energy(store, list + first, end - first, &sum_j);
+        result = shared_add_energy(store, numbers + first, end - first, &sum_j);
     }
     *shared_j += fmax(sum_j - node_j, 0);
     return result;
@@ -523,35 +513,30 @@ static int shared_add_node(const struct sum_store *store, struct shared_piece *l
 
 int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 {
-    struct shared_piece *list;
+    const struct sum_store *store = &ledger->store;
+    uint32_t *numbers;
     size_t count = 0;
     int result = 0;
 
     *shared_j = 0;
     if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
-        ledger->by == REPORT_BY_REGION || ledger->store.shares) {
+        ledger->by == REPORT_BY_REGION || store->shares) {
         return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
     }
-    list = calloc(ledger->store.piece_count + 1, sizeof *list);
-    for (size_t r = 0; list && r < ledger->row_count; r++) {
-        const struct report_bucket *bucket = &ledger->buckets[ledger->rows[r]];
-
-        for (size_t i = 0; i < bucket->count; i++) {
-            uint32_t number = ledger->order[bucket->first + i];
-
-            list[count++] =
-                (struct shared_piece){&ledger->store.pieces[number], number, ledger->rows[r]};
-        }
+    numbers = calloc(store->piece_count + 1, sizeof *numbers);
+    for (size_t i = 0; numbers && i < store->piece_count; i++) {
+        numbers[count] = ledger->order[i];
+        count += report_bucket_counts(ledger, store->pieces[ledger->order[i]].mark);
     }
     if (count > 0) {
-        qsort(list, count, sizeof *list, shared_compare);
+        qsort_r(numbers, count, sizeof *numbers, shared_compare, store->pieces);
     }
     for (size_t first = 0, same; first < count && result == 0; first += same) {
         bool overlap;
 
-        same = shared_same_node(list + first, count - first, &overlap);
-        result = overlap ? shared_add_node(&ledger->store, list + first, same, shared_j) : 0;
+        same = shared_same_node(store->pieces, numbers + first, count - first, &overlap);
+        result = overlap ? shared_add_node(store, numbers + first, same, shared_j) : 0;
     }
-    free(list);
-    return list ? result : -1;
+    free(numbers);
+    return numbers ? result : -1;
 }

@@ -82,7 +82,8 @@ struct report_ledger {
     enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
     size_t group_count;                      /* 0: a row is one bucket */
     unsigned states;                         /* of the jobs that count; 0: all */
-    struct sum_store store; /* its settings are the caller's; a piece's mark is its identity */
+    struct sum_store store; /* its settings are the caller's; a piece's mark is its identity, and
+                               its bucket after report_ledger_rows() */
     struct pool identity_keys;
     struct report_identity *identities; /* numbered as identity_keys */
     size_t identity_room;
