@@ -145,49 +145,47 @@ static int64_t day_end_ns(int64_t unix_ns, char day[16])
     return (end > seconds ? end : seconds + 1) * NS_PER_S;
 }
 
-static int add_by_day(struct report_ledger *ledger, const struct apapi_record *record,
-                      uint64_t digest)
+/* The part of a record after `part` that is in one day; the first one if that is all zero. */
+static bool next_day(const struct apapi_measurement *m, int days, struct sum_part *part,
+                     char day[16])
 {
-    const struct apapi_measurement *m = &record->measurement;
-    int64_t now_ns = m->start_unix_ns, end_ns = now_ns + (int64_t)m->elapsed_ns;
+    int64_t end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns, until_ns;
 
-    for (int days = 1;; days++) {
-        char day[16];
-        int64_t until_ns = day_end_ns(now_ns, day);
-
-        until_ns = until_ns > end_ns || days == DAYS_MAX ? end_ns : until_ns;
-        if (put_part(ledger, record,
-                     &(struct sum_part){now_ns, (uint64_t)(until_ns - now_ns), NULL}, day,
-                     digest)) {
-            return -1;
-        }
-        if (until_ns >= end_ns) {
-            return 0;
-        }
-        now_ns = until_ns;
+    part->start_ns = days ? part->start_ns + (int64_t)part->elapsed_ns : m->start_unix_ns;
+    if (days && part->start_ns >= end_ns) {
+        return false;
     }
+    until_ns = day_end_ns(part->start_ns, day);
+    until_ns = until_ns > end_ns || days + 1 == DAYS_MAX ? end_ns : until_ns;
+    part->elapsed_ns = (uint64_t)(until_ns - part->start_ns);
+    return true;
 }
 
 unsigned report_ledger_parts(const struct apapi_record *record, void *ledger)
 {
     bool divides = ((const struct report_ledger *)ledger)->by == REPORT_BY_DAY;
-    const struct apapi_measurement *m = &record->measurement;
-    int64_t now_ns = m->start_unix_ns, end_ns = now_ns + (int64_t)m->elapsed_ns;
-    unsigned days = 1;
+    struct sum_part part = {0};
+    unsigned days = 0;
     char day[16];
 
-    while (divides && (now_ns = day_end_ns(now_ns, day)) < end_ns && days < DAYS_MAX) {
+    while (divides && next_day(&record->measurement, (int)days, &part, day)) {
         days++;
     }
-    return days;
+    return divides ? days : 1;
 }
 
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record,
                       uint64_t digest)
 {
-    int result = ledger->by == REPORT_BY_DAY ? add_by_day(ledger, record, digest)
-                                             : put_part(ledger, record, NULL, "", digest);
+    bool divides = ledger->by == REPORT_BY_DAY;
+    int result = divides ? 0 : put_part(ledger, record, NULL, "", digest);
+    struct sum_part part = {0};
+    char day[16];
 
+    for (int days = 0; divides && result == 0 && next_day(&record->measurement, days, &part, day);
+         days++) {
+        result = put_part(ledger, record, &part, day, digest);
+    }
     for (size_t i = 0; i < record->regions.count && ledger->by == REPORT_BY_REGION && result == 0;
          i++) {
         result = put_part(ledger, record, &(struct sum_part){.region = &record->regions.list[i]},
