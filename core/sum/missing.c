@@ -10,13 +10,6 @@
 
 #define LISTS_MAX 4 /* different lists of a step that are tried */
 
-/* A step in one run of its job, by node. */
-struct missing_run {
-    const struct sum_entry *entries;
-    size_t count;
-    struct sum_gap gap;
-};
-
 struct missing_search {
     const struct sum_store *store;
     struct sum_entries all; /* by step, run and node */
@@ -27,36 +20,26 @@ struct missing_search {
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-static int missing_subtract(const struct namelist *all, const struct namelist *own,
-                            struct namelist *lacking)
-{
-    for (size_t i = 0; i < all->count; i++) {
-        if (!namelist_have(own, all->names[i]) && namelist_add(lacking, all->names[i])) {
-            return -1;
-        }
-    }
-    if (all->count - lacking->count == own->count) {
-        return 1;
-    }
-    namelist_free(lacking); /* some of `own` are not in the list */
-    return 0;
-}
-
 int lacking_nodes(const char *list, uint32_t nodes, const struct namelist *own,
                   struct namelist *lacking)
 {
     struct namelist all = {0};
-    int result = 0;
+    int result = hostlist_names(list, &all) < 0 && errno == ENOMEM ? -1 : 0;
+    bool believed = result == 0 && all.count == nodes;
 
     *lacking = (struct namelist){0};
-    if (hostlist_names(list, &all) < 0) {
-        result = errno == ENOMEM ? -1 : 0;
-    } else if (all.count == nodes) {
-        namelist_unique(&all);
-        result = all.count == nodes ? missing_subtract(&all, own, lacking) : 0;
+    namelist_unique(&all);
+    for (size_t i = 0; i < all.count && believed && result == 0; i++) {
+        if (!namelist_have(own, all.names[i])) {
+            result = namelist_add(lacking, all.names[i]);
+        }
     }
+    believed = believed && all.count == nodes && nodes - lacking->count == own->count;
     namelist_free(&all);
-    return result;
+    if (result || !believed) {
+        namelist_free(lacking);
+    }
+    return result ? result : believed;
 }
 
 /* Use the list of one of these records. @return 1; 0: none is consistent; -1: out of memory */
@@ -122,17 +105,6 @@ static void missing_keep_asked(const struct namelist *asked, struct sum_gap *gap
     gap->missing.count = gap->count = kept;
 }
 
-static int missing_name(const struct missing_search *search, struct missing_run *run)
-{
-    int result = missing_by_list(search->store, run->entries, run->count, &run->gap);
-
-    if (result == 0) {
-        result = missing_by_job(search, &run->gap);
-    }
-    run->gap.named = result > 0;
-    return result < 0 ? -1 : 0;
-}
-
 /* --- runs ----------------------------------------------------------------------------------- */
 
 static int missing_compare(const void *left, const void *right)
@@ -145,26 +117,26 @@ static int missing_compare(const void *left, const void *right)
     return order ? order : COMPARE(a->start_ns, b->start_ns);
 }
 
-/* Take the run that starts with the first of `count` entries. 0; -1 with ENOMEM. */
-static int missing_take_run(const struct sum_entry *entries, size_t count, struct missing_run *run)
+/* @return how many of `count` entries are of the first one's step and run; 0: out of memory */
+static size_t missing_take_run(const struct sum_entry *entries, size_t count, struct sum_gap *gap)
 {
-    *run = (struct missing_run){.entries = entries,
-                                .gap = {.step = entries->step, .restarts = entries->restarts}};
-    for (; run->count < count && entries[run->count].piece->step == entries->piece->step &&
-           entries[run->count].restarts == entries->restarts;
-         run->count++) {
-        const struct sum_entry *entry = &entries[run->count];
-        uint32_t nodes = entry->piece->nodes;
+    size_t same = 0;
 
-        if (nodes != APAPI_UNKNOWN && nodes > run->gap.nodes) {
-            run->gap.nodes = nodes;
+    *gap = (struct sum_gap){.step = entries->step, .restarts = entries->restarts};
+    for (; same < count && entries[same].piece->step == entries->piece->step &&
+           entries[same].restarts == entries->restarts;
+         same++) {
+        const struct sum_piece *piece = entries[same].piece;
+
+        if (piece->nodes != APAPI_UNKNOWN && piece->nodes > gap->nodes) {
+            gap->nodes = piece->nodes;
         }
-        if ((run->count == 0 || entry[-1].piece->node != entry->piece->node) &&
-            namelist_add(&run->gap.recorded, entry->node)) {
-            return -1;
+        if ((same == 0 || entries[same - 1].piece->node != piece->node) &&
+            namelist_add(&gap->recorded, entries[same].node)) {
+            return 0;
         }
     }
-    return 0;
+    return same;
 }
 
 /* The extern step runs on all nodes of a job and knows their number. */
@@ -182,47 +154,51 @@ static void missing_know_job(struct missing_search *search)
     }
 }
 
-static int missing_visit(const struct missing_search *search, struct missing_run *run)
+/* @param entries  of one run of a step */
+static int missing_visit(const struct missing_search *search, const struct sum_entry *entries,
+                         size_t count, struct sum_gap *gap)
 {
     const struct sum_gap_visitor *visitor = search->visitor;
     bool some = visitor->asked && visitor->asked->count > 0;
+    int found = 0;
 
-    if (run->gap.nodes <= run->gap.recorded.count) {
+    if (gap->nodes <= gap->recorded.count) {
         return 0;
     }
-    if ((visitor->names || some) && missing_name(search, run)) {
+    if (visitor->names || some) {
+        found = missing_by_list(search->store, entries, count, gap);
+        found = found ? found : missing_by_job(search, gap);
+    }
+    if (found < 0) {
         return -1;
     }
-    run->gap.count = run->gap.nodes - run->gap.recorded.count;
+    gap->named = found > 0;
+    gap->count = gap->nodes - gap->recorded.count;
     if (some) {
-        missing_keep_asked(visitor->asked, &run->gap);
+        missing_keep_asked(visitor->asked, gap);
     }
-    return run->gap.count > 0 ? visitor->visit(&run->gap, visitor->context) : 0;
+    return gap->count > 0 ? visitor->visit(gap, visitor->context) : 0;
 }
 
 int sum_each_gap(const struct sum_store *store, const struct sum_entries *entries,
                  const struct sum_gap_visitor *visitor)
 {
-    struct missing_search search = {
-        .store = store,
-        .visitor = visitor,
-        .all = {calloc(entries->count + 1, sizeof *entries->list), entries->count}};
-    int result = search.all.list ? 0 : -1;
-    struct missing_run run;
+    struct sum_entry *list = array_copy(entries->list, entries->count, sizeof *list);
+    struct missing_search search = {store, {list, entries->count}, visitor, false, 0};
+    int result = list || entries->count == 0 ? 0 : -1;
 
-    if (result == 0 && entries->count > 0) {
-        memcpy(search.all.list, entries->list, entries->count * sizeof *entries->list);
-        qsort(search.all.list, entries->count, sizeof *entries->list, missing_compare);
+    if (list) {
+        qsort(list, entries->count, sizeof *list, missing_compare);
         missing_know_job(&search);
     }
-    for (size_t i = 0; i < entries->count && result == 0; i += run.count) {
-        result = missing_take_run(search.all.list + i, entries->count - i, &run);
-        if (result == 0) {
-            result = missing_visit(&search, &run);
-        }
-        namelist_free(&run.gap.recorded);
-        namelist_free(&run.gap.missing);
+    for (size_t i = 0, same; i < entries->count && result == 0; i += same) {
+        struct sum_gap gap;
+
+        same = missing_take_run(list + i, entries->count - i, &gap);
+        result = same ? missing_visit(&search, list + i, same, &gap) : -1;
+        namelist_free(&gap.recorded);
+        namelist_free(&gap.missing);
     }
-    free(search.all.list);
+    free(list);
     return result;
 }
