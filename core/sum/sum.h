@@ -129,6 +129,12 @@ struct sum_entries {
 int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t count,
                struct sum_entries *entries);
 
+/** For qsort_r() of numbers of pieces: by their marks. @param pieces  of the store */
+int sum_compare_marks(const void *left, const void *right, void *pieces);
+
+/** @return how many of the numbers, at least one, have the mark of the first one. */
+size_t sum_same_mark(const struct sum_store *store, const uint32_t *numbers, size_t count);
+
 /** Parts of a sum besides the job's total. */
 struct sum_total {
     struct apapi_job_total job;

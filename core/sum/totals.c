@@ -285,6 +285,22 @@ int sum_gather(const struct sum_store *store, const uint32_t *numbers, size_t co
     return list ? 0 : -1;
 }
 
+int sum_compare_marks(const void *left, const void *right, void *pieces)
+{
+    return COMPARE(((const struct sum_piece *)pieces)[*(const uint32_t *)left].mark,
+                   ((const struct sum_piece *)pieces)[*(const uint32_t *)right].mark);
+}
+
+size_t sum_same_mark(const struct sum_store *store, const uint32_t *numbers, size_t count)
+{
+    size_t same = 1;
+
+    while (same < count && store->pieces[numbers[same]].mark == store->pieces[numbers[0]].mark) {
+        same++;
+    }
+    return same;
+}
+
 int sum_nodes(const struct sum_entries *entries, struct namelist *nodes)
 {
     const char *last = NULL;

@@ -296,22 +296,54 @@ static int audit_take_record(const struct apapi_record *record, const char *line
     return 0;
 }
 
-static void audit_add_shares(const struct sum_store *store, const struct sum_piece *piece,
-                             struct audit_row *row)
+/* @param numbers  of the pieces of a row */
+static int audit_add_shares(struct audit *audit, const uint32_t *numbers, size_t count)
 {
-    const struct sum_domain *given = store->domains + piece->domain_at;
+    const struct sum_store *store = &audit->store;
+    struct audit_row *row = &audit->rows[store->pieces[*numbers].mark];
     double *total_j = &row->energies[AUDIT_TOTAL][SHARES_J];
+    struct sum_entries entries;
 
-    row->numbers[RECORDS]++;
-    row->numbers[SHARELESS] += piece->shareless;
-    for (size_t k = 0; k < piece->domain_count; k++) {
-        double *own_j = &row->energies[given[k].domain][SHARES_J];
+    if (sum_gather(store, numbers, count, &entries)) {
+        return -1;
+    }
+    row->numbers[RECORDS] = (double)entries.count;
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct sum_piece *piece = entries.list[i].piece;
+        const struct sum_domain *given = store->domains + piece->domain_at;
 
-        *own_j = known_plus(*own_j, given[k].energy_j);
-        if (apapi_domain_adds_up(given[k].domain)) {
-            *total_j = known_plus(*total_j, given[k].energy_j);
+        row->numbers[SHARELESS] += piece->shareless;
+        for (size_t k = 0; k < piece->domain_count; k++) {
+            double *own_j = &row->energies[given[k].domain][SHARES_J];
+
+            *own_j = known_plus(*own_j, given[k].energy_j);
+            if (apapi_domain_adds_up(given[k].domain)) {
+                *total_j = known_plus(*total_j, given[k].energy_j);
+            }
         }
     }
+    free(entries.list);
+    return 0;
+}
+
+static int audit_add_all_shares(struct audit *audit)
+{
+    size_t count = audit->store.piece_count;
+    uint32_t *numbers = calloc(count + 1, sizeof *numbers);
+    int result = numbers ? 0 : -1;
+
+    for (uint32_t i = 0; i < count && numbers; i++) {
+        numbers[i] = i;
+    }
+    if (count > 0 && numbers) {
+        qsort_r(numbers, count, sizeof *numbers, sum_compare_marks, audit->store.pieces);
+    }
+    for (size_t i = 0, same; i < count && result == 0; i += same) {
+        same = sum_same_mark(&audit->store, numbers + i, count - i);
+        result = audit_add_shares(audit, numbers + i, same);
+    }
+    free(numbers);
+    return result;
 }
 
 /* --- figures that follow from a row ----------------------------------------------------------- */
@@ -451,18 +483,11 @@ static int audit_compare(const void *left, const void *right, void *texts)
 /* Add up the records of steps, and sort. 0; -1 with ENOMEM */
 static int audit_settle(struct audit *audit)
 {
-    struct sum_entries entries;
     size_t kept = 0;
 
-    if (sum_gather(&audit->store, NULL, audit->store.piece_count, &entries)) {
+    if (audit_add_all_shares(audit)) {
         return -1;
     }
-    for (size_t i = 0; i < entries.count; i++) {
-        const struct sum_piece *piece = entries.list[i].piece;
-
-        audit_add_shares(&audit->store, piece, &audit->rows[piece->mark]);
-    }
-    free(entries.list);
     for (size_t i = 0; i < audit->row_count; i++) {
         struct audit_row *row = &audit->rows[i];
 
