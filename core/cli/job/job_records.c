@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/job/job.h"
@@ -67,15 +68,10 @@ bool claims_hold(const struct claims *claims, const struct apapi_identity *id)
 
 /* --- which records are kept ------------------------------------------------------------------- */
 
-static bool show_is_own(const struct show *show, const struct apapi_identity *id)
-{
-    return show->job == 0 || id->job == show->job;
-}
-
 static bool show_is_of(const struct show *show, const struct show_share *share,
                        const struct apapi_identity *id)
 {
-    return share->own == show_is_own(show, id) && share->uid == id->uid;
+    return share->own == (show->job == 0 || id->job == show->job) && share->uid == id->uid;
 }
 
 /* NULL with ENOMEM. */
@@ -90,7 +86,7 @@ static struct show_share *show_find_share(struct show *show, const struct apapi_
         return NULL;
     }
     show->shares[show->share_count] =
-        (struct show_share){.own = show_is_own(show, id), .uid = id->uid};
+        (struct show_share){.own = show->job == 0 || id->job == show->job, .uid = id->uid};
     return &show->shares[show->share_count++];
 }
 
@@ -271,38 +267,27 @@ static bool names_cluster(const struct apapi_record *record, void *context)
 
 /* --- the job that was asked for --------------------------------------------------------------- */
 
-static bool job_choose_is_named(const char *list, const char *job_id)
-{
-    size_t size = strlen(job_id);
-
-    for (const char *at = list; (at = strstr(at, job_id)); at += size) {
-        if ((at == list || at[-1] == ' ') && (at[size] == ',' || at[size] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Refuse an array, or jobs of several clusters: the user must choose. */
 static int job_choose_refuse(const struct show *show, const char *command)
 {
+    struct namelist jobs = {0};
     char list[80] = "", job_id[32];
-    size_t size = 0;
-    bool more = false;
+    size_t size = 0, i = 0;
+    int result = 0;
 
-    for (size_t i = 0; i < show->count; i++) {
-        job_id_text(&show->records[i].id, job_id, sizeof job_id);
-        if (job_choose_is_named(list, job_id)) {
-            continue;
-        }
-        more = more || size + strlen(job_id) + 3 > sizeof list;
-        if (!more) {
-            size +=
-                (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", job_id);
-        }
+    for (size_t k = 0; k < show->count && result == 0; k++) {
+        job_id_text(&show->records[k].id, job_id, sizeof job_id);
+        result = namelist_add(&jobs, job_id);
     }
-    return command_fail(command, "several jobs match: %s%s; name one, or a cluster with -M", list,
-                        more ? ", ..." : "");
+    namelist_unique(&jobs);
+    for (; i < jobs.count && size + strlen(jobs.names[i]) + 3 <= sizeof list; i++) {
+        size +=
+            (size_t)snprintf(list + size, sizeof list - size, "%s%s", i ? ", " : "", jobs.names[i]);
+    }
+    result = command_fail(command, "several jobs match: %s%s; name one, or a cluster with -M", list,
+                          i < jobs.count ? ", ..." : "");
+    namelist_free(&jobs);
+    return result;
 }
 
 int show_choose(struct show *show, const char *command, char *job_id, size_t size)
