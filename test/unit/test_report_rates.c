@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/names.h"
 #include "cli/totals/rates.h"
-#include "cli/totals/row_fields.h"
 
 #define S INT64_C(1000000000)
 #define MIDNIGHT (1795132800 * S) /* 2026-11-20T00:00:00Z */
@@ -44,23 +43,6 @@ TEST(bad_tables_are_refused_and_change_nothing)
         fail_if(rates_parse(cases[i], hours, &why) == 0 || hours[0] != 42, "'%s' is taken",
                 cases[i]);
         assert_int_equal(errno, EINVAL);
-    }
-}
-
-/* A new column needs its row of the table alone. */
-TEST(of_a_row_without_anything_all_columns_are_blank)
-{
-    const struct report_row row = report_row_empty();
-    const struct report_field *field;
-
-    for (size_t i = 0; (field = report_field_at(i)); i++) {
-        const char *text = report_field_string(field, &row);
-
-        if (text) {
-            assert_string_equal(text, "");
-        } else if (field->kind < REPORT_MOMENT) {
-            assert_true(isnan(report_field_number(field, &row)));
-        }
     }
 }
 
