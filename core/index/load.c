@@ -635,7 +635,7 @@ static int add_up_user(struct db_load *load, const struct load_entry *entries, s
     struct db_job row = {.uid = entries->part->uid};
     uint32_t *pieces = calloc(count, sizeof *pieces);
     struct sum_entries list = {NULL, 0};
-    struct sum_total total;
+    struct apapi_job_total total;
     size_t best = 0;
     int result = -1;
 
@@ -648,7 +648,7 @@ static int add_up_user(struct db_load *load, const struct load_entry *entries, s
         sum_gather(&load->sums, pieces, count, &list) || sum_total(&load->sums, &list, &total)) {
         apapi_fail(err, errno, "the totals of jobs: %s", strerror(errno));
     } else {
-        result = write_job(load, &row, &total.job, err);
+        result = write_job(load, &row, &total, err);
     }
     free(list.list);
     free(pieces);

@@ -34,16 +34,13 @@ int apapi_job_add(struct apapi_job *job, const struct apapi_record *record)
 
 int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
 {
-    struct sum_total sum;
-
     free(job->entries.list);
     job->entries = (struct sum_entries){NULL, 0};
     if (sum_gather(&job->store, NULL, job->store.piece_count, &job->entries) ||
-        sum_total(&job->store, &job->entries, &sum)) {
+        sum_total(&job->store, &job->entries, total)) {
         errno = ENOMEM;
         return -1;
     }
-    *total = sum.job;
     return 0;
 }
 

@@ -645,7 +645,7 @@ static int by_order(const void *left, const void *right)
 int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
 {
     struct sum_entries entries = {NULL, 0};
-    struct sum_total total;
+    struct apapi_job_total total;
     size_t all = apapi_merge_count(merge) + apapi_merge_awaited(merge);
     const struct merge_node **nodes = calloc(all + 1, sizeof(struct merge_node *));
 
@@ -658,18 +658,18 @@ int merge_work_out(const struct apapi_merge *merge, struct merge_result *result)
         return -1;
     }
     free(entries.list);
-    *result = (struct merge_result){
-        .nodes = nodes,
-        .recorded = merge->nodes.count[MERGE_RECORDED],
-        .busy_s = total.job.busy_ns > 0 ? (double)total.job.busy_ns / NS_PER_S : NAN,
-        .expected = merge->expected > all ? merge->expected : all};
+    *result =
+        (struct merge_result){.nodes = nodes,
+                              .recorded = merge->nodes.count[MERGE_RECORDED],
+                              .busy_s = total.busy_ns > 0 ? (double)total.busy_ns / NS_PER_S : NAN,
+                              .expected = merge->expected > all ? merge->expected : all};
     for (size_t i = 0; i < merge->nodes.used; i++) {
         if (merge->nodes.list[i] && merge->nodes.list[i]->state != MERGE_AWAITED) {
             nodes[result->present++] = merge->nodes.list[i];
         }
     }
     qsort(nodes, result->present, sizeof(struct merge_node *), by_order);
-    merge_add_up(merge, &total.job, result);
+    merge_add_up(merge, &total, result);
     return 0;
 }
 

@@ -135,22 +135,13 @@ int sum_compare_marks(const void *left, const void *right, void *pieces);
 /** @return how many of the numbers, at least one, have the mark of the first one. */
 size_t sum_same_mark(const struct sum_store *store, const uint32_t *numbers, size_t count);
 
-/** Parts of a sum besides the job's total. */
-struct sum_total {
-    struct apapi_job_total job;
-    double covered_s, known_s; /* covered time, and time of the records that know it */
-    double max_w;              /* the most of a node; NaN: not known */
-    size_t delayed;            /* records that were written late */
-    size_t shareless;          /* records without a share, if shares are wanted */
-    size_t with_idle;          /* records whose share has idle power in it */
-};
-
 /**
  * Add up. The entries get their place in time and their run, and are sorted by node and time then.
  * @param total  result; set on success only
  * @return 0; -1 with errno ENOMEM.
  */
-int sum_total(const struct sum_store *store, struct sum_entries *entries, struct sum_total *total);
+int sum_total(const struct sum_store *store, struct sum_entries *entries,
+              struct apapi_job_total *total);
 
 /** Set until_ns: the end of the step on all nodes, in the same run. 0; -1 with errno ENOMEM. */
 int sum_find_ends(struct sum_entries *entries);

@@ -569,34 +569,21 @@ static int sum_add_nodes(const struct sum_store *store, const struct sum_entries
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-static void sum_note_pieces(const struct sum_entries *entries, struct sum_total *total)
+static void sum_note_pieces(const struct sum_entries *entries, struct apapi_job_total *total)
 {
-    struct apapi_job_total *job = &total->job;
-
-    total->max_w = NAN;
     for (size_t i = 0; i < entries->count; i++) {
         const struct sum_entry *entry = &entries->list[i];
-        const struct sum_piece *piece = entry->piece;
-        double elapsed_s = (double)piece->elapsed_ns / NS_PER_S;
 
-        if (i == 0 || entry->start_ns < job->start_unix_ns) {
-            job->start_unix_ns = entry->start_ns;
+        if (i == 0 || entry->start_ns < total->start_unix_ns) {
+            total->start_unix_ns = entry->start_ns;
         }
-        if (i == 0 || entry->end_ns > job->end_unix_ns) {
-            job->end_unix_ns = entry->end_ns;
+        if (i == 0 || entry->end_ns > total->end_unix_ns) {
+            total->end_unix_ns = entry->end_ns;
         }
-        if (!isnan(piece->covered)) {
-            total->covered_s += elapsed_s * (double)piece->covered;
-            total->known_s += elapsed_s;
-        }
-        job->incomplete += piece->reason != POOL_NONE;
-        job->window_ns = window_shorter_ns(job->window_ns, piece->window_ns);
-        total->max_w = fmax(total->max_w, (double)piece->max_w);
-        total->delayed += piece->delayed;
-        total->shareless += piece->shareless;
-        total->with_idle += piece->has_idle;
+        total->incomplete += entry->piece->reason != POOL_NONE;
+        total->window_ns = window_shorter_ns(total->window_ns, entry->piece->window_ns);
     }
-    job->records = entries->count;
+    total->records = entries->count;
 }
 
 /* The entries are sorted by step. */
@@ -610,22 +597,22 @@ static size_t sum_count_steps(const struct sum_entries *entries)
     return steps;
 }
 
-int sum_total(const struct sum_store *store, struct sum_entries *entries, struct sum_total *total)
+int sum_total(const struct sum_store *store, struct sum_entries *entries,
+              struct apapi_job_total *total)
 {
-    struct sum_total sum = {.job = {.steps = sum_count_steps(entries)}};
+    struct apapi_job_total sum = {.steps = sum_count_steps(entries)};
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        sum.job.domains[d].energy_j = sum.job.domains[d].uncertainty_j = NAN;
+        sum.domains[d].energy_j = sum.domains[d].uncertainty_j = NAN;
     }
-    if ((entries->count > 0 && sum_align(entries, &sum.job)) ||
-        sum_add_nodes(store, entries, &sum.job)) {
+    if ((entries->count > 0 && sum_align(entries, &sum)) || sum_add_nodes(store, entries, &sum)) {
         errno = ENOMEM;
         return -1;
     }
     if (store->shares) {
-        sum.job.mean_w = sum.job.energy_j * NS_PER_S / (double)sum.job.busy_ns;
+        sum.mean_w = sum.energy_j * NS_PER_S / (double)sum.busy_ns;
     }
-    sum.job.job_nodes = sum.job.nodes > sum.job.job_nodes ? sum.job.nodes : sum.job.job_nodes;
+    sum.job_nodes = sum.nodes > sum.job_nodes ? sum.nodes : sum.job_nodes;
     sum_note_pieces(entries, &sum);
     *total = sum;
     return 0;

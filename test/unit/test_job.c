@@ -48,7 +48,7 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
     struct apapi_record records[] = {step("0", "n1", 0, 4, 150), step("1", "n1", 2, 10, 100)};
     struct sum_store store = {.lists = true};
     struct sum_entries entries;
-    struct sum_total total;
+    struct apapi_job_total total;
     double power_w[10], energy_j = 0;
 
     draw(&records[0], a_w, known);
@@ -67,7 +67,7 @@ TEST(power_over_time_is_that_of_the_records_whose_energy_counts)
         assert_about(power_w[s], s < 2 ? 150 : 100);
         energy_j += power_w[s];
     }
-    assert_about(total.job.energy_j, energy_j);
+    assert_about(total.energy_j, energy_j);
     free(entries.list);
     sum_free(&store);
 }
@@ -226,7 +226,7 @@ static struct apapi_job_total add_overlap(struct sum_store *store, size_t first)
     static const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
     struct apapi_record records[] = {step("0", "n1", 0, 8, 0), step("1", "n1", 4, 10, 50)};
     struct sum_entries entries;
-    struct sum_total total;
+    struct apapi_job_total total;
 
     draw(&records[0], watts, known);
     records[0].measurement.domains[PACKAGE].power_w = (struct apapi_summary){100, 200, 300, NAN};
@@ -237,7 +237,7 @@ static struct apapi_job_total add_overlap(struct sum_store *store, size_t first)
     assert_true(store->curveless);
     free(entries.list);
     sum_free(store);
-    return total.job;
+    return total;
 }
 
 /* Whichever record has no room: the figures do not depend on the order. */

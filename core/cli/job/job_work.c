@@ -80,8 +80,6 @@ static void job_work_settle(struct show *show)
 /* Add all of them up. */
 static int job_work_add_up(struct show *show)
 {
-    struct sum_total total;
-
     show->store.lists = true;
     for (size_t i = 0; i < show->count; i++) {
         if (sum_add(&show->store, &show->records[i], NULL)) {
@@ -90,10 +88,9 @@ static int job_work_add_up(struct show *show)
         show->store.pieces[i].mark = POOL_NONE;
     }
     if (sum_gather(&show->store, NULL, show->count, &show->entries) ||
-        sum_total(&show->store, &show->entries, &total) || sum_find_ends(&show->entries)) {
+        sum_total(&show->store, &show->entries, &show->total) || sum_find_ends(&show->entries)) {
         return -1;
     }
-    show->total = total.job;
     job_work_settle(show);
     return 0;
 }
@@ -102,13 +99,12 @@ static int work_out_nodes(struct show *show, struct sum_entry *list)
 {
     for (size_t i = 0, count; i < show->count; i += count) {
         struct show_node *node = &show->nodes[show->node_count++];
-        struct sum_total total;
 
+        node->name = show->records[i].id.node;
         count = sum_same_node(list + i, show->count - i);
-        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &total)) {
+        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &node->used)) {
             return -1;
         }
-        *node = (struct show_node){show->records[i].id.node, total.job};
     }
     return 0;
 }
@@ -152,7 +148,6 @@ static int work_out_steps(struct show *show, struct sum_entry *list)
     for (size_t i = 0, count; i < show->count; i += count) {
         const struct apapi_identity *id = &show->records[list[i].piece->mark].id;
         struct show_step *step = &show->steps[show->step_count++];
-        struct sum_total total;
 
         *step = (struct show_step){.step = id->step, .name = id->name};
         for (count = 1;
@@ -160,10 +155,9 @@ static int work_out_steps(struct show *show, struct sum_entry *list)
              count++) {
         }
         add_up_tasks(show, list + i, count, step);
-        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &total)) {
+        if (sum_total(&show->store, &(struct sum_entries){list + i, count}, &step->used)) {
             return -1;
         }
-        step->used = total.job;
     }
     return 0;
 }

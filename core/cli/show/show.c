@@ -534,7 +534,7 @@ static int step_take(const struct apapi_record *record, const char *line, size_t
  */
 static int choose_latest(struct merging *merging, struct sum_entries *entries)
 {
-    struct sum_total total;
+    struct apapi_job_total total;
     size_t kept = 0;
 
     if (sum_gather(&merging->store, NULL, merging->store.piece_count, entries) ||

@@ -36,7 +36,8 @@ struct row_sum {
     /* of the bucket that is added: */
     const struct report_bucket *bucket;
     struct sum_entries entries; /* at first by step, node and start, then as sum_total() does */
-    struct sum_total total;
+    struct apapi_job_total total;
+    size_t delayed, odd_shares;    /* entries */
     const char *job_id;            /* "": outside Slurm, or a node */
     struct namelist missing_nodes; /* in its steps */
 };
@@ -60,7 +61,7 @@ static void remark_incomplete(const struct row_sum *sum)
 
 static void remark_job(const struct row_sum *sum)
 {
-    const struct apapi_job_total *job = &sum->total.job;
+    const struct apapi_job_total *job = &sum->total;
     char duration[UNITS_SIZE];
 
     /* its total is less than the energy, and nothing else says so */
@@ -81,9 +82,9 @@ static void remark_job(const struct row_sum *sum)
         remark(sum->view->remarks, "%s: the clocks of its nodes differ by %s", sum->job_id,
                duration);
     }
-    if (sum->total.delayed > 0) { /* it explains why a report has changed */
+    if (sum->delayed > 0) { /* it explains why a report has changed */
         remark(sum->view->remarks, "%s: %zu of %zu records were written late", sum->job_id,
-               sum->total.delayed, job->records);
+               sum->delayed, job->records);
     }
 }
 
@@ -98,7 +99,7 @@ static int compare_pieces(const void *left, const void *right)
 
 static void remark_shares(struct row_sum *sum)
 {
-    if (sum->total.shareless + sum->total.with_idle == 0) {
+    if (sum->odd_shares == 0) {
         return;
     }
     qsort(sum->entries.list, sum->entries.count, sizeof *sum->entries.list, compare_pieces);
@@ -175,11 +176,6 @@ static int sum_bucket(struct row_sum *sum)
     bool whole = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY; /* steps */
 
     sum->job_id = pool_text(&ledger->store.texts, sum->bucket->words[REPORT_JOB_ID]);
-    for (size_t i = 0; i < sum->entries.count && !sum->row->reason; i++) {
-        uint32_t reason = sum->entries.list[i].piece->reason;
-
-        sum->row->reason = reason == POOL_NONE ? NULL : pool_text(&ledger->store.texts, reason);
-    }
     if (sum_total(&ledger->store, &sum->entries, &sum->total) ||
         (whole && sum_each_gap(&ledger->store, &sum->entries, &visitor)) ||
         (sum->view->nodelists && put_nodelists(sum))) {
@@ -196,6 +192,33 @@ static int sum_bucket(struct row_sum *sum)
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
+
+/* What records say, each for itself; they come by step, node and start. */
+static void rows_add_pieces(struct row_sum *sum)
+{
+    struct report_row *row = sum->row;
+
+    sum->delayed = sum->odd_shares = 0;
+    for (size_t i = 0; i < sum->entries.count; i++) {
+        const struct sum_piece *piece = sum->entries.list[i].piece;
+        double elapsed_s = (double)piece->elapsed_ns / NS_PER_S;
+
+        if (!isnan(piece->covered)) {
+            sum->covered_s += elapsed_s * (double)piece->covered;
+            sum->known_s += elapsed_s;
+        }
+        if (piece->reason != POOL_NONE && row->incomplete++ == 0) {
+            row->reason = pool_text(&sum->ledger->store.texts, piece->reason);
+        }
+        row->max_power_w = fmax(row->max_power_w, (double)piece->max_w);
+        row->shareless += piece->shareless;
+        row->with_idle += piece->has_idle;
+        sum->delayed += piece->delayed;
+        sum->odd_shares += piece->shareless || piece->has_idle;
+    }
+    row->records += (double)sum->entries.count;
+    row->delayed += (double)sum->delayed;
+}
 
 /* Keep what is the same in all buckets of the row. */
 static void report_row_identify(const struct report_ledger *ledger,
@@ -231,16 +254,13 @@ static void rows_put_job(const struct row_sum *sum)
 
 static void rows_add_total(struct row_sum *sum)
 {
-    const struct sum_total *total = &sum->total;
-    const struct apapi_job_total *job = &total->job;
+    const struct apapi_job_total *job = &sum->total;
     const struct rates *rates = sum->view->rates;
     struct report_row *row = sum->row;
 
     row->elapsed_s += (double)job->elapsed_ns / NS_PER_S;
     sum->node_s += job->node_s;
     sum->measured_s += (double)job->covered_ns / NS_PER_S;
-    sum->covered_s += total->covered_s;
-    sum->known_s += total->known_s;
     sum->node_count += (double)job->job_nodes;
     sum->window_ns = job->window_ns > sum->window_ns ? job->window_ns : sum->window_ns;
     sum->busy_s += job->mean_w > 0 ? job->energy_j / job->mean_w : 0;
@@ -249,17 +269,11 @@ static void rows_add_total(struct row_sum *sum)
     row->end_ns = row->jobs == 0 || job->end_unix_ns > row->end_ns ? job->end_unix_ns : row->end_ns;
     row->jobs++;
     row->steps += (double)job->steps;
-    row->records += (double)job->records;
-    row->incomplete += (double)job->incomplete;
-    row->delayed += (double)total->delayed;
-    row->shareless += (double)total->shareless;
-    row->with_idle += (double)total->with_idle;
     if (!isnan(job->energy_j)) { /* uncertainties add up: all may err to the same side */
         row->uncertainty_j =
             isnan(row->energy_j) ? job->uncertainty_j : row->uncertainty_j + job->uncertainty_j;
     }
     row->energy_j = known_plus(row->energy_j, job->energy_j);
-    row->max_power_w = fmax(row->max_power_w, total->max_w);
     sum->missing_domains |= job->missing_domains;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = known_plus(row->domain_j[d], job->domains[d].energy_j);
@@ -310,11 +324,8 @@ static void add_region_piece(struct row_sum *sum, const struct sum_piece *piece)
     struct report_row *row = sum->row;
 
     row->start_ns =
-        row->records == 0 || piece->start_ns < row->start_ns ? piece->start_ns : row->start_ns;
-    row->end_ns = row->records == 0 || end_ns > row->end_ns ? end_ns : row->end_ns;
-    row->records++;
-    row->incomplete += piece->reason != POOL_NONE;
-    row->delayed += piece->delayed;
+        row->end_ns == 0 || piece->start_ns < row->start_ns ? piece->start_ns : row->start_ns;
+    row->end_ns = end_ns > row->end_ns ? end_ns : row->end_ns;
     row->count = known_plus(row->count, (double)piece->passes);
     row->time_s = known_plus(row->time_s, (double)piece->inside_ns / NS_PER_S);
     for (size_t i = 0; i < piece->domain_count; i++, domain++) {
@@ -347,7 +358,8 @@ static void conclude_region(const struct row_sum *sum)
     domain_list_text(sum->missing_domains, ",", row->missing_domains);
     row->power_w = row->time_s > 0 ? row->energy_j / row->time_s : NAN;
     row->complete = row->incomplete == 0;
-    row->missing = row->elapsed_s = row->shareless = row->with_idle = NAN;
+    row->missing = row->elapsed_s = row->shareless = row->with_idle = row->max_power_w = NAN;
+    row->reason = NULL;
 }
 
 /* --- a row ------------------------------------------------------------------------------------ */
@@ -359,6 +371,9 @@ static int rows_add_bucket(struct row_sum *sum)
     int result = report_bucket_gather(ledger, sum->bucket, &sum->entries);
 
     report_row_identify(ledger, sum->bucket, sum->row);
+    if (result == 0) {
+        rows_add_pieces(sum);
+    }
     if (result == 0 && ledger->by == REPORT_BY_REGION) {
         add_region(sum);
     } else if (result == 0) {
@@ -476,11 +491,11 @@ static int shared_add_energy(const struct sum_store *store, const uint32_t *numb
                              double *energy_j)
 {
     struct sum_entries chosen = {NULL, 0};
-    struct sum_total total;
+    struct apapi_job_total total;
     int result = sum_gather(store, numbers, count, &chosen) || sum_total(store, &chosen, &total);
 
-    if (!result && !isnan(total.job.energy_j)) {
-        *energy_j += total.job.energy_j;
+    if (!result && !isnan(total.energy_j)) {
+        *energy_j += total.energy_j;
     }
     free(chosen.list);
     return result ? -1 : 0;
