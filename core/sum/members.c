@@ -41,11 +41,11 @@ size_t crossing_first(const struct apapi_record *record, size_t index)
 }
 
 /* Since the start of the measurement. */
-static void crossing_time(const struct apapi_record *record, size_t index, char *text, size_t size)
+static void crossing_time(const struct apapi_record *record, size_t index, char text[UNITS_SIZE])
 {
     int64_t since_ns = record->crossing[index].unix_ns - record->measurement.start_unix_ns;
 
-    units_duration(text, size, since_ns > 0 ? (double)since_ns / 1e9 : 0);
+    units_duration(text, UNITS_SIZE, since_ns > 0 ? (double)since_ns / 1e9 : 0);
 }
 
 void crossing_text(const struct apapi_record *record, size_t index, char *text, size_t size)
@@ -53,8 +53,8 @@ void crossing_text(const struct apapi_record *record, size_t index, char *text, 
     const struct apapi_crossing *last = &record->crossing[index];
     char first_at[UNITS_SIZE], last_at[UNITS_SIZE], value[UNITS_SIZE], times[128] = "";
 
-    crossing_time(record, crossing_first(record, index), first_at, sizeof first_at);
-    crossing_time(record, index, last_at, sizeof last_at);
+    crossing_time(record, crossing_first(record, index), first_at);
+    crossing_time(record, index, last_at);
     if (*last->unit) {
         units_quantity(value, sizeof value, last->value, last->unit);
     } else {
@@ -92,8 +92,6 @@ void step_id_text(const struct apapi_identity *id, char *text, size_t size)
     snprintf(text, size, "%s.%s", job, id->step);
 }
 
-/* --- regions ---------------------------------------------------------------------------------- */
-
 /* --- one region ----------------------------------------------------------------------------- */
 
 static uint32_t regions_add_known(uint32_t sum, uint32_t more)
@@ -114,15 +112,6 @@ static enum apapi_region_method regions_weaker(enum apapi_region_method a,
     return a > b ? a : b;
 }
 
-static void regions_add_energy(struct apapi_region_energy *sum,
-                               const struct apapi_region_energy *more)
-{
-    bool first = isnan(sum->energy_j);
-
-    sum->energy_j = (first ? 0 : sum->energy_j) + more->energy_j;
-    sum->uncertainty_j = (first ? 0 : sum->uncertainty_j) + more->uncertainty_j;
-}
-
 /* @param missing  bits of the domains that are not known */
 static void regions_add_row(struct region_sum *sum, const struct apapi_region_result *more,
                             uint32_t missing, bool first)
@@ -139,9 +128,8 @@ static void regions_add_row(struct region_sum *sum, const struct apapi_region_re
     region->time_ns += more->time_ns;
     sum->missing |= missing;
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!isnan(more->domains[d].energy_j)) {
-            regions_add_energy(&region->domains[d], &more->domains[d]);
-        }
+        sum_plus(more->domains[d].energy_j, more->domains[d].uncertainty_j,
+                 &region->domains[d].energy_j, &region->domains[d].uncertainty_j);
     }
 }
 
@@ -357,19 +345,6 @@ static void share_sum_word(char word[APAPI_SHARE_WORD_SIZE], const char *other)
     }
 }
 
-static void share_sum_energy(struct apapi_share_energy *sum,
-                             const struct apapi_share_energy *energy)
-{
-    if (isnan(sum->energy_j)) {
-        *sum = *energy;
-    } else if (!isnan(energy->energy_j)) {
-        sum->energy_j += energy->energy_j;
-        sum->uncertainty_j += energy->uncertainty_j; /* not known, if one is not */
-        sum->idle_j = known_plus(sum->idle_j, energy->idle_j);
-        sum->idle_w = known_plus(sum->idle_w, energy->idle_w);
-    }
-}
-
 static void share_sum_join(struct apapi_share *sum, const struct apapi_share *share)
 {
     share_sum_word(sum->method, share->method);
@@ -383,7 +358,16 @@ static void share_sum_join(struct apapi_share *sum, const struct apapi_share *sh
         share->interval_ns > sum->interval_ns ? share->interval_ns : sum->interval_ns;
     sum->tail_ns = share->tail_ns > sum->tail_ns ? share->tail_ns : sum->tail_ns;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        share_sum_energy(&sum->domains[d], &share->domains[d]);
+        struct apapi_share_energy *own = &sum->domains[d];
+        const struct apapi_share_energy *more = &share->domains[d];
+
+        if (isnan(own->energy_j)) {
+            *own = *more;
+        } else if (!isnan(more->energy_j)) {
+            sum_plus(more->energy_j, more->uncertainty_j, &own->energy_j, &own->uncertainty_j);
+            own->idle_j = known_plus(own->idle_j, more->idle_j);
+            own->idle_w = known_plus(own->idle_w, more->idle_w);
+        }
     }
 }
 

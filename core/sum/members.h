@@ -10,6 +10,12 @@
 
 #define JOB_ID_SIZE 32
 
+/**
+ * Add an energy, which may be NaN: not known. Uncertainties add up, as all may err to the same
+ * side; an energy without uncertainty makes that of the sum unknown.
+ */
+void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_uncertainty_j);
+
 /** Write a job's ID in Slurm's form: "17", "17_3", "21+1"; "" outside Slurm. */
 void job_id_text(const struct apapi_identity *id, char *text, size_t size);
 

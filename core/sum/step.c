@@ -268,19 +268,15 @@ static int note_crossing(struct apapi_merge *merge, const struct apapi_record *r
 static int note_record(struct apapi_merge *merge, const struct apapi_record *record,
                        struct merge_node *node)
 {
-    const struct merge_note incomplete = {.kind = MERGE_NOTE_INCOMPLETE,
-                                          .subject = "",
-                                          .verdict = "incomplete",
-                                          .reason = record->reason};
-    const struct merge_note unwritten = {.kind = MERGE_NOTE_UNWRITTEN,
-                                         .subject = "",
-                                         .verdict = "not in the accounting files",
-                                         .reason = record->unwritten};
+    const struct merge_note notes[] = {
+        {MERGE_NOTE_INCOMPLETE, "incomplete", .subject = "", .reason = record->reason},
+        {MERGE_NOTE_UNWRITTEN, "not in the accounting files", .subject = "",
+         .reason = record->unwritten}};
 
-    if (!record->complete && note_node(merge, &incomplete, node) < 0) {
+    if (!record->complete && note_node(merge, &notes[0], node) < 0) {
         return -1;
     }
-    return *record->unwritten ? note_node(merge, &unwritten, node) : 0;
+    return *record->unwritten ? note_node(merge, &notes[1], node) : 0;
 }
 
 static int merge_add_notes(struct apapi_merge *merge, const struct apapi_record *record,

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "record/members.h"
 #include "record/record.h"
+#include "sum/members.h"
 
 #define NODELISTS_MAX (32 << 20) /* bytes */
 
@@ -432,12 +433,11 @@ static void sum_add_cores(const struct sum_entry *entries, size_t count,
         (total->nodes == 0 || total->node_cores) && node_cores ? total->node_cores + node_cores : 0;
 }
 
-/* An energy without uncertainty makes that of the sum unknown. */
-static void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_of_j)
+void sum_plus(double energy_j, double uncertainty_j, double *sum_j, double *sum_uncertainty_j)
 {
     if (!isnan(energy_j)) {
-        *sum_of_j = isnan(*sum_j) ? uncertainty_j : *sum_of_j + uncertainty_j;
-        *sum_j = isnan(*sum_j) ? energy_j : *sum_j + energy_j;
+        *sum_uncertainty_j = isnan(*sum_j) ? uncertainty_j : *sum_uncertainty_j + uncertainty_j;
+        *sum_j = known_plus(*sum_j, energy_j);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "cli/totals/totals.h"
 #include "record/record.h"
 #include "render/regions.h"
+#include "sum/members.h"
 
 #define PCT 100
 #define REMARK_COLUMNS 200
@@ -269,11 +270,7 @@ static void rows_add_total(struct row_sum *sum)
     row->end_ns = row->jobs == 0 || job->end_unix_ns > row->end_ns ? job->end_unix_ns : row->end_ns;
     row->jobs++;
     row->steps += (double)job->steps;
-    if (!isnan(job->energy_j)) { /* uncertainties add up: all may err to the same side */
-        row->uncertainty_j =
-            isnan(row->energy_j) ? job->uncertainty_j : row->uncertainty_j + job->uncertainty_j;
-    }
-    row->energy_j = known_plus(row->energy_j, job->energy_j);
+    sum_plus(job->energy_j, job->uncertainty_j, &row->energy_j, &row->uncertainty_j);
     sum->missing_domains |= job->missing_domains;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = known_plus(row->domain_j[d], job->domains[d].energy_j);
@@ -331,9 +328,7 @@ static void add_region_piece(struct row_sum *sum, const struct sum_piece *piece)
     for (size_t i = 0; i < piece->domain_count; i++, domain++) {
         row->domain_j[domain->domain] = known_plus(row->domain_j[domain->domain], domain->energy_j);
         if (apapi_domain_adds_up(domain->domain)) {
-            row->uncertainty_j = isnan(row->energy_j) ? domain->uncertainty_j
-                                                      : row->uncertainty_j + domain->uncertainty_j;
-            row->energy_j = known_plus(row->energy_j, domain->energy_j);
+            sum_plus(domain->energy_j, domain->uncertainty_j, &row->energy_j, &row->uncertainty_j);
         }
     }
     sum->missing_domains |= domain_list_adding_up(piece->unknown_domains);
