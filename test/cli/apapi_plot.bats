@@ -218,27 +218,18 @@ EOF
 }
 
 # bats test_tags=long
-@test "in the browser: hostile names stay texts" {
+@test "in the browser: curves, table, trust, no error on the console, and hostile names stay texts" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
     record 17 0 n1 0 100 200 "$hostile"
-    run -0 plot 17 -o "$page"
-    tells 0 '*<h2>job 17  &lt;script&gt;document.title=1&lt;/script&gt;&lt;img src=x*' browse "$page" --dump-dom
-    [[ $output == *"<dd>&lt;/script&gt;&lt;b&gt;u</dd>"* && $output == *"<title>apapi: power of job 17</title>"* ]]
-    [[ $output != *CONSOLE* ]]
-}
-
-# bats test_tags=long
-@test "in the browser: curves, table, trust, no error on the console" {
-    need_browser
-    page=$BATS_TEST_TMPDIR/a.html
-    record 17 0 n1 0 100 200
     record 18 0 n1 0 50 300
     run -0 plot 17 18 -o "$page"
     run -0 browse "$page" --dump-dom
     [[ $output != *CONSOLE* ]]
     [[ $(grep -o '<article>' <<<"$output" | wc -l) == 2 && $(grep -o 'class="line" d="M58.00 [0-9]' <<<"$output" | wc -l) == 2 ]]
     [[ $output == *"apapi: job 17  1 node  1 step"*"How far it can be trusted"*"1 of 1 records are complete"*"What is unusual"* ]]
+    [[ $output == *'<h2>job 17  &lt;script&gt;document.title=1&lt;/script&gt;&lt;img src=x'* && $output == *"<dd>&lt;/script&gt;&lt;b&gt;u</dd>"* ]]
+    [[ $output == *"<title>apapi: power of job 17, 18</title>"* ]]
     broken=$BATS_TEST_TMPDIR/broken.html
     sed 's|</body>|<script>nonsense()</script></body>|' "$page" >"$broken"
     tells 0 '*CONSOLE*nonsense*' browse "$broken" --dump-dom
