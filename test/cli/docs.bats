@@ -34,65 +34,38 @@ finds() { # TEXT: the one mistake
 @test "documents without a mistake" {
     cat >>"$tree/README.md" <<'END'
 `test/unit/test_units.c`, `test/unit/*.c`, `test/{unit}/test_units.c`, `test/unit/test_NAME.c`, https://x.org/docs/none.md
-`apapi list --json`, `srun --apapi-format=json ./app --other`, `scripts/demo --fast`
+`apapi list --json`, `srun --apapi-format=json ./app --other`, `scripts/demo --fast`, `[x](none)`
+```
+[x](none)
+```
 END
     tells 0 '' "$docs" "$tree"
 }
 
-@test "a dead link and a dead anchor are named, but none in code" {
-    printf '\n[x](docs/none.md)\n' >>"$tree/README.md"
-    finds 'README.md:6: dead link: docs/none.md'
-    setup
-    printf '\n[x](docs/page.md#c)\n' >>"$tree/README.md"
-    finds 'README.md:6: dead anchor: docs/page.md#c'
-    setup
-    # shellcheck disable=SC2016 # not a command
-    printf '\n`[x](none)`\n```\n[x](none)\n```\n' >>"$tree/README.md"
-    run -0 "$docs" "$tree"
-}
-
-@test "a path that does not exist is named, in a page and in a manual page" {
-    # shellcheck disable=SC2016 # not a command
-    printf '\nin `core/none/`\n' >>"$tree/README.md"
-    finds 'README.md:6: there is no core/none/'
-    setup
-    printf '\nscripts\\/none and _test/unit/\\*.h_\n' >>"$tree/docs/man/apapi-list.1.scd"
-    run -1 "$docs" "$tree"
-    [[ $output == $'docs/man/apapi-list.1.scd:7: there is no scripts/none\ndocs/man/apapi-list.1.scd:7: there is no test/unit/*.h' ]]
-}
-
-@test "an option of a manual page that the program has not, and the other way round" {
-    printf '\n*-x*, *--extra*\n' >>"$tree/docs/man/apapi-list.1.scd"
-    run -1 "$docs" "$tree"
-    [[ $output == $'docs/man/apapi-list.1.scd:7: apapi list has no option --extra\ndocs/man/apapi-list.1.scd:7: apapi list has no option -x' ]]
-    setup
-    program build/install/bin/apapi '  --json\n  -h, --help\n      --new\n'
-    finds 'docs/man/apapi-list.1.scd:1: option --new of apapi list is missing'
-    setup
-    echo '{"apapi-trace", 0}' >>"$tree/spank_apapi/options.c"
-    finds 'docs/man/spank_apapi.8.scd:1: option --apapi-trace of srun is missing'
-}
-
-@test "options in the code of a page: of commands, scripts and srun" {
-    # shellcheck disable=SC2016 # not a command
-    printf '\n`apapi list --no x`\n' >>"$tree/README.md"
-    finds 'README.md:6: apapi list has no option --no'
-    setup
-    printf '\n```\nscripts/demo --slow\nsrun --apapi-fast=1 ./app\n```\n' >>"$tree/README.md"
-    run -1 "$docs" "$tree"
-    [[ $output == $'README.md:8: srun has no option --apapi-fast\nREADME.md:7: scripts/demo has no option --slow' ||
-        $output == $'README.md:7: scripts/demo has no option --slow\nREADME.md:8: srun has no option --apapi-fast' ]]
-    setup
-    printf '```\n$ apapi list --no | jq --raw-output\n```\n' >>"$tree/docs/man/apapi-list.1.scd"
-    finds 'docs/man/apapi-list.1.scd:7: apapi list has no option --no'
+@test "each mistake in a page, a manual page, an option or a key is named with its line" {
+    local file text said
+    while IFS='|' read -r file text said; do
+        setup
+        printf '%b' "$text" >>"$tree/$file"
+        finds "$said"
+    done <<'END'
+README.md|\n[x](docs/none.md)\n|README.md:6: dead link: docs/none.md
+README.md|\n[x](docs/page.md#c)\n|README.md:6: dead anchor: docs/page.md#c
+README.md|\nin `core/none/`\n|README.md:6: there is no core/none/
+docs/man/apapi-list.1.scd|\nscripts\\/none\n|docs/man/apapi-list.1.scd:7: there is no scripts/none
+docs/man/apapi-list.1.scd|\n_test/unit/\\*.h_\n|docs/man/apapi-list.1.scd:7: there is no test/unit/*.h
+docs/man/apapi-list.1.scd|\n*--extra*\n|docs/man/apapi-list.1.scd:7: apapi list has no option --extra
+docs/man/apapi-list.1.scd|```\n$ apapi list --no \n```\n|docs/man/apapi-list.1.scd:7: apapi list has no option --no
+build/install/bin/apapi|printf '      --new\\n'\n|docs/man/apapi-list.1.scd:1: option --new of apapi list is missing
+spank_apapi/options.c|{"apapi-trace", 0}\n|docs/man/spank_apapi.8.scd:1: option --apapi-trace of srun is missing
+README.md|\n`apapi list --no x`\n|README.md:6: apapi list has no option --no
+README.md|\n```\nscripts/demo --slow\n```\n|README.md:7: scripts/demo has no option --slow
+README.md|\n```\nsrun --apapi-fast=1 ./app\n```\n|README.md:7: srun has no option --apapi-fast
+core/config/sections.def|CONFIG_SECTION_KEY(ipmi, user, TEXT(16), "")\n|docs/man/apapi.conf.5.scd:1: key user is missing
+docs/man/apapi.conf.5.scd|\n*old* = _WORD_\n|docs/man/apapi.conf.5.scd:5: there is no key old
+END
     setup
     # shellcheck disable=SC2016 # not a command
     printf '\n`scripts/setup --test`\n' >>"$tree/README.md"
     tells 1 "*there is no 'scripts/setup'*" "$docs" "$tree"
-}
-
-@test "keys of apapi.conf" {
-    printf '*interval* = _LIST_\n\n*old* = _WORD_\n' >"$tree/docs/man/apapi.conf.5.scd"
-    run -1 "$docs" "$tree"
-    [[ $output == $'docs/man/apapi.conf.5.scd:1: key host is missing\ndocs/man/apapi.conf.5.scd:3: there is no key old' ]]
 }

@@ -39,30 +39,25 @@ breaks() { # LINE
     tells 0 '' "$rooms" "$tree"
 }
 
-@test "an include of a room above is named with its file and line" {
-    put base/text.c 'base/text.h' 'record/fields.h'
-    breaks 'core/base/text.c:3: base may not use record (record/fields.h)'
-}
-
-@test "no command uses another, and what they share uses none" {
-    put cli/plot/plot.c 'cli/show/show.h'
-    breaks 'core/cli/plot/plot.c:2: cli/plot may not use cli/show'
-    rm "$tree/core/cli/plot/plot.c"
-    put cli/totals/ledger.c 'cli/show/show.h'
-    breaks 'core/cli/totals/ledger.c:2: cli/totals may not use cli/show'
-    rm "$tree/core/cli/totals/ledger.c"
-    put cli/grid.c 'cli/totals/ledger.h'
-    breaks 'core/cli/grid.c:2: cli may not use cli/totals'
-}
-
-@test "a file in no room, a file included without its room, a row that names a room below" {
-    mkdir "$tree/core/new"
-    put new/new.c
-    breaks 'core/new/new.c: lies in no room'
-    rm "$tree/core/new/new.c"
-    put sum/merge.c 'merge.h'
-    breaks 'core/sum/merge.c:2: "merge.h" is in no room'
-    put sum/merge.c
+@test "an include of a room above, of another command, or without its room is named with its file and line" {
+    local said words
+    while IFS='|' read -r words said; do
+        rm -r "$tree"
+        setup
+        mkdir "$tree/core/new"
+        # shellcheck disable=SC2086 # words
+        put $words
+        breaks "$said"
+    done <<'END'
+base/text.c base/text.h record/fields.h|core/base/text.c:3: base may not use record (record/fields.h)
+cli/plot/plot.c cli/show/show.h|core/cli/plot/plot.c:2: cli/plot may not use cli/show
+cli/totals/ledger.c cli/show/show.h|core/cli/totals/ledger.c:2: cli/totals may not use cli/show
+cli/grid.c cli/totals/ledger.h|core/cli/grid.c:2: cli may not use cli/totals
+new/new.c|core/new/new.c: lies in no room
+sum/merge.c merge.h|core/sum/merge.c:2: "merge.h" is in no room
+END
+    rm -r "$tree"
+    setup
     sed -i 's/^base:/base: sum/' "$tree/core/rooms"
     breaks 'core/rooms:2: room "sum" must stand above "base"'
 }
