@@ -64,6 +64,15 @@ whole() { # NODES: all is there, nothing else is told
     [[ $output != *refused* && $output != *missing* ]]
 }
 
+# The report of a step has each text.
+reports() { # NODES NODELIST SCRIPT TEXT...
+    local text
+    collect "${@:1:3}"
+    for text in "${@:4}"; do
+        [[ $output$'\n' == *"$text"* ]] || { echo "not: $text"; return 1; }
+    done
+}
+
 @test "records of two nodes are one table" {
     collect 2 "" 'node n1 0 2; node n2 1 2'
     whole 2
@@ -153,78 +162,39 @@ END
     fast
 }
 
-@test "a record that is cut off is told by its node" {
-    collect 2 "" 'node n1 0 2
-        record n2 1 2 | head -c 200 | deliver record n2'
-    [[ ${lines[0]} == *"  2 nodes, 1 missing  "* ]]
-    [[ $output == *"  n2: no record (unreadable record: line 1, "* ]]
-    [[ ${lines[-1]} == "  1 damaged record" ]]
+@test "a record that is cut off, too long, damaged or of another node is told by its node" {
+    reports 2 "" 'node n1 0 2; record n2 1 2 | head -c 200 | deliver record n2' \
+        '  2 nodes, 1 missing  ' '  n2: no record (unreadable record: line 1, ' $'\n  1 damaged record\n'
     fast
-}
-
-@test "a record of another node than it says is damaged" {
-    collect 2 "" 'node n1 0 2; record n3 1 2 | deliver record n2'
-    [[ $output == *"  n2: no record (its record is of another node)"* ]]
-}
-
-@test "a first line that is none of ours" {
-    collect 1 "" 'printf "%s\n" "$TOKEN" | raw
-        printf "%s record n1" "$TOKEN" | raw
-        printf "%s frobnicate n1\n" "$TOKEN" | raw
-        node n1 0 1'
-    [[ $output == *"total     1.000 kJ"* ]]
-    [[ ${lines[-1]} == "  3 damaged records" ]]
-}
-
-@test "a record of 600 000 bytes" {
-    collect 2 "" 'node n1 0 2
-        { record n2 1 2; head -c 600000 /dev/zero | tr "\0" " "; } | deliver record n2'
+    reports 2 "" 'node n1 0 2; record n3 1 2 | deliver record n2' '  n2: no record (its record is of another node)'
+    reports 1 "" 'printf "%s\n" "$TOKEN" | raw; printf "%s record n1" "$TOKEN" | raw
+        printf "%s frobnicate n1\n" "$TOKEN" | raw; node n1 0 1' 'total     1.000 kJ' $'\n  3 damaged records\n'
+    reports 2 "" 'node n1 0 2; { record n2 1 2; head -c 1200000 /dev/zero | tr "\0" " "; } | deliver record n2' \
+        '  n2: no record (its record was cut off)'
+    fast
+    collect 2 "" 'node n1 0 2; { record n2 1 2; head -c 600000 /dev/zero | tr "\0" " "; } | deliver record n2'
     whole 2
     fast
 }
 
-@test "a record that is too long" {
-    collect 2 "" 'node n1 0 2
-        { record n2 1 2; head -c 1200000 /dev/zero | tr "\0" " "; } | deliver record n2'
-    [[ $output == *"  n2: no record (its record was cut off)"* ]]
-    fast
+@test "a second record of a node, and nodes that the step does not have, are not counted" {
+    reports 2 "" 'node n1 0 2; node n1 0 2; echo no | deliver absent n1; node n2 1 2' 'total     2.000 kJ' $'\n  2 records came twice\n'
+    reports 2 "" 'node n1 0 2; node n2 1 2; node n3 2 2; echo no | deliver absent n4' \
+        '  2 nodes  ' 'total     2.000 kJ' $'\n  2 records of unexpected nodes\n'
 }
 
-@test "a second record of a node is not counted" {
-    collect 2 "" 'node n1 0 2; node n1 0 2; echo no | deliver absent n1; node n2 1 2'
-    [[ $output == *"total     2.000 kJ"* ]]
-    [[ ${lines[-1]} == "  2 records came twice" ]]
-}
-
-@test "more nodes than the step has are not counted" {
-    collect 2 "" 'node n1 0 2; node n2 1 2; node n3 2 2; echo no | deliver absent n4'
-    [[ ${lines[0]} == *"  2 nodes  "* ]]
-    [[ $output == *"total     2.000 kJ"* ]]
-    [[ ${lines[-1]} == "  2 records of unexpected nodes" ]]
-}
-
-@test "a node whose record does not come is named after the deadline, not before" {
-    wait_ms=3000 collect 3 "n[1-3]" 'node n2 1 3'
+@test "a node whose record does not come is named after the deadline, not before, by any list of nodes" {
+    wait_ms=3000
+    reports 3 "n[1-3]" 'node n2 1 3' '  3 nodes, 2 missing  ' '  n[1,3]: no record (it did not answer in time)'
     ((stderr >= 3000))
-    [[ ${lines[0]} == *"  3 nodes, 2 missing  "* ]]
-    [[ $output == *"  n[1,3]: no record (it did not answer in time)"* ]]
-}
-
-@test "any node tells which nodes there are" {
-    wait_ms=3000 collect 4 "" 'node n2 1 4 "n[1-3],x7"'
-    [[ $output == *"  n[1,3],x7: no record (it did not answer in time)"* ]]
-}
-
-@test "nodes of another component of a heterogeneous job are named too" {
-    wait_ms=3000 collect 2 "" 'node a1 0 2 "a[1-2]"; node b2 1 2 "b[1-2]"'
-    [[ ${lines[0]} == *"  4 nodes, 2 missing  "* ]]
-    [[ $output == *"  a2,b1: no record (it did not answer in time)"* ]]
-}
-
-@test "a list of nodes that is none does no harm" {
-    collect 2 "" 'node n1 0 2 "n[1-"; node n2 1 2 "n[1-99999999]"'
-    [[ ${lines[0]} == *"  2 nodes  "* ]]
-    [[ $output == *"total     2.000 kJ"* ]]
+    reports 4 "" 'node n2 1 4 "n[1-3],x7"' '  n[1,3],x7: no record (it did not answer in time)'
+    # of another component of a heterogeneous job
+    reports 2 "" 'node a1 0 2 "a[1-2]"; node b2 1 2 "b[1-2]"' '  4 nodes, 2 missing  ' '  a2,b1: no record (it did not answer in time)'
+    # lists that are none
+    reports 2 "" 'node n1 0 2 "n[1-"; node n2 1 2 "n[1-99999999]"' '  2 nodes  ' 'total     2.000 kJ'
+    wait_ms=300
+    collect 3 "" true
+    [[ $output == 'apapi: step 7.0 "app"  3 nodes, 3 missing' ]]
 }
 
 @test "the record that comes last ends the waiting" {
@@ -233,19 +203,10 @@ END
     fast
 }
 
-@test "a node that has no record says why" {
-    collect 3 "" 'node n1 0 3; for n in n2 n3; do printf "no\e[31mmeter" | deliver absent "$n"; done'
-    [[ $output == *"  n[2-3]: no record (no?[31mmeter)"* ]]
-}
-
-@test "nodes that have nothing to say make no report" {
+@test "a node that has no record says why; nodes that have nothing to say make no report" {
+    reports 3 "" 'node n1 0 3; for n in n2 n3; do printf "no\e[31mmeter" | deliver absent "$n"; done' '  n[2-3]: no record (no?[31mmeter)'
     collect 2 "" 'for n in n1 n2; do deliver absent "$n" </dev/null; done'
     [ -z "$output" ]
-}
-
-@test "no node answers" {
-    wait_ms=300 collect 3 "" true
-    [[ $output == 'apapi: step 7.0 "app"  3 nodes, 3 missing' ]]
 }
 
 @test "hundreds of nodes at once" {
