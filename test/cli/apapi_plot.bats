@@ -155,24 +155,6 @@ EOF
     [[ $(powers "$page" "mean of 3 others" | jq '.[7]') == 200 ]]
 }
 
-@test "records from files and from a pipe" {
-    record 17 0 n1 0 100 200
-    mv "$acct"/*/n1.jsonl "$BATS_TEST_TMPDIR/17.jsonl"
-    cd "$BATS_TEST_TMPDIR"
-    run -0 "$apapi" plot 17 -o a.html ./17.jsonl
-    run -0 "$apapi" plot 17 -o b.html - <17.jsonl
-    cmp a.html b.html
-}
-
-@test "with --strict a line that is skipped makes the exit status 1" {
-    record 17 0 n1 0 100 200
-    echo torn >>"$acct"/*/n1.jsonl
-    cd "$BATS_TEST_TMPDIR"
-    tells 0 'apapi plot: 1 line skipped (-v shows them)' plot 17 -o a.html
-    run -1 plot --strict 17 -o b.html
-    cmp a.html b.html
-}
-
 @test "the number of an array stands for its tasks" {
     record 31 0 n1 0 100 200 '.array_job = 40 | .array_task = 3'
     record 40 0 n1 200 100 200 '.array_job = 40 | .array_task = 4'

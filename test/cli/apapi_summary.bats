@@ -5,26 +5,24 @@
 
 load report_common
 
-# A sacct that knows the lines of $BATS_TEST_TMPDIR/slurm: the columns of the real one, separated by blanks; "-": empty.
+# A sacct that knows these lines: the columns of the real one, separated by blanks; "-": empty.
 fake_sacct() { # LINE...
-    mkdir -p "$BATS_TEST_TMPDIR/bin"
     printf '%s\n' "$@" | tr ' ' '\037' | sed 's/\x1f-\x1f/\x1f\x1f/g' >"$BATS_TEST_TMPDIR/slurm"
-    cat >"$BATS_TEST_TMPDIR/bin/sacct" <<END
-#!/bin/sh
-cat '$BATS_TEST_TMPDIR/slurm'
-END
-    chmod +x "$BATS_TEST_TMPDIR/bin/sacct"
-    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    sacct_is "cat '$BATS_TEST_TMPDIR/slurm'"
 }
 
 # Job 17 as Slurm knows it: 2 nodes with 8 cores in all for 100 s, of which its processes have used 600 s.
 job_17='17 17 c1 anna physics COMPLETED 0:0 100 2 8 800 00:10:00 '
 
-no_sacct() {
-    printf '#!/bin/sh\necho "sacct: error: Problem talking to the database" >&2; exit 1\n' >"$BATS_TEST_TMPDIR/sacct"
-    chmod +x "$BATS_TEST_TMPDIR/sacct"
-    PATH=$BATS_TEST_TMPDIR:$PATH
+# A sacct that is this script of sh.
+sacct_is() { # SCRIPT
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\n%s\n' "$1" >"$BATS_TEST_TMPDIR/bin/sacct"
+    chmod +x "$BATS_TEST_TMPDIR/bin/sacct"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }
+
+no_sacct() { sacct_is 'echo "sacct: error: Problem talking to the database" >&2; exit 1'; }
 
 summary() { "$apapi" summary --acct-dir "$acct" "$@"; }
 
@@ -34,7 +32,7 @@ two_nodes() {
     record 17 0 n2 0 100 300 '.nodes = 2 | .nodelist = "n[1-2]" | .uid = 1000'
 }
 
-@test "text: all that is known of a job, in the manner of seff" {
+@test "all that is known of a job, as text in the manner of seff and as JSON, where what is unknown is absent" {
     fake_sacct "$job_17"
     two_nodes
     complains 0 '' summary 17
@@ -55,36 +53,26 @@ CPU efficiency: 75.00 % of 00:13:20 core time
 Energy per CPU hour used: 300.0 kJ
 END
 )
-    fake_sacct "${job_17/00:10:00/00:00:10}" # of little CPU time nearly all energy is idle power's
-    run -0 --separate-stderr summary 17
-    [[ $output == *"CPU efficiency: 1.25 % "* && $output != *"Energy per CPU hour"* ]]
-}
-
-@test "JSON: the same, and unknown is absent" {
-    fake_sacct "$job_17"
-    two_nodes
     run -0 summary --json 17
     jq -e '.job == "17" and .user == "anna" and .state == "COMPLETED" and .nodes == 2 and .cores == 8 and .elapsed_s == 100' <<<"$output"
     jq -e '.energy_j == 50000 and .mean_w == 500 and .node_w == 250 and .measured == 1' <<<"$output"
     jq -e '.cpu == {used_s: 600, core_s: 800, efficiency: 0.75, j_per_used_hour: 300000} and (has("gpu") | not)' <<<"$output"
     jq -e '.program == "app" and (has("job_name") | not)' <<<"$output"
     grep -q '"nodes":2,"cores":8,' <<<"$output" # whole numbers
+    fake_sacct "${job_17/00:10:00/00:00:10}" # of little CPU time nearly all energy is idle power's
+    run -0 --separate-stderr summary 17
+    [[ $output == *"CPU efficiency: 1.25 % "* && $output != *"Energy per CPU hour"* ]]
 }
 
-@test "without Slurm's accounting: what records know, and nothing else" {
+@test "without Slurm's accounting, or if it never answers: what records know, and nothing else" {
     no_sacct
     two_nodes
     complains 0 '' summary --json 17
     jq -e '.energy_j == 50000 and .elapsed_s == 100' <<<"$output"
     jq -e '(has("cpu") or has("state")) | not' <<<"$output"
     complains 0 'apapi summary: sacct: error: Problem talking to the database' summary -v 17
-}
-
-@test "a sacct that never answers costs 2 s, and what it would have said" {
-    printf '#!/bin/sh\nexec sleep 1000\n' >"$BATS_TEST_TMPDIR/sacct"
-    chmod +x "$BATS_TEST_TMPDIR/sacct"
-    two_nodes
-    PATH=$BATS_TEST_TMPDIR:$PATH run -0 --separate-stderr summary --json 17
+    sacct_is 'exec sleep 1000' # 2 s
+    complains 0 'apapi summary: sacct: Connection timed out' summary -v --json 17
     jq -e '.energy_j == 50000 and (has("cpu") | not)' <<<"$output"
 }
 
@@ -136,14 +124,6 @@ END
     jq -e '.job_name == "lmp" and (has("program") | not)' <<<"$output"
     run -0 summary 17
     [[ $output == *$'\nJob name: lmp\n'* ]]
-}
-
-@test "steps side by side, in one job: each moment of a node counts once" {
-    no_sacct
-    record 17 0 n1 0 100 200
-    record 17 1 n1 0 100 200
-    run -0 summary --json 17
-    jq -e '.energy_j == 20000' <<<"$output"
 }
 
 @test "a heterogeneous job: its components in Slurm's accounting added up; an array has to be one task" {

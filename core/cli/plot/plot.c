@@ -52,8 +52,12 @@ struct plot_job {
 };
 
 struct plot {
+    struct query query;
+    const char *output;
+    int page;        /* the form: 1: a page; 0: a picture; -1: by the name */
     int by_node;     /* 0: by domain */
     bool same_scale; /* all jobs use the same scale */
+    bool crowded;    /* more jobs than allowed */
     size_t job_count;
     struct plot_job *jobs[PLOT_JOBS_MAX];
 };
@@ -654,29 +658,21 @@ static void plot_svg(const struct plot *plot, FILE *out)
 
 #define COMMAND "plot"
 
-struct request {
-    struct query query;
-    const char *output;
-    int page; /* the form: 1: a page; 0: a picture; -1: by the name */
-    struct plot plot;
-    bool crowded; /* more jobs than allowed */
-};
-
 static const struct option_row rows[] = {
     {'o', "output", "=FILE",
      "the output: a picture (.svg), or a page with zoom (.html);\n"
      "- is standard output",
-     TO_TEXT(struct request, output)},
+     TO_TEXT(struct plot, output)},
     {'f', "format", "=FORM", "svg or html, whatever the name; default for -: svg",
-     TO_CHOICE(struct request, page, "svg or html")},
+     TO_CHOICE(struct plot, page, "svg or html")},
     {0, "by", "=WHAT", "a line for each domain (default) or node",
-     TO_CHOICE(struct request, plot.by_node, "domain or node")},
+     TO_CHOICE(struct plot, by_node, "domain or node")},
     {0, "same-scale", NULL, "one scale of time and power for all jobs",
-     TO_FLAG(struct request, plot.same_scale)},
+     TO_FLAG(struct plot, same_scale)},
     {'j', "jobs", "=JOB[.STEP],...", "the jobs; then all arguments are RECORDS",
-     TO_TEXT(struct request, query.jobs)},
-    {OPTION_ROWS_OF(struct request, query, query_filter_rows)},
-    {OPTION_ROWS_OF(struct request, query, query_source_rows)},
+     TO_TEXT(struct plot, query.jobs)},
+    {OPTION_ROWS_OF(struct plot, query, query_filter_rows)},
+    {OPTION_ROWS_OF(struct plot, query, query_source_rows)},
     {0}};
 
 static const struct option_table table = {
@@ -691,9 +687,8 @@ static const struct option_table table = {
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-static struct plot_job *find_job(struct request *request, const struct apapi_identity *id)
+static struct plot_job *find_job(struct plot *plot, const struct apapi_identity *id)
 {
-    struct plot *plot = &request->plot;
     struct plot_job *job;
 
     for (size_t i = 0; i < plot->job_count; i++) {
@@ -703,12 +698,12 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
             return plot->jobs[i];
         }
     }
-    request->crowded = request->crowded || plot->job_count == PLOT_JOBS_MAX;
-    job = request->crowded ? NULL : calloc(1, sizeof *job);
+    plot->crowded = plot->crowded || plot->job_count == PLOT_JOBS_MAX;
+    job = plot->crowded ? NULL : calloc(1, sizeof *job);
     if (job) {
         plot->jobs[plot->job_count++] = job;
         job_id_text(id, job->id, sizeof job->id);
-        while (!job_request_has(&request->query.job_list.requests[job->order], id)) {
+        while (!job_request_has(&plot->query.job_list.requests[job->order], id)) {
             job->order++;
         }
     }
@@ -718,10 +713,10 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
                        void *context)
 {
-    struct request *request = context;
-    struct plot_job *job = find_job(request, &record->id);
+    struct plot *plot = context;
+    struct plot_job *job = find_job(plot, &record->id);
 
-    return job ? show_add(record, line, size, &job->show) : request->crowded ? 0 : -1;
+    return job ? show_add(record, line, size, &job->show) : plot->crowded ? 0 : -1;
 }
 
 /* In the order of their words; for one word, by number. */
@@ -802,10 +797,9 @@ static int put_page(const struct plot *plot, FILE *out)
 
 /* --- what is drawn ---------------------------------------------------------------------------- */
 
-static int draw(struct request *request)
+static int draw(struct plot *plot)
 {
     struct apapi_error err = {.text = "no memory"};
-    const struct plot *plot = &request->plot;
     mode_t mask = umask(0);
     char *text = NULL;
     size_t size = 0;
@@ -813,31 +807,30 @@ static int draw(struct request *request)
     int failed = !out;
 
     umask(mask);
-    set_scales(&request->plot);
-    if (out && request->page) {
+    set_scales(plot);
+    if (out && plot->page) {
         failed = put_page(plot, out);
     } else if (out) {
         plot_svg(plot, out);
     }
     failed = !text_of_stream(out, &text, failed);
-    if (!failed && strcmp(request->output, "-") == 0) {
+    if (!failed && strcmp(plot->output, "-") == 0) {
         fwrite(text, 1, size, stdout);
     } else if (!failed) {
-        failed = replace_file(request->output, 0666 & ~mask, text, size, &err);
+        failed = replace_file(plot->output, 0666 & ~mask, text, size, &err);
     }
     free(text);
     return failed ? command_fail(COMMAND, "%s", err.text) : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-static int print(struct request *request)
+static int print(struct plot *plot)
 {
-    struct plot *plot = &request->plot;
 
-    if (request->crowded) {
+    if (plot->crowded) {
         return command_fail(COMMAND, "more than 24 jobs match; name fewer");
     }
-    for (size_t i = 0; i < request->query.job_list.count; i++) {
-        const struct job_request *word = &request->query.job_list.requests[i];
+    for (size_t i = 0; i < plot->query.job_list.count; i++) {
+        const struct job_request *word = &plot->query.job_list.requests[i];
 
         drop_strangers(plot, word->job);
         if (!is_found(plot, word)) {
@@ -860,28 +853,28 @@ static int print(struct request *request)
                                 job->id);
         }
     }
-    return draw(request);
+    return draw(plot);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static int check(struct request *request)
+static int check(struct plot *plot)
 {
-    const char *dot = request->output ? strrchr(request->output, '.') : NULL;
+    const char *dot = plot->output ? strrchr(plot->output, '.') : NULL;
 
-    if (!*request->query.jobs) {
+    if (!*plot->query.jobs) {
         return command_refuse(COMMAND, "which JOB? See 'apapi help plot'");
     }
-    if (!request->output) {
+    if (!plot->output) {
         return command_refuse(COMMAND, "which file? -o FILE.svg or FILE.html; or -o -");
     }
-    if (request->page < 0) {
-        request->page = dot && strcasecmp(dot, ".html") == 0;
-        if (!request->page && strcmp(request->output, "-") != 0 &&
+    if (plot->page < 0) {
+        plot->page = dot && strcasecmp(dot, ".html") == 0;
+        if (!plot->page && strcmp(plot->output, "-") != 0 &&
             (!dot || strcasecmp(dot, ".svg") != 0)) {
             return command_refuse(
                 COMMAND, "%.200s: its name must end with .svg or .html, or -f say which it is",
-                request->output);
+                plot->output);
         }
     }
     return EXIT_SUCCESS;
@@ -910,23 +903,23 @@ static char *take_words(struct query *query, char **words, size_t count)
 
 int plot_command(int argc, char **argv)
 {
-    static struct request request = {.query = {.command = COMMAND}, .page = -1};
-    struct query *query = &request.query;
-    int status = command_options(&table, argc, argv, &request);
+    static struct plot plot = {.query = {.command = COMMAND}, .page = -1};
+    struct query *query = &plot.query;
+    int status = command_options(&table, argc, argv, &plot);
     char *joined;
 
     if (status >= 0) {
         return status;
     }
     joined = take_words(query, argv + optind, (size_t)(argc - optind));
-    status = joined ? check(&request) : command_fail(COMMAND, "no memory");
+    status = joined ? check(&plot) : command_fail(COMMAND, "no memory");
     if (status == EXIT_SUCCESS) {
         status = records_begin(query);
-        status = status ? status : records_read(query, take_record, &request);
-        status = records_end(query, status ? status : print(&request));
+        status = status ? status : records_read(query, take_record, &plot);
+        status = records_end(query, status ? status : print(&plot));
     }
-    for (size_t i = 0; i < request.plot.job_count; i++) {
-        free_job(request.plot.jobs[i]);
+    for (size_t i = 0; i < plot.job_count; i++) {
+        free_job(plot.jobs[i]);
     }
     free(joined);
     return status;
