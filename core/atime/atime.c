@@ -60,11 +60,11 @@ static const struct {
                {"csv", report_csv, NULL},
                {"classic", report_classic, NULL}};
 
-/* Print what is wrong. */
-static int options_refuse(const char *text)
+/* Print what is wrong. @return `status` */
+static int complain(int status, const char *text)
 {
     fprintf(stderr, "atime: %s\n", text);
-    return USAGE_ERROR;
+    return status;
 }
 
 static int set_components(void *target, const char *text, struct apapi_error *err)
@@ -182,10 +182,10 @@ static int check_comparison(char **words, struct options *options)
         return -1;
     }
     if (options->runs < 2) {
-        return options_refuse("--compare: each program has to run several times: add -r 10");
+        return complain(USAGE_ERROR, "--compare: each program has to run several times: add -r 10");
     }
     if (!options->compare_report) {
-        return options_refuse("--compare: only with -f table or -f json");
+        return complain(USAGE_ERROR, "--compare: only with -f table or -f json");
     }
     for (size_t i = 1; words[0] && words[i]; i++) {
         if (strcmp(words[i], "--") == 0 && words[i + 1]) {
@@ -194,7 +194,7 @@ static int check_comparison(char **words, struct options *options)
             return -1;
         }
     }
-    return options_refuse("--compare: two programs are needed: A [ARG]... -- B [ARG]...");
+    return complain(USAGE_ERROR, "--compare: two programs are needed: A [ARG]... -- B [ARG]...");
 }
 
 /* Prints errors and --help. @return -1: continue; otherwise the exit status. */
@@ -224,7 +224,7 @@ static int options_parse(int argc, char **argv, struct options *options)
     options->verbose |= is_one(secure_getenv("APAPI_VERBOSE"));
     if (status < 0 && !options->components && components && *components &&
         set_components(options, components, &err)) {
-        status = options_refuse(err.text);
+        status = complain(USAGE_ERROR, err.text);
     }
     return status;
 }
@@ -243,12 +243,6 @@ struct atime {
     struct region_watch *regions; /* NULL: none */
     struct report reports[2];     /* of each program */
 };
-
-static int atime_complain(const char *text)
-{
-    fprintf(stderr, "atime: %s\n", text);
-    return EXIT_FAILURE;
-}
 
 /*
  * Create or truncate a file that a user named; a descriptor above standard error. If the caller has
@@ -297,7 +291,7 @@ static int open_files(struct atime *atime, struct apapi_error *err)
 static void atime_print_problem(const struct apapi_problem *problem, void *context)
 {
     (void)context;
-    atime_complain(problem->text);
+    complain(EXIT_FAILURE, problem->text);
 }
 
 static int atime_open_session(struct atime *atime, struct apapi_error *err)
@@ -396,7 +390,7 @@ static int atime_open_all(struct atime *atime)
     if (apapi_event_rules_load(&atime->rules, &atime->environment, installed_path(INSTALLED_CONFIG),
                                &sink, &err) ||
         open_files(atime, &err) || atime_open_session(atime, &err)) {
-        return options_refuse(err.text);
+        return complain(USAGE_ERROR, err.text);
     }
     /* its component may not have opened in the time that atime waits for it */
     return crossings_set(&atime->limits, atime->session, &err) ||
@@ -637,7 +631,7 @@ static int atime_measure(struct atime *atime)
     atime->reports[1] = atime_wanted(options, options->other);
     if (runs_measure(atime, count, &err)) {
         status = child_start_failure(errno);
-        atime_complain(err.text);
+        complain(EXIT_FAILURE, err.text);
     }
     signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
     if (atime->reports[0].count > 0 && atime_write(atime, &err)) {
@@ -655,7 +649,7 @@ static void atime_close_all(struct atime *atime)
     struct apapi_error err;
 
     if (trace_finish(atime->trace, &err)) {
-        atime_complain(err.text);
+        complain(EXIT_FAILURE, err.text);
     }
     apapi_session_destroy(atime->session);
     region_watch_close(atime->regions); /* only now: the session wrote to its page */

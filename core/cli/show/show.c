@@ -476,31 +476,36 @@ static int show_print_json(const struct show *show, const char *job_id)
 struct merging {
     const struct query *query;
     enum config_format format;
-    uint32_t job; /* of the step found; APAPI_UNKNOWN: none yet */
-    char step[32], name[APAPI_TEXT_SIZE];
-    char other[64];            /* another step that has a record; "": none */
-    struct step_report report; /* its records */
-    struct sum_store store;    /* when they ran */
+    struct apapi_identity first; /* of the first record: its step is the one */
+    char other[64];              /* another step that has a record; "": none */
+    struct step_report report;   /* its records */
+    struct sum_store store;      /* when they ran */
     struct apapi_merge *merge;
-    char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has a list */
-    uint32_t node_count;            /* of the step, in that record */
-    int64_t listed_ns;
+    struct apapi_identity listed; /* of the record with a list of nodes that began last */
+    int64_t listed_ns;            /* INT64_MIN: none has a list */
 };
 
-/* 0; -1: no memory. */
-static int keep(struct merging *merging, const struct apapi_record *record, const char *line,
-                size_t size)
+static int step_take(const struct apapi_record *record, const char *line, size_t size,
+                     void *context)
 {
+    struct merging *merging = context;
+    const struct apapi_identity *id = &record->id;
+    struct apapi_identity *first = &merging->first;
     uint32_t number = (uint32_t)merging->report.lines.count;
-    int64_t start_ns = record->measurement.start_unix_ns;
 
-    if (!*merging->name) {
-        snprintf(merging->name, sizeof merging->name, "%s", record->id.name);
+    if (number == 0) {
+        *first = *id;
+    } else if (id->job != first->job || strcmp(id->step, first->step) != 0) {
+        if (!*merging->other) {
+            snprintf(merging->other, sizeof merging->other, "%u.%s", id->job, id->step);
+        }
+        return 0;
+    } else if (!*first->name) {
+        memcpy(first->name, id->name, sizeof first->name);
     }
-    if (*record->id.nodelist && (!*merging->nodelist || start_ns > merging->listed_ns)) {
-        memcpy(merging->nodelist, record->id.nodelist, sizeof merging->nodelist);
-        merging->node_count = record->id.nodes;
-        merging->listed_ns = start_ns;
+    if (*id->nodelist && record->measurement.start_unix_ns > merging->listed_ns) {
+        merging->listed = *id;
+        merging->listed_ns = record->measurement.start_unix_ns;
     }
     step_report_keep(&merging->report, line, size);
     if (merging->report.error || sum_add(&merging->store, record, NULL)) {
@@ -509,25 +514,6 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
     merging->store.pieces[number].mark = number;
     merging->store.pieces[number].digest = record_digest(line, size);
     return 0;
-}
-
-/* The step is that of the first record. */
-static int step_take(const struct apapi_record *record, const char *line, size_t size,
-                     void *context)
-{
-    struct merging *merging = context;
-    const struct apapi_identity *id = &record->id;
-
-    if (merging->report.lines.count == 0) {
-        merging->job = id->job;
-        snprintf(merging->step, sizeof merging->step, "%s", id->step);
-    } else if (id->job != merging->job || strcmp(id->step, merging->step) != 0) {
-        if (!*merging->other) {
-            snprintf(merging->other, sizeof merging->other, "%u.%s", id->job, id->step);
-        }
-        return 0;
-    }
-    return keep(merging, record, line, size);
 }
 
 /* Of each node the latest record counts, whatever the nodes' clocks say; of one start the longest.
@@ -589,14 +575,15 @@ static int await_listed(struct merging *merging)
     struct sum_entries entries = {NULL, 0};
     int result = 0;
 
-    if (*merging->nodelist && merging->report.lines.count < merging->node_count) {
-        result = sum_gather(&merging->store, NULL, merging->store.piece_count, &entries) ||
-                         sum_nodes(&entries, &own)
-                     ? -1
-                     : lacking_nodes(merging->nodelist, merging->node_count, &own, &lacking);
+    if (*merging->listed.nodelist && merging->report.lines.count < merging->listed.nodes) {
+        result =
+            sum_gather(&merging->store, NULL, merging->store.piece_count, &entries) ||
+                    sum_nodes(&entries, &own)
+                ? -1
+                : lacking_nodes(merging->listed.nodelist, merging->listed.nodes, &own, &lacking);
     }
     if (result > 0) {
-        result = apapi_merge_expect(merging->merge, merging->nodelist);
+        result = apapi_merge_expect(merging->merge, merging->listed.nodelist);
     }
     free(entries.list);
     namelist_free(&own);
@@ -606,16 +593,16 @@ static int await_listed(struct merging *merging)
 
 static int step_write(const struct merging *merging, enum config_format format)
 {
-    struct apapi_table_head head = {.name = merging->name,
+    struct apapi_table_head head = {.name = merging->first.name,
                                     .user_s = NAN,
                                     .system_s = NAN,
                                     .elapsed_s = NAN,
                                     .verbose = merging->query->verbose};
     char step[64], *text;
 
-    snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
+    snprintf(step, sizeof step, "%u.%s", merging->first.job, merging->first.step);
     if (format == CONFIG_TABLE) {
-        head.step = merging->job == APAPI_UNKNOWN ? NULL : step;
+        head.step = merging->first.job == APAPI_UNKNOWN ? NULL : step;
         if (apapi_table_format(merging->merge, &head, &text, NULL)) {
             return -1;
         }
@@ -632,8 +619,8 @@ static int step_print(struct merging *merging)
 
     if (*merging->other) {
         return command_fail(query->command,
-                            "records of several steps: %u.%s, %s; select one with -j", merging->job,
-                            merging->step, merging->other);
+                            "records of several steps: %u.%s, %s; select one with -j",
+                            merging->first.job, merging->first.step, merging->other);
     }
     if (merging->report.lines.count == 0) {
         return command_fail(query->command, query->jobs ? "no record of this job in the files"
@@ -650,10 +637,10 @@ static int step_print(struct merging *merging)
 /* Print the step of query->files as srun does; query->nodes are all of its nodes. */
 static int show_step(struct query *query, enum config_format format)
 {
-    struct merging merging = {.job = APAPI_UNKNOWN,
-                              .query = query,
+    struct merging merging = {.query = query,
                               .format = format,
                               .store.curveless = true,
+                              .listed_ns = INT64_MIN,
                               .merge = apapi_merge_create()};
     int status = merging.merge ? records_read(query, step_take, &merging)
                                : command_fail(query->command, "no memory");
