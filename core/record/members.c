@@ -472,8 +472,8 @@ static const char *fit_length(struct apapi_timeline *timeline, uint64_t elapsed_
     return NULL;
 }
 
-static const char *record_timeline_read_one(const struct tree_node *object, uint64_t bin_ns,
-                                            uint64_t elapsed_ns, struct apapi_timeline *result)
+const char *timeline_decode(const struct tree_node *object, uint64_t bin_ns, uint64_t elapsed_ns,
+                            struct apapi_timeline *result)
 {
     struct apapi_timeline timeline = {.bin_ns = bin_ns};
     double unit_j = tree_number(tree_get(object, "unit_j"));
@@ -508,10 +508,9 @@ int timelines_decode(const struct tree_node *object, struct apapi_measurement *m
     }
     for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS; i++) {
         const struct tree_node *one = tree_get(object, apapi_domain_name(i));
-        const char *problem =
-            one ? record_timeline_read_one(one, (uint64_t)(bin_s * NS_PER_S + 0.5), m->elapsed_ns,
-                                           &m->domains[i].timeline)
-                : NULL;
+        const char *problem = one ? timeline_decode(one, (uint64_t)(bin_s * NS_PER_S + 0.5),
+                                                    m->elapsed_ns, &m->domains[i].timeline)
+                                  : NULL;
 
         if (problem) {
             return field_fail(&inner, apapi_domain_name(i), problem);

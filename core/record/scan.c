@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "record/fields.h"
 #include "record/files.h"
+#include "record/members.h"
 #include "record/record.h"
 
 /*
@@ -123,8 +124,8 @@ static bool parts_is_absence(const char *text, size_t size)
 
 struct merged {
     const struct tree_node *root, *nodes;
-    double total_j;   /* of all nodes; NaN: unknown for one of them */
-    double elapsed_s; /* of the step */
+    struct apapi_record step; /* without what is of a node */
+    double total_j;           /* of all nodes; NaN: unknown for one of them */
 };
 
 static double number_of(const struct tree_node *object, const char *key)
@@ -141,193 +142,126 @@ static const char *text_of(const struct tree_node *object, const char *key)
     return tree_is(value, TREE_TEXT) ? value->text : NULL;
 }
 
-/* The share of this node in the sums. */
-static double share_of_total(const struct merged *merged, const struct tree_node *node)
+/* What a merged record has of a record, of the step's time from the first to the last reading. */
+static int read_step(struct merged *merged)
 {
-    return merged->total_j > 0 ? number_of(node, "energy_j") / merged->total_j
-                               : 1.0 / (double)merged->nodes->size;
-}
+    const struct field_path path = {NULL, "", NULL, NULL};
+    struct apapi_measurement *m = &merged->step.measurement;
+    struct apapi_identity *id = &merged->step.id;
+    const char *end = text_of(merged->root, "end");
+    struct field fields[FIELDS_MAX];
+    size_t count = 0;
+    int64_t end_ns;
 
-/* The part of a domain that is this node's. @return NaN: the node has not measured it */
-static double share_of_domain(const struct merged *merged, const struct tree_node *node,
-                              const char *domain)
-{
-    const struct tree_node *own = tree_get(tree_get(node, "domains"), domain);
-    double sum_j = number_of(tree_get(tree_get(merged->root, "domains"), domain), "energy_j");
-
-    if (!own) {
-        return NAN;
+    do {
+        fields[count] = fields_of_record[count];
+        fields[count].mandatory = false;
+    } while (fields[count++].key);
+    if (fields_decode(merged->root, fields, &merged->step, &path)) {
+        return -1;
     }
-    return sum_j > 0 ? number_of(own, "energy_j") / sum_j : share_of_total(merged, node);
+    if (end && timestamp_parse(end, &end_ns) == 0 && end_ns >= m->start_unix_ns) {
+        m->elapsed_ns = (uint64_t)(end_ns - m->start_unix_ns);
+    }
+    id->node_cores = APAPI_UNKNOWN;
+    if (merged->nodes->size > 1) { /* sums and maxima */
+        id->tasks = id->cores = id->gpus = merged->step.ending.failed = APAPI_UNKNOWN;
+    }
+    merged->step.share = apapi_share_unknown();
+    for (const struct tree_node *node = NULL; (node = tree_each(merged->nodes, node));) {
+        merged->total_j += number_of(node, "energy_j");
+    }
+    return 0;
 }
 
-/* Sums or maxima over several nodes do not apply to a single node: those keys are the last ones. */
-static void put_identity(struct json_writer *json, const struct merged *merged, const char *name)
+/* Only one that starts with the step, with the bins of those before. */
+static void read_timeline(const struct merged *merged, int d, double share,
+                          struct apapi_record *record, uint64_t *bin_ns)
 {
-    static const char *const keys[] = {
-        "cluster", "job",         "array_job", "array_task",  "het_job",  "het_offset",
-        "step",    "name",        "job_name",  "nodes",       "nodelist", "restarts",
-        "uid",     "user",        "account",   "partition",   "qos",      "verified",
-        "start",   "late_s",      "exit_code", "exit_signal", "tasks",    "cores",
-        "gpus",    "failed_tasks"};
-    size_t count = COUNT_OF(keys) - (merged->nodes->size == 1 ? 0 : 4);
+    const struct tree_node *all = tree_get(merged->root, "timeline");
+    const struct tree_node *object = tree_get(all, apapi_domain_name(d));
+    struct apapi_timeline *timeline = &record->measurement.domains[d].timeline;
+    const char *start = text_of(object, "start"), *step = text_of(merged->root, "start");
+    double own_ns = number_of(object, "bin_s") * NS_PER_S;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct tree_node *value = tree_get(merged->root, keys[i]);
+    if (!start || !step || strcmp(start, step) != 0 || !(own_ns >= 1 && own_ns < 1e17) ||
+        (*bin_ns && *bin_ns != (uint64_t)(own_ns + 0.5)) ||
+        timeline_decode(object, (uint64_t)(own_ns + 0.5), record->measurement.elapsed_ns,
+                        timeline)) {
+        return;
+    }
+    *bin_ns = timeline->bin_ns;
+    for (size_t i = 0; i < timeline->count; i++) {
+        timeline->energy_j[i] *= (float)share;
+    }
+}
 
-        if (value) {
-            json_put_tree(json, keys[i], value);
+/* A node gets its share of the sums: by its own energies, or equal shares. */
+static int read_domains(const struct merged *merged, const struct tree_node *node,
+                        struct apapi_record *record)
+{
+    const struct tree_node *sums = tree_get(merged->root, "domains"),
+                           *owns = tree_get(node, "domains");
+    const struct field_path path = {NULL, "", NULL, NULL};
+    uint64_t bin_ns = 0;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        const struct tree_node *sum = tree_get(sums, apapi_domain_name(d));
+        const struct tree_node *own = tree_get(owns, apapi_domain_name(d));
+        struct apapi_domain_result *domain = &record->measurement.domains[d];
+        double own_j = number_of(own, "energy_j"), sum_j = number_of(sum, "energy_j");
+        double share = sum_j > 0             ? own_j / sum_j
+                       : merged->total_j > 0 ? number_of(node, "energy_j") / merged->total_j
+                                             : 1.0 / (double)merged->nodes->size;
+
+        *domain = APAPI_DOMAIN_UNMEASURED;
+        if (!sum || !own || isnan(share)) {
+            continue;
         }
+        if (fields_decode(sum, fields_of_domain, domain, &path)) {
+            return -1;
+        }
+        domain->measured = true;
+        domain->energy_j *= share;
+        domain->rest_j *= share;
+        domain->power_w =
+            (struct apapi_summary){domain->power_w.min * share, domain->power_w.mean * share,
+                                   domain->power_w.max * share, NAN};
+        domain->uncertainty_j = number_of(own, "uncertainty_j");
+        domain->covered = number_of(own, "covered");
+        read_timeline(merged, d, share, record, &bin_ns);
     }
-    json_put_text(json, "node", name);
+    return 0;
 }
 
-static void put_ending(struct json_writer *json, const struct merged *merged, const char *name)
+/* @return its line, to be freed; NULL: it is none, or out of memory */
+static char *record_of(const struct merged *merged, const struct tree_node *node, const char *name)
 {
-    const struct tree_node *list = tree_get(merged->root, "incomplete"), *one = NULL, *reason;
-    const char *node = NULL;
+    const struct tree_node *list = tree_get(merged->root, "incomplete"), *one = NULL;
+    const struct tree_node *unknown = tree_get(node, "unknown_domains");
+    struct apapi_record record = merged->step;
+    const char *said = NULL, *reason;
+    char *line = NULL;
 
     list = tree_is(list, TREE_ARRAY) ? list : NULL;
     do {
         one = tree_each(list, one);
-        node = text_of(one, "node");
-    } while (one && !(node && strcmp(node, name) == 0));
-    reason = tree_get(one, "reason");
-    json_put_flag(json, "complete", !one);
-    if (reason) {
-        json_put_tree(json, "reason", reason);
+        said = text_of(one, "node");
+    } while (one && !(said && strcmp(said, name) == 0));
+    reason = text_of(one, "reason");
+    record.complete = !one;
+    snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
+    snprintf(record.id.node, sizeof record.id.node, "%s", name);
+    record.measurement.covered = number_of(node, "covered");
+    if (read_domains(merged, node, &record) == 0 &&
+        (!unknown || domain_list_read(unknown, &record.measurement.unknown_domains) == 0)) {
+        apapi_record_encode(&record, &line, NULL);
     }
-}
-
-static void put_domain(struct json_writer *json, const struct tree_node *sum,
-                       const struct tree_node *own, double share)
-{
-    static const char *const sums[] = {"energy_j", "rest_j", "mean_w", "min_w", "max_w"};
-    static const char *const owns[] = {"uncertainty_j", "covered"};
-
-    for (size_t i = 0; i < COUNT_OF(sums); i++) {
-        json_put_number(json, sums[i], number_of(sum, sums[i]) * share, JSON_EXACT);
-    }
-    for (size_t i = 0; i < COUNT_OF(owns); i++) {
-        json_put_number(json, owns[i], number_of(own, owns[i]), JSON_EXACT);
-    }
-}
-
-static void put_domains(struct json_writer *json, const struct merged *merged,
-                        const struct tree_node *node)
-{
-    const struct tree_node *domains = tree_get(merged->root, "domains"), *key = NULL;
-
-    json_begin_object(json, "domains");
-    while (tree_is(domains, TREE_OBJECT) && (key = tree_each(domains, key))) {
-        double share = share_of_domain(merged, node, key->text);
-
-        if (!isnan(share)) {
-            json_begin_object(json, key->text);
-            put_domain(json, key + 1, tree_get(tree_get(node, "domains"), key->text), share);
-            json_end(json);
-        }
-    }
-    json_end(json);
-}
-
-static void put_timeline(struct json_writer *json, const struct tree_node *timeline, double share)
-{
-    for (const struct tree_node *key = NULL; (key = tree_each(timeline, key));) {
-        if (tree_is_key(key, "unit_j")) {
-            json_put_number(json, "unit_j", tree_number(key + 1) * share, JSON_EXACT);
-        } else if (!tree_is_key(key, "start") && !tree_is_key(key, "bin_s")) {
-            json_put_tree(json, key->text, key + 1);
-        }
-    }
-}
-
-/* Only timelines that start with the step. A domain with other bins than the first is omitted. */
-static void put_timelines(struct json_writer *json, const struct merged *merged,
-                          const struct tree_node *node)
-{
-    const struct tree_node *timelines = tree_get(merged->root, "timeline"), *key = NULL;
-    const char *start = text_of(merged->root, "start");
-    double bin_s = NAN;
-
-    json_begin_object(json, "timeline");
-    while (start && tree_is(timelines, TREE_OBJECT) && (key = tree_each(timelines, key))) {
-        double share = share_of_domain(merged, node, key->text);
-        double own_bin_s = number_of(key + 1, "bin_s");
-        const char *own_start = text_of(key + 1, "start");
-
-        if (isnan(share) || isnan(own_bin_s) || !own_start || strcmp(start, own_start) != 0 ||
-            (!isnan(bin_s) && own_bin_s != bin_s)) {
-            continue;
-        }
-        if (isnan(bin_s)) {
-            bin_s = own_bin_s;
-            json_put_tree(json, "bin_s", tree_get(key + 1, "bin_s"));
-        }
-        json_begin_object(json, key->text);
-        put_timeline(json, key + 1, share);
-        json_end(json);
-    }
-    json_end_or_drop(json);
-}
-
-/* @return its text, to be freed; NULL: out of memory. */
-static char *record_of(const struct merged *merged, const struct tree_node *node, const char *name)
-{
-    const struct tree_node *unknown = tree_get(node, "unknown_domains");
-    struct json_writer json = {0};
-
-    json_begin_object(&json, NULL);
-    json_put_integer(&json, "apapi", APAPI_RECORD_VERSION);
-    put_identity(&json, merged, name);
-    put_ending(&json, merged, name);
-    json_put_number(&json, "elapsed_s", merged->elapsed_s, JSON_EXACT);
-    put_domains(&json, merged, node);
-    json_begin_array(&json, "components");
-    json_end(&json);
-    put_timelines(&json, merged, node);
-    json_begin_object(&json, "trust");
-    if (unknown) {
-        json_put_tree(&json, "unknown_domains", unknown);
-    }
-    json_put_number(&json, "covered", number_of(node, "covered"), JSON_MEASURED);
-    json_put_number(&json, "cpu_s", 0, JSON_EXACT);
-    json_end(&json);
-    json_end(&json);
-    return json_take(&json);
-}
-
-/* From the first reading of any node to the last one. */
-static double elapsed_of(const struct tree_node *root)
-{
-    const char *start = text_of(root, "start"), *end = text_of(root, "end");
-    int64_t start_ns, end_ns;
-
-    if (!start || !end || timestamp_parse(start, &start_ns) || timestamp_parse(end, &end_ns) ||
-        start_ns < 0 || end_ns < start_ns) {
-        return number_of(root, "elapsed_s");
-    }
-    return (double)(end_ns - start_ns) / NS_PER_S;
-}
-
-static int each_node(const struct merged *merged, parts_f take, void *context)
-{
-    int result = 0;
-
-    for (const struct tree_node *node = NULL;
-         result == 0 && (node = tree_each(merged->nodes, node));) {
-        const char *name = text_of(node, "node");
-        char *text = name ? record_of(merged, node, name) : NULL;
-
-        result = text ? take(text, strlen(text), context) : name ? -1 : 0;
-        free(text);
-    }
-    return result;
+    return line;
 }
 
 /*
- * Visit the nodes of a merged record as records. They get their shares of the sums: by their own
- * energies, or equal shares.
+ * Visit the nodes of a merged record as records.
  * @return 0; 1: not a merged record; what `take` has returned; -1 with errno ENOMEM.
  */
 static int parts_of_merged(const char *text, size_t size, parts_f take, void *context)
@@ -335,7 +269,7 @@ static int parts_of_merged(const char *text, size_t size, parts_f take, void *co
     static const char key[] = "\"merged\"";
     struct tree_problem problem;
     struct tree tree = {0};
-    struct merged merged = {NULL, NULL, 0, NAN};
+    struct merged merged = {.total_j = 0};
     int result = 1;
 
     if (memmem(text, size, key, sizeof key - 1) && tree_parse(&tree, text, size, &problem) == 0) {
@@ -343,12 +277,16 @@ static int parts_of_merged(const char *text, size_t size, parts_f take, void *co
         merged.nodes = tree_get(merged.root, "per_node");
     }
     if (tree_is(tree_get(merged.root, "merged"), TREE_INTEGER) &&
-        tree_is(merged.nodes, TREE_ARRAY)) {
-        for (const struct tree_node *node = NULL; (node = tree_each(merged.nodes, node));) {
-            merged.total_j += number_of(node, "energy_j");
+        tree_is(merged.nodes, TREE_ARRAY) && read_step(&merged) == 0) {
+        result = 0;
+        for (const struct tree_node *node = NULL;
+             result == 0 && (node = tree_each(merged.nodes, node));) {
+            const char *name = text_of(node, "node");
+            char *line = name ? record_of(&merged, node, name) : NULL;
+
+            result = line ? take(line, strlen(line), context) : 0;
+            free(line);
         }
-        merged.elapsed_s = elapsed_of(merged.root);
-        result = each_node(&merged, take, context);
     }
     tree_free(&tree);
     return result;
