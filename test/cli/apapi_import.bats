@@ -43,9 +43,28 @@ check_totals() {
     diff - <(ask "select * from jobs order by cluster, job, uid") <<<"$totals"
 }
 
-# The same for both kinds of database: `ask` SQL prints rows with "|".
-check_all() {
+# The same for each kind of database: `ask` SQL prints rows with "|". For PostgreSQL it is as SQL of the others; flags and sums of
+# whole numbers look the same.
+on() { # DATABASE CHECK
+    case $1 in
+    SQLite)
+        url=sqlite:$BATS_TEST_TMPDIR/db
+        ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
+        ;;
+    MariaDB)
+        needs_server
+        ask() { sql "$1" apapi; }
+        ;;
+    PostgreSQL)
+        needs_postgres
+        ask() { psql_apapi "$(sed -E 's/`([a-z]*)`/"\1"/g; s/\buser\b/"user"/g; s/([a-z_]+ is null)/(\1)::int/g; s/^select line from/select convert_from(line, '"'UTF8'"') from/' <<<"$1")"; }
+        ;;
+    esac
     cd "$BATS_TEST_TMPDIR" || return
+    "$2"
+}
+
+check_all() {
     folder
     tells 0 '4 records added, 0 replaced, 0 known; 2 jobs added up' import --db "$url" --acct-dir acct
     check_rows
@@ -102,29 +121,21 @@ check_broken_off() {
 }
 
 @test "SQLite: twice is once, only what is new, totals, views" {
-    url=sqlite:$BATS_TEST_TMPDIR/db
-    ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
-    check_all
+    on SQLite check_all
     [[ $(stat -c %a "$BATS_TEST_TMPDIR/db") == 600 ]]
 }
 
 @test "MariaDB: twice is once, only what is new, totals, views" {
-    needs_server
-    ask() { sql "$1" apapi; }
-    check_all
+    on MariaDB check_all
 }
 
 # bats test_tags=long
 @test "PostgreSQL: twice is once, only what is new, totals, views" {
-    needs_postgres
-    # as SQL of the others; flags and sums of whole numbers look the same
-    ask() { psql_apapi "$(sed -E 's/`([a-z]*)`/"\1"/g; s/\buser\b/"user"/g; s/([a-z_]+ is null)/(\1)::int/g; s/^select line from/select convert_from(line, '"'UTF8'"') from/' <<<"$1")"; }
-    check_all
+    on PostgreSQL check_all
 }
 
 # Of 150 nodes; some records have come twice and longer, in any order, with as many as are written at once.
 check_twins() {
-    cd "$BATS_TEST_TMPDIR" || return
     for node in {1..150}; do
         record 5 0 "n$node" 10
         ((node % 10)) || { record 5 0 "n$node" 30; record 5 0 "n$node" 20; }
@@ -144,24 +155,18 @@ check_twins() {
 }
 
 @test "SQLite: twins among many" {
-    url=sqlite:$BATS_TEST_TMPDIR/db
-    ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
-    check_twins
+    on SQLite check_twins
     [[ $(ask "pragma integrity_check") == ok ]]
 }
 
 # bats test_tags=long
 @test "MariaDB: twins among many" {
-    needs_server
-    ask() { sql "$1" apapi; }
-    check_twins
+    on MariaDB check_twins
 }
 
 # bats test_tags=long
 @test "PostgreSQL: twins among many" {
-    needs_postgres
-    ask() { psql_apapi "$1"; }
-    check_twins
+    on PostgreSQL check_twins
 }
 
 @test "SQLite: killed in the middle, nothing is half" {
@@ -319,7 +324,6 @@ make_old() {
 }
 
 check_new_tables() {
-    cd "$BATS_TEST_TMPDIR" || return
     folder
     make_old
     for words in 'report -j 7' 'import acct'; do
@@ -336,21 +340,16 @@ check_new_tables() {
 }
 
 @test "a database of an older version is refused; import --new-tables keeps its tables and begins new ones" {
-    url=sqlite:$BATS_TEST_TMPDIR/db
-    ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
-    check_new_tables
+    on SQLite check_new_tables
 }
 
 # bats test_tags=long
 @test "MariaDB: a database of an older version is refused; import --new-tables keeps its tables" {
-    needs_server
-    ask() { sql "$1" apapi; }
-    check_new_tables
+    on MariaDB check_new_tables
 }
 
 # Two nodes, of which one has two steps: 4 + 2 + 3 J of three energies.
 check_uncertainty() {
-    cd "$BATS_TEST_TMPDIR" || return
     known() { jq -c ".domains.dram.uncertainty_j = 1 | .domains.package.uncertainty_j = $1 - 1"; }
     { record 7 0 n1 10 20 | known 4
       record 7 1 n1 10 30 | known 2
@@ -368,16 +367,12 @@ check_uncertainty() {
 }
 
 @test "the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
-    url=sqlite:$BATS_TEST_TMPDIR/db
-    ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
-    check_uncertainty
+    on SQLite check_uncertainty
 }
 
 # bats test_tags=long
 @test "MariaDB: the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
-    needs_server
-    ask() { sql "$1" apapi; }
-    check_uncertainty
+    on MariaDB check_uncertainty
 }
 
 @test "nothing half: a foreign, a later and a full database" {
