@@ -17,12 +17,6 @@ static void tear_down(void)
     prometheus_destroy(NULL);
 }
 
-static void add(struct apapi_record *record, bool running)
-{
-    assert_int_equal(prometheus_add(prometheus, record, running), 0);
-    apapi_record_clear(record);
-}
-
 /* A record that began `start_s` after the usual one and took `length_s`. */
 static void add_job(uint32_t job, int64_t start_s, uint64_t length_s, bool running)
 {
@@ -31,117 +25,25 @@ static void add_job(uint32_t job, int64_t start_s, uint64_t length_s, bool runni
     record.id.job = job;
     record.measurement.start_unix_ns += start_s * INT64_C(1000000000);
     record.measurement.elapsed_ns = length_s * UINT64_C(1000000000);
-    add(&record, running);
-}
-
-static char *text_of(struct prometheus_counts counts)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    assert_non_null(out);
-    assert_int_equal(prometheus_write(prometheus, &counts, out), 0);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
-static size_t count_of(const char *text, const char *part)
-{
-    size_t count = 0;
-
-    while ((text = strstr(text, part))) {
-        text += strlen(part);
-        count++;
-    }
-    return count;
+    assert_int_equal(prometheus_add(prometheus, &record, running), 0);
+    apapi_record_clear(&record);
 }
 
 static void assert_has(size_t count, const char *part)
 {
-    FREED char *text = text_of((struct prometheus_counts){0});
+    FREED char *text = NULL;
+    size_t size, found = 0;
+    FILE *out = open_memstream(&text, &size);
 
-    fail_if(count_of(text, part) != count, "%zu times, not %zu: %s\n%s", count_of(text, part),
-            count, part, text);
+    assert_int_equal(prometheus_write(prometheus, &(struct prometheus_counts){0}, out), 0);
+    assert_int_equal(fclose(out), 0);
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) {
+        found++;
+    }
+    fail_if(found != count, "%zu times, not %zu: %s\n%s", found, count, part, text);
 }
-
-#define LABELS "cluster=\"mars\",jobid=\"1747302\",step=\"0\",user=\"alice\",node=\"n0417\""
-#define ABOUT "account=\"physics\",partition=\"batch\",qos=\"normal\",job_name=\"triad-sweep\""
 
 #define PREPARED(name) TEST_WITH(name, set_up, tear_down)
-
-PREPARED(labels_are_escaped)
-{
-    static const struct {
-        const char *account, *label;
-    } cases[] = {
-        {"a\"b", "account=\"a\\\"b\","},
-        {"a\\b", "account=\"a\\\\b\","},
-        {"a\nb", "account=\"a\\nb\","},
-        {"\\\n\"", "account=\"\\\\\\n\\\"\","},
-        {"physics {}=,", "account=\"physics {}=,\","},
-        {"Phy\xc3\xa9", "account=\"Phy\xc3\xa9\","},
-        {"a\xff\xc3", "account=\"a??\","},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct apapi_record record = usual_record();
-
-        snprintf(record.id.account, sizeof record.id.account, "%s", cases[i].account);
-        add(&record, false);
-        assert_has(1, cases[i].label);
-        prometheus_destroy(prometheus);
-        prometheus = prometheus_create();
-        assert_non_null(prometheus);
-    }
-}
-
-/* A page of the usual record's step, begun `late_s` after it. */
-static void add_page(int64_t late_s, double elapsed_s, bool running)
-{
-    CLEARED struct apapi_record record = usual_record();
-    struct prometheus_live live = {.id = &record.id,
-                                   .start_unix_ns = START_NS + late_s * INT64_C(1000000000),
-                                   .elapsed_s = elapsed_s,
-                                   .running = running};
-
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        live.energy_j[d] = live.power_w[d] = NAN;
-    }
-    live.energy_j[APAPI_DOMAIN_PACKAGE] = 2000.5;
-    live.power_w[APAPI_DOMAIN_PACKAGE] = 123.5;
-    assert_int_equal(prometheus_add_live(prometheus, &live), 0);
-}
-
-static void add_usual(bool running)
-{
-    struct apapi_record record = usual_record();
-
-    add(&record, running);
-}
-
-/* In any order. */
-PREPARED(a_page_and_its_checkpoint_are_one_step)
-{
-    for (int order = 0; order < 2; order++) {
-        if (order == 0) {
-            add_usual(true);
-        }
-        add_page(0, 3.5, true);
-        if (order == 1) {
-            add_usual(true);
-        }
-        assert_has(1, "\napapi_step_energy_joules_total{");
-        assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"package\"} 2000.5\n");
-        assert_has(1, "\napapi_step_power_watts{" LABELS ",domain=\"package\"} 595.22469\n");
-        assert_has(1, "\napapi_step_covered_ratio{" LABELS "} 0.9991\n");
-        assert_has(1, "\napapi_step_elapsed_seconds{" LABELS "} 3.5\n");
-        assert_has(1, "\napapi_step_running{");
-        assert_has(1, "\napapi_step_info{" LABELS "," ABOUT "} 1\n");
-        tear_down();
-        set_up();
-    }
-}
 
 PREPARED(the_running_and_the_newest_have_room)
 {

@@ -540,6 +540,60 @@ TEST(wrong_regions_are_refused)
     assert_wrong(line, cases, COUNT_OF(cases));
 }
 
+/* --- timeline --------------------------------------------------------------------------------- */
+
+/* 100 W, nothing and 300 W, and a bin that has only begun. */
+TEST(what_is_not_known_is_null_and_comes_back_unknown)
+{
+    FREED char *text = replaced(minimal, "\"trust\"",
+                                "\"timeline\":{\"bin_s\":1.0,\"package\":{\"unit_j\":0.1,\"n\":["
+                                "1000,null,3000]}},\"trust\"");
+    CLEARED struct apapi_record record = decode(text);
+    const struct apapi_timeline *timeline =
+        &record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
+
+    assert_true(isnan(apapi_timeline_power_w(timeline, 1)));
+    assert_within(apapi_timeline_power_w(timeline, 2), 300, 1e-3);
+    assert_int_equal(timeline->length_ns, 3000000000);
+    assert_round_trip(&record);
+}
+
+TEST(bad_timelines_are_refused)
+{
+    static const struct {
+        const char *timeline, *message;
+    } bad[] = {
+        {"{\"bin_s\":0,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "timeline.bin_s: not a width"},
+        {"{\"bin_s\":-1}", "timeline.bin_s"},
+        {"{\"bin_s\":1e300}", "timeline.bin_s"},
+        {"[]", "timeline.bin_s"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":0,\"n\":[1]}}", "timeline.gpu: unit_j: not above 0"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[]}}", "timeline.gpu: n: not an array"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[-1]}}", "n: not a whole number"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1.5]}}", "n: not a whole number"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1,1,1,1]}}", "n: bins of another length"},
+        {"{\"bin_s\":0.1,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "n: bins of another length"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"1\":5}}}", "not a bin"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"x\":5}}}", "not a bin"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"0\":500}}}", "share"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":[5]}}", "not an object"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        struct apapi_record record;
+        char line[1024];
+
+        snprintf(line, sizeof line,
+                 "{\"apapi\":1,\"node\":\"n1\",\"start\":\"2026-11-21T11:20:01.5Z\","
+                 "\"elapsed_s\":0.9,\"late_s\":0,\"complete\":true,"
+                 "\"domains\":{\"gpu\":{\"energy_j\":1}},\"components\":[],\"timeline\":%s,"
+                 "\"trust\":{\"cpu_s\":0}}",
+                 bad[i].timeline);
+        assert_fails_with(EINVAL, bad[i].message,
+                          apapi_record_decode(line, strlen(line), &record, &why));
+    }
+}
+
 /* --- size ------------------------------------------------------------------------------------- */
 
 #define USUAL_COVERED_NS UINT64_C(78642123456789)
