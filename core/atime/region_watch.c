@@ -55,8 +55,6 @@ static bool private_page_is_good(const char *base)
 
 static void private_page_withdraw(struct private_page *page)
 {
-    int saved = errno;
-
     if (*page->path) {
         unlink(page->path);
     }
@@ -64,7 +62,6 @@ static void private_page_withdraw(struct private_page *page)
         rmdir(page->folder);
     }
     page->path[0] = page->folder[0] = '\0';
-    errno = saved;
 }
 
 static void private_page_close(struct private_page *page)

@@ -46,6 +46,18 @@ plugstack() { # WORDS...
     plugstack_line "$@" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
 }
 
+# Node samplers, as slurmd's energy plugin starts them, with LINES in apapi.conf.
+start_node_sampler() { # LINES NODE...
+    local node conf=$APAPI_CLUSTER_DIR/node.conf
+    printf 'acct_dir = %s\nspool_dir = %s\n%s\n' "$APAPI_ACCT_DIR" "$APAPI_SPOOL_DIR" "$1" >"$conf"
+    plugstack "config=$conf"
+    mkdir -p "$APAPI_SPOOL_DIR"
+    for node in "${@:2}"; do
+        cluster on "$node" sh -c 'exec setsid "$0" --node "$1" "$2" >/dev/null 2>&1 &' "$libexec/apapi-sampler" "$node" "$conf"
+        eventually cluster on "$node" test -s "/run/apapi/$node/shares"
+    done
+}
+
 # Make an empty folder of alice's, $work.
 make_work() {
     work=$APAPI_CLUSTER_DIR/home/alice/work

@@ -8,17 +8,6 @@ setup_file() {
     start_simulated_cluster
 }
 
-# The node sampler of n1, as slurmd's energy plugin starts it. LINES are its section [node].
-start_node_sampler() { # LINES
-    printf 'acct_dir = %s\nspool_dir = %s\n[node]\n%s\n' \
-        "$APAPI_ACCT_DIR" "$APAPI_SPOOL_DIR" "${1:-}" >"$APAPI_CLUSTER_DIR/readings.conf"
-    plugstack "config=$APAPI_CLUSTER_DIR/readings.conf"
-    mkdir -p "$APAPI_SPOOL_DIR"
-    cluster on n1 sh -c 'exec setsid "$0" --node n1 "$1" >/dev/null 2>&1 &' \
-        "$libexec/apapi-sampler" "$APAPI_CLUSTER_DIR/readings.conf"
-    eventually cluster on n1 test -s /run/apapi/n1/shares
-}
-
 # The pattern does not match the commands that it stands in.
 signal_node_sampler() { # SIGNAL
     cluster on n1 pkill "-$1" -f 'apapi-sampler [-]-node'
@@ -86,7 +75,7 @@ through_page='. == "sysfs powercap, node sampler"'
 directly='. == "sysfs powercap"'
 
 @test "the meters are read by the node sampler alone, whatever the number of steps" {
-    start_node_sampler
+    start_node_sampler '' n1
     start_steps_through_page 4
     has_readers 0 hardware
     [[ $(cluster on n1 stat -c '%U %a' /run/apapi/n1/readings /run/apapi/n1/.now) == $'root 600\nroot 600' ]]
@@ -95,19 +84,19 @@ directly='. == "sysfs powercap"'
 }
 
 @test "each step reads the meters itself where the site says so, or often" {
-    start_node_sampler 'readings = off'
+    start_node_sampler $'[node]\nreadings = off' n1
     start_steps 1
     eventually has_readers 1 hardware
     end_steps
     all_say 1 "$directly"
     signal_node_sampler KILL
-    start_node_sampler
+    start_node_sampler '' n1
     as_alice srun -N1 -w n1 -n1 --apapi=rapl --apapi-interval=20ms sleep 1
     all_say 1 "$directly"
 }
 
 @test "a node sampler that is killed: the steps go on with the meters" {
-    start_node_sampler
+    start_node_sampler '' n1
     start_steps_through_page 2
     signal_node_sampler KILL
     eventually has_readers 2 hardware

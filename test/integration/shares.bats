@@ -12,20 +12,6 @@ setup_file() {
         'ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\nJobAcctGatherType=jobacct_gather/cgroup'
 }
 
-# The node samplers, as slurmd's energy plugin starts them.
-start_node_sampler() { # LINE [NODE]...
-    local node
-    printf 'acct_dir = %s\nspool_dir = %s\n[shares]\nrecords = on\n%s\n' \
-        "$APAPI_ACCT_DIR" "$APAPI_SPOOL_DIR" "${1:-}" >"$APAPI_CLUSTER_DIR/shares.conf"
-    plugstack "config=$APAPI_CLUSTER_DIR/shares.conf"
-    mkdir -p "$APAPI_SPOOL_DIR"
-    for node in "${@:2}"; do
-        cluster on "$node" sh -c 'exec setsid "$0" --node "$1" "$2" >/dev/null 2>&1 &' \
-            "$libexec/apapi-sampler" "$node" "$APAPI_CLUSTER_DIR/shares.conf"
-        eventually cluster on "$node" test -s "/run/apapi/$node/shares"
-    done
-}
-
 end_node_samplers() { # NODE...
     local node
     for node; do
@@ -51,7 +37,7 @@ busy() {
 
 @test "two steps on a node have their shares, and the sum closes" {
     local one other
-    start_node_sampler '' n1
+    start_node_sampler $'[shares]\nrecords = on' n1
     as_alice srun -N1 -w n1 -n1 -c2 --apapi=rapl sh -c "$(busy 2 8)" 2>"$BATS_TEST_TMPDIR/one" &
     as_alice srun -N1 -w n1 -n1 -c2 --apapi=rapl sleep 8 2>"$BATS_TEST_TMPDIR/other"
     wait
@@ -99,7 +85,7 @@ each_has_one_record() { # NAMES, a line each
 @test "steps of any length on two nodes: the audit closes" {
     local seed=$SRANDOM steps=() line step
     echo "seed $seed"
-    start_node_sampler '' n1 n2
+    start_node_sampler $'[shares]\nrecords = on' n1 n2
     for line in 1 2 3; do
         line_of_steps n1 $line $((seed + line)) 6 3>&- &
         line_of_steps n2 $line $((seed + 10 * line)) 6 3>&- &

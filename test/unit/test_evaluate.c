@@ -30,8 +30,8 @@ static const struct apapi_event packets = {.name = "n",
 static const struct apapi_event load = {
     .name = "l", .unit = "%", .kind = APAPI_KIND_UTILIZATION, .type = APAPI_TYPE_FP64, .scale = 1};
 
-static enum evaluation evaluate(const struct apapi_event *event, struct apapi_reading before,
-                                struct apapi_reading after, char text[96])
+static bool evaluate(const struct apapi_event *event, struct apapi_reading before,
+                     struct apapi_reading after, char text[96])
 {
     const struct two_readings readings = {before, after, 0.1};
 
@@ -41,23 +41,22 @@ static enum evaluation evaluate(const struct apapi_event *event, struct apapi_re
 static const struct evaluation_case {
     const struct apapi_event *event;
     int64_t before, after;
-    enum evaluation evaluation;
     const char *text;
 } cases[] = {
-    {&energy, 1000000, 11000000, EVENT_FINE, ""}, /* 100 W for 0.1 s */
-    {&energy, 1000000, 1000000, EVENT_DEAD, "opens but never moves: dead"},
-    {&energy, 0, 0, EVENT_DEAD, "opens but never moves: dead"},
-    {&energy, 999000000, 4000000, EVENT_FINE, ""}, /* wrapped */
-    {&energy, 0, 900000000, EVENT_IMPLAUSIBLE, "implausible: 9.000 kW"},
-    {&energy, 0, 1000000000, EVENT_IMPLAUSIBLE, "implausible: above its own range"},
-    {&power, 250000, 250000, EVENT_FINE, ""}, /* a gauge may stand still */
-    {&power, 250000, 0, EVENT_IMPLAUSIBLE, "implausible: 0.00 W"},
-    {&power, 250000, -5000, EVENT_IMPLAUSIBLE, "implausible: -5.000 W"},
-    {&power, 250000, 50000000, EVENT_IMPLAUSIBLE, "implausible: 50.00 kW"},
-    {&temperature, 45000, 45000, EVENT_FINE, ""},
-    {&temperature, 45000, -20000, EVENT_FINE, ""},
-    {&temperature, 45000, 255000000, EVENT_IMPLAUSIBLE, "implausible: 255000 C"},
-    {&packets, 7, 7, EVENT_FINE, ""}, /* it may be idle */
+    {&energy, 1000000, 11000000, ""}, /* 100 W for 0.1 s */
+    {&energy, 1000000, 1000000, "opens but never moves: dead"},
+    {&energy, 0, 0, "opens but never moves: dead"},
+    {&energy, 999000000, 4000000, ""}, /* wrapped */
+    {&energy, 0, 900000000, "implausible: 9.000 kW"},
+    {&energy, 0, 1000000000, "implausible: above its own range"},
+    {&power, 250000, 250000, ""}, /* a gauge may stand still */
+    {&power, 250000, 0, "implausible: 0.00 W"},
+    {&power, 250000, -5000, "implausible: -5.000 W"},
+    {&power, 250000, 50000000, "implausible: 50.00 kW"},
+    {&temperature, 45000, 45000, ""},
+    {&temperature, 45000, -20000, ""},
+    {&temperature, 45000, 255000000, "implausible: 255000 C"},
+    {&packets, 7, 7, ""}, /* it may be idle */
 };
 
 TEST(all)
@@ -67,7 +66,7 @@ TEST(all)
         const struct apapi_reading after = {.raw = (uint64_t)cases[i].after};
         char text[96] = "";
 
-        assert_int_equal(evaluate(cases[i].event, before, after, text), cases[i].evaluation);
+        assert_int_equal(evaluate(cases[i].event, before, after, text), !*cases[i].text);
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -77,9 +76,9 @@ TEST(failed_readings)
     const struct apapi_reading good = {.raw = 1}, bad = {.error = ENODATA};
     char text[96];
 
-    assert_int_equal(evaluate(&energy, good, bad, text), EVENT_IMPLAUSIBLE);
+    assert_false(evaluate(&energy, good, bad, text));
     assert_string_equal(text, strerror(ENODATA));
-    assert_int_equal(evaluate(&energy, bad, good, text), EVENT_IMPLAUSIBLE);
+    assert_false(evaluate(&energy, bad, good, text));
     assert_string_equal(text, strerror(ENODATA));
 }
 
@@ -90,7 +89,7 @@ TEST(no_number)
     char text[96];
 
     memcpy(&reading.raw, &none, sizeof none);
-    assert_int_equal(evaluate(&load, reading, reading, text), EVENT_IMPLAUSIBLE);
+    assert_false(evaluate(&load, reading, reading, text));
     assert_string_equal(text, "implausible: -");
 }
 
@@ -102,6 +101,6 @@ TEST(backwards)
     char text[96];
 
     endless.range_max = 0;
-    assert_int_equal(evaluate(&endless, before, after, text), EVENT_IMPLAUSIBLE);
+    assert_false(evaluate(&endless, before, after, text));
     assert_string_equal(text, "goes backwards");
 }

@@ -87,58 +87,50 @@ struct diagnosis {
 #define COLDEST_C (-60.0)
 #define HOTTEST_C 200.0
 
-static enum evaluation implausible(char *text, size_t size, double value, const char *unit)
+static bool implausible(char *text, size_t size, double value, const char *unit)
 {
     char quantity[UNITS_SIZE];
 
     units_quantity(quantity, sizeof quantity, value, unit);
     snprintf(text, size, "implausible: %s", quantity);
-    return EVENT_IMPLAUSIBLE;
+    return false;
 }
 
-static enum evaluation evaluate_power(const struct apapi_event *event, double power_w, char *text,
-                                      size_t size)
+static bool evaluate_power(const struct apapi_event *event, double power_w, char *text, size_t size)
 {
-    if (power_w > 0 && power_w <= apapi_domain_max_w(event->domain)) {
-        return EVENT_FINE;
-    }
-    return implausible(text, size, power_w, "W");
+    return (power_w > 0 && power_w <= apapi_domain_max_w(event->domain)) ||
+           implausible(text, size, power_w, "W");
 }
 
-static enum evaluation evaluate_energy(const struct apapi_event *event,
-                                       const struct two_readings *readings, char *text, size_t size)
+static bool evaluate_energy(const struct apapi_event *event, const struct two_readings *readings,
+                            char *text, size_t size)
 {
     double energy_j = apapi_event_value(event, readings->after.raw) -
                       apapi_event_value(event, readings->before.raw);
 
-    if (energy_j == 0) {
-        snprintf(text, size, "opens but never moves: dead");
-        return EVENT_DEAD;
-    }
     if (energy_j < 0 && event->range_max > 0) {
         energy_j += ((double)event->range_max + 1) * event->scale;
     }
-    if (energy_j < 0) {
-        snprintf(text, size, "goes backwards");
-        return EVENT_IMPLAUSIBLE;
+    if (energy_j <= 0) {
+        snprintf(text, size, energy_j < 0 ? "goes backwards" : "opens but never moves: dead");
+        return false;
     }
     return evaluate_power(event, energy_j / readings->elapsed_s, text, size);
 }
 
-enum evaluation evaluate_event(const struct apapi_event *event, const struct two_readings *readings,
-                               char *text, size_t size)
+bool evaluate_event(const struct apapi_event *event, const struct two_readings *readings,
+                    char *text, size_t size)
 {
     const struct apapi_reading *after = &readings->after;
     double value = apapi_event_value(event, after->raw);
-    bool good;
 
     if (readings->before.error || after->error) {
         snprintf(text, size, "%s", strerror(after->error ? after->error : readings->before.error));
-        return EVENT_IMPLAUSIBLE;
+        return false;
     }
     if (event->type == APAPI_TYPE_UINT64 && event->range_max > 0 && after->raw > event->range_max) {
         snprintf(text, size, "implausible: above its own range");
-        return EVENT_IMPLAUSIBLE;
+        return false;
     }
     if (event->kind == APAPI_KIND_ENERGY && event->accumulates) {
         return evaluate_energy(event, readings, text, size);
@@ -146,9 +138,9 @@ enum evaluation evaluate_event(const struct apapi_event *event, const struct two
     if (event->kind == APAPI_KIND_POWER && !event->accumulates) {
         return evaluate_power(event, value, text, size);
     }
-    good = event->kind == APAPI_KIND_TEMPERATURE ? value > COLDEST_C && value < HOTTEST_C
-                                                 : isfinite(value);
-    return good ? EVENT_FINE : implausible(text, size, value, event->unit);
+    return (event->kind == APAPI_KIND_TEMPERATURE ? value > COLDEST_C && value < HOTTEST_C
+                                                  : isfinite(value)) ||
+           implausible(text, size, value, event->unit);
 }
 
 /* --- a way, in a process of its own --- */
@@ -167,20 +159,13 @@ struct twice {
     double elapsed_s;
 };
 
-static enum evaluation evaluate(const struct twice *twice, size_t index, char *text, size_t size)
-{
-    const struct two_readings readings = {twice->before[index], twice->after[index],
-                                          twice->elapsed_s};
-
-    return evaluate_event(&twice->reader->events[index], &readings, text, size);
-}
-
 static bool all_move(const struct twice *twice)
 {
-    char text[sizeof((struct trouble *)0)->text];
-
     for (size_t i = 0; i < twice->reader->count; i++) {
-        if (evaluate(twice, i, text, sizeof text) == EVENT_DEAD) {
+        const struct apapi_event *event = &twice->reader->events[i];
+
+        if (event->kind == APAPI_KIND_ENERGY && event->accumulates && !twice->before[i].error &&
+            !twice->after[i].error && twice->before[i].raw == twice->after[i].raw) {
             return false;
         }
     }
@@ -219,10 +204,11 @@ static void evaluate_all(struct apapi_reader *reader, struct finding *finding)
     if (twice.before && twice.after) {
         read_twice(reader, &twice);
         for (size_t i = 0; i < reader->count; i++) {
+            const struct two_readings readings = {twice.before[i], twice.after[i], twice.elapsed_s};
             struct trouble trouble;
-            enum evaluation evaluation = evaluate(&twice, i, trouble.text, sizeof trouble.text);
 
-            if (evaluation != EVENT_FINE && finding->trouble_count++ < TROUBLES_MAX) {
+            if (!evaluate_event(&reader->events[i], &readings, trouble.text, sizeof trouble.text) &&
+                finding->trouble_count++ < TROUBLES_MAX) {
                 strcpy(trouble.event, reader->events[i].name);
                 finding->troubles[finding->trouble_count - 1] = trouble;
             }

@@ -6,13 +6,6 @@
 
 #include "apapi/source.h"
 
-/** The result of two readings of an event. */
-enum evaluation {
-    EVENT_FINE,
-    EVENT_DEAD,       /* it can be read but its value never changes */
-    EVENT_IMPLAUSIBLE /* or it cannot be read */
-};
-
 /** Two readings of one event; far enough apart that an energy counter must have moved. */
 struct two_readings {
     struct apapi_reading before;
@@ -20,8 +13,11 @@ struct two_readings {
     double elapsed_s; /* between them [s], > 0 */
 };
 
-/** @param text  result unless EVENT_FINE: the reason */
-enum evaluation evaluate_event(const struct apapi_event *event, const struct two_readings *readings,
-                               char *text, size_t size);
+/**
+ * @param text  result, if it is false: why
+ * @return whether the event is a working meter
+ */
+bool evaluate_event(const struct apapi_event *event, const struct two_readings *readings,
+                    char *text, size_t size);
 
 #endif

@@ -521,16 +521,18 @@ static void screen_show(const char *text)
     free(frame);
 }
 
-enum screen_event { SCREEN_TIME, SCREEN_KEY, SCREEN_CHANGED, SCREEN_QUIT };
+#define KEY_TIME '\0'
+#define KEY_QUIT 'q'
+#define KEY_REDRAW '\f'
 
 /*
- * Wait for an event. Of several keys the last one counts; what comes with an escape is no letter.
+ * Wait for a key. Of several keys the last one counts; what comes with an escape is no letter.
  * @param until_ns  CLOCK_MONOTONIC
- * @param key       set with SCREEN_KEY
- * @return SCREEN_CHANGED: redraw, as the window has changed or the process was continued;
- * SCREEN_QUIT: Ctrl-C, or the terminal is gone. Other fatal signals end the process in here.
+ * @return it; KEY_TIME: the time has come; KEY_QUIT: also Ctrl-C, or the terminal is gone;
+ * KEY_REDRAW: also that the window has changed or the process was continued. Other fatal signals
+ * end the process in here.
  */
-static enum screen_event screen_wait(uint64_t until_ns, char *key)
+static char screen_wait(uint64_t until_ns)
 {
     for (;;) {
         struct pollfd keys = {.fd = screen.keys, .events = POLLIN};
@@ -541,19 +543,18 @@ static enum screen_event screen_wait(uint64_t until_ns, char *key)
         ssize_t size = count > 0 ? read(screen.keys, bytes, sizeof bytes) : 1;
 
         if (screen.quits || size <= 0) {
-            return SCREEN_QUIT;
+            return KEY_QUIT;
         }
         if (screen.changed || count == 0) {
-            enum screen_event event = screen.changed ? SCREEN_CHANGED : SCREEN_TIME;
+            char key = screen.changed ? KEY_REDRAW : KEY_TIME;
 
             screen.changed = 0;
-            return event;
+            return key;
         }
         if (count > 0 && *bytes != ESCAPE) {
             const char *escape = memchr(bytes, ESCAPE, (size_t)size);
 
-            *key = escape ? escape[-1] : bytes[size - 1];
-            return SCREEN_KEY;
+            return escape ? escape[-1] : bytes[size - 1];
         }
     }
 }
@@ -712,23 +713,15 @@ static bool obey(struct top *top, char key)
     return key == ' ';
 }
 
-/* @return false: quit. */
+/* @return false: quit. If it cannot be shown, the next snapshot shows the error. */
 static bool wait_on_screen(struct top *top, uint64_t until_ns)
 {
-    for (;;) {
-        char key = '\0';
-        enum screen_event event = screen_wait(until_ns, &key);
+    char key;
 
-        if (event == SCREEN_QUIT || (event == SCREEN_KEY && key == 'q')) {
-            return false;
-        }
-        if (event == SCREEN_TIME || (event == SCREEN_KEY && obey(top, key))) {
-            return true;
-        }
-        if (show_on_screen(top)) {
-            return true; /* the next snapshot shows the error */
-        }
-    }
+    do {
+        key = screen_wait(until_ns);
+    } while (key != KEY_QUIT && key != KEY_TIME && !obey(top, key) && !show_on_screen(top));
+    return key != KEY_QUIT;
 }
 
 static int run(struct top *top)
